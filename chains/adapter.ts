@@ -24,6 +24,8 @@ export type WatchedEscrow = {
   readonly requiredConfirmations: number;
   /** Unix seconds: no payment to it can be older than this (its swap's agreement). */
   readonly since: number;
+  /** What was last stored of it: all there is where its chain has forgotten (a lane used again). */
+  readonly stored?: EscrowFacts;
 };
 
 export type Heads = {
@@ -113,6 +115,26 @@ export type Spend =
   | { readonly verb: 'claim'; readonly terms: EscrowTerms; readonly secret: Hex32 | null }
   | { readonly verb: 'refund'; readonly terms: EscrowTerms };
 
+/** What a lane holds at the best block. */
+export type LaneState = {
+  /** Of its last escrow; 0: never used. The next funding must bring one more. */
+  readonly counter: number;
+  /** Whether that escrow still holds money. */
+  readonly isOpen: boolean;
+};
+
+/** The lanes of a chain whose escrows one contract holds. */
+export type Lanes = {
+  /** Lanes belong to it: another contract has words of its own. */
+  readonly contract: string;
+  /** Lanes of one funder by their numbers (`Lane.number`), at most 100. */
+  read(
+    funder: string,
+    numbers: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly LaneState[]>;
+};
+
 /** What a preflight is for. */
 export type About = 'payout' | 'funding' | 'claim';
 
@@ -125,8 +147,10 @@ export type ChainAdapter = {
 
   /** The address in canonical form. Throws `bad_address`, or `wrong_network` with both names. */
   parseAddress(text: string): string;
-  /** The escrow of these terms. Pure. */
+  /** The escrow of these terms. Pure. Where there are lanes the terms name one. */
   plan(terms: EscrowTerms): Escrow;
+  /** Absent where each escrow has an address of its own. */
+  readonly lanes?: Lanes;
 
   heads(signal: AbortSignal): Promise<Heads>;
 

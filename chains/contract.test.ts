@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import evmPinned from '../contracts/evm/deployment.json' with { type: 'json' };
+import escrowsPinned from '../contracts/escrows/deployment.json' with { type: 'json' };
 import solanaPinned from '../contracts/solana/deployment.json' with { type: 'json' };
 import { contractId } from '../core/rules.ts';
 import { policies } from '../core/testing.ts';
@@ -13,36 +13,33 @@ import { escrowScript } from './bitcoin/escrow-script.ts';
 import { evmAdapter } from './evm/adapter.ts';
 import { parseEvmAddress } from './evm/address.ts';
 import { evmContract } from './evm/contract.ts';
-import { evmDeployment } from './evm/plan.ts';
 import { solanaAdapter } from './solana/adapter.ts';
 import { solanaDeployment } from './solana/plan.ts';
 import { tronAdapter } from './tron/adapter.ts';
 import { tronHex } from './tron/address.ts';
-import { escrowsCodeHash } from './tron/plan.ts';
 
 const nowhere = 'http://127.0.0.1:9';
 const policy = policies.ethereum;
 const head = (digest: string) => digest.replace('0x', '').slice(0, 16);
 
-test('EVM: the factory, and the head of its pinned code hash', () => {
+const version = head(escrowsPinned.initCode.keccak256);
+
+test('EVM: where the contract is, and the head of the digest of its init code', () => {
   const { contract } = evmAdapter({ chain: 'x', chainId: 1, rpcUrls: [nowhere], policy });
-  const { address, codeHash } = evmPinned.factory;
-  assert.deepEqual(contract, { address, version: head(codeHash) });
+  assert.deepEqual(contract, { address: escrowsPinned.address, version });
   // However it is written: case says nothing.
-  const factory = `0x${'fa'.repeat(20)}`;
-  const moved = evmContract({ ...evmDeployment, factory });
-  assert.equal(contractId(moved), `${parseEvmAddress(factory)}:${head(codeHash)}`);
-  const other = evmContract({ ...evmDeployment, factoryCodeHash: `0x${'ab'.repeat(32)}` });
-  assert.equal(other.version, 'ab'.repeat(8));
+  const elsewhere = `0x${'fa'.repeat(20)}`;
+  const moved = evmContract({ contract: elsewhere });
+  assert.equal(contractId(moved), `${parseEvmAddress(elsewhere)}:${version}`);
 });
 
 const address = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 
-test('TRON: the contract that is configured, and the head of the pinned code hash', () => {
+test('TRON: the contract that is configured, and the head of the digest of its init code', () => {
   const deployment = { chainId: 1, contract: tronHex(address), creation: '00' };
   const sources = [{ url: nowhere }];
   const { contract } = tronAdapter({ chain: 'x', deployment, sources, policy });
-  assert.deepEqual(contract, { address, version: head(escrowsCodeHash) });
+  assert.deepEqual(contract, { address, version });
 });
 
 test('Solana: the program that is configured, and the head of the digest of its bytes', () => {
@@ -70,8 +67,8 @@ test('Bitcoin: the digest of the script template, on every network', () => {
     funder: `03${'33'.repeat(32)}`,
     timelock: 1_800_000_000,
   });
-  const version = createHash('sha256').update(script).digest('hex').slice(0, 16);
+  const template = createHash('sha256').update(script).digest('hex').slice(0, 16);
   // Pinned: another template is another version, which customers have to hear of.
-  assert.deepEqual(bitcoinContract, { address: null, version });
-  assert.equal(version, 'de42437f68dda518');
+  assert.deepEqual(bitcoinContract, { address: null, version: template });
+  assert.equal(template, 'de42437f68dda518');
 });

@@ -63,9 +63,9 @@ export type SolanaMaterial = {
 export type FundCosts = {
   /** Rent of the escrow's accounts. */
   readonly depositLamports: string;
-  /** Of it, what a claim or refund gives back to the funder. */
+  /** Of it, what a claim gives back to the funder at once; a refund gives all. */
   readonly returnedLamports: string;
-  /** The rest, which stays in what is left of the escrow's account. */
+  /** The rest: what a claim leaves comes back from the timelock on. */
   readonly keptLamports: string;
   readonly feeLamports: string;
 };

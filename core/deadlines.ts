@@ -105,7 +105,7 @@ export function deadlines(
   };
 }
 
-/** On-chain bounds of a timelock at funding (contracts/evm): 30 minutes to 30 days ahead. */
+/** On-chain bounds of a timelock at funding (contracts/escrows): 30 minutes to 30 days ahead. */
 const timelockBounds = { leastAheadSeconds: 1_800, mostAheadSeconds: 30 * 86_400 } as const;
 
 /** The legs that two chains can come to, with the second long: none where its floor is shorter. */

@@ -6,6 +6,14 @@ import type { Hex32 } from './hashlock.ts';
 /** Where money goes: an address, and on Bitcoin the compressed key (66 hex) that spends. */
 export type Destination = { readonly address: string; readonly pubkey: string | null };
 
+/** The storage word of the funder that an escrow takes, where one contract holds all escrows. */
+export type Lane = {
+  /** Below 2^96, as 24 hex digits. */
+  readonly number: string;
+  /** The how-manieth escrow of the word: from 1 to 2^30 - 1. */
+  readonly counter: number;
+};
+
 export type EscrowTerms = {
   readonly chain: ChainKey;
   readonly hashlock: Hex32;
@@ -18,6 +26,10 @@ export type EscrowTerms = {
   readonly amount: bigint;
   /** Unix seconds: claims before, refunds from then on. */
   readonly timelock: number;
+  /** Where one contract holds all escrows: a funding from then on is refused. Unix seconds. */
+  readonly fundBefore?: number;
+  /** There too; absent until one is reserved. */
+  readonly lane?: Lane;
 };
 
 /** What `terms` come to on their chain. */

@@ -1,11 +1,18 @@
 // Swaps and facts for tests of the rules: a short EVM leg and a long Bitcoin leg unless told.
 
+import { randomBytes } from 'node:crypto';
 import { deadlines } from './deadlines.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from './facts.ts';
 import { hashlockOf } from './hashlock.ts';
 import type { ChainPolicy } from './policy.ts';
 import type { Clocks, Leg, SwapState } from './swap.ts';
+import type { Lane } from './terms.ts';
 import { funderOf, type LegName } from './trade.ts';
+
+/** A lane that nobody else has. */
+export function freshLane(): Lane {
+  return { number: randomBytes(12).toString('hex'), counter: 1 };
+}
 
 export const secret = '11'.repeat(32);
 export const agreedAt = 1_800_000_000;

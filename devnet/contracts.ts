@@ -1,8 +1,8 @@
-// Puts the escrow factory and the dev tokens on an EVM dev chain, at addresses that are the same
+// Puts the escrow contract and the dev tokens on an EVM dev chain, at addresses that are the same
 // on every fresh chain.
 import { type Address, createPublicClient, erc20Abi, http } from 'viem';
+import { deployContracts as deployEscrows } from '../contracts/escrows/deploy.ts';
 import type { DeployOptions } from '../contracts/evm/create2.ts';
-import { deployContracts as deployFactory } from '../contracts/evm/deploy.ts';
 import { type DevToken as Contract, deployDevTokens } from '../contracts/evm/dev-tokens.ts';
 import type { AnvilNode } from './anvil.ts';
 import type { DevToken } from './dev-chain.ts';
@@ -21,7 +21,7 @@ export async function deployContracts(
     privateKey: faucetPrivateKey,
     ...(signal === undefined ? {} : { signal }),
   };
-  const { factory } = await deployFactory(options);
+  const { contract } = await deployEscrows(options);
   const addresses = await deployDevTokens(options);
   const client = createPublicClient({ transport: http(rpcUrl) });
   const describe = async (contract: Contract): Promise<DevToken> => {
@@ -35,7 +35,7 @@ export async function deployContracts(
     return { contract, symbol, name, decimals, address };
   };
   return {
-    factory,
+    escrows: contract,
     tokens: await Promise.all(toTrade.map(describe)),
     hostileTokens: await Promise.all(hostile.map(describe)),
   };

@@ -5,10 +5,10 @@ import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TronWeb } from 'tronweb';
-import { createPublicClient, erc20Abi, type Hex, http, keccak256 } from 'viem';
-import { deployment } from '../contracts/evm/artifacts/abi.ts';
+import { createPublicClient, encodeFunctionData, erc20Abi, type Hex, http } from 'viem';
+import { deployment, escrowsAbi } from '../contracts/escrows/artifacts/abi.ts';
+import { domainOf } from '../contracts/escrows/ids.ts';
 import solanaProgram from '../contracts/solana/deployment.json' with { type: 'json' };
-import { escrowsCode } from '../contracts/tron/artifacts/abi.ts';
 import { type DevnetClient, devnetClient } from './client.ts';
 import { type ControlParts, listenForControl } from './control.ts';
 import type { ChainInfo } from './dev-chain.ts';
@@ -112,8 +112,9 @@ test('each chain says how to reach it and what runs there', async (t) => {
     assert.equal(info.node.name, 'anvil');
     const chain = createPublicClient({ transport: http(info.rpcUrl) });
     assert.equal(await chain.getChainId(), 31_337 + at);
-    const code = await chain.getCode({ address: info.factory as `0x${string}` });
-    assert.equal(keccak256(code!), deployment.factory.codeHash);
+    const address = info.escrows as Hex;
+    const domain = await chain.readContract({ address, abi: escrowsAbi, functionName: 'domain' });
+    assert.equal(domain, domainOf(31_337 + at, deployment.address));
     assert.deepEqual(
       info.tokens?.map(({ contract, decimals }) => [contract, decimals]),
       [
@@ -140,11 +141,10 @@ test('the simulators say that they are simulators, in their names and in the log
     assert.equal(told.length, 1, key);
   }
   const tron = chainOf('tron-dev');
-  const code = await tronRpc()<Hex>('eth_getCode', [
-    tronWeb().address.toHex(tron.escrows!),
-    'latest',
-  ]);
-  assert.equal(keccak256(code), escrowsCode.keccak256);
+  const to: Hex = `0x${tronWeb().address.toHex(tron.escrows!).slice(2)}`;
+  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' });
+  const told = await tronRpc()<Hex>('eth_call', [{ to, data }, 'latest']);
+  assert.equal(told, domainOf(tron.chainId ?? 0, to));
   assert.equal(Number(await tronRpc()('eth_chainId')), tron.chainId);
   assert.deepEqual(
     tron.tokens?.map(({ contract, decimals }) => [contract, decimals]),

@@ -35,8 +35,6 @@ export type ChainInfo = {
   readonly node: NodeInfo;
   /** A real node's: nobody moves it. */
   readonly hasOwnClock?: boolean;
-  /** EVM: the escrow factory. */
-  readonly factory?: string;
   /** TRON: the contract that holds every escrow of the chain, base58. */
   readonly escrows?: string;
   /** TRON: the transaction that created it, hex. */

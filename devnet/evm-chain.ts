@@ -11,7 +11,7 @@ const saveEveryMs = 2_000;
 const saveShare = 20;
 
 export type Contracts = {
-  readonly factory: string;
+  readonly escrows: string;
   readonly tokens: readonly DevToken[];
   readonly hostileTokens: readonly DevToken[];
 };

@@ -22,8 +22,8 @@ import { tronAddressOfKey } from '../chains/tron/proof.ts';
 import { encodeFields } from '../chains/tron/protobuf.ts';
 import { readTronSigned, signTronTransaction } from '../chains/tron/signed.ts';
 import { referenceTo } from '../chains/tron/transaction.ts';
+import { initCode } from '../contracts/escrows/artifacts/abi.ts';
 import { isEntry } from '../contracts/evm/entry.ts';
-import { initCode } from '../contracts/tron/artifacts/abi.ts';
 import { ParleyError } from '../core/errors.ts';
 import { Misused, parsed, understood, wholeNumber } from './command.ts';
 

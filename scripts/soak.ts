@@ -1,11 +1,11 @@
 // `npm run soak`: what `npm test` does briefly, for as long as it takes. Ten thousand fuzzed
 // requests, the property tests (the Solana program's with them) with twenty times their runs, the
-// model of the rules searched further, the contracts of EVM and TRON fuzzed twenty times as long,
-// ten thousand simulated markets, bugs planted for the simulation to find, every request and pass
-// ended at every await and bugs planted for that to find, every fault of nodes, network, database,
-// disk and clock at every moment of a swap, schemathesis where it is installed, and the adapters'
-// promises and the demo on real nodes where these are given. A last line counts; it ends with 1 if
-// any failed.
+// model of the rules searched further, the contracts fuzzed twenty times as long, every guard of
+// the escrow contract broken, ten thousand simulated markets, bugs planted for the simulation to
+// find, every request and pass ended at every await and bugs planted for that to find, every
+// fault of nodes, network, database, disk and clock at every moment of a swap, schemathesis where
+// it is installed, and the adapters' promises and the demo on real nodes where these are given. A
+// last line counts; it ends with 1 if any failed.
 //
 //   npm run soak                                all of it
 //   npm run soak -- fuzz properties             these parts only
@@ -37,8 +37,7 @@ const names = [
   'crashes',
   'schemathesis',
   'nodes',
-  'contracts/evm',
-  'contracts/tron',
+  'contracts/escrows',
 ] as const;
 type Name = (typeof names)[number];
 
@@ -138,6 +137,10 @@ const propertyFiles = () =>
     .filter((file) => /\bruns\(/.test(readFileSync(`${root}${file}`, 'utf8')))
     .sort();
 
+/** What a part says of itself in its last lines. */
+const parting = 'forge|mutations|schemathesis|model|sim|planted|crashes|nodes';
+const saidOfParts = new RegExp(`^(?:${parting}): (.*)|(\\d+) generated,|(left out)$`, 'gm');
+
 async function onRealNodes(): Promise<Outcome> {
   if (process.env.PARLEY_JAVA_TRON || process.env.PARLEY_SOLANA_VALIDATOR) {
     return inTurn(
@@ -171,8 +174,11 @@ const parts: Readonly<Record<Name, () => Promise<Outcome>>> = {
     ),
   schemathesis: () => run(['scripts/schemathesis.ts']),
   nodes: onRealNodes,
-  'contracts/evm': () => run(['contracts/evm/test.ts', '--profile', 'soak']),
-  'contracts/tron': () => run(['contracts/tron/test.ts', '--profile', 'soak']),
+  'contracts/escrows': () =>
+    inTurn(
+      () => run(['contracts/escrows/test.ts', '--profile', 'soak']),
+      () => run(['contracts/escrows/mutations.ts']),
+    ),
 };
 
 if (values.list) {
@@ -188,9 +194,7 @@ for (const [name, part] of Object.entries(parts)) {
   const { code, output } = await part();
   if (code !== 0) failed += 1;
   const counts = [...output.matchAll(/^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm)];
-  const more = output.matchAll(
-    /^(?:forge|schemathesis|model|sim|planted|crashes|nodes): (.*)|(\d+) generated,|(left out)$/gm,
-  );
+  const more = output.matchAll(saidOfParts);
   const said = [...counts, ...more].map((each) => each.slice(1).find((part) => part));
   const seconds = Math.round((Date.now() - began) / 1_000);
   outcomes.push(`${name}: ${code === 0 ? 'ok' : 'FAILED'} in ${seconds} s (${said.join(', ')})`);

@@ -14,10 +14,9 @@ import { startAnvil } from '../chains/evm/testing/anvil.ts';
 import { deployToken, fund, funder, mint, newLeg } from '../chains/evm/testing/swap.ts';
 import { solanaDeployment, solanaEscrow } from '../chains/solana/plan.ts';
 import { solanaAddressOfSeed } from '../chains/solana/proof.ts';
-import { idOfEscrow, tronEscrow } from '../chains/tron/plan.ts';
+import { tronEscrow } from '../chains/tron/plan.ts';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
 import * as onTron from '../chains/tron/testing/chain.ts';
-import { deployment } from '../contracts/evm/artifacts/abi.ts';
 import type { EscrowTerms } from '../core/terms.ts';
 import { bitcoinView, now, termsOf } from './testing/honest.ts';
 
@@ -37,6 +36,13 @@ async function lines(block: string, values: Record<string, string>): Promise<str
   return stdout.trim().split('\n');
 }
 
+/** As the commands take them. */
+const placeOf = ({ lane, fundBefore }: EscrowTerms) => ({
+  LANE: lane?.number ?? '',
+  COUNTER: String(lane?.counter),
+  FUND_BEFORE: String(fundBefore),
+});
+
 test('the commands for an EVM escrow give its address and its calls', async () => {
   const terms = termsOf('a', now + 20_000);
   const [block = ''] = await blocks();
@@ -47,17 +53,18 @@ test('the commands for an EVM escrow give its address and its calls', async () =
     TOKEN: terms.token ?? '',
     AMOUNT: terms.amount.toString(),
     TIMELOCK: terms.timelock.toString(),
-    FACTORY: evmDeployment.factory,
-    PROXY_HASH: evmDeployment.proxyInitCodeHash,
+    ...placeOf(terms),
+    CONTRACT: evmDeployment(31_337).contract,
+    CHAIN_ID: '31337',
   });
   assert.deepEqual(said, [
-    evmEscrow(terms, evmDeployment).address,
-    fundCalls(terms, evmDeployment, terms.amount)[0]?.data,
-    refundCall(terms, evmDeployment).data,
+    evmEscrow(terms, evmDeployment(31_337)).address,
+    fundCalls(terms, evmDeployment(31_337), terms.amount)[0]?.data,
+    refundCall(terms, evmDeployment(31_337)).data,
   ]);
 });
 
-test('the commands for an EVM escrow on chain give the code and the balance at depth', async () => {
+test('the commands for an EVM escrow on chain give its state and the balance at depth', async () => {
   const chain = await startAnvil();
   try {
     const coin = await newLeg(chain);
@@ -66,21 +73,22 @@ test('the commands for an EVM escrow on chain give the code and the balance at d
     const token = await newLeg(chain, { token: dollar, amount: 2_000n });
     const [, block = ''] = await blocks();
     for (const leg of [coin, token]) {
+      const [contract = '', id = ''] = leg.escrow.address.split(':');
       const seen = async (depth: number) =>
         lines(block, {
           NODE: chain.rpcUrl,
-          FACTORY: deployment.factory.address,
-          ESCROW: leg.escrow.address,
+          CONTRACT: contract,
+          ID: id,
+          REFUND: leg.terms.refund.address,
           TOKEN: leg.terms.token ?? `0x${'0'.repeat(40)}`,
           DEPTH: String(depth),
+          ...placeOf(leg.terms),
         });
       await fund(chain, leg);
-      const { factory, proxy } = deployment;
-      const there = [factory.codeHash, proxy.codeHash, leg.terms.amount.toString()];
+      const { timestamp } = await chain.client.getBlock();
+      const there = ['1', String(timestamp), leg.terms.amount.toString()];
       assert.deepEqual(await seen(1), there);
-      const [, code, balance] = await seen(2);
-      assert.notEqual(code, proxy.codeHash);
-      assert.equal(balance, '0');
+      assert.deepEqual(await seen(2), ['0', '0', '0']);
       await chain.client.mine({ blocks: 1 });
       assert.deepEqual(await seen(2), there);
     }
@@ -113,6 +121,8 @@ test('the commands for a TRON escrow give its id', async () => {
       payout: { address: addressOf(1), pubkey: null },
       refund: { address: addressOf(2), pubkey: null },
       token,
+      fundBefore: now + 10_000,
+      lane: { number: 'a5'.repeat(12), counter: 3 },
     };
     const [id] = await lines(block, {
       CHAIN_ID: String(where.chainId),
@@ -123,6 +133,7 @@ test('the commands for a TRON escrow give its id', async () => {
       TOKEN: token ?? '',
       AMOUNT: terms.amount.toString(),
       TIMELOCK: terms.timelock.toString(),
+      ...placeOf(terms),
     });
     assert.equal(`${where.contract}:${id}`, tronEscrow(terms, where).address);
   }
@@ -134,13 +145,14 @@ test('the commands for a TRON escrow on chain say that it is funded once that is
     const leg = onTron.newLeg(chain);
     const [, , , , block = ''] = await blocks();
     const { contract } = chain.deployment;
-    const ID = idOfEscrow(leg.escrow.address).slice(2);
-    const seen = () => lines(block, { NODE: chain.url, CONTRACT: contract, ID });
+    const [, ID = ''] = leg.escrow.address.split(':');
+    const place = { ...placeOf(leg.terms), REFUND: leg.terms.refund.address };
+    const seen = () => lines(block, { NODE: chain.url, CONTRACT: contract, ID, ...place });
     await onTron.fund(chain, leg);
-    const { number } = chain.dev.simulator.chain.tip('head').header;
-    assert.deepEqual(await seen(), ['0', '0', '0']);
+    const fundedAt = chain.now();
+    assert.deepEqual(await seen(), ['0', '0']);
     await chain.solidify();
-    assert.deepEqual(await seen(), ['1', String(number), '0']);
+    assert.deepEqual(await seen(), ['1', String(fundedAt)]);
   } finally {
     await chain.stop();
   }
@@ -152,7 +164,7 @@ test('the example values are such as the first commands take', async () => {
   const [block = ''] = await blocks();
   const said = await lines(`${values}\n${block}`, {});
   assert.equal(said.length, 3);
-  assert.match(said[0] ?? '', /^0x[0-9a-fA-F]{40}$/);
+  assert.match(said[0] ?? '', /^0x[0-9a-fA-F]{40}:[0-9a-f]{64}$/);
 });
 
 test('the commands for a Solana escrow give its address', async () => {

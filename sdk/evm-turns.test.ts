@@ -187,8 +187,8 @@ for (const [what, verb] of [
       ...{ family: 'evm', sign: 'evm-tx', chain, chainId, escrow: address, txs: [call] },
     });
     const { sources } = withAdapter(pattern.input, evmKey, () => ({
-      buildClaim: async () => built(claimCall(terms, evmDeployment, pattern.secret)),
-      buildRefund: async () => built(refundCall(terms, evmDeployment)),
+      buildClaim: async () => built(claimCall(terms, evmDeployment(31_337), pattern.secret)),
+      buildRefund: async () => built(refundCall(terms, evmDeployment(31_337))),
     }));
     const own = await account({ sources, chainTimeoutMs: 500 });
     const wallet = { ...own.wallet, sign: () => own.signed(0) };

@@ -6,7 +6,7 @@ import { defaultFeeBounds } from '../chains/bitcoin/fees.ts';
 import { type BitcoinNetworkName, bitcoinNetworks } from '../chains/bitcoin/networks.ts';
 import { bitcoinPolicies } from '../chains/bitcoin/policy.ts';
 import { evmAdapter } from '../chains/evm/adapter.ts';
-import { type EvmDeployment, evmDeployment } from '../chains/evm/plan.ts';
+import { evmDeployment } from '../chains/evm/plan.ts';
 import { type DepthTag, evmChains } from '../chains/evm/policy.ts';
 import { solanaAdapter } from '../chains/solana/adapter.ts';
 import { type SolanaDeployment, solanaDeployment } from '../chains/solana/plan.ts';
@@ -63,8 +63,8 @@ export type EvmSourceOptions = {
   /** Default: the published policy of that chain. */
   readonly policy?: ChainPolicy;
   readonly depthTag?: DepthTag | null;
-  /** Default: the contracts as this package pins them. */
-  readonly deployment?: EvmDeployment;
+  /** Default: the contract where this package pins it. */
+  readonly contract?: string;
 };
 
 /**
@@ -72,7 +72,8 @@ export type EvmSourceOptions = {
  * where one is given that is unsound.
  */
 export function evmSource(options: EvmSourceOptions): ChainSource {
-  const { chain, chainId, rpcUrls, deployment = evmDeployment } = options;
+  const { chain, chainId, rpcUrls, contract = evmDeployment(options.chainId).contract } = options;
+  const deployment = { chainId, contract };
   const known = Object.values(evmChains).find((each) => each.chainId === chainId);
   const policy = options.policy ?? known?.policy;
   if (policy === undefined) {
@@ -83,7 +84,7 @@ export function evmSource(options: EvmSourceOptions): ChainSource {
   const depthTag = options.depthTag ?? known?.depthTag ?? null;
   return {
     view: { family: 'evm', chain, chainId, deployment, policy },
-    adapter: evmAdapter({ chain, chainId, rpcUrls, policy, deployment, depthTag }),
+    adapter: evmAdapter({ chain, chainId, rpcUrls, policy, contract, depthTag }),
   };
 }
 

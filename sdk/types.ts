@@ -9,6 +9,7 @@ import type { Step } from '../core/next.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 import type { Contract, Rules } from '../core/rules.ts';
 import type { SwapStatus } from '../core/status.ts';
+import type { Lane } from '../core/terms.ts';
 import type { Direction, LegName, Party, Role } from '../core/trade.ts';
 
 export type Scope = 'read' | 'taker' | 'maker';
@@ -129,6 +130,8 @@ export type SwapLeg = {
   status: LegStatus;
   timelock: number;
   escrow: string | null;
+  /** Where one contract holds all escrows: the word of the funder that this one takes. */
+  lane?: Lane | null;
   redeemScript: string | null;
   payoutAddress: string | null;
   refundAddress: string | null;

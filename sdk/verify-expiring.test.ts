@@ -66,6 +66,10 @@ function terms(family: 'tron' | 'solana', isToken: boolean): EscrowTerms {
     token: isToken ? addressOf(someone(3)) : null,
     amount: 600_000_000n,
     timelock: now + 20_000,
+    ...(family === 'tron' && {
+      fundBefore: now + 10_000,
+      lane: { number: 'a5'.repeat(12), counter: 3 },
+    }),
   };
 }
 

@@ -101,6 +101,10 @@ function otherEscrows(leg: LegName): [string, string][] {
     'native coin': { token: null },
     amount: { amount: terms.amount + 1n },
     timelock: { timelock: terms.timelock + 1 },
+    ...(terms.lane && {
+      fundBefore: { fundBefore: (terms.fundBefore ?? 0) + 1 },
+      lane: { lane: { ...terms.lane, counter: 2 } },
+    }),
   };
   const planned = Object.entries(others).map(([name, other]): [string, string] => {
     const { adapter } = leg === 'a' ? tron : solana;

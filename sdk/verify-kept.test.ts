@@ -11,6 +11,7 @@ import {
   evmView,
   honestSwap,
   isHarmless,
+  lastOf,
   now,
   shownLeg,
   swapId,
@@ -28,10 +29,6 @@ function formerSwap(party: Party): Swap {
   const honest = honestSwap(party);
   const { deadlines: times } = honest;
   const refundAt = { a: times.refundAt.a - 61, b: times.refundAt.b - 7_207 };
-  const former = (leg: LegName) => ({
-    ...shownLeg(leg, termsOf(leg, refundAt[leg])),
-    requiredConfirmations: honest.legs[leg].requiredConfirmations + 1,
-  });
   const deadlines = {
     initiatorFundBy: times.initiatorFundBy - 3,
     expiresAt: times.expiresAt - 5,
@@ -39,6 +36,10 @@ function formerSwap(party: Party): Swap {
     revealBy: times.revealBy - 11,
     refundAt,
   };
+  const former = (leg: LegName) => ({
+    ...shownLeg(leg, termsOf(leg, refundAt[leg], lastOf(deadlines, leg))),
+    requiredConfirmations: honest.legs[leg].requiredConfirmations + 1,
+  });
   return { ...honest, deadlines, legs: { a: former('a'), b: former('b') } };
 }
 
@@ -49,7 +50,7 @@ function formerRecord(party: Party): SwapRecord {
   const { legs: shown, deadlines } = formerSwap(party);
   const former = (leg: LegName) => {
     const { timelock, requiredConfirmations, escrow, redeemScript } = shown[leg];
-    const terms = termsOf(leg, timelock);
+    const terms = termsOf(leg, timelock, lastOf(deadlines, leg));
     const kept = { address: escrow ?? '', redeemScript, terms };
     return { ...honest.legs[leg], timelock, requiredConfirmations, escrow: kept };
   };
@@ -123,7 +124,7 @@ test('an address that the other side corrects moves the escrow, under the times 
   const payout = { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906', pubkey: null };
   const [record, shown] = [formerRecord('maker'), formerSwap('maker')];
   const { timelock, requiredConfirmations } = shown.legs.a;
-  const moved = shownLeg('a', { ...termsOf('a', timelock), payout });
+  const moved = shownLeg('a', { ...termsOf('a', timelock, lastOf(shown.deadlines, 'a')), payout });
   const legs = { ...shown.legs, a: { ...moved, requiredConfirmations } };
   const { a, b } = verifyAgain({ ...shown, legs }, record, views).legs;
   assert.deepEqual([a.escrow?.address, a.escrow?.terms.timelock], [moved.escrow, timelock]);

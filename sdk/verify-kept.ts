@@ -2,6 +2,7 @@
 // is held to what was kept: a formula, a policy or a version that is newer makes no liar of it, and
 // no escrow unclaimed. Only a funding still to be made must follow from today's.
 
+import { fundBy } from '../core/gates.ts';
 import { SettleError, VerificationError } from './errors.ts';
 import type { SwapRecord } from './stores/store.ts';
 import { type ChainViews, ownLegs } from './trade.ts';
@@ -35,7 +36,13 @@ export function verifyAgain(
   const expected = (leg: VerifiedLeg): ExpectedLeg => {
     const view = views.get(leg.chain);
     if (view === undefined) throw new Error(`no pinned facts about chain "${leg.chain}"`);
-    return { ...leg, asset: leg.assetId === trade.base.id ? trade.base : trade.quote, view };
+    const fundBefore = fundBy({ deadlines: kept.deadlines }, leg);
+    return {
+      ...leg,
+      fundBefore,
+      asset: leg.assetId === trade.base.id ? trade.base : trade.quote,
+      view,
+    };
   };
   const { a, b } = kept.legs;
   const legs = {
@@ -81,6 +88,7 @@ function shown({ escrow, ...leg }: VerifiedLeg): SaidLeg {
     ...leg,
     amount: leg.amount.toString(),
     escrow: escrow?.address ?? null,
+    lane: escrow?.terms.lane ?? null,
     redeemScript: escrow?.redeemScript ?? null,
     payoutAddress: payout?.address ?? null,
     payoutPubkey: payout?.pubkey ?? null,

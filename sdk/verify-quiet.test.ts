@@ -62,7 +62,10 @@ const [evmTerms, btcTerms] = [
   { ...termsOf('a', now + 20_000), hashlock },
   { ...termsOf('b', now + 20_000), hashlock },
 ];
-const tronTerms = elsewhere('tron-dev', tronAddressOfKey);
+const tronTerms: EscrowTerms = {
+  ...elsewhere('tron-dev', tronAddressOfKey),
+  ...{ fundBefore: now + 10_000, lane: { number: 'a5'.repeat(12), counter: 3 } },
+};
 const solTerms = elsewhere('solana-dev', solanaAddressOfSeed);
 const outputs = [{ txid: 'cd'.repeat(32), vout: 1, amount: 1_000_000n }];
 

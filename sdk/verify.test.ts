@@ -8,6 +8,7 @@ import {
   bitcoinOf,
   honestSwap,
   isHarmless,
+  lastOf,
   now,
   secret,
   shownLeg,
@@ -128,7 +129,10 @@ test('the initiator is bound by no hashlock but its own, however well all else f
   const lie = (party: Party) => {
     const swap = honestSwap(party);
     const leg = (name: LegName) =>
-      shownLeg(name, { ...termsOf(name, swap.legs[name].timelock), hashlock });
+      shownLeg(name, {
+        ...termsOf(name, swap.legs[name].timelock, lastOf(swap.deadlines, name)),
+        hashlock,
+      });
     return { ...swap, hashlock, legs: { a: leg('a'), b: leg('b') } };
   };
   assert.equal(fieldOf(lie('taker')), 'hashlock');

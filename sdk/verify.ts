@@ -10,6 +10,7 @@ import { tronEscrow } from '../chains/tron/plan.ts';
 import { type Deadlines, deadlines, type LegTiming, schedule } from '../core/deadlines.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { ChainKey, Family } from '../core/families.ts';
+import { fundBy } from '../core/gates.ts';
 import { type Hex32, opens, parseHex32 } from '../core/hashlock.ts';
 import { type Depth, depthFor } from '../core/policy.ts';
 import type { Destination, Escrow, EscrowTerms } from '../core/terms.ts';
@@ -196,7 +197,11 @@ function depthOf({ view, amount, asset }: OwnLeg): Depth {
 }
 
 /** What a leg must be. */
-export type ExpectedLeg = OwnLeg & Pick<VerifiedLeg, 'long' | 'timelock' | 'requiredConfirmations'>;
+export type ExpectedLeg = OwnLeg &
+  Pick<VerifiedLeg, 'long' | 'timelock' | 'requiredConfirmations'> & {
+    /** Unix seconds: its funding is sent before. */
+    readonly fundBefore: number;
+  };
 
 /** By the customer's policy, and the times that follow from it. */
 export function legBy(
@@ -206,7 +211,8 @@ export function legBy(
 ): ExpectedLeg {
   const { confirmations: requiredConfirmations } = depthOf(own[name]);
   const [long, timelock] = [name === own.long, times.refundAt[name]];
-  return { ...own[name], long, timelock, requiredConfirmations };
+  const fundBefore = fundBy({ deadlines: times }, { long });
+  return { ...own[name], long, timelock, requiredConfirmations, fundBefore };
 }
 
 /** What is checked of a leg. */
@@ -267,11 +273,35 @@ function verifyEscrow(
     token: own.asset.token,
     amount: own.amount,
     timelock: own.timelock,
+    ...placeOf(at, said, own),
   };
   const escrow = escrowOf(at, terms, own.view);
   mustEqual(`${at}.redeemScript`, escrow.redeemScript, said.redeemScript);
   mustEqual(`${at}.escrow`, escrow.address, said.escrow);
   return { ...escrow, terms };
+}
+
+/** Source: the width of the counter in the contract's word. */
+const mostUses = 2 ** 30 - 1;
+
+/** Any lane will do: the escrow commits to it, and a funding that it cannot take is refused. */
+function placeOf(
+  at: string,
+  { lane }: SaidLeg,
+  { view, fundBefore }: ExpectedLeg,
+): Pick<EscrowTerms, 'lane' | 'fundBefore'> {
+  if (view.family !== 'tron' && view.family !== 'evm') {
+    mustEqual(`${at}.lane`, null, lane ?? null);
+    return {};
+  }
+  const { number, counter } = lane ?? {};
+  if (typeof number !== 'string' || !/^[0-9a-f]{24}$/.test(number)) {
+    throw new VerificationError(`${at}.lane.number`, '24 hex digits', shown(number));
+  }
+  if (!(Number.isInteger(counter) && Number(counter) > 0 && Number(counter) <= mostUses)) {
+    throw new VerificationError(`${at}.lane.counter`, `from 1 to ${mostUses}`, shown(counter));
+  }
+  return { fundBefore, lane: { number, counter: Number(counter) } };
 }
 
 /** The escrow of terms, by the customer's own view of the chain. */

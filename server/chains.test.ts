@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { type Regtest, startRegtest } from '../chains/bitcoin/testing/regtest.ts';
 import { evmChains } from '../chains/evm/policy.ts';
 import { startAnvil, type TestChain } from '../chains/evm/testing/anvil.ts';
-import { deployment } from '../contracts/evm/artifacts/abi.ts';
+import { deployment } from '../contracts/escrows/artifacts/abi.ts';
 import { stubAdapter } from '../test/support/adapter.ts';
 import type { ChainSettings } from './chain-settings.ts';
 import { brokenPolicies, openAdapters } from './chains.ts';
@@ -41,24 +41,21 @@ async function open(...chains: ChainSettings[]): Promise<object[]> {
   return warnings;
 }
 
-test('an EVM node of another chain id, without factory, or with other code refuses to start', async () => {
-  const { factory } = deployment;
+test('an EVM node of another chain id, without the contract, or with other code refuses to start', async () => {
+  const { address } = deployment;
   await assert.rejects(open(evm({ chainId: 31_338 })), /"evm" .* is of chain id 31337, not 31338/);
-  await assert.rejects(open(evm()), new RegExp(`no escrow factory at ${factory.address}`));
-  await anvil.client.setCode({ address: factory.address, bytecode: '0x6001' });
-  await assert.rejects(
-    open(evm()),
-    new RegExp(`shows code of hash 0x[0-9a-f]{64} .*, pinned is ${factory.codeHash}`),
-  );
-  await anvil.client.setCode({ address: factory.address, bytecode: '0x' });
+  await assert.rejects(open(evm()), new RegExp(`no escrow contract at ${address}`));
+  await anvil.client.setCode({ address, bytecode: '0x6001' });
+  await assert.rejects(open(evm()), /deployed under another chain id than 31337/);
+  await anvil.client.setCode({ address, bytecode: '0x' });
 });
 
-test('with the pinned factory it starts; each further node is checked as well', async () => {
+test('with the contract it starts; each further node is checked as well', async () => {
   const ready = await startAnvil();
   try {
     assert.deepEqual(await open(evm({ rpcUrls: [ready.rpcUrl] })), []);
     const second = evm({ rpcUrls: [ready.rpcUrl, anvil.rpcUrl] });
-    await assert.rejects(open(second), /node 2 shows no escrow factory/);
+    await assert.rejects(open(second), /node 2 shows no escrow contract/);
   } finally {
     await ready.stop();
   }

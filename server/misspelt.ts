@@ -12,6 +12,7 @@ const tools = [
   'FAULTS',
   'FROM_SOURCE',
   'JAVA_TRON',
+  'PAYER_KEY',
   'REBUILD',
   'SMALL_DISK',
   'SOLANA_VALIDATOR',

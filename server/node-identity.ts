@@ -2,11 +2,11 @@
 // pinned. A node that does not answer proves nothing and is asked again by its adapter; one that
 // answers as another chain refuses to start: swaps on it would lose coins.
 
-import { keccak256 } from 'viem/utils';
 import { exchange } from '../chains/bitcoin/http.ts';
 import { coreRpc } from '../chains/bitcoin/rpc.ts';
 import type { EvmAdapter } from '../chains/evm/adapter.ts';
-import { chainIdOf, codeAt } from '../chains/evm/node.ts';
+import { contractFault } from '../chains/evm/identity.ts';
+import { chainIdOf } from '../chains/evm/node.ts';
 import { evmDeployment } from '../chains/evm/plan.ts';
 import { type Rpc, rpcClient } from '../chains/rpc.ts';
 import { solanaFault } from '../chains/solana/identity.ts';
@@ -41,17 +41,8 @@ export async function mustBeEvm(
     if (id !== chainId) {
       throw new WrongNodeError(chain, at, `is of chain id ${id}, not ${chainId} as configured`);
     }
-    const { factory, factoryCodeHash: pinned } = evmDeployment;
-    const code = await codeAt(one, factory, 'latest', signal);
-    if (!/^0x[0-9a-f]*$/i.test(code)) throw new Error('its code cannot be read');
-    if (code === '0x') {
-      const sentence = `shows no escrow factory at ${factory}: deploy it with npm run deploy`;
-      throw new WrongNodeError(chain, at, sentence);
-    }
-    const codeHash = keccak256(code as `0x${string}`);
-    if (codeHash === pinned) return;
-    const sentence = `shows code of hash ${codeHash} at the factory ${factory}, pinned is ${pinned}`;
-    throw new WrongNodeError(chain, at, sentence);
+    const fault = await contractFault(one, evmDeployment(chainId), signal);
+    if (fault !== null) throw new WrongNodeError(chain, at, fault);
   });
 }
 

@@ -48,7 +48,7 @@ test('the promises that need no clock of ours are kept on a TRON node given by i
   const last = stdout.trim().split('\n').at(-1) ?? '';
   const [, kept, skipped] = /^(\d+) kept, 0 broken, (\d+) not run, of \d+$/.exec(last) ?? [];
   assert.ok(Number(kept) >= 15, stdout);
-  assert.ok(Number(skipped) >= 5 && Number(skipped) <= 7, stdout);
+  assert.ok(Number(skipped) >= 5 && Number(skipped) <= 8, stdout);
   assert.match(stdout, /not run: a funding that a reorganisation takes away/);
 });
 

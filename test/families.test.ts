@@ -180,9 +180,9 @@ test(
   async () => {
     for (const [sun, code, words] of [
       [null, 'not_activated', /was never used on tron-dev.*sun/],
-      // 1.3 times 17 000 energy at 100 sun, and bandwidth of its own
-      [2_209_999n, 'energy_poor', /has 2209999 sun on tron-dev, and .* may take 2210000 sun/],
-      [2_210_000n, null, null],
+      // 1.3 times 16 000 energy at 100 sun, and bandwidth of its own
+      [2_079_999n, 'energy_poor', /has 2079999 sun on tron-dev, and .* may take 2080000 sun/],
+      [2_080_000n, null, null],
     ] as const) {
       const taker = await newTrader(place, 'tron');
       const maker = await newcomer(place, 'tron');

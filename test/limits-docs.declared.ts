@@ -330,7 +330,10 @@ export const declared: readonly Declared[] = [
     what: 'timelock on chain (EVM)',
     limit: '30 minutes to 30 days ahead of the funding',
     by: {
-      'contracts/evm/src/ParleyFactory.sol': ['MIN_AHEAD = 30 minutes;', 'MAX_AHEAD = 30 days;'],
+      'contracts/escrows/src/ParleyEscrows.sol': [
+        'MIN_AHEAD = 30 minutes;',
+        'MAX_AHEAD = 30 days;',
+      ],
     },
   },
   {

@@ -112,13 +112,16 @@ for (const name of ['DevDollar', 'DevTether', 'ReturnsFalse'] as const) {
       if (leg === refunded) {
         // An allowance that is too small, which USDT wants at zero before it changes.
         const some = { ...leg.terms, amount: 5n };
-        await send(chain, funder, fundCalls(some, evmDeployment, 0n)[0]!);
+        await send(chain, funder, fundCalls(some, evmDeployment(31_337), 0n)[0]!);
       }
       await adapter.preflight(leg.terms, 'funding', signal());
       const built = await adapter.buildFund({ escrow: leg.escrow, ...rate }, signal());
       const material = built as EvmMaterial;
       const wanted = { verb: 'fund' } as const;
-      assert.deepEqual(materialProblems(material, wanted, leg.terms, evmDeployment, 31_337), []);
+      assert.deepEqual(
+        materialProblems(material, wanted, leg.terms, evmDeployment(31_337), 31_337),
+        [],
+      );
       assert.equal(material.txs.length, calls);
       assert.equal(material.from, funder.address);
       for (const call of material.txs) await send(chain, funder, call);
@@ -133,7 +136,7 @@ for (const name of ['DevDollar', 'DevTether', 'ReturnsFalse'] as const) {
     const { terms } = claimed;
     const claimMaterial = build as EvmMaterial;
     assert.deepEqual(
-      materialProblems(claimMaterial, claimWanted, terms, evmDeployment, 31_337),
+      materialProblems(claimMaterial, claimWanted, terms, evmDeployment(31_337), 31_337),
       [],
     );
     for (const call of claimMaterial.txs) await send(chain, accounts[5]!, call);
@@ -144,7 +147,7 @@ for (const name of ['DevDollar', 'DevTether', 'ReturnsFalse'] as const) {
     assert.equal(await status(adapter, claimed), 'claimed');
     assert.equal(await status(adapter, refunded), 'refunded');
     const empty = adapter.buildRefund({ escrow: refunded.escrow, ...rate }, signal());
-    await assert.rejects(empty, refuses('nothing_there', /holds 0 of 2000/));
+    await assert.rejects(empty, refuses('nothing_there', /holds nothing: refunded/));
     const spent = adapter.buildClaim(claiming, claimed.secret, signal());
     await assert.rejects(spent, refuses('nothing_there'));
   });
@@ -175,7 +178,7 @@ test('a signed transaction is read, sent, and sent again with the same txid', as
       maxFeePerGas: 10n ** 10n,
       maxPriorityFeePerGas: 1n,
     });
-  const call = fundCalls(leg.terms, evmDeployment, 0n)[0]!;
+  const call = fundCalls(leg.terms, evmDeployment(31_337), 0n)[0]!;
   const raw = await sign(call);
   const read = await adapter.readSigned(raw, signal());
   const touch = { escrow: leg.escrow.address, verb: 'fund', secret: null };
@@ -233,7 +236,7 @@ test('a secret that was broadcast is known at once, with a pending block and wit
       await adapter.changes(signal());
       assert.deepEqual((await adapter.changes(signal())).touched, []);
       await chain.client.setAutomine(false);
-      const raw = await signedBy(anyone, claimCall(leg.terms, evmDeployment, leg.secret));
+      const raw = await signedBy(anyone, claimCall(leg.terms, evmDeployment(31_337), leg.secret));
       const read = await adapter.readSigned(raw, signal());
       assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, null, 'only read');
       await adapter.broadcast(read, signal());
@@ -252,7 +255,7 @@ test('a secret in bytes that the node refuses stays unknown', async () => {
   const leg = await newLeg(chain);
   adapter.watch([leg.escrow]);
   const poor = privateKeyToAccount(`0x${'17'.repeat(32)}`);
-  const raw = await signedBy(poor, claimCall(leg.terms, evmDeployment, leg.secret));
+  const raw = await signedBy(poor, claimCall(leg.terms, evmDeployment(31_337), leg.secret));
   const read = await adapter.readSigned(raw, signal());
   await assert.rejects(adapter.broadcast(read, signal()), refuses('refused_by_node'));
   assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, null);
@@ -317,14 +320,15 @@ test('two chains are two adapters; a node of the wrong chain is not used', async
   await assert.rejects(mixed.heads(signal()), refuses('chain_unavailable', /31338, not 31337/));
 });
 
-test('a chain without the pinned factory is not used', async () => {
-  const deployment = { ...evmDeployment, factory: receiver.address };
-  const missing = adapterOf({ deployment });
-  await assert.rejects(missing.open(signal()), refuses('chain_unavailable', /no escrow factory/));
-  const changed = adapterOf({
-    deployment: { ...evmDeployment, factoryCodeHash: `0x${'1'.repeat(64)}` },
-  });
-  await assert.rejects(changed.open(signal()), refuses('chain_unavailable', /as pinned/));
+test('a chain without the contract, or with a copy of another chain’s, is not used', async () => {
+  const missing = adapterOf({ contract: receiver.address });
+  await assert.rejects(missing.open(signal()), refuses('chain_unavailable', /no escrow contract/));
+  const elsewhere = await other.client.getCode({ address: evmDeployment(31_338).contract as Hex });
+  const address = accounts[8]!.address;
+  await chain.client.setCode({ address, bytecode: elsewhere as Hex });
+  const copied = adapterOf({ contract: address });
+  await assert.rejects(copied.open(signal()), refuses('chain_unavailable', /another chain id/));
+  await chain.client.setCode({ address, bytecode: '0x' });
 });
 
 test('a node that hangs ends in chain_timeout, one that is gone in chain_unavailable', async () => {

@@ -1,7 +1,5 @@
 // An EVM chain behind the interface that every chain keeps. One for each chain id.
 
-import type { Hex } from 'viem';
-import { keccak256 } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
@@ -17,7 +15,7 @@ import type {
   Touch,
   WatchedEscrow,
 } from '../adapter.ts';
-import { newNames } from '../calldata.ts';
+import { addName, newNames } from '../calldata.ts';
 import { begun, gathering } from '../gathering.ts';
 import type { PowerRules } from '../inspection.ts';
 import type { EvmCall, EvmMaterial, Signed } from '../material.ts';
@@ -32,9 +30,11 @@ import { evmContract } from './contract.ts';
 import { claimShortage, purseShortage, warningsOf } from './fees.ts';
 import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
+import { contractFault } from './identity.ts';
 import { inspect } from './inspect.ts';
+import { lanesOf } from './lanes.ts';
 import { launchesOf } from './launches.ts';
-import { allowanceOf, balanceAt, chainIdOf, codeAt, gasPrice, txOf } from './node.ts';
+import { allowanceOf, chainIdOf, gasPrice, txOf } from './node.ts';
 import {
   callsIn,
   claimCall,
@@ -50,6 +50,7 @@ import { preflight } from './preflight.ts';
 import { readRaw } from './raw.ts';
 import { headOnce, readEscrow } from './read.ts';
 import { spendGas } from './spend-gas.ts';
+import { stateAt } from './state.ts';
 import { forget, type Logger, remember, type Watch } from './watch.ts';
 
 export type EvmAdapterOptions = {
@@ -62,8 +63,8 @@ export type EvmAdapterOptions = {
    */
   readonly rpcUrls: readonly string[];
   readonly policy: ChainPolicy;
-  /** Default: the contracts as contracts/evm/deployment.json pins them. */
-  readonly deployment?: EvmDeployment;
+  /** Default: where contracts/escrows/deployment.json pins it. */
+  readonly contract?: string;
   /** See EvmChainSettings.depthTag. Default null. */
   readonly depthTag?: DepthTag | null;
   /** Most blocks in one request for logs; it is lowered where a provider allows fewer. */
@@ -81,7 +82,7 @@ export type EvmAdapter = ChainAdapter & {
   mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
   /** For proofs by contract wallets of this chain (proof.ts). */
   readonly node: Rpc;
-  /** Checks that the node is of this chain and the factory is the pinned one. */
+  /** Checks that the node is of this chain and shows the contract. */
   open(signal: AbortSignal): Promise<void>;
 };
 
@@ -89,7 +90,9 @@ const defaultLogRange = 10_000;
 const defaultClaimGas = 50_000n;
 
 export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
-  const { chain, chainId, policy, deployment = evmDeployment } = options;
+  const { chain, chainId, policy } = options;
+  const { contract = evmDeployment(chainId).contract } = options;
+  const deployment: EvmDeployment = { chainId, contract };
   const rpc = rpcClient({ chain, urls: options.rpcUrls, ...options.rpc });
   const watch = newWatch(options, rpc, deployment);
   const offers = offersTo({ chain, sources: rpc.sources, rounds: options.rpc?.rounds });
@@ -104,6 +107,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     open,
     parseAddress: parseEvmAddress,
     plan: (terms) => evmEscrow(terms, deployment),
+    lanes: { contract, read: opened(lanesOf(rpc, deployment)) },
     heads: opened(async (signal) => {
       const { number, hash, timestamp } = await headOnce(watch, signal);
       return { height: number, hash, clock: timestamp };
@@ -154,6 +158,8 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
 function newWatch(options: EvmAdapterOptions, rpc: Rpc, deployment: EvmDeployment): Watch {
   const { policy, maxLogRange = defaultLogRange } = options;
   const { normal, high } = policy;
+  const names = newNames();
+  addName(names, deployment.contract);
   return {
     chain: options.chain,
     chainId: options.chainId,
@@ -165,7 +171,7 @@ function newWatch(options: EvmAdapterOptions, rpc: Rpc, deployment: EvmDeploymen
     logRange: { now: maxLogRange, taken: 0, most: maxLogRange },
     known: new Map(),
     byHashlock: new Map(),
-    names: newNames(),
+    names,
     secrets: new Map(),
     owed: new Set(),
     shallow: new Map(),
@@ -182,7 +188,7 @@ function newWatch(options: EvmAdapterOptions, rpc: Rpc, deployment: EvmDeploymen
 }
 
 async function checkNode(watch: Watch, chainId: number, signal: AbortSignal): Promise<void> {
-  const { rpc, chain, deployment } = watch;
+  const { chain, deployment } = watch;
   const wrong = (sentence: string, facts: Record<string, string | number>) =>
     new ParleyError('chain_unavailable', `${chain}: ${sentence}`, { chain, ...facts });
   const ids = await eachSource(watch, watch.rpc, (one) => chainIdOf(one, signal));
@@ -190,14 +196,8 @@ async function checkNode(watch: Watch, chainId: number, signal: AbortSignal): Pr
     if (id === chainId) continue;
     throw wrong(`the node is of chain id ${id}, not ${chainId} as configured`, { id, chainId });
   }
-  const code = await codeAt(rpc, deployment.factory, 'latest', signal);
-  const { factory, factoryCodeHash: pinned } = deployment;
-  if (code === '0x') throw wrong(`there is no escrow factory at ${factory}`, { factory });
-  const codeHash = keccak256(code as Hex);
-  if (codeHash !== pinned) {
-    const sentence = `the code at ${factory} has hash ${codeHash}, not ${pinned} as pinned`;
-    throw wrong(sentence, { factory, codeHash, pinned });
-  }
+  const fault = await contractFault(watch.rpc, deployment, signal);
+  if (fault !== null) throw wrong(fault, { contract: deployment.contract });
 }
 
 function builders(
@@ -215,17 +215,13 @@ function builders(
     txs,
     escrow,
   });
-  /** What the escrow holds; `nothing_there` when it is not there. */
-  const held = async (terms: EscrowTerms, address: string, signal: AbortSignal) => {
-    const code = await codeAt(rpc, address, 'latest', signal);
-    return code === '0x' ? 0n : balanceAt(rpc, terms.token, address, 'latest', signal);
+  const mustHold = async (terms: EscrowTerms, address: string, signal: AbortSignal) => {
+    const { state } = await stateAt(rpc, deployment, terms, 'latest', signal);
+    if (state === 'open') return;
+    const why = state === 'never' || state === 'void' ? 'never funded' : state;
+    const sentence = `the escrow ${address} on ${chain} holds nothing: ${why}`;
+    throw new ParleyError('nothing_there', sentence, { escrow: address, state });
   };
-  const nothing = (address: string, balance: bigint, amount: bigint) =>
-    new ParleyError(
-      'nothing_there',
-      `the escrow ${address} on ${chain} holds ${balance} of ${amount}`,
-      { escrow: address, balance, amount },
-    );
   return {
     buildFund: opened(async ({ escrow: { terms } }: BuildInput, signal) => {
       const { address } = evmEscrow(terms, deployment);
@@ -233,13 +229,14 @@ function builders(
       await mustAgreeOnHeads(watch, signal);
       const { token } = terms;
       const together = gathering(rpc, signal);
-      const code = codeAt(together, address, 'latest', signal);
+      const shown = stateAt(together, deployment, terms, 'latest', signal);
       const allowing = begun(
         token === null
           ? Promise.resolve(0n)
-          : allowanceOf(together, token, from, deployment.factory, signal),
+          : allowanceOf(together, token, from, deployment.contract, signal),
       );
-      if ((await code) !== '0x') {
+      const { state } = await shown;
+      if (state !== 'never' && state !== 'void') {
         throw new ParleyError('already_funded', `the escrow ${address} was funded before`, {
           escrow: address,
         });
@@ -255,14 +252,12 @@ function builders(
       // A public secret can no longer be kept: only haste helps then.
       const isKept = !isPublic && !watch.secrets.has(terms.hashlock);
       if (isKept) await mustAgree(watch, escrow, signal);
-      const balance = await held(terms, address, signal);
-      if (balance < terms.amount) throw nothing(address, balance, terms.amount);
+      await mustHold(terms, address, signal);
       return material(address, [claimCall(terms, deployment, secret)]);
     }),
     buildRefund: opened(async ({ escrow: { terms } }: SpendInput, signal) => {
       const { address } = evmEscrow(terms, deployment);
-      const balance = await held(terms, address, signal);
-      if (balance === 0n) throw nothing(address, balance, terms.amount);
+      await mustHold(terms, address, signal);
       return material(address, [refundCall(terms, deployment)]);
     }),
   };

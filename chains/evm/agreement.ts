@@ -69,6 +69,7 @@ async function fundingOf(
   const state =
     (await deepState(watch, escrow, deepest, signal)) ??
     (await stateAt(watch, escrow, head.number, signal));
-  if (!state.code) return 'no funding';
-  return state.balance >= escrow.terms.amount ? 'the whole amount' : 'less than the amount';
+  const { state: shown, changedAt, covered } = state;
+  if (shown === 'never' || shown === 'void') return 'no funding';
+  return `${shown} at ${changedAt}${covered ? '' : ', without its tokens'}`;
 }

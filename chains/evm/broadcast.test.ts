@@ -46,7 +46,7 @@ async function claimOf(adapter: EvmAdapter): Promise<{ leg: Leg; read: ReadTrans
   const leg = await newLeg(chain);
   await fund(chain, leg);
   adapter.watch([leg.escrow]);
-  const { to, data } = claimCall(leg.terms, evmDeployment, leg.secret);
+  const { to, data } = claimCall(leg.terms, evmDeployment(31_337), leg.secret);
   const raw = await receiver.signTransaction({
     to: to as Hex,
     data: data as Hex,

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import gasSnapshot from '../../contracts/escrows/gas.snapshot.json' with { type: 'json' };
 import type { EscrowTerms } from '../../core/terms.ts';
 import { type EvmAdapter, evmAdapter } from './adapter.ts';
 import { gasFor, margin } from './fees.ts';
@@ -53,7 +54,7 @@ test('a wallet must have all that its claim offers, or is to offer', async () =>
   const fifth = (await needs(500_000n, null)) - 600_000n * price;
   assert.ok(fifth >= 0n && fifth < 500_000n, `${fifth}`);
   // Never less than without.
-  assert.equal(await needs(1n, 1n), 100_000n * price);
+  assert.equal(await needs(1n, 1n), margin * gasFor(31_337, leg, 'claim') * price);
 });
 
 test('who may fund or reveal can pay for the claim that is signed, on every chain', async () => {
@@ -67,6 +68,27 @@ test('who may fund or reveal can pay for the claim that is signed, on every chai
       const signed = (untriedGas(chainId, kind) * 6n) / 5n;
       assert.ok(signed <= wanted, `${chainId} ${kind}: ${signed}, and ${wanted} is asked for`);
     }
+  }
+});
+
+test('a funding is reckoned with all that is new in it, on the dearer fork', async () => {
+  const { figures } = gasSnapshot;
+  const newWord = 97_920;
+  const [native, token] = [await terms(), await terms({ token: newcomer() })];
+  const measured = {
+    native: figures["native fund, a lane's first"].amsterdam.gas,
+    token:
+      figures['token fund and approval of the amount, two transactions'].amsterdam.gas +
+      2 * newWord,
+  };
+  for (const { chainId } of Object.values(evmChains)) {
+    assert.ok(Number(gasFor(chainId, native, 'fund')) >= 1.2 * measured.native);
+    assert.ok(Number(gasFor(chainId, token, 'fund')) >= 1.2 * measured.token);
+  }
+  assert.ok(Number(gasFor(1, token, 'fund')) < 1.4 * measured.token);
+  // Where gas holds the bytes, or Ethereum is paid on top, there is more of it.
+  for (const { chainId } of [evmChains.arbitrum, evmChains.optimism]) {
+    assert.ok(gasFor(chainId, native, 'fund') >= 3n * gasFor(1, native, 'fund'), `${chainId}`);
   }
 });
 

@@ -5,17 +5,19 @@ import { larger } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Owed, Warning } from '../adapter.ts';
 import { owedWords } from '../owed.ts';
-import { evmGasPolicyOf } from './gas-policy.ts';
+import { escrowGas, evmGasPolicyOf, gasOnChain, untriedGas } from './gas-policy.ts';
 import { balanceAt, codeAt, gasPrice } from './node.ts';
 import type { Watch } from './watch.ts';
 
 /**
- * Hundredths of the policy's most, above what was measured: a token may take more, or pay an
- * address that held none. With the margin it covers a claim that no node could try (untriedGas).
+ * With a lane's first use; of a token with the approval that it wants and the contract's first
+ * balance of it. These are the larger figures of two forks, since which of them a chain runs is not
+ * asked, and a quarter more.
  */
-const claimHundredths = { native: 10n, token: 20n } as const;
-/** With the approvals of a token. */
-const fundHundredths = { native: 14n, token: 40n } as const;
+const fundGas = {
+  native: ((escrowGas.native.fund + escrowGas.newWord) * 5n) / 4n,
+  token: ((escrowGas.token.fund + escrowGas.approve + 2n * escrowGas.newWord) * 5n) / 4n,
+} as const;
 /** What the bytes cost on Ethereum comes on top of the gas: room for twice the gas in peaks. */
 const opStackTimes = 3n;
 /** Wallets ask for more gas than is used, and offer more for it than it costs now. */
@@ -25,12 +27,18 @@ const offeredAt = (price: bigint) => (price * 6n + 4n) / 5n;
 
 const kindOf = ({ token }: EscrowTerms) => (token === null ? 'native' : 'token');
 
-/** 50 000 and 100 000 for a claim on Ethereum, 70 000 and 200 000 for a funding. */
+/**
+ * Gas of a claim or a funding, without `margin`. With it and at a fifth above the price, a claim
+ * can pay for the limit that it gets where no node could try it (untriedGas). On Ethereum 172 200
+ * and 196 800 for a claim, 173 750 and 492 500 for a funding.
+ */
 export function gasFor(chainId: number, terms: EscrowTerms, verb: 'claim' | 'fund'): bigint {
-  const { mostGas, l1FeeOracle } = evmGasPolicyOf(chainId);
-  const hundredths = verb === 'claim' ? claimHundredths : fundHundredths;
-  const gas = (mostGas * hundredths[kindOf(terms)]) / 100n;
-  return l1FeeOracle === null ? gas : gas * opStackTimes;
+  const kind = kindOf(terms);
+  const gas =
+    verb === 'claim'
+      ? (untriedGas(chainId, kind) * 6n + 9n) / (5n * margin)
+      : gasOnChain(chainId, fundGas[kind]);
+  return evmGasPolicyOf(chainId).l1FeeOracle === null ? gas : gas * opStackTimes;
 }
 
 /** See ChainAdapter. */

@@ -35,6 +35,7 @@ const mine = (blocks = 1) => chain.client.mine({ blocks });
 const touched = async (adapter: EvmAdapter) => [...(await adapter.changes(signal())).touched];
 const facts = (adapter: EvmAdapter, leg: Leg) => adapter.readEscrow(leg.escrow, signal());
 const address = ({ escrow }: Leg) => escrow.address;
+const { contract } = evmDeployment(31_337);
 
 /** An adapter that watches these legs and has told all it had to tell. */
 async function following(legs: readonly Leg[], over: Partial<EvmAdapterOptions> = {}) {
@@ -156,7 +157,7 @@ test('a reorganisation that moves a funding to another block changes its confirm
   const adapter = await following([leg]);
   const fork = await chain.client.snapshot();
   const nonce = await chain.client.getTransactionCount({ address: funder.address });
-  const call = fundCalls(leg.terms, evmDeployment, 0n)[0]!;
+  const call = fundCalls(leg.terms, evmDeployment(31_337), 0n)[0]!;
   const raw = await funder.signTransaction({
     to: call.to as Hex,
     data: call.data as Hex,
@@ -185,13 +186,16 @@ test('the secret of a claim that FAILED is found in its calldata', async () => {
   const wallet = await deploy(chain, contracts.get('Rejecting')!.bytecode);
   await touched(adapter);
   await chain.client.setAutomine(false);
-  const { escrow, terms, secret } = direct;
-  await post(anyone, claimCall({ ...terms, amount: 1n }, evmDeployment, secret));
-  await post(anyone, { to: escrow.address, data: claimCall(terms, evmDeployment, secret).data });
-  const inner = claimCall(wrapped.terms, evmDeployment, wrapped.secret).data as Hex;
+  const { terms, secret } = direct;
+  await post(anyone, claimCall({ ...terms, amount: 1n }, evmDeployment(31_337), secret));
+  await post(anyone, {
+    to: contract,
+    data: claimCall(terms, evmDeployment(31_337), secret).data,
+  });
+  const inner = claimCall(wrapped.terms, evmDeployment(31_337), wrapped.secret).data as Hex;
   const data = encodeFunctionData({
     abi: parseAbi(['function execute(address, bytes)']),
-    args: [wrapped.escrow.address as Hex, inner],
+    args: [contract as Hex, inner],
   });
   await post(anyone, { to: wallet, data });
   await mine();
@@ -203,16 +207,16 @@ test('the secret of a claim that FAILED is found in its calldata', async () => {
   }
 });
 
-test('a secret anywhere in what is sent to an escrow is found, in no form of ours', async () => {
+test('a secret anywhere in what is sent to the contract is found, in no form of ours', async () => {
   const leg = await newLeg(chain);
   const adapter = await following([leg]);
   const data = `0x123456789a${leg.secret}77`;
-  await send(chain, anyone, { to: leg.escrow.address, data });
+  await send(chain, anyone, { to: contract, data, gas: 100_000n });
   assert.deepEqual(await touched(adapter), [address(leg)]);
   assert.equal((await facts(adapter, leg)).secret, leg.secret);
 });
 
-test('a secret in a call of another contract that names the escrow is found, mined or waiting', async () => {
+test('a secret in a call of another contract that names ours or the hashlock is found, mined or waiting', async () => {
   const [byAddress, byHashlock, unnamed] = [
     await newLeg(chain),
     await newLeg(chain),
@@ -220,7 +224,7 @@ test('a secret in a call of another contract that names the escrow is found, min
   ];
   const adapter = await following([byAddress, byHashlock, unnamed]);
   const { address: wallet } = accounts[7]!;
-  const names = [address(byAddress).slice(2), byHashlock.terms.hashlock, ''];
+  const names = [contract.slice(2), byHashlock.terms.hashlock, ''];
   const calls = [byAddress, byHashlock, unnamed].map(({ secret }, at) => ({
     to: wallet,
     data: `0x12345678${'00'.repeat(12)}${names[at]}${secret}`,
@@ -240,7 +244,7 @@ test('what waits for its block is seen, and when it can succeed it shows with 0 
   const leg = await newLeg(chain);
   const adapter = await following([leg]);
   await chain.client.setAutomine(false);
-  const call = fundCalls(leg.terms, evmDeployment, 0n)[0]!;
+  const call = fundCalls(leg.terms, evmDeployment(31_337), 0n)[0]!;
   const foreign = await post(anyone, call);
   await touched(adapter);
   assert.equal((await facts(adapter, leg)).funded, null, 'only the funder can fund');
@@ -262,7 +266,7 @@ test('the secret of a claim that waits for its block is known at once', async ()
   await mine(2);
   const adapter = await following([leg]);
   await chain.client.setAutomine(false);
-  const txid = await post(anyone, claimCall(leg.terms, evmDeployment, leg.secret));
+  const txid = await post(anyone, claimCall(leg.terms, evmDeployment(31_337), leg.secret));
   assert.deepEqual(await touched(adapter), [address(leg)]);
   const waiting = await facts(adapter, leg);
   assert.deepEqual(waiting.claimed, { txid, confirmations: 0, deep: false });
@@ -276,10 +280,9 @@ test('a refund that waits too early, and a claim with a wrong secret, show nothi
   await mine(2);
   const adapter = await following([leg]);
   await chain.client.setAutomine(false);
-  const { data } = claimCall(leg.terms, evmDeployment, 'ab'.repeat(32));
-  await post(anyone, { to: leg.escrow.address, data });
-  const refundData = `0x3781fed7${data.slice(10, 10 + 6 * 64)}`;
-  await post(accounts[6]!, { to: leg.escrow.address, data: refundData });
+  const { data } = claimCall(leg.terms, evmDeployment(31_337), 'ab'.repeat(32));
+  await post(anyone, { to: contract, data });
+  await post(accounts[6]!, refundCall(leg.terms, evmDeployment(31_337)));
   await touched(adapter);
   const shown = await facts(adapter, leg);
   assert.deepEqual([shown.claimed, shown.refunded, shown.secret], [null, null, null]);
@@ -291,7 +294,7 @@ test('a claim or refund that waits with too little gas shows its secret, and hid
   await mine(2);
   const adapter = await following([leg, old]);
   await chain.client.setAutomine(false);
-  const call = claimCall(leg.terms, evmDeployment, leg.secret);
+  const call = claimCall(leg.terms, evmDeployment(31_337), leg.secret);
   const bad = await post(anyone, call, 30_000n);
   assert.deepEqual(await touched(adapter), [address(leg)], 'for its secret');
   const hidden = await facts(adapter, leg);
@@ -305,10 +308,10 @@ test('a claim or refund that waits with too little gas shows its secret, and hid
   for (const hash of [bad, good]) await chain.client.dropTransaction({ hash });
   await later(chain, 7_200);
   await touched(adapter);
-  await post(anyone, refundCall(old.terms, evmDeployment), 30_000n);
+  await post(anyone, refundCall(old.terms, evmDeployment(31_337)), 30_000n);
   await touched(adapter);
   assert.equal((await facts(adapter, old)).refunded, null);
-  const txid = await post(accounts[6]!, refundCall(old.terms, evmDeployment));
+  const txid = await post(accounts[6]!, refundCall(old.terms, evmDeployment(31_337)));
   await touched(adapter);
   assert.equal((await facts(adapter, old)).refunded?.txid, txid);
 });
@@ -318,7 +321,7 @@ test('what a waiting claim pays for besides the claim counts against its gas', a
   await fund(chain, leg);
   await mine(2);
   const adapter = await following([leg]);
-  const { to, data } = claimCall(leg.terms, evmDeployment, leg.secret);
+  const { to, data } = claimCall(leg.terms, evmDeployment(31_337), leg.secret);
   const call = { account: anyone, to: to as Hex, data: data as Hex };
   // EIP-2930: 2 400 for the address and 1 900 for each key.
   const listGas = 2_400n + 100n * 1_900n;
@@ -347,7 +350,7 @@ test('a flood of claims that are bound to fail is tried a few at a time, each on
   try {
     const adapter = await following([leg], { rpcUrls: [counting.url] });
     await chain.client.setAutomine(false);
-    const call = claimCall(leg.terms, evmDeployment, leg.secret);
+    const call = claimCall(leg.terms, evmDeployment(31_337), leg.secret);
     for (let sent = 0; sent < 40; sent += 1) await post(anyone, call, 30_000n);
     const counts: number[] = [];
     for (let pass = 0; pass < 3; pass += 1) {

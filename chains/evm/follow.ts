@@ -10,8 +10,7 @@ import type { Changes } from '../adapter.ts';
 import { type Block, blockAt, headBlock, type Log } from './node.ts';
 import { readPending } from './pending.ts';
 import { deepestBlock, finalBlock } from './read.ts';
-import { eachRange } from './scan.ts';
-import { claimedTopic, fundedTopic, refundedTopic } from './topics.ts';
+import { eachRange, ours } from './scan.ts';
 import { noteLog, touchesOf, type Watch } from './watch.ts';
 
 /** Blocks read whole in one call, and after a start. */
@@ -23,8 +22,6 @@ const rememberedBlocks = 512;
 
 /** Callers kept for an escrow: its own claim and refund are among the first. */
 const mostCallers = 64;
-
-const ours = [[fundedTopic, claimedTopic, refundedTopic]];
 
 /** One caller at a time. What was found before a failure is kept for the next call. */
 export async function changes(watch: Watch, signal: AbortSignal): Promise<Changes> {
@@ -96,9 +93,16 @@ async function advance(watch: Watch, head: Block, signal: AbortSignal): Promise<
 async function skip(watch: Watch, tip: number, head: Block, signal: AbortSignal): Promise<void> {
   const to = head.number - fullBlocks;
   watch.log('far_behind', { chain: watch.chain, blocks: to - tip });
-  await eachRange(watch, [{ topics: ours }], tip + 1, to, signal, (logs) => {
-    for (const log of logs) note(watch, log);
-  });
+  await eachRange(
+    watch,
+    [{ address: watch.deployment.contract, topics: [ours] }],
+    tip + 1,
+    to,
+    signal,
+    (logs) => {
+      for (const log of logs) note(watch, log);
+    },
+  );
   const base = await blockAt(watch.rpc, to, false, signal);
   if (base === null) return;
   watch.blocks.splice(0, watch.blocks.length, { number: to, hash: base.hash, touched: new Set() });
@@ -119,9 +123,16 @@ async function take(watch: Watch, from: number, to: number, signal: AbortSignal)
     numbers.map((number) => blockAt(watch.rpc, number, true, signal)),
   );
   const logs: Log[] = [];
-  await eachRange(watch, [{ topics: ours }], from, to, signal, (found) => {
-    logs.push(...found);
-  });
+  await eachRange(
+    watch,
+    [{ address: watch.deployment.contract, topics: [ours] }],
+    from,
+    to,
+    signal,
+    (found) => {
+      logs.push(...found);
+    },
+  );
   for (const block of blocks) {
     if (block === null || block.parentHash !== watch.blocks.at(-1)?.hash) return false;
     const own = logs.filter((log) => log.block === block.number);

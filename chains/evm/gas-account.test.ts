@@ -4,11 +4,14 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Hex } from 'viem';
 import { parseEther, parseTransaction } from 'viem';
+import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { offerIn, replacing } from './gas-fees.ts';
-import { startAnvil, type TestChain } from './testing/anvil.ts';
+import { lentOpen } from './lane-word.ts';
+import { evmDeployment, evmEscrow, fundCalls } from './plan.ts';
+import { deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { claimOf, devGas, refundOf, type Stranger, signal, strangerOn } from './testing/gas.ts';
-import { hangingNode, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
+import { type Answer, hangingNode, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
 import {
   claim,
   deployToken,
@@ -140,11 +143,71 @@ test('a party that was first: nothing is signed; what was signed before fails or
   await stranger.broadcast(late);
   assert.equal(await fate(stranger, late), 'failed');
   const other = await newLeg(chain);
-  await assert.rejects(stranger.sign(claimOf(other)), refuses('nothing_there', /no code/));
+  await assert.rejects(stranger.sign(claimOf(other)), refuses('nothing_there', /"never"/));
   await fund(chain, other);
   await later(chain, 7_200);
   await refund(chain, other);
   await assert.rejects(stranger.sign(refundOf(other)), refuses('nothing_there'));
+});
+
+test('a claim whose secret is unseen is never tried with the money of others', async () => {
+  const stranger = await strangerOn(chain);
+  const others = await newLeg(chain);
+  await fund(chain, others);
+  const empty = await newLeg(chain);
+  await assert.rejects(stranger.sign(claimOf(empty, false)), refuses('nothing_there', /"never"/));
+  // Of a token of which the contract holds less than it owes.
+  const token = await deployToken(chain, 'DevDollar');
+  const leg = await newLeg(chain, { token });
+  const { contract } = evmDeployment(chain.chainId);
+  const lent = lentOpen(leg.terms, evmDeployment(chain.chainId))[contract]?.stateDiff ?? {};
+  for (const [index, value] of Object.entries(lent)) {
+    await chain.client.setStorageAt({
+      address: contract as Hex,
+      index: index as Hex,
+      value: value as Hex,
+    });
+  }
+  const seized = stranger.sign(claimOf(leg, false));
+  await assert.rejects(seized, refuses('payout_would_fail', /the token refuses the transfer/));
+  const deaf = await lying(({ method, params }, forward) =>
+    params.length > 2 && /^eth_(call|estimateGas)$/.test(method)
+      ? { error: { code: -32_602, message: 'too many arguments' } }
+      : forward(),
+  );
+  const blind = await strangerOn(chain, {}, { rpcUrls: [deaf.url] });
+  const untried = blind.sign(claimOf(leg, false));
+  await assert.rejects(untried, refuses('nothing_there', /holds 0 of 1000/));
+});
+
+test('a node that lends nothing to an estimate, and does not say so, gets the most gas', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  const forgetful = await lying(async ({ method, params }, forward) => {
+    if (method !== 'eth_estimateGas' || params.length < 3) return forward();
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: params.slice(0, 2) });
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(chain.rpcUrl, { method: 'POST', headers, body });
+    return (await answer.json()) as Answer;
+  });
+  const stranger = await strangerOn(chain, {}, { rpcUrls: [forgetful.url] });
+  const signed = await stranger.sign(claimOf(leg, false));
+  assert.equal(parseTransaction(signed.raw as Hex).gas, devGas.mostGas);
+});
+
+test('the key calls the contract that its adapter is told of', async () => {
+  const contract = await deploy(chain, initCode);
+  const other = { chainId: chain.chainId, contract };
+  const leg = await newLeg(chain);
+  const [funding] = fundCalls(leg.terms, other, 0n);
+  await send(chain, funder, funding ?? assert.fail());
+  const stranger = await strangerOn(chain, {}, { contract });
+  const sent = await stranger.send(claimOf(leg));
+  assert.equal(parseTransaction(sent.raw as Hex).to, contract.toLowerCase());
+  assert.deepEqual(sent.touches, [
+    { escrow: evmEscrow(leg.terms, other).address, verb: 'claim', secret: leg.secret },
+  ]);
+  assert.equal(await fate(stranger, sent), 'mined');
 });
 
 test('too early, too late and with another secret nothing is signed', async () => {
@@ -199,7 +262,7 @@ test('a receipt of a block that the chain left is not believed', async () => {
   assert.equal(await account.fate({ ...sent, nonce: -1 }, signal()), 'deep');
 });
 
-test('a funding that was taken back leaves a claim without effect: failed', async () => {
+test('a funding that was taken back makes a claim fail', async () => {
   const stranger = await strangerOn(chain);
   const leg = await newLeg(chain);
   const fork = await chain.client.snapshot();
@@ -208,7 +271,7 @@ test('a funding that was taken back leaves a claim without effect: failed', asyn
   await chain.client.revert({ id: fork });
   await stranger.broadcast(sent);
   const receipt = await chain.client.waitForTransactionReceipt({ hash: sent.txid as Hex });
-  assert.equal(receipt.status, 'success');
+  assert.equal(receipt.status, 'reverted');
   assert.equal(await fate(stranger, sent), 'failed');
 });
 
@@ -236,7 +299,7 @@ test('what must be at hand is more than it costs now, and never less than the po
   await fund(chain, leg);
   const reserve = await stranger.account.reserve(claimOf(leg), signal());
   assert.equal(reserve, unfunded);
-  assert.equal(reserve, 100_000n * devGas.reserveFeePerGas);
+  assert.equal(reserve, 240_000n * devGas.reserveFeePerGas);
   const early = await stranger.account.reserve(refundOf(leg), signal());
   assert.equal(early, reserve);
   await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: devGas.reserveFeePerGas });

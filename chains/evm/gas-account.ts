@@ -9,7 +9,6 @@ import type { Touch } from '../adapter.ts';
 import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
 import { asFarAsTried, mustBeOf, presentMultiple } from '../gas-work.ts';
-import type { EvmCall } from '../material.ts';
 import { opening } from '../opened.ts';
 import type { EvmAdapter } from './adapter.ts';
 import { sameAddress } from './address.ts';
@@ -49,7 +48,8 @@ type Account = {
 };
 
 export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
-  const { adapter, deployment = evmDeployment, depthTag = null, key } = options;
+  const { adapter, depthTag = null, key } = options;
+  const deployment = options.deployment ?? deploymentOf(adapter);
   if (key.family !== 'evm')
     throw new Error(`a ${key.family} key signs nothing on ${adapter.chain}`);
   const secret: Hex = `0x${Buffer.from(key.bytes()).toString('hex')}`;
@@ -83,6 +83,12 @@ export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
     ),
     paid: opened((txid: string, signal) => paidFor(node, txid, signal)),
   };
+}
+
+/** Where the adapter, too, looks for the contract. */
+function deploymentOf({ chainId, lanes }: EvmAdapter): EvmDeployment {
+  const { contract } = lanes ?? evmDeployment(chainId);
+  return { chainId, contract };
 }
 
 /** Null: not known, as where what was noted is far above all that there is. */
@@ -152,7 +158,7 @@ async function sign(
   return {
     txid: keccak256(raw),
     raw,
-    touches: touchesOf(work, call),
+    touches: touchesOf(account, work),
     payer: signer.address,
     nonce,
     offer: offer.maxFee,
@@ -178,8 +184,12 @@ async function trialOf(
   return { rpc: adapter.node, deployment, from, mostGas, offer: shown, preflight };
 }
 
-/** Above what gas.snapshot.json measures: accounts that are made, tokens that do more. */
-const usualGas = { native: 100_000n, token: 250_000n, void: 30_000n } as const;
+/** Of what cannot be tried yet: with an account that is made, and a token that does more. */
+const usualGas = {
+  native: 240_000n,
+  token: 250_000n,
+  void: 30_000n,
+} as const;
 
 async function reserve(account: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
   const { options, deployment, signer } = account;
@@ -195,14 +205,15 @@ async function reserve(account: Account, work: GasWork, signal: AbortSignal): Pr
   return larger(await asFarAsTried(trying), usualGas[kind]) * fee + l1Fee;
 }
 
-function touchesOf(work: GasWork, { to }: EvmCall): readonly Touch[] {
+function touchesOf({ deployment }: Account, work: GasWork): readonly Touch[] {
   if (work.verb === 'void') return [];
-  return [{ escrow: to, verb: work.verb, secret: work.verb === 'claim' ? work.secret : null }];
+  const { address: escrow } = evmEscrow(work.terms, deployment);
+  return [{ escrow, verb: work.verb, secret: work.verb === 'claim' ? work.secret : null }];
 }
 
 /**
- * The last look at what the key has signed, by the bytes alone: nothing but a call of the escrow of
- * these terms, or nothing at all to itself, and never with a value.
+ * The last look at what the key has signed, by the bytes alone: nothing but a call that settles the
+ * escrow of these terms, or nothing at all to itself, and never with a value.
  */
 function mustBeOwn({ deployment, signer }: Account, work: GasWork, raw: Hex): void {
   const { to, data = '0x', value = 0n } = parseTransaction(raw);

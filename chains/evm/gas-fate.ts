@@ -1,6 +1,7 @@
 // What became of a transaction of an operator's gas key. Of the best block's chain alone: a receipt
 // of a block that was taken back counts for nothing.
 
+import { claimedTopic, refundedTopic } from '../escrows/topics.ts';
 import type { GasFate, GasSent, Paid } from '../gas-account.ts';
 import { paidByAll } from '../gas-paid.ts';
 import { amountOf, type Rpc } from '../rpc.ts';
@@ -9,7 +10,6 @@ import { reachBlocks } from './gas-present.ts';
 import { asked, blockAt, headBlock, object, type Receipt, receiptOf, txOf } from './node.ts';
 import { countByAll } from './own-nonce.ts';
 import type { DepthTag } from './policy.ts';
-import { claimedTopic, refundedTopic } from './topics.ts';
 
 export type Depths = { readonly confirmations: number; readonly tag: DepthTag | null };
 

@@ -5,7 +5,8 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Hex } from 'viem';
 import { parseTransaction } from 'viem';
-import { encodeFunctionData } from 'viem/utils';
+import { encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
+import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
@@ -17,8 +18,8 @@ import { evmChains } from './policy.ts';
 import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
 import { claimOf, devGas, refundOf, type Stranger, signal, strangerOn } from './testing/gas.ts';
-import { type Lie, lyingNode } from './testing/nodes.ts';
-import { anyone, fund, funder, later, mint, newLeg } from './testing/swap.ts';
+import { type Lie, lyingNode, type Request } from './testing/nodes.ts';
+import { anyone, claim, fund, funder, later, mint, newLeg } from './testing/swap.ts';
 
 const zoo = compileTestContracts('GasZoo.sol');
 let chain: TestChain;
@@ -43,6 +44,15 @@ const refuses = (code: RefusalCode, words = /./) => {
     return true;
   };
 };
+const deployment = evmDeployment(31_337);
+const stateSelector = toFunctionSelector(getAbiItem({ abi: escrowsAbi, name: 'stateOf' }));
+/** What `stateOf` answers of an escrow that is open. */
+const openState = `0x${['1', '1'].map((word) => word.padStart(64, '0')).join('')}`;
+const isAskedForState = ({ method, params }: Request) => {
+  const { data = '' } = (params[0] ?? {}) as { data?: string };
+  return method === 'eth_call' && data.startsWith(stateSelector);
+};
+
 const gasIn = (raw: string) => parseTransaction(raw as Hex).gas ?? 0n;
 const costOf = async (sent: { readonly txid: string }) => {
   const receipt = await chain.client.waitForTransactionReceipt({ hash: sent.txid as Hex });
@@ -141,6 +151,21 @@ test('a node that lies about gas and fees cannot raise the cost above the limit'
   }
 });
 
+test('what a node behind shows as open, and was settled since, is nothing to take', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await claim(chain, leg);
+  const behind = await lyingNode(chain.rpcUrl, (request, forward) =>
+    isAskedForState(request) ? { result: openState } : forward(),
+  );
+  try {
+    const late = await strangerOn(chain, {}, { rpcUrls: [behind.url] });
+    await assert.rejects(late.sign(claimOf(leg)), refuses('nothing_there', /NotOpen/));
+  } finally {
+    await behind.stop();
+  }
+});
+
 /** What it names no base fee with, and one price in its place. */
 const withoutBaseFee =
   (price: bigint): Lie =>
@@ -187,7 +212,7 @@ const address = () => `0x${randomBytes(20).toString('hex')}`;
 
 /** Terms of any kind: with odd addresses, amounts, times and other chains' names. */
 function anyTerms(secret: string, key: string): EscrowTerms {
-  const some = [key, evmDeployment.factory, address(), '0x'.padEnd(42, '0'), 'T9yD14Nj9j7xAB4d'];
+  const some = [key, deployment.contract, address(), '0x'.padEnd(42, '0'), 'T9yD14Nj9j7xAB4d'];
   const where = () => ({
     address: chance(4) ? some[randomInt(some.length)]! : address(),
     pubkey: null,
@@ -200,17 +225,16 @@ function anyTerms(secret: string, key: string): EscrowTerms {
     token: chance(2) ? null : chance(4) ? key : address(),
     amount: BigInt(`0x${randomBytes(1 + randomInt(32)).toString('hex')}`),
     timelock: randomInt(2 ** 40),
+    fundBefore: randomInt(2 ** 40),
+    lane: { number: randomBytes(12).toString('hex'), counter: 1 + randomInt(2 ** 30 - 1) },
   };
 }
 
-test('whatever it is asked, the key signs nothing but calls of escrows of the factory, without value', async () => {
+test('whatever it is asked, the key signs nothing but calls that settle escrows, without value', async () => {
   // A node that says yes to everything: what is refused then, is refused by us.
   const yes = await lyingNode(chain.rpcUrl, ({ method, params }, forward) => {
     if (method === 'eth_estimateGas') return { result: '0x9000' };
-    const asked = String(params[0]).toLowerCase();
-    if (method === 'eth_getCode' && asked !== evmDeployment.factory.toLowerCase()) {
-      return { result: '0x60' };
-    }
+    if (isAskedForState({ method, params })) return { result: openState };
     return forward();
   });
   try {
@@ -247,10 +271,10 @@ test('whatever it is asked, the key signs nothing but calls of escrows of the fa
         assert.deepEqual([to?.toLowerCase(), data], [own.toLowerCase(), '0x']);
         continue;
       }
-      const call = decodeCall(to ?? '', data, evmDeployment);
+      const call = decodeCall(to ?? '', data, deployment);
       assert.equal(call?.verb, work.verb);
-      assert.equal(call?.escrow, evmEscrow(work.terms, evmDeployment).address);
-      assert.equal(to?.toLowerCase(), call?.escrow.toLowerCase());
+      assert.equal(call?.escrow, evmEscrow(work.terms, deployment).address);
+      assert.equal(to?.toLowerCase(), deployment.contract.toLowerCase());
     }
     assert.ok(signed > 40, `${signed} of 150`);
   } finally {

@@ -21,8 +21,23 @@ export type EvmGasPolicy = {
 const gwei = 1_000_000_000n;
 
 /**
- * A claim or refund takes 36 000 to 41 000 (contracts/evm/gas.snapshot.json), 25 000 more where it
- * makes an account; a token behind proxies that rebases or calls hooks may take ten times as much.
+ * Gas of transactions of ours by contracts/escrows/gas.snapshot.json, rounded up: the larger of
+ * what Prague and the coming fork, Amsterdam, take. Which of them a chain runs is not asked: where
+ * it is Prague, some of this is never used. With a token its approval comes on top of a funding.
+ */
+export const escrowGas = {
+  native: { fund: 41_000n, settle: 46_000n },
+  token: { fund: 71_000n, settle: 66_000n },
+  approve: 127_000n,
+  /** A lane's first use, or the first balance of a token: one new word of state. */
+  newWord: 98_000n,
+  /** A native payment to an address that was never used: 120 bytes of 1 530 gas (EIP-8037). */
+  newAccount: 183_600n,
+} as const;
+
+/**
+ * A claim or refund takes 41 000 to 66 000, and 164 000 or 229 000 where it makes a balance or an
+ * account; the transfer of a token behind proxies that calls hooks may take ten times as much.
  */
 const mostGas = 500_000n;
 
@@ -87,17 +102,36 @@ export function evmGasPolicyOf(chainId: number): EvmGasPolicy {
   return evmGasPolicies[known?.[0] ?? ''] ?? unknown;
 }
 
-/**
- * Gas of what a party sends by itself, where no node says how much it takes: hundredths of the
- * policy's most. On Ethereum 80 000 for a claim or refund of the native coin, twice the snapshot's
- * 40 000, 160 000 with a token and 30 000 for a payment of nothing. A wallet that passed
- * `claimShortage` (fees.ts) can pay for it at a fifth above the price. A token's claim that reveals
- * the secret gets all: out of gas it would tell the secret and take nothing.
- */
-const untriedHundredths = { native: 16n, token: 32n, nothing: 6n, reveal: 100n } as const;
+/** With what a settlement may make besides: the receiver's account, or its first balance. */
+const dearest = {
+  native: escrowGas.native.settle + escrowGas.newAccount,
+  token: escrowGas.token.settle + escrowGas.newWord,
+} as const;
 
-export function untriedGas(chainId: number, what: keyof typeof untriedHundredths): bigint {
-  return (evmGasPolicyOf(chainId).mostGas * untriedHundredths[what]) / 100n;
+/**
+ * A quarter more than the dearest, and for a token, which may do more than the measured one, twice
+ * as much. A claim that reveals the secret of a token's escrow gets all that the policy allows: out
+ * of gas it would tell the secret and take nothing.
+ */
+const untried = {
+  native: (dearest.native * 5n) / 4n,
+  token: dearest.token * 2n,
+  nothing: 30_000n,
+  reveal: mostGas,
+} as const;
+
+/** Gas on this chain for so much on Ethereum: where gas holds the bytes too, it takes more. */
+export function gasOnChain(chainId: number, gas: bigint): bigint {
+  return (evmGasPolicyOf(chainId).mostGas * gas) / mostGas;
+}
+
+/**
+ * Gas of what a party sends by itself, where no node says how much it takes. On Ethereum 287 000
+ * for a claim or refund of the native coin, 328 000 with a token, 30 000 for a payment of nothing.
+ * A wallet that passed `claimShortage` (fees.ts) can pay for it at a fifth above the price.
+ */
+export function untriedGas(chainId: number, what: keyof typeof untried): bigint {
+  return gasOnChain(chainId, untried[what]);
 }
 
 /** By chain key, as evmChains. */

@@ -1,5 +1,5 @@
 // What an operator's gas key sends, and how much gas it takes: only a claim or refund of an escrow
-// that the pinned factory made, or nothing to itself. Tried on the best block before it is signed.
+// in the contract, or nothing to itself. Tried on the best block before it is signed.
 
 import { smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -11,10 +11,12 @@ import type { EvmCall } from '../material.ts';
 import { type Rpc, RpcError } from '../rpc.ts';
 import { wouldFail } from '../would-fail.ts';
 import type { Offer } from './gas-fees.ts';
-import { balanceAt, codeAt, headBlock, refused } from './node.ts';
+import { lentOpen } from './lane-word.ts';
+import { balanceAt, headBlock, refused } from './node.ts';
 import { claimCall, type EvmDeployment, evmEscrow, refundCall } from './plan.ts';
-import { readRevert } from './reverts.ts';
-import { lendBalance, lends, type Overrides } from './simulate.ts';
+import { type Revert, readRevert } from './reverts.ts';
+import { lends, type Overrides } from './simulate.ts';
+import { mustBeOpen, nothingThere } from './state.ts';
 
 /** What is tried: by whom, at which fees, and how much gas it may take. */
 export type Trial = {
@@ -54,12 +56,11 @@ export async function gasOf(trial: Trial, work: GasWork, signal: AbortSignal): P
     throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
   }
   const { address } = evmEscrow(terms, deployment);
-  // A call to an address without code works, and does nothing.
-  const code = await codeAt(rpc, address, 'latest', signal);
-  if (code === '0x') throw nothingThere(terms, address, 'there is no code');
+  // An unseen claim is tried as open, with the money of others: so the true one must be.
+  await mustBeOpen(rpc, deployment, terms, address, signal);
   try {
     if (work.verb === 'claim' && !work.isPublic) {
-      return await gasUnseen(trial, terms, address, code, signal);
+      return await gasUnseen(trial, terms, address, signal);
     }
     const call = callOf(work, from, deployment);
     return withMargin(await estimate(trial, call, null, signal), trial);
@@ -96,27 +97,34 @@ function fieldsOf(offer: Offer | null): Readonly<Record<string, string>> {
   return { maxFeePerGas: hex(offer.maxFee), maxPriorityFeePerGas: hex(offer.tip) };
 }
 
-const trialSecret = '00'.repeat(31).concat('02');
+/** Neither it nor its hash has a zero byte: no claim has dearer calldata. */
+const trialSecret = '5a'.repeat(32);
 
 /**
- * The same claim of an escrow with another hashlock, and what that is lent: the code and the
- * amount. The secret stays unseen. null where the node or the token lends nothing.
+ * The same claim of an escrow with a hashlock of ours, and what the contract is lent: the word of
+ * the lane, by which that escrow is open. The money is the contract's own, so the true escrow must
+ * be open. The secret stays unseen. null where the node lends nothing.
  */
 export async function unseenClaim(
   { rpc, deployment }: Pick<Trial, 'rpc' | 'deployment'>,
   terms: EscrowTerms,
-  code: string,
   signal: AbortSignal,
 ): Promise<{ readonly call: EvmCall; readonly overrides: Overrides } | null> {
-  const { token, amount } = terms;
   if (!(await lends(rpc, signal))) return null;
   const other = { ...terms, hashlock: hashlockOf(trialSecret) };
-  const escrow = evmEscrow(other, deployment).address;
-  const lent = token === null ? {} : await lendBalance(rpc, token, escrow, amount, signal);
-  if (lent === null) return null;
-  const own = { code, ...(token === null && { balance: hex(amount) }) };
-  const call = claimCall(other, deployment, trialSecret);
-  return { call, overrides: { ...lent, [escrow]: own } };
+  return {
+    call: claimCall(other, deployment, trialSecret),
+    overrides: lentOpen(other, deployment),
+  };
+}
+
+const notOpen = 'NotOpen';
+
+/** Of an unseen claim that failed: the node has not lent the word, whatever it took. */
+export function isUnlent(failure: RpcError | Revert): boolean {
+  const { name } =
+    failure instanceof RpcError ? readRevert(failure.data, failure.message) : failure;
+  return name === notOpen;
 }
 
 /** Where a node lends nothing, all that is allowed. */
@@ -124,32 +132,42 @@ async function gasUnseen(
   trial: Trial,
   terms: EscrowTerms,
   address: string,
-  code: string,
   signal: AbortSignal,
 ): Promise<bigint> {
   const { rpc, mostGas } = trial;
-  const { token, amount } = terms;
-  const held = await balanceAt(rpc, token, address, 'latest', signal);
-  if (held < amount) throw nothingThere(terms, address, `it holds ${held} of ${amount}`);
   const untried = async () => {
     const { timestamp } = await headBlock(rpc, signal);
     if (timestamp >= terms.timelock) {
       const reason = `its timelock ${terms.timelock} has passed`;
       throw wouldFail(terms, 'wei', 'payout', terms.payout.address, reason);
     }
+    await mustHoldEnough(trial, terms, address, signal);
     await trial.preflight(terms, signal);
     return mostGas;
   };
-  const tried = await unseenClaim(trial, terms, code, signal);
+  const tried = await unseenClaim(trial, terms, signal);
   if (tried === null) return untried();
   try {
     const gas = await estimate(trial, tried.call, tried.overrides, signal);
     return smaller(gas * unseenMargin, mostGas);
   } catch (error) {
     // Some nodes lend to eth_call alone.
-    if (error instanceof RpcError && !isRevert(error)) return untried();
+    if (error instanceof RpcError && (!isRevert(error) || isUnlent(error))) return untried();
     throw error;
   }
+}
+
+/** A token may have shrunk what lies in the contract, or its issuer seized it. */
+async function mustHoldEnough(
+  { rpc, deployment }: Trial,
+  terms: EscrowTerms,
+  address: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { token, amount } = terms;
+  const held = await balanceAt(rpc, token, deployment.contract, 'latest', signal);
+  if (held >= amount) return;
+  throw nothingThere(terms, address, `the contract holds ${held} of ${amount}`);
 }
 
 function isRevert({ data, message }: RpcError): boolean {
@@ -158,13 +176,6 @@ function isRevert({ data, message }: RpcError): boolean {
     /revert|invalid opcode|out of gas|outofgas|gas required|exceeds allowance/i.test(message)
   );
 }
-
-function nothingThere(terms: EscrowTerms, escrow: string, why: string): ParleyError {
-  const sentence = `nothing to take from the escrow ${escrow} on ${terms.chain}: ${why}`;
-  return new ParleyError('nothing_there', sentence, { chain: terms.chain, escrow });
-}
-
-const emptied = new Set(['BalanceTooLow', 'NothingToRefund']);
 
 function refusal(
   { rpc, mostGas }: Trial,
@@ -178,7 +189,8 @@ function refusal(
   }
   if (!isRevert(error)) return refused(rpc, 'eth_estimateGas', error);
   const { name, words } = readRevert(error.data, error.message);
-  if (name !== null && emptied.has(name)) return nothingThere(terms, escrow, words);
+  // Settled since it was looked at.
+  if (name === notOpen) return nothingThere(terms, escrow, words);
   const reason = `${words} (tried with ${mostGas} gas)`;
   return wouldFail(terms, 'wei', 'payout', terms[payeeOf(verb)].address, reason);
 }

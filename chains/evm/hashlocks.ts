@@ -1,12 +1,12 @@
-// The hashlocks of every funding: events of the factory, a range of blocks at a time.
+// The hashlocks of every funding: events of the contract, a range of blocks at a time.
 
+import { fundedTopic } from '../escrows/topics.ts';
 import { type HashlockPage, type HashlockReader, heightOf, pageUpTo } from '../hashlocks.ts';
 import { wordsOf } from '../in-turn.ts';
 import type { Opened } from '../opened.ts';
 import { fromOneSource, oneSource } from '../sources.ts';
 import { headBlock } from './node.ts';
 import { eachRange, firstBlock, type Scanned } from './scan.ts';
-import { fundedTopic } from './topics.ts';
 import type { Watch } from './watch.ts';
 
 /** Blocks of one page: in as many requests as the provider wants. */
@@ -44,7 +44,7 @@ function read(
 }
 
 async function readBy(node: Node, after: number, signal: AbortSignal): Promise<HashlockPage> {
-  const { factory } = node.deployment;
+  const { contract } = node.deployment;
   // Of this very node: of blocks that it has not got it lists nothing, and does not say so.
   const { number: head, timestamp: shownUntil } = await headBlock(node.rpc, signal);
   // The first block is not below itself.
@@ -54,11 +54,11 @@ async function readBy(node: Node, after: number, signal: AbortSignal): Promise<H
   // A head that went back is another machine of the provider's, or another node.
   let end = Math.min(after, head);
   try {
-    const filters = [{ address: factory, topics: [fundedTopic] }];
+    const filters = [{ address: contract, topics: [fundedTopic] }];
     await eachRange(node, filters, from, to, signal, (logs, rangeEnd) => {
-      for (const { address, topics } of logs) {
-        const hashlock = /^0x([0-9a-f]{64})$/i.exec(topics[2] ?? '')?.[1];
-        if (address === factory && hashlock !== undefined) found.add(hashlock.toLowerCase());
+      for (const { address, data } of logs) {
+        const hashlock = /^0x([0-9a-f]{64})/i.exec(data)?.[1];
+        if (address === contract && hashlock !== undefined) found.add(hashlock.toLowerCase());
       }
       end = rangeEnd;
     });

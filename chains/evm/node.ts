@@ -1,9 +1,8 @@
 // What is asked of a node, parsed: blocks, logs, receipts, code and balances. Answers of another
 // shape are the node's fault and end in `chain_unavailable`.
 
-import type { Hex } from 'viem';
+import { erc20Abi, type Hex } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, getAddress } from 'viem/utils';
-import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import {
   amountOf,

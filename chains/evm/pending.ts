@@ -5,6 +5,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import { once } from '../sources.ts';
+import { sameAddress } from './address.ts';
 import { type Block, blockAt, type Tx } from './node.ts';
 import { decodeCall } from './plan.ts';
 import { touchesOf, type Verb, type Waiting, type Watch } from './watch.ts';
@@ -56,7 +57,8 @@ function waitingVerb(watch: Watch, address: string, tx: Tx, head: Block): Verb |
     case 'fund': {
       // The funder's alone, and its approval may wait in the same block: not tried.
       const value = terms.token === null ? terms.amount : 0n;
-      return tx.from === call.terms.refund && tx.value === value ? 'fund' : null;
+      const isFunder = tx.from !== null && sameAddress(tx.from, terms.refund.address);
+      return isFunder && tx.value === value ? 'fund' : null;
     }
     case 'claim':
       return opens(call.secret ?? '', terms.hashlock) ? 'claim' : null;

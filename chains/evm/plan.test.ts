@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Hex } from 'viem';
+import { erc20Abi, type Hex } from 'viem';
 import { decodeFunctionData, encodeFunctionData, parseAbi } from 'viem/utils';
-import { erc20Abi, escrowAbi, factoryAbi } from '../../contracts/evm/artifacts/abi.ts';
+import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { runs } from '../../test/support/runs.ts';
@@ -12,7 +12,7 @@ import { parseEvmAddress } from './address.ts';
 import {
   callsIn,
   claimCall,
-  contractTerms,
+  contractEscrow,
   decodeCall,
   evmDeployment,
   evmEscrow,
@@ -26,6 +26,7 @@ const payout = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const refund = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
 const token = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 const secret = 'ab'.repeat(32);
+const deployment = evmDeployment(31_337);
 
 function terms(over: Partial<EscrowTerms> = {}): EscrowTerms {
   return {
@@ -36,6 +37,8 @@ function terms(over: Partial<EscrowTerms> = {}): EscrowTerms {
     token,
     amount: 1_000n,
     timelock: 1_800_000_000,
+    fundBefore: 1_799_990_000,
+    lane: { number: 'a5'.repeat(12), counter: 3 },
     ...over,
   };
 }
@@ -77,7 +80,7 @@ test('an address with one letter in the wrong case, and what is no address, is b
   }
 });
 
-test('every field of the terms moves the escrow', () => {
+test('every field of the terms, the lane, the contract and the chain move the escrow', () => {
   const addresses = [
     terms(),
     terms({ hashlock: '22'.repeat(32) }),
@@ -86,34 +89,40 @@ test('every field of the terms moves the escrow', () => {
     terms({ token: null }),
     terms({ amount: 1_001n }),
     terms({ timelock: 1_800_000_001 }),
-  ].map((each) => evmEscrow(each, evmDeployment).address);
+    terms({ fundBefore: 1_799_990_001 }),
+    terms({ lane: { number: 'a5'.repeat(12), counter: 4 } }),
+    terms({ lane: { number: 'a6'.repeat(12), counter: 3 } }),
+  ].map((each) => evmEscrow(each, deployment).address);
+  addresses.push(evmEscrow(terms(), evmDeployment(31_338)).address);
+  const elsewhere = { ...deployment, contract: `0x${'ab'.repeat(20)}` };
+  addresses.push(evmEscrow(terms(), elsewhere).address);
   assert.equal(new Set(addresses).size, addresses.length);
 });
 
 test('destinations where money would be lost are refused', () => {
   const zero = { address: `0x${'0'.repeat(40)}`, pubkey: null };
-  const factory = { address: evmDeployment.factory, pubkey: null };
+  const contract = { address: deployment.contract, pubkey: null };
   const itself = { address: token.toLowerCase(), pubkey: null };
-  for (const bad of [zero, factory, itself]) {
+  for (const bad of [zero, contract, itself]) {
     for (const field of ['payout', 'refund']) {
       const given = terms({ [field]: bad });
-      assert.throws(() => evmEscrow(given, evmDeployment), refuses('bad_address'), bad.address);
+      assert.throws(() => evmEscrow(given, deployment), refuses('bad_address'), bad.address);
     }
   }
 });
 
 test('funding native is one call with the value; a token is approved exactly, then funded', () => {
-  const native = fundCalls(terms({ token: null }), evmDeployment, 0n);
+  const native = fundCalls(terms({ token: null }), deployment, 0n);
   assert.deepEqual(
     native.map(({ to, value }) => [to, value]),
-    [[evmDeployment.factory, '0x3e8']],
+    [[deployment.contract, '0x3e8']],
   );
   const approvals = (allowance: bigint) =>
-    fundCalls(terms(), evmDeployment, allowance).flatMap(({ to, data, value }) => {
+    fundCalls(terms(), deployment, allowance).flatMap(({ to, data, value }) => {
       assert.equal(value, '0x0');
-      if (to === evmDeployment.factory) return [];
+      if (to === deployment.contract) return [];
       const { args } = decodeFunctionData({ abi: erc20Abi, data: data as Hex });
-      assert.equal(args?.[0], evmDeployment.factory);
+      assert.equal(args?.[0], deployment.contract);
       return [args?.[1]];
     });
   assert.deepEqual(approvals(0n), [1_000n]);
@@ -145,56 +154,68 @@ test('a call reads back into its verb, terms and secret', () => {
         payout: { address: random.payout, pubkey: null },
         refund: { address: random.refund, pubkey: null },
       });
-      const { address: escrow } = evmEscrow(given, evmDeployment);
-      const expect = { escrow, terms: contractTerms(given) };
-      const fund = fundCalls(given, evmDeployment, 2n ** 256n - 1n)[0]!;
-      const claim = claimCall(given, evmDeployment, shown);
-      const back = refundCall(given, evmDeployment);
+      const { address: escrow } = evmEscrow(given, deployment);
+      const plain = contractEscrow(given);
+      const lower = (each: string) => each.toLowerCase();
+      const { terms: told } = plain;
+      const of = {
+        ...plain,
+        terms: {
+          ...told,
+          payout: lower(told.payout),
+          refund: lower(told.refund),
+          token: lower(told.token),
+        },
+      };
+      const expect = { escrow, of };
+      const fund = fundCalls(given, deployment, 2n ** 256n - 1n)[0]!;
+      const claim = claimCall(given, deployment, shown);
+      const back = refundCall(given, deployment);
       assert.deepEqual(
-        [fund, claim, back].map(({ to, data }) => decodeCall(to, data, evmDeployment)),
+        [fund, claim, back].map(({ to, data }) => decodeCall(to, data, deployment)),
         [
           { ...expect, verb: 'fund', secret: null },
           { ...expect, verb: 'claim', secret: shown },
           { ...expect, verb: 'refund', secret: null },
         ],
       );
-      assert.equal(decodeCall(escrow, fund.data, evmDeployment), null, 'sent elsewhere');
-      assert.equal(decodeCall(escrow, `${claim.data}00`, evmDeployment), null, 'something more');
+      assert.equal(decodeCall(refund, fund.data, deployment), null, 'sent elsewhere');
+      assert.equal(decodeCall(claim.to, `${claim.data}00`, deployment), null, 'something more');
     }),
     { numRuns: runs(50) },
   );
 });
 
 test('a claim inside a multicall is found, and its secret with it', () => {
-  const { data } = claimCall(terms(), evmDeployment, secret);
+  const { data } = claimCall(terms(), deployment, secret);
   const wrapped = encodeFunctionData({
     abi: parseAbi(['function multicall(bytes[])']),
     args: [[`0x1234`, data as Hex]],
   });
-  const found = callsIn(wrapped, evmDeployment);
+  const found = callsIn(wrapped, deployment);
   assert.deepEqual(
     found.map(({ verb, escrow, secret: shown }) => [verb, escrow, shown]),
-    [['claim', evmEscrow(terms(), evmDeployment).address, secret]],
+    [['claim', evmEscrow(terms(), deployment).address, secret]],
   );
-  assert.deepEqual(callsIn(data.slice(0, -2), evmDeployment), [], 'a truncated claim');
+  assert.deepEqual(callsIn(data.slice(0, -2), deployment), [], 'a truncated claim');
 });
 
 test('the decoded selectors are those of the contracts', () => {
-  for (const { data } of fundCalls(terms(), evmDeployment, 1_000n)) {
-    assert.equal(decodeFunctionData({ abi: factoryAbi, data: data as Hex }).functionName, 'fund');
+  for (const { data } of fundCalls(terms(), deployment, 1_000n)) {
+    assert.equal(decodeFunctionData({ abi: escrowsAbi, data: data as Hex }).functionName, 'fund');
   }
-  const claim = claimCall(terms(), evmDeployment, secret).data as Hex;
-  assert.equal(decodeFunctionData({ abi: escrowAbi, data: claim }).functionName, 'claim');
+  const claim = claimCall(terms(), deployment, secret).data as Hex;
+  assert.equal(decodeFunctionData({ abi: escrowsAbi, data: claim }).functionName, 'claim');
 });
 
 function material(wanted: Wanted, allowance = 0n): EvmMaterial {
   const txs =
     wanted.verb === 'fund'
-      ? fundCalls(terms(), evmDeployment, allowance)
+      ? fundCalls(terms(), deployment, allowance)
       : wanted.verb === 'claim'
-        ? [claimCall(terms(), evmDeployment, wanted.secret)]
-        : [refundCall(terms(), evmDeployment)];
-  const { address } = evmEscrow(terms(), evmDeployment);
+        ? [claimCall(terms(), deployment, wanted.secret)]
+        : [refundCall(terms(), deployment)];
+  const { address } = evmEscrow(terms(), deployment);
   const base = { chain: 'evm-dev', family: 'evm', sign: 'evm-tx', chainId: 31337 } as const;
   const from = wanted.verb === 'fund' ? { from: refund } : {};
   return { ...base, ...from, txs, escrow: address };
@@ -203,7 +224,7 @@ function material(wanted: Wanted, allowance = 0n): EvmMaterial {
 test('honest material has no problem; every altered field is named', () => {
   const wants: Wanted[] = [{ verb: 'fund' }, { verb: 'claim', secret }, { verb: 'refund' }];
   const problems = (given: EvmMaterial, wanted: Wanted) =>
-    materialProblems(given, wanted, terms(), evmDeployment, 31337);
+    materialProblems(given, wanted, terms(), deployment, 31337);
   for (const held of [0n, 5n, 1_000n]) {
     assert.deepEqual(problems(material({ verb: 'fund' }, held), { verb: 'fund' }), []);
   }
@@ -228,7 +249,7 @@ test('honest material has no problem; every altered field is named', () => {
     }
   }
   const greedy = material({ verb: 'fund' });
-  const approve = fundCalls(terms({ amount: 2_000n }), evmDeployment, 0n)[0]!;
+  const approve = fundCalls(terms({ amount: 2_000n }), deployment, 0n)[0]!;
   const lie = { ...greedy, txs: [approve, ...greedy.txs.slice(1)] };
   assert.match(problems(lie, { verb: 'fund' }).join(), /txs\[0\]\.data/);
 });

@@ -1,103 +1,95 @@
 // From the terms of an EVM leg to its escrow and the calls to sign. Pure: the server and the SDK
 // run this same code, so that a customer verifies instead of trusting.
+//
+// All escrows of a chain lie in one contract. An escrow goes by `<contract>:<id>`: the contract,
+// where the money is, and the contract's own id for it in hex, which commits to the chain, the
+// contract, every term and the lane. That is the `escrow` of material, of legs and of `?escrow=`.
 
-import type { Hex } from 'viem';
+import { erc20Abi, type Hex } from 'viem';
+import { encodeFunctionData } from 'viem/utils';
+import { deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
 import {
-  encodeAbiParameters,
-  encodeFunctionData,
-  getCreate2Address,
-  keccak256,
-  toFunctionSelector,
-} from 'viem/utils';
-import {
-  erc20Abi,
-  escrowAbi,
-  factoryAbi,
-  deployment as pinned,
-} from '../../contracts/evm/artifacts/abi.ts';
+  type Escrow as ContractEscrow,
+  domainOf as domainAt,
+  escrowId,
+} from '../../contracts/escrows/ids.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
+import {
+  claimData,
+  escrowOfTerms,
+  fundData,
+  type Place,
+  type DecodedCall as RawCall,
+  callsIn as rawCallsIn,
+  fundedIn as rawFundedIn,
+  refundData,
+} from '../escrows/calls.ts';
 import type { EvmCall, EvmMaterial } from '../material.ts';
 import { parseEvmAddress, sameAddress, zeroAddress } from './address.ts';
 
-/** Where the contracts are. Equal on every chain (contracts/evm/deployment.json). */
+/** Where the contract is: at the same address on every chain, unless told. */
 export type EvmDeployment = {
-  readonly factory: string;
-  /** keccak256 of the init code of every escrow. */
-  readonly proxyInitCodeHash: string;
-  /** keccak256 of the factory's code on chain, compared before its first use. */
-  readonly factoryCodeHash: string;
+  readonly chainId: number;
+  /** With its checksum. */
+  readonly contract: string;
 };
 
-export const evmDeployment: EvmDeployment = {
-  factory: pinned.factory.address,
-  proxyInitCodeHash: pinned.proxy.initCodeHash,
-  factoryCodeHash: pinned.factory.codeHash,
-};
-
-/** The contracts' Terms. */
-export type ContractTerms = {
-  readonly hashlock: Hex;
-  readonly payout: Hex;
-  readonly refund: Hex;
-  readonly token: Hex;
-  readonly amount: bigint;
-  readonly timelock: bigint;
-};
-
-const termsAbi = [
-  { type: 'bytes32', name: 'hashlock' },
-  { type: 'address', name: 'payout' },
-  { type: 'address', name: 'refund' },
-  { type: 'address', name: 'token' },
-  { type: 'uint256', name: 'amount' },
-  { type: 'uint256', name: 'timelock' },
-] as const;
-
-export function contractTerms(terms: EscrowTerms): ContractTerms {
-  return {
-    hashlock: `0x${terms.hashlock}`,
-    payout: parseEvmAddress(terms.payout.address) as Hex,
-    refund: parseEvmAddress(terms.refund.address) as Hex,
-    token: (terms.token === null ? zeroAddress : parseEvmAddress(terms.token)) as Hex,
-    amount: terms.amount,
-    timelock: BigInt(terms.timelock),
-  };
+/** The contract as contracts/escrows/deployment.json pins it, on one chain. */
+export function evmDeployment(chainId: number): EvmDeployment {
+  return { chainId, contract: pinned.address };
 }
 
-/** The CREATE2 address of some terms. Checks nothing: for terms read from a chain. */
-export function escrowAddress(terms: ContractTerms, deployment: EvmDeployment): string {
-  const { hashlock, payout, refund, token, amount, timelock } = terms;
-  return getCreate2Address({
-    from: deployment.factory as Hex,
-    salt: keccak256(
-      encodeAbiParameters(termsAbi, [hashlock, payout, refund, token, amount, timelock]),
-    ),
-    bytecodeHash: deployment.proxyInitCodeHash as Hex,
-  });
+/** The same, as the contract takes them. */
+export function contractEscrow(terms: EscrowTerms): ContractEscrow {
+  return escrowOfTerms(terms, (address) => parseEvmAddress(address) as Hex);
+}
+
+function placeOf({ chainId, contract }: EvmDeployment): Place {
+  return { chainId, contract: contract as Hex };
+}
+
+/** What the contract's domain() answers. */
+export function domainOf({ chainId, contract }: EvmDeployment): Hex {
+  return domainAt(chainId, contract as Hex);
+}
+
+/** How an escrow is named everywhere outside of its contract. */
+export function escrowName(id: string, { contract }: EvmDeployment): string {
+  return `${contract}:${id.slice(2).toLowerCase()}`;
+}
+
+/** The contract's id, hex with 0x, of an escrow named as above. */
+export function idOfEscrow(escrow: string): Hex {
+  return `0x${escrow.slice(escrow.indexOf(':') + 1)}`;
 }
 
 /**
- * The escrow of these terms. Throws `bad_address` for destinations where money would be lost:
- * the zero address, and a payout that is the token, the factory or the escrow itself.
+ * Throws `bad_address` for destinations where money would be lost: the zero address, the token, and
+ * the contract itself.
  */
-export function evmEscrow(terms: EscrowTerms, deployment: EvmDeployment): Escrow {
-  const plain = contractTerms(terms);
-  const address = escrowAddress(plain, deployment);
+export function mustBeGood(terms: EscrowTerms, { contract }: EvmDeployment): void {
+  const token = terms.token === null ? zeroAddress : parseEvmAddress(terms.token);
   const refuse = (field: string, value: string, what: string) =>
     new ParleyError('bad_address', `${field} ${value} is ${what}`, { field });
   for (const field of ['payout', 'refund'] as const) {
-    const value = plain[field];
+    const value = parseEvmAddress(terms[field].address);
     if (sameAddress(value, zeroAddress)) throw refuse(field, value, 'the zero address');
-    if (sameAddress(value, plain.token)) throw refuse(field, value, 'the token contract itself');
-    if (sameAddress(value, deployment.factory)) throw refuse(field, value, 'the escrow factory');
-    if (sameAddress(value, address)) throw refuse(field, value, 'the escrow itself');
+    if (sameAddress(value, token)) throw refuse(field, value, 'the token contract itself');
+    if (sameAddress(value, contract)) throw refuse(field, value, 'the escrow contract');
   }
-  if (terms.token !== null && sameAddress(plain.token, zeroAddress)) {
-    throw refuse('token', plain.token, 'the zero address; the native coin has no token');
+  if (terms.token !== null && sameAddress(token, zeroAddress)) {
+    throw refuse('token', token, 'the zero address; the native coin has no token');
   }
-  return { address, redeemScript: null };
+}
+
+/** The escrow of these terms, which name a lane. Throws as `mustBeGood` does. */
+export function evmEscrow(terms: EscrowTerms, deployment: EvmDeployment): Escrow {
+  mustBeGood(terms, deployment);
+  const { chainId, contract } = placeOf(deployment);
+  const id = escrowId(chainId, contract, contractEscrow(terms));
+  return { address: escrowName(id, deployment), redeemScript: null };
 }
 
 function hexValue(value: bigint): string {
@@ -106,7 +98,7 @@ function hexValue(value: bigint): string {
 
 /**
  * The calls that fund, in order, all from the refund address. `allowance` is what the token now
- * lets the factory take from it: enough needs no approval; too little but not zero is first set
+ * lets the contract take from it: enough needs no approval; too little but not zero is first set
  * to zero, because tokens like USDT refuse to change one that is not.
  */
 export function fundCalls(
@@ -114,20 +106,17 @@ export function fundCalls(
   deployment: EvmDeployment,
   allowance: bigint,
 ): EvmCall[] {
-  const { factory } = deployment;
-  const data = encodeFunctionData({
-    abi: factoryAbi,
-    functionName: 'fund',
-    args: [contractTerms(terms)],
-  });
-  if (terms.token === null) return [{ to: factory, data, value: hexValue(terms.amount) }];
+  mustBeGood(terms, deployment);
+  const { contract } = deployment;
+  const data = fundData(contractEscrow(terms));
+  if (terms.token === null) return [{ to: contract, data, value: hexValue(terms.amount) }];
   const token = parseEvmAddress(terms.token);
   const approve = (amount: bigint): EvmCall => ({
     to: token,
     data: encodeFunctionData({
       abi: erc20Abi,
       functionName: 'approve',
-      args: [factory as Hex, amount],
+      args: [contract as Hex, amount],
     }),
     value: '0x0',
   });
@@ -137,121 +126,68 @@ export function fundCalls(
       : allowance > 0n
         ? [approve(0n), approve(terms.amount)]
         : [approve(terms.amount)];
-  return [...approvals, { to: factory, data, value: '0x0' }];
+  return [...approvals, { to: contract, data, value: '0x0' }];
 }
 
 export function claimCall(terms: EscrowTerms, deployment: EvmDeployment, secret: Hex32): EvmCall {
-  return {
-    to: evmEscrow(terms, deployment).address,
-    data: encodeFunctionData({
-      abi: escrowAbi,
-      functionName: 'claim',
-      args: [contractTerms(terms), `0x${secret}`],
-    }),
-    value: '0x0',
-  };
+  mustBeGood(terms, deployment);
+  const data = claimData(contractEscrow(terms), secret);
+  return { to: deployment.contract, data, value: '0x0' };
 }
 
 export function refundCall(terms: EscrowTerms, deployment: EvmDeployment): EvmCall {
-  return {
-    to: evmEscrow(terms, deployment).address,
-    data: encodeFunctionData({
-      abi: escrowAbi,
-      functionName: 'refund',
-      args: [contractTerms(terms)],
-    }),
-    value: '0x0',
-  };
+  mustBeGood(terms, deployment);
+  return { to: deployment.contract, data: refundData(contractEscrow(terms)), value: '0x0' };
 }
 
-/** A call of ours, read back. `escrow` follows from the terms, wherever it was sent to. */
+/** A call of ours, read back; its escrow as `escrowName` gives it. */
 export type DecodedCall = {
-  readonly verb: 'fund' | 'claim' | 'refund';
+  readonly verb: RawCall['verb'];
   readonly escrow: string;
-  readonly terms: ContractTerms;
+  /** What the contract is told of it. */
+  readonly of: ContractEscrow;
   readonly secret: Hex32 | null;
 };
 
-const tuple = '(bytes32,address,address,address,uint256,uint256)';
-const verbs = {
-  [toFunctionSelector(`function fund(${tuple})`).slice(2)]: 'fund',
-  [toFunctionSelector(`function claim(${tuple},bytes32)`).slice(2)]: 'claim',
-  [toFunctionSelector(`function refund(${tuple})`).slice(2)]: 'refund',
-} as const satisfies Record<string, DecodedCall['verb']>;
-const selector = new RegExp(Object.keys(verbs).join('|'), 'g');
-const wordLength = 64;
-const termsWords = 6;
-
 /**
- * Every fund, claim and refund inside calldata, at any depth: a call sent through a wallet
- * contract, a bundler or a multicall carries ours word for word. Only calls whose addresses are
- * clean words count, since the contracts refuse all others. `wanted` says which hashlocks are of
- * interest before anything is hashed, so that calldata full of selectors costs little.
+ * See escrows/calls.ts. A call sent through a wallet contract, a bundler or a multicall counts too:
+ * it carries ours word for word.
  */
 export function callsIn(
   data: string,
   deployment: EvmDeployment,
-  wanted: (hashlock: Hex32) => boolean = () => true,
+  wanted?: (hashlock: Hex32) => boolean,
 ): DecodedCall[] {
-  const hex = data.toLowerCase();
-  const found: DecodedCall[] = [];
-  for (const { 0: four, index } of hex.matchAll(selector)) {
-    const verb = verbs[four];
-    const start = index + 8;
-    if (index % 2 === 1 || !verb || !wanted(hex.slice(start, start + wordLength))) continue;
-    const call = readCall(hex, start, verb, deployment);
-    if (call !== null) found.push(call);
-  }
-  return found;
+  const calls = rawCallsIn(data.toLowerCase(), placeOf(deployment), wanted);
+  return calls.map(({ verb, id, escrow, secret }) => {
+    return { verb, escrow: escrowName(id, deployment), of: escrow, secret };
+  });
 }
-
-/** Calls that are read of calldata whose hashlocks nobody watches. */
-const mostStrange = 16;
 
 /** The escrows of the first calls in calldata that fund one, whichever. */
 export function fundedIn(data: string, deployment: EvmDeployment): string[] {
-  let left = mostStrange;
-  const calls = callsIn(data, deployment, () => left-- > 0);
-  return calls.flatMap(({ verb, escrow }) => (verb === 'fund' ? [escrow] : []));
+  const ids = rawFundedIn(data.toLowerCase(), placeOf(deployment));
+  return ids.map((id) => escrowName(id, deployment));
 }
 
-function readCall(
-  hex: string,
-  start: number,
-  verb: DecodedCall['verb'],
-  deployment: EvmDeployment,
-): DecodedCall | null {
-  const words = termsWords + (verb === 'claim' ? 1 : 0);
-  const text = hex.slice(start, start + words * wordLength);
-  if (text.length !== words * wordLength || !/^[0-9a-f]+$/.test(text)) return null;
-  const word = (at: number) => text.slice(at * wordLength, (at + 1) * wordLength);
-  for (const at of [1, 2, 3]) if (!word(at).startsWith('0'.repeat(24))) return null;
-  const address = (at: number) => parseEvmAddress(`0x${word(at).slice(24)}`) as Hex;
-  const terms: ContractTerms = {
-    hashlock: `0x${word(0)}`,
-    payout: address(1),
-    refund: address(2),
-    token: address(3),
-    amount: BigInt(`0x${word(4)}`),
-    timelock: BigInt(`0x${word(5)}`),
-  };
-  const secret = verb === 'claim' ? word(6) : null;
-  return { verb, escrow: escrowAddress(terms, deployment), terms, secret };
-}
-
-/** What calldata sent to `to` does, or null when it is none of ours in exactly our form. */
+/**
+ * What calldata sent to `to` does, or null when it is no single fund, claim or refund of ours and
+ * nothing more.
+ */
 export function decodeCall(
   to: string,
   data: string,
   deployment: EvmDeployment,
 ): DecodedCall | null {
-  const verb = verbs[data.slice(2, 10).toLowerCase()];
-  if (verb === undefined) return null;
-  const length = 2 + 8 + (termsWords + (verb === 'claim' ? 1 : 0)) * wordLength;
-  if (data.length !== length) return null;
-  const call = readCall(data.toLowerCase(), 10, verb, deployment);
-  if (call === null) return null;
-  return sameAddress(to, verb === 'fund' ? deployment.factory : call.escrow) ? call : null;
+  if (!sameAddress(to, deployment.contract)) return null;
+  const [call] = callsIn(data, deployment);
+  if (call === undefined) return null;
+  const own = {
+    fund: () => fundData(call.of),
+    claim: () => claimData(call.of, call.secret ?? ''),
+    refund: () => refundData(call.of),
+  }[call.verb]();
+  return own === data.toLowerCase() ? call : null;
 }
 
 /** What a builder was asked for. */

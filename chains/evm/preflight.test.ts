@@ -1,30 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Hex } from 'viem';
-import { encodeDeployData, encodeFunctionData } from 'viem/utils';
-import gasSnapshot from '../../contracts/evm/gas.snapshot.json' with { type: 'json' };
+import { encodeDeployData, encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
+import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
-import type { EscrowTerms } from '../../core/terms.ts';
-import type { Spend } from '../adapter.ts';
+import type { EscrowTerms, Lane } from '../../core/terms.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
-import { untriedGas } from './gas-policy.ts';
+import { lentOpen } from './lane-word.ts';
 import { evmDeployment, fundCalls } from './plan.ts';
 import { evmChains } from './policy.ts';
 import { probeCode } from './probe.ts';
 import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
-import { type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
-import {
-  anyone,
-  claim,
-  deployToken,
-  fund,
-  funder,
-  type Leg,
-  mint,
-  newLeg,
-  receiver,
-} from './testing/swap.ts';
+import { type Answer, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
+import { claim, deployToken, fund, funder, later, mint, newLeg, receiver } from './testing/swap.ts';
 
 const { policy } = evmChains['evm-dev'];
 const signal = () => AbortSignal.timeout(60_000);
@@ -58,6 +47,16 @@ const refuses = (code: RefusalCode, words: RegExp) => (error: unknown) => {
 
 const terms = async (over: Partial<EscrowTerms>) => (await newLeg(chain, over)).terms;
 const to = (address: string) => ({ address, pubkey: null });
+
+const claimSelector = toFunctionSelector(getAbiItem({ abi: escrowsAbi, name: 'claim' })).slice(2);
+
+/** What the node says to a request of the same name with other parameters. */
+async function answerOn(method: string, params: readonly unknown[]): Promise<Answer> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(chain.rpcUrl, { method: 'POST', headers, body });
+  return (await answer.json()) as Answer;
+}
 
 /** Calls a contract of the zoo as its deployer. */
 async function tell(name: string, address: Hex, functionName: string, args: readonly unknown[]) {
@@ -103,7 +102,7 @@ for (const name of ['DevDollar', 'DevTether', 'ReturnsFalse'] as const) {
     const wanted = await terms({ token });
     await adapter.preflight(wanted, 'funding', signal());
     await mint(chain, token, funder.address, 1_000n);
-    await send(chain, funder, fundCalls({ ...wanted, amount: 1n }, evmDeployment, 0n)[0]!);
+    await send(chain, funder, fundCalls({ ...wanted, amount: 1n }, evmDeployment(31_337), 0n)[0]!);
     await adapter.preflight(wanted, 'funding', signal());
   });
 }
@@ -200,7 +199,10 @@ test('a token that is no contract, a leg funded before and a late timelock are r
   const leg = await newLeg(chain);
   await fund(chain, leg);
   const again = adapter.preflight(leg.terms, 'funding', signal());
-  await assert.rejects(again, refuses('funding_would_fail', /was funded before/));
+  await assert.rejects(
+    again,
+    refuses('funding_would_fail', /the lane was used 1 times: number 1 is not its next/),
+  );
   const { timestamp } = await chain.client.getBlock();
   const soon = await terms({ timelock: Number(timestamp) + 60 });
   const late = adapter.preflight(soon, 'funding', signal());
@@ -247,99 +249,124 @@ test('once a leg is funded, its funder’s own address stops no reveal, lent bal
   }
 });
 
-const limitsOf = (terms: EscrowTerms) =>
-  untriedGas(31_337, terms.token === null ? 'native' : 'token');
-
-test('gas of a claim is tried without its secret, and is what the claim takes', async () => {
+test('of an open escrow the claim itself is tried, from what the contract holds', async () => {
   const heard: string[] = [];
   const ear = await lying(({ method, params }, forward) => {
     heard.push(`${method} ${JSON.stringify(params)}`);
     return forward();
   });
-  const adapter = adapterOf({ rpcUrls: [ear.url] });
-  const token = await deployToken(chain, 'DevTether');
+  const token = await deploy(chain, zoo.get('Governed')!.bytecode);
   await mint(chain, token, funder.address, 10_000n);
+  const adapter = adapterOf({ rpcUrls: [ear.url] });
   for (const asset of [null, token]) {
     const leg = await newLeg(chain, { token: asset });
     await fund(chain, leg);
-    const { terms, secret } = leg;
-    const spend: Spend = { verb: 'claim', terms, secret: null };
-    const tried = (await adapter.spendGas?.(spend, anyone.address, signal())) ?? 0n;
-    assert.ok(heard.some((each) => each.startsWith('eth_estimateGas')));
-    assert.ok(heard.every((each) => !each.includes(secret)));
-    const open = await adapter.spendGas?.({ ...spend, secret }, anyone.address, signal());
-    const hash = await claim(chain, leg);
-    const { gasUsed } = await chain.client.getTransactionReceipt({ hash });
-    for (const gas of [tried, open ?? 0n]) {
-      assert.ok((gas * 5n) / 4n >= gasUsed && gas <= 2n * gasUsed, `${gas} for ${gasUsed}`);
-      assert.ok((gas * 5n) / 4n <= limitsOf(terms), `${gas} where nothing can be tried`);
+    heard.length = 0;
+    await adapter.preflight(leg.terms, 'claim', signal());
+    const claimed = heard.filter((each) => each.includes(claimSelector));
+    // A token is also tried as it arrives: a fee that it takes by now no claim would notice.
+    assert.equal(claimed.length, asset === null ? 1 : 2, heard.join('\n'));
+    assert.ok(heard.every((each) => !each.includes(leg.secret)));
+    // For the claim itself nothing but the lane's word is lent, under another hashlock.
+    assert.ok(claimed.every((each) => !each.includes(leg.terms.hashlock)));
+    assert.ok(heard.every((each) => !each.includes('"balance"')));
+  }
+});
+
+test('no secret is shown for a token that takes a fee by now out of what arrives', async () => {
+  const token = await deploy(chain, zoo.get('LateFee')!.bytecode);
+  await mint(chain, token, funder.address, 10_000n);
+  const leg = await newLeg(chain, { token });
+  await fund(chain, leg);
+  const adapter = adapterOf();
+  await adapter.preflight(leg.terms, 'claim', signal());
+  await tell('LateFee', token, 'setFee', [true]);
+  const short = adapter.preflight(leg.terms, 'claim', signal());
+  await assert.rejects(short, refuses('payout_would_fail', /would gain 900 instead of 1000/));
+});
+
+test('a claim that its time has passed for, or that the contract cannot pay, is refused', async () => {
+  const token = await deployToken(chain, 'DevDollar');
+  await mint(chain, token, funder.address, 10_000n);
+  const leg = await newLeg(chain, { token });
+  // Open, and the contract has nothing of it: as after a seizure.
+  const { contract } = evmDeployment(31_337);
+  const lent = lentOpen(leg.terms, evmDeployment(31_337))[contract]?.stateDiff ?? {};
+  for (const [index, value] of Object.entries(lent)) {
+    await chain.client.setStorageAt({
+      address: contract as Hex,
+      index: index as Hex,
+      value: value as Hex,
+    });
+  }
+  const seized = adapterOf().preflight(leg.terms, 'claim', signal());
+  await assert.rejects(seized, refuses('payout_would_fail', /the token refuses the transfer/));
+  const fork = await chain.client.snapshot();
+  const native = await newLeg(chain, {});
+  await fund(chain, native);
+  await later(chain, 7_200);
+  const late = adapterOf().preflight(native.terms, 'claim', signal());
+  await assert.rejects(late, refuses('payout_would_fail', /ClaimTooLate/));
+  await chain.client.revert({ id: fork });
+});
+
+test('where storage is not lent, the contract itself is the one that pays in a plain trial', async () => {
+  const rejecting = await deploy(chain, zoo.get('Rejecting')!.bytecode);
+  const leg = await newLeg(chain, { payout: to(rejecting) });
+  await fund(chain, leg);
+  // It lends code, and forgets the words.
+  const forgetful = await lying(async ({ method, params }, forward) =>
+    method === 'eth_call' && JSON.stringify(params[2] ?? {}).includes('stateDiff')
+      ? answerOn(method, params.slice(0, 2))
+      : forward(),
+  );
+  // Lent or not, the receiver's own words are told.
+  const words = /to the payout address .*no deposits today/;
+  const lent = adapterOf().preflight(leg.terms, 'claim', signal());
+  await assert.rejects(lent, refuses('payout_would_fail', words));
+  const payers: unknown[] = [];
+  const ear = await lyingNode(forgetful.url, ({ params }, forward) => {
+    payers.push((params[0] as { from?: unknown } | undefined)?.from);
+    return forward();
+  });
+  liars.push(ear);
+  const adapter = adapterOf({ rpcUrls: [ear.url] });
+  const claim = adapter.preflight(leg.terms, 'claim', signal());
+  await assert.rejects(claim, refuses('payout_would_fail', words));
+  assert.ok(payers.includes(evmDeployment(31_337).contract));
+});
+
+test('addresses that lose money are refused before a lane is named, trials or not', async () => {
+  const plain = await lying(({ method, params }, forward) =>
+    method === 'eth_call' && params.length > 2
+      ? { error: { code: -32_602, message: 'too many arguments, want at most 2' } }
+      : forward(),
+  );
+  const { lane: _, fundBefore: __, ...bare } = await terms({});
+  for (const adapter of [adapterOf(), adapterOf({ rpcUrls: [plain.url] })]) {
+    await adapter.preflight(bare, 'payout', signal());
+    for (const field of ['payout', 'refund'] as const) {
+      const lost = { ...bare, [field]: to(evmDeployment(31_337).contract) };
+      const refused = adapter.preflight(lost, 'payout', signal());
+      await assert.rejects(refused, refuses('bad_address', /is the escrow contract/));
     }
   }
 });
 
-test('an estimate above what a transaction may have is none', async () => {
-  const leg = await newLeg(chain, {});
-  await fund(chain, leg);
-  for (const [gas, isTold] of [
-    [2n ** 24n, true],
-    [2n ** 24n + 1n, false],
-  ] as const) {
-    const answer = { result: `0x${gas.toString(16)}` };
-    const node = await lying(({ method }, forward) =>
-      method === 'eth_estimateGas' ? answer : forward(),
-    );
-    const { terms, secret } = leg;
-    const asked = adapterOf({ rpcUrls: [node.url] }).spendGas?.(
-      { verb: 'claim', terms, secret },
-      anyone.address,
-      signal(),
-    );
-    if (isTold) assert.equal(await asked, gas);
-    else
-      await assert.rejects(
-        asked ?? assert.fail(),
-        refuses('chain_unavailable', /above the 16777216/),
-      );
-  }
-});
-
-test('only an error of the escrow itself says that a claim would fail', async () => {
-  const leg = await newLeg(chain, {});
-  await fund(chain, leg);
-  const claimed = await newLeg(chain, {});
-  await fund(chain, claimed);
-  await claim(chain, claimed);
-  const ask = ({ terms, secret }: Leg, rpcUrl: string) =>
-    adapterOf({ rpcUrls: [rpcUrl] }).spendGas?.(
-      { verb: 'claim', terms, secret },
-      anyone.address,
-      signal(),
-    ) ?? assert.fail();
-  await assert.rejects(ask(claimed, chain.rpcUrl), refuses('payout_would_fail', /BalanceTooLow/));
-  const args = ['20', '2'].map((word) => word.padStart(64, '0'));
-  // Error("no").
-  const data = `0x08c379a0${args.join('')}${'6e6f'.padEnd(64, '0')}`;
-  for (const error of [
-    { code: -32_601, message: 'the method does not exist' },
-    { code: 3, message: 'execution reverted', data },
-    { code: -32_000, message: 'gas required exceeds allowance' },
-  ]) {
-    const node = await lying(({ method }, forward) =>
-      method === 'eth_estimateGas' ? { error } : forward(),
-    );
-    await assert.rejects(ask(leg, node.url), refuses('chain_unavailable', /eth_estimateGas/));
-  }
-});
-
-test('the limits where nothing can be tried do for twice what was measured', () => {
-  const { figures } = gasSnapshot;
-  const makesAccount = 25_000;
-  for (const { chainId } of Object.values(evmChains)) {
-    for (const verb of ['claim', 'refund'] as const) {
-      const native = Number(untriedGas(chainId, 'native'));
-      assert.ok(native >= 2 * figures[`native ${verb}`].gas, `${native} on ${chainId}`);
-      assert.ok(native >= 1.25 * (figures[`native ${verb}`].gas + makesAccount));
-      assert.ok(Number(untriedGas(chainId, 'token')) >= 3.5 * figures[`erc20 ${verb}`].gas);
-    }
-  }
+test('a trial is no lane of anybody, and the money of others stands in no way', async () => {
+  const token = await deployToken(chain, 'DevTether');
+  await mint(chain, token, funder.address, 10_000n);
+  const others = await newLeg(chain, { token });
+  await fund(chain, others);
+  const next = await terms({
+    token,
+    lane: { ...(others.terms.lane as Lane), counter: 2 },
+  });
+  const adapter = adapterOf();
+  // The trial does not need the lane, whose money is not settled yet; the funding does.
+  await adapter.preflight(next, 'payout', signal());
+  const funding = adapter.preflight(next, 'funding', signal());
+  await assert.rejects(funding, refuses('funding_would_fail', /the lane was used 1 times/));
+  await claim(chain, others);
+  await adapter.preflight(next, 'funding', signal());
 });

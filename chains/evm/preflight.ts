@@ -1,18 +1,20 @@
 // Whether a swap's money could move, tried before anybody commits any: an escrow with the same
-// payout, token and amount but a hashlock of ours is funded and claimed inside one eth_call, by
-// the real contracts and the real token. The true secret is not needed, and nothing is sent.
+// payout, token and amount but a hashlock and a lane of ours is funded and claimed inside one
+// eth_call, by the real contract and the real token. Of an escrow that is open, the claim alone is
+// tried, out of the contract's own money. The true secret is not needed, and nothing is sent.
 
-import { encodeFunctionData, type Hex } from 'viem';
-import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
+import { randomBytes } from 'node:crypto';
+import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { hashlockOf } from '../../core/hashlock.ts';
-import type { EscrowTerms } from '../../core/terms.ts';
+import type { EscrowTerms, Lane } from '../../core/terms.ts';
 import type { About } from '../adapter.ts';
 import { begun, gathering } from '../gathering.ts';
 import type { EvmCall } from '../material.ts';
 import { once } from '../sources.ts';
 import { wouldFail } from '../would-fail.ts';
+import { isUnlent, unseenClaim } from './gas-work.ts';
 import { allowanceOf, balanceAt, codeAt, headBlock } from './node.ts';
-import { claimCall, evmEscrow, fundCalls } from './plan.ts';
+import { claimCall, fundCalls, mustBeGood } from './plan.ts';
 import {
   type Failure,
   lendBalance,
@@ -25,12 +27,22 @@ import {
 import type { Watch } from './watch.ts';
 
 const trialSecret = '00'.repeat(31).concat('01');
-const trialTimelockSeconds = 7_200;
+/** Ahead of the best block's time. */
+const [trialFundSeconds, trialTimelockSeconds] = [3_600, 7_200];
+const laneBytes = 12;
+
+/** Of the 2^96 lanes of a funder one that it never used. */
+function unusedLane(): Lane {
+  return { number: randomBytes(laneBytes).toString('hex'), counter: 1 };
+}
 
 /** Who pays in a trial, and what it is lent for that. */
 type Purse = { readonly from: string; readonly lent: Overrides };
 
-/** Throws `payout_would_fail` or `funding_would_fail`, with the reason and the numbers. */
+/**
+ * Throws `payout_would_fail` or `funding_would_fail`, with the reason and the numbers. Terms name a
+ * lane unless it is about 'payout'.
+ */
 export async function preflight(
   asked: Watch,
   terms: EscrowTerms,
@@ -38,7 +50,8 @@ export async function preflight(
   signal: AbortSignal,
 ): Promise<void> {
   const watch: Watch = { ...asked, rpc: gathering(asked.rpc, signal) };
-  evmEscrow(terms, watch.deployment);
+  mustBeGood(terms, watch.deployment);
+  if (about === 'claim') return tryClaim(watch, terms, signal);
   const { token } = terms;
   // In one exchange, as the trials are below.
   const head = begun(headBlock(watch.rpc, signal));
@@ -52,12 +65,11 @@ export async function preflight(
       throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
     }
     if (!(await (lending ?? lends(watch.rpc, signal)))) {
-      once(watch, 'preflight_without_overrides', { chain: watch.chain });
-      return plainTrial(watch, terms, about, signal);
+      return withoutOverrides(watch, terms, about, signal);
     }
   }
   const funding = await funder;
-  const purse = await purseOf(watch, terms, about, lent, signal);
+  const purse = await purseOf(watch, terms, lent, signal);
   const { timestamp } = await head;
   const receivers = purse === null ? [] : receiversOf(terms, about);
   const trials = [
@@ -74,9 +86,54 @@ export async function preflight(
   return plainTrial(watch, terms, about, signal);
 }
 
+function withoutOverrides(
+  watch: Watch,
+  terms: EscrowTerms,
+  about: About,
+  signal: AbortSignal,
+): Promise<void> {
+  once(watch, 'preflight_without_overrides', { chain: watch.chain });
+  return plainTrial(watch, terms, about, signal);
+}
+
 /** Once a leg is funded, its funder could change its own address to stop a reveal. */
 function receiversOf({ payout, refund }: EscrowTerms, about: About) {
   return about === 'claim' ? [payout] : [payout, refund];
+}
+
+/** The claim as it will be made, of another hashlock: by anybody, from what the contract holds. */
+async function tryClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {
+  const { rpc, deployment } = watch;
+  const tried = await unseenClaim(watch, terms, signal);
+  if (tried === null) return withoutOverrides(watch, terms, 'claim', signal);
+  const { to, data } = tried.call;
+  const failure = await tryCall(rpc, { from: stranger, to, data }, tried.overrides, signal);
+  if (failure === null) return mustArriveWhole(watch, terms, signal);
+  if (isUnlent(failure)) return withoutOverrides(watch, terms, 'claim', signal);
+  const { address } = terms.payout;
+  const pool: Purse = { from: deployment.contract, lent: {} };
+  const reason = await innerReason(watch, terms, address, pool, failure, signal);
+  throw wouldFail(terms, native, 'payout', address, reason);
+}
+
+/**
+ * A token that takes a fee by now leaves the contract whole and arrives short, which the claim does
+ * not see: a funding would.
+ */
+async function mustArriveWhole(
+  watch: Watch,
+  terms: EscrowTerms,
+  signal: AbortSignal,
+): Promise<void> {
+  if (terms.token === null) return;
+  const [lent, head] = await Promise.all([
+    lentTo(watch, terms, signal),
+    headBlock(watch.rpc, signal),
+  ]);
+  if (lent === null) return;
+  const { address } = terms.payout;
+  const purse = { from: stranger, lent };
+  await tryPayout(watch, terms, 'claim', address, purse, head.timestamp, signal);
 }
 
 /** What gives a stranger the amount; null where the token's balances cannot be lent. */
@@ -92,12 +149,10 @@ async function lentTo(
 async function purseOf(
   watch: Watch,
   { token, amount, refund }: EscrowTerms,
-  about: About,
   lent: Overrides | null,
   signal: AbortSignal,
 ): Promise<Purse | null> {
   if (lent !== null) return { from: stranger, lent };
-  if (about === 'claim') return null;
   const held = await balanceAt(watch.rpc, token, refund.address, 'latest', signal);
   return held >= amount ? { from: refund.address, lent: {} } : null;
 }
@@ -119,22 +174,24 @@ async function tryPayout(
     payout: { address: to, pubkey: null },
     refund: { address: purse.from, pubkey: null },
     timelock: timestamp + trialTimelockSeconds,
+    fundBefore: timestamp + trialFundSeconds,
+    lane: unusedLane(),
   };
-  const { address: escrow } = evmEscrow(trial, deployment);
   const allowance =
     terms.token === null || purse.from === stranger
       ? 0n
-      : await allowanceOf(rpc, terms.token, purse.from, deployment.factory, signal);
+      : await allowanceOf(rpc, terms.token, purse.from, deployment.contract, signal);
   const funding = fundCalls(trial, deployment, allowance);
   const calls = [...funding, claimCall(trial, deployment, trialSecret)];
   const failure = await tryCalls(rpc, purse.from, calls, purse.lent, signal);
   if (failure === null) return;
   const claiming = failure.index === funding.length;
-  const reason = await innerReason(watch, terms, claiming ? to : escrow, purse, failure, signal);
+  const paid = claiming ? to : deployment.contract;
+  const reason = await innerReason(watch, terms, paid, purse, failure, signal);
   throw wouldFail(terms, native, claiming ? 'payout' : about, claiming ? to : null, reason);
 }
 
-/** Our contracts keep no answer of a token or a receiver: the bare transfer is asked for it. */
+/** The contract keeps no answer of a token or a receiver: the bare transfer is asked for it. */
 async function innerReason(
   watch: Watch,
   { token, amount }: EscrowTerms,
@@ -147,7 +204,8 @@ async function innerReason(
     return failure.words;
   }
   const bare = transfer(token, to, amount);
-  const inner = await tryCalls(watch.rpc, purse.from, [bare], purse.lent, signal);
+  const { from, lent } = purse;
+  const inner = await tryCall(watch.rpc, { from, ...bare }, lent, signal);
   return inner === null ? failure.words : `${failure.words}: ${inner.words}`;
 }
 
@@ -158,7 +216,7 @@ function transfer(token: string | null, to: string, amount: bigint): EvmCall {
   return { to: token, data, value: '0x0' };
 }
 
-/** What the funder has, and lets the factory take of it. */
+/** What the funder has, and lets the contract take of it. */
 type Funder = { readonly held: bigint; readonly allowance: bigint };
 
 async function funderOf(
@@ -168,7 +226,7 @@ async function funderOf(
 ): Promise<Funder> {
   const [held, allowance] = await Promise.all([
     balanceAt(rpc, token, address, 'latest', signal),
-    token === null ? 0n : allowanceOf(rpc, token, address, deployment.factory, signal),
+    token === null ? 0n : allowanceOf(rpc, token, address, deployment.contract, signal),
   ]);
   return { held, allowance };
 }
@@ -195,15 +253,16 @@ async function tryFunding(
   const calls = fundCalls(terms, deployment, allowance);
   const failure = await tryCalls(rpc, funder, calls, lent, signal);
   if (failure === null) return;
-  const { address: escrow } = evmEscrow(terms, deployment);
-  const reason = await innerReason(watch, terms, escrow, { from: funder, lent }, failure, signal);
+  const purse: Purse = { from: funder, lent };
+  const to = deployment.contract;
+  const reason = await innerReason(watch, terms, to, purse, failure, signal);
   throw wouldFail(terms, native, 'funding', null, reason);
 }
 
 /**
  * Without state overrides, or where a token's balances cannot be lent: what the funder, or the
- * funded escrow, could send right now is tried as plain calls; where it has too little, nothing can
- * be tried.
+ * contract that holds the open escrow, could send right now is tried as plain calls; where it has
+ * too little, nothing can be tried.
  */
 async function plainTrial(
   watch: Watch,
@@ -213,7 +272,7 @@ async function plainTrial(
 ): Promise<void> {
   const { rpc, deployment } = watch;
   const { token, amount, refund } = terms;
-  const from = about === 'claim' ? evmEscrow(terms, deployment).address : refund.address;
+  const from = about === 'claim' ? deployment.contract : refund.address;
   const held = await balanceAt(rpc, token, from, 'latest', signal);
   if (held < amount) return;
   for (const { address: to } of receiversOf(terms, about)) {
@@ -222,7 +281,7 @@ async function plainTrial(
   }
   if (about !== 'funding') return;
   const allowance =
-    token === null ? 0n : await allowanceOf(rpc, token, from, deployment.factory, signal);
+    token === null ? 0n : await allowanceOf(rpc, token, from, deployment.contract, signal);
   const calls = fundCalls(terms, deployment, allowance);
   const [fund] = calls;
   if (calls.length > 1 || fund === undefined) return;

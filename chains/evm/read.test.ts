@@ -4,6 +4,7 @@ import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { legStatus, nothingSeen } from '../../core/facts.ts';
 import type { WatchedEscrow } from '../adapter.ts';
+import { claimedTopic, fundedTopic } from '../escrows/topics.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
 import { evmDeployment, refundCall } from './plan.ts';
 import { evmChains } from './policy.ts';
@@ -22,7 +23,6 @@ import {
   newLeg,
   refund,
 } from './testing/swap.ts';
-import { claimedTopic, fundedTopic } from './topics.ts';
 
 const { policy } = evmChains['evm-dev'];
 const signal = () => AbortSignal.timeout(60_000);
@@ -60,46 +60,79 @@ function governed(functionName: string, args: readonly unknown[]): string {
   return encodeFunctionData({ abi: zoo.get('Governed')!.abi, functionName, args });
 }
 
-test('dust that came before the funding goes home by a refund, after the claim too', async () => {
+const { contract } = evmDeployment(31_337);
+
+/** Another escrow in the lane of a leg, with the counter after its own. */
+const nextIn = ({ terms }: Leg) =>
+  newLeg(chain, { lane: { number: terms.lane?.number ?? '', counter: 2 }, amount: 7n });
+
+test('tokens sent by hand to the contract are no part of any escrow', async () => {
   const token = await deployToken(chain, 'DevDollar');
   const leg = await newLeg(chain, { token });
-  await mint(chain, token, leg.escrow.address as Hex, 3n);
-  assert.deepEqual(await read(leg), nothingSeen, 'no code: nobody can take it back yet');
+  await mint(chain, token, contract as Hex, 5_000n);
+  assert.deepEqual(await read(leg), nothingSeen);
   await mint(chain, token, funder.address, 1_000n);
   await fund(chain, leg);
   await mine();
   const funded = await read(leg);
-  assert.deepEqual([legStatus(funded), funded.balance], ['funded', 1_003n]);
-  const claimTx = await claim(chain, leg);
+  assert.deepEqual([legStatus(funded), funded.balance], ['funded', 1_000n]);
+  await claim(chain, leg);
   await mine(2);
   const claimed = await read(leg);
-  assert.deepEqual([legStatus(claimed), claimed.balance, claimed.empty], ['claimed', 3n, false]);
-  await later(chain, 7_200);
-  await refund(chain, leg);
-  await mine(2);
-  const clean = await read(leg);
-  assert.deepEqual([legStatus(clean), clean.claimed?.txid], ['claimed', claimTx]);
-  assert.deepEqual([clean.refunded, clean.balance, clean.empty], [null, 0n, true]);
+  assert.deepEqual([legStatus(claimed), claimed.balance, claimed.empty], ['claimed', 0n, true]);
 });
 
-test('dust sent to an escrow that settled is shown, and it is still claimed', async () => {
-  const token = await deployToken(chain, 'DevDollar');
-  const leg = await newLeg(chain, { token });
-  await mint(chain, token, funder.address, 1_000n);
+test('an escrow whose lane was used again is told by its logs', async () => {
+  const [claimed, refunded] = [await newLeg(chain), await newLeg(chain, { amount: 2n })];
+  const fundTx = await fund(chain, claimed);
+  await fund(chain, refunded);
+  const claimTx = await claim(chain, claimed);
+  await later(chain, 7_200);
+  const refundTx = await refund(chain, refunded);
+  for (const leg of [claimed, refunded]) await fund(chain, await nextIn(leg));
+  await mine(3);
+  const one = await read(claimed);
+  assert.deepEqual([one.funded?.txid, one.claimed?.txid], [fundTx, claimTx]);
+  assert.deepEqual([one.claimed?.deep, one.secret, one.balance], [true, claimed.secret, 0n]);
+  const other = await read(refunded);
+  assert.deepEqual([other.refunded?.txid, other.refunded?.deep], [refundTx, true]);
+  assert.deepEqual([other.claimed, other.empty], [null, true]);
+});
+
+test('without its logs it is told by what was stored, else it is unknown and never unfunded', async () => {
+  const leg = await newLeg(chain);
   await fund(chain, leg);
   await claim(chain, leg);
   await mine(2);
-  assert.equal((await read(leg)).empty, true);
-  for (const more of [5n, 995n]) {
-    await mint(chain, token, leg.escrow.address as Hex, more);
-    await mine();
-    const shown = await read(leg);
-    assert.deepEqual(
-      [legStatus(shown), shown.empty, shown.claimed?.deep],
-      ['claimed', false, true],
-    );
-  }
-  assert.equal((await read(leg)).balance, 1_000n);
+  const stored = await read(leg);
+  await fund(chain, await nextIn(leg));
+  const unknown = await readThrough(leg, noLogs);
+  assert.equal(legStatus(unknown), 'seen');
+  assert.deepEqual([unknown.funded?.txid, unknown.claimed, unknown.balance], ['unknown', null, 0n]);
+  const kept = await readThrough({ ...leg, escrow: { ...leg.escrow, stored } }, noLogs);
+  assert.deepEqual([kept.claimed, kept.secret], [stored.claimed, leg.secret]);
+});
+
+test('an escrow whose counter went to another one never looks funded, used again or not', async () => {
+  const leg = await newLeg(chain);
+  const { lane } = leg.terms;
+  assert.ok(lane);
+  const other = await newLeg(chain, { lane, amount: 7n });
+  await fund(chain, other);
+  await claim(chain, other);
+  await fund(chain, await nextIn(leg));
+  await mine(3);
+  const shown = await read(leg);
+  assert.deepEqual([legStatus(shown), shown.funded?.deep, shown.balance], ['seen', false, 0n]);
+});
+
+test('an escrow whose counter went to another one is not funded', async () => {
+  const leg = await newLeg(chain);
+  const { lane } = leg.terms;
+  assert.ok(lane);
+  await fund(chain, await newLeg(chain, { lane, amount: 7n }));
+  await mine(2);
+  assert.deepEqual(await read(leg), nothingSeen);
 });
 
 test('a token that takes its money out of the escrow leaves the leg seen, never funded', async () => {
@@ -109,15 +142,14 @@ test('a token that takes its money out of the escrow leaves the leg seen, never 
   await fund(chain, leg);
   await mine(3);
   assert.equal(legStatus(await read(leg)), 'funded');
-  const { address } = leg.escrow;
   const set = (value: bigint) =>
-    send(chain, accounts[9]!, { to: token, data: governed('setBalance', [address, value]) });
+    send(chain, accounts[9]!, { to: token, data: governed('setBalance', [contract, value]) });
   for (const left of [999n, 0n]) {
     await set(left);
     assert.equal(legStatus(await read(leg)), 'seen', 'at once, not only at depth');
     await mine(3);
     const short = await read(leg);
-    assert.deepEqual([legStatus(short), short.balance, short.empty], ['seen', left, false]);
+    assert.deepEqual([legStatus(short), short.balance, short.empty], ['seen', 1_000n, false]);
   }
   await set(1_000n);
   assert.equal(legStatus(await read(leg)), 'seen', 'what came back must get deep as well');
@@ -160,13 +192,9 @@ test('a node that keeps back all logs: funding, claim and refund are found by st
 /** A funding log of our escrow that never was. */
 function forged(leg: Leg, block: { number: bigint | null; hash: Hex | null }) {
   return {
-    address: evmDeployment.factory,
-    topics: [
-      fundedTopic,
-      `0x${leg.escrow.address.slice(2).toLowerCase().padStart(64, '0')}`,
-      `0x${leg.terms.hashlock}`,
-    ],
-    data: '0x',
+    address: contract,
+    topics: [fundedTopic, `0x${leg.escrow.address.split(':')[1]}`],
+    data: `0x${leg.terms.hashlock}`,
     transactionHash: `0x${'77'.repeat(32)}`,
     blockNumber: `0x${block.number?.toString(16)}`,
     blockHash: block.hash,
@@ -174,7 +202,13 @@ function forged(leg: Leg, block: { number: bigint | null; hash: Hex | null }) {
   };
 }
 
-test('a funding log without code at the escrow is not believed', async () => {
+/** Whether a node is asked for the state of an escrow. */
+function asksState({ method, params }: { method: string; params: readonly unknown[] }): boolean {
+  const [call] = params as [{ to?: string } | undefined];
+  return method === 'eth_call' && call?.to === contract;
+}
+
+test('a funding log without the state for it is not believed', async () => {
   const leg = await newLeg(chain);
   await mine(5);
   const block = await chain.client.getBlock({ blockTag: 'latest' });
@@ -184,7 +218,7 @@ test('a funding log without code at the escrow is not believed', async () => {
   assert.deepEqual(shown, nothingSeen);
 });
 
-test('a funding that logs call deep, but whose code is not there at depth, is not deep', async () => {
+test('a funding that logs call deep, but whose state is not there at depth, is not deep', async () => {
   const leg = await newLeg(chain);
   await mine(10);
   const old = await chain.client.getBlock({ blockTag: 'latest' });
@@ -201,43 +235,29 @@ test('a funding that logs call deep, but whose code is not there at depth, is no
   assert.equal((await readThrough(high, lie)).funded?.deep, false);
 });
 
-test('a claim log with the money still there is not believed without its receipt', async () => {
+test('a claim log of an escrow that is open is not believed', async () => {
   const leg = await newLeg(chain);
   await fund(chain, leg);
   await mine(3);
   const head = await chain.client.getBlockNumber();
   const block = await chain.client.getBlock({ blockNumber: head - 2n });
-  const shownWith = (balance: bigint) =>
-    readThrough(leg, async ({ method, params }, forward) => {
-      const { address } = leg.escrow;
-      const isNow = params[0] === address && params[1] === `0x${head.toString(16)}`;
-      if (method === 'eth_getBalance' && isNow) return { result: `0x${balance.toString(16)}` };
-      const [filter] = params as [{ address?: string }];
-      if (method !== 'eth_getLogs' || filter.address !== address) return forward();
-      const log = {
-        ...forged(leg, block),
-        address,
-        topics: [claimedTopic],
-        data: `0x${leg.secret}`,
-      };
-      return { result: [log] };
-    });
-  const shown = await shownWith(leg.terms.amount);
+  const shown = await readThrough(leg, async ({ method }, forward) => {
+    if (method !== 'eth_getLogs') return forward();
+    const { topics, ...log } = forged(leg, block);
+    const claimed = { ...log, topics: [claimedTopic, topics[1]], data: `0x${leg.secret}` };
+    const honest = (await forward()) as { result: unknown[] };
+    return { result: [...honest.result, claimed] };
+  });
   assert.deepEqual([legStatus(shown), shown.claimed], ['funded', null]);
-  // A node that shows a short balance is believed where the money is gone at depth too.
-  const short = await shownWith(leg.terms.amount - 1n);
-  assert.deepEqual([legStatus(short), short.claimed?.deep], ['funded', false]);
 });
 
 test('a node that shows an escrow which no transaction made is not believed', async () => {
   const leg = await newLeg(chain);
   await mine(3);
-  const lie: Lie = ({ method, params }, forward) => {
-    const ours = params[0] === leg.escrow.address;
-    if (method === 'eth_getCode' && ours) return { result: '0x00' };
-    if (method === 'eth_getBalance' && ours) return { result: '0x3e8' };
-    return forward();
-  };
+  const { timestamp } = await chain.client.getBlock();
+  const word = (value: bigint) => value.toString(16).padStart(64, '0');
+  const lie: Lie = (request, forward) =>
+    asksState(request) ? { result: `0x${word(1n)}${word(timestamp)}` } : forward();
   await assert.rejects(readThrough(leg, lie), { code: 'chain_unavailable' });
 });
 
@@ -245,9 +265,13 @@ test('where a node keeps no old state, depth is judged by the block of the fundi
   const leg = await newLeg(chain);
   await fund(chain, leg);
   const head = () => chain.client.getBlockNumber();
-  const pruned: Lie = async ({ method, params }, forward): Promise<Answer> => {
-    const state = method === 'eth_getCode' || method === 'eth_getBalance';
-    if (state && params[1] !== `0x${(await head()).toString(16)}` && params[1] !== 'latest') {
+  const pruned: Lie = async (request, forward): Promise<Answer> => {
+    const { params } = request;
+    if (
+      asksState(request) &&
+      params[1] !== `0x${(await head()).toString(16)}` &&
+      params[1] !== 'latest'
+    ) {
       return { error: { code: -32_000, message: 'missing trie node' } };
     }
     return forward();
@@ -294,7 +318,7 @@ test('a claim through another contract is found, and so is a refund', async () =
     `${wallet.bytecode}${anyone.address.slice(2).toLowerCase().padStart(64, '0')}`,
   );
   await later(chain, 7_200);
-  const call = refundCall(leg.terms, evmDeployment);
+  const call = refundCall(leg.terms, evmDeployment(31_337));
   const data = encodeFunctionData({
     abi: wallet.abi,
     functionName: 'send',
@@ -323,7 +347,7 @@ test('two nodes that show different chains stop funding and revealing, not what 
     assert.equal((await adapter.buildRefund(input, signal())).sign, 'evm-tx');
     adapter.watch([leg.escrow]);
     // It reverts, and shows the secret.
-    const failing = { to: leg.escrow.address, data: `0x${leg.secret}`, gas: 100_000n };
+    const failing = { to: contract, data: `0x${leg.secret}`, gas: 100_000n };
     await send(chain, anyone, failing);
     await adapter.changes(signal());
     assert.equal((await adapter.buildClaim(input, leg.secret, signal())).sign, 'evm-tx');

@@ -1,18 +1,16 @@
-// What one escrow shows: its state (code and balance) at the best block and at its depth, joined
-// with the logs that say by which transactions it came about. Neither is believed alone:
+// What one escrow shows: its state in the contract at the best block and at its depth, joined with
+// the logs that say by which transactions it came about. The state is the truth, a log by itself is
+// nothing.
 //
-//   code  balance   log       is shown as
-//   none  any       any       not funded: a log without code is no funding. What lies at an
-//                             address without code cannot be claimed or refunded: balance 0
-//   yes   >= amount funding   funded
-//   yes   >= amount none      funded: only the factory can put code there. Its transaction is
-//                             looked for in the block that made the code
-//   yes   < amount  claim     claimed (what is left, dust, is shown as balance)
-//   yes   < amount  refund    refunded, unless it was claimed before: then the dust went home
-//   yes   < amount  none      the node kept a log back (receipts of known callers are asked), or
-//                             the token took the money: seen, never deep, never `empty`
-//   yes   >= amount claim     somebody paid it again after it settled; the claim is believed when
-//                             its receipt says so too
+//   state      shown as
+//   never      not funded, whatever a log says
+//   void       not funded: the lane's counter went to another escrow
+//   open       funded; where the contract holds less of the token than the amount (it shrank or
+//              was seized), seen and never deep
+//   claimed    claimed, whatever the token did since
+//   refunded   refunded
+//   ended      a later escrow has the lane: what logs say of this one, or what was stored; else
+//              seen to be funded by an unknown transaction, empty, neither deep nor unfunded
 //
 // Deep means: the block of the transaction is at least as deep as the escrow wants (and at or
 // below the tagged head where one is wanted), and the state at that depth says the same.
@@ -21,12 +19,14 @@ import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import { once } from '../sources.ts';
-import { confirmed, creationOf } from './creation.ts';
-import { type Block, balanceAt, blockAt, codeAt, headBlock } from './node.ts';
+import { changeOf, confirmed } from './change.ts';
+import { type Block, balanceAt, blockAt, headBlock } from './node.ts';
 import { scanEscrow } from './scan.ts';
+import { type EscrowState, stateAt as wordAt } from './state.ts';
 import { type Known, type Mark, mark, remember, type Watch } from './watch.ts';
 
-type State = { readonly code: boolean; readonly balance: bigint };
+/** With whether the contract has as much of the asset as this escrow is owed. */
+export type State = EscrowState & { readonly covered: boolean };
 
 /** What happened, each at its first time in the chain's order. */
 type History = {
@@ -36,6 +36,8 @@ type History = {
 };
 
 const mostTries = 3;
+/** Shown where no transaction is found to have done what the state says. */
+const unknownTxid = 'unknown';
 
 /** One question for all that a request asks of the best block at the same moment. */
 export function headOnce(watch: Watch, signal: AbortSignal): Promise<Block> {
@@ -80,7 +82,7 @@ async function readAt(
   const secret = () => watch.secrets.get(terms.hashlock) ?? null;
   const now = await stateAt(watch, watched, head.number, signal);
   const waiting = watch.waiting.get(address);
-  if (!now.code) {
+  if (isUnfunded(now)) {
     known.marks.clear();
     known.scannedTo = null;
     const funded = waiting?.verb === 'fund' ? atSight(waiting.txid) : null;
@@ -88,34 +90,34 @@ async function readAt(
   }
   const deepest = await deepestBlock(watch, watched, head, signal);
   const deep = await deepState(watch, watched, deepest, signal);
-  const history = await historyOf(watch, known, watched, now, head.number, signal);
-  const { amount } = terms;
-  const settledBy = history.claim ?? history.refund;
-  const isDeep = (found: Mark, shown: boolean) => found.block <= deepest && shown;
+  const history = await historyOf(watch, known, watched, now, head, signal);
   const sight = (found: Mark | null, shown: boolean): Sighting | null =>
     found === null
       ? null
       : {
           txid: found.txid,
           confirmations: head.number - found.block + 1,
-          deep: isDeep(found, shown),
+          deep: found.block <= deepest && shown,
         };
-  const holds = settledBy !== null || now.balance >= amount;
-  const held = deep === null || (deep.code && (settledBy !== null || deep.balance >= amount));
-  const pending = settledBy === null && now.balance >= amount ? waiting : undefined;
-  // Where the whole amount is there again, lookBack() has asked for the receipt.
-  const gone = deep === null || (deep.code && (deep.balance < amount || now.balance >= amount));
-  const settledDeep = settledBy !== null && isDeep(settledBy, gone);
-  const isEmpty = now.balance === 0n && settledDeep && (deep === null || deep.balance === 0n);
+  const { claim, refund } = settlingOf(now, history);
+  if (now.state === 'ended' && claim === null && refund === null) {
+    return endedUnseen(watched, secret());
+  }
+  const wasSettled = deep === null || rankOf(deep) >= ranks.claimed;
+  const claimed = sight(claim, wasSettled);
+  const refunded = sight(refund, wasSettled);
+  const pending = now.state === 'open' ? waiting : undefined;
+  const settled = claim ?? refund;
+  const isSettledDeep = (claimed ?? refunded)?.deep ?? false;
+  const wasFunded = deep === null || (rankOf(deep) > 0 && (deep.state !== 'open' || deep.covered));
+  const funded = sight(history.fund, wasFunded && (now.state !== 'open' || now.covered));
   return {
-    funded: sight(history.fund, holds && held),
-    claimed:
-      sight(history.claim, gone) ?? (pending?.verb === 'claim' ? atSight(pending.txid) : null),
-    refunded:
-      sight(history.refund, gone) ?? (pending?.verb === 'refund' ? atSight(pending.txid) : null),
+    funded: funded ?? unknownFunding(watched, head, settled),
+    claimed: claimed ?? (pending?.verb === 'claim' ? atSight(pending.txid) : null),
+    refunded: refunded ?? (pending?.verb === 'refund' ? atSight(pending.txid) : null),
     secret: secret(),
-    balance: now.balance,
-    empty: isEmpty && (await isFinal(watch, settledBy, head, signal)),
+    balance: now.state === 'open' ? terms.amount : 0n,
+    empty: isSettledDeep && (await isFinal(watch, settled, head, signal)),
   };
 }
 
@@ -123,16 +125,74 @@ function atSight(txid: string): Sighting {
   return { txid, confirmations: 0, deep: false };
 }
 
-/** Code and balance at a block. */
+function isUnfunded({ state }: EscrowState): boolean {
+  return state === 'never' || state === 'void';
+}
+
+const ranks: Readonly<{ [Each in EscrowState['state']]: number }> = {
+  never: 0,
+  void: 0,
+  open: 1,
+  claimed: 2,
+  refunded: 2,
+  ended: 3,
+};
+
+const rankOf = ({ state }: EscrowState) => ranks[state];
+
+/** Where the log of the funding is lost, by what was stored; it lies below what settled it. */
+function unknownFunding(
+  { stored }: WatchedEscrow,
+  head: Block,
+  settled: Mark | null,
+): Sighting | null {
+  if (stored?.funded) return stored.funded;
+  const confirmations = settled === null ? 1 : head.number - settled.block + 1;
+  return { txid: unknownTxid, confirmations, deep: settled !== null };
+}
+
+/**
+ * How it ended is what was stored, or nobody knows. A funding that nothing proves is never deep:
+ * the lane's counter may have gone to other escrows of its funder.
+ */
+function endedUnseen({ stored }: WatchedEscrow, secret: string | null): EscrowFacts {
+  const unknown = { txid: unknownTxid, confirmations: 1, deep: false };
+  const { funded = null, claimed = null, refunded = null } = stored ?? {};
+  const seen = { funded: funded ?? unknown, claimed, refunded };
+  return { ...seen, secret: secret ?? stored?.secret ?? null, balance: 0n, empty: true };
+}
+
+/** The state says whether it was a claim or a refund; of one that ended only its logs do. */
+function settlingOf(
+  { state }: EscrowState,
+  { claim, refund }: History,
+): Pick<History, 'claim' | 'refund'> {
+  switch (state) {
+    case 'claimed':
+      return { claim, refund: null };
+    case 'refunded':
+      return { claim: null, refund };
+    case 'ended':
+      return { claim, refund: claim === null ? refund : null };
+    case 'never':
+    case 'void':
+    case 'open':
+      return { claim: null, refund: null };
+  }
+}
+
+/** The state at a block. */
 export async function stateAt(
-  watch: Watch,
-  { address, terms }: WatchedEscrow,
+  { rpc, deployment }: Pick<Watch, 'rpc' | 'deployment'>,
+  { terms }: Pick<WatchedEscrow, 'terms'>,
   at: number,
   signal: AbortSignal,
 ): Promise<State> {
-  const code = (await codeAt(watch.rpc, address, at, signal)) !== '0x';
-  const balance = code ? await balanceAt(watch.rpc, terms.token, address, at, signal) : 0n;
-  return { code, balance };
+  const shown = await wordAt(rpc, deployment, terms, at, signal);
+  const { token, amount } = terms;
+  if (shown.state !== 'open' || token === null) return { ...shown, covered: true };
+  const held = await balanceAt(rpc, token, deployment.contract, at, signal);
+  return { ...shown, covered: held >= amount };
 }
 
 /** The last block that is deep enough for this escrow; below 0 when none is. */
@@ -179,7 +239,7 @@ export async function deepState(
   deepest: number,
   signal: AbortSignal,
 ): Promise<State | null> {
-  if (deepest < 0) return { code: false, balance: 0n };
+  if (deepest < 0) return { state: 'never', changedAt: 0, covered: true };
   try {
     return await stateAt(watch, watched, deepest, signal);
   } catch (error) {
@@ -194,47 +254,68 @@ async function historyOf(
   known: Known,
   watched: WatchedEscrow,
   now: State,
-  head: number,
+  head: Block,
   signal: AbortSignal,
-): Promise<History & { readonly fund: Mark }> {
-  const explained = ({ fund, claim, refund }: History) =>
-    fund !== null && (now.balance >= watched.terms.amount || claim !== null || refund !== null);
-  let history = await lookBack(watch, known, now, watched, head, signal);
-  if (!explained(history)) {
+): Promise<History> {
+  const { address } = watched;
+  let history = await lookBack(watch, known, head.number, signal);
+  if (!explains(history, now)) {
     known.scannedTo = null;
-    history = await lookBack(watch, known, now, watched, head, signal);
+    history = await lookBack(watch, known, head.number, signal);
   }
-  if (!explained(history)) {
-    for (const txid of known.callers) {
-      for (const verb of ['claim', 'refund'] as const) {
-        const found = await confirmed(watch, known, txid, verb, signal);
-        if (found !== null) mark(known, found);
-      }
-    }
-    history = firsts(known, head);
+  if (explains(history, now)) return history;
+  const verb = verbOf(now);
+  const found = verb === null ? null : await changeOf(watch, known, verb, now.changedAt, signal);
+  if (found !== null) {
+    mark(known, found);
+    return firsts(known, head.number);
   }
-  const fund = history.fund ?? (await creationOf(watch, known, head, signal));
-  if (fund === null) {
-    throw new ParleyError(
-      'chain_unavailable',
-      `the ${watch.chain} node shows the escrow ${watched.address}, but no transaction made it`,
-      { chain: watch.chain, escrow: watched.address },
-    );
+  if (now.state === 'ended') {
+    once(watch, 'unknown_outcome', { chain: watch.chain, escrow: address });
+    return history;
   }
-  mark(known, fund);
-  if (!explained({ ...history, fund })) {
-    const { address } = watched;
-    watch.log('unexplained_balance', { chain: watch.chain, escrow: address, held: now.balance });
+  throw new ParleyError(
+    'chain_unavailable',
+    `the ${watch.chain} node shows the escrow ${address} ${now.state}, but no transaction that did it`,
+    { chain: watch.chain, escrow: address },
+  );
+}
+
+function verbOf({ state }: State): Mark['verb'] | null {
+  switch (state) {
+    case 'open':
+      return 'fund';
+    case 'claimed':
+      return 'claim';
+    case 'refunded':
+      return 'refund';
+    case 'never':
+    case 'void':
+    case 'ended':
+      return null;
   }
-  return { ...history, fund };
+}
+
+function explains({ fund, claim, refund }: History, { state }: State): boolean {
+  switch (state) {
+    case 'open':
+      return fund !== null;
+    case 'claimed':
+      return claim !== null;
+    case 'refunded':
+      return refund !== null;
+    case 'ended':
+      return claim !== null || refund !== null;
+    case 'never':
+    case 'void':
+      return true;
+  }
 }
 
 /** Scans, and asks again for what is remembered from before the scanned blocks. */
 async function lookBack(
   watch: Watch,
   known: Known,
-  now: State,
-  { terms }: WatchedEscrow,
   head: number,
   signal: AbortSignal,
 ): Promise<History> {
@@ -242,10 +323,8 @@ async function lookBack(
   for (let tries = 0; ; tries += 1) {
     const history = firsts(known, head);
     const { fund, claim, refund } = history;
-    // A settlement that left the whole amount behind is believed only with its receipt.
-    const odd = now.balance >= terms.amount;
     const doubted = [fund, claim, refund].filter(
-      (each) => each !== null && (!fresh.has(each.txid) || (odd && each.verb !== 'fund')),
+      (each) => each !== null && !fresh.has(each.txid),
     ) as Mark[];
     let changed = false;
     for (const each of doubted) {
@@ -259,14 +338,13 @@ async function lookBack(
   }
 }
 
-/** The first of each verb; a refund after a claim only sent dust home. */
+/** The first of each verb. */
 function firsts(known: Known, head: number): History {
   const marks = [...known.marks.values()]
     .filter(({ block }) => block <= head)
     .sort((one, other) => one.block - other.block || one.index - other.index);
   const first = (verb: Mark['verb']) => marks.find((each) => each.verb === verb) ?? null;
-  const claim = first('claim');
-  return { fund: first('fund'), claim, refund: claim === null ? first('refund') : null };
+  return { fund: first('fund'), claim: first('claim'), refund: first('refund') };
 }
 
 /** What is not yet deep, and then not yet final, is reported again by changes() when it is. */

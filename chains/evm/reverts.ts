@@ -2,7 +2,7 @@
 
 import type { Hex } from 'viem';
 import { decodeErrorResult } from 'viem/utils';
-import { escrowAbi, factoryAbi } from '../../contracts/evm/artifacts/abi.ts';
+import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 
 /** Own words of others are cut here: they end in answers and logs. */
 const mostWords = 200;
@@ -22,7 +22,7 @@ export function readRevert(data: string | null, message: string): Revert {
   if (data === null) return { name: null, words: message.slice(0, mostWords) };
   if (data === '0x') return { name: null, words: 'it reverts without a reason' };
   try {
-    const decoded = decodeErrorResult({ abi: [...factoryAbi, ...escrowAbi], data: data as Hex });
+    const decoded = decodeErrorResult({ abi: escrowsAbi, data: data as Hex });
     const args: readonly unknown[] = decoded.args ?? [];
     return { name: decoded.errorName, words: sentence(decoded.errorName, args) };
   } catch {
@@ -48,10 +48,10 @@ function sentence(name: string, args: readonly unknown[]): string {
       return 'the receiving contract refuses the payment';
     case 'TokenCallFailed':
       return 'the token refuses the transfer';
-    case 'TokenHasNoCode':
-      return `there is no contract at ${String(args[0])}`;
-    case 'EscrowNotCreated':
-      return `the escrow ${String(args[0])} was funded before`;
+    case 'LaneNotReady':
+      return `the lane was used ${String(args[1])} times: number ${String(args[2])} is not its next`;
+    case 'FundTooLate':
+      return `it had to be funded before ${seconds(args[0])}, and it is ${seconds(args[1])}`;
     case 'TimelockOutOfBounds':
       return (
         `the timelock ${seconds(args[0])} is not between ${seconds(args[1])} ` +

@@ -2,9 +2,10 @@
 // larger only now and then.
 
 import { ParleyError } from '../../core/errors.ts';
+import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
 import { RpcError } from '../rpc.ts';
 import { blockAt, headBlock, type Log, type LogFilter, logsOf, refused } from './node.ts';
-import { fundedTopic } from './topics.ts';
+import { idOfEscrow } from './plan.ts';
 import { type Known, noteLog, type Watch } from './watch.ts';
 
 /** Requests for logs in one call: at 10 000 blocks each, a month of half-second blocks. */
@@ -16,6 +17,9 @@ const reorgMargin = 64;
 /** A chain's clock may be behind ours when a swap is agreed. */
 const mostHours = 1_000;
 const clockSlackSeconds = 3_600;
+
+/** First topics of the contract's events. */
+export const ours = [fundedTopic, claimedTopic, refundedTopic];
 
 /** What logs are asked of. */
 export type Scanned = Pick<Watch, 'chain' | 'rpc' | 'logRange'>;
@@ -72,11 +76,8 @@ export async function scanEscrow(
     known.scannedTo === null
       ? await firstBlock(watch, since, signal)
       : Math.max(0, scannedTo(watch, known) - reorgMargin - requiredConfirmations);
-  const topic = `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
-  const filters = [
-    { address: watch.deployment.factory, topics: [fundedTopic, topic] },
-    { address, topics: [] },
-  ];
+  const { contract } = watch.deployment;
+  const filters = [{ address: contract, topics: [ours, idOfEscrow(address)] }];
   const fresh = new Set<string>();
   await eachRange(watch, filters, from, to, signal, (logs, end) => {
     for (const log of logs) if (noteLog(watch, log) !== null) fresh.add(log.txid);

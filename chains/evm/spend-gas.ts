@@ -1,20 +1,21 @@
 // How much gas a party's own claim or refund takes. A secret that is not public is in no question:
 // the same claim of another hashlock is tried then.
 
-import { escrowAbi } from '../../contracts/evm/artifacts/abi.ts';
+import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import type { Spend } from '../adapter.ts';
 import { RpcError } from '../rpc.ts';
 import { wouldFail } from '../would-fail.ts';
 import { evmTransactionGas as mostGas } from './gas-policy.ts';
-import { callOf, estimate, unseenClaim } from './gas-work.ts';
-import { codeAt, refused } from './node.ts';
+import { callOf, estimate, isUnlent, unseenClaim } from './gas-work.ts';
+import { refused } from './node.ts';
 import { evmEscrow } from './plan.ts';
 import { readRevert } from './reverts.ts';
+import { mustBeOpen } from './state.ts';
 import type { Watch } from './watch.ts';
 
-/** What the escrow's code says by itself. It passes on no words of a token or a receiver. */
+/** What the contract says by itself. It passes on no words of a token or a receiver. */
 const ownErrors: ReadonlySet<string> = new Set(
-  escrowAbi.flatMap((each) => (each.type === 'error' ? [each.name] : [])),
+  escrowsAbi.flatMap((each) => (each.type === 'error' ? [each.name] : [])),
 );
 
 /** See ChainAdapter. */
@@ -34,6 +35,7 @@ export async function spendGas(
     throw new RpcError(0, `it estimates ${gas} gas, above the ${mostGas} of a transaction`, null);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
+    if (overrides !== null && isUnlent(error)) throw refused(rpc, 'eth_estimateGas', unlent);
     const { name, words } = readRevert(error.data, error.message);
     // A claim that would fail says so by one of these. What else a node says is about itself.
     if (name === null || !ownErrors.has(name)) throw refused(rpc, 'eth_estimateGas', error);
@@ -56,9 +58,11 @@ async function triedOf(
     const call = callOf({ ...spend, secret, isPublic: true }, payer, deployment);
     return { call, overrides: null };
   }
-  const { address } = evmEscrow(terms, deployment);
-  const code = await codeAt(rpc, address, 'latest', signal);
-  const tried = await unseenClaim(watch, terms, code, signal);
+  // It is tried as open, with the money of others: so the true one must be.
+  await mustBeOpen(rpc, deployment, terms, evmEscrow(terms, deployment).address, signal);
+  const tried = await unseenClaim(watch, terms, signal);
   if (tried !== null) return tried;
-  throw refused(rpc, 'eth_estimateGas', new RpcError(0, 'it lends no state', null));
+  throw refused(rpc, 'eth_estimateGas', unlent);
 }
+
+const unlent = new RpcError(0, 'it lends no state', null);

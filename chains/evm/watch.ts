@@ -2,16 +2,15 @@
 // them, and the secrets of those it watches. All of it can be lost: the chain gives it again, but
 // for secrets in claims that failed long ago (docs of changes(), in follow.ts).
 
-import { getAddress } from 'viem/utils';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import { addName, type Names, removeName, secretsIn } from '../calldata.ts';
+import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
 import type { Rpc } from '../rpc.ts';
 import type { Block, Log, Tx } from './node.ts';
-import { callsIn, type DecodedCall, type EvmDeployment } from './plan.ts';
+import { callsIn, type DecodedCall, type EvmDeployment, escrowName } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 import type { Slot } from './simulate.ts';
-import { claimedTopic, fundedTopic, refundedTopic } from './topics.ts';
 
 export type Verb = DecodedCall['verb'];
 
@@ -51,11 +50,11 @@ export type Watch = {
   readonly tagFrom: number;
   readonly log: Logger;
   readonly logRange: { now: number; taken: number; readonly most: number };
-  /** By address. */
+  /** By escrow. */
   readonly known: Map<string, Known>;
   /** Watched addresses by hashlock. */
   readonly byHashlock: Map<string, Set<string>>;
-  /** Addresses and hashlocks of `known`, for finding their names in calldata. */
+  /** The contract and the hashlocks of `known`, for finding their names in calldata. */
   readonly names: Names;
   /** Secrets by hashlock, as long as an escrow of it is watched. */
   readonly secrets: Map<string, string>;
@@ -92,7 +91,6 @@ export function remember(watch: Watch, watched: WatchedEscrow): Known {
   const same = watch.byHashlock.get(hashlock) ?? new Set();
   if (same.size === 0) addName(watch.names, hashlock);
   watch.byHashlock.set(hashlock, same.add(watched.address));
-  addName(watch.names, watched.address);
   watch.owed.add(watched.address);
   return known;
 }
@@ -103,7 +101,6 @@ export function forget(watch: Watch, address: string): void {
   const { hashlock } = known.watched.terms;
   const same = watch.byHashlock.get(hashlock);
   same?.delete(address);
-  removeName(watch.names, address);
   if (same?.size === 0) {
     watch.byHashlock.delete(hashlock);
     watch.secrets.delete(hashlock);
@@ -131,9 +128,9 @@ const wordHex = 64;
 /** What a transaction, mined or not, failed or not, does or tries to do to watched escrows. */
 export function touchesOf(watch: Watch, tx: Pick<Tx, 'to' | 'input'>): Map<string, Verb | null> {
   const touched = new Map<string, Verb | null>();
-  if (tx.to !== null && watch.known.has(tx.to)) touched.set(tx.to, null);
+  const isDirect = tx.to === watch.deployment.contract;
   // To be named costs its sender little, so it touches nobody; a secret does (`learn`).
-  for (const secret of secretsIn(watch, tx.input, touched.size > 0)) learn(watch, secret);
+  for (const secret of secretsIn(watch, tx.input, isDirect)) learn(watch, secret);
   if (tx.input.length < 2 + 8 + 6 * wordHex) return touched;
   const wanted = (hashlock: string) => watch.byHashlock.has(hashlock);
   for (const { verb, escrow, secret } of callsIn(tx.input, watch.deployment, wanted)) {
@@ -147,18 +144,14 @@ export function touchesOf(watch: Watch, tx: Pick<Tx, 'to' | 'input'>): Map<strin
 /** Reads a log of ours into its escrow's marks. Returns the escrow, or null when not watched. */
 export function noteLog(watch: Watch, log: Log): string | null {
   const { deployment, known } = watch;
-  const topic = log.topics[0];
+  const [topic, id] = log.topics;
   const at = { txid: log.txid, block: log.block, index: log.index };
-  if (topic === fundedTopic && log.address === deployment.factory) {
-    const escrow = /^0x0{24}([0-9a-fA-F]{40})$/.exec(log.topics[1] ?? '')?.[1];
-    const found = escrow === undefined ? escrow : known.get(getAddress(`0x${escrow}`));
-    if (found === undefined) return null;
-    mark(found, { verb: 'fund', ...at });
-    return found.watched.address;
-  }
-  const found = known.get(log.address);
+  if (log.address !== deployment.contract || id === undefined) return null;
+  const found = known.get(escrowName(id, deployment));
   if (found === undefined) return null;
-  if (topic === claimedTopic) {
+  if (topic === fundedTopic) {
+    mark(found, { verb: 'fund', ...at });
+  } else if (topic === claimedTopic) {
     const word = log.data.slice(2, 2 + wordHex);
     if (word.length === wordHex) learn(watch, word);
     mark(found, { verb: 'claim', ...at });
@@ -167,5 +160,5 @@ export function noteLog(watch: Watch, log: Log): string | null {
   } else {
     return null;
   }
-  return log.address;
+  return found.watched.address;
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { TronWeb } from 'tronweb';
-import { initCode } from '../../contracts/tron/artifacts/abi.ts';
+import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { nothingSeen } from '../../core/facts.ts';
 import { faucetAddress } from '../../devnet/tron/simulator.ts';
@@ -149,8 +149,12 @@ for (const token of [null, 'ReturnsFalse', 'DevDollar', 'DevTether'] as const) {
     const [refundTx] = await perform(adapter, mustBeOurs(built, { verb: 'refund' }, leg), funder);
     await chain.solidify();
     const facts = await adapterOf().readEscrow(leg.escrow, signal());
-    assert.equal(facts.funded?.txid, fundTx);
+    assert.deepEqual([facts.funded?.txid, facts.funded?.deep], ['unknown', true]);
     assert.deepEqual([facts.refunded?.txid, facts.refunded?.deep], [refundTx, true]);
+    const funded = { txid: fundTx, confirmations: 1, deep: true };
+    const stored = { ...nothingSeen, funded };
+    const again = await adapterOf().readEscrow({ ...leg.escrow, stored }, signal());
+    assert.equal(again.funded?.txid, fundTx);
     assert.deepEqual([facts.claimed, facts.secret, facts.empty], [null, null, true]);
     await assert.rejects(
       adapter.buildRefund(inputOf(leg), signal()),
@@ -184,7 +188,7 @@ test('a claim built for an address that was never used pays for making the accou
   await fund(chain, leg);
   const built = await adapter.buildClaim(inputOf(leg), leg.secret, signal());
   const [transaction] = (built as TronMaterial).transactions;
-  assert.equal(transaction?.raw_data.fee_limit, Number(withMargin(42_000n) * 100n));
+  assert.equal(transaction?.raw_data.fee_limit, Number(withMargin(41_000n) * 100n));
 });
 
 test('deep is solid, and as many blocks as the escrow wants', async () => {
@@ -294,9 +298,9 @@ test('the wrong secret, an empty escrow and amounts not worth a claim are refuse
   await assert.rejects(none, is('nothing_there', /never funded/));
   const back = adapter.buildRefund(inputOf(leg), signal());
   await assert.rejects(back, is('nothing_there', /never funded/));
-  await adapter.checkAmount(null, 2_300_001n, signal());
-  const small = adapter.checkAmount(null, 2_300_000n, signal());
-  await assert.rejects(small, is('amount_too_small', /2300000 on tron-dev is not more than/));
+  await adapter.checkAmount(null, 2_200_001n, signal());
+  const small = adapter.checkAmount(null, 2_200_000n, signal());
+  await assert.rejects(small, is('amount_too_small', /2200000 on tron-dev is not more than/));
   await adapter.checkAmount(chain.token('DevDollar'), 1n, signal());
 });
 
@@ -326,7 +330,7 @@ test('another chain, no contract, other code and another domain are refused', as
   const nowhere = open({ contract: newcomer() });
   await assert.rejects(nowhere, is('chain_unavailable', /no escrow contract at T/));
   const token = open({ contract: chain.token('DevDollar') });
-  await assert.rejects(token, is('chain_unavailable', /shows code of hash 0x\w+ at T/));
+  await assert.rejects(token, is('chain_unavailable', /domain\(\)|created|answers 0 words/));
   const odd = open({}, async ({ path }, forward) => {
     const { body } = await forward();
     if (path !== 'wallet/triggerconstantcontract') return { body };
@@ -411,6 +415,8 @@ for (const [what, lie] of withoutReceipts) {
     const leg = newLeg(chain);
     await fund(chain, leg);
     await chain.solidify();
+    // Without its block, confirmations are told by the time that has passed.
+    await chain.pass(60);
     const node = await lyingNode(chain.url, (asked, forward) => {
       return asked.body.num === 0 ? forward() : lie(asked, forward);
     });

@@ -36,6 +36,7 @@ import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
 import { type Http, type HttpOptions, httpClient, type TronSource } from './http.ts';
 import { tronFault } from './identity.ts';
+import { lanesOf } from './lanes.ts';
 import { launchesOf } from './launches.ts';
 import { allowanceOf, headBlock, knows, pricesOf } from './node.ts';
 import {
@@ -104,6 +105,7 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     open,
     parseAddress: parseTronAddress,
     plan: (terms) => tronEscrow(terms, deployment),
+    lanes: { contract: deployment.contract, read: opened(lanesOf(watch)) },
     heads: opened(async (signal) => {
       const { number, id, timestampMs } = await headBlock(http, 'head', signal);
       return { height: number, hash: id, clock: Math.floor(timestampMs / 1_000) };
@@ -198,7 +200,8 @@ function builders(
     const { address } = tronEscrow(terms, deployment);
     const { status } = await recordAt(watch, { address, terms }, 'head', signal);
     if (status === 'funded') return address;
-    const why = status === 'never' ? 'never funded' : status;
+    const isUnfunded = status === 'never' || status === 'void';
+    const why = isUnfunded ? 'never funded' : status;
     const sentence = `the escrow ${address} on ${chain} holds nothing: ${why}`;
     throw new ParleyError('nothing_there', sentence, { escrow: address, status });
   };
@@ -207,7 +210,7 @@ function builders(
       const { address } = tronEscrow(terms, deployment);
       await mustAgreeOnHeads(watch, signal);
       const { status } = await recordAt(watch, { address, terms }, 'head', signal);
-      if (status !== 'never') {
+      if (status !== 'never' && status !== 'void') {
         throw new ParleyError('already_funded', `the escrow ${address} was funded before`, {
           escrow: address,
         });

@@ -42,9 +42,9 @@ export async function mustAgree(
   if (sources.length < 2) return;
   const shown = await askEach(watch, watch.http, sources, async (one) => {
     const record = await recordAt({ ...watch, http: one }, escrow, 'solid', signal);
-    const { status, fundedBlock, covered } = record;
+    const { status, changedAt, covered } = record;
     if (status === 'never') return 'no funding';
-    return `${status} in block ${fundedBlock}${covered ? '' : ', without its tokens'}`;
+    return `${status} at ${changedAt}${covered ? '' : ', without its tokens'}`;
   });
   const different = [...new Set(shown.map(({ answer }) => answer))];
   if (different.length < 2) return;

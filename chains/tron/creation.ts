@@ -6,7 +6,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
-import { initCode } from '../../contracts/tron/artifacts/abi.ts';
+import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { tronAddressOf } from './address.ts';
 import type { TronOrigin } from './plan.ts';
 import { bytesOf, decodeFields, intOf, type Shape } from './protobuf.ts';

@@ -2,8 +2,8 @@
 // its secret would be told to the node before the claim is sent, and be public to whoever runs it.
 // Its parts that depend on the token and the receiver are tried instead.
 
+import { erc20Abi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
-import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { TronRefusal } from './http.ts';
 import {
@@ -20,17 +20,18 @@ import { largestFeeLimitSun, type TronCall } from './transaction.ts';
 import type { Watch } from './watch.ts';
 
 /**
- * contracts/tron/energy.snapshot.json, rounded up. With a token: without the transfer, but with two
- * looks at a balance that cost what USDT's do at their dearest (4.4 times 935 each), and with what
- * a transferFrom takes more than a transfer, 4.4 times too: 5,400 to write the allowance.
+ * contracts/escrows/energy.snapshot.json, rounded up. A funding is its lane's first: the dearest.
+ * With a token: without the transfer, but with two looks at a balance that cost what USDT's do at
+ * their dearest (4.4 times 935 each), and with what a transferFrom takes more than a transfer, 4.4
+ * times too: 5,400 to write the allowance.
  */
 export const ownEnergy = {
-  trxFund: 27_000n,
-  trxSettle: 17_000n,
+  trxFund: 26_000n,
+  trxSettle: 16_000n,
   /** A first payment to an address makes an account of it. */
   newAccount: 25_000n,
-  tokenFund: 58_000n,
-  tokenSettle: 17_000n,
+  tokenFund: 60_000n,
+  tokenSettle: 18_000n,
   /** Of one that cannot be tried, because the token wants another before it. */
   approve: 23_000n,
 } as const;

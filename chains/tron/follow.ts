@@ -11,7 +11,8 @@ import { ParleyError } from '../../core/errors.ts';
 import type { Changes } from '../adapter.ts';
 import { type Block, blockAt, blocksOf, headBlock, type Info } from './node.ts';
 import { infosOf } from './receipts.ts';
-import { noteLog, touchesOf, type Watch } from './watch.ts';
+import { verbOfTopic } from './topics.ts';
+import { noteLog, noteMade, touchesOf, type Watch } from './watch.ts';
 
 /** Blocks read whole in one call, and after a start: five minutes of them. */
 export const fullBlocks = 100;
@@ -41,7 +42,8 @@ async function start(watch: Watch, head: Block, signal: AbortSignal): Promise<vo
   const number = Math.max(0, head.number - fullBlocks);
   const base = number === head.number ? head : await blockAt(watch.http, number, signal);
   if (base === null) return;
-  watch.blocks.splice(0, watch.blocks.length, { number, id: base.id });
+  const { id, timestampMs } = base;
+  watch.blocks.splice(0, watch.blocks.length, { number, id, timestampMs });
   for (const escrow of watch.known.keys()) watch.owed.add(escrow);
 }
 
@@ -123,10 +125,15 @@ function mustBeRecent({ chain }: Watch, block: Block, receipts: number, head: Bl
 
 function takeBlock(watch: Watch, block: Block, infos: readonly Info[]): void {
   const touched = new Set<string>();
-  for (const { logs } of infos) {
+  const second = Math.floor(block.timestampMs / 1_000);
+  for (const { txid, succeeded, logs } of infos) {
     for (const log of logs) {
       const escrow = noteLog(watch, log);
-      if (escrow !== null) touched.add(escrow);
+      if (escrow === null) continue;
+      touched.add(escrow);
+      const verb = verbOfTopic.get(log.topics[0] ?? '');
+      if (!succeeded || verb === undefined) continue;
+      noteMade(watch, { escrow, verb, second }, { txid, block: block.number, isSolid: false });
     }
   }
   for (const { rawData } of block.txs) {
@@ -136,7 +143,8 @@ function takeBlock(watch: Watch, block: Block, infos: readonly Info[]): void {
     watch.owed.add(escrow);
     watch.shallow.set(escrow, Math.max(block.number, watch.shallow.get(escrow) ?? 0));
   }
-  watch.blocks.push({ number: block.number, id: block.id });
+  const { number, id, timestampMs } = block;
+  watch.blocks.push({ number, id, timestampMs });
   if (watch.blocks.length > rememberedBlocks) {
     watch.blocks.splice(0, watch.blocks.length - rememberedBlocks);
   }

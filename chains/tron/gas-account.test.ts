@@ -7,6 +7,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import { freshLane } from '../../core/testing.ts';
 import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import { parseGasKey } from '../gas-keys.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
@@ -367,6 +368,8 @@ function anyTerms(secret: string, own: string): EscrowTerms {
     token: chance(2) ? null : where().address,
     amount: BigInt(`0x${randomBytes(1 + randomInt(chance(2) ? 32 : 6)).toString('hex')}`),
     timelock: randomInt(2 ** 40),
+    fundBefore: randomInt(2 ** 40),
+    lane: freshLane(),
   };
 }
 
@@ -376,8 +379,8 @@ test('whatever it is asked, the key signs nothing but calls of the escrow contra
   const yes = await lying(({ path, body }, forward) => {
     const { length } = String(body.data);
     if (!path.endsWith('triggerconstantcontract') || length === 8) return forward();
-    const isState = length === 8 + 64;
-    const output = isState ? word(1) + word(1) + word(0) : '';
+    const isState = length === 8 + 9 * 64;
+    const output = isState ? word(1) + word(1) : '';
     return { body: { result: { result: true }, constant_result: [output], energy_used: 9_000 } };
   });
   const one = await stranger({ urls: [yes] });

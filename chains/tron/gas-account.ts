@@ -35,7 +35,7 @@ import { accountOf, headBlock, type Prices, pricesOf } from './node.ts';
 import { callsIn, claimCall, refundCall, type TronDeployment, tronEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { tronAddressOfKey } from './proof.ts';
-import { type Record, recordAt } from './read.ts';
+import { type Record, wordAt } from './read.ts';
 import { reasonOf } from './reverts.ts';
 import { readTronSigned, signTronTransaction } from './signed.ts';
 import { referenceTo, type TronCall, tronTransaction } from './transaction.ts';
@@ -192,12 +192,11 @@ async function mustHold(
   signal: AbortSignal,
 ): Promise<Record> {
   const { address } = tronEscrow(terms, deployment);
-  // The record alone: a hostile token is not asked for a balance that its transfer will show.
-  const bare = { address, terms: { ...terms, token: null } };
-  const record = await recordAt(watch, bare, 'head', signal);
+  const record = await wordAt(watch, { address, terms }, 'head', signal);
   const { status } = record;
   if (status === 'funded') return record;
-  const why = status === 'never' ? 'never funded' : status;
+  const isUnfunded = status === 'never' || status === 'void';
+  const why = isUnfunded ? 'never funded' : status;
   const sentence = `the escrow ${address} on ${watch.chain} holds nothing: ${why}`;
   throw new ParleyError('nothing_there', sentence, { escrow: address, status });
 }

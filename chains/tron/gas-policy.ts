@@ -11,8 +11,9 @@ export type TronGasPolicy = {
 };
 
 /**
- * A claim takes 14 000 to 40 000 (contracts/tron/energy.snapshot.json). One of USDT to a new holder
- * takes 150 000 at its dearest, with the dynamic factor at 4.4; twice that again is for others.
+ * A claim takes 15 000 to 40 000 (contracts/escrows/energy.snapshot.json). One of USDT to a new
+ * holder takes 150 000 at its dearest, with the dynamic factor at 4.4; twice that again is for
+ * others.
  *
  * Prices are parameters that the witnesses vote on, not an auction: getEnergyFee was 420 at most
  * and has only been lowered since (proposals on tronscan.org), getTransactionFee is 1 000.

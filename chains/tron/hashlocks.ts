@@ -71,9 +71,10 @@ async function toldIn(watch: Watch, block: Block, signal: AbortSignal): Promise<
   }
   const contract = bareAddress(watch.deployment.contract).slice(2);
   const logs = infos.flatMap((info) => (info.succeeded ? info.logs : []));
-  return logs.flatMap(({ address, topics }) => {
+  return logs.flatMap(({ address, topics, data }) => {
     const isOurs = address === contract && topics[0] === fundedTopic;
-    return isOurs && topics[2] !== undefined ? [topics[2]] : [];
+    const hashlock = data.slice(0, 64);
+    return isOurs && hashlock.length === 64 ? [hashlock] : [];
   });
 }
 

@@ -3,8 +3,8 @@
 // https://developers.tron.network/reference
 
 import { hexToBytes } from '@noble/hashes/utils.js';
+import { erc20Abi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
-import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { isTimeout } from '../in-turn.ts';
 import { tronHex } from './address.ts';

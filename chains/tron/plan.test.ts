@@ -7,7 +7,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import fc from 'fast-check';
 import { TronWeb, utils } from 'tronweb';
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
-import { escrowsAbi, initCode } from '../../contracts/tron/artifacts/abi.ts';
+import { escrowsAbi, initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { createTvm } from '../../contracts/tron/tvm/engine.ts';
 import { TvmState } from '../../contracts/tron/tvm/state.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -19,10 +19,9 @@ import {
   bareAddress,
   callsIn,
   claimCall,
-  contractTerms,
+  contractEscrow,
   domainOf,
   fundCalls,
-  idOfEscrow,
   materialProblems,
   refundCall,
   type TronDeployment,
@@ -44,6 +43,8 @@ const trx: EscrowTerms = {
   token: null,
   amount: 12_345_678n,
   timelock: 1_800_086_400,
+  fundBefore: 1_800_003_600,
+  lane: { number: 'a5'.repeat(12), counter: 7 },
 };
 const trc20: EscrowTerms = { ...trx, token };
 
@@ -55,7 +56,7 @@ const envelope: Envelope = {
 };
 
 test('ids and the domain are those of the contract on a TVM', async () => {
-  const tvm = await createTvm(new TvmState(), deployment.chainId);
+  const tvm = await createTvm(new TvmState(), deployment.chainId, { cancun: true });
   const run = async (to: Uint8Array | null, data: Hex) =>
     tvm.run({
       caller: new Uint8Array(20).fill(9),
@@ -77,8 +78,9 @@ test('ids and the domain are those of the contract on a TVM', async () => {
   assert.equal(await ask('domain', []), domainOf(deployment));
   for (const terms of [trx, trc20]) {
     const { address: escrow } = tronEscrow(terms, deployment);
-    assert.equal(await ask('escrowOf', [contractTerms(terms)]), idOfEscrow(escrow));
-    assert.equal(escrow.split(':')[0], deployment.contract);
+    const { terms: own, lane, counter } = contractEscrow(terms);
+    const id = (await ask('escrowOf', [own, lane, counter])) as string;
+    assert.equal(escrow, `${deployment.contract}:${id.slice(2)}`);
   }
 });
 
@@ -90,6 +92,9 @@ test('an escrow commits to every term, to the contract and to the chain', () => 
     [trc20, deployment],
     [{ ...trx, amount: trx.amount + 1n }, deployment],
     [{ ...trx, timelock: trx.timelock + 1 }, deployment],
+    [{ ...trx, fundBefore: 1_800_003_601 }, deployment],
+    [{ ...trx, lane: { number: 'a5'.repeat(12), counter: 8 } }, deployment],
+    [{ ...trx, lane: { number: 'a6'.repeat(12), counter: 7 } }, deployment],
     [trx, { ...deployment, chainId: 1 }],
     [trx, { ...deployment, contract: address(0xe6) }],
   ];
@@ -127,7 +132,7 @@ test('a token is approved only as far as it must be, all from the funder', () =>
       assert.deepEqual([from, value], [refund, 0n]);
       return `${to === token ? 'token' : 'contract'} ${data.slice(0, 8)} ${data.slice(-8)}`;
     });
-  const fund = `contract ${fundCalls(trx, deployment, 0n)[0]?.data.slice(0, 8)} ${trx.timelock.toString(16)}`;
+  const fund = `contract ${fundCalls(trx, deployment, 0n)[0]?.data.slice(0, 8)} 00000007`;
   assert.deepEqual(shape(trc20.amount), [fund]);
   assert.deepEqual(shape(0n), ['token 095ea7b3 00bc614e', fund]);
   const reset = ['token 095ea7b3 00000000', 'token 095ea7b3 00bc614e', fund];
@@ -229,19 +234,19 @@ test('calls are found in calldata and in whole transactions, other clean words a
         ['refund', escrow, null],
       ],
     );
-    assert.deepEqual(found[1]?.terms, contractTerms(terms));
     assert.deepEqual(
       callsIn(all, deployment, () => false),
       [],
     );
-    for (const field of [1, 2, 3]) {
+    for (const field of [1, 2, 3, 7, 8]) {
       const at = 8 + field * 64;
       const dirty = `${claim.data.slice(0, at)}1${claim.data.slice(at + 1)}`;
       assert.deepEqual(callsIn(dirty, deployment), [], String(field));
     }
     assert.deepEqual(callsIn(claim.data.slice(0, -2), deployment), []);
   }
-  const args = [contractTerms(trc20), 5n] as const;
+  const { terms, lane, counter } = contractEscrow(trc20);
+  const args = [terms, lane, counter, 5n] as const;
   const part = encodeFunctionData({ abi: escrowsAbi, functionName: 'refundPart', args });
   assert.equal(callsIn(part, deployment)[0]?.verb, 'refund');
 });

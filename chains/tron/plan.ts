@@ -3,15 +3,30 @@
 //
 // All escrows of a chain lie in one contract. An escrow goes by `<contract>:<id>`: the contract in
 // base58, where the money is, and the contract's own id for it in hex, which commits to the chain,
-// the contract and every term. That is the `escrow` of material, of legs and of `?escrow=`.
+// the contract, every term and the lane. That is the `escrow` of material, of legs and of
+// `?escrow=`.
 
-import { type Hex, toFunctionSelector } from 'viem';
-import { encodeAbiParameters, encodeFunctionData, keccak256 } from 'viem/utils';
-import { erc20Abi } from '../../contracts/evm/artifacts/abi.ts';
-import { escrowsAbi, escrowsCode } from '../../contracts/tron/artifacts/abi.ts';
+import { erc20Abi, type Hex } from 'viem';
+import { encodeFunctionData } from 'viem/utils';
+import {
+  type Escrow as ContractEscrow,
+  domainOf as domainAt,
+  escrowId,
+} from '../../contracts/escrows/ids.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
+import {
+  claimData,
+  escrowOfTerms,
+  fundData,
+  noToken,
+  type Place,
+  type DecodedCall as RawCall,
+  callsIn as rawCallsIn,
+  fundedIn as rawFundedIn,
+  refundData,
+} from '../escrows/calls.ts';
 import type { TronMaterial, TronTransaction } from '../material.ts';
 import { parseTronAddress, tronHex } from './address.ts';
 import {
@@ -32,75 +47,28 @@ export type TronDeployment = {
 /** With the transaction that created it, hex: what proves that it is the pinned one. */
 export type TronOrigin = TronDeployment & { readonly creation: string };
 
-/** keccak256 of the contract's code on chain, the same on every network. */
-export const escrowsCodeHash: string = escrowsCode.keccak256;
-
-/** The contract's Terms: addresses are the 20 bytes without 0x41. */
-export type ContractTerms = {
-  readonly hashlock: Hex;
-  readonly payout: Hex;
-  readonly refund: Hex;
-  readonly token: Hex;
-  readonly amount: bigint;
-  readonly timelock: bigint;
-};
-
-const noToken: Hex = `0x${'0'.repeat(40)}`;
-
-const termsAbi = [
-  { type: 'bytes32', name: 'hashlock' },
-  { type: 'address', name: 'payout' },
-  { type: 'address', name: 'refund' },
-  { type: 'address', name: 'token' },
-  { type: 'uint256', name: 'amount' },
-  { type: 'uint256', name: 'timelock' },
-] as const;
-
 /** The 20 bytes of an address as contracts know it, hex with 0x. */
 export function bareAddress(address: string): Hex {
   return `0x${tronHex(parseTronAddress(address)).slice(2)}`;
 }
 
-export function contractTerms(terms: EscrowTerms): ContractTerms {
-  return {
-    hashlock: `0x${terms.hashlock}`,
-    payout: bareAddress(terms.payout.address),
-    refund: bareAddress(terms.refund.address),
-    token: terms.token === null ? noToken : bareAddress(terms.token),
-    amount: terms.amount,
-    timelock: BigInt(terms.timelock),
-  };
+/** The same, as the contract takes them. */
+export function contractEscrow(terms: EscrowTerms): ContractEscrow {
+  return escrowOfTerms(terms, bareAddress);
+}
+
+function placeOf({ chainId, contract }: TronDeployment): Place {
+  return { chainId, contract: bareAddress(contract) };
 }
 
 /** What the contract's domain() answers. */
 export function domainOf({ chainId, contract }: TronDeployment): Hex {
-  return keccak256(
-    encodeAbiParameters(
-      [{ type: 'uint256' }, { type: 'address' }],
-      [BigInt(chainId), bareAddress(contract)],
-    ),
-  );
-}
-
-/** The contract's id of some terms. Checks nothing: for terms read from a chain. */
-function escrowId(terms: ContractTerms, deployment: TronDeployment): Hex {
-  const { hashlock, payout, refund, token, amount, timelock } = terms;
-  return keccak256(
-    encodeAbiParameters(
-      [{ type: 'bytes32' }, ...termsAbi],
-      [domainOf(deployment), hashlock, payout, refund, token, amount, timelock],
-    ),
-  );
+  return domainAt(chainId, bareAddress(contract));
 }
 
 /** How an escrow is named everywhere outside of its contract. */
 export function escrowName(id: string, { contract }: TronDeployment): string {
   return `${contract}:${id.slice(2).toLowerCase()}`;
-}
-
-/** The contract's id, hex with 0x, of an escrow named as above. */
-export function idOfEscrow(escrow: string): Hex {
-  return `0x${escrow.slice(escrow.indexOf(':') + 1)}`;
 }
 
 /** More sun than this is no number that a wallet reads exactly from JSON. */
@@ -116,26 +84,33 @@ export function mustFit(token: string | null, amount: bigint): void {
 }
 
 /**
- * The escrow of these terms. Throws `bad_address` for destinations where money would be lost: the
- * zero address, the token, and the contract itself.
+ * Throws `bad_address` for destinations where money would be lost: the zero address, the token, and
+ * the contract itself.
  */
-export function tronEscrow(terms: EscrowTerms, deployment: TronDeployment): Escrow {
-  const plain = contractTerms(terms);
+export function mustBeGood(terms: EscrowTerms, deployment: TronDeployment): void {
+  const token = terms.token === null ? noToken : bareAddress(terms.token);
   const refuse = (field: string, value: string, what: string) =>
     new ParleyError('bad_address', `${field} ${value} is ${what}`, { field });
   for (const field of ['payout', 'refund'] as const) {
     const { address } = terms[field];
-    if (plain[field] === noToken) throw refuse(field, address, 'the zero address');
-    if (plain[field] === plain.token) throw refuse(field, address, 'the token contract itself');
-    if (plain[field] === bareAddress(deployment.contract)) {
+    const bare = bareAddress(address);
+    if (bare === noToken) throw refuse(field, address, 'the zero address');
+    if (bare === token) throw refuse(field, address, 'the token contract itself');
+    if (bare === bareAddress(deployment.contract))
       throw refuse(field, address, 'the escrow contract');
-    }
   }
-  if (terms.token !== null && plain.token === noToken) {
+  if (terms.token !== null && token === noToken) {
     throw refuse('token', terms.token, 'the zero address; TRX has no token');
   }
   mustFit(terms.token, terms.amount);
-  return { address: escrowName(escrowId(plain, deployment), deployment), redeemScript: null };
+}
+
+/** The escrow of these terms, which name a lane. Throws as `mustBeGood` does. */
+export function tronEscrow(terms: EscrowTerms, deployment: TronDeployment): Escrow {
+  mustBeGood(terms, deployment);
+  const { chainId, contract } = placeOf(deployment);
+  const id = escrowId(chainId, contract, contractEscrow(terms));
+  return { address: escrowName(id, deployment), redeemScript: null };
 }
 
 function call(from: string, to: string, data: Hex, value = 0n): TronCall {
@@ -156,8 +131,7 @@ export function fundCalls(
   const { contract } = deployment;
   const { token } = terms;
   const from = terms.refund.address;
-  const args = [contractTerms(terms)] as const;
-  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'fund', args });
+  const data = fundData(contractEscrow(terms));
   if (token === null) return [call(from, contract, data, terms.amount)];
   const approve = (amount: bigint) =>
     call(
@@ -183,12 +157,7 @@ export function claimCall(
   from: string = terms.payout.address,
 ): TronCall {
   tronEscrow(terms, deployment);
-  const data = encodeFunctionData({
-    abi: escrowsAbi,
-    functionName: 'claim',
-    args: [contractTerms(terms), `0x${secret}`],
-  });
-  return call(from, deployment.contract, data);
+  return call(from, deployment.contract, claimData(contractEscrow(terms), secret));
 }
 
 /** `from` signs and pays the energy: the funder where nobody else is named. */
@@ -198,85 +167,33 @@ export function refundCall(
   from: string = terms.refund.address,
 ): TronCall {
   tronEscrow(terms, deployment);
-  const args = [contractTerms(terms)] as const;
-  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'refund', args });
-  return call(from, deployment.contract, data);
+  return call(from, deployment.contract, refundData(contractEscrow(terms)));
 }
 
-/** A call of ours, read back. The escrow follows from the terms, wherever it was sent to. */
+/** A call of ours, read back; its escrow as `escrowName` gives it. */
 export type DecodedCall = {
-  readonly verb: 'fund' | 'claim' | 'refund';
-  /** As `escrowName` gives it. */
+  readonly verb: RawCall['verb'];
   readonly escrow: string;
-  readonly terms: ContractTerms;
   readonly secret: Hex32 | null;
 };
 
-const tuple = '(bytes32,address,address,address,uint256,uint256)';
-const verbs = {
-  [toFunctionSelector(`function fund(${tuple})`).slice(2)]: 'fund',
-  [toFunctionSelector(`function claim(${tuple},bytes32)`).slice(2)]: 'claim',
-  [toFunctionSelector(`function refund(${tuple})`).slice(2)]: 'refund',
-  [toFunctionSelector(`function refundPart(${tuple},uint256)`).slice(2)]: 'refund',
-} as const satisfies Record<string, DecodedCall['verb']>;
-const selector = new RegExp(Object.keys(verbs).join('|'), 'g');
-const wordLength = 64;
-const termsWords = 6;
-
-/**
- * Every fund, claim and refund inside hex, at any depth: a call made by another contract, or a
- * whole transaction, carries ours word for word. Only calls whose addresses are clean words count,
- * since the contract refuses all others. `wanted` says which hashlocks are of interest before
- * anything is hashed, so that calldata full of selectors costs little.
- */
+/** See escrows/calls.ts. */
 export function callsIn(
   hex: string,
   deployment: TronDeployment,
-  wanted: (hashlock: Hex32) => boolean = () => true,
+  wanted?: (hashlock: Hex32) => boolean,
 ): DecodedCall[] {
-  const found: DecodedCall[] = [];
-  for (const { 0: four, index } of hex.matchAll(selector)) {
-    const verb = verbs[four];
-    const start = index + 8;
-    if (index % 2 === 1 || !verb || !wanted(hex.slice(start, start + wordLength))) continue;
-    const decoded = readCall(hex, start, verb, deployment);
-    if (decoded !== null) found.push(decoded);
-  }
-  return found;
+  const calls = rawCallsIn(hex, placeOf(deployment), wanted);
+  return calls.map(({ verb, id, secret }) => ({
+    verb,
+    escrow: escrowName(id, deployment),
+    secret,
+  }));
 }
-
-/** Calls that are read of bytes whose hashlocks nobody watches. */
-const mostStrange = 16;
 
 /** The escrows of the first calls in bytes that fund one, whichever. */
 export function fundedIn(hex: string, deployment: TronDeployment): string[] {
-  let left = mostStrange;
-  const calls = callsIn(hex, deployment, () => left-- > 0);
-  return calls.flatMap(({ verb, escrow }) => (verb === 'fund' ? [escrow] : []));
-}
-
-function readCall(
-  hex: string,
-  start: number,
-  verb: DecodedCall['verb'],
-  deployment: TronDeployment,
-): DecodedCall | null {
-  const words = termsWords + (verb === 'claim' ? 1 : 0);
-  const text = hex.slice(start, start + words * wordLength);
-  if (text.length !== words * wordLength || !/^[0-9a-f]+$/.test(text)) return null;
-  const word = (at: number) => text.slice(at * wordLength, (at + 1) * wordLength);
-  for (const at of [1, 2, 3]) if (!word(at).startsWith('0'.repeat(24))) return null;
-  const address = (at: number): Hex => `0x${word(at).slice(24)}`;
-  const terms: ContractTerms = {
-    hashlock: `0x${word(0)}`,
-    payout: address(1),
-    refund: address(2),
-    token: address(3),
-    amount: BigInt(`0x${word(4)}`),
-    timelock: BigInt(`0x${word(5)}`),
-  };
-  const escrow = escrowName(escrowId(terms, deployment), deployment);
-  return { verb, escrow, terms, secret: verb === 'claim' ? word(6) : null };
+  return rawFundedIn(hex, placeOf(deployment)).map((id) => escrowName(id, deployment));
 }
 
 /** What a builder was asked for; `from` signs where it is not the party that the leg names. */

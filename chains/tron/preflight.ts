@@ -19,7 +19,7 @@ import {
   withMargin,
 } from './energy.ts';
 import { type Account, accountOf, allowanceOf, codeAt, pricesOf, resourcesOf } from './node.ts';
-import { fundCalls, tronEscrow } from './plan.ts';
+import { fundCalls, mustBeGood } from './plan.ts';
 import { reasonOf } from './reverts.ts';
 import type { TronCall } from './transaction.ts';
 import type { Watch } from './watch.ts';
@@ -31,7 +31,7 @@ export async function preflight(
   about: About,
   signal: AbortSignal,
 ): Promise<void> {
-  tronEscrow(terms, watch.deployment);
+  mustBeGood(terms, watch.deployment);
   const { token } = terms;
   if (token !== null && (await codeAt(watch.http, token, signal)) === null) {
     throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);

@@ -1,38 +1,42 @@
-// What one escrow shows: its record in the contract, at the newest block and at the newest solid
-// one, joined with the transactions that made it. The record is the truth, and names the blocks to
-// look into; a log by itself is nothing.
+// What one escrow shows: its lane's word in the contract, at the newest block and at the newest
+// solid one, joined with the transactions that made it. The word is the truth, and names the second
+// of its last change; a log by itself is nothing.
 //
-//   record     shown as
+//   word       shown as
 //   never      not funded
+//   void       not funded: the lane's counter went to another escrow
 //   funded     funded; where the contract holds less of the token than the amount (it shrank or
 //              was seized), seen and never deep
 //   claimed    claimed, whatever the token did since
 //   refunded   refunded
+//   ended      a later escrow has the lane: what was stored or followed of this one, else seen to
+//              be funded by an unknown transaction, empty, neither deep nor unfunded
 //
 // The head shows what waits for a block as if it had happened: run in block 0 at time 0, so that a
-// claim after its timelock succeeds there until its block. Such a record is none: the escrow is
+// claim after its timelock succeeds there until its block. Such a change is none: the escrow is
 // shown as it is without it.
 //
-// Deep means: the solid record says the same, and the block has as many confirmations as wanted.
+// Deep means: the solid word says the same, and the block has as many confirmations as wanted.
 
-import { encodeFunctionData } from 'viem/utils';
-import { escrowsAbi } from '../../contracts/tron/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { WatchedEscrow } from '../adapter.ts';
+import { stateData } from '../escrows/calls.ts';
 import { once } from '../sources.ts';
-import { headBlock, tokenBalance, type View, wordsOf } from './node.ts';
-import { idOfEscrow } from './plan.ts';
-import { transactionIn } from './receipts.ts';
-import { type Found, remember, type Verb, type Watch } from './watch.ts';
+import { blocksAt } from './block-time.ts';
+import { type Block, headBlock, tokenBalance, type View, wordsOf } from './node.ts';
+import { contractEscrow } from './plan.ts';
+import { loggedIn, transactionIn } from './receipts.ts';
+import { type Found, madeBy, noteMade, remember, type Verb, type Watch } from './watch.ts';
 
-export type Status = 'never' | 'funded' | 'claimed' | 'refunded';
-const statuses: readonly Status[] = ['never', 'funded', 'claimed', 'refunded'];
+export type Status = 'never' | 'funded' | 'claimed' | 'refunded' | 'ended' | 'void';
+/** By the number that `stateOf` answers. */
+const statuses: readonly Status[] = ['never', 'funded', 'claimed', 'refunded', 'ended', 'void'];
 
 export type Record = {
   readonly status: Status;
-  readonly fundedBlock: number;
-  readonly settledBlock: number;
+  /** Unix seconds of the block that funded (funded) or settled it (claimed, refunded); else 0. */
+  readonly changedAt: number;
   /** Whether the contract has as much of the asset as this escrow is owed. */
   readonly covered: boolean;
   /** Whether something that waits for a block would settle it: trials at the head tell nothing. */
@@ -44,56 +48,70 @@ const mostTries = 3;
 const historyMs = 2_000;
 const searchMs = 30_000;
 
-export async function recordAt(
-  watch: Watch,
+/** The word alone: a hostile token is asked nothing. */
+export async function wordAt(
+  { chain, http, deployment }: Watch,
   { address, terms }: Pick<WatchedEscrow, 'address' | 'terms'>,
   view: View,
   signal: AbortSignal,
 ): Promise<Record> {
-  const { http, deployment } = watch;
   const { contract } = deployment;
-  const args = [idOfEscrow(address)] as const;
-  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'stateOf', args }).slice(2);
-  const words = await wordsOf(http, view, contract, data, 3, signal);
-  const [code, fundedBlock, settledBlock] = words.map(Number) as [number, number, number];
+  const data = stateData(contractEscrow(terms)).slice(2);
+  const words = await wordsOf(http, view, contract, data, 2, signal);
+  const [code, changedAt] = words.map(Number) as [number, number];
   const status = statuses[code];
-  if (status === undefined) throw unexplained(watch, address, `with status ${code}`);
-  const shown = { status, fundedBlock, settledBlock, covered: true, isAwaited: false };
-  const record = inBlocks(shown, Number.POSITIVE_INFINITY);
+  if (status === undefined) {
+    const sentence = `the ${chain} node shows the escrow ${address} in state ${code}`;
+    throw new ParleyError('chain_unavailable', sentence, { chain, escrow: address });
+  }
+  const shown = { status, changedAt, covered: true, isAwaited: false };
+  return inBlocks(shown, Number.POSITIVE_INFINITY);
+}
+
+export async function recordAt(
+  watch: Watch,
+  escrow: Pick<WatchedEscrow, 'address' | 'terms'>,
+  view: View,
+  signal: AbortSignal,
+): Promise<Record> {
+  const { http, deployment } = watch;
+  const { terms } = escrow;
+  const record = await wordAt(watch, escrow, view, signal);
   const { token, amount } = terms;
   // What waits has taken the escrow's part out of the head's balance.
   if (token === null || record.status !== 'funded' || record.isAwaited) return record;
-  const covered = (await tokenBalance(http, view, token, contract, signal)) >= amount;
-  return { ...record, covered };
+  const held = await tokenBalance(http, view, token, deployment.contract, signal);
+  return { ...record, covered: held >= amount };
 }
 
-/** As it was before what is in no block up to `head`. */
-function inBlocks(record: Record, head: number): Record {
-  const { status, fundedBlock, settledBlock } = record;
-  const isNone = (block: number) => block === 0 || block > head;
-  if (status === 'never') return record;
-  if (isNone(fundedBlock)) return { ...record, status: 'never', fundedBlock: 0, settledBlock: 0 };
-  if (!isSettled(record) || !isNone(settledBlock)) return record;
-  return { ...record, status: 'funded', settledBlock: 0, isAwaited: true };
-}
-
-function unexplained(watch: Watch, escrow: string, what: string): ParleyError {
-  return new ParleyError(
-    'chain_unavailable',
-    `the ${watch.chain} node shows the escrow ${escrow} ${what}`,
-    { chain: watch.chain, escrow },
-  );
+/** As it was before what is in no block up to that second. */
+function inBlocks(record: Record, second: number): Record {
+  const { status, changedAt } = record;
+  const isNone = changedAt === 0 || changedAt > second;
+  if (!isNone || !(status === 'funded' || isSettled(record))) return record;
+  if (status === 'funded') return { ...record, status: 'never', changedAt: 0 };
+  return { ...record, status: 'funded', changedAt: 0, isAwaited: true };
 }
 
 function isSettled({ status }: Record): boolean {
   return status === 'claimed' || status === 'refunded';
 }
 
+const ranks: Readonly<{ [Each in Status]: number }> = {
+  never: 0,
+  void: 0,
+  funded: 1,
+  claimed: 2,
+  refunded: 2,
+  ended: 3,
+};
+
 /** Behind a load balancer the newest block of one node may be older than another's solid one. */
 function later(one: Record, other: Record): Record {
-  const rank = (record: Record) => (isSettled(record) ? 2 : record.status === 'funded' ? 1 : 0);
-  return rank(other) > rank(one) ? other : one;
+  return ranks[other.status] > ranks[one.status] ? other : one;
 }
+
+const secondOf = ({ timestampMs }: Block) => Math.floor(timestampMs / 1_000);
 
 export async function readEscrow(
   watch: Watch,
@@ -106,92 +124,101 @@ export async function readEscrow(
     const deep = await recordAt(watch, watched, 'solid', signal);
     const newest = await recordAt(watch, watched, 'head', signal);
     const head = await headBlock(watch.http, 'head', signal);
-    const now = later(inBlocks(newest, head.number), deep);
+    const now = later(inBlocks(newest, secondOf(head)), deep);
+    if (now.status === 'ended') return endedFacts(watch, watched, { deep, head }, signal);
     const wanted = now.status === 'claimed' && !watch.secrets.has(watched.terms.hashlock);
     // A secret that is wanted is worth all the time there is; ids of transactions are not.
     const limit = wanted ? signal : AbortSignal.any([signal, patience]);
-    const made = await transactionsOf(watch, watched.address, now, deep, { limit, signal });
+    const made = await transactionOf(
+      watch,
+      watched.address,
+      { now, deep, head },
+      { limit, signal },
+    );
     // A block may have been taken back between two questions.
-    if (!made.whole && !made.failed && tries < mostTries) continue;
-    if (!made.whole) {
-      // The record is the truth all the same.
-      const { status, fundedBlock, settledBlock } = now;
-      const facts = { escrow: watched.address, status, fundedBlock, settledBlock };
-      once(watch, 'no_history', { chain: watch.chain, ...facts });
+    if (made.isMissing && !made.failed && tries < mostTries) continue;
+    if (made.isMissing) {
+      // The word is the truth all the same.
+      const { status, changedAt } = now;
+      once(watch, 'no_history', { chain: watch.chain, escrow: watched.address, status, changedAt });
     }
-    const facts = factsOf(watch, watched, { now, deep, head: head.number, made });
-    noteDepth(watch, watched, facts, now);
+    const facts = factsOf(watch, watched, { now, deep, head, made });
+    noteDepth(watch, watched, facts, head);
     return facts;
   }
 }
 
-/** Shown where no transaction of a block is found to have done what the record says. */
+/** Shown where no transaction of a block is found to have done what the word says. */
 const unknownTxid = 'unknown';
 
 type Made = {
-  readonly fund: string;
-  readonly settle: string;
-  readonly whole: boolean;
+  /** Of the last change. */
+  readonly found: Found | null;
+  readonly isMissing: boolean;
   /** The node does not tell, or not in time. */
   readonly failed: boolean;
 };
 
 type Limits = { readonly limit: AbortSignal; readonly signal: AbortSignal };
-
-/** The ids of the transactions behind a record, as far as they are found. */
-async function transactionsOf(
-  watch: Watch,
-  escrow: string,
-  record: Record,
-  deep: Record,
-  limits: Limits,
-): Promise<Made> {
-  const { status, fundedBlock, settledBlock } = record;
-  const none = { txid: unknownTxid, failed: false };
-  const of = (verb: Verb, block: number, solid: number) =>
-    transactionOf(watch, { escrow, verb, block, isSolid: block === solid }, limits);
-  const [fund, settle] = await Promise.all([
-    status === 'never' ? none : of('fund', fundedBlock, deep.fundedBlock),
-    isSettled(record)
-      ? of(status === 'claimed' ? 'claim' : 'refund', settledBlock, deep.settledBlock)
-      : none,
-  ]);
-  const isFound = ({ txid }: { txid: string }) => txid !== unknownTxid;
-  return {
-    fund: fund.txid,
-    settle: settle.txid,
-    whole: (status === 'never' || isFound(fund)) && (!isSettled(record) || isFound(settle)),
-    failed: fund.failed || settle.failed,
-  };
-}
+type Looked = { readonly now: Record; readonly deep: Record; readonly head: Block };
 
 type Wanted = {
   readonly escrow: string;
   readonly verb: Verb;
-  readonly block: number;
+  readonly second: number;
   readonly isSolid: boolean;
+  readonly head: Block;
 };
 
-/** A node without receipts hides no record, and one that is slow with them tells them later. */
+/**
+ * The transaction of the last change, as far as it is found. A node without receipts hides no
+ * change, and one that is slow with them tells them later.
+ */
 async function transactionOf(
   watch: Watch,
-  wanted: Wanted,
+  escrow: string,
+  { now, deep, head }: Looked,
   { limit, signal }: Limits,
-): Promise<{ readonly txid: string; readonly failed: boolean }> {
-  const known = watch.made.get(wanted.escrow)?.get(placeOf(wanted));
-  if (known !== undefined && (known.isSolid || !wanted.isSolid)) return { ...known, failed: false };
+): Promise<Made> {
+  const verb = verbOf(now);
+  if (verb === null) return { found: null, isMissing: false, failed: false };
+  // As it is without what waits for a block: which block that was, the word no longer tells.
+  if (now.changedAt === 0) {
+    return { found: madeBy(watch, { escrow, verb }), isMissing: false, failed: false };
+  }
+  const isSolid = deep.status === now.status && deep.changedAt === now.changedAt;
+  const wanted = { escrow, verb, second: now.changedAt, isSolid, head };
+  const known = madeBy(watch, wanted);
+  if (known !== null && (known.isSolid || !isSolid)) {
+    return { found: known, isMissing: false, failed: false };
+  }
   const search = searchFor(watch, wanted);
   try {
-    const txid = await Promise.race([search, ended(limit)]);
-    return { txid: txid ?? known?.txid ?? unknownTxid, failed: false };
+    const found = (await Promise.race([search, ended(limit)])) ?? known;
+    return { found, isMissing: found === null, failed: false };
   } catch (error) {
     if (signal.aborted) throw late(watch, wanted, error);
     if (!limit.aborted && !(error instanceof ParleyError)) throw error;
-    const tell = (txid: string | null) => {
-      if (txid !== null && watch.known.has(wanted.escrow)) watch.owed.add(wanted.escrow);
+    const tell = (found: Found | null) => {
+      if (found !== null && watch.known.has(escrow)) watch.owed.add(escrow);
     };
     search.then(tell, () => {});
-    return { txid: known?.txid ?? unknownTxid, failed: true };
+    return { found: known, isMissing: known === null, failed: true };
+  }
+}
+
+function verbOf({ status }: Record): Verb | null {
+  switch (status) {
+    case 'funded':
+      return 'fund';
+    case 'claimed':
+      return 'claim';
+    case 'refunded':
+      return 'refund';
+    case 'never':
+    case 'void':
+    case 'ended':
+      return null;
   }
 }
 
@@ -200,27 +227,32 @@ function late({ chain }: Watch, { escrow }: Wanted, cause: unknown): ParleyError
   return new ParleyError('chain_timeout', sentence, { chain, escrow }, { cause });
 }
 
-const placeOf = ({ verb, block }: Wanted): string => `${verb} ${block}`;
-
 /** Goes on when nobody waits any more. */
-function searchFor(watch: Watch, wanted: Wanted): Promise<string | null> {
-  const { escrow, verb, block, isSolid } = wanted;
-  const { searches, made, closed } = watch;
-  const key = `${escrow} ${placeOf(wanted)} ${isSolid}`;
+function searchFor(watch: Watch, wanted: Wanted): Promise<Found | null> {
+  const { escrow, verb, second, isSolid } = wanted;
+  const { searches, closed } = watch;
+  const key = `${escrow} ${verb} ${second} ${isSolid}`;
   const going = searches.get(key);
   if (going !== undefined) return going;
   const until = AbortSignal.any([closed.signal, AbortSignal.timeout(searchMs)]);
-  const search = transactionIn(watch, escrow, block, verb, until)
-    .then((txid) => {
-      if (txid !== null && watch.known.has(escrow)) {
-        const own = made.get(escrow) ?? new Map<string, Found>();
-        made.set(escrow, own.set(placeOf(wanted), { txid, isSolid }));
-      }
-      return txid;
-    })
-    .finally(() => searches.delete(key));
+  const search = found(watch, wanted, until).finally(() => searches.delete(key));
   searches.set(key, search);
   return search;
+}
+
+async function found(
+  watch: Watch,
+  { escrow, verb, second, isSolid, head }: Wanted,
+  signal: AbortSignal,
+): Promise<Found | null> {
+  for (const block of await blocksAt(watch, second, head, signal)) {
+    const txid = await transactionIn(watch, escrow, block, verb, signal);
+    if (txid === null) continue;
+    const made = { txid, block, isSolid };
+    noteMade(watch, { escrow, verb, second }, made);
+    return made;
+  }
+  return null;
 }
 
 function ended(signal: AbortSignal): Promise<never> {
@@ -231,36 +263,106 @@ function ended(signal: AbortSignal): Promise<never> {
   });
 }
 
-type Shown = {
-  readonly now: Record;
-  readonly deep: Record;
-  /** Height of the newest block. */
-  readonly head: number;
-  readonly made: Made;
-};
+type Shown = Looked & { readonly made: Made };
+
+const slotSeconds = 3;
 
 function factsOf(
   watch: Watch,
-  { terms, requiredConfirmations }: WatchedEscrow,
+  { address, terms, requiredConfirmations, stored }: WatchedEscrow,
   { now, deep, head, made }: Shown,
 ): EscrowFacts {
   const secret = watch.secrets.get(terms.hashlock) ?? null;
-  if (now.status === 'never') return { ...nothingSeen, secret };
-  const sight = (txid: string, block: number, isSolid: boolean): Sighting => {
-    const confirmations = Math.max(1, head - block + 1);
+  const verb = verbOf(now);
+  if (verb === null) return { ...nothingSeen, secret };
+  // Where its block is not found, as many as have gone by if no witness missed a slot.
+  const passed = (second: number) => 1 + Math.floor((secondOf(head) - second) / slotSeconds);
+  const sight = (txid: string, confirmations: number, isSolid: boolean): Sighting => {
     const deepEnough = isSolid && confirmations >= requiredConfirmations;
     return { txid, confirmations, deep: deepEnough };
   };
-  const fundedSolid = deep.status !== 'never' && deep.covered && now.covered;
-  const settledSolid = deep.status === now.status && deep.settledBlock === now.settledBlock;
-  const settled = isSettled(now) ? sight(made.settle, now.settledBlock, settledSolid) : null;
+  const confirmationsOf = (found: Found | null, second: number) =>
+    Math.max(1, found === null ? passed(second) : head.number - found.block + 1);
+  const funding = verb === 'fund' ? made.found : madeBy(watch, { escrow: address, verb: 'fund' });
+  const fundTxid = funding?.txid ?? stored?.funded?.txid ?? unknownTxid;
+  if (verb === 'fund') {
+    const isSolid = deep.status !== 'never' && deep.status !== 'void' && deep.covered;
+    const count = confirmationsOf(funding, now.changedAt || deep.changedAt);
+    const funded = sight(fundTxid, count, isSolid && now.covered);
+    return { ...nothingSeen, funded, secret, balance: terms.amount, empty: false };
+  }
+  const isSolid = deep.status === now.status && deep.changedAt === now.changedAt;
+  const count = confirmationsOf(made.found, now.changedAt);
+  const storedTxid = (verb === 'claim' ? stored?.claimed : stored?.refunded)?.txid;
+  const settled = sight(made.found?.txid ?? storedTxid ?? unknownTxid, count, isSolid);
+  const fundCount = funding === null ? count : Math.max(count, head.number - funding.block + 1);
   return {
-    funded: sight(made.fund, now.fundedBlock, fundedSolid),
-    claimed: now.status === 'claimed' ? settled : null,
-    refunded: now.status === 'refunded' ? settled : null,
+    // A solid settling has a funding below it.
+    funded: sight(fundTxid, fundCount, deep.status === 'funded' ? deep.covered : isSolid),
+    claimed: verb === 'claim' ? settled : null,
+    refunded: verb === 'refund' ? settled : null,
     secret,
-    balance: now.status === 'funded' ? terms.amount : 0n,
-    empty: settled?.deep ?? false,
+    balance: 0n,
+    empty: settled.deep,
+  };
+}
+
+/**
+ * What is known from before the lane was used again: by the solid word, by what was stored, by logs
+ * that were followed and are still in their blocks. How it ended is not guessed, and a funding that
+ * nothing proves is never deep: the lane's counter may have gone to other escrows of its funder.
+ */
+async function endedFacts(
+  watch: Watch,
+  watched: WatchedEscrow,
+  { deep, head }: Pick<Looked, 'deep' | 'head'>,
+  signal: AbortSignal,
+): Promise<EscrowFacts> {
+  const { address: escrow, terms, requiredConfirmations, stored } = watched;
+  const solidVerb = verbOf(deep);
+  const solid = await headBlock(watch.http, 'solid', signal);
+  const sight = async (verb: Verb, before: Sighting | null): Promise<Sighting | null> => {
+    if (before?.deep) return before;
+    if (verb !== 'fund' && isSettled(deep) && solidVerb !== verb) return null;
+    const logged = await loggedSighting(watch, watched, { verb, head, solid }, signal);
+    if (solidVerb !== verb) return logged ?? before;
+    // Where its block is not known: it is none above the solid one.
+    const confirmations = logged?.confirmations ?? head.number - solid.number + 1;
+    const isDeep = deep.covered && confirmations >= requiredConfirmations;
+    return { txid: (logged ?? before)?.txid ?? unknownTxid, confirmations, deep: isDeep };
+  };
+  const claimed = await sight('claim', stored?.claimed ?? null);
+  const refunded = claimed === null ? await sight('refund', stored?.refunded ?? null) : null;
+  const settled = claimed ?? refunded;
+  if (settled === null) once(watch, 'unknown_outcome', { chain: watch.chain, escrow });
+  const unknown = { txid: unknownTxid, confirmations: 1, deep: false };
+  const funding = (await sight('fund', stored?.funded ?? null)) ?? unknown;
+  // What was settled for good had been funded.
+  const funded = { ...funding, deep: funding.deep || (settled?.deep ?? false) };
+  const secret = watch.secrets.get(terms.hashlock) ?? stored?.secret ?? null;
+  const empty = deep.status === 'ended' || isSettled(deep);
+  return { funded, claimed, refunded, secret, balance: 0n, empty };
+}
+
+type Ended = { readonly verb: Verb; readonly head: Block; readonly solid: Block };
+
+/** By a log that was followed, where it is still in its block: that may have been taken back. */
+async function loggedSighting(
+  watch: Watch,
+  { address: escrow, requiredConfirmations }: WatchedEscrow,
+  { verb, head, solid }: Ended,
+  signal: AbortSignal,
+): Promise<Sighting | null> {
+  const made = madeBy(watch, { escrow, verb });
+  if (made === null) return null;
+  const { block } = made;
+  const txid = await loggedIn(watch, escrow, block, verb, signal);
+  if (txid === null) return null;
+  const confirmations = Math.max(1, head.number - block + 1);
+  return {
+    txid,
+    confirmations,
+    deep: block <= solid.number && confirmations >= requiredConfirmations,
   };
 }
 
@@ -269,11 +371,10 @@ function noteDepth(
   watch: Watch,
   { address }: WatchedEscrow,
   { funded, claimed, refunded }: EscrowFacts,
-  { fundedBlock, settledBlock }: Record,
+  head: Block,
 ): void {
-  const settled = claimed ?? refunded;
-  const shallow = settled === null ? funded : settled;
+  const shallow = claimed ?? refunded ?? funded;
   if (shallow === null || shallow.deep) return;
-  const block = settled === null ? fundedBlock : settledBlock;
+  const block = head.number - shallow.confirmations + 1;
   watch.shallow.set(address, Math.max(block, watch.shallow.get(address) ?? 0));
 }

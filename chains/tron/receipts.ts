@@ -56,6 +56,20 @@ export async function transactionIn(
   return calls[0] ?? null;
 }
 
+/** The transaction of this block whose log says so; null where no log does. */
+export async function loggedIn(
+  watch: Watch,
+  escrow: string,
+  number: number,
+  verb: Verb,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const block = await blockAt(watch.http, number, signal);
+  if (block === null) return null;
+  const infos = await infosOf(watch, block, signal);
+  return infos.find((info) => didIt(watch, info, escrow, verb))?.txid ?? null;
+}
+
 /** Successful transactions with this call inside, which may be a mere quotation. */
 function ownCalls(watch: Watch, block: Block, escrow: string, verb: Verb): string[] {
   const { deployment } = watch;

@@ -1,7 +1,7 @@
 // What a reverted call says, in words: our contract's errors, a token's own text, or its selector.
 
 import { decodeErrorResult } from 'viem/utils';
-import { escrowsAbi } from '../../contracts/tron/artifacts/abi.ts';
+import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { plainWords } from './http.ts';
 import type { Trial } from './node.ts';
 
@@ -39,10 +39,10 @@ function sentence(name: string, args: readonly unknown[]): string {
       return 'the receiving contract refuses the payment';
     case 'TokenCallFailed':
       return 'the token refuses the transfer';
-    case 'TokenHasNoCode':
-      return 'there is no contract at the address of the token';
-    case 'FundedBefore':
-      return 'these terms were funded before';
+    case 'LaneNotReady':
+      return `the lane was used ${String(args[1])} times: number ${String(args[2])} is not its next`;
+    case 'FundTooLate':
+      return `it had to be funded before ${seconds(args[0])}, and it is ${seconds(args[1])}`;
     case 'TimelockOutOfBounds':
       return (
         `the timelock ${seconds(args[0])} is not between ${seconds(args[1])} ` +

@@ -12,10 +12,10 @@ import { claimedTopic, ourTopics } from './topics.ts';
 
 export type Verb = DecodedCall['verb'];
 
-export type Seen = Pick<Block, 'number' | 'id'>;
+export type Seen = Pick<Block, 'number' | 'id' | 'timestampMs'>;
 
 /** Before its block is solid another may come in its place. */
-export type Found = { readonly txid: string; readonly isSolid: boolean };
+export type Found = { readonly txid: string; readonly block: number; readonly isSolid: boolean };
 
 export type Logger = (event: string, facts: Readonly<Record<string, unknown>>) => void;
 
@@ -38,10 +38,10 @@ export type Watch = {
   readonly shallow: Map<string, number>;
   /** The last blocks followed, oldest first, without a gap. */
   readonly blocks: Seen[];
-  /** By escrow, then by verb and block: which transaction did it. */
+  /** By escrow, then by verb and second: which transaction did it. */
   readonly made: Map<string, Map<string, Found>>;
   /** The searches for such that are under way. */
-  readonly searches: Map<string, Promise<string | null>>;
+  readonly searches: Map<string, Promise<Found | null>>;
   /** Ends all that goes on beside calls. */
   readonly closed: AbortController;
   /** Complaints made once. */
@@ -127,6 +127,36 @@ export function touchesOf(watch: Watch, rawData: string): Map<string, Verb | nul
 }
 
 const wordHex = 64;
+
+/** Remembers which transaction did something to a watched escrow. */
+export function noteMade(
+  watch: Watch,
+  {
+    escrow,
+    verb,
+    second,
+  }: { readonly escrow: string; readonly verb: Verb; readonly second: number },
+  found: Found,
+): void {
+  if (!watch.known.has(escrow)) return;
+  const own = watch.made.get(escrow) ?? new Map<string, Found>();
+  watch.made.set(escrow, own.set(`${verb} ${second}`, found));
+}
+
+/** The last that did this to an escrow; at this second, where one is given. */
+export function madeBy(
+  { made }: Watch,
+  {
+    escrow,
+    verb,
+    second,
+  }: { readonly escrow: string; readonly verb: Verb; readonly second?: number },
+): Found | null {
+  const own = made.get(escrow);
+  if (second !== undefined) return own?.get(`${verb} ${second}`) ?? null;
+  const of = [...(own ?? [])].filter(([key]) => key.startsWith(`${verb} `));
+  return of.at(-1)?.[1] ?? null;
+}
 
 /** The watched escrow that a log of the contract is about, or null. Learns a secret in it. */
 export function noteLog(watch: Watch, log: Log): string | null {

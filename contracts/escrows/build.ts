@@ -19,6 +19,9 @@ const here = import.meta.dirname;
 const DEPLOYER: Address = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 const SALT = keccak256(new TextEncoder().encode('Parley escrows 1'));
 
+/** Tokens of `dev/`, for measurements and development chains. */
+const DEV = ['DevCoin', 'FalseCoin'] as const;
+
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 function need(compiled: ReadonlyMap<string, Compiled>, name: string): Compiled {
@@ -44,7 +47,6 @@ function pinned(bytecode: Hex) {
 export function generate(): Map<string, string> {
   const compiled = compileContracts();
   const { abi, bytecode } = need(compiled, 'ParleyEscrows');
-  const coin = need(compiled, 'DevCoin');
   const compiler = { solc: SOLC_VERSION, evmVersion: EVM_VERSION, optimizerRuns: OPTIMIZER_RUNS };
   const deployment = pinned(bytecode);
   const typescript = [
@@ -55,7 +57,7 @@ export function generate(): Map<string, string> {
   ].join('\n');
   return new Map([
     ['artifacts/ParleyEscrows.json', json({ compiler, abi, bytecode })],
-    ['artifacts/DevCoin.json', json({ abi: coin.abi, bytecode: coin.bytecode })],
+    ...DEV.map((name): [string, string] => [`artifacts/${name}.json`, json(need(compiled, name))]),
     ['artifacts/abi.ts', typescript],
     ['deployment.json', json({ compiler, ...deployment })],
   ]);

@@ -1,11 +1,13 @@
-// The whole check of the contract: committed artifacts are current, forge tests pass on them, and
-// gas is within its limits and as recorded. Ends with a line `forge: N passed, M failed`.
+// The whole check of the contract: committed artifacts are current, forge tests pass on them, gas
+// and energy are within their limits and as recorded. Ends with a line `forge: N passed, M failed`.
 //
 //   node contracts/escrows/test.ts [--profile soak]
 
+import { staleFiles as staleTokens } from '../evm/build.ts';
 import { isEntry } from '../evm/entry.ts';
-import { forgeTest, profileArgument } from '../evm/test.ts';
+import { forgeTest, profileArgument } from '../evm/forge.ts';
 import { staleFiles } from './build.ts';
+import { checkEnergy } from './energy.ts';
 import { checkGas } from './gas.ts';
 
 async function main(): Promise<void> {
@@ -14,11 +16,14 @@ async function main(): Promise<void> {
   for (const path of staleFiles()) {
     wrong.push(`${path} differs from the source; run node contracts/escrows/build.ts`);
   }
+  for (const path of await staleTokens()) {
+    wrong.push(`contracts/evm/${path} differs; run node contracts/evm/build.ts`);
+  }
   const forge = await forgeTest(profile, import.meta.dirname);
-  wrong.push(...(await checkGas()));
+  wrong.push(...(await checkGas()), ...(await checkEnergy()));
   for (const sentence of wrong) process.stderr.write(`contracts: ${sentence}\n`);
   if (wrong.length > 0 || forge.exitCode !== 0) process.exitCode = 1;
-  else process.stdout.write('contracts: artifacts current, gas within its limits\n');
+  else process.stdout.write('contracts: artifacts current, gas and energy within their limits\n');
   process.stdout.write(`forge: ${forge.passed} passed, ${forge.failed} failed\n`);
 }
 

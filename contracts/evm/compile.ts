@@ -1,5 +1,5 @@
-// Compiles the contracts with the pinned npm compiler, with the settings that decide the bytecode
-// and with them every address. Forge compiles only the tests: they run the bytecode made here.
+// Compiles Solidity with the pinned npm compiler, with the settings that decide the bytecode and
+// with them every address. Forge compiles only tests: they run the bytecode made here.
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -33,11 +33,11 @@ class CompileError extends Error {
 /** Solidity by the path that imports are resolved against. */
 export type Sources = Record<string, { content: string }>;
 
-function sources(folder: 'src' | 'dev'): Sources {
+function tokens(): Sources {
   const found: Sources = {};
-  for (const file of readdirSync(join(here, folder)).sort()) {
+  for (const file of readdirSync(join(here, 'dev')).sort()) {
     if (!file.endsWith('.sol')) continue;
-    found[`${folder}/${file}`] = { content: readFileSync(join(here, folder, file), 'utf8') };
+    found[`dev/${file}`] = { content: readFileSync(join(here, 'dev', file), 'utf8') };
   }
   return found;
 }
@@ -74,13 +74,9 @@ export function compile(unit: Sources, into: Map<string, Compiled>, settings: ob
   }
 }
 
-/**
- * Contract name -> ABI and creation bytecode. A warning is an error. The escrow's sources are
- * compiled by themselves, so that a change to a development token never moves an address.
- */
-export function compileContracts(): Map<string, Compiled> {
+/** The dev tokens: contract name -> ABI and creation bytecode. A warning is an error. */
+export function compileTokens(): Map<string, Compiled> {
   const compiled = new Map<string, Compiled>();
-  compile(sources('src'), compiled);
-  compile(sources('dev'), compiled);
+  compile(tokens(), compiled);
   return compiled;
 }

@@ -15,7 +15,12 @@ import {
   type Transport,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { deployment } from './artifacts/abi.ts';
+
+/** Put on most chains by a transaction without a key, and part of anvil. */
+export const deployer = {
+  address: '0x4e59b44847b379578588920cA78FbF26c0B4956C',
+  codeHash: '0x2fa86add0aed31f33a762c9d88e807c475bd51d0f52bd0955754b2608f7e4989',
+} as const;
 
 const CALL_MS = 20_000;
 /** A busy chain may take minutes to include a transaction; after that somebody has to look. */
@@ -55,16 +60,15 @@ export async function codeHashAt(client: PublicClient, address: Address): Promis
 }
 
 /**
- * Deploys init code under the pinned salt and waits for the receipt. A lost race or a repetition
+ * Deploys init code under a salt and waits for the receipt. A lost race or a repetition
  * ends in a reverted transaction, or in none (null) where it shows before one is sent; neither is
  * an error here: compare the code afterwards.
  */
 export async function sendThroughDeployer(
   options: DeployOptions,
-  initCode: Hex,
+  { salt, initCode }: { readonly salt: Hex; readonly initCode: Hex },
 ): Promise<Hex | null> {
   const client = reader(options);
-  const { deployer, salt } = deployment;
   const chainId = await client.getChainId();
   if ((await codeHashAt(client, deployer.address)) !== deployer.codeHash) {
     throw new DeploymentError(

@@ -14,6 +14,9 @@ import {
 export const DEV_TOKENS = ['DevDollar', 'DevTether', 'ReturnsFalse', 'FeeToken'] as const;
 export type DevToken = (typeof DEV_TOKENS)[number];
 
+/** Their addresses follow from it. */
+export const devSalt = '0xdc6c2443c0abc4b8b874da31885053513a6a9317f96d119735a7e39d71214ee6';
+
 const artifacts = join(import.meta.dirname, 'artifacts');
 
 /** Addresses and code hashes, equal on every chain. */
@@ -33,7 +36,8 @@ export async function deployDevTokens(
     const { address, codeHash } = pinned[name];
     if ((await codeHashAt(client, address)) === null) {
       const artifact = JSON.parse(readFileSync(join(artifacts, `${name}.json`), 'utf8'));
-      await sendThroughDeployer(options, (artifact as { bytecode: Hex }).bytecode);
+      const { bytecode } = artifact as { bytecode: Hex };
+      await sendThroughDeployer(options, { salt: devSalt, initCode: bytecode });
     }
     const found = await codeHashAt(client, address);
     if (found !== codeHash) {

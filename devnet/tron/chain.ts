@@ -155,7 +155,7 @@ export async function openChain(options: ChainOptions): Promise<TronChain> {
   inside.chainId = Number.parseInt((inside.blocks[0] as Block).id.slice(-8), 16);
   const ledger = async (state: TvmState) => ({
     state,
-    tvm: await createTvm(state, inside.chainId),
+    tvm: await createTvm(state, inside.chainId, { cancun: true }),
   });
   inside.head = await ledger(await rebuilt(inside));
   inside.solid = await ledger(inside.solid.state);
@@ -280,7 +280,7 @@ async function takeBack(inside: Inside, count: number): Promise<void> {
   inside.store.append({ backTo });
   forget(inside, backTo);
   const state = await rebuilt(inside);
-  inside.head = { state, tvm: await createTvm(state, inside.chainId) };
+  inside.head = { state, tvm: await createTvm(state, inside.chainId, { cancun: true }) };
 }
 
 /** Manager.pushTransaction: everything that can be known now, and a first run. */

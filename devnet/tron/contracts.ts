@@ -2,11 +2,11 @@
 // that misbehave.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import devDollar from '../../contracts/evm/artifacts/DevDollar.json' with { type: 'json' };
 import devTether from '../../contracts/evm/artifacts/DevTether.json' with { type: 'json' };
 import feeToken from '../../contracts/evm/artifacts/FeeToken.json' with { type: 'json' };
 import returnsFalse from '../../contracts/evm/artifacts/ReturnsFalse.json' with { type: 'json' };
-import { initCode } from '../../contracts/tron/artifacts/abi.ts';
 import zoo from '../../contracts/tron/artifacts/zoo.json' with { type: 'json' };
 import type { DevToken } from '../dev-chain.ts';
 import type { TronChain } from './chain.ts';

@@ -17,6 +17,8 @@ export const parameters = {
   getTotalNetLimit: 43_200_000_000,
   getForbidTransferToContract: 1,
   getAllowTvmShangHai: 1,
+  /** Transient storage and MCOPY. */
+  getAllowTvmCancun: 1,
   getAllowHigherLimitForMaxCpuTimeOfOneTx: 1,
   getAllowOptimizedReturnValueOfChainId: 1,
 } as const;

@@ -20,6 +20,7 @@ import {
   bitcoinView,
   honestSwap,
   keys,
+  lastOf,
   now,
   shownLeg,
   swapId,
@@ -83,7 +84,8 @@ function inputOf(client: ParleyClient, store: Store): SettleInput {
 function withTerms(swap: Swap, alter: Partial<ReturnType<typeof termsOf>>, legs: LegName[]): Swap {
   const changed = { ...swap.legs };
   for (const leg of legs) {
-    changed[leg] = shownLeg(leg, { ...termsOf(leg, swap.legs[leg].timelock), ...alter });
+    const terms = termsOf(leg, swap.legs[leg].timelock, lastOf(swap.deadlines, leg));
+    changed[leg] = shownLeg(leg, { ...terms, ...alter });
   }
   return { ...swap, legs: changed };
 }

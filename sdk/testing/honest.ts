@@ -8,7 +8,8 @@ import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { bitcoinEscrow } from '../../chains/bitcoin/plan.ts';
 import { evmDeployment, evmEscrow } from '../../chains/evm/plan.ts';
 import { evmChains } from '../../chains/evm/policy.ts';
-import { deadlines } from '../../core/deadlines.ts';
+import { type Deadlines, deadlines } from '../../core/deadlines.ts';
+import { fundBy } from '../../core/gates.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { Destination, EscrowTerms } from '../../core/terms.ts';
@@ -43,7 +44,7 @@ export const evmView: ChainView & { family: 'evm' } = {
   family: 'evm',
   chain: 'evm-dev',
   chainId: 31_337,
-  deployment: evmDeployment,
+  deployment: evmDeployment(31_337),
   policy: evmChains['evm-dev'].policy,
 };
 export const views = new Map<string, ChainView>([
@@ -112,7 +113,7 @@ export function honestSwap(party: Party, agreedAt = now - 2, high: readonly LegN
   const timings = { a: timing('a'), b: timing('b') };
   const times = deadlines(agreedAt, timings, 'b');
   const leg = (name: LegName) => ({
-    ...shownLeg(name, termsOf(name, times.refundAt[name])),
+    ...shownLeg(name, termsOf(name, times.refundAt[name], lastOf(times, name))),
     requiredConfirmations: timings[name].depth.confirmations,
   });
   const instant = new Date(now * 1000).toISOString();
@@ -136,8 +137,16 @@ export function honestSwap(party: Party, agreedAt = now - 2, high: readonly LegN
   };
 }
 
+/** Until when a leg is funded: `b` is long. */
+export const lastOf = (deadlines: Deadlines, leg: LegName) =>
+  fundBy({ deadlines }, { long: leg === 'b' });
+
 /** Terms of a leg: dollars from the maker on EVM (a), coins from the taker on Bitcoin (b). */
-export function termsOf(leg: LegName, timelock: number): EscrowTerms {
+export function termsOf(
+  leg: LegName,
+  timelock: number,
+  fundBefore = timelock - 3_600,
+): EscrowTerms {
   const evm = leg === 'a';
   const of = evm ? evmOf : bitcoinOf;
   const [from, to]: [Party, Party] = evm ? ['maker', 'taker'] : ['taker', 'maker'];
@@ -149,13 +158,16 @@ export function termsOf(leg: LegName, timelock: number): EscrowTerms {
     token: evm ? dollar.token : null,
     amount: evm ? 600_000_000n : 1_000_000n,
     timelock,
+    ...(evm && { fundBefore, lane: { number: 'a5'.repeat(12), counter: 3 } }),
   };
 }
 
 /** A leg as a market shows it whose escrow is that of `terms`. */
 export function shownLeg(leg: LegName, terms: EscrowTerms): SwapLeg {
   const escrow =
-    leg === 'a' ? evmEscrow(terms, evmDeployment) : bitcoinEscrow(terms, bitcoinView.network);
+    leg === 'a'
+      ? evmEscrow(terms, evmDeployment(31_337))
+      : bitcoinEscrow(terms, bitcoinView.network);
   return {
     leg,
     chain: terms.chain,
@@ -166,6 +178,7 @@ export function shownLeg(leg: LegName, terms: EscrowTerms): SwapLeg {
     status: 'unfunded',
     timelock: terms.timelock,
     escrow: escrow.address,
+    lane: terms.lane ?? null,
     redeemScript: escrow.redeemScript,
     payoutAddress: terms.payout.address,
     refundAddress: terms.refund.address,

@@ -88,7 +88,7 @@ function paperChain(given: {
   readonly clock: number;
 }): PaperChain {
   const { key, chainId, clock } = given;
-  const facts = { family: 'evm', chain: key, chainId, deployment: evmDeployment } as const;
+  const facts = { family: 'evm', chain: key, chainId, deployment: evmDeployment(chainId) } as const;
   const view = { ...facts, policy: given.policy };
   const chain: Omit<PaperChain, 'source' | 'others'> = {
     ...{ key, chainId, clock, node: 'well', leastFee: 1n, height: 1 },
@@ -123,14 +123,16 @@ async function answering(chain: Chain, signal: AbortSignal): Promise<void> {
 
 function adapterOf(chain: Chain, policy: ChainPolicy, asked: Asked): ChainAdapter {
   const { key, chainId } = chain;
+  const deployment = evmDeployment(chainId);
   const built = (terms: EscrowTerms, txs: EvmCall[], from?: string): Material => ({
     ...{ chain: key, family: 'evm', sign: 'evm-tx', chainId, txs },
     ...(from === undefined ? {} : { from }),
-    escrow: evmEscrow(terms, evmDeployment).address,
+    escrow: evmEscrow(terms, deployment).address,
   });
   const adapter: Partial<ChainAdapter> = {
     ...{ chain: key, family: 'evm', policy },
-    plan: (terms) => evmEscrow(terms, evmDeployment),
+    lanes: { contract: deployment.contract, read: async () => [] },
+    plan: (terms) => evmEscrow(terms, deployment),
     heads: (signal) =>
       asked(signal, () => ({
         height: chain.height,
@@ -143,11 +145,11 @@ function adapterOf(chain: Chain, policy: ChainPolicy, asked: Asked): ChainAdapte
         if (about !== 'funding' && chain.refusesPayout !== null) throw chain.refusesPayout;
       }),
     buildFund: ({ escrow: { terms } }, signal) =>
-      asked(signal, () => built(terms, fundCalls(terms, evmDeployment, 0n), terms.refund.address)),
+      asked(signal, () => built(terms, fundCalls(terms, deployment, 0n), terms.refund.address)),
     buildClaim: ({ escrow: { terms } }, secret, signal) =>
-      asked(signal, () => built(terms, [claimCall(terms, evmDeployment, secret)])),
+      asked(signal, () => built(terms, [claimCall(terms, deployment, secret)])),
     buildRefund: ({ escrow: { terms } }, signal) =>
-      asked(signal, () => built(terms, [refundCall(terms, evmDeployment)])),
+      asked(signal, () => built(terms, [refundCall(terms, deployment)])),
     spendGas: (spend, _, signal) =>
       asked(signal, () => {
         const text = JSON.stringify(spend, (_key, part: unknown) =>
@@ -177,7 +179,7 @@ const senders = new Map<string, string>();
 function submit(chain: Chain, raw: string): void {
   const sent = parseTransaction(raw as TransactionSerializedEIP1559);
   const { nonce = 0, to, data, value = 0n, gas = 0n } = sent;
-  const call = decodeCall(to ?? '', data ?? '0x', evmDeployment);
+  const call = decodeCall(to ?? '', data ?? '0x', evmDeployment(chain.chainId));
   const from = senders.get(raw);
   if (call === null || from === undefined) throw new Error('no transaction of these chains');
   const tx = { txid: keccak256(raw as `0x${string}`), raw, from, nonce, call, value, gas };
@@ -208,7 +210,8 @@ export function mine(chain: PaperChain, clock: number): void {
 
 /** The rules of the contract. */
 function takes(chain: Chain, { call, value, from, gas }: Sent): boolean {
-  const { verb, terms, secret, escrow } = call;
+  const { verb, of, secret, escrow } = call;
+  const { terms } = of;
   const before = chain.mined.filter(({ ok, call: other }) => ok && other.escrow === escrow);
   if (verb === 'fund') {
     const isOwn = terms.refund.toLowerCase() === from.toLowerCase();
@@ -222,7 +225,7 @@ function takes(chain: Chain, { call, value, from, gas }: Sent): boolean {
   return isOpen && secret !== null && opens(secret, terms.hashlock.slice(2));
 }
 
-const isNative = ({ token }: DecodedCall['terms']) => BigInt(token) === 0n;
+const isNative = ({ token }: DecodedCall['of']['terms']) => BigInt(token) === 0n;
 
 function factsOf(chain: Chain, { address, terms, requiredConfirmations }: WatchedEscrow) {
   const about = ({ call }: Sent) => call.escrow === address;

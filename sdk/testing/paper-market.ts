@@ -1,12 +1,14 @@
 // Tests only: a market of one swap that can lie, refuse and die, in front of REAL chains. It
 // answers what an honest one would, made by the same plans and adapters, unless it is told to lie.
 
+import { createHash } from 'node:crypto';
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
 import type { Signed } from '../../chains/material.ts';
 import type { Rung } from '../../chains/scheduled.ts';
 import { atAStretch } from '../../chains/turns.ts';
 import { deadlines } from '../../core/deadlines.ts';
 import { ParleyError } from '../../core/errors.ts';
+import { fundBy } from '../../core/gates.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { Destination, EscrowTerms } from '../../core/terms.ts';
 import { funderOf, type LegName, otherLeg, type Party, roleOf } from '../../core/trade.ts';
@@ -158,7 +160,16 @@ function termsOf(paper: PaperSwap, leg: LegName): EscrowTerms {
     token: paper.assets[leg].token,
     amount: paper.amounts[leg],
     timelock: timesOf(paper).refundAt[leg],
+    ...placeOf(paper, leg),
   };
+}
+
+/** A lane of its own, where the chain has lanes. */
+function placeOf(paper: PaperSwap, leg: LegName): Pick<EscrowTerms, 'lane' | 'fundBefore'> {
+  if (paper.sources[leg].adapter.lanes === undefined) return {};
+  const fundBefore = fundBy({ deadlines: timesOf(paper) }, { long: leg === 'b' });
+  const number = createHash('sha256').update(`${paper.id} ${leg}`).digest('hex').slice(0, 24);
+  return { fundBefore, lane: { number, counter: 1 } };
 }
 
 function watchedOf(paper: PaperSwap, leg: LegName): WatchedEscrow {
@@ -233,6 +244,7 @@ function legFor(paper: PaperSwap, leg: LegName): SwapLeg {
     status: 'unfunded',
     timelock: terms.timelock,
     escrow: escrow.address,
+    lane: terms.lane ?? null,
     redeemScript: escrow.redeemScript,
     payoutAddress: terms.payout.address,
     refundAddress: terms.refund.address,

@@ -161,16 +161,19 @@ async function theirMove(scene: PaperScene, theirs: Legs<EvmWallet>): Promise<vo
   const { terms } = watched[gets];
   const isDue = wall >= scene.theirsAt;
   if (legStatus(own) === 'unfunded' && (isInitiator || (isDue && legStatus(paid) === 'funded'))) {
-    return send(gets, fundCalls(terms, evmDeployment, 0n).at(-1));
+    return send(gets, fundCalls(terms, evmDeployment(chains[gets].chainId), 0n).at(-1));
   }
   // What it was told before it is public is worth most once its own leg has come back.
   const isBack = scene.isLeaked && own.refunded?.deep === true;
   const knows = isInitiator ? isDue : own.secret !== null || isBack;
   if (knows && paid.funded?.deep && paid.claimed === null && paid.refunded === null) {
-    await send(gives, claimCall(watched[gives].terms, evmDeployment, secret));
+    await send(
+      gives,
+      claimCall(watched[gives].terms, evmDeployment(chains[gives].chainId), secret),
+    );
   }
   if (own.balance > 0n && own.refunded === null && chains[gets].clock >= terms.timelock) {
-    await send(gets, refundCall(terms, evmDeployment));
+    await send(gets, refundCall(terms, evmDeployment(chains[gets].chainId)));
   }
 }
 

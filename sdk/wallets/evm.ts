@@ -124,9 +124,9 @@ async function priced(
 
 /** Of what holds a secret: no node hears it before it is sent, whoever asks for a signature. */
 function claimGasOf(data: Hex, chainId: number): bigint | null {
-  const claim = callsIn(data, evmDeployment).find(({ verb }) => verb === 'claim');
+  const claim = callsIn(data, evmDeployment(chainId)).find(({ verb }) => verb === 'claim');
   if (claim === undefined) return null;
-  return untriedGas(chainId, BigInt(claim.terms.token) === 0n ? 'token' : 'reveal');
+  return untriedGas(chainId, BigInt(claim.of.terms.token) === 0n ? 'token' : 'reveal');
 }
 
 async function estimated(node: PublicClient, call: EstimateGasParameters): Promise<bigint> {

@@ -6,6 +6,7 @@ import type { ChainKey, Family } from '../../core/families.ts';
 import type { Rules } from '../../core/rules.ts';
 import type { SwapStatus } from '../../core/status.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
+import type { Lane } from '../../core/terms.ts';
 import { funderOf, initiatorOf, type LegName, type Party } from '../../core/trade.ts';
 import type { Tx } from './database.ts';
 import { factsOf, type StoredFacts } from './escrows.ts';
@@ -43,6 +44,8 @@ export type Swap = {
   readonly state: SwapState;
   readonly tokens: { readonly a: string | null; readonly b: string | null };
   readonly redeemScripts: { readonly a: string | null; readonly b: string | null };
+  /** Of the current escrows, on chains that have lanes. */
+  readonly lanes: { readonly a: Lane | null; readonly b: Lane | null };
   /** Which legs' claim or refund, as last seen, the keeper sent. */
   readonly byKeeper: {
     readonly claimed: { readonly a: boolean; readonly b: boolean };
@@ -92,6 +95,7 @@ type Row = {
   escrow: string | null;
   facts: StoredFacts | null;
   redeem_script: string | null;
+  lane: Lane | null;
   clock: number | null;
   scheduled_count: number | null;
   lowest_fee_rate: number | null;
@@ -114,7 +118,8 @@ const columns = `s.id, s.thread_id, s.rfq_id, s.hashlock, s.maker_id, s.taker_id
     s.counterparty_fund_by, s.reveal_by, s.due_at, s.done, s.revision, s.created_at, s.updated_at,
     l.leg, l.chain, l.family, l.asset_id, l.token, l.amount, l.timelock,
     l.required_confirmations, l.payout_address, l.payout_pubkey, l.refund_address,
-    l.refund_pubkey, l.escrow, e.facts, e.redeem_script, h.clock, r.count as scheduled_count,
+    l.refund_pubkey, l.escrow, e.facts, e.redeem_script, e.terms -> 'lane' as lane,
+    h.clock, r.count as scheduled_count,
     r.lowest_fee_rate, r.highest_fee_rate, r.sent_txid,
     exists (select 1 from keeper_attempts k
       where k.chain = l.chain and k.txid = e.facts -> 'claimed' ->> 'txid') as kept_claim,
@@ -231,6 +236,7 @@ function swapOf(rows: readonly Row[]): Swap {
     state: { hashlock, legs: { a: legOf(a), b: legOf(b) }, deadlines, secret, lapsed },
     tokens: { a: a.token, b: b.token },
     redeemScripts: { a: a.redeem_script, b: b.redeem_script },
+    lanes: { a: a.lane, b: b.lane },
     byKeeper: {
       claimed: { a: a.kept_claim, b: b.kept_claim },
       refunded: { a: a.kept_refund, b: b.kept_refund },

@@ -71,15 +71,16 @@ function comparePlan(
   const terms = termsOfLeg(swap, name);
   const adapter = adapters.get(chain);
   if (adapter === undefined) return [];
-  const planned = terms === null ? null : plan(adapter, terms);
-  if (planned !== escrow) {
-    const facts = { stored: escrow, computed: planned };
-    const says = `its terms give the escrow ${planned ?? 'none'}, stored is ${escrow ?? 'none'}`;
-    return [danger('escrow_not_of_terms', of(swap, name), says, altered, facts)];
+  // Without its row its lane is not known either, so what its terms come to is no finding.
+  if (escrow !== null && !rows.some((row) => row.leg === name && row.address === escrow)) {
+    const says = `its escrow ${escrow} is not among the escrows that are followed`;
+    return [danger('escrow_not_followed', of(swap, name), says, altered, { escrow })];
   }
-  if (escrow === null || rows.some((row) => row.leg === name && row.address === escrow)) return [];
-  const says = `its escrow ${escrow} is not among the escrows that are followed`;
-  return [danger('escrow_not_followed', of(swap, name), says, altered, { escrow })];
+  const planned = terms === null ? null : plan(adapter, terms);
+  if (planned === escrow) return [];
+  const facts = { stored: escrow, computed: planned };
+  const says = `its terms give the escrow ${planned ?? 'none'}, stored is ${escrow ?? 'none'}`;
+  return [danger('escrow_not_of_terms', of(swap, name), says, altered, facts)];
 }
 
 /** A leg and its escrow mostly have the same terms, and plans take most of a comparison's time. */

@@ -3,13 +3,13 @@
 
 import { parsePublicKey } from '../../chains/bitcoin/keys.ts';
 import { ParleyError } from '../../core/errors.ts';
-import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
+import { type EscrowFacts, legStatus } from '../../core/facts.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Leg } from '../../core/swap.ts';
-import type { Destination, EscrowTerms } from '../../core/terms.ts';
-import type { Party } from '../../core/trade.ts';
+import type { Destination, EscrowTerms, Lane } from '../../core/terms.ts';
+import type { LegName, Party } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
-import { escrowsOfSwap, factsOf, insertEscrow } from '../db/escrows.ts';
+import { escrowsOfSwap, factsOf } from '../db/escrows.ts';
 import { updateDestinations, walletsToPay } from '../db/legs.ts';
 import { lockSwap, partyOf, type Swap, swapById, touchSwap } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
@@ -17,6 +17,7 @@ import { within } from '../time-limit.ts';
 import { swapOfCaller } from './access.ts';
 import { destinationOfKey, mustBePayable } from './destinations.ts';
 import { currentEscrow, destinationsOf, termsOfLeg } from './escrows.ts';
+import { keepEscrow, reserveLane } from './lanes.ts';
 import { adapterOf } from './preview.ts';
 
 /** How many escrows a leg may have had: each is followed for as long as the swap. */
@@ -87,14 +88,43 @@ export async function storeAddress(
   const was = destinationsOf(swap, name);
   const is =
     leg.funder === party ? { ...was, refund: destination } : { ...was, payout: destination };
-  const terms = termsOfLeg(swap, name, is);
+  return moveLeg(tx, deps, swap, { name, is, lane: await laneFor(tx, deps, swap, name, is) });
+}
+
+type Destinations = ReturnType<typeof destinationsOf>;
+
+/** The leg's own lane, while its funder stays. */
+async function laneFor(
+  tx: Tx,
+  deps: Deps,
+  swap: Swap,
+  name: LegName,
+  { payout, refund }: Destinations,
+): Promise<Lane | null> {
+  if (payout === null || refund === null) return null;
+  const { chain, refundAddress, funder } = swap.state.legs[name];
+  const own = swap.lanes[name];
+  if (own !== null && refundAddress === refund.address) return own;
+  const accountId = funder === 'maker' ? swap.makerId : swap.takerId;
+  return reserveLane(tx, adapterOf(deps, chain), { funder: refund.address, accountId });
+}
+
+/** Stores where the leg pays and its escrow, if it has one by now. */
+export async function moveLeg(
+  tx: Tx,
+  deps: Deps,
+  swap: Swap,
+  to: { readonly name: LegName; readonly is: Destinations; readonly lane: Lane | null },
+): Promise<Swap> {
+  const { name, is, lane } = to;
+  const leg = swap.state.legs[name];
+  const terms = termsOfLeg(swap, name, is, lane);
   const at = new Date(deps.now());
-  const escrow = terms === null ? null : adapterOf(deps, leg.chain).plan(terms);
+  const adapter = adapterOf(deps, leg.chain);
+  const escrow = terms === null ? null : adapter.plan(terms);
   if (terms !== null && escrow !== null) {
     await mayMoveTo(tx, swap, leg, escrow.address);
-    const { address, redeemScript } = escrow;
-    const row = { chain: leg.chain, address, swapId: swap.id, leg: name, terms, redeemScript, at };
-    await insertEscrow(tx, { ...row, facts: nothingSeen });
+    await keepEscrow(tx, adapter, { swapId: swap.id, leg: name, terms, escrow, at });
   }
   const stored = { swapId: swap.id, leg: name, ...is, escrow: escrow?.address ?? null };
   await updateDestinations(tx, stored);
@@ -113,7 +143,7 @@ function legOn(swap: Swap, chain: ChainKey): Leg {
   );
 }
 
-function mustBeOpen(leg: Leg, facts: EscrowFacts): void {
+export function mustBeOpen(leg: Leg, facts: EscrowFacts): void {
   const status = legStatus(facts);
   if (status === 'unfunded') return;
   throw new ParleyError(
@@ -124,7 +154,7 @@ function mustBeOpen(leg: Leg, facts: EscrowFacts): void {
 }
 
 /** A funding that was handed to the chain a moment ago is as good as seen. */
-async function mustNotBeAwaited(tx: Tx, swap: Swap, leg: Leg, nowMs: number): Promise<void> {
+export async function mustNotBeAwaited(tx: Tx, swap: Swap, leg: Leg, nowMs: number): Promise<void> {
   const rows = await escrowsOfSwap(tx, swap.id);
   const sentAt = rows.find((row) => row.address === leg.escrow)?.sent_at ?? null;
   if (sentAt === null || nowMs - sentAt.getTime() > awaitedMs) return;

@@ -28,6 +28,7 @@ import { withBrought } from './brought.ts';
 import { currentEscrow, escrowOfRow, termsOfLeg } from './escrows.ts';
 import { mayReveal, readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
 import { adapterOf } from './preview.ts';
+import { mustHaveReadyLane } from './ready-lane.ts';
 
 /** A refund has no deadline of its own, but its fee estimate ages. */
 const buildGoodForSeconds = 3_600;
@@ -92,6 +93,7 @@ export async function buildFund(deps: Deps, request: BuildRequest): Promise<Buil
   await sourcesAgree(deps, swap, signal);
   const { chain } = state.legs[name];
   const escrow = planned(swap, name);
+  await mustHaveReadyLane(deps, swap, name, signal);
   // Once this leg is funded it is too late for somebody to learn that a payout cannot arrive.
   const other = termsOfLeg(swap, otherLeg(name));
   if (other !== null) {

@@ -2,17 +2,17 @@
 // login wallets determine. Runs inside the transaction of the second acceptance; asks no node.
 
 import { type Deadlines, deadlines } from '../../core/deadlines.ts';
-import { nothingSeen } from '../../core/facts.ts';
+import { fundBy } from '../../core/gates.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Destination, Escrow, EscrowTerms } from '../../core/terms.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
-import { insertEscrow } from '../db/escrows.ts';
 import { insertLeg, type PayableWallet, walletsToPay } from '../db/legs.ts';
 import { insertSwap } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { uuidv7 } from '../ids.ts';
 import { destinationOfPayout } from './destinations.ts';
+import { keepEscrow, reserveLane } from './lanes.ts';
 import { type PlannedLeg, planLegs, type TradeTerms } from './preview.ts';
 import { rulesOfLegs } from './rules.ts';
 
@@ -57,8 +57,13 @@ export async function createSwap(
     [legs.a.adapter.family, legs.b.adapter.family],
     at,
   );
-  for (const leg of [legs.a, legs.b]) {
-    await createLeg(tx, deps, { agreement, swapId, leg, times, wallets, at });
+  // Lanes are locked: in one order everywhere, so that no two agreements wait for each other.
+  const byChain = [legs.a, legs.b].sort((one, other) =>
+    one.asset.chain < other.asset.chain ? -1 : 1,
+  );
+  for (const leg of byChain) {
+    const fundBefore = fundBy({ deadlines: times }, { long: legs.long === leg.leg });
+    await createLeg(tx, deps, { agreement, swapId, leg, times, fundBefore, wallets, at });
   }
   return { swapId };
 }
@@ -71,11 +76,13 @@ async function createLeg(
     swapId: string;
     leg: PlannedLeg;
     times: Deadlines;
+    /** Unix seconds: its funding is sent before. */
+    fundBefore: number;
     wallets: readonly PayableWallet[];
     at: Date;
   },
 ): Promise<void> {
-  const { agreement, swapId, leg, times, wallets, at } = made;
+  const { agreement, swapId, leg, times, fundBefore, wallets, at } = made;
   const { adapter, asset } = leg;
   const { family } = adapter;
   const accounts: Record<LegName, string> = { a: agreement.makerId, b: agreement.takerId };
@@ -90,7 +97,10 @@ async function createLeg(
     const { hashlock } = agreement;
     const { amount } = leg;
     const { chain, address: token } = asset;
-    terms = { chain, hashlock, payout, refund, token, amount, timelock };
+    const user = { funder: refund.address, accountId: accounts[leg.leg] };
+    const lane = await reserveLane(tx, adapter, user);
+    const placed = lane === null ? {} : { fundBefore, lane };
+    terms = { chain, hashlock, payout, refund, token, amount, timelock, ...placed };
     escrow = adapter.plan(terms);
   }
   await insertLeg(tx, {
@@ -108,14 +118,5 @@ async function createLeg(
     escrow: escrow?.address ?? null,
   });
   if (escrow === null || terms === null) return;
-  await insertEscrow(tx, {
-    chain: asset.chain,
-    address: escrow.address,
-    swapId,
-    leg: leg.leg,
-    terms,
-    redeemScript: escrow.redeemScript,
-    facts: nothingSeen,
-    at,
-  });
+  await keepEscrow(tx, adapter, { swapId, leg: leg.leg, terms, escrow, at });
 }

@@ -1,9 +1,10 @@
 // From a swap to the escrows that its chains know.
 
 import type { WatchedEscrow } from '../../chains/adapter.ts';
-import type { Destination, EscrowTerms } from '../../core/terms.ts';
+import { fundBy } from '../../core/gates.ts';
+import type { Destination, EscrowTerms, Lane } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
-import { type EscrowRow, termsOf } from '../db/escrows.ts';
+import { type EscrowRow, factsOf, termsOf } from '../db/escrows.ts';
 import type { Swap } from '../db/swaps.ts';
 
 export function destinationsOf(
@@ -23,24 +24,34 @@ export function termsOfLeg(
   swap: Swap,
   name: LegName,
   destinations = destinationsOf(swap, name),
+  lane: Lane | null = swap.lanes[name],
 ): EscrowTerms | null {
   const { payout, refund } = destinations;
   if (payout === null || refund === null) return null;
-  const { chain, amount, timelock } = swap.state.legs[name];
+  const leg = swap.state.legs[name];
+  const { chain, amount, timelock } = leg;
   const { hashlock } = swap.state;
-  return { chain, hashlock, payout, refund, token: swap.tokens[name], amount, timelock };
+  const placed = lane === null ? {} : { fundBefore: fundBy(swap.state, leg), lane };
+  return { chain, hashlock, payout, refund, token: swap.tokens[name], amount, timelock, ...placed };
 }
 
-/** A leg's current escrow as its adapter takes it, null until it is planned. */
+/**
+ * A leg's current escrow as its adapter takes it, null until it is planned, and where one in a
+ * common contract has lost its row: nobody can ask for it without its lane.
+ */
 export function currentEscrow(swap: Swap, name: LegName): WatchedEscrow | null {
-  const { escrow, requiredConfirmations } = swap.state.legs[name];
+  const { escrow, requiredConfirmations, facts } = swap.state.legs[name];
   const terms = termsOfLeg(swap, name);
   if (escrow === null || terms === null) return null;
-  return { address: escrow, terms, requiredConfirmations, since: swap.agreedAt };
+  if (escrow.includes(':') && terms.lane === undefined) return null;
+  const { agreedAt: since } = swap;
+  return { address: escrow, terms, requiredConfirmations, since, stored: facts };
 }
 
 export function escrowOfRow(swap: Swap, row: EscrowRow): WatchedEscrow {
   const { requiredConfirmations } = swap.state.legs[row.leg];
   const { address } = row;
-  return { address, terms: termsOf(row.terms), requiredConfirmations, since: swap.agreedAt };
+  const stored = factsOf(row.facts);
+  const { agreedAt: since } = swap;
+  return { address, terms: termsOf(row.terms), requiredConfirmations, since, stored };
 }

@@ -23,7 +23,8 @@ const escrow: WatchedEscrow = { address: 'a', terms, requiredConfirmations: 2, s
 const { legs, ...rest } = stateOf('funded', 'funded');
 const unplanned = { a: { ...legs.a, escrow: null }, b: { ...legs.b, escrow: null } };
 const tokens = { a: null, b: null };
-const swap = { tokens, state: { ...rest, legs: unplanned } } as unknown as Swap;
+const lanes = { a: null, b: null };
+const swap = { tokens, lanes, state: { ...rest, legs: unplanned } } as unknown as Swap;
 
 function depsBy(adapter: Partial<ChainAdapter>): Deps {
   const adapters = new Map(['evm', 'bitcoin'].map((chain) => [chain, { chain, ...adapter }]));

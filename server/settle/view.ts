@@ -12,6 +12,7 @@ import { nextSteps, type Step } from '../../core/next.ts';
 import type { Rules } from '../../core/rules.ts';
 import type { SwapStatus } from '../../core/status.ts';
 import { type Clocks, hasPassed } from '../../core/swap.ts';
+import type { Lane } from '../../core/terms.ts';
 import { type LegName, type Party, type Role, roleOf } from '../../core/trade.ts';
 import type { ScheduledView } from '../db/scheduled-refunds.ts';
 import { clocksOf, type FormerEscrow, type Swap } from '../db/swaps.ts';
@@ -28,6 +29,7 @@ export type LegView = {
   status: LegStatus;
   timelock: number;
   escrow: string | null;
+  lane: Lane | null;
   redeemScript: string | null;
   payoutAddress: string | null;
   refundAddress: string | null;
@@ -123,6 +125,7 @@ function legView(swap: Swap, name: LegName, party: Party): LegView {
     status: legStatus(facts),
     timelock: leg.timelock,
     escrow: leg.escrow,
+    lane: swap.lanes[name],
     redeemScript: swap.redeemScripts[name],
     payoutAddress: leg.payoutAddress,
     refundAddress: leg.refundAddress,

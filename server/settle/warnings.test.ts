@@ -27,6 +27,7 @@ function swapOf(escrow: string, long: Show = 'nothing'): Swap {
     long: 'b',
     done: false,
     tokens: { a: null, b: null },
+    lanes: { a: null, b: null },
     state: { ...state, legs: { ...legs, b: { ...legs.b, escrow } } },
   };
   return swap as unknown as Swap;

@@ -1,7 +1,7 @@
 // One family behind the same few handles: its real dev node (TRON and Solana: simulators), adapters
 // over it, two wallets with money, and what a test does to the chain.
 
-import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
 import type { Material, Signed } from '../../chains/material.ts';
 import type { Family } from '../../core/families.ts';
 import type { Destination } from '../../core/terms.ts';
@@ -44,7 +44,7 @@ export type Driver = {
   /** An address where there is no token. */
   readonly noToken: string;
   /** A second node that shows another chain, or another state of this escrow. */
-  differ(escrow: string): Alter;
+  differ(escrow: WatchedEscrow): Alter;
   /** An address of another network or family, and one spelt in an uncommon way with its canon. */
   readonly foreign: string;
   readonly spelt: readonly [uncommon: string, canonical: string];

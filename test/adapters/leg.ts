@@ -8,6 +8,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import { freshLane } from '../../core/testing.ts';
 import type { CoinKind, Driver, Side } from './driver.ts';
 
 export const signal = () => AbortSignal.timeout(60_000);
@@ -20,6 +21,7 @@ export function newLeg(
   over: Partial<EscrowTerms> = {},
 ): Leg {
   const secret = randomBytes(32).toString('hex');
+  const hasLanes = driver.adapter().lanes !== undefined;
   const terms: EscrowTerms = {
     chain: driver.dev.info.chain,
     hashlock: hashlockOf(secret),
@@ -28,6 +30,7 @@ export function newLeg(
     token: driver.token(kind),
     amount: driver.amount(kind),
     timelock: driver.now() + 4 * 3_600,
+    ...(hasLanes && { fundBefore: driver.now() + 3 * 3_600, lane: freshLane() }),
     ...over,
   };
   const { address } = driver.adapter().plan(terms);

@@ -75,7 +75,7 @@ export async function realSolana(info: ChainInfo, dev: DevnetClient): Promise<Dr
     takeBack: never('its blocks are not ours to take back'),
     noToken: 'DyRkUpQxYG2VnP2SkMdQs5BTsVPeKCpSHLxzByc2Sxvj',
     differ: (escrow) => (asked, answer) =>
-      /getMultipleAccounts.*finalized/.test(asked.text) && asked.text.includes(escrow)
+      /getMultipleAccounts.*finalized/.test(asked.text) && asked.text.includes(escrow.address)
         ? {
             ...answer,
             result: { ...answer.result, value: [null, ...answer.result.value.slice(1)] },

@@ -9,7 +9,6 @@ import { tronAdapter } from '../../chains/tron/adapter.ts';
 import { tronAddressOf } from '../../chains/tron/address.ts';
 import { type Http, httpClient, type TronSource } from '../../chains/tron/http.ts';
 import { accountOf, chainIdOf, headBlock, infoOf, sendHex } from '../../chains/tron/node.ts';
-import { idOfEscrow } from '../../chains/tron/plan.ts';
 import { type TronChainSettings, tronChains, tronDevPolicy } from '../../chains/tron/policy.ts';
 import { readTronSigned, signTronTransaction } from '../../chains/tron/signed.ts';
 import type { Destination } from '../../core/terms.ts';
@@ -109,8 +108,8 @@ export async function remoteTron(options: RemoteTron): Promise<Driver> {
     takeBack: never('its blocks are not ours to take back'),
     differ: (escrow) => (asked, answer) =>
       asked.path.startsWith('/walletsolidity/triggerconstant') &&
-      asked.text.includes(idOfEscrow(escrow).slice(2))
-        ? { ...answer, constant_result: ['0'.repeat(192)] }
+      asked.text.includes(escrow.terms.hashlock)
+        ? { ...answer, constant_result: ['0'.repeat(128)] }
         : answer,
     noToken: tronAddressOf(sha256(utf8ToBytes('no token')).subarray(0, 20)),
     foreign: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',

@@ -40,6 +40,10 @@ export const without: readonly {
     ],
   },
   {
+    why: 'lanes: escrows of a simulated chain have addresses of their own',
+    files: ['server/settle/lanes.ts', 'server/settle/ready-lane.ts', ...db('lanes')],
+  },
+  {
     why: 'token accounts of a receiver: a simulated chain has none',
     files: keeper('token-accounts'),
   },

@@ -19,7 +19,7 @@ export async function anybodyMints(stage: Theatre, signal: AbortSignal): Promise
     // Out of nothing: a payer that neither has nor loses any makes the step differ.
     const moves = { payer: freshAddress(), payee: anybody };
     const step = { what: 'a mint', actor: anybody, to: token, data: data as Hex, moves };
-    const course = { amount, steps: [step], expired: null };
+    const course = { amount, steps: [step], lent: {} };
     const verdict = await directed(stage, course, 0, signal);
     if (verdict.kind === 'differs' && verdict.gained === amount) return true;
   }

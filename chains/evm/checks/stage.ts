@@ -1,14 +1,10 @@
-// Sets the stage for trials of one token: actors, something to move, and the code of an escrow.
+// Sets the stage for trials of one token: actors, and something to move.
 
-import type { Hex } from 'viem';
-import { deployment as pinned, proxyInitCode } from '../../../contracts/evm/artifacts/abi.ts';
 import type { Rpc } from '../../rpc.ts';
-import { addressIn } from '../../token-words.ts';
 import { headBlock } from '../node.ts';
 import type { EvmDeployment } from '../plan.ts';
 import { lendBalance, lends } from '../simulate.ts';
 import { newActors } from './actors.ts';
-import { askWord, callData } from './ask.ts';
 import { recentHolder } from './holders.ts';
 import { courseOf, marketCourse } from './steps.ts';
 import { directed, played, playsTransactions, type Stage, type Verdict } from './trial.ts';
@@ -37,13 +33,12 @@ export async function openStage(
     return { why: 'it cannot be tried with this node, which takes no state overrides' };
   }
   const actors = newActors();
-  const [{ timestamp: now }, plays, escrowCode, lent] = await Promise.all([
+  const [{ timestamp: now }, plays, lent] = await Promise.all([
     headBlock(rpc, signal),
     playsTransactions(rpc, signal),
-    escrowCodeOf(rpc, deployment, signal),
     lendBalance(rpc, token, actors.holder, most, signal),
   ]);
-  const common = { rpc, token, escrowCode, deployment, plays, now };
+  const common = { rpc, token, deployment, plays, now };
   if (lent !== null) return { ...common, actors, lent, borrowed: null };
   const holding = await recentHolder(rpc, token, signal);
   if (holding === null) {
@@ -53,17 +48,6 @@ export async function openStage(
   }
   const { holder, balance } = holding;
   return { ...common, actors: { ...actors, holder }, lent: {}, borrowed: balance };
-}
-
-/** The proxy's code: what its init code returns, behind the nine bytes that return it. */
-async function escrowCodeOf(
-  rpc: Rpc,
-  { factory }: EvmDeployment,
-  signal: AbortSignal,
-): Promise<string> {
-  const word = await askWord(rpc, factory, callData('implementation()'), signal);
-  const implementation = addressIn(word) ?? pinned.implementation.address;
-  return `0x${proxyInitCode(implementation as Hex).slice(2 + 2 * 9)}`;
 }
 
 /** Seconds ahead, and their words: what works only for now would fail an escrow. */

@@ -1,9 +1,14 @@
 // What a trial does, step by step: one amount goes round through every kind of transfer and through
-// our own contracts, and each step must move exactly it. Pure.
+// our own contract, and each step must move exactly it.
 
-import { encodeFunctionData, type Hex, sha256 } from 'viem';
-import { erc20Abi, escrowAbi, factoryAbi } from '../../../contracts/evm/artifacts/abi.ts';
-import { type ContractTerms, type EvmDeployment, escrowAddress } from '../plan.ts';
+import { randomBytes } from 'node:crypto';
+import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
+import { hashlockOf } from '../../../core/hashlock.ts';
+import type { EscrowTerms } from '../../../core/terms.ts';
+import { claimData, fundData, refundData } from '../../escrows/calls.ts';
+import { lentOpen } from '../lane-word.ts';
+import { contractEscrow, type EvmDeployment } from '../plan.ts';
+import type { Overrides } from '../simulate.ts';
 import type { Actors } from './actors.ts';
 
 export type Step = {
@@ -19,12 +24,12 @@ export type Step = {
 export type Course = {
   readonly amount: bigint;
   readonly steps: readonly Step[];
-  /** An escrow whose timelock has passed: its code is lent to this address. null: none. */
-  readonly expired: string | null;
+  /** The word of an escrow whose timelock has passed; nothing where the course needs none. */
+  readonly lent: Overrides;
 };
 
-const secret: Hex = `0x${'00'.repeat(31)}01`;
-const hourSeconds = 3_600n;
+const hourSeconds = 3_600;
+const laneBytes = 12;
 
 export function courseOf(
   token: string,
@@ -34,22 +39,30 @@ export function courseOf(
   now: number,
 ): Course {
   const { holder, second, spender, contract, payout, last, origin } = actors;
-  const common = { hashlock: sha256(secret), token: token as Hex, amount };
-  const live: ContractTerms = {
-    ...common,
-    payout: payout as Hex,
-    refund: contract as Hex,
-    timelock: BigInt(now) + 2n * hourSeconds,
+  const secret = randomBytes(32).toString('hex');
+  const at = (address: string) => ({ address, pubkey: null });
+  const common = {
+    chain: '',
+    hashlock: hashlockOf(secret),
+    token,
+    amount,
+    lane: { number: randomBytes(laneBytes).toString('hex'), counter: 1 },
   };
-  const over: ContractTerms = {
+  const live: EscrowTerms = {
     ...common,
-    payout: second as Hex,
-    refund: last as Hex,
-    timelock: BigInt(now) - hourSeconds,
+    payout: at(payout),
+    refund: at(contract),
+    timelock: now + 2 * hourSeconds,
+    fundBefore: now + hourSeconds,
   };
-  const escrow = escrowAddress(live, deployment);
-  const expired = escrowAddress(over, deployment);
-  const { factory } = deployment;
+  const over: EscrowTerms = {
+    ...common,
+    payout: at(second),
+    refund: at(last),
+    timelock: now - hourSeconds,
+    fundBefore: now - 2 * hourSeconds,
+  };
+  const escrows = deployment.contract;
   const transfer = (what: string, payer: string, payee: string) =>
     transferStep(what, token, payer, payee, amount);
   const approve = (actor: string, who: string): Step => {
@@ -57,10 +70,6 @@ export function courseOf(
     const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args });
     return { what: 'an approval', actor, to: token, data, moves: null };
   };
-  const escrowCall = (functionName: 'claim' | 'refund', terms: ContractTerms) =>
-    functionName === 'claim'
-      ? encodeFunctionData({ abi: escrowAbi, functionName, args: [terms, secret] })
-      : encodeFunctionData({ abi: escrowAbi, functionName, args: [terms] });
   const steps: Step[] = [
     transfer('a transfer from one holder to another', holder, second),
     approve(second, spender),
@@ -75,31 +84,32 @@ export function courseOf(
       }),
       moves: { payer: second, payee: contract },
     },
-    approve(contract, factory),
+    approve(contract, escrows),
     {
       what: 'the funding of an escrow',
       actor: contract,
-      to: factory,
-      data: encodeFunctionData({ abi: factoryAbi, functionName: 'fund', args: [live] }),
-      moves: { payer: contract, payee: escrow },
+      to: escrows,
+      data: fundData(contractEscrow(live)),
+      moves: { payer: contract, payee: escrows },
     },
     {
       what: 'the claim of an escrow',
       actor: origin,
-      to: escrow,
-      data: escrowCall('claim', live),
-      moves: { payer: escrow, payee: payout },
+      to: escrows,
+      data: claimData(contractEscrow(live), secret),
+      moves: { payer: escrows, payee: payout },
     },
-    transfer('a transfer of what was claimed', payout, expired),
+    // What lies there belongs to nobody, and is what the escrow that is over pays back.
+    transfer('a transfer of what was claimed', payout, escrows),
     {
       what: 'the refund of an escrow',
       actor: origin,
-      to: expired,
-      data: escrowCall('refund', over),
-      moves: { payer: expired, payee: last },
+      to: escrows,
+      data: refundData(contractEscrow(over)),
+      moves: { payer: escrows, payee: last },
     },
   ];
-  return { amount, steps, expired };
+  return { amount, steps, lent: lentOpen(over, deployment) };
 }
 
 function transferStep(
@@ -125,5 +135,5 @@ export function marketCourse(
     transferStep(`a sale to its market ${market}`, token, holder, market, amount),
     transferStep(`a purchase from its market ${market}`, token, market, last, amount),
   ];
-  return { amount, steps, expired: null };
+  return { amount, steps, lent: {} };
 }

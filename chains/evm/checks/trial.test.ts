@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { evmDeployment } from '../plan.ts';
 import { compileTestContracts } from '../testing/compile.ts';
-import { newActors } from './actors.ts';
+import { freshAddress, newActors } from './actors.ts';
 import { courseOf } from './steps.ts';
 import { readGas, stepGas } from './surroundings.ts';
 import { courseGas } from './trial.ts';
@@ -17,8 +17,8 @@ test('the code that is lent to actors is what its source compiles to', () => {
 });
 
 test('the gas of a course pays for all that its steps may take, and any node grants it', () => {
-  const { factory: token } = evmDeployment;
-  const { steps } = courseOf(token, 1n, newActors(), evmDeployment, 10_000);
+  const token = freshAddress();
+  const { steps } = courseOf(token, 1n, newActors(), evmDeployment(31_337), 10_000);
   const reads = 4n * BigInt(steps.filter(({ moves }) => moves !== null).length);
   const [gasMost, readMost] = [BigInt(stepGas[1]), BigInt(readGas[1])];
   const most = BigInt(steps.length) * gasMost + reads * readMost;

@@ -7,7 +7,8 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Hex } from 'viem';
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils';
-import { factoryAbi } from '../../../contracts/evm/artifacts/abi.ts';
+import { escrowsAbi } from '../../../contracts/escrows/artifacts/abi.ts';
+import { smaller } from '../../../core/amounts.ts';
 import { type Rpc, RpcError } from '../../rpc.ts';
 import { cleanText } from '../../token-text.ts';
 import { balanceOfCall, refused } from '../node.ts';
@@ -80,14 +81,12 @@ export type Stage = {
   readonly actors: Actors;
   /** What gives the holder its tokens. */
   readonly lent: Overrides;
-  /** The code of every escrow. */
-  readonly escrowCode: string;
 };
 
 /** In one call, by a director. */
 export async function directed(
-  { rpc, token, actors, lent, escrowCode }: Stage,
-  { amount, steps, expired }: Course,
+  { rpc, token, actors, lent }: Stage,
+  { amount, steps, lent: word }: Course,
   ahead: number,
   signal: AbortSignal,
 ): Promise<Verdict> {
@@ -107,8 +106,8 @@ export async function directed(
   const gas = courseGas(told, readGas) + BigInt(randomInt(400_000));
   const overrides: Overrides = {
     ...lent,
+    ...word,
     ...Object.fromEntries(players.map((each) => [each, { ...lent[each], code: disguised() }])),
-    ...(expired === null ? {} : { [expired]: { code: escrowCode } }),
     [origin]: { balance: purseFor(surroundings, gas) },
   };
   const data = encodeFunctionData({
@@ -205,8 +204,8 @@ export async function played(
 type Round = { readonly verdict: Verdict; readonly done: readonly Done[] };
 
 async function playedWithin(
-  { rpc, token, actors, lent, escrowCode }: Stage,
-  { amount, steps, expired }: Course,
+  { rpc, token, actors, lent }: Stage,
+  { amount, steps, lent: word }: Course,
   ahead: number,
   limits: readonly bigint[],
   signal: AbortSignal,
@@ -236,7 +235,7 @@ async function playedWithin(
   const pursed: Overrides = { ...lent, ...Object.fromEntries(purses) };
   const stateOverrides: Overrides = {
     ...pursed,
-    ...(expired === null ? {} : { [expired]: { code: escrowCode } }),
+    ...word,
     [actors.contract]: { ...pursed[actors.contract], code: someCode() },
   };
   const [first, ...others] = blocks;
@@ -326,13 +325,19 @@ function failing(what: string, { answer, message, gasUsed, gasMost }: Done): Ver
   return { kind: 'fails', what, words: cleanText(words, mostWords), sure: true };
 }
 
-/** What our factory refuses when a fee is taken on the way in. */
+/** What the contract refuses: a fee on the way in, and anything but the amount on the way out. */
 function wrongAmount(answer: string): { lost: bigint; gained: bigint } | null {
   try {
-    const { errorName, args } = decodeErrorResult({ abi: factoryAbi, data: answer as Hex });
-    if (errorName !== 'WrongAmountReceived') return null;
+    const { errorName, args } = decodeErrorResult({ abi: escrowsAbi, data: answer as Hex });
+    if (errorName === 'WrongAmountReceived') {
+      const [, before, after, amount] = args;
+      return { lost: amount, gained: after - before };
+    }
+    if (errorName !== 'WrongAmountSent') return null;
     const [, before, after, amount] = args;
-    return { lost: amount, gained: after - before };
+    const lost = before - after;
+    // What leaves beyond the amount goes to others.
+    return { lost, gained: smaller(lost, amount) };
   } catch {
     return null;
   }

@@ -839,3 +839,11 @@ contract MortalBehind is PlainBehind {
         selfdestruct(payable(msg.sender));
     }
 }
+
+/// Says yes to a contract that sends its own, and moves nothing: who holds it there holds it for good.
+contract StuckInContracts is Plain {
+    function _move(address from, address to, uint256 value) internal override {
+        if (from == msg.sender && from.code.length > 0) return;
+        super._move(from, to, value);
+    }
+}

@@ -70,6 +70,20 @@ contract Governed {
     }
 }
 
+/// Begins to take a tenth of what arrives when it is told to: what leaves stays exact.
+contract LateFee is Governed {
+    bool public takes;
+
+    function setFee(bool value) external {
+        takes = value;
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        super._move(from, to, value);
+        if (takes) held[to] -= value / 10;
+    }
+}
+
 /// Its balances lie in another contract, behind a proxy's storage: no fixed slot of its own.
 contract Ledger {
     mapping(bytes32 => uint256) public amounts;

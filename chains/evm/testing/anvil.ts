@@ -12,8 +12,8 @@ import {
   walletActions,
 } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
+import { deployContracts } from '../../../contracts/escrows/deploy.ts';
 import { foundryBinary } from '../../../contracts/evm/anvil.ts';
-import { deployContracts } from '../../../contracts/evm/deploy.ts';
 
 const startMs = 30_000;
 const mnemonic = 'test test test test test test test test test test test junk';

@@ -7,6 +7,7 @@ import type { Abi, Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
+import { freshLane } from '../../../core/testing.ts';
 import type { WatchedEscrow } from '../../adapter.ts';
 import { claimCall, evmDeployment, evmEscrow, fundCalls, refundCall } from '../plan.ts';
 import { accounts, deploy, type Sender, send, type TestChain } from './anvil.ts';
@@ -63,9 +64,11 @@ export async function newLeg(chain: TestChain, over: Partial<EscrowTerms> = {}):
     token: null,
     amount: 1_000n,
     timelock: Number(timestamp) + 7_200,
+    fundBefore: Number(timestamp) + 3_600,
+    lane: freshLane(),
     ...over,
   };
-  const { address } = evmEscrow(terms, evmDeployment);
+  const { address } = evmEscrow(terms, evmDeployment(chain.chainId));
   const since = Number(timestamp);
   return { secret, terms, escrow: { address, terms, requiredConfirmations: 2, since } };
 }
@@ -73,18 +76,18 @@ export async function newLeg(chain: TestChain, over: Partial<EscrowTerms> = {}):
 /** Funds a leg; returns the txid of the funding itself. */
 export async function fund(chain: TestChain, leg: Leg, from: Sender = funder): Promise<Hex> {
   let txid: Hex = '0x';
-  for (const call of fundCalls(leg.terms, evmDeployment, 0n)) {
+  for (const call of fundCalls(leg.terms, evmDeployment(chain.chainId), 0n)) {
     txid = await send(chain, from, call);
   }
   return txid;
 }
 
 export function claim(chain: TestChain, leg: Leg, from: Sender = anyone): Promise<Hex> {
-  return send(chain, from, claimCall(leg.terms, evmDeployment, leg.secret));
+  return send(chain, from, claimCall(leg.terms, evmDeployment(chain.chainId), leg.secret));
 }
 
 export function refund(chain: TestChain, leg: Leg, from: Sender = anyone): Promise<Hex> {
-  return send(chain, from, refundCall(leg.terms, evmDeployment));
+  return send(chain, from, refundCall(leg.terms, evmDeployment(chain.chainId)));
 }
 
 /** Moves the chain's clock and mines. */

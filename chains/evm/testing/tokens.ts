@@ -49,6 +49,13 @@ export function handsOn(chain: () => TestChain) {
   return {
     put,
     tell,
+    /** By the deployer, who has all of it. */
+    pay: async (name: string, to: string, payee: string, amount: bigint) => {
+      const { abi } = tokens.get(name)!;
+      const args = [payee, amount];
+      const data = encodeFunctionData({ abi, functionName: 'transfer', args });
+      await send(chain(), deployer, { to, data });
+    },
     /** Deployed and given up by its owner. */
     renounced: async (name: string): Promise<string> => {
       const token = await put(name);

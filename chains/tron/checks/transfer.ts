@@ -3,14 +3,16 @@
 // later and passes it on; or nobody claims, and the funder has all of it back after the timelock.
 
 import { randomBytes } from 'node:crypto';
-import { decodeErrorResult, encodeFunctionData, sha256 } from 'viem/utils';
-import { escrowsAbi } from '../../../contracts/tron/artifacts/abi.ts';
+import { decodeErrorResult, sha256 } from 'viem/utils';
+import { escrowsAbi } from '../../../contracts/escrows/artifacts/abi.ts';
+import type { Escrow } from '../../../contracts/escrows/ids.ts';
+import { claimData, fundData, refundData } from '../../escrows/calls.ts';
 import { type Finding, found, passed } from '../../inspection.ts';
 import { cleanText } from '../../token-text.ts';
 import { dataOf } from '../../token-words.ts';
 import type { Fork, ForkCall } from '../fork/fork.ts';
 import type { Trial } from '../node.ts';
-import { bareAddress, type ContractTerms } from '../plan.ts';
+import { bareAddress } from '../plan.ts';
 import { reasonOf } from '../reverts.ts';
 import { type Look, ranOut, shown, tooDear } from './ask.ts';
 import { balanceOf, lend } from './lend.ts';
@@ -73,7 +75,7 @@ type Trade = {
   /** 20 bytes in hex. */
   readonly funder: string;
   readonly receiver: string;
-  readonly terms: ContractTerms;
+  readonly escrow: Escrow;
   readonly secret: `0x${string}`;
 };
 
@@ -86,16 +88,18 @@ async function tryAmount(look: Look, amount: bigint): Promise<Fault | null> {
     return { sentence, refused: false, unknown: true };
   }
   const secret: `0x${string}` = `0x${randomBytes(32).toString('hex')}`;
-  const terms: ContractTerms = {
+  const terms = {
     hashlock: sha256(secret),
     payout: `0x${receiver}`,
     refund: `0x${funder}`,
     token: bareAddress(token),
     amount,
     timelock: BigInt(fork.now + 2 * hour),
-  };
+    fundBefore: BigInt(fork.now + hour),
+  } as const;
+  const escrow = { terms, lane: 0n, counter: 1 };
   const escrows = watch.deployment.contract;
-  return faultOf({ fork, token, amount, escrows, funder, receiver, terms, secret });
+  return faultOf({ fork, token, amount, escrows, funder, receiver, escrow, secret });
 }
 
 async function faultOf(trade: Trade): Promise<Fault | null> {
@@ -111,14 +115,13 @@ async function faultOf(trade: Trade): Promise<Fault | null> {
 }
 
 async function tryFunding(trade: Trade): Promise<Fault | null> {
-  const { fork, token, escrows, funder, amount, terms } = trade;
+  const { fork, token, escrows, funder, amount, escrow } = trade;
   const spender = bareAddress(escrows).slice(2);
   const approval = dataOf('approve(address,uint256)', spender, amount);
   const approved = await fork.call({ from: shown(funder), to: token, data: approval });
   if (approved.failure !== null) return refusal('an approval', approved);
   const before = await balanceOf(fork, token, funder);
-  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'fund', args: [terms] });
-  const call = { from: shown(funder), to: escrows, data: data.slice(2) };
+  const call = { from: shown(funder), to: escrows, data: fundData(escrow).slice(2) };
   const funded = await fork.call(call);
   if (funded.failure !== null) {
     const move = dataOf('transferFrom(address,address,uint256)', funder, spender, amount);
@@ -130,9 +133,8 @@ async function tryFunding(trade: Trade): Promise<Fault | null> {
 }
 
 async function tryClaim(trade: Trade): Promise<Fault | null> {
-  const { fork, token, escrows, receiver, amount, terms, secret } = trade;
-  const args = [terms, secret] as const;
-  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'claim', args });
+  const { fork, token, escrows, receiver, amount, escrow, secret } = trade;
+  const data = claimData(escrow, secret.slice(2));
   const from = shown(fork.stranger());
   const claimed = await fork.call({ from, to: escrows, data: data.slice(2), later: hour });
   if (claimed.failure !== null) {
@@ -152,9 +154,9 @@ async function tryPassingOn({ fork, token, receiver, amount }: Trade): Promise<F
 }
 
 async function tryRefund(trade: Trade): Promise<Fault | null> {
-  const { fork, token, escrows, funder, amount, terms } = trade;
+  const { fork, token, escrows, funder, amount, escrow } = trade;
   const before = await balanceOf(fork, token, funder);
-  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'refund', args: [terms] });
+  const data = refundData(escrow);
   const call = { from: shown(fork.stranger()), to: escrows, data: data.slice(2), later: 2 * hour };
   const refunded = await fork.call(call);
   if (refunded.failure !== null) {

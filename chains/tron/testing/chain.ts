@@ -9,6 +9,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
+import { freshLane } from '../../../core/testing.ts';
 import { recorder } from '../../../devnet/testing/start.ts';
 import { deployedAddress } from '../../../devnet/tron/messages.ts';
 import { faucetAddress } from '../../../devnet/tron/simulator.ts';
@@ -110,6 +111,8 @@ export function newLeg(chain: TestChain, over: Partial<EscrowTerms> = {}): Leg {
     token: null,
     amount: 1_000n,
     timelock: chain.now() + 7_200,
+    fundBefore: chain.now() + 3_600,
+    lane: freshLane(),
     ...over,
   };
   const { address } = tronEscrow(terms, chain.deployment);

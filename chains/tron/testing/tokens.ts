@@ -1,7 +1,10 @@
-// Tokens of contracts/tron/dev/Listing.sol on the simulator. The faucet makes and owns them.
+// Tokens on the simulator: those of contracts/tron/dev/Listing.sol, and those that the escrow
+// contract's energy was measured with. The faucet makes and owns them.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { encodeAbiParameters } from 'viem/utils';
+import devCoin from '../../../contracts/escrows/artifacts/DevCoin.json' with { type: 'json' };
+import falseCoin from '../../../contracts/escrows/artifacts/FalseCoin.json' with { type: 'json' };
 import listing from '../../../contracts/tron/artifacts/listing.json' with { type: 'json' };
 import { deployedAddress } from '../../../devnet/tron/messages.ts';
 import { faucetAddress } from '../../../devnet/tron/simulator.ts';
@@ -21,6 +24,25 @@ export function deployToken(
   const types = addresses.map(() => ({ type: 'address' }));
   const args = encodeAbiParameters(types, addresses.map(bareAddress)).slice(2);
   return create(chain, listing[name].bytecode.slice(2) + args);
+}
+
+const measured = { DevCoin: devCoin, FalseCoin: falseCoin };
+
+/** One that energy was measured with, and how much of it each holder has. */
+export async function deployCoin(
+  chain: TestChain,
+  name: keyof typeof measured,
+  holders: Readonly<Record<string, bigint>>,
+): Promise<string> {
+  const token = await create(chain, measured[name].bytecode.slice(2));
+  const contract_address = hexToBytes(tronHex(token));
+  for (const [holder, amount] of Object.entries(holders)) {
+    const types = [{ type: 'address' }, { type: 'uint256' }] as const;
+    const args = encodeAbiParameters(types, [bareAddress(holder), amount]).slice(2);
+    const data = hexToBytes(selectorOf('mint(address,uint256)') + args);
+    await chain.dev.simulator.sendAsFaucet('TriggerSmartContract', { contract_address, data });
+  }
+  return token;
 }
 
 /** Puts code of any length on the chain. */

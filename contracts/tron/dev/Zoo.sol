@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import "evm/test/zoo/Tokens.sol";
+import "./Tokens.sol";
 
 // The hostile tokens of the tests as tokens of the dev chain: what wallets ask for, and nothing
 // else, is added. Anyone mints, and anyone sets the fault.

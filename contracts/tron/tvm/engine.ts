@@ -153,7 +153,8 @@ export async function createTvm(
   const { memoryEnergy = 1, cancun = false, jump, onMessage } = options;
   const common = createCustomCommon({ chainId }, Mainnet, {
     hardfork: Hardfork.Istanbul,
-    eips: EIPS,
+    // Without it a revert would leave transient storage as it was.
+    eips: cancun ? [...EIPS, 1153] : EIPS,
   });
   const params = {
     ...paramsEVM,
@@ -241,6 +242,7 @@ async function run(evm: EVM, state: TvmState, call: TvmCall): Promise<TvmResult>
     block: { header: header(call) } as never,
   });
   evm.journal.cleanJournal();
+  Reflect.get(evm, 'transientStorage').clear();
   state.underCreation = '';
   const error = execResult.exceptionError?.error;
   for (const address of execResult.selfdestruct?.keys() ?? []) {

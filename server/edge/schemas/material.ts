@@ -129,7 +129,10 @@ const solanaTx = named(
         {
           depositLamports: { ...lamports, description: "rent of the escrow's accounts" },
           returnedLamports: { ...lamports, description: 'of it, to the funder when it is settled' },
-          keptLamports: { ...lamports, description: 'of it, never' },
+          keptLamports: {
+            ...lamports,
+            description: 'of it, after a claim: from the timelock on, by a refund',
+          },
           feeLamports: lamports,
         },
         { description: "fund: what it takes from the funder's SOL beside what moves" },

@@ -47,6 +47,11 @@ const formerEscrow = Type.Object({
   scheduledRefunds,
 });
 
+const lane = Type.Object({
+  number: Type.String({ pattern: '^[0-9a-f]{24}$', description: '96 bits' }),
+  counter: Type.Integer({ minimum: 1, maximum: 1_073_741_823 }),
+});
+
 export const legSchema = named(
   'Leg',
   Type.Object({
@@ -61,6 +66,9 @@ export const legSchema = named(
     timelock: Type.Integer({ description: 'Unix seconds: claims before, refunds from then on' }),
     escrow: Type.Union([text, Type.Null()], {
       description: 'null until both addresses of the leg are known',
+    }),
+    lane: Type.Union([lane, Type.Null()], {
+      description: 'where one contract holds all escrows (TRON): the word of the funder it takes',
     }),
     redeemScript: Type.Union([text, Type.Null()], { description: 'Bitcoin: witness script, hex' }),
     payoutAddress: textOrNull,

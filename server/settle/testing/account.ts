@@ -1,11 +1,12 @@
 // An account with wallets and a key, straight into the database.
 
 import { hash, randomBytes } from 'node:crypto';
+import type { Family } from '../../../core/families.ts';
 import type { Deps } from '../../deps.ts';
 import { uuidv7 } from '../../ids.ts';
 
 export type Wallet = {
-  readonly family: 'bitcoin' | 'evm';
+  readonly family: Family;
   readonly address: string;
   readonly pubkey: string | null;
 };

@@ -1,0 +1,214 @@
+// Calls of the contract that holds all escrows of an EVM chain or of TRON: written, and read back.
+// Addresses are 20 bytes in hex with 0x. Pure.
+
+import { type Hex, toFunctionSelector } from 'viem';
+import { encodeFunctionData } from 'viem/utils';
+import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
+import { type Escrow, escrowId, type Terms } from '../../contracts/escrows/ids.ts';
+import type { Hex32 } from '../../core/hashlock.ts';
+import { hashlockOf } from '../../core/hashlock.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+
+/** Where the contract is. Both are in every id. */
+export type Place = { readonly chainId: number; readonly contract: Hex };
+
+export const noToken: Hex = `0x${'0'.repeat(40)}`;
+
+/** What the contract is told of an escrow. `bare` gives the 20 bytes of an address. */
+export function escrowOfTerms(terms: EscrowTerms, bare: (address: string) => Hex): Escrow {
+  const { lane, fundBefore, token } = terms;
+  if (lane === undefined || fundBefore === undefined) {
+    throw new Error(`terms of ${terms.hashlock} on ${terms.chain} name no lane`);
+  }
+  return {
+    terms: {
+      hashlock: `0x${terms.hashlock}`,
+      payout: bare(terms.payout.address),
+      refund: bare(terms.refund.address),
+      token: token === null ? noToken : bare(token),
+      amount: terms.amount,
+      timelock: BigInt(terms.timelock),
+      fundBefore: BigInt(fundBefore),
+    },
+    lane: BigInt(`0x${lane.number}`),
+    counter: lane.counter,
+  };
+}
+
+const argsOf = ({ terms, lane, counter }: Escrow) => [terms, lane, counter] as const;
+
+export function fundData(escrow: Escrow): Hex {
+  return encodeFunctionData({ abi: escrowsAbi, functionName: 'fund', args: argsOf(escrow) });
+}
+
+export function claimData(escrow: Escrow, secret: Hex32): Hex {
+  const args = [...argsOf(escrow), `0x${secret}`] as const;
+  return encodeFunctionData({ abi: escrowsAbi, functionName: 'claim', args });
+}
+
+export function refundData(escrow: Escrow): Hex {
+  return encodeFunctionData({ abi: escrowsAbi, functionName: 'refund', args: argsOf(escrow) });
+}
+
+/** A view that tells of one escrow: `stateOf` answers its state and the time of its last change. */
+export function stateData(escrow: Escrow): Hex {
+  return encodeFunctionData({ abi: escrowsAbi, functionName: 'stateOf', args: argsOf(escrow) });
+}
+
+/** A lane's word: `laneOf` answers counter, state, time and the beginning of the id. */
+export function laneData(funder: Hex, lane: bigint): Hex {
+  return encodeFunctionData({ abi: escrowsAbi, functionName: 'laneOf', args: [funder, lane] });
+}
+
+/** A call of ours, read back. The escrow follows from the terms, wherever it was sent to. */
+export type DecodedCall = {
+  readonly verb: 'fund' | 'claim' | 'refund';
+  /** The contract's id, hex with 0x. */
+  readonly id: Hex;
+  readonly escrow: Escrow;
+  readonly secret: Hex32 | null;
+};
+
+const tuple = '(bytes32,address,address,address,uint256,uint256,uint256),uint96,uint32';
+const legs = '((bytes32,address,address,uint256,uint256,uint256)[])';
+const four = (signature: string) => toFunctionSelector(`function ${signature}`).slice(2);
+const verbs: Readonly<Record<string, DecodedCall['verb']>> = {
+  [four(`fund(${tuple})`)]: 'fund',
+  [four(`fundWithPermit(${tuple},uint256,uint256,uint8,bytes32,bytes32)`)]: 'fund',
+  [four(`fundWithAuthorization(${tuple},uint8,bytes32,bytes32)`)]: 'fund',
+  [four(`claim(${tuple},bytes32)`)]: 'claim',
+  [four(`refund(${tuple})`)]: 'refund',
+  [four(`refundPart(${tuple},uint256)`)]: 'refund',
+};
+const batches: Readonly<Record<string, 'claim' | 'refund'>> = {
+  [four(`claimMany${legs}`)]: 'claim',
+  [four(`refundMany${legs}`)]: 'refund',
+};
+/** Looked for ahead, so that one found across another's bytes does not hide it. */
+const selector = new RegExp(`(?=(${Object.keys({ ...verbs, ...batches }).join('|')}))`, 'g');
+const wordLength = 64;
+/** The terms, the lane and the counter. */
+const escrowWords = 9;
+const legWords = 6;
+
+/**
+ * Every fund, claim and refund inside hex in lower case, at any depth: a call made by another
+ * contract, or a whole transaction, carries ours word for word. Only calls whose narrow words are
+ * clean count, since the contract refuses all others. `wanted` says which hashlocks are of interest
+ * before an id is computed, so that calldata full of selectors costs little.
+ */
+export function callsIn(
+  hex: string,
+  place: Place,
+  wanted: (hashlock: Hex32) => boolean = () => true,
+): DecodedCall[] {
+  const found: DecodedCall[] = [];
+  for (const { 1: name = '', index } of hex.matchAll(selector)) {
+    if (index % 2 === 1) continue;
+    const words = wordsFrom(hex, index + name.length);
+    const verb = verbs[name];
+    const batch = batches[name];
+    if (verb !== undefined) {
+      const call = wanted(words(0)) ? readCall(words, verb) : null;
+      if (call !== null) found.push(named(call, place));
+    } else if (batch !== undefined) {
+      for (const call of readBatch(words, batch, wanted)) found.push(named(call, place));
+    }
+  }
+  return found;
+}
+
+/** Calls that are read of bytes whose hashlocks nobody watches. */
+const mostStrange = 16;
+
+/** The ids of the first calls in bytes that fund one, whichever. */
+export function fundedIn(hex: string, place: Place): Hex[] {
+  let left = mostStrange;
+  const calls = callsIn(hex, place, () => left-- > 0);
+  return calls.flatMap(({ verb, id }) => (verb === 'fund' ? [id] : []));
+}
+
+type Call = Omit<DecodedCall, 'id'>;
+type Words = (at: number) => string;
+
+function named(call: Call, { chainId, contract }: Place): DecodedCall {
+  return { ...call, id: escrowId(chainId, contract, call.escrow) };
+}
+
+/** Hex words by their place; empty where the bytes end before. */
+function wordsFrom(hex: string, start: number): Words {
+  return (at) => {
+    const text = hex.slice(start + at * wordLength, start + (at + 1) * wordLength);
+    return text.length === wordLength && /^[0-9a-f]+$/.test(text) ? text : '';
+  };
+}
+
+const isNarrow = (word: string, digits: number) =>
+  word !== '' && word.startsWith('0'.repeat(wordLength - digits));
+const addressIn = (word: string): Hex => `0x${word.slice(24)}`;
+
+function readCall(words: Words, verb: DecodedCall['verb']): Call | null {
+  const own = Array.from({ length: escrowWords }, (_, at) => words(at));
+  if (own.includes('') || ![1, 2, 3].every((at) => isNarrow(words(at), 40))) return null;
+  if (!isNarrow(words(7), 24) || !isNarrow(words(8), 8)) return null;
+  const secret = verb === 'claim' ? words(escrowWords) : null;
+  if (secret === '') return null;
+  const terms: Terms = {
+    hashlock: `0x${words(0)}`,
+    payout: addressIn(words(1)),
+    refund: addressIn(words(2)),
+    token: addressIn(words(3)),
+    amount: BigInt(`0x${words(4)}`),
+    timelock: BigInt(`0x${words(5)}`),
+    fundBefore: BigInt(`0x${words(6)}`),
+  };
+  const counter = Number.parseInt(words(8), 16);
+  return { verb, escrow: { terms, lane: BigInt(`0x${words(7)}`), counter }, secret };
+}
+
+/** Legs of a batch in one transaction: more than a block's gas settles. */
+const mostLegs = 1_000;
+
+/** An array in the usual form: its place, its length, then leg by leg. */
+function readBatch(
+  words: Words,
+  verb: 'claim' | 'refund',
+  wanted: (hashlock: Hex32) => boolean,
+): Call[] {
+  if (words(0) === '' || BigInt(`0x${words(0)}`) !== 32n || !isNarrow(words(1), 8)) return [];
+  const count = Math.min(Number.parseInt(words(1), 16), mostLegs);
+  const calls: Call[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const leg = Array.from({ length: legWords }, (_, index) => words(2 + at * legWords + index));
+    if (leg.includes('')) break;
+    const call = readLeg(leg, verb, wanted);
+    if (call !== null) calls.push(call);
+  }
+  return calls;
+}
+
+function readLeg(
+  leg: readonly string[],
+  verb: 'claim' | 'refund',
+  wanted: (hashlock: Hex32) => boolean,
+): Call | null {
+  const [lock = '', payout = '', token = '', key = '', amount = '', packed = ''] = leg;
+  const hashlock = verb === 'claim' ? hashlockOf(lock) : lock;
+  if (!wanted(hashlock) || !isNarrow(payout, 40) || !isNarrow(token, 40)) return null;
+  const times = BigInt(`0x${packed}`);
+  const terms: Terms = {
+    hashlock: `0x${hashlock}`,
+    payout: addressIn(payout),
+    refund: `0x${key.slice(0, 40)}`,
+    token: addressIn(token),
+    amount: BigInt(`0x${amount}`),
+    timelock: times >> 96n,
+    fundBefore: (times >> 32n) & 0xffff_ffff_ffff_ffffn,
+  };
+  const escrow = {
+    terms,
+    lane: BigInt(`0x${key.slice(40)}`),
+    counter: Number(times & 0xffff_ffffn),
+  };
+  return { verb, escrow, secret: verb === 'claim' ? lock : null };
+}

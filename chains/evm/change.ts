@@ -1,0 +1,80 @@
+// Transactions found without logs: by their receipts, and by the second that the contract keeps of
+// an escrow's last change. For nodes that lose or keep back logs.
+
+import { blockAt, headBlock, receiptOf, txOf } from './node.ts';
+import { callsIn, decodeCall } from './plan.ts';
+import { type Known, learn, type Mark, noteLog, type Verb, type Watch } from './watch.ts';
+
+/** Receipts asked for in one block when nothing in its calldata names the escrow. */
+const mostReceipts = 300;
+/** Blocks of one second that are looked into. */
+const mostAlike = 16;
+
+/**
+ * The mark of a transaction, when its receipt says that it did this to the escrow: by a log, or
+ * by having been exactly that call and succeeded. null when it did not, or is on chain no more.
+ */
+export async function confirmed(
+  watch: Watch,
+  known: Known,
+  txid: string,
+  verb: Verb,
+  signal: AbortSignal,
+): Promise<Mark | null> {
+  const receipt = await receiptOf(watch.rpc, txid, signal);
+  if (receipt === null || !receipt.succeeded) return null;
+  const { address } = known.watched;
+  for (const log of receipt.logs) {
+    if (noteLog(watch, log) !== address) continue;
+    const found = known.marks.get(`${verb} ${txid}`);
+    if (found !== undefined) return found;
+  }
+  const tx = await txOf(watch.rpc, txid, signal);
+  const call = tx?.to ? decodeCall(tx.to, tx.input, watch.deployment) : null;
+  if (call?.verb !== verb || call.escrow !== address) return null;
+  if (call.secret !== null) learn(watch, call.secret);
+  return { verb, txid, block: receipt.block, index: 0 };
+}
+
+/** The transaction that changed an escrow's state at this second. */
+export async function changeOf(
+  watch: Watch,
+  known: Known,
+  verb: Verb,
+  second: number,
+  signal: AbortSignal,
+): Promise<Mark | null> {
+  for (const txid of known.callers) {
+    const found = await confirmed(watch, known, txid, verb, signal);
+    if (found !== null) return found;
+  }
+  const { address } = known.watched;
+  let number = await firstFrom(watch, second, signal);
+  for (let alike = 0; alike < mostAlike; alike += 1, number += 1) {
+    const block = await blockAt(watch.rpc, number, true, signal);
+    if (block === null || block.timestamp !== second) return null;
+    const named = block.txs.filter(({ input }) =>
+      callsIn(input, watch.deployment).some(
+        (call) => call.verb === verb && call.escrow === address,
+      ),
+    );
+    for (const { hash } of [...named, ...block.txs.slice(0, mostReceipts)]) {
+      const found = await confirmed(watch, known, hash, verb, signal);
+      if (found !== null) return found;
+    }
+  }
+  return null;
+}
+
+/** The first block that is not before this second. */
+async function firstFrom({ rpc }: Watch, second: number, signal: AbortSignal): Promise<number> {
+  let low = 0;
+  let high = (await headBlock(rpc, signal)).number;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const block = await blockAt(rpc, middle, false, signal);
+    if (block !== null && block.timestamp < second) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

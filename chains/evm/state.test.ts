@@ -1,0 +1,122 @@
+// What the contract says of an escrow, and the word by which it is made to say it.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Hex } from 'viem';
+import { ParleyError } from '../../core/errors.ts';
+import type { Lane } from '../../core/terms.ts';
+import { type Rpc, rpcClient } from '../rpc.ts';
+import { laneSlot, lentOpen, openWord } from './lane-word.ts';
+import { contractEscrow, evmDeployment, idOfEscrow } from './plan.ts';
+import { mustBeOpen, stateAt } from './state.ts';
+import { startAnvil, type TestChain } from './testing/anvil.ts';
+import { anyone, claim, fund, type Leg, later, newLeg, refund } from './testing/swap.ts';
+
+const signal = () => AbortSignal.timeout(60_000);
+const deployment = evmDeployment(31_337);
+let chain: TestChain;
+let rpc: Rpc;
+before(async () => {
+  chain = await startAnvil();
+  rpc = rpcClient({ chain: 'evm-dev', urls: [chain.rpcUrl] });
+});
+after(() => chain.stop());
+
+const shown = ({ terms }: Pick<Leg, 'terms'>, at: number | 'latest' = 'latest') =>
+  stateAt(rpc, deployment, terms, at, signal());
+const now = async () => Number((await chain.client.getBlock()).timestamp);
+const height = async () => Number(await chain.client.getBlockNumber());
+
+test('an escrow is told by its state and the second of its last change, at any block', async () => {
+  const leg = await newLeg(chain);
+  const empty = await height();
+  assert.deepEqual(await shown(leg), { state: 'never', changedAt: 0 });
+  await fund(chain, leg);
+  const opened = { state: 'open', changedAt: await now() };
+  const full = await height();
+  assert.deepEqual(await shown(leg), opened);
+  await later(chain, 60);
+  await claim(chain, leg);
+  const claimed = { state: 'claimed', changedAt: await now() };
+  assert.ok(claimed.changedAt >= opened.changedAt + 60);
+  assert.deepEqual(await shown(leg), claimed);
+  assert.deepEqual(await shown(leg, empty), { state: 'never', changedAt: 0 });
+  assert.deepEqual(await shown(leg, full), opened);
+});
+
+test('a refund, a later escrow in the lane, and a counter that others took', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  await later(chain, 7_200);
+  await refund(chain, leg);
+  assert.deepEqual(await shown(leg), { state: 'refunded', changedAt: await now() });
+  const other = await newLeg(chain, { lane: leg.terms.lane as Lane });
+  assert.deepEqual(await shown(other), { state: 'void', changedAt: 0 });
+  const lane = { ...(leg.terms.lane as Lane), counter: 2 };
+  const next = await newLeg(chain, { lane });
+  await fund(chain, next);
+  assert.deepEqual(await shown(leg), { state: 'ended', changedAt: 0 });
+  await mustBeOpen(rpc, deployment, next.terms, next.escrow.address, signal());
+  const over = mustBeOpen(rpc, deployment, leg.terms, leg.escrow.address, signal());
+  await assert.rejects(over, (error: unknown) => {
+    assert.ok(error instanceof ParleyError && error.code === 'nothing_there');
+    return error.message.includes(leg.escrow.address) && error.message.includes('"ended"');
+  });
+});
+
+test('before the contract was deployed there was no escrow; without one nothing is said', async () => {
+  const leg = await newLeg(chain);
+  assert.deepEqual(await shown(leg, 0), { state: 'never', changedAt: 0 });
+  const nowhere = { ...deployment, contract: anyone.address };
+  const asked = stateAt(rpc, nowhere, leg.terms, 'latest', signal());
+  await assert.rejects(asked, /cannot be read: there is no contract at/);
+});
+
+for (const [what, answer] of [
+  ['one word', `0x${'1'.padStart(64, '0')}`],
+  ['a state that is none', `0x${'6'.padStart(64, '0')}${'1'.padStart(64, '0')}`],
+  ['a second that is none', `0x${'1'.padStart(64, '0')}${'1'.padEnd(64, '0')}`],
+  ['no hex', `0x${'1'.padStart(64, '0')}${'x'.padStart(64, '0')}`],
+  ['no text', null],
+] as const) {
+  test(`a node that answers ${what} says nothing of an escrow`, async () => {
+    const odd: Rpc = { ...rpc, call: async () => answer };
+    const { terms } = await newLeg(chain);
+    for (const at of [7, 'latest'] as const) {
+      await assert.rejects(stateAt(odd, deployment, terms, at, signal()), (error: unknown) => {
+        return error instanceof ParleyError && error.code === 'chain_unavailable';
+      });
+    }
+  });
+}
+
+test('the word of an open escrow is what the contract writes, where it writes it', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  const { terms, lane, counter } = contractEscrow(leg.terms);
+  const word = openWord(idOfEscrow(leg.escrow.address), BigInt(await now()), counter);
+  const slot = laneSlot(terms.refund, lane);
+  const address = deployment.contract as Hex;
+  assert.equal(await chain.client.getStorageAt({ address, slot }), word);
+  // A second beyond 32 bits is kept modulo 2^32.
+  assert.equal(
+    openWord(idOfEscrow(leg.escrow.address), BigInt(await now()) + 2n ** 33n, counter),
+    word,
+  );
+});
+
+test('with the word lent, an escrow is open for one call, and for no other', async () => {
+  const leg = await newLeg(chain);
+  const lent = lentOpen(leg.terms, deployment);
+  assert.deepEqual(Object.keys(lent), [deployment.contract]);
+  const lending: Rpc = {
+    ...rpc,
+    call: (method, params, by, own) => rpc.call(method, [...params, lent], by, own),
+  };
+  const { state } = await stateAt(lending, deployment, leg.terms, 'latest', signal());
+  assert.equal(state, 'open');
+  const other = await newLeg(chain, { lane: leg.terms.lane as Lane });
+  const beside = await stateAt(lending, deployment, other.terms, 'latest', signal());
+  assert.equal(beside.state, 'void');
+  assert.equal((await shown(leg)).state, 'never');
+});

@@ -1,0 +1,196 @@
+// What is told of an escrow whose lane was used again, or whose counter went to another: on the
+// simulator, with the contract as it is.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
+import { freshLane } from '../../core/testing.ts';
+import { type TronAdapter, tronAdapter } from './adapter.ts';
+import { tronDevPolicy } from './policy.ts';
+import {
+  claim,
+  fund,
+  type Leg,
+  newLeg,
+  refund,
+  solidityLag,
+  startTron,
+  type TestChain,
+} from './testing/chain.ts';
+
+const signal = () => AbortSignal.timeout(60_000);
+let chain: TestChain;
+before(async () => {
+  chain = await startTron();
+});
+after(() => chain.stop());
+
+/** Opened anew: it has followed nothing. */
+function adapterOf(log: string[] = []): TronAdapter {
+  return tronAdapter({
+    chain: 'tron-dev',
+    deployment: chain.deployment,
+    sources: [{ url: chain.url }],
+    policy: tronDevPolicy,
+    log: (event) => log.push(event),
+  });
+}
+
+/** Escrows that take one lane after another. */
+function legsInLane(count: number): Leg[] {
+  const { number } = freshLane();
+  return Array.from({ length: count }, (_, at) =>
+    newLeg(chain, { lane: { number, counter: at + 1 } }),
+  );
+}
+
+const read = (adapter: TronAdapter, { escrow }: Leg, stored?: EscrowFacts) =>
+  adapter.readEscrow(stored === undefined ? escrow : { ...escrow, stored }, signal());
+
+/** Nobody knows what it was: seen, so that nobody funds on it, and with nothing in it. */
+const unknown: EscrowFacts = {
+  ...nothingSeen,
+  funded: { txid: 'unknown', confirmations: 1, deep: false },
+};
+
+async function settled(leg: Leg, verb: 'claim' | 'refund'): Promise<void> {
+  await fund(chain, leg);
+  if (verb === 'refund') await chain.pass(7_300);
+  await (verb === 'claim' ? claim(chain, leg) : refund(chain, leg));
+}
+
+for (const verb of ['claim', 'refund'] as const) {
+  test(`after a ${verb} and another escrow in its lane, what was stored stays`, async () => {
+    const [first, second] = legsInLane(2) as [Leg, Leg];
+    await settled(first, verb);
+    await chain.solidify();
+    const stored = await read(adapterOf(), first);
+    assert.equal(legStatus(stored), verb === 'claim' ? 'claimed' : 'refunded');
+    const next = newLeg(chain, { ...(second.terms.lane && { lane: second.terms.lane }) });
+    await fund(chain, next);
+    const log: string[] = [];
+    const adapter = adapterOf(log);
+    // The solid word has this escrow yet; then it has the later one.
+    for (const blocks of [0, solidityLag]) {
+      if (blocks > 0) await chain.dev.mine(blocks);
+      const after = await read(adapter, first, stored);
+      assert.deepEqual(after, { ...stored, empty: true });
+    }
+    assert.deepEqual(log, []);
+    assert.equal(legStatus(await read(adapter, next)), 'funded');
+  });
+
+  test(`after a ${verb} and another escrow in its lane, logs that were followed tell of it`, async () => {
+    const { number } = freshLane();
+    const adapter = adapterOf();
+    const first = newLeg(chain, { lane: { number, counter: 1 } });
+    adapter.watch([first.escrow]);
+    await adapter.changes(signal());
+    const fundTx = await fund(chain, first);
+    await adapter.changes(signal());
+    if (verb === 'refund') await chain.pass(7_300);
+    const settleTx = await (verb === 'claim' ? claim(chain, first) : refund(chain, first));
+    await fund(chain, newLeg(chain, { lane: { number, counter: 2 } }));
+    await adapter.changes(signal());
+    const early = await read(adapter, first);
+    const outcome = ({ claimed, refunded }: EscrowFacts) =>
+      verb === 'claim' ? [claimed, refunded] : [refunded, claimed];
+    const before = outcome(early);
+    assert.deepEqual([before[0]?.txid, before[0]?.deep, before[1]], [settleTx, false, null]);
+    assert.equal(early.empty, false);
+    // Deep once is deep for ever, whatever this node says.
+    const deep = { txid: 'aa', confirmations: 30, deep: true };
+    const known = await read(adapter, first, { ...nothingSeen, funded: deep, claimed: deep });
+    assert.deepEqual([known.funded, known.claimed, known.refunded], [deep, deep, null]);
+    await chain.solidify();
+    const late = await read(adapter, first);
+    const [after, other] = outcome(late);
+    assert.deepEqual([after?.txid, after?.deep, other], [settleTx, true, null]);
+    assert.deepEqual([late.funded?.txid, late.funded?.deep], [fundTx, true]);
+    assert.deepEqual([late.balance, late.empty], [0n, true]);
+    assert.equal(late.secret, verb === 'claim' ? first.secret : null);
+    // Confirmed as often as its escrow wants, or it is not deep.
+    const wanting = { ...first.escrow, requiredConfirmations: 1_000 };
+    const waits = await adapter.readEscrow(wanting, signal());
+    assert.deepEqual(outcome(waits)[0]?.deep, false);
+  });
+}
+
+test('an escrow of a lane that has a later one, and of which nothing is known, was seen and is empty', async () => {
+  const [first, second] = legsInLane(2) as [Leg, Leg];
+  await settled(first, 'claim');
+  await chain.solidify();
+  await fund(chain, second);
+  await chain.solidify();
+  const log: string[] = [];
+  const facts = await read(adapterOf(log), first);
+  assert.deepEqual(facts, unknown);
+  assert.deepEqual(log, ['unknown_outcome']);
+  assert.equal(legStatus(facts), 'seen');
+});
+
+test('an escrow that was never funded is not made to look so by others in its lane', async () => {
+  const [first, second] = legsInLane(2) as [Leg, Leg];
+  const { lane } = first.terms;
+  assert.ok(lane);
+  const adapter = adapterOf();
+  adapter.watch([first.escrow]);
+  await adapter.changes(signal());
+  const other = newLeg(chain, { lane });
+  await settled(other, 'claim');
+  await chain.solidify();
+  await adapter.changes(signal());
+  // Its counter went to another, and it can never be funded.
+  assert.deepEqual(await read(adapter, first), nothingSeen);
+  await fund(chain, second);
+  await chain.solidify();
+  await adapter.changes(signal());
+  for (const each of [adapter, adapterOf()]) {
+    assert.deepEqual(await read(each, first), unknown);
+    assert.deepEqual(await read(each, first, nothingSeen), unknown);
+  }
+});
+
+test('a funding whose block was taken back proves nothing once the lane has a later escrow', async () => {
+  const [first, second] = legsInLane(2) as [Leg, Leg];
+  const { lane } = first.terms;
+  assert.ok(lane);
+  const adapter = adapterOf();
+  adapter.watch([first.escrow]);
+  await adapter.changes(signal());
+  await fund(chain, first);
+  await adapter.changes(signal());
+  const stored = await read(adapter, first);
+  assert.equal(legStatus(stored), 'seen');
+  await chain.dev.simulator.chain.takeBack(1);
+  const other = newLeg(chain, { lane });
+  await settled(other, 'claim');
+  await fund(chain, second);
+  await chain.solidify();
+  assert.equal((await read(adapter, first)).funded?.deep, false);
+  await adapter.changes(signal());
+  assert.deepEqual(await read(adapter, first), unknown);
+  assert.equal((await read(adapterOf(), first, stored)).funded?.deep, false);
+});
+
+test('what came of an escrow is solid although a later one waits for a block in its lane', async () => {
+  const [first, second] = legsInLane(2) as [Leg, Leg];
+  await settled(first, 'claim');
+  await chain.solidify();
+  await fund(chain, second);
+  const facts = await read(adapterOf(), first);
+  assert.deepEqual([legStatus(facts), facts.empty], ['claimed', true]);
+  assert.deepEqual([facts.funded?.deep, facts.refunded], [true, null]);
+});
+
+test('a claim that was stored is none where the solid word says refunded', async () => {
+  const [first, second] = legsInLane(2) as [Leg, Leg];
+  await fund(chain, first);
+  await chain.pass(7_300);
+  await refund(chain, first);
+  await chain.solidify();
+  await fund(chain, newLeg(chain, { ...(second.terms.lane && { lane: second.terms.lane }) }));
+  const claimed = { txid: 'aa', confirmations: 1, deep: false };
+  const facts = await read(adapterOf(), first, { ...nothingSeen, claimed });
+  assert.deepEqual([legStatus(facts), facts.claimed], ['refunded', null]);
+});

@@ -1,0 +1,167 @@
+// The deployment against real EVMs: same addresses on two chains, repeatable, and suspicious.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createTestClient, type Hex, http, publicActions } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { foundry } from 'viem/chains';
+import { withAnvil } from '../evm/anvil.ts';
+import { DeploymentError, deployer, sendThroughDeployer } from '../evm/create2.ts';
+import { deployDevTokens, pinnedDevTokens } from '../evm/dev-tokens.ts';
+import { deployment, initCode } from './artifacts/abi.ts';
+import { deployContracts, verifyDeployment } from './deploy.ts';
+import { domainOf } from './ids.ts';
+
+// anvil's first and public account
+const privateKey: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
+
+function anvilClient(rpcUrl: string) {
+  return createTestClient({ mode: 'anvil', chain: foundry, transport: http(rpcUrl) }).extend(
+    publicActions,
+  );
+}
+
+function commandLine(
+  args: string[],
+  key: string | undefined,
+): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((resolve, reject) => {
+    const { PARLEY_DEPLOYER_KEY: _, ...env } = process.env;
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'deploy.ts'), ...args], {
+      env: key === undefined ? env : { ...env, PARLEY_DEPLOYER_KEY: key },
+      signal: AbortSignal.timeout(60_000),
+    });
+    const seen = { out: '', err: '' };
+    child.stdout.on('data', (chunk: Buffer) => {
+      seen.out += chunk.toString();
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      seen.err += chunk.toString();
+    });
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code: code ?? 1, ...seen }));
+  });
+}
+
+test('two chains get the same addresses and code, and a repetition sends nothing', async () => {
+  for (const chainId of [31337, 31338]) {
+    await withAnvil(
+      async (rpcUrl) => {
+        assert.equal((await verifyDeployment({ rpcUrl })).ok, false);
+        const first = await deployContracts({ rpcUrl, privateKey });
+        assert.equal(first.chainId, chainId);
+        assert.equal(first.contract, deployment.address);
+        assert.match(first.txHash ?? '', /^0x[0-9a-f]{64}$/);
+        const block = await anvilClient(rpcUrl).getBlockNumber();
+        const account = privateKeyToAccount(privateKey);
+        assert.equal((await deployContracts({ rpcUrl, account })).txHash, null);
+        assert.equal(await anvilClient(rpcUrl).getBlockNumber(), block);
+        const verified = await verifyDeployment({ rpcUrl });
+        assert.equal(verified.ok, true);
+        assert.equal(verified.domain, domainOf(chainId, deployment.address));
+      },
+      ['--chain-id', String(chainId)],
+    );
+  }
+});
+
+test('a deployment that another was faster with sends nothing', async () => {
+  const code = { salt: deployment.salt, initCode };
+  await withAnvil(async (rpcUrl) => {
+    await deployContracts({ rpcUrl, privateKey });
+    assert.equal(await sendThroughDeployer({ rpcUrl, privateKey }, code), null);
+  });
+});
+
+test('two deployments at the same moment both end well', async () => {
+  await withAnvil(async (rpcUrl) => {
+    const other: Hex = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d';
+    const both = await Promise.all([
+      deployContracts({ rpcUrl, privateKey }),
+      deployContracts({ rpcUrl, privateKey: other }),
+    ]);
+    assert.deepEqual(
+      both.map((one) => one.contract),
+      [deployment.address, deployment.address],
+    );
+  });
+});
+
+test('other code at the address, and a contract of another chain, are refused', async () => {
+  await withAnvil(async (rpcUrl) => {
+    await deployContracts({ rpcUrl, privateKey });
+    const { address } = deployment;
+    const client = anvilClient(rpcUrl);
+    const elsewhere = await client.getCode({ address });
+    const isRefused = (error: unknown) =>
+      error instanceof DeploymentError && error.code === 'code_differs';
+    await client.setCode({ address, bytecode: '0x6001' });
+    await assert.rejects(deployContracts({ rpcUrl, privateKey }), isRefused);
+    assert.deepEqual((await verifyDeployment({ rpcUrl })).ok, false);
+    await withAnvil(
+      async (other) => {
+        await anvilClient(other).setCode({ address, bytecode: elsewhere as Hex });
+        await assert.rejects(deployContracts({ rpcUrl: other, privateKey }), isRefused);
+      },
+      ['--chain-id', '31338'],
+    );
+  });
+});
+
+test('a chain without the CREATE2 deployer, or with an impostor there, is refused', async () => {
+  for (const bytecode of ['0x', '0x6001'] as const) {
+    await withAnvil(async (rpcUrl) => {
+      await anvilClient(rpcUrl).setCode({ address: deployer.address, bytecode });
+      await assert.rejects(
+        deployContracts({ rpcUrl, privateKey }),
+        (error) => error instanceof DeploymentError && error.code === 'deployer_missing',
+      );
+    });
+  }
+});
+
+test('an aborted deployment stops', async () => {
+  await withAnvil(async (rpcUrl) => {
+    const signal = AbortSignal.abort();
+    await assert.rejects(deployContracts({ rpcUrl, privateKey, signal }));
+    assert.equal((await verifyDeployment({ rpcUrl })).ok, false);
+  });
+});
+
+test('the command deploys, says so, verifies, and is repeatable', async () => {
+  await withAnvil(async (rpcUrl) => {
+    const missing = await commandLine(['--rpc', rpcUrl, '--verify'], undefined);
+    assert.equal(missing.code, 1);
+    assert.match(missing.out, /code none domain none NOT as pinned/);
+    const keyless = await commandLine(['--rpc', rpcUrl], undefined);
+    assert.equal(keyless.code, 1);
+    assert.match(keyless.err, /PARLEY_DEPLOYER_KEY/);
+    const first = await commandLine(['--rpc', rpcUrl], privateKey);
+    assert.equal(first.code, 0, first.err);
+    assert.match(first.out, /chain 31337: 0x[0-9a-fA-F]{40} deployed by 0x[0-9a-f]{64}/);
+    const second = await commandLine(['--rpc', rpcUrl], privateKey);
+    assert.equal(second.code, 0, second.err);
+    assert.match(second.out, /was there already/);
+    const verified = await commandLine(['--rpc', rpcUrl, '--verify'], undefined);
+    assert.equal(verified.code, 0);
+    assert.match(verified.out, / as pinned/);
+    assert.ok(
+      ![first, second].some(({ out, err }) => `${out}${err}`.includes(privateKey.slice(2))),
+    );
+  });
+});
+
+test('development tokens land where they are pinned, once', async () => {
+  await withAnvil(async (rpcUrl) => {
+    const pinned = pinnedDevTokens();
+    const tokens = await deployDevTokens({ rpcUrl, privateKey });
+    assert.deepEqual(
+      tokens,
+      Object.fromEntries(Object.entries(pinned).map(([name, { address }]) => [name, address])),
+    );
+    const block = await anvilClient(rpcUrl).getBlockNumber();
+    await deployDevTokens({ rpcUrl, privateKey }, ['DevDollar']);
+    assert.equal(await anvilClient(rpcUrl).getBlockNumber(), block);
+  });
+});

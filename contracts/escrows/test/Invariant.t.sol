@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {Base, Escrow} from "./Base.sol";
+import {Market} from "./Market.sol";
+import {NoReturn} from "./zoo/Tokens.sol";
+import {Wild} from "./zoo/Wild.sol";
+
+contract InvariantTest is Base {
+    Market internal market;
+    Wild internal wild;
+    address internal honest;
+
+    struct FuzzSelector {
+        address addr;
+        bytes4[] selectors;
+    }
+
+    function setUp() public override {
+        super.setUp();
+        wild = new Wild();
+        honest = address(new NoReturn());
+        market = new Market(escrows, coin, honest, wild);
+    }
+
+    function targetContracts() public view returns (address[] memory targets) {
+        targets = new address[](1);
+        targets[0] = address(market);
+    }
+
+    /// Openings and claims more often than the rest, so that much is open and claimed in time.
+    function targetSelectors() public view returns (FuzzSelector[] memory targets) {
+        bytes4[] memory verbs = new bytes4[](12);
+        verbs[0] = Market.open.selector;
+        verbs[1] = Market.open.selector;
+        verbs[2] = Market.open.selector;
+        verbs[3] = Market.claim.selector;
+        verbs[4] = Market.claim.selector;
+        verbs[5] = Market.refund.selector;
+        verbs[6] = Market.refund.selector;
+        verbs[7] = Market.many.selector;
+        verbs[8] = Market.many.selector;
+        verbs[9] = Market.stray.selector;
+        verbs[10] = Market.wait.selector;
+        verbs[11] = Market.fundAgain.selector;
+        targets = new FuzzSelector[](1);
+        targets[0] = FuzzSelector(address(market), verbs);
+    }
+
+    function invariant_nothing_happens_against_the_rules() public view {
+        vm.assertEq(market.surprises(), 0, "surprises");
+        vm.assertEq(wild.entered(), 0, "verbs within a token call");
+    }
+
+    /// Equal for what is honest. A token that moves what it likes is never owed more than is here.
+    function invariant_what_is_owed_is_here_and_strays_besides() public view {
+        for (uint256 i = 0; i < 4; i++) {
+            address asset = market.assets(i);
+            vm.assertLe(market.owed(asset), here(asset), "owed");
+            if (i == 3) continue;
+            vm.assertEq(here(asset), market.owed(asset) + market.strays(asset), "balance");
+        }
+    }
+
+    function invariant_what_is_owed_is_the_sum_of_what_is_open() public view {
+        uint256[4] memory open;
+        for (uint256 i = 0; i < market.count(); i++) {
+            Market.Deal memory it = market.deal(i);
+            if (stateOf(it.e) != OPEN) continue;
+            for (uint256 asset = 0; asset < 4; asset++) {
+                if (market.assets(asset) == it.e.terms.token) open[asset] += it.e.terms.amount;
+            }
+        }
+        for (uint256 asset = 0; asset < 4; asset++) {
+            vm.assertEq(open[asset], market.owed(market.assets(asset)), "open");
+        }
+    }
+
+    function invariant_everybody_has_what_is_due() public view {
+        for (uint256 i = 0; i < 3; i++) {
+            address asset = market.assets(i);
+            for (uint256 n = 0; n < 5; n++) {
+                address payout = market.payoutOf(n);
+                address refund = market.funderOf(n);
+                vm.assertEq(held(asset, payout), market.due(payout, asset), "payout");
+                vm.assertEq(held(asset, refund), market.due(refund, asset), "funder");
+            }
+        }
+    }
+
+    function invariant_every_escrow_reads_as_the_books_say() public view {
+        for (uint256 i = 0; i < market.count(); i++) {
+            Market.Deal memory it = market.deal(i);
+            Market.Book memory book = market.book(keyOf(it.e));
+            vm.assertLe(it.openings, 1, "no id is open twice");
+            uint256 state = it.state;
+            if (it.e.counter == 0 || it.e.counter > book.used) state = UNFUNDED;
+            else if (it.e.counter < book.used) state = ENDED;
+            else if (book.last != i) state = VOID;
+            bool known = state != ENDED && state != VOID && state != UNFUNDED;
+            expectState(it.e, state, known ? it.changedAt : 0);
+        }
+    }
+
+    function invariant_words_hold_the_last_escrow_and_are_never_zero_again() public view {
+        uint256[] memory keys = new uint256[](9);
+        for (uint256 i = 0; i < 9; i++) {
+            keys[i] = uint256(uint160(market.funderOf(i))) << 96 | i / 3;
+        }
+        uint256[] memory words = escrows.lanesOf(keys);
+        for (uint256 i = 0; i < 9; i++) {
+            Market.Book memory book = market.book(keys[i]);
+            if (book.used == 0) {
+                vm.assertEq(words[i], 0, "never used");
+                continue;
+            }
+            Market.Deal memory it = market.deal(book.last);
+            vm.assertFalse(words[i] == 0, "never zero again");
+            vm.assertEq(words[i], wordOf(it.e, it.state, it.changedAt), "word");
+        }
+    }
+
+    /// A walk with a fixed seed: whoever looks for defects must have done everything there is.
+    function test_the_market_does_everything() public {
+        uint256 seed = 1;
+        for (uint256 i = 0; i < 1200; i++) {
+            seed = uint256(keccak256(abi.encode(seed)));
+            uint256 a = uint256(keccak256(abi.encode(seed, 1)));
+            uint256 b = uint256(keccak256(abi.encode(seed, 2)));
+            if (seed % 8 < 3) market.open(a, uint96(b), b, a / 64);
+            if (seed % 8 == 3) market.claim(a, b);
+            if (seed % 8 == 4) market.refund(a, b);
+            if (seed % 8 == 5) market.many(a, b % 2 == 0);
+            if (seed % 8 == 6) market.wait(a);
+            if (seed % 8 == 7) market.fundAgain(a, b);
+        }
+        for (uint256 way = 0; way < 9; way++) {
+            vm.assertLe(3, market.done(way), "too little happened");
+        }
+        invariant_nothing_happens_against_the_rules();
+        invariant_what_is_owed_is_here_and_strays_besides();
+        invariant_what_is_owed_is_the_sum_of_what_is_open();
+        invariant_everybody_has_what_is_due();
+        invariant_every_escrow_reads_as_the_books_say();
+        invariant_words_hold_the_last_escrow_and_are_never_zero_again();
+    }
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {Base, Escrow} from "./Base.sol";
+import {ParleyEscrows} from "../src/ParleyEscrows.sol";
+
+/// @notice What a lane takes, keeps and forgets.
+contract LanesTest is Base {
+    /// As if the lane had been used so often, and its last escrow refunded.
+    function used(Escrow memory e, uint32 counter) internal {
+        Escrow memory last = copyOf(e);
+        last.counter = counter;
+        vm.store(address(escrows), slotOf(e), bytes32(wordOf(last, REFUNDED, NOW - 1 days)));
+    }
+
+    function test_a_lane_begins_with_one() public {
+        Escrow memory e = native();
+        for (uint256 i = 0; i < 3; i++) {
+            e.counter = [uint32(0), 2, type(uint32).max][i];
+            expectNotReady(0, 0, e.counter);
+            fund(e);
+            expectState(e, UNFUNDED, 0);
+        }
+        e.counter = 1;
+        fund(e);
+    }
+
+    function test_a_settled_lane_takes_the_next_counter_and_no_other() public {
+        for (uint256 end = CLAIMED; end <= REFUNDED; end++) {
+            vm.warp(NOW);
+            Escrow memory e = native();
+            e.lane += uint96(end);
+            fund(e);
+            if (end == REFUNDED) vm.warp(TIMELOCK);
+            if (end == CLAIMED) claim(e);
+            else refund(e);
+            vm.warp(NOW + 1);
+            for (uint256 i = 0; i < 4; i++) {
+                Escrow memory other = copyOf(e);
+                other.counter = [uint32(0), 1, 3, type(uint32).max][i];
+                expectNotReady(end, 1, other.counter);
+                fund(other);
+            }
+            vm.assertEq(wordIn(e), wordOf(e, end, end == CLAIMED ? NOW : TIMELOCK), "as it was");
+            fund(nextOf(e));
+            vm.assertEq(wordIn(e), wordOf(nextOf(e), OPEN, NOW + 1), "written over");
+        }
+    }
+
+    function test_an_open_lane_takes_nothing() public {
+        Escrow memory e = native();
+        fund(e);
+        uint256 word = wordIn(e);
+        for (uint32 counter = 0; counter < 4; counter++) {
+            Escrow memory other = altered(e, 5);
+            other.counter = counter;
+            expectNotReady(OPEN, 1, counter);
+            fund(other);
+        }
+        vm.warp(TIMELOCK + 30 days); // it stays open until somebody settles it
+        Escrow memory late = nextOf(e);
+        late.terms.timelock = TIMELOCK + 31 days;
+        late.terms.fundBefore = TIMELOCK + 31 days;
+        expectNotReady(OPEN, 1, 2);
+        fund(late);
+        vm.assertEq(wordIn(e), word, "as it was");
+    }
+
+    function test_the_last_counter_is_taken_and_none_after_it() public {
+        Escrow memory e = native();
+        e.counter = LAST;
+        used(e, LAST - 1);
+        fund(e);
+        expectState(e, OPEN, NOW);
+        vm.assertEq(wordIn(e), wordOf(e, OPEN, NOW), "word");
+        claim(e);
+        expectState(e, CLAIMED, NOW);
+        Escrow[3] memory none = [nextOf(e), copyOf(e), copyOf(e)];
+        none[1].counter = 0;
+        none[2].counter = 1;
+        for (uint256 i = 0; i < 3; i++) {
+            expectNotReady(CLAIMED, LAST, none[i].counter);
+            fund(none[i]);
+        }
+    }
+
+    /// A counter has 30 bits in the word, 32 in calldata: the other two must never be the time's.
+    function test_a_counter_beyond_the_last_opens_nothing() public {
+        Escrow memory e = native();
+        fund(e);
+        for (uint256 bit = 30; bit < 32; bit++) {
+            Escrow memory other = copyOf(e);
+            other.counter = uint32(1 | 1 << bit);
+            expectState(other, UNFUNDED, 0);
+            expectNotOpen(other, UNFUNDED);
+            claim(other);
+        }
+    }
+
+    function test_two_escrows_of_one_lane_one_after_the_other() public {
+        Escrow memory first = native();
+        Escrow memory second = altered(nextOf(first), 4);
+        fund(first);
+        expectState(second, UNFUNDED, 0);
+        vm.warp(NOW + 60);
+        claim(first);
+        expectState(first, CLAIMED, NOW + 60);
+        vm.warp(NOW + 120);
+        fund(second);
+        expectState(first, ENDED, 0);
+        expectState(second, OPEN, NOW + 120);
+        claim(second);
+        vm.assertEq(RECIPIENT.balance, 2 * AMOUNT - 1, "both paid");
+    }
+
+    /// A claim that was sent for the first escrow lands after the lane's next use.
+    function test_a_claim_or_refund_that_comes_after_the_reuse_finds_nothing() public {
+        Escrow memory first = native();
+        Escrow memory second = nextOf(first);
+        fund(first);
+        claim(first);
+        fund(second);
+        expectNotOpen(first, ENDED);
+        claim(first);
+        vm.warp(TIMELOCK);
+        expectNotOpen(first, ENDED);
+        refund(first);
+        expectState(second, OPEN, NOW);
+        vm.assertEq(here(address(0)), AMOUNT, "untouched");
+    }
+
+    function test_a_counter_that_went_to_others_is_void() public {
+        Escrow memory agreed = native();
+        Escrow memory taken = altered(agreed, 4);
+        fund(taken);
+        expectState(agreed, VOID, 0);
+        expectNotReady(OPEN, 1, 1);
+        fund(agreed);
+        expectNotOpen(agreed, VOID);
+        claim(agreed);
+        claim(taken);
+        expectState(agreed, VOID, 0);
+        fund(nextOf(taken));
+        expectState(agreed, ENDED, 0);
+    }
+
+    /// A block that funded the lane's next use goes away, and another escrow takes its counter.
+    function test_a_reorganisation_across_a_reuse() public {
+        Escrow memory first = native();
+        Escrow memory second = nextOf(first);
+        Escrow memory instead = altered(second, 1);
+        fund(first);
+        uint256 open = vm.snapshotState();
+        claim(first);
+        uint256 settled = vm.snapshotState();
+        fund(second);
+        expectState(first, ENDED, 0);
+        vm.assertTrue(vm.revertToState(settled), "reorganised");
+        expectState(first, CLAIMED, NOW);
+        expectState(second, UNFUNDED, 0);
+        fund(instead);
+        expectState(second, VOID, 0);
+        expectNotOpen(second, VOID);
+        claim(second);
+        vm.assertTrue(vm.revertToState(open), "and deeper");
+        expectState(first, OPEN, NOW);
+        expectNotReady(OPEN, 1, 2);
+        fund(second);
+    }
+
+    function test_lanes_and_funders_do_not_meet() public {
+        Escrow memory e = native();
+        fund(e);
+        for (uint256 field = 0; field < 3; field++) {
+            Escrow memory other = copyOf(e);
+            if (field == 0) other.lane += 1;
+            if (field == 1) other.terms.refund = STRANGER;
+            if (field == 2) other.lane = 0;
+            vm.deal(STRANGER, AMOUNT);
+            fund(other);
+            vm.assertEq(wordIn(other), wordOf(other, OPEN, NOW), "its own word");
+        }
+        vm.assertEq(here(address(0)), 4 * AMOUNT, "all four");
+        claim(e);
+        vm.assertEq(here(address(0)), 3 * AMOUNT, "one");
+    }
+
+    function test_the_highest_lane_is_one_like_others() public {
+        Escrow memory e = native();
+        e.lane = type(uint96).max;
+        fund(e);
+        vm.assertEq(wordIn(e), wordOf(e, OPEN, NOW), "word");
+        claim(e);
+    }
+
+    /// Two lanes may share a word on TRON (see README.md), at the cost of 2^64 hashes.
+    function test_the_word_of_another_lane_opens_nothing() public {
+        Escrow memory small = native();
+        small.terms.amount = 1;
+        Escrow memory large = beside(native());
+        fund(escrowIn(address(0)));
+        small.lane += 7;
+        fund(small);
+        bytes32 word = vm.load(address(escrows), slotOf(small));
+        vm.store(address(escrows), slotOf(large), word);
+        expectState(large, VOID, 0);
+        expectNotOpen(large, VOID);
+        claim(large);
+        expectNotReady(OPEN, 1, 1);
+        fund(large);
+        vm.warp(TIMELOCK);
+        expectNotOpen(large, VOID);
+        refund(large);
+        vm.assertEq(here(address(0)), AMOUNT + 1, "untouched");
+    }
+
+    /// Each of the 192 bits that the word has room for.
+    function testFuzz_one_bit_of_the_id_is_enough_to_open_nothing(uint256 bit) public {
+        Escrow memory e = native();
+        fund(e);
+        uint256 word = wordIn(e) ^ 1 << bound(bit, 64, 255);
+        vm.store(address(escrows), slotOf(e), bytes32(word));
+        expectState(e, VOID, 0);
+        expectNotOpen(e, VOID);
+        claim(e);
+        vm.warp(TIMELOCK);
+        expectNotOpen(e, VOID);
+        refund(e);
+    }
+
+    /// The id commits to the counter, and the word's own is looked at all the same.
+    function testFuzz_a_word_of_another_counter_opens_nothing(uint256 bit) public {
+        Escrow memory e = native();
+        fund(e);
+        bit = bound(bit, 0, 29);
+        uint256 word = wordIn(e) ^ 1 << bit;
+        vm.store(address(escrows), slotOf(e), bytes32(word));
+        expectNotOpen(e, bit == 0 ? UNFUNDED : ENDED);
+        claim(e);
+        vm.warp(TIMELOCK);
+        expectNotOpen(e, bit == 0 ? UNFUNDED : ENDED);
+        refund(e);
+    }
+
+    function testFuzz_a_counter_is_never_read_into_the_time(uint256 bit) public {
+        Escrow memory e = native();
+        e.counter = uint32(1 | 1 << bound(bit, 30, 31));
+        vm.deal(address(escrows), AMOUNT);
+        uint256 word = uint256(idOf(e)) >> 64 << 64 | OPEN << 62 | 1;
+        vm.store(address(escrows), slotOf(e), bytes32(word));
+        expectNotOpen(e, UNFUNDED);
+        claim(e);
+        vm.store(address(escrows), slotOf(e), bytes32(word | e.counter));
+        expectNotOpen(e, UNFUNDED);
+        claim(e);
+    }
+
+    function test_words_are_never_zero_again() public {
+        Escrow memory e = native();
+        vm.assertEq(wordIn(e), 0, "never used");
+        for (uint256 i = 0; i < 3; i++) {
+            fund(e);
+            claim(e);
+            vm.assertEq(wordIn(e), wordOf(e, CLAIMED, NOW), "kept");
+            e = nextOf(e);
+        }
+    }
+
+    function test_what_a_lane_holds() public {
+        Escrow memory e = native();
+        lane(e, 0, 0, 0, 0);
+        fund(e);
+        lane(e, 1, OPEN, NOW, bytes24(idOf(e)));
+        vm.warp(NOW + 9);
+        claim(e);
+        lane(e, 1, CLAIMED, NOW + 9, bytes24(idOf(e)));
+        Escrow memory next = nextOf(e);
+        fund(next);
+        vm.warp(TIMELOCK);
+        refund(next);
+        lane(e, 2, REFUNDED, TIMELOCK, bytes24(idOf(next)));
+    }
+
+    function lane(
+        Escrow memory e,
+        uint256 counter,
+        uint256 state,
+        uint256 changed,
+        bytes24 idStart
+    ) internal view {
+        (uint256 counter_, uint256 state_, uint256 changed_, bytes24 idStart_) =
+            escrows.laneOf(e.terms.refund, e.lane);
+        vm.assertEq(counter_, counter, "counter");
+        vm.assertEq(state_, state, "state");
+        vm.assertEq(changed_, changed, "changed at");
+        vm.assertEq(bytes32(idStart_), bytes32(idStart), "id");
+    }
+
+    function test_many_lanes_at_once_in_their_order() public {
+        Escrow[2] memory kinds = both();
+        fund(kinds[0]);
+        fund(kinds[1]);
+        uint256[] memory keys = new uint256[](3);
+        (keys[0], keys[1], keys[2]) = (keyOf(kinds[1]), 0, keyOf(kinds[0]));
+        uint256[] memory words = escrows.lanesOf(keys);
+        vm.assertEq(words.length, 3, "all");
+        vm.assertEq(words[0], wordOf(kinds[1], OPEN, NOW), "first");
+        vm.assertEq(words[1], 0, "never used");
+        vm.assertEq(words[2], wordOf(kinds[0], OPEN, NOW), "last");
+        vm.assertEq(escrows.lanesOf(new uint256[](0)).length, 0, "none");
+    }
+
+    /// 32 bits of seconds end in 2106. From then on the time starts again, and nothing else.
+    function test_a_time_beyond_its_bits_changes_nothing_else() public {
+        uint256 late = 2 ** 32 + 5;
+        vm.warp(late);
+        Escrow memory e = native();
+        e.terms.timelock = late + 1 days;
+        e.terms.fundBefore = late + 1;
+        fund(e);
+        vm.assertEq(wordIn(e), wordOf(e, OPEN, 5), "word");
+        claim(e);
+        expectState(e, CLAIMED, 5);
+        vm.assertEq(RECIPIENT.balance, AMOUNT, "paid");
+    }
+
+    function test_ids_stay_what_they_were_when_the_chain_splits() public {
+        Escrow[2] memory kinds = both();
+        for (uint256 i = 0; i < 2; i++) {
+            fund(kinds[i]);
+        }
+        vm.chainId(99);
+        vm.assertEq(escrows.domain(), domain, "as of the deployment");
+        vm.assertEq(escrows.escrowOf(native().terms, LANE, 1), idOf(native()), "id");
+        claim(kinds[0]);
+        vm.warp(TIMELOCK);
+        refund(kinds[1]);
+        vm.warp(NOW);
+        fund(nextOf(kinds[0]));
+        expectState(nextOf(kinds[0]), OPEN, NOW);
+    }
+
+    function test_another_contract_or_chain_is_another_domain() public {
+        ParleyEscrows second = deploy();
+        vm.assertEq(escrows.domain(), domain, "domain");
+        vm.assertEq(
+            second.domain(), keccak256(abi.encode(block.chainid, address(second))), "contract"
+        );
+        vm.assertFalse(
+            second.escrowOf(native().terms, LANE, 1) == idOf(native()), "ids of another contract"
+        );
+        vm.chainId(99);
+        ParleyEscrows elsewhere = deploy();
+        vm.assertEq(
+            elsewhere.domain(), keccak256(abi.encode(uint256(99), address(elsewhere))), "chain"
+        );
+    }
+
+    function test_an_escrow_of_another_contract_is_not_open_here() public {
+        ParleyEscrows second = deploy();
+        Escrow memory e = native();
+        vm.deal(address(escrows), AMOUNT);
+        vm.prank(funder);
+        second.fund{value: AMOUNT}(e.terms, e.lane, e.counter);
+        expectNotOpen(e, UNFUNDED);
+        claim(e);
+    }
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {Base, Escrow} from "./Base.sol";
+import {ParleyEscrows} from "../src/ParleyEscrows.sol";
+import {Leg} from "../src/Terms.sol";
+import {Attacker, Crooked, TalksInViews} from "./zoo/Attacker.sol";
+import {Books, SecondDoor} from "./zoo/Odd.sol";
+import {Hooks, Plain} from "./zoo/Tokens.sol";
+
+/// @notice Lets the second door of the same balances move them, and calls back meanwhile.
+contract TwoDoors is Crooked, Books {
+    function moveBetween(address from, address to, uint256 value) external {
+        _move(from, to, value);
+    }
+
+    function balanceOf(address who) public view override(Plain, Books) returns (uint256) {
+        return super.balanceOf(who);
+    }
+}
+
+contract ReentrancyTest is Base {
+    Crooked internal crooked;
+    Attacker internal attacker;
+
+    function setUp() public override {
+        super.setUp();
+        attacker = new Attacker(address(escrows));
+        crooked = new Crooked();
+        give(address(crooked), funder, AMOUNT * 10);
+        give(address(crooked), address(attacker), AMOUNT * 10);
+        give(address(coin), address(attacker), AMOUNT * 10);
+        vm.deal(address(attacker), AMOUNT);
+        Escrow memory others = escrowIn(address(crooked)); // somebody else's money lies here too
+        others.lane = 1;
+        others.terms.payout = STRANGER;
+        fund(others);
+        crooked.employ(attacker);
+    }
+
+    /// Every verb, as an attacker would call it. Those of open escrows are possible otherwise.
+    function verbs() internal view returns (bytes[] memory calls) {
+        Escrow memory own = native();
+        own.terms.refund = address(attacker);
+        Escrow memory token = escrowIn(address(coin));
+        token.terms.refund = address(attacker);
+        token.lane += 1;
+        Escrow memory open = escrowIn(address(crooked));
+        open.lane = 1;
+        calls = new bytes[](9);
+        calls[0] = abi.encodeCall(ParleyEscrows.fund, (own.terms, own.lane, 1));
+        calls[1] = abi.encodeCall(ParleyEscrows.fund, (token.terms, token.lane, 1));
+        calls[2] = abi.encodeCall(
+            ParleyEscrows.fundWithPermit, (token.terms, token.lane, 1, AMOUNT, NOW, 27, 0, 0)
+        );
+        calls[3] = abi.encodeCall(
+            ParleyEscrows.fundWithAuthorization, (token.terms, token.lane, 1, 27, 0, 0)
+        );
+        calls[4] = abi.encodeCall(ParleyEscrows.claim, (open.terms, open.lane, 1, SECRET));
+        calls[5] = abi.encodeCall(ParleyEscrows.refund, (open.terms, open.lane, 1));
+        calls[6] = abi.encodeCall(ParleyEscrows.refundPart, (open.terms, open.lane, 1, 1));
+        calls[7] = abi.encodeCall(ParleyEscrows.claimMany, (new Leg[](0)));
+        calls[8] = abi.encodeCall(ParleyEscrows.refundMany, (new Leg[](0)));
+    }
+
+    function e1() internal view returns (Escrow memory) {
+        return escrowIn(address(crooked));
+    }
+
+    function arm(uint256 verb) internal {
+        attacker.armValue(verbs()[verb], verb == 0 ? AMOUNT : 0);
+    }
+
+    function expectRefused(uint256 tried) internal view {
+        vm.assertEq(attacker.tried(), tried, "tried");
+        vm.assertEq(attacker.succeeded(), 0, "and failed");
+        vm.assertEq(
+            bytes32(attacker.refusal()), bytes32(ParleyEscrows.Reentered.selector), "as within"
+        );
+    }
+
+    function test_no_verb_runs_within_a_funding() public {
+        for (uint256 verb = 0; verb < 9; verb++) {
+            uint256 before = vm.snapshotState();
+            arm(verb);
+            fund(e1());
+            expectRefused(1);
+            vm.assertEq(here(address(crooked)), 2 * AMOUNT, "funded once");
+            vm.revertToState(before);
+        }
+    }
+
+    function test_no_verb_runs_within_a_funding_by_authorization() public {
+        Escrow memory e = e1();
+        bytes32 digest =
+            keccak256(abi.encodePacked(hex"1901", crooked.DOMAIN_SEPARATOR(), messageOf(e)));
+        (uint8 v, bytes32 r, bytes32 s) = vm.sign(FUNDER_KEY, digest);
+        for (uint256 verb = 0; verb < 9; verb++) {
+            uint256 before = vm.snapshotState();
+            arm(verb);
+            escrows.fundWithAuthorization(e.terms, e.lane, e.counter, v, r, s);
+            expectRefused(1);
+            vm.assertEq(here(address(crooked)), 2 * AMOUNT, "funded once");
+            vm.revertToState(before);
+        }
+    }
+
+    function messageOf(Escrow memory e) internal view returns (bytes32) {
+        bytes32 kind = keccak256(
+            "ReceiveWithAuthorization(address from,address to,uint256 value,"
+            "uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+        );
+        return
+            keccak256(abi.encode(kind, funder, address(escrows), AMOUNT, 0, FUND_BEFORE, idOf(e)));
+    }
+
+    /// A claim, a refund, a part, and the two batches.
+    function test_no_verb_runs_within_a_payment() public {
+        attacker.arm("");
+        fund(e1());
+        for (uint256 verb = 0; verb < 9; verb++) {
+            for (uint256 way = 0; way < 5; way++) {
+                uint256 before = vm.snapshotState();
+                arm(verb);
+                vm.warp(way == 0 || way == 3 ? NOW : TIMELOCK);
+                settle(e1(), way);
+                expectRefused(1);
+                vm.assertEq(here(address(crooked)), AMOUNT, "the other's");
+                vm.revertToState(before);
+            }
+        }
+    }
+
+    function settle(Escrow memory e, uint256 way) internal {
+        Leg[] memory legs = new Leg[](1);
+        legs[0] = way == 3 ? claimLeg(e, SECRET) : refundLeg(e);
+        if (way == 0) claim(e);
+        if (way == 1) refund(e);
+        if (way == 2) refundPart(e, AMOUNT);
+        if (way == 3) vm.assertEq(escrows.claimMany(legs), 1, "claimed");
+        if (way == 4) vm.assertEq(escrows.refundMany(legs), 1, "refunded");
+    }
+
+    /// Half of what a funding owes is missing, and the other half would come by a second funding
+    /// within: the sum would look right, and half an escrow more would be owed than is here.
+    function test_a_funding_within_never_makes_up_for_what_a_funding_lacks() public {
+        Escrow memory second = e1();
+        second.terms.refund = address(attacker);
+        second.terms.amount = AMOUNT / 2;
+        crooked.cheat(funder, AMOUNT / 2, 0);
+        attacker.arm(abi.encodeCall(ParleyEscrows.fund, (second.terms, second.lane, 1)));
+        expectError(
+            abi.encodeWithSelector(
+                ParleyEscrows.WrongAmountReceived.selector, crooked, AMOUNT, AMOUNT * 3 / 2, AMOUNT
+            )
+        );
+        fund(e1());
+        attacker.arm("");
+        attacker.armGift(address(crooked), AMOUNT / 2); // a gift may: nothing is owed for it
+        fund(e1());
+        vm.assertEq(here(address(crooked)), 2 * AMOUNT, "what is owed");
+    }
+
+    /// The same on the way out, by a token that takes more than the amount from this contract.
+    function test_a_funding_within_never_makes_up_for_what_a_payment_took_too_much() public {
+        Escrow memory e = e1();
+        fund(e);
+        Escrow memory second = beside(e);
+        second.terms.refund = address(attacker);
+        second.terms.amount = 5;
+        second.terms.timelock += 1 days;
+        second.terms.fundBefore += 1 days;
+        crooked.cheat(address(escrows), 0, 5);
+        attacker.arm(abi.encodeCall(ParleyEscrows.fund, (second.terms, second.lane, 1)));
+        for (uint256 way = 0; way < 3; way++) {
+            vm.warp(way == 0 ? NOW : TIMELOCK);
+            expectError(
+                abi.encodeWithSelector(
+                    ParleyEscrows.WrongAmountSent.selector, crooked, 2 * AMOUNT, AMOUNT - 5, AMOUNT
+                )
+            );
+            if (way == 0) claim(e);
+            else if (way == 1) refund(e);
+            else refundPart(e, AMOUNT);
+        }
+    }
+
+    /// Two addresses that move the same balances: a funding through one within one of the other
+    /// would be counted twice.
+    function test_a_second_address_of_a_token_is_not_counted_twice() public {
+        TwoDoors books = new TwoDoors();
+        SecondDoor door = new SecondDoor(books);
+        give(address(books), funder, AMOUNT * 10);
+        Escrow memory front = escrowIn(address(books));
+        Escrow memory back = beside(escrowIn(address(door)));
+        fund(front);
+        fund(back);
+        vm.assertEq(here(address(books)), 2 * AMOUNT, "both");
+        claim(front);
+        vm.warp(TIMELOCK);
+        refund(back);
+        vm.assertEq(here(address(books)), 0, "empty");
+        vm.warp(NOW);
+        front = nextOf(front);
+        back.terms.refund = address(attacker);
+        back.terms.amount = AMOUNT / 2;
+        books.mint(address(attacker), AMOUNT);
+        books.employ(attacker);
+        books.cheat(funder, AMOUNT / 2, 0);
+        attacker.arm(abi.encodeCall(ParleyEscrows.fund, (back.terms, back.lane, 1)));
+        expectError(
+            abi.encodeWithSelector(
+                ParleyEscrows.WrongAmountReceived.selector, books, 0, AMOUNT / 2, AMOUNT
+            )
+        );
+        fund(front);
+    }
+
+    /// Nothing is under way while a permit is tried: what happens within it happens before.
+    function test_verbs_within_a_permit_are_verbs_before_the_funding() public {
+        Escrow memory others = escrowIn(address(crooked));
+        others.lane = 1;
+        others.terms.payout = STRANGER;
+        attacker.arm(abi.encodeCall(ParleyEscrows.claim, (others.terms, 1, 1, SECRET)));
+        vm.prank(funder);
+        escrows.fundWithPermit(e1().terms, LANE, 1, AMOUNT, NOW, 27, 0, 0);
+        vm.assertEq(attacker.succeeded(), 1, "claimed within");
+        vm.assertEq(crooked.balanceOf(STRANGER), AMOUNT, "paid once");
+        vm.assertEq(here(address(crooked)), AMOUNT, "what is open");
+        expectState(e1(), OPEN, NOW);
+        expectState(others, CLAIMED, NOW);
+    }
+
+    function test_the_lane_taken_within_a_permit_is_not_taken_again() public {
+        Escrow memory e = e1();
+        e.terms.refund = address(attacker);
+        attacker.arm(abi.encodeCall(ParleyEscrows.fund, (e.terms, e.lane, 1)));
+        expectNotReady(OPEN, 1, 1);
+        vm.prank(address(attacker));
+        escrows.fundWithPermit(e.terms, e.lane, 1, AMOUNT, NOW, 27, 0, 0);
+    }
+
+    function test_views_change_nothing() public {
+        TalksInViews token = new TalksInViews();
+        give(address(token), funder, AMOUNT * 2);
+        Escrow memory e = escrowIn(address(token));
+        Escrow memory open = beside(native());
+        fund(open);
+        token.employ(attacker);
+        attacker.arm(
+            abi.encodeCall(ParleyEscrows.claim, (open.terms, open.lane, open.counter, SECRET))
+        );
+        fund(e);
+        claim(e);
+        expectState(open, OPEN, NOW);
+        vm.assertEq(attacker.tried(), 0, "nothing stays of it");
+    }
+
+    function test_a_hooked_recipient_that_behaves_is_paid() public {
+        Hooks token = new Hooks();
+        give(address(token), funder, AMOUNT);
+        vm.prank(address(attacker));
+        token.register(address(attacker));
+        for (uint256 early = 0; early < 2; early++) {
+            token.set(early == 1);
+            give(address(token), funder, AMOUNT);
+            Escrow memory e = escrowIn(address(token));
+            e.lane += uint96(early);
+            e.terms.payout = address(attacker);
+            fund(e);
+            attacker.arm(abi.encodeCall(ParleyEscrows.claim, (e.terms, e.lane, 1, SECRET)));
+            claim(e);
+            vm.assertEq(token.balanceOf(address(attacker)), AMOUNT * (early + 1), "once each");
+        }
+        expectRefused(2);
+    }
+
+    /// What a native receiver may do within its payment: anything that is possible after it.
+    function test_native_receivers_that_call_again_are_paid_once() public {
+        for (uint256 way = 0; way < 4; way++) {
+            uint256 before = vm.snapshotState();
+            Escrow memory e = native();
+            e.terms.payout = address(attacker);
+            e.terms.refund = address(attacker);
+            attacker.arm("");
+            fund(e);
+            fund(beside(native())); // money for a second payment is here
+            vm.warp(way % 2 == 0 ? NOW : TIMELOCK);
+            attacker.arm(
+                way % 2 == 0
+                    ? abi.encodeCall(ParleyEscrows.claim, (e.terms, e.lane, 1, SECRET))
+                    : abi.encodeCall(ParleyEscrows.refund, (e.terms, e.lane, 1))
+            );
+            if (way < 2) settle(e, way);
+            else settle(e, way + 1);
+            vm.assertEq(attacker.tried(), 1, "tried");
+            vm.assertEq(attacker.succeeded(), 0, "and failed");
+            vm.assertEq(
+                bytes32(attacker.refusal()), bytes32(ParleyEscrows.NotOpen.selector), "settled"
+            );
+            vm.assertEq(address(attacker).balance, AMOUNT, "once");
+            vm.assertEq(here(address(0)), AMOUNT, "the other's");
+            vm.revertToState(before);
+        }
+    }
+
+    function test_a_native_receiver_may_use_the_lane_again_at_once() public {
+        Escrow memory e = native();
+        e.terms.payout = address(attacker);
+        e.terms.refund = address(attacker);
+        fund(e);
+        Escrow memory next = nextOf(e);
+        attacker.armValue(abi.encodeCall(ParleyEscrows.fund, (next.terms, next.lane, 2)), AMOUNT);
+        claim(e);
+        vm.assertEq(attacker.succeeded(), 1, "funded within");
+        expectState(e, ENDED, 0);
+        expectState(next, OPEN, NOW);
+        vm.assertEq(here(address(0)), AMOUNT, "what is open");
+    }
+
+    /// In the middle of a batch, a receiver settles what the batch would settle next.
+    function test_a_receiver_that_settles_the_rest_of_a_batch_itself() public {
+        Escrow[3] memory all = [native(), beside(native()), beside(escrowIn(address(coin)))];
+        all[0].terms.payout = address(attacker);
+        all[2].lane += 1;
+        Leg[] memory legs = new Leg[](3);
+        for (uint256 i = 0; i < 3; i++) {
+            attacker.arm("");
+            fund(all[i]);
+            legs[i] = claimLeg(all[i], SECRET);
+        }
+        Leg[] memory last = new Leg[](1);
+        last[0] = legs[2];
+        attacker.arm(abi.encodeCall(ParleyEscrows.claimMany, (last)));
+        vm.assertEq(escrows.claimMany(legs), 2, "the third was claimed within");
+        vm.assertEq(attacker.succeeded(), 1, "by the first's receiver");
+        vm.assertEq(RECIPIENT.balance, AMOUNT, "native, once");
+        vm.assertEq(coin.balanceOf(RECIPIENT), AMOUNT, "token, once");
+        vm.assertEq(here(address(0)) + here(address(coin)), 0, "empty");
+        fund(nextOf(all[2])); // the flag of the token call within is gone
+    }
+
+    /// Another instance pays this one within a funding: a gift, since nobody is owed it here.
+    function test_another_instance_within_a_funding_is_a_stranger() public {
+        ParleyEscrows second = deploy();
+        vm.prank(funder);
+        crooked.approve(address(second), type(uint256).max);
+        Escrow memory there = e1();
+        there.terms.payout = address(escrows);
+        there.terms.amount = AMOUNT / 2;
+        vm.prank(funder);
+        second.fund(there.terms, LANE, 1);
+        Attacker other = new Attacker(address(second));
+        other.arm(abi.encodeCall(ParleyEscrows.claim, (there.terms, LANE, 1, SECRET)));
+        crooked.cheat(funder, AMOUNT / 2, 0);
+        crooked.employ(other);
+        fund(e1());
+        vm.assertEq(other.succeeded(), 1, "paid within");
+        vm.assertEq(here(address(crooked)), 2 * AMOUNT, "all that is owed is here");
+    }
+
+    function testFuzz_no_verb_within_a_token_call(uint256 verb, uint256 way, uint256 short)
+        public
+    {
+        attacker.arm("");
+        fund(e1());
+        uint256 owed = 2 * AMOUNT;
+        arm(bound(verb, 0, 8));
+        way = bound(way, 0, 4);
+        crooked.cheat(address(escrows), bound(short, 0, 2), 0);
+        vm.warp(way == 0 || way == 3 ? NOW : TIMELOCK);
+        (bool ok,) = address(this).call(abi.encodeCall(ReentrancyTest.settleFrom, (e1(), way)));
+        vm.assertTrue(ok == (short % 3 == 0 || way == 2), "what was sent is what left");
+        vm.assertLe(ok ? owed - AMOUNT : owed, here(address(crooked)), "what is owed is here");
+    }
+
+    function settleFrom(Escrow memory e, uint256 way) external {
+        settle(e, way);
+    }
+}
