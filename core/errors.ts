@@ -41,6 +41,7 @@ export const refusalKinds = {
   too_many_keys: 'invalid',
   wallet_taken: 'conflict',
   too_many_wallets: 'conflict',
+  wallet_paid: 'conflict',
   unknown_wallet: 'absent',
   // accounts of people
   way_off: 'absent',
@@ -63,7 +64,6 @@ export const refusalKinds = {
   account_deleted: 'conflict',
   session_stale: 'forbidden',
   not_a_wallet_session: 'forbidden',
-  payout_waits: 'conflict',
   unknown_payout: 'absent',
   account_in_use: 'conflict',
   // market

@@ -103,12 +103,17 @@ async function tokenOf(signedInAgoMs = 0): Promise<string> {
   });
 }
 
+async function pageOf(signedInAgoMs = 0): Promise<Record<string, string>> {
+  const token = await tokenOf(signedInAgoMs);
+  return pageHeaders(token, accountId);
+}
+
 const callers: readonly Caller[] = [
-  { name: 'a page', refused: () => null, headers: async () => pageHeaders(await tokenOf()) },
+  { name: 'a page', refused: () => null, headers: () => pageOf() },
   {
     name: 'a page whose person signed in an hour ago',
     refused: () => null,
-    headers: async () => pageHeaders(await tokenOf(3_600_000)),
+    headers: () => pageOf(3_600_000),
   },
   {
     name: 'a page that nobody is signed in to',
@@ -123,7 +128,7 @@ const callers: readonly Caller[] = [
   {
     name: 'a page of another site',
     refused: () => '403 cross_site',
-    headers: async () => ({ ...pageHeaders(await tokenOf()), origin: 'https://evil.example' }),
+    headers: async () => ({ ...(await pageOf()), origin: 'https://evil.example' }),
   },
 ];
 /** Half of the requests are of whom something may come. */

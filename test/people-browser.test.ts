@@ -35,7 +35,7 @@ before(async () => {
   const own = { id: 'dev', label, issuer, clientId: client.id, clientSecret: client.secret };
   const scopes = ['openid', 'email'];
   const providers = [{ ...own, scopes, messages: false, nonce: true }];
-  const people = { ...readSettings({}).people, providers };
+  const people = { ...readSettings({}).people, providers, payoutHoldSeconds: 5_000 };
   [edge, browser] = await Promise.all([startPeople({ settings: { people } }), launch()]);
   await edge.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = edge.app.server.address() as AddressInfo;
@@ -187,11 +187,11 @@ test('a session that is not fresh is renewed on the spot, and what was asked for
   await page.getByRole('heading', { name: 'Sign in again' }).waitFor();
   await page.getByLabel('E-mail address').fill('una@example.test');
   await page.getByRole('button', { name: 'Send a code' }).click();
-  await page.getByRole('heading', { name: 'sent to una@example.test' }).waitFor();
+  await page.getByRole('heading', { name: 'code for una@example.test' }).waitFor();
   await page.getByLabel('Six digits').fill(edge.codeOf('una@example.test'));
   await page.getByRole('button', { name: 'Go on' }).click();
   // Without being asked again: the code for the login that is added.
-  await page.getByRole('heading', { name: 'sent to una@work.test' }).waitFor();
+  await page.getByRole('heading', { name: 'code for una@work.test' }).waitFor();
   await page.getByLabel('Six digits').fill(edge.codeOf('una@work.test'));
   await page.getByRole('button', { name: 'Go on' }).click();
   await page.locator('code', { hasText: 'una@work.test' }).waitFor();
@@ -200,7 +200,7 @@ test('a session that is not fresh is renewed on the spot, and what was asked for
   await page.getByRole('button', { name: 'Add a login' }).click();
   await page.getByLabel('E-mail address').fill('zoe@example.test');
   await page.getByRole('button', { name: 'Send a code' }).click();
-  await page.getByRole('heading', { name: 'sent to zoe@example.test' }).waitFor();
+  await page.getByRole('heading', { name: 'code for zoe@example.test' }).waitFor();
   await page.getByLabel('Six digits').fill(edge.codeOf('zoe@example.test'));
   await page.getByRole('button', { name: 'Go on' }).click();
   await page.getByRole('button', { name: 'Sign in there' }).click();
@@ -213,6 +213,7 @@ test('where one is paid: another wallet waits, its person is warned and stops it
   await page.getByRole('button', { name: 'Use Test Wallet' }).click();
   await page.getByRole('heading', { name: 'Another wallet is paid' }).waitFor();
   await byHand(page, other);
+  await page.getByText('Without it, in 1 h 23 min 20 s.').waitFor();
   await page.getByRole('button', { name: 'Wait instead' }).click();
   await page.getByText(`Bitcoin: ${other.address} waits until`).waitFor();
   await page.getByText('A change of who is paid waits.').waitFor();
@@ -243,9 +244,110 @@ test('by passkey: one that was added signs in alone', async () => {
   await page.getByLabel('What you call this device').fill('my laptop');
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   await page.getByText('my laptop').waitFor();
+  await page.getByRole('button', { name: 'Add a login' }).click();
+  await page.getByLabel('What you call this device').fill('my laptop');
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page
+    .getByText('No passkey was used: this device has one of this account already.', { exact: true })
+    .waitFor();
+  await page.getByRole('button', { name: 'Back' }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.getByText('Signed in by passkey').waitFor();
+});
+
+/** Has another person sign in in the browser of `page`, in a tab of its own. */
+async function signInBeside(page: Page, address: string): Promise<void> {
+  const beside = await page.context().newPage();
+  beside.setDefaultTimeout(15_000);
+  await beside.goto(`${origin}/account`);
+  await beside.getByRole('button', { name: 'Sign out' }).click();
+  await byEmail(beside, address);
+  await beside.close();
+}
+
+/** Holds what the page asks for at this path; the end lets it go on. */
+async function holding(page: Page, path: string): Promise<() => Promise<void>> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const url = `${origin}${path}`;
+  await page.route(url, (route) => promise.then(() => route.continue()), { times: 1 });
+  return async () => resolve();
+}
+
+const cameBack = (page: Page) =>
+  page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+const exists = async (address: string) => {
+  const browser = await edge.person(address);
+  return (await browser.get('/account/me')).body.createdAt as string;
+};
+
+test('a tab that was left open does nothing to the account that another tab signed in to', async () => {
+  const page = await open();
+  await byEmail(page, 'xena@example.test');
+  await signInBeside(page, 'yuri@example.test');
+  const before = await exists('yuri@example.test');
+  // On a slow network: who is signed in by now is not known yet when the button is pressed.
+  const goOn = await holding(page, '/account/me');
+  await cameBack(page);
+  await page.getByRole('button', { name: 'Delete the account' }).click();
+  await page.getByText('another account is signed in here').waitFor();
+  await goOn();
+  await page.locator('code', { hasText: 'yuri@example.test' }).waitFor();
+  assert.equal(await exists('yuri@example.test'), before);
+});
+
+test('nothing of a former account can be pressed while another is looked up, nor comes back late', async () => {
+  const page = await open();
+  await byEmail(page, 'xaver@example.test');
+  // Its own look is slow, and an account is signed in to elsewhere meanwhile.
+  const goOn = await holding(page, '/account/payout');
+  await page.getByRole('button', { name: 'End all others' }).click();
+  await page.locator('#view[inert]').waitFor();
+  const press = page.getByRole('button', { name: 'Delete the account' }).click({ timeout: 500 });
+  await assert.rejects(press, /Timeout/);
+  await signInBeside(page, 'yves@example.test');
+  await cameBack(page);
+  await page.locator('#view:not([inert]) code', { hasText: 'yves@example.test' }).waitFor();
+  await page.evaluate(`document.querySelector('#told').textContent = ''`);
+  const late = page.waitForResponse(`${origin}/account/sessions`);
+  await goOn();
+  await late;
+  await page.waitForTimeout(300);
+  const labels = await page.locator('section:has(h2:text("Logins")) li code').allTextContents();
+  assert.deepEqual(labels, ['yves@example.test']);
+  assert.equal(await page.locator('#told').textContent(), '');
+});
+
+test('it says of a login what was done: added or known before, removed or to be removed', async () => {
+  const [wallet, other] = [evmWallet(), bitcoinWallet()];
+  const page = await open(wallet);
+  await page.getByRole('button', { name: 'Use Test Wallet' }).click();
+  const told = page.locator('#told');
+  const ways = async () => {
+    await page.getByRole('button', { name: 'Add a login' }).click();
+    await page.getByLabel('E-mail address').waitFor();
+  };
+  const codeIsGiven = async () => {
+    await page.getByLabel('E-mail address').fill('wim@example.test');
+    await page.getByRole('button', { name: 'Send a code' }).click();
+    await told.filter({ hasText: 'A code is on its way to wim@example.test' }).waitFor();
+    await page.getByLabel('Six digits').fill(edge.codeOf('wim@example.test'));
+    await page.getByRole('button', { name: 'Go on' }).click();
+  };
+  await ways();
+  assert.equal(await page.getByLabel('E-mail address').getAttribute('maxlength'), '254');
+  await codeIsGiven();
+  await told.filter({ hasText: /^The login is added\.$/ }).waitFor();
+  await ways();
+  await codeIsGiven();
+  await told.filter({ hasText: 'It was a login of this account before' }).waitFor();
+  await ways();
+  await byHand(page, other);
+  await told.filter({ hasText: /^The login is added\.$/ }).waitFor();
+  await page.getByRole('button', { name: `Remove: ${other.address}` }).click();
+  await told.filter({ hasText: /^Removed\.$/ }).waitFor();
+  await page.getByRole('button', { name: `Remove: ${wallet.address}` }).click();
+  await told.filter({ hasText: /^It is removed at .*, unless you stop it below\.$/ }).waitFor();
 });
 
 /** Run in a page of another site, whose types are not those of node: what it gets of each. */

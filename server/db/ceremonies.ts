@@ -112,14 +112,19 @@ export type CodesOf = {
 const codesOf = `coalesce((facts->>'known')::boolean, false) = ($2::bytea is not null)
           and browser = coalesce($2, browser)`;
 
-/** Ends the live codes: the next takes their place. */
-export async function endCodes(tx: Tx, { subject, known }: CodesOf, now: Date): Promise<void> {
+/** Ends the live codes, and all of `browser`: the next takes their place. */
+export async function endCodes(
+  tx: Tx,
+  { subject, known }: CodesOf,
+  browser: Buffer,
+  now: Date,
+): Promise<void> {
   await tx.rows({
     name: 'ceremonies_end_codes',
     text: `update ceremonies set ended_at = $3
       where way = 'email' and subject = $1 and ended_at is null
-        and ${codesOf}`,
-    values: [subject, known, now],
+        and (browser = $4 or ${codesOf})`,
+    values: [subject, known, now, browser],
   });
 }
 

@@ -180,6 +180,24 @@ export async function revokeSessions(
   return rows[0]?.count ?? 0;
 }
 
+/** Ends all of the account whose last sign-in was by this wallet, and tells all processes so. */
+export async function revokeSessionsBy(
+  tx: Tx,
+  wallet: { readonly accountId: string; readonly family: Family; readonly address: string },
+  notice: string,
+  now: Date,
+): Promise<void> {
+  await tx.rows({
+    name: 'sessions_revoke_by',
+    text: `with gone as (
+        update sessions set revoked_at = $5
+        where account_id = $1 and wallet_family = $2 and wallet_address = $3 and revoked_at is null
+      )
+      select pg_notify('key_revoked', $1 || ' ' || $4)`,
+    values: [wallet.accountId, wallet.family, wallet.address, notice, now],
+  });
+}
+
 /** Which of these hashes, in base64, are of no session that is live; idle ones count as such. */
 export async function endedAmong(tx: Tx, hashes: readonly string[], now: Date): Promise<string[]> {
   if (hashes.length === 0) return [];

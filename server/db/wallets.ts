@@ -77,7 +77,7 @@ export type Proof = {
   readonly at: Date;
 };
 
-/** Adds a proof or what is new of it; null when another account holds it. */
+/** Adds a proof or what is new of it; null when another account holds it. Authorised, it waits no more. */
 export async function upsertProof(tx: Tx, proof: Proof): Promise<Wallet | null> {
   const rows = await tx.rows<Wallet>({
     name: 'upsert_proof',
@@ -86,6 +86,7 @@ export async function upsertProof(tx: Tx, proof: Proof): Promise<Wallet | null> 
       values ($1, $2, $3, 'proven', $4, $5, $6)
       on conflict (family, address, standing) do update set
         authorised = wallets.authorised or excluded.authorised,
+        waits_until = case when not excluded.authorised then wallets.waits_until end,
         pubkey = coalesce(wallets.pubkey, excluded.pubkey)
         where wallets.account_id = excluded.account_id
       returning ${columns}`,

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import type { Scope } from '../scopes.ts';
 import { cookieName, cookieOf } from './account/cookies.ts';
-import { ownSite, type SiteSettings } from './account/same-origin.ts';
+import { isWrite, otherAccount, ownSite, type SiteSettings } from './account/same-origin.ts';
 import { type Caller, type Credential, type Keys, keyOf } from './auth.ts';
 import {
   type Budgets,
@@ -354,6 +354,11 @@ function withKey(visit: Visit, access: Access, shown: Credential, caller: Caller
       const sentence = `this needs a key with the scope "${access.scope}"; this key has ${held}`;
       return refuse(visit, 'scope_missing', sentence);
     }
+    const other =
+      caller.by === 'key'
+        ? null
+        : otherAccount(state, request.headers, caller.accountId, isWrite(request.method));
+    if (other !== null) return refuse(visit, other.code, other.message);
     if (access.mint === true) return minting({ ...visit, client });
     if (access.change === true) return changing(visit, caller);
     done();

@@ -6,6 +6,7 @@ import { type Family, families } from '../../core/families.ts';
 import { lockAccount } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { walletsToPay } from '../db/legs.ts';
+import { payoutsOf } from '../db/payouts.ts';
 import {
   countProofs,
   deleteProof,
@@ -168,20 +169,51 @@ export function taken(address: string): ParleyError {
   return new ParleyError('wallet_taken', `${address} belongs to another account`);
 }
 
-/** Removes a proof. Throws `unknown_wallet`, also for a login. */
+/**
+ * Removes a proof. Throws `unknown_wallet`, also for a login, and `wallet_paid` where that would
+ * change who is paid, now or once a wait is over: any key may remove a proof, and only a wallet
+ * session changes who is paid.
+ */
 export async function removeProof(
   tx: Tx,
-  deps: Pick<Deps, 'settings'>,
+  deps: Pick<Deps, 'settings' | 'now'>,
   accountId: string,
   text: string,
 ): Promise<ProvenWallet> {
+  await lockAccount(tx, accountId);
+  const at = new Date(deps.now());
   for (const family of families) {
     const address = tryCanonical(family, text, deps.settings.network);
-    if (address !== null && (await deleteProof(tx, accountId, family, address))) {
-      return { address, family, proven: false, authorised: false };
+    if (address === null) continue;
+    const before = await paidWallets(tx, accountId, family, at);
+    if (!(await deleteProof(tx, accountId, family, address))) continue;
+    const after = await paidWallets(tx, accountId, family, at);
+    if (before.includes(address) && !after.includes(address)) {
+      const sentence =
+        `${address} is paid, or is to be paid once its wait is over; choose another wallet on ` +
+        'the account page first, or stop the wait there';
+      throw new ParleyError('wallet_paid', sentence);
     }
+    return { address, family, proven: false, authorised: false };
   }
   throw new ParleyError('unknown_wallet', 'this account has no proof for this address');
+}
+
+/** The wallet that the family pays, and those of the account that wait to be. */
+async function paidWallets(
+  tx: Tx,
+  accountId: string,
+  family: Family,
+  now: Date,
+): Promise<string[]> {
+  const wallets = await walletsToPay(tx, [accountId], [family], now);
+  const waiting = (await payoutsOf(tx, accountId, now)).filter(
+    (each) => each.family === family && each.fromAt > now,
+  );
+  const toBe = wallets.filter(
+    ({ address, paid }) => paid || waiting.some((each) => each.address === address),
+  );
+  return toBe.map(({ address }) => address);
 }
 
 export type WalletsOfFamily = { login: string | null; proven: string[] };

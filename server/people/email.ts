@@ -78,8 +78,9 @@ export type SendCode = (
 ) => Promise<void>;
 
 /**
- * The former code ends. A browser that was signed in from by this address has codes of its own,
- * which no stranger ends or uses up. Throws `too_many_codes`.
+ * The former code ends, and whatever code this browser has of before it was known, or no more. A
+ * browser that was signed in from by this address has codes of its own, which no stranger ends or
+ * uses up. Throws `too_many_codes`.
  */
 export async function askForCode(
   tx: Tx,
@@ -96,7 +97,7 @@ export async function askForCode(
   const isKnown = await isKnownBrowser(tx, address, browser.hash);
   const codes = { subject, known: isKnown ? browser.hash : null };
   await mustHaveRoom(tx, codes, network, now);
-  await endCodes(tx, codes, at);
+  await endCodes(tx, codes, browser.hash, at);
   const code = sixDigits(deps.randomBytes(8));
   const id = uuidv7(now, deps.randomBytes);
   const [mark] = keyringOf(deps.settings).marks(`code ${id} ${address} ${code}`);

@@ -2,7 +2,8 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
-import { hadWallet, waits, walletsOf } from '../db/wallets.ts';
+import { payoutsOf } from '../db/payouts.ts';
+import { hadWallet, type WalletOf, waits, walletsOf } from '../db/wallets.ts';
 import type { Deps } from '../deps.ts';
 import { mostWaiting } from './bounds.ts';
 
@@ -14,10 +15,10 @@ import { mostWaiting } from './bounds.ts';
 export async function waitOf(
   tx: Tx,
   deps: Pick<Deps, 'settings' | 'now'>,
-  accountId: string,
+  wallet: WalletOf,
 ): Promise<Date | null> {
-  if (!(await hadWallet(tx, accountId))) return null;
-  await mustHaveRoomToWait(tx, accountId, deps.now());
+  if (!(await hadWallet(tx, wallet.accountId))) return null;
+  await mustHaveRoomToWait(tx, wallet.accountId, wallet, deps.now());
   return holdFrom(deps);
 }
 
@@ -26,10 +27,22 @@ export function holdFrom({ settings, now }: Pick<Deps, 'settings' | 'now'>): Dat
   return new Date(now() + settings.people.payoutHoldSeconds * 1_000);
 }
 
-/** Few enough for its person to look through. Throws `too_many_wallets`. */
-export async function mustHaveRoomToWait(tx: Tx, accountId: string, nowMs: number): Promise<void> {
-  const waiting = (await walletsOf(tx, accountId)).filter((each) => waits(each, nowMs)).length;
-  if (waiting < mostWaiting) return;
-  const sentence = `${waiting} wallets of the account wait already; stop one first`;
-  throw new ParleyError('too_many_wallets', sentence, { waiting, most: mostWaiting });
+/**
+ * Few enough for its person to look through: so many wait beside this one, to receive or to be
+ * paid. Throws `too_many_wallets`.
+ */
+export async function mustHaveRoomToWait(
+  tx: Tx,
+  accountId: string,
+  { family, address }: Pick<WalletOf, 'family' | 'address'>,
+  nowMs: number,
+): Promise<void> {
+  const now = new Date(nowMs);
+  const held = (await walletsOf(tx, accountId)).filter((each) => waits(each, nowMs));
+  const chosen = (await payoutsOf(tx, accountId, now)).filter((each) => each.fromAt > now);
+  const all = new Set([...held, ...chosen].map((each) => `${each.family} ${each.address}`));
+  all.delete(`${family} ${address}`);
+  if (all.size < mostWaiting) return;
+  const sentence = `${all.size} wallets of the account wait already; stop one first`;
+  throw new ParleyError('too_many_wallets', sentence, { waiting: all.size, most: mostWaiting });
 }

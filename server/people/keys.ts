@@ -15,6 +15,8 @@ export function keysOf({ db, now }: Pick<Deps, 'db' | 'now'>, accountId: string)
   return liveKeysOf(db, accountId, new Date(now()));
 }
 
+const notDrawn = /(?!\ufe0e|\ufe0f)[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 export type KeyWanted = {
   readonly name: string | null;
   readonly scopes: readonly Scope[];
@@ -34,11 +36,14 @@ export function makeKey(deps: Deps, session: Session, wanted: KeyWanted): Promis
   });
 }
 
-/** It is read out in messages and lists: what breaks a line or is not drawn has no place in it. */
+/**
+ * It is read out in messages and lists: what breaks a line or is not drawn has no place in it. A
+ * variation selector alone, which emoji need, does not make a name.
+ */
 function clearName(text: string): string {
   const name = text.trim();
-  const [odd] = /[\p{C}\p{Zl}\p{Zp}\u2800]/u.exec(name) ?? [];
-  if (name !== '' && odd === undefined) return name;
+  const [odd] = notDrawn.exec(name) ?? [];
+  if (/(?!\ufe0e|\ufe0f)\S/u.test(name) && odd === undefined) return name;
   const code = (odd?.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   const sentence =
     odd === undefined ? 'the name is empty' : `the name holds U+${code}, which is not drawn`;

@@ -145,8 +145,7 @@ async function remove(
   if (former === null) return;
   const held = await formerChannelsOf(tx, [accountId], new Date(deps.now()));
   if (held.length >= mostFormerChannels) {
-    const hours = deps.settings.people.payoutHoldSeconds / 3_600;
-    const sentence = `${held.length} logins were removed within ${hours} hours; try again later`;
+    const sentence = `${held.length} removed logins are still told of changes; try again later`;
     throw new ParleyError('too_many_logins', sentence);
   }
   await insertFormerChannel(tx, { accountId, ...former, until: holdFrom(deps) });

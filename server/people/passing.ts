@@ -7,7 +7,7 @@ import { lockAccount } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { takeCounted } from '../db/payouts.ts';
-import { revokeSessions } from '../db/sessions.ts';
+import { revokeSessionsBy } from '../db/sessions.ts';
 import { leavingWallets, setLeaving, takeWaited, type WalletOf } from '../db/wallets.ts';
 import type { Deps } from '../deps.ts';
 import { passingPage, passingPauseMs } from './bounds.ts';
@@ -64,7 +64,7 @@ function isSame(one: WalletOf, other: WalletOf): boolean {
   return accountId === other.accountId && family === other.family && address === other.address;
 }
 
-/** It goes, and sessions that it began end; it stays where nothing else would sign in. */
+/** It goes, and sessions that it signed in to last end; it stays where nothing else would sign in. */
 async function leave(
   tx: Tx,
   deps: Pick<Deps, 'now' | 'randomBytes'>,
@@ -87,7 +87,7 @@ async function leave(
   await removeWallet(tx, deps, wallet);
   const payload = { way: 'wallet', what: address, leavesAt: null };
   await insertOutbox(tx, [{ topic: 'login.removed', accountId, payload, at }]);
-  await revokeSessions(tx, accountId, null, accountId, at);
+  await revokeSessionsBy(tx, wallet, accountId, at);
 }
 
 function idOf({ family, address }: { family: Family; address: string }): string {

@@ -182,10 +182,15 @@ export async function choose(
   const isVouched = voucher === null || isSame(voucher, choice.vouchedBy);
   const waitsUntil = isVouched ? null : holdFrom(deps);
   const before = await standing(tx, accountId, choice, at);
-  if (waitsUntil !== null && !before.receives) await mustHaveRoomToWait(tx, accountId, now);
-  await hold(tx, deps, accountId, choice, waitsUntil);
   const fromAt = waitsUntil ?? at;
   const stopped = choice.paid ? await stopPayouts(tx, { accountId, family, address: null, at }) : 0;
+  // Of one that receives already, only being paid has to wait: it needs no wait of its own.
+  if (waitsUntil === null || !before.receives) {
+    await hold(tx, deps, accountId, choice, waitsUntil);
+  }
+  if (waitsUntil !== null && (choice.paid || !before.receives)) {
+    await mustHaveRoomToWait(tx, accountId, choice, now);
+  }
   // What changes nothing is neither stored nor told: it would drown what does.
   if (stopped === 0 && (choice.paid ? before.paid : before.receives)) return { fromAt: at };
   if (choice.paid) {

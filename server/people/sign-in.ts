@@ -252,7 +252,8 @@ async function addLogin(tx: Tx, deps: SignInDeps, proven: Proven, session: Sessi
     const sentence = `the account has ${mostLogins} logins already; remove one first`;
     throw new ParleyError('too_many_logins', sentence);
   }
-  const waitsUntil = proven.way === 'wallet' ? await waitOf(tx, deps, accountId) : null;
+  const waitsUntil =
+    proven.way === 'wallet' ? await waitOf(tx, deps, { accountId, ...proven }) : null;
   await storeLogin(tx, deps, proven, accountId, waitsUntil);
   if (proven.way === 'wallet') await payNext(tx, deps, { accountId, ...proven }, waitsUntil);
   if (proven.way === 'email' || proven.way === 'provider') await makeBrowserAccount(tx, accountId);

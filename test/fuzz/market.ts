@@ -210,7 +210,7 @@ async function pageOf({ deps }: World, { accountId }: Party): Promise<Record<str
       isNew: true,
     }),
   );
-  return pageHeaders(token);
+  return pageHeaders(token, accountId);
 }
 
 async function change(world: World, set: string, accountId: string, value: unknown) {

@@ -2,6 +2,8 @@
 
 -- A login wallet whose removal was asked for: it signs in, and is paid, until then.
 alter table wallets add column leaves_at timestamptz;
+-- One that was authorised receives: nobody could stop its wait, and it counted as one.
+update wallets set waits_until = null where authorised and waits_until is not null;
 create index wallets_leaving on wallets (leaves_at) where leaves_at is not null;
 create index wallets_waiting on wallets (waits_until) where waits_until is not null;
 

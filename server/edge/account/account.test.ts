@@ -69,6 +69,35 @@ test('a login is added by its proof in a fresh session, and moves nothing of ano
   assert.equal((await add(browser, fresh())).status, 200);
 });
 
+test('a write names the account that its page shows: another one is left alone', async () => {
+  const [address, stale] = [fresh(), await edge.person(fresh())];
+  const browser = await edge.person(address);
+  const { accountId } = (await stale.get('/account/me')).body;
+  const hook = { url: 'https://receiver.example/hook' };
+  const writes: [string, string, unknown][] = [
+    ['DELETE', '/account/me', undefined],
+    ['POST', '/account/keys', { scopes: ['read'] }],
+    ['POST', '/account/sign-out', undefined],
+    ['POST', '/account/email', { address: fresh(), purpose: 'add' }],
+    ['POST', '/account/email', { address, purpose: 'renew' }],
+    ['POST', '/v1/webhooks', hook],
+  ];
+  for (const shown of [null, '', accountId]) {
+    const headers = { 'x-parley-account': shown };
+    for (const [method, url, body] of writes) {
+      const answer = await browser.call(method, url, body, headers);
+      assert.deepEqual(told(answer), [409, 'other_account'], `${method} ${url} ${shown}`);
+    }
+    const read = await browser.call('GET', '/v1/me', undefined, headers);
+    assert.equal(read.status, shown === null ? 200 : 409);
+  }
+  // Whoever signs in shows nobody yet.
+  const body = { address, purpose: 'sign-in' };
+  const asked = await browser.call('POST', '/account/email', body, { 'x-parley-account': null });
+  assert.equal(asked.status, 200);
+  assert.equal((await browser.post('/v1/webhooks', hook)).status, 201);
+});
+
 test('a session is renewed by a login of its own account alone, under another token', async () => {
   const address = fresh();
   const browser = await edge.person(address);

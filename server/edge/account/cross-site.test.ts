@@ -330,6 +330,7 @@ test('a session that ends while a request arrives does nothing any more', async 
       host: 'market.example',
       origin: site,
       'x-parley-request': '1',
+      'x-parley-account': accountId,
       cookie: `${cookieName}=${browser.session()}`,
       'content-type': 'application/json',
     },

@@ -22,7 +22,7 @@ import { HttpError } from '../errors.ts';
 import type { Method } from '../operations.ts';
 import { cookieName, cookieOf, setCookie } from './cookies.ts';
 import { deviceOf } from './device.ts';
-import { ownSite } from './same-origin.ts';
+import { otherAccount, ownSite } from './same-origin.ts';
 
 type Declared<P extends TSchema, Q extends TSchema, B extends TSchema> = {
   readonly method: Method;
@@ -78,7 +78,6 @@ export function signedIn<P extends TSchema, Q extends TSchema, B extends TSchema
   route(app, deps, spec, 'session', async (input, request) => {
     const session = await sessionOf(deps, request);
     if (session === null) throw ended();
-    mustBeOf(session, deps, request);
     if (spec.fresh) mustBeFresh(session, deps.now());
     return spec.handle({ ...input, session });
   });
@@ -105,22 +104,18 @@ export function anyBrowser<P extends TSchema, Q extends TSchema, B extends TSche
 ): void {
   route(app, deps, spec, 'browser', async (input, request) => {
     const session = await sessionOf(deps, request);
-    mustBeOf(session, deps, request);
+    const mustName = session !== null && isOfSession(input.body);
+    const { accountId = null } = session ?? {};
+    const other = otherAccount(deps.settings, request.headers, accountId, mustName);
+    if (other !== null) throw other;
     return spec.handle({ ...input, session });
   });
 }
 
-/** Which account a page shows: it does nothing to another one that was signed in to meanwhile. */
-export function accountHeader(shortName: string): string {
-  return `x-${shortName}-account`;
-}
-
-function mustBeOf(session: Session | null, { settings }: Deps, { headers }: FastifyRequest): void {
-  const shown = headers[accountHeader(settings.shortName)];
-  if (shown === undefined || shown === session?.accountId) return;
-  const sentence =
-    'another account is signed in here by now, or nobody; nothing was done. Load the page again';
-  throw new HttpError('other_account', sentence);
+/** What is begun to add a login or to be fresh again; its proof is bound to the session then. */
+function isOfSession(body: unknown): boolean {
+  const { purpose = 'sign-in' } = (body ?? {}) as { readonly purpose?: string };
+  return purpose !== 'sign-in';
 }
 
 function route<P extends TSchema, Q extends TSchema, B extends TSchema>(

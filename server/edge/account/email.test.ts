@@ -6,6 +6,8 @@ import fc from 'fast-check';
 import { parseEmail } from '../../people/email.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
 import { byEmail, type PeopleEdge, startPeople } from '../testing/people.ts';
+import { signInBy } from '../testing/sign-in.ts';
+import { evmWallet } from '../testing/signers.ts';
 
 let edge: PeopleEdge;
 before(async () => {
@@ -32,7 +34,11 @@ test('a code makes an account of ten keys on first use, and signs in to it after
   );
   assert.match(me.body.recovery, /Only one login is left/);
   const again = await byEmail(browserOn(edge), address, () => edge.codeOf(address));
-  assert.deepEqual(again.body, { accountId: first.body.accountId, isNew: false });
+  assert.deepEqual(again.body, {
+    accountId: first.body.accountId,
+    isNew: false,
+    outcome: 'signed_in',
+  });
 });
 
 test('the fifth wrong code is the last try, and the right one is none any more', async () => {
@@ -103,6 +109,22 @@ test('a code that a stranger asks for ends none of a browser that was signed in 
   const ofStranger = edge.codeOf(address);
   assert.equal((await give(known, second)).status, 200);
   assert.equal((await give(stranger, ofStranger)).status, 200);
+});
+
+test('a browser that became known has one code: the newest, with tries of its own', async () => {
+  const address = fresh();
+  const owner = await edge.person(address);
+  const wallet = evmWallet();
+  assert.equal((await signInBy(owner, wallet, 'add')).status, 200);
+  const browser = browserOn(edge);
+  await ask(browser, address);
+  const former = edge.codeOf(address);
+  assert.equal((await signInBy(browser, wallet)).status, 200);
+  const renewed = await browser.post('/account/email', { address, purpose: 'renew' });
+  assert.equal(renewed.status, 200);
+  const give = (given: string) => browser.post('/account/email/code', { address, code: given });
+  if (former !== edge.codeOf(address)) assert.match((await give(former)).body.error, /left: 4/);
+  assert.equal((await give(edge.codeOf(address))).status, 200);
 });
 
 test('a stranger’s code ends another stranger’s: one is live', async () => {

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { lockIfLive } from '../../db/accounts.ts';
 import type { Tx } from '../../db/database.ts';
 import { deleteLogin } from '../../db/logins.ts';
+import { insertPayout } from '../../db/payouts.ts';
 import { findLiveSession, revokeSession } from '../../db/sessions.ts';
 import { deleteLoginWallet } from '../../db/wallets.ts';
 import { deleteAccount } from '../../people/delete.ts';
@@ -201,6 +202,25 @@ test('of an account that was deleted meanwhile a key registers no webhook and pr
   for (const answer of both) assert.deepEqual(told(answer), [409, 'account_deleted']);
   const left = await rows(accountId);
   assert.deepEqual([left?.webhooks, left?.wallets], [0, 0]);
+});
+
+test('a wallet that is chosen to be paid while a key removes it stays', async () => {
+  const own = await signedIn(edge);
+  const { accountId } = own;
+  const { key } = (await own.post('/account/keys', { scopes: ['read'] })).body;
+  const wallet = evmWallet();
+  const { family, address } = wallet;
+  const body = await edge.proof(wallet, key);
+  assert.equal((await edge.call('POST', `/v1/wallets/${family}`, { key, body })).status, 200);
+  const at = new Date(edge.deps.now());
+  const fromAt = new Date(at.getTime() + 60_000);
+  const payout = { id: randomUUID(), accountId, family, address, askedAt: at, fromAt, told: false };
+  const answer = await meanwhile(
+    accountId,
+    () => edge.call('DELETE', `/v1/wallets/${address}`, { key }),
+    (tx) => insertPayout(tx, payout),
+  );
+  assert.deepEqual(told(answer), [409, 'wallet_paid']);
 });
 
 test('a deleted account leaves nothing personal but its last message', async () => {

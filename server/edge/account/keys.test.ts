@@ -38,10 +38,11 @@ async function events(accountId: string): Promise<{ topic: string; payload: unkn
 
 test('a key is made with name, scopes and life, shown once, listed and announced', async () => {
   const browser = await signedIn(edge);
-  const body = { name: ' desk 1 ', scopes: ['maker', 'read'], lifeDays: 7 };
+  const body = { name: ' desk 1 ❤\ufe0f ', scopes: ['maker', 'read'], lifeDays: 7 };
   const { status, body: made } = await make(browser, body);
   assert.equal(status, 201, JSON.stringify(made));
-  assert.deepEqual([made.name, made.scopes, made.replaced], ['desk 1', ['read', 'maker'], false]);
+  const name = 'desk 1 ❤\ufe0f';
+  assert.deepEqual([made.name, made.scopes, made.replaced], [name, ['read', 'maker'], false]);
   assert.match(made.note, /up to 10 keys.*a leaked key is revoked in the browser$/);
   const days = (Date.parse(made.expiresAt) - edge.deps.now()) / 86_400_000;
   assert.ok(days > 6.99 && days <= 7, `${days} days`);
@@ -58,7 +59,7 @@ test('a key is made with name, scopes and life, shown once, listed and announced
     },
   );
   const { id: keyId, prefix, expiresAt } = made;
-  const payload = { keyId, prefix, name: 'desk 1', scopes: ['read', 'maker'], expiresAt };
+  const payload = { keyId, prefix, name, scopes: ['read', 'maker'], expiresAt };
   assert.deepEqual(await events(browser.accountId), [{ topic: 'key.created', payload }]);
 });
 
@@ -82,6 +83,8 @@ describe('a key is not made', () => {
     ['under a name of 81 characters', { scopes, name: 'x'.repeat(81) }],
     ['under a name of two lines', { scopes, name: 'a\nb' }],
     ['under a name that turns the text around', { scopes, name: 'a\u202eb' }],
+    ['under a name that is not drawn', { scopes, name: '\u3164' }],
+    ['under a name of what only changes the sign before it', { scopes, name: '\ufe0f' }],
     ['with more than is known', { scopes, admin: true }],
   ];
   let browser: SignedIn;

@@ -74,7 +74,7 @@ test('whatever an operation takes is checked by a schema that compiles', () => {
   }
 });
 
-test('it says that a session is a cookie, that every write wants our header, and no key', () => {
+test('it says that a session is a cookie, that every write wants our headers, and no key', () => {
   const { session } = described.components.securitySchemes;
   assert.deepEqual(
     [session.type, session.in, session.name],
@@ -83,10 +83,15 @@ test('it says that a session is a cookie, that every write wants our header, and
   assert.deepEqual(described.security, [{ session: [] }]);
   assert.deepEqual(Object.keys(described.components.securitySchemes), ['session']);
   assert.equal(described.components.parameters.FromOurPage.name, 'x-parley-request');
+  const { OfAccount: whose } = described.components.parameters;
+  assert.deepEqual([whose.name, whose.required], ['x-parley-account', true]);
   const refOf = '#/components/parameters/FromOurPage';
+  const refOfAccount = '#/components/parameters/OfAccount';
   for (const [path, method, { parameters = [], security }] of operations()) {
     const wants = parameters.filter(({ $ref }) => $ref === refOf).length;
     assert.equal(wants, method === 'get' ? 0 : 1, `${method} ${path}`);
+    const names = parameters.filter(({ $ref }) => $ref === refOfAccount).length;
+    assert.equal(names, method === 'get' || security !== undefined ? 0 : 1, `${method} ${path}`);
     if (security !== undefined) assert.deepEqual(security, [{}, { session: [] }]);
   }
 });

@@ -18,7 +18,7 @@ import {
 } from '../openapi.ts';
 import type { Operation } from '../operations.ts';
 import { errorBody } from '../schemas/common.ts';
-import { requestHeader } from './same-origin.ts';
+import { accountHeader, requestHeader } from './same-origin.ts';
 
 const errors: Readonly<Record<number, string>> = {
   400: 'malformed or refused input',
@@ -82,7 +82,11 @@ export function describeAccount(
     components: {
       schemas: Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
       responses: describeErrors(shortName),
-      parameters: { FromOurPage: fromOurPage(shortName) },
+      parameters: {
+        FromOurPage: fromOurPage(shortName),
+        OfAccount: ofAccount(shortName),
+        OfAccountIfAny: ofAccountIfAny(shortName),
+      },
       headers: { ...rateHeaders, ...cookieHeader },
       securitySchemes: {
         session: {
@@ -140,6 +144,25 @@ function fromOurPage(shortName: string): Json {
   };
 }
 
+/** A tab that was left open shows somebody else than who is signed in by now. */
+function ofAccount(shortName: string): Json {
+  return {
+    name: accountHeader(shortName),
+    in: 'header',
+    required: true,
+    description:
+      'The account that the page shows. Nothing is done to another one: 409 `other_account`.',
+    schema: { type: 'string', format: 'uuid' },
+  };
+}
+
+function ofAccountIfAny(shortName: string): Json {
+  const description =
+    'The account that the page shows: of whoever is signed in, wanted with every purpose but ' +
+    'sign-in. Nothing is done to another one: 409 `other_account`.';
+  return { ...ofAccount(shortName), required: false, description };
+}
+
 function describeErrors(shortName: string): Json {
   const retry = {
     'Retry-After': { description: 'seconds', schema: { type: 'integer' } },
@@ -172,7 +195,7 @@ function describeOperation(operation: Operation, components: Components): Json {
   const parameters = [
     ...parametersOf(params, 'path', components),
     ...parametersOf(query, 'query', components),
-    ...(method === 'GET' ? [] : [{ $ref: '#/components/parameters/FromOurPage' }]),
+    ...(method === 'GET' ? [] : [parameter('FromOurPage'), parameter(ofWhom(access))]),
   ];
   return {
     operationId: operation.operationId,
@@ -186,6 +209,14 @@ function describeOperation(operation: Operation, components: Components): Json {
       : { requestBody: { required: true, content: json(publish(body, components)) } }),
     responses,
   };
+}
+
+function ofWhom(access: Operation['access']): string {
+  return access === 'session' ? 'OfAccount' : 'OfAccountIfAny';
+}
+
+function parameter(name: string): Json {
+  return { $ref: `#/components/parameters/${name}` };
 }
 
 function describeReply(schema: TSchema, components: Components): Json {

@@ -53,7 +53,11 @@ async function withPasskey(options: Parameters<typeof authenticator>[0] = {}) {
   const device = authenticator(options);
   const { browser, accountId } = await signedIn();
   const added = await add(browser, device);
-  assert.deepEqual(added.body, { accountId, isNew: false }, JSON.stringify(added.body));
+  assert.deepEqual(
+    added.body,
+    { accountId, isNew: false, outcome: 'added' },
+    JSON.stringify(added.body),
+  );
   return { device, browser, accountId, id: device.credentials[0]!.id };
 }
 
@@ -63,7 +67,11 @@ test('a passkey is added to an account, and then signs in to it alone', async ()
   assert.deepEqual([login?.way, login?.subject, login?.label], ['passkey', id, 'my phone']);
   const elsewhere = browserOn(edge);
   const signed = await use(elsewhere, device);
-  assert.deepEqual(signed.body, { accountId, isNew: false }, JSON.stringify(signed.body));
+  assert.deepEqual(
+    signed.body,
+    { accountId, isNew: false, outcome: 'signed_in' },
+    JSON.stringify(signed.body),
+  );
   assert.match(elsewhere.session() ?? '', /^parley_session_/);
   assert.deepEqual(
     await edge.deps.db.rows({

@@ -7,7 +7,13 @@ import { formerChannelsOf } from '../../db/former-channels.ts';
 import { passHolds } from '../../people/passing.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
 import { byEmail, type PeopleEdge, startPeople } from '../testing/people.ts';
-import { bitcoinWallet, evmWallet, solanaWallet, type TestWallet } from '../testing/signers.ts';
+import {
+  bitcoinWallet,
+  evmWallet,
+  solanaWallet,
+  type TestWallet,
+  tronWallet,
+} from '../testing/signers.ts';
 
 let edge: PeopleEdge;
 before(async () => {
@@ -33,10 +39,15 @@ const byWallet = async (browser: TestBrowser, wallet: TestWallet, purpose = 'sig
 const byMail = (browser: TestBrowser, address: string, purpose: 'sign-in' | 'add' | 'renew') =>
   byEmail(browser, address, () => edge.codeOf(address), purpose);
 
-/** Has `wallet` paid; `voucher` signs where it is asked for. */
-const pay = async (browser: TestBrowser, wallet: TestWallet, voucher: TestWallet | null) => {
+/** Has `wallet` paid, or named as paid; `voucher` signs where it is asked for. */
+const pay = async (
+  browser: TestBrowser,
+  wallet: TestWallet,
+  voucher: TestWallet | null,
+  paid = true,
+) => {
   const { family, address } = wallet;
-  const begun = await browser.post('/account/payout', { family, address, paid: true });
+  const begun = await browser.post('/account/payout', { family, address, paid });
   if (begun.status !== 200) return begun;
   const { message, voucher: asked } = begun.body;
   const signed = { message, signature: await wallet.sign(message) };
@@ -47,7 +58,7 @@ const pay = async (browser: TestBrowser, wallet: TestWallet, voucher: TestWallet
   return browser.post('/account/payout/proof', {
     family,
     address,
-    paid: true,
+    paid,
     ...signed,
     ...other,
   });
@@ -201,6 +212,108 @@ test('whoever removes a channel first does not silence what comes next', async (
   assert.deepEqual(await heard(), [address]);
   edge.deps.advance(1);
   assert.deepEqual(await heard(), []);
+});
+
+test('no key and no session removes the wallet that is paid, or is to be', async () => {
+  const [wallet, address, paid, next] = [evmWallet(), fresh(), tronWallet(), tronWallet()];
+  const own = await owner(wallet, address);
+  const { key } = (await own.post('/account/keys', { scopes: ['read'] })).body;
+  await byWallet(own, wallet, 'renew');
+  assert.equal((await pay(own, paid, wallet)).status, 200);
+  const thief = await edge.person(address);
+  const path = (each: TestWallet) => `/v1/wallets/${each.address}`;
+  const refused = [409, 'wallet_paid'];
+  assert.deepEqual(told(await thief.call('DELETE', path(paid))), refused);
+  assert.deepEqual(told(await edge.call('DELETE', path(paid), { key })), refused);
+  // What waits to be paid ends by a stop alone, of which its person is told.
+  assert.equal((await pay(own, next, null)).status, 200);
+  assert.deepEqual(told(await edge.call('DELETE', path(next), { key })), refused);
+  assert.equal((await shown(own, 'tron')).paid, paid.address);
+  edge.deps.advance(holdMs);
+  assert.deepEqual(told(await edge.call('DELETE', path(next), { key })), refused);
+  assert.equal((await edge.call('DELETE', path(paid), { key })).status, 200);
+  const later = await edge.person(address);
+  assert.equal((await shown(later, 'tron')).paid, next.address);
+});
+
+/** Has the login wallet vouch for another one in `/v1`. */
+const authorise = async (browser: TestBrowser, login: TestWallet, linked: TestWallet) => {
+  const { key } = (await browser.post('/account/keys', { scopes: ['read'] })).body;
+  const words = `authorise this wallet ${linked.address}`;
+  const [proof, authorization] = [
+    await edge.proof(linked, key),
+    await edge.proof(login, key, words),
+  ];
+  const body = { ...proof, authorization };
+  assert.equal(
+    (await edge.call('POST', `/v1/wallets/${linked.family}`, { key, body })).status,
+    200,
+  );
+};
+
+test('a wallet that receives already does not wait, whichever came first', async () => {
+  const [wallet, first, second] = [evmWallet(), evmWallet(), solanaWallet()];
+  const own = browserOn(edge);
+  await byWallet(own, wallet);
+  await authorise(own, wallet, first);
+  const { status, body } = await pay(own, first, null, false);
+  assert.deepEqual([status, Date.parse(body.fromAt)], [200, edge.deps.now()]);
+  await pay(own, second, null, false);
+  assert.equal((await shown(own, 'solana')).waiting.length, 1);
+  await authorise(own, wallet, second);
+  for (const family of ['evm', 'solana'] as const) {
+    const { receives, waiting } = await shown(own, family);
+    assert.deepEqual(waiting, []);
+    assert.ok(receives.includes((family === 'evm' ? first : second).address));
+  }
+  // To be paid by itself it still waits, counts as one that does, and is stopped.
+  const others = Array.from({ length: 9 }, () => bitcoinWallet());
+  for (const each of others) assert.equal((await pay(own, each, null, false)).status, 200);
+  assert.equal((await pay(own, first, null)).status, 200);
+  assert.deepEqual(told(await pay(own, second, null)), [409, 'too_many_wallets']);
+  assert.equal((await pay(own, others[0] as TestWallet, null, false)).status, 200);
+  assert.deepEqual(told(await pay(own, bitcoinWallet(), null)), [409, 'too_many_wallets']);
+  const stop = { family: 'evm', address: first.address };
+  assert.equal((await own.post('/account/payout/stop', stop)).status, 200);
+  assert.ok((await shown(own, 'evm')).receives.includes(first.address));
+  assert.equal((await stopAll(own)).status, 200);
+});
+
+test('a wallet that leaves ends the sessions that it signed in to, and no other', async () => {
+  const [wallet, address] = [evmWallet(), fresh()];
+  await owner(wallet, address);
+  const asking = await edge.person(address);
+  assert.equal((await remove(asking, wallet)).status, 200);
+  edge.deps.advance(holdMs - 60_000);
+  const byIt = browserOn(edge);
+  await byWallet(byIt, wallet);
+  edge.deps.advance(60_000);
+  await passHolds(edge.deps);
+  const heard = async () => (await byIt.get('/account/me')).status;
+  for (let look = 0; look < 100 && (await heard()) !== 401; look += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.deepEqual(told(await byIt.get('/account/me')), [401, 'session_missing']);
+  assert.equal((await asking.get('/account/me')).body.logins.length, 1);
+});
+
+test('a session that is old changes no webhook and no wallet', async () => {
+  const wallet = evmWallet();
+  const own = browserOn(edge);
+  await byWallet(own, wallet);
+  const made = await own.post('/v1/webhooks', { url: 'https://receiver.example/hook' });
+  edge.deps.advance(11 * 60_000);
+  const linked = bitcoinWallet();
+  const { nonce } = (await own.get('/v1/wallets/nonce')).body;
+  const message = ['Parley - link this wallet', linked.address, `Nonce: ${nonce}`].join('\n');
+  const proof = { address: linked.address, message, signature: await linked.sign(message) };
+  const path = `/v1/webhooks/${made.body.webhook.id}`;
+  assert.deepEqual(told(await own.call('DELETE', path)), [403, 'session_stale']);
+  assert.deepEqual(told(await own.post('/v1/wallets/bitcoin', proof)), [403, 'session_stale']);
+  await byWallet(own, wallet, 'renew');
+  assert.equal((await own.call('DELETE', path)).status, 200);
+  const given = await own.post('/v1/wallets/bitcoin', proof);
+  assert.equal(given.status, 200, given.body.error);
 });
 
 test('a bot sees in /v1/me where its account is paid', async () => {

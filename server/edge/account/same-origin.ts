@@ -17,6 +17,11 @@ export function requestHeader(shortName: string): string {
   return `x-${shortName}-request`;
 }
 
+/** Which account a page shows: it does nothing to another one that was signed in to meanwhile. */
+export function accountHeader(shortName: string): string {
+  return `x-${shortName}-account`;
+}
+
 export type Asked = { readonly method: string; readonly headers: IncomingHttpHeaders };
 
 /** The site, or why the request is not from its pages. `strict`: reads too want the header. */
@@ -28,7 +33,7 @@ export function ownSite(
   const site = siteNamed(settings, headers);
   if (site instanceof HttpError) return site;
   const { origin, 'sec-fetch-site': from } = headers;
-  const writes = method !== 'GET' && method !== 'HEAD';
+  const writes = isWrite(method);
   if (origin !== undefined && origin !== site.origin) {
     return refusal('cross_site', `the request comes from ${shown(origin)}, not ${site.origin}`);
   }
@@ -44,6 +49,33 @@ export function ownSite(
     return refusal('cross_site', `the header ${name}: 1 is missing, which our own pages send`);
   }
   return site;
+}
+
+/**
+ * Why the account that is signed in, null = none, is not the one that the page shows. `mustName`:
+ * the page has to say which. Without that, what is pressed before a page has learnt who is signed
+ * in by now is done to somebody who was never shown.
+ */
+export function otherAccount(
+  { shortName }: Pick<SiteSettings, 'shortName'>,
+  headers: IncomingHttpHeaders,
+  accountId: string | null,
+  mustName: boolean,
+): HttpError | null {
+  const name = accountHeader(shortName);
+  const shownAccount = headers[name];
+  if (shownAccount === accountId || (shownAccount === undefined && !mustName)) return null;
+  const sentence =
+    shownAccount === undefined
+      ? `the header ${name} is missing, which names the account that the page shows; ` +
+        'nothing was done'
+      : 'another account is signed in here by now, or nobody; nothing was done. ' +
+        'Load the page again';
+  return refusal('other_account', sentence);
+}
+
+export function isWrite(method: string): boolean {
+  return method !== 'GET' && method !== 'HEAD';
 }
 
 /** The site that `Host` names, whichever page the request comes from. */

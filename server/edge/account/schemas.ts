@@ -107,6 +107,10 @@ export const signedInReply = named(
   Type.Object({
     accountId: Type.String({ format: 'uuid' }),
     isNew: Type.Boolean({ description: 'the account was made for it' }),
+    outcome: oneOf(
+      ['made', 'signed_in', 'added', 'renewed'],
+      'renewed also where the login that was to be added was one of the account before',
+    ),
   }),
 );
 

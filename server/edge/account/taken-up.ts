@@ -14,7 +14,7 @@ export async function answerOf(
   deps: Deps,
   former: Session | null,
   work: (tx: Tx) => Promise<TakenUp>,
-): Promise<Answer> {
+): Promise<Answer & { readonly body: Pick<TakenUp, 'outcome'> }> {
   const taken = await deps.db.transaction(async (tx) => {
     const done = await work(tx);
     if (former !== null && former.id !== done.session.id) {
@@ -28,5 +28,6 @@ export async function answerOf(
   if (former !== null && token !== null) {
     await app.edge.keys.revoked(former.accountId, former.id);
   }
-  return { body: { accountId: session.accountId, isNew }, ...(token === null ? {} : { token }) };
+  const body = { accountId: session.accountId, isNew, outcome };
+  return { body, ...(token === null ? {} : { token }) };
 }

@@ -38,7 +38,8 @@ for (const family of families) {
     const token = browser.session();
     assert.match(token ?? '', /^parley_session_[0-9A-Za-z]{43}$/);
     const again = await signInBy(browserOn(edge), wallet);
-    assert.deepEqual(again.body, { accountId: first.body.accountId, isNew: false });
+    const { accountId } = first.body;
+    assert.deepEqual(again.body, { accountId, isNew: false, outcome: 'signed_in' });
     const { address } = wallet;
     const stored = { by: 'wallet', family, address, ended: false };
     assert.deepEqual(await sessionsOf(first.body.accountId), [stored, stored]);
@@ -63,7 +64,7 @@ test('a wallet that has an account by a minted key signs in to that account', as
   const { key } = (await edge.mint(wallet)).body;
   const { userId } = (await edge.call('GET', '/v1/me', { key })).body;
   const answer = await signInBy(browserOn(edge), wallet);
-  assert.deepEqual(answer.body, { accountId: userId, isNew: false });
+  assert.deepEqual(answer.body, { accountId: userId, isNew: false, outcome: 'signed_in' });
 });
 
 test('the text names site, purpose, chain, a nonce of 128 bits and ten minutes', async () => {
@@ -151,11 +152,14 @@ describe('a wallet of a signed-in account', () => {
       /\nAdd this wallet as a login of your Parley/,
     );
     const added = await signInBy(browser, other, 'add');
-    assert.deepEqual(added.body, { accountId, isNew: false }, JSON.stringify(added.body));
+    assert.deepEqual(added.body, { accountId, isNew: false, outcome: 'added' });
     // The session stays what it was, under its token.
     assert.equal(browser.session(), token);
+    // Asked for once more it is a sign-in alone, and says so.
+    const again = await signInBy(browser, other, 'add');
+    assert.deepEqual(again.body, { accountId, isNew: false, outcome: 'renewed' });
     const elsewhere = await signInBy(browserOn(edge), other);
-    assert.deepEqual(elsewhere.body, { accountId, isNew: false });
+    assert.deepEqual(elsewhere.body, { accountId, isNew: false, outcome: 'signed_in' });
     const second = await signInBy(browser, solanaWallet(), 'add');
     assert.equal(codeOf(second), '409 login_family_taken');
     const stored = await walletsOf(edge.deps.db, accountId);

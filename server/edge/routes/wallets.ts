@@ -39,6 +39,7 @@ export function registerWallets(app: FastifyInstance, deps: Deps): void {
       url: `/v1/wallets/${family}`,
       ...proving[family],
       tags: ['wallets'],
+      fresh: true,
       body: proveBody,
       replies: { 200: provenWallet },
       before: ({ caller, body, signal, attempt }) =>
@@ -54,7 +55,7 @@ export function registerWallets(app: FastifyInstance, deps: Deps): void {
     method: 'DELETE',
     url: '/v1/wallets/:address',
     operationId: 'removeWallet',
-    summary: 'Remove a proof; a login address is not one',
+    summary: 'Remove a proof; a login address is not one, and one that is paid stays',
     tags: ['wallets'],
     fresh: true,
     params: Type.Object({ address: Type.String() }),

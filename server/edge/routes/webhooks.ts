@@ -79,6 +79,7 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send):
     operationId: 'deleteWebhook',
     summary: 'Remove a webhook; what was on its way to it is given up',
     tags,
+    fresh: true,
     params: idParams,
     replies: { 200: removed },
     run: async (tx, { caller, params }) => {

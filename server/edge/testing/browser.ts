@@ -38,7 +38,14 @@ export function browserOn(
 ): TestBrowser {
   const { origin = 'http://localhost:8080', shortName = 'parley', userAgent = firefox } = options;
   const cookies = new Map(options.cookies ?? []);
+  const prefix = origin.startsWith('https:') ? '__Host-' : '';
+  const session = () => cookies.get(`${prefix}${shortName}_session`) ?? null;
   const ask: TestBrowser['call'] = async (method, url, body, headers = {}) => {
+    const token = session();
+    const isWrite = method !== 'GET';
+    // Where a test shows another cookie, it is not this one's page.
+    const isOwn = token !== null && headers.cookie === undefined;
+    const account = isOwn && isWrite ? await shownBy(token) : null;
     const jar = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const own: Record<string, string | null> = {
       host: new URL(origin).host,
@@ -46,28 +53,45 @@ export function browserOn(
       'sec-fetch-site': 'same-origin',
       [`x-${shortName}-request`]: '1',
       ...(method === 'GET' ? {} : { origin }),
+      ...(account === null ? {} : { [`x-${shortName}-account`]: account }),
       ...(jar === '' ? {} : { cookie: jar }),
       ...headers,
     };
     const sent = Object.entries(own).filter((each): each is [string, string] => each[1] !== null);
-    const told: Parameters<Call>[2] = {
+    const init: Parameters<Call>[2] = {
       headers: Object.fromEntries(sent),
       ...(body === undefined ? {} : { body }),
       ...(options.ip === undefined ? {} : { ip: options.ip }),
     };
-    const answer = await call(method, url, told);
+    const answer = await call(method, url, init);
     keep(cookies, answer);
+    const now = session();
+    const told = answer.status === 200 ? answer.body?.accountId : undefined;
+    if (now !== null && typeof told === 'string') showsAccount(now, told);
     return answer;
   };
-  const prefix = origin.startsWith('https:') ? '__Host-' : '';
+  /** As a page that is loaded learns it, after a sign-in that led away from it. */
+  const shownBy = async (token: string) => {
+    if (!accounts.has(token)) await ask('GET', '/account/me');
+    const found = accounts.get(token) ?? null;
+    accounts.set(token, found);
+    return found;
+  };
   return {
     origin,
     cookies,
     call: ask,
     get: (url) => ask('GET', url),
     post: (url, body) => ask('POST', url, body),
-    session: () => cookies.get(`${prefix}${shortName}_session`) ?? null,
+    session,
   };
+}
+
+/** Whose session a token is, as its pages were told; a jar that was stolen is of the same account. */
+const accounts = new Map<string, string | null>();
+
+export function showsAccount(token: string, accountId: string): void {
+  accounts.set(token, accountId);
 }
 
 /** Several of one answer come as a list. */

@@ -6,7 +6,7 @@ import type { Deps } from '../../deps.ts';
 import { renew, type Session } from '../../people/sessions.ts';
 import type { PeopleSettings } from '../../people/settings.ts';
 import { type Proven, takeUp } from '../../people/sign-in.ts';
-import { type BrowserOptions, browserOn, type TestBrowser } from './browser.ts';
+import { type BrowserOptions, browserOn, showsAccount, type TestBrowser } from './browser.ts';
 import type { TestEdge } from './edge.ts';
 
 /** Settings of a market whose own pages are at this origin. */
@@ -38,6 +38,7 @@ export async function signedIn(
   const browser = browserOn({ call }, options);
   const prefix = browser.origin.startsWith('https:') ? '__Host-' : '';
   browser.cookies.set(`${prefix}${deps.settings.shortName}_session`, token ?? '');
+  showsAccount(token ?? '', session.accountId);
   return { ...browser, accountId: session.accountId, session: () => token ?? '', stored: session };
 }
 
@@ -49,12 +50,12 @@ export async function renewed(deps: Deps, { stored }: SignedIn): Promise<string>
 }
 
 /** What a page of the market's own site on loopback sends for whoever has the session. */
-export function pageHeaders(token: string | null): Record<string, string> {
+export function pageHeaders(token: string | null, accountId = ''): Record<string, string> {
   return {
     host: 'localhost:8080',
     origin: 'http://localhost:8080',
     'sec-fetch-site': 'same-origin',
     'x-parley-request': '1',
-    ...(token === null ? {} : { cookie: `parley_session=${token}` }),
+    ...(token === null ? {} : { cookie: `parley_session=${token}`, 'x-parley-account': accountId }),
   };
 }

@@ -56,7 +56,7 @@ function named({ way, label, issuer, id }) {
 
 function loginsSection(me, show) {
   const items = me.logins.map((login) => {
-    const { id, way, addedAt, backedUp, messages, waitsUntil, leavesAt } = login;
+    const { id, addedAt, backedUp, messages, waitsUntil, leavesAt } = login;
     const [label, kind] = named(login);
     const facts = [
       `${kind}, added ${when(addedAt)}`,
@@ -65,7 +65,8 @@ function loginsSection(me, show) {
       waitsUntil === null ? '' : `receives nothing before ${when(waitsUntil)}`,
       leavesAt === null ? '' : `removed at ${when(leavesAt)}, unless you stop it below`,
     ].filter((each) => each !== '');
-    const told = way === 'wallet' ? 'Done. See when it goes below.' : 'Removed.';
+    const told = ({ leavesAt: at }) =>
+      at === null ? 'Removed.' : `It is removed at ${when(at)}, unless you stop it below.`;
     const remove = async () => {
       if (!confirm(`Remove ${label}? Every other session of this account ends.`)) return;
       const path = `/account/logins/${encodeURIComponent(id)}`;

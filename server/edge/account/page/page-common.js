@@ -14,19 +14,21 @@ export function showing(accountId, whenSignedOut) {
 export async function ask(method, path, body) {
   const { header } = document.body.dataset;
   const accountHeader = header.replace(/-request$/, '-account');
+  const askedAs = shownAccount;
   try {
     const response = await fetch(path, {
       method,
       headers: {
         [header]: '1',
-        ...(shownAccount === null ? {} : { [accountHeader]: shownAccount }),
+        ...(askedAs === null ? {} : { [accountHeader]: askedAs }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const code = response.headers.get(header.replace(/-request$/, '-error'));
     const answer = { status: response.status, code, body: await response.json() };
-    if (shownAccount === null) return answer;
+    // Of an account that is shown no more, it says nothing of the one that is.
+    if (askedAs === null || askedAs !== shownAccount) return answer;
     if (code === 'session_missing' || code === 'session_ended' || code === 'other_account') {
       signedOut();
     }
@@ -126,16 +128,32 @@ export function done({ status, body }, text = '') {
   return false;
 }
 
-/** Where it was done: shows the next view, and says so there. */
+/** What giving the proof of a login to an account came to. */
+export function loginAdded({ outcome }) {
+  if (outcome === 'added') return 'The login is added.';
+  return 'It was a login of this account before, and nothing was added. You have signed in again.';
+}
+
+/** Where it was done: shows the next view, and says so there. `text`: of the answer, or as it is. */
 export async function thenShow(answer, text, show) {
   if (!done(answer)) return false;
   await show();
-  say(text);
+  say(typeof text === 'function' ? text(answer.body) : text);
   return true;
 }
 
 export function when(text) {
   return text === null ? '' : new Date(text).toLocaleString();
+}
+
+/** Such as `1 h 23 min 20 s`. */
+export function lasting(seconds) {
+  const parts = [
+    [Math.floor(seconds / 3_600), 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ].filter(([count]) => count > 0);
+  return parts.map(([count, unit]) => `${count} ${unit}`).join(' ');
 }
 
 export const familyNames = { evm: 'EVM', tron: 'TRON', bitcoin: 'Bitcoin', solana: 'Solana' };

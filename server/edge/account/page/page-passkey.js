@@ -30,13 +30,18 @@ export function addPasskey(after, asking) {
   return section('Add a passkey', form('Add a passkey', fields, send));
 }
 
+/** Of errors of the Web Authentication API, by name. */
+const reasons = {
+  NotAllowedError: 'it was cancelled, took too long, or this device has none for this site',
+  InvalidStateError: 'this device has one of this account already',
+};
+
 async function fromBrowser(work) {
   try {
     return await work();
   } catch (error) {
-    const isUsual = error.name === 'NotAllowedError';
-    const usual = 'it was cancelled, took too long, or this device has none for this site';
-    say(`No passkey was used: ${isUsual ? usual : error.message}.`, true);
+    const why = reasons[error.name] ?? error.message.replace(/\.+$/, '');
+    say(`No passkey was used: ${why}.`, true);
     return null;
   }
 }

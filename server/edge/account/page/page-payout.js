@@ -7,6 +7,7 @@ import {
   field,
   fill,
   form,
+  lasting,
   make,
   say,
   section,
@@ -122,7 +123,7 @@ function vouching({ family, address, message }, waitSeconds, send, show) {
       }
     }),
   );
-  const how = `With a signature of ${address} it counts at once. Without it, in ${waitSeconds / 3600} hours.`;
+  const how = `With a signature of ${address} it counts at once. Without it, in ${lasting(waitSeconds)}.`;
   const give = ({ other }) => signed(other.trim());
   fill(
     section(

@@ -7,6 +7,7 @@ import {
   field,
   fill,
   form,
+  loginAdded,
   make,
   say,
   section,
@@ -56,16 +57,21 @@ function sendCode({ purpose, asking = ask }, address) {
   return asking('POST', '/account/email', { address, purpose });
 }
 
+const down =
+  'Mail cannot be sent just now: a code may come late or not at all. It is tried for 10 minutes.';
+
 function emailWay(about, isDown) {
   const send = async ({ address }) => {
     const asked = await sendCode(about, address);
     if (!done(asked)) return;
     fill(codeForm({ ...about, address: asked.body.address }));
-    say(`A code was sent to ${asked.body.address}. It is good for 10 minutes.`);
+    const onItsWay =
+      `A code is on its way to ${asked.body.address}, and good for 10 minutes. If none comes, ` +
+      'look at the address, or go back and sign in in another way.';
+    say(isDown ? down : onItsWay);
     document.querySelector('[name=code]').focus();
   };
-  const limits = { type: 'email', required: true, maxlength: '128', autocomplete: 'email' };
-  const down = 'Mail cannot be sent just now. It is tried again for 10 minutes.';
+  const limits = { type: 'email', required: true, maxlength: '254', autocomplete: 'email' };
   return section(
     'By e-mail',
     isDown ? make('p', {}, down) : null,
@@ -85,10 +91,10 @@ function codeForm(about) {
     const given = await ask('POST', '/account/email/code', { address, code: digits });
     if (given.status === 200 || given.code === 'login_taken') forget();
     if (refusedBy(after)(given)) return;
-    await thenShow(given, purpose === 'add' ? 'The login is added.' : '', after);
+    await thenShow(given, purpose === 'add' ? loginAdded : '', after);
   };
   const again = async () => {
-    if (done(await sendCode({ ...about, asking: ask }, address), 'Another code was sent.')) {
+    if (done(await sendCode({ ...about, asking: ask }, address), 'Another code is on its way.')) {
       document.querySelector('[name=code]').focus();
     }
   };
@@ -98,7 +104,7 @@ function codeForm(about) {
   };
   const digits = { inputmode: 'numeric', maxlength: '12', required: true };
   return section(
-    `The code sent to ${address}`,
+    `The code for ${address}`,
     form(
       'Go on',
       [field('Six digits', 'code', { ...digits, autocomplete: 'one-time-code' })],

@@ -7,6 +7,7 @@ import {
   done,
   field,
   form,
+  loginAdded,
   make,
   say,
   section,
@@ -97,7 +98,7 @@ export function walletWay(purpose, families, { after, refused, asking }) {
     const body = { ...wallet, message, signature };
     const answer = await ask('POST', '/account/wallet/proof', body);
     if (refused(answer)) return true;
-    return thenShow(answer, purpose === 'add' ? 'The login is added.' : '', after);
+    return thenShow(answer, purpose === 'add' ? loginAdded : '', after);
   };
   return withWallets('By wallet', families, begin, prove);
 }

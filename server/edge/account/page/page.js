@@ -2,7 +2,7 @@
 // it shows is written as text, never as markup.
 
 import { accountView } from './page-account.js';
-import { ask, button, fill, say, section, showing } from './page-common.js';
+import { ask, button, fill, loginAdded, say, section, showing } from './page-common.js';
 import { signInView, takenView } from './page-sign-in.js';
 
 /** What a way in that left this page came back with. */
@@ -21,18 +21,31 @@ const problems = {
 };
 
 let shown = null;
+/** How often it was looked who is signed in: of several looks, the last one is shown. */
+let looks = 0;
 
+/** Until it is known who is signed in, nothing of the view before can be pressed. */
 export async function show() {
+  looks += 1;
+  const look = looks;
+  const view = document.querySelector('#view');
+  view.inert = true;
   showing(null, () => {});
   const me = await ask('GET', '/account/me');
+  if (look !== looks) return;
   shown = me.status === 200 ? me.body.accountId : null;
-  if (me.status === 200) {
-    showing(shown, ended);
-    return fill(await accountView(me.body, show));
-  }
-  if (me.status === 401) return fill(await signInView(show));
-  fill(section('Your account', button('Try again', show)));
-  say(me.body.error, true);
+  if (shown !== null) showing(shown, ended);
+  const next = await viewOf(me);
+  if (look !== looks) return;
+  fill(next);
+  view.inert = false;
+  if (me.status !== 200 && me.status !== 401) say(me.body.error, true);
+}
+
+async function viewOf(me) {
+  if (me.status === 200) return accountView(me.body, show);
+  if (me.status === 401) return signInView(show);
+  return section('Your account', button('Try again', show));
 }
 
 /** In another tab: what is shown is of nobody who is signed in here. */
@@ -44,13 +57,9 @@ async function ended() {
   );
 }
 
+// Asked as the account that is shown: whoever is signed in by now instead is told of by `ended`.
 document.addEventListener('visibilitychange', async () => {
-  if (document.hidden || shown === null) return;
-  const account = shown;
-  showing(null, () => {});
-  const me = await ask('GET', '/account/me');
-  showing(account, ended);
-  if (me.status === 401 || (me.status === 200 && me.body.accountId !== account)) await ended();
+  if (!document.hidden && shown !== null) await ask('GET', '/account/me');
 });
 
 const { searchParams } = new URL(location.href);
@@ -62,5 +71,6 @@ if (problem !== null) {
   say(known ?? 'The sign-in did not succeed. Try again.', true);
 }
 if (problem === 'login_taken') takenView(problems.login_taken, show);
-if (did === 'add') say('The login is added.');
+if (did === 'add') say(loginAdded({ outcome: 'added' }));
+if (did === 'already') say(loginAdded({ outcome: 'renewed' }));
 if (did === 'renew') say('You have signed in again. Do once more what you wanted to do.');

@@ -91,9 +91,10 @@ async function finish(
   // As it is now: the provider may have taken its time.
   const session = await sessionOf(deps, request, site);
   const intent = intentOf(ceremony, session);
-  const { token } = await answerOf(app, deps, session, (tx) =>
+  const { token, body } = await answerOf(app, deps, session, (tx) =>
     takeUp(tx, deps, proven, intent, browser),
   );
   if (token !== undefined) setCookie(reply, deps.settings.shortName, site, 'session', token);
-  return `done=${intent.purpose}`;
+  const wasOne = intent.purpose === 'add' && body.outcome === 'renewed';
+  return `done=${wasOne ? 'already' : intent.purpose}`;
 }
