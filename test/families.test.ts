@@ -25,6 +25,7 @@ import {
   reaches,
   sendAll,
   units,
+  useLane,
 } from './families/deals.ts';
 import { newcomer, newTrader, type Place, placeOf, type Trader } from './families/people.ts';
 import { newHome, type RunningMarket, startMarketProcess } from './support/market.ts';
@@ -180,9 +181,9 @@ test(
   async () => {
     for (const [sun, code, words] of [
       [null, 'not_activated', /was never used on tron-dev.*sun/],
-      // 1.3 times 17 000 energy at 100 sun, and bandwidth of its own
-      [2_209_999n, 'energy_poor', /has 2209999 sun on tron-dev, and .* may take 2210000 sun/],
-      [2_210_000n, null, null],
+      // 1.3 times 16 000 energy at 100 sun, and bandwidth of its own
+      [2_079_999n, 'energy_poor', /has 2079999 sun on tron-dev, and .* may take 2080000 sun/],
+      [2_080_000n, null, null],
     ] as const) {
       const taker = await newTrader(place, 'tron');
       const maker = await newcomer(place, 'tron');
@@ -214,6 +215,32 @@ test(
     }
   },
 );
+
+for (const isOpen of [true, false]) {
+  const what = isOpen ? 'holds money' : 'was used';
+  test(
+    `a lane that ${what} elsewhere moves its leg: 409, and the next funding counts`,
+    limits,
+    async () => {
+      const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];
+      const deal = await agree(place, taker, maker, ['tron', 'native'], ['solana', 'native']);
+      const { swapId } = deal;
+      const before = (await taker.client.swap(swapId)).legs.b;
+      const { lane } = before;
+      assert.ok(lane);
+      await useLane(place, taker, { lane, isOpen });
+      assert.deepEqual(await refusal(taker.client.fund(swapId, 'b')), [409, 'escrow_moved']);
+      const moved = (await taker.client.swap(swapId)).legs.b;
+      assert.notEqual(moved.escrow, before.escrow);
+      if (isOpen) assert.notEqual(moved.lane?.number, lane.number);
+      else assert.deepEqual(moved.lane, { ...lane, counter: 2 });
+      await sendAll(place, taker, asMaterial(await taker.client.fund(swapId, 'b')));
+      await reaches(maker, deal, 'initiator_funded');
+      const { legs } = await maker.client.swap(swapId);
+      assert.equal(legs.b.escrow, moved.escrow);
+    },
+  );
+}
 
 test('who may be paid and who may be refunded where', limits, async () => {
   const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];
