@@ -25,6 +25,7 @@ import {
   reaches,
   sendAll,
   units,
+  useLane,
 } from './families/deals.ts';
 import { newcomer, newTrader, type Place, placeOf, type Trader } from './families/people.ts';
 import { newHome, type RunningMarket, startMarketProcess } from './support/market.ts';
@@ -214,6 +215,32 @@ test(
     }
   },
 );
+
+for (const isOpen of [true, false]) {
+  const what = isOpen ? 'holds money' : 'was used';
+  test(
+    `a lane that ${what} elsewhere moves its leg: 409, and the next funding counts`,
+    limits,
+    async () => {
+      const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];
+      const deal = await agree(place, taker, maker, ['tron', 'native'], ['solana', 'native']);
+      const { swapId } = deal;
+      const before = (await taker.client.swap(swapId)).legs.b;
+      const { lane } = before;
+      assert.ok(lane);
+      await useLane(place, taker, { lane, isOpen });
+      assert.deepEqual(await refusal(taker.client.fund(swapId, 'b')), [409, 'escrow_moved']);
+      const moved = (await taker.client.swap(swapId)).legs.b;
+      assert.notEqual(moved.escrow, before.escrow);
+      if (isOpen) assert.notEqual(moved.lane?.number, lane.number);
+      else assert.deepEqual(moved.lane, { ...lane, counter: 2 });
+      await sendAll(place, taker, asMaterial(await taker.client.fund(swapId, 'b')));
+      await reaches(maker, deal, 'initiator_funded');
+      const { legs } = await maker.client.swap(swapId);
+      assert.equal(legs.b.escrow, moved.escrow);
+    },
+  );
+}
 
 test('who may be paid and who may be refunded where', limits, async () => {
   const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];

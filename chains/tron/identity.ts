@@ -5,7 +5,7 @@ import { encodeFunctionData } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { creationFault } from './creation.ts';
 import { type Http, NotServed } from './http.ts';
-import { chainIdOf, codeAt, headBlock, rawDataOf, wordsOf } from './node.ts';
+import { chainIdOf, codeAt, headBlock, rawDataOf, tryCall } from './node.ts';
 import { domainOf, type TronOrigin } from './plan.ts';
 
 /** `isLack`: it does not show something, which another node may show for all. */
@@ -31,6 +31,9 @@ export async function tronFault(
   return fault === null ? null : { says: fault, isLack: false };
 }
 
+/** Hex, without 0x. */
+const domainDigits = 64;
+
 async function contradiction(
   http: Http,
   deployment: TronOrigin,
@@ -49,8 +52,12 @@ async function contradiction(
     return `shows no escrow contract at ${contract}`;
   // Every id follows from it: a contract that says otherwise would be paid into and never found.
   const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' }).slice(2);
-  const [word = 0n] = await wordsOf(http, 'head', contract, data, 1, signal);
-  if (word === BigInt(domainOf(deployment))) return null;
+  const call = { from: contract, to: contract, data, value: 0n };
+  const { output } = await tryCall(http, 'head', call, signal);
+  if (output === domainOf(deployment).slice(2)) return null;
+  if (output.length !== domainDigits) {
+    return `shows another contract than that of escrows at ${contract}: it answers no domain()`;
+  }
   return `shows a contract at ${contract} that was deployed under another chain id than ${chainId}`;
 }
 

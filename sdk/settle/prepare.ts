@@ -118,7 +118,7 @@ async function keyProof(
 
 /**
  * Until a leg is funded the other side may still correct its own key, and the escrow moves with
- * it. Takes such a correction over; funded legs stay as they are, and so does everything else that
+ * it; so does an own one whose lane the chain would not take. Takes such a move over; funded legs stay as they are, and so does everything else that
  * was verified once. Both legs rest on one hashlock and on one set of deadlines: a leg of another
  * agreement time, or hashlock, beside a leg already funded could be refunded after it, or claimed
  * without opening it.
@@ -152,7 +152,7 @@ export async function refresh(
   };
   const next = { ...record, swap: { ...record.swap, legs } };
   await context.store.putSwap(next);
-  context.tell('verified', null, 'the other side corrected an address: escrows checked again');
+  context.tell('verified', null, 'a leg moved to another escrow: checked again');
   return next;
 }
 

@@ -46,7 +46,11 @@ export type PaperMarket = {
   keepsRefunds(count: number): void;
 };
 
-export function paperMarket(paper: PaperSwap): PaperMarket {
+/** With the counter of each leg's lane, where its chain has lanes. */
+type Paper = PaperSwap & { readonly counters: Record<LegName, number> };
+
+export function paperMarket(given: PaperSwap): PaperMarket {
+  const paper: Paper = { ...given, counters: { a: 1, b: 1 } };
   const refunds: readonly Rung[] = [];
   const state = { dead: false, alter: (swap: Swap) => swap, refunds, keepsRefunds: Infinity };
   const calls: string[] = [];
@@ -90,7 +94,10 @@ export function paperMarket(paper: PaperSwap): PaperMarket {
       swap: async () => build('swap', async () => state.alter(swapFor(paper, party))),
       setAddress: async () => build('address', async () => state.alter(swapFor(paper, party))),
       fund: async (_: string, leg: LegName) =>
-        build(`fund ${leg}`, () => of(leg).buildFund(input(leg), signal())),
+        build(`fund ${leg}`, async () => {
+          await mustHaveReadyLane(paper, leg, signal());
+          return of(leg).buildFund(input(leg), signal());
+        }),
       claim: async (_: string, leg: LegName, secret: string) =>
         build(`claim ${leg}`, () => of(leg).buildClaim(input(leg), secret, signal())),
       refund: async (_: string, leg: LegName) =>
@@ -137,12 +144,12 @@ async function relay(adapter: ChainAdapter, signed: Signed, signal: AbortSignal)
   return { txid: await adapter.broadcast(await adapter.readSigned(signed, signal), signal) };
 }
 
-function adapterOf(paper: PaperSwap, chain: string): ChainAdapter {
+function adapterOf(paper: Paper, chain: string): ChainAdapter {
   const leg = paper.assets.a.chain === chain ? 'a' : 'b';
   return paper.sources[leg].adapter;
 }
 
-function timesOf(paper: PaperSwap) {
+function timesOf(paper: Paper) {
   const timing = (leg: LegName) => {
     const { policy } = paper.sources[leg].view;
     return { policy, depth: policy.normal };
@@ -150,7 +157,7 @@ function timesOf(paper: PaperSwap) {
   return deadlines(paper.agreedAt, { a: timing('a'), b: timing('b') }, 'b');
 }
 
-function termsOf(paper: PaperSwap, leg: LegName): EscrowTerms {
+function termsOf(paper: Paper, leg: LegName): EscrowTerms {
   const funder = funderOf(leg);
   return {
     chain: paper.assets[leg].chain,
@@ -165,14 +172,26 @@ function termsOf(paper: PaperSwap, leg: LegName): EscrowTerms {
 }
 
 /** A lane of its own, where the chain has lanes. */
-function placeOf(paper: PaperSwap, leg: LegName): Pick<EscrowTerms, 'lane' | 'fundBefore'> {
+function placeOf(paper: Paper, leg: LegName): Pick<EscrowTerms, 'lane' | 'fundBefore'> {
   if (paper.sources[leg].adapter.lanes === undefined) return {};
   const fundBefore = fundBy({ deadlines: timesOf(paper) }, { long: leg === 'b' });
   const number = createHash('sha256').update(`${paper.id} ${leg}`).digest('hex').slice(0, 24);
-  return { fundBefore, lane: { number, counter: 1 } };
+  return { fundBefore, lane: { number, counter: paper.counters[leg] } };
 }
 
-function watchedOf(paper: PaperSwap, leg: LegName): WatchedEscrow {
+/** Moves a leg that was never funded to what the chain's counter is at, and says so. */
+async function mustHaveReadyLane(paper: Paper, leg: LegName, signal: AbortSignal): Promise<void> {
+  const { adapter } = paper.sources[leg];
+  const { lane, refund } = termsOf(paper, leg);
+  if (adapter.lanes === undefined || lane === undefined) return;
+  const [state] = await adapter.lanes.read(refund.address, [lane.number], signal);
+  const { funded } = await adapter.readEscrow(watchedOf(paper, leg), signal);
+  if (funded !== null || state === undefined || state.counter < lane.counter) return;
+  paper.counters[leg] = state.counter + 1;
+  throw new ParleyError('escrow_moved', `leg ${leg} moved to another escrow`, { leg });
+}
+
+function watchedOf(paper: Paper, leg: LegName): WatchedEscrow {
   const terms = termsOf(paper, leg);
   const { adapter, view } = paper.sources[leg];
   return {
@@ -189,7 +208,7 @@ const ids = {
   taker: '0193f0a0-0000-7000-8000-0000000000a2',
 } as const;
 
-function tradeFor(paper: PaperSwap, party: Party): OwnTrade {
+function tradeFor(paper: Paper, party: Party): OwnTrade {
   const gives: LegName = party === 'maker' ? 'a' : 'b';
   return {
     party,
@@ -209,7 +228,7 @@ function tradeFor(paper: PaperSwap, party: Party): OwnTrade {
   };
 }
 
-function swapFor(paper: PaperSwap, party: Party): Swap {
+function swapFor(paper: Paper, party: Party): Swap {
   const at = new Date(paper.agreedAt * 1000).toISOString();
   return {
     id: paper.id,
@@ -230,7 +249,7 @@ function swapFor(paper: PaperSwap, party: Party): Swap {
   };
 }
 
-function legFor(paper: PaperSwap, leg: LegName): SwapLeg {
+function legFor(paper: Paper, leg: LegName): SwapLeg {
   const terms = termsOf(paper, leg);
   const { adapter } = paper.sources[leg];
   const escrow = adapter.plan(terms);
