@@ -77,7 +77,10 @@ export type Proof = {
   readonly at: Date;
 };
 
-/** Adds a proof or what is new of it; null when another account holds it. Authorised, it waits no more. */
+/**
+ * Adds a proof or what is new of it; null when another account holds it. One that is authorised
+ * waits no longer.
+ */
 export async function upsertProof(tx: Tx, proof: Proof): Promise<Wallet | null> {
   const rows = await tx.rows<Wallet>({
     name: 'upsert_proof',

@@ -219,7 +219,7 @@ function payoutStopped(facts: Facts, about: About): Words {
     return {
       subject: 'a wallet that signs in stays',
       lines: [
-        `The removal of ${walletOf(facts)} was stopped at ${about.at}: it stays as it was.`,
+        `The removal of ${walletOf(facts)} was stopped at ${about.at}: it signs in as before.`,
         notYou(about),
       ],
     };

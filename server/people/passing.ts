@@ -64,7 +64,7 @@ function isSame(one: WalletOf, other: WalletOf): boolean {
   return accountId === other.accountId && family === other.family && address === other.address;
 }
 
-/** It goes, and sessions that it signed in to last end; it stays where nothing else would sign in. */
+/** It goes with the sessions that it signed in to; it stays where nothing else would sign in. */
 async function leave(
   tx: Tx,
   deps: Pick<Deps, 'now' | 'randomBytes'>,

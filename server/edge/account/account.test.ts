@@ -3,12 +3,14 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { passHolds } from '../../people/passing.ts';
 import { openSession } from '../../people/sessions.ts';
 import { buildApp } from '../app.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
 import { caller } from '../testing/edge.ts';
 import { byEmail, type PeopleEdge, startPeople } from '../testing/people.ts';
-import { evmWallet } from '../testing/signers.ts';
+import { signInBy } from '../testing/sign-in.ts';
+import { bitcoinWallet, evmWallet } from '../testing/signers.ts';
 
 let edge: PeopleEdge;
 before(async () => {
@@ -235,4 +237,42 @@ test('an account is deleted with all that is personal, unless something of it is
   const anew = await byEmail(browserOn(edge), address, () => edge.codeOf(address));
   assert.equal(anew.body.isNew, true);
   assert.notEqual(anew.body.accountId, accountId);
+});
+
+test('a wallet that leaves ends the sessions that it signed in to, and no other', async () => {
+  const wallet = evmWallet();
+  const asking = await edge.person(fresh());
+  assert.equal((await signInBy(asking, wallet, 'add')).status, 200);
+  const path = `/account/logins/evm:${wallet.address}`;
+  assert.equal((await asking.call('DELETE', path)).status, 200);
+  edge.deps.advance(minutes(72 * 60 - 1));
+  const byIt = browserOn(edge);
+  await signInBy(byIt, wallet);
+  edge.deps.advance(minutes(1));
+  await passHolds(edge.deps);
+  const heard = async () => (await byIt.get('/account/me')).status;
+  for (let look = 0; look < 100 && (await heard()) !== 401; look += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.deepEqual(told(await byIt.get('/account/me')), [401, 'session_missing']);
+  assert.equal((await asking.get('/account/me')).body.logins.length, 1);
+});
+
+test('a session that is old changes no webhook and no wallet', async () => {
+  const wallet = evmWallet();
+  const own = browserOn(edge);
+  await signInBy(own, wallet);
+  const made = await own.post('/v1/webhooks', { url: 'https://receiver.example/hook' });
+  edge.deps.advance(minutes(11));
+  const linked = bitcoinWallet();
+  const { nonce } = (await own.get('/v1/wallets/nonce')).body;
+  const message = ['Parley - link this wallet', linked.address, `Nonce: ${nonce}`].join('\n');
+  const proof = { address: linked.address, message, signature: await linked.sign(message) };
+  const path = `/v1/webhooks/${made.body.webhook.id}`;
+  assert.deepEqual(told(await own.call('DELETE', path)), [403, 'session_stale']);
+  assert.deepEqual(told(await own.post('/v1/wallets/bitcoin', proof)), [403, 'session_stale']);
+  await signInBy(own, wallet, 'renew');
+  assert.equal((await own.call('DELETE', path)).status, 200);
+  const given = await own.post('/v1/wallets/bitcoin', proof);
+  assert.equal(given.status, 200, given.body.error);
 });

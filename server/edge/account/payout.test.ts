@@ -279,43 +279,6 @@ test('a wallet that receives already does not wait, whichever came first', async
   assert.equal((await stopAll(own)).status, 200);
 });
 
-test('a wallet that leaves ends the sessions that it signed in to, and no other', async () => {
-  const [wallet, address] = [evmWallet(), fresh()];
-  await owner(wallet, address);
-  const asking = await edge.person(address);
-  assert.equal((await remove(asking, wallet)).status, 200);
-  edge.deps.advance(holdMs - 60_000);
-  const byIt = browserOn(edge);
-  await byWallet(byIt, wallet);
-  edge.deps.advance(60_000);
-  await passHolds(edge.deps);
-  const heard = async () => (await byIt.get('/account/me')).status;
-  for (let look = 0; look < 100 && (await heard()) !== 401; look += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  assert.deepEqual(told(await byIt.get('/account/me')), [401, 'session_missing']);
-  assert.equal((await asking.get('/account/me')).body.logins.length, 1);
-});
-
-test('a session that is old changes no webhook and no wallet', async () => {
-  const wallet = evmWallet();
-  const own = browserOn(edge);
-  await byWallet(own, wallet);
-  const made = await own.post('/v1/webhooks', { url: 'https://receiver.example/hook' });
-  edge.deps.advance(11 * 60_000);
-  const linked = bitcoinWallet();
-  const { nonce } = (await own.get('/v1/wallets/nonce')).body;
-  const message = ['Parley - link this wallet', linked.address, `Nonce: ${nonce}`].join('\n');
-  const proof = { address: linked.address, message, signature: await linked.sign(message) };
-  const path = `/v1/webhooks/${made.body.webhook.id}`;
-  assert.deepEqual(told(await own.call('DELETE', path)), [403, 'session_stale']);
-  assert.deepEqual(told(await own.post('/v1/wallets/bitcoin', proof)), [403, 'session_stale']);
-  await byWallet(own, wallet, 'renew');
-  assert.equal((await own.call('DELETE', path)).status, 200);
-  const given = await own.post('/v1/wallets/bitcoin', proof);
-  assert.equal(given.status, 200, given.body.error);
-});
-
 test('a bot sees in /v1/me where its account is paid', async () => {
   const [wallet, other, later] = [evmWallet(), evmWallet(), solanaWallet()];
   const browser = browserOn(edge);

@@ -212,7 +212,10 @@ describe('a wallet of a signed-in account', () => {
     assert.equal((await signInBy(browser, solanaWallet(), 'add')).body.accountId, accountId);
     const thief = browserOn(edge, { cookies: new Map([['parley_session', token ?? '']]) });
     const body = { family: 'evm', address: evmWallet().address, purpose: 'add' };
-    assert.equal(codeOf(await thief.post('/account/wallet', body)), '409 session_ended');
+    const path = '/account/wallet';
+    assert.equal(codeOf(await thief.post(path, body)), '409 other_account');
+    const ofNobody = await thief.call('POST', path, body, { 'x-parley-account': null });
+    assert.equal(codeOf(ofNobody), '409 session_ended');
   });
 
   test('nobody is signed in: nothing is added or renewed', async () => {

@@ -87,7 +87,7 @@ export function browserOn(
   };
 }
 
-/** Whose session a token is, as its pages were told; a jar that was stolen is of the same account. */
+/** Whose session a token is, as its pages were told; one that was stolen is of the same. */
 const accounts = new Map<string, string | null>();
 
 export function showsAccount(token: string, accountId: string): void {

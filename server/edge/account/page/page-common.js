@@ -134,10 +134,13 @@ export function loginAdded({ outcome }) {
   return 'It was a login of this account before, and nothing was added. You have signed in again.';
 }
 
-/** Where it was done: shows the next view, and says so there. `text`: of the answer, or as it is. */
+/**
+ * Where it was done: shows the next view, and says so there, unless another view came before it.
+ * `text`: of the answer, or as it is.
+ */
 export async function thenShow(answer, text, show) {
   if (!done(answer)) return false;
-  await show();
+  if ((await show()) === false) return true;
   say(typeof text === 'function' ? text(answer.body) : text);
   return true;
 }

@@ -24,7 +24,10 @@ let shown = null;
 /** How often it was looked who is signed in: of several looks, the last one is shown. */
 let looks = 0;
 
-/** Until it is known who is signed in, nothing of the view before can be pressed. */
+/**
+ * Until it is known who is signed in, nothing of the view before can be pressed. False where another
+ * look came before it was shown.
+ */
 export async function show() {
   looks += 1;
   const look = looks;
@@ -32,14 +35,15 @@ export async function show() {
   view.inert = true;
   showing(null, () => {});
   const me = await ask('GET', '/account/me');
-  if (look !== looks) return;
+  if (look !== looks) return false;
   shown = me.status === 200 ? me.body.accountId : null;
   if (shown !== null) showing(shown, ended);
   const next = await viewOf(me);
-  if (look !== looks) return;
+  if (look !== looks) return false;
   fill(next);
   view.inert = false;
   if (me.status !== 200 && me.status !== 401) say(me.body.error, true);
+  return true;
 }
 
 async function viewOf(me) {
