@@ -1,9 +1,9 @@
 // `npm run soak`: what `npm test` does briefly, for as long as it takes. Ten thousand fuzzed
 // requests, the property tests (the Solana program's with them) with twenty times their runs, the
-// model of the rules searched further, the contracts fuzzed twenty times as long, every guard of the
-// escrow contract broken, ten thousand simulated markets, bugs planted for the simulation to find,
-// every request and pass ended at every await and bugs planted for that to find, every fault of
-// nodes, network, database, disk and clock at every moment of a swap, schemathesis where it is
+// model of the rules searched further, the contracts fuzzed twenty times as long, every guard of
+// the escrow contract broken, ten thousand simulated markets, bugs planted for the simulation to
+// find, every request and pass ended at every await and bugs planted for that to find, every fault
+// of nodes, network, database, disk and clock at every moment of a swap, schemathesis where it is
 // installed, and the adapters' promises and the demo on real nodes where these are given. A last
 // line counts; it ends with 1 if any failed.
 //
@@ -183,6 +183,13 @@ if (values.list) {
   console.log(JSON.stringify({ parts: Object.keys(parts), properties: propertyFiles() }));
   process.exit(0);
 }
+
+/** Lines with which parts end. */
+const closing = new RegExp(
+  '^(?:forge|mutations|schemathesis|model|sim|planted|crashes|nodes): (.*)' +
+    '|(\\d+) generated,|(left out)$',
+  'gm',
+);
 const outcomes: string[] = [];
 let failed = 0;
 for (const [name, part] of Object.entries(parts)) {
@@ -192,9 +199,7 @@ for (const [name, part] of Object.entries(parts)) {
   const { code, output } = await part();
   if (code !== 0) failed += 1;
   const counts = [...output.matchAll(/^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm)];
-  const more = output.matchAll(
-    /^(?:forge|mutations|schemathesis|model|sim|planted|crashes|nodes): (.*)|(\d+) generated,|(left out)$/gm,
-  );
+  const more = output.matchAll(closing);
   const said = [...counts, ...more].map((each) => each.slice(1).find((part) => part));
   const seconds = Math.round((Date.now() - began) / 1_000);
   outcomes.push(`${name}: ${code === 0 ? 'ok' : 'FAILED'} in ${seconds} s (${said.join(', ')})`);

@@ -3,7 +3,7 @@
 //
 // All escrows of a chain lie in one contract. An escrow goes by `<contract>:<id>`: the contract in
 // base58, where the money is, and the contract's own id for it in hex, which commits to the chain,
-// the contract, every term and the lane. That is the `escrow` of material, of legs and of `?escrow=`.
+// the contract, every term and the lane. It is the `escrow` of material, of legs, of `?escrow=`.
 
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';

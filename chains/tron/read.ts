@@ -9,8 +9,8 @@
 //              was seized), seen and never deep
 //   claimed    claimed, whatever the token did since
 //   refunded   refunded
-//   ended      a later escrow has the lane: what was stored or followed of this one, else seen to be
-//              funded by an unknown transaction, empty, neither deep nor unfunded
+//   ended      a later escrow has the lane: what was stored or followed of this one, else seen to
+//              be funded by an unknown transaction, empty, neither deep nor unfunded
 //
 // The head shows what waits for a block as if it had happened: run in block 0 at time 0, so that a
 // claim after its timelock succeeds there until its block. Such a change is none: the escrow is

@@ -118,10 +118,10 @@ async function keyProof(
 
 /**
  * Until a leg is funded the other side may still correct its own key, and the escrow moves with
- * it; so does an own one whose lane the chain would not take. Takes such a move over; funded legs stay as they are, and so does everything else that
- * was verified once. Both legs rest on one hashlock and on one set of deadlines: a leg of another
- * agreement time, or hashlock, beside a leg already funded could be refunded after it, or claimed
- * without opening it.
+ * it; so does an own one whose lane the chain would not take. Takes such a move over. Funded legs
+ * stay as they are, and so does everything else that was verified once. Both legs rest on one
+ * hashlock and on one set of deadlines: a leg of another agreement time, or hashlock, beside a leg
+ * already funded could be refunded after it, or claimed without opening it.
  */
 export async function refresh(
   context: Context,

@@ -1,5 +1,5 @@
-// Which lane an escrow takes: a real PostgreSQL, the real TRON adapter without its node, and a chain
-// that shows what a test says of a lane.
+// Which lane an escrow takes: a real PostgreSQL, the real TRON adapter without its node, and a
+// chain that shows what a test says of a lane.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

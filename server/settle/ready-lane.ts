@@ -1,5 +1,6 @@
-// Before a funding is built the chain is asked whether it would take it in the leg's lane. The chain
-// wins over what is stored: rows may be lost, and a funder may use its lanes without this market.
+// Before a funding is built the chain is asked whether it would take it in the leg's lane. The
+// chain wins over what is stored: rows may be lost, and a funder may use its lanes without this
+// market.
 
 import type { ChainAdapter, LaneState, Lanes } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';

@@ -112,7 +112,7 @@ async function included(node: TronWeb, txid: string): Promise<void> {
   }
 }
 
-/** Funds another escrow in a lane of the trader, past the market; and settles it, unless `isOpen`. */
+/** Funds another escrow in a lane of the trader, past the market; settles it, unless `isOpen`. */
 export async function useLane(
   place: Place,
   trader: Trader,
