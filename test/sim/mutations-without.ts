@@ -44,6 +44,10 @@ export const without: readonly {
     files: keeper('token-accounts'),
   },
   {
+    why: 'lanes of a funder: a simulated chain has none',
+    files: [...db('lanes'), 'server/settle/lanes.ts', 'server/settle/ready-lane.ts'],
+  },
+  {
     why: 'people in the browser, and what is told to them: parties here have wallets and keys',
     files: [
       ...db('ceremonies', 'feed-tickets', 'logins', 'messages', 'passkeys', 'payouts'),
