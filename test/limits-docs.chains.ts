@@ -128,6 +128,19 @@ export const declaredByChains: readonly Declared[] = [
     },
   },
   {
+    what: 'lanes of a funder that are looked at for one that is ready',
+    limit: '16 beside the leg’s own',
+    by: { 'server/settle/ready-lane.ts': ['mostOthers = 16;'] },
+  },
+  {
+    what: 'uses of a lane',
+    limit: '1 073 741 823',
+    by: {
+      'server/db/lanes.ts': ['mostUses = 2 ** 30 - 1;'],
+      'sdk/verify.ts': ['mostUses = 2 ** 30 - 1;'],
+    },
+  },
+  {
     what: 'life of unsigned TRON and Solana transactions',
     limit: '10 minutes, about one (`validUntil`)',
     by: {

@@ -6,12 +6,16 @@ import { after, before, test } from 'node:test';
 import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
 import { freshLane } from '../../core/testing.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
+import { bareAddress, fundCalls } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import {
+  anyone,
   claim,
   fund,
   type Leg,
   newLeg,
+  post,
+  quoting,
   refund,
   solidityLag,
   startTron,
@@ -163,6 +167,11 @@ test('a funding whose block was taken back proves nothing once the lane has a la
   const stored = await read(adapter, first);
   assert.equal(legStatus(stored), 'seen');
   await chain.dev.simulator.chain.takeBack(1);
+  // Somebody quotes it in the block that comes in the place of its own.
+  const [call] = fundCalls(first.terms, chain.deployment, 0n);
+  const contract = bareAddress(chain.deployment.contract).slice(2);
+  await post(chain, quoting(chain, anyone, contract + call?.data));
+  await chain.dev.mine(1);
   const other = newLeg(chain, { lane });
   await settled(other, 'claim');
   await fund(chain, second);
