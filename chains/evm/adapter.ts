@@ -29,6 +29,7 @@ import { broadcast } from './broadcast.ts';
 import { evmContract } from './contract.ts';
 import { claimShortage, purseShortage, warningsOf } from './fees.ts';
 import { changes } from './follow.ts';
+import { fundWaysOf } from './fund-ways.ts';
 import { hashlocksOf } from './hashlocks.ts';
 import { contractFault } from './identity.ts';
 import { inspect } from './inspect.ts';
@@ -134,6 +135,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     spendGas: opened((spend: Spend, payer: string, signal) =>
       spendGas(watch, spend, payer, signal),
     ),
+    ways: fundWaysOf(watch, opened),
     ...builders(watch, chainId, opened),
     readSigned: (signed) => readSigned(watch, chainId, signed),
     broadcast: opened((transaction: ReadTransaction, signal) =>
@@ -223,7 +225,7 @@ function builders(
     throw new ParleyError('nothing_there', sentence, { escrow: address, state });
   };
   return {
-    buildFund: opened(async ({ escrow: { terms } }: BuildInput, signal) => {
+    buildFund: opened(async ({ escrow: { terms }, allowance }: BuildInput, signal) => {
       const { address } = evmEscrow(terms, deployment);
       const from = parseEvmAddress(terms.refund.address);
       await mustAgreeOnHeads(watch, signal);
@@ -241,7 +243,7 @@ function builders(
           escrow: address,
         });
       }
-      return material(address, fundCalls(terms, deployment, await allowing), from);
+      return material(address, fundCalls(terms, deployment, await allowing, allowance), from);
     }),
     buildClaim: opened(async ({ escrow, isPublic }: SpendInput, secret: string, signal) => {
       const { terms } = escrow;
