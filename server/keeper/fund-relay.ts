@@ -181,7 +181,7 @@ async function roomFor(deps: Deps, looking: Looking, wish: Wish) {
   const why =
     allowance.short === 'busy'
       ? `the gas key of "${chain}" has ${underWay} fundings under way`
-      : `the gas key of "${chain}" has ${free} to spare, keeps ${kept} of it for claims, and this ` +
+      : `the gas key of "${chain}" has ${free} to spare, keeps ${kept} for claims, and this ` +
         `may take ${reserve}`;
   throw unavailable(why, { chain, free, kept, reserve, underWay });
 }
