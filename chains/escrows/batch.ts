@@ -1,5 +1,5 @@
-// Many escrows settled by one transaction: `claimMany` and `refundMany` of the contract, on EVM and
-// TRON. A claim stands in a batch only once its secret is public: a leg that the contract leaves, and
+// Many escrows settled at once: `claimMany` and `refundMany` of the contract, on EVM and TRON. A
+// claim stands in a batch only once its secret is public: a leg that the contract leaves, and all of
 // a batch that reverts, have shown theirs. Pure.
 
 import type { Hex } from 'viem';
