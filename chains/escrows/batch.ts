@@ -1,6 +1,6 @@
 // Many escrows settled at once: `claimMany` and `refundMany` of the contract, on EVM and TRON. A
-// claim stands in a batch only once its secret is public: a leg that the contract leaves, and all of
-// a batch that reverts, have shown theirs. Pure.
+// claim stands in a batch only once its secret is public: a leg that the contract leaves, and all
+// of a batch that reverts, have shown theirs. Pure.
 
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
