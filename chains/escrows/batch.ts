@@ -9,11 +9,11 @@ import { type Escrow, legOf } from '../../contracts/escrows/ids.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 
 /**
- * Most escrows in one batch. By contracts/escrows/gas.snapshot.json one of ten takes up to 22 131 gas
- * (a token, Amsterdam): twenty of one payment stay below the 500 000 that a gas key spends on one
- * transaction, which is a sixtieth of a block of 30 million, so that a busy block has room for them
- * too. More would gain little: of the 14 051 gas that each of ten takes now, about 4 000 are its
- * share of what all have in common. And one payment that fails reverts the whole batch.
+ * Most escrows in one batch. By contracts/escrows/gas.snapshot.json one of ten takes up to 22 131
+ * gas (a token, Amsterdam): twenty of one payment stay below the 500 000 that a gas key spends on
+ * one transaction, which is a sixtieth of a block of 30 million, so that a busy block has room for
+ * them too. More would gain little: of the 14 051 gas that each of ten takes now, about 4 000 are
+ * its share of what all have in common. And one payment that fails reverts the whole batch.
  */
 export const mostInBatch = 20;
 
