@@ -6,7 +6,7 @@ import type { Rpc } from '../rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
-import { buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
+import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
 import { evmContract } from './contract.ts';
 import { claimShortage, purseShortage, warningsOf } from './fees.ts';
 import { changes, heads } from './follow.ts';
@@ -18,6 +18,7 @@ import { launchesOf } from './launches.ts';
 import { evmEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { readEscrow } from './read.ts';
+import * as signing from './signing.ts';
 import { spendGas } from './spend-gas.ts';
 import { type EvmAdapterOptions, forget, newWatch, remember } from './watch.ts';
 
@@ -55,6 +56,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     contract: evmContract(deployment),
     parseAddress: parseEvmAddress,
     plan: (terms) => evmEscrow(terms, deployment),
+    signing: kit.asked(signing),
     readSigned: (signed) => readSigned(watch, signed),
     lanes: { contract: deployment.contract, read: kit.opened(lanesOf(node, deployment)) },
     launches: launchesOf(watch, policy.normal.confirmations, kit.opened),
@@ -73,6 +75,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
       buildFund,
       buildClaim,
       buildRefund,
+      buildBatch,
       isKnown,
       inspect,
       checkAmount,
