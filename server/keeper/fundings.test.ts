@@ -33,6 +33,7 @@ import {
   escrowOf,
   fundBySignature,
   listDollar,
+  mintDollars,
   signatureOf,
 } from './testing/funding.ts';
 
@@ -336,14 +337,8 @@ test(
       );
       const [sums] = await sumsOf(deal);
       assert.equal(sums.ownFailed, at + 1);
-      const args = [maker.evmAccount.address, ether / 5n] as const;
-      const { encodeFunctionData, parseAbi } = await import('viem');
-      const abi = parseAbi(['function mint(address,uint256)']);
-      const data = encodeFunctionData({ abi, functionName: 'mint', args });
-      const rpc = desk.rpc(evm2);
-      const [from] = (await rpc('eth_accounts', [])) as string[];
-      await rpc('eth_sendTransaction', [{ from, to: dollar.address, data }]);
-      await desk.dev.mine(evm2, 1);
+      await mintDollars(desk, dollar, maker);
+      await mintDollars(desk, dollar, maker);
     }
     const third = fundBySignature(desk, deals[2] as Deal);
     await assert.rejects(third, refused(/2 fundings of this account have failed .* 2 is the most/));

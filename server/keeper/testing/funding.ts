@@ -59,12 +59,17 @@ export async function dollarDeal(
   const deal = await agree(desk, { short: dollar, ...on });
   const { taker, maker } = deal;
   await desk.dev.faucet({ chain: evm, address: taker.evmAccount.address, amount: 2n * amount });
-  const args = [maker.evmAccount.address, amount] as const;
-  const data = encodeFunctionData({ abi: devCoin.abi, functionName: 'mint', args });
-  await sendAs(desk, { to: dollar.address ?? '', data });
+  await mintDollars(desk, dollar, maker);
   await sendOwn(desk, taker, must(await taker.post(legOf(deal, 'b', 'fund'))));
   await deepen(desk);
   return deal;
+}
+
+/** As many as a leg takes. */
+export async function mintDollars(desk: Desk, dollar: Asset, to: Deal['maker']): Promise<void> {
+  const args = [to.evmAccount.address, amount] as const;
+  const data = encodeFunctionData({ abi: devCoin.abi, functionName: 'mint', args });
+  await sendAs(desk, { to: dollar.address ?? '', data });
 }
 
 export async function escrowOf(deal: Deal): Promise<string> {
