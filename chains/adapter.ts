@@ -10,6 +10,8 @@ import type { StuckFunding } from '../core/next.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 import type { Contract } from '../core/rules.ts';
 import type { Escrow, EscrowTerms } from '../core/terms.ts';
+import type { Allowance } from './evm/plan.ts';
+import type { FundWays } from './fund-ways.ts';
 import type { HashlockReader } from './hashlocks.ts';
 import type { Inspection, PowerRules } from './inspection.ts';
 import type { LaunchReader } from './launches.ts';
@@ -68,6 +70,8 @@ export type ReadTransaction = {
 
 export type BuildInput = {
   readonly escrow: WatchedEscrow;
+  /** EVM: what an approval allows, the amount unless told. */
+  readonly allowance?: Allowance;
   /** Bitcoin: sat per vbyte wanted by the caller, within bounds; null = estimate. */
   readonly feeRateSatPerVbyte: number | null;
 };
@@ -216,6 +220,9 @@ export type ChainAdapter = {
    * it throws says nothing of the claim.
    */
   spendGas?(spend: Spend, payer: string, signal: AbortSignal): Promise<bigint>;
+
+  /** Fundings by signature. Absent where no token takes them. */
+  readonly ways?: FundWays;
 
   /** Unsigned funding. */
   buildFund(input: BuildInput, signal: AbortSignal): Promise<Material>;
