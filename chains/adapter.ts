@@ -11,6 +11,8 @@ import type { ChainPolicy } from '../core/policy.ts';
 import type { Contract } from '../core/rules.ts';
 import type { Escrow, EscrowTerms } from '../core/terms.ts';
 import type { Batch, BuiltBatch } from './batches.ts';
+import type { Allowance } from './evm/plan.ts';
+import type { FundWays } from './fund-ways.ts';
 import type { HashlockReader } from './hashlocks.ts';
 import type { Inspection, PowerRules } from './inspection.ts';
 import type { LaunchReader } from './launches.ts';
@@ -69,6 +71,8 @@ export type ReadTransaction = {
 
 export type BuildInput = {
   readonly escrow: WatchedEscrow;
+  /** EVM: what an approval allows, the amount unless told. */
+  readonly allowance?: Allowance;
   /** Bitcoin: sat per vbyte wanted by the caller, within bounds; null = estimate. */
   readonly feeRateSatPerVbyte: number | null;
 };
@@ -233,6 +237,8 @@ export type ChainAdapter = {
 
   /** Absent where no token is funded by a signature alone. */
   readonly signing?: SigningReads;
+  /** Fundings by signature. Absent where no token takes them. */
+  readonly ways?: FundWays;
 
   /** Unsigned funding. */
   buildFund(input: BuildInput, signal: AbortSignal): Promise<Material>;

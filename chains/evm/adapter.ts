@@ -10,6 +10,7 @@ import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './b
 import { evmContract } from './contract.ts';
 import { claimShortage, purseShortage, warningsOf } from './fees.ts';
 import { changes, heads } from './follow.ts';
+import { fundWaysOf } from './fund-ways.ts';
 import { hashlocksOf } from './hashlocks.ts';
 import { checkNodes } from './identity.ts';
 import { inspect } from './inspect.ts';
@@ -59,6 +60,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     signing: kit.asked(signing),
     readSigned: (signed) => readSigned(watch, signed),
     lanes: { contract: deployment.contract, read: kit.opened(lanesOf(node, deployment)) },
+    ways: fundWaysOf(watch, kit.opened),
     launches: launchesOf(watch, policy.normal.confirmations, kit.opened),
     hashlocks: hashlocksOf(watch, kit.opened),
     // What asks the nodes: each is told of the watch, and begins once they are checked.

@@ -33,7 +33,7 @@ function material(
 
 export async function buildFund(
   watch: Watch,
-  { escrow: { terms } }: BuildInput,
+  { escrow: { terms }, allowance }: BuildInput,
   signal: AbortSignal,
 ): Promise<EvmMaterial> {
   const { rpc, deployment } = watch;
@@ -50,7 +50,8 @@ export async function buildFund(
   );
   const { state } = await shown;
   if (state !== 'never' && state !== 'void') throw alreadyFunded(address);
-  return material(watch, address, fundCalls(terms, deployment, await allowing), from);
+  const calls = fundCalls(terms, deployment, await allowing, allowance);
+  return material(watch, address, calls, from);
 }
 
 export async function buildClaim(

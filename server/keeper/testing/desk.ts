@@ -60,6 +60,7 @@ const quietGas = {
   lowBalance: 0n,
   graces: { claimSeconds: 0, refundSeconds: 0 },
   relays: { cap: 10n * ether, perAccount: 100, tokenAccounts: 0 },
+  fundings: { cap: ether, perAccount: 100 },
 };
 
 function gasOn(
