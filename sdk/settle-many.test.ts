@@ -6,8 +6,7 @@ import { randomBytes } from 'node:crypto';
 import test, { after, before } from 'node:test';
 import { parseEther } from 'viem';
 import { mostInBatch } from '../chains/escrows/batch.ts';
-import { deploy, startAnvil, type TestChain } from '../chains/evm/testing/anvil.ts';
-import { compileTestContracts } from '../chains/evm/testing/compile.ts';
+import { startAnvil, type TestChain } from '../chains/evm/testing/anvil.ts';
 import {
   claim,
   deployToken,
@@ -17,16 +16,22 @@ import {
   later,
   mint,
   newLeg,
-  receiver,
 } from '../chains/evm/testing/swap.ts';
+import {
+  anyone,
+  fund as fundOnTron,
+  newLeg as newTronLeg,
+  startTron,
+} from '../chains/tron/testing/chain.ts';
 import type { ChainSource, SettleInput } from './settle.ts';
 import { settleMany } from './settle-many.ts';
-import { evmSource } from './sources.ts';
+import { devPolicies, evmSource, tronSource } from './sources.ts';
 import { memoryStore } from './stores/memory.ts';
 import type { Store, SwapRecord } from './stores/store.ts';
 import { honestSwap, now, swapId, tradeOf, views } from './testing/honest.ts';
 import { verifySwap } from './verify.ts';
 import { evmWallet } from './wallets/evm.ts';
+import { tronWallet } from './wallets/tron.ts';
 
 const limits = { timeout: 120_000 };
 const chainKey = 'evm-dev';
@@ -120,18 +125,11 @@ test(
 );
 
 test('one payment that fails is left out and told, and the others are paid', limits, async () => {
-  const governed = compileTestContracts('Zoo.sol').get('Governed');
-  assert.ok(governed);
-  const token = await deploy(chain, governed.bytecode);
-  const plain = await deployToken(chain, 'DevDollar');
-  for (const each of [token, plain]) await mint(chain, each, funder.address, 10_000n);
-  const good = [...(await fundedLegs(2, { token: plain })), ...(await fundedLegs(1))];
-  const bad = await fundedLegs(1, { token });
-  const { encodeFunctionData } = await import('viem');
-  const args = [receiver.address, true] as const;
-  const data = encodeFunctionData({ abi: governed.abi, functionName: 'setBlacklisted', args });
-  const { send, accounts } = await import('../chains/evm/testing/anvil.ts');
-  await send(chain, accounts[9] as never, { to: token, data });
+  const token = await deployToken(chain, 'DevDollar');
+  await mint(chain, token, funder.address, 10_000n);
+  const good = [...(await fundedLegs(2, { token })), ...(await fundedLegs(1))];
+  // A contract that takes no coins.
+  const bad = await fundedLegs(1, { payout: { address: token, pubkey: null } });
   const all = [good[0], bad[0], good[1], good[2]] as Leg[];
   const records = all.map((leg) => recordOf(leg, 'taker', { publicSecret: leg.secret }));
   const many = await side(records);
@@ -186,6 +184,46 @@ test('no batch is longer than it may be, nor than one is told', limits, async ()
   );
   assert.ok((await statesOf(legs)).every((state) => state === 'claimed'));
   assert.equal(mostInBatch, 20);
+});
+
+test('on TRON many claims are one transaction too', limits, async () => {
+  const tron = await startTron();
+  const key = 'tron-dev';
+  const sources = [{ url: tron.url }];
+  const { deployment } = tron;
+  const own = tronSource({ chain: key, deployment, sources, policy: devPolicies.tron });
+  try {
+    const legs = [newTronLeg(tron), newTronLeg(tron, { token: tron.token('DevDollar') })];
+    for (const leg of legs) await fundOnTron(tron, leg);
+    const store = memoryStore();
+    for (const leg of legs) {
+      const record = recordOf(leg, 'taker', { publicSecret: leg.secret });
+      const { a } = record.swap.legs;
+      const onTron = { ...a, chain: key, family: 'tron' } as const;
+      const legsOf = { ...record.swap.legs, a: onTron };
+      await store.putSwap({ ...record, swap: { ...record.swap, legs: legsOf } });
+    }
+    const privateKey = Buffer.from(anyone.key).toString('hex');
+    const wallet = tronWallet({ chain: key, sources, privateKey });
+    await tron.dev.setAutomatic(true);
+    const { batches, left } = await settleMany({
+      ...{ chain: key, store, pollMs: 50 },
+      sources: new Map([[key, own]]),
+      wallets: new Map([[key, wallet]]),
+    });
+    assert.deepEqual(left, []);
+    assert.deepEqual(
+      batches.map(({ swapIds, state }) => [swapIds.length, state]),
+      [[2, 'mined']],
+    );
+    for (const { escrow } of legs) {
+      const facts = await own.adapter.readEscrow(escrow, AbortSignal.timeout(15_000));
+      assert.equal(facts.claimed?.txid, batches[0]?.txid);
+    }
+  } finally {
+    await own.adapter.close();
+    await tron.stop();
+  }
 });
 
 test('a chain that settles each escrow by itself is refused', limits, async () => {
