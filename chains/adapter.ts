@@ -233,10 +233,10 @@ export type ChainAdapter = {
    */
   spendGas?(spend: Spend, payer: string, signal: AbortSignal): Promise<bigint>;
 
-  /** Absent where no token is funded by a signature alone. */
-  readonly signing?: SigningReads;
   /** Fundings by signature. Absent where no token takes them. */
   readonly ways?: FundWays;
+  /** Absent where no token is funded by a signature alone. */
+  readonly signing?: SigningReads;
 
   /** Unsigned funding. */
   buildFund(input: BuildInput, signal: AbortSignal): Promise<Material>;
