@@ -6,10 +6,11 @@ import type { Rpc } from '../rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
-import { buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
+import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
 import { evmContract } from './contract.ts';
 import { claimShortage, purseShortage, warningsOf } from './fees.ts';
 import { changes, heads } from './follow.ts';
+import { fundWaysOf } from './fund-ways.ts';
 import { hashlocksOf } from './hashlocks.ts';
 import { checkNodes } from './identity.ts';
 import { inspect } from './inspect.ts';
@@ -18,6 +19,7 @@ import { launchesOf } from './launches.ts';
 import { evmEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { readEscrow } from './read.ts';
+import * as signing from './signing.ts';
 import { spendGas } from './spend-gas.ts';
 import { type EvmAdapterOptions, forget, newWatch, remember } from './watch.ts';
 
@@ -55,8 +57,10 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     contract: evmContract(deployment),
     parseAddress: parseEvmAddress,
     plan: (terms) => evmEscrow(terms, deployment),
+    signing: kit.asked(signing),
     readSigned: (signed) => readSigned(watch, signed),
     lanes: { contract: deployment.contract, read: kit.opened(lanesOf(node, deployment)) },
+    ways: fundWaysOf(watch, kit.opened),
     launches: launchesOf(watch, policy.normal.confirmations, kit.opened),
     hashlocks: hashlocksOf(watch, kit.opened),
     // What asks the nodes: each is told of the watch, and begins once they are checked.
@@ -73,6 +77,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
       buildFund,
       buildClaim,
       buildRefund,
+      buildBatch,
       isKnown,
       inspect,
       checkAmount,
