@@ -27,8 +27,9 @@ import { parseEvmAddress } from './address.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import { broadcast } from './broadcast.ts';
 import { evmContract } from './contract.ts';
-import { claimShortage, purseShortage, warningsOf } from './fees.ts';
+import { claimShortage, purseShortage, untriedSpend, warningsOf } from './fees.ts';
 import { changes } from './follow.ts';
+import { type GasRules, gasRules, newForks } from './forks.ts';
 import { hashlocksOf } from './hashlocks.ts';
 import { contractFault } from './identity.ts';
 import { inspect } from './inspect.ts';
@@ -67,6 +68,11 @@ export type EvmAdapterOptions = {
   readonly contract?: string;
   /** See EvmChainSettings.depthTag. Default null. */
   readonly depthTag?: DepthTag | null;
+  /**
+   * The operator's word that Prague's gas rules hold until then (Unix seconds), where no node
+   * tells: forks.ts. Default null.
+   */
+  readonly nextForkAt?: number | null;
   /** Most blocks in one request for logs; it is lowered where a provider allows fewer. */
   readonly maxLogRange?: number;
   /** Gas of one claim, for what is too small to be worth claiming. Default 50 000. */
@@ -82,6 +88,8 @@ export type EvmAdapter = ChainAdapter & {
   mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
   /** For proofs by contract wallets of this chain (proof.ts). */
   readonly node: Rpc;
+  /** By which gas rules is mined what is sent until a second of the chain's clock. See forks.ts. */
+  gasRules(until: number, signal: AbortSignal): Promise<GasRules>;
   /** Checks that the node is of this chain and shows the contract. */
   open(signal: AbortSignal): Promise<void>;
 };
@@ -131,6 +139,8 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     purseShortage: opened((owed: Owed, payer: string, signal) =>
       purseShortage(watch, owed, payer, signal),
     ),
+    untriedGas: opened((terms: EscrowTerms, signal) => untriedSpend(watch, terms, signal)),
+    gasRules: opened(async (until: number, signal) => (await gasRules(watch, signal))(until)),
     spendGas: opened((spend: Spend, payer: string, signal) =>
       spendGas(watch, spend, payer, signal),
     ),
@@ -168,6 +178,7 @@ function newWatch(options: EvmAdapterOptions, rpc: Rpc, deployment: EvmDeploymen
     depthTag: options.depthTag ?? null,
     tagFrom: high.confirmations > normal.confirmations ? high.confirmations : 0,
     log: options.log ?? (() => {}),
+    forks: newForks(options.nextForkAt ?? null),
     logRange: { now: maxLogRange, taken: 0, most: maxLogRange },
     known: new Map(),
     byHashlock: new Map(),

@@ -7,6 +7,7 @@ import type { WatchedEscrow } from '../adapter.ts';
 import { addName, type Names, removeName, secretsIn } from '../calldata.ts';
 import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
 import type { Rpc } from '../rpc.ts';
+import type { Forks } from './forks.ts';
 import type { Block, Log, Tx } from './node.ts';
 import { callsIn, type DecodedCall, type EvmDeployment, escrowName } from './plan.ts';
 import type { DepthTag } from './policy.ts';
@@ -49,6 +50,8 @@ export type Watch = {
   /** Escrows that want at least so many confirmations wait for the tag too. */
   readonly tagFrom: number;
   readonly log: Logger;
+  /** What its nodes say of their gas rules. */
+  readonly forks: Forks;
   readonly logRange: { now: number; taken: number; readonly most: number };
   /** By escrow. */
   readonly known: Map<string, Known>;

@@ -226,7 +226,7 @@ function snapshotOf(figures: GasFigures): string {
   return `${JSON.stringify({ ...settings, figures }, null, 2)}\n`;
 }
 
-/** What programs reckon with, to the unit: what a lane's first use or a payout makes comes on top. */
+/** What programs reckon with, to the unit; what a lane's first use or a payout makes is apart. */
 function constantsOf(figures: GasFigures): string {
   const of = (fork: Fork) => {
     const at = (row: Row) => BigInt(figures[row][fork].gas);
