@@ -127,6 +127,7 @@ async function readAll({ initiator, id }: Deal): Promise<void> {
   }
   await initiator.get(`/v1/swaps/${id}`);
   await initiator.get('/v1/me');
+  await initiator.get('/v1/rules');
   await initiator.get('/v1/wallets/nonce?purpose=link');
   const [rfq] = (await initiator.get('/v1/rfqs?limit=100&mine=true&status=agreed')).body.rfqs ?? [];
   const { rfqId } = (await initiator.get(`/v1/swaps/${id}`)).body;

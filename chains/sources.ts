@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fact, ParleyError } from '../core/errors.ts';
 
 /** A client that asks one node after the other, or one alone by its place. */
-type Client<A extends unknown[]> = {
+export type Client<A extends unknown[]> = {
   readonly sources: number;
   call(...args: A): Promise<unknown>;
   ask(at: number, ...args: A): Promise<unknown>;

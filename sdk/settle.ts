@@ -30,7 +30,7 @@ import { heardSecret } from './settle/market.ts';
 import { tendOwed } from './settle/owed.ts';
 import { prepare, refresh } from './settle/prepare.ts';
 import { leaveRefunds } from './settle/scheduled.ts';
-import type { SwapRecord } from './stores/store.ts';
+import { mayBeFunded, type SwapRecord } from './stores/store.ts';
 
 export type { ChainSource, Progress, SettleInput } from './settle/context.ts';
 
@@ -159,7 +159,7 @@ async function pass(
 function passing(error: unknown, record: SwapRecord): boolean {
   if (error instanceof SettleError) return false;
   if (error instanceof StoreSilent) return true;
-  if (record.funding !== null) return true;
+  if (mayBeFunded(record)) return true;
   if (!(error instanceof ParleyError)) return false;
   const { kind, code } = error;
   return (
@@ -283,7 +283,7 @@ function ended(record: SwapRecord, { state, clocks }: Seen): boolean {
   const ownStatus = legStatus(own.facts);
   const otherStatus = legStatus(other.facts);
   const now = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
-  const untouched = ownStatus === 'unfunded' && record.funding === null && !record.approval;
+  const untouched = ownStatus === 'unfunded' && !mayBeFunded(record) && !record.approval;
   const neverFunds = untouched && (now > fundBy(state, own) || state.secret !== null);
   const ownDone =
     ((ownStatus === 'claimed' || ownStatus === 'refunded') && own.facts.balance === 0n) ||

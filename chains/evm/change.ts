@@ -1,9 +1,10 @@
 // Transactions found without logs: by their receipts, and by the second that the contract keeps of
 // an escrow's last change. For nodes that lose or keep back logs.
 
+import { learn } from '../kit/watch.ts';
 import { blockAt, headBlock, receiptOf, txOf } from './node.ts';
 import { callsIn, decodeCall } from './plan.ts';
-import { type Known, learn, type Mark, noteLog, type Verb, type Watch } from './watch.ts';
+import { type Known, type Mark, noteLog, type Verb, type Watch } from './watch.ts';
 
 /** Receipts asked for in one block when nothing in its calldata names the escrow. */
 const mostReceipts = 300;

@@ -6,10 +6,10 @@
 // After a start, or when more than `fullBlocks` behind, older blocks are read by their logs only:
 // a secret in a claim that FAILED there is not found; any other is, since it left a log.
 
-import type { Changes } from '../adapter.ts';
+import type { Changes, Heads } from '../adapter.ts';
 import { type Block, blockAt, headBlock, type Log } from './node.ts';
 import { readPending } from './pending.ts';
-import { deepestBlock, finalBlock } from './read.ts';
+import { deepestBlock, finalBlock, headOnce } from './read.ts';
 import { eachRange, ours } from './scan.ts';
 import { noteLog, touchesOf, type Watch } from './watch.ts';
 
@@ -23,6 +23,14 @@ const rememberedBlocks = 512;
 /** Callers kept for an escrow: its own claim and refund are among the first. */
 const mostCallers = 64;
 
+const headsOf = ({ number, hash, timestamp }: Block): Heads => {
+  return { height: number, hash, clock: timestamp };
+};
+
+export async function heads(watch: Watch, signal: AbortSignal): Promise<Heads> {
+  return headsOf(await headOnce(watch, signal));
+}
+
 /** One caller at a time. What was found before a failure is kept for the next call. */
 export async function changes(watch: Watch, signal: AbortSignal): Promise<Changes> {
   const head = await headBlock(watch.rpc, signal);
@@ -34,10 +42,7 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
   if (head.hash !== before?.hash) await comeToDepth(watch, head, signal);
   const touched = [...watch.owed];
   watch.owed.clear();
-  return {
-    touched,
-    heads: { height: head.number, hash: head.hash, clock: head.timestamp },
-  };
+  return { touched, heads: headsOf(head) };
 }
 
 async function start(watch: Watch, head: Block, signal: AbortSignal): Promise<void> {

@@ -125,6 +125,15 @@ export async function gasRules(
   return (until) => (pragueUntil !== null && until <= pragueUntil ? 'prague' : 'either');
 }
 
+/** See EvmAdapter. */
+export async function rulesUntil(
+  watch: Watch,
+  until: number,
+  signal: AbortSignal,
+): Promise<GasRules> {
+  return (await gasRules(watch, signal))(until);
+}
+
 function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   const aborted = Promise.withResolvers<void>();
   const end = () => aborted.resolve();

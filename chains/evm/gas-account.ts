@@ -24,10 +24,10 @@ import {
 } from './gas-fees.ts';
 import { dearestGas, type EvmGasPolicy, gasOnChain } from './gas-policy.ts';
 import { presentFees, reachBlocks } from './gas-present.ts';
-import { callOf, gasOf, type Trial } from './gas-work.ts';
+import { callOf, fundedBySignature, gasOf, type Trial } from './gas-work.ts';
 import { balanceAt } from './node.ts';
 import { countByAll, type Expected, pendingCounts } from './own-nonce.ts';
-import { decodeCall, type EvmDeployment, evmDeployment, evmEscrow } from './plan.ts';
+import { callsIn, decodeCall, type EvmDeployment, evmDeployment, evmEscrow } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 
 export type EvmGasOptions = {
@@ -188,13 +188,17 @@ const voidGas = 30_000n;
 /** What waits longer behind its timelock is weighed again when it is sent. */
 const sentWithinSeconds = 86_400;
 
-/** Of what cannot be tried yet: with an account that is made, and a token that does more. */
+/**
+ * Of what cannot be tried yet: with an account that is made, and a token that does more; a funding
+ * takes a lane for the first time.
+ */
 async function usualGas({ options }: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
   if (work.verb === 'void') return voidGas;
   const { timelock, token } = work.terms;
   const { adapter } = options;
   const rules = await adapter.gasRules(timelock + sentWithinSeconds, signal);
-  return gasOnChain(adapter.chainId, dearestGas(rules, token === null ? 'native' : 'token'));
+  const kind = work.verb === 'fund' ? 'authorized' : token === null ? 'native' : 'token';
+  return gasOnChain(adapter.chainId, dearestGas(rules, kind));
 }
 
 async function reserve(account: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
@@ -219,16 +223,28 @@ function touchesOf({ deployment }: Account, work: GasWork): readonly Touch[] {
 
 /**
  * The last look at what the key has signed, by the bytes alone: nothing but a call that settles the
- * escrow of these terms, or nothing at all to itself, and never with a value.
+ * escrow of these terms or funds it by its funder's signature, or nothing at all to itself, and
+ * never with a value.
  */
 function mustBeOwn({ deployment, signer }: Account, work: GasWork, raw: Hex): void {
   const { to, data = '0x', value = 0n } = parseTransaction(raw);
-  const isVoid = work.verb === 'void' && sameAddress(to ?? '', signer.address) && data === '0x';
-  const call = work.verb === 'void' ? null : decodeCall(to ?? '', data, deployment);
-  const isOurs =
-    work.verb !== 'void' &&
-    call?.verb === work.verb &&
-    call.escrow === evmEscrow(work.terms, deployment).address;
-  if (value === 0n && (isVoid || isOurs)) return;
+  if (value === 0n && isOwn({ deployment, signer }, work, { to: to ?? '', data })) return;
   throw new Error('a gas key signs only calls of an escrow, without a value');
+}
+
+function isOwn(
+  { deployment, signer }: Pick<Account, 'deployment' | 'signer'>,
+  work: GasWork,
+  { to, data }: { readonly to: string; readonly data: Hex },
+): boolean {
+  if (work.verb === 'void') return sameAddress(to, signer.address) && data === '0x';
+  const { address } = evmEscrow(work.terms, deployment);
+  if (work.verb === 'fund') {
+    const [call, second] = callsIn(data, deployment);
+    const isOne = call?.verb === 'fund' && call.escrow === address && second === undefined;
+    // What `fund` itself takes in is its sender's: the key has none to give.
+    return isOne && sameAddress(to, deployment.contract) && data.startsWith(fundedBySignature);
+  }
+  const call = decodeCall(to, data, deployment);
+  return call?.verb === work.verb && call.escrow === address;
 }

@@ -28,6 +28,8 @@ export type EscrowGas = {
   readonly native: { readonly fund: bigint; readonly settle: bigint };
   readonly token: { readonly fund: bigint; readonly settle: bigint };
   readonly approve: bigint;
+  /** A funding by the funder's signature that takes a lane for the first time. */
+  readonly authorized: bigint;
   /** A lane's first use, or the first balance of a token: one new word of state. */
   readonly newWord: bigint;
   /** A native payment to an address that was never used. */
@@ -42,6 +44,7 @@ const gasBy: Readonly<Record<GasRules, EscrowGas>> = {
     native: largerOf(prague.native, amsterdam.native),
     token: largerOf(prague.token, amsterdam.token),
     approve: larger(prague.approve, amsterdam.approve),
+    authorized: larger(prague.authorized, amsterdam.authorized),
     newWord: larger(prague.newWord, amsterdam.newWord),
     newAccount: larger(prague.newAccount, amsterdam.newAccount),
   },
@@ -122,11 +125,20 @@ export function evmGasPolicyOf(chainId: number): EvmGasPolicy {
   return evmGasPolicies[known?.[0] ?? ''] ?? unknown;
 }
 
-/** With what a settlement may make besides: the receiver's account, or its first balance. */
-export function dearestGas(rules: GasRules, kind: 'native' | 'token'): bigint {
-  const { native, token, newAccount, newWord } = escrowGas(rules);
-  if (kind === 'native') return native.settle + newAccount;
-  return larger(token.settle + newWord, (token.settle * 7n) / 2n);
+/**
+ * With what a settlement may make besides: the receiver's account, or its first balance. A funding
+ * by signature with the contract's first balance of the token, and a quarter more.
+ */
+export function dearestGas(rules: GasRules, kind: 'native' | 'token' | 'authorized'): bigint {
+  const { native, token, authorized, newAccount, newWord } = escrowGas(rules);
+  switch (kind) {
+    case 'native':
+      return native.settle + newAccount;
+    case 'token':
+      return larger(token.settle + newWord, (token.settle * 7n) / 2n);
+    case 'authorized':
+      return ((authorized + newWord) * 5n) / 4n;
+  }
 }
 
 /** Gas on this chain for so much on Ethereum: where gas holds the bytes too, it takes more. */

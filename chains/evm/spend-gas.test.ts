@@ -207,6 +207,7 @@ test('the gas of our own transactions is what was measured on each fork', () => 
       [gas.token.fund, at('token fund, allowance standing')],
       [gas.token.settle, Math.max(at('token claim'), at('token refund'))],
       [gas.approve, at('token approval of the amount')],
+      [gas.authorized, at("token fund by authorization, a lane's first")],
       [gas.native.fund + gas.newWord, at("native fund, a lane's first")],
       [gas.native.settle + gas.newAccount, at('native claim, payout never used')],
       [gas.token.settle + gas.newWord, at('token claim, payout holds none')],

@@ -19,18 +19,20 @@ import type { Watch } from './watch.ts';
 /** How many blocks above it a blockhash is good for. */
 const blockhashAge = 150;
 
-export async function headsOf(
-  { rpc }: Watch,
-  signal: AbortSignal,
-): Promise<Heads & { slot: number }> {
+async function headsOf({ rpc }: Watch, signal: AbortSignal): Promise<Heads & { slot: number }> {
   const { slot, blockhash, lastValidBlockHeight } = await latestBlockhash(rpc, 'confirmed', signal);
   const clock = await chainClock(rpc, signal);
   return { height: lastValidBlockHeight - blockhashAge, hash: blockhash, clock, slot };
 }
 
+export async function heads(watch: Watch, signal: AbortSignal): Promise<Heads> {
+  const { slot: _, ...shown } = await headsOf(watch, signal);
+  return shown;
+}
+
 /** One caller at a time. What was found before a failure is kept for the next call. */
 export async function changes(watch: Watch, signal: AbortSignal): Promise<Changes> {
-  const { slot, ...heads } = await headsOf(watch, signal);
+  const { slot, ...shown } = await headsOf(watch, signal);
   const finalized = await slotAt(watch.rpc, 'finalized', signal);
   if (watch.isFollowing) await advance(watch, signal);
   else await start(watch, signal);
@@ -40,7 +42,7 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
   for (const address of dueAgain(watch)) watch.owed.add(address);
   const touched = [...watch.owed];
   watch.owed.clear();
-  return { touched, heads };
+  return { touched, heads: shown };
 }
 
 /**

@@ -8,7 +8,7 @@
 // in the blocks between is not found.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { Changes } from '../adapter.ts';
+import type { Changes, Heads } from '../adapter.ts';
 import { type Block, blockAt, blocksOf, headBlock, type Info } from './node.ts';
 import { infosOf } from './receipts.ts';
 import { verbOfTopic } from './topics.ts';
@@ -23,6 +23,14 @@ const recentBlocks = 3;
 /** Blocks remembered to walk back over; a deeper reorganisation reports every escrow. */
 const rememberedBlocks = 512;
 
+const headsOf = ({ number, id, timestampMs }: Block): Heads => {
+  return { height: number, hash: id, clock: Math.floor(timestampMs / 1_000) };
+};
+
+export async function heads({ http }: Watch, signal: AbortSignal): Promise<Heads> {
+  return headsOf(await headBlock(http, 'head', signal));
+}
+
 /** One caller at a time. What was found before a failure is kept for the next call. */
 export async function changes(watch: Watch, signal: AbortSignal): Promise<Changes> {
   const head = await headBlock(watch.http, 'head', signal);
@@ -33,8 +41,7 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
   if (head.id !== before?.id && watch.shallow.size > 0) await comeToDepth(watch, head, signal);
   const touched = [...watch.owed];
   watch.owed.clear();
-  const clock = Math.floor(head.timestampMs / 1_000);
-  return { touched, heads: { height: head.number, hash: head.id, clock } };
+  return { touched, heads: headsOf(head) };
 }
 
 /** Begins anew some blocks below the head, and reports everybody. */
@@ -154,7 +161,7 @@ function takeBlock(watch: Watch, block: Block, infos: readonly Info[]): void {
 async function comeToDepth(watch: Watch, head: Block, signal: AbortSignal): Promise<void> {
   const solid = await headBlock(watch.http, 'solid', signal);
   for (const [escrow, block] of [...watch.shallow]) {
-    const watched = watch.known.get(escrow);
+    const watched = watch.known.get(escrow)?.watched;
     if (watched !== undefined) {
       watch.owed.add(escrow);
       const deepest = Math.min(solid.number, head.number - watched.requiredConfirmations + 1);

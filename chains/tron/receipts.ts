@@ -1,10 +1,11 @@
 // What became of the transactions of a block, and which of them did something to an escrow.
 
 import { ParleyError } from '../../core/errors.ts';
+import { learn } from '../kit/watch.ts';
 import { type Block, blockAt, type Info, infoOf, infosAt } from './node.ts';
 import { bareAddress, callsIn } from './plan.ts';
 import { topicOfVerb } from './topics.ts';
-import { learn, noteLog, touchesOf, type Verb, type Watch } from './watch.ts';
+import { noteLog, touchesOf, type Verb, type Watch } from './watch.ts';
 
 const batch = 8;
 /** A stranger may quote our calls in as many transactions as he likes: so many are asked for. */

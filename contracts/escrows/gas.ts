@@ -241,6 +241,7 @@ function constantsOf(figures: GasFigures): string {
         settle: larger(at('token claim'), at('token refund')),
       },
       approve: at('token approval of the amount'),
+      authorized: at("token fund by authorization, a lane's first"),
       newWord: larger(
         at("native fund, a lane's first") - at('native fund'),
         at('token claim, payout holds none') - at('token claim'),
