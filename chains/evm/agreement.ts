@@ -1,5 +1,5 @@
-// What the nodes of an EVM chain are compared by: a block below the lowest head, and a funding at its
-// depth.
+// What the nodes of an EVM chain are compared by: a block below the lowest head, and a funding at
+// its depth.
 
 import type { WatchedEscrow } from '../adapter.ts';
 import * as kit from '../kit/agreement.ts';

@@ -5,13 +5,14 @@
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import { addName, type Names, newNames } from '../calldata.ts';
+import { escrowName } from '../escrows/plan.ts';
 import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
 import { touchesIn, type Verb } from '../escrows/touches.ts';
 import * as kit from '../kit/watch.ts';
 import { type Rpc, type RpcOptions, rpcClient } from '../rpc.ts';
 import { type Forks, newForks } from './forks.ts';
 import type { Block, Log, Tx } from './node.ts';
-import { callsIn, type EvmDeployment, escrowName, evmDeployment } from './plan.ts';
+import { callsIn, type EvmDeployment, evmDeployment } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 import type { Slot } from './simulate.ts';
 

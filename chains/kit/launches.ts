@@ -1,5 +1,5 @@
-// Launches that a factory tells of by its events, a range of blocks at a time, as deep as nothing is
-// taken back. What is all the same is noticed by the hash of the last block, and read again.
+// Launches that a factory tells of by its events, a range of blocks at a time, as deep as nothing
+// is taken back. What is all the same is noticed by the hash of the last block, and read again.
 
 import { ParleyError } from '../../core/errors.ts';
 import {

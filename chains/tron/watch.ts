@@ -5,11 +5,12 @@
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import { addName, type Names, newNames } from '../calldata.ts';
+import { escrowName } from '../escrows/plan.ts';
 import { touchesIn, type Verb } from '../escrows/touches.ts';
 import * as kit from '../kit/watch.ts';
 import type { Http, HttpOptions, TronSource } from './http.ts';
 import type { Block, Log } from './node.ts';
-import { bareAddress, callsIn, escrowName, type TronDeployment, type TronOrigin } from './plan.ts';
+import { bareAddress, callsIn, type TronDeployment, type TronOrigin } from './plan.ts';
 import { claimedTopic, ourTopics } from './topics.ts';
 
 export type { Verb };
