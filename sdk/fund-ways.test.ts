@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import type { SigningReads } from '../chains/adapter.ts';
-import { evmDeployment } from '../chains/evm/plan.ts';
+import { evmDeployment, evmEscrow } from '../chains/evm/plan.ts';
 import { parseSignature } from '../chains/evm/ways.ts';
 import type { FundAlternative, TypedData } from '../chains/material.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
@@ -198,12 +198,24 @@ test(
 );
 
 test('where the market does not send it, this side does once it has gas', limits, async () => {
-  const { maker, taker, relay, wallet, texts } = await making({ gas: false });
+  const { scene, maker, taker, relay, wallet, texts } = await making({ gas: false });
   relay.does = 'refuse';
   const others = running(taker);
   const own = running({ ...maker, marketPollMs: 100 });
   await own.next('market_refused');
-  while (relay.given.length < 2) await sleep(50);
+  // Another escrow of the same hashlock is for nobody to sign now.
+  const { terms, address: signed } = scene.market.watched('a');
+  const lane = { number: '5a'.repeat(12), counter: 1 };
+  const { address: escrow } = evmEscrow({ ...terms, lane }, evmDeployment(chainId));
+  scene.market.lie((swap) => {
+    const a = { ...swap.legs.a, lane, escrow };
+    return { ...swap, legs: { ...swap.legs, a } };
+  });
+  while (relay.given.length < 4) await sleep(50);
+  assert.ok(relay.given.every((given) => given.escrow === signed));
+  scene.market.lie((swap) => swap);
+  // What it says that it has sent is not believed for ever either.
+  relay.does = 'pretend';
   await chains.dev.faucet({ chain: evmKey, address: wallet.address });
   assert.equal((await own.end).end, 'received');
   assert.equal((await others.end).end, 'received');
@@ -234,6 +246,16 @@ test(
     assert.equal(texts.length, 1);
   },
 );
+
+test('what another key has signed is handed out to nobody', limits, async () => {
+  const signs = async (_: EvmWallet, data: TypedData, signal: AbortSignal) =>
+    (await keeper.signTypedData?.(data, signal)) ?? '';
+  const { maker, taker, relay } = await making({ gas: false, signs });
+  await until(taker, isFunded);
+  await assert.rejects(settle(maker), { code: 'no_wallet' });
+  assert.deepEqual(relay.given, []);
+  assert.equal((await maker.store.getSwap(maker.swapId))?.authorization, undefined);
+});
 
 type Lie = (alternative: FundAlternative) => unknown;
 const message =
