@@ -149,8 +149,6 @@ export type SigningReads = {
   balance(token: string, owner: string, signal: AbortSignal): Promise<bigint>;
   /** null where the call works now, without a value; else why not. */
   trial(call: EvmCall, from: string, signal: AbortSignal): Promise<string | null>;
-  /** Unix seconds of the last block at that depth; 0 where none is. */
-  clockAtDepth(requiredConfirmations: number, signal: AbortSignal): Promise<number>;
 };
 
 /** What a preflight is for. */

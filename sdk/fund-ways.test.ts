@@ -12,6 +12,7 @@ import { evmDeployment } from '../chains/evm/plan.ts';
 import { parseSignature } from '../chains/evm/ways.ts';
 import type { FundAlternative, TypedData } from '../chains/material.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
+import { settleMany } from './settle-many.ts';
 import type { Store } from './stores/store.ts';
 import { type Coin, coinAbi, newCoin, offering } from './testing/paper-ways.ts';
 import {
@@ -221,10 +222,13 @@ test(
     const record = await maker.store.getSwap(maker.swapId);
     const validBefore = record?.authorization?.validBefore ?? 0;
     const late = later(maker, validBefore - chains.now() + 4_000);
-    const at = (clock: number) => reading(late, { clockAtDepth: async () => clock });
-    const waits = await until(at(validBefore - 1), ({ text }) => /can still be sent/.test(text));
-    assert.match(waits.text, /leg a can still be sent: 1 seconds/);
-    const outcome = await settle(at(validBefore));
+    const at = (mayOpen: boolean) =>
+      withAdapter(late, evmKey, ({ ways }) =>
+        ways === undefined ? {} : { ways: { ...ways, mayOpen: async () => mayOpen } },
+      );
+    await until(at(true), ({ step, text }) => step === 'waiting' && /may land until/.test(text));
+    assert.ok((await maker.store.getSwap(maker.swapId))?.authorization);
+    const outcome = await settle(at(false));
     assert.equal(outcome.end, 'nothing');
     assert.equal((await maker.store.getSwap(maker.swapId))?.authorization, null);
     assert.equal(texts.length, 1);
@@ -283,4 +287,22 @@ test('a text that differs from the own terms is never signed', limits, async () 
     }
     assert.deepEqual(relay.given, []);
   }
+});
+
+test('a leg without gas that somebody refunds in a batch ends its swap', limits, async () => {
+  const { maker, taker, wallet } = await making({ gas: false });
+  await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
+  const record = await maker.store.getSwap(maker.swapId);
+  assert.ok(record);
+  await chains.move(record.swap.legs.a.timelock - chains.now() + 60);
+  const { sources, store } = maker;
+  const wallets = new Map([[evmKey, keeper]]);
+  const { batches } = await settleMany({ chain: evmKey, sources, wallets, store, pollMs: 50 });
+  assert.deepEqual(
+    batches.map(({ verb, swapIds, state }) => [verb, swapIds, state]),
+    [['refund', [maker.swapId], 'mined']],
+  );
+  const { end, txids } = await settle(maker);
+  assert.deepEqual([end, txids.a.refund], ['refunded', batches[0]?.txid]);
+  assert.equal(await countOf(wallet.address), 0);
 });

@@ -28,7 +28,7 @@ export type TronAdapterOptions = {
   readonly log?: kit.Logger;
 };
 
-export type Seen = Pick<Block, 'number' | 'id' | 'timestampMs'>;
+export type Seen = Pick<Block, 'number' | 'hash' | 'timestampMs'>;
 
 /** Before its block is solid another may come in its place. */
 export type Found = { readonly txid: string; readonly block: number; readonly isSolid: boolean };
