@@ -23,6 +23,7 @@ import { offersTo } from '../offers.ts';
 import { type Opened, opening } from '../opened.ts';
 import { type Rpc, type RpcOptions, rpcClient } from '../rpc.ts';
 import { eachSource } from '../sources.ts';
+import { watching } from '../watching.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import { broadcast } from './broadcast.ts';
@@ -48,7 +49,7 @@ import {
 import type { DepthTag } from './policy.ts';
 import { preflight } from './preflight.ts';
 import { readRaw } from './raw.ts';
-import { headOnce, readEscrow } from './read.ts';
+import { look } from './read.ts';
 import { spendGas } from './spend-gas.ts';
 import { stateAt } from './state.ts';
 import { forget, type Logger, remember, type Watch } from './watch.ts';
@@ -108,18 +109,17 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     parseAddress: parseEvmAddress,
     plan: (terms) => evmEscrow(terms, deployment),
     lanes: { contract, read: opened(lanesOf(rpc, deployment)) },
-    heads: opened(async (signal) => {
-      const { number, hash, timestamp } = await headOnce(watch, signal);
-      return { height: number, hash, clock: timestamp };
-    }),
-    watch: (escrows) => {
-      for (const each of escrows) remember(watch, each);
-    },
-    unwatch: (addresses) => {
-      for (const each of addresses) forget(watch, each);
-    },
-    changes: opened((signal) => changes(watch, signal)),
-    readEscrow: opened((escrow, signal) => readEscrow(watch, escrow, signal)),
+    ...watching(
+      {
+        keep: (escrow) => remember(watch, escrow),
+        drop: (address) => forget(watch, address),
+        owe: (address) => watch.owed.add(address),
+      },
+      {
+        changes: opened((signal) => changes(watch, signal)),
+        look: opened((escrows, signal) => look(watch, escrows, signal)),
+      },
+    ).methods,
     mustAgree: opened((escrow: WatchedEscrow, signal) => mustAgree(watch, escrow, signal)),
     preflight: opened((terms: EscrowTerms, about: About, signal) =>
       preflight(watch, terms, about, signal),
@@ -179,7 +179,6 @@ function newWatch(options: EvmAdapterOptions, rpc: Rpc, deployment: EvmDeploymen
     waiting: new Map(),
     tried: { head: '', works: new Map() },
     slots: new Map(),
-    head: null,
     blocks: [],
     followedFrom: 0,
     hours: new Map(),

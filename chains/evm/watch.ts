@@ -70,8 +70,6 @@ export type Watch = {
   tried: { readonly head: string; readonly works: Map<string, boolean> };
   /** Where tokens keep the balance that a trial lends. */
   readonly slots: Map<string, Slot>;
-  /** The best block as it is being asked for. */
-  head: { readonly signal: AbortSignal; readonly block: Promise<Block> } | null;
   /** The last blocks followed, oldest first, without a gap. */
   readonly blocks: Seen[];
   /** Logs of all blocks from here to the tip were matched with `known`. */
@@ -91,7 +89,6 @@ export function remember(watch: Watch, watched: WatchedEscrow): Known {
   const same = watch.byHashlock.get(hashlock) ?? new Set();
   if (same.size === 0) addName(watch.names, hashlock);
   watch.byHashlock.set(hashlock, same.add(watched.address));
-  watch.owed.add(watched.address);
   return known;
 }
 

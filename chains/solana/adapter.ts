@@ -12,13 +12,14 @@ import { offersTo } from '../offers.ts';
 import { opening } from '../opened.ts';
 import { type Rpc, type RpcOptions, rpcClient } from '../rpc.ts';
 import { eachSource } from '../sources.ts';
+import { watching } from '../watching.ts';
 import { parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './address.ts';
 import { mustAgree } from './agreement.ts';
 import { send } from './broadcast.ts';
 import { builders } from './builders.ts';
 import { solanaContract } from './contract.ts';
 import { claimShortage, purseShortage, warningsOf } from './fees.ts';
-import { changes, headsOf } from './follow.ts';
+import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
 import { mostHunts } from './hunt.ts';
 import { solanaFault } from './identity.ts';
@@ -31,7 +32,7 @@ import { accountsAt, isOnChain } from './node.ts';
 import { type SolanaDeployment, solanaDeployment, solanaEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { leastAmount } from './prices.ts';
-import { readEscrow } from './read.ts';
+import { look } from './read.ts';
 import { forget, fundedIn, type Logger, remember, touchesIn, type Watch } from './watch.ts';
 
 const usualHistoryWaitMs = 500;
@@ -79,18 +80,17 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
     open,
     parseAddress: parseSolanaAddress,
     plan: (terms) => solanaEscrow(terms, watch.deployment),
-    heads: opened(async (signal) => {
-      const { height, hash, clock } = await headsOf(watch, signal);
-      return { height, hash, clock };
-    }),
-    watch: (escrows) => {
-      for (const each of escrows) remember(watch, each);
-    },
-    unwatch: (addresses) => {
-      for (const each of addresses) forget(watch, each);
-    },
-    changes: opened((signal) => changes(watch, signal)),
-    readEscrow: opened((escrow, signal) => readEscrow(watch, escrow, signal)),
+    ...watching(
+      {
+        keep: (escrow) => remember(watch, escrow),
+        drop: (address) => forget(watch, address),
+        owe: (address) => watch.owed.add(address),
+      },
+      {
+        changes: opened((signal) => changes(watch, signal)),
+        look: opened((escrows, signal) => look(watch, escrows, signal)),
+      },
+    ).methods,
     mustAgree: opened((escrow: WatchedEscrow, signal) => mustAgree(watch, escrow, signal)),
     preflight: opened((terms: EscrowTerms, about: About, signal) =>
       preflight(watch, terms, about, signal),

@@ -14,15 +14,10 @@ import {
   slotAt,
 } from './node.ts';
 import { readTransactions, signaturesAbove } from './program.ts';
+import { blockhashAge } from './read.ts';
 import type { Watch } from './watch.ts';
 
-/** How many blocks above it a blockhash is good for. */
-const blockhashAge = 150;
-
-export async function headsOf(
-  { rpc }: Watch,
-  signal: AbortSignal,
-): Promise<Heads & { slot: number }> {
+async function headsOf({ rpc }: Watch, signal: AbortSignal): Promise<Heads & { slot: number }> {
   const { slot, blockhash, lastValidBlockHeight } = await latestBlockhash(rpc, 'confirmed', signal);
   const clock = await chainClock(rpc, signal);
   return { height: lastValidBlockHeight - blockhashAge, hash: blockhash, clock, slot };

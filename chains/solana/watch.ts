@@ -140,7 +140,6 @@ export function remember(watch: Watch, watched: WatchedEscrow): Known {
   const { hashlock } = watched.terms;
   const same = watch.byHashlock.get(hashlock) ?? new Set();
   watch.byHashlock.set(hashlock, same.add(watched.address));
-  watch.owed.add(watched.address);
   return known;
 }
 

@@ -19,6 +19,7 @@ import type { Signed, TronMaterial } from '../material.ts';
 import { offersTo } from '../offers.ts';
 import { type Opened, opening } from '../opened.ts';
 import { eachSource } from '../sources.ts';
+import { watching } from '../watching.ts';
 import { parseTronAddress } from './address.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import { broadcast } from './broadcast.ts';
@@ -56,7 +57,7 @@ import {
   type TronWarning,
   warningsOf,
 } from './preflight.ts';
-import { readEscrow, recordAt } from './read.ts';
+import { look, recordAt } from './read.ts';
 import { reasonOf } from './reverts.ts';
 import { readTronSigned } from './signed.ts';
 import { referenceTo, type TronCall, tronTransaction } from './transaction.ts';
@@ -106,18 +107,17 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     parseAddress: parseTronAddress,
     plan: (terms) => tronEscrow(terms, deployment),
     lanes: { contract: deployment.contract, read: opened(lanesOf(watch)) },
-    heads: opened(async (signal) => {
-      const { number, id, timestampMs } = await headBlock(http, 'head', signal);
-      return { height: number, hash: id, clock: Math.floor(timestampMs / 1_000) };
-    }),
-    watch: (escrows) => {
-      for (const each of escrows) remember(watch, each);
-    },
-    unwatch: (addresses) => {
-      for (const each of addresses) forget(watch, each);
-    },
-    changes: opened((signal) => changes(watch, signal)),
-    readEscrow: opened((escrow, signal) => readEscrow(watch, escrow, signal)),
+    ...watching(
+      {
+        keep: (escrow) => remember(watch, escrow),
+        drop: (address) => forget(watch, address),
+        owe: (address) => watch.owed.add(address),
+      },
+      {
+        changes: opened((signal) => changes(watch, signal)),
+        look: opened((escrows, signal) => look(watch, escrows, signal)),
+      },
+    ).methods,
     mustAgree: opened((escrow: WatchedEscrow, signal) => mustAgree(watch, escrow, signal)),
     preflight: opened((terms: EscrowTerms, about: About, signal) =>
       preflight(watch, terms, about, signal),

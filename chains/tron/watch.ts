@@ -82,7 +82,6 @@ export function remember(watch: Watch, watched: WatchedEscrow): void {
   const same = watch.byHashlock.get(hashlock) ?? new Set();
   if (same.size === 0) addName(watch.names, hashlock);
   watch.byHashlock.set(hashlock, same.add(watched.address));
-  watch.owed.add(watched.address);
 }
 
 export function forget(watch: Watch, escrow: string): void {
