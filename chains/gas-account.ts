@@ -1,6 +1,7 @@
-// An operator's key on one chain that pays for claims and refunds which others may leave undone. An
-// escrow pays the addresses fixed in its terms whoever sends: such a key decides over nothing but
-// its own coins. Families: EVM, TRON and Solana; a Bitcoin claim needs its receiver's signature.
+// An operator's key on one chain that pays for claims and refunds which others may leave undone,
+// and for fundings by their funder's signature. An escrow pays the addresses fixed in its terms
+// whoever sends: such a key decides over nothing but its own coins. Families: EVM, TRON and
+// Solana; a Bitcoin claim needs its receiver's signature.
 
 import type { ChainKey } from '../core/families.ts';
 import type { Hex32 } from '../core/hashlock.ts';
@@ -21,6 +22,8 @@ export type GasWork =
       readonly isPublic: boolean;
     }
   | { readonly verb: 'refund'; readonly terms: EscrowTerms }
+  /** EVM, of a token: by the funder's signature (EIP-3009), which binds all of the terms. */
+  | { readonly verb: 'fund'; readonly terms: EscrowTerms; readonly signature: string }
   | { readonly verb: 'void' };
 
 /** A signed transaction of the key; `raw` goes to the chain by the adapter's `broadcast`. */
@@ -129,7 +132,8 @@ export type GasAccount = {
   /**
    * Tries it on the node and signs it. Throws `nothing_there` or `payout_would_fail` when the
    * chain would refuse it now (too early or too late by the chain's clock included),
-   * `fee_above_limit` when it could cost more than `mostCost`, `wrong_secret`.
+   * `fee_above_limit` when it could cost more than `mostCost`, `wrong_secret`. Of a funding:
+   * `funding_would_fail`, and `bad_signature` where it is none of the funder for these terms.
    */
   sign(work: GasWork, slot: GasSlot, signal: AbortSignal): Promise<GasTransaction>;
   /**

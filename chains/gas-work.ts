@@ -3,8 +3,8 @@
 import { ParleyError } from '../core/errors.ts';
 import type { GasWork } from './gas-account.ts';
 
-/** What moves an escrow. */
-export type Settling = Exclude<GasWork, { readonly verb: 'void' }>;
+/** What moves money out of an escrow. */
+export type Settling = Exclude<GasWork, { readonly verb: 'void' | 'fund' }>;
 
 /** Throws `bad_chain` where it is about an escrow of another chain. */
 export function mustBeOf(chain: string, work: GasWork): void {
@@ -13,9 +13,10 @@ export function mustBeOf(chain: string, work: GasWork): void {
   throw new ParleyError('bad_chain', sentence, { chain, of: work.terms.chain });
 }
 
-/** The same where a chain has no nonces. */
+/** The same where a chain has neither nonces nor fundings by signature. */
 export function settling(chain: string, work: GasWork): Settling {
   if (work.verb === 'void') throw new Error(`${chain} has no nonces to make void`);
+  if (work.verb === 'fund') throw new Error(`${chain} has no tokens that are paid by signature`);
   mustBeOf(chain, work);
   return work;
 }
@@ -34,7 +35,7 @@ export async function asFarAsTried(trying: Promise<bigint>): Promise<bigint> {
   try {
     return await trying;
   } catch (error) {
-    const codes: readonly string[] = ['nothing_there', 'payout_would_fail'];
+    const codes: readonly string[] = ['nothing_there', 'payout_would_fail', 'funding_would_fail'];
     if (error instanceof ParleyError && codes.includes(error.code)) return 0n;
     throw error;
   }

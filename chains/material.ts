@@ -12,7 +12,61 @@ export type EvmMaterial = {
   readonly from?: string;
   readonly txs: readonly EvmCall[];
   readonly escrow: string;
+  /** Of the funding of a token: what may be signed instead of `txs`. One of all is enough. */
+  readonly alternatives?: readonly FundAlternative[];
 };
+
+/**
+ * The EIP-712 domain of a token: its separator hashes those fields that are there, in this order.
+ * `chainId` is a decimal string.
+ */
+export type TokenDomain = {
+  readonly name: string;
+  readonly version?: string;
+  readonly chainId?: string;
+  readonly verifyingContract: string;
+  readonly salt?: string;
+};
+
+/** A field of a struct. */
+export type TypedField = { readonly name: string; readonly type: string };
+
+/** EIP-712, as `eth_signTypedData_v4` names its parts. Every integer is a decimal string. */
+export type TypedData = {
+  readonly domain: TokenDomain;
+  /** Without `EIP712Domain`, which follows from the domain. */
+  readonly types: Readonly<Record<string, readonly TypedField[]>>;
+  readonly primaryType: string;
+  readonly message: Readonly<Record<string, string>>;
+};
+
+/** The calldata is this and then `v`, `r` and `s` of the signature, a word each. */
+export type SignedCall = {
+  readonly to: string;
+  readonly value: '0x0';
+  readonly dataBeforeSignature: string;
+};
+
+/** EIP-2612: `from` signs the typed data and sends the one transaction. */
+export type PermitAlternative = {
+  readonly way: 'permit';
+  readonly from: string;
+  readonly typedData: TypedData;
+  readonly call: SignedCall;
+};
+
+/** EIP-3009: the refund address signs the typed data, and anyone sends the transaction. */
+export type AuthorizationAlternative = {
+  readonly way: 'authorization';
+  readonly from: null;
+  /** null until it is asked for: from then on the leg does not move. So is `call`. */
+  readonly typedData: TypedData | null;
+  readonly call: SignedCall | null;
+  /** Whether the market sends it now, given the signature. */
+  readonly relay: boolean;
+};
+
+export type FundAlternative = PermitAlternative | AuthorizationAlternative;
 
 /** Bitcoin funding: pay ONE output of `amountSats` to `payTo`. */
 export type BtcPayment = {

@@ -7,20 +7,20 @@ import { hashlockOf } from '../core/hashlock.ts';
 import type { WatchedEscrow } from './adapter.ts';
 import { newNames } from './calldata.ts';
 import * as evm from './evm/watch.ts';
+import { forget, learn } from './kit/watch.ts';
 import * as solana from './solana/watch.ts';
 import * as tron from './tron/watch.ts';
 
 function fields() {
   const [known, byHashlock, secrets] = [new Map(), new Map(), new Map<string, string>()];
   const [owed, shallow, unread, names] = [new Set<string>(), new Map(), new Set(), newNames()];
-  const [unfinal, made] = [new Map(), new Map()];
-  return { known, byHashlock, secrets, owed, shallow, unfinal, made, unread, names };
+  const unfinal = new Map();
+  return { known, byHashlock, secrets, owed, shallow, unfinal, unread, names };
 }
 
 type Room<W> = {
   remember(watch: W, escrow: WatchedEscrow): unknown;
   forget(watch: W, address: string): void;
-  learn(watch: W, secret: string): unknown;
 };
 
 /** The memory of one family: nothing of its watch beyond `fields` is touched. */
@@ -31,13 +31,13 @@ function start<W>(room: Room<W>) {
     watch,
     remember: (escrow: WatchedEscrow) => room.remember(own, escrow),
     forget: (address: string) => room.forget(own, address),
-    learn: (secret: string) => room.learn(own, secret),
+    learn: (secret: string) => learn(watch, secret),
   };
 }
 
 const families = {
   evm: () => start<evm.Watch>(evm),
-  tron: () => start<tron.Watch>(tron),
+  tron: () => start<tron.Watch>({ ...tron, forget }),
   solana: () => start<solana.Watch>(solana),
 };
 

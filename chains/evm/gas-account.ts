@@ -24,10 +24,10 @@ import {
 } from './gas-fees.ts';
 import type { EvmGasPolicy } from './gas-policy.ts';
 import { presentFees, reachBlocks } from './gas-present.ts';
-import { callOf, gasOf, type Trial } from './gas-work.ts';
+import { callOf, fundedBySignature, gasOf, type Trial } from './gas-work.ts';
 import { balanceAt } from './node.ts';
 import { countByAll, type Expected, pendingCounts } from './own-nonce.ts';
-import { decodeCall, type EvmDeployment, evmDeployment, evmEscrow } from './plan.ts';
+import { callsIn, decodeCall, type EvmDeployment, evmDeployment, evmEscrow } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 
 export type EvmGasOptions = {
@@ -184,10 +184,14 @@ async function trialOf(
   return { rpc: adapter.node, deployment, from, mostGas, offer: shown, preflight };
 }
 
-/** Of what cannot be tried yet: with an account that is made, and a token that does more. */
+/**
+ * Of what cannot be tried yet: with an account that is made, and a token that does more; a funding
+ * takes a lane for the first time.
+ */
 const usualGas = {
   native: 240_000n,
   token: 250_000n,
+  fund: 300_000n,
   void: 30_000n,
 } as const;
 
@@ -200,9 +204,13 @@ async function reserve(account: Account, work: GasWork, signal: AbortSignal): Pr
   const fee = larger(price, policy.reserveFeePerGas);
   const { data } = callOf(work, signer.address, deployment);
   const l1Fee = presentMultiple * (await l1FeeOf(adapter.node, policy, data, signal));
-  const kind = work.verb === 'void' ? 'void' : work.terms.token === null ? 'native' : 'token';
   const trying = trialOf(account, [], signal).then((trial) => gasOf(trial, work, signal));
-  return larger(await asFarAsTried(trying), usualGas[kind]) * fee + l1Fee;
+  return larger(await asFarAsTried(trying), usualGas[kindOf(work)]) * fee + l1Fee;
+}
+
+function kindOf(work: GasWork): keyof typeof usualGas {
+  if (work.verb === 'void' || work.verb === 'fund') return work.verb;
+  return work.terms.token === null ? 'native' : 'token';
 }
 
 function touchesOf({ deployment }: Account, work: GasWork): readonly Touch[] {
@@ -213,16 +221,28 @@ function touchesOf({ deployment }: Account, work: GasWork): readonly Touch[] {
 
 /**
  * The last look at what the key has signed, by the bytes alone: nothing but a call that settles the
- * escrow of these terms, or nothing at all to itself, and never with a value.
+ * escrow of these terms or funds it by its funder's signature, or nothing at all to itself, and
+ * never with a value.
  */
 function mustBeOwn({ deployment, signer }: Account, work: GasWork, raw: Hex): void {
   const { to, data = '0x', value = 0n } = parseTransaction(raw);
-  const isVoid = work.verb === 'void' && sameAddress(to ?? '', signer.address) && data === '0x';
-  const call = work.verb === 'void' ? null : decodeCall(to ?? '', data, deployment);
-  const isOurs =
-    work.verb !== 'void' &&
-    call?.verb === work.verb &&
-    call.escrow === evmEscrow(work.terms, deployment).address;
-  if (value === 0n && (isVoid || isOurs)) return;
+  if (value === 0n && isOwn({ deployment, signer }, work, { to: to ?? '', data })) return;
   throw new Error('a gas key signs only calls of an escrow, without a value');
+}
+
+function isOwn(
+  { deployment, signer }: Pick<Account, 'deployment' | 'signer'>,
+  work: GasWork,
+  { to, data }: { readonly to: string; readonly data: Hex },
+): boolean {
+  if (work.verb === 'void') return sameAddress(to, signer.address) && data === '0x';
+  const { address } = evmEscrow(work.terms, deployment);
+  if (work.verb === 'fund') {
+    const [call, second] = callsIn(data, deployment);
+    const isOne = call?.verb === 'fund' && call.escrow === address && second === undefined;
+    // What `fund` itself takes in is its sender's: the key has none to give.
+    return isOne && sameAddress(to, deployment.contract) && data.startsWith(fundedBySignature);
+  }
+  const call = decodeCall(to, data, deployment);
+  return call?.verb === work.verb && call.escrow === address;
 }

@@ -1,7 +1,7 @@
 // What became of a transaction of an operator's gas key. Of the best block's chain alone: a receipt
 // of a block that was taken back counts for nothing.
 
-import { claimedTopic, refundedTopic } from '../escrows/topics.ts';
+import { topicOfVerb } from '../escrows/topics.ts';
 import type { GasFate, GasSent, Paid } from '../gas-account.ts';
 import { paidByAll } from '../gas-paid.ts';
 import { amountOf, type Rpc } from '../rpc.ts';
@@ -10,6 +10,8 @@ import { reachBlocks } from './gas-present.ts';
 import { asked, blockAt, headBlock, object, type Receipt, receiptOf, txOf } from './node.ts';
 import { countByAll } from './own-nonce.ts';
 import type { DepthTag } from './policy.ts';
+
+const topics: readonly string[] = Object.values(topicOfVerb);
 
 export type Depths = { readonly confirmations: number; readonly tag: DepthTag | null };
 
@@ -94,12 +96,12 @@ async function fateBy(
   signal: AbortSignal,
 ): Promise<GasFate> {
   if (!receipt.succeeded) return 'failed';
-  // A funding may have been taken back: a call to an address without code works for nothing.
+  // A call to an address without code works for nothing.
   const to = (await txOf(rpc, txid, signal))?.to;
-  const paid = receipt.logs.some(({ address, topics: [topic] }) => {
-    return address === to && (topic === claimedTopic || topic === refundedTopic);
+  const moved = receipt.logs.some(({ address, topics: [topic] }) => {
+    return address === to && topic !== undefined && topics.includes(topic);
   });
-  if (to !== own && !paid) return 'failed';
+  if (to !== own && !moved) return 'failed';
   const head = await headBlock(rpc, signal);
   if (receipt.block > head.number - depths.confirmations + 1) return 'mined';
   if (depths.tag === null) return 'deep';

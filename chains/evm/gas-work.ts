@@ -1,6 +1,9 @@
 // What an operator's gas key sends, and how much gas it takes: only a claim or refund of an escrow
-// in the contract, or nothing to itself. Tried on the best block before it is signed.
+// in the contract, a funding of one by its funder's signature, or nothing to itself. Tried on the
+// best block before it is signed.
 
+import { encodeFunctionData, toFunctionSelector } from 'viem/utils';
+import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf, opens } from '../../core/hashlock.ts';
@@ -13,10 +16,18 @@ import { wouldFail } from '../would-fail.ts';
 import type { Offer } from './gas-fees.ts';
 import { lentOpen } from './lane-word.ts';
 import { balanceAt, headBlock, refused } from './node.ts';
-import { claimCall, type EvmDeployment, evmEscrow, refundCall } from './plan.ts';
+import {
+  claimCall,
+  contractEscrow,
+  type EvmDeployment,
+  evmEscrow,
+  mustBeGood,
+  refundCall,
+} from './plan.ts';
 import { type Revert, readRevert } from './reverts.ts';
 import { lends, type Overrides } from './simulate.ts';
 import { mustBeOpen, nothingThere } from './state.ts';
+import { parseSignature } from './ways.ts';
 
 /** What is tried: by whom, at which fees, and how much gas it may take. */
 export type Trial = {
@@ -37,6 +48,8 @@ export function callOf(work: GasWork, own: string, deployment: EvmDeployment): E
       return claimCall(work.terms, deployment, work.secret);
     case 'refund':
       return refundCall(work.terms, deployment);
+    case 'fund':
+      return authorizedFunding(work.terms, deployment, work.signature);
     case 'void':
       return { to: own, data: '0x', value: '0x0' };
   }
@@ -52,6 +65,8 @@ export async function gasOf(trial: Trial, work: GasWork, signal: AbortSignal): P
     return withMargin(await estimate(trial, callOf(work, from, deployment), null, signal), trial);
   }
   const { terms } = work;
+  if (work.verb === 'fund')
+    return gasOfFunding(trial, terms, callOf(work, from, deployment), signal);
   if (work.verb === 'claim' && !opens(work.secret, terms.hashlock)) {
     throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
   }
@@ -68,6 +83,55 @@ export async function gasOf(trial: Trial, work: GasWork, signal: AbortSignal): P
     if (!(error instanceof RpcError)) throw error;
     throw refusal(trial, work.verb, terms, address, error);
   }
+}
+
+/** There is no secret in it: the very call is tried. */
+async function gasOfFunding(
+  trial: Trial,
+  terms: EscrowTerms,
+  call: EvmCall,
+  signal: AbortSignal,
+): Promise<bigint> {
+  try {
+    return withMargin(await estimate(trial, call, null, signal), trial);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    if (isTooLong(error)) throw fundingFails(terms, 'it answers too much');
+    if (!isRevert(error)) throw refused(trial.rpc, 'eth_estimateGas', error);
+    const { name, words } = readRevert(error.data, error.message);
+    if (name === 'SignerIsNotRefund') throw signedByOther(terms);
+    throw fundingFails(terms, `${words} (tried with ${trial.mostGas} gas)`);
+  }
+}
+
+function fundingFails(terms: EscrowTerms, reason: string): ParleyError {
+  return wouldFail(terms, 'wei', 'funding', null, reason);
+}
+
+function signedByOther({ chain, refund: { address } }: EscrowTerms): ParleyError {
+  const sentence = `the signature is none of ${address} for the funding of this leg on ${chain}`;
+  return new ParleyError('bad_signature', sentence, { chain, signer: address });
+}
+
+const byAuthorization = escrowsAbi.find(
+  (item) => item.type === 'function' && item.name === 'fundWithAuthorization',
+) as Extract<(typeof escrowsAbi)[number], { name: 'fundWithAuthorization' }>;
+/** How calldata begins that funds by the funder's signature. */
+export const fundedBySignature = toFunctionSelector(byAuthorization);
+
+/** Throws `bad_signature` for what is no signature of a key. */
+function authorizedFunding(
+  terms: EscrowTerms,
+  deployment: EvmDeployment,
+  signature: string,
+): EvmCall {
+  mustBeGood(terms, deployment);
+  const { terms: told, lane, counter } = contractEscrow(terms);
+  const { v, r, s } = parseSignature(signature);
+  const args = [told, lane, counter, v, r, s] as const;
+  const functionName = 'fundWithAuthorization';
+  const data = encodeFunctionData({ abi: escrowsAbi, functionName, args });
+  return { to: deployment.contract, data, value: '0x0' };
 }
 
 /** Room for state that another block changes. */
@@ -170,6 +234,10 @@ async function mustHoldEnough(
   throw nothingThere(terms, address, `the contract holds ${held} of ${amount}`);
 }
 
+function isTooLong({ message }: RpcError): boolean {
+  return /an answer of more than/.test(message);
+}
+
 function isRevert({ data, message }: RpcError): boolean {
   return (
     data !== null ||
@@ -184,7 +252,7 @@ function refusal(
   escrow: string,
   error: RpcError,
 ): ParleyError {
-  if (/an answer of more than/.test(error.message)) {
+  if (isTooLong(error)) {
     return wouldFail(terms, 'wei', 'payout', terms[payeeOf(verb)].address, 'it answers too much');
   }
   if (!isRevert(error)) return refused(rpc, 'eth_estimateGas', error);

@@ -5,9 +5,12 @@
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
+import { ParleyError } from '../../core/errors.ts';
 import { fewWords, type Rpc, RpcError } from '../rpc.ts';
-import { codeAt } from './node.ts';
+import { eachSource } from '../sources.ts';
+import { chainIdOf, codeAt } from './node.ts';
 import { domainOf, type EvmDeployment } from './plan.ts';
+import type { Watch } from './watch.ts';
 
 const data: Hex = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' });
 
@@ -30,4 +33,18 @@ export async function contractFault(
     });
   if (domain === domainOf(deployment)) return null;
   return `shows a contract at ${contract} that was deployed under another chain id than ${chainId}`;
+}
+
+/** Throws `chain_unavailable` where a node is of another chain, or shows another contract. */
+export async function checkNodes(watch: Watch, signal: AbortSignal): Promise<void> {
+  const { chain, chainId, deployment } = watch;
+  const wrong = (sentence: string, facts: Record<string, string | number>) =>
+    new ParleyError('chain_unavailable', `${chain}: ${sentence}`, { chain, ...facts });
+  const ids = await eachSource(watch, watch.rpc, (one) => chainIdOf(one, signal));
+  for (const { answer: id } of ids) {
+    if (id === chainId) continue;
+    throw wrong(`the node is of chain id ${id}, not ${chainId} as configured`, { id, chainId });
+  }
+  const fault = await contractFault(watch.rpc, deployment, signal);
+  if (fault !== null) throw wrong(fault, { contract: deployment.contract });
 }

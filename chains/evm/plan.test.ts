@@ -10,6 +10,7 @@ import { runs } from '../../test/support/runs.ts';
 import type { EvmMaterial } from '../material.ts';
 import { parseEvmAddress } from './address.ts';
 import {
+  type Allowance,
   callsIn,
   claimCall,
   contractEscrow,
@@ -19,6 +20,7 @@ import {
   fundCalls,
   materialProblems,
   refundCall,
+  standingAllowance,
   type Wanted,
 } from './plan.ts';
 
@@ -117,8 +119,8 @@ test('funding native is one call with the value; a token is approved exactly, th
     native.map(({ to, value }) => [to, value]),
     [[deployment.contract, '0x3e8']],
   );
-  const approvals = (allowance: bigint) =>
-    fundCalls(terms(), deployment, allowance).flatMap(({ to, data, value }) => {
+  const approvals = (allowance: bigint, wanted?: Allowance) =>
+    fundCalls(terms(), deployment, allowance, wanted).flatMap(({ to, data, value }) => {
       assert.equal(value, '0x0');
       if (to === deployment.contract) return [];
       const { args } = decodeFunctionData({ abi: erc20Abi, data: data as Hex });
@@ -130,6 +132,8 @@ test('funding native is one call with the value; a token is approved exactly, th
   assert.deepEqual(approvals(999n), [0n, 1_000n]);
   assert.deepEqual(approvals(1_000n), []);
   assert.deepEqual(approvals(5_000n), []);
+  assert.deepEqual(approvals(999n, 'standing'), [0n, standingAllowance]);
+  assert.deepEqual(approvals(1_000n, 'standing'), []);
 });
 
 test('a call reads back into its verb, terms and secret', () => {
@@ -252,4 +256,7 @@ test('honest material has no problem; every altered field is named', () => {
   const approve = fundCalls(terms({ amount: 2_000n }), deployment, 0n)[0]!;
   const lie = { ...greedy, txs: [approve, ...greedy.txs.slice(1)] };
   assert.match(problems(lie, { verb: 'fund' }).join(), /txs\[0\]\.data/);
+  const standing = { ...greedy, txs: fundCalls(terms(), deployment, 5n, 'standing') };
+  assert.match(problems(standing, { verb: 'fund' }).join(), /txs\[1\]\.data/);
+  assert.deepEqual(problems(standing, { verb: 'fund', allowance: 'standing' }), []);
 });

@@ -96,6 +96,11 @@ function hexValue(value: bigint): string {
   return `0x${value.toString(16)}`;
 }
 
+/** How much a funder lets the contract take: what it funds now, or any number of later fundings. */
+export type Allowance = 'exact' | 'standing';
+
+export const standingAllowance = 2n ** 256n - 1n;
+
 /**
  * The calls that fund, in order, all from the refund address. `allowance` is what the token now
  * lets the contract take from it: enough needs no approval; too little but not zero is first set
@@ -105,6 +110,7 @@ export function fundCalls(
   terms: EscrowTerms,
   deployment: EvmDeployment,
   allowance: bigint,
+  wanted: Allowance = 'exact',
 ): EvmCall[] {
   mustBeGood(terms, deployment);
   const { contract } = deployment;
@@ -120,12 +126,13 @@ export function fundCalls(
     }),
     value: '0x0',
   });
+  const needed = wanted === 'exact' ? terms.amount : standingAllowance;
   const approvals =
     allowance >= terms.amount
       ? []
       : allowance > 0n
-        ? [approve(0n), approve(terms.amount)]
-        : [approve(terms.amount)];
+        ? [approve(0n), approve(needed)]
+        : [approve(needed)];
   return [...approvals, { to: contract, data, value: '0x0' }];
 }
 
@@ -192,7 +199,7 @@ export function decodeCall(
 
 /** What a builder was asked for. */
 export type Wanted =
-  | { readonly verb: 'fund' }
+  | { readonly verb: 'fund'; readonly allowance?: Allowance }
   | { readonly verb: 'claim'; readonly secret: Hex32 }
   | { readonly verb: 'refund' };
 
@@ -247,9 +254,10 @@ function expectedCalls(
       return [refundCall(terms, deployment)];
     case 'fund': {
       const some = terms.amount > 1n ? 1n : terms.amount;
-      const forms = [terms.amount, 0n, some].map((held) => fundCalls(terms, deployment, held));
+      const callsAt = (held: bigint) => fundCalls(terms, deployment, held, wanted.allowance);
+      const forms = [terms.amount, 0n, some].map(callsAt);
       const form = forms.find(({ length }) => length === material.txs.length);
-      return form ?? fundCalls(terms, deployment, 0n);
+      return form ?? callsAt(0n);
     }
   }
 }

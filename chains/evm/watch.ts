@@ -1,18 +1,40 @@
-// What one adapter remembers between calls: whom it watches, which transactions it saw touch
-// them, and the secrets of those it watches. All of it can be lost: the chain gives it again, but
-// for secrets in claims that failed long ago (docs of changes(), in follow.ts).
+// What one adapter remembers between calls: whom it watches, and which transactions it saw touch
+// them. Secrets in claims that failed long ago are not given again (docs of changes(), in
+// follow.ts).
 
-import { hashlockOf } from '../../core/hashlock.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
 import type { WatchedEscrow } from '../adapter.ts';
-import { addName, type Names, removeName, secretsIn } from '../calldata.ts';
+import { addName, type Names, newNames } from '../calldata.ts';
 import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
-import type { Rpc } from '../rpc.ts';
+import { touchesIn, type Verb } from '../escrows/touches.ts';
+import * as kit from '../kit/watch.ts';
+import { type Rpc, type RpcOptions, rpcClient } from '../rpc.ts';
 import type { Block, Log, Tx } from './node.ts';
-import { callsIn, type DecodedCall, type EvmDeployment, escrowName } from './plan.ts';
+import { callsIn, type EvmDeployment, escrowName, evmDeployment } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 import type { Slot } from './simulate.ts';
 
-export type Verb = DecodedCall['verb'];
+export type { Verb };
+
+export type EvmAdapterOptions = {
+  /** The chain's name, such as `ethereum`. */
+  readonly chain: string;
+  readonly chainId: number;
+  /**
+   * One or more nodes of the same chain; the first that answers is used, and those that answer
+   * must agree before anyone funds or reveals.
+   */
+  readonly rpcUrls: readonly string[];
+  readonly policy: ChainPolicy;
+  /** Default: where contracts/escrows/deployment.json pins it. */
+  readonly contract?: string;
+  /** See EvmChainSettings.depthTag. Default null. */
+  readonly depthTag?: DepthTag | null;
+  /** Most blocks in one request for logs; it is lowered where a provider allows fewer. */
+  readonly maxLogRange?: number;
+  readonly rpc?: Pick<RpcOptions, 'attemptTimeoutMs' | 'rounds' | 'mostBytes'>;
+  readonly log?: kit.Logger;
+};
 
 /** A transaction that did something to an escrow, as last seen on chain. */
 export type Mark = {
@@ -38,30 +60,16 @@ export type Waiting = { readonly verb: Verb; readonly txid: string };
 
 export type Seen = Pick<Block, 'number' | 'hash'> & { readonly touched: ReadonlySet<string> };
 
-export type Logger = (event: string, facts: Readonly<Record<string, unknown>>) => void;
-
-export type Watch = {
-  readonly chain: string;
+export type Watch = kit.Watching<Known> & {
   readonly chainId: number;
   readonly rpc: Rpc;
   readonly deployment: EvmDeployment;
   readonly depthTag: DepthTag | null;
   /** Escrows that want at least so many confirmations wait for the tag too. */
   readonly tagFrom: number;
-  readonly log: Logger;
   readonly logRange: { now: number; taken: number; readonly most: number };
-  /** By escrow. */
-  readonly known: Map<string, Known>;
-  /** Watched addresses by hashlock. */
-  readonly byHashlock: Map<string, Set<string>>;
-  /** The contract and the hashlocks of `known`, for finding their names in calldata. */
+  /** The contract too: whoever names it may have called it. */
   readonly names: Names;
-  /** Secrets by hashlock, as long as an escrow of it is watched. */
-  readonly secrets: Map<string, string>;
-  /** To be reported by the next changes(). */
-  readonly owed: Set<string>;
-  /** Escrows with something above their depth, and the block of it. */
-  readonly shallow: Map<string, number>;
   /** Those at their depth and above the last final block; told again once they are not. */
   readonly unfinal: Map<string, number>;
   /** What the pending block holds, by escrow. */
@@ -76,44 +84,43 @@ export type Watch = {
   followedFrom: number;
   /** Block numbers by hour of their time. */
   readonly hours: Map<number, number>;
-  /** Complaints made once. */
-  readonly said: Set<string>;
 };
 
+const defaultLogRange = 10_000;
+
+export function newWatch(options: EvmAdapterOptions): Watch {
+  const { chain, chainId, policy, maxLogRange = defaultLogRange } = options;
+  const { contract = evmDeployment(chainId).contract } = options;
+  const { normal, high } = policy;
+  const names = newNames();
+  addName(names, contract);
+  return {
+    ...kit.newWatching<Known>(chain, options.log),
+    chainId,
+    rpc: rpcClient({ chain, urls: options.rpcUrls, ...options.rpc }),
+    deployment: { chainId, contract },
+    depthTag: options.depthTag ?? null,
+    tagFrom: high.confirmations > normal.confirmations ? high.confirmations : 0,
+    logRange: { now: maxLogRange, taken: 0, most: maxLogRange },
+    names,
+    unfinal: new Map(),
+    waiting: new Map(),
+    tried: { head: '', works: new Map() },
+    slots: new Map(),
+    blocks: [],
+    followedFrom: 0,
+    hours: new Map(),
+  };
+}
+
 export function remember(watch: Watch, watched: WatchedEscrow): Known {
-  const before = watch.known.get(watched.address);
-  if (before !== undefined) return before;
-  const known: Known = { watched, marks: new Map(), callers: new Set(), scannedTo: null };
-  watch.known.set(watched.address, known);
-  const { hashlock } = watched.terms;
-  const same = watch.byHashlock.get(hashlock) ?? new Set();
-  if (same.size === 0) addName(watch.names, hashlock);
-  watch.byHashlock.set(hashlock, same.add(watched.address));
-  return known;
+  const begin = () => ({ watched, marks: new Map(), callers: new Set<string>(), scannedTo: null });
+  return kit.remember(watch, watched, begin);
 }
 
 export function forget(watch: Watch, address: string): void {
-  const known = watch.known.get(address);
-  if (known === undefined) return;
-  const { hashlock } = known.watched.terms;
-  const same = watch.byHashlock.get(hashlock);
-  same?.delete(address);
-  if (same?.size === 0) {
-    watch.byHashlock.delete(hashlock);
-    watch.secrets.delete(hashlock);
-    removeName(watch.names, hashlock);
-  }
-  for (const each of [watch.known, watch.owed, watch.shallow, watch.unfinal]) each.delete(address);
-}
-
-/** Keeps a secret when it opens a hashlock that is watched. Returns the escrows it concerns. */
-export function learn(watch: Watch, word: string): ReadonlySet<string> {
-  const hashlock = hashlockOf(word);
-  const escrows = watch.byHashlock.get(hashlock);
-  if (escrows === undefined) return new Set();
-  if (!watch.secrets.has(hashlock)) for (const address of escrows) watch.owed.add(address);
-  watch.secrets.set(hashlock, word);
-  return escrows;
+  kit.forget(watch, address);
+  watch.unfinal.delete(address);
 }
 
 export function mark(known: Known, found: Mark): void {
@@ -122,20 +129,11 @@ export function mark(known: Known, found: Mark): void {
 
 const wordHex = 64;
 
-/** What a transaction, mined or not, failed or not, does or tries to do to watched escrows. */
+/** See touchesIn. */
 export function touchesOf(watch: Watch, tx: Pick<Tx, 'to' | 'input'>): Map<string, Verb | null> {
-  const touched = new Map<string, Verb | null>();
-  const isDirect = tx.to === watch.deployment.contract;
-  // To be named costs its sender little, so it touches nobody; a secret does (`learn`).
-  for (const secret of secretsIn(watch, tx.input, isDirect)) learn(watch, secret);
-  if (tx.input.length < 2 + 8 + 6 * wordHex) return touched;
-  const wanted = (hashlock: string) => watch.byHashlock.has(hashlock);
-  for (const { verb, escrow, secret } of callsIn(tx.input, watch.deployment, wanted)) {
-    if (watch.known.has(escrow)) touched.set(escrow, verb);
-    if (secret === null) continue;
-    for (const each of learn(watch, secret)) if (!touched.has(each)) touched.set(each, null);
-  }
-  return touched;
+  const { deployment } = watch;
+  const isDirect = tx.to === deployment.contract;
+  return touchesIn(watch, tx.input, isDirect, (wanted) => callsIn(tx.input, deployment, wanted));
 }
 
 /** Reads a log of ours into its escrow's marks. Returns the escrow, or null when not watched. */
@@ -150,7 +148,7 @@ export function noteLog(watch: Watch, log: Log): string | null {
     mark(found, { verb: 'fund', ...at });
   } else if (topic === claimedTopic) {
     const word = log.data.slice(2, 2 + wordHex);
-    if (word.length === wordHex) learn(watch, word);
+    if (word.length === wordHex) kit.learn(watch, word);
     mark(found, { verb: 'claim', ...at });
   } else if (topic === refundedTopic) {
     mark(found, { verb: 'refund', ...at });

@@ -1,47 +1,101 @@
-// Sends a signed transaction. Once a node has it, a secret in it is public.
+// Signed transactions: what one does, whether it is on chain, and giving it to a node.
 
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base64 } from '@scure/base';
 import type { ReadTransaction } from '../adapter.ts';
-import { type Offers, onceHeard, refusedByNode } from '../offers.ts';
+import type { Sending } from '../kit/adapter.ts';
+import type { Signed } from '../material.ts';
+import { onceHeard, refusedByNode } from '../offers.ts';
 import { fewMiB, type Rpc, refusalIn } from '../rpc.ts';
-import { oneSource } from '../sources.ts';
-import { readTransaction } from './message.ts';
-import { isOnChain } from './node.ts';
-import { learnFrom, type Watch } from './watch.ts';
+import { solanaAddressBytes, solanaAddressOf } from './address.ts';
+import { type ReadMessage, readTransaction, refuse } from './message.ts';
+import { accountsAt, isOnChain } from './node.ts';
+import { fundedIn, learnFrom, touchesIn, type Watch } from './watch.ts';
 
 const method = 'sendTransaction';
+const config = { encoding: 'base64', preflightCommitment: 'confirmed' };
 const alreadyProcessed = /already been processed|AlreadyProcessed/;
 
-/** To every node: the first that takes it, or has it, is the answer. */
-export async function send(
-  watch: Watch,
-  offers: Offers,
-  { raw, txid }: ReadTransaction,
+export const sending: Sending<Rpc, Watch> = {
+  name: method,
+  give: async (node, { raw, txid }, signal) => {
+    try {
+      if ((await node.call(method, [raw, config], signal, fewMiB)) === txid) return;
+      throw new Error('an answer that is not its txid');
+    } catch (failure) {
+      const error = refusalIn(failure);
+      if (alreadyProcessed.test(error.message)) return;
+      if (await onceHeard(isOnChain(node, txid, signal))) return;
+      const about = { chain: node.chain, txid, words: error.message };
+      throw refusedByNode(about, { rpcCode: error.code }, error);
+    }
+  },
+  touched: (watch, raw) => {
+    const { keys, message } = readTransaction(raw);
+    const touched = new Set(keys.filter((key) => watch.known.has(key)));
+    learnFrom(watch, touched, [message]);
+    return touched;
+  },
+};
+
+/** The id is a signature over all other bytes. */
+export function isKnown(
+  { rpc }: Watch,
+  { txid }: ReadTransaction,
   signal: AbortSignal,
-): Promise<string> {
-  const give = (at: number, until: AbortSignal) =>
-    giveTo(oneSource(watch.rpc, at), { raw, txid }, until);
-  await offers.toAll({ name: method, txid, give }, signal);
-  const { keys, message } = readTransaction(raw);
-  const touched = new Set(keys.filter((key) => watch.known.has(key)));
-  learnFrom(watch, touched, [message]);
-  for (const address of touched) watch.owed.add(address);
-  return txid;
+): Promise<boolean> {
+  return isOnChain(rpc, txid, signal);
 }
 
-async function giveTo(
-  node: Rpc,
-  { raw, txid }: Pick<ReadTransaction, 'raw' | 'txid'>,
+export async function readSigned(
+  watch: Watch,
+  signed: Signed,
   signal: AbortSignal,
-): Promise<void> {
-  const config = { encoding: 'base64', preflightCommitment: 'confirmed' };
-  try {
-    if ((await node.call(method, [raw, config], signal, fewMiB)) === txid) return;
-    throw new Error('an answer that is not its txid');
-  } catch (failure) {
-    const error = refusalIn(failure);
-    if (alreadyProcessed.test(error.message)) return;
-    if (await onceHeard(isOnChain(node, txid, signal))) return;
-    const about = { chain: node.chain, txid, words: error.message };
-    throw refusedByNode(about, { rpcCode: error.code }, error);
+): Promise<ReadTransaction> {
+  if (typeof signed !== 'string') {
+    throw refuse('it is a PSBT; a Solana transaction is given in base64');
   }
+  const read = readTransaction(signed);
+  const { signatures, keys, message, signers } = read;
+  for (let at = 0; at < signers; at++) {
+    const key = keys[at];
+    const signature = signatures[at];
+    if (key === undefined || signature === undefined) throw refuse('it names too few signers');
+    if (!isSigned(signature, message, key)) throw refuse(`the signature of ${key} is not valid`);
+  }
+  const all = await allKeys(watch, read, signal);
+  const touches = touchesIn(watch, read, all);
+  const pays = fundedIn(watch, read, all);
+  const [payer = ''] = keys;
+  return { txid: read.txid, raw: base64.encode(base64.decode(signed)), touches, payer, pays };
+}
+
+function isSigned(signature: Uint8Array, message: Uint8Array, key: string): boolean {
+  try {
+    return ed25519.verify(signature, message, solanaAddressBytes(key), { zip215: false });
+  } catch {
+    return false;
+  }
+}
+
+/** A lookup table's addresses begin here. */
+const tableHead = 56;
+
+/** The accounts it names; those of lookup tables are asked for only where our program is called. */
+async function allKeys(
+  { rpc, deployment }: Watch,
+  { keys, lookups }: ReadMessage,
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (lookups.length === 0 || !keys.includes(deployment.program)) return [...keys];
+  const tables = lookups.map(({ table }) => table);
+  const { accounts } = await accountsAt(rpc, tables, 'confirmed', signal);
+  const at = (table: number, index: number) => {
+    const from = tableHead + 32 * index;
+    const bytes = accounts[table]?.data.subarray(from, from + 32);
+    return bytes?.length === 32 ? solanaAddressOf(bytes) : '';
+  };
+  const writable = lookups.flatMap((each, table) => each.writable.map((index) => at(table, index)));
+  const rest = lookups.flatMap((each, table) => each.readonly.map((index) => at(table, index)));
+  return [...keys, ...writable, ...rest];
 }

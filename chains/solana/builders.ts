@@ -2,17 +2,16 @@
 
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import { ParleyError } from '../../core/errors.ts';
-import { opens } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { BuildInput, ChainAdapter, SpendInput } from '../adapter.ts';
+import type { BuildInput, SpendInput } from '../adapter.ts';
+import { alreadyFunded, holdsNothing, mayReveal } from '../kit/builders.ts';
 import type { SolanaMaterial } from '../material.ts';
-import type { Opened } from '../opened.ts';
 import { mustAgree } from './agreement.ts';
 import { fundCosts, settlePurse } from './fees.ts';
 import { accountsAt, latestBlockhash, recentPrices, simulate } from './node.ts';
 import { payerOf, solanaEscrow, solanaTransaction, unitLimits, type Wanted } from './plan.ts';
 import { tokenProgramOf } from './preflight.ts';
-import { usualPrice } from './prices.ts';
+import { leastAmount, usualPrice } from './prices.ts';
 import { systemProgram } from './programs.ts';
 import { stateOf } from './read.ts';
 import { mayBeClosed, returning, type Shown } from './state.ts';
@@ -20,63 +19,60 @@ import type { Watch } from './watch.ts';
 
 const { timelockLeastSeconds } = layout.constants;
 
-export function builders(
+export async function buildFund(
   watch: Watch,
-  opened: Opened,
-): Pick<ChainAdapter, 'buildFund' | 'buildClaim' | 'buildRefund'> {
-  const nothing = (address: string, what: string) =>
-    new ParleyError('nothing_there', `the escrow ${address} on ${watch.chain} ${what}`, {
-      escrow: address,
-    });
-  return {
-    buildFund: opened(async ({ escrow }: BuildInput, signal) => {
-      const { address } = solanaEscrow(escrow.terms, watch.deployment);
-      await mustAgree(watch, escrow, signal);
-      const { state, clock } = await stateOf(watch, escrow, 'confirmed', signal);
-      const { timelock } = escrow.terms;
-      if (state === null && timelock < clock + timelockLeastSeconds) {
-        throw new ParleyError(
-          'too_late_to_fund',
-          `the escrow program takes no timelock less than ${timelockLeastSeconds} s ahead: ` +
-            `${timelock} is ${timelock - clock} s ahead of the clock of ${watch.chain}`,
-          { escrow: address, timelock, clock },
-        );
-      }
-      if (state !== null) {
-        throw new ParleyError('already_funded', `the escrow ${address} was funded before`, {
-          escrow: address,
-        });
-      }
-      return material(watch, escrow.terms, { verb: 'fund' }, signal);
-    }),
-    buildClaim: opened(async ({ escrow, ...input }: SpendInput, secret: string, signal) => {
-      const { terms, address } = escrow;
-      if (!opens(secret, terms.hashlock)) {
-        throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
-      }
-      // A public secret can no longer be kept: only haste helps then.
-      const isPublic = input.isPublic || watch.secrets.has(terms.hashlock);
-      if (!isPublic) await mustAgree(watch, escrow, signal);
-      const shown = await stateOf(watch, escrow, 'confirmed', signal);
-      if (shown.state?.status !== 'open') throw nothing(address, whatIs(shown, terms));
-      // A secret that is not public is shown to no node before its claim, so nothing is simulated.
-      const withoutRefund = !isPublic && !(await isPlain(watch, terms.refund.address, signal));
-      const first: Wanted = { verb: 'claim', secret, withoutRefund };
-      const whole = await material(watch, terms, first, signal);
-      if (!isPublic || (await simulate(watch.rpc, whole.transaction, signal)) === null)
-        return whole;
-      const wanted: Wanted = { verb: 'claim', secret, withoutRefund: true };
-      const short = await material(watch, terms, wanted, signal);
-      return (await simulate(watch.rpc, short.transaction, signal)) === null ? short : whole;
-    }),
-    buildRefund: opened(async ({ escrow }: SpendInput, signal) => {
-      const { terms, address } = escrow;
-      const shown = await stateOf(watch, escrow, 'confirmed', signal);
-      const wanted = returning(shown, terms.timelock);
-      if (wanted === null) throw nothing(address, whatIs(shown, terms));
-      return material(watch, terms, wanted, signal);
-    }),
-  };
+  { escrow }: BuildInput,
+  signal: AbortSignal,
+): Promise<SolanaMaterial> {
+  const { address } = solanaEscrow(escrow.terms, watch.deployment);
+  await mustAgree(watch, escrow, signal);
+  const { state, clock } = await stateOf(watch, escrow, 'confirmed', signal);
+  const { timelock } = escrow.terms;
+  if (state === null && timelock < clock + timelockLeastSeconds) {
+    throw new ParleyError(
+      'too_late_to_fund',
+      `the escrow program takes no timelock less than ${timelockLeastSeconds} s ahead: ` +
+        `${timelock} is ${timelock - clock} s ahead of the clock of ${watch.chain}`,
+      { escrow: address, timelock, clock },
+    );
+  }
+  if (state !== null) throw alreadyFunded(address);
+  return material(watch, escrow.terms, { verb: 'fund' }, signal);
+}
+
+export async function buildClaim(
+  watch: Watch,
+  input: SpendInput,
+  secret: string,
+  signal: AbortSignal,
+): Promise<SolanaMaterial> {
+  const { escrow } = input;
+  const { terms, address } = escrow;
+  const agree = () => mustAgree(watch, escrow, signal);
+  const { isPublic } = await mayReveal(watch, input, secret, agree);
+  const shown = await stateOf(watch, escrow, 'confirmed', signal);
+  if (shown.state?.status !== 'open') {
+    throw holdsNothing(watch.chain, address, whatIs(shown, terms));
+  }
+  // A secret that is not public is shown to no node before its claim, so nothing is simulated.
+  const withoutRefund = !isPublic && !(await isPlain(watch, terms.refund.address, signal));
+  const first: Wanted = { verb: 'claim', secret, withoutRefund };
+  const whole = await material(watch, terms, first, signal);
+  if (!isPublic || (await simulate(watch.rpc, whole.transaction, signal)) === null) return whole;
+  const wanted: Wanted = { verb: 'claim', secret, withoutRefund: true };
+  const short = await material(watch, terms, wanted, signal);
+  return (await simulate(watch.rpc, short.transaction, signal)) === null ? short : whole;
+}
+
+export async function buildRefund(
+  watch: Watch,
+  { escrow: { terms, address }, escrow }: SpendInput,
+  signal: AbortSignal,
+): Promise<SolanaMaterial> {
+  const shown = await stateOf(watch, escrow, 'confirmed', signal);
+  const wanted = returning(shown, terms.timelock);
+  if (wanted === null) throw holdsNothing(watch.chain, address, whatIs(shown, terms));
+  return material(watch, terms, wanted, signal);
 }
 
 /** Why nothing can be taken out of it, to go on from "the escrow X". */
@@ -136,4 +132,30 @@ async function affordable(
   const limit = BigInt(terms.token === null ? unitLimits.sol : unitLimits.token);
   const most = has > need ? ((has - need) * 1_000_000n) / limit : 0n;
   return usual < most ? usual : most;
+}
+
+export async function checkAmount(
+  watch: Watch,
+  token: string | null,
+  amount: bigint,
+  signal: AbortSignal,
+): Promise<void> {
+  const { chain } = watch;
+  // What a token is worth is not known here.
+  const { least, claim } =
+    token === null ? await leastAmount(watch, signal) : { least: 1n, claim: 0n };
+  if (amount < least) {
+    throw new ParleyError(
+      'amount_too_small',
+      `${amount} on ${chain} is less than ${least}, the least that an empty wallet can receive and ` +
+        `whose claim, ${claim} now, costs no more than a quarter of it`,
+      { chain, amount, least },
+    );
+  }
+  if (amount >= 2n ** 64n) {
+    throw new ParleyError('bad_amount', `${amount} on ${chain} is more than 2^64-1`, {
+      chain,
+      amount,
+    });
+  }
 }

@@ -25,7 +25,7 @@ async function headsOf({ rpc }: Watch, signal: AbortSignal): Promise<Heads & { s
 
 /** One caller at a time. What was found before a failure is kept for the next call. */
 export async function changes(watch: Watch, signal: AbortSignal): Promise<Changes> {
-  const { slot, ...heads } = await headsOf(watch, signal);
+  const { slot, ...shown } = await headsOf(watch, signal);
   const finalized = await slotAt(watch.rpc, 'finalized', signal);
   if (watch.isFollowing) await advance(watch, signal);
   else await start(watch, signal);
@@ -35,7 +35,7 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
   for (const address of dueAgain(watch)) watch.owed.add(address);
   const touched = [...watch.owed];
   watch.owed.clear();
-  return { touched, heads };
+  return { touched, heads: shown };
 }
 
 /**

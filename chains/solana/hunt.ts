@@ -21,8 +21,6 @@ import { vaultAddress } from './plan.ts';
 import { tokenProgramOf } from './preflight.ts';
 import { type History, type Known, takeOrSkip, type Watch } from './watch.ts';
 
-/** Of one chain, at once. */
-export const mostHunts = 8;
 /** No further list is begun after it; the next turn goes on there. */
 const turnMs = 60_000;
 const listMs = 10_000;

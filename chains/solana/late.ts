@@ -7,8 +7,6 @@ import { type Transaction, transactionOf, type Unreadable } from './node.ts';
 import type { Watch } from './watch.ts';
 
 export const lateMs = 30_000;
-/** Of one chain, at once; each may hold a few megabytes. */
-export const mostLate = 32;
 /** No transaction comes near it. */
 const mostBytes = 8 * 2 ** 20;
 

@@ -1,17 +1,37 @@
 // What one adapter remembers between calls: whom it watches, which transactions it saw touch them,
-// and the secrets of those it watches. All of it can be lost: the chain's history gives it again.
+// and how far the history of each was read.
 
 import { hash } from 'node:crypto';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
-import { hashlockOf } from '../../core/hashlock.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
 import type { WatchedEscrow } from '../adapter.ts';
-import type { Rpc } from '../rpc.ts';
+import * as kit from '../kit/watch.ts';
+import { type Rpc, type RpcOptions, rpcClient } from '../rpc.ts';
 import { once } from '../sources.ts';
-import type { Lanes } from './lanes.ts';
+import { type Lanes, lanes } from './lanes.ts';
 import type { ReadMessage } from './message.ts';
 import type { Signature, Transaction, Unreadable } from './node.ts';
-import { decodeInstruction, type SolanaDeployment, type Wanted } from './plan.ts';
+import { decodeInstruction, type SolanaDeployment, solanaDeployment, type Wanted } from './plan.ts';
+
+export type SolanaAdapterOptions = {
+  /** The chain's name, such as `solana`. */
+  readonly chain: string;
+  /** See EvmAdapterOptions: the first that answers is used, and those that answer must agree. */
+  readonly rpcUrls: readonly string[];
+  readonly policy: ChainPolicy;
+  /** See SolanaChainSettings. */
+  readonly mostDriftSeconds: number;
+  readonly genesisHash: string | null;
+  /** Unix seconds of wall time, to measure the chain's clock by. */
+  readonly now: () => number;
+  /** Default: the program as contracts/solana/deployment.json pins it. */
+  readonly deployment?: SolanaDeployment;
+  /** How long a read of an escrow waits for its history; the account is told all the same. */
+  readonly historyWaitMs?: number;
+  readonly rpc?: Pick<RpcOptions, 'attemptTimeoutMs' | 'rounds' | 'mostBytes'>;
+  readonly log?: kit.Logger;
+};
 
 export type Verb = Wanted['verb'];
 
@@ -85,24 +105,14 @@ export type Known = {
   readonly history: History;
 };
 
-export type Logger = (event: string, facts: Readonly<Record<string, unknown>>) => void;
-
-export type Watch = {
-  readonly chain: string;
+/** `shallow` is by slot: reported at each new head until it is finalized. */
+export type Watch = kit.Watching<Known> & {
   readonly rpc: Rpc;
   readonly deployment: SolanaDeployment;
+  readonly genesisHash: string | null;
   readonly mostDriftSeconds: number;
   /** Unix seconds of the wall. */
   readonly now: () => number;
-  readonly log: Logger;
-  readonly known: Map<string, Known>;
-  readonly byHashlock: Map<string, Set<string>>;
-  /** By hashlock, as long as an escrow of it is watched. */
-  readonly secrets: Map<string, string>;
-  /** To be reported by the next changes(). */
-  readonly owed: Set<string>;
-  /** Escrows reported at each new head until this slot is finalized: they are not known deep. */
-  readonly shallow: Map<string, number>;
   /** Of the program: all finalized ones up to here were read. */
   cursor: Pick<Signature, 'txid' | 'slot'> | null;
   /** Whether the cursor was set; null is one too, on a chain where nobody used the program yet. */
@@ -121,26 +131,47 @@ export type Watch = {
   readonly late: Lanes;
   readonly lateAsked: Map<string, Promise<Transaction | Unreadable | null>>;
   readonly hunts: Lanes;
-  /** Ends all that goes on beside calls. */
-  readonly closed: AbortController;
   /** Escrows whose history is not read to its end. */
   readonly unread: Set<string>;
   /** Whether a transaction of the program was left out since everybody was last reported. */
   leftOut: boolean;
   reportedAllAt: number;
   headSlot: number;
-  readonly said: Set<string>;
 };
 
+const usualHistoryWaitMs = 500;
+/** At once, of one chain; each of `late` may hold a few megabytes. */
+const [mostLate, mostHunts] = [32, 8];
+
+export function newWatch(options: SolanaAdapterOptions): Watch {
+  const { chain, rpcUrls, deployment = solanaDeployment } = options;
+  return {
+    ...kit.newWatching<Known>(chain, options.log),
+    rpc: rpcClient({ chain, urls: rpcUrls, ...options.rpc }),
+    deployment,
+    genesisHash: options.genesisHash,
+    mostDriftSeconds: options.mostDriftSeconds,
+    now: options.now,
+    cursor: null,
+    isFollowing: false,
+    recent: new Map(),
+    missing: new Map(),
+    asking: new Set(),
+    behindSince: null,
+    historyWaitMs: options.historyWaitMs ?? usualHistoryWaitMs,
+    late: lanes(mostLate),
+    lateAsked: new Map(),
+    hunts: lanes(mostHunts),
+    unread: new Set(),
+    leftOut: false,
+    reportedAllAt: Number.NEGATIVE_INFINITY,
+    headSlot: 0,
+  };
+}
+
 export function remember(watch: Watch, watched: WatchedEscrow): Known {
-  const before = watch.known.get(watched.address);
-  if (before !== undefined) return before;
-  const known: Known = { watched, marks: new Map(), history: newHistory() };
-  watch.known.set(watched.address, known);
-  const { hashlock } = watched.terms;
-  const same = watch.byHashlock.get(hashlock) ?? new Set();
-  watch.byHashlock.set(hashlock, same.add(watched.address));
-  return known;
+  const begin = () => ({ watched, marks: new Map(), history: newHistory() });
+  return kit.remember(watch, watched, begin);
 }
 
 function newHistory(): History {
@@ -171,27 +202,8 @@ function newHistory(): History {
 }
 
 export function forget(watch: Watch, address: string): void {
-  const known = watch.known.get(address);
-  if (known === undefined) return;
-  const { hashlock } = known.watched.terms;
-  const same = watch.byHashlock.get(hashlock);
-  same?.delete(address);
-  if (same?.size === 0) {
-    watch.byHashlock.delete(hashlock);
-    watch.secrets.delete(hashlock);
-  }
-  const all = [watch.known, watch.owed, watch.shallow, watch.unread];
-  for (const each of all) each.delete(address);
-}
-
-/** Keeps a secret when it opens a hashlock that is watched. */
-export function learn(watch: Watch, secret: string): void {
-  const hashlock = hashlockOf(secret);
-  if (watch.secrets.has(hashlock)) return;
-  const escrows = watch.byHashlock.get(hashlock);
-  if (escrows === undefined) return;
-  watch.secrets.set(hashlock, secret);
-  for (const address of escrows) watch.owed.add(address);
+  kit.forget(watch, address);
+  watch.unread.delete(address);
 }
 
 const secretBytes = 32;
@@ -222,7 +234,7 @@ export function learnFrom(
   if (open.size === 0) return;
   for (const bytes of parts) {
     const secret = secretIn(bytes, open);
-    if (secret !== null) learn(watch, secret);
+    if (secret !== null) kit.learn(watch, secret);
   }
 }
 

@@ -1,27 +1,14 @@
-// Sends a signed transaction. Once a node has it, a secret in it is public.
+// Signed transactions: what one does, whether a node has it, and giving it to one.
 
-import type { ReadTransaction } from '../adapter.ts';
-import { type Offers, onceHeard, refusedByNode } from '../offers.ts';
-import { oneSource } from '../sources.ts';
+import type { ReadTransaction, Touch } from '../adapter.ts';
+import type { Sending } from '../kit/adapter.ts';
+import type { Signed } from '../material.ts';
+import { onceHeard, refusedByNode } from '../offers.ts';
 import { type Http, TronRefusal } from './http.ts';
 import { broadcastPath, knows, sendHex } from './node.ts';
+import { callsIn, fundedIn } from './plan.ts';
 import { readTronSigned } from './signed.ts';
 import { touchesOf, type Watch } from './watch.ts';
-
-/** To every node: the first that takes it, or has it, is the answer. */
-export async function broadcast(
-  watch: Watch,
-  offers: Offers,
-  { raw, txid }: ReadTransaction,
-  signal: AbortSignal,
-): Promise<string> {
-  const give = (at: number, until: AbortSignal) =>
-    giveTo(oneSource(watch.http, at), { raw, txid }, until);
-  await offers.toAll({ name: broadcastPath, txid, give }, signal);
-  // A node has it, so a secret in it is public from now on, in a block or not.
-  for (const [escrow] of touchesOf(watch, readTronSigned(raw).rawData)) watch.owed.add(escrow);
-  return txid;
-}
 
 /** What a node answers whatever it is given, bad or good: no peers, or too much to do. */
 const ofTheNode: ReadonlySet<string> = new Set([
@@ -31,23 +18,48 @@ const ofTheNode: ReadonlySet<string> = new Set([
   'SERVER_BUSY',
 ]);
 
-async function giveTo(
-  node: Http,
-  { raw, txid }: Pick<ReadTransaction, 'raw' | 'txid'>,
+export const sending: Sending<Http, Watch> = {
+  name: broadcastPath,
+  give: async (node, { raw, txid }, signal) => {
+    try {
+      await sendHex(node, raw, signal);
+    } catch (error) {
+      if (!(error instanceof TronRefusal)) throw error;
+      const { code, message } = error;
+      if (code === 'DUP_TRANSACTION_ERROR') return;
+      // One that is in a block may be refused for what it did, or for being old by now.
+      if (await onceHeard(knows(node, txid, signal))) return;
+      // It has heard the bytes all the same, and a secret in them.
+      if (ofTheNode.has(code)) throw new Error(`${code}, ${message}`);
+      const words = code === '' ? message : `${code}, ${message}`;
+      const about = { chain: node.chain, txid, words };
+      throw refusedByNode(about, { nodeCode: code }, error);
+    }
+  },
+  touched: (watch, raw) => touchesOf(watch, readTronSigned(raw).rawData).keys(),
+};
+
+/** The id is a hash over all that a transaction does; only its signatures are beside it. */
+export function isKnown(
+  { http }: Watch,
+  { txid }: ReadTransaction,
   signal: AbortSignal,
-): Promise<void> {
-  try {
-    await sendHex(node, raw, signal);
-  } catch (error) {
-    if (!(error instanceof TronRefusal)) throw error;
-    const { code, message } = error;
-    if (code === 'DUP_TRANSACTION_ERROR') return;
-    // One that is in a block may be refused for what it did, or for being old by now.
-    if (await onceHeard(knows(node, txid, signal))) return;
-    // It has heard the bytes all the same, and a secret in them.
-    if (ofTheNode.has(code)) throw new Error(`${code}, ${message}`);
-    const words = code === '' ? message : `${code}, ${message}`;
-    const about = { chain: node.chain, txid, words };
-    throw refusedByNode(about, { nodeCode: code }, error);
-  }
+): Promise<boolean> {
+  return knows(http, txid, signal);
+}
+
+export async function readSigned(
+  { known, deployment, byHashlock }: Watch,
+  signed: Signed,
+): Promise<ReadTransaction> {
+  const { txid, raw, rawData, owner, called } = readTronSigned(signed);
+  const wanted = (hashlock: string) => byHashlock.has(hashlock);
+  // Anybody may quote a funding, in a memo or to another contract: it is one only by its funder.
+  const canFund = (escrow: string) =>
+    called === deployment.contract && known.get(escrow)?.watched.terms.refund.address === owner;
+  const touches: Touch[] = callsIn(rawData, deployment, wanted)
+    .filter(({ verb, escrow }) => known.has(escrow) && (verb !== 'fund' || canFund(escrow)))
+    .map(({ verb, escrow, secret }) => ({ verb, escrow, secret }));
+  const pays = called === deployment.contract ? fundedIn(rawData, deployment) : [];
+  return { txid, raw, touches, payer: owner, pays };
 }

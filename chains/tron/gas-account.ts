@@ -62,7 +62,8 @@ export function createTronGasAccount(options: TronGasOptions): GasAccount {
   const { chain, node } = adapter;
   if (key.family !== 'tron') throw new Error(`a ${key.family} key signs nothing on ${chain}`);
   const address = tronAddressOfKey(key.bytes());
-  const account = { options, address, watch: newWatch(chain, node, deployment, () => {}) };
+  const watch = newWatch({ chain, http: node, deployment, policy: adapter.policy });
+  const account = { options, address, watch };
   const { opened } = opening(adapter.open);
   return {
     chain,

@@ -3,10 +3,13 @@
 
 import { encodeFunctionData } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { eachSource } from '../sources.ts';
 import { creationFault } from './creation.ts';
 import { type Http, NotServed } from './http.ts';
 import { chainIdOf, codeAt, headBlock, rawDataOf, tryCall } from './node.ts';
 import { domainOf, type TronOrigin } from './plan.ts';
+import type { Watch } from './watch.ts';
 
 /** `isLack`: it does not show something, which another node may show for all. */
 export type TronFault = { readonly says: string; readonly isLack: boolean };
@@ -71,4 +74,22 @@ async function servesSolid(http: Http, signal: AbortSignal): Promise<boolean> {
     if (error instanceof NotServed || cause instanceof NotServed) return false;
     throw error;
   }
+}
+
+/** Throws `chain_unavailable` where a node is of another network, or shows another contract. */
+export async function checkNodes(
+  watch: Watch,
+  deployment: TronOrigin,
+  signal: AbortSignal,
+): Promise<void> {
+  const { chain } = watch;
+  const answers = await eachSource(watch, watch.http, (one) => tronFault(one, deployment, signal));
+  const faults = answers.map(({ answer }) => answer);
+  // Where none answers, its silence or its words are the error.
+  if (answers.length === 0) faults.push(await tronFault(watch.http, deployment, signal));
+  // One that shows the creation proves it for all: an address commits to what created it.
+  const isProven = faults.includes(null);
+  const fault = faults.find((each) => each !== null && !(isProven && each.isLack));
+  if (fault === undefined || fault === null) return;
+  throw new ParleyError('chain_unavailable', `${chain}: a node ${fault.says}`, { chain });
 }

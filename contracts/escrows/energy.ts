@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Abi, encodeFunctionData, type Hex, hexToBytes, maxUint256, zeroAddress } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
 import { SOLC_VERSION } from '../evm/compile.ts';
 import { isEntry } from '../evm/entry.ts';
 import { createTvm, type Tvm } from '../tron/tvm/engine.ts';
@@ -15,6 +16,7 @@ import { TvmState } from '../tron/tvm/state.ts';
 import { escrowsAbi, initCode } from './artifacts/abi.ts';
 import { EVM_VERSION } from './compile.ts';
 import { type Escrow, legOf } from './ids.ts';
+import { authorizationBy, permitBy } from './signatures.ts';
 
 const here = import.meta.dirname;
 const SNAPSHOT = join(here, 'energy.snapshot.json');
@@ -22,9 +24,12 @@ const CHAIN_ID = 728_126_428;
 const START = 1_800_000_000n;
 const TIMELOCK = START + 86_400n;
 const BATCH = 10;
-const [ESCROWS, COIN, FALSE_COIN, FUNDER, THIRD, HOLDER] = ['e5', '70', '71', 'f0', '03', 'aa'].map(
+const [ESCROWS, COIN, FALSE_COIN, THIRD, HOLDER] = ['e5', '70', '71', '03', 'aa'].map(
   (byte): Hex => `0x${byte.repeat(20)}`,
-) as [Hex, Hex, Hex, Hex, Hex, Hex];
+) as [Hex, Hex, Hex, Hex, Hex];
+const SIGNER = privateKeyToAccount(`0x${'f0'.repeat(32)}`);
+const FUNDER = SIGNER.address.toLowerCase() as Hex;
+const WHERE = { chainId: CHAIN_ID, escrows: ESCROWS, coin: COIN };
 
 /**
  * The bars of the project, where it has one. The lane was used before, unless said. "held none" is
@@ -47,6 +52,8 @@ const LIMITS = {
   'token that answers false, claim, held none': 39_000,
   'token that answers false, fund': 31_000,
   'token that answers false, claim': 24_000,
+  'token fund by permit': null,
+  'token fund by authorization, the submitter': null,
   'TRX claimMany of ten, each': null,
   'token claimMany of ten, each': null,
 } as const satisfies Record<string, number | null>;
@@ -162,6 +169,27 @@ async function claimMany(send: Send, from: number, asset: Hex): Promise<number> 
   return Math.ceil(energy / BATCH);
 }
 
+/** Of a funder who signed a permit before, without an allowance, in a lane used before. */
+async function bySignature(send: Send, n: number) {
+  const of = (counter: number) => escrowOf(n, counter, COIN, HOLDER);
+  const energies = [];
+  for (const counter of [1, 2]) {
+    const { terms, lane } = of(counter);
+    const permit = { value: terms.amount, nonce: BigInt(counter - 1), deadline: maxUint256 };
+    const signature = await permitBy(SIGNER, WHERE, permit);
+    const args = [terms, lane, counter, permit.value, permit.deadline, ...signature];
+    energies.push(await send({ from: FUNDER, data: verb('fundWithPermit', args) }));
+    await claim(send, of(counter), n);
+  }
+  const { terms, lane, counter } = of(3);
+  const signature = await authorizationBy(SIGNER, WHERE, of(3));
+  const args = [terms, lane, counter, ...signature];
+  return {
+    permit: energies[1] ?? 0,
+    authorization: await send({ data: verb('fundWithAuthorization', args) }),
+  };
+}
+
 /** Deterministic. */
 async function measureEnergy(): Promise<EnergyFigures> {
   const state = new TvmState();
@@ -190,6 +218,8 @@ async function measureEnergy(): Promise<EnergyFigures> {
   const exact = escrowOf(3, 4, COIN, HOLDER);
   await approve(send, COIN, 0n);
   const approved = await approve(send, COIN, exact.terms.amount);
+  const exactly = await fund(send, exact);
+  const signed = await bySignature(send, 5);
   const energies: Record<Row, number> = {
     'TRX fund': trx.fund,
     'TRX claim': trx.claim,
@@ -199,13 +229,15 @@ async function measureEnergy(): Promise<EnergyFigures> {
     'token fund, allowance standing': coin.fund,
     'token claim': coin.claim,
     'token refund': coin.refund,
-    'token fund, allowance of the amount': await fund(send, exact),
+    'token fund, allowance of the amount': exactly,
     'token approve, before such a funding': approved,
     "token fund, a lane's first": coin.first,
     'token that answers false, fund, held none': coldFund,
     'token that answers false, claim, held none': coldClaim,
     'token that answers false, fund': falseCoin.fund,
     'token that answers false, claim': falseCoin.claim,
+    'token fund by permit': signed.permit,
+    'token fund by authorization, the submitter': signed.authorization,
     'TRX claimMany of ten, each': await claimMany(send, 100, zeroAddress),
     'token claimMany of ten, each': await manyCoins(send),
   };

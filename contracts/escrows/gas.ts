@@ -2,39 +2,43 @@
 // forks.ts, with calldata, its floor and refunds.
 //
 //   node contracts/escrows/gas.ts            prints the table
-//   node contracts/escrows/gas.ts --write    rewrites gas.snapshot.json
+//   node contracts/escrows/gas.ts --write    rewrites gas.snapshot.json and artifacts/gas.ts
 //   node contracts/escrows/gas.ts --check    fails above a limit, or if the snapshot differs
 
-import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type Abi,
-  type Address,
-  encodeFunctionData,
-  getAddress,
-  type Hex,
-  keccak256,
-  maxUint256,
-  parseSignature,
-  sha256,
-  zeroAddress,
-} from 'viem';
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { type Address, maxUint256, zeroAddress } from 'viem';
 import { SOLC_VERSION } from '../evm/compile.ts';
 import { isEntry } from '../evm/entry.ts';
-import { escrowsAbi, initCode } from './artifacts/abi.ts';
+import { constant } from '../evm/typescript.ts';
 import { EVM_VERSION } from './compile.ts';
-import { type Chain, createChain, FORKS, type Fork } from './forks.ts';
-import { type Escrow, escrowId, legOf, type Terms } from './ids.ts';
+import { FORKS, type Fork } from './forks.ts';
+import {
+  accountOf,
+  args,
+  call,
+  claim,
+  coinCall,
+  encoded,
+  escrowOf,
+  FUND_BEFORE,
+  fund,
+  funder,
+  refund,
+  type Session,
+  secretOf,
+  session,
+  TIMELOCK,
+  third,
+} from './gas-session.ts';
+import { type Escrow, legOf } from './ids.ts';
+import { authorizationBy, permitBy } from './signatures.ts';
+import { walletGas } from './wallet-gas.ts';
 
 const here = import.meta.dirname;
 const SNAPSHOT = join(here, 'gas.snapshot.json');
-const START = 1_800_000_000n;
-const TIMELOCK = START + 86_400n;
-const FUND_BEFORE = START + 7_200n;
-/** A tag of 8 bytes and an index, as real lanes have. */
-const FIRST_LANE = 0x5d1fa3c27be6049800000001n;
+/** For the programs that ask wallets for gas: `chains/evm/gas-policy.ts`. */
+const CONSTANTS = join(here, 'artifacts/gas.ts');
 const BATCH = 10;
 
 /** The bars of the project, where it has one; of a batch, for each escrow in it. */
@@ -48,6 +52,9 @@ const LIMITS = {
   'token claim': { prague: 50_000, amsterdam: 66_000 },
   'token refund': { prague: 49_000, amsterdam: 65_000 },
   'token fund and claim': { prague: 106_000, amsterdam: null },
+  'native claim, payout never used': { prague: null, amsterdam: null },
+  'token claim, payout holds none': { prague: null, amsterdam: null },
+  'token approval of the amount': { prague: null, amsterdam: null },
   'token fund and approval of the amount, two transactions': { prague: null, amsterdam: null },
   'token fund by permit, nothing prepared': { prague: 95_000, amsterdam: null },
   'token fund by permit, the second of a funder': { prague: null, amsterdam: null },
@@ -57,93 +64,27 @@ const LIMITS = {
   'native refundMany of ten, each': { prague: 20_000, amsterdam: 20_000 },
   'token claimMany of ten, each': { prague: 20_000, amsterdam: null },
   'token refundMany of ten, each': { prague: 20_000, amsterdam: null },
+  'native fund by a contract wallet': { prague: null, amsterdam: null },
+  'native claim by a contract wallet': { prague: null, amsterdam: null },
+  'native claim that pays a contract wallet': { prague: null, amsterdam: null },
+  'token fund by a contract wallet, allowance standing': { prague: null, amsterdam: null },
+  'token fund and approval by a contract wallet, one transaction': {
+    prague: null,
+    amsterdam: null,
+  },
+  'token claim by a contract wallet': { prague: null, amsterdam: null },
+  'native fund by an ERC-4337 operation': { prague: null, amsterdam: null },
+  'native claim by an ERC-4337 operation': { prague: null, amsterdam: null },
+  'token fund and approval by an ERC-4337 operation': { prague: null, amsterdam: null },
+  'token claim by an ERC-4337 operation': { prague: null, amsterdam: null },
+  'token fund and approval in one batch, a delegated account': { prague: null, amsterdam: null },
+  'token claim by a delegated account': { prague: null, amsterdam: null },
 } as const satisfies Record<string, Record<Fork, number | null>>;
 
 type Row = keyof typeof LIMITS;
 /** `limit` is null where the project sets none. */
 export type GasFigure = { gas: number; limit: number | null };
 export type GasFigures = Record<Row, Record<Fork, GasFigure>>;
-
-/** Accounts without zero bytes to speak of, so that calldata costs what it mostly costs. */
-const [funder, payout, third] = ['funder', 'payout', 'third'].map((name) =>
-  privateKeyToAccount(`0x${createHash('sha256').update(`gas ${name}`).digest('hex')}`),
-) as [PrivateKeyAccount, PrivateKeyAccount, PrivateKeyAccount];
-
-/** Secrets whose hashlocks have no zero byte either. */
-function secretOf(n: number): Hex {
-  let secret = keccak256(Buffer.from(`gas ${n}`));
-  while (hasZero(secret) || hasZero(sha256(secret))) secret = keccak256(secret);
-  return secret;
-}
-
-function hasZero(hex: Hex): boolean {
-  return Buffer.from(hex.slice(2), 'hex').includes(0);
-}
-
-type Session = {
-  readonly chain: Chain;
-  readonly escrows: Address;
-  readonly coin: Address;
-  readonly coinAbi: Abi;
-};
-
-function encoded(functionName: string, args: readonly unknown[]): Hex {
-  return encodeFunctionData({ abi: escrowsAbi as Abi, functionName, args });
-}
-
-/** What is of `token`; one number gives secret, lane and counter. */
-function escrowOf(token: Address, n: number, counter: number, from: Address): Escrow {
-  const native = token === zeroAddress;
-  const terms: Terms = {
-    hashlock: sha256(secretOf(n)),
-    payout: payout.address,
-    refund: from,
-    token,
-    amount: native ? 1_234_567_890_123_456_789n : 12_345_678_901n,
-    timelock: TIMELOCK,
-    fundBefore: FUND_BEFORE,
-  };
-  return { terms, lane: FIRST_LANE + BigInt(n), counter };
-}
-
-const args = ({ terms, lane, counter }: Escrow) => [terms, lane, counter] as const;
-
-async function session(fork: Fork): Promise<Session> {
-  const chain = await createChain(fork);
-  const file = readFileSync(join(here, 'artifacts/DevCoin.json'), 'utf8');
-  const { abi: coinAbi, bytecode } = JSON.parse(file) as { abi: Abi; bytecode: Hex };
-  for (const { address } of [funder, payout, third]) await chain.give(address, 10n ** 24n);
-  const escrows = getAddress(await chain.create(initCode, START));
-  const coin = getAddress(await chain.create(bytecode, START));
-  const made = { chain, escrows, coin, coinAbi };
-  // the contract holds the money of others, and the payout holds some too
-  for (const to of [funder.address, payout.address, escrows]) {
-    await coinCall(made, third.address, 'mint', [to, 10n ** 15n]);
-  }
-  return made;
-}
-
-function coinCall(s: Session, from: Address, functionName: string, args: readonly unknown[]) {
-  const data = encodeFunctionData({ abi: s.coinAbi, functionName, args });
-  return s.chain.send({ from, to: s.coin, data, at: START });
-}
-
-function call(s: Session, from: Address, data: Hex, value = 0n, at = START): Promise<number> {
-  return s.chain.send({ from, to: s.escrows, data, value, at });
-}
-
-function fund(s: Session, escrow: Escrow): Promise<number> {
-  const value = escrow.terms.token === zeroAddress ? escrow.terms.amount : 0n;
-  return call(s, escrow.terms.refund, encoded('fund', args(escrow)), value);
-}
-
-function claim(s: Session, escrow: Escrow, n: number): Promise<number> {
-  return call(s, third.address, encoded('claim', [...args(escrow), secretOf(n)]));
-}
-
-function refund(s: Session, escrow: Escrow): Promise<number> {
-  return call(s, third.address, encoded('refund', args(escrow)), 0n, TIMELOCK);
-}
 
 /** A lane's first funding and claim, then a second of each, then a third that is refunded. */
 async function verbs(s: Session, token: Address, n: number) {
@@ -176,56 +117,24 @@ async function batches(s: Session, token: Address, from: number) {
   return { claims: Math.ceil(settled.claims / BATCH), refunds: Math.ceil(settled.refunds / BATCH) };
 }
 
-const uint256 = (name: string) => ({ name, type: 'uint256' }) as const;
-const address = (name: string) => ({ name, type: 'address' }) as const;
-const bytes32 = (name: string) => ({ name, type: 'bytes32' }) as const;
-const permitTypes = {
-  Permit: [address('owner'), address('spender'), ...['value', 'nonce', 'deadline'].map(uint256)],
-};
-const authorizationTypes = {
-  ReceiveWithAuthorization: [
-    ...['from', 'to'].map(address),
-    ...['value', 'validAfter', 'validBefore'].map(uint256),
-    bytes32('nonce'),
-  ],
-};
-
-async function signed(
-  s: Session,
-  primaryType: 'Permit' | 'ReceiveWithAuthorization',
-  message: object,
-) {
-  const types = primaryType === 'Permit' ? permitTypes : authorizationTypes;
-  const { chainId } = s.chain;
-  const domain = { name: 'Dev Coin', version: '2', chainId, verifyingContract: s.coin };
-  const signature = await funder.signTypedData({ domain, types, primaryType, message } as never);
-  const { r, s: half, yParity } = parseSignature(signature);
-  return [yParity + 27, r, half] as const;
-}
-
 async function byPermit(s: Session, escrow: Escrow, nonce: bigint): Promise<number> {
   const value = escrow.terms.amount;
   const deadline = FUND_BEFORE;
-  const message = { owner: funder.address, spender: s.escrows, value, nonce, deadline };
-  const signature = await signed(s, 'Permit', message);
+  const signature = await permitBy(funder, whereOf(s), { value, nonce, deadline });
   const data = encoded('fundWithPermit', [...args(escrow), value, deadline, ...signature]);
   return call(s, funder.address, data);
 }
 
 async function byAuthorization(s: Session, escrow: Escrow): Promise<number> {
-  const { amount: value, fundBefore: validBefore } = escrow.terms;
-  const nonce = escrowId(s.chain.chainId, s.escrows, escrow);
-  const message = {
-    from: funder.address,
-    to: s.escrows,
-    value,
-    validAfter: 0n,
-    validBefore,
-    nonce,
-  };
-  const signature = await signed(s, 'ReceiveWithAuthorization', message);
+  const signature = await authorizationBy(funder, whereOf(s), escrow);
   return call(s, third.address, encoded('fundWithAuthorization', [...args(escrow), ...signature]));
 }
+
+const whereOf = ({ chain, escrows, coin }: Session) => ({
+  chainId: chain.chainId,
+  escrows,
+  coin,
+});
 
 /** Every way to fund a token that needs no standing allowance, on a lane that was used before. */
 async function otherWays(s: Session, n: number) {
@@ -240,7 +149,18 @@ async function otherWays(s: Session, n: number) {
   await claim(s, of(4), n);
   const approval = await coinCall(s, funder.address, 'approve', [s.escrows, of(5).terms.amount]);
   const two = approval + (await fund(s, of(5)));
-  return { first, permit, secondPermit, authorization, two };
+  return { first, permit, secondPermit, authorization, approval, two };
+}
+
+/** Claims that make an account, or the first balance of a token. */
+async function newcomers(s: Session, n: number) {
+  const paid = async (token: Address) => {
+    const { address } = accountOf(`newcomer ${token}`);
+    const escrow = escrowOf(token, n, token === zeroAddress ? 1 : 2, funder.address, address);
+    await fund(s, escrow);
+    return claim(s, escrow, n);
+  };
+  return { native: await paid(zeroAddress), token: await paid(s.coin) };
 }
 
 async function measureOn(fork: Fork): Promise<Record<Row, number>> {
@@ -249,6 +169,7 @@ async function measureOn(fork: Fork): Promise<Record<Row, number>> {
   await coinCall(s, funder.address, 'approve', [s.escrows, maxUint256]);
   const native = await verbs(s, zeroAddress, 1);
   const token = await verbs(s, s.coin, 2);
+  const made = await newcomers(s, 3);
   const nativeBatch = await batches(s, zeroAddress, 10);
   const tokenBatch = await batches(s, s.coin, 30);
   return {
@@ -261,6 +182,9 @@ async function measureOn(fork: Fork): Promise<Record<Row, number>> {
     'token claim': token.claim,
     'token refund': token.refund,
     'token fund and claim': token.fund + token.claim,
+    'native claim, payout never used': made.native,
+    'token claim, payout holds none': made.token,
+    'token approval of the amount': other.approval,
     'token fund and approval of the amount, two transactions': other.two,
     'token fund by permit, nothing prepared': other.permit,
     'token fund by permit, the second of a funder': other.secondPermit,
@@ -270,6 +194,7 @@ async function measureOn(fork: Fork): Promise<Record<Row, number>> {
     'native refundMany of ten, each': nativeBatch.refunds,
     'token claimMany of ten, each': tokenBatch.claims,
     'token refundMany of ten, each': tokenBatch.refunds,
+    ...(await walletGas(s)),
   };
 }
 
@@ -301,6 +226,34 @@ function snapshotOf(figures: GasFigures): string {
   return `${JSON.stringify({ ...settings, figures }, null, 2)}\n`;
 }
 
+/** What programs reckon with, to the unit: what a lane's first use or a payout makes comes on top. */
+function constantsOf(figures: GasFigures): string {
+  const of = (fork: Fork) => {
+    const at = (row: Row) => BigInt(figures[row][fork].gas);
+    const larger = (one: bigint, other: bigint) => (one > other ? one : other);
+    return {
+      native: {
+        fund: at('native fund'),
+        settle: larger(at('native claim'), at('native refund')),
+      },
+      token: {
+        fund: at('token fund, allowance standing'),
+        settle: larger(at('token claim'), at('token refund')),
+      },
+      approve: at('token approval of the amount'),
+      newWord: larger(
+        at("native fund, a lane's first") - at('native fund'),
+        at('token claim, payout holds none') - at('token claim'),
+      ),
+      newAccount: at('native claim, payout never used') - at('native claim'),
+    };
+  };
+  const value = Object.fromEntries(FORKS.map((fork) => [fork, of(fork)]));
+  const why = 'Gas of whole transactions by fork, as gas.snapshot.json has them.';
+  const head = '// Generated by contracts/escrows/gas.ts. Do not edit: --check compares it.\n';
+  return [head, constant('measuredGas', why, value)].join('\n');
+}
+
 /** What is wrong with the figures: nothing, or one sentence each. */
 export async function checkGas(): Promise<string[]> {
   const figures = await measureGas();
@@ -315,15 +268,18 @@ export async function checkGas(): Promise<string[]> {
   if (readFileSync(SNAPSHOT, 'utf8') !== snapshotOf(figures)) {
     wrong.push('gas.snapshot.json differs from what was measured; run gas.ts --write and look');
   }
+  if (readFileSync(CONSTANTS, 'utf8') !== constantsOf(figures)) {
+    wrong.push('artifacts/gas.ts differs from what was measured; run gas.ts --write and look');
+  }
   return wrong;
 }
 
 function table(figures: GasFigures): string {
   const cell = ({ gas, limit }: GasFigure) =>
     `${String(gas).padStart(8)} ${limit === null ? ''.padEnd(10) : `<= ${limit}`.padEnd(10)}`;
-  const head = `${''.padEnd(56)}${FORKS.map((fork) => fork.padStart(8).padEnd(19)).join('')}`;
+  const head = `${''.padEnd(64)}${FORKS.map((fork) => fork.padStart(8).padEnd(19)).join('')}`;
   const rows = Object.entries(figures).map(
-    ([row, forks]) => row.padEnd(56) + FORKS.map((fork) => cell(forks[fork])).join(''),
+    ([row, forks]) => row.padEnd(64) + FORKS.map((fork) => cell(forks[fork])).join(''),
   );
   return [head, ...rows].map((line) => `${line.trimEnd()}\n`).join('');
 }
@@ -338,7 +294,9 @@ async function main(): Promise<void> {
   }
   const figures = await measureGas();
   process.stdout.write(table(figures));
-  if (process.argv.includes('--write')) writeFileSync(SNAPSHOT, snapshotOf(figures));
+  if (!process.argv.includes('--write')) return;
+  writeFileSync(SNAPSHOT, snapshotOf(figures));
+  writeFileSync(CONSTANTS, constantsOf(figures));
 }
 
 if (isEntry(import.meta.url)) await main();

@@ -8,6 +8,7 @@ const COLUMNS = 100;
 /** A value as TypeScript source: on one line where it fits, else one entry a line. */
 function literal(value: unknown, indent: string, used: number): string {
   if (value === null || typeof value !== 'object') {
+    if (typeof value === 'bigint') return `${value}n`;
     return typeof value === 'string' ? `'${value}'` : String(value);
   }
   const list = Array.isArray(value);

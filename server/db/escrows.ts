@@ -38,13 +38,22 @@ export async function noteSent(
 }
 
 export function storedFacts(facts: EscrowFacts): StoredFacts {
-  const { funded, claimed, refunded, secret, balance, empty } = facts;
-  return { funded, claimed, refunded, secret, balance: balance.toString(), empty };
+  return { ...bareFacts(facts), balance: facts.balance.toString() };
 }
 
 export function factsOf(stored: StoredFacts): EscrowFacts {
-  const { funded, claimed, refunded, secret, balance, empty } = stored;
-  return { funded, claimed, refunded, secret, balance: BigInt(balance), empty };
+  return { ...bareFacts(stored), balance: BigInt(stored.balance) };
+}
+
+function bareFacts({
+  funded,
+  claimed,
+  refunded,
+  secret,
+  empty,
+  outcome,
+}: StoredFacts | EscrowFacts) {
+  return { funded, claimed, refunded, secret, empty, ...(outcome && { outcome }) };
 }
 
 function storedTerms(terms: EscrowTerms): StoredTerms {

@@ -3,7 +3,7 @@
 import type { GasFate } from '../../chains/gas-account.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from './database.ts';
-import type { Purpose } from './keeper-jobs.ts';
+import type { KeeperVerb, Purpose } from './keeper-jobs.ts';
 
 export type Attempt = {
   readonly id: number;
@@ -11,7 +11,7 @@ export type Attempt = {
   readonly jobId: number | null;
   /** Of its job, when it was signed: what its cost counts against. */
   readonly purpose: Purpose | null;
-  readonly verb: 'claim' | 'refund' | 'void';
+  readonly verb: KeeperVerb | 'void';
   readonly txid: string;
   /** EVM; null elsewhere. */
   readonly nonce: number | null;
@@ -275,21 +275,26 @@ export async function storeFate(
 }
 
 export type Sums = {
-  /** Kept for relays that are open, and for what else has something signed that may be mined. */
+  /** Kept for what was asked for and is open, and for what else has something that may be mined. */
   readonly reserved: bigint;
   readonly relayReserved: bigint;
-  /** Counted against the cap since the beginning of the day, all accounts. */
+  /** Counted against the cap since the beginning of the day, all accounts: nothing asked for. */
   readonly spent: bigint;
   /** Of this account. */
   readonly spentOn: bigint;
   /** On refunds. */
   readonly spentOnRefunds: bigint;
-  /** Jobs with something signed that is not mined yet, but for relays. */
+  /** Jobs with something signed that is not mined yet, but for what was asked for. */
   readonly underWay: number;
   /** Of those the refunds. */
   readonly refundsUnderWay: number;
   readonly relaysUnderWay: number;
+  readonly fundingsUnderWay: number;
 };
+
+const underWayOf = (which: string) => `(select count(distinct u.job_id)
+          from keeper_attempts u join keeper_jobs o on o.id = u.job_id
+          where u.chain = $1 and u.fate in ('unknown', 'pending') and ${which})`;
 
 /** Nothing else is held for what nobody was promised: it may be refused for ever. */
 const hasLive = `exists (select 1 from keeper_attempts l
@@ -310,27 +315,21 @@ export async function keeperSums(
     text: `select
         (select coalesce(sum(o.reserve), 0) from keeper_jobs o
           where o.chain = $1 and o.state = 'open' and o.id is distinct from $4
-            and (o.purpose = 'relay' or ${hasLive})) as reserved,
+            and (o.purpose in ('relay', 'fund') or ${hasLive})) as reserved,
         (select coalesce(sum(reserve), 0) from keeper_jobs
           where chain = $1 and state = 'open' and purpose = 'relay'
             and id is distinct from $4) as "relayReserved",
         coalesce(sum(a.charged), 0) as spent,
         coalesce(sum(a.charged) filter (where j.account_id = $3), 0) as "spentOn",
-        coalesce(sum(a.charged) filter (where a.purpose = 'refund'), 0) as "spentOnRefunds",
-        (select count(distinct u.job_id)
-          from keeper_attempts u join keeper_jobs o on o.id = u.job_id
-          where u.chain = $1 and u.fate in ('unknown', 'pending')
-            and o.purpose <> 'relay') as "underWay",
-        (select count(distinct u.job_id)
-          from keeper_attempts u join keeper_jobs o on o.id = u.job_id
-          where u.chain = $1 and u.fate in ('unknown', 'pending')
-            and o.purpose = 'refund') as "refundsUnderWay",
-        (select count(distinct u.job_id)
-          from keeper_attempts u join keeper_jobs o on o.id = u.job_id
-          where u.chain = $1 and u.fate in ('unknown', 'pending')
-            and o.purpose = 'relay') as "relaysUnderWay"
+        coalesce(sum(a.charged) filter (where a.purpose in ('refund', 'close')), 0)
+          as "spentOnRefunds",
+        ${underWayOf(`o.purpose not in ('relay', 'fund')`)} as "underWay",
+        ${underWayOf(`o.purpose in ('refund', 'close')`)} as "refundsUnderWay",
+        ${underWayOf(`o.purpose = 'relay'`)} as "relaysUnderWay",
+        ${underWayOf(`o.purpose = 'fund'`)} as "fundingsUnderWay"
       from keeper_attempts a left join keeper_jobs j on j.id = a.job_id
-      where a.chain = $1 and a.signed_at >= $2 and a.purpose is distinct from 'relay'`,
+      where a.chain = $1 and a.signed_at >= $2
+        and (a.purpose is null or a.purpose not in ('relay', 'fund'))`,
     values: [of.chain, of.since, of.accountId, of.except],
   });
   const row = rows[0] ?? {};
@@ -344,5 +343,6 @@ export async function keeperSums(
     underWay: Number(row.underWay ?? 0),
     refundsUnderWay: Number(row.refundsUnderWay ?? 0),
     relaysUnderWay: Number(row.relaysUnderWay ?? 0),
+    fundingsUnderWay: Number(row.fundingsUnderWay ?? 0),
   };
 }

@@ -5,8 +5,9 @@ import type { LegName } from '../../core/trade.ts';
 import type { NotUnder, SealedRow } from '../sealed-anew.ts';
 import type { Database, Tx } from './database.ts';
 
-export type KeeperVerb = 'claim' | 'refund';
-export type Purpose = 'relay' | 'secret' | 'refund';
+export type KeeperVerb = 'claim' | 'refund' | 'fund';
+/** `close`: a refund of what a claim has left in the escrow (Solana). */
+export type Purpose = 'relay' | 'secret' | 'refund' | 'fund' | 'close';
 
 export type Job = {
   readonly id: number;
@@ -23,6 +24,10 @@ export type Job = {
   readonly makesAccount: boolean;
   readonly secret: Buffer | null;
   readonly secretVersion: number | null;
+  /** Of a funding: its funder's. */
+  readonly signature: string | null;
+  /** It is in no batch any more. */
+  readonly alone: boolean;
   readonly failures: number;
   readonly createdAt: Date;
 };
@@ -31,7 +36,7 @@ type Row = Omit<Job, 'reserve'> & { readonly reserve: string };
 
 const columns = `id, chain, escrow, verb, swap_id as "swapId", leg, account_id as "accountId",
   purpose, state, reserve, makes_account as "makesAccount", secret,
-  secret_version as "secretVersion", failures, created_at as "createdAt"`;
+  secret_version as "secretVersion", signature, alone, failures, created_at as "createdAt"`;
 
 function jobOf(row: Row): Job {
   return { ...row, reserve: BigInt(row.reserve) };
@@ -236,6 +241,41 @@ export async function insertRelay(tx: Tx, relay: NewRelay): Promise<number> {
   return (rows[0] as { id: number }).id;
 }
 
+export type NewFunding = Pick<
+  NewRelay,
+  'chain' | 'escrow' | 'swapId' | 'leg' | 'accountId' | 'reserve' | 'at' | 'since' | 'dueAt'
+> & { readonly signature: string };
+
+/** A funding that was asked for: a job of its own, or one that was given up is taken up again. */
+export async function insertFunding(tx: Tx, funding: NewFunding): Promise<number> {
+  const { chain, escrow, swapId, leg, accountId, reserve, signature, at, since, dueAt } = funding;
+  const rows = await tx.rows<{ id: number }>({
+    name: 'keeper_insert_funding',
+    text: `insert into keeper_jobs
+        (chain, escrow, verb, swap_id, leg, account_id, purpose, state, reserve, signature,
+         due_at, created_at, relayed_at)
+      values ($1, $2, 'fund', $3, $4, $5, 'fund', 'open', $6, $7, $8, $9, $9)
+      on conflict (chain, escrow, verb) do update
+        set state = 'open', reserve = $6, signature = $7, due_at = $8, created_at = $9,
+          failures = 0, last_failure = null, relayed_at = $9,
+          relays = case when keeper_jobs.relayed_at >= $10 then keeper_jobs.relays + 1 else 1 end
+      returning id`,
+    values: [
+      chain,
+      escrow,
+      swapId,
+      leg,
+      accountId,
+      reserve.toString(),
+      signature,
+      dueAt,
+      at,
+      since,
+    ],
+  });
+  return (rows[0] as { id: number }).id;
+}
+
 /** Looked at again at `dueAt`. `failure` null: it did not fail. */
 export async function putOffJob(
   tx: Tx,
@@ -299,8 +339,8 @@ async function endUnlessKept(tx: Tx, id: number, state: 'done' | 'dropped'): Pro
 
 /**
  * For what was just signed, and beside other that may be mined no less than before. Without such,
- * what is no relay held nothing: others may have been promised it meanwhile. False: it has ended,
- * and nothing is kept for it any more.
+ * what nobody asked for held nothing: others may have been promised it meanwhile. False: it has
+ * ended, and nothing is kept for it any more.
  */
 export async function keepReserve(
   tx: Tx,
@@ -310,7 +350,7 @@ export async function keepReserve(
   const rows = await tx.rows({
     name: 'keeper_keep_reserve',
     text: `update keeper_jobs set reserve = case
-          when purpose = 'relay' or exists (select 1 from keeper_attempts
+          when purpose in ('relay', 'fund') or exists (select 1 from keeper_attempts
             where job_id = $1 and id <> $3 and fate in ('unknown', 'pending', 'mined'))
           then greatest(reserve, $2) else $2 end,
         makes_account = makes_account or $4

@@ -48,7 +48,7 @@ export async function relaySums(
               as live
           from keeper_attempts a where a.job_id = j.id and a.purpose = 'relay'
         ) costs
-        where j.chain = $1 and j.relayed_at >= $2
+        where j.chain = $1 and j.relayed_at >= $2 and j.verb <> 'fund'
         union all
         select account_id = $3, 0, false, reserve from keeper_jobs
         where chain = $1 and state = 'open' and purpose = 'relay'

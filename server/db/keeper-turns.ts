@@ -5,11 +5,21 @@
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from './database.ts';
 
-/** What is signed in it: again what was promised, the keeper's own, a relay that is asked for. */
-export type TurnKind = 'promised' | 'own' | 'new';
+/**
+ * What is signed in it: again what was promised, the keeper's own, a relay that is asked for, a
+ * funding that is asked for.
+ */
+export type TurnKind = 'promised' | 'own' | 'new' | 'fund';
 
-/** After a turn of one kind the next has it, and so on round; as the column has them. */
-const kinds: readonly TurnKind[] = ['promised', 'own', 'new'];
+/**
+ * As the column has them. After a turn of one kind the next has it, and so on round; but a funding
+ * only while nobody else waits.
+ */
+const kinds: readonly TurnKind[] = ['promised', 'own', 'new', 'fund'];
+const last = kinds.indexOf('fund');
+/** Which of two kinds is before the other after this turn, by number. */
+const rank = (kind: string) =>
+  `case when ${kind} = ${last} then ${last} else (${kind} - t.kind + ${last - 1}) % ${last} end`;
 
 export type TurnAsked = {
   readonly kind: TurnKind;
@@ -49,8 +59,8 @@ export async function takeTurn(
               select 1 from keeper_waiters w
               where w.chain = $1 and w.holder <> $2 and w.until >= coalesce($5, clock_timestamp())
                 and w.until <= coalesce($5, clock_timestamp()) + $6 * interval '1 millisecond'
-                and ((w.kind - t.kind + 2) % 3, w.ordinal) < (
-                  (excluded.kind - t.kind + 2) % 3,
+                and (${rank('w.kind')}, w.ordinal) < (
+                  ${rank('excluded.kind')},
                   coalesce((select ordinal from keeper_waiters where chain = $1 and holder = $2),
                     9223372036854775807))))
         returning chain),

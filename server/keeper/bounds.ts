@@ -33,6 +33,10 @@ export const takenUpAtOnce = 200;
 export const mostUnderWay = 8;
 /** Relays beside them. */
 export const mostRelays = 8;
+/** Fundings by signature beside both: they take the places of neither. */
+export const mostFundings = 4;
+/** All that may be under way at once. */
+export const mostPlaces = mostUnderWay + mostRelays + mostFundings;
 
 /**
  * What one nonce is signed for at most, as long as blocks take less than it offers: each time pays
@@ -54,9 +58,19 @@ export const inHandSeconds = 30;
 export const lookAgainSeconds = 5;
 /** Failures put a job off for 10 s, twice as long each time. A refund has time. */
 export const firstBackoffSeconds = 10;
-export const longestBackoffSeconds = { relay: 10, secret: 300, refund: 3_600 } as const;
+export const longestBackoffSeconds = {
+  relay: 10,
+  fund: 30,
+  secret: 300,
+  refund: 3_600,
+  close: 3_600,
+} as const;
 /** Transactions of one job that blocks took without effect. */
 export const mostFailed = 5;
+/** Of one funding: its signature was cancelled or used, or the money is gone. */
+export const mostFailedFunding = 1;
+/** Of all of one account in a UTC day, whether or not the escrow is funded all the same. */
+export const mostFailedFundings = 2;
 /** A job that the cap or the balance put off. */
 export const poorSeconds = 60;
 
@@ -89,12 +103,19 @@ export const accountShare = 4n;
 /** Nor all refunds together more than this part. */
 export const refundShare = 2n;
 
+/** What a funding needs before it would come too late, to be sent at all. EVM. */
+export const fundingLeadSeconds = 60;
+
 /** Relays of one account in a UTC day, where the operator gives no number. */
 export const relaysPerAccount = 50;
 /** EVM: gas at reserve fees, for 40 claims of the native coin at once, or 16 of a token. */
 export const relayGas = 4_000_000n;
 /** EVM, where one takes the most that the chain's policy allows: at least so many at once. */
 export const dearRelays = 8n;
+/** Fundings of one account in a UTC day, where the operator gives no number. */
+export const fundsPerAccount = 10;
+/** EVM: so many of the most gas that one may take, so that one account has room for one of them. */
+export const dearFundings = 4n;
 /** TRON, Solana: for some 16 claims of a token at once at reserve fees, sun and lamports. */
 export const relayCap = { tron: 1_600_000_000n, solana: 80_000_000n } as const;
 /** Receivers' token accounts made in a UTC day, where the operator gives no number. */

@@ -29,6 +29,7 @@ const look = (more: Partial<Look> = {}): Look => ({
   createdAt: now,
   isPublic: true,
   revealBy: now + 3_600,
+  barred: false,
   hurried: false,
   yields: false,
   outbid: true,
@@ -211,6 +212,7 @@ const purse = (more: Partial<Purse['sums']> = {}): Purse => ({
     underWay: 0,
     refundsUnderWay: 0,
     relaysUnderWay: 0,
+    fundingsUnderWay: 0,
     ...more,
   },
 });

@@ -9,6 +9,7 @@ import {
   firstBackoffSeconds,
   lookAgainSeconds,
   mostFailed,
+  mostFailedFunding,
   stuckSeconds,
 } from './bounds.ts';
 import type { Graces } from './gas.ts';
@@ -18,6 +19,7 @@ export type Look = {
   readonly facts: EscrowFacts;
   /** Base units of the leg. */
   readonly amount: bigint;
+  /** Until when a claim lands and from when on a refund; of a funding, until when it lands. */
   readonly timelock: number;
   /** Of the chain, as one node gives it, and of ours, Unix seconds. */
   readonly clock: number;
@@ -25,10 +27,12 @@ export type Look = {
   /** How far the chain's clock may be ahead of ours. */
   readonly driftSeconds: number;
   readonly createdAt: number;
-  /** Whether a chain or a claim of ours has shown the secret; a refund needs none. */
+  /** Whether a chain or a claim of ours has shown the secret; nothing but a claim needs one. */
   readonly isPublic: boolean;
   /** Until when a secret that is not public may be shown by it. */
   readonly revealBy: number;
+  /** Of a funding: whether a gate refuses it now. */
+  readonly barred: boolean;
   /** Whether something that has to land waits behind its nonce. */
   readonly hurried: boolean;
   /** Whether it is itself nothing that has to land, and so gives its nonce up for that. */
@@ -75,11 +79,12 @@ export function decide(look: Look): Decision {
 }
 
 /** What the chain took and refused although it was tried before costs gas every time. */
-function restAfterFailures({ attempts, wall }: Look): Decision | null {
+function restAfterFailures({ verb, attempts, wall }: Look): Decision | null {
   const failed = attempts.filter(({ fate, verb }) => fate === 'failed' && verb !== 'void');
   const last = failed.at(-1);
   if (last === undefined) return null;
-  if (failed.length >= mostFailed) return { do: 'end', as: 'dropped' };
+  const most = verb === 'fund' ? mostFailedFunding : mostFailed;
+  if (failed.length >= most) return { do: 'end', as: 'dropped' };
   const rest = firstBackoffSeconds * 2 ** failed.length;
   const left = Math.floor(last.signedAt.getTime() / 1000) + rest - wall;
   return left > 0 ? again(left) : null;
@@ -93,10 +98,15 @@ function opening(
   const { claimed, refunded, funded, balance } = facts;
   const own = new Set(attempts.map(({ txid }) => txid));
   if (claimed?.deep || refunded?.deep) return { what: 'over' };
-  for (const seen of [claimed, refunded]) {
+  if (verb === 'fund' && funded?.deep) return { what: 'over' };
+  for (const seen of verb === 'fund' ? [funded, claimed, refunded] : [claimed, refunded]) {
     if (seen === null || own.has(seen.txid)) continue;
     if (seen.confirmations > 0) return { what: 'later', seconds: lookAgainSeconds };
     if (waitsForParty(look)) return { what: 'later', seconds: lookAgainSeconds };
+  }
+  if (verb === 'fund') {
+    // Nobody learns a secret by it: whatever a node says, nothing is lost by giving it up.
+    return { what: look.barred || clock >= timelock ? 'lost' : 'now' };
   }
   if (verb === 'refund') {
     if (clock < timelock) return { what: 'later', seconds: Math.min(600, timelock - clock) };

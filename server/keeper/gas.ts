@@ -18,6 +18,14 @@ export type RelayBounds = {
   readonly tokenAccounts: number;
 };
 
+/** What fundings sent for who signed them may take in a UTC day; a cap of their own, too. */
+export type FundingBounds = {
+  /** Base units of the native coin, of all fundings; one account may take a quarter. 0 = none. */
+  readonly cap: bigint;
+  /** How many of one account. */
+  readonly perAccount: number;
+};
+
 export type Gas = {
   readonly account: GasAccount;
   /** Base units of the native coin that a UTC day may cost, relays not counted; 0 = relays only. */
@@ -26,4 +34,5 @@ export type Gas = {
   readonly lowBalance: bigint;
   readonly graces: Graces;
   readonly relays: RelayBounds;
+  readonly fundings: FundingBounds;
 };

@@ -25,7 +25,7 @@ import { type TronGasPolicy, tronGasPolicies } from '../../chains/tron/gas-polic
 import type { ChainKey } from '../../core/families.ts';
 import { policyOf } from '../chain-policies.ts';
 import type { ChainSettings } from '../chain-settings.ts';
-import { accountShare, dearRelays, relayCap, relayGas } from './bounds.ts';
+import { accountShare, dearFundings, dearRelays, relayCap, relayGas } from './bounds.ts';
 import type { Gas } from './gas.ts';
 import type { KeeperSettings } from './settings.ts';
 
@@ -51,6 +51,7 @@ export function openGas(
         perAccount: each.relaysPerAccount,
         tokenAccounts: each.relayTokenAccounts,
       },
+      fundings: { cap: fundCapOf(chain, each), perAccount: each.fundsPerAccount },
     });
   }
   return all;
@@ -109,6 +110,16 @@ function relayCapOf(
     `PARLEY_KEEPER, chain "${chain.chain}": relayCap ${given} refuses relays, since one account ` +
       `has a quarter of it and one relay may reserve ${mostGas * fee}: give ${least} at least, or 0`,
   );
+}
+
+/** What fundings of a day may take; elsewhere no token is paid by signature. */
+function fundCapOf(
+  chain: ChainSettings,
+  { reserveFeePerGas, fundCap: given }: KeeperSettings,
+): bigint {
+  if (chain.family !== 'evm') return 0n;
+  const { mostGas, reserveFeePerGas: usual } = evmPolicyOf(chain);
+  return given ?? dearFundings * mostGas * (reserveFeePerGas ?? usual);
 }
 
 /** Of a chain whose id is known, whatever it is called; else of the one whose policy it has. */
@@ -171,6 +182,8 @@ export function devKeeper(home: string, chains: readonly ChainSettings[]): Keepe
         relayCap: dailyCap,
         relaysPerAccount: devRelays,
         relayTokenAccounts: devRelays,
+        fundCap: family === 'evm' ? dailyCap / 2n : 0n,
+        fundsPerAccount: devRelays,
       },
     ];
   });

@@ -258,7 +258,7 @@ async function measure(deps: Deps, post: Post, stop: AbortSignal): Promise<void>
   keeper.balance.set({ chain }, Number(balance));
   keeper.reserved.set({ chain }, Number(sums.relayReserved));
   keeper.spentToday.set({ chain }, Number(sums.spent));
-  for (const purpose of ['relay', 'secret', 'refund'] as const)
+  for (const purpose of ['relay', 'fund', 'secret', 'refund', 'close'] as const)
     keeper.jobs.set({ chain, purpose }, 0);
   for (const { purpose, count } of await countOpenJobs(deps.db, chain)) {
     keeper.jobs.set({ chain, purpose }, count);

@@ -22,6 +22,10 @@ export type KeeperSettings = {
   readonly relayCap: bigint | null;
   /** Relays of one account in a UTC day. */
   readonly relaysPerAccount: number;
+  /** EVM: base units that all fundings of a UTC day may take; null = the chain's own number. */
+  readonly fundCap: bigint | null;
+  /** EVM: fundings of one account in a UTC day. */
+  readonly fundsPerAccount: number;
   /** Solana: receivers' token accounts that relays and claims of a UTC day may make. */
   readonly relayTokenAccounts: number;
 };
@@ -46,6 +50,8 @@ const check = checkOf(
       relayCap: Type.Optional(amount),
       relaysPerAccount: number,
       relayTokenAccounts: number,
+      fundCap: Type.Optional(amount),
+      fundsPerAccount: number,
     },
     { additionalProperties: false },
   ),
@@ -85,14 +91,17 @@ function readEntry(entry: unknown, chains: readonly Served[]): KeeperSettings | 
     relayCap?: string;
     relaysPerAccount?: number;
     relayTokenAccounts?: number;
+    fundCap?: string;
+    fundsPerAccount?: number;
   };
   const chain = chains.find((each) => each.chain === given.chain);
   if (chain === undefined) return `chain "${given.chain.slice(0, 40)}" is not served`;
   if (chain.family === 'bitcoin') {
     return `chain "${chain.chain}": a Bitcoin claim needs its receiver's own signature`;
   }
-  if (given.reserveFeePerGas !== undefined && chain.family !== 'evm') {
-    return `chain "${chain.chain}": field "reserveFeePerGas" is for EVM chains`;
+  for (const field of ['reserveFeePerGas', 'fundCap', 'fundsPerAccount'] as const) {
+    if (given[field] === undefined || chain.family === 'evm') continue;
+    return `chain "${chain.chain}": field "${field}" is for EVM chains`;
   }
   if (given.relayTokenAccounts !== undefined && chain.family !== 'solana') {
     return `chain "${chain.chain}": field "relayTokenAccounts" is for Solana`;
@@ -108,5 +117,7 @@ function readEntry(entry: unknown, chains: readonly Served[]): KeeperSettings | 
     relayCap: given.relayCap === undefined ? null : BigInt(given.relayCap),
     relaysPerAccount: given.relaysPerAccount ?? bounds.relaysPerAccount,
     relayTokenAccounts: given.relayTokenAccounts ?? bounds.relayTokenAccounts,
+    fundCap: given.fundCap === undefined ? null : BigInt(given.fundCap),
+    fundsPerAccount: given.fundsPerAccount ?? bounds.fundsPerAccount,
   };
 }

@@ -27,8 +27,7 @@ import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
 import {
   countMs,
-  mostRelays,
-  mostUnderWay,
+  mostPlaces,
   mostWaiting,
   mostWaitingOf,
   signMs,
@@ -106,7 +105,8 @@ async function comesUp(
   const among = () =>
     deps.db.transaction((tx) => awaitTurnAmong(tx, chain, holder, { ...place(), most }));
   const again = () => awaitTurn(deps.db, chain, holder, place());
-  const first = await (kind === 'new' ? among() : again());
+  const isNew = kind === 'new' || kind === 'fund';
+  const first = await (isNew ? among() : again());
   if (typeof first !== 'number') throw tooManyWait(chain, first);
   for (let before = first; ; before = await again()) {
     // Who is next looks often, whoever is far behind seldom.
@@ -184,7 +184,7 @@ export async function noncesOf(
   const pending = again === undefined ? said : await within(signal, chain, again);
   if (pending <= used) return nonces;
   // What is signed behind nonces that nothing has lands only once each of them is paid for.
-  const most = used + new Set(live).size + mostUnderWay + mostRelays;
+  const most = used + new Set(live).size + mostPlaces;
   if (pending <= most) return { ...nonces, first: pending };
   const sentence = `a node of ${chain} gives ${pending} as the gas key's next nonce, above ${most}`;
   throw new ParleyError('chain_unavailable', sentence, { chain, pending, most });
@@ -204,7 +204,7 @@ async function usedNonces(
     said > sure.most
       ? ((await within(signal, chain, account.minedNonce(signal, sure))) ?? 0)
       : said;
-  const most = mayLack ? mined : aboveSigned + mostUnderWay + mostRelays;
+  const most = mayLack ? mined : aboveSigned + mostPlaces;
   if (mined > most) {
     const sentence =
       `the nodes of ${chain} say that blocks have ${mined} transactions of the gas key, above ` +
@@ -218,7 +218,7 @@ async function usedNonces(
 /** How many before this one neither a block nor anything of ours has. */
 export function missingBefore({ used, live }: Nonces, nonce: number): number {
   const below = [...live, nonce].filter((each) => each !== null && each <= nonce);
-  return gapsIn(used, below, 2 * (mostUnderWay + mostRelays)).length;
+  return gapsIn(used, below, 2 * mostPlaces).length;
 }
 
 /** The next nonce; null on chains without. */

@@ -3,10 +3,19 @@
 
 import type { Paid } from '../../chains/gas-account.ts';
 import type { Attempt, Sums } from '../db/keeper-attempts.ts';
+import type { FundingSums } from '../db/keeper-fundings.ts';
 import type { Job } from '../db/keeper-jobs.ts';
 import type { RelaySums } from '../db/keeper-relays.ts';
-import { accountShare, leastPaidPart, mostRelays, mostUnderWay, refundShare } from './bounds.ts';
-import type { RelayBounds } from './gas.ts';
+import {
+  accountShare,
+  leastPaidPart,
+  mostFailedFundings,
+  mostFundings,
+  mostRelays,
+  mostUnderWay,
+  refundShare,
+} from './bounds.ts';
+import type { FundingBounds, RelayBounds } from './gas.ts';
 
 /**
  * What put it off: the day's cap, one account's share of it, the balance, too many under way, or
@@ -43,26 +52,32 @@ export function freeOf({ balance, sums }: Purse, besides = 0n): bigint {
 export function allowanceOf(
   purse: Purse,
   instead: Pick<Attempt, 'charged' | 'signedAt' | 'purpose'> | null,
-  purpose: Exclude<Job['purpose'], 'relay'>,
+  purpose: Exclude<Job['purpose'], 'relay' | 'fund'>,
 ): Allowance {
   const { dailyCap, sums, since } = purse;
+  const hasTime = purpose !== 'secret';
   const isFull =
     sums.underWay >= mostUnderWay ||
-    (purpose === 'refund' && sums.refundsUnderWay >= mostUnderWay / Number(refundShare));
+    (hasTime && sums.refundsUnderWay >= mostUnderWay / Number(refundShare));
   if (instead === null && isFull) return { short: 'busy' };
-  // What was signed on a day before is no part of what this one has spent, nor is a relay's.
-  const isCounted = instead !== null && instead.signedAt >= since && instead.purpose !== 'relay';
+  // What was signed on a day before is no part of what this one has spent, nor what was asked for.
+  const isCounted = instead !== null && instead.signedAt >= since && !isAskedFor(instead.purpose);
   const counted = isCounted ? instead.charged : 0n;
   const whole = dailyCap - sums.spent + counted;
   // Refunds have no haste: what they leave of the day is for claims.
   const refunds = dailyCap / refundShare - sums.spentOnRefunds + counted;
-  const cap = purpose === 'refund' ? least(whole, refunds) : whole;
+  const cap = hasTime ? least(whole, refunds) : whole;
   if (cap <= 0n) return { short: 'cap' };
   const share = dailyCap / accountShare - sums.spentOn + counted;
   if (share <= 0n) return { short: 'share' };
   const free = freeOf(purse);
   if (free === 0n) return { short: 'balance' };
   return { most: least(cap, share, free) };
+}
+
+/** What has bounds of its own, outside the cap of everything else. */
+export function isAskedFor(purpose: Job['purpose'] | null): purpose is 'relay' | 'fund' {
+  return purpose === 'relay' || purpose === 'fund';
 }
 
 /** For one more relay; `reserve` of it must be at hand. */
@@ -73,13 +88,25 @@ export function allowanceOfRelay(purse: Purse, reserve: bigint): Allowance {
 }
 
 /**
+ * For one more funding: neither what is promised to anything else, nor what the day's cap has left
+ * for claims and refunds.
+ */
+export function allowanceOfFunding(purse: Purse, reserve: bigint): Allowance {
+  const { dailyCap, sums } = purse;
+  if (sums.fundingsUnderWay >= mostFundings) return { short: 'busy' };
+  const free = freeOf(purse);
+  const left = dailyCap > sums.spent ? dailyCap - sums.spent : 0n;
+  return free < left + reserve || reserve === 0n ? { short: 'balance' } : { most: reserve };
+}
+
+/**
  * For what has to land, or for what is before it: what is kept for it, or what would be kept for it
  * at the fees of now, where that is more. Never what is kept for others, and by the fees that nodes
- * give no more than one account's relays of a day may take.
+ * give no more than one account's relays, or fundings, of a day may take.
  */
 export function mostToLand(
   purse: Purse,
-  { cap }: Pick<RelayBounds, 'cap'>,
+  { cap }: Pick<RelayBounds | FundingBounds, 'cap'>,
   { kept, wouldKeep }: { readonly kept: bigint; readonly wouldKeep: bigint },
 ): bigint {
   const most: bigint = least(wouldKeep, cap / accountShare);
@@ -115,6 +142,29 @@ export function relayShort(
   if (sums.ownTaken + reserve > share) return shortOf('share', share, sums.ownTaken);
   if (sums.taken + reserve > cap) return shortOf('cap', cap, sums.taken);
   return makesAccount ? accountsShort({ tokenAccounts }, sums) : null;
+}
+
+/** What refuses one more funding. */
+export type FundingShort = {
+  readonly what: 'number' | 'failed' | 'share' | 'cap';
+  readonly limit: bigint;
+  readonly used: bigint;
+};
+
+/** Null: one more funding of this account may be taken on today. `sums`: without it. */
+export function fundingShort(
+  { cap, perAccount }: FundingBounds,
+  sums: FundingSums,
+  reserve: bigint,
+): FundingShort | null {
+  const share = cap / accountShare;
+  const of = (what: FundingShort['what'], limit: bigint | number, used: bigint | number) => {
+    return { what, limit: BigInt(limit), used: BigInt(used) };
+  };
+  if (sums.ownFailed >= mostFailedFundings) return of('failed', mostFailedFundings, sums.ownFailed);
+  if (sums.own >= perAccount) return of('number', perAccount, sums.own);
+  if (sums.ownTaken + reserve > share) return of('share', share, sums.ownTaken);
+  return sums.taken + reserve > cap ? of('cap', cap, sums.taken) : null;
 }
 
 /** Null: one more receiver's token account may be made today for this account. */

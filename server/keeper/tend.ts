@@ -7,7 +7,7 @@ import { saysFeeTooLow } from '../../chains/fee-refusals.ts';
 import type { GasWork } from '../../chains/gas-account.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
-import { claimGate } from '../../core/gates.ts';
+import { claimGate, fundBy } from '../../core/gates.ts';
 import { type Hex32, opens } from '../../core/hashlock.ts';
 import { escrowAt } from '../db/escrows.ts';
 import {
@@ -40,6 +40,7 @@ import { unlessDisputed } from './agreed.ts';
 import { inHandSeconds, jobPatienceMs, lookAgainSeconds } from './bounds.ts';
 import { type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import { isOutbid, withFates } from './fates.ts';
+import { isBarred } from './fundings.ts';
 import type { Gas } from './gas.ts';
 import { openSecret, openTransaction } from './sealing.ts';
 import {
@@ -59,6 +60,7 @@ import {
   allowanceOf,
   freeOf,
   holdOf,
+  isAskedFor,
   least,
   mostToLand,
   type Purse,
@@ -104,7 +106,7 @@ export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal):
   const adapter = adapterOf(deps, job.chain);
   const on: On = { deps, gas, job, swap, escrow, adapter, signal, attempts };
   const wall = Math.floor(deps.now() / 1000);
-  if (attempts.length === 0 && job.purpose !== 'relay') {
+  if (attempts.length === 0 && !isAskedFor(job.purpose)) {
     const clock = Math.max(wall, swap.chainClocks[job.leg]);
     const { timelock } = escrow.terms;
     const grace = graceOf(job.verb, gas.graces, timelock, clock);
@@ -149,11 +151,13 @@ async function lookOf(
     const by = new Date(deps.now() + inHandSeconds * 1_000);
     await hastenBlockers(deps.db, { chain, address, nonce }, by);
   }
+  const funds = job.verb === 'fund';
   const look = {
     ...seen,
     verb: job.verb,
     amount: terms.amount,
-    timelock: terms.timelock,
+    timelock: funds ? fundBy(swap.state, swap.state.legs[job.leg]) : terms.timelock,
+    barred: funds && (await isBarred(on)),
     driftSeconds: adapter.policy.driftSeconds,
     createdAt: Math.floor(job.createdAt.getTime() / 1000),
     revealBy: swap.state.deadlines.revealBy,
@@ -183,7 +187,7 @@ function secretOf(
   const { secret, hashlock } = swap.state;
   const shown = secret ?? (seen !== null && opens(seen, hashlock) ? seen : null);
   // The initiator is not paid by the long leg: whoever had its claim relayed read the secret.
-  const isPublic = shown !== null || job.verb === 'refund' || swap.state.legs[job.leg].long;
+  const isPublic = shown !== null || job.verb !== 'claim' || swap.state.legs[job.leg].long;
   return { isPublic, known: shown ?? openSecret(deps, job) };
 }
 
@@ -245,6 +249,7 @@ function isForItsFee({ nonce, verb, shownAt }: Attempt, error: unknown): boolean
 function workOf({ job, escrow, swap }: On, secret: Hex32 | null, reveals: boolean): GasWork {
   const { terms } = escrow;
   if (job.verb === 'refund') return { verb: 'refund', terms };
+  if (job.verb === 'fund') return { verb: 'fund', terms, signature: job.signature ?? '' };
   if (secret === null) {
     const sentence = `the secret of ${swap.state.hashlock} cannot be opened any more`;
     throw new ParleyError('wrong_secret', sentence, {});
@@ -322,7 +327,7 @@ async function ownTurn({ deps, gas, job, signal }: On): Promise<Turn> {
 
 async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Attempt> {
   const { deps, job } = on;
-  const relays = job.purpose === 'relay';
+  const isPromised = isAskedFor(job.purpose);
   const wouldKeep = await reserveToLand(on, work, instead);
   const makesAccount = await wantsAccount(on, work);
   const turn = await ownTurn(on);
@@ -334,12 +339,12 @@ async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Att
     if (makesAccount && !(await hasRoomForAccount(on))) throw new TooShort('accounts');
     const slot = { nonce, instead, most, withoutAccount: !makesAccount };
     const signed = await signWith(deps, turn, work, slot);
-    if (!relays) mustBeWorth(on, signed.mostCost);
+    if (!isPromised) mustBeWorth(on, signed.mostCost);
     return await deps.db.transaction(async (tx) => {
       await mustBeTurn(tx, deps, turn);
       const about = { jobId: job.id, verb: work.verb };
       const attempt = await keepSigned(tx, deps, turn, signed, about);
-      const reserve = relays ? signed.mostCost : holdOf(purse, signed.mostCost);
+      const reserve = isPromised ? signed.mostCost : holdOf(purse, signed.mostCost);
       const kept = { reserve, attemptId: attempt.id, makesAccount };
       if (!(await keepReserve(tx, job.id, kept))) throw overtaken(on);
       return attempt;
@@ -362,7 +367,7 @@ function overtaken({ job: { id, chain } }: On): ParleyError {
   return new ParleyError('overloaded', sentence, { chain, job: id });
 }
 
-/** What would be kept now for what has to land, or has a relay behind it; null of all else. */
+/** What would be kept now for what was asked for, or has a relay behind it; null of all else. */
 async function reserveToLand(
   { deps, gas, job, signal }: On,
   work: GasWork,
@@ -372,7 +377,7 @@ async function reserveToLand(
   const { chain, address } = account;
   const nonce = instead?.nonce ?? null;
   const blocks = nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce }));
-  if (job.purpose !== 'relay' && !blocks) return null;
+  if (!isAskedFor(job.purpose) && !blocks) return null;
   return within(signal, chain, account.reserve(work, signal));
 }
 
@@ -383,11 +388,12 @@ function allowed(
   { instead, wouldKeep }: { readonly instead: Attempt | null; readonly wouldKeep: bigint | null },
 ): bigint {
   if (wouldKeep !== null) {
-    const most = mostToLand(purse, gas.relays, { kept, wouldKeep });
-    if (most === 0n && purpose === 'relay') throw new TooShort('balance');
+    const bounds = purpose === 'fund' ? gas.fundings : gas.relays;
+    const most = mostToLand(purse, bounds, { kept, wouldKeep });
+    if (most === 0n && isAskedFor(purpose)) throw new TooShort('balance');
     return most;
   }
-  if (purpose === 'relay') throw new Error('a relay is signed by what would be kept for it');
+  if (isAskedFor(purpose)) throw new Error(`a ${purpose} is signed by what would be kept for it`);
   const allowance = allowanceOf(purse, instead, purpose);
   if ('short' in allowance) throw new TooShort(allowance.short);
   return allowance.most;

@@ -82,12 +82,32 @@ export function mustLive(material: Built, nowSeconds: number): void {
   );
 }
 
-/** The funding of the caller's own leg. */
-export async function buildFund(deps: Deps, request: BuildRequest): Promise<Built> {
-  const { signal, feeRateSatPerVbyte } = request;
-  const { swap, party } = await swapOfCaller(deps.db, request.swapId, request.accountId);
+/** A funding that may be sent now. */
+export type Fundable = {
+  readonly swap: Swap;
+  readonly name: LegName;
+  readonly escrow: WatchedEscrow;
+  readonly state: SwapState;
+  readonly clocks: Clocks;
+};
+
+/** The swap and leg of a funding, which the caller funds. Asks no chain. */
+export async function fundAsked(
+  tx: Tx,
+  request: Omit<BuildRequest, 'signal' | 'feeRateSatPerVbyte'>,
+): Promise<{ swap: Swap; name: LegName }> {
+  const { swap, party } = await swapOfCaller(tx, request.swapId, request.accountId);
   const { leg: name } = legNamed(swap, request.leg);
   mustFund(swap.state.legs[name], party);
+  return { swap, name };
+}
+
+/** Passes the gates of a funding, and tries what it is for. */
+export async function mayFund(
+  deps: Deps,
+  { swap, name }: { readonly swap: Swap; readonly name: LegName },
+  signal: AbortSignal,
+): Promise<Fundable> {
   const { state, clocks } = await readBothLegs(deps, swap, signal);
   fundGate(state, name, clocks);
   await sourcesAgree(deps, swap, signal);
@@ -103,8 +123,18 @@ export async function buildFund(deps: Deps, request: BuildRequest): Promise<Buil
       adapterOf(deps, other.chain).preflight(other, 'payout', signal),
     );
   }
+  const trying = adapterOf(deps, chain).preflight(escrow.terms, 'funding', signal);
+  await within(signal, chain, trying);
+  return { swap, name, escrow, state, clocks };
+}
+
+/** The funding of the caller's own leg. */
+export async function buildFund(deps: Deps, request: BuildRequest): Promise<Built> {
+  const { signal, feeRateSatPerVbyte } = request;
+  const asked = await fundAsked(deps.db, request);
+  const { name, escrow, state, clocks } = await mayFund(deps, asked, signal);
+  const { chain } = state.legs[name];
   const adapter = adapterOf(deps, chain);
-  await within(signal, chain, adapter.preflight(escrow.terms, 'funding', signal));
   const building = adapter.buildFund({ escrow, feeRateSatPerVbyte }, signal);
   const material = await within(signal, chain, building);
   return built(material, fundBy(state, state.legs[name]), clocks.wall);

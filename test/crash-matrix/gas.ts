@@ -40,7 +40,8 @@ export function gasOn(chain: SimChain, wire: Wire): Gas {
   };
   const graces = { claimSeconds: 0, refundSeconds: 0 };
   const relays = { cap: plenty, perAccount: 1_000, tokenAccounts: 0 };
-  return { account, dailyCap: plenty, lowBalance: 0n, graces, relays };
+  const fundings = { cap: 0n, perAccount: 0 };
+  return { account, dailyCap: plenty, lowBalance: 0n, graces, relays, fundings };
 }
 
 const coinOf = (nonce: number) => `gas-${nonce}`;

@@ -108,7 +108,8 @@ export function gasOf(
     const account = simGasAccount({ ...parts(chain), address, reserveFee });
     // What refuses relays here is what the key has.
     const relays = { cap: 4n * issued, perAccount: 1_000, tokenAccounts: 0 };
-    return [chain.chain, { account, dailyCap, lowBalance: 0n, graces, relays }];
+    const fundings = { cap: 0n, perAccount: 0 };
+    return [chain.chain, { account, dailyCap, lowBalance: 0n, graces, relays, fundings }];
   });
   return new Map(all);
 }

@@ -62,3 +62,31 @@ contract Furnace {
         for (uint256 i = 0; i < writes; i++) junk[next++] = 1;
     }
 }
+
+/// Is paid by signature, under the name of another, and burns whatever gas comes with it.
+contract Burner {
+    bool public shouts;
+
+    function set(bool shouts_) external {
+        shouts = shouts_;
+    }
+
+    function balanceOf(address) external pure returns (uint256) {
+        return 0;
+    }
+
+    function DOMAIN_SEPARATOR() external view returns (bytes32) {
+        bytes32 kind = keccak256(
+            "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
+        );
+        bytes32 name = keccak256("Dev Coin");
+        return keccak256(abi.encode(kind, name, keccak256("2"), block.chainid, address(this)));
+    }
+
+    fallback() external {
+        while (!shouts) {}
+        assembly ("memory-safe") {
+            revert(0, 120000)
+        }
+    }
+}

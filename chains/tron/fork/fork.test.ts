@@ -7,6 +7,7 @@ import { Address } from '@ethereumjs/util';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { tronHex } from '../address.ts';
 import { httpClient } from '../http.ts';
+import { tronDevPolicy } from '../policy.ts';
 import { startTron, type TestChain } from '../testing/chain.ts';
 import { deployCode, deployToken } from '../testing/tokens.ts';
 import { newWatch, type Watch } from '../watch.ts';
@@ -20,7 +21,8 @@ let watch: Watch;
 before(async () => {
   chain = await startTron();
   const http = httpClient({ chain: 'tron-dev', sources: [{ url: chain.url }] });
-  watch = newWatch('tron-dev', http, chain.deployment, () => {});
+  const { deployment } = chain;
+  watch = newWatch({ chain: 'tron-dev', http, deployment, policy: tronDevPolicy });
 });
 after(() => chain.stop());
 

@@ -1,0 +1,37 @@
+// What calldata does to escrows that are watched.
+
+import { type Names, secretsIn } from '../calldata.ts';
+import { learn, type Watching } from '../kit/watch.ts';
+import type { DecodedCall } from './calls.ts';
+
+export type Verb = DecodedCall['verb'];
+
+/** A call of ours; its escrow as it is named outside of its contract. */
+type Call = Pick<DecodedCall, 'verb' | 'secret'> & { readonly escrow: string };
+
+type Watched = Pick<Watching, 'byHashlock' | 'secrets' | 'owed'> & {
+  readonly names: Names;
+  readonly known: ReadonlyMap<string, unknown>;
+};
+
+/**
+ * What a transaction, in a block or not, failed or not, does or tries to do to watched escrows.
+ * `data` is all that it says, hex with 0x: a memo can show a secret too. `isDirect`: it was sent to
+ * the contract.
+ */
+export function touchesIn(
+  watching: Watched,
+  data: string,
+  isDirect: boolean,
+  callsIn: (wanted: (hashlock: string) => boolean) => readonly Call[],
+): Map<string, Verb | null> {
+  const touched = new Map<string, Verb | null>();
+  // To be named costs its sender little, so it touches nobody; a secret does (`learn`).
+  for (const secret of secretsIn(watching, data, isDirect)) learn(watching, secret);
+  for (const { verb, escrow, secret } of callsIn((each) => watching.byHashlock.has(each))) {
+    if (watching.known.has(escrow)) touched.set(escrow, verb);
+    if (secret === null) continue;
+    for (const each of learn(watching, secret)) if (!touched.has(each)) touched.set(each, null);
+  }
+  return touched;
+}

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import type { Abi, AbiFunction, Address, Hex } from 'viem';
+import { encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
+import { ParleyError } from '../../core/errors.ts';
+import { type EvmAdapter, evmAdapter } from './adapter.ts';
+import { evmDeployment } from './plan.ts';
+import { evmChains } from './policy.ts';
+import { deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
+import { compileTestContracts } from './testing/compile.ts';
+import { type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
+import {
+  anyone,
+  deployToken,
+  fund,
+  funder,
+  type Leg,
+  later,
+  mint,
+  newLeg,
+} from './testing/swap.ts';
+import { signedCall, type TokenAbilities, typedDataProblems, typedDataToSign } from './ways.ts';
+
+const { policy } = evmChains['evm-dev'];
+const signal = () => AbortSignal.timeout(60_000);
+const tokens = compileTestContracts('Ways.sol');
+let chain: TestChain;
+let devCoin: Address;
+let devAbi: Abi;
+const put = (name: string) => deploy(chain, tokens.get(name)!.bytecode);
+const stops: TestNode[] = [];
+
+before(async () => {
+  chain = await startAnvil();
+  const file = new URL('../../contracts/escrows/artifacts/DevCoin.json', import.meta.url);
+  const { bytecode, abi } = JSON.parse(readFileSync(file, 'utf8'));
+  devAbi = abi;
+  devCoin = await deploy(chain, bytecode as Hex);
+});
+after(async () => {
+  await Promise.all(stops.map((each) => each.stop()));
+  await chain.stop();
+});
+
+function adapterOf(rpcUrl = chain.rpcUrl): EvmAdapter {
+  return evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls: [rpcUrl], policy });
+}
+
+const abilities = (token: string, adapter = adapterOf()) =>
+  adapter.ways!.abilities(token, signal());
+const nothing: TokenAbilities = { permit: null, authorization: null };
+
+async function lying(lie: Lie): Promise<EvmAdapter> {
+  const node = await lyingNode(chain.rpcUrl, lie);
+  stops.push(node);
+  return adapterOf(node.url);
+}
+
+/** A node that knows no state overrides. */
+const lendsNothing: Lie = ({ params }, forward) =>
+  params.length > 2
+    ? { error: { code: -32602, message: 'too many arguments, want at most 2' } }
+    : forward();
+
+const domainOf = (token: string, name: string, version: string) => ({
+  name,
+  version,
+  chainId: '31337',
+  verifyingContract: token,
+});
+
+test('a token that takes permits and authorizations is found to, on any node', async () => {
+  const domain = domainOf(devCoin, 'Dev Coin', '2');
+  const both = { permit: domain, authorization: domain };
+  assert.deepEqual(await abilities(devCoin), both);
+  assert.deepEqual(await abilities(devCoin, await lying(lendsNothing)), both);
+});
+
+test('a domain is the one that the token hashes: told, usual, or of a bridge', async () => {
+  const renamed = await put('Renamed');
+  const bridged = await put('Bridged');
+  const permit = async (token: string) => (await abilities(token)).permit;
+  assert.deepEqual(await permit(renamed), domainOf(renamed, 'First', '7'));
+  assert.deepEqual(await permit(bridged), {
+    name: 'Signed',
+    version: '1',
+    verifyingContract: bridged,
+    salt: `0x${'7a69'.padStart(64, '0')}`,
+  });
+});
+
+test('an authorization that moves no nothing is tried with a balance that is lent', async () => {
+  const token = await put('NoNothing');
+  const domain = domainOf(token, 'Signed', '7');
+  assert.deepEqual(await abilities(token), { permit: domain, authorization: domain });
+});
+
+test('a token that takes no signature, or anybody’s, or hashes another domain, has no ability', async () => {
+  const plain = await deployToken(chain, 'DevDollar');
+  const lendless = await lying(lendsNothing);
+  assert.deepEqual(await abilities(plain), nothing);
+  for (const name of ['Careless', 'Lying', 'DaiLike', 'TakesCalls', 'AnswersAll']) {
+    const token = await put(name);
+    assert.deepEqual(await abilities(token), nothing, name);
+    assert.deepEqual(await abilities(token, lendless), nothing, name);
+  }
+});
+
+test('a permit that sets no allowance is none', async () => {
+  assert.deepEqual(await abilities(await put('Ignoring')), nothing);
+});
+
+test('a name of a megabyte, or longer than a line, ends the look and no more', async () => {
+  for (const name of ['Megabyte', 'LongNamed']) {
+    assert.deepEqual(await abilities(await put(name)), nothing, name);
+  }
+});
+
+test('what the node cannot answer throws, and says nothing of the token', async () => {
+  const refuses = (about: string) =>
+    lying(({ method, params }, forward) =>
+      method === 'eth_call' && JSON.stringify(params).toLowerCase().includes(about)
+        ? { error: { code: -32000, message: 'header not found' } }
+        : forward(),
+    );
+  const unavailable = (error: unknown) =>
+    error instanceof ParleyError && error.code === 'chain_unavailable';
+  const receive = 'receiveWithAuthorization';
+  const selectors = ['DOMAIN_SEPARATOR', 'nonces', 'permit', receive].map((name) =>
+    toFunctionSelector(getAbiItem({ abi: devAbi, name }) as AbiFunction).slice(2),
+  );
+  for (const about of selectors) {
+    await assert.rejects(abilities(devCoin, await refuses(about)), unavailable, about);
+  }
+});
+
+async function leg(token: string, over = {}): Promise<Leg> {
+  return newLeg(chain, { token, ...over });
+}
+
+async function waysOf(each: Leg, found: TokenAbilities, over = {}, adapter = adapterOf()) {
+  const input = {
+    escrow: each.escrow,
+    abilities: found,
+    isFresh: false,
+    needsAllowance: true,
+    allowance: 'exact' as const,
+    authorizes: true,
+    deadline: each.terms.fundBefore!,
+    ...over,
+  };
+  return adapter.ways!.alternatives(input, signal());
+}
+
+/** What the SDK would ask of its own node. */
+async function viewOf(token: string) {
+  const { abi } = tokens.get('Permitting')!;
+  const read = (functionName: string, args: readonly unknown[] = []) =>
+    chain.client.readContract({ abi, address: token as Address, functionName, args });
+  return {
+    separator: (await read('DOMAIN_SEPARATOR')) as string,
+    nonce: (await read('nonces', [funder.address])) as bigint,
+    allowance: 'exact' as const,
+    latestDeadline: Number.MAX_SAFE_INTEGER,
+  };
+}
+
+test('each way that is offered funds the escrow with one signature and one transaction', async () => {
+  const found = await abilities(devCoin);
+  await mint(chain, devCoin, funder.address, 1_000_000n);
+  for (const way of ['permit', 'permit', 'authorization'] as const) {
+    const each = await leg(devCoin);
+    const offered = (await waysOf(each, found))!;
+    assert.deepEqual(
+      offered.map((one) => one.way),
+      ['permit', 'authorization'],
+    );
+    const one = offered.find((other) => other.way === way)!;
+    const deployment = evmDeployment(chain.chainId);
+    const view = await viewOf(devCoin);
+    assert.deepEqual(typedDataProblems(one, each.terms, deployment, view), []);
+    const signature = await funder.signTypedData(typedDataToSign(one.typedData!));
+    // The funder itself, or whoever has the signature.
+    await send(chain, way === 'permit' ? funder : anyone, signedCall(one.call!, signature));
+    const { funded } = await adapterOf().readEscrow(each.escrow, signal());
+    assert.ok(funded !== null, way);
+  }
+});
+
+test('the text of an authorization is given when it is asked for, a permit when it is needed', async () => {
+  const found = await abilities(devCoin);
+  const each = await leg(devCoin);
+  const [only, ...others] = (await waysOf(each, found, {
+    needsAllowance: false,
+    authorizes: false,
+  }))!;
+  assert.deepEqual(others, []);
+  assert.deepEqual(only, {
+    way: 'authorization',
+    from: null,
+    typedData: null,
+    call: null,
+    relay: false,
+  });
+  assert.deepEqual(await waysOf(await leg(devCoin, { token: null }), found), []);
+});
+
+test('what the token took once and takes no more is not offered but is to be tried anew', async () => {
+  const token = await put('NoNothing');
+  const found = await abilities(token);
+  const permits = { ...found, authorization: null };
+  const each = await leg(token);
+  assert.equal((await waysOf(each, permits))?.length, 1);
+  const { abi } = tokens.get('NoNothing')!;
+  const data = encodeFunctionData({ abi, functionName: 'turnOff', args: [] });
+  await send(chain, anyone, { to: token, data });
+  assert.equal(await waysOf(each, permits), null);
+  assert.equal(await waysOf(each, { ...found, permit: null }), null);
+  assert.deepEqual(await abilities(token), nothing);
+  const cannotSay = await lying(lendsNothing);
+  const coin = await abilities(devCoin);
+  assert.equal(await waysOf(await leg(devCoin), coin, {}, cannotSay), null);
+  const fresh = await waysOf(await leg(devCoin), coin, { isFresh: true }, cannotSay);
+  assert.equal(fresh?.length, 2);
+});
+
+test('a signature may open its escrow until its lane is used, or its fund-by has passed, at depth', async () => {
+  const adapter = adapterOf();
+  const mayOpen = (each: Leg) => adapter.ways!.mayOpen(each.escrow, signal());
+  const [first, second] = [await leg(devCoin), await leg(devCoin)];
+  assert.equal(await mayOpen(first), true);
+  // Another escrow of the funder takes the lane.
+  const { terms } = first;
+  const other = await newLeg(chain, { ...terms, token: null, hashlock: 'ab'.repeat(32) });
+  await fund(chain, other);
+  assert.equal(await mayOpen(first), true, 'one block is not two');
+  await chain.client.mine({ blocks: 1 });
+  assert.equal(await mayOpen(first), false);
+  assert.equal(await mayOpen(second), true);
+  await later(chain, 3_700);
+  assert.equal(await mayOpen(second), true, 'one block is not two');
+  await chain.client.mine({ blocks: 1 });
+  assert.equal(await mayOpen(second), false);
+});

@@ -1,0 +1,351 @@
+// Which signatures of its holders a token takes: a permit (EIP-2612), an authorization (EIP-3009).
+// A token may answer anything to anybody, so each is tried by eth_call with a key that is thrown
+// away: the right signature must work and a stranger's must not. Nothing is sent. Not taken:
+// permits as DAI has them (nonce, expiry, allowed), which are another function.
+
+import { randomBytes, randomInt } from 'node:crypto';
+import { encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem';
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { decodeAbiParameters, decodeFunctionResult, getAddress, numberToHex } from 'viem/utils';
+import { gathering } from '../gathering.ts';
+import { mostNameLength } from '../inspection.ts';
+import type { TokenDomain, TypedData } from '../material.ts';
+import { type Rpc, RpcError } from '../rpc.ts';
+import { ask, askWord, callData, isCallFailure, questionGas } from './checks/ask.ts';
+import { trialAbi, trialCode } from './checks/trial-code.ts';
+import { refused } from './node.ts';
+import type { EvmDeployment } from './plan.ts';
+import { lendBalance, lends, type Overrides, stranger } from './simulate.ts';
+import {
+  authorizationData,
+  noAbilities,
+  parseSignature,
+  permitData,
+  separatorOf,
+  type TokenAbilities,
+  typedDataToSign,
+} from './ways.ts';
+
+/** Where a token is tried, and for which contract. */
+export type Trying = {
+  readonly rpc: Rpc;
+  readonly deployment: EvmDeployment;
+  readonly token: string;
+};
+
+/** No clock comes so far, and any number type of a token holds it. */
+const farAhead = 2 ** 40;
+const stepGas = BigInt(questionGas);
+
+/** Throws where the node cannot answer. */
+export async function findAbilities(asked: Trying, signal: AbortSignal): Promise<TokenAbilities> {
+  const trying = { ...asked, rpc: gathering(asked.rpc, signal) };
+  const domain = await domainOf(trying, signal);
+  if (domain === null) return noAbilities;
+  const [permits, authorizes] = await Promise.all([
+    takesPermits(trying, domain, signal),
+    takesAuthorizations(trying, domain, signal),
+  ]);
+  return { permit: permits ? domain : null, authorization: authorizes ? domain : null };
+}
+
+/** The one whose hash is the token's own separator: no other signature would be taken. */
+async function domainOf(
+  { rpc, deployment, token }: Trying,
+  signal: AbortSignal,
+): Promise<TokenDomain | null> {
+  const answerTo = (signature: string) => ask(rpc, token, callData(signature), signal);
+  const [separator, told, name, ...versions] = await Promise.all([
+    answerTo('DOMAIN_SEPARATOR()'),
+    answerTo('eip712Domain()'),
+    answerTo('name()'),
+    answerTo('version()'),
+    answerTo('ERC712_VERSION()'),
+  ]);
+  if (separator?.length !== 66) return null;
+  const candidates = [
+    domainIn(told),
+    ...usualDomains(stringIn(name), versions.map(stringIn), deployment, token),
+  ];
+  return candidates.find((each) => each !== null && separatorOf(each) === separator) ?? null;
+}
+
+const domainAbi = parseAbi([
+  'function eip712Domain() view returns (bytes1, string, string, uint256, address, bytes32, uint256[])',
+]);
+const domainField = { name: 1, version: 2, chainId: 4, verifyingContract: 8, salt: 16 } as const;
+/** Two texts and ten words, and no more. */
+const longestDomain = 4_096;
+
+/** As EIP-5267 answers; null where it is not a domain that a wallet could show. */
+function domainIn(answer: Hex | null): TokenDomain | null {
+  if (answer === null || answer.length > longestDomain) return null;
+  try {
+    const [fields, name, version, chainId, contract, salt, extensions] = decodeFunctionResult({
+      abi: domainAbi,
+      data: answer,
+    });
+    const has = (field: keyof typeof domainField) => (Number(fields) & domainField[field]) !== 0;
+    if (!has('name') || !has('verifyingContract') || extensions.length > 0) return null;
+    if (!isShowable(name) || !isShowable(version)) return null;
+    return {
+      name,
+      ...(has('version') ? { version } : {}),
+      ...(has('chainId') ? { chainId: `${chainId}` } : {}),
+      verifyingContract: getAddress(contract),
+      ...(has('salt') ? { salt } : {}),
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** Without EIP-5267: what tokens hash as a rule, and those that Polygon's bridge made. */
+function usualDomains(
+  name: string | null,
+  told: readonly (string | null)[],
+  { chainId }: EvmDeployment,
+  verifyingContract: string,
+): TokenDomain[] {
+  if (name === null) return [];
+  const known = told.filter((each) => each !== null);
+  const versions = [...known, '1', '2', null].map((version) =>
+    version === null ? {} : { version },
+  );
+  const salt = numberToHex(chainId, { size: 32 });
+  return versions.flatMap((version) => [
+    { name, ...version, chainId: `${chainId}`, verifyingContract },
+    { name, ...version, verifyingContract, salt },
+  ]);
+}
+
+/** Of a text of the ABI, as it is: a character less would be another hash. */
+function stringIn(answer: Hex | null): string | null {
+  if (answer === null || answer.length > longestDomain) return null;
+  try {
+    const [text] = decodeAbiParameters([{ type: 'string' }], answer);
+    return text !== '' && isShowable(text) ? text : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What a wallet shows in a line, and what can be kept. */
+function isShowable(text: string): boolean {
+  return text.length <= mostNameLength && !/[\p{Cc}\p{Cs}\uFFFD]/u.test(text);
+}
+
+const permitAbi = parseAbi([
+  'function permit(address, address, uint256, uint256, uint8, bytes32, bytes32)',
+  'function receiveWithAuthorization(address, address, uint256, uint256, uint256, bytes32, uint8, bytes32, bytes32)',
+]);
+
+function newKey(): PrivateKeyAccount {
+  return privateKeyToAccount(`0x${randomBytes(32).toString('hex')}`);
+}
+
+async function partsOf(by: PrivateKeyAccount, typedData: TypedData) {
+  const { v, r, s } = parseSignature(await by.signTypedData(typedDataToSign(typedData)));
+  return [v, r, s] as const;
+}
+
+/** A permit of `owner` for the contract, signed by `by`. */
+async function permitCall(
+  { deployment }: Trying,
+  domain: TokenDomain,
+  { owner, by, value, nonce }: Permit,
+): Promise<Hex> {
+  const spender = deployment.contract as Hex;
+  const values = { nonce, value, deadline: farAhead };
+  const parts = await partsOf(by, permitData(domain, owner, spender, values));
+  const args = [owner, spender, value, BigInt(farAhead), ...parts] as const;
+  return encodeFunctionData({ abi: permitAbi, functionName: 'permit', args });
+}
+
+type Permit = {
+  readonly owner: Hex;
+  readonly by: PrivateKeyAccount;
+  readonly value: bigint;
+  readonly nonce: bigint;
+};
+
+async function authorizationCall(
+  { deployment }: Trying,
+  domain: TokenDomain,
+  { from, by, value }: { readonly from: Hex; readonly by: PrivateKeyAccount; value: bigint },
+): Promise<Hex> {
+  const to = deployment.contract as Hex;
+  const nonce: Hex = `0x${randomBytes(32).toString('hex')}`;
+  const values = { value, validBefore: farAhead, nonce };
+  const parts = await partsOf(by, authorizationData(domain, from, to, values));
+  const args = [from, to, value, 0n, BigInt(farAhead), nonce, ...parts] as const;
+  return encodeFunctionData({ abi: permitAbi, functionName: 'receiveWithAuthorization', args });
+}
+
+const noncesCall = (owner: string) => callData('nonces(address)', owner);
+
+async function takesPermits(
+  trying: Trying,
+  domain: TokenDomain,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { rpc, token } = trying;
+  const [account, other] = [newKey(), newKey()];
+  const owner = account.address;
+  const [nonce, canLend] = await Promise.all([
+    askWord(rpc, token, noncesCall(owner), signal),
+    lends(rpc, signal),
+  ]);
+  if (nonce === null) return false;
+  const permit = { owner, value: BigInt(randomInt(1, 2 ** 32)), nonce };
+  const [right, wrong] = await Promise.all(
+    [account, other].map((by) => permitCall(trying, domain, { ...permit, by })),
+  );
+  const works = canLend
+    ? (call: Hex) => allowsAfter(trying, call, permit, signal)
+    : (call: Hex) => succeeds(trying, call, null, signal);
+  const [byOwner, byOther] = await Promise.all([works(right ?? '0x'), works(wrong ?? '0x')]);
+  return byOwner && !byOther;
+}
+
+/** Whether the owner's allowance is the permit's value right after it. */
+async function allowsAfter(
+  trying: Trying,
+  permit: Hex,
+  { owner, value }: Pick<Permit, 'owner' | 'value'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const steps = [permit, allowanceCall(trying, owner)];
+  const answers = await inOneCall(trying, steps, signal).catch((error: unknown) => {
+    throw error instanceof RpcError ? refused(trying.rpc, 'eth_call', error) : error;
+  });
+  return answers.length === steps.length && wordIn(answers.at(-1)) === value;
+}
+
+function allowanceCall({ deployment }: Trying, owner: Hex): Hex {
+  const args = [owner, deployment.contract as Hex] as const;
+  return encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args });
+}
+
+async function takesAuthorizations(
+  trying: Trying,
+  domain: TokenDomain,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { rpc, token } = trying;
+  const [account, other] = [newKey(), newKey()];
+  const from = account.address;
+  const triedWith = async (value: bigint, lent: Overrides | null) => {
+    const calls = [account, other].map((by) =>
+      authorizationCall(trying, domain, { from, by, value }),
+    );
+    const [right, wrong] = await Promise.all(
+      calls.map(async (call) => succeeds(trying, await call, lent, signal)),
+    );
+    return right === true && wrong === false;
+  };
+  if (await triedWith(0n, null)) return true;
+  // Some tokens move no nothing.
+  const lent = await lendBalance(rpc, token, from, 1n, signal);
+  return lent !== null && triedWith(1n, lent);
+}
+
+/** A call of the token by the contract. */
+async function succeeds(
+  { rpc, deployment, token }: Trying,
+  data: Hex,
+  lent: Overrides | null,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const call = { from: deployment.contract, to: token, data, gas: questionGas };
+  const params = lent === null ? [call, 'latest'] : [call, 'latest', lent];
+  try {
+    await rpc.call('eth_call', params, signal);
+    return true;
+  } catch (error) {
+    if (isCallFailure(error)) return false;
+    throw error instanceof RpcError ? refused(rpc, 'eth_call', error) : error;
+  }
+}
+
+/**
+ * Calls of the token by the contract, one after the other, by code that is lent to it. Ends with
+ * the first that fails, which has no answer here. Throws RpcError where the node refuses.
+ */
+async function inOneCall(
+  { rpc, deployment, token }: Trying,
+  steps: readonly Hex[],
+  signal: AbortSignal,
+): Promise<Hex[]> {
+  const contract = deployment.contract as Hex;
+  const none = { payer: zero, payee: zero } as const;
+  const told = steps.map((data) => {
+    return { actor: contract, to: token as Hex, data, gasMost: stepGas, ...none };
+  });
+  const args = [token as Hex, 0n, stepGas, told] as const;
+  const data = encodeFunctionData({ abi: trialAbi, functionName: 'run', args });
+  const gas = (stepGas + 100_000n) * BigInt(steps.length + 1);
+  const call = { from: stranger, to: contract, data, gas: numberToHex(gas) };
+  const lent: Overrides = { [contract]: { code: trialCode } };
+  try {
+    const answer = await rpc.call('eth_call', [call, 'latest', lent], signal);
+    const results = decodeFunctionResult({
+      abi: trialAbi,
+      functionName: 'run',
+      data: answer as Hex,
+    });
+    return results.filter(({ made, ok }) => made && ok).map((each) => each.answer);
+  } catch (error) {
+    if (isCallFailure(error)) return [];
+    throw error;
+  }
+}
+
+const zero: Hex = `0x${'0'.repeat(40)}`;
+
+function wordIn(answer: Hex | undefined): bigint | null {
+  return answer === undefined || answer.length < 66 ? null : BigInt(answer.slice(0, 66));
+}
+
+/** The funder's next permit; 0 where the token says none. */
+export async function nonceOf(
+  { rpc, token }: Trying,
+  funder: string,
+  signal: AbortSignal,
+): Promise<bigint> {
+  return (await askWord(rpc, token, noncesCall(funder), signal)) ?? 0n;
+}
+
+/**
+ * The same, of a token that still takes what it was found to take: one that can be upgraded may
+ * not. null: it does not, or the node lends no code and cannot say.
+ */
+export async function stillAble(
+  trying: Trying,
+  { permit, authorization }: TokenAbilities,
+  funder: string,
+  signal: AbortSignal,
+): Promise<bigint | null> {
+  const account = newKey();
+  const owner = account.address;
+  const value = BigInt(randomInt(1, 2 ** 32));
+  const steps: Hex[] = [callData('DOMAIN_SEPARATOR()')];
+  if (permit !== null) {
+    const call = await permitCall(trying, permit, { owner, by: account, value, nonce: 0n });
+    steps.push(noncesCall(funder), call, allowanceCall(trying, owner));
+  }
+  if (authorization !== null) {
+    const moved = { from: owner, by: account, value: 0n };
+    steps.push(await authorizationCall(trying, authorization, moved));
+  }
+  const answers = await inOneCall(trying, steps, signal).catch((error: unknown) => {
+    if (error instanceof RpcError) return [];
+    throw error;
+  });
+  if (answers.length < steps.length) return null;
+  const domain = permit ?? authorization;
+  if (domain === null || answers[0] !== separatorOf(domain)) return null;
+  if (permit === null) return 0n;
+  const nonce = wordIn(answers[1]);
+  return wordIn(answers[3]) === value ? nonce : null;
+}

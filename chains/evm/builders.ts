@@ -1,0 +1,123 @@
+// Unsigned calls for the party that each belongs to, who pays its gas.
+
+import type { BuildInput, SpendInput, WatchedEscrow } from '../adapter.ts';
+import type { Batch, BuiltBatch } from '../batches.ts';
+import { begun, gathering } from '../gathering.ts';
+import {
+  alreadyFunded,
+  batchFails,
+  holdsNothing,
+  mayReveal,
+  mustBeWorth,
+} from '../kit/builders.ts';
+import type { EvmCall, EvmMaterial } from '../material.ts';
+import { amountOf, fewWords, RpcError } from '../rpc.ts';
+import { parseEvmAddress } from './address.ts';
+import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
+import { batchCall } from './batch.ts';
+import { allowanceOf, gasPrice, text, wordOf } from './node.ts';
+import { claimCall, evmEscrow, fundCalls, refundCall } from './plan.ts';
+import { readRevert } from './reverts.ts';
+import { stateAt } from './state.ts';
+import type { Watch } from './watch.ts';
+
+function material(
+  { chain, chainId }: Watch,
+  escrow: string,
+  txs: readonly EvmCall[],
+  from?: string,
+): EvmMaterial {
+  const by = from === undefined ? {} : { from };
+  return { chain, family: 'evm', sign: 'evm-tx', chainId, ...by, txs, escrow };
+}
+
+export async function buildFund(
+  watch: Watch,
+  { escrow: { terms }, allowance }: BuildInput,
+  signal: AbortSignal,
+): Promise<EvmMaterial> {
+  const { rpc, deployment } = watch;
+  const { address } = evmEscrow(terms, deployment);
+  const from = parseEvmAddress(terms.refund.address);
+  await mustAgreeOnHeads(watch, signal);
+  const { token } = terms;
+  const together = gathering(rpc, signal);
+  const shown = stateAt(together, deployment, terms, 'latest', signal);
+  const allowing = begun(
+    token === null
+      ? Promise.resolve(0n)
+      : allowanceOf(together, token, from, deployment.contract, signal),
+  );
+  const { state } = await shown;
+  if (state !== 'never' && state !== 'void') throw alreadyFunded(address);
+  const calls = fundCalls(terms, deployment, await allowing, allowance);
+  return material(watch, address, calls, from);
+}
+
+export async function buildClaim(
+  watch: Watch,
+  input: SpendInput,
+  secret: string,
+  signal: AbortSignal,
+): Promise<EvmMaterial> {
+  const { escrow } = input;
+  await mayReveal(watch, input, secret, () => mustAgree(watch, escrow, signal));
+  const address = await mustHold(watch, escrow, signal);
+  return material(watch, address, [claimCall(escrow.terms, watch.deployment, secret)]);
+}
+
+export async function buildRefund(
+  watch: Watch,
+  { escrow }: SpendInput,
+  signal: AbortSignal,
+): Promise<EvmMaterial> {
+  const address = await mustHold(watch, escrow, signal);
+  return material(watch, address, [refundCall(escrow.terms, watch.deployment)]);
+}
+
+/** See ChainAdapter. Every secret in it is public: it is tried as it is sent. */
+export async function buildBatch(
+  watch: Watch,
+  batch: Batch,
+  from: string,
+  signal: AbortSignal,
+): Promise<BuiltBatch> {
+  const { chain, rpc, deployment } = watch;
+  const call = batchCall(batch, deployment);
+  const tried = { from, ...call };
+  try {
+    const said = await rpc.call('eth_call', [tried, 'latest'], signal, fewWords);
+    const gas = await rpc.call('eth_estimateGas', [tried], signal, fewWords);
+    const settles = Number(wordOf(text(said)));
+    return { material: material(watch, deployment.contract, [call]), settles, gas: amountOf(gas) };
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const { words } = readRevert(error.data, error.message);
+    throw batchFails(chain, batch, words);
+  }
+}
+
+async function mustHold(
+  { chain, rpc, deployment }: Watch,
+  { terms }: WatchedEscrow,
+  signal: AbortSignal,
+): Promise<string> {
+  const { address } = evmEscrow(terms, deployment);
+  const { state } = await stateAt(rpc, deployment, terms, 'latest', signal);
+  if (state === 'open') return address;
+  const why = state === 'never' || state === 'void' ? 'never funded' : state;
+  throw holdsNothing(chain, address, `holds nothing: ${why}`, { state });
+}
+
+const claimGas = 50_000n;
+
+export async function checkAmount(
+  { rpc, chain }: Watch,
+  token: string | null,
+  amount: bigint,
+  signal: AbortSignal,
+): Promise<void> {
+  // What a token is worth in gas is not known here.
+  const least = token === null ? claimGas * (await gasPrice(rpc, signal)) : 0n;
+  mustBeWorth(chain, amount, least, 'gas');
+}

@@ -1,0 +1,65 @@
+// Fundings by signature, as a market offers them: what the token takes at this moment, the texts,
+// and whether one that was handed out may still open its escrow.
+
+import type { WatchedEscrow } from '../adapter.ts';
+import type { FundWays, WaysInput } from '../fund-ways.ts';
+import { gathering } from '../gathering.ts';
+import type { FundAlternative } from '../material.ts';
+import type { Opened } from '../opened.ts';
+import { findAbilities, nonceOf, stillAble } from './abilities.ts';
+import { blockAt, headBlock } from './node.ts';
+import { standingAllowance } from './plan.ts';
+import { deepestBlock } from './read.ts';
+import { stateAt } from './state.ts';
+import type { Watch } from './watch.ts';
+import { authorizationAlternative, permitAlternative } from './ways.ts';
+
+export function fundWaysOf(watch: Watch, opened: Opened): FundWays {
+  const { rpc, deployment } = watch;
+  return {
+    abilities: opened((token: string, signal) => findAbilities({ rpc, deployment, token }, signal)),
+    alternatives: opened((input: WaysInput, signal) => alternatives(watch, input, signal)),
+    mayOpen: opened((escrow: WatchedEscrow, signal) => mayOpen(watch, escrow, signal)),
+  };
+}
+
+async function alternatives(
+  { rpc, deployment }: Watch,
+  input: WaysInput,
+  signal: AbortSignal,
+): Promise<readonly FundAlternative[] | null> {
+  const { terms } = input.escrow;
+  const { token, amount, refund } = terms;
+  if (token === null) return [];
+  const { authorization } = input.abilities;
+  const permit = input.needsAllowance ? input.abilities.permit : null;
+  const offered = { permit, authorization };
+  if (permit === null && authorization === null) return [];
+  const trying = { rpc: gathering(rpc, signal), deployment, token };
+  const nonce = input.isFresh
+    ? await nonceOf(trying, refund.address, signal)
+    : await stillAble(trying, offered, refund.address, signal);
+  if (nonce === null) return null;
+  const value = input.allowance === 'exact' ? amount : standingAllowance;
+  const values = { nonce, value, deadline: input.deadline };
+  const found = [
+    permitAlternative(terms, deployment, offered, values),
+    authorizationAlternative(terms, deployment, offered),
+  ];
+  const told = found.filter((each) => each !== null);
+  return told.map((each) =>
+    each.way === 'permit' || input.authorizes ? each : { ...each, typedData: null, call: null },
+  );
+}
+
+async function mayOpen(watch: Watch, escrow: WatchedEscrow, signal: AbortSignal): Promise<boolean> {
+  const { rpc, deployment } = watch;
+  const { fundBefore = Number.POSITIVE_INFINITY } = escrow.terms;
+  const deepest = await deepestBlock(watch, escrow, await headBlock(watch.rpc, signal), signal);
+  if (deepest < 0) return true;
+  const [block, { state }] = await Promise.all([
+    blockAt(rpc, deepest, false, signal),
+    stateAt(rpc, deployment, escrow.terms, deepest, signal),
+  ]);
+  return state === 'never' && (block === null || block.timestamp < fundBefore);
+}

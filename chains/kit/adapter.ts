@@ -1,0 +1,89 @@
+// What the adapters of EVM, TRON and Solana do alike: they check their nodes before they are used,
+// watch escrows, and offer signed bytes to every node. What a family knows it says itself.
+
+import type { ChainAdapter, Changes, Look, ReadTransaction, WatchedEscrow } from '../adapter.ts';
+import { offersTo } from '../offers.ts';
+import { opening, type Told, told, type Works } from '../opened.ts';
+import { type Client, oneSource } from '../sources.ts';
+import { watching } from '../watching.ts';
+import type { Watching } from './watch.ts';
+
+type Sent = Pick<ReadTransaction, 'raw' | 'txid'>;
+
+/** How a family sends a signed transaction. */
+export type Sending<Node, Watch> = {
+  /** What a node is asked, for sentences. */
+  readonly name: string;
+  /** Gives it to one node. Throws `refused_by_node`; a node that has it already takes it. */
+  give(node: Node, sent: Sent, signal: AbortSignal): Promise<void>;
+  /** The watched escrows that it touches; learns a secret in it. */
+  touched(watch: Watch, raw: string): Iterable<string>;
+};
+
+export type Parts<Node extends Client, Watch> = Pick<ChainAdapter, 'policy'> & {
+  readonly watch: Watch;
+  readonly node: Node;
+  /** Over all nodes, before giving up. */
+  readonly rounds: number | undefined;
+  /** Throws where the nodes are not of the configured chain, or hold another contract. */
+  check(watch: NoInfer<Watch>, signal: AbortSignal): Promise<void>;
+  /** As if all that is remembered were watched. */
+  changes(watch: NoInfer<Watch>, signal: AbortSignal): Promise<Changes>;
+  look(
+    watch: NoInfer<Watch>,
+    escrows: readonly WatchedEscrow[],
+    signal: AbortSignal,
+  ): Promise<Look>;
+  remember(watch: NoInfer<Watch>, escrow: WatchedEscrow): void;
+  forget(watch: NoInfer<Watch>, address: string): void;
+  readonly sending: Sending<Node, NoInfer<Watch>>;
+};
+
+/** `asked`: members that ask nodes, each told of `watch` and begun when the nodes are checked. */
+export function kitOf<
+  Node extends Client,
+  Watch extends Pick<Watching, 'chain' | 'owed' | 'closed'>,
+>(parts: Parts<Node, Watch>) {
+  const { watch, node, policy, sending } = parts;
+  const { chain } = watch;
+  const offers = offersTo({ chain, sources: node.sources, rounds: parts.rounds });
+  const { open, opened } = opening((signal) => parts.check(watch, signal));
+  const broadcast = async ({ raw, txid }: ReadTransaction, signal: AbortSignal) => {
+    const give = (at: number, until: AbortSignal) =>
+      sending.give(oneSource(node, at), { raw, txid }, until);
+    await offers.toAll({ name: sending.name, txid, give }, signal);
+    // A node has it, so a secret in it is public from now on, in a block or not.
+    for (const address of sending.touched(watch, raw)) watch.owed.add(address);
+    return txid;
+  };
+  return {
+    opened,
+    asked: <Members extends object>(members: Works<Watch, Members>): Told<Members> =>
+      told(watch, opened, members),
+    kept: {
+      chain,
+      policy,
+      /** Its nodes, for whoever else has something to ask of them. */
+      node,
+      open,
+      ...watching(
+        {
+          keep: (escrow) => parts.remember(watch, escrow),
+          drop: (address) => parts.forget(watch, address),
+          owe: (address) => watch.owed.add(address),
+        },
+        {
+          changes: opened((signal) => parts.changes(watch, signal)),
+          look: opened((escrows: readonly WatchedEscrow[], signal) =>
+            parts.look(watch, escrows, signal),
+          ),
+        },
+      ).methods,
+      broadcast: opened(broadcast),
+      close: async () => {
+        watch.closed.abort();
+        offers.close();
+      },
+    },
+  };
+}

@@ -1,0 +1,57 @@
+// What a builder refuses whichever the chain, with the facts of it.
+
+import { type Fact, ParleyError } from '../../core/errors.ts';
+import { opens } from '../../core/hashlock.ts';
+import type { SpendInput } from '../adapter.ts';
+import type { Batch } from '../batches.ts';
+
+/**
+ * Before a claim with this secret is built. A secret that is not public is shown only when `agree`
+ * has passed; one that is can no longer be kept, and only haste helps then. Returns which it is.
+ * Throws `wrong_secret`.
+ */
+export async function mayReveal(
+  { secrets }: { readonly secrets: ReadonlyMap<string, string> },
+  { escrow, isPublic }: SpendInput,
+  secret: string,
+  agree: () => Promise<void>,
+): Promise<{ readonly isPublic: boolean }> {
+  const { hashlock } = escrow.terms;
+  if (!opens(secret, hashlock)) {
+    throw new ParleyError('wrong_secret', `sha256(secret) is not ${hashlock}`, {});
+  }
+  const wasShown = isPublic || secrets.has(hashlock);
+  if (!wasShown) await agree();
+  return { isPublic: wasShown };
+}
+
+export function alreadyFunded(escrow: string): ParleyError {
+  return new ParleyError('already_funded', `the escrow ${escrow} was funded before`, { escrow });
+}
+
+/** `what` goes on from "the escrow X". */
+export function holdsNothing(
+  chain: string,
+  escrow: string,
+  what: string,
+  facts: Readonly<Record<string, Fact>> = {},
+): ParleyError {
+  const sentence = `the escrow ${escrow} on ${chain} ${what}`;
+  return new ParleyError('nothing_there', sentence, { escrow, ...facts });
+}
+
+/** One payment of a batch reverts all of it. */
+export function batchFails(chain: string, { verb, legs }: Batch, reason: string): ParleyError {
+  const sentence = `a ${verb} of ${legs.length} escrows on ${chain} would fail: ${reason}`;
+  return new ParleyError('payout_would_fail', sentence, { chain, legs: legs.length });
+}
+
+/** Throws `amount_too_small`. `least`: what a claim costs now, in `kind`. */
+export function mustBeWorth(chain: string, amount: bigint, least: bigint, kind: string): void {
+  if (amount > least) return;
+  throw new ParleyError(
+    'amount_too_small',
+    `${amount} on ${chain} is not more than the ${least} that claiming it costs in ${kind} now`,
+    { chain, amount, least },
+  );
+}

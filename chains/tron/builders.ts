@@ -1,0 +1,172 @@
+// Unsigned transactions for the party that each belongs to, who burns TRX for its energy.
+
+import { ParleyError } from '../../core/errors.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import type { BuildInput, SpendInput, WatchedEscrow } from '../adapter.ts';
+import type { Batch, BuiltBatch } from '../batches.ts';
+import {
+  alreadyFunded,
+  batchFails,
+  holdsNothing,
+  mayReveal,
+  mustBeWorth,
+} from '../kit/builders.ts';
+import type { TronMaterial } from '../material.ts';
+import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
+import { batchCall } from './batch.ts';
+import {
+  feeLimitOf,
+  fundEnergy,
+  heldBy,
+  ownEnergy,
+  settleEnergy,
+  transactionBytes,
+  trialOf,
+} from './energy.ts';
+import { allowanceOf, headBlock, pricesOf } from './node.ts';
+import { claimCall, fundCalls, mustFit, refundCall, tronEscrow } from './plan.ts';
+import { recordAt } from './read.ts';
+import { reasonOf } from './reverts.ts';
+import { referenceTo, type TronCall, tronTransaction } from './transaction.ts';
+import type { Watch } from './watch.ts';
+
+type Part = { readonly call: TronCall; readonly energy: bigint };
+
+/** Good for as long as a party may take to sign, counted by the chain's own clock. */
+async function material(
+  { chain, http, signSeconds }: Watch,
+  escrow: string,
+  parts: readonly Part[],
+  signal: AbortSignal,
+): Promise<TronMaterial> {
+  const prices = await pricesOf(http, signal);
+  const head = await headBlock(http, 'head', signal);
+  // A solid block is never taken back: no reorganisation makes the transaction void.
+  const reference = referenceTo(await headBlock(http, 'solid', signal));
+  const { timestampMs: timestamp } = head;
+  const expiration = timestamp + signSeconds * 1_000;
+  const transactions = parts.map(({ call, energy }) => {
+    const feeLimitSun = feeLimitOf(energy, prices);
+    return tronTransaction(call, { ...reference, expiration, timestamp, feeLimitSun });
+  });
+  const from = parts[0]?.call.from ?? '';
+  return { chain, family: 'tron', sign: 'tron-txid', from, transactions, escrow };
+}
+
+export async function buildFund(
+  watch: Watch,
+  { escrow: { terms } }: BuildInput,
+  signal: AbortSignal,
+): Promise<TronMaterial> {
+  const { http, deployment } = watch;
+  const { contract } = deployment;
+  const { address } = tronEscrow(terms, deployment);
+  await mustAgreeOnHeads(watch, signal);
+  const { status } = await recordAt(watch, { address, terms }, 'head', signal);
+  if (status !== 'never' && status !== 'void') throw alreadyFunded(address);
+  const { token, refund } = terms;
+  const allowance =
+    token === null ? 0n : await allowanceOf(http, token, refund.address, contract, signal);
+  const calls = fundCalls(terms, deployment, allowance);
+  const held = await heldBy(watch, terms, refund.address, signal);
+  const parts: Part[] = [];
+  for (const call of calls) {
+    // Before its approval a funding cannot be tried, nor before its money is there.
+    const untried = call.to === contract && (calls.length > 1 || held < terms.amount);
+    const energy = untried
+      ? await fundEnergy(watch, terms, signal)
+      : await triedEnergy(watch, terms, call, signal);
+    parts.push({ call, energy });
+  }
+  return material(watch, address, parts, signal);
+}
+
+export async function buildClaim(
+  watch: Watch,
+  input: SpendInput,
+  secret: string,
+  signal: AbortSignal,
+): Promise<TronMaterial> {
+  const { escrow } = input;
+  const { terms } = escrow;
+  await mayReveal(watch, input, secret, () => mustAgree(watch, escrow, signal));
+  const address = await mustHold(watch, escrow, signal);
+  const energy = await settleEnergy(watch, terms, terms.payout.address, signal);
+  const call = claimCall(terms, watch.deployment, secret);
+  return material(watch, address, [{ call, energy }], signal);
+}
+
+export async function buildRefund(
+  watch: Watch,
+  { escrow }: SpendInput,
+  signal: AbortSignal,
+): Promise<TronMaterial> {
+  const { terms } = escrow;
+  const address = await mustHold(watch, escrow, signal);
+  const energy = await settleEnergy(watch, terms, terms.refund.address, signal);
+  const call = refundCall(terms, watch.deployment);
+  return material(watch, address, [{ call, energy }], signal);
+}
+
+/** See ChainAdapter. Every secret in it is public: it is tried as it is sent. */
+export async function buildBatch(
+  watch: Watch,
+  batch: Batch,
+  from: string,
+  signal: AbortSignal,
+): Promise<BuiltBatch> {
+  const { deployment } = watch;
+  const call = batchCall(batch, deployment, from);
+  const trial = await trialOf(watch, call, signal);
+  const reason = reasonOf(trial);
+  if (reason !== null) throw batchFails(watch.chain, batch, reason);
+  const settles = Number(BigInt(`0x${trial.output.slice(0, 64) || '0'}`));
+  const parts = [{ call, energy: trial.energy }];
+  const built = await material(watch, deployment.contract, parts, signal);
+  return { material: built, settles, gas: null };
+}
+
+async function mustHold(
+  watch: Watch,
+  { terms }: WatchedEscrow,
+  signal: AbortSignal,
+): Promise<string> {
+  const { address } = tronEscrow(terms, watch.deployment);
+  const { status } = await recordAt(watch, { address, terms }, 'head', signal);
+  if (status === 'funded') return address;
+  const why = status === 'never' || status === 'void' ? 'never funded' : status;
+  throw holdsNothing(watch.chain, address, `holds nothing: ${why}`, { status });
+}
+
+/** What a call uses, by trying it. Throws `funding_would_fail` when it does not work. */
+async function triedEnergy(
+  watch: Watch,
+  { token, amount }: EscrowTerms,
+  call: TronCall,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const trial = await trialOf(watch, call, signal);
+  const reason = reasonOf(trial);
+  if (reason === null) return trial.energy;
+  throw new ParleyError(
+    'funding_would_fail',
+    `funding ${amount} on ${watch.chain} would fail: ${reason}`,
+    { chain: watch.chain, token, amount },
+  );
+}
+
+export async function checkAmount(
+  { http, chain }: Watch,
+  token: string | null,
+  amount: bigint,
+  signal: AbortSignal,
+): Promise<void> {
+  mustFit(token, amount);
+  // What a token is worth in energy is not known here.
+  let least = 0n;
+  if (token === null) {
+    const { energySun, byteSun } = await pricesOf(http, signal);
+    least = ownEnergy.trxSettle * energySun + transactionBytes * byteSun;
+  }
+  mustBeWorth(chain, amount, least, 'energy');
+}
