@@ -1,5 +1,5 @@
-// Questions that are asked of a chain's nodes in one turn of the event loop leave in one exchange. What a
-// batch does not answer is asked alone, so that a node without batches serves as well.
+// Questions that are asked of a chain's nodes in one turn of the event loop leave in one exchange.
+// What a batch does not answer is asked alone, so that a node without batches serves as well.
 
 import type { Asked, Rpc } from './rpc.ts';
 

@@ -113,7 +113,7 @@ function later(one: Record, other: Record): Record {
 
 const secondOf = ({ timestampMs }: Block) => Math.floor(timestampMs / 1_000);
 
-/** What they show at the newest block. A word is of that block where it was one before and after. */
+/** At the newest block. A word is of it where it was the newest before the word and after. */
 export async function look(
   watch: Watch,
   escrows: readonly WatchedEscrow[],
