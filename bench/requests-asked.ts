@@ -63,7 +63,9 @@ export async function askEverything(world: World, measure: Measure): Promise<voi
   await askBroadcasts(world, deal);
   await fundBoth(world, deal);
   await askSwap(deal);
+  claiming.on = true;
   await claimShort(world, deal);
+  claiming.on = false;
   await deepen(world);
   await claimLong(deal);
   const other = await agree(world, { initiator, counterparty });
@@ -109,16 +111,24 @@ function named<B extends object>(what: string, body: B): B {
   return body;
 }
 
-/** Of the two legs. */
-const chains: Readonly<Record<string, string>> = { a: 'on an EVM chain', b: 'on Bitcoin' };
+/** Of the two legs, and by their families. */
+const chains: Readonly<Record<string, string>> = {
+  a: 'on an EVM chain',
+  b: 'on Bitcoin',
+  evm: 'on an EVM chain',
+  bitcoin: 'on Bitcoin',
+};
+/** Whether what an EVM chain is sent is a claim. */
+const claiming = { on: false };
 
 function whatOf(body: unknown, path: string): string {
   const name = typeof body === 'object' && body !== null ? names.get(body) : undefined;
   if (name !== undefined) return name;
-  const signed = (body as { signed?: unknown } | undefined)?.signed;
-  const isClaim = typeof signed === 'object' && signed !== null && 'preimageHex' in signed;
+  const { signed, chain = '' } = (body ?? {}) as { signed?: unknown; chain?: string };
+  const hasSecret = typeof signed === 'object' && signed !== null && 'preimageHex' in signed;
+  if (signed !== undefined && (hasSecret || claiming.on)) return `a claim ${chains[chain]}`;
   const [, leg = ''] = /\/legs\/(.)\//.exec(path) ?? [];
-  return isClaim ? 'a claim' : `as a swap needs it ${chains[leg] ?? ''}`.trim();
+  return `as a swap needs it ${chains[leg] ?? ''}`.trim();
 }
 
 async function readAll({ initiator, id }: Deal): Promise<void> {

@@ -1,13 +1,15 @@
 // What one request takes of a market in this process: processor time, the longest stretch in which
 // nothing else could be done, exchanges with nodes, statements of SQL.
 
-import { channel, subscribe } from 'node:diagnostics_channel';
+import { ClientRequest } from 'node:http';
 import pg from 'pg';
 import { median } from './report.ts';
 
 export type Figures = {
   readonly processorMs: number;
   readonly stallMs: number;
+  /** Over HTTP, and the questions in them: a batch asks several. */
+  readonly exchanges: number;
   readonly nodeCalls: number;
   readonly statements: number;
 };
@@ -21,7 +23,7 @@ export type Meter = {
   figures(): ReadonlyMap<string, Figures>;
 };
 
-const counts = { nodeCalls: 0, statements: 0 };
+const counts = { exchanges: 0, nodeCalls: 0, statements: 0 };
 
 export function startMeter(): Meter {
   countExchanges();
@@ -37,6 +39,7 @@ export function startMeter(): Meter {
       const { user, system } = process.cpuUsage(before.processor);
       note(name, {
         processorMs: (user + system) / 1_000,
+        exchanges: counts.exchanges - before.exchanges,
         nodeCalls: counts.nodeCalls - before.nodeCalls,
         statements: counts.statements - before.statements,
       });
@@ -85,6 +88,7 @@ function mediansOf(all: readonly Partial<Figures>[]): Figures {
   return {
     processorMs: of(({ processorMs }) => processorMs),
     stallMs: of(({ stallMs }) => stallMs),
+    exchanges: of(({ exchanges }) => exchanges),
     nodeCalls: of(({ nodeCalls }) => nodeCalls),
     statements: of(({ statements }) => statements),
   };
@@ -92,10 +96,18 @@ function mediansOf(all: readonly Partial<Figures>[]): Figures {
 
 /** Everything that leaves by HTTP: the requests measured come in without a socket. */
 function countExchanges(): void {
-  const { name } = channel('http.client.request.start');
-  subscribe(name, () => {
-    counts.nodeCalls += 1;
+  const { prototype } = ClientRequest;
+  const end = prototype.end as (...args: unknown[]) => unknown;
+  Reflect.set(prototype, 'end', function counted(this: ClientRequest, ...args: unknown[]) {
+    counts.exchanges += 1;
+    counts.nodeCalls += questionsIn(args[0]);
+    return end.apply(this, args);
   });
+}
+
+function questionsIn(body: unknown): number {
+  const isBatch = typeof body === 'string' && body.startsWith('[');
+  return isBatch ? (JSON.parse(body) as unknown[]).length : 1;
 }
 
 function countStatements(): void {

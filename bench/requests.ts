@@ -15,19 +15,21 @@ import { startChild } from './children.ts';
 import { type Row, rowOf } from './report.ts';
 import { askEverything } from './requests-asked.ts';
 import { askBesides, besides } from './requests-besides.ts';
+import { startFamilies } from './requests-families.ts';
 import { type Figures, type Meter, startMeter } from './requests-meter.ts';
 import type { TokenOn } from './tron-token.ts';
 
 const stallLimitMs = 50;
-const nodeCalls: Readonly<Record<string, number>> = { buildFund: 8, broadcast: 12 };
+/** Exchanges with nodes, of what a swap needs. */
+const exchangesOf: Readonly<Record<string, number>> = { buildFund: 8, broadcast: 12 };
 /** What is charged to a bucket beyond the first milliseconds of a request. */
 const isCharged = (operation: string, what: string) =>
   (operation === 'broadcast' && what.startsWith('a PSBT')) ||
   (operation === 'scheduleRefunds' && what.includes(' refunds of '));
 /** Of such a request alone: twenty of them a minute take a fifth of a core. */
 const chargedLimitMs = 600;
-/** As these requests are named. */
-const claims = 'a claim';
+/** As the requests are named that have a limit of exchanges. */
+const isCounted = (what: string) => /^(a claim |as a swap needs it )?on |^a claim /.test(what);
 
 export async function benchRequests({ rounds }: { readonly rounds: number }): Promise<Row[]> {
   const unlimited = { rateLimit: 10_000_000, mintLimit: 1_000_000, listingLimit: 1_000_000 };
@@ -35,11 +37,13 @@ export async function benchRequests({ rounds }: { readonly rounds: number }): Pr
   const app = await appOf(started);
   const world: World = { ...started, app };
   const tron = startChild('tron-token.ts');
+  const families = await startFamilies();
   try {
     const token = await tron.ask<TokenOn>({ ends: false });
     const meter = startMeter();
     const ask = async (measure: Meter['measure']) => {
       await askEverything(world, measure);
+      await families.ask(measure);
       await askBesides(world, token, measure);
     };
     // What is compiled while it first runs is not what a market in use takes.
@@ -52,6 +56,7 @@ export async function benchRequests({ rounds }: { readonly rounds: number }): Pr
     return rowsOf(app, meter.figures());
   } finally {
     await tron.stop();
+    await families.stop();
     await app.close();
     await started.close();
   }
@@ -109,9 +114,8 @@ function rowsOf(app: FastifyInstance, figures: ReadonlyMap<string, Figures>): Ro
       return most(({ processorMs }) => processorMs, of) ?? [];
     });
     const row = { bench: 'requests', bar: 1, is: 'atMost' } as const;
-    const asked = own.filter(({ what }) => operationId !== 'broadcast' || what.startsWith(claims));
-    const mostCalls = nodeCalls[operationId];
-    const of = ` (${claims})`;
+    const mostExchanges = exchangesOf[operationId];
+    const counted = own.filter(({ what }) => mostExchanges !== undefined && isCounted(what));
     return [
       rowOf({
         ...row,
@@ -132,18 +136,16 @@ function rowsOf(app: FastifyInstance, figures: ReadonlyMap<string, Figures>): Ro
           against: `${about}; ${also(each)}`,
         });
       }),
-      ...(mostCalls === undefined
-        ? []
-        : [
-            rowOf({
-              ...row,
-              row: `${route}: exchanges with nodes${operationId === 'broadcast' ? of : ''}`,
-              value: Math.max(...asked.map(({ nodeCalls: calls }) => calls)),
-              unit: 'calls',
-              limit: mostCalls,
-              against: 'the limit',
-            }),
-          ]),
+      ...counted.map(({ what, exchanges, nodeCalls }) =>
+        rowOf({
+          ...row,
+          row: `${route}: exchanges with nodes (${what})`,
+          value: exchanges,
+          unit: 'exchanges',
+          limit: mostExchanges ?? 0,
+          against: `the limit; ${nodeCalls} questions in them`,
+        }),
+      ),
     ];
   });
 }
@@ -166,6 +168,6 @@ function processorLimit(operationId: string, what: string): { limit: number; abo
   return { limit: freeMs, about };
 }
 
-function also({ nodeCalls: calls, statements }: Figures): string {
-  return `${calls} exchanges with nodes, ${statements} SQL statements`;
+function also({ exchanges, statements }: Figures): string {
+  return `${exchanges} exchanges with nodes, ${statements} SQL statements`;
 }

@@ -39,6 +39,13 @@ export type Heads = {
   readonly clock: number;
 };
 
+/** What a chain shows at one block. */
+export type Look = {
+  readonly heads: Heads;
+  /** Of the escrows that were asked for, in their order. */
+  readonly facts: readonly EscrowFacts[];
+};
+
 export type Changes = {
   /** Addresses of watched escrows about which something may have changed. */
   readonly touched: readonly string[];
@@ -168,8 +175,6 @@ export type ChainAdapter = {
   /** Absent where each escrow has an address of its own. */
   readonly lanes?: Lanes;
 
-  heads(signal: AbortSignal): Promise<Heads>;
-
   /** Follow these escrows from now on; known ones are left alone. Call again after a restart. */
   watch(escrows: readonly WatchedEscrow[]): void;
   /** Stop following: the escrow is empty at depth and its swap has ended. */
@@ -181,7 +186,15 @@ export type ChainAdapter = {
    */
   changes(signal: AbortSignal): Promise<Changes>;
 
-  /** What one escrow shows now; it need not be watched (it is watched from then on). */
+  /**
+   * The best block, and what these escrows show at it, at most 50: gates go by its clock. They need
+   * not be watched, and are not from then on. TRON: a call there names no block; where each block
+   * is another before the node has answered, the facts may be of one before that of the clock.
+   */
+  look(escrows: readonly WatchedEscrow[], signal: AbortSignal): Promise<Look>;
+  /** A look at no escrow. */
+  heads(signal: AbortSignal): Promise<Heads>;
+  /** A look at one escrow, where no clock matters. */
   readEscrow(escrow: WatchedEscrow, signal: AbortSignal): Promise<EscrowFacts>;
 
   /**

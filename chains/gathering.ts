@@ -1,5 +1,5 @@
-// Questions that are asked of a chain's nodes at the same moment leave in one exchange. What a
-// batch does not answer is asked alone, so that a node without batches serves as well.
+// Questions that are asked of a chain's nodes in one turn of the event loop leave in one exchange.
+// What a batch does not answer is asked alone, so that a node without batches serves as well.
 
 import type { Asked, Rpc } from './rpc.ts';
 
@@ -27,7 +27,8 @@ export function gathering(rpc: Rpc, signal: AbortSignal): Rpc {
       if (until !== signal) return rpc.call(method, params, until, own);
       const each = { method, params, own, ...Promise.withResolvers<unknown>() };
       waiting.push(each);
-      if (waiting.length === 1) queueMicrotask(send);
+      // When all that goes on without an answer has asked.
+      if (waiting.length === 1) setImmediate(send);
       return each.promise;
     },
   };

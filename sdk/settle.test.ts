@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
+import { showing } from '../chains/testing/showing.ts';
 import { ParleyError } from '../core/errors.ts';
 import { nothingSeen } from '../core/facts.ts';
 import { hashlockOf } from '../core/hashlock.ts';
@@ -228,7 +229,7 @@ test(
           blind.looks += 1;
           return nothingSeen;
         };
-        return [chain, { ...source, adapter: { ...adapter, readEscrow } }] as const;
+        return [chain, { ...source, adapter: showing(adapter, { readEscrow }) }] as const;
       }),
     );
     const isDeep = ({ step, text }: Progress) => step === 'seen' && text.endsWith('is deep');

@@ -23,6 +23,7 @@ import {
   ownSides,
   type Seen,
   type SettleInput,
+  stopWatching,
 } from './settle/context.ts';
 import { fund, pushApproval, raiseFunding } from './settle/fund.ts';
 import { StoreSilent } from './settle/keeping.ts';
@@ -81,7 +82,10 @@ async function settled(context: Context): Promise<Outcome> {
     context.signal?.throwIfAborted();
     try {
       const passed = await pass(context, record, isTimeToAsk);
-      if ('end' in passed) return passed;
+      if ('end' in passed) {
+        stopWatching(context, record);
+        return passed;
+      }
       record = passed;
     } catch (error) {
       context.signal?.throwIfAborted();

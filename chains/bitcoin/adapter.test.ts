@@ -72,6 +72,7 @@ async function refundOf(swap: TestSwap, rate: number | null = null) {
 describe('a swap of one escrow', () => {
   it('is seen, funded, claimed with the secret, and empty', async () => {
     const swap = newSwap();
+    adapter.watch([swap.escrow]);
     const unfunded = await read(swap);
     assert.deepEqual([unfunded.funded, unfunded.empty], [null, true]);
     const txid = await fund(swap);
@@ -102,6 +103,7 @@ describe('a swap of one escrow', () => {
 
   it('is refunded after the median time past the timelock, and not before', async () => {
     const swap = newSwap({ lockSeconds: 3_600 });
+    adapter.watch([swap.escrow]);
     const txid = await fund(swap);
     await node.mine(2);
     const refund = await refundOf(swap);
@@ -344,6 +346,7 @@ describe('readSigned and broadcast', () => {
     const source = { backend };
     const blind = bitcoinAdapter({ chain: 'bitcoin', network: 'regtest', source, now: node.now });
     const swap = newSwap();
+    blind.watch([swap.escrow]);
     await fund(swap);
     await node.mine(2);
     const claim = await claimOf(swap, null, blind);

@@ -3,7 +3,6 @@
 
 import { larger } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { EscrowFacts } from '../../core/facts.ts';
 import { type Hex32, opens } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
@@ -20,12 +19,13 @@ import type {
 import type { BtcSighash, Signed } from '../material.ts';
 import { isRefusal, type Offers, offersTo } from '../offers.ts';
 import type { Care } from '../turns.ts';
+import { type Watching, watching } from '../watching.ts';
 import { mustAgreeOnFunding, mustAgreeOnHeads } from './agreement.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { assembledWith } from './careful.ts';
 import { bitcoinContract } from './contract.ts';
 import { coreBackend } from './core-backend.ts';
-import { type EscrowHistory, escrowFacts, fundingPayment } from './escrow-facts.ts';
+import { type EscrowHistory, fundingPayment } from './escrow-facts.ts';
 import {
   applyTransaction,
   historyOf,
@@ -51,7 +51,6 @@ import {
   followOnce,
   followToEnd,
   type Log,
-  tipOnce,
   unfollow,
 } from './follower.ts';
 import { hashlocksOf } from './hashlocks.ts';
@@ -66,6 +65,7 @@ import {
 import { bitcoinEscrow, escrowBytes, maxSats, paymentUri, spendVsize, vsizeOf } from './plan.ts';
 import { bitcoinPolicies, fallbackRates } from './policy.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
+import { look } from './read.ts';
 import { scheduledRefunds } from './scheduled.ts';
 import { claimable, refundable, rivals, type SpendRequest, spend } from './spending.ts';
 import { isYoung, stuckFunding, stuckSentence } from './stuck-funding.ts';
@@ -98,6 +98,7 @@ type Context = {
   readonly second: Follower | null;
   readonly estimates: EstimateCache;
   readonly offers: Offers;
+  readonly keeping: Watching['keeping'];
 };
 
 function backendOf(
@@ -141,7 +142,25 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
       : createFollower(backendOf(options.second, network, now), now, options.log);
   const follower = createFollower(backend, now, options.log, second?.backend ?? null);
   const offers = offersTo({ chain, sources: second === null ? 1 : 2, rounds: 1 });
-  const context: Context = { chain, network, bounds, now, follower, second, estimates, offers };
+  const { methods, keeping } = watching(
+    {
+      keep: (escrow) => keep(context, escrow),
+      drop: (address) => {
+        unfollow(follower, address);
+        if (second !== null) unfollow(second, address);
+      },
+      owe: (address) => follower.index.touched.add(address),
+    },
+    {
+      changes: async (signal) => {
+        const { heads } = await followOnce(follower, null, signal);
+        return { touched: takeTouched(follower.index), heads };
+      },
+      look: (escrows, signal) => look(follower, escrows, signal),
+    },
+  );
+  const places = { chain, network, follower, second, estimates, offers };
+  const context: Context = { ...places, bounds, now, keeping };
   return {
     chain,
     family: 'bitcoin',
@@ -149,22 +168,8 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
     contract: bitcoinContract,
     parseAddress: (text) => parseBitcoinAddress(text, network).address,
     plan: (terms) => bitcoinEscrow(terms, network),
-    heads: (signal) => tipOnce(follower, signal),
+    ...methods,
     hashlocks: hashlocksOf(chain, backend),
-    watch: (escrows) => {
-      for (const escrow of escrows) watch(context, escrow);
-    },
-    unwatch: (addresses) => {
-      for (const address of addresses) {
-        unfollow(follower, address);
-        if (second !== null) unfollow(second, address);
-      }
-    },
-    changes: async (signal) => {
-      const { heads } = await followOnce(follower, null, signal);
-      return { touched: takeTouched(follower.index), heads };
-    },
-    readEscrow: (escrow, signal) => readEscrow(context, escrow, signal),
     preflight: (terms, about, signal) => preflight(context, terms, about, signal),
     buildFund: async ({ escrow }, signal) => {
       if (second !== null) await mustAgreeOnHeads(follower, second, signal);
@@ -192,7 +197,10 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
 }
 
 /** The escrow's address must be that of its terms: an index of another address would never fill. */
-function watch({ follower, second, network }: Context, escrow: WatchedEscrow): void {
+function keep(
+  { follower, second, network }: Pick<Context, 'follower' | 'second' | 'network'>,
+  escrow: WatchedEscrow,
+): void {
   const bytes = escrowBytes(escrow.terms, network);
   if (bytes.address !== escrow.address) {
     throw new ParleyError(
@@ -212,28 +220,22 @@ async function mustAgree(
 ): Promise<void> {
   const { follower, second } = context;
   if (second === null) return;
-  watch(context, escrow);
-  await mustAgreeOnHeads(follower, second, signal);
-  await mustAgreeOnFunding(follower, second, escrow, signal);
+  await context.keeping([escrow], async () => {
+    await mustAgreeOnHeads(follower, second, signal);
+    await mustAgreeOnFunding(follower, second, escrow, signal);
+  });
 }
 
-async function history(
-  context: Context,
+function history(
+  { follower, keeping }: Context,
   escrow: WatchedEscrow,
   signal: AbortSignal,
 ): Promise<{ readonly history: EscrowHistory; readonly clock: number }> {
-  watch(context, escrow);
-  const { clock } = await followToEnd(context.follower, escrow.address, signal);
-  return { history: historyOf(context.follower.index, escrow.address), clock };
-}
-
-async function readEscrow(
-  context: Context,
-  escrow: WatchedEscrow,
-  signal: AbortSignal,
-): Promise<EscrowFacts> {
-  const { history: seen } = await history(context, escrow, signal);
-  return escrowFacts(seen, escrow.terms.amount, escrow.requiredConfirmations);
+  const { address } = escrow;
+  return keeping([escrow], async () => {
+    const { clock } = await followToEnd(follower, address, signal);
+    return { history: historyOf(follower.index, address), clock };
+  });
 }
 
 async function stuckWarning(

@@ -128,11 +128,15 @@ async function firstHeight(rpc: CoreRpc, since: number, signal: AbortSignal): Pr
   for (let upper = top; upper >= 0 && top - upper < maxHeaders; upper -= 100) {
     const heights = Array.from({ length: Math.min(100, upper + 1) }, (_, at) => upper - at);
     const hashes = await blockHashes(rpc, heights, signal);
-    const asks = hashes.map((hash) => ({ method: 'getblockheader', params: [hash] }));
+    // None is above the best block, which may have been taken back meanwhile.
+    const blocks = heights.flatMap((height, at) =>
+      hashes[at] ? [{ height, hash: hashes[at] }] : [],
+    );
+    const asks = blocks.map(({ hash }) => ({ method: 'getblockheader', params: [hash] }));
     const headers = (await rpc.batch<{ time: number }>(asks, signal)).map(mustAnswer);
     for (const [at, { time }] of headers.entries()) {
       run = time < from ? run + 1 : 0;
-      if (run === settledRun) return upper - at;
+      if (run === settledRun) return blocks[at]?.height ?? 0;
     }
   }
   return Math.max(0, top - maxHeaders);
@@ -153,7 +157,10 @@ async function mempool(
   const wait = long && Math.abs(state.now() - state.listedAt) < longListSeconds;
   const first = long ? await spenders(state, interest.outpoints(), signal) : [];
   const early = await fetchNew(state, first, signal);
-  if (wait) return { transactions: early, gone: [], tipHash: '' };
+  if (wait) {
+    const tipHash = await rpc.call<string>('getbestblockhash', [], signal).catch(unexpected);
+    return { transactions: early, gone: [], tipHash };
+  }
   const [listed, best] = await rpc.batch<string[] | string>(
     [
       { method: 'getrawmempool', params: [] },

@@ -50,8 +50,6 @@ export type Follower = {
   readonly pastOf: Map<string, number>;
   job: PastJob | null;
   isNewInterest: boolean;
-  /** The question after the tip that is under way, and who asked it. */
-  tip: { readonly signal: AbortSignal; readonly heads: Promise<Heads> } | null;
   /** The end of the pass under way. */
   turn: Promise<void>;
 };
@@ -71,7 +69,6 @@ export function createFollower(
     pastOf: new Map(),
     job: null,
     isNewInterest: false,
-    tip: null,
     turn: Promise.resolve(),
   };
 }
@@ -84,16 +81,6 @@ export function follow(
   if (!watchEscrow(follower.index, escrow, bytes)) return;
   follower.isNewInterest = true;
   follower.pastOf.set(escrow.address, escrow.since);
-}
-
-/** One question for all that a request asks of the tip at the same moment. */
-export function tipOnce(follower: Follower, signal: AbortSignal): Promise<Heads> {
-  if (follower.tip?.signal === signal) return follower.tip.heads;
-  const heads = follower.backend.tip(signal).finally(() => {
-    if (follower.tip?.heads === heads) follower.tip = null;
-  });
-  follower.tip = { signal, heads };
-  return heads;
 }
 
 export function unfollow(follower: Follower, address: string): void {
@@ -109,14 +96,15 @@ export async function followOnce(
   signal: AbortSignal,
 ): Promise<{ readonly heads: Heads; readonly complete: boolean }> {
   return exclusively(follower, signal, async () => {
-    const heads = await tipOnce(follower, signal);
+    const heads = await follower.backend.tip(signal);
     const budget = { blocks: maxBlocksPerPass };
     const atTip = await followBlocks(follower, heads, budget, signal);
+    let isStill = false;
     if (atTip) {
       await readPast(follower, about, budget, signal);
-      await followMempool(follower, about, signal);
+      isStill = await followMempool(follower, about, signal);
     }
-    const complete = atTip && (about === null || !follower.pastOf.has(about));
+    const complete = isStill && (about === null || !follower.pastOf.has(about));
     return { heads, complete };
   });
 }
@@ -146,8 +134,6 @@ async function exclusively<T>(
     await withSignal(before, signal, follower.backend.name);
     return await work();
   } finally {
-    // An answer from before this pass may be of an earlier tip than it has followed to.
-    follower.tip = null;
     // Whoever waits for us waits for the one before as well, even if we gave up.
     void before.then(() => resolve());
   }
@@ -318,13 +304,14 @@ async function continueJob(
   return true;
 }
 
+/** False where the best block is another by now: what was read is of no one block. */
 async function followMempool(
   follower: Follower,
   about: string | null,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { backend, index } = follower;
-  if (index.escrows.size === 0) return;
+  if (index.escrows.size === 0) return true;
   const { isNewInterest } = follower;
   const change = await backend.mempool(
     {
@@ -339,9 +326,10 @@ async function followMempool(
   if (isNewInterest) follower.isNewInterest = false;
   for (const tx of change.transactions) applyTransaction(index, tx, null);
   // With another best block by now, what is gone may have been mined: the next pass sees.
-  if (change.tipHash !== index.blocks.at(-1)?.hash) return;
+  if (change.tipHash !== index.blocks.at(-1)?.hash) return false;
   const held = await claimsElsewhere(follower, change.gone, signal);
   for (const txid of change.gone) if (!held.has(txid)) dropTransaction(index, txid);
+  return true;
 }
 
 /** Claims that the other source still has: they may yet be mined. Silence is no word of one. */

@@ -42,8 +42,11 @@ function adapterOver(second?: BitcoinSource): BitcoinAdapter {
   });
 }
 
-function refundsOver(second?: BitcoinSource): ScheduledRefunds {
-  const { scheduledRefunds } = adapterOver(second);
+/** Of an adapter that follows the escrows of these. */
+function refundsOver(second: BitcoinSource, ...deals: readonly Laddered[]): ScheduledRefunds {
+  const adapter = adapterOver(second);
+  adapter.watch(deals.map(({ swap }) => swap.escrow));
+  const { scheduledRefunds } = adapter;
   assert.ok(scheduledRefunds);
   return scheduledRefunds;
 }
@@ -95,7 +98,7 @@ test('a claim that only the second source has is given way to; a refund there is
   const esplora = await esploraServer(other.rpc);
   try {
     for (const second of [{ coreUrl: other.rpcUrl }, { esploraUrl: esplora.url }]) {
-      const refunds = refundsOver(second);
+      const refunds = refundsOver(second, claimed, forgotten);
       const rung = await firstToSend(refunds, claimed);
       assert.equal(await refunds.rival(rung, null, signal()), claimed.claim.txid);
       const verdict = await refunds.next(claimed.swap.escrow, ladderOf(claimed), signal());
@@ -116,7 +119,7 @@ test('a second source that names a claim and shows none is as good as silent', a
   const stranger = (await laddered()).claim;
   for (const raw of [null, stranger.raw]) {
     const [spenders, rawOf] = [async () => ['ab'.repeat(32)], async () => raw];
-    const refunds = refundsOver({ backend: { ...real, spenders, rawOf } });
+    const refunds = refundsOver({ backend: { ...real, spenders, rawOf } }, deal);
     const rung = await firstToSend(refunds, deal);
     for (ahead = 0; ahead < secondPatienceSeconds; ahead += 300) {
       await assert.rejects(refunds.rival(rung, null, signal()), /names (ab){32}, and shows no/);
@@ -138,7 +141,7 @@ test('a second source that does not answer is waited for, by each refund once', 
     ...real,
     spenders: (...about: Parameters<typeof spenders>) => spenders(...about),
   };
-  const refunds = refundsOver({ backend });
+  const refunds = refundsOver({ backend }, ...deals);
   const rung = await firstToSend(refunds, deal);
   const gone = { code: 'chain_unavailable' };
   await assert.rejects(refunds.rival(rung, null, signal()), gone);
@@ -186,6 +189,7 @@ test('a claim that the first source throws away is forgotten when the second has
   ];
   const claimSeenBy = async (adapter: BitcoinAdapter) =>
     (await adapter.readEscrow(swap.escrow, signal())).claimed?.txid ?? null;
+  for (const each of [both, alone, deaf]) each.watch([swap.escrow]);
   for (const each of [both, alone, deaf]) assert.equal(await claimSeenBy(each), claim.txid);
   // A node throws away what has waited for two weeks, when the next transaction comes.
   await one.moveClock(weeks);

@@ -9,7 +9,7 @@ import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
 import { evmContract } from './contract.ts';
 import { claimShortage, purseShortage, untriedSpend, warningsOf } from './fees.ts';
-import { changes, heads } from './follow.ts';
+import { changes } from './follow.ts';
 import { type GasRules, rulesUntil } from './forks.ts';
 import { fundWaysOf } from './fund-ways.ts';
 import { hashlocksOf } from './hashlocks.ts';
@@ -19,7 +19,7 @@ import { lanesOf } from './lanes.ts';
 import { launchesOf } from './launches.ts';
 import { evmEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
-import { readEscrow } from './read.ts';
+import { look } from './read.ts';
 import * as signing from './signing.ts';
 import { spendGas } from './spend-gas.ts';
 import { type EvmAdapterOptions, forget, newWatch, remember } from './watch.ts';
@@ -49,6 +49,8 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     policy,
     rounds: limits?.rounds,
     check: checkNodes,
+    changes,
+    look,
     remember,
     forget,
     sending,
@@ -68,9 +70,6 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     hashlocks: hashlocksOf(watch, kit.opened),
     // What asks the nodes: each is told of the watch, and begins once they are checked.
     ...kit.asked({
-      heads,
-      changes,
-      readEscrow,
       mustAgree,
       preflight,
       warnings: warningsOf,

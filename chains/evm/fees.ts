@@ -4,6 +4,7 @@
 import { larger } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Owed, Warning } from '../adapter.ts';
+import { begun, gathering } from '../gathering.ts';
 import { owedWords } from '../owed.ts';
 import { type GasRules, gasRules } from './forks.ts';
 import { escrowGas, evmGasPolicyOf, gasOnChain, untriedGas } from './gas-policy.ts';
@@ -67,7 +68,9 @@ export async function purseShortage(
   signal: AbortSignal,
 ): Promise<Warning | null> {
   const { offered } = owed;
-  const [price, rules] = await Promise.all([gasPrice(watch.rpc, signal), gasRules(watch, signal)]);
+  const rpc = gathering(watch.rpc, signal);
+  const has = begun(balanceAt(rpc, null, payer, 'latest', signal));
+  const [price, rules] = await Promise.all([gasPrice(rpc, signal), gasRules(watch, signal)]);
   const usual = needOf(watch.chainId, owed, margin * price, rules);
   const need =
     offered === undefined
@@ -75,7 +78,7 @@ export async function purseShortage(
       : larger(usual, offered.gas * (offered.feePerGas ?? offeredAt(price)));
   const gas = offered === undefined ? 'for' : `with ${offered.gas}`;
   const what = `${owedWords(owed, 'send a claim')} ${gas}`;
-  return shortOf(watch, payer, { verb: 'claim', what, need }, signal);
+  return shortOf(watch, payer, { verb: 'claim', what, need, has: await has });
 }
 
 type RulesUntil = (until: number) => GasRules;
@@ -118,8 +121,8 @@ export async function warningsOf(
     found.push(await claimShortage(watch, terms, payout.address, signal));
   }
   if (await isPlain(watch, refund.address, signal)) {
-    const funding = { verb: 'fund', what: 'fund', need } as const;
-    found.push(await shortOf(watch, refund.address, funding, signal));
+    const has = await balanceAt(watch.rpc, null, refund.address, 'latest', signal);
+    found.push(shortOf(watch, refund.address, { verb: 'fund', what: 'fund', need, has }));
   }
   return found.filter((each) => each !== null);
 }
@@ -138,14 +141,19 @@ async function isPlain({ rpc }: Watch, address: string, signal: AbortSignal): Pr
   return (await codeAt(rpc, address, 'latest', signal)) === '0x';
 }
 
-async function shortOf(
-  { rpc, chain }: Watch,
+/** What somebody sends, wei that it needs for it, and has. */
+type Sending = {
+  readonly verb: Warning['verb'];
+  readonly what: string;
+  readonly need: bigint;
+  readonly has: bigint;
+};
+
+function shortOf(
+  { chain }: Pick<Watch, 'chain'>,
   address: string,
-  sending: { readonly verb: Warning['verb']; readonly what: string; readonly need: bigint },
-  signal: AbortSignal,
-): Promise<Warning | null> {
-  const { verb, what, need } = sending;
-  const has = await balanceAt(rpc, null, address, 'latest', signal);
+  { verb, what, need, has }: Sending,
+): Warning | null {
   if (has >= need) return null;
   const part = verb === 'claim' ? ' gas' : ', gas and a native leg included,';
   const other = verb === 'claim' ? '; anybody else may send the claim' : '';

@@ -10,7 +10,7 @@ import type { Changes, Heads, WatchedEscrow } from '../adapter.ts';
 import { comeToDepth, follow, happened, push, type Steps, takeOwed } from '../kit/follow.ts';
 import { type Block, blockAt, headBlock, type Log } from './node.ts';
 import { readPending } from './pending.ts';
-import { deepestBlock, finalBlock, headOnce } from './read.ts';
+import { deepestBlock, finalBlock } from './read.ts';
 import { eachRange, ours } from './scan.ts';
 import { noteLog, type Seen, touchesOf, type Watch } from './watch.ts';
 
@@ -22,10 +22,6 @@ const mostCallers = 64;
 const headsOf = ({ number, hash, timestamp }: Block): Heads => {
   return { height: number, hash, clock: timestamp };
 };
-
-export async function heads(watch: Watch, signal: AbortSignal): Promise<Heads> {
-  return headsOf(await headOnce(watch, signal));
-}
 
 export async function changes(watch: Watch, signal: AbortSignal): Promise<Changes> {
   const head = await headBlock(watch.rpc, signal);

@@ -7,9 +7,9 @@ import { gathering } from '../gathering.ts';
 import type { FundAlternative } from '../material.ts';
 import type { Opened } from '../opened.ts';
 import { findAbilities, nonceOf, stillAble } from './abilities.ts';
-import { blockAt } from './node.ts';
+import { blockAt, headBlock } from './node.ts';
 import { standingAllowance } from './plan.ts';
-import { deepestBlock, headOnce } from './read.ts';
+import { deepestBlock } from './read.ts';
 import { stateAt } from './state.ts';
 import type { Watch } from './watch.ts';
 import { authorizationAlternative, permitAlternative } from './ways.ts';
@@ -55,7 +55,7 @@ async function alternatives(
 async function mayOpen(watch: Watch, escrow: WatchedEscrow, signal: AbortSignal): Promise<boolean> {
   const { rpc, deployment } = watch;
   const { fundBefore = Number.POSITIVE_INFINITY } = escrow.terms;
-  const deepest = await deepestBlock(watch, escrow, await headOnce(watch, signal), signal);
+  const deepest = await deepestBlock(watch, escrow, await headBlock(watch.rpc, signal), signal);
   if (deepest < 0) return true;
   const [block, { state }] = await Promise.all([
     blockAt(rpc, deepest, false, signal),

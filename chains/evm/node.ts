@@ -112,7 +112,12 @@ export function refused(rpc: Rpc, method: string, cause: RpcError): ParleyError 
   );
 }
 
-function atBlock(at: number | BlockTag): string {
+/** A block by its number, or by its hash: then nothing is answered once it was taken back. */
+export type At = number | BlockTag | Pick<Block, 'hash'>;
+
+/** A hash as EIP-1898 has it. */
+export function atBlock(at: At): string | { readonly blockHash: string } {
+  if (typeof at === 'object') return { blockHash: at.hash };
   return typeof at === 'number' ? `0x${at.toString(16)}` : at;
 }
 
@@ -241,7 +246,7 @@ export function balanceAt(
   rpc: Rpc,
   token: string | null,
   holder: string,
-  at: number | BlockTag,
+  at: At,
   signal: AbortSignal,
 ): Promise<bigint> {
   if (token === null) {

@@ -104,11 +104,13 @@ function receiversOf({ payout, refund }: EscrowTerms, about: About) {
 /** The claim as it will be made, of another hashlock: by anybody, from what the contract holds. */
 async function tryClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {
   const { rpc, deployment } = watch;
+  // Side by side, so that both leave in two exchanges.
+  const arriving = begun(mustArriveWhole(watch, terms, signal));
   const tried = await unseenClaim(watch, terms, signal);
   if (tried === null) return withoutOverrides(watch, terms, 'claim', signal);
   const { to, data } = tried.call;
   const failure = await tryCall(rpc, { from: stranger, to, data }, tried.overrides, signal);
-  if (failure === null) return mustArriveWhole(watch, terms, signal);
+  if (failure === null) return arriving;
   if (isUnlent(failure)) return withoutOverrides(watch, terms, 'claim', signal);
   const { address } = terms.payout;
   const pool: Purse = { from: deployment.contract, lent: {} };

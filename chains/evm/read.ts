@@ -17,10 +17,11 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
-import type { WatchedEscrow } from '../adapter.ts';
+import type { Look, WatchedEscrow } from '../adapter.ts';
+import { begun, gathering } from '../gathering.ts';
 import { once } from '../sources.ts';
 import { changeOf, confirmed } from './change.ts';
-import { type Block, balanceAt, blockAt, headBlock } from './node.ts';
+import { type At, type Block, balanceAt, blockAt, headBlock } from './node.ts';
 import { scanEscrow } from './scan.ts';
 import { type EscrowState, stateAt as wordAt } from './state.ts';
 import { type Known, type Mark, mark, remember, type Watch } from './watch.ts';
@@ -41,36 +42,37 @@ const mostTries = 3;
 /** Shown where no transaction is found to have done what the state says. */
 const unknownTxid = 'unknown';
 
-/** One question for all that a request asks of the best block at the same moment. */
-export function headOnce(watch: Watch, signal: AbortSignal): Promise<Block> {
-  if (watch.head?.signal === signal) return watch.head.block;
-  const block = headBlock(watch.rpc, signal).finally(() => {
-    if (watch.head?.block === block) watch.head = null;
-  });
-  watch.head = { signal, block };
-  return block;
+/** What they show at the best block: all that is asked at one moment leaves in one exchange. */
+export async function look(
+  watch: Watch,
+  escrows: readonly WatchedEscrow[],
+  signal: AbortSignal,
+): Promise<Look> {
+  const together: Watch = { ...watch, rpc: gathering(watch.rpc, signal) };
+  for (let tries = 1; ; tries += 1) {
+    const head = await headBlock(together.rpc, signal);
+    try {
+      const facts = await Promise.all(
+        escrows.map(async (each) => {
+          const shown = await readAt(together, remember(watch, each), each, head, signal);
+          noteDepth(watch, each, shown, head);
+          return shown;
+        }),
+      );
+      const heads = { height: head.number, hash: head.hash, clock: head.timestamp };
+      return { heads, facts };
+    } catch (error) {
+      if (!mayBeOfReorganisation(error) || tries === mostTries) throw error;
+      const same = await blockAt(watch.rpc, head.number, false, signal);
+      if (same?.hash === head.hash) throw error;
+    }
+  }
 }
 
-/** Reads between two looks at the head, so that all that was read belongs to one chain. */
-export async function readEscrow(
-  watch: Watch,
-  watched: WatchedEscrow,
-  signal: AbortSignal,
-): Promise<EscrowFacts> {
-  const known = remember(watch, watched);
-  for (let tries = 0; tries < mostTries; tries += 1) {
-    const head = await headOnce(watch, signal);
-    const facts = await readAt(watch, known, watched, head, signal);
-    const again = await blockAt(watch.rpc, head.number, false, signal);
-    if (again?.hash !== head.hash) continue;
-    noteDepth(watch, watched, facts, head);
-    return facts;
-  }
-  throw new ParleyError(
-    'chain_unavailable',
-    `the best block of ${watch.chain} changed ${mostTries} times while it was read`,
-    { chain: watch.chain },
-  );
+/** Nothing is answered of a block that was taken back, or its logs are gone. */
+function mayBeOfReorganisation(error: unknown): boolean {
+  if (!(error instanceof ParleyError)) return false;
+  return error.facts.rpcCode !== undefined || error.facts.escrow !== undefined;
 }
 
 async function readAt(
@@ -82,17 +84,27 @@ async function readAt(
 ): Promise<EscrowFacts> {
   const { address, terms } = watched;
   const secret = () => watch.secrets.get(terms.hashlock) ?? null;
-  const now = await stateAt(watch, watched, head.number, signal);
+  const depth = async () => {
+    const deepest = await deepestBlock(watch, watched, head, signal);
+    return { deepest, deep: await deepState(watch, watched, deepest, signal) };
+  };
+  const looking = () => lookBack(watch, known, head.number, signal);
+  // What was funded is as a rule open still, or settled: all of it is asked for at once.
+  const wasFunded = known.marks.size > 0 || (watched.stored?.funded ?? null) !== null;
+  const early = wasFunded ? { depth: begun(depth()), history: begun(looking()) } : null;
+  const now = await stateAt(watch, watched, head, signal, wasFunded);
   const waiting = watch.waiting.get(address);
   if (isUnfunded(now)) {
+    // Nothing of a look that is under way is kept.
+    await early?.history.catch(() => {});
     known.marks.clear();
     known.scannedTo = null;
     const funded = waiting?.verb === 'fund' ? atSight(waiting.txid) : null;
     return { ...nothingSeen, funded, secret: secret(), empty: funded === null };
   }
-  const deepest = await deepestBlock(watch, watched, head, signal);
-  const deep = await deepState(watch, watched, deepest, signal);
-  const history = await historyOf(watch, known, watched, now, head, signal).catch(
+  const { deepest, deep } = await (early?.depth ?? depth());
+  const looked = early?.history ?? looking();
+  const history = await historyOf(watch, known, watched, now, head, looked, signal).catch(
     (error: unknown) => {
       if (now.state !== 'ended' || !isRefusal(error)) throw error;
       once(watch, 'unknown_outcome', { chain: watch.chain, escrow: address, why: error.message });
@@ -117,8 +129,8 @@ async function readAt(
   const pending = now.state === 'open' ? waiting : undefined;
   const settled = claim ?? refund;
   const isSettledDeep = (claimed ?? refunded)?.deep ?? false;
-  const wasFunded = deep === null || (rankOf(deep) > 0 && (deep.state !== 'open' || deep.covered));
-  const funded = sight(history.fund, wasFunded && (now.state !== 'open' || now.covered));
+  const isDeep = deep === null || (rankOf(deep) > 0 && (deep.state !== 'open' || deep.covered));
+  const funded = sight(history.fund, isDeep && (now.state !== 'open' || now.covered));
   return {
     funded: funded ?? unknownFunding(watched, head, settled),
     claimed: claimed ?? (pending?.verb === 'claim' ? atSight(pending.txid) : null),
@@ -198,18 +210,21 @@ function settlingOf(
   }
 }
 
-/** The state at a block. */
+/** The state at a block. `isLikelyOpen`: what the contract holds is asked for with it. */
 export async function stateAt(
   { rpc, deployment }: Pick<Watch, 'rpc' | 'deployment'>,
   { terms }: Pick<WatchedEscrow, 'terms'>,
-  at: number,
+  at: At,
   signal: AbortSignal,
+  isLikelyOpen = false,
 ): Promise<State> {
-  const shown = await wordAt(rpc, deployment, terms, at, signal);
   const { token, amount } = terms;
-  if (shown.state !== 'open' || token === null) return { ...shown, covered: true };
-  const held = await balanceAt(rpc, token, deployment.contract, at, signal);
-  return { ...shown, covered: held >= amount };
+  const holding = async () =>
+    token === null ? amount : balanceAt(rpc, token, deployment.contract, at, signal);
+  const early = isLikelyOpen ? begun(holding()) : null;
+  const shown = await wordAt(rpc, deployment, terms, at, signal);
+  if (shown.state !== 'open') return { ...shown, covered: true };
+  return { ...shown, covered: (await (early ?? holding())) >= amount };
 }
 
 /** The last block that is deep enough for this escrow; below 0 when none is. */
@@ -258,7 +273,7 @@ export async function deepState(
 ): Promise<State | null> {
   if (deepest < 0) return { state: 'never', changedAt: 0, covered: true };
   try {
-    return await stateAt(watch, watched, deepest, signal);
+    return await stateAt(watch, watched, deepest, signal, true);
   } catch (error) {
     if (!isRefusal(error)) throw error;
     once(watch, 'no_old_state', { chain: watch.chain, block: deepest, why: error.message });
@@ -272,10 +287,11 @@ async function historyOf(
   watched: WatchedEscrow,
   now: State,
   head: Block,
+  looked: Promise<History>,
   signal: AbortSignal,
 ): Promise<History> {
   const { address } = watched;
-  let history = await lookBack(watch, known, head.number, signal);
+  let history = await looked;
   if (!explains(history, now)) {
     known.scannedTo = null;
     history = await lookBack(watch, known, head.number, signal);

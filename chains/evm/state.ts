@@ -5,7 +5,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { stateData } from '../escrows/calls.ts';
 import { fewWords, type Rpc } from '../rpc.ts';
-import { asked, text } from './node.ts';
+import { type At, asked, atBlock, text } from './node.ts';
 import { contractEscrow, type EvmDeployment } from './plan.ts';
 
 /** By the number that `stateOf` answers. The last two are told in contracts/escrows/README.md. */
@@ -19,25 +19,24 @@ export type EscrowState = {
 };
 
 /**
- * The escrow of terms that name a lane, at a block by its number or at the best one. Throws
+ * The escrow of terms that name a lane, at a block or at the best one. Throws
  * `chain_unavailable`, with `rpcCode` where the node refused: it may keep no state that old.
  */
 export function stateAt(
   rpc: Rpc,
   deployment: EvmDeployment,
   terms: EscrowTerms,
-  block: number | 'latest',
+  block: At,
   signal: AbortSignal,
 ): Promise<EscrowState> {
   const call = { to: deployment.contract, data: stateData(contractEscrow(terms)) };
-  const at = typeof block === 'number' ? `0x${block.toString(16)}` : block;
   const read = (answer: unknown): EscrowState => {
     const words = text(answer);
     // Only an address without code answers nothing: the contract was deployed after that block.
-    if (words === '0x' && block !== 'latest') return { state: 'never', changedAt: 0 };
+    if (words === '0x' && typeof block === 'number') return { state: 'never', changedAt: 0 };
     return stateIn(words, deployment.contract);
   };
-  return asked(rpc, 'eth_call', [call, at], signal, read, fewWords);
+  return asked(rpc, 'eth_call', [call, atBlock(block)], signal, read, fewWords);
 }
 
 function stateIn(words: string, contract: string): EscrowState {

@@ -64,6 +64,7 @@ test('nodes on two chains of one id pause funding and revealing, not refunds', a
   }
   const adapter = adapterOf(chain.rpcUrl, other.rpcUrl);
   await adapter.buildRefund(inputOf(leg), signal());
+  adapter.watch([leg.escrow]);
   await claim(chain, leg);
   await adapter.readEscrow(leg.escrow, signal());
   const late = adapter.buildClaim(inputOf(leg), leg.secret, signal());

@@ -87,8 +87,6 @@ export type Watch = kit.Watching<Known> & {
   tried: { readonly head: string; readonly works: Map<string, boolean> };
   /** Where tokens keep the balance that a trial lends. */
   readonly slots: Map<string, Slot>;
-  /** The best block as it is being asked for. */
-  head: { readonly signal: AbortSignal; readonly block: Promise<Block> } | null;
   /** The last blocks followed, oldest first, without a gap. */
   readonly blocks: Seen[];
   /** Logs of all blocks from here to the tip were matched with `known`. */
@@ -119,7 +117,6 @@ export function newWatch(options: EvmAdapterOptions): Watch {
     waiting: new Map(),
     tried: { head: '', works: new Map() },
     slots: new Map(),
-    head: null,
     blocks: [],
     followedFrom: 0,
     hours: new Map(),

@@ -1,10 +1,11 @@
 // What the adapters of EVM, TRON and Solana do alike: they check their nodes before they are used,
 // watch escrows, and offer signed bytes to every node. What a family knows it says itself.
 
-import type { ChainAdapter, ReadTransaction, WatchedEscrow } from '../adapter.ts';
+import type { ChainAdapter, Changes, Look, ReadTransaction, WatchedEscrow } from '../adapter.ts';
 import { offersTo } from '../offers.ts';
 import { opening, type Told, told, type Works } from '../opened.ts';
 import { type Client, oneSource } from '../sources.ts';
+import { watching } from '../watching.ts';
 import type { Watching } from './watch.ts';
 
 type Sent = Pick<ReadTransaction, 'raw' | 'txid'>;
@@ -26,6 +27,13 @@ export type Parts<Node extends Client, Watch> = Pick<ChainAdapter, 'policy'> & {
   readonly rounds: number | undefined;
   /** Throws where the nodes are not of the configured chain, or hold another contract. */
   check(watch: NoInfer<Watch>, signal: AbortSignal): Promise<void>;
+  /** As if all that is remembered were watched. */
+  changes(watch: NoInfer<Watch>, signal: AbortSignal): Promise<Changes>;
+  look(
+    watch: NoInfer<Watch>,
+    escrows: readonly WatchedEscrow[],
+    signal: AbortSignal,
+  ): Promise<Look>;
   remember(watch: NoInfer<Watch>, escrow: WatchedEscrow): void;
   forget(watch: NoInfer<Watch>, address: string): void;
   readonly sending: Sending<Node, NoInfer<Watch>>;
@@ -58,12 +66,19 @@ export function kitOf<
       /** Its nodes, for whoever else has something to ask of them. */
       node,
       open,
-      watch: (escrows: readonly WatchedEscrow[]) => {
-        for (const each of escrows) parts.remember(watch, each);
-      },
-      unwatch: (addresses: readonly string[]) => {
-        for (const each of addresses) parts.forget(watch, each);
-      },
+      ...watching(
+        {
+          keep: (escrow) => parts.remember(watch, escrow),
+          drop: (address) => parts.forget(watch, address),
+          owe: (address) => watch.owed.add(address),
+        },
+        {
+          changes: opened((signal) => parts.changes(watch, signal)),
+          look: opened((escrows: readonly WatchedEscrow[], signal) =>
+            parts.look(watch, escrows, signal),
+          ),
+        },
+      ).methods,
       broadcast: opened(broadcast),
       close: async () => {
         watch.closed.abort();

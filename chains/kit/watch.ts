@@ -48,13 +48,13 @@ export function newWatching<Known extends Kept>(
   };
 }
 
-/** `begin` makes what is kept of an escrow that is watched from now on. */
+/** `begin` makes what is kept of an escrow from now on. */
 export function remember<Known extends Kept>(
-  watching: Pick<Watching<Known>, 'known' | 'byHashlock' | 'names' | 'owed'>,
+  watching: Pick<Watching<Known>, 'known' | 'byHashlock' | 'names'>,
   watched: WatchedEscrow,
   begin: () => Known,
 ): Known {
-  const { known, byHashlock, names, owed } = watching;
+  const { known, byHashlock, names } = watching;
   const { address, terms } = watched;
   const before = known.get(address);
   if (before !== undefined) return before;
@@ -63,7 +63,6 @@ export function remember<Known extends Kept>(
   const same = byHashlock.get(terms.hashlock) ?? new Set();
   if (same.size === 0 && names !== undefined) addName(names, terms.hashlock);
   byHashlock.set(terms.hashlock, same.add(address));
-  owed.add(address);
   return begun;
 }
 

@@ -238,6 +238,7 @@ test('a claim that fails has shown its secret: changes finds it, whatever its fo
     const { adapter } = world;
     const escrow = escrowIn(world);
     await fund(world, escrow);
+    adapter.watch([escrow]);
     await adapter.changes(soon());
     await adapter.readEscrow(escrow, soon());
     // The payout is a stranger's, so the program refuses.
@@ -331,7 +332,7 @@ test('signed bytes are read: txid, what they touch, the secret they show', async
   const world = await newWorld(context);
   const { adapter } = world;
   const escrow = escrowIn(world);
-  await adapter.readEscrow(escrow, soon());
+  adapter.watch([escrow]);
   const funding = signed(await adapter.buildFund(built(escrow), soon()), 'funder');
   const read = await adapter.readSigned(funding, soon());
   assert.deepEqual(read.touches, [{ verb: 'fund', escrow: escrow.address, secret: null }]);
@@ -443,6 +444,7 @@ test('a clock too far from the wall’s stops funding and revealing, not refunds
     escrow.address,
     walletOf('stranger'),
   ]);
+  adapter.watch([escrow]);
   await adapter.readEscrow(escrow, soon());
   await claim(world, escrow);
   chain.drift(120);

@@ -9,14 +9,14 @@ import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
 import { solanaContract } from './contract.ts';
 import { claimShortage, purseShortage, warningsOf } from './fees.ts';
-import { changes, heads } from './follow.ts';
+import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
 import { checkNodes } from './identity.ts';
 import { inspect } from './inspect.ts';
 import { launchesOf } from './launches.ts';
 import { solanaEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
-import { readEscrow } from './read.ts';
+import { look } from './read.ts';
 import { forget, newWatch, remember, type SolanaAdapterOptions } from './watch.ts';
 
 export type { SolanaAdapterOptions } from './watch.ts';
@@ -41,6 +41,8 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
     policy,
     rounds: limits?.rounds,
     check: checkNodes,
+    changes,
+    look,
     remember,
     forget,
     sending,
@@ -56,9 +58,6 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
     hashlocks: hashlocksOf(watch, kit.opened),
     // What asks the nodes: each is told of the watch, and begins once they are checked.
     ...kit.asked({
-      heads,
-      changes,
-      readEscrow,
       mustAgree,
       preflight,
       warnings: warningsOf,

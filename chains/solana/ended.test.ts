@@ -252,6 +252,7 @@ for (const name of ['refunded', 'closed'] as const) {
     if (name === 'closed') await claim(through, escrow);
     else await moveTo(through, escrow.terms.timelock);
     await finalize(world);
+    adapter.watch([escrow]);
     await adapter.readEscrow(escrow, soon());
     if (name === 'closed') await moveTo(through, escrow.terms.timelock);
     await refund(through, escrow);
@@ -281,6 +282,7 @@ test('a node that lists nothing does not make unfunded what was seen, or what an
   const seen = another(world, [blank], { historyWaitMs: 500 });
   await fund(world, escrow);
   await finalize(world);
+  seen.watch([escrow]);
   assert.equal((await seen.readEscrow(escrow, soon())).funded?.deep, true);
   await moveTo(world, escrow.terms.timelock);
   await refund(world, escrow);
@@ -349,6 +351,7 @@ test('a claim that was seen of an account is remembered when that is closed', as
   await fund(world, escrow);
   await claim(world, escrow);
   await finalize(world);
+  adapter.watch([escrow]);
   assert.equal((await adapter.readEscrow(escrow, soon())).claimed?.deep, true);
   await moveTo(world, escrow.terms.timelock);
   await refund(world, escrow);

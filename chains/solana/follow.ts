@@ -14,20 +14,13 @@ import {
   slotAt,
 } from './node.ts';
 import { readTransactions, signaturesAbove } from './program.ts';
+import { blockhashAge } from './read.ts';
 import type { Watch } from './watch.ts';
-
-/** How many blocks above it a blockhash is good for. */
-const blockhashAge = 150;
 
 async function headsOf({ rpc }: Watch, signal: AbortSignal): Promise<Heads & { slot: number }> {
   const { slot, blockhash, lastValidBlockHeight } = await latestBlockhash(rpc, 'confirmed', signal);
   const clock = await chainClock(rpc, signal);
   return { height: lastValidBlockHeight - blockhashAge, hash: blockhash, clock, slot };
-}
-
-export async function heads(watch: Watch, signal: AbortSignal): Promise<Heads> {
-  const { slot: _, ...shown } = await headsOf(watch, signal);
-  return shown;
 }
 
 /** One caller at a time. What was found before a failure is kept for the next call. */

@@ -143,6 +143,7 @@ test(
     const crowd = crowdOf(escrow, { above: 600, below: 4_000, answer });
     const short = { historyWaitMs: 6_000, rpc: { rounds: 1 } };
     const adapter = await among(context, world, crowd, short);
+    adapter.watch([escrow]);
     let found: string | null = null;
     for (let looks = 0; found === null && looks < 8; looks += 1) {
       ({ secret: found } = await adapter.readEscrow(escrow, anyTime()));
@@ -168,6 +169,7 @@ test(
       },
     });
     const adapter = await among(context, world, crowd);
+    adapter.watch([escrow]);
     await adapter.readEscrow(escrow, anyTime());
     for (const more of [1_010, 200]) {
       crowd.above += more;

@@ -238,6 +238,7 @@ test('a claim that the node lists long before it gives it is asked for until it 
     asked += 1;
     return { result: null };
   });
+  adapter.watch([escrow]);
   await adapter.readEscrow(escrow, soon());
   hidden = await claim(world, escrow);
   await finalize(world);

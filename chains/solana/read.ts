@@ -14,11 +14,12 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
-import type { WatchedEscrow } from '../adapter.ts';
+import type { Look, WatchedEscrow } from '../adapter.ts';
+import { begun, gathering } from '../gathering.ts';
 import { once } from '../sources.ts';
 import { endOf } from './ended.ts';
 import { tellHistory } from './history.ts';
-import { accountsAt, type Commitment, clockIn } from './node.ts';
+import { accountsAt, type Commitment, clockIn, latestBlockhash } from './node.ts';
 import { encodeTerms } from './plan.ts';
 import { finalizedConfirmations } from './policy.ts';
 import { clockSysvar } from './programs.ts';
@@ -28,15 +29,47 @@ import { type Known, remember, type Verb, type Watch } from './watch.ts';
 /** Shown where a node has the escrow and no longer the transaction. */
 const unknownTxid = 'unknown';
 
-export async function readEscrow(
+/**
+ * What they show at one slot, in one exchange where their histories are known. Clock and facts are
+ * of one answer always; a node that is slower than the chain may name the block of a slot before.
+ */
+export async function look(
+  watch: Watch,
+  escrows: readonly WatchedEscrow[],
+  signal: AbortSignal,
+): Promise<Look> {
+  const together = { ...watch, rpc: gathering(watch.rpc, signal) };
+  for (let tries = 1; ; tries += 1) {
+    const latest = begun(latestBlockhash(together.rpc, 'confirmed', signal));
+    // The older one first: what is finalized by then is confirmed a moment later.
+    const finalized =
+      escrows.length === 0 ? null : begun(shownAt(together, escrows, 'finalized', signal));
+    const { slot, clock, shown } = await shownAt(together, escrows, 'confirmed', signal);
+    const block = await latest;
+    if (block.slot !== slot && tries < mostTries) continue;
+    const deep = await finalized;
+    const facts = await Promise.all(
+      escrows.map((each, at) => {
+        const states = { deep: deep?.shown[at] as Shown, now: shown[at] as Shown };
+        return factsAt(watch, each, states, signal);
+      }),
+    );
+    const height = block.lastValidBlockHeight - blockhashAge;
+    return { heads: { height, hash: block.blockhash, clock }, facts };
+  }
+}
+
+const mostTries = 3;
+/** How many blocks above it a blockhash is good for. */
+export const blockhashAge = 150;
+
+async function factsAt(
   watch: Watch,
   watched: WatchedEscrow,
+  { deep, now }: { readonly deep: Shown; readonly now: Shown },
   signal: AbortSignal,
 ): Promise<EscrowFacts> {
   const known = remember(watch, watched);
-  // The older one first: what is finalized by then is confirmed a moment later.
-  const deep = await stateOf(watch, watched, 'finalized', signal);
-  const now = await stateOf(watch, watched, 'confirmed', signal);
   learnFromDeep(known, deep);
   known.history.wasFunded ||= deep.state !== null;
   const life = await lifeOf(watch, known, { deep, now }, signal);
@@ -162,25 +195,39 @@ function learnFromDeep({ history, watched }: Known, deep: Shown): void {
 /** The escrow as one commitment shows it, with the clock of the same slot. */
 export async function stateOf(
   watch: Pick<Watch, 'rpc' | 'chain' | 'deployment'>,
-  { address, terms }: Pick<WatchedEscrow, 'address' | 'terms'>,
+  escrow: Pick<WatchedEscrow, 'address' | 'terms'>,
   commitment: Commitment,
   signal: AbortSignal,
 ): Promise<Shown> {
-  const { rpc, chain, deployment } = watch;
-  const { slot, accounts } = await accountsAt(rpc, [address, clockSysvar], commitment, signal);
-  const [account = null, clockAccount = null] = accounts;
-  const clock = clockIn(clockAccount, chain);
-  const lamports = BigInt(Math.floor(account?.lamports ?? 0));
-  try {
-    const state = readState(account, deployment.program, encodeTerms(terms));
-    return { slot, clock, state, lamports };
-  } catch (cause) {
-    if (cause instanceof ParleyError) throw cause;
-    throw new ParleyError(
-      'chain_unavailable',
-      `the ${chain} node shows for ${address} what the program never writes`,
-      { chain, escrow: address },
-      { cause },
-    );
-  }
+  const { shown } = await shownAt(watch, [escrow], commitment, signal);
+  return shown[0] as Shown;
+}
+
+/** All as of one slot. */
+async function shownAt(
+  { rpc, chain, deployment }: Pick<Watch, 'rpc' | 'chain' | 'deployment'>,
+  escrows: readonly Pick<WatchedEscrow, 'address' | 'terms'>[],
+  commitment: Commitment,
+  signal: AbortSignal,
+): Promise<{ readonly slot: number; readonly clock: number; readonly shown: readonly Shown[] }> {
+  const addresses = [...escrows.map(({ address }) => address), clockSysvar];
+  const { slot, accounts } = await accountsAt(rpc, addresses, commitment, signal);
+  const clock = clockIn(accounts.at(-1) ?? null, chain);
+  const shown = escrows.map(({ address, terms }, at): Shown => {
+    const account = accounts[at] ?? null;
+    const lamports = BigInt(Math.floor(account?.lamports ?? 0));
+    try {
+      const state = readState(account, deployment.program, encodeTerms(terms));
+      return { slot, clock, state, lamports };
+    } catch (cause) {
+      if (cause instanceof ParleyError) throw cause;
+      throw new ParleyError(
+        'chain_unavailable',
+        `the ${chain} node shows for ${address} what the program never writes`,
+        { chain, escrow: address },
+        { cause },
+      );
+    }
+  });
+  return { slot, clock, shown };
 }

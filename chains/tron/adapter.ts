@@ -10,7 +10,7 @@ import { mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
 import { tronContract } from './contract.ts';
-import { changes, heads } from './follow.ts';
+import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
 import { type Http, httpClient } from './http.ts';
 import { checkNodes } from './identity.ts';
@@ -24,7 +24,7 @@ import {
   type TronWarning,
   warningsOf,
 } from './preflight.ts';
-import { readEscrow } from './read.ts';
+import { look } from './read.ts';
 import { newWatch, remember, type TronAdapterOptions, type Watch } from './watch.ts';
 
 export type TronAdapter = Omit<ChainAdapter, 'warnings'> & {
@@ -50,6 +50,8 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     policy,
     rounds: limits?.rounds,
     check: (of, signal) => checkNodes(of, deployment, signal),
+    changes,
+    look,
     remember,
     forget,
     sending,
@@ -67,9 +69,6 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     hashlocks: hashlocksOf(watch, kit.opened),
     // What asks the nodes: each is told of the watch, and begins once they are checked.
     ...kit.asked({
-      heads,
-      changes,
-      readEscrow,
       mustAgree,
       preflight,
       warnings: warningsOf,

@@ -110,7 +110,7 @@ test('a node that is slow with receipts holds up no read; what it tells late is 
   // Of the funding the lane keeps nothing once it is claimed.
   const made = ['unknown', await claim(chain, leg)];
   const funded = await fund(chain, open);
-  let delayMs = 550;
+  let delayMs = 0;
   const node = await lyingNode(chain.url, async ({ path }, forward) => {
     if (/getblockbynum|gettransactioninfo/.test(path)) await sleep(delayMs);
     return forward();
@@ -121,14 +121,18 @@ test('a node that is slow with receipts holds up no read; what it tells late is 
     return [funded?.txid, claimed?.txid];
   };
   try {
+    await touchedBy(adapter);
+    adapter.watch([leg.escrow, open.escrow]);
+    await touchedBy(adapter);
+    delayMs = 550;
     await idsOf(leg);
     assert.deepEqual(await idsOf(leg), made);
     // Two answers take longer than a read waits.
     delayMs = 1_100;
     assert.deepEqual(await idsOf(open), ['unknown', undefined]);
-    await sleep(300);
     delayMs = 0;
-    assert.ok((await touchedBy(adapter)).includes(open.escrow.address));
+    const isTold = async () => (await touchedBy(adapter)).includes(open.escrow.address);
+    while (!(await isTold())) await sleep(100);
     delayMs = 2_100;
     assert.deepEqual(await idsOf(open), [funded, undefined]);
   } finally {

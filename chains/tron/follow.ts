@@ -24,10 +24,6 @@ const headsOf = (head: Block): Heads => {
   return { height: head.number, hash: head.hash, clock: secondOf(head) };
 };
 
-export async function heads({ http }: Watch, signal: AbortSignal): Promise<Heads> {
-  return headsOf(await headBlock(http, 'head', signal));
-}
-
 export async function changes(watch: Watch, signal: AbortSignal): Promise<Changes> {
   const head = await headBlock(watch.http, 'head', signal);
   const before = watch.blocks.at(-1);

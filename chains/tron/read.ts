@@ -20,7 +20,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
-import type { WatchedEscrow } from '../adapter.ts';
+import type { Look, WatchedEscrow } from '../adapter.ts';
 import { stateData } from '../escrows/calls.ts';
 import { once } from '../sources.ts';
 import { blocksAt } from './block-time.ts';
@@ -113,39 +113,71 @@ function later(one: Record, other: Record): Record {
 
 const secondOf = ({ timestampMs }: Block) => Math.floor(timestampMs / 1_000);
 
-export async function readEscrow(
+/** At the newest block. A word is of it where it was the newest before the word and after. */
+export async function look(
   watch: Watch,
-  watched: WatchedEscrow,
+  escrows: readonly WatchedEscrow[],
   signal: AbortSignal,
-): Promise<EscrowFacts> {
-  remember(watch, watched);
+): Promise<Look> {
+  for (const each of escrows) remember(watch, each);
   const patience = AbortSignal.timeout(historyMs);
+  let head = await headBlock(watch.http, 'head', signal);
   for (let tries = 1; ; tries += 1) {
-    const deep = await recordAt(watch, watched, 'solid', signal);
-    const newest = await recordAt(watch, watched, 'head', signal);
-    const head = await headBlock(watch.http, 'head', signal);
-    const now = later(inBlocks(newest, secondOf(head)), deep);
-    if (now.status === 'ended') return endedFacts(watch, watched, { deep, head }, signal);
-    const wanted = now.status === 'claimed' && !watch.secrets.has(watched.terms.hashlock);
-    // A secret that is wanted is worth all the time there is; ids of transactions are not.
-    const limit = wanted ? signal : AbortSignal.any([signal, patience]);
-    const made = await transactionOf(
-      watch,
-      watched.address,
-      { now, deep, head },
-      { limit, signal },
-    );
-    // A block may have been taken back between two questions.
-    if (made.isMissing && !made.failed && tries < mostTries) continue;
-    if (made.isMissing) {
-      // The word is the truth all the same.
-      const { status, changedAt } = now;
-      once(watch, 'no_history', { chain: watch.chain, escrow: watched.address, status, changedAt });
-    }
-    const facts = factsOf(watch, watched, { now, deep, head, made });
-    noteDepth(watch, watched, facts, head);
-    return facts;
+    const words = await Promise.all(escrows.map((each) => wordsAt(watch, each, signal)));
+    const again = escrows.length === 0 ? head : await headBlock(watch.http, 'head', signal);
+    const isSame = again.hash === head.hash;
+    head = again;
+    const isLast = tries === mostTries;
+    // A node that is slower than the chain is better than none.
+    if (!isSame && !isLast) continue;
+    const limits = { isLast, patience, signal };
+    const facts = await Promise.all(words.map((each) => factsAt(watch, each, head, limits)));
+    const known = facts.filter((each) => each !== null);
+    if (known.length < facts.length) continue;
+    const { number, hash } = head;
+    return { heads: { height: number, hash, clock: secondOf(head) }, facts: known };
   }
+}
+
+type Words = { readonly watched: WatchedEscrow; readonly deep: Record; readonly newest: Record };
+
+async function wordsAt(watch: Watch, watched: WatchedEscrow, signal: AbortSignal): Promise<Words> {
+  const [deep, newest] = await Promise.all([
+    recordAt(watch, watched, 'solid', signal),
+    recordAt(watch, watched, 'head', signal),
+  ]);
+  return { watched, deep, newest };
+}
+
+type Patience = {
+  readonly isLast: boolean;
+  readonly patience: AbortSignal;
+  readonly signal: AbortSignal;
+};
+
+/** null: a block may have been taken back between two questions. */
+async function factsAt(
+  watch: Watch,
+  { watched, deep, newest }: Words,
+  head: Block,
+  { isLast, patience, signal }: Patience,
+): Promise<EscrowFacts | null> {
+  const now = later(inBlocks(newest, secondOf(head)), deep);
+  if (now.status === 'ended') return endedFacts(watch, watched, { deep, head }, signal);
+  const wanted = now.status === 'claimed' && !watch.secrets.has(watched.terms.hashlock);
+  // A secret that is wanted is worth all the time there is; ids of transactions are not.
+  const limit = wanted ? signal : AbortSignal.any([signal, patience]);
+  const looked = { now, deep, head };
+  const made = await transactionOf(watch, watched.address, looked, { limit, signal });
+  if (made.isMissing && !made.failed && !isLast) return null;
+  if (made.isMissing) {
+    // The word is the truth all the same.
+    const { status, changedAt } = now;
+    once(watch, 'no_history', { chain: watch.chain, escrow: watched.address, status, changedAt });
+  }
+  const facts = factsOf(watch, watched, { ...looked, made });
+  noteDepth(watch, watched, facts, head);
+  return facts;
 }
 
 /** Shown where no transaction of a block is found to have done what the word says. */

@@ -84,7 +84,7 @@ test('a source that heeds no signal holds up no refund', limits, async () => {
   scene.theirsAt = Infinity;
   const { gives, gets, chains } = scene;
   await run(scene, {}, () => chains[gives].mined.length > 0);
-  chains[gets].source.adapter.readEscrow = () => new Promise(() => {});
+  chains[gets].source.adapter.look = () => new Promise(() => {});
   scene.stepSeconds = 1_200;
   // A signal's own timer keeps no process.
   const held = setInterval(() => {}, 1_000);
@@ -99,11 +99,11 @@ test('a chain that is slow to fail holds up no pass of the one that pays', limit
   let looks = 0;
   const began = performance.now();
   const { adapter } = scene.chains.b.source;
-  const { readEscrow } = adapter;
+  const { look } = adapter;
   Object.assign(adapter, {
-    readEscrow: (...about: Parameters<typeof readEscrow>) => {
+    look: (...about: Parameters<typeof look>) => {
       looks += 1;
-      return readEscrow(...about);
+      return look(...about);
     },
   });
   const chainTimeoutMs = 5_000;

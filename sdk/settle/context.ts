@@ -286,12 +286,19 @@ export async function lookAt(
   const late = aborted(limit).then(() => {
     throw new ParleyError('chain_timeout', `the source of "${chain}" did not answer in time`, {});
   });
-  const answers = [
-    adapter.readEscrow(watchedOf(record, name), limit),
-    adapter.heads(limit),
-  ] as const;
-  const [facts, heads] = await Promise.race([Promise.all(answers), late]);
-  return { leg: legWith(record, name, facts), clock: heads.clock };
+  const watched = watchedOf(record, name);
+  // Looked at again and again: what is learnt of it is kept.
+  adapter.watch([watched]);
+  const { heads, facts } = await Promise.race([adapter.look([watched], limit), late]);
+  return { leg: legWith(record, name, facts[0] as EscrowFacts), clock: heads.clock };
+}
+
+/** Once there is nothing left to do. */
+export function stopWatching(context: Context, record: SwapRecord): void {
+  for (const name of ['a', 'b'] as const) {
+    const { chain, escrow } = legOf(record, name);
+    sourceOf(context, chain).adapter.unwatch([escrow.address]);
+  }
 }
 
 export function legWith(record: SwapRecord, name: LegName, facts: EscrowFacts): Leg {

@@ -65,7 +65,7 @@ test('what was taken back is sent once the reveal is open again', limits, async 
   const { store } = scene.input;
   let tries = 0;
   const { adapter } = scene.chains.a.source;
-  const { readEscrow } = adapter;
+  const { look } = adapter;
   const slow: Store = {
     ...store,
     putSwap: async (record) => {
@@ -76,9 +76,9 @@ test('what was taken back is sent once the reveal is open again', limits, async 
       // The clock of this machine jumped, and is set right again.
       if (tries === 1) scene.wall = tooLate(scene);
       Object.assign(adapter, {
-        readEscrow: (...about: Parameters<typeof readEscrow>) => {
+        look: (...about: Parameters<typeof look>) => {
           if (tries === 1) scene.wall = wall;
-          return readEscrow(...about);
+          return look(...about);
         },
       });
     },

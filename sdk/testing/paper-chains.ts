@@ -133,12 +133,14 @@ function adapterOf(chain: Chain, policy: ChainPolicy, asked: Asked): ChainAdapte
     ...{ chain: key, family: 'evm', policy },
     lanes: { contract: deployment.contract, read: async () => [] },
     plan: (terms) => evmEscrow(terms, deployment),
-    heads: (signal) =>
+    watch: () => {},
+    unwatch: () => {},
+    look: (escrows, signal) =>
       asked(signal, () => ({
-        height: chain.height,
-        hash: `0x${chain.height}`,
-        clock: chain.clock,
+        heads: headsOf(chain),
+        facts: escrows.map((each) => factsOf(chain, each)),
       })),
+    heads: (signal) => asked(signal, () => headsOf(chain)),
     readEscrow: (escrow, signal) => asked(signal, () => factsOf(chain, escrow)),
     preflight: (_, about, signal) =>
       asked(signal, () => {
@@ -171,6 +173,8 @@ function adapterOf(chain: Chain, policy: ChainPolicy, asked: Asked): ChainAdapte
   };
   return adapter as ChainAdapter;
 }
+
+const headsOf = ({ height, clock }: Chain) => ({ height, hash: `0x${height}`, clock });
 
 /** What no fee floor of a test reaches. */
 const rich = 10n ** 15n;

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import type { ChainAdapter } from '../../chains/adapter.ts';
+import { showing } from '../../chains/testing/showing.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { Party } from '../../core/trade.ts';
 import { rpcTo } from '../../devnet/rpc.ts';
@@ -134,7 +135,7 @@ export function withAdapter(
   const sources = new Map(
     [...input.sources].map(([name, source]) => {
       if (name !== chain) return [name, source] as const;
-      const adapter = { ...source.adapter, ...alter(source.adapter) };
+      const adapter = showing(source.adapter, alter(source.adapter));
       return [name, { ...source, adapter }] as const;
     }),
   );

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
+import { showing } from '../../chains/testing/showing.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { takeUpRevealed } from '../db/keeper-jobs.ts';
 import { evm, evm2, must } from '../settle/testing/world.ts';
@@ -53,15 +54,12 @@ function restore(): void {
 
 /** As of a provider without a pending block: what waits shows no secret. */
 function blind(more: Partial<ChainAdapter> = {}): void {
-  (desk.deps.adapters as Adapters).set(evm2, {
-    ...adapter,
-    readEscrow: async (escrow, signal) => {
-      const facts = await adapter.readEscrow(escrow, signal);
-      const shows = facts.claimed !== null && facts.claimed.confirmations > 0;
-      return shows ? facts : { ...facts, claimed: null, secret: null };
-    },
-    ...more,
-  });
+  const readEscrow: ChainAdapter['readEscrow'] = async (escrow, signal) => {
+    const facts = await adapter.readEscrow(escrow, signal);
+    const shows = facts.claimed !== null && facts.claimed.confirmations > 0;
+    return shows ? facts : { ...facts, claimed: null, secret: null };
+  };
+  (desk.deps.adapters as Adapters).set(evm2, showing(adapter, { readEscrow, ...more }));
 }
 
 const funded = () => fundedDeal(desk);
@@ -228,7 +226,7 @@ test('once a node has it, no other chain stands in its way', limits, async () =>
     await keep(desk);
     await desk.rpc(evm2)('anvil_dropAllTransactions');
     const down = () => Promise.reject(new ParleyError('chain_unavailable', 'down', {}));
-    adapters.set(evm, { ...other, heads: down, readEscrow: down });
+    adapters.set(evm, showing(other, { heads: down, readEscrow: down }));
     await hurry(desk);
     await desk.keeper.pass(evm2);
     const [own] = await onShort(deal);
@@ -415,20 +413,18 @@ test('a secret that becomes public while its relay is dropped is claimed', limit
   try {
     await pastReveal(deal);
     let isFirst = true;
-    (desk.deps.adapters as Adapters).set(evm2, {
-      ...adapter,
-      // The counterparty's claim of the other leg is seen meanwhile.
-      heads: async (signal) => {
-        const heads = await adapter.heads(signal);
-        if (!isFirst) return heads;
-        isFirst = false;
-        const { db, now } = desk.deps;
-        const text = 'update swaps set secret = $2 where id = $1';
-        await db.rows({ name: 'test_public', text, values: [deal.id, deal.secret] });
-        await takeUpRevealed(db, [evm2], new Date(now()), 100);
-        return heads;
-      },
-    });
+    // The counterparty's claim of the other leg is seen meanwhile.
+    const look: ChainAdapter['look'] = async (...about) => {
+      const looked = await adapter.look(...about);
+      if (!isFirst) return looked;
+      isFirst = false;
+      const { db, now } = desk.deps;
+      const text = 'update swaps set secret = $2 where id = $1';
+      await db.rows({ name: 'test_public', text, values: [deal.id, deal.secret] });
+      await takeUpRevealed(db, [evm2], new Date(now()), 100);
+      return looked;
+    };
+    (desk.deps.adapters as Adapters).set(evm2, { ...adapter, look });
     for (let pass = 0; pass < 2; pass += 1) {
       await hurry(desk);
       await keep(desk);

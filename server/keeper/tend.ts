@@ -175,13 +175,9 @@ function versionsOf({ attempts }: On, { nonce }: Attempt, refused = false) {
   return { versions: same.length, refused };
 }
 
-async function read({ swap, escrow, adapter, signal }: On) {
-  const { chain } = adapter;
-  const reading = Promise.all([adapter.readEscrow(escrow, signal), adapter.heads(signal)]);
-  const [facts, { clock }] = await within(signal, chain, reading);
-  // A read watches what it reads; a swap that has ended is no longer followed.
-  if (swap.done) adapter.unwatch([escrow.address]);
-  return { facts, clock };
+async function read({ escrow, adapter, signal }: On) {
+  const { heads, facts } = await within(signal, adapter.chain, adapter.look([escrow], signal));
+  return { facts: facts[0] as EscrowFacts, clock: heads.clock };
 }
 
 function secretOf(

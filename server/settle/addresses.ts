@@ -60,7 +60,6 @@ export async function prepareAddress(
   const escrow = currentEscrow(swap, leg.leg);
   if (escrow !== null) {
     const facts = await within(signal, leg.chain, adapter.readEscrow(escrow, signal));
-    if (swap.done) adapter.unwatch([escrow.address]);
     mustBeOpen(leg, facts);
   }
   const destination = await destinationOf(deps, { request, leg, party, text });

@@ -191,13 +191,13 @@ export async function buildClaim(
 ): Promise<Built> {
   const { signal, feeRateSatPerVbyte } = request;
   const asked = await claimAsked(deps.db, request);
-  const { swap, name, secret, escrow, state, clocks } = await mayClaim(deps, asked, null, signal);
+  const { name, secret, escrow, state, clocks } = await mayClaim(deps, asked, null, signal);
   const leg = state.legs[name];
   const adapter = adapterOf(deps, leg.chain);
   const reveals = state.secret === null;
   const input = { escrow, feeRateSatPerVbyte, isPublic: !reveals };
   const build = () => adapter.buildClaim(input, secret, signal);
-  const material = await unlessSpent(adapter, { swap, name, escrow, signal }, build);
+  const material = await unlessSpent(adapter, { name, escrow, signal }, build);
   // Past the timelock the funder may refund at any moment, yet only the chain may refuse a claim.
   const late = clocks.wall >= leg.timelock;
   const onChain = late ? clocks.wall + buildGoodForSeconds : leg.timelock;
@@ -220,7 +220,7 @@ export async function buildRefund(
   const adapter = adapterOf(deps, chain);
   const input = { escrow, feeRateSatPerVbyte, isPublic: state.secret !== null };
   const build = () => adapter.buildRefund(input, signal);
-  const material = await unlessSpent(adapter, { swap, name, escrow, signal }, build);
+  const material = await unlessSpent(adapter, { name, escrow, signal }, build);
   return built(material, clocks.wall + buildGoodForSeconds, clocks.wall);
 }
 
@@ -234,7 +234,6 @@ export function isEmptied({ escrow, facts }: Leg, address: string): boolean {
 }
 
 type Spending = {
-  readonly swap: Swap;
   readonly name: LegName;
   readonly escrow: WatchedEscrow;
   readonly signal: AbortSignal;
@@ -243,7 +242,7 @@ type Spending = {
 /** What `build` makes. Of an escrow that was spent, says by what instead of `nothing_there`. */
 async function unlessSpent(
   adapter: ChainAdapter,
-  { swap, name, escrow, signal }: Spending,
+  { name, escrow, signal }: Spending,
   build: () => Promise<Material>,
 ): Promise<Material> {
   try {
@@ -251,7 +250,6 @@ async function unlessSpent(
   } catch (error) {
     if (!(error instanceof ParleyError) || error.code !== 'nothing_there') throw error;
     const facts = await within(signal, adapter.chain, adapter.readEscrow(escrow, signal));
-    if (swap.done) adapter.unwatch([escrow.address]);
     mustNotBeSpent(name, facts);
     throw error;
   }

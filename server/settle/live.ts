@@ -18,38 +18,26 @@ export type Live = { readonly state: SwapState; readonly clocks: Clocks };
 
 type Shown = { readonly facts: EscrowFacts; readonly strayed: boolean; readonly clock: number };
 
+/** All of it at one block, so that facts and clock belong together. */
 async function readLeg(deps: Deps, swap: Swap, name: LegName, signal: AbortSignal): Promise<Shown> {
-  const { chain } = swap.state.legs[name];
-  const adapter = adapterOf(deps, chain);
-  const escrow = currentEscrow(swap, name);
-  const facts = escrow === null ? Promise.resolve(nothingSeen) : adapter.readEscrow(escrow, signal);
-  const [heads, read, former] = await within(
-    signal,
-    chain,
-    Promise.all([adapter.heads(signal), facts, readFormer(deps, swap, name, signal)]),
-  );
-  // A read watches what it reads; a swap that has ended is no longer followed.
-  if (swap.done && escrow !== null) adapter.unwatch([escrow.address]);
-  return {
-    facts: read,
-    strayed: former.some((each) => holdsPayment(each, swap.state.legs[name].amount)),
-    clock: heads.clock,
-  };
+  const { chain, amount } = swap.state.legs[name];
+  const current = currentEscrow(swap, name);
+  const own = current === null ? [] : [current];
+  const former = await formerOf(deps, swap, name);
+  const looking = adapterOf(deps, chain).look([...own, ...former], signal);
+  const { heads, facts } = await within(signal, chain, looking);
+  const [shown = nothingSeen] = facts.slice(0, own.length);
+  const strayed = facts.slice(own.length).some((each) => holdsPayment(each, amount));
+  return { facts: shown, strayed, clock: heads.clock };
 }
 
 /** The escrows that the leg moved off: as a rule none, at most 19. */
-async function readFormer(
-  deps: Deps,
-  swap: Swap,
-  name: LegName,
-  signal: AbortSignal,
-): Promise<EscrowFacts[]> {
+async function formerOf({ db }: Deps, swap: Swap, name: LegName): Promise<WatchedEscrow[]> {
   if (swap.done || !swap.former.some(({ leg }) => leg === name)) return [];
-  const { chain, escrow } = swap.state.legs[name];
-  const adapter = adapterOf(deps, chain);
-  const rows = await escrowsOfSwap(deps.db, swap.id);
+  const { escrow } = swap.state.legs[name];
+  const rows = await escrowsOfSwap(db, swap.id);
   const former = rows.filter((row) => row.leg === name && row.address !== escrow);
-  return Promise.all(former.map((row) => adapter.readEscrow(escrowOfRow(swap, row), signal)));
+  return former.map((row) => escrowOfRow(swap, row));
 }
 
 function withShown(deps: Deps, swap: Swap, shown: Partial<Record<LegName, Shown>>): Live {

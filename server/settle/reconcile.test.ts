@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
+import { lookBy } from '../../chains/testing/showing.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import { nothingSeen } from '../../core/facts.ts';
@@ -30,7 +31,10 @@ function scripted(adapter: ChainAdapter): ChainAdapter {
   const heads = { height: 1, hash: 'h', clock: 1 };
   return {
     ...adapter,
-    readEscrow: async ({ address }) => (await script.get(address)?.()) ?? nothingSeen,
+    look: lookBy({
+      heads: async () => heads,
+      readEscrow: async ({ address }) => (await script.get(address)?.()) ?? nothingSeen,
+    }),
     changes: async () => ({ touched: touched.splice(0), heads }),
   };
 }

@@ -86,14 +86,13 @@ async function readEscrows(
   { chains, signal }: ReconcileScope,
 ): Promise<Read['facts']> {
   const wanted = rows.filter((row) => chains === 'all' || chains.includes(row.chain));
-  const facts = await Promise.all(
-    wanted.map((row) => {
-      const adapter = adapterOf(deps, row.chain);
-      const reading = adapter.readEscrow(escrowOfRow(swap, row), signal);
-      return within(signal, row.chain, reading);
-    }),
-  );
-  return new Map(wanted.map((row, at) => [keyOf(row), facts[at] as EscrowFacts]));
+  const looks = [...Map.groupBy(wanted, ({ chain }) => chain)].map(async ([chain, own]) => {
+    const escrows = own.map((row) => escrowOfRow(swap, row));
+    const looking = adapterOf(deps, chain).look(escrows, signal);
+    const { facts } = await within(signal, chain, looking);
+    return own.map((row, at) => [keyOf(row), facts[at] as EscrowFacts] as const);
+  });
+  return new Map((await Promise.all(looks)).flat());
 }
 
 async function store(

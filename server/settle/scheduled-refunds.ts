@@ -80,13 +80,8 @@ export async function prepareSchedule(deps: Deps, request: ScheduleRequest): Pro
   const escrow = await escrowToRefund(deps, swap, leg, request.escrow);
   const known = await rungsKept(deps.db, chain, escrow.address);
   const checking = scheduledRefunds.check(escrow, { transactions, known, inTurns }, signal);
-  try {
-    const { accountId } = request;
-    return { accountId, chain, escrow, leg, rungs: await within(signal, chain, checking) };
-  } finally {
-    // A read watches what it reads; a swap that has ended is no longer followed.
-    if (swap.done) adapter.unwatch([escrow.address]);
-  }
+  const { accountId } = request;
+  return { accountId, chain, escrow, leg, rungs: await within(signal, chain, checking) };
 }
 
 export type ScheduleView = ScheduledView & { readonly escrow: string; readonly txids: string[] };
@@ -236,9 +231,7 @@ async function verdictOf(
   }
   const isPublic = swap.state.secret !== null;
   const next = refunds.next(escrow, { ...ladder, isPublic }, signal);
-  const verdict = await within(signal, chain, next);
-  if (swap.done) adapter.unwatch([escrow.address]);
-  return verdict;
+  return within(signal, chain, next);
 }
 
 async function escrowOf(

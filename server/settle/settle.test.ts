@@ -189,7 +189,7 @@ test('who brings the secret for the long leg is served while the short chain is 
   };
   const claimOf = (deal: Deal, by: 'initiator' | 'counterparty', leg: 'a' | 'b') =>
     deal[by].post(`/v1/swaps/${deal.id}/legs/${leg}/claim`, { secret: deal.secret });
-  adapters.set(evm, { ...adapter, heads: silence, readEscrow: silence, preflight: silence });
+  adapters.set(evm, { ...adapter, look: silence, preflight: silence });
   try {
     // What reveals is the short leg's: its own chain has to answer, and nothing is kept of it.
     assert.equal((await claimOf(builds, 'initiator', builds.short)).code, 'chain_unavailable');

@@ -15,12 +15,42 @@ export type Alter = (asked: Asked, answer: any) => unknown;
 /** Takes every request and answers none. */
 export const silentNode = (): Promise<BadNode> => listen(() => {});
 
+/**
+ * The node, whose chain moves before it answers one of the questions that come once it is told to
+ * begin: those before and after it are as of two nodes that are not at one block.
+ */
+export async function movingNode(
+  driver: Pick<Driver, 'url' | 'urlOf'>,
+  at: number,
+  move: () => Promise<void>,
+): Promise<BadNode & { begin(): void; asked(): number }> {
+  let count: number | null = null;
+  const node = await lyingNode(
+    driver,
+    (_, answer) => answer,
+    async () => {
+      if (count === null) return;
+      count += 1;
+      if (count === at) await move();
+    },
+  );
+  return {
+    ...node,
+    begin: () => {
+      count = 0;
+    },
+    asked: () => count ?? 0,
+  };
+}
+
 /** A node, but for what `alter` makes of its answers. */
 export function lyingNode(
   { url, urlOf = () => url }: Pick<Driver, 'url' | 'urlOf'>,
   alter: Alter,
+  before: () => Promise<void> = async () => {},
 ): Promise<BadNode> {
   return listen(async (request, reply) => {
+    await before();
     const path = request.url ?? '/';
     const text = await textOf(request);
     const to = new URL(path, urlOf(path));

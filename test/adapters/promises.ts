@@ -25,6 +25,7 @@ import {
   signal,
 } from './leg.ts';
 import { lyingNode, silentNode } from './nodes.ts';
+import { oneBlock } from './one-block.ts';
 import { readingBack } from './reading-back.ts';
 
 export type AdapterPromise = {
@@ -468,6 +469,7 @@ export const promises: readonly AdapterPromise[] = [
   ...depthTold,
   ...endsTold,
   ...readingBack,
+  ...oneBlock,
 ];
 
 /** What an early refund comes to: a refusal by the node, or a failure in a block. */

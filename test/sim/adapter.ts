@@ -64,7 +64,9 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
   const read = (watched: WatchedEscrow) => {
     const facts = readNow(parts, memory, watched);
     const { address } = watched;
-    memory.read.set(address, (memory.read.get(address) ?? new Set()).add(digestOf(facts)));
+    if (memory.watched.has(address)) {
+      memory.read.set(address, (memory.read.get(address) ?? new Set()).add(digestOf(facts)));
+    }
     return facts;
   };
   const spend = (verb: 'claim' | 'refund', watched: WatchedEscrow, secret: string | null) =>
@@ -91,6 +93,7 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
     },
     changes: () =>
       call('changes', () => ({ touched: touchedNow(parts, memory), heads: headsOf(node) })),
+    look: (escrows) => call('look', () => ({ heads: headsOf(node), facts: escrows.map(read) })),
     readEscrow: (watched) => call('readEscrow', () => read(watched)),
     mustAgree: (watched) => call('mustAgree', () => mustAgree(parts, watched)),
     preflight: async (terms, about) =>
@@ -154,7 +157,6 @@ function headsOf(node: Node): Heads {
 
 function readNow({ node }: AdapterParts, memory: Memory, watched: WatchedEscrow): EscrowFacts {
   const { address, terms, requiredConfirmations: required } = watched;
-  if (!memory.watched.has(address)) memory.watched.set(address, watched);
   const { chain } = node;
   const view = viewOf(node, node.lag);
   for (const each of secretsIn(chain, address, view)) {

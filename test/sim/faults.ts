@@ -334,7 +334,7 @@ const delicate = [
   'deliveries_hold',
   'keep_reply',
   ' changes',
-  ' readEscrow',
+  ' look',
   ' broadcast',
 ] as const;
 

@@ -61,7 +61,7 @@ function overtakeLook(world: World, deal: Deal, { legs }: Agreed): void {
   strike(world, {
     fate: 'wait',
     when: 'after',
-    at: `${on} readEscrow`,
+    at: `${on} look`,
     after: inLook(),
     from: () => (left() ?? 0) > 0,
     meanwhile: async () => {

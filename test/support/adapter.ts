@@ -72,6 +72,7 @@ export function stubAdapter(
     watch: () => {},
     unwatch: () => {},
     changes: absent,
+    look: absent,
     readEscrow: absent,
     preflight: absent,
     buildFund: absent,
