@@ -67,15 +67,18 @@ export type DecodedCall = {
   readonly id: Hex;
   readonly escrow: Escrow;
   readonly secret: Hex32 | null;
+  /** A funding by a signature of its funder, which anybody who has seen it may send. */
+  readonly isAuthorized?: true;
 };
 
 const tuple = '(bytes32,address,address,address,uint256,uint256,uint256),uint96,uint32';
 const legs = '((bytes32,address,address,uint256,uint256,uint256)[])';
 const four = (signature: string) => toFunctionSelector(`function ${signature}`).slice(2);
+const authorized = four(`fundWithAuthorization(${tuple},uint8,bytes32,bytes32)`);
 const verbs: Readonly<Record<string, DecodedCall['verb']>> = {
   [four(`fund(${tuple})`)]: 'fund',
   [four(`fundWithPermit(${tuple},uint256,uint256,uint8,bytes32,bytes32)`)]: 'fund',
-  [four(`fundWithAuthorization(${tuple},uint8,bytes32,bytes32)`)]: 'fund',
+  [authorized]: 'fund',
   [four(`claim(${tuple},bytes32)`)]: 'claim',
   [four(`refund(${tuple})`)]: 'refund',
   [four(`refundPart(${tuple},uint256)`)]: 'refund',
@@ -110,7 +113,8 @@ export function callsIn(
     const batch = batches[name];
     if (verb !== undefined) {
       const call = wanted(words(0)) ? readCall(words, verb) : null;
-      if (call !== null) found.push(named(call, place));
+      const how = name === authorized ? ({ isAuthorized: true } as const) : {};
+      if (call !== null) found.push(named({ ...call, ...how }, place));
     } else if (batch !== undefined) {
       for (const call of readBatch(words, batch, wanted)) found.push(named(call, place));
     }

@@ -154,6 +154,7 @@ export type DecodedCall = {
   /** What the contract is told of it. */
   readonly of: ContractEscrow;
   readonly secret: Hex32 | null;
+  readonly isAuthorized?: true;
 };
 
 /**
@@ -166,8 +167,8 @@ export function callsIn(
   wanted?: (hashlock: Hex32) => boolean,
 ): DecodedCall[] {
   const calls = rawCallsIn(data.toLowerCase(), placeOf(deployment), wanted);
-  return calls.map(({ verb, id, escrow, secret }) => {
-    return { verb, escrow: escrowName(id, deployment), of: escrow, secret };
+  return calls.map(({ id, escrow, ...call }) => {
+    return { ...call, escrow: escrowName(id, deployment), of: escrow };
   });
 }
 
