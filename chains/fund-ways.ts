@@ -1,9 +1,10 @@
 // Fundings of a token by its funder's signature instead of an approval. Only EVM chains have them.
 
+import type { EscrowTerms } from '../core/terms.ts';
 import type { WatchedEscrow } from './adapter.ts';
 import type { Allowance } from './evm/plan.ts';
 import type { TokenAbilities } from './evm/ways.ts';
-import type { FundAlternative } from './material.ts';
+import type { FundAlternative, TypedData } from './material.ts';
 
 export type WaysInput = {
   readonly escrow: WatchedEscrow;
@@ -25,6 +26,8 @@ export type FundWays = {
    * node cannot answer throws, and says nothing of the token.
    */
   abilities(token: string, signal: AbortSignal): Promise<TokenAbilities>;
+  /** What the refund address signs; null where there is nothing to sign. Pure. */
+  authorization(terms: EscrowTerms, abilities: TokenAbilities): TypedData | null;
   /** null: the token is not any more as the abilities have it, and is to be tried anew. */
   alternatives(input: WaysInput, signal: AbortSignal): Promise<readonly FundAlternative[] | null>;
   /**

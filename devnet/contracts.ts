@@ -1,9 +1,21 @@
 // Puts the escrow contract and the dev tokens on an EVM dev chain, at addresses that are the same
 // on every fresh chain.
-import { type Address, createPublicClient, erc20Abi, http } from 'viem';
+import {
+  type Address,
+  createPublicClient,
+  erc20Abi,
+  getCreate2Address,
+  type Hex,
+  http,
+} from 'viem';
+import devCoin from '../contracts/escrows/artifacts/DevCoin.json' with { type: 'json' };
 import { deployContracts as deployEscrows } from '../contracts/escrows/deploy.ts';
-import type { DeployOptions } from '../contracts/evm/create2.ts';
-import { type DevToken as Contract, deployDevTokens } from '../contracts/evm/dev-tokens.ts';
+import { type DeployOptions, deployer, sendThroughDeployer } from '../contracts/evm/create2.ts';
+import {
+  type DevToken as Contract,
+  deployDevTokens,
+  devSalt,
+} from '../contracts/evm/dev-tokens.ts';
 import type { AnvilNode } from './anvil.ts';
 import type { DevToken } from './dev-chain.ts';
 import type { Contracts } from './evm-chain.ts';
@@ -24,8 +36,7 @@ export async function deployContracts(
   const { contract } = await deployEscrows(options);
   const addresses = await deployDevTokens(options);
   const client = createPublicClient({ transport: http(rpcUrl) });
-  const describe = async (contract: Contract): Promise<DevToken> => {
-    const address = addresses[contract] as Address;
+  const describe = async (contract: string, address: Address): Promise<DevToken> => {
     const read = { address, abi: erc20Abi } as const;
     const [symbol, name, decimals] = await Promise.all([
       client.readContract({ ...read, functionName: 'symbol' }),
@@ -34,9 +45,20 @@ export async function deployContracts(
     ]);
     return { contract, symbol, name, decimals, address };
   };
+  const all = (names: readonly Contract[]) =>
+    names.map((name) => describe(name, addresses[name] as Address));
+  // It takes permits and authorizations, as USDC does.
+  const signed = describe('DevCoin', await deployDevCoin(options));
   return {
     escrows: contract,
-    tokens: await Promise.all(toTrade.map(describe)),
-    hostileTokens: await Promise.all(hostile.map(describe)),
+    tokens: await Promise.all([...all(toTrade), signed]),
+    hostileTokens: await Promise.all(all(hostile)),
   };
+}
+
+/** Deploys it unless it is there. */
+async function deployDevCoin(options: DeployOptions): Promise<Address> {
+  const bytecode = devCoin.bytecode as Hex;
+  await sendThroughDeployer(options, { salt: devSalt, initCode: bytecode });
+  return getCreate2Address({ from: deployer.address, salt: devSalt, bytecode });
 }

@@ -213,6 +213,8 @@ test('where the market does not send it, this side does once it has gas', limits
   });
   while (relay.given.length < 4) await sleep(50);
   assert.ok(relay.given.every((given) => given.escrow === signed));
+  const { legs } = (await maker.store.getSwap(maker.swapId))?.swap ?? {};
+  assert.equal(legs?.a.escrow?.address, signed);
   scene.market.lie((swap) => swap);
   // What it says that it has sent is not believed for ever either.
   relay.does = 'pretend';

@@ -69,6 +69,8 @@ export type DecodedCall = {
   readonly id: Hex;
   readonly escrow: Escrow;
   readonly secret: Hex32 | null;
+  /** A funding by a signature of its funder, which anybody who has seen it may send. */
+  readonly isAuthorized?: true;
 };
 
 /** By the four bytes that a call begins with, hex. */
@@ -88,6 +90,7 @@ const verbs = bySelector<Called>({
   refundPart: 'refund',
 });
 const batches = bySelector<'claim' | 'refund'>({ claimMany: 'claim', refundMany: 'refund' });
+const authorized = bySelector({ fundWithAuthorization: 'fund' });
 /** Looked for ahead, so that one found across another's bytes does not hide it. */
 const selector = new RegExp(`(?=(${[...verbs.keys(), ...batches.keys()].join('|')}))`, 'g');
 const wordLength = 64;
@@ -114,7 +117,8 @@ export function callsIn(
     const batch = batches.get(name);
     if (verb !== undefined) {
       const call = wanted(words(0)) ? readCall(words, verb) : null;
-      if (call !== null) found.push(named(call, place));
+      const how = authorized.has(name) ? ({ isAuthorized: true } as const) : {};
+      if (call !== null) found.push(named({ ...call, ...how }, place));
     } else if (batch !== undefined) {
       for (const call of readBatch(words, batch, wanted)) found.push(named(call, place));
     }

@@ -55,7 +55,7 @@ export async function readSigned(watch: Watch, signed: Signed): Promise<ReadTran
   const wanted = (hashlock: string) => watch.byHashlock.has(hashlock);
   const touches: Touch[] = callsIn(raw.data, deployment, wanted)
     .filter(({ escrow }) => watch.known.has(escrow))
-    .map(({ verb, escrow, secret }) => ({ verb, escrow, secret }));
+    .map(({ of: _, ...touch }) => touch);
   const pays = fundedIn(raw.data, deployment);
   return { txid: raw.txid, raw: raw.raw, touches, payer: raw.from, pays };
 }

@@ -18,6 +18,8 @@ export function fundWaysOf(watch: Watch, opened: Opened): FundWays {
   const { rpc, deployment } = watch;
   return {
     abilities: opened((token: string, signal) => findAbilities({ rpc, deployment, token }, signal)),
+    authorization: (terms, abilities) =>
+      authorizationAlternative(terms, deployment, abilities)?.typedData ?? null,
     alternatives: opened((input: WaysInput, signal) => alternatives(watch, input, signal)),
     mayOpen: opened((escrow: WatchedEscrow, signal) => mayOpen(watch, escrow, signal)),
   };

@@ -23,6 +23,8 @@ export type EscrowRow = {
   readonly facts: StoredFacts;
   readonly done: boolean;
   readonly sent_at: Date | null;
+  /** See noteAuthorized. */
+  readonly authorized_at: Date | null;
 };
 
 /** Notes that a funding of it was handed to the chain; null takes the note back. */
@@ -33,6 +35,22 @@ export async function noteSent(
   await tx.rows({
     name: 'escrow_note_sent',
     text: `update escrows set sent_at = $3 where chain = $1 and address = $2`,
+    values: [escrow.chain, escrow.address, escrow.at],
+  });
+}
+
+/**
+ * Notes that somebody may hold the funder's signature for it: a text to sign was given, or a
+ * signature was seen. The first time stays.
+ */
+export async function noteAuthorized(
+  tx: Tx,
+  escrow: { chain: ChainKey; address: string; at: Date },
+): Promise<void> {
+  await tx.rows({
+    name: 'escrow_note_authorized',
+    text: `update escrows set authorized_at = coalesce(authorized_at, $3)
+      where chain = $1 and address = $2`,
     values: [escrow.chain, escrow.address, escrow.at],
   });
 }
@@ -105,7 +123,7 @@ export async function insertEscrow(
 export async function escrowsOfSwap(tx: Tx, swapId: string): Promise<EscrowRow[]> {
   return tx.rows<EscrowRow>({
     name: 'escrows_of_swap',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at, authorized_at
       from escrows where swap_id = $1 order by created_at, address`,
     values: [swapId],
   });
@@ -115,7 +133,7 @@ export async function escrowsOfSwap(tx: Tx, swapId: string): Promise<EscrowRow[]
 export async function escrowsOfSwaps(tx: Tx, swapIds: readonly string[]): Promise<EscrowRow[]> {
   return tx.rows<EscrowRow>({
     name: 'escrows_of_swaps',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at, authorized_at
       from escrows where swap_id = any($1::uuid[]) order by created_at, address`,
     values: [swapIds],
   });
@@ -129,7 +147,7 @@ export async function escrowAt(
 ): Promise<EscrowRow | null> {
   const [row] = await tx.rows<EscrowRow>({
     name: 'escrow_at',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at, authorized_at
       from escrows where chain = $1 and address = $2`,
     values: [chain, address],
   });
@@ -144,7 +162,7 @@ export async function escrowsAmong(
 ): Promise<EscrowRow[]> {
   return tx.rows<EscrowRow>({
     name: 'escrows_among',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at, authorized_at
       from escrows where chain = $1 and address = any($2)`,
     values: [chain, addresses],
   });

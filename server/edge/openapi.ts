@@ -235,7 +235,13 @@ function describeOperation(operation: Operation, components: Components, shortNa
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
-      : { requestBody: { required: true, content: json(publish(body, components)) } }),
+      : {
+          requestBody: {
+            // What has no field that must be there may be left out whole.
+            required: ((body as { required?: unknown[] }).required ?? []).length > 0,
+            content: json(publish(body, components)),
+          },
+        }),
     responses,
   };
 }

@@ -18,6 +18,7 @@ import { swapOfCaller } from './access.ts';
 import { destinationOfKey, mustBePayable } from './destinations.ts';
 import { currentEscrow, destinationsOf, termsOfLeg } from './escrows.ts';
 import { keepEscrow, reserveLane } from './lanes.ts';
+import { type Lifted, mayMoveOff, mustNotBeAuthorized } from './pin.ts';
 import { adapterOf } from './preview.ts';
 
 /** How many escrows a leg may have had: each is followed for as long as the swap. */
@@ -39,6 +40,7 @@ export type PreparedAddress = {
   readonly leg: Leg['leg'];
   readonly party: Party;
   readonly destination: Destination;
+  readonly lifted: Lifted;
 };
 
 /**
@@ -62,12 +64,13 @@ export async function prepareAddress(
     const facts = await within(signal, leg.chain, adapter.readEscrow(escrow, signal));
     mustBeOpen(leg, facts);
   }
+  const lifted = await mayMoveOff(deps, swap, leg.leg, signal);
   const destination = await destinationOf(deps, { request, leg, party, text });
   for (const each of payoutsAfter(swap, leg, party, destination)) {
     const trying = adapterOf(deps, each.chain).preflight(each, 'payout', signal);
     await within(signal, each.chain, trying);
   }
-  return { leg: leg.leg, party, destination };
+  return { leg: leg.leg, party, destination, lifted };
 }
 
 /** Stores it, and plans the escrow when the leg has both destinations. Asks no node. */
@@ -75,7 +78,7 @@ export async function storeAddress(
   tx: Tx,
   deps: Deps,
   request: AddressRequest,
-  { leg: name, party, destination }: PreparedAddress,
+  { leg: name, party, destination, lifted }: PreparedAddress,
 ): Promise<Swap> {
   const swap = await lockSwap(tx, request.swapId);
   if (swap === null || partyOf(swap, request.accountId) !== party) {
@@ -84,6 +87,7 @@ export async function storeAddress(
   const leg = swap.state.legs[name];
   mustBeOpen(leg, leg.facts);
   await mustNotBeAwaited(tx, swap, leg, deps.now());
+  await mustNotBeAuthorized(tx, swap, name, lifted);
   const was = destinationsOf(swap, name);
   const is =
     leg.funder === party ? { ...was, refund: destination } : { ...was, payout: destination };

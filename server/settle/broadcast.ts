@@ -9,7 +9,7 @@ import { ParleyError } from '../../core/errors.ts';
 import { type ChainKey, isFamily } from '../../core/families.ts';
 import { claimGate, fundGate, mustOpen, refundGate } from '../../core/gates.ts';
 import type { Steps } from '../../core/steps.ts';
-import { type EscrowRow, escrowAt, escrowsAmong, noteSent } from '../db/escrows.ts';
+import { type EscrowRow, escrowAt, escrowsAmong, noteAuthorized, noteSent } from '../db/escrows.ts';
 import { clocksOf, lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
@@ -235,11 +235,15 @@ async function send(
 }
 
 /** From here on the leg does not move off the escrow while its funding is on its way. */
-async function holdAddresses(deps: Deps, { row, swap }: Touched): Promise<void> {
+async function holdAddresses(deps: Deps, { touch, row, swap }: Touched): Promise<void> {
+  const { chain, address } = row;
+  const at = new Date(deps.now());
   await deps.db.transaction(async (tx) => {
     const locked = await lockSwap(tx, swap.id);
     if (locked !== null) mustBeCurrent(locked, row);
-    await noteSent(tx, { chain: row.chain, address: row.address, at: new Date(deps.now()) });
+    await noteSent(tx, { chain, address, at });
+    // A node that refuses it has seen the signature all the same.
+    if (touch.isAuthorized) await noteAuthorized(tx, { chain, address, at });
   });
 }
 

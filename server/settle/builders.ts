@@ -2,6 +2,7 @@
 // any transaction; the secret of a claim passes through and is not logged.
 
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { Allowance } from '../../chains/evm/plan.ts';
 import type { Material } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { legStatus } from '../../core/facts.ts';
@@ -26,6 +27,7 @@ import { within } from '../time-limit.ts';
 import { legNamed, swapOfCaller } from './access.ts';
 import { withBrought } from './brought.ts';
 import { currentEscrow, escrowOfRow, termsOfLeg } from './escrows.ts';
+import { fundAlternatives } from './fund-ways.ts';
 import { mayReveal, readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
 import { adapterOf } from './preview.ts';
 import { mustHaveReadyLane } from './ready-lane.ts';
@@ -128,16 +130,38 @@ export async function mayFund(
   return { swap, name, escrow, state, clocks };
 }
 
+export type FundRequest = BuildRequest & {
+  readonly allowance: Allowance;
+  /** Whether the text of an authorization is wanted, which pins the leg. */
+  readonly authorizes: boolean;
+  /** Whether the market would send a funding of the leg by signature. */
+  readonly relays: (leg: Leg, token: string | null) => boolean;
+};
+
 /** The funding of the caller's own leg. */
-export async function buildFund(deps: Deps, request: BuildRequest): Promise<Built> {
-  const { signal, feeRateSatPerVbyte } = request;
+export async function buildFund(deps: Deps, request: FundRequest): Promise<Built> {
+  const { signal, feeRateSatPerVbyte, allowance, authorizes } = request;
   const asked = await fundAsked(deps.db, request);
   const { name, escrow, state, clocks } = await mayFund(deps, asked, signal);
-  const { chain } = state.legs[name];
-  const adapter = adapterOf(deps, chain);
-  const building = adapter.buildFund({ escrow, feeRateSatPerVbyte }, signal);
-  const material = await within(signal, chain, building);
-  return built(material, fundBy(state, state.legs[name]), clocks.wall);
+  const leg = state.legs[name];
+  const adapter = adapterOf(deps, leg.chain);
+  const building = adapter.buildFund({ escrow, feeRateSatPerVbyte, allowance }, signal);
+  const made = built(await within(signal, leg.chain, building), fundBy(state, leg), clocks.wall);
+  if (made.sign !== 'evm-tx') return made;
+  const needsAllowance = made.txs.length > 1;
+  const wanted = { needsAllowance, allowance, authorizes, deadline: made.validUntil };
+  const found = await fundAlternatives(deps, adapter, escrow, wanted, signal);
+  if (found === null) return made;
+  const relay = request.relays(leg, escrow.terms.token);
+  const alternatives = found.map((each) => (each.way === 'permit' ? each : { ...each, relay }));
+  return { ...made, alternatives };
+}
+
+/** Whether the text of an authorization is in it. */
+export function authorizesFunding(material: Material): boolean {
+  if (material.sign !== 'evm-tx') return false;
+  const { alternatives = [] } = material;
+  return alternatives.some(({ way, typedData }) => way === 'authorization' && typedData !== null);
 }
 
 /** A claim that may be sent now. */
@@ -255,7 +279,7 @@ async function unlessSpent(
   }
 }
 
-function planned(swap: Swap, name: LegName): WatchedEscrow {
+export function planned(swap: Swap, name: LegName): WatchedEscrow {
   const escrow = currentEscrow(swap, name);
   if (escrow !== null) return escrow;
   throw new ParleyError('addresses_missing', `leg ${name} has no escrow yet: set its addresses`, {

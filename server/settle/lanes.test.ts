@@ -80,7 +80,7 @@ async function correct(swap: Swap, party: 'maker' | 'taker', address: string): P
   const request = { accountId, swapId: swap.id, chain, address, keySignature: null };
   const destination = { address, pubkey: null };
   return deps.db.transaction((tx) =>
-    storeAddress(tx, deps, request, { leg: 'a', party, destination }),
+    storeAddress(tx, deps, request, { leg: 'a', party, destination, lifted: null }),
   );
 }
 

@@ -13,6 +13,7 @@ import { within } from '../time-limit.ts';
 import { moveLeg, mustBeOpen, mustNotBeAwaited } from './addresses.ts';
 import { destinationsOf } from './escrows.ts';
 import { type LaneUser, rangeOf, usableLanes } from './lanes.ts';
+import { type Lifted, mayMoveOff, mustNotBeAuthorized } from './pin.ts';
 import { adapterOf } from './preview.ts';
 
 /** Other lanes that the chain is asked about at once. */
@@ -38,7 +39,8 @@ export async function mustHaveReadyLane(
   const finding = readyLane(deps, { adapter, lanes, had, user }, signal);
   const lane = await within(signal, leg.chain, finding);
   if (lane === null) return;
-  const is = await moveTo(deps, swap, name, { adapter, lanes, had, user, lane });
+  const lifted = await mayMoveOff(deps, swap, name, signal);
+  const is = await moveTo(deps, swap, name, { adapter, lanes, had, user, lane, lifted });
   throw new ParleyError(
     'escrow_moved',
     `lane ${had.number} of the funder of leg ${name} cannot take this funding: the leg moves to ` +
@@ -88,7 +90,7 @@ async function moveTo(
   deps: Deps,
   swap: Swap,
   name: LegName,
-  { adapter, lanes, had, user, lane }: Looking & { readonly lane: Lane },
+  { adapter, lanes, had, user, lane, lifted }: Looking & { lane: Lane; lifted: Lifted },
 ): Promise<string | null> {
   return deps.db.transaction(async (tx) => {
     const now = await lockSwap(tx, swap.id);
@@ -96,6 +98,7 @@ async function moveTo(
     const leg = now.state.legs[name];
     mustBeOpen(leg, leg.facts);
     await mustNotBeAwaited(tx, now, leg, deps.now());
+    await mustNotBeAuthorized(tx, now, name, lifted);
     const range = rangeOf(adapter, lanes, user);
     await lockLanes(tx, range);
     const marginSeconds = adapter.policy.normal.settleSeconds;

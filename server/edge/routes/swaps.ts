@@ -1,27 +1,16 @@
 // Swaps: reading them, setting addresses, and building what a party signs.
 
 import type { FastifyInstance } from 'fastify';
-import { mustBeRate } from '../../../chains/bitcoin/spending.ts';
-import { partyOf, swapById, swapsOfAccount } from '../../db/swaps.ts';
+import { partyOf, swapsOfAccount } from '../../db/swaps.ts';
 import type { Deps } from '../../deps.ts';
 import { endRelay, prepareRelay, storeRelay } from '../../keeper/relay.ts';
 import { swapOfCaller } from '../../settle/access.ts';
 import { prepareAddress, storeAddress } from '../../settle/addresses.ts';
-import {
-  type BuildRequest,
-  type Built,
-  buildClaim,
-  buildFund,
-  buildRefund,
-  mustLive,
-  mustStillBe,
-} from '../../settle/builders.ts';
+import { buildClaim, buildRefund } from '../../settle/builders.ts';
 import { swapView } from '../../settle/view.ts';
 import { createWarnings, type Warnings } from '../../settle/warnings.ts';
-import { type Spent, windowSeconds } from '../budgets.ts';
 import { command, read } from '../command.ts';
 import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
-import { HttpError } from '../errors.ts';
 import { idParams, pageLimit } from '../schemas/common.ts';
 import {
   buildQuery,
@@ -32,6 +21,8 @@ import {
   refundQuery,
 } from '../schemas/material.ts';
 import { setAddress, swapPage, swapReply, swapSchema, swapsQuery } from '../schemas/swap.ts';
+import { buildRequest, mayAskRelay, replayOf, wakeKeeper } from './building.ts';
+import { buildFunding } from './fund.ts';
 import { registerScheduled } from './scheduled.ts';
 
 const tags = ['swaps'] as const;
@@ -114,28 +105,7 @@ function addressRequest(
 }
 
 function buildLegs(app: FastifyInstance, deps: Deps): void {
-  command(app, deps, {
-    method: 'POST',
-    url: '/v1/swaps/:id/legs/:leg/fund',
-    operationId: 'buildFund',
-    summary: 'Unsigned funding of your leg',
-    tags,
-    params: legParams,
-    query: buildQuery,
-    replies: { 200: material },
-    withoutRoom: 'anew',
-    before: (input) => buildFund(deps, buildRequest(input)),
-    run: async (tx, { params, prepared }) => {
-      await mustStillBe(tx, { swapId: params.id, leg: params.leg, escrow: prepared.escrow });
-      return { status: 200, body: prepared };
-    },
-    // A stored funding whose escrow has moved since would send money to the former one.
-    replay: async (tx, { params, reply }) => {
-      const { escrow } = reply.body as Built;
-      await mustStillBe(tx, { swapId: params.id, leg: params.leg, escrow });
-      replayOf(deps, reply);
-    },
-  });
+  buildFunding(app, deps);
 
   command(app, deps, {
     method: 'POST',
@@ -192,41 +162,4 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
     run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
     replay: async (_tx, { reply }) => replayOf(deps, reply),
   });
-}
-
-/** Each has chains read, and may hold up those of others; what is taken on is given back. */
-function mayAskRelay({ allowed, limit, resetSeconds }: Spent): void {
-  if (allowed) return;
-  const sentence =
-    `${limit} relays that this account asked for within ${windowSeconds} s were refused or are not ` +
-    `answered yet; try again in ${resetSeconds} s, or send the claim yourself`;
-  throw new HttpError('relay_rate_limited', sentence, { 'retry-after': String(resetSeconds) });
-}
-
-/** What was kept is sent at once; the keeper would find it by itself. */
-async function wakeKeeper(deps: Deps, { id, leg }: { id: string; leg: string }): Promise<void> {
-  const swap = deps.keeper === undefined ? null : await swapById(deps.db, id);
-  if (swap === null || (leg !== 'a' && leg !== 'b')) return;
-  deps.keeper?.wake(swap.state.legs[leg].chain);
-}
-
-function replayOf(deps: Deps, reply: { readonly body: unknown }): void {
-  mustLive(reply.body as Built, Math.floor(deps.now() / 1_000));
-}
-
-function buildRequest(input: {
-  caller: { accountId: string };
-  params: { id: string; leg: string };
-  query: { feeRate?: number };
-  signal: AbortSignal;
-}): BuildRequest {
-  const { feeRate } = input.query;
-  if (feeRate !== undefined) mustBeRate(feeRate);
-  return {
-    accountId: input.caller.accountId,
-    swapId: input.params.id,
-    leg: input.params.leg,
-    feeRateSatPerVbyte: feeRate ?? null,
-    signal: input.signal,
-  };
 }

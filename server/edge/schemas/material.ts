@@ -5,13 +5,71 @@ import { mostRungs } from '../../../chains/bitcoin/fee-ladder.ts';
 import { defaultFeeBounds } from '../../../chains/bitcoin/fees.ts';
 import { longestRefundHex } from '../../../chains/bitcoin/signed-refunds.ts';
 import { mostInputs } from '../../../chains/bitcoin/spending.ts';
-import { hex32Input, input, named, unixSeconds } from './common.ts';
+import { hex32Input, input, named, nullable, oneOf, unixSeconds } from './common.ts';
 import { scheduledFields } from './swap.ts';
 
 const text = Type.String();
 const validUntil = { ...unixSeconds, description: 'Unix seconds: do not send it after this' };
 const lamports = Type.String({ pattern: '^(0|[1-9][0-9]*)$', description: 'lamports' });
 const sats = Type.String({ pattern: '^(0|[1-9][0-9]*)$', description: 'satoshis' });
+
+const integerText = 'integers as decimal strings';
+const typedData = named(
+  'TypedData',
+  Type.Object(
+    {
+      domain: Type.Object({
+        name: text,
+        version: Type.Optional(text),
+        chainId: Type.Optional(Type.String({ description: 'decimal' })),
+        verifyingContract: text,
+        salt: Type.Optional(text),
+      }),
+      types: Type.Record(text, Type.Array(Type.Object({ name: text, type: text }))),
+      primaryType: text,
+      message: Type.Record(text, text, { description: integerText }),
+    },
+    { description: `EIP-712, without the type of the domain; ${integerText}` },
+  ),
+);
+const signedCall = named(
+  'SignedCall',
+  Type.Object({
+    to: text,
+    value: Type.Literal('0x0'),
+    dataBeforeSignature: Type.String({
+      description: 'hex with 0x; v, r and s of the signature follow, 32 bytes each',
+    }),
+  }),
+);
+const alternatives = Type.Array(
+  Type.Union([
+    named(
+      'PermitFunding',
+      Type.Object({
+        way: Type.Literal('permit'),
+        from: Type.String({ description: 'signs the typed data, then sends the one transaction' }),
+        typedData,
+        call: signedCall,
+      }),
+    ),
+    named(
+      'AuthorizedFunding',
+      Type.Object({
+        way: Type.Literal('authorization'),
+        from: Type.Null({ description: 'anyone may send it; the refund address signs' }),
+        typedData: nullable(typedData),
+        call: nullable(signedCall),
+        relay: Type.Boolean({ description: 'whether the market sends it, given the signature' }),
+      }),
+    ),
+  ]),
+  {
+    description:
+      'fund of a token: what may be signed instead of `txs`, one of all. An authorization is null ' +
+      'until asked for with `sign=authorization`; from then on the leg does not move',
+  },
+);
 
 const evmTx = named(
   'EvmMaterial',
@@ -30,6 +88,7 @@ const evmTx = named(
       { description: 'sign and send each, in order' },
     ),
     escrow: text,
+    alternatives: Type.Optional(alternatives),
     validUntil,
   }),
 );
@@ -169,10 +228,9 @@ const relayed = named(
   }),
 );
 
-export const claimReply = named(
-  'ClaimReply',
-  Type.Union([evmTx, btcPayment, btcSighash, tronTx, solanaTx, relayed]),
-);
+const orRelayed = Type.Union([evmTx, btcPayment, btcSighash, tronTx, solanaTx, relayed]);
+export const claimReply = named('ClaimReply', orRelayed);
+export const fundReply = named('FundReply', orRelayed);
 
 const { floorSatPerVbyte, capSatPerVbyte } = defaultFeeBounds;
 // What is out of bounds is `bad_fee_rate`, by these as by the narrower ones of the moment.
@@ -189,6 +247,49 @@ const feeRate = Type.Optional(
 );
 
 export const buildQuery = Type.Object({ feeRate });
+
+export const fundQuery = Type.Object({
+  feeRate,
+  allowance: Type.Optional(
+    oneOf(
+      ['exact', 'standing'],
+      'EVM: what an approval or a permit lets the escrow contract take: the amount (default), or ' +
+        'any number of later fundings too',
+    ),
+  ),
+  sign: Type.Optional(
+    oneOf(
+      ['authorization'],
+      'EVM: gives the text of an authorization too, where the token takes one. From then on the ' +
+        'leg does not move until the text can open nothing any more',
+    ),
+  ),
+});
+
+/** A signature of a key in hex; what is longer is none. */
+const longestSignature = 1_024;
+
+export const fundBody = named(
+  'Fund',
+  input({
+    relay: Type.Optional(
+      Type.Boolean({
+        description:
+          'EVM, of a token: the market sends the funding that you signed and pays its gas, where ' +
+          'it does so (`relay` of the alternative) and within its caps',
+      }),
+    ),
+    signature: Type.Optional(
+      Type.String({
+        maxLength: longestSignature,
+        description: "of the authorization, by the refund address's key: 65 bytes in hex with 0x",
+      }),
+    ),
+    escrow: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: 'what was signed for' }),
+    ),
+  }),
+);
 
 export const refundQuery = Type.Object({
   feeRate,

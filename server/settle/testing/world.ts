@@ -44,6 +44,8 @@ export type World = {
     readonly btc: Asset;
     readonly eth: Asset;
     readonly usd: Asset;
+    /** Takes permits and authorizations. */
+    readonly signed: Asset;
     /** Hostile tokens of the dev chain, by symbol: FEE takes a fee, FALSE returns false. */
     readonly hostile: ReadonlyMap<string, Asset>;
     readonly eth2: Asset | null;
@@ -123,14 +125,18 @@ export async function startWorld(
   const settings = { encryptionKey: key, home: dir, ...options.settings };
   const before = testDeps({ db: database.db, settings });
   deps = { ...before, adapters: freshAdapters(infos, before.now) };
-  const dollar = infos.evm.tokens?.[0];
-  if (dollar === undefined) throw new Error('the dev chain has no token');
+  const { tokens = [] } = infos.evm;
+  const [dollar, signedDollar] = ['USDD', 'USDV'].map((symbol) => {
+    return tokens.find((each) => each.symbol === symbol);
+  });
+  if (dollar === undefined || signedDollar === undefined) throw new Error('no tokens to trade');
   const hostile = infos.evm.hostileTokens ?? [];
-  const [btc, eth, usd, ...rest] = await seedAssets(database.db, deps, [
+  const [btc, eth, usd, signed, ...rest] = await seedAssets(database.db, deps, [
     { chain: bitcoin, symbol: 'BTC', address: null, decimals: 8 },
     { chain: evm, symbol: 'ETH', address: null, decimals: 18 },
-    { chain: evm, symbol: dollar.symbol, address: dollar.address, decimals: dollar.decimals },
-    ...hostile.map(({ symbol, address, decimals }) => ({ chain: evm, symbol, address, decimals })),
+    ...[dollar, signedDollar, ...hostile].map(({ symbol, address, decimals }) => {
+      return { chain: evm, symbol, address, decimals };
+    }),
     ...(infos.evm2 === null ? [] : [{ chain: evm2, symbol: 'ETH', address: null, decimals: 18 }]),
   ]);
   const app = await buildApp(deps);
@@ -148,6 +154,7 @@ export async function startWorld(
       btc: btc as Asset,
       eth: eth as Asset,
       usd: usd as Asset,
+      signed: signed as Asset,
       hostile: bySymbol(rest),
       eth2: onSecond(rest),
     },
