@@ -8,6 +8,8 @@ import type { Hex32 } from '../core/hashlock.ts';
 import type { EscrowTerms } from '../core/terms.ts';
 import type { ReadTransaction } from './adapter.ts';
 
+export type OpenedTerms = { readonly terms: EscrowTerms; readonly secret: Hex32 };
+
 /** What is sent. `void` takes a nonce that nothing else needs any more (EVM). */
 export type GasWork =
   | {
@@ -22,6 +24,9 @@ export type GasWork =
       readonly isPublic: boolean;
     }
   | { readonly verb: 'refund'; readonly terms: EscrowTerms }
+  /** EVM and TRON: at once, all of them or none. Every secret must be public. */
+  | { readonly verb: 'claimMany'; readonly claims: readonly OpenedTerms[] }
+  | { readonly verb: 'refundMany'; readonly refunds: readonly EscrowTerms[] }
   /** EVM, of a token: by the funder's signature (EIP-3009), which binds all of the terms. */
   | { readonly verb: 'fund'; readonly terms: EscrowTerms; readonly signature: string }
   | { readonly verb: 'void' };
@@ -103,6 +108,8 @@ export type GasQuote = {
 export type GasAccount = {
   readonly chain: ChainKey;
   readonly address: string;
+  /** How many escrows one transaction may settle; absent: one. */
+  readonly mostInBatch?: number;
   /** Base units of the native coin. */
   balance(signal: AbortSignal): Promise<bigint>;
   /**

@@ -1,24 +1,89 @@
 // What a gas key may be asked to do, checked before it signs anything.
 
 import { ParleyError } from '../core/errors.ts';
+import { type Hex32, opens } from '../core/hashlock.ts';
+import type { EscrowTerms } from '../core/terms.ts';
 import type { GasWork } from './gas-account.ts';
 
+export type Batch = Extract<GasWork, { readonly verb: 'claimMany' | 'refundMany' }>;
 /** What moves money out of an escrow. */
-export type Settling = Exclude<GasWork, { readonly verb: 'void' | 'fund' }>;
+export type Settling = Exclude<GasWork, Batch | { readonly verb: 'void' | 'fund' }>;
+
+export function isBatch(work: GasWork): work is Batch {
+  return work.verb === 'claimMany' || work.verb === 'refundMany';
+}
+
+/** What of one escrow each part of it does. */
+export type Part = {
+  readonly verb: 'fund' | 'claim' | 'refund';
+  readonly terms: EscrowTerms;
+  readonly secret: Hex32 | null;
+};
+
+export function partsOf(work: GasWork): readonly Part[] {
+  switch (work.verb) {
+    case 'void':
+      return [];
+    case 'claimMany':
+      return work.claims.map((each) => ({ verb: 'claim', ...each }));
+    case 'refundMany':
+      return work.refunds.map((terms) => ({ verb: 'refund', terms, secret: null }));
+    case 'claim':
+      return [{ verb: 'claim', terms: work.terms, secret: work.secret }];
+    case 'fund':
+    case 'refund':
+      return [{ verb: work.verb, terms: work.terms, secret: null }];
+  }
+}
 
 /** Throws `bad_chain` where it is about an escrow of another chain. */
 export function mustBeOf(chain: string, work: GasWork): void {
-  if (work.verb === 'void' || work.terms.chain === chain) return;
-  const sentence = `the gas key of ${chain} pays nothing on ${work.terms.chain}`;
-  throw new ParleyError('bad_chain', sentence, { chain, of: work.terms.chain });
+  const other = partsOf(work).find(({ terms }) => terms.chain !== chain);
+  if (other === undefined) return;
+  const { chain: of } = other.terms;
+  throw new ParleyError('bad_chain', `the gas key of ${chain} pays nothing on ${of}`, {
+    chain,
+    of,
+  });
+}
+
+/** Throws `wrong_secret` where one of them opens nothing. */
+export function mustOpenAll(work: GasWork): void {
+  for (const { verb, terms, secret } of partsOf(work)) {
+    if (verb !== 'claim' || opens(secret ?? '', terms.hashlock)) continue;
+    throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
+  }
+}
+
+/** Of a batch that settles fewer than it should: some of it is nothing to take. */
+export function batchIncomplete(chain: string, settled: bigint, wanted: number): ParleyError {
+  const sentence = `a batch on ${chain} would settle ${settled} of its ${wanted} escrows`;
+  return new ParleyError('nothing_there', sentence, { chain, settled, wanted });
+}
+
+/** Of a batch that would revert: every part of it has to go alone. */
+export function batchFails(chain: string, legs: number, reason: string): ParleyError {
+  const sentence = `a batch of ${legs} escrows on ${chain} would fail: ${reason}`;
+  return new ParleyError('payout_would_fail', sentence, { chain, legs });
 }
 
 /** The same where a chain has neither nonces nor fundings by signature. */
-export function settling(chain: string, work: GasWork): Settling {
+export function settlingAny(chain: string, work: GasWork): Settling | Batch {
   if (work.verb === 'void') throw new Error(`${chain} has no nonces to make void`);
   if (work.verb === 'fund') throw new Error(`${chain} has no tokens that are paid by signature`);
   mustBeOf(chain, work);
   return work;
+}
+
+/** Where each escrow is settled alone. */
+export function alone(chain: string, work: GasWork): Exclude<GasWork, Batch> {
+  if (isBatch(work)) throw new Error(`${chain} settles one escrow at a time`);
+  return work;
+}
+
+/** The same there. */
+export function settling(chain: string, work: GasWork): Settling {
+  return settlingAny(chain, alone(chain, work)) as Settling;
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   mostRefundInputs,
   refundStepSeconds,
 } from '../chains/bitcoin/signed-refunds.ts';
+import { mostInBatch } from '../chains/escrows/batch.ts';
 import { forcedTips } from '../chains/evm/gas-fees.ts';
 import { evmGasPolicies } from '../chains/evm/gas-policy.ts';
 import { pageBlocks as evmPage } from '../chains/evm/hashlocks.ts';
@@ -176,7 +177,8 @@ const said: Record<string, string> = {
   'what a gas key has under way on a chain': [
     `${keeper.mostUnderWay} of the keeper's own,`,
     `${keeper.refundShare === 2n ? 'half' : '?'} of them refunds at most;`,
-    `${keeper.mostRelays} relays`,
+    `${keeper.mostRelays} relays;`,
+    `${keeper.mostFundings} fundings`,
   ].join(' '),
   "what refunds may use up of the keeper's cap a day": [
     `${keeper.refundShare === 2n ? 'half' : '?'}, the rest is for claims`,
@@ -200,6 +202,18 @@ const said: Record<string, string> = {
     `TRON ${written(Number(keeper.relayCap.tron) / 1e6)} TRX,`,
     `Solana ${Number(keeper.relayCap.solana) / 1e9} SOL`,
   ].join(' '),
+  'fundings by signature of an account on a chain in a UTC day; those that failed': [
+    `${keeper.fundsPerAccount} (\`fundsPerAccount\`);`,
+    `${keeper.mostFailedFundings}`,
+  ].join(' '),
+  'what fundings by signature of a UTC day may take on a chain': [
+    `\`fundCap\`, one account ${keeper.accountShare === 4n ? 'a quarter' : '?'};`,
+    `default ${keeper.dearFundings} of the dearest at reserve fees`,
+  ].join(' '),
+  'time that a funding by signature needs before its fund-by': `${keeper.fundingLeadSeconds} s`,
+  'escrows, and receivers or tokens, of one transaction of the keeper': [
+    `${mostInBatch}, ${keeper.mostPayments}`,
+  ].join(),
   'token accounts that relays of a UTC day make on Solana, claims counted': [
     `${keeper.relayTokenAccounts} (\`relayTokenAccounts\`), for one account a quarter`,
   ].join(),

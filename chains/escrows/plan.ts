@@ -81,8 +81,8 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
       wanted?: (hashlock: Hex32) => boolean,
     ): DecodedCall[] => {
       const found = calls.callsIn(hex.toLowerCase(), placeOf(deployment), wanted);
-      return found.map(({ verb, id, escrow, secret }) => {
-        return { verb, escrow: escrowName(id, deployment), of: escrow, secret };
+      return found.map(({ id, escrow, ...call }) => {
+        return { ...call, escrow: escrowName(id, deployment), of: escrow };
       });
     },
     /** The escrows of the first calls in bytes that fund one, whichever. */

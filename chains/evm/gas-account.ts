@@ -6,9 +6,10 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { keccak256, parseTransaction } from 'viem/utils';
 import { larger } from '../../core/amounts.ts';
 import type { Touch } from '../adapter.ts';
+import { mostInBatch } from '../escrows/batch.ts';
 import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
-import { asFarAsTried, mustBeOf, presentMultiple } from '../gas-work.ts';
+import { asFarAsTried, isBatch, mustBeOf, partsOf, presentMultiple } from '../gas-work.ts';
 import { opening } from '../opened.ts';
 import type { EvmAdapter } from './adapter.ts';
 import { sameAddress } from './address.ts';
@@ -64,6 +65,7 @@ export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
   return {
     chain,
     address: signer.address,
+    mostInBatch,
     balance: opened((signal) => balanceAt(node, null, signer.address, 'latest', signal)),
     minedNonce: (signal, { most = Number.POSITIVE_INFINITY, ...asked } = {}) =>
       count({ most, ...asked }, signal),
@@ -194,11 +196,18 @@ const sentWithinSeconds = 86_400;
  */
 async function usualGas({ options }: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
   if (work.verb === 'void') return voidGas;
-  const { timelock, token } = work.terms;
   const { adapter } = options;
-  const rules = await adapter.gasRules(timelock + sentWithinSeconds, signal);
-  const kind = work.verb === 'fund' ? 'authorized' : token === null ? 'native' : 'token';
-  return gasOnChain(adapter.chainId, dearestGas(rules, kind));
+  const last = Math.max(...partsOf(work).map(({ terms }) => terms.timelock));
+  const rules = await adapter.gasRules(last + sentWithinSeconds, signal);
+  return gasOnChain(adapter.chainId, dearestGas(rules, kindOf(work)));
+}
+
+type Moving = Exclude<GasWork, { readonly verb: 'void' }>;
+
+function kindOf(work: Moving): Parameters<typeof dearestGas>[1] {
+  if (work.verb === 'fund') return 'authorized';
+  if (isBatch(work)) return 'token';
+  return work.terms.token === null ? 'native' : 'token';
 }
 
 async function reserve(account: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
@@ -216,9 +225,9 @@ async function reserve(account: Account, work: GasWork, signal: AbortSignal): Pr
 }
 
 function touchesOf({ deployment }: Account, work: GasWork): readonly Touch[] {
-  if (work.verb === 'void') return [];
-  const { address: escrow } = evmEscrow(work.terms, deployment);
-  return [{ escrow, verb: work.verb, secret: work.verb === 'claim' ? work.secret : null }];
+  return partsOf(work).map(({ verb, terms, secret }) => {
+    return { escrow: evmEscrow(terms, deployment).address, verb, secret };
+  });
 }
 
 /**
@@ -238,13 +247,15 @@ function isOwn(
   { to, data }: { readonly to: string; readonly data: Hex },
 ): boolean {
   if (work.verb === 'void') return sameAddress(to, signer.address) && data === '0x';
-  const { address } = evmEscrow(work.terms, deployment);
-  if (work.verb === 'fund') {
-    const [call, second] = callsIn(data, deployment);
-    const isOne = call?.verb === 'fund' && call.escrow === address && second === undefined;
-    // What `fund` itself takes in is its sender's: the key has none to give.
-    return isOne && sameAddress(to, deployment.contract) && data.startsWith(fundedBySignature);
-  }
-  const call = decodeCall(to, data, deployment);
-  return call?.verb === work.verb && call.escrow === address;
+  const parts = partsOf(work);
+  const calls = callsIn(data, deployment);
+  const areOurs =
+    calls.length === parts.length &&
+    parts.every(({ verb, terms }, at) => {
+      return calls[at]?.verb === verb && calls[at].escrow === evmEscrow(terms, deployment).address;
+    });
+  if (!areOurs || !sameAddress(to, deployment.contract)) return false;
+  // What `fund` itself takes in is its sender's: the key has none to give.
+  if (work.verb === 'fund') return data.startsWith(fundedBySignature);
+  return isBatch(work) || decodeCall(to, data, deployment) !== null;
 }

@@ -6,14 +6,23 @@ import { encodeFunctionData, toFunctionSelector } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
-import { hashlockOf, opens } from '../../core/hashlock.ts';
+import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Revert } from '../escrows/reverts.ts';
 import type { GasWork } from '../gas-account.ts';
-import { unseenMargin } from '../gas-work.ts';
+import {
+  type Batch,
+  batchFails,
+  batchIncomplete,
+  isBatch,
+  mustOpenAll,
+  partsOf,
+  unseenMargin,
+} from '../gas-work.ts';
 import type { EvmCall } from '../material.ts';
 import { type Rpc, RpcError } from '../rpc.ts';
 import { wouldFail } from '../would-fail.ts';
+import { claimManyCall, refundManyCall } from './batch.ts';
 import type { Offer } from './gas-fees.ts';
 import { lentOpen } from './lane-word.ts';
 import { balanceAt, headBlock, refused } from './node.ts';
@@ -49,6 +58,10 @@ export function callOf(work: GasWork, own: string, deployment: EvmDeployment): E
       return claimCall(work.terms, deployment, work.secret);
     case 'refund':
       return refundCall(work.terms, deployment);
+    case 'claimMany':
+      return claimManyCall(work.claims, deployment);
+    case 'refundMany':
+      return refundManyCall(work.refunds, deployment);
     case 'fund':
       return authorizedFunding(work.terms, deployment, work.signature);
     case 'void':
@@ -65,11 +78,11 @@ export async function gasOf(trial: Trial, work: GasWork, signal: AbortSignal): P
   if (work.verb === 'void') {
     return withMargin(await estimate(trial, callOf(work, from, deployment), null, signal), trial);
   }
+  mustOpenAll(work);
+  if (isBatch(work)) return gasOfBatch(trial, work, signal);
   const { terms } = work;
-  if (work.verb === 'fund')
+  if (work.verb === 'fund') {
     return gasOfFunding(trial, terms, callOf(work, from, deployment), signal);
-  if (work.verb === 'claim' && !opens(work.secret, terms.hashlock)) {
-    throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
   }
   const { address } = evmEscrow(terms, deployment);
   // An unseen claim is tried as open, with the money of others: so the true one must be.
@@ -83,6 +96,24 @@ export async function gasOf(trial: Trial, work: GasWork, signal: AbortSignal): P
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     throw refusal(trial, work.verb, terms, address, error);
+  }
+}
+
+/** One that would leave any of its escrows is not signed: whoever is left has to go alone. */
+async function gasOfBatch(trial: Trial, work: Batch, signal: AbortSignal): Promise<bigint> {
+  const { rpc, deployment, from, mostGas } = trial;
+  const { length: legs } = partsOf(work);
+  const { to, data } = callOf(work, from, deployment);
+  try {
+    const call = { from, to, data, gas: hex(mostGas) };
+    const answer = await rpc.call('eth_call', [call, 'latest'], signal, mostAnswer);
+    const settled = /^0x[0-9a-f]{64}$/i.test(`${answer}`) ? BigInt(`${answer}`) : 0n;
+    if (settled !== BigInt(legs)) throw batchIncomplete(rpc.chain, settled, legs);
+    return withMargin(await estimate(trial, { to, data, value: '0x0' }, null, signal), trial);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    if (!isRevert(error) && !isTooLong(error)) throw refused(rpc, 'eth_call', error);
+    throw batchFails(rpc.chain, legs, readRevert(error.data, error.message).words);
   }
 }
 

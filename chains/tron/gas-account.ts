@@ -4,15 +4,21 @@
 
 import { larger, smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
-import { opens } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import { mostInBatch } from '../escrows/batch.ts';
 import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
 import {
   asFarAsTried,
+  type Batch,
+  batchFails,
+  batchIncomplete,
+  isBatch,
+  mustOpenAll,
+  partsOf,
   presentMultiple,
   type Settling,
-  settling,
+  settlingAny,
   unseenMargin,
 } from '../gas-work.ts';
 import type { SignedTron, TronTransaction } from '../material.ts';
@@ -20,8 +26,10 @@ import { opening } from '../opened.ts';
 import { wouldFail } from '../would-fail.ts';
 import type { TronAdapter } from './adapter.ts';
 import { tronHex } from './address.ts';
+import { claimManyCall, refundManyCall } from './batch.ts';
 import {
   feeLimitOf,
+  legBytes,
   ownEnergy,
   settleEnergy,
   transactionBytes,
@@ -68,34 +76,44 @@ export function createTronGasAccount(options: TronGasOptions): GasAccount {
   return {
     chain,
     address,
+    mostInBatch,
     balance: opened(async (signal) => (await accountOf(node, address, signal))?.balance ?? 0n),
     minedNonce: async () => null,
-    reserve: opened((work: GasWork, signal) => reserve(account, settling(chain, work), signal)),
-    quote: opened((work: GasWork, signal) => quote(account, settling(chain, work), signal)),
+    reserve: opened((work: GasWork, signal) => reserve(account, settlingAny(chain, work), signal)),
+    quote: opened((work: GasWork, signal) => quote(account, settlingAny(chain, work), signal)),
     sign: opened((work: GasWork, slot: GasSlot, signal) =>
-      sign(account, settling(chain, work), slot, signal),
+      sign(account, settlingAny(chain, work), slot, signal),
     ),
     fate: opened((sent: Parameters<GasAccount['fate']>[0], signal) => fateOf(node, sent, signal)),
     paid: opened((txid: string, signal) => paidFor(node, txid, signal)),
   };
 }
 
-async function quote(account: Account, work: Settling, signal: AbortSignal): Promise<GasQuote> {
+async function quote(
+  account: Account,
+  work: Settling | Batch,
+  signal: AbortSignal,
+): Promise<GasQuote> {
   const { mostCost } = await weighed(account, work, signal);
   return { mostCost, makesAccount: false };
 }
 
 /** What it may cost by trial. */
-async function weighed(account: Account, work: Settling, signal: AbortSignal) {
+async function weighed(account: Account, work: Settling | Batch, signal: AbortSignal) {
   const energy = await energyOf(account, work, signal);
   const prices = await pricesOf(account.watch.http, signal);
   const feeLimitSun = feeLimitOf(energy, prices);
-  return { feeLimitSun, mostCost: feeLimitSun + transactionBytes * prices.byteSun };
+  return { feeLimitSun, mostCost: feeLimitSun + bytesOf(work) * prices.byteSun };
+}
+
+/** Of a signed transaction of this work. */
+function bytesOf(work: Settling | Batch): bigint {
+  return transactionBytes + legBytes * BigInt(partsOf(work).length - 1);
 }
 
 async function sign(
   account: Account,
-  work: Settling,
+  work: Settling | Batch,
   slot: GasSlot,
   signal: AbortSignal,
 ): Promise<GasTransaction> {
@@ -125,14 +143,20 @@ async function sign(
   const { txid, raw, rawData, owner, called } = readTronSigned(
     signTronTransaction(key.bytes(), unsigned) as SignedTron,
   );
-  const { address: escrow } = tronEscrow(work.terms, deployment);
-  const [call, second] = callsIn(rawData, deployment);
-  const isOurs = call?.verb === work.verb && call.escrow === escrow && second === undefined;
+  const touches = partsOf(work).map(({ verb, terms, secret }) => {
+    return { escrow: tronEscrow(terms, deployment).address, verb, secret };
+  });
+  const calls = callsIn(rawData, deployment);
+  const isOurs =
+    calls.length === touches.length &&
+    touches.every(({ verb, escrow }, at) => {
+      return calls[at]?.verb === verb && calls[at].escrow === escrow;
+    });
   if (!isOurs || owner !== address || called !== deployment.contract) throw foreign();
   return {
     txid,
     raw,
-    touches: [{ escrow, verb: work.verb, secret: work.verb === 'claim' ? work.secret : null }],
+    touches,
     payer: address,
     nonce: null,
     offer: feeLimitSun,
@@ -141,10 +165,17 @@ async function sign(
   };
 }
 
-function callOf(work: Settling, deployment: TronDeployment, from: string): TronCall {
-  return work.verb === 'claim'
-    ? claimCall(work.terms, deployment, work.secret, from)
-    : refundCall(work.terms, deployment, from);
+function callOf(work: Settling | Batch, deployment: TronDeployment, from: string): TronCall {
+  switch (work.verb) {
+    case 'claim':
+      return claimCall(work.terms, deployment, work.secret, from);
+    case 'refund':
+      return refundCall(work.terms, deployment, from);
+    case 'claimMany':
+      return claimManyCall(work.claims, deployment, from);
+    case 'refundMany':
+      return refundManyCall(work.refunds, deployment, from);
+  }
 }
 
 function foreign(): Error {
@@ -165,12 +196,15 @@ function mustBeOwn(unsigned: TronTransaction, { contract }: TronDeployment, own:
 }
 
 /** Energy of this work, without margin. Throws `nothing_there` or `payout_would_fail`. */
-async function energyOf(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {
+async function energyOf(
+  account: Account,
+  work: Settling | Batch,
+  signal: AbortSignal,
+): Promise<bigint> {
+  mustOpenAll(work);
+  if (isBatch(work)) return energyOfBatch(account, work, signal);
   const { options, watch } = account;
   const { terms } = work;
-  if (work.verb === 'claim' && !opens(work.secret, terms.hashlock)) {
-    throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
-  }
   const { isAwaited } = await mustHold(watch, terms, options.deployment, signal);
   const isSecret = work.verb === 'claim' && !work.isPublic;
   const energy = isSecret
@@ -181,6 +215,23 @@ async function energyOf(account: Account, work: Settling, signal: AbortSignal): 
   const to = payeeOf(work);
   const reason = `it takes ${energy} energy, and ${mostEnergy} is the most with a margin`;
   throw wouldFail(terms, native, 'payout', to, reason);
+}
+
+/** One that would leave any of its escrows is not signed: whoever is left has to go alone. */
+async function energyOfBatch(
+  { watch, options, address }: Account,
+  work: Batch,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const { length: legs } = partsOf(work);
+  const trial = await trialOf(watch, callOf(work, options.deployment, address), signal);
+  const reason = reasonOf(trial);
+  if (reason !== null) throw batchFails(watch.chain, legs, reason);
+  const settled = /^[0-9a-f]{64}$/i.test(trial.output) ? BigInt(`0x${trial.output}`) : 0n;
+  if (settled !== BigInt(legs)) throw batchIncomplete(watch.chain, settled, legs);
+  const { mostEnergy } = options.policy;
+  if (withMargin(trial.energy) <= mostEnergy) return trial.energy;
+  throw batchFails(watch.chain, legs, `it takes ${trial.energy} energy of ${mostEnergy}`);
 }
 
 const payeeOf = ({ verb, terms }: Settling) =>
@@ -246,18 +297,22 @@ async function energyUnseen(
 /** A token's transfer to a new holder at its dearest (chains/tron/energy.ts), rounded up. */
 const usualTransfer = 150_000n;
 
-async function reserve(account: Account, work: Settling, signal: AbortSignal): Promise<bigint> {
+async function reserve(
+  account: Account,
+  work: Settling | Batch,
+  signal: AbortSignal,
+): Promise<bigint> {
   const { options, watch } = account;
   const { reserveEnergySun, reserveByteSun } = options.policy;
   const { energySun, byteSun }: Prices = await pricesOf(watch.http, signal);
-  const usual =
-    work.terms.token === null
-      ? ownEnergy.trxSettle + ownEnergy.newAccount
-      : ownEnergy.tokenSettle + usualTransfer;
+  const isNative = partsOf(work).every(({ terms }) => terms.token === null);
+  const usual = isNative
+    ? ownEnergy.trxSettle + ownEnergy.newAccount
+    : ownEnergy.tokenSettle + usualTransfer;
   const measured = await asFarAsTried(energyOf(account, work, signal));
   const energy = withMargin(larger(usual, measured));
   return (
     energy * larger(reserveEnergySun, presentMultiple * energySun) +
-    transactionBytes * larger(reserveByteSun, presentMultiple * byteSun)
+    bytesOf(work) * larger(reserveByteSun, presentMultiple * byteSun)
   );
 }

@@ -12,6 +12,8 @@ export type Attempt = {
   /** Of its job, when it was signed: what its cost counts against. */
   readonly purpose: Purpose | null;
   readonly verb: KeeperVerb | 'void';
+  /** How many escrows it settles: its job's, and those of jobs that ride on it. */
+  readonly legs: number;
   readonly txid: string;
   /** EVM; null elsewhere. */
   readonly nonce: number | null;
@@ -40,7 +42,7 @@ type Row = Omit<Attempt, 'offer' | 'mostCost' | 'charged'> & {
   readonly charged: string;
 };
 
-const columns = `id, chain, job_id as "jobId", purpose, verb, txid, nonce, sealed,
+const columns = `id, chain, job_id as "jobId", purpose, verb, legs, txid, nonce, sealed,
   sealed_version as "sealedVersion", offer, most_cost as "mostCost", charged,
   dies_at as "diesAt", signed_at as "signedAt", sent_at as "sentAt",
   shown_at as "shownAt", fate`;
@@ -59,6 +61,7 @@ export type NewAttempt = {
   readonly address: string;
   readonly jobId: number | null;
   readonly verb: Attempt['verb'];
+  readonly legs: number;
   readonly txid: string;
   readonly nonce: number | null;
   readonly sealed: Uint8Array;
@@ -85,9 +88,9 @@ export async function insertAttempt(tx: Tx, attempt: NewAttempt): Promise<Attemp
     name: 'keeper_insert_attempt',
     text: `insert into keeper_attempts
         (chain, address, job_id, purpose, verb, txid, nonce, sealed, sealed_version, offer,
-         most_cost, charged, dies_at, signed_at)
+         most_cost, charged, dies_at, signed_at, legs)
       values ($1, $2, $3, (select purpose from keeper_jobs where id = $3),
-        $4, $5, $6, $7, $8, $9, $10, $10, $11, $12)
+        $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13)
       returning ${columns}`,
     values: [
       chain,
@@ -102,6 +105,7 @@ export async function insertAttempt(tx: Tx, attempt: NewAttempt): Promise<Attemp
       attempt.mostCost.toString(),
       attempt.diesAt,
       attempt.at,
+      attempt.legs,
     ],
   });
   return attemptOf(rows[0] as Row);
@@ -292,6 +296,11 @@ export type Sums = {
   readonly fundingsUnderWay: number;
 };
 
+/** What of it counts against the account of one of its escrows: rounded up, so never too little. */
+export const partOf = (attempt: string) => {
+  return `div(${attempt}.charged + ${attempt}.legs - 1, ${attempt}.legs)`;
+};
+
 const underWayOf = (which: string) => `(select count(distinct u.job_id)
           from keeper_attempts u join keeper_jobs o on o.id = u.job_id
           where u.chain = $1 and u.fate in ('unknown', 'pending') and ${which})`;
@@ -320,7 +329,10 @@ export async function keeperSums(
           where chain = $1 and state = 'open' and purpose = 'relay'
             and id is distinct from $4) as "relayReserved",
         coalesce(sum(a.charged), 0) as spent,
-        coalesce(sum(a.charged) filter (where j.account_id = $3), 0) as "spentOn",
+        coalesce(sum(${partOf('a')}) filter (where j.account_id = $3), 0) + (
+          select coalesce(sum(${partOf('r')}), 0) from keeper_rides k
+            join keeper_attempts r on r.id = k.attempt_id join keeper_jobs o on o.id = k.job_id
+          where r.chain = $1 and r.signed_at >= $2 and o.account_id = $3) as "spentOn",
         coalesce(sum(a.charged) filter (where a.purpose in ('refund', 'close')), 0)
           as "spentOnRefunds",
         ${underWayOf(`o.purpose not in ('relay', 'fund')`)} as "underWay",

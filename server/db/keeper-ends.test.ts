@@ -51,6 +51,7 @@ const sign = (tx: Tx, jobId: number, nonce: number) =>
   insertAttempt(tx, {
     ...{ chain, address, jobId, nonce, at },
     verb: 'claim',
+    legs: 1,
     txid: `${jobId} ${nonce}`,
     sealed: Buffer.of(1),
     sealedVersion: 1,

@@ -31,6 +31,9 @@ export const takenUpAtOnce = 200;
 
 /** Jobs of a chain with something signed that no block has: nodes hold few of one sender. */
 export const mostUnderWay = 8;
+/** Receivers that one batch pays: each takes gas of its own, and one that fails reverts all. */
+export const mostPayments = 4;
+
 /** Relays beside them. */
 export const mostRelays = 8;
 /** Fundings by signature beside both: they take the places of neither. */

@@ -43,6 +43,7 @@ const attempt = (more: Partial<Attempt> = {}): Attempt => ({
   jobId: 1,
   purpose: 'secret',
   verb: 'claim',
+  legs: 1,
   txid: 'own',
   nonce: 3,
   sealed: Buffer.alloc(1),
@@ -325,4 +326,42 @@ test('nonces: the lowest free one, and the gaps that others wait behind', () => 
   assert.deepEqual(gapsIn(5, [3, 4], 8), []);
   assert.deepEqual(gapsIn(5, [2_000_000_000], 3), [5, 6, 7], 'however far it is');
   assert.equal(dayOf(Date.UTC(2026, 10, 21, 23, 59)).toISOString(), '2026-11-21T00:00:00.000Z');
+});
+
+test('what a batch costs is above no account’s share but for the rounding of its parts', () => {
+  for (let seed = 1; seed < 400; seed += 1) {
+    const parts = Array.from({ length: 1 + (seed % 4) }, (_, at) => ({
+      spentOn: BigInt((seed * (at + 3) * 7) % 101),
+      legs: 1 + ((seed * (at + 1)) % 5),
+    }));
+    const allowance = allowanceOf({ ...purse(), balance: 10n ** 6n }, null, 'secret', parts);
+    if (!('most' in allowance)) {
+      assert.ok(parts.some(({ spentOn }) => spentOn >= 100n));
+      continue;
+    }
+    const all = BigInt(parts.reduce((sum, { legs }) => sum + legs, 0));
+    const each = (allowance.most + all - 1n) / all;
+    for (const { spentOn, legs } of parts) {
+      assert.ok(spentOn + BigInt(legs) * each <= 100n + BigInt(legs), `${seed}`);
+    }
+    assert.ok(each * all >= allowance.most, 'the parts are the whole at least');
+  }
+});
+
+test('a funding ends once it is funded at depth, a gate refuses it or its time is over', () => {
+  const none = { funded: null, balance: 0n };
+  const fund = (more: Partial<Look> = {}) =>
+    decide(look({ verb: 'fund', facts: facts(none), ...more }));
+  assert.deepEqual(fund(), { do: 'sign', instead: null, reveals: false });
+  assert.deepEqual(fund({ facts: facts({}) }), { do: 'end', as: 'done' });
+  const dropped = { do: 'end', as: 'dropped' };
+  assert.deepEqual(fund({ barred: true }), dropped);
+  assert.deepEqual(fund({ clock: now + 7_200 }), dropped);
+  assert.equal(fund({ facts: facts({ ...none, funded: seen('by another', 1) }) }).do, 'wait');
+  const failed = attempt({ verb: 'fund', fate: 'failed' });
+  assert.deepEqual(fund({ attempts: [failed] }), dropped, 'one failure is enough');
+  const sent = attempt({ verb: 'fund', fate: 'unknown', sentAt: new Date(now * 1_000) });
+  assert.deepEqual(fund({ barred: true, attempts: [sent] }), { do: 'void', attempt: sent });
+  const unsent = { ...sent, sentAt: null };
+  assert.deepEqual(fund({ barred: true, attempts: [unsent] }), { do: 'give up', attempt: unsent });
 });

@@ -1,5 +1,5 @@
-// Fundings that a party without a coin signed, sent by the keeper on a real EVM chain: from a cap of
-// their own, out of what nothing else needs, behind everything else.
+// Fundings that a party without a coin signed, sent by the keeper on a real EVM chain: from a cap
+// of their own, out of what nothing else needs, behind everything else.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
@@ -140,7 +140,7 @@ test(
       ],
       [
         { ...bounds, perAccount: 1 },
-        /has had 1 fundings sent .* today and 1 is the most, until the/,
+        /had 1 fundings on .* today and 1 is the most, until the/,
       ],
       [
         { ...bounds, cap: 8n * reserve - 4n },
@@ -341,7 +341,7 @@ test(
       await mintDollars(desk, dollar, maker);
     }
     const third = fundBySignature(desk, deals[2] as Deal);
-    await assert.rejects(third, refused(/2 fundings of this account have failed .* 2 is the most/));
+    await assert.rejects(third, refused(/2 fundings of this account failed .* 2 is the most/));
   },
 );
 

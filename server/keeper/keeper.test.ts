@@ -362,11 +362,6 @@ test('an expired leg goes back to a funder that sleeps', limits, async () => {
   await desk.dev.time(ahead + 3_600);
   await look(desk);
   await keep(desk);
-  const attempts = await attemptsOn(desk, deal);
-  assert.deepEqual(attempts.map(({ verb, chain }) => `${verb} ${chain}`).sort(), [
-    `refund ${evm}`,
-    `refund ${evm2}`,
-  ]);
   await deepen(desk);
   const { status, legs } = await swapOf(deal);
   assert.equal(status, 'refunded');

@@ -24,8 +24,9 @@ import { within } from '../time-limit.ts';
 import * as bounds from './bounds.ts';
 import { fillGaps } from './gaps.ts';
 import type { Gas } from './gas.ts';
+import { TooShort } from './sign-job.ts';
 import { dayOf } from './spending.ts';
-import { TooShort, tend } from './tend.ts';
+import { tend } from './tend.ts';
 import { realTime } from './time.ts';
 
 export type Keeper = {

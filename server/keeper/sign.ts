@@ -279,7 +279,7 @@ export async function keepSigned(
   deps: Pick<Deps, 'settings' | 'now'>,
   { gas }: Turn,
   signed: GasTransaction,
-  of: { readonly jobId: number | null; readonly verb: GasWork['verb'] },
+  of: { readonly jobId: number | null; readonly verb: Attempt['verb']; readonly legs?: number },
 ): Promise<Attempt> {
   const { chain, address } = gas.account;
   const { version, sealed } = sealTransaction(deps, signed);
@@ -288,6 +288,7 @@ export async function keepSigned(
     address,
     jobId: of.jobId,
     verb: of.verb,
+    legs: of.legs ?? 1,
     txid: signed.txid,
     nonce: signed.nonce,
     sealed,

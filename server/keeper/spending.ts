@@ -33,6 +33,9 @@ export type Purse = {
   readonly sums: Sums;
 };
 
+/** Of one account in what is to be signed. */
+export type Part = { readonly spentOn: bigint; readonly legs: number };
+
 export type Allowance = { readonly most: bigint } | { readonly short: Short };
 
 export function least(...values: readonly [bigint, ...bigint[]]): bigint {
@@ -53,6 +56,7 @@ export function allowanceOf(
   purse: Purse,
   instead: Pick<Attempt, 'charged' | 'signedAt' | 'purpose'> | null,
   purpose: Exclude<Job['purpose'], 'relay' | 'fund'>,
+  parts: readonly Part[] = [{ spentOn: purse.sums.spentOn, legs: 1 }],
 ): Allowance {
   const { dailyCap, sums, since } = purse;
   const hasTime = purpose !== 'secret';
@@ -68,7 +72,13 @@ export function allowanceOf(
   const refunds = dailyCap / refundShare - sums.spentOnRefunds + counted;
   const cap = hasTime ? least(whole, refunds) : whole;
   if (cap <= 0n) return { short: 'cap' };
-  const share = dailyCap / accountShare - sums.spentOn + counted;
+  // Each escrow of a batch bears as much of it: no account's part is above what is left to it.
+  const all = parts.reduce((sum, { legs }) => sum + legs, 0);
+  const shares = parts.map(({ spentOn, legs }) => {
+    const left = dailyCap / accountShare - spentOn + (counted * BigInt(legs)) / BigInt(all);
+    return (left * BigInt(all)) / BigInt(legs);
+  });
+  const share = least(shares[0] ?? 0n, ...shares.slice(1));
   if (share <= 0n) return { short: 'share' };
   const free = freeOf(purse);
   if (free === 0n) return { short: 'balance' };

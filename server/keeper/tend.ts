@@ -20,15 +20,8 @@ import {
   markSent,
   storeShown,
 } from '../db/keeper-attempts.ts';
-import { hastenBlockers, reservedBehind } from '../db/keeper-blocking.ts';
-import {
-  dropUnlessPublic,
-  endJob,
-  forgetSecret,
-  type Job,
-  keepReserve,
-  putOffJob,
-} from '../db/keeper-jobs.ts';
+import { hastenBlockers } from '../db/keeper-blocking.ts';
+import { dropUnlessPublic, endJob, forgetSecret, type Job, putOffJob } from '../db/keeper-jobs.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { escrowOfRow } from '../settle/escrows.ts';
@@ -37,51 +30,18 @@ import { adapterOf } from '../settle/preview.ts';
 import { reconcile } from '../settle/reconcile.ts';
 import { within } from '../time-limit.ts';
 import { unlessDisputed } from './agreed.ts';
-import { inHandSeconds, jobPatienceMs, lookAgainSeconds } from './bounds.ts';
+import { ridesFor } from './batches.ts';
+import { inHandSeconds, lookAgainSeconds } from './bounds.ts';
 import { type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import { isOutbid, withFates } from './fates.ts';
 import { isBarred } from './fundings.ts';
 import type { Gas } from './gas.ts';
 import { openSecret, openTransaction } from './sealing.ts';
-import {
-  giveTurnBack,
-  keepSigned,
-  mostOfVoid,
-  mustBeTurn,
-  nextNonce,
-  noncesOf,
-  outOfTurn,
-  purseOf,
-  signWith,
-  type Turn,
-  turnOn,
-} from './sign.ts';
-import {
-  allowanceOf,
-  freeOf,
-  holdOf,
-  isAskedFor,
-  least,
-  mostToLand,
-  type Purse,
-  type Short,
-} from './spending.ts';
-import { hasRoomForAccount, wantsAccount } from './token-accounts.ts';
-
-/** Refusals that say nothing of what was to be signed. */
-const passing: readonly string[] = ['overloaded', 'chain_timeout', 'chain_unavailable'];
+import { signOrYield, signVoid, TooShort } from './sign-job.ts';
+import { isAskedFor } from './spending.ts';
 
 /** How a broadcast ends where no node has the bytes: all refused them, or none was given them. */
 const absent: readonly string[] = ['refused_by_node', 'chain_unavailable'];
-
-/** Put off by what may be spent: no failure of anything. */
-export class TooShort extends Error {
-  readonly short: Short;
-  constructor(short: Short) {
-    super(short);
-    this.short = short;
-  }
-}
 
 /** A job with everything that a step of it needs. */
 export type On = {
@@ -105,6 +65,8 @@ export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal):
   const attempts = await attemptsOf(deps.db, job.id, gas.account.address);
   const adapter = adapterOf(deps, job.chain);
   const on: On = { deps, gas, job, swap, escrow, adapter, signal, attempts };
+  const riding = await ridesFor(on);
+  if (riding !== null) return putOff(on, riding);
   const wall = Math.floor(deps.now() / 1000);
   if (attempts.length === 0 && !isAskedFor(job.purpose)) {
     const clock = Math.max(wall, swap.chainClocks[job.leg]);
@@ -299,135 +261,6 @@ async function sendAgain(
     const failure = error instanceof ParleyError ? error.code : (error as Error).name;
     const { txid } = attempt;
     deps.log.warn({ chain: job.chain, txid, failure }, 'what waits could not be sent again');
-  }
-}
-
-/** What cannot be made to pay more gives way to a relay behind it: nothing takes its nonce. */
-async function signOrYield(on: On, work: GasWork, instead: Attempt | null): Promise<Attempt> {
-  const { deps, gas, job } = on;
-  try {
-    return await sign(on, work, instead);
-  } catch (error) {
-    const isRefused = error instanceof ParleyError && !passing.includes(error.code);
-    const { nonce = null } = instead ?? {};
-    if (instead === null || nonce === null || !isRefused || job.purpose === 'relay') throw error;
-    const { chain, address } = gas.account;
-    if (!(await blocksRelay(deps.db, { chain, address, nonce }))) throw error;
-    return signVoid(on, instead);
-  }
-}
-
-/** Throws `overloaded` where others have it for too long. */
-async function ownTurn({ deps, gas, job, signal }: On): Promise<Turn> {
-  const kind = job.purpose === 'relay' ? 'promised' : 'own';
-  const turn = await turnOn(deps, gas, { kind, patienceMs: jobPatienceMs, signal });
-  if (turn === null) throw outOfTurn(job.chain, jobPatienceMs);
-  return turn;
-}
-
-async function sign(on: On, work: GasWork, instead: Attempt | null): Promise<Attempt> {
-  const { deps, job } = on;
-  const isPromised = isAskedFor(job.purpose);
-  const wouldKeep = await reserveToLand(on, work, instead);
-  const makesAccount = await wantsAccount(on, work);
-  const turn = await ownTurn(on);
-  try {
-    await mustBeNewest(on);
-    const purse = await purseOf(deps, turn, { accountId: job.accountId, jobId: job.id });
-    const most = allowed(on, purse, { instead, wouldKeep });
-    const nonce = instead?.nonce ?? nextNonce(await noncesOf(deps, turn));
-    if (makesAccount && !(await hasRoomForAccount(on))) throw new TooShort('accounts');
-    const slot = { nonce, instead, most, withoutAccount: !makesAccount };
-    const signed = await signWith(deps, turn, work, slot);
-    if (!isPromised) mustBeWorth(on, signed.mostCost);
-    return await deps.db.transaction(async (tx) => {
-      await mustBeTurn(tx, deps, turn);
-      const about = { jobId: job.id, verb: work.verb };
-      const attempt = await keepSigned(tx, deps, turn, signed, about);
-      const reserve = isPromised ? signed.mostCost : holdOf(purse, signed.mostCost);
-      const kept = { reserve, attemptId: attempt.id, makesAccount };
-      if (!(await keepReserve(tx, job.id, kept))) throw overtaken(on);
-      return attempt;
-    });
-  } catch (error) {
-    await giveTurnBack(deps, turn);
-    throw error;
-  }
-}
-
-/** While this waited for its turn another server may have taken the same job up, and signed. */
-async function mustBeNewest(on: On): Promise<void> {
-  const { deps, gas, job, attempts } = on;
-  const now = await attemptsOf(deps.db, job.id, gas.account.address);
-  if (now.at(-1)?.id !== attempts.at(-1)?.id) throw overtaken(on);
-}
-
-function overtaken({ job: { id, chain } }: On): ParleyError {
-  const sentence = `job ${id} of the keeper has moved on since it was looked at; nothing was signed`;
-  return new ParleyError('overloaded', sentence, { chain, job: id });
-}
-
-/** What would be kept now for what was asked for, or has a relay behind it; null of all else. */
-async function reserveToLand(
-  { deps, gas, job, signal }: On,
-  work: GasWork,
-  instead: Attempt | null,
-): Promise<bigint | null> {
-  const { account } = gas;
-  const { chain, address } = account;
-  const nonce = instead?.nonce ?? null;
-  const blocks = nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce }));
-  if (!isAskedFor(job.purpose) && !blocks) return null;
-  return within(signal, chain, account.reserve(work, signal));
-}
-
-/** What was promised does not wait behind those that were promised after it, nor for the cap. */
-function allowed(
-  { gas, job: { purpose, reserve: kept } }: On,
-  purse: Purse,
-  { instead, wouldKeep }: { readonly instead: Attempt | null; readonly wouldKeep: bigint | null },
-): bigint {
-  if (wouldKeep !== null) {
-    const bounds = purpose === 'fund' ? gas.fundings : gas.relays;
-    const most = mostToLand(purse, bounds, { kept, wouldKeep });
-    if (most === 0n && isAskedFor(purpose)) throw new TooShort('balance');
-    return most;
-  }
-  if (isAskedFor(purpose)) throw new Error(`a ${purpose} is signed by what would be kept for it`);
-  const allowance = allowanceOf(purse, instead, purpose);
-  if ('short' in allowance) throw new TooShort(allowance.short);
-  return allowance.most;
-}
-
-/** Dust in the native coin is not worth its gas; what a token is worth is not known here. */
-function mustBeWorth({ job, escrow }: On, mostCost: bigint): void {
-  const { token, amount } = escrow.terms;
-  if (token !== null || amount > mostCost) return;
-  const sentence = `leg ${job.leg} of ${amount} is not worth the ${mostCost} that gas may take`;
-  throw new ParleyError('amount_too_small', sentence, { amount, mostCost });
-}
-
-/** Costs little, and frees what is behind it: no cap holds it up. */
-async function signVoid(on: On, instead: Attempt): Promise<Attempt> {
-  const { deps, gas, job } = on;
-  const turn = await ownTurn(on);
-  try {
-    await mustBeNewest(on);
-    const purse = await purseOf(deps, turn, { accountId: null, jobId: job.id });
-    const { nonce } = instead;
-    const { chain, address } = gas.account;
-    const besides =
-      nonce === null ? 0n : await reservedBehind(deps.db, { chain, address, nonce }, job.id);
-    const most = least(freeOf(purse, besides), await mostOfVoid(turn, instead));
-    const slot = { nonce, instead, most };
-    const signed = await signWith(deps, turn, { verb: 'void' }, slot);
-    return await deps.db.transaction(async (tx) => {
-      await mustBeTurn(tx, deps, turn);
-      return keepSigned(tx, deps, turn, signed, { jobId: job.id, verb: 'void' });
-    });
-  } catch (error) {
-    await giveTurnBack(deps, turn);
-    throw error;
   }
 }
 

@@ -7,6 +7,7 @@ import type {
   GasWork,
   Paid,
 } from '../../chains/gas-account.ts';
+import { alone } from '../../chains/gas-work.ts';
 import type { Gas } from '../../server/keeper/gas.ts';
 import { planOf } from '../sim/adapter.ts';
 import { issue, type Mined, type SimChain, tipOf } from '../sim/chain.ts';
@@ -74,10 +75,11 @@ function paidOf(chain: SimChain, txid: string): Paid | null {
 
 function signed(
   chain: SimChain,
-  work: GasWork,
+  asked: GasWork,
   nonce: number,
   above: bigint | null,
 ): GasTransaction {
+  const work = alone(chain.chain, asked);
   const escrow = work.verb === 'void' ? 'nobody' : planOf(chain, work.terms).address;
   const verb = work.verb === 'void' ? 'move' : work.verb;
   const secret = work.verb === 'claim' ? work.secret : null;

@@ -10,7 +10,7 @@ import type {
   Outbid,
   Paid,
 } from '../../chains/gas-account.ts';
-import { mustBeOf } from '../../chains/gas-work.ts';
+import { alone, mustBeOf } from '../../chains/gas-work.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import { type AdapterParts, mustAnswer, mustEstimate, planOf } from './adapter.ts';
@@ -55,7 +55,7 @@ export function simGasAccount(parts: GasParts): GasAccount {
     quote: (work) =>
       call('quote', () => {
         mustBeOf(chain.chain, work);
-        tried(parts, work);
+        tried(parts, alone(chain.chain, work));
         const mostCost = BigInt(Math.max(leastFee(chain), 2 * chain.feeFloor) + slack);
         return { mostCost, makesAccount: false };
       }),
@@ -104,9 +104,10 @@ function pendingNonce(parts: GasParts): number {
   return nonce;
 }
 
-function sign(parts: GasParts, work: GasWork, slot: GasSlot): GasTransaction {
+function sign(parts: GasParts, asked: GasWork, slot: GasSlot): GasTransaction {
   const { node, address, chance } = parts;
   const { chain } = node;
+  const work = alone(chain.chain, asked);
   mustBeOf(chain.chain, work);
   const { escrow, secret } = tried(parts, work);
   const life = lifeSeconds[chain.family];
@@ -148,7 +149,10 @@ function sign(parts: GasParts, work: GasWork, slot: GasSlot): GasTransaction {
 }
 
 /** As the node has the escrow now. */
-function tried(parts: GasParts, work: GasWork): { escrow: string; secret: string | null } {
+function tried(
+  parts: GasParts,
+  work: ReturnType<typeof alone>,
+): { escrow: string; secret: string | null } {
   if (work.verb === 'void') return { escrow: '', secret: null };
   const { node } = parts;
   const { chain } = node;

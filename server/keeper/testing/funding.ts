@@ -1,5 +1,5 @@
-// Fundings that are signed and sent by the keeper, for its tests: a dollar that is paid by signature
-// on the desk's second chain, and swaps whose maker gives of it without a coin for gas.
+// Fundings that are signed and sent by the keeper, for its tests: a dollar that is paid by
+// signature on the desk's second chain, and swaps whose maker gives of it without a coin for gas.
 
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { authorizationOf } from '../../../chains/evm/testing/authorization.ts';

@@ -1,0 +1,195 @@
+// Claims and refunds that are due together, settled by one transaction on a real EVM chain; and
+// each by itself where that would fail.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import type { Hex } from 'viem';
+import { callsIn, evmDeployment } from '../../chains/evm/plan.ts';
+import { keeperSums } from '../db/keeper-attempts.ts';
+import { spentOnEach } from '../db/keeper-rides.ts';
+import { evm } from '../settle/testing/world.ts';
+import type { Gas } from './gas.ts';
+import { dayOf } from './spending.ts';
+import {
+  attemptsOn,
+  both,
+  claimOwn,
+  type Deal,
+  type Desk,
+  deepen,
+  ether,
+  fundedDeal,
+  hurry,
+  jobsOf,
+  keep,
+  type Loose,
+  startDesk,
+  swapOf,
+} from './testing/desk.ts';
+
+const limits = { timeout: 120_000 };
+let desk: Desk;
+let gas: Loose;
+let given: Gas;
+before(async () => {
+  desk = await startDesk();
+  gas = desk.deps.gas.get(evm) as Loose;
+  given = { ...gas };
+}, limits);
+beforeEach(() => {
+  Object.assign(gas, given);
+});
+after(() => desk?.close());
+
+/** Their secrets are public, by claims of the short legs: the long ones are left to the keeper. */
+async function shown(count: number): Promise<Deal[]> {
+  const deals: Deal[] = [];
+  for (let at = 0; at < count; at += 1) deals.push(await fundedDeal(desk));
+  gas.dailyCap = 0n;
+  for (const deal of deals) await claimOwn(desk, deal);
+  await deepen(desk);
+  await keep(desk);
+  gas.dailyCap = ether;
+  return deals;
+}
+const passes = async (count = 1) => {
+  for (let pass = 0; pass < count; pass += 1) {
+    await hurry(desk);
+    await keep(desk);
+    await deepen(desk);
+  }
+};
+const ownOn = async (deal: Deal) =>
+  (await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm);
+const accountsOf = (deals: readonly Deal[]) => deals.map(({ maker }) => maker.accountId);
+const longOf = async (deal: Deal) => (await swapOf(deal)).legs.b;
+const sent = async (txid: string) => {
+  const { input } = await desk.client(evm).getTransaction({ hash: txid as Hex });
+  return callsIn(input, evmDeployment(31_337));
+};
+
+test(
+  'claims that are due together are one transaction, whose cost is divided',
+  limits,
+  async () => {
+    const deals = await shown(3);
+    const since = dayOf(desk.deps.now());
+    const all = { chain: evm, since, accountId: null, except: null };
+    const before = (await keeperSums(desk.deps.db, all)).spent;
+    await passes(3);
+    const claims = await Promise.all(deals.map(longOf));
+    assert.deepEqual(
+      claims.map(({ status, claimedBy }) => [status, claimedBy]),
+      deals.map(() => ['claimed', 'keeper']),
+    );
+    assert.equal(new Set(claims.map(({ claimTx }) => claimTx)).size, 1);
+    assert.equal((await sent(claims[0].claimTx)).length, 3);
+    const made = (await Promise.all(deals.map(ownOn))).flat();
+    assert.deepEqual(
+      made.map(({ verb, fate }) => [verb, fate]),
+      [['claim', 'deep']],
+    );
+    for (const deal of deals) {
+      const [job] = (await jobsOf(desk, deal)).filter(({ chain }) => chain === evm);
+      assert.deepEqual([job?.state, job?.reserve], ['done', '0']);
+    }
+    const { spent } = await keeperSums(desk.deps.db, all);
+    const accountIds = accountsOf(deals);
+    const parts = await spentOnEach(desk.deps.db, { chain: evm, since, accountIds });
+    const cost = spent - before;
+    assert.ok(cost > 0n);
+    for (const accountId of accountIds) {
+      const { spentOn } = await keeperSums(desk.deps.db, { ...all, accountId });
+      assert.equal(parts.get(accountId), spentOn);
+      assert.ok(3n * spentOn >= cost && 3n * (spentOn - 1n) < cost, `${spentOn} of ${cost}`);
+    }
+  },
+);
+
+test('where one payment would fail each goes alone, and so from then on', limits, async () => {
+  const deals = await shown(3);
+  const refusing = (await longOf(deals[1] as Deal)).payoutAddress;
+  const rpc = desk.rpc(evm);
+  await rpc('anvil_setCode', [refusing, '0xfd']);
+  await passes(3);
+  const [first, bad, third] = await Promise.all(deals.map(longOf));
+  assert.deepEqual(
+    [first, bad, third].map(({ status }) => status),
+    ['claimed', 'funded', 'claimed'],
+  );
+  assert.notEqual(first.claimTx, third.claimTx);
+  await rpc('anvil_setCode', [refusing, '0x']);
+  await passes(3);
+  assert.equal((await longOf(deals[1] as Deal)).claimedBy, 'keeper');
+});
+
+test('one that fails on chain is made up for by each alone', limits, async () => {
+  const deals = await shown(2);
+  await hurry(desk);
+  await keep(desk);
+  const refusing = (await longOf(deals[1] as Deal)).payoutAddress;
+  const rpc = desk.rpc(evm);
+  // Tried well, and refused when it is mined.
+  await rpc('anvil_setCode', [refusing, '0xfd']);
+  await deepen(desk);
+  const [attempt] = (await Promise.all(deals.map(ownOn))).flat();
+  assert.ok(attempt);
+  assert.equal((await sent(attempt.txid)).length, 2);
+  await rpc('anvil_setCode', [refusing, '0x']);
+  desk.deps.advance(60_000);
+  await passes(3);
+  const claims = await Promise.all(deals.map(longOf));
+  assert.deepEqual(
+    claims.map(({ claimedBy }) => claimedBy),
+    ['keeper', 'keeper'],
+  );
+  assert.notEqual(claims[0].claimTx, claims[1].claimTx);
+  const fates = (await Promise.all(deals.map(ownOn))).flat().map(({ fate }) => fate);
+  assert.deepEqual(fates.sort(), ['deep', 'deep', 'failed']);
+});
+
+test('who rides waits for that transaction, and signs nothing of its own', limits, async () => {
+  const deals = await shown(2);
+  await hurry(desk);
+  await keep(desk);
+  for (let pass = 0; pass < 3; pass += 1) {
+    desk.deps.advance(30_000);
+    await hurry(desk);
+    await keep(desk);
+  }
+  const made = (await Promise.all(deals.map(ownOn))).flat();
+  assert.equal(new Set(made.map(({ nonce }) => nonce)).size, 1);
+  // Made to pay more it takes them along.
+  const full = `0x${(8n * 10n ** 9n).toString(16)}`;
+  const rpc = desk.rpc(evm);
+  await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+  await desk.dev.mine(evm, 1);
+  desk.deps.advance(700_000);
+  await hurry(desk);
+  await keep(desk);
+  await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+  await deepen(desk);
+  const claims = await Promise.all(deals.map(longOf));
+  assert.deepEqual(
+    claims.map(({ claimedBy }) => claimedBy),
+    ['keeper', 'keeper'],
+  );
+  assert.equal((await sent(claims[0].claimTx)).length, 2);
+  await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
+  await passes(2);
+});
+
+test('refunds that are due together are one transaction, too', limits, async () => {
+  const deals = [await fundedDeal(desk), await fundedDeal(desk)];
+  await desk.dev.time(7 * 86_400);
+  for (const chain of both) await desk.dev.mine(chain, 1);
+  await deepen(desk);
+  await passes(4);
+  const txids = new Set<string>();
+  for (const deal of deals) {
+    const { legs } = await swapOf(deal);
+    assert.deepEqual([legs.b.status, legs.b.refundedBy], ['refunded', 'keeper']);
+    txids.add(legs.b.refundTx);
+  }
+  assert.equal(txids.size, 1);
+});

@@ -1,0 +1,214 @@
+// Signing for one job of the keeper, in a turn: what it may cost, the nonce, and what is kept of
+// it. Where others of its kind are due, they ride on its transaction.
+
+import type { GasWork } from '../../chains/gas-account.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { type Attempt, attemptsOf, blocksRelay, isLive } from '../db/keeper-attempts.ts';
+import { reservedBehind } from '../db/keeper-blocking.ts';
+import { keepReserve } from '../db/keeper-jobs.ts';
+import { putOn, type Rideable, ridesOf } from '../db/keeper-rides.ts';
+import { within } from '../time-limit.ts';
+import { type Batch, batchOf, breakUp, partsOn } from './batches.ts';
+import { jobPatienceMs, lookAgainSeconds } from './bounds.ts';
+import {
+  giveTurnBack,
+  keepSigned,
+  mostOfVoid,
+  mustBeTurn,
+  nextNonce,
+  noncesOf,
+  outOfTurn,
+  purseOf,
+  signWith,
+  type Turn,
+  turnOn,
+} from './sign.ts';
+import {
+  allowanceOf,
+  freeOf,
+  holdOf,
+  isAskedFor,
+  least,
+  mostToLand,
+  type Part,
+  type Purse,
+  type Short,
+} from './spending.ts';
+import type { On } from './tend.ts';
+import { hasRoomForAccount, wantsAccount } from './token-accounts.ts';
+
+/** Refusals that say nothing of what was to be signed. */
+const passing: readonly string[] = ['overloaded', 'chain_timeout', 'chain_unavailable'];
+
+/** Put off by what may be spent: no failure of anything. */
+export class TooShort extends Error {
+  readonly short: Short;
+  constructor(short: Short) {
+    super(short);
+    this.short = short;
+  }
+}
+
+/** What cannot be made to pay more gives way to a relay behind it: nothing takes its nonce. */
+export async function signOrYield(
+  on: On,
+  work: GasWork,
+  instead: Attempt | null,
+): Promise<Attempt> {
+  const { deps, gas, job } = on;
+  try {
+    return await sign(on, work, instead);
+  } catch (error) {
+    const isRefused = error instanceof ParleyError && !passing.includes(error.code);
+    const { nonce = null } = instead ?? {};
+    if (instead === null || nonce === null || !isRefused || job.purpose === 'relay') throw error;
+    const { chain, address } = gas.account;
+    if (!(await blocksRelay(deps.db, { chain, address, nonce }))) throw error;
+    return signVoid(on, instead);
+  }
+}
+
+/** Throws `overloaded` where others have it for too long. */
+async function ownTurn({ deps, gas, job, signal }: On): Promise<Turn> {
+  const kind = job.purpose === 'relay' ? 'promised' : 'own';
+  const turn = await turnOn(deps, gas, { kind, patienceMs: jobPatienceMs, signal });
+  if (turn === null) throw outOfTurn(job.chain, jobPatienceMs);
+  return turn;
+}
+
+async function sign(on: On, own: GasWork, instead: Attempt | null): Promise<Attempt> {
+  const batch = await batchOf(on, own, instead);
+  if (batch === null) return signIn(on, own, { instead, batch });
+  try {
+    return await signIn(on, batch.work, { instead, batch });
+  } catch (error) {
+    await breakUp(on, batch, error);
+    throw error;
+  }
+}
+
+type Placed = { readonly instead: Attempt | null; readonly batch: Batch | null };
+
+async function signIn(on: On, work: GasWork, { instead, batch }: Placed): Promise<Attempt> {
+  const { deps, job } = on;
+  const isPromised = isAskedFor(job.purpose);
+  const riders = batch?.riders ?? [];
+  const wouldKeep = await reserveToLand(on, work, instead);
+  const makesAccount = await wantsAccount(on, work);
+  const turn = await ownTurn(on);
+  try {
+    await mustBeNewest(on);
+    const purse = await purseOf(deps, turn, { accountId: job.accountId, jobId: job.id });
+    const most = allowed(on, purse, { instead, wouldKeep, parts: await partsOn(on, purse, batch) });
+    const nonce = instead?.nonce ?? nextNonce(await noncesOf(deps, turn));
+    if (makesAccount && !(await hasRoomForAccount(on))) throw new TooShort('accounts');
+    const slot = { nonce, instead, most, withoutAccount: !makesAccount };
+    const signed = await signWith(deps, turn, work, slot);
+    if (!isPromised) mustBeWorth(on, riders, signed.mostCost);
+    return await deps.db.transaction(async (tx) => {
+      await mustBeTurn(tx, deps, turn);
+      const about = { jobId: job.id, verb: job.verb, legs: 1 + riders.length };
+      const attempt = await keepSigned(tx, deps, turn, signed, about);
+      const reserve = isPromised ? signed.mostCost : holdOf(purse, signed.mostCost);
+      const kept = { reserve, attemptId: attempt.id, makesAccount };
+      if (!(await keepReserve(tx, job.id, kept))) throw overtaken(on);
+      const again = new Date(deps.now() + lookAgainSeconds * 1_000);
+      const place = { attemptId: attempt.id, leaderId: job.id };
+      const ids = riders.map(({ id }) => id);
+      if (ids.length > 0 && !(await putOn(tx, place, ids, again))) throw overtaken(on);
+      return attempt;
+    });
+  } catch (error) {
+    await giveTurnBack(deps, turn);
+    throw error;
+  }
+}
+
+/** While this waited for its turn another server may have taken the same job up, and signed. */
+async function mustBeNewest(on: On): Promise<void> {
+  const { deps, gas, job, attempts } = on;
+  const now = await attemptsOf(deps.db, job.id, gas.account.address);
+  if (now.at(-1)?.id !== attempts.at(-1)?.id) throw overtaken(on);
+  if ((await ridesOf(deps.db, job.id)).some(isLive)) throw overtaken(on);
+}
+
+function overtaken({ job: { id, chain } }: On): ParleyError {
+  const sentence = `job ${id} of the keeper has moved on since it was looked at; nothing was signed`;
+  return new ParleyError('overloaded', sentence, { chain, job: id });
+}
+
+/** What would be kept now for what was asked for, or has a relay behind it; null of all else. */
+async function reserveToLand(
+  { deps, gas, job, signal }: On,
+  work: GasWork,
+  instead: Attempt | null,
+): Promise<bigint | null> {
+  const { account } = gas;
+  const { chain, address } = account;
+  const nonce = instead?.nonce ?? null;
+  const blocks = nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce }));
+  if (!isAskedFor(job.purpose) && !blocks) return null;
+  return within(signal, chain, account.reserve(work, signal));
+}
+
+/** What was promised does not wait behind those that were promised after it, nor for the cap. */
+function allowed(
+  { gas, job: { purpose, reserve: kept } }: On,
+  purse: Purse,
+  of: {
+    readonly instead: Attempt | null;
+    readonly wouldKeep: bigint | null;
+    readonly parts: readonly Part[];
+  },
+): bigint {
+  const { instead, wouldKeep, parts } = of;
+  if (wouldKeep !== null) {
+    const bounds = purpose === 'fund' ? gas.fundings : gas.relays;
+    const most = mostToLand(purse, bounds, { kept, wouldKeep });
+    if (most === 0n && isAskedFor(purpose)) throw new TooShort('balance');
+    return most;
+  }
+  if (isAskedFor(purpose)) throw new Error(`a ${purpose} is signed by what would be kept for it`);
+  const allowance = allowanceOf(purse, instead, purpose, parts);
+  if ('short' in allowance) throw new TooShort(allowance.short);
+  return allowance.most;
+}
+
+/** Dust in the native coin is not worth its gas; what a token is worth is not known here. */
+function mustBeWorth(
+  { job, escrow }: On,
+  riders: readonly Pick<Rideable, 'terms'>[],
+  mostCost: bigint,
+): void {
+  const legs = BigInt(1 + riders.length);
+  const part = (mostCost + legs - 1n) / legs;
+  for (const { token, amount } of [escrow.terms, ...riders.map(({ terms }) => terms)]) {
+    if (token !== null || amount > part) continue;
+    const sentence = `leg ${job.leg} of ${amount} is not worth the ${part} that gas may take`;
+    throw new ParleyError('amount_too_small', sentence, { amount, mostCost: part });
+  }
+}
+
+/** Costs little, and frees what is behind it: no cap holds it up. */
+export async function signVoid(on: On, instead: Attempt): Promise<Attempt> {
+  const { deps, gas, job } = on;
+  const turn = await ownTurn(on);
+  try {
+    await mustBeNewest(on);
+    const purse = await purseOf(deps, turn, { accountId: null, jobId: job.id });
+    const { nonce } = instead;
+    const { chain, address } = gas.account;
+    const besides =
+      nonce === null ? 0n : await reservedBehind(deps.db, { chain, address, nonce }, job.id);
+    const most = least(freeOf(purse, besides), await mostOfVoid(turn, instead));
+    const slot = { nonce, instead, most };
+    const signed = await signWith(deps, turn, { verb: 'void' }, slot);
+    return await deps.db.transaction(async (tx) => {
+      await mustBeTurn(tx, deps, turn);
+      return keepSigned(tx, deps, turn, signed, { jobId: job.id, verb: 'void' });
+    });
+  } catch (error) {
+    await giveTurnBack(deps, turn);
+    throw error;
+  }
+}
