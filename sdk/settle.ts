@@ -18,6 +18,7 @@ import {
   type Context,
   contextOf,
   type LegSeen,
+  legOf,
   look,
   ownSides,
   type Seen,
@@ -25,13 +26,14 @@ import {
 } from './settle/context.ts';
 import { fund, pushApproval, raiseFunding } from './settle/fund.ts';
 import { StoreSilent } from './settle/keeping.ts';
+import { isLeftToBatch } from './settle/left.ts';
 import { aloneOf, type Sight, secretIn, sightOf, wholeOf } from './settle/looks.ts';
 import { heardSecret } from './settle/market.ts';
 import { tendOwed } from './settle/owed.ts';
 import { prepare, refresh } from './settle/prepare.ts';
 import { leaveRefunds } from './settle/scheduled.ts';
 import { withSeen } from './stores/seen.ts';
-import type { SwapRecord } from './stores/store.ts';
+import { mayBeFunded, type SwapRecord } from './stores/store.ts';
 
 export type { ChainSource, Progress, SettleInput } from './settle/context.ts';
 
@@ -160,7 +162,7 @@ async function pass(
 function passing(error: unknown, record: SwapRecord): boolean {
   if (error instanceof SettleError) return false;
   if (error instanceof StoreSilent) return true;
-  if (record.funding !== null) return true;
+  if (mayBeFunded(record)) return true;
   if (!(error instanceof ParleyError)) return false;
   const { kind, code } = error;
   return (
@@ -205,7 +207,11 @@ async function actAlone(
   const replaced = await replaceStuck(context, record, seen, wall);
   if (replaced !== record || !isOpenAlone(record, seen, wall)) return replaced;
   const { publicSecret } = record;
-  const isOwn = seen.leg.leg === ownSides(record).gives;
+  const { leg: name } = seen.leg;
+  const isOwn = name === ownSides(record).gives;
+  const verb = isOwn ? 'refund' : 'claim';
+  const isNew = record[verb] === null;
+  if (isNew && isLeftToBatch(context, legOf(record, name), verb, seen)) return record;
   if (isOwn || publicSecret === null) return refund(context, record, aloneOf(record, seen, wall));
   return claim(context, record, seen, publicSecret);
 }
@@ -306,7 +312,7 @@ function ended(record: SwapRecord, { state, clocks }: Seen): boolean {
   const ownStatus = legStatus(own.facts);
   const otherStatus = legStatus(other.facts);
   const now = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
-  const untouched = ownStatus === 'unfunded' && record.funding === null && !record.approval;
+  const untouched = ownStatus === 'unfunded' && !mayBeFunded(record) && !record.approval;
   const neverFunds = untouched && (now > fundBy(state, own) || state.secret !== null);
   const ownDone =
     ((ownStatus === 'claimed' || ownStatus === 'refunded') && own.facts.balance === 0n) ||

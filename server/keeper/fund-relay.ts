@@ -195,10 +195,8 @@ function beyondBounds(
   const isOver = limit === 0n || ((what === 'share' || what === 'cap') && reserve > limit);
   const until = isOver ? '' : ', until the UTC day ends';
   const sentences: Readonly<Record<FundingShort['what'], string>> = {
-    number:
-      `this account has had ${used} fundings sent on "${chain}" today and ${limit} is the most`,
-    failed:
-      `${used} fundings of this account have failed on "${chain}" today and ${limit} is the most`,
+    number: `this account has had ${used} fundings sent on "${chain}" today and ${limit} is the most`,
+    failed: `${used} fundings of this account have failed on "${chain}" today and ${limit} is the most`,
     share:
       `fundings of this account on "${chain}" may take ${limit} today, ${used} of it is taken, ` +
       `and this may take ${reserve}`,
