@@ -33,6 +33,7 @@ import { heardSecret } from './settle/market.ts';
 import { tendOwed } from './settle/owed.ts';
 import { prepare, refresh } from './settle/prepare.ts';
 import { leaveRefunds } from './settle/scheduled.ts';
+import { withSeen } from './stores/seen.ts';
 import { mayBeFunded, type SwapRecord } from './stores/store.ts';
 
 export type { ChainSource, Progress, SettleInput } from './settle/context.ts';
@@ -268,9 +269,14 @@ async function act(context: Context, record: SwapRecord, seen: Seen): Promise<Sw
   return record;
 }
 
-/** Keeps a secret that was seen: a chain may take it back, nobody can forget it. */
-async function remember(context: Context, record: SwapRecord, sight: Sight): Promise<SwapRecord> {
-  for (const { leg } of Object.values(sight.legs)) {
+/**
+ * Keeps a secret that was seen: a chain may take it back, nobody can forget it. And what the
+ * escrows show: a chain may forget that.
+ */
+async function remember(context: Context, before: SwapRecord, sight: Sight): Promise<SwapRecord> {
+  const legs = Object.values(sight.legs).map(({ leg }) => leg);
+  const record = await keepSeen(context, before, withSeen(before, legs));
+  for (const leg of legs) {
     const { leg: name, facts, requiredConfirmations } = leg;
     const last = facts.refunded ?? facts.claimed ?? facts.funded;
     if (last === null) continue;
@@ -284,6 +290,23 @@ async function remember(context: Context, record: SwapRecord, sight: Sight): Pro
   const next = { ...record, publicSecret: secret };
   await context.store.putSeen(next);
   return next;
+}
+
+/** A store that fails here stops nothing: the next look sees it again, and tries again. */
+async function keepSeen(
+  context: Context,
+  before: SwapRecord,
+  record: SwapRecord,
+): Promise<SwapRecord> {
+  if (record === before) return before;
+  try {
+    await context.store.putSwap(record);
+    return record;
+  } catch (error) {
+    context.signal?.throwIfAborted();
+    context.tell('store', null, `what the chains show is not kept: ${messageOf(error)}`);
+    return before;
+  }
 }
 
 /** Whether anything can still be gained or lost by this side. */

@@ -149,7 +149,7 @@ for (const token of [null, 'ReturnsFalse', 'DevDollar', 'DevTether'] as const) {
     const [refundTx] = await perform(adapter, mustBeOurs(built, { verb: 'refund' }, leg), funder);
     await chain.solidify();
     const facts = await adapterOf().readEscrow(leg.escrow, signal());
-    assert.deepEqual([facts.funded?.txid, facts.funded?.deep], ['unknown', true]);
+    assert.deepEqual([facts.funded?.txid, facts.funded?.deep], [fundTx, true]);
     assert.deepEqual([facts.refunded?.txid, facts.refunded?.deep], [refundTx, true]);
     const funded = { txid: fundTx, confirmations: 1, deep: true };
     const stored = { ...nothingSeen, funded };

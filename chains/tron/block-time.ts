@@ -37,8 +37,8 @@ export async function blocksAt(
 }
 
 /** The first block that is not before this second; null where the head is. */
-async function firstFrom(
-  watch: Watch,
+export async function firstFrom(
+  watch: Pick<Watch, 'http'>,
   second: number,
   head: Block,
   signal: AbortSignal,

@@ -106,9 +106,8 @@ test('what waits for a block is no fact: the head shows it as if it had happened
 
 test('a node that is slow with receipts holds up no read; what it tells late is told then', async () => {
   const [leg, open] = [newLeg(chain), newLeg(chain)];
-  await fund(chain, leg);
-  // Of the funding the lane keeps nothing once it is claimed.
-  const made = ['unknown', await claim(chain, leg)];
+  // Of the funding the lane keeps nothing once it is claimed; the node's index of events does.
+  const made = [await fund(chain, leg), await claim(chain, leg)];
   const funded = await fund(chain, open);
   let delayMs = 0;
   const node = await lyingNode(chain.url, async ({ path }, forward) => {

@@ -47,7 +47,9 @@ export type HttpOptions = {
   readonly mostBytes?: number;
 };
 
-export type Body = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+export type Body = Readonly<
+  Record<string, string | number | boolean | readonly string[] | readonly object[]>
+>;
 
 export type Http = {
   readonly chain: string;

@@ -29,12 +29,13 @@ before(async () => {
 });
 after(() => chain.stop());
 
-/** Opened anew: it has followed nothing. */
-function adapterOf(log: string[] = []): TronAdapter {
+/** Opened anew: it has followed nothing. A node may be without an index of events. */
+function adapterOf(log: string[] = [], hasEvents = true): TronAdapter {
+  const { url } = chain;
   return tronAdapter({
     chain: 'tron-dev',
     deployment: chain.deployment,
-    sources: [{ url: chain.url }],
+    sources: [hasEvents ? { url } : { url, jsonRpcUrl: `${url}/nowhere` }],
     policy: tronDevPolicy,
     log: (event) => log.push(event),
   });
@@ -124,11 +125,33 @@ test('an escrow of a lane that has a later one, and of which nothing is known, w
   await fund(chain, second);
   await chain.solidify();
   const log: string[] = [];
-  const facts = await read(adapterOf(log), first);
+  const facts = await read(adapterOf(log, false), first);
   assert.deepEqual(facts, unknown);
-  assert.deepEqual(log, ['unknown_outcome']);
+  assert.deepEqual(log, ['no_events', 'unknown_outcome']);
   assert.equal(legStatus(facts), 'seen');
 });
+
+for (const verb of ['claim', 'refund'] as const) {
+  test(`an index of events tells of a funding and a ${verb} that nobody followed or stored`, async () => {
+    const { number } = freshLane();
+    const first = newLeg(chain, { lane: { number, counter: 1 } });
+    const fundTx = await fund(chain, first);
+    if (verb === 'refund') await chain.pass(7_300);
+    const settleTx = await (verb === 'claim' ? claim(chain, first) : refund(chain, first));
+    await chain.solidify();
+    // The word tells of the settling alone.
+    assert.equal((await read(adapterOf([], false), first)).funded?.txid, 'unknown');
+    assert.equal((await read(adapterOf(), first)).funded?.txid, fundTx);
+    await fund(chain, newLeg(chain, { lane: { number, counter: 2 } }));
+    await chain.solidify();
+    const facts = await read(adapterOf(), first);
+    const [settled, other] =
+      verb === 'claim' ? [facts.claimed, facts.refunded] : [facts.refunded, facts.claimed];
+    assert.deepEqual([settled?.txid, settled?.deep, other], [settleTx, true, null]);
+    assert.deepEqual([facts.funded?.txid, facts.outcome], [fundTx, undefined]);
+    assert.equal(facts.secret, verb === 'claim' ? first.secret : null);
+  });
+}
 
 test('an escrow that was never funded is not made to look so by others in its lane', async () => {
   const [first, second] = legsInLane(2) as [Leg, Leg];
@@ -202,5 +225,7 @@ test('a claim that was stored is none where the solid word says refunded', async
   assert.deepEqual([legStatus(facts), facts.claimed, facts.outcome], ['refunded', null, undefined]);
   await chain.solidify();
   // What was not deep when it was stored stays what it was, and is no outcome.
-  assert.deepEqual(await read(adapterOf(), first, stored), { ...stored, outcome: 'unknown' });
+  const blind = await read(adapterOf([], false), first, stored);
+  assert.deepEqual(blind, { ...stored, outcome: 'unknown' });
+  assert.equal(legStatus(await read(adapterOf(), first, stored)), 'refunded');
 });

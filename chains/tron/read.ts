@@ -9,8 +9,8 @@
 //              was seized), seen and never deep
 //   claimed    claimed, whatever the token did since
 //   refunded   refunded
-//   ended      a later escrow has the lane: what was followed of this one or stored as deep; else
-//              its outcome is unknown, beside what was stored
+//   ended      a later escrow has the lane: what was stored of this one as deep, what was followed,
+//              or what the node's index of events says; else its outcome is unknown
 //
 // The head shows what waits for a block as if it had happened: run in block 0 at time 0, so that a
 // claim after its timelock succeeds there until its block. Such a change is none: the escrow is
@@ -24,6 +24,7 @@ import type { Look, WatchedEscrow } from '../adapter.ts';
 import { stateData } from '../escrows/calls.ts';
 import { once } from '../sources.ts';
 import { blocksAt } from './block-time.ts';
+import { lookInEvents } from './events.ts';
 import { type Block, headBlock, tokenBalance, type View, wordsOf } from './node.ts';
 import { contractEscrow } from './plan.ts';
 import { loggedIn, transactionIn } from './receipts.ts';
@@ -174,6 +175,10 @@ async function factsAt(
     // The word is the truth all the same.
     const { status, changedAt } = now;
     once(watch, 'no_history', { chain: watch.chain, escrow: watched.address, status, changedAt });
+  }
+  const isFundingKnown = (watched.stored?.funded?.txid ?? unknownTxid) !== unknownTxid;
+  if (isSettled(now) && !isFundingKnown) {
+    await lookInEvents(watch, watched, { sought: 'fund', head }, limit);
   }
   const facts = factsOf(watch, watched, { ...looked, made });
   noteDepth(watch, watched, facts, head);
@@ -353,6 +358,10 @@ async function endedFacts(
   const { address: escrow, terms, requiredConfirmations, stored } = watched;
   const solidVerb = verbOf(deep);
   const solid = await headBlock(watch.http, 'solid', signal);
+  if (!(stored?.claimed ?? stored?.refunded)?.deep) {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(historyMs)]);
+    await lookInEvents(watch, watched, { sought: 'end', head }, limit);
+  }
   const sight = async (verb: Verb, before: Sighting | null): Promise<Sighting | null> => {
     if (before?.deep) return before;
     if (verb !== 'fund' && isSettled(deep) && solidVerb !== verb) return null;
@@ -363,12 +372,15 @@ async function endedFacts(
     const isDeep = deep.covered && confirmations >= requiredConfirmations;
     return { txid: (logged ?? before)?.txid ?? unknownTxid, confirmations, deep: isDeep };
   };
-  const claimed = await sight('claim', stored?.claimed ?? null);
-  const refunded = claimed === null ? await sight('refund', stored?.refunded ?? null) : null;
-  const settled = claimed ?? refunded;
   // One that was stored before it was deep, and that no log shows now, may have been taken back.
-  const isDoubted = settled === stored?.claimed || settled === stored?.refunded;
-  const isKnown = settled !== null && (settled.deep || !isDoubted);
+  const isProven = (each: Sighting | null): boolean =>
+    each !== null && (each.deep || (each !== stored?.claimed && each !== stored?.refunded));
+  const claim = await sight('claim', stored?.claimed ?? null);
+  const refund = await sight('refund', stored?.refunded ?? null);
+  const claimed = isProven(refund) && !isProven(claim) ? null : claim;
+  const refunded = claimed === null ? refund : null;
+  const settled = claimed ?? refunded;
+  const isKnown = settled !== null && isProven(settled);
   if (!isKnown) once(watch, 'unknown_outcome', { chain: watch.chain, escrow });
   const funding = await sight('fund', stored?.funded ?? null);
   // What was settled for good had been funded.

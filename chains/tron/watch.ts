@@ -34,8 +34,13 @@ export type Seen = Pick<Block, 'number' | 'hash' | 'timestampMs'>;
 /** Before its block is solid another may come in its place. */
 export type Found = { readonly txid: string; readonly block: number; readonly isSolid: boolean };
 
-/** A watched escrow, and which transactions did something to it, by verb and second. */
-export type Known = { readonly watched: WatchedEscrow; readonly made: Map<string, Found> };
+export type Known = {
+  readonly watched: WatchedEscrow;
+  /** Which transactions did something to it, by verb and second. */
+  readonly made: Map<string, Found>;
+  /** The search in the node's index of events, and from when on there may be another one. */
+  readonly events: { going: Promise<void> | null; againAt: number };
+};
 
 export type Watch = kit.Watching<Known> & {
   readonly http: Http;
@@ -63,7 +68,11 @@ export function newWatch({ chain, policy: { signSeconds }, log, http, deployment
 }
 
 export function remember(watch: Watch, watched: WatchedEscrow): Known {
-  return kit.remember(watch, watched, () => ({ watched, made: new Map() }));
+  return kit.remember(watch, watched, () => ({
+    watched,
+    made: new Map(),
+    events: { going: null, againAt: 0 },
+  }));
 }
 
 /** See touchesIn. `rawData` is all of its raw_data in hex. */

@@ -223,12 +223,10 @@ export function ownSides(record: Pick<SwapRecord, 'trade'>): { gives: LegName; g
 
 export function watchedOf(record: SwapRecord, name: LegName): WatchedEscrow {
   const { escrow, requiredConfirmations } = legOf(record, name);
-  return {
-    address: escrow.address,
-    terms: escrow.terms,
-    requiredConfirmations,
-    since: record.swap.agreedAt,
-  };
+  const { address, terms } = escrow;
+  const stored = record.seen?.[address];
+  const watched = { address, terms, requiredConfirmations, since: record.swap.agreedAt };
+  return stored === undefined ? watched : { ...watched, stored };
 }
 
 export type Seen = { readonly state: SwapState; readonly clocks: Clocks };

@@ -7,6 +7,7 @@ import { type Hex32, hashlockOf } from '../../core/hashlock.ts';
 import { SettleError } from '../errors.ts';
 import type { OwnTrade } from '../trade.ts';
 import type { VerifiedSwap } from '../verify.ts';
+import type { SeenFacts } from './seen.ts';
 
 export type SecretStore = {
   /** Returns when the secret survives a power cut. */
@@ -95,6 +96,8 @@ export type SwapRecord = {
   readonly scheduledUpTo?: number;
   /** Whether an own claim was mined and has failed: the next one gets more gas, on EVM. */
   readonly claimFailed?: boolean;
+  /** What its escrows showed last, as far as anything was seen. */
+  readonly seen?: SeenFacts;
   /** Who still has to pay for the own claim; null: nobody, it is deep or will never be sent. */
   readonly owedBy?: string | null;
   /**

@@ -1,0 +1,88 @@
+// Chains that forget an escrow while `settle` is away: its lane was used again, and the node has
+// pruned the logs. What was seen before is kept with the record.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
+import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+
+const limits = { timeout: 60_000 };
+
+/** Each escrow is shown as an adapter shows it whose chain tells nothing: by what was stored. */
+function forget({ chains }: PaperScene): { remember(): void } {
+  const adapters = [chains.a, chains.b].map(({ source }) => source.adapter);
+  const asked = adapters.map(({ readEscrow }) => readEscrow);
+  for (const adapter of adapters) {
+    adapter.readEscrow = async ({ stored = nothingSeen }): Promise<EscrowFacts> => {
+      const facts = { ...stored, balance: 0n, empty: true };
+      return (stored.claimed ?? stored.refunded)?.deep ? facts : { ...facts, outcome: 'unknown' };
+    };
+  }
+  return {
+    remember: () => {
+      for (const [at, adapter] of adapters.entries()) adapter.readEscrow = asked[at]!;
+    },
+  };
+}
+
+for (const party of ['maker', 'taker'] as const) {
+  for (const end of ['received', 'refunded'] as const) {
+    test(
+      `the ${party} that ${end} knows it by its record when no chain tells`,
+      limits,
+      async () => {
+        const scene = await paperScene(party);
+        if (end === 'refunded') {
+          scene.theirsAt = Infinity;
+          scene.stepSeconds = 600;
+        }
+        const before = await run(scene, {}, () => false);
+        assert.equal(before?.end, end);
+        forget(scene);
+        assert.deepEqual(await run(scene, { client: null }, () => false), before);
+      },
+    );
+  }
+}
+
+test(
+  'without anything kept it waits, says which node would tell, and ends once one does',
+  limits,
+  async () => {
+    const scene = await paperScene('maker');
+    const before = await run(scene, {}, () => false);
+    const { store, swapId } = scene.input;
+    const { seen, ...former } = (await store.getSwap(swapId))!;
+    assert.equal(Object.keys(seen ?? {}).length, 2);
+    await store.putSwap(former);
+    const { remember } = forget(scene);
+    let steps = 0;
+    scene.told.length = 0;
+    assert.equal(await run(scene, {}, () => ++steps > 50), null);
+    const waits = scene.told.filter(({ step }) => step === 'waiting').map(({ text }) => text);
+    assert.match(waits.join(), /is not known: a later escrow has its lane.* would tell/);
+    assert.deepEqual((await store.getSwap(swapId))?.seen ?? {}, {}, 'what is unknown is not kept');
+    remember();
+    assert.deepEqual(await run(scene, {}, () => false), before);
+  },
+);
+
+test('a store that takes nothing of what is seen stops nothing', limits, async () => {
+  const scene = await paperScene('taker');
+  const { store } = scene.input;
+  const full = {
+    ...store,
+    putSwap: async (record: Parameters<typeof store.putSwap>[0]) => {
+      const { seen = {} } = (await store.getSwap(record.swap.id)) ?? {};
+      // A disk that fills up with this alone.
+      const grows = Object.keys(record.seen ?? {}).length > Object.keys(seen).length;
+      if (grows && record.publicSecret === null) throw new Error('no space left');
+      await store.putSwap(record);
+    },
+  };
+  const outcome = await run(scene, { store: full }, () => false);
+  assert.equal(outcome?.end, 'received');
+  assert.ok(
+    scene.told.some(({ text }) => /^what the chains show is not kept: no space/.test(text)),
+  );
+});

@@ -1,0 +1,38 @@
+// What a side has seen of the escrows of its swap, kept with its record. A chain may forget an
+// escrow (its lane was used again, its account closed): who was away then still knows what it was.
+
+import { type EscrowFacts, isUnknown, nothingSeen, type Sighting } from '../../core/facts.ts';
+import type { Leg } from '../../core/swap.ts';
+import type { SwapRecord } from './store.ts';
+
+/** By the escrow's address: a leg that moved has another one. */
+export type SeenFacts = Readonly<Record<string, EscrowFacts>>;
+
+/**
+ * The record with what its escrows show now; the same record where that is no news. What nobody
+ * can tell any more leaves the last that was known.
+ */
+export function withSeen(record: SwapRecord, legs: readonly Leg[]): SwapRecord {
+  const { a, b } = record.swap.legs;
+  const own = [a, b].flatMap(({ escrow }) => (escrow === null ? [] : [escrow.address]));
+  const { seen: before = {} } = record;
+  const seen = Object.fromEntries(
+    own.flatMap((address) => {
+      const shown = legs.find(({ escrow }) => escrow === address)?.facts;
+      const kept = before[address];
+      if (shown === undefined || isUnknown(shown)) return kept ? [[address, kept]] : [];
+      if (kept === undefined && looksOf(shown) === looksOf(nothingSeen)) return [];
+      return [[address, shown]];
+    }),
+  );
+  const news = own.some((each) => looksOf(seen[each]) !== looksOf(before[each]));
+  return news ? { ...record, seen } : record;
+}
+
+/** More confirmations of what is deep are no news. */
+function looksOf(facts: EscrowFacts = nothingSeen): string {
+  const { funded, claimed, refunded, secret, balance, empty } = facts;
+  const looks = (each: Sighting | null) =>
+    each === null ? '' : `${each.txid} ${each.deep ? 'deep' : each.confirmations > 0}`;
+  return [looks(funded), looks(claimed), looks(refunded), secret, balance, empty].join();
+}
