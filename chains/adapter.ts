@@ -149,8 +149,6 @@ export type SigningReads = {
   balance(token: string, owner: string, signal: AbortSignal): Promise<bigint>;
   /** null where the call works now, without a value; else why not. */
   trial(call: EvmCall, from: string, signal: AbortSignal): Promise<string | null>;
-  /** Unix seconds of the last block at that depth; 0 where none is. */
-  clockAtDepth(requiredConfirmations: number, signal: AbortSignal): Promise<number>;
 };
 
 /** What a preflight is for. */
@@ -234,6 +232,11 @@ export type ChainAdapter = {
    * it throws says nothing of the claim.
    */
   spendGas?(spend: Spend, payer: string, signal: AbortSignal): Promise<bigint>;
+  /**
+   * EVM: gas that does for a claim or refund of these terms where no node could try it, by the
+   * rules of the fork that may be active until the timelock.
+   */
+  untriedGas?(terms: EscrowTerms, signal: AbortSignal): Promise<bigint>;
 
   /** Fundings by signature. Absent where no token takes them. */
   readonly ways?: FundWays;

@@ -8,10 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import type { SigningReads } from '../chains/adapter.ts';
-import { evmDeployment } from '../chains/evm/plan.ts';
+import { evmDeployment, evmEscrow } from '../chains/evm/plan.ts';
 import { parseSignature } from '../chains/evm/ways.ts';
 import type { FundAlternative, TypedData } from '../chains/material.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
+import { settleMany } from './settle-many.ts';
 import type { Store } from './stores/store.ts';
 import { type Coin, coinAbi, newCoin, offering } from './testing/paper-ways.ts';
 import {
@@ -197,12 +198,24 @@ test(
 );
 
 test('where the market does not send it, this side does once it has gas', limits, async () => {
-  const { maker, taker, relay, wallet, texts } = await making({ gas: false });
+  const { scene, maker, taker, relay, wallet, texts } = await making({ gas: false });
   relay.does = 'refuse';
   const others = running(taker);
   const own = running({ ...maker, marketPollMs: 100 });
   await own.next('market_refused');
-  while (relay.given.length < 2) await sleep(50);
+  // Another escrow of the same hashlock is for nobody to sign now.
+  const { terms, address: signed } = scene.market.watched('a');
+  const lane = { number: '5a'.repeat(12), counter: 1 };
+  const { address: escrow } = evmEscrow({ ...terms, lane }, evmDeployment(chainId));
+  scene.market.lie((swap) => {
+    const a = { ...swap.legs.a, lane, escrow };
+    return { ...swap, legs: { ...swap.legs, a } };
+  });
+  while (relay.given.length < 4) await sleep(50);
+  assert.ok(relay.given.every((given) => given.escrow === signed));
+  scene.market.lie((swap) => swap);
+  // What it says that it has sent is not believed for ever either.
+  relay.does = 'pretend';
   await chains.dev.faucet({ chain: evmKey, address: wallet.address });
   assert.equal((await own.end).end, 'received');
   assert.equal((await others.end).end, 'received');
@@ -221,15 +234,28 @@ test(
     const record = await maker.store.getSwap(maker.swapId);
     const validBefore = record?.authorization?.validBefore ?? 0;
     const late = later(maker, validBefore - chains.now() + 4_000);
-    const at = (clock: number) => reading(late, { clockAtDepth: async () => clock });
-    const waits = await until(at(validBefore - 1), ({ text }) => /can still be sent/.test(text));
-    assert.match(waits.text, /leg a can still be sent: 1 seconds/);
-    const outcome = await settle(at(validBefore));
+    const at = (mayOpen: boolean) =>
+      withAdapter(late, evmKey, ({ ways }) =>
+        ways === undefined ? {} : { ways: { ...ways, mayOpen: async () => mayOpen } },
+      );
+    await until(at(true), ({ step, text }) => step === 'waiting' && /may land until/.test(text));
+    assert.ok((await maker.store.getSwap(maker.swapId))?.authorization);
+    const outcome = await settle(at(false));
     assert.equal(outcome.end, 'nothing');
     assert.equal((await maker.store.getSwap(maker.swapId))?.authorization, null);
     assert.equal(texts.length, 1);
   },
 );
+
+test('what another key has signed is handed out to nobody', limits, async () => {
+  const signs = async (_: EvmWallet, data: TypedData, signal: AbortSignal) =>
+    (await keeper.signTypedData?.(data, signal)) ?? '';
+  const { maker, taker, relay } = await making({ gas: false, signs });
+  await until(taker, isFunded);
+  await assert.rejects(settle(maker), { code: 'no_wallet' });
+  assert.deepEqual(relay.given, []);
+  assert.equal((await maker.store.getSwap(maker.swapId))?.authorization, undefined);
+});
 
 type Lie = (alternative: FundAlternative) => unknown;
 const message =
@@ -283,4 +309,22 @@ test('a text that differs from the own terms is never signed', limits, async () 
     }
     assert.deepEqual(relay.given, []);
   }
+});
+
+test('a leg without gas that somebody refunds in a batch ends its swap', limits, async () => {
+  const { maker, taker, wallet } = await making({ gas: false });
+  await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
+  const record = await maker.store.getSwap(maker.swapId);
+  assert.ok(record);
+  await chains.move(record.swap.legs.a.timelock - chains.now() + 60);
+  const { sources, store } = maker;
+  const wallets = new Map([[evmKey, keeper]]);
+  const { batches } = await settleMany({ chain: evmKey, sources, wallets, store, pollMs: 50 });
+  assert.deepEqual(
+    batches.map(({ verb, swapIds, state }) => [verb, swapIds, state]),
+    [['refund', [maker.swapId], 'mined']],
+  );
+  const { end, txids } = await settle(maker);
+  assert.deepEqual([end, txids.a.refund], ['refunded', batches[0]?.txid]);
+  assert.equal(await countOf(wallet.address), 0);
 });

@@ -18,6 +18,7 @@ import {
   type Context,
   contextOf,
   type LegSeen,
+  legOf,
   look,
   ownSides,
   type Seen,
@@ -25,6 +26,7 @@ import {
 } from './settle/context.ts';
 import { fund, pushApproval, raiseFunding } from './settle/fund.ts';
 import { StoreSilent } from './settle/keeping.ts';
+import { isLeftToBatch } from './settle/left.ts';
 import { aloneOf, type Sight, secretIn, sightOf, wholeOf } from './settle/looks.ts';
 import { heardSecret } from './settle/market.ts';
 import { tendOwed } from './settle/owed.ts';
@@ -204,7 +206,11 @@ async function actAlone(
   const replaced = await replaceStuck(context, record, seen, wall);
   if (replaced !== record || !isOpenAlone(record, seen, wall)) return replaced;
   const { publicSecret } = record;
-  const isOwn = seen.leg.leg === ownSides(record).gives;
+  const { leg: name } = seen.leg;
+  const isOwn = name === ownSides(record).gives;
+  const verb = isOwn ? 'refund' : 'claim';
+  const isNew = record[verb] === null;
+  if (isNew && isLeftToBatch(context, legOf(record, name), verb, seen)) return record;
   if (isOwn || publicSecret === null) return refund(context, record, aloneOf(record, seen, wall));
   return claim(context, record, seen, publicSecret);
 }

@@ -8,8 +8,9 @@ import { mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
 import { evmContract } from './contract.ts';
-import { claimShortage, purseShortage, warningsOf } from './fees.ts';
+import { claimShortage, purseShortage, untriedSpend, warningsOf } from './fees.ts';
 import { changes, heads } from './follow.ts';
+import { type GasRules, rulesUntil } from './forks.ts';
 import { fundWaysOf } from './fund-ways.ts';
 import { hashlocksOf } from './hashlocks.ts';
 import { checkNodes } from './identity.ts';
@@ -32,6 +33,8 @@ export type EvmAdapter = ChainAdapter & {
   mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
   /** For proofs by contract wallets of this chain (proof.ts). */
   readonly node: Rpc;
+  /** By which gas rules is mined what is sent until a second of the chain's clock. See forks.ts. */
+  gasRules(until: number, signal: AbortSignal): Promise<GasRules>;
   /** Checks that the node is of this chain and shows the contract. */
   open(signal: AbortSignal): Promise<void>;
 };
@@ -74,6 +77,8 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
       claimShortage,
       purseShortage,
       spendGas,
+      untriedGas: untriedSpend,
+      gasRules: rulesUntil,
       buildFund,
       buildClaim,
       buildRefund,

@@ -8,6 +8,7 @@ import { smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf, opens } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { Revert } from '../escrows/reverts.ts';
 import type { GasWork } from '../gas-account.ts';
 import { unseenMargin } from '../gas-work.ts';
 import type { EvmCall } from '../material.ts';
@@ -24,7 +25,7 @@ import {
   mustBeGood,
   refundCall,
 } from './plan.ts';
-import { type Revert, readRevert } from './reverts.ts';
+import { readRevert } from './reverts.ts';
 import { lends, type Overrides } from './simulate.ts';
 import { mustBeOpen, nothingThere } from './state.ts';
 import { parseSignature } from './ways.ts';

@@ -1,12 +1,10 @@
-// What a funder asks its own node before it signs a funding, and when a signed one is over.
+// What a funder asks its own node before it signs a funding.
 
 import { parseAbi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import type { EvmCall } from '../material.ts';
 import { fewMiB, type Rpc, RpcError } from '../rpc.ts';
-import { eachSource } from '../sources.ts';
-import { balanceAt, blockAt, headBlock, refused, text, wordOf } from './node.ts';
-import { deepestBlock } from './read.ts';
+import { balanceAt, refused, text, wordOf } from './node.ts';
 import { readRevert } from './reverts.ts';
 import type { Watch } from './watch.ts';
 
@@ -44,21 +42,6 @@ export function balance(
   signal: AbortSignal,
 ): Promise<bigint> {
   return balanceAt(rpc, token, owner, 'latest', signal);
-}
-
-/** By all of its nodes: the earliest counts, since a time that is over never comes back. */
-export async function clockAtDepth(
-  watch: Watch,
-  requiredConfirmations: number,
-  signal: AbortSignal,
-): Promise<number> {
-  const told = await eachSource(watch, watch.rpc, async (one) => {
-    const head = await headBlock(one, signal);
-    const at = await deepestBlock({ ...watch, rpc: one }, { requiredConfirmations }, head, signal);
-    const block = at < 0 ? null : await blockAt(one, at, false, signal);
-    return block?.timestamp ?? 0;
-  });
-  return Math.min(...told.map(({ answer }) => answer));
 }
 
 /** null: the contract does not answer that. */

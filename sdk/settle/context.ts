@@ -94,6 +94,11 @@ export type SettleInput = {
    */
   readonly allowance?: Allowance;
   /**
+   * EVM and TRON: how long a claim with a public secret, or a refund, is left to `settleMany` before
+   * this settlement sends its own; a claim that is short of time is not left. Default 0: not at all.
+   */
+  readonly leaveToBatchMs?: number;
+  /**
    * Time limit of one read of a chain, and of one signature on EVM; default 15 s. A third of it is
    * that of one read or write of the store. What is not kept by then is not sent, unless it is a
    * refund or the secret is public.
@@ -116,6 +121,8 @@ export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs' | 'store'> & {
   readonly sentAtMs: Map<string, number>;
   /** Since when each transaction is known to wait for its first block (performance.now()). */
   readonly waitsSinceMs: Map<string, number>;
+  /** Since when a claim or refund is open that is left to a batch (performance.now()). */
+  readonly openSinceMs: Map<LegName, number>;
   /** What is told once and not again, however often it is met. */
   readonly toldOnce: Set<string>;
   /** Looks at legs whose chains have not answered yet. */
@@ -164,6 +171,7 @@ export function contextOf(input: SettleInput): Context {
     tell,
     sentAtMs: new Map(),
     waitsSinceMs: new Map(),
+    openSinceMs: new Map(),
     toldOnce: new Set(),
     looks: new Map(),
     lastSeen: new Map(),

@@ -5,13 +5,12 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
-import type { LegName } from '../../core/trade.ts';
-import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
+import { SettleError, VerificationError } from '../errors.ts';
 import { sleep } from '../http.ts';
 import { inPlaceOf, keptNow, mayBeFunded, mustBeOnly, type SwapRecord } from '../stores/store.ts';
 import type { Built } from '../types.ts';
 import { mustFollowToday } from '../verify-kept.ts';
-import { verifyMaterial } from '../verify-material.ts';
+import { askToFund } from './ask-to-fund.ts';
 import { mustAgree, open, signAndKeep } from './before-sending.ts';
 import {
   type Context,
@@ -26,7 +25,6 @@ import { onlyOf, sendGate } from './fund-gate.ts';
 import { approvalLimitMs } from './hands/account.ts';
 import type { Signing } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
-import { asked } from './market.ts';
 import { claimPayerOf, owing } from './owed.ts';
 import { send, sendWaiting } from './send.ts';
 import { authorize, tendAuthorization } from './ways/authorization.ts';
@@ -55,14 +53,13 @@ export async function fund(context: Context, record: SwapRecord): Promise<SwapRe
 }
 
 async function fundOnce(context: Context, before: SwapRecord): Promise<SwapRecord> {
-  const { gives } = ownSides(before);
   await mustBeOnly(context.store, onlyOf(before));
   await mustHoldSecret(context, before);
   const record = await approved(context, before);
   if (!(await followsToday(context, record))) return record;
   const { authorization } = record;
   if (authorization) return tendAuthorization(context, record, authorization);
-  const built = await askToFund(context, record, gives);
+  const built = await askToFund(context, record);
   if (built === null) return record;
   await mustAgree(context, record);
   const way = await wayOf(context, record, built);
@@ -136,37 +133,6 @@ async function mustHoldSecret(context: Context, { swap }: SwapRecord): Promise<v
   if (secret !== null && opens(secret, swap.hashlock)) return;
   const sentence = `the store has no secret for ${swap.hashlock}: never fund it`;
   throw new SettleError('secret_lost', sentence);
-}
-
-async function askToFund(
-  context: Context,
-  record: SwapRecord,
-  name: LegName,
-): Promise<Built | null> {
-  const { client } = context;
-  if (client === null) {
-    context.tell('waiting', name, 'the market is gone: nothing new is funded');
-    return null;
-  }
-  try {
-    const { allowance } = context;
-    const ask = (how: { signal: AbortSignal }) =>
-      client.fund(context.swapId, name, { ...how, allowance });
-    const built = await asked(context, ask);
-    const leg = legOf(record, name);
-    const { view } = sourceOf(context, leg.chain);
-    const { deadlines } = record.swap;
-    const validUntil = leg.long ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
-    const choice = allowance === undefined ? {} : { allowance };
-    const limits = { validUntil, outputs: null, now: await context.now() };
-    verifyMaterial(built, { verb: 'fund', ...choice }, leg.escrow.terms, view, limits);
-    return built;
-  } catch (error) {
-    if (!(error instanceof ParleyApiError)) throw error;
-    if (!error.unreachable && error.status !== 409) throw error;
-    context.tell('market_refused', name, error.message);
-    return null;
-  }
 }
 
 /** Both legs must be payable before either is worth funding. */

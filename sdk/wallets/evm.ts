@@ -134,7 +134,8 @@ async function priced(
 function claimGasOf(data: Hex, chainId: number): bigint | null {
   const claim = callsIn(data, evmDeployment(chainId)).find(({ verb }) => verb === 'claim');
   if (claim === undefined) return null;
-  return untriedGas(chainId, BigInt(claim.of.terms.token) === 0n ? 'token' : 'reveal');
+  const what = BigInt(claim.of.terms.token) === 0n ? 'token' : 'reveal';
+  return untriedGas(chainId, what, 'either');
 }
 
 async function estimated(node: PublicClient, call: EstimateGasParameters): Promise<bigint> {
@@ -147,7 +148,7 @@ async function estimated(node: PublicClient, call: EstimateGasParameters): Promi
  */
 async function nothingTo(node: PublicClient, address: Hex, chainId: number) {
   const call = { account: address, to: address, value: 0n };
-  const gas = await estimated(node, call).catch(() => untriedGas(chainId, 'nothing'));
+  const gas = await estimated(node, call).catch(() => untriedGas(chainId, 'nothing', 'either'));
   return { to: address, value: 0n, gas };
 }
 

@@ -10,8 +10,18 @@ import { legStatus } from '../../../core/facts.ts';
 import { VerificationError } from '../../errors.ts';
 import { type Authorization, keptNow, type SwapRecord } from '../../stores/store.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';
-import { signAndKeep } from '../before-sending.ts';
-import { type Context, legOf, lookAt, ownSides, type SetLeg, walletOf } from '../context.ts';
+import { askToFund } from '../ask-to-fund.ts';
+import { mustAgree, signAndKeep } from '../before-sending.ts';
+import {
+  type Context,
+  legOf,
+  lookAt,
+  ownSides,
+  type SetLeg,
+  sourceOf,
+  walletOf,
+  watchedOf,
+} from '../context.ts';
 import { sendGate } from '../fund-gate.ts';
 import { handOf } from '../hands/of.ts';
 import { asked } from '../market.ts';
@@ -29,7 +39,8 @@ export async function authorize(context: Context, record: SwapRecord): Promise<S
   const leg = legOf(record, gives);
   const wallet = walletOf(context, leg.chain) as EvmWallet;
   await mustHold(context, leg);
-  const text = await askForText(context, leg);
+  const text = await askForText(context, record);
+  if (text === null) return record;
   const signature = await signText({ context, leg, wallet }, text.typedData);
   const still = await sendGate(context, record);
   await still();
@@ -42,10 +53,12 @@ export async function authorize(context: Context, record: SwapRecord): Promise<S
   };
   const next = { ...record, authorization, owedBy: claimPayerOf(context, record) };
   await context.store.putSwap(next);
-  const until = new Date(authorization.validBefore * 1_000).toISOString();
+  const until = timeOf(authorization.validBefore);
   context.tell('signed', gives, `signed the funding of leg ${gives}, valid before ${until}`);
   return tendAuthorization(context, next, authorization);
 }
+
+const timeOf = (seconds: number) => new Date(seconds * 1_000).toISOString();
 
 /** Whoever sends it pays the gas for nothing where the money is not there. */
 async function mustHold(context: Context, leg: SetLeg): Promise<void> {
@@ -62,20 +75,18 @@ type Text = {
   readonly call: NonNullable<AuthorizationAlternative['call']>;
 };
 
-/** From this question on the market leaves the leg where it is. */
-async function askForText(context: Context, leg: SetLeg): Promise<Text> {
-  const { client, swapId, allowance } = context;
-  if (client === null) throw new Error('there is no market to ask');
-  const built = await asked(context, (how) =>
-    client.fund(swapId, leg.leg, { ...how, sign: 'authorization', allowance }),
-  );
+/** From this question on the market leaves the leg where it is. null: it refuses for now. */
+async function askForText(context: Context, record: SwapRecord): Promise<Text | null> {
+  const built = await askToFund(context, record, { sign: 'authorization' });
+  if (built === null) return null;
+  const leg = legOf(record, ownSides(record).gives);
   const { alternatives = [] } = built as EvmMaterial;
   const found = alternatives.find((each) => each.way === 'authorization');
   const { typedData = null, call = null } = found ?? {};
   if (found === undefined || typedData === null || call === null) {
     throw new VerificationError('alternatives.authorization', 'a text to sign', 'none');
   }
-  const limits = { allowance: allowance ?? 'exact', latestDeadline: 0 } as const;
+  const limits = { allowance: context.allowance ?? 'exact', latestDeadline: 0 } as const;
   await mustBeOwnText(context, leg, { ...found, typedData, call }, limits);
   return { typedData, call };
 }
@@ -93,7 +104,7 @@ export async function tendAuthorization(
   const isStuck = Date.now() - kept.keptAtMs > context.replaceAfterMs(leg.family);
   if (isTaken && !isStuck) return record;
   if (await lacksGas(context, leg)) {
-    const until = new Date(kept.validBefore * 1_000).toISOString();
+    const until = timeOf(kept.validBefore);
     const text = `the funding of leg ${gives} is signed: whoever has it may send it before ${until}`;
     context.tell('waiting', gives, text);
     return record;
@@ -156,19 +167,20 @@ async function sendIt(
 }
 
 /**
- * A signed funding that never came: forgotten once no block can take it any more. The clock is read
- * first: what is not funded by a later look never will be.
+ * A signed funding that never came: forgotten once no block can take it any more, by what is deep.
+ * That is asked first: what is not funded by a later look never will be.
  */
 export async function endAuthorization(context: Context, record: SwapRecord): Promise<SwapRecord> {
   const { authorization: kept } = record;
   const { gives } = ownSides(record);
   const leg = legOf(record, gives);
   if (!kept) return record;
-  const { reads } = signingOf(context, leg);
-  const clock = await reads.clockAtDepth(leg.requiredConfirmations, context.limit());
-  if (clock < kept.validBefore) {
-    const left = kept.validBefore - clock;
-    const text = `the signed funding of leg ${gives} can still be sent: ${left} seconds by its chain`;
+  const { adapter } = sourceOf(context, leg.chain);
+  await mustAgree(context, record, [gives]);
+  const mayOpen = adapter.ways?.mayOpen(watchedOf(record, gives), context.limit());
+  if (mayOpen === undefined || (await mayOpen)) {
+    const until = timeOf(kept.validBefore);
+    const text = `the signed funding of leg ${gives} may land until its chain is past ${until} at depth`;
     context.tell('waiting', gives, text);
     return record;
   }
