@@ -94,8 +94,8 @@ export type SettleInput = {
    */
   readonly allowance?: Allowance;
   /**
-   * EVM and TRON: how long a claim with a public secret, or a refund, is left to `settleMany` before
-   * this settlement sends its own; a claim that is short of time is not left. Default 0: not at all.
+   * EVM and TRON: how long a claim with a public secret, or a refund, is left to `settleMany`
+   * before this settlement sends its own. A claim that is short of time is not left. Default 0.
    */
   readonly leaveToBatchMs?: number;
   /**

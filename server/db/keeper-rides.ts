@@ -65,16 +65,7 @@ export async function rideable(
         and case $3 when 'claim' then s.secret is not null and (e.terms ->> 'timelock')::bigint > $6
           else (e.terms ->> 'timelock')::bigint <= $6 end
       order by (e.terms ->> 'timelock')::bigint, j.id limit $7`,
-    values: [
-      lead.id,
-      lead.chain,
-      lead.verb,
-      lead.purpose,
-      of.dueBy,
-      of.clock,
-      of.limit,
-      harmless,
-    ],
+    values: [lead.id, lead.chain, lead.verb, lead.purpose, of.dueBy, of.clock, of.limit, harmless],
   });
   return rows.map((row) => ({ ...row, terms: termsOf(row.terms) }));
 }

@@ -138,10 +138,7 @@ test(
         { ...bounds, cap: 0n },
         /this market sends no fundings on "evm-dev-2": send the funding your/,
       ],
-      [
-        { ...bounds, perAccount: 1 },
-        /had 1 fundings on .* today and 1 is the most, until the/,
-      ],
+      [{ ...bounds, perAccount: 1 }, /had 1 fundings on .* today and 1 is the most, until the/],
       [
         { ...bounds, cap: 8n * reserve - 4n },
         /this account .* may take \d+ today, \d+ of it is taken/,
