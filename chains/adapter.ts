@@ -10,12 +10,13 @@ import type { StuckFunding } from '../core/next.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 import type { Contract } from '../core/rules.ts';
 import type { Escrow, EscrowTerms } from '../core/terms.ts';
+import type { Batch, BuiltBatch } from './batches.ts';
 import type { Allowance } from './evm/plan.ts';
 import type { FundWays } from './fund-ways.ts';
 import type { HashlockReader } from './hashlocks.ts';
 import type { Inspection, PowerRules } from './inspection.ts';
 import type { LaunchReader } from './launches.ts';
-import type { Material, Signed } from './material.ts';
+import type { EvmCall, Material, Signed } from './material.ts';
 import type { ScheduledRefunds } from './scheduled.ts';
 import type { Care } from './turns.ts';
 
@@ -141,6 +142,17 @@ export type Lanes = {
   ): Promise<readonly LaneState[]>;
 };
 
+/** EVM: what a funder asks its own node before it signs a funding. All of the best block. */
+export type SigningReads = {
+  /** DOMAIN_SEPARATOR() of a token, hex with 0x; null: it has none. */
+  separator(token: string, signal: AbortSignal): Promise<string | null>;
+  /** nonces() of a token with permits; null: it has none. */
+  permitNonce(token: string, owner: string, signal: AbortSignal): Promise<bigint | null>;
+  balance(token: string, owner: string, signal: AbortSignal): Promise<bigint>;
+  /** null where the call works now, without a value; else why not. */
+  trial(call: EvmCall, from: string, signal: AbortSignal): Promise<string | null>;
+};
+
 /** What a preflight is for. */
 export type About = 'payout' | 'funding' | 'claim';
 
@@ -222,9 +234,16 @@ export type ChainAdapter = {
    * it throws says nothing of the claim.
    */
   spendGas?(spend: Spend, payer: string, signal: AbortSignal): Promise<bigint>;
+  /**
+   * EVM: gas that does for a claim or refund of these terms where no node could try it, by the
+   * rules of the fork that may be active until the timelock.
+   */
+  untriedGas?(terms: EscrowTerms, signal: AbortSignal): Promise<bigint>;
 
   /** Fundings by signature. Absent where no token takes them. */
   readonly ways?: FundWays;
+  /** Absent where no token is funded by a signature alone. */
+  readonly signing?: SigningReads;
 
   /** Unsigned funding. */
   buildFund(input: BuildInput, signal: AbortSignal): Promise<Material>;
@@ -273,6 +292,12 @@ export type ChainAdapter = {
    * lost what it agreed on. Absent: not read, and an operator has to say that it need not be.
    */
   readonly hashlocks?: HashlockReader;
+
+  /**
+   * Unsigned settling of many escrows that `from` sends, tried first. Throws `payout_would_fail`
+   * where one payment fails, which reverts all. Absent where each is settled by itself.
+   */
+  buildBatch?(batch: Batch, from: string, signal: AbortSignal): Promise<BuiltBatch>;
 
   /** Signed refunds to be sent later. Absent where anybody may send a refund. */
   readonly scheduledRefunds?: ScheduledRefunds;

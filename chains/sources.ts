@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fact, ParleyError } from '../core/errors.ts';
 
 /** A client that asks one node after the other, or one alone by its place. */
-export type Client<A extends unknown[]> = {
+export type Client = {
   readonly sources: number;
-  call(...args: A): Promise<unknown>;
-  ask(at: number, ...args: A): Promise<unknown>;
+  call(...args: never[]): Promise<unknown>;
+  ask(at: number, ...args: never[]): Promise<unknown>;
 };
 
-type Said = {
+export type Said = {
   readonly chain: string;
   readonly said: Set<string>;
   readonly log: (event: string, facts: Readonly<Record<string, unknown>>) => void;
@@ -58,20 +58,17 @@ function whyOf(error: unknown): string {
 }
 
 /** The same client with one of its nodes alone, which is asked once. */
-export function oneSource<A extends unknown[], C extends Client<A>>(
-  client: C & Client<A>,
-  at: number,
-): C {
-  return { ...client, call: (...args: A) => client.ask(at, ...args) };
+export function oneSource<C extends Client>(client: C, at: number): C {
+  return { ...client, call: (...args: never[]) => client.ask(at, ...args) };
 }
 
 /** Asks every source by itself. Throws as a plain call does when none answers. */
-export function eachSource<A extends unknown[], C extends Client<A>, T>(
+export function eachSource<C extends Client, T>(
   watch: Said,
-  client: C & Client<A>,
+  client: C,
   ask: (one: C) => Promise<T>,
 ): Promise<Answer<C, T>[]> {
-  const sources = Array.from({ length: client.sources }, (_, at) => oneSource<A, C>(client, at));
+  const sources = Array.from({ length: client.sources }, (_, at) => oneSource(client, at));
   return askEach(watch, client, sources, ask);
 }
 
@@ -132,14 +129,14 @@ export async function fromOneSource<T>(
  * What the first of the sources that has it says, each asked by itself; null: none has. Of several
  * one that fails has nothing, and `failed` hears of it: it may be the only one that has.
  */
-export async function foundBySome<A extends unknown[], C extends Client<A>, T>(
-  client: C & Client<A>,
+export async function foundBySome<C extends Client, T>(
+  client: C,
   find: (one: C) => Promise<T | null>,
   signal: AbortSignal,
   failed: () => void = () => {},
 ): Promise<T | null> {
   for (let at = 0; at < client.sources; at += 1) {
-    const found = await find(oneSource<A, C>(client, at)).catch((error: unknown) => {
+    const found = await find(oneSource(client, at)).catch((error: unknown) => {
       if (signal.aborted || client.sources === 1) throw error;
       failed();
       return null;

@@ -102,6 +102,7 @@ export const refusalKinds = {
   not_fundable_yet: 'conflict',
   already_funded: 'conflict',
   former_escrow_funded: 'conflict',
+  outcome_unknown: 'conflict',
   too_late_to_fund: 'conflict',
   not_both_funded: 'conflict',
   too_late_to_reveal: 'conflict',

@@ -1,6 +1,7 @@
 // What a chain shows of one escrow, and what follows for its leg. Facts come from an adapter;
 // nothing here is remembered except that a secret was seen.
 
+import type { Family } from './families.ts';
 import type { Hex32 } from './hashlock.ts';
 import type { Depth } from './policy.ts';
 
@@ -28,6 +29,11 @@ export type EscrowFacts = {
    * beyond its depth on Bitcoin, finality elsewhere. Until then a reorganisation is looked for.
    */
   readonly empty: boolean;
+  /**
+   * It has ended or was never funded, its chain does not keep which, and no log tells: a later
+   * escrow has its lane, or its account is closed. The rest is what was known before.
+   */
+  readonly outcome?: 'unknown';
 };
 
 export const nothingSeen: EscrowFacts = {
@@ -47,17 +53,54 @@ export function legStatus(facts: EscrowFacts): LegStatus {
   if (facts.refunded?.deep) return 'refunded';
   if (facts.funded?.deep) return 'funded';
   if (facts.funded !== null || facts.claimed !== null || facts.refunded !== null) return 'seen';
-  return 'unfunded';
+  // Whoever took it for unfunded could pay twice.
+  return isUnknown(facts) ? 'seen' : 'unfunded';
 }
+
+/** Whether nobody can tell what became of it; `unknownOutcome` says who could. */
+export function isUnknown({ outcome }: EscrowFacts): boolean {
+  return outcome === 'unknown';
+}
+
+/** Of each family whose chain forgets: why, and which node would tell. */
+const whoTells: Readonly<Record<Family, readonly [string, string]>> = {
+  bitcoin: ['it holds nothing', 'a node that has all blocks since the swap was agreed'],
+  evm: [
+    'a later escrow has its lane',
+    'a node that gives the logs of all blocks since the swap was agreed (an archive, for old ones)',
+  ],
+  tron: [
+    'a later escrow has its lane',
+    'a node that gives the events of all blocks since the swap was agreed ' +
+      '(JSON-RPC on, node.jsonrpc.httpFullNodeEnable)',
+  ],
+  solana: [
+    'its account is closed',
+    'a node that gives all transactions since the swap was agreed ' +
+      '(--enable-rpc-transaction-history, or an archive)',
+  ],
+};
+
+/** One sentence, for whoever waits for it. */
+export function unknownOutcome({ chain, family, leg }: UnknownOf): string {
+  const [why, who] = whoTells[family];
+  return (
+    `what became of the escrow of leg ${leg} on ${chain} is not known: ${why}, and the nodes ` +
+    `configured show no transaction of it; ${who} would tell`
+  );
+}
+
+type UnknownOf = { readonly chain: string; readonly family: Family; readonly leg: string };
 
 /**
  * Whether an escrow that a leg moved off holds what nobody would give away: a whole payment, also
  * one on its way, or a hundredth of `amount`. Less is dust that anyone could send to stop a swap.
+ * What nobody can tell may have been a payment.
  */
 export function holdsPayment(facts: EscrowFacts, amount: bigint): boolean {
   const { funded, claimed, refunded, balance } = facts;
   const left = (claimed?.deep ?? false) || (refunded?.deep ?? false);
-  return (funded !== null && !left) || balance * 100n >= amount;
+  return (funded !== null && !left) || balance * 100n >= amount || isUnknown(facts);
 }
 
 /** Funded at depth, or already past it: what a gate means by "funded". */

@@ -53,6 +53,27 @@ test('nothing is funded twice, without addresses, after a lapse or once the secr
   assert.throws(() => fundGate(swapOf({ secret }), 'b', now), refused('too_late_to_fund'));
 });
 
+test('while nobody knows what became of a leg, neither is funded and no secret is shown', () => {
+  const unknowns = [
+    facts({ outcome: 'unknown' }),
+    { ...funded, balance: 0n, outcome: 'unknown' as const },
+  ];
+  for (const unknown of unknowns) {
+    for (const swap of [swapOf({ long: unknown }), swapOf({ short: unknown })]) {
+      assert.throws(() => fundGate(swap, 'a', now), refused('outcome_unknown'));
+      assert.throws(() => fundGate(swap, 'b', now), {
+        ...refused('outcome_unknown'),
+        message: /^neither fund nor reveal: what became of .* would tell$/,
+      });
+    }
+    const short = swapOf({ long: funded, short: unknown });
+    assert.throws(() => claimGate(short, 'a', now), refused('outcome_unknown'));
+    const long = swapOf({ long: unknown, short: funded });
+    assert.throws(() => claimGate(long, 'a', now), refused('outcome_unknown'));
+    claimGate(swapOf({ long: unknown, short: funded, secret }), 'a', now);
+  }
+});
+
 test('a leg is not funded once the other is on its way back', () => {
   const short = facts({ funded: deep(), refunded: seen() });
   assert.throws(() => fundGate(swapOf({ short }), 'b', now), refused('already_refunded'));

@@ -2,7 +2,7 @@
 // broadcast endpoint and the SDK. Each throws the refusal that applies, or returns.
 
 import { ParleyError } from './errors.ts';
-import { type EscrowFacts, isFunded, legStatus } from './facts.ts';
+import { type EscrowFacts, isFunded, isUnknown, legStatus, unknownOutcome } from './facts.ts';
 import { type Hex32, opens } from './hashlock.ts';
 import {
   type Clocks,
@@ -55,6 +55,7 @@ export function fundGate(swap: SwapState, name: LegName, clocks: Clocks): void {
       missing,
     });
   }
+  mustBeKnown(swap);
   if (legStatus(leg.facts) !== 'unfunded') {
     throw new ParleyError('already_funded', `leg ${name} is already ${legStatus(leg.facts)}`, {
       leg: name,
@@ -115,6 +116,16 @@ function mustNotStray(swap: SwapState): void {
   );
 }
 
+/** What became of either leg must be known: `outcome_unknown` otherwise. */
+function mustBeKnown(swap: SwapState): void {
+  const unknown = [swap.legs.a, swap.legs.b].find(({ facts }) => isUnknown(facts));
+  if (unknown === undefined) return;
+  throw new ParleyError('outcome_unknown', `neither fund nor reveal: ${unknownOutcome(unknown)}`, {
+    leg: unknown.leg,
+    chain: unknown.chain,
+  });
+}
+
 /** `secret` must open the hashlock: `wrong_secret` otherwise. Checked before every other gate. */
 export function mustOpen(swap: SwapState, secret: Hex32): void {
   if (!opens(secret, swap.hashlock)) {
@@ -146,6 +157,7 @@ export function claimGate(swap: SwapState, name: LegName, clocks: Clocks): void 
   const status = legStatus(leg.facts);
   if (status === 'claimed' || status === 'refunded') mustNotBeSpent(name, leg.facts);
   mustNotStray(swap);
+  mustBeKnown(swap);
   for (const each of [longOf(swap), shortOf(swap)]) {
     if (!isFunded(each.facts)) {
       const have = each.facts.funded?.confirmations ?? 0;

@@ -103,6 +103,30 @@ test('what is left beside a claimed payment waits for the timelock, not for the 
   assert.deepEqual(brief(swap, a), ['counterparty refund a']);
 });
 
+test('while nobody knows what became of a leg, who has no other step waits, and hears who would tell', () => {
+  const forgotten = { ...funded, balance: 0n, outcome: 'unknown' as const };
+  const early = agreedAt + 10;
+  for (const unknown of [facts({ outcome: 'unknown' }), forgotten]) {
+    const nothing = swapOf({ short: unknown });
+    assert.deepEqual(brief(nothing, early), ['initiator wait a', 'counterparty wait a']);
+    const [{ why = '', before } = {}] = nextSteps(nothing, clocksAt(early));
+    assert.match(why, /leg a on ethereum is not known: a later escrow has its lane.*an archive/);
+    assert.equal(before, null);
+    // Neither revealed nor funded on, whatever the other leg shows.
+    const half = swapOf({ long: funded, short: unknown });
+    assert.deepEqual(brief(half, early), ['initiator wait a', 'counterparty wait a']);
+    assert.deepEqual(brief(half, half.deadlines.refundAt.b + 1), [
+      'initiator refund b',
+      'counterparty wait a',
+    ]);
+    // What the other leg pays is claimed all the same.
+    const open = swapOf({ long: funded, short: unknown, secret });
+    assert.deepEqual(brief(open, early), ['initiator wait a', 'counterparty claim b']);
+    const gone = swapOf({ long: unknown, short: claimed, secret });
+    assert.deepEqual(brief(gone, early), ['initiator wait b', 'counterparty wait b']);
+  }
+});
+
 test('nothing is asked for once a swap expired unfunded', () => {
   assert.deepEqual(brief(swapOf(), swapOf().deadlines.counterpartyFundBy + 1), []);
   assert.deepEqual(brief(swapOf({ lapsed: true }), agreedAt), []);
@@ -117,6 +141,8 @@ const factsOf: fc.Arbitrary<EscrowFacts> = fc.constantFrom(
   facts({ funded: deep(), refunded: seen() }),
   refunded,
   facts({ balance: 5n, empty: false }),
+  facts({ outcome: 'unknown' }),
+  { ...funded, balance: 0n, outcome: 'unknown' as const },
 );
 const states = fc.record({
   long: factsOf,

@@ -1,7 +1,7 @@
 // What each side can do now, as data. A party that acts only when this list says so ends with its
 // own funds back or with what it was promised.
 
-import { isFunded, legStatus } from './facts.ts';
+import { isFunded, isUnknown, legStatus, unknownOutcome } from './facts.ts';
 import { fundBy } from './gates.ts';
 import {
   type Clocks,
@@ -75,10 +75,15 @@ function fundable(swap: SwapState, clocks: Clocks, leg: Leg): boolean {
     swap.secret === null &&
     !swap.legs.a.strayed &&
     !swap.legs.b.strayed &&
+    unknownLeg(swap) === undefined &&
     Object.values(swap.legs).every(({ facts }) => (facts.refunded ?? facts.claimed) === null) &&
     now <= fundBy(swap, leg) &&
     legStatus(leg.facts) === 'unfunded'
   );
+}
+
+function unknownLeg({ legs }: SwapState): Leg | undefined {
+  return [legs.a, legs.b].find(({ facts }) => isUnknown(facts));
 }
 
 function addressesSet(leg: Leg): boolean {
@@ -113,7 +118,8 @@ function funding(swap: SwapState, clocks: Clocks, role: Role, own: Leg): Step[] 
 
 function claiming(swap: SwapState, clocks: Clocks, role: Role, other: Leg): Step[] {
   const { facts } = other;
-  if (facts.funded === null) return [];
+  // Of what is not known one thing is: nothing is in it.
+  if (facts.funded === null || isUnknown(facts)) return [];
   // A refund that only waits has taken nothing: with the secret public, only a mined one does.
   const { refunded } = facts;
   if (refunded !== null && (swap.secret === null || refunded.confirmations > 0)) return [];
@@ -127,6 +133,7 @@ function claiming(swap: SwapState, clocks: Clocks, role: Role, other: Leg): Step
     return [{ by: role, action: 'claim', leg: other.leg, before: other.timelock, why }];
   }
   if (role === 'counterparty' || swap.legs.a.strayed || swap.legs.b.strayed) return [];
+  if (unknownLeg(swap) !== undefined) return [];
   const long = longOf(swap);
   if (!isFunded(facts) || !isFunded(long.facts) || long.facts.refunded !== null) return [];
   const now = Math.max(pessimistic(clocks, swap.legs.a), pessimistic(clocks, swap.legs.b));
@@ -151,6 +158,8 @@ function waiting(swap: SwapState, clocks: Clocks, role: Role): Step[] {
   const wait = (leg: LegName, before: number | null, why: string): Step[] => [
     { by: role, action: 'wait', leg, before, why },
   ];
+  const unknown = unknownLeg(swap);
+  if (unknown !== undefined) return wait(unknown.leg, null, unknownOutcome(unknown));
   const moving = [own, other].find(onItsWay);
   if (moving !== undefined) {
     return wait(moving.leg, null, `a transaction on leg ${moving.leg} is not yet at depth`);

@@ -1,7 +1,7 @@
 // A swap's status: a pure function of what both chains show at depth, of whether the secret was
 // ever seen, and of the clock. A reorganisation therefore needs no code of its own.
 
-import { isFunded, legStatus } from './facts.ts';
+import { type EscrowFacts, isFunded, isUnknown, legStatus } from './facts.ts';
 import { longOf, type SwapState, shortOf } from './swap.ts';
 
 export const swapStatuses = [
@@ -29,7 +29,12 @@ export function swapStatus(swap: SwapState, wall: number): SwapStatus {
   if (legStatus(long) === 'claimed') return 'counterparty_claimed';
   if (swap.secret !== null || legStatus(short) === 'claimed') return 'initiator_claimed';
   if (isFunded(long)) return isFunded(short) ? 'counterparty_funded' : 'initiator_funded';
-  const untouched = statuses.every((status) => status === 'unfunded');
-  if (untouched && (swap.lapsed || wall > swap.deadlines.expiresAt)) return 'expired';
-  return 'agreed';
+  // What is not known moves no status: neither to `expired` nor back from it.
+  const isKnown = !isUnknown(long) && !isUnknown(short);
+  const lapses = swap.lapsed || (isKnown && wall > swap.deadlines.expiresAt);
+  return lapses && isUntouched(long) && isUntouched(short) ? 'expired' : 'agreed';
+}
+
+function isUntouched({ funded, claimed, refunded }: EscrowFacts): boolean {
+  return (funded ?? claimed ?? refunded) === null;
 }

@@ -60,7 +60,10 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
     [['--seed', '-1'], /"-1" .*--seed/],
   ],
   bench: [[['--seconds', 'x'], /--seconds .*"x"/]],
-  deploy: [[[], /--rpc/]],
+  deploy: [
+    [[], /--rpc/],
+    [['--rpc', 'http://127.0.0.1:1', '--network', '../x'], /no name of a network/],
+  ],
   'deploy:tron': [[['--url', 'http://127.0.0.1:1', '--fee-limit', 'x'], /--fee-limit .*"x"/]],
   conformance: [[['--key-file', 'k', '--contract', 'c'], /--url/]],
   check: [[['core'], /core/]],

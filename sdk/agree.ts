@@ -15,7 +15,7 @@ import {
 import type { CallOptions, ParleyClient } from './client.ts';
 import { SettleError } from './errors.ts';
 import { mustHaveRules } from './rules.ts';
-import { newHashlock, recordsOf, type Store } from './stores/store.ts';
+import { mayBeFunded, newHashlock, recordsOf, type Store } from './stores/store.ts';
 import {
   type ChainViews,
   defaultAcceptTtlSeconds,
@@ -81,9 +81,7 @@ export async function accept(input: Agreeing, how: CallOptions = {}): Promise<Ag
   // A lapsed acceptance may offer its hashlock again on the same thread, nowhere else.
   const hashlock = initiator ? (kept?.hashlock ?? (await newHashlock(store))) : null;
   const before = await recordsOf(store, { hashlock, threadId });
-  const begun = before.find(
-    ({ funding, publicSecret }) => funding !== null || publicSecret !== null,
-  );
+  const begun = before.find((record) => mayBeFunded(record) || record.publicSecret !== null);
   if (begun !== undefined) throw used(threadId, begun.swap.id);
   const { acceptedAt, swapSeenAt } = since;
   const seen = swapSeenAt === undefined ? {} : { swapSeenAt };

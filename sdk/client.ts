@@ -1,6 +1,7 @@
 // The market's REST interface, one typed function an endpoint. Effects carry an idempotency key of
 // their own; everything has a time limit; refusals are ParleyApiError.
 
+import type { Allowance } from '../chains/evm/plan.ts';
 import type { Signed } from '../chains/material.ts';
 import type { Family } from '../core/families.ts';
 import type { Rules } from '../core/rules.ts';
@@ -26,6 +27,11 @@ import type {
 
 /** Per call: an idempotency key of the caller's own, and a way to stop. */
 export type CallOptions = { readonly idempotencyKey?: string; readonly signal?: AbortSignal };
+/** EVM tokens. */
+export type FundQuery = {
+  readonly allowance?: Allowance | undefined;
+  readonly sign?: 'authorization' | undefined;
+};
 export type PageOptions = { readonly limit?: number; readonly cursor?: string };
 
 export type ParleyClient = ReturnType<typeof parleyClient>;
@@ -170,8 +176,26 @@ function settlement(options: HttpOptions) {
       const path = `/v1/swaps/${segment(id)}/address`;
       return (await call<{ swap: Swap }>(options, effect('POST', path, input, how))).swap;
     },
-    fund: (id: string, name: LegName, how: CallOptions = {}) =>
-      call<Built>(options, effect('POST', leg(id, name, 'fund'), undefined, how)),
+    /**
+     * `sign`: also the text of a funding that others may send. The leg does not move from then on,
+     * until that text is of no use any more.
+     */
+    fund: (id: string, name: LegName, how: CallOptions & FundQuery = {}) => {
+      const { allowance, sign, ...rest } = how;
+      const query = { allowance, sign };
+      return call<Built>(options, effect('POST', leg(id, name, 'fund'), undefined, rest, query));
+    },
+    /** EVM: the market sends a token's funding that the refund address has signed (EIP-3009). */
+    relayFunding: (
+      id: string,
+      name: LegName,
+      signed: { readonly signature: string; readonly escrow: string },
+      how: CallOptions = {},
+    ) =>
+      call<{ relayed: true; txid: string }>(
+        options,
+        effect('POST', leg(id, name, 'fund'), { ...signed, relay: true }, how),
+      ),
     claim: (id: string, name: LegName, secret: string, how: CallOptions = {}) =>
       call<Built>(options, effect('POST', leg(id, name, 'claim'), { secret }, how)),
     /** The market sends the claim. It has the secret from this call on, whatever it answers. */

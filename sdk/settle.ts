@@ -18,6 +18,7 @@ import {
   type Context,
   contextOf,
   type LegSeen,
+  legOf,
   look,
   ownSides,
   type Seen,
@@ -25,12 +26,13 @@ import {
 } from './settle/context.ts';
 import { fund, pushApproval, raiseFunding } from './settle/fund.ts';
 import { StoreSilent } from './settle/keeping.ts';
+import { isLeftToBatch } from './settle/left.ts';
 import { aloneOf, type Sight, secretIn, sightOf, wholeOf } from './settle/looks.ts';
 import { heardSecret } from './settle/market.ts';
 import { tendOwed } from './settle/owed.ts';
 import { prepare, refresh } from './settle/prepare.ts';
 import { leaveRefunds } from './settle/scheduled.ts';
-import type { SwapRecord } from './stores/store.ts';
+import { mayBeFunded, type SwapRecord } from './stores/store.ts';
 
 export type { ChainSource, Progress, SettleInput } from './settle/context.ts';
 
@@ -159,7 +161,7 @@ async function pass(
 function passing(error: unknown, record: SwapRecord): boolean {
   if (error instanceof SettleError) return false;
   if (error instanceof StoreSilent) return true;
-  if (record.funding !== null) return true;
+  if (mayBeFunded(record)) return true;
   if (!(error instanceof ParleyError)) return false;
   const { kind, code } = error;
   return (
@@ -204,7 +206,11 @@ async function actAlone(
   const replaced = await replaceStuck(context, record, seen, wall);
   if (replaced !== record || !isOpenAlone(record, seen, wall)) return replaced;
   const { publicSecret } = record;
-  const isOwn = seen.leg.leg === ownSides(record).gives;
+  const { leg: name } = seen.leg;
+  const isOwn = name === ownSides(record).gives;
+  const verb = isOwn ? 'refund' : 'claim';
+  const isNew = record[verb] === null;
+  if (isNew && isLeftToBatch(context, legOf(record, name), verb, seen)) return record;
   if (isOwn || publicSecret === null) return refund(context, record, aloneOf(record, seen, wall));
   return claim(context, record, seen, publicSecret);
 }
@@ -283,7 +289,7 @@ function ended(record: SwapRecord, { state, clocks }: Seen): boolean {
   const ownStatus = legStatus(own.facts);
   const otherStatus = legStatus(other.facts);
   const now = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
-  const untouched = ownStatus === 'unfunded' && record.funding === null && !record.approval;
+  const untouched = ownStatus === 'unfunded' && !mayBeFunded(record) && !record.approval;
   const neverFunds = untouched && (now > fundBy(state, own) || state.secret !== null);
   const ownDone =
     ((ownStatus === 'claimed' || ownStatus === 'refunded') && own.facts.balance === 0n) ||

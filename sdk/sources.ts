@@ -63,6 +63,8 @@ export type EvmSourceOptions = {
   /** Default: the published policy of that chain. */
   readonly policy?: ChainPolicy;
   readonly depthTag?: DepthTag | null;
+  /** Unix seconds: until then gas costs what it does by Prague's rules, where no node tells. */
+  readonly nextForkAt?: number;
   /** Default: the contract where this package pins it. */
   readonly contract?: string;
 };
@@ -82,9 +84,10 @@ export function evmSource(options: EvmSourceOptions): ChainSource {
   }
   mustBeSound(chain, policy);
   const depthTag = options.depthTag ?? known?.depthTag ?? null;
+  const nextForkAt = options.nextForkAt ?? null;
   return {
     view: { family: 'evm', chain, chainId, deployment, policy },
-    adapter: evmAdapter({ chain, chainId, rpcUrls, policy, contract, depthTag }),
+    adapter: evmAdapter({ chain, chainId, rpcUrls, policy, contract, depthTag, nextForkAt }),
   };
 }
 

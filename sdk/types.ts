@@ -128,6 +128,8 @@ export type SwapLeg = {
   funder: Party;
   long: boolean;
   status: LegStatus;
+  /** `unknown`: the market cannot tell what became of it. */
+  outcome?: 'unknown' | null;
   timelock: number;
   escrow: string | null;
   /** Where one contract holds all escrows: the word of the funder that this one takes. */

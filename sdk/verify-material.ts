@@ -5,7 +5,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { defaultFeeBounds, type FeeBounds, rateOf } from '../chains/bitcoin/fees.ts';
 import { type EscrowOutput, paymentUri } from '../chains/bitcoin/plan.ts';
 import { checkSpend, readPsbt } from '../chains/bitcoin/signed-psbt.ts';
-import { claimCall, fundCalls, refundCall } from '../chains/evm/plan.ts';
+import { type Allowance, claimCall, fundCalls, refundCall } from '../chains/evm/plan.ts';
 import type { EvmCall, Material } from '../chains/material.ts';
 import { materialProblems as solanaProblems } from '../chains/solana/plan.ts';
 import { materialProblems as tronProblems } from '../chains/tron/plan.ts';
@@ -18,7 +18,7 @@ import { escrowOf, mustBe, mustEqual } from './verify.ts';
 
 /** What was asked for. */
 export type Asked =
-  | { readonly verb: 'fund' }
+  | { readonly verb: 'fund'; readonly allowance?: Allowance }
   | { readonly verb: 'claim'; readonly secret: Hex32 }
   | { readonly verb: 'refund' };
 
@@ -154,8 +154,9 @@ function callsFor(
   if (asked.verb === 'claim') return [claimCall(terms, deployment, asked.secret)];
   if (asked.verb === 'refund') return [refundCall(terms, deployment)];
   const allowances = terms.amount > 1n ? [terms.amount, 0n, 1n] : [terms.amount, 0n];
-  const forms = allowances.map((allowance) => fundCalls(terms, deployment, allowance));
-  return forms.find(({ length }) => length === count) ?? fundCalls(terms, deployment, 0n);
+  const callsAt = (allowed: bigint) => fundCalls(terms, deployment, allowed, asked.allowance);
+  const forms = allowances.map(callsAt);
+  return forms.find(({ length }) => length === count) ?? callsAt(0n);
 }
 
 function verifyTron(

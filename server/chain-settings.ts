@@ -49,6 +49,8 @@ export type ChainSettings =
       readonly world?: Network;
       /** The head that deep payments wait for besides blocks; null = blocks alone. */
       readonly depthTag?: 'safe' | 'finalized' | null;
+      /** Unix seconds: until then its gas rules are Prague's, where no node tells otherwise. */
+      readonly nextForkAt?: number;
       /** A key of chains/evm/policy.ts, such as `base`; default: the one of the chain id. */
       readonly policy?: string | OwnPolicy;
     }
@@ -160,6 +162,9 @@ const evmChain = Type.Object(
     rpcUrls: Type.Array(url, { minItems: 1, maxItems: 20 }),
     world: Type.Optional(oneOf('dev', 'testnet', 'mainnet')),
     depthTag: Type.Optional(oneOf('safe', 'finalized', null)),
+    nextForkAt: Type.Optional(
+      Type.Integer({ minimum: 1_600_000_000, maximum: Number.MAX_SAFE_INTEGER }),
+    ),
     policy: Type.Optional(Type.Any()),
   },
   closed,

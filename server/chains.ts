@@ -116,6 +116,7 @@ function evmOf(chain: Of<'evm'>, settings: Limits, { log }: Parts): EvmAdapter {
     chain: chain.chain,
     chainId: chain.chainId,
     rpcUrls: chain.rpcUrls,
+    nextForkAt: chain.nextForkAt ?? null,
     ...policyOf(chain),
     rpc: { attemptTimeoutMs: settings.chainTimeoutMs },
     log: (event, facts) => log.warn({ chain: chain.chain, ...facts }, event),

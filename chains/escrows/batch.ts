@@ -7,6 +7,7 @@ import { encodeFunctionData } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { type Escrow, legOf } from '../../contracts/escrows/ids.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
 
 /**
  * Most escrows in one batch. By contracts/escrows/gas.snapshot.json one of ten takes up to 22 131
@@ -30,8 +31,11 @@ export function refundManyData(escrows: readonly Escrow[]): Hex {
 }
 
 /** Whom one transfer pays: neighbours of one token and one receiver are paid together. */
-export function paymentOf({ terms }: Escrow, verb: 'claim' | 'refund'): string {
-  return `${terms.token} ${verb === 'claim' ? terms.payout : terms.refund}`.toLowerCase();
+export function paymentOf(
+  { token, payout, refund }: Pick<EscrowTerms, 'token' | 'payout' | 'refund'>,
+  verb: 'claim' | 'refund',
+): string {
+  return `${token} ${verb === 'claim' ? payout.address : refund.address}`;
 }
 
 /**

@@ -60,9 +60,11 @@ export function laneData(funder: Hex, lane: bigint): Hex {
   return encodeFunctionData({ abi: escrowsAbi, functionName: 'laneOf', args: [funder, lane] });
 }
 
+type Called = 'fund' | 'claim' | 'refund';
+
 /** A call of ours, read back. The escrow follows from the terms, wherever it was sent to. */
 export type DecodedCall = {
-  readonly verb: 'fund' | 'claim' | 'refund';
+  readonly verb: Called;
   /** The contract's id, hex with 0x. */
   readonly id: Hex;
   readonly escrow: Escrow;
@@ -71,24 +73,26 @@ export type DecodedCall = {
   readonly isAuthorized?: true;
 };
 
-const tuple = '(bytes32,address,address,address,uint256,uint256,uint256),uint96,uint32';
-const legs = '((bytes32,address,address,uint256,uint256,uint256)[])';
-const four = (signature: string) => toFunctionSelector(`function ${signature}`).slice(2);
-const authorized = four(`fundWithAuthorization(${tuple},uint8,bytes32,bytes32)`);
-const verbs: Readonly<Record<string, DecodedCall['verb']>> = {
-  [four(`fund(${tuple})`)]: 'fund',
-  [four(`fundWithPermit(${tuple},uint256,uint256,uint8,bytes32,bytes32)`)]: 'fund',
-  [authorized]: 'fund',
-  [four(`claim(${tuple},bytes32)`)]: 'claim',
-  [four(`refund(${tuple})`)]: 'refund',
-  [four(`refundPart(${tuple},uint256)`)]: 'refund',
-};
-const batches: Readonly<Record<string, 'claim' | 'refund'>> = {
-  [four(`claimMany${legs}`)]: 'claim',
-  [four(`refundMany${legs}`)]: 'refund',
-};
+/** By the four bytes that a call begins with, hex. */
+function bySelector<Verb extends Called>(verbOf: { readonly [name: string]: Verb }) {
+  const functions = escrowsAbi.filter((item) => item.type === 'function');
+  const ours = functions.filter(({ name }) => Object.hasOwn(verbOf, name));
+  return new Map(
+    ours.map((item) => [toFunctionSelector(item).slice(2), verbOf[item.name] as Verb]),
+  );
+}
+const verbs = bySelector<Called>({
+  fund: 'fund',
+  fundWithPermit: 'fund',
+  fundWithAuthorization: 'fund',
+  claim: 'claim',
+  refund: 'refund',
+  refundPart: 'refund',
+});
+const batches = bySelector<'claim' | 'refund'>({ claimMany: 'claim', refundMany: 'refund' });
+const authorized = bySelector({ fundWithAuthorization: 'fund' });
 /** Looked for ahead, so that one found across another's bytes does not hide it. */
-const selector = new RegExp(`(?=(${Object.keys({ ...verbs, ...batches }).join('|')}))`, 'g');
+const selector = new RegExp(`(?=(${[...verbs.keys(), ...batches.keys()].join('|')}))`, 'g');
 const wordLength = 64;
 /** The terms, the lane and the counter. */
 const escrowWords = 9;
@@ -109,11 +113,11 @@ export function callsIn(
   for (const { 1: name = '', index } of hex.matchAll(selector)) {
     if (index % 2 === 1) continue;
     const words = wordsFrom(hex, index + name.length);
-    const verb = verbs[name];
-    const batch = batches[name];
+    const verb = verbs.get(name);
+    const batch = batches.get(name);
     if (verb !== undefined) {
       const call = wanted(words(0)) ? readCall(words, verb) : null;
-      const how = name === authorized ? ({ isAuthorized: true } as const) : {};
+      const how = authorized.has(name) ? ({ isAuthorized: true } as const) : {};
       if (call !== null) found.push(named({ ...call, ...how }, place));
     } else if (batch !== undefined) {
       for (const call of readBatch(words, batch, wanted)) found.push(named(call, place));

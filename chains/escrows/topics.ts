@@ -1,14 +1,12 @@
 // First topics of the contract's events, hex with 0x. Pure.
 
-import { type Hex, toEventSelector } from 'viem';
+import type { Hex } from 'viem';
+import { getAbiItem, toEventSelector } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import type { DecodedCall } from './calls.ts';
 
-function topicOf(name: 'Funded' | 'Claimed' | 'Refunded'): Hex {
-  const event = escrowsAbi.find((item) => item.type === 'event' && item.name === name);
-  if (event === undefined) throw new Error(`no event ${name}`);
-  return toEventSelector(event as Extract<(typeof escrowsAbi)[number], { type: 'event' }>);
-}
+const topicOf = (name: 'Funded' | 'Claimed' | 'Refunded') =>
+  toEventSelector(getAbiItem({ abi: escrowsAbi, name }));
 
 /** `Funded(id, terms, lane, counter)`: the hashlock is the first word of its data. */
 export const fundedTopic = topicOf('Funded');

@@ -6,10 +6,11 @@ import type { Rpc } from '../rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
-import { buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
+import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
 import { evmContract } from './contract.ts';
-import { claimShortage, purseShortage, warningsOf } from './fees.ts';
+import { claimShortage, purseShortage, untriedSpend, warningsOf } from './fees.ts';
 import { changes, heads } from './follow.ts';
+import { type GasRules, rulesUntil } from './forks.ts';
 import { fundWaysOf } from './fund-ways.ts';
 import { hashlocksOf } from './hashlocks.ts';
 import { checkNodes } from './identity.ts';
@@ -19,6 +20,7 @@ import { launchesOf } from './launches.ts';
 import { evmEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { readEscrow } from './read.ts';
+import * as signing from './signing.ts';
 import { spendGas } from './spend-gas.ts';
 import { type EvmAdapterOptions, forget, newWatch, remember } from './watch.ts';
 
@@ -31,6 +33,8 @@ export type EvmAdapter = ChainAdapter & {
   mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
   /** For proofs by contract wallets of this chain (proof.ts). */
   readonly node: Rpc;
+  /** By which gas rules is mined what is sent until a second of the chain's clock. See forks.ts. */
+  gasRules(until: number, signal: AbortSignal): Promise<GasRules>;
   /** Checks that the node is of this chain and shows the contract. */
   open(signal: AbortSignal): Promise<void>;
 };
@@ -56,6 +60,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     contract: evmContract(deployment),
     parseAddress: parseEvmAddress,
     plan: (terms) => evmEscrow(terms, deployment),
+    signing: kit.asked(signing),
     readSigned: (signed) => readSigned(watch, signed),
     lanes: { contract: deployment.contract, read: kit.opened(lanesOf(node, deployment)) },
     ways: fundWaysOf(watch, kit.opened),
@@ -72,9 +77,12 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
       claimShortage,
       purseShortage,
       spendGas,
+      untriedGas: untriedSpend,
+      gasRules: rulesUntil,
       buildFund,
       buildClaim,
       buildRefund,
+      buildBatch,
       isKnown,
       inspect,
       checkAmount,

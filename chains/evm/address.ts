@@ -3,8 +3,6 @@
 import { getAddress } from 'viem/utils';
 import { badAddress } from '../bad-address.ts';
 
-export const zeroAddress = '0x0000000000000000000000000000000000000000';
-
 /**
  * The address with its EIP-55 checksum. Accepts all lower and all upper case (both carry no
  * checksum) and a right checksum; mixed case with a wrong one is a typing error. Throws

@@ -1,12 +1,18 @@
 // Calls that settle many escrows of one EVM chain at once. Pure.
 
-import type { Hex32 } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { Batch, Opened } from '../batches.ts';
 import { claimManyData, refundManyData } from '../escrows/batch.ts';
 import type { EvmCall } from '../material.ts';
 import { contractEscrow, type EvmDeployment, mustBeGood } from './plan.ts';
 
-export type Opened = { readonly terms: EscrowTerms; readonly secret: Hex32 };
+export function batchCall(batch: Batch, deployment: EvmDeployment): EvmCall {
+  if (batch.verb === 'claim') return claimManyCall(batch.legs, deployment);
+  return refundManyCall(
+    batch.legs.map(({ terms }) => terms),
+    deployment,
+  );
+}
 
 /** Every secret must be public: see escrows/batch.ts. */
 export function claimManyCall(claims: readonly Opened[], deployment: EvmDeployment): EvmCall {

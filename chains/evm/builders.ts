@@ -1,13 +1,23 @@
 // Unsigned calls for the party that each belongs to, who pays its gas.
 
 import type { BuildInput, SpendInput, WatchedEscrow } from '../adapter.ts';
+import type { Batch, BuiltBatch } from '../batches.ts';
 import { begun, gathering } from '../gathering.ts';
-import { alreadyFunded, holdsNothing, mayReveal, mustBeWorth } from '../kit/builders.ts';
+import {
+  alreadyFunded,
+  batchFails,
+  holdsNothing,
+  mayReveal,
+  mustBeWorth,
+} from '../kit/builders.ts';
 import type { EvmCall, EvmMaterial } from '../material.ts';
+import { amountOf, fewWords, RpcError } from '../rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
-import { allowanceOf, gasPrice } from './node.ts';
+import { batchCall } from './batch.ts';
+import { allowanceOf, gasPrice, text, wordOf } from './node.ts';
 import { claimCall, evmEscrow, fundCalls, refundCall } from './plan.ts';
+import { readRevert } from './reverts.ts';
 import { stateAt } from './state.ts';
 import type { Watch } from './watch.ts';
 
@@ -63,6 +73,28 @@ export async function buildRefund(
 ): Promise<EvmMaterial> {
   const address = await mustHold(watch, escrow, signal);
   return material(watch, address, [refundCall(escrow.terms, watch.deployment)]);
+}
+
+/** See ChainAdapter. Every secret in it is public: it is tried as it is sent. */
+export async function buildBatch(
+  watch: Watch,
+  batch: Batch,
+  from: string,
+  signal: AbortSignal,
+): Promise<BuiltBatch> {
+  const { chain, rpc, deployment } = watch;
+  const call = batchCall(batch, deployment);
+  const tried = { from, ...call };
+  try {
+    const said = await rpc.call('eth_call', [tried, 'latest'], signal, fewWords);
+    const gas = await rpc.call('eth_estimateGas', [tried], signal, fewWords);
+    const settles = Number(wordOf(text(said)));
+    return { material: material(watch, deployment.contract, [call]), settles, gas: amountOf(gas) };
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const { words } = readRevert(error.data, error.message);
+    throw batchFails(chain, batch, words);
+  }
 }
 
 async function mustHold(

@@ -1,6 +1,7 @@
 // Transactions found without logs: by their receipts, and by the second that the contract keeps of
 // an escrow's last change. For nodes that lose or keep back logs.
 
+import { firstHeight } from '../kit/heights.ts';
 import { learn } from '../kit/watch.ts';
 import { blockAt, headBlock, receiptOf, txOf } from './node.ts';
 import { callsIn, decodeCall } from './plan.ts';
@@ -50,7 +51,11 @@ export async function changeOf(
     if (found !== null) return found;
   }
   const { address } = known.watched;
-  let number = await firstFrom(watch, second, signal);
+  const { number: head } = await headBlock(watch.rpc, signal);
+  let number = await firstHeight(0, head, async (height) => {
+    const block = await blockAt(watch.rpc, height, false, signal);
+    return block === null || block.timestamp >= second;
+  });
   for (let alike = 0; alike < mostAlike; alike += 1, number += 1) {
     const block = await blockAt(watch.rpc, number, true, signal);
     if (block === null || block.timestamp !== second) return null;
@@ -65,17 +70,4 @@ export async function changeOf(
     }
   }
   return null;
-}
-
-/** The first block that is not before this second. */
-async function firstFrom({ rpc }: Watch, second: number, signal: AbortSignal): Promise<number> {
-  let low = 0;
-  let high = (await headBlock(rpc, signal)).number;
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    const block = await blockAt(rpc, middle, false, signal);
-    if (block !== null && block.timestamp < second) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -54,7 +54,7 @@ test('a wallet must have all that its claim offers, or is to offer', async () =>
   const fifth = (await needs(500_000n, null)) - 600_000n * price;
   assert.ok(fifth >= 0n && fifth < 500_000n, `${fifth}`);
   // Never less than without.
-  assert.equal(await needs(1n, 1n), margin * gasFor(31_337, leg, 'claim') * price);
+  assert.equal(await needs(1n, 1n), margin * gasFor(31_337, leg, 'claim', 'prague') * price);
 });
 
 test('who may fund or reveal can pay for the claim that is signed, on every chain', async () => {
@@ -63,32 +63,38 @@ test('who may fund or reveal can pay for the claim that is signed, on every chai
       [null, 'native'],
       [newcomer(), 'token'],
     ] as const) {
-      const wanted = margin * gasFor(chainId, await terms({ token }), 'claim');
-      // A wallet offers a fifth above the price.
-      const signed = (untriedGas(chainId, kind) * 6n) / 5n;
-      assert.ok(signed <= wanted, `${chainId} ${kind}: ${signed}, and ${wanted} is asked for`);
+      for (const rules of ['prague', 'amsterdam', 'either'] as const) {
+        const wanted = margin * gasFor(chainId, await terms({ token }), 'claim', rules);
+        // A wallet offers a fifth above the price.
+        const signed = (untriedGas(chainId, kind, rules) * 6n) / 5n;
+        assert.ok(signed <= wanted, `${chainId} ${kind}: ${signed}, and ${wanted} is asked for`);
+      }
     }
   }
 });
 
-test('a funding is reckoned with all that is new in it, on the dearer fork', async () => {
+test('a funding is reckoned with all that is new in it, by the rules of its fork', async () => {
   const { figures } = gasSnapshot;
-  const newWord = 97_920;
   const [native, token] = [await terms(), await terms({ token: newcomer() })];
-  const measured = {
-    native: figures["native fund, a lane's first"].amsterdam.gas,
-    token:
-      figures['token fund and approval of the amount, two transactions'].amsterdam.gas +
-      2 * newWord,
-  };
-  for (const { chainId } of Object.values(evmChains)) {
-    assert.ok(Number(gasFor(chainId, native, 'fund')) >= 1.2 * measured.native);
-    assert.ok(Number(gasFor(chainId, token, 'fund')) >= 1.2 * measured.token);
-  }
-  assert.ok(Number(gasFor(1, token, 'fund')) < 1.4 * measured.token);
-  // Where gas holds the bytes, or Ethereum is paid on top, there is more of it.
-  for (const { chainId } of [evmChains.arbitrum, evmChains.optimism]) {
-    assert.ok(gasFor(chainId, native, 'fund') >= 3n * gasFor(1, native, 'fund'), `${chainId}`);
+  for (const fork of ['prague', 'amsterdam'] as const) {
+    const at = (row: keyof typeof figures) => figures[row][fork].gas;
+    const newWord = at("native fund, a lane's first") - at('native fund');
+    const measured = {
+      native: at("native fund, a lane's first"),
+      token: at('token fund and approval of the amount, two transactions') + 2 * newWord,
+    };
+    for (const rules of [fork, 'either'] as const) {
+      for (const { chainId } of Object.values(evmChains)) {
+        assert.ok(Number(gasFor(chainId, native, 'fund', rules)) >= 1.2 * measured.native);
+        assert.ok(Number(gasFor(chainId, token, 'fund', rules)) >= 1.2 * measured.token);
+      }
+    }
+    assert.ok(Number(gasFor(1, token, 'fund', fork)) < 1.4 * measured.token);
+    // Where gas holds the bytes, or Ethereum is paid on top, there is more of it.
+    for (const { chainId } of [evmChains.arbitrum, evmChains.optimism]) {
+      const least = 3n * gasFor(1, native, 'fund', fork);
+      assert.ok(gasFor(chainId, native, 'fund', fork) >= least, `${chainId}`);
+    }
   }
 });
 

@@ -5,19 +5,11 @@ import { larger } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Owed, Warning } from '../adapter.ts';
 import { owedWords } from '../owed.ts';
+import { type GasRules, gasRules } from './forks.ts';
 import { escrowGas, evmGasPolicyOf, gasOnChain, untriedGas } from './gas-policy.ts';
 import { balanceAt, codeAt, gasPrice } from './node.ts';
 import type { Watch } from './watch.ts';
 
-/**
- * With a lane's first use; of a token with the approval that it wants and the contract's first
- * balance of it. These are the larger figures of two forks, since which of them a chain runs is not
- * asked, and a quarter more.
- */
-const fundGas = {
-  native: ((escrowGas.native.fund + escrowGas.newWord) * 5n) / 4n,
-  token: ((escrowGas.token.fund + escrowGas.approve + 2n * escrowGas.newWord) * 5n) / 4n,
-} as const;
 /** What the bytes cost on Ethereum comes on top of the gas: room for twice the gas in peaks. */
 const opStackTimes = 3n;
 /** Wallets ask for more gas than is used, and offer more for it than it costs now. */
@@ -29,16 +21,32 @@ const kindOf = ({ token }: EscrowTerms) => (token === null ? 'native' : 'token')
 
 /**
  * Gas of a claim or a funding, without `margin`. With it and at a fifth above the price, a claim
- * can pay for the limit that it gets where no node could try it (untriedGas). On Ethereum 172 200
- * and 196 800 for a claim, 173 750 and 492 500 for a funding.
+ * can pay for the limit that it gets where no node could try it (untriedGas). On Ethereum by
+ * Prague's and by Amsterdam's rules: 49 659 and 171 534 for a native claim, 104 358 and 196 337 for
+ * one of a token.
  */
-export function gasFor(chainId: number, terms: EscrowTerms, verb: 'claim' | 'fund'): bigint {
+export function gasFor(
+  chainId: number,
+  terms: EscrowTerms,
+  verb: 'claim' | 'fund',
+  rules: GasRules,
+): bigint {
   const kind = kindOf(terms);
   const gas =
     verb === 'claim'
-      ? (untriedGas(chainId, kind) * 6n + 9n) / (5n * margin)
-      : gasOnChain(chainId, fundGas[kind]);
+      ? (untriedGas(chainId, kind, rules) * 6n + 9n) / (5n * margin)
+      : gasOnChain(chainId, fundGas(kind, rules));
   return evmGasPolicyOf(chainId).l1FeeOracle === null ? gas : gas * opStackTimes;
+}
+
+/**
+ * With a lane's first use; of a token with the approval that it wants and the contract's first
+ * balance of it. A quarter more, rounded up.
+ */
+function fundGas(kind: 'native' | 'token', rules: GasRules): bigint {
+  const { native, token, approve, newWord } = escrowGas(rules);
+  const gas = kind === 'native' ? native.fund + newWord : token.fund + approve + 2n * newWord;
+  return (gas * 5n + 3n) / 4n;
 }
 
 /** See ChainAdapter. */
@@ -59,8 +67,8 @@ export async function purseShortage(
   signal: AbortSignal,
 ): Promise<Warning | null> {
   const { offered } = owed;
-  const price = await gasPrice(watch.rpc, signal);
-  const usual = needOf(watch.chainId, owed, margin * price);
+  const [price, rules] = await Promise.all([gasPrice(watch.rpc, signal), gasRules(watch, signal)]);
+  const usual = needOf(watch.chainId, owed, margin * price, rules);
   const need =
     offered === undefined
       ? usual
@@ -70,12 +78,26 @@ export async function purseShortage(
   return shortOf(watch, payer, { verb: 'claim', what, need }, signal);
 }
 
-function needOf(chainId: number, { claims, fundings }: Owed, price: bigint): bigint {
+type RulesUntil = (until: number) => GasRules;
+
+/** A claim may be sent until its timelock, behind a fork that is to come before. */
+function needOf(
+  chainId: number,
+  { claims, fundings }: Owed,
+  price: bigint,
+  rules: RulesUntil,
+): bigint {
   let need = 0n;
-  for (const terms of claims) need += gasFor(chainId, terms, 'claim') * price;
-  for (const terms of fundings) need += gasFor(chainId, terms, 'fund') * price + nativeOf(terms);
+  for (const terms of claims) {
+    need += gasFor(chainId, terms, 'claim', rules(terms.timelock)) * price;
+  }
+  for (const terms of fundings) {
+    need += gasFor(chainId, terms, 'fund', rules(fundedBy(terms))) * price + nativeOf(terms);
+  }
   return need;
 }
+
+const fundedBy = ({ fundBefore, timelock }: EscrowTerms): number => fundBefore ?? timelock;
 
 const nativeOf = ({ token, amount }: EscrowTerms): bigint => (token === null ? amount : 0n);
 
@@ -89,8 +111,8 @@ export async function warningsOf(
   signal: AbortSignal,
 ): Promise<readonly Warning[]> {
   const { payout, refund } = terms;
-  const price = await gasPrice(watch.rpc, signal);
-  const need = gasFor(watch.chainId, terms, 'fund') * price + nativeOf(terms);
+  const [price, rules] = await Promise.all([gasPrice(watch.rpc, signal), gasRules(watch, signal)]);
+  const need = needOf(watch.chainId, { claims: [], fundings: [terms] }, price, rules);
   const found: (Warning | null)[] = [];
   if (await isPlain(watch, payout.address, signal)) {
     found.push(await claimShortage(watch, terms, payout.address, signal));
@@ -100,6 +122,16 @@ export async function warningsOf(
     found.push(await shortOf(watch, refund.address, funding, signal));
   }
   return found.filter((each) => each !== null);
+}
+
+/** See ChainAdapter. */
+export async function untriedSpend(
+  watch: Watch,
+  terms: EscrowTerms,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const rules = await gasRules(watch, signal);
+  return untriedGas(watch.chainId, kindOf(terms), rules(terms.timelock));
 }
 
 async function isPlain({ rpc }: Watch, address: string, signal: AbortSignal): Promise<boolean> {

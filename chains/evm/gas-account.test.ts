@@ -7,6 +7,7 @@ import { parseEther, parseTransaction } from 'viem';
 import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { offerIn, replacing } from './gas-fees.ts';
+import { dearestGas } from './gas-policy.ts';
 import { lentOpen } from './lane-word.ts';
 import { evmDeployment, evmEscrow, fundCalls } from './plan.ts';
 import { deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
@@ -299,7 +300,7 @@ test('what must be at hand is more than it costs now, and never less than the po
   await fund(chain, leg);
   const reserve = await stranger.account.reserve(claimOf(leg), signal());
   assert.equal(reserve, unfunded);
-  assert.equal(reserve, 240_000n * devGas.reserveFeePerGas);
+  assert.equal(reserve, dearestGas('prague', 'native') * devGas.reserveFeePerGas);
   const early = await stranger.account.reserve(refundOf(leg), signal());
   assert.equal(early, reserve);
   await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: devGas.reserveFeePerGas });

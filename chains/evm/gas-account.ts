@@ -22,7 +22,7 @@ import {
   outbidAt,
   priceOf,
 } from './gas-fees.ts';
-import type { EvmGasPolicy } from './gas-policy.ts';
+import { dearestGas, type EvmGasPolicy, gasOnChain } from './gas-policy.ts';
 import { presentFees, reachBlocks } from './gas-present.ts';
 import { callOf, fundedBySignature, gasOf, type Trial } from './gas-work.ts';
 import { balanceAt } from './node.ts';
@@ -184,16 +184,22 @@ async function trialOf(
   return { rpc: adapter.node, deployment, from, mostGas, offer: shown, preflight };
 }
 
+const voidGas = 30_000n;
+/** What waits longer behind its timelock is weighed again when it is sent. */
+const sentWithinSeconds = 86_400;
+
 /**
  * Of what cannot be tried yet: with an account that is made, and a token that does more; a funding
  * takes a lane for the first time.
  */
-const usualGas = {
-  native: 240_000n,
-  token: 250_000n,
-  fund: 300_000n,
-  void: 30_000n,
-} as const;
+async function usualGas({ options }: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
+  if (work.verb === 'void') return voidGas;
+  const { timelock, token } = work.terms;
+  const { adapter } = options;
+  const rules = await adapter.gasRules(timelock + sentWithinSeconds, signal);
+  const kind = work.verb === 'fund' ? 'authorized' : token === null ? 'native' : 'token';
+  return gasOnChain(adapter.chainId, dearestGas(rules, kind));
+}
 
 async function reserve(account: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
   const { options, deployment, signer } = account;
@@ -204,13 +210,9 @@ async function reserve(account: Account, work: GasWork, signal: AbortSignal): Pr
   const fee = larger(price, policy.reserveFeePerGas);
   const { data } = callOf(work, signer.address, deployment);
   const l1Fee = presentMultiple * (await l1FeeOf(adapter.node, policy, data, signal));
+  const usual = await usualGas(account, work, signal);
   const trying = trialOf(account, [], signal).then((trial) => gasOf(trial, work, signal));
-  return larger(await asFarAsTried(trying), usualGas[kindOf(work)]) * fee + l1Fee;
-}
-
-function kindOf(work: GasWork): keyof typeof usualGas {
-  if (work.verb === 'void' || work.verb === 'fund') return work.verb;
-  return work.terms.token === null ? 'native' : 'token';
+  return larger(await asFarAsTried(trying), usual) * fee + l1Fee;
 }
 
 function touchesOf({ deployment }: Account, work: GasWork): readonly Touch[] {

@@ -3,6 +3,9 @@
 // `reserveFeePerGas` stands for the fee that 99.9 % of times stay below. It was chosen from what is
 // published, not measured block by block: an operator with a series of its own gives its own.
 
+import { measuredGas } from '../../contracts/escrows/artifacts/gas.ts';
+import { larger } from '../../core/amounts.ts';
+import type { GasRules } from './forks.ts';
 import { evmChains } from './policy.ts';
 
 export type EvmGasPolicy = {
@@ -20,23 +23,43 @@ export type EvmGasPolicy = {
 
 const gwei = 1_000_000_000n;
 
-/**
- * Gas of transactions of ours by contracts/escrows/gas.snapshot.json, rounded up: the larger of
- * what Prague and the coming fork, Amsterdam, take. Which of them a chain runs is not asked: where
- * it is Prague, some of this is never used. With a token its approval comes on top of a funding.
- */
-export const escrowGas = {
-  native: { fund: 41_000n, settle: 46_000n },
-  token: { fund: 71_000n, settle: 66_000n },
-  approve: 127_000n,
+/** Gas of transactions of ours, as measured; an approval comes on top of a token's funding. */
+export type EscrowGas = {
+  readonly native: { readonly fund: bigint; readonly settle: bigint };
+  readonly token: { readonly fund: bigint; readonly settle: bigint };
+  readonly approve: bigint;
+  /** A funding by the funder's signature that takes a lane for the first time. */
+  readonly authorized: bigint;
   /** A lane's first use, or the first balance of a token: one new word of state. */
-  newWord: 98_000n,
-  /** A native payment to an address that was never used: 120 bytes of 1 530 gas (EIP-8037). */
-  newAccount: 183_600n,
-} as const;
+  readonly newWord: bigint;
+  /** A native payment to an address that was never used. */
+  readonly newAccount: bigint;
+};
+
+const { prague, amsterdam } = measuredGas;
+const gasBy: Readonly<Record<GasRules, EscrowGas>> = {
+  prague,
+  amsterdam,
+  either: {
+    native: largerOf(prague.native, amsterdam.native),
+    token: largerOf(prague.token, amsterdam.token),
+    approve: larger(prague.approve, amsterdam.approve),
+    authorized: larger(prague.authorized, amsterdam.authorized),
+    newWord: larger(prague.newWord, amsterdam.newWord),
+    newAccount: larger(prague.newAccount, amsterdam.newAccount),
+  },
+};
+
+function largerOf(one: EscrowGas['native'], other: EscrowGas['native']): EscrowGas['native'] {
+  return { fund: larger(one.fund, other.fund), settle: larger(one.settle, other.settle) };
+}
+
+export function escrowGas(rules: GasRules): EscrowGas {
+  return gasBy[rules];
+}
 
 /**
- * A claim or refund takes 41 000 to 66 000, and 164 000 or 229 000 where it makes a balance or an
+ * A claim or refund takes 41 000 to 66 000, and up to 229 000 where it makes a balance or an
  * account; the transfer of a token behind proxies that calls hooks may take ten times as much.
  */
 const mostGas = 500_000n;
@@ -102,23 +125,21 @@ export function evmGasPolicyOf(chainId: number): EvmGasPolicy {
   return evmGasPolicies[known?.[0] ?? ''] ?? unknown;
 }
 
-/** With what a settlement may make besides: the receiver's account, or its first balance. */
-const dearest = {
-  native: escrowGas.native.settle + escrowGas.newAccount,
-  token: escrowGas.token.settle + escrowGas.newWord,
-} as const;
-
 /**
- * A quarter more than the dearest, and for a token, which may do more than the measured one, twice
- * as much. A claim that reveals the secret of a token's escrow gets all that the policy allows: out
- * of gas it would tell the secret and take nothing.
+ * With what a settlement may make besides: the receiver's account, or its first balance. A funding
+ * by signature with the contract's first balance of the token, and a quarter more.
  */
-const untried = {
-  native: (dearest.native * 5n) / 4n,
-  token: dearest.token * 2n,
-  nothing: 30_000n,
-  reveal: mostGas,
-} as const;
+export function dearestGas(rules: GasRules, kind: 'native' | 'token' | 'authorized'): bigint {
+  const { native, token, authorized, newAccount, newWord } = escrowGas(rules);
+  switch (kind) {
+    case 'native':
+      return native.settle + newAccount;
+    case 'token':
+      return larger(token.settle + newWord, (token.settle * 7n) / 2n);
+    case 'authorized':
+      return ((authorized + newWord) * 5n) / 4n;
+  }
+}
 
 /** Gas on this chain for so much on Ethereum: where gas holds the bytes too, it takes more. */
 export function gasOnChain(chainId: number, gas: bigint): bigint {
@@ -126,12 +147,33 @@ export function gasOnChain(chainId: number, gas: bigint): bigint {
 }
 
 /**
- * Gas of what a party sends by itself, where no node says how much it takes. On Ethereum 287 000
- * for a claim or refund of the native coin, 328 000 with a token, 30 000 for a payment of nothing.
- * A wallet that passed `claimShortage` (fees.ts) can pay for it at a fifth above the price.
+ * Gas of what a party sends by itself, where no node says how much it takes. A quarter more than
+ * the dearest, and for a token, which may do more than the measured one, twice what it takes and
+ * makes, or three and a half times what it takes. A claim that reveals the secret of a token's
+ * escrow gets all that the policy allows: out of gas it would tell the secret and take nothing. A
+ * wallet that passed `claimShortage` (fees.ts) can pay for it at a fifth above the price.
  */
-export function untriedGas(chainId: number, what: keyof typeof untried): bigint {
-  return gasOnChain(chainId, untried[what]);
+export function untriedGas(
+  chainId: number,
+  what: 'native' | 'token' | 'nothing' | 'reveal',
+  rules: GasRules,
+): bigint {
+  return gasOnChain(chainId, untriedOf(what, rules));
+}
+
+function untriedOf(what: Parameters<typeof untriedGas>[1], rules: GasRules): bigint {
+  switch (what) {
+    case 'native':
+      return (dearestGas(rules, 'native') * 5n + 3n) / 4n;
+    case 'token': {
+      const { token, newWord } = escrowGas(rules);
+      return larger(2n * (token.settle + newWord), (token.settle * 7n + 1n) / 2n);
+    }
+    case 'nothing':
+      return 30_000n;
+    case 'reveal':
+      return mostGas;
+  }
 }
 
 /** By chain key, as evmChains. */

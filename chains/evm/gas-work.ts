@@ -8,6 +8,7 @@ import { smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf, opens } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { Revert } from '../escrows/reverts.ts';
 import type { GasWork } from '../gas-account.ts';
 import { unseenMargin } from '../gas-work.ts';
 import type { EvmCall } from '../material.ts';
@@ -24,9 +25,10 @@ import {
   mustBeGood,
   refundCall,
 } from './plan.ts';
-import { type Revert, readRevert } from './reverts.ts';
+import { readRevert } from './reverts.ts';
 import { lends, type Overrides } from './simulate.ts';
 import { mustBeOpen, nothingThere } from './state.ts';
+import { parseSignature } from './ways.ts';
 
 /** What is tried: by whom, at which fees, and how much gas it may take. */
 export type Trial = {
@@ -118,22 +120,16 @@ const byAuthorization = escrowsAbi.find(
 /** How calldata begins that funds by the funder's signature. */
 export const fundedBySignature = toFunctionSelector(byAuthorization);
 
-/** Throws `bad_signature` where it is no 65 bytes in hex: r, s, and v of 27 or 28, or 0 or 1. */
+/** Throws `bad_signature` for what is no signature of a key. */
 function authorizedFunding(
   terms: EscrowTerms,
   deployment: EvmDeployment,
   signature: string,
 ): EvmCall {
   mustBeGood(terms, deployment);
-  const parts = /^0x([0-9a-f]{64})([0-9a-f]{64})(00|01|1b|1c)$/i.exec(signature);
-  if (parts === null) {
-    const sentence = 'signature must be 65 bytes in hex with 0x, the last of which is 27 or 28';
-    throw new ParleyError('bad_signature', sentence, { chain: terms.chain });
-  }
-  const [, r, s, last = ''] = parts;
-  const v = 27 + (Number.parseInt(last, 16) % 27);
   const { terms: told, lane, counter } = contractEscrow(terms);
-  const args = [told, lane, counter, v, `0x${r}`, `0x${s}`] as const;
+  const { v, r, s } = parseSignature(signature);
+  const args = [told, lane, counter, v, r, s] as const;
   const functionName = 'fundWithAuthorization';
   const data = encodeFunctionData({ abi: escrowsAbi, functionName, args });
   return { to: deployment.contract, data, value: '0x0' };

@@ -5,29 +5,16 @@
 // where the money is, and the contract's own id for it in hex, which commits to the chain, the
 // contract, every term and the lane. That is the `escrow` of material, of legs and of `?escrow=`.
 
-import { erc20Abi, type Hex } from 'viem';
-import { encodeFunctionData } from 'viem/utils';
+import type { Hex } from 'viem';
 import { deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
-import {
-  type Escrow as ContractEscrow,
-  domainOf as domainAt,
-  escrowId,
-} from '../../contracts/escrows/ids.ts';
-import { ParleyError } from '../../core/errors.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
-import {
-  claimData,
-  escrowOfTerms,
-  fundData,
-  type Place,
-  type DecodedCall as RawCall,
-  callsIn as rawCallsIn,
-  fundedIn as rawFundedIn,
-  refundData,
-} from '../escrows/calls.ts';
+import { claimData, fundData, refundData } from '../escrows/calls.ts';
+import { approvals, type DecodedCall, fundingOfLength, planOf } from '../escrows/plan.ts';
 import type { EvmCall, EvmMaterial } from '../material.ts';
-import { parseEvmAddress, sameAddress, zeroAddress } from './address.ts';
+import { parseEvmAddress, sameAddress } from './address.ts';
+
+export type { DecodedCall } from '../escrows/plan.ts';
 
 /** Where the contract is: at the same address on every chain, unless told. */
 export type EvmDeployment = {
@@ -41,55 +28,21 @@ export function evmDeployment(chainId: number): EvmDeployment {
   return { chainId, contract: pinned.address };
 }
 
-/** The same, as the contract takes them. */
-export function contractEscrow(terms: EscrowTerms): ContractEscrow {
-  return escrowOfTerms(terms, (address) => parseEvmAddress(address) as Hex);
-}
+const own = planOf({
+  parse: parseEvmAddress,
+  bare: (address) => address.toLowerCase() as Hex,
+  coin: 'the native coin',
+});
+export const { contractEscrow, domainOf, mustBeGood, callsIn, fundedIn } = own;
 
-function placeOf({ chainId, contract }: EvmDeployment): Place {
-  return { chainId, contract: contract as Hex };
-}
-
-/** What the contract's domain() answers. */
-export function domainOf({ chainId, contract }: EvmDeployment): Hex {
-  return domainAt(chainId, contract as Hex);
-}
-
-/** How an escrow is named everywhere outside of its contract. */
-export function escrowName(id: string, { contract }: EvmDeployment): string {
-  return `${contract}:${id.slice(2).toLowerCase()}`;
+/** The escrow of these terms, which name a lane. Throws as `mustBeGood` does. */
+export function evmEscrow(terms: EscrowTerms, deployment: EvmDeployment): Escrow {
+  return own.escrowOf(terms, deployment);
 }
 
 /** The contract's id, hex with 0x, of an escrow named as above. */
 export function idOfEscrow(escrow: string): Hex {
   return `0x${escrow.slice(escrow.indexOf(':') + 1)}`;
-}
-
-/**
- * Throws `bad_address` for destinations where money would be lost: the zero address, the token, and
- * the contract itself.
- */
-export function mustBeGood(terms: EscrowTerms, { contract }: EvmDeployment): void {
-  const token = terms.token === null ? zeroAddress : parseEvmAddress(terms.token);
-  const refuse = (field: string, value: string, what: string) =>
-    new ParleyError('bad_address', `${field} ${value} is ${what}`, { field });
-  for (const field of ['payout', 'refund'] as const) {
-    const value = parseEvmAddress(terms[field].address);
-    if (sameAddress(value, zeroAddress)) throw refuse(field, value, 'the zero address');
-    if (sameAddress(value, token)) throw refuse(field, value, 'the token contract itself');
-    if (sameAddress(value, contract)) throw refuse(field, value, 'the escrow contract');
-  }
-  if (terms.token !== null && sameAddress(token, zeroAddress)) {
-    throw refuse('token', token, 'the zero address; the native coin has no token');
-  }
-}
-
-/** The escrow of these terms, which name a lane. Throws as `mustBeGood` does. */
-export function evmEscrow(terms: EscrowTerms, deployment: EvmDeployment): Escrow {
-  mustBeGood(terms, deployment);
-  const { chainId, contract } = placeOf(deployment);
-  const id = escrowId(chainId, contract, contractEscrow(terms));
-  return { address: escrowName(id, deployment), redeemScript: null };
 }
 
 function hexValue(value: bigint): string {
@@ -103,8 +56,7 @@ export const standingAllowance = 2n ** 256n - 1n;
 
 /**
  * The calls that fund, in order, all from the refund address. `allowance` is what the token now
- * lets the contract take from it: enough needs no approval; too little but not zero is first set
- * to zero, because tokens like USDT refuse to change one that is not.
+ * lets the contract take from it.
  */
 export function fundCalls(
   terms: EscrowTerms,
@@ -116,24 +68,12 @@ export function fundCalls(
   const { contract } = deployment;
   const data = fundData(contractEscrow(terms));
   if (terms.token === null) return [{ to: contract, data, value: hexValue(terms.amount) }];
-  const token = parseEvmAddress(terms.token);
-  const approve = (amount: bigint): EvmCall => ({
-    to: token,
-    data: encodeFunctionData({
-      abi: erc20Abi,
-      functionName: 'approve',
-      args: [contract as Hex, amount],
-    }),
-    value: '0x0',
-  });
+  const to = parseEvmAddress(terms.token);
   const needed = wanted === 'exact' ? terms.amount : standingAllowance;
-  const approvals =
-    allowance >= terms.amount
-      ? []
-      : allowance > 0n
-        ? [approve(0n), approve(needed)]
-        : [approve(needed)];
-  return [...approvals, { to: contract, data, value: '0x0' }];
+  const approving = approvals(terms.amount, allowance, needed).map((amount) => {
+    return { to, data: own.approveData(deployment, amount), value: '0x0' };
+  });
+  return [...approving, { to: contract, data, value: '0x0' }];
 }
 
 export function claimCall(terms: EscrowTerms, deployment: EvmDeployment, secret: Hex32): EvmCall {
@@ -145,37 +85,6 @@ export function claimCall(terms: EscrowTerms, deployment: EvmDeployment, secret:
 export function refundCall(terms: EscrowTerms, deployment: EvmDeployment): EvmCall {
   mustBeGood(terms, deployment);
   return { to: deployment.contract, data: refundData(contractEscrow(terms)), value: '0x0' };
-}
-
-/** A call of ours, read back; its escrow as `escrowName` gives it. */
-export type DecodedCall = {
-  readonly verb: RawCall['verb'];
-  readonly escrow: string;
-  /** What the contract is told of it. */
-  readonly of: ContractEscrow;
-  readonly secret: Hex32 | null;
-  readonly isAuthorized?: true;
-};
-
-/**
- * See escrows/calls.ts. A call sent through a wallet contract, a bundler or a multicall counts too:
- * it carries ours word for word.
- */
-export function callsIn(
-  data: string,
-  deployment: EvmDeployment,
-  wanted?: (hashlock: Hex32) => boolean,
-): DecodedCall[] {
-  const calls = rawCallsIn(data.toLowerCase(), placeOf(deployment), wanted);
-  return calls.map(({ id, escrow, ...call }) => {
-    return { ...call, escrow: escrowName(id, deployment), of: escrow };
-  });
-}
-
-/** The escrows of the first calls in calldata that fund one, whichever. */
-export function fundedIn(data: string, deployment: EvmDeployment): string[] {
-  const ids = rawFundedIn(data.toLowerCase(), placeOf(deployment));
-  return ids.map((id) => escrowName(id, deployment));
 }
 
 /**
@@ -190,12 +99,12 @@ export function decodeCall(
   if (!sameAddress(to, deployment.contract)) return null;
   const [call] = callsIn(data, deployment);
   if (call === undefined) return null;
-  const own = {
+  const alone = {
     fund: () => fundData(call.of),
     claim: () => claimData(call.of, call.secret ?? ''),
     refund: () => refundData(call.of),
   }[call.verb]();
-  return own === data.toLowerCase() ? call : null;
+  return alone === data.toLowerCase() ? call : null;
 }
 
 /** What a builder was asked for. */
@@ -247,18 +156,15 @@ function expectedCalls(
   wanted: Wanted,
   terms: EscrowTerms,
   deployment: EvmDeployment,
-): EvmCall[] {
+): readonly EvmCall[] {
   switch (wanted.verb) {
     case 'claim':
       return [claimCall(terms, deployment, wanted.secret)];
     case 'refund':
       return [refundCall(terms, deployment)];
-    case 'fund': {
-      const some = terms.amount > 1n ? 1n : terms.amount;
-      const callsAt = (held: bigint) => fundCalls(terms, deployment, held, wanted.allowance);
-      const forms = [terms.amount, 0n, some].map(callsAt);
-      const form = forms.find(({ length }) => length === material.txs.length);
-      return form ?? callsAt(0n);
-    }
+    case 'fund':
+      return fundingOfLength(terms.amount, material.txs.length, (allowed) =>
+        fundCalls(terms, deployment, allowed, wanted.allowance),
+      );
   }
 }

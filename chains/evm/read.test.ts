@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
-import { legStatus, nothingSeen } from '../../core/facts.ts';
+import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import { claimedTopic, fundedTopic } from '../escrows/topics.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
@@ -106,11 +106,47 @@ test('without its logs it is told by what was stored, else it is unknown and nev
   await mine(2);
   const stored = await read(leg);
   await fund(chain, await nextIn(leg));
-  const unknown = await readThrough(leg, noLogs);
-  assert.equal(legStatus(unknown), 'seen');
-  assert.deepEqual([unknown.funded?.txid, unknown.claimed, unknown.balance], ['unknown', null, 0n]);
-  const kept = await readThrough({ ...leg, escrow: { ...leg.escrow, stored } }, noLogs);
-  assert.deepEqual([kept.claimed, kept.secret], [stored.claimed, leg.secret]);
+  const of = (facts?: EscrowFacts) => ({ ...leg, escrow: { ...leg.escrow, stored: facts } }) as Leg;
+  const pruned: Lie = ({ method }, forward) =>
+    method === 'eth_getLogs' ? { error: { code: -32_000, message: 'pruned' } } : forward();
+  for (const node of [noLogs, pruned]) {
+    const unknown = await readThrough(leg, node);
+    assert.equal(legStatus(unknown), 'seen');
+    assert.deepEqual(unknown, { ...nothingSeen, outcome: 'unknown' });
+    const kept = await readThrough(of(stored), node);
+    assert.deepEqual([kept.claimed, kept.secret], [stored.claimed, leg.secret]);
+    assert.equal(kept.outcome, undefined);
+    // Not deep when it was stored: it may have been taken back, and stays what it was.
+    const claimed = { txid: 'aa', confirmations: 1, deep: false };
+    const shallow = await readThrough(of({ ...stored, claimed }), node);
+    assert.deepEqual([shallow.claimed, shallow.outcome], [claimed, 'unknown']);
+  }
+  // What was stored changes by logs alone.
+  const refunded = { ...stored, claimed: null, refunded: stored.claimed };
+  assert.deepEqual((await readThrough(of(refunded), noLogs)).refunded, stored.claimed);
+  const told = await read(of(refunded));
+  assert.deepEqual([told.claimed?.txid, told.refunded], [stored.claimed?.txid, null]);
+});
+
+test('an unknown outcome is told by the same adapter once its node gives logs', async () => {
+  const leg = await newLeg(chain);
+  await fund(chain, leg);
+  const claimTx = await claim(chain, leg);
+  await fund(chain, await nextIn(leg));
+  await mine(3);
+  let keeps = false;
+  const node = await lyingNode(chain.rpcUrl, (call, forward) =>
+    keeps ? forward() : noLogs(call, forward),
+  );
+  try {
+    const adapter = adapterOf({ rpcUrls: [node.url] });
+    assert.equal((await read(leg, adapter)).outcome, 'unknown');
+    keeps = true;
+    const told = await read(leg, adapter);
+    assert.deepEqual([told.outcome, told.claimed?.txid], [undefined, claimTx]);
+  } finally {
+    await node.stop();
+  }
 });
 
 test('an escrow whose counter went to another one never looks funded, used again or not', async () => {
@@ -123,7 +159,7 @@ test('an escrow whose counter went to another one never looks funded, used again
   await fund(chain, await nextIn(leg));
   await mine(3);
   const shown = await read(leg);
-  assert.deepEqual([legStatus(shown), shown.funded?.deep, shown.balance], ['seen', false, 0n]);
+  assert.deepEqual(shown, { ...nothingSeen, outcome: 'unknown' });
 });
 
 test('an escrow whose counter went to another one is not funded', async () => {

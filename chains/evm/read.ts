@@ -9,8 +9,8 @@
 //              was seized), seen and never deep
 //   claimed    claimed, whatever the token did since
 //   refunded   refunded
-//   ended      a later escrow has the lane: what logs say of this one, or what was stored; else
-//              seen to be funded by an unknown transaction, empty, neither deep nor unfunded
+//   ended      a later escrow has the lane: what logs say of this one, else what was stored as
+//              deep; else its outcome is unknown, beside what was stored
 //
 // Deep means: the block of the transaction is at least as deep as the escrow wants (and at or
 // below the tagged head where one is wanted), and the state at that depth says the same.
@@ -34,6 +34,8 @@ type History = {
   readonly claim: Mark | null;
   readonly refund: Mark | null;
 };
+
+const nothingTold: History = { fund: null, claim: null, refund: null };
 
 const mostTries = 3;
 /** Shown where no transaction is found to have done what the state says. */
@@ -90,7 +92,13 @@ async function readAt(
   }
   const deepest = await deepestBlock(watch, watched, head, signal);
   const deep = await deepState(watch, watched, deepest, signal);
-  const history = await historyOf(watch, known, watched, now, head, signal);
+  const history = await historyOf(watch, known, watched, now, head, signal).catch(
+    (error: unknown) => {
+      if (now.state !== 'ended' || !isRefusal(error)) throw error;
+      once(watch, 'unknown_outcome', { chain: watch.chain, escrow: address, why: error.message });
+      return nothingTold;
+    },
+  );
   const sight = (found: Mark | null, shown: boolean): Sighting | null =>
     found === null
       ? null
@@ -101,7 +109,7 @@ async function readAt(
         };
   const { claim, refund } = settlingOf(now, history);
   if (now.state === 'ended' && claim === null && refund === null) {
-    return endedUnseen(watched, secret());
+    return endedUnseen(watched, sight(history.fund, true), secret());
   }
   const wasSettled = deep === null || rankOf(deep) >= ranks.claimed;
   const claimed = sight(claim, wasSettled);
@@ -119,6 +127,11 @@ async function readAt(
     balance: now.state === 'open' ? terms.amount : 0n,
     empty: isSettledDeep && (await isFinal(watch, settled, head, signal)),
   };
+}
+
+/** A node's own no, as one gives that has pruned what it is asked for; not its silence. */
+function isRefusal(error: unknown): error is ParleyError {
+  return error instanceof ParleyError && error.facts.rpcCode !== undefined;
 }
 
 function atSight(txid: string): Sighting {
@@ -152,14 +165,18 @@ function unknownFunding(
 }
 
 /**
- * How it ended is what was stored, or nobody knows. A funding that nothing proves is never deep:
- * the lane's counter may have gone to other escrows of its funder.
+ * How it ended is what was stored as deep, or nobody knows. A funding that nothing proves is none:
+ * the lane's counter may have gone to another escrow of its funder.
  */
-function endedUnseen({ stored }: WatchedEscrow, secret: string | null): EscrowFacts {
-  const unknown = { txid: unknownTxid, confirmations: 1, deep: false };
-  const { funded = null, claimed = null, refunded = null } = stored ?? {};
-  const seen = { funded: funded ?? unknown, claimed, refunded };
-  return { ...seen, secret: secret ?? stored?.secret ?? null, balance: 0n, empty: true };
+function endedUnseen(
+  { stored = nothingSeen }: WatchedEscrow,
+  funding: Sighting | null,
+  secret: string | null,
+): EscrowFacts {
+  const { funded, claimed, refunded } = stored;
+  const seen = { funded: funding ?? funded, claimed, refunded, secret: secret ?? stored.secret };
+  const facts = { ...seen, balance: 0n, empty: true };
+  return (claimed ?? refunded)?.deep ? facts : { ...facts, outcome: 'unknown' };
 }
 
 /** The state says whether it was a claim or a refund; of one that ended only its logs do. */
@@ -222,7 +239,7 @@ export async function finalBlock(
     if (final !== null) return final.number;
     once(watch, 'no_final_head', { chain: watch.chain, why: 'none' });
   } catch (error) {
-    if (!(error instanceof ParleyError) || error.facts.rpcCode === undefined) throw error;
+    if (!isRefusal(error)) throw error;
     once(watch, 'no_final_head', { chain: watch.chain, why: error.message });
   }
   return head.number - finalAfterBlocks;
@@ -243,7 +260,7 @@ export async function deepState(
   try {
     return await stateAt(watch, watched, deepest, signal);
   } catch (error) {
-    if (!(error instanceof ParleyError) || error.facts.rpcCode === undefined) throw error;
+    if (!isRefusal(error)) throw error;
     once(watch, 'no_old_state', { chain: watch.chain, block: deepest, why: error.message });
     return null;
   }

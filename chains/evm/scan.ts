@@ -3,6 +3,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
+import { firstHeight } from '../kit/heights.ts';
 import { RpcError } from '../rpc.ts';
 import { blockAt, headBlock, type Log, type LogFilter, logsOf, refused } from './node.ts';
 import { idOfEscrow } from './plan.ts';
@@ -102,16 +103,14 @@ export async function firstBlock(
   const hour = Math.floor((since - clockSlackSeconds) / 3_600);
   const before = watch.hours.get(hour);
   if (before !== undefined) return before;
-  let low = 0;
-  let high = (await headBlock(watch.rpc, signal)).number;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    const block = await blockAt(watch.rpc, middle, false, signal);
-    if (block !== null && block.timestamp <= hour * 3_600) low = middle;
-    else high = middle - 1;
-  }
+  const { number: head } = await headBlock(watch.rpc, signal);
+  const isLater = async (height: number) => {
+    const block = await blockAt(watch.rpc, height, false, signal);
+    return block === null || block.timestamp > hour * 3_600;
+  };
+  const first = (await firstHeight(1, head + 1, isLater)) - 1;
   // Hours that swaps began in: most are asked for once.
   if (watch.hours.size >= mostHours) watch.hours.clear();
-  watch.hours.set(hour, low);
-  return low;
+  watch.hours.set(hour, first);
+  return first;
 }

@@ -3,11 +3,12 @@
 
 import type { Hex } from 'viem';
 import { decodeErrorResult, encodeFunctionData, keccak256 } from 'viem/utils';
+import type { Revert } from '../escrows/reverts.ts';
 import type { EvmCall } from '../material.ts';
 import { fewMiB, fewWords, type Rpc, RpcError } from '../rpc.ts';
 import { balanceOfCall, refused } from './node.ts';
 import { probeAbi, probeCode } from './probe.ts';
-import { type Revert, readRevert } from './reverts.ts';
+import { readRevert } from './reverts.ts';
 
 export type Lent = {
   readonly code?: string;

@@ -5,12 +5,14 @@
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import { addName, type Names, newNames } from '../calldata.ts';
+import { escrowName } from '../escrows/plan.ts';
 import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
 import { touchesIn, type Verb } from '../escrows/touches.ts';
 import * as kit from '../kit/watch.ts';
 import { type Rpc, type RpcOptions, rpcClient } from '../rpc.ts';
+import { type Forks, newForks } from './forks.ts';
 import type { Block, Log, Tx } from './node.ts';
-import { callsIn, type EvmDeployment, escrowName, evmDeployment } from './plan.ts';
+import { callsIn, type EvmDeployment, evmDeployment } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 import type { Slot } from './simulate.ts';
 
@@ -30,6 +32,11 @@ export type EvmAdapterOptions = {
   readonly contract?: string;
   /** See EvmChainSettings.depthTag. Default null. */
   readonly depthTag?: DepthTag | null;
+  /**
+   * The operator's word that Prague's gas rules hold until then (Unix seconds), where no node
+   * tells: forks.ts. Default null.
+   */
+  readonly nextForkAt?: number | null;
   /** Most blocks in one request for logs; it is lowered where a provider allows fewer. */
   readonly maxLogRange?: number;
   readonly rpc?: Pick<RpcOptions, 'attemptTimeoutMs' | 'rounds' | 'mostBytes'>;
@@ -67,6 +74,8 @@ export type Watch = kit.Watching<Known> & {
   readonly depthTag: DepthTag | null;
   /** Escrows that want at least so many confirmations wait for the tag too. */
   readonly tagFrom: number;
+  /** What its nodes say of their gas rules. */
+  readonly forks: Forks;
   readonly logRange: { now: number; taken: number; readonly most: number };
   /** The contract too: whoever names it may have called it. */
   readonly names: Names;
@@ -103,6 +112,7 @@ export function newWatch(options: EvmAdapterOptions): Watch {
     deployment: { chainId, contract },
     depthTag: options.depthTag ?? null,
     tagFrom: high.confirmations > normal.confirmations ? high.confirmations : 0,
+    forks: newForks(options.nextForkAt ?? null),
     logRange: { now: maxLogRange, taken: 0, most: maxLogRange },
     names,
     unfinal: new Map(),

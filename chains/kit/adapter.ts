@@ -19,9 +19,9 @@ export type Sending<Node, Watch> = {
   touched(watch: Watch, raw: string): Iterable<string>;
 };
 
-export type Parts<A extends unknown[], Node, Watch> = Pick<ChainAdapter, 'policy'> & {
+export type Parts<Node extends Client, Watch> = Pick<ChainAdapter, 'policy'> & {
   readonly watch: Watch;
-  readonly node: Node & Client<A>;
+  readonly node: Node;
   /** Over all nodes, before giving up. */
   readonly rounds: number | undefined;
   /** Throws where the nodes are not of the configured chain, or hold another contract. */
@@ -33,17 +33,16 @@ export type Parts<A extends unknown[], Node, Watch> = Pick<ChainAdapter, 'policy
 
 /** `asked`: members that ask nodes, each told of `watch` and begun when the nodes are checked. */
 export function kitOf<
-  A extends unknown[],
-  Node,
+  Node extends Client,
   Watch extends Pick<Watching, 'chain' | 'owed' | 'closed'>,
->(parts: Parts<A, Node, Watch>) {
+>(parts: Parts<Node, Watch>) {
   const { watch, node, policy, sending } = parts;
   const { chain } = watch;
   const offers = offersTo({ chain, sources: node.sources, rounds: parts.rounds });
   const { open, opened } = opening((signal) => parts.check(watch, signal));
   const broadcast = async ({ raw, txid }: ReadTransaction, signal: AbortSignal) => {
     const give = (at: number, until: AbortSignal) =>
-      sending.give(oneSource<A, Node & Client<A>>(node, at), { raw, txid }, until);
+      sending.give(oneSource(node, at), { raw, txid }, until);
     await offers.toAll({ name: sending.name, txid, give }, signal);
     // A node has it, so a secret in it is public from now on, in a block or not.
     for (const address of sending.touched(watch, raw)) watch.owed.add(address);
@@ -57,7 +56,7 @@ export function kitOf<
       chain,
       policy,
       /** Its nodes, for whoever else has something to ask of them. */
-      node: node as Node,
+      node,
       open,
       watch: (escrows: readonly WatchedEscrow[]) => {
         for (const each of escrows) parts.remember(watch, each);

@@ -3,6 +3,7 @@
 import { type Fact, ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { SpendInput } from '../adapter.ts';
+import type { Batch } from '../batches.ts';
 
 /**
  * Before a claim with this secret is built. A secret that is not public is shown only when `agree`
@@ -37,6 +38,12 @@ export function holdsNothing(
 ): ParleyError {
   const sentence = `the escrow ${escrow} on ${chain} ${what}`;
   return new ParleyError('nothing_there', sentence, { escrow, ...facts });
+}
+
+/** One payment of a batch reverts all of it. */
+export function batchFails(chain: string, { verb, legs }: Batch, reason: string): ParleyError {
+  const sentence = `a ${verb} of ${legs.length} escrows on ${chain} would fail: ${reason}`;
+  return new ParleyError('payout_would_fail', sentence, { chain, legs: legs.length });
 }
 
 /** Throws `amount_too_small`. `least`: what a claim costs now, in `kind`. */

@@ -7,7 +7,8 @@
 //   full, open              funded, whole and once
 //   full, claimed           claimed; its rent waits for a refund
 //   one byte                claimed; its rent waits for the timelock
-//   none, from it on        what its transactions say (ended.ts), else the read fails
+//   none, from it on        what its transactions say (ended.ts), else what was stored as deep;
+//                           else its outcome is unknown, beside what was stored
 //
 // Each counts as deep when the account of the last finalized slot says so too.
 
@@ -40,9 +41,11 @@ export async function readEscrow(
   known.history.wasFunded ||= deep.state !== null;
   const life = await lifeOf(watch, known, { deep, now }, signal);
   const secret = watch.secrets.get(watched.terms.hashlock) ?? null;
-  const depth = life === null ? null : { isDeep: life.isDeep, finalized: deep.slot };
+  const depth =
+    life === null || life === 'unknown' ? null : { isDeep: life.isDeep, finalized: deep.slot };
   noteDepth(watch, known, now.slot, depth);
   if (life === null) return { ...nothingSeen, secret };
+  if (life === 'unknown') return untold(watch, watched, { deep, secret });
   const { status } = life;
   const sight = (verb: Verb, isDeep: boolean): Sighting => {
     const mark = known.marks.get(verb);
@@ -78,20 +81,20 @@ type Life = {
   readonly isGoneDeep: boolean;
 };
 
-/** null: nobody funded it. Throws `chain_unavailable` where that, or how it ended, is not known. */
+/** null: nobody funded it. `unknown`: whether somebody did, or how it ended, is not known yet. */
 async function lifeOf(
   watch: Watch,
   known: Known,
   { deep, now }: { readonly deep: Shown; readonly now: Shown },
   signal: AbortSignal,
-): Promise<Life | null> {
+): Promise<Life | 'unknown' | null> {
   const { timelock } = known.watched.terms;
   const isGone = mayBeClosed(now, timelock);
   const isGoneDeep = mayBeClosed(deep, timelock);
   if (isGone && deep.state === null) {
     await tellHistory(watch, known, 'gone', signal);
     const end = endOf(known);
-    if (end === null) throw notKnown(watch, known);
+    if (end === null) return 'unknown';
     if (end === 'unfunded') return null;
     return { status: end, isDeep: isGoneDeep, hasEndedDeep: isGoneDeep, isGoneDeep };
   }
@@ -109,13 +112,18 @@ async function lifeOf(
   };
 }
 
-function notKnown({ chain }: Watch, { watched: { address } }: Known): ParleyError {
-  return new ParleyError(
-    'chain_unavailable',
-    `the account ${address} on ${chain} is not there and may have been closed: what became of ` +
-      'its escrow is known once its transactions are read',
-    { chain, escrow: address },
-  );
+/** An account that is gone held no money, whatever became of it. */
+function untold(
+  watch: Watch,
+  { address, terms, stored = nothingSeen }: WatchedEscrow,
+  { deep, secret }: { readonly deep: Shown; readonly secret: string | null },
+): EscrowFacts {
+  const { funded, claimed, refunded } = stored;
+  const seen = { funded, claimed, refunded, secret: secret ?? stored.secret };
+  const facts = { ...seen, balance: 0n, empty: mayBeClosed(deep, terms.timelock) };
+  if ((claimed ?? refunded)?.deep) return facts;
+  once(watch, 'unknown_outcome', { chain: watch.chain, escrow: address });
+  return { ...facts, outcome: 'unknown' };
 }
 
 /**

@@ -8,7 +8,7 @@ import { forget } from '../kit/watch.ts';
 import { parseTronAddress } from './address.ts';
 import { mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
-import { buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
+import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
 import { tronContract } from './contract.ts';
 import { changes, heads } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
@@ -78,6 +78,7 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
       buildFund,
       buildClaim,
       buildRefund,
+      buildBatch,
       isKnown,
       inspect,
       checkAmount,

@@ -1,13 +1,20 @@
 // Calls that settle many escrows of one TRON network at once. Pure.
 
-import type { Hex32 } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { Batch, Opened } from '../batches.ts';
 import { claimManyData, refundManyData } from '../escrows/batch.ts';
 import { parseTronAddress } from './address.ts';
 import { contractEscrow, mustBeGood, type TronDeployment } from './plan.ts';
 import type { TronCall } from './transaction.ts';
 
-export type Opened = { readonly terms: EscrowTerms; readonly secret: Hex32 };
+export function batchCall(batch: Batch, deployment: TronDeployment, from: string): TronCall {
+  if (batch.verb === 'claim') return claimManyCall(batch.legs, deployment, from);
+  return refundManyCall(
+    batch.legs.map(({ terms }) => terms),
+    deployment,
+    from,
+  );
+}
 
 /** `from` signs and pays the energy. Every secret must be public: see escrows/batch.ts. */
 export function claimManyCall(

@@ -18,7 +18,7 @@ const idOf = (number: number) => (number + 1).toString(16).padStart(64, '0');
 function blockOf(seconds: Seconds, number: number): Block {
   // Milliseconds count for nothing.
   const timestampMs = (seconds[number] as number) * 1_000 + (number % 1_000);
-  return { number, id: idOf(number), parentId: idOf(number - 1), timestampMs, txs: [] };
+  return { number, hash: idOf(number), parentHash: idOf(number - 1), timestampMs, txs: [] };
 }
 
 /** A node that has these blocks, and the numbers it was asked for. */
@@ -28,8 +28,8 @@ function chainOf(seconds: Seconds, remembered: readonly number[] = []) {
     assert.equal(path, 'wallet/getblockbynum');
     asked.push(num);
     if (num < 0 || num >= seconds.length) return {};
-    const { id, parentId, number, timestampMs: timestamp } = blockOf(seconds, num);
-    return { blockID: id, block_header: { raw_data: { number, parentHash: parentId, timestamp } } };
+    const { hash, parentHash, number, timestampMs: timestamp } = blockOf(seconds, num);
+    return { blockID: hash, block_header: { raw_data: { number, parentHash, timestamp } } };
   };
   const blocks: Seen[] = remembered.map((number) => blockOf(seconds, number));
   const watch = { http: { call } as unknown as Http, blocks } as unknown as Watch;

@@ -2,7 +2,7 @@
 // are asked for by a block's number. Blocks are 3 s apart, or more where a witness missed its slot;
 // on a simulator several have one second.
 
-import { type Block, blockAt } from './node.ts';
+import { type Block, blockAt, secondOf } from './node.ts';
 import type { Watch } from './watch.ts';
 
 const slotSeconds = 3;
@@ -10,8 +10,6 @@ const slotSeconds = 3;
 const mostGuesses = 8;
 /** Blocks of one second that are looked into. */
 const mostAlike = 256;
-
-const secondOf = ({ timestampMs }: Pick<Block, 'timestampMs'>) => Math.floor(timestampMs / 1_000);
 
 /** The numbers of the blocks of this second, at most 256; none where the chain has none. */
 export async function blocksAt(

@@ -3,9 +3,17 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { BuildInput, SpendInput, WatchedEscrow } from '../adapter.ts';
-import { alreadyFunded, holdsNothing, mayReveal, mustBeWorth } from '../kit/builders.ts';
+import type { Batch, BuiltBatch } from '../batches.ts';
+import {
+  alreadyFunded,
+  batchFails,
+  holdsNothing,
+  mayReveal,
+  mustBeWorth,
+} from '../kit/builders.ts';
 import type { TronMaterial } from '../material.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
+import { batchCall } from './batch.ts';
 import {
   feeLimitOf,
   fundEnergy,
@@ -98,6 +106,24 @@ export async function buildRefund(
   const energy = await settleEnergy(watch, terms, terms.refund.address, signal);
   const call = refundCall(terms, watch.deployment);
   return material(watch, address, [{ call, energy }], signal);
+}
+
+/** See ChainAdapter. Every secret in it is public: it is tried as it is sent. */
+export async function buildBatch(
+  watch: Watch,
+  batch: Batch,
+  from: string,
+  signal: AbortSignal,
+): Promise<BuiltBatch> {
+  const { deployment } = watch;
+  const call = batchCall(batch, deployment, from);
+  const trial = await trialOf(watch, call, signal);
+  const reason = reasonOf(trial);
+  if (reason !== null) throw batchFails(watch.chain, batch, reason);
+  const settles = Number(BigInt(`0x${trial.output.slice(0, 64) || '0'}`));
+  const parts = [{ call, energy: trial.energy }];
+  const built = await material(watch, deployment.contract, parts, signal);
+  return { material: built, settles, gas: null };
 }
 
 async function mustHold(

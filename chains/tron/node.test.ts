@@ -85,7 +85,7 @@ test('heads, blocks and their transactions, failed ones too', async () => {
   assert.deepEqual(await blockAt(http, head.number, signal()), head);
   const [before, same, ...none] = await blocksOf(http, head.number - 1, head.number, signal());
   assert.deepEqual([same, none], [head, []]);
-  assert.equal(before?.id, head.parentId);
+  assert.equal(before?.hash, head.parentHash);
   assert.equal(await blockAt(http, head.number + 1, signal()), null);
   assert.deepEqual(await blocksOf(http, head.number + 1, head.number + 2, signal()), []);
   const infos = await infosAt(http, head.number, signal());

@@ -25,12 +25,15 @@ export type Tx = {
 
 export type Block = {
   readonly number: number;
-  readonly id: string;
-  readonly parentId: string;
+  readonly hash: string;
+  readonly parentHash: string;
   /** Unix milliseconds. */
   readonly timestampMs: number;
   readonly txs: readonly Tx[];
 };
+
+export const secondOf = ({ timestampMs }: Pick<Block, 'timestampMs'>) =>
+  Math.floor(timestampMs / 1_000);
 
 export type Log = {
   /** 20 bytes, hex without 0x. */
@@ -161,8 +164,8 @@ function readBlock(value: unknown): Block {
   const header = object(object(block.block_header).raw_data);
   return {
     number: count(header.number),
-    id: hex(block.blockID, 64),
-    parentId: hex(header.parentHash, 64),
+    hash: hex(block.blockID, 64),
+    parentHash: hex(header.parentHash, 64),
     timestampMs: count(header.timestamp),
     txs: list(block.transactions ?? []).map(readTx),
   };
@@ -465,7 +468,7 @@ export function storageAt(
 /** The last four bytes of the first block's id. */
 export async function chainIdOf(http: Http, signal: AbortSignal): Promise<number> {
   const first = await blockAt(http, 0, signal);
-  if (first !== null) return Number.parseInt(first.id.slice(-8), 16);
+  if (first !== null) return Number.parseInt(first.hash.slice(-8), 16);
   throw unreadable(http, 'wallet/getblockbynum', new Error('it has no first block'));
 }
 

@@ -49,7 +49,7 @@ const trx: EscrowTerms = {
 const trc20: EscrowTerms = { ...trx, token };
 
 const envelope: Envelope = {
-  ...referenceTo({ number: 66_987_627, id: '0000000003fe266bf6b6d392f654dc2e'.padEnd(64, '0') }),
+  ...referenceTo({ number: 66_987_627, hash: '0000000003fe266bf6b6d392f654dc2e'.padEnd(64, '0') }),
   expiration: nowMs + 600_000,
   timestamp: nowMs,
   feeLimitSun: 3_000_000n,
@@ -173,11 +173,11 @@ test('a transaction of the same call is byte for byte what a real node made', ()
 
 test('a reference is two bytes of the number and eight of the id, as in a capture of Nile', () => {
   const id = '0000000003fe266bf6b6d392f654dc2e5011601546ed04623d9fcc4e9d439a25';
-  assert.deepEqual(referenceTo({ number: 66_987_627, id }), {
+  assert.deepEqual(referenceTo({ number: 66_987_627, hash: id }), {
     refBlockBytes: '266b',
     refBlockHash: 'f6b6d392f654dc2e',
   });
-  assert.equal(referenceTo({ number: 65_537, id }).refBlockBytes, '0001');
+  assert.equal(referenceTo({ number: 65_537, hash: id }).refBlockBytes, '0001');
 });
 
 test('tronweb makes the same bytes of the JSON, for any call, and signs it', () => {

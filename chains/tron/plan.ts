@@ -6,27 +6,12 @@
 // the contract, every term and the lane. That is the `escrow` of material, of legs and of
 // `?escrow=`.
 
-import { erc20Abi, type Hex } from 'viem';
-import { encodeFunctionData } from 'viem/utils';
-import {
-  type Escrow as ContractEscrow,
-  domainOf as domainAt,
-  escrowId,
-} from '../../contracts/escrows/ids.ts';
+import type { Hex } from 'viem';
 import { ParleyError } from '../../core/errors.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
-import {
-  claimData,
-  escrowOfTerms,
-  fundData,
-  noToken,
-  type Place,
-  type DecodedCall as RawCall,
-  callsIn as rawCallsIn,
-  fundedIn as rawFundedIn,
-  refundData,
-} from '../escrows/calls.ts';
+import { claimData, fundData, refundData } from '../escrows/calls.ts';
+import { approvals, fundingOfLength, planOf } from '../escrows/plan.ts';
 import type { TronMaterial, TronTransaction } from '../material.ts';
 import { parseTronAddress, tronHex } from './address.ts';
 import {
@@ -52,24 +37,12 @@ export function bareAddress(address: string): Hex {
   return `0x${tronHex(parseTronAddress(address)).slice(2)}`;
 }
 
-/** The same, as the contract takes them. */
-export function contractEscrow(terms: EscrowTerms): ContractEscrow {
-  return escrowOfTerms(terms, bareAddress);
-}
-
-function placeOf({ chainId, contract }: TronDeployment): Place {
-  return { chainId, contract: bareAddress(contract) };
-}
-
-/** What the contract's domain() answers. */
-export function domainOf({ chainId, contract }: TronDeployment): Hex {
-  return domainAt(chainId, bareAddress(contract));
-}
-
-/** How an escrow is named everywhere outside of its contract. */
-export function escrowName(id: string, { contract }: TronDeployment): string {
-  return `${contract}:${id.slice(2).toLowerCase()}`;
-}
+const own = planOf({
+  parse: parseTronAddress,
+  bare: (address) => `0x${tronHex(address).slice(2)}`,
+  coin: 'TRX',
+});
+export const { contractEscrow, domainOf, callsIn, fundedIn } = own;
 
 /** More sun than this is no number that a wallet reads exactly from JSON. */
 const mostSun = BigInt(Number.MAX_SAFE_INTEGER);
@@ -85,32 +58,18 @@ export function mustFit(token: string | null, amount: bigint): void {
 
 /**
  * Throws `bad_address` for destinations where money would be lost: the zero address, the token, and
- * the contract itself.
+ * the contract itself; `bad_amount` as `mustFit` does.
  */
 export function mustBeGood(terms: EscrowTerms, deployment: TronDeployment): void {
-  const token = terms.token === null ? noToken : bareAddress(terms.token);
-  const refuse = (field: string, value: string, what: string) =>
-    new ParleyError('bad_address', `${field} ${value} is ${what}`, { field });
-  for (const field of ['payout', 'refund'] as const) {
-    const { address } = terms[field];
-    const bare = bareAddress(address);
-    if (bare === noToken) throw refuse(field, address, 'the zero address');
-    if (bare === token) throw refuse(field, address, 'the token contract itself');
-    if (bare === bareAddress(deployment.contract))
-      throw refuse(field, address, 'the escrow contract');
-  }
-  if (terms.token !== null && token === noToken) {
-    throw refuse('token', terms.token, 'the zero address; TRX has no token');
-  }
+  own.mustBeGood(terms, deployment);
   mustFit(terms.token, terms.amount);
 }
 
 /** The escrow of these terms, which name a lane. Throws as `mustBeGood` does. */
 export function tronEscrow(terms: EscrowTerms, deployment: TronDeployment): Escrow {
-  mustBeGood(terms, deployment);
-  const { chainId, contract } = placeOf(deployment);
-  const id = escrowId(chainId, contract, contractEscrow(terms));
-  return { address: escrowName(id, deployment), redeemScript: null };
+  const escrow = own.escrowOf(terms, deployment);
+  mustFit(terms.token, terms.amount);
+  return escrow;
 }
 
 function call(from: string, to: string, data: Hex, value = 0n): TronCall {
@@ -119,8 +78,7 @@ function call(from: string, to: string, data: Hex, value = 0n): TronCall {
 
 /**
  * The calls that fund, in order, all from the refund address. `allowance` is what the token now
- * lets the contract take from it: enough needs no approval; too little but not zero is first set
- * to zero, because tokens like USDT refuse to change one that is not.
+ * lets the contract take from it.
  */
 export function fundCalls(
   terms: EscrowTerms,
@@ -133,20 +91,10 @@ export function fundCalls(
   const from = terms.refund.address;
   const data = fundData(contractEscrow(terms));
   if (token === null) return [call(from, contract, data, terms.amount)];
-  const approve = (amount: bigint) =>
-    call(
-      from,
-      token,
-      encodeFunctionData({
-        abi: erc20Abi,
-        functionName: 'approve',
-        args: [bareAddress(contract), amount],
-      }),
-    );
-  const enough = allowance >= terms.amount;
-  const reset = enough || allowance === 0n ? [] : [approve(0n)];
-  const approvals = enough ? [] : [...reset, approve(terms.amount)];
-  return [...approvals, call(from, contract, data)];
+  const approving = approvals(terms.amount, allowance).map((amount) =>
+    call(from, token, own.approveData(deployment, amount)),
+  );
+  return [...approving, call(from, contract, data)];
 }
 
 /** `from` signs and pays the energy: the payout address where nobody else is named. */
@@ -168,32 +116,6 @@ export function refundCall(
 ): TronCall {
   tronEscrow(terms, deployment);
   return call(from, deployment.contract, refundData(contractEscrow(terms)));
-}
-
-/** A call of ours, read back; its escrow as `escrowName` gives it. */
-export type DecodedCall = {
-  readonly verb: RawCall['verb'];
-  readonly escrow: string;
-  readonly secret: Hex32 | null;
-};
-
-/** See escrows/calls.ts. */
-export function callsIn(
-  hex: string,
-  deployment: TronDeployment,
-  wanted?: (hashlock: Hex32) => boolean,
-): DecodedCall[] {
-  const calls = rawCallsIn(hex, placeOf(deployment), wanted);
-  return calls.map(({ verb, id, secret }) => ({
-    verb,
-    escrow: escrowName(id, deployment),
-    secret,
-  }));
-}
-
-/** The escrows of the first calls in bytes that fund one, whichever. */
-export function fundedIn(hex: string, deployment: TronDeployment): string[] {
-  return rawFundedIn(hex, placeOf(deployment)).map((id) => escrowName(id, deployment));
 }
 
 /** What a builder was asked for; `from` signs where it is not the party that the leg names. */
@@ -250,18 +172,16 @@ function expectedCalls(
   wanted: Wanted,
   terms: EscrowTerms,
   deployment: TronDeployment,
-): TronCall[] {
+): readonly TronCall[] {
   switch (wanted.verb) {
     case 'claim':
       return [claimCall(terms, deployment, wanted.secret, wanted.from)];
     case 'refund':
       return [refundCall(terms, deployment, wanted.from)];
-    case 'fund': {
-      const some = terms.amount > 1n ? 1n : terms.amount;
-      const forms = [terms.amount, 0n, some].map((held) => fundCalls(terms, deployment, held));
-      const form = forms.find(({ length }) => length === transactions.length);
-      return form ?? fundCalls(terms, deployment, 0n);
-    }
+    case 'fund':
+      return fundingOfLength(terms.amount, transactions.length, (allowed) =>
+        fundCalls(terms, deployment, allowed),
+      );
   }
 }
 

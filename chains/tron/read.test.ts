@@ -51,11 +51,8 @@ function legsInLane(count: number): Leg[] {
 const read = (adapter: TronAdapter, { escrow }: Leg, stored?: EscrowFacts) =>
   adapter.readEscrow(stored === undefined ? escrow : { ...escrow, stored }, signal());
 
-/** Nobody knows what it was: seen, so that nobody funds on it, and with nothing in it. */
-const unknown: EscrowFacts = {
-  ...nothingSeen,
-  funded: { txid: 'unknown', confirmations: 1, deep: false },
-};
+/** Nobody knows what it was: its leg is `seen`, so that nobody funds on it. */
+const unknown: EscrowFacts = { ...nothingSeen, outcome: 'unknown' };
 
 async function settled(leg: Leg, verb: 'claim' | 'refund'): Promise<void> {
   await fund(chain, leg);
@@ -176,7 +173,7 @@ test('a funding whose block was taken back proves nothing once the lane has a la
   await settled(other, 'claim');
   await fund(chain, second);
   await chain.solidify();
-  assert.equal((await read(adapter, first)).funded?.deep, false);
+  assert.deepEqual(await read(adapter, first), unknown);
   await adapter.changes(signal());
   assert.deepEqual(await read(adapter, first), unknown);
   assert.equal((await read(adapterOf(), first, stored)).funded?.deep, false);
@@ -200,6 +197,10 @@ test('a claim that was stored is none where the solid word says refunded', async
   await chain.solidify();
   await fund(chain, newLeg(chain, { ...(second.terms.lane && { lane: second.terms.lane }) }));
   const claimed = { txid: 'aa', confirmations: 1, deep: false };
-  const facts = await read(adapterOf(), first, { ...nothingSeen, claimed });
-  assert.deepEqual([legStatus(facts), facts.claimed], ['refunded', null]);
+  const stored = { ...nothingSeen, claimed };
+  const facts = await read(adapterOf(), first, stored);
+  assert.deepEqual([legStatus(facts), facts.claimed, facts.outcome], ['refunded', null, undefined]);
+  await chain.solidify();
+  // What was not deep when it was stored stays what it was, and is no outcome.
+  assert.deepEqual(await read(adapterOf(), first, stored), { ...stored, outcome: 'unknown' });
 });

@@ -9,8 +9,8 @@
 //              was seized), seen and never deep
 //   claimed    claimed, whatever the token did since
 //   refunded   refunded
-//   ended      a later escrow has the lane: what was stored or followed of this one, else seen to
-//              be funded by an unknown transaction, empty, neither deep nor unfunded
+//   ended      a later escrow has the lane: what was followed of this one or stored as deep; else
+//              its outcome is unknown, beside what was stored
 //
 // The head shows what waits for a block as if it had happened: run in block 0 at time 0, so that a
 // claim after its timelock succeeds there until its block. Such a change is none: the escrow is
@@ -334,14 +334,19 @@ async function endedFacts(
   const claimed = await sight('claim', stored?.claimed ?? null);
   const refunded = claimed === null ? await sight('refund', stored?.refunded ?? null) : null;
   const settled = claimed ?? refunded;
-  if (settled === null) once(watch, 'unknown_outcome', { chain: watch.chain, escrow });
-  const unknown = { txid: unknownTxid, confirmations: 1, deep: false };
-  const funding = (await sight('fund', stored?.funded ?? null)) ?? unknown;
+  // One that was stored before it was deep, and that no log shows now, may have been taken back.
+  const isDoubted = settled === stored?.claimed || settled === stored?.refunded;
+  const isKnown = settled !== null && (settled.deep || !isDoubted);
+  if (!isKnown) once(watch, 'unknown_outcome', { chain: watch.chain, escrow });
+  const funding = await sight('fund', stored?.funded ?? null);
   // What was settled for good had been funded.
-  const funded = { ...funding, deep: funding.deep || (settled?.deep ?? false) };
+  const wasFunded = settled?.deep ?? false;
+  const shown = funding ?? (isKnown ? { ...settled, txid: unknownTxid } : null);
+  const funded = shown && { ...shown, deep: shown.deep || wasFunded };
   const secret = watch.secrets.get(terms.hashlock) ?? stored?.secret ?? null;
   const empty = deep.status === 'ended' || isSettled(deep);
-  return { funded, claimed, refunded, secret, balance: 0n, empty };
+  const facts = { funded, claimed, refunded, secret, balance: 0n, empty };
+  return isKnown ? facts : { ...facts, outcome: 'unknown' };
 }
 
 type Ended = { readonly verb: Verb; readonly head: Block; readonly solid: Block };

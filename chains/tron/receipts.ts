@@ -2,11 +2,12 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { learn } from '../kit/watch.ts';
-import { type Block, blockAt, type Info, infoOf, infosAt } from './node.ts';
+import { type Block, blockAt, blocksOf, type Info, infoOf, infosAt, type Log } from './node.ts';
 import { bareAddress, callsIn } from './plan.ts';
 import { topicOfVerb } from './topics.ts';
 import { noteLog, touchesOf, type Verb, type Watch } from './watch.ts';
 
+/** Blocks, or receipts, asked for at once. */
 const batch = 8;
 /** A stranger may quote our calls in as many transactions as he likes: so many are asked for. */
 const mostAsked = 16;
@@ -29,6 +30,57 @@ export async function infosOf(watch: Watch, block: Block, signal: AbortSignal): 
     infos.push(...read.filter((each) => each !== null));
   }
   return infos;
+}
+
+/** Whether these are its receipts: those of another block would name none of its transactions. */
+export function areOf({ txs }: Block, infos: readonly Info[]): boolean {
+  const ids = new Set(txs.map(({ txid }) => txid));
+  return infos.length === ids.size && infos.every(({ txid }) => ids.has(txid));
+}
+
+/**
+ * The logs of what succeeded in each block behind `last`, read whole up to `to`, each the child of
+ * the one before. Bounded by the caller's range; a node is asked for no index of logs, which
+ * java-tron has only where it is turned on. Throws `chain_unavailable` rather than leave one out.
+ */
+export async function eachBlock(
+  watch: Watch,
+  last: { readonly number: number; readonly hash: string | null },
+  to: number,
+  signal: AbortSignal,
+  take: (logs: readonly Log[]) => void,
+): Promise<void> {
+  let tip = last;
+  while (tip.number < to) {
+    const from = tip.number + 1;
+    const blocks = await blocksOf(watch.http, from, Math.min(to, tip.number + batch), signal);
+    if (blocks.length === 0) throw unavailable(watch, from, 'gives none');
+    const logs = await Promise.all(blocks.map((block) => logsIn(watch, block, signal)));
+    for (const [at, block] of blocks.entries()) {
+      const isChild = tip.hash === null || block.parentHash === tip.hash;
+      if (block.number !== tip.number + 1 || !isChild) {
+        throw unavailable(watch, tip.number + 1, 'gives one that does not follow the last');
+      }
+      take(logs[at] ?? []);
+      tip = block;
+    }
+  }
+}
+
+async function logsIn(watch: Watch, block: Block, signal: AbortSignal): Promise<readonly Log[]> {
+  if (block.txs.length === 0) return [];
+  const infos = await infosOf(watch, block, signal);
+  // A node that has not got them yet would hide what they tell.
+  if (!areOf(block, infos)) {
+    const why = `gives ${infos.length} of ${block.txs.length} receipts`;
+    throw unavailable(watch, block.number, why);
+  }
+  return infos.flatMap((info) => (info.succeeded ? info.logs : []));
+}
+
+function unavailable({ chain }: Watch, block: number, why: string): ParleyError {
+  const sentence = `the ${chain} node, asked for block ${block}, ${why}`;
+  return new ParleyError('chain_unavailable', sentence, { chain, block });
 }
 
 /**

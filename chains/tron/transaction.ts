@@ -19,7 +19,7 @@ const triggerType = 31n;
 const triggerUrl = 'type.googleapis.com/protocol.TriggerSmartContract';
 
 /** A block that a transaction refers to (TAPOS): it is good on chains that have this block only. */
-export type BlockReference = { readonly number: number; readonly id: string };
+export type BlockReference = { readonly number: number; readonly hash: string };
 
 /** A call of a contract, addresses in base58. */
 export type TronCall = {
@@ -43,12 +43,12 @@ export type Envelope = {
 };
 
 /** The last two bytes of the number, and the ninth to sixteenth of the id. */
-export function referenceTo({ number, id }: BlockReference): {
+export function referenceTo({ number, hash }: BlockReference): {
   refBlockBytes: string;
   refBlockHash: string;
 } {
   const refBlockBytes = (number % 65_536).toString(16).padStart(4, '0');
-  return { refBlockBytes, refBlockHash: id.slice(16, 32) };
+  return { refBlockBytes, refBlockHash: hash.slice(16, 32) };
 }
 
 /** The unsigned transaction: JSON as java-tron writes it, addresses in hex (visible: false). */

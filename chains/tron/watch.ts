@@ -5,11 +5,12 @@
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import { addName, type Names, newNames } from '../calldata.ts';
+import { escrowName } from '../escrows/plan.ts';
 import { touchesIn, type Verb } from '../escrows/touches.ts';
 import * as kit from '../kit/watch.ts';
 import type { Http, HttpOptions, TronSource } from './http.ts';
 import type { Block, Log } from './node.ts';
-import { bareAddress, callsIn, escrowName, type TronDeployment, type TronOrigin } from './plan.ts';
+import { bareAddress, callsIn, type TronDeployment, type TronOrigin } from './plan.ts';
 import { claimedTopic, ourTopics } from './topics.ts';
 
 export type { Verb };
@@ -28,7 +29,7 @@ export type TronAdapterOptions = {
   readonly log?: kit.Logger;
 };
 
-export type Seen = Pick<Block, 'number' | 'id' | 'timestampMs'>;
+export type Seen = Pick<Block, 'number' | 'hash' | 'timestampMs'>;
 
 /** Before its block is solid another may come in its place. */
 export type Found = { readonly txid: string; readonly block: number; readonly isSolid: boolean };

@@ -18,6 +18,7 @@ import {
 } from 'viem';
 import { deployment, escrowsAbi, initCode } from './artifacts/abi.ts';
 import { staleFiles } from './build.ts';
+import { escrowsInput } from './compile.ts';
 import { checkEnergy } from './energy.ts';
 import { type Chain, createChain } from './forks.ts';
 import { checkGas } from './gas.ts';
@@ -60,7 +61,7 @@ async function read({ chain, at }: { chain: Chain; at: Hex }, name: string, args
   return decodeFunctionResult({ abi, functionName: name, data: output });
 }
 
-test('the pinned facts follow from each other and from the sources', () => {
+test('the pinned facts follow from each other and from the standard JSON input', () => {
   const { deployer, salt, address, initCode: pinned } = deployment;
   assert.equal(keccak256(initCode), pinned.keccak256);
   const sha256 = createHash('sha256')
@@ -69,6 +70,9 @@ test('the pinned facts follow from each other and from the sources', () => {
   assert.equal(`0x${sha256}`, pinned.sha256);
   assert.equal((initCode.length - 2) / 2, pinned.bytes);
   assert.equal(getCreate2Address({ from: deployer, salt, bytecode: initCode }), address);
+  // What is compiled to them is the standard JSON itself, and its text is one of the files.
+  const input = JSON.parse(text('artifacts/ParleyEscrows.input.json'));
+  assert.deepEqual(input, escrowsInput());
   assert.deepEqual(staleFiles(), []);
 });
 

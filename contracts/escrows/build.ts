@@ -1,4 +1,5 @@
-// Compiles the contract and writes what is committed: artifacts/ and deployment.json.
+// Compiles the contract and writes what is committed: artifacts/, with the standard JSON input that
+// explorers verify the source by, and deployment.json.
 //
 //   node contracts/escrows/build.ts            rewrites them
 //   node contracts/escrows/build.ts --check    fails when a committed file differs from the source
@@ -12,7 +13,7 @@ import { type Address, getCreate2Address, type Hex, keccak256, sha256 } from 'vi
 import { type Compiled, OPTIMIZER_RUNS, SOLC_VERSION } from '../evm/compile.ts';
 import { isEntry } from '../evm/entry.ts';
 import { constant, lean, longHex } from '../evm/typescript.ts';
-import { compileContracts, EVM_VERSION } from './compile.ts';
+import { compileContracts, EVM_VERSION, escrowsInput } from './compile.ts';
 
 const here = import.meta.dirname;
 /** Deployed on most chains by a transaction without a key, and part of anvil. */
@@ -59,6 +60,7 @@ export function generate(): Map<string, string> {
     ['artifacts/ParleyEscrows.json', json({ compiler, abi, bytecode })],
     ...DEV.map((name): [string, string] => [`artifacts/${name}.json`, json(need(compiled, name))]),
     ['artifacts/abi.ts', typescript],
+    ['artifacts/ParleyEscrows.input.json', json(escrowsInput())],
     ['deployment.json', json({ compiler, ...deployment })],
   ]);
 }

@@ -1,17 +1,21 @@
 // The deployment against real EVMs: same addresses on two chains, repeatable, and suspicious.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createTestClient, type Hex, http, publicActions } from 'viem';
+import { createTestClient, type Hex, http, publicActions, walletActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { withAnvil } from '../evm/anvil.ts';
 import { DeploymentError, deployer, sendThroughDeployer } from '../evm/create2.ts';
 import { deployDevTokens, pinnedDevTokens } from '../evm/dev-tokens.ts';
+import { writeRecord } from '../records.ts';
 import { deployment, initCode } from './artifacts/abi.ts';
 import { deployContracts, verifyDeployment } from './deploy.ts';
 import { domainOf } from './ids.ts';
+import { type EvmRecord, evmRecordFault, evmRecordOf, evmRecords } from './record.ts';
 
 // anvil's first and public account
 const privateKey: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
@@ -129,26 +133,78 @@ test('an aborted deployment stops', async () => {
   });
 });
 
-test('the command deploys, says so, verifies, and is repeatable', async () => {
+test('the command deploys, says so, verifies, records, and is repeatable', async (context) => {
+  const records = mkdtempSync(join(tmpdir(), 'parley-deployments-'));
+  context.after(() => rmSync(records, { recursive: true, force: true }));
   await withAnvil(async (rpcUrl) => {
-    const missing = await commandLine(['--rpc', rpcUrl, '--verify'], undefined);
+    const common = ['--rpc', rpcUrl, '--records', records];
+    const missing = await commandLine([...common, '--verify'], undefined);
     assert.equal(missing.code, 1);
     assert.match(missing.out, /code none domain none NOT as pinned/);
-    const keyless = await commandLine(['--rpc', rpcUrl], undefined);
+    const keyless = await commandLine(common, undefined);
     assert.equal(keyless.code, 1);
     assert.match(keyless.err, /PARLEY_DEPLOYER_KEY/);
-    const first = await commandLine(['--rpc', rpcUrl], privateKey);
+    const first = await commandLine(common, privateKey);
     assert.equal(first.code, 0, first.err);
     assert.match(first.out, /chain 31337: 0x[0-9a-fA-F]{40} deployed by 0x[0-9a-f]{64}/);
-    const second = await commandLine(['--rpc', rpcUrl], privateKey);
+    const [record] = evmRecords(records);
+    assert.equal(record?.network, 'evm-31337');
+    const second = await commandLine(common, privateKey);
     assert.equal(second.code, 0, second.err);
     assert.match(second.out, /was there already/);
-    const verified = await commandLine(['--rpc', rpcUrl, '--verify'], undefined);
+    const verified = await commandLine([...common, '--verify'], undefined);
     assert.equal(verified.code, 0);
-    assert.match(verified.out, / as pinned/);
+    assert.match(verified.out, / as pinned\s+evm-31337: made by 0x[0-9a-f]{64} at \d{4}-/);
+    assert.match(verified.out, /, as recorded\n$/);
     assert.ok(
       ![first, second].some(({ out, err }) => `${out}${err}`.includes(privateKey.slice(2))),
     );
+    writeRecord({ ...(record as EvmRecord), payer: deployer.address }, records);
+    const changed = await commandLine([...common, '--verify'], undefined);
+    assert.equal(changed.code, 1);
+    assert.match(changed.out, /payer is 0x\w+, and 0x4e59b448\w+ is recorded/);
+  });
+});
+
+test('a record is the same whoever writes it, and says what made the contract', async () => {
+  await withAnvil(async (rpcUrl) => {
+    const client = anvilClient(rpcUrl);
+    await client.mine({ blocks: 5 });
+    const { txHash } = await deployContracts({ rpcUrl, privateKey });
+    const at = await client.getBlockNumber();
+    await client.mine({ blocks: 3 });
+    const record = await evmRecordOf({ rpcUrl }, 'dev', txHash);
+    const { timestamp } = await client.getBlock({ blockNumber: at });
+    assert.deepEqual(record, {
+      network: 'dev',
+      family: 'evm',
+      chainId: 31_337,
+      contract: deployment.address,
+      sha256: deployment.initCode.sha256.slice(2),
+      bytes: deployment.initCode.bytes,
+      payer: privateKeyToAccount(privateKey).address,
+      transaction: txHash,
+      block: Number(at),
+      deployedAt: new Date(Number(timestamp) * 1_000).toISOString(),
+    });
+    // Found by the state of blocks, where nobody knows it any more.
+    assert.deepEqual(await evmRecordOf({ rpcUrl }, 'dev', null), record);
+    assert.equal(await evmRecordFault({ rpcUrl }, record), null);
+    const account = privateKeyToAccount(privateKey);
+    const wallet = client.extend(walletActions);
+    const other = await wallet.sendTransaction({ account, to: account.address, value: 1n });
+    for (const [part, words] of [
+      [{ chainId: 1 }, /of chain 31337, not 1 as recorded/],
+      [{ contract: deployer.address }, /is pinned/],
+      [{ sha256: '00'.repeat(32) }, /other init code/],
+      [{ transaction: `0x${'00'.repeat(32)}` }, /knows no transaction/],
+      [{ transaction: other }, /no call of the CREATE2 deployer/],
+      [{ block: 1 }, /block is \d+, and 1 is recorded/],
+      [{ deployedAt: '2026-01-01T00:00:00.000Z' }, /deployedAt is/],
+    ] as const) {
+      const fault = await evmRecordFault({ rpcUrl }, { ...record, ...part } as EvmRecord);
+      assert.match(fault ?? '', words);
+    }
   });
 });
 

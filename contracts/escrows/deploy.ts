@@ -1,8 +1,8 @@
-// Puts the contract at its address on an EVM chain, the same on every chain, and looks whether it
-// is there.
+// Puts the contract at its address on an EVM chain, the same on every chain, looks whether it is
+// there, and writes down by which transaction.
 //
-//   PARLEY_DEPLOYER_KEY=0x… node contracts/escrows/deploy.ts --rpc URL      deploys, then verifies
-//   node contracts/escrows/deploy.ts --rpc URL --verify                     only verifies
+//   PARLEY_DEPLOYER_KEY=0x… node contracts/escrows/deploy.ts --rpc URL --network NAME
+//   node contracts/escrows/deploy.ts --rpc URL --verify
 //
 // The address commits to the deployer, the salt and the init code. So whatever is there was made by
 // the pinned init code, and its words were written by nothing else.
@@ -18,8 +18,10 @@ import {
   sendThroughDeployer,
 } from '../evm/create2.ts';
 import { isEntry } from '../evm/entry.ts';
+import { escrowRecords, recordFile, writeRecord } from '../records.ts';
 import { deployment, escrowsAbi, initCode } from './artifacts/abi.ts';
 import { domainOf } from './ids.ts';
+import { evmRecordFault, evmRecordOf, evmRecords } from './record.ts';
 
 export type Verification = {
   readonly chainId: number;
@@ -83,20 +85,39 @@ function deployerKey(): Hex {
   throw new DeploymentError('key_missing', sentence, {});
 }
 
-const usage = `usage: npm run deploy -- --rpc URL [--verify]
-  --verify              only looks whether it is there
+const usage = `usage: npm run deploy -- --rpc URL [--network NAME] [--transaction HASH] [--verify]
+  --network NAME        of the record in contracts/escrows/deployments; default evm-CHAINID
+  --transaction HASH    what made it, where it is there already and the node keeps no old state
+  --records FOLDER      in place of contracts/escrows/deployments
+  --verify              only looks whether it is there, as recorded where there is a record
   PARLEY_DEPLOYER_KEY   0x and 64 hex characters: who pays for the gas`;
 
-type Asked = { readonly rpcUrl: string; readonly verify: boolean };
+type Asked = {
+  readonly rpcUrl: string;
+  readonly network: string | null;
+  readonly transaction: Hex | null;
+  readonly records: string;
+  readonly verify: boolean;
+};
 
 /** A string: what is not understood; null: how to use it is asked for. */
 function understand(args: string[]): Asked | string | null {
   const flag = { type: 'boolean', default: false } as const;
+  const text = { type: 'string' } as const;
   try {
-    const options = { rpc: { type: 'string' }, verify: flag, help: flag } as const;
-    const { rpc, verify, help } = parseArgs({ args, options }).values;
+    const options = {
+      ...{ rpc: text, network: text, transaction: text, records: text },
+      ...{ verify: flag, help: flag },
+    } as const;
+    const { values } = parseArgs({ args, options });
+    const { rpc, network = null, transaction, verify, help } = values;
     if (help) return null;
-    return rpc === undefined ? '--rpc is missing' : { rpcUrl: rpc, verify };
+    if (rpc === undefined) return '--rpc is missing';
+    if (network !== null) recordFile(network, '');
+    const isHash = transaction === undefined || /^0x[0-9a-f]{64}$/.test(transaction);
+    if (!isHash) return '--transaction is 0x and 64 hex digits';
+    const { records = escrowRecords } = values;
+    return { rpcUrl: rpc, network, transaction: (transaction as Hex) ?? null, records, verify };
   } catch (error) {
     const [sentence = ''] = (error as Error).message.split('. To specify ');
     return sentence;
@@ -112,16 +133,45 @@ async function main(args: string[]): Promise<void> {
     return;
   }
   const { rpcUrl, verify } = asked;
-  if (!verify) {
-    const done = await deployContracts({ rpcUrl, privateKey: deployerKey() });
-    const how = done.txHash === null ? 'was there already' : `deployed by ${done.txHash}`;
-    process.stdout.write(`chain ${done.chainId}: ${done.contract} ${how}\n`);
-  }
+  if (!verify) await deployAndRecord(asked);
   const { chainId, contract, codeHash, domain, ok } = await verifyDeployment({ rpcUrl });
   const verdict = ok ? 'as pinned' : 'NOT as pinned';
   const shown = `code ${codeHash ?? 'none'} domain ${domain ?? 'none'}`;
   process.stdout.write(`chain ${chainId}: ${contract} ${shown} ${verdict}\n`);
-  if (!ok) process.exitCode = 1;
+  const isRecorded = !verify || !ok || (await isAsRecorded(asked, chainId));
+  if (!ok || !isRecorded) process.exitCode = 1;
+}
+
+async function deployAndRecord({ rpcUrl, records, ...asked }: Asked): Promise<void> {
+  const done = await deployContracts({ rpcUrl, privateKey: deployerKey() });
+  const { chainId, contract, txHash } = done;
+  const how = txHash === null ? 'was there already' : `deployed by ${txHash}`;
+  process.stdout.write(`chain ${chainId}: ${contract} ${how}\n`);
+  const known = evmRecords(records).find((each) => each.chainId === chainId);
+  if (txHash === null && known !== undefined && asked.transaction === null) return;
+  const network = asked.network ?? known?.network ?? `evm-${chainId}`;
+  const record = await evmRecordOf({ rpcUrl }, network, txHash ?? asked.transaction);
+  process.stdout.write(`written to ${writeRecord(record, records)}\n`);
+}
+
+/** Says so; a chain without a record is none the worse for it. */
+async function isAsRecorded(
+  { rpcUrl, network, records }: Asked,
+  chainId: number,
+): Promise<boolean> {
+  const known = evmRecords(records).filter((each) =>
+    network === null ? each.chainId === chainId : each.network === network,
+  );
+  if (known.length === 0) {
+    process.stdout.write(`chain ${chainId}: nothing is recorded of ${network ?? 'it'}\n`);
+    return network === null;
+  }
+  const faults = await Promise.all(known.map((record) => evmRecordFault({ rpcUrl }, record)));
+  for (const [at, { network: name, transaction, deployedAt }] of known.entries()) {
+    const fault = faults[at] ?? `made by ${transaction} at ${deployedAt}, as recorded`;
+    process.stdout.write(`${name}: ${fault}\n`);
+  }
+  return faults.every((fault) => fault === null);
 }
 
 if (isEntry(import.meta.url)) {

@@ -226,7 +226,7 @@ function snapshotOf(figures: GasFigures): string {
   return `${JSON.stringify({ ...settings, figures }, null, 2)}\n`;
 }
 
-/** What programs reckon with, to the unit: what a lane's first use or a payout makes comes on top. */
+/** What programs reckon with, to the unit; what a lane's first use or a payout makes is apart. */
 function constantsOf(figures: GasFigures): string {
   const of = (fork: Fork) => {
     const at = (row: Row) => BigInt(figures[row][fork].gas);
@@ -241,6 +241,7 @@ function constantsOf(figures: GasFigures): string {
         settle: larger(at('token claim'), at('token refund')),
       },
       approve: at('token approval of the amount'),
+      authorized: at("token fund by authorization, a lane's first"),
       newWord: larger(
         at("native fund, a lane's first") - at('native fund'),
         at('token claim, payout holds none') - at('token claim'),

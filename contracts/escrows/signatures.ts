@@ -1,5 +1,5 @@
-// What a funder signs of a token: a permit (EIP-2612), and an authorization (EIP-3009) whose nonce is
-// the escrow's id. For DevCoin.
+// What a funder signs of DevCoin: a permit (EIP-2612), and an authorization (EIP-3009) whose nonce
+// is the escrow's id.
 
 import { type Address, type Hex, parseSignature } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';

@@ -45,13 +45,12 @@ function tokens(): Sources {
 /** Of tokens for tests, whose addresses and gas nobody relies on: in a fifth of the time. */
 export const LIGHT = { optimizer: { enabled: true, runs: 200 }, viaIR: false } as const;
 
-/** `settings` go before those that every deployed contract is compiled with. */
-export function compile(unit: Sources, into: Map<string, Compiled>, settings: object = {}): void {
-  const solc = require('solc') as { version(): string; compile(input: string): string };
-  if (!solc.version().startsWith(`${SOLC_VERSION}+`)) {
-    throw new CompileError([`solc is ${solc.version()}, pinned is ${SOLC_VERSION}`]);
-  }
-  const input = {
+/**
+ * What solc is given, as standard JSON: `settings` go before those that every deployed contract is
+ * compiled with.
+ */
+export function standardInput(unit: Sources, settings: object = {}): object {
+  return {
     language: 'Solidity',
     sources: unit,
     settings: {
@@ -64,7 +63,19 @@ export function compile(unit: Sources, into: Map<string, Compiled>, settings: ob
       ...settings,
     },
   };
-  const output = JSON.parse(solc.compile(JSON.stringify(input))) as Output;
+}
+
+export function compile(unit: Sources, into: Map<string, Compiled>, settings: object = {}): void {
+  compileInput(JSON.stringify(standardInput(unit, settings)), into);
+}
+
+/** Of standard JSON; what it makes goes into `into` by name. */
+export function compileInput(input: string, into: Map<string, Compiled>): void {
+  const solc = require('solc') as { version(): string; compile(input: string): string };
+  if (!solc.version().startsWith(`${SOLC_VERSION}+`)) {
+    throw new CompileError([`solc is ${solc.version()}, pinned is ${SOLC_VERSION}`]);
+  }
+  const output = JSON.parse(solc.compile(input)) as Output;
   const messages = (output.errors ?? []).map((error) => error.formattedMessage);
   if (messages.length > 0) throw new CompileError(messages);
   for (const contracts of Object.values(output.contracts ?? {})) {

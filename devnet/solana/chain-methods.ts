@@ -32,10 +32,15 @@ function missing(slot: bigint): SolanaRpcError {
   );
 }
 
+function mustBeThere(slot: bigint, { slot: newest }: Block): void {
+  if (slot <= newest) return;
+  throw new SolanaRpcError(rpcCodes.notAvailable, `Block not available for slot ${slot}`);
+}
+
 function getBlock(ledger: Ledger, params: readonly unknown[]): unknown {
   const slot = wholeAt(params, 0);
   const config = configAt(params, 1);
-  if (slot > blockAt(ledger, commitmentOf(config)).slot) return null;
+  mustBeThere(slot, blockAt(ledger, commitmentOf(config)));
   const block = blockOf(ledger, slot);
   if (block === null) throw missing(slot);
   const head = {
@@ -89,6 +94,7 @@ export const chainMethods: Readonly<Record<string, Method>> = {
   getBlocks,
   getBlockTime: (ledger, params) => {
     const slot = wholeAt(params, 0);
+    mustBeThere(slot, blockAt(ledger, 'processed'));
     const block = blockOf(ledger, slot);
     if (block === null) throw missing(slot);
     return block.time;

@@ -320,6 +320,10 @@ test('blocks, their times, fees and the epoch are told', async (context) => {
     .send();
   assert.equal(block?.transactions.length, 1);
   assert.equal(block?.blockTime, await rpc.getBlockTime(slot).send());
+  const later = slot + 1_000n;
+  for (const asked of [rpc.getBlock(later, {}).send(), rpc.getBlockTime(later).send()]) {
+    await assert.rejects(asked, /-32004|Block not available for slot/);
+  }
   const epoch = await rpc.getEpochInfo({ commitment: 'processed' }).send();
   assert.equal(epoch.blockHeight, await rpc.getBlockHeight({ commitment: 'processed' }).send());
   assert.equal(await rpc.getHealth().send(), 'ok');

@@ -7,6 +7,7 @@ export const rpcCodes = {
   invalidParams: -32602,
   preflightFailed: -32002,
   badSignature: -32003,
+  notAvailable: -32004,
   slotSkipped: -32007,
   unsupportedVersion: -32015,
   behindMinContextSlot: -32016,

@@ -32,7 +32,7 @@ import {
   type Message,
   parseAddress,
 } from './protobuf.ts';
-import { invalid } from './refusal.ts';
+import { invalid, Refusal } from './refusal.ts';
 
 export type Asked = {
   readonly chain: TronChain;
@@ -225,9 +225,23 @@ function creation({ state }: Ledger, asked: Asked, contract: Message, txid: stri
   return callOf(state, { kind: 'CreateSmartContract', contract: whole, txid });
 }
 
+/** What the machine throws, by contractResult: Wallet.callConstantContract hands it on. */
+const exceptions: Readonly<Record<string, string>> = {
+  ILLEGAL_OPERATION: 'IllegalOperationException',
+  OUT_OF_ENERGY: 'OutOfEnergyException',
+  BAD_JUMP_DESTINATION: 'BadJumpDestinationException',
+  STACK_TOO_SMALL: 'StackTooSmallException',
+  STACK_TOO_LARGE: 'StackTooLargeException',
+};
+
 export async function triggerConstantContract(asked: Asked): Promise<JsonObject> {
   const { tx, ...result } = await simulate(asked);
-  const { words } = outcome(result);
+  const { contractRet, words } = outcome(result);
+  const thrown = exceptions[contractRet];
+  if (thrown !== undefined) {
+    const name = `class org.tron.core.vm.program.Program$${thrown}`;
+    throw new Refusal('OTHER_ERROR', `${name} : ${words}`);
+  }
   const failed = result.failure !== 'none';
   const message = failed ? { message: shownText(words, asked.visible) } : {};
   const logs = result.logs.map(logOf);

@@ -178,6 +178,28 @@ test('a message is in hex unless `visible` asks for text', async (t) => {
   );
 });
 
+test('a constant call that reverts has been made, one that the machine ends has not', async (t) => {
+  const simulator = await (await lab(t)).start();
+  const tried = async (data: string) => {
+    const body = { owner_address: faucetAddress, data };
+    const path = '/wallet/triggerconstantcontract';
+    type Tried = { result: { result?: boolean; code?: string; message: string } };
+    const { result, ...made }: Tried = await post(simulator, path, body);
+    return { ...result, message: Buffer.from(result.message, 'hex').toString(), made };
+  };
+  const reverted = await tried('5f5ffd');
+  assert.equal(reverted.result, true);
+  assert.equal(reverted.message, 'REVERT opcode executed');
+  for (const [code, words] of [
+    ['fe', 'IllegalOperationException : Invalid operation code'],
+    ['600756', 'BadJumpDestinationException : Operation with pc is not a jump destination'],
+    ['50', 'StackTooSmallException : Expected stack size is bigger than the actual one'],
+  ] as const) {
+    const message = `class org.tron.core.vm.program.Program$${words}`;
+    assert.deepEqual(await tried(code), { code: 'OTHER_ERROR', message, made: {} });
+  }
+});
+
 async function deploy(simulator: Simulator, code: string): Promise<Uint8Array> {
   const new_contract = { origin_address: HERE, bytecode: hexToBytes(code) };
   const { txid } = await simulator.sendAsFaucet('CreateSmartContract', { new_contract });

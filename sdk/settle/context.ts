@@ -2,6 +2,7 @@
 // sources, wallets and store. And how it reads one swap from its own chains.
 
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { Allowance } from '../../chains/evm/plan.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
@@ -20,10 +21,14 @@ import { aborted } from './turns.ts';
 /** A chain as the customer sees it, through a node of its own choice. */
 export type ChainSource = { readonly view: ChainView; readonly adapter: ChainAdapter };
 
+/** See `fundingWays`. */
+export type FundingWay = 'authorization' | 'permit' | 'approval';
+
 export type ProgressStep =
   | 'address_set'
   | 'verified'
   | 'approved'
+  | 'signed'
   | 'funded'
   | 'scheduled'
   | 'seen'
@@ -77,6 +82,23 @@ export type SettleInput = {
    */
   readonly relay?: boolean;
   /**
+   * EVM: how a token may be funded; default: all ways. The first of these that can be gone is: the
+   * plain transaction where the allowance is enough; where the wallet has no coin for gas, an
+   * authorization that the market sends; a permit; an approval. With `authorization` alone it is
+   * used whatever the wallet holds.
+   */
+  readonly fundingWays?: readonly FundingWay[];
+  /**
+   * EVM: what an approval or a permit lets the contract take: the amount, or that of any number of
+   * later fundings too. Default `exact`.
+   */
+  readonly allowance?: Allowance;
+  /**
+   * EVM and TRON: how long a claim with a public secret, or a refund, is left to `settleMany` before
+   * this settlement sends its own; a claim that is short of time is not left. Default 0: not at all.
+   */
+  readonly leaveToBatchMs?: number;
+  /**
    * Time limit of one read of a chain, and of one signature on EVM; default 15 s. A third of it is
    * that of one read or write of the store. What is not kept by then is not sent, unless it is a
    * refund or the secret is public.
@@ -99,6 +121,8 @@ export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs' | 'store'> & {
   readonly sentAtMs: Map<string, number>;
   /** Since when each transaction is known to wait for its first block (performance.now()). */
   readonly waitsSinceMs: Map<string, number>;
+  /** Since when a claim or refund is open that is left to a batch (performance.now()). */
+  readonly openSinceMs: Map<LegName, number>;
   /** What is told once and not again, however often it is met. */
   readonly toldOnce: Set<string>;
   /** Looks at legs whose chains have not answered yet. */
@@ -147,6 +171,7 @@ export function contextOf(input: SettleInput): Context {
     tell,
     sentAtMs: new Map(),
     waitsSinceMs: new Map(),
+    openSinceMs: new Map(),
     toldOnce: new Set(),
     looks: new Map(),
     lastSeen: new Map(),

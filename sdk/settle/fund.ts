@@ -1,25 +1,35 @@
-// Funding the own leg: approvals first where there are any, each mined before the next is signed.
+// Funding the own leg, by a signature where that is the better way (ways/), else by transactions:
+// approvals first where there are any, each mined before the next is signed.
 // Gate, build, verify, sign, gate again, keep, send. What was kept is sent again; another is made
 // only when none of its versions can be mined any more.
 
 import { ParleyError } from '../../core/errors.ts';
-import { fundGate } from '../../core/gates.ts';
 import { opens } from '../../core/hashlock.ts';
-import type { LegName } from '../../core/trade.ts';
-import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
+import { SettleError, VerificationError } from '../errors.ts';
 import { sleep } from '../http.ts';
-import { inPlaceOf, keptNow, mustBeOnly, type SwapRecord } from '../stores/store.ts';
+import { inPlaceOf, keptNow, mayBeFunded, mustBeOnly, type SwapRecord } from '../stores/store.ts';
 import type { Built } from '../types.ts';
 import { mustFollowToday } from '../verify-kept.ts';
-import { verifyMaterial } from '../verify-material.ts';
+import { askToFund } from './ask-to-fund.ts';
 import { mustAgree, open, signAndKeep } from './before-sending.ts';
-import { type Context, legOf, look, ownSides, type Seen, sourceOf, viewsOf } from './context.ts';
+import {
+  type Context,
+  legOf,
+  ownSides,
+  type Seen,
+  sourceOf,
+  viewsOf,
+  walletOf,
+} from './context.ts';
+import { onlyOf, sendGate } from './fund-gate.ts';
 import { approvalLimitMs } from './hands/account.ts';
 import type { Signing } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
-import { asked } from './market.ts';
 import { claimPayerOf, owing } from './owed.ts';
 import { send, sendWaiting } from './send.ts';
+import { authorize, tendAuthorization } from './ways/authorization.ts';
+import { type Way, wayOf } from './ways/choose.ts';
+import { permitCall } from './ways/permit.ts';
 
 /** Funds the own leg. Needs the market: with it gone nothing new is begun. */
 export async function fund(context: Context, record: SwapRecord): Promise<SwapRecord> {
@@ -43,15 +53,36 @@ export async function fund(context: Context, record: SwapRecord): Promise<SwapRe
 }
 
 async function fundOnce(context: Context, before: SwapRecord): Promise<SwapRecord> {
-  const { gives } = ownSides(before);
   await mustBeOnly(context.store, onlyOf(before));
   await mustHoldSecret(context, before);
   const record = await approved(context, before);
   if (!(await followsToday(context, record))) return record;
-  const built = await askToFund(context, record, gives);
+  const { authorization } = record;
+  if (authorization) return tendAuthorization(context, record, authorization);
+  const built = await askToFund(context, record);
   if (built === null) return record;
   await mustAgree(context, record);
-  return owing(context, record, () => signAndSend(context, record, built));
+  const way = await wayOf(context, record, built);
+  const isSent = way.way !== 'authorization';
+  return owing(context, record, { isSent }, async () => {
+    await preflight(context, record);
+    if (!isSent) return authorize(context, record);
+    return signAndSend(context, record, await carried(context, record, built, way));
+  });
+}
+
+/** What is signed and sent: one transaction with a permit, where that works. */
+async function carried(
+  context: Context,
+  record: SwapRecord,
+  built: Built,
+  way: Way,
+): Promise<Built> {
+  const leg = legOf(record, ownSides(record).gives);
+  const wallet = walletOf(context, leg.chain);
+  if (way.way !== 'permit' || wallet.family !== 'evm') return built;
+  const call = await permitCall({ context, leg, wallet }, record, way.alternative);
+  return call === null ? built : { ...way.built, txs: [call] };
 }
 
 async function signAndSend(
@@ -61,7 +92,6 @@ async function signAndSend(
 ): Promise<SwapRecord> {
   const { gives } = ownSides(record);
   const leg = legOf(record, gives);
-  await preflight(context, record);
   const hand = handOf(context, leg);
   const { after, sign } = await sendApprovals(context, record, hand.signFunding(built));
   const { funding } = record;
@@ -81,17 +111,6 @@ async function signAndSend(
   return next;
 }
 
-/** Signing may have taken long: everything is looked at once more, right before sending. */
-async function sendGate(context: Context, record: SwapRecord): Promise<() => Promise<void>> {
-  const { gives } = ownSides(record);
-  const fresh = await look(context, record);
-  fundGate(fresh.state, gives, fresh.clocks);
-  await mustBeOnly(context.store, onlyOf(record));
-  return async () => {
-    fundGate(fresh.state, gives, { ...fresh.clocks, wall: await context.now() });
-  };
-}
-
 /**
  * A swap that was kept before an upgrade, or before policies changed, is not funded under its
  * former times. Where a funding of it was sent already it is still watched, claimed and refunded.
@@ -101,7 +120,7 @@ async function followsToday(context: Context, record: SwapRecord): Promise<boole
     mustFollowToday(record, viewsOf(context), await context.now());
     return true;
   } catch (error) {
-    if (record.funding === null || !(error instanceof SettleError)) throw error;
+    if (!mayBeFunded(record) || !(error instanceof SettleError)) throw error;
     context.tell('waiting', ownSides(record).gives, error.message);
     return false;
   }
@@ -114,37 +133,6 @@ async function mustHoldSecret(context: Context, { swap }: SwapRecord): Promise<v
   if (secret !== null && opens(secret, swap.hashlock)) return;
   const sentence = `the store has no secret for ${swap.hashlock}: never fund it`;
   throw new SettleError('secret_lost', sentence);
-}
-
-function onlyOf({ swap, trade }: SwapRecord) {
-  return { swapId: swap.id, hashlock: swap.hashlock, threadId: trade.threadId };
-}
-
-async function askToFund(
-  context: Context,
-  record: SwapRecord,
-  name: LegName,
-): Promise<Built | null> {
-  const { client } = context;
-  if (client === null) {
-    context.tell('waiting', name, 'the market is gone: nothing new is funded');
-    return null;
-  }
-  try {
-    const built = await asked(context, (how) => client.fund(context.swapId, name, how));
-    const leg = legOf(record, name);
-    const { view } = sourceOf(context, leg.chain);
-    const { deadlines } = record.swap;
-    const validUntil = leg.long ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
-    const limits = { validUntil, outputs: null, now: await context.now() };
-    verifyMaterial(built, { verb: 'fund' }, leg.escrow.terms, view, limits);
-    return built;
-  } catch (error) {
-    if (!(error instanceof ParleyApiError)) throw error;
-    if (!error.unreachable && error.status !== 409) throw error;
-    context.tell('market_refused', name, error.message);
-    return null;
-  }
 }
 
 /** Both legs must be payable before either is worth funding. */
@@ -185,7 +173,8 @@ async function sendApprovals(
     const { approval } = kept;
     await sendWaiting(context, leg, approval);
     after = await approved(context, kept);
-    const text = 'the contract may take exactly the amount';
+    const much = context.allowance === 'standing' ? 'any amount from now on' : 'exactly the amount';
+    const text = `the contract may take ${much}`;
     context.tell('approved', gives, text, approval.txid);
   }
   const sign = signings.at(-1);

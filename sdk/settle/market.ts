@@ -3,7 +3,7 @@
 
 import { type Hex32, opens } from '../../core/hashlock.ts';
 import { ParleyApiError } from '../errors.ts';
-import type { SwapRecord } from '../stores/store.ts';
+import { mayBeFunded, type SwapRecord } from '../stores/store.ts';
 import type { Context } from './context.ts';
 
 type How = { readonly signal: AbortSignal };
@@ -47,7 +47,7 @@ export function heardSecret(context: Context, record: SwapRecord): Hex32 | null 
   const { client, heard, swapId } = context;
   const now = performance.now();
   const isDue = now - heard.askedAtMs > context.marketPollMs * pausesBetween;
-  if (client === null || record.funding === null || heard.secret !== null || !isDue) {
+  if (client === null || !mayBeFunded(record) || heard.secret !== null || !isDue) {
     return heard.secret;
   }
   // Not again before it has answered, or the limit has passed.

@@ -6,7 +6,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { Family } from '../../core/families.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
-import type { SwapRecord } from '../stores/store.ts';
+import { mayBeFunded, type SwapRecord } from '../stores/store.ts';
 import {
   type Context,
   legOf,
@@ -67,18 +67,20 @@ function noteOwn(
 
 /**
  * Runs the funding of a swap if its wallets can pay for its claim too, beside all that they owe.
- * One counts at a time, and what it is about to owe is counted by the next.
+ * One counts at a time, and what it is about to owe is counted by the next. `isSent`: whether this
+ * side sends the funding, and pays for it.
  */
 export async function owing(
   context: Context,
   record: SwapRecord,
+  { isSent }: { readonly isSent: boolean },
   work: () => Promise<SwapRecord>,
 ): Promise<SwapRecord> {
   const { gives, gets } = ownSides(record);
   const keys = [gives, gets].map((name) => accountOf(context, record, name)).sort();
   const count = async () => {
-    for (const name of [gets, gives]) await mustCover(context, record, name);
-    noteOwn(context, record, { claim: true, funding: true });
+    for (const name of isSent ? [gets, gives] : [gets]) await mustCover(context, record, name);
+    noteOwn(context, record, { claim: true, funding: isSent });
   };
   const counting = keys.reduce<() => Promise<void>>(
     (inner, key) => () => inTurn(`counting ${key}`, inner),
@@ -90,7 +92,8 @@ export async function owing(
   } catch (error) {
     const kept = await context.store.getSwap(record.swap.id).catch(() => record);
     // What was kept may be sent, and is owed.
-    if (!kept?.funding) noteOwn(context, record, { claim: false, funding: false });
+    if (kept === null || !mayBeFunded(kept))
+      noteOwn(context, record, { claim: false, funding: false });
     throw error;
   }
 }
@@ -168,7 +171,7 @@ function claimOf(
   record: SwapRecord,
   account: { readonly key: string; readonly family: Family },
 ): EscrowTerms | null {
-  const { owedBy = record.funding === null ? null : claimPayerOf(context, record) } = record;
+  const { owedBy = mayBeFunded(record) ? claimPayerOf(context, record) : null } = record;
   const { chain, escrow } = legOf(record, ownSides(record).gets);
   const isOwed = owedBy !== null && accountKey(chain, account.family, owedBy) === account.key;
   return isOwed ? escrow.terms : null;
@@ -184,12 +187,12 @@ export async function tendOwed(
   const { gives, gets } = ownSides(record);
   const [own, other] = [state.legs[gives].facts, state.legs[gets]];
   const isFunding = record.funding !== null && (own.funded?.confirmations ?? 0) === 0;
-  const isFunded = record.funding !== null || own.funded !== null;
+  const isFunded = mayBeFunded(record) || own.funded !== null;
   const isPast = other.family !== 'bitcoin' && clocks[gets] >= other.timelock;
   const owes = isFunded && !isOver && !isPast && !other.facts.claimed?.deep;
   noteOwn(context, record, { claim: owes, funding: isFunding && !isOver });
   const owedBy = owes ? claimPayerOf(context, record) : null;
-  if ((record.owedBy ?? null) === owedBy && (record.funding === null || 'owedBy' in record)) {
+  if ((record.owedBy ?? null) === owedBy && (!mayBeFunded(record) || 'owedBy' in record)) {
     return record;
   }
   const next = { ...record, owedBy };

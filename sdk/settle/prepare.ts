@@ -9,7 +9,7 @@ import { sighted } from '../agree.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
 import { sleep } from '../http.ts';
-import { mustBeOnly, type SwapRecord } from '../stores/store.ts';
+import { mayBeFunded, mustBeOnly, type SwapRecord } from '../stores/store.ts';
 import { type ChainView, givenLeg, type OwnTrade, ownLegs } from '../trade.ts';
 import type { Swap } from '../types.ts';
 import { type VerifiedSwap, verifySwap } from '../verify.ts';
@@ -131,7 +131,7 @@ export async function refresh(
   const { client } = context;
   const open = (name: LegName) =>
     legStatus(seen.state.legs[name].facts) === 'unfunded' &&
-    (name !== ownSides(record).gives || record.funding === null);
+    (name !== ownSides(record).gives || !mayBeFunded(record));
   if (client === null || (!open('a') && !open('b'))) return record;
   let swap: Swap;
   let verified: VerifiedSwap;
@@ -158,11 +158,11 @@ export async function refresh(
 
 /** A market that is away is waited for; with money in an escrow its lies are too. */
 function undisturbed(context: Context, record: SwapRecord, error: unknown): SwapRecord {
-  if (error instanceof ParleyApiError && (error.unreachable || record.funding !== null)) {
+  if (error instanceof ParleyApiError && (error.unreachable || mayBeFunded(record))) {
     context.tell('market_refused', null, error.message);
     return record;
   }
-  if (error instanceof VerificationError && record.funding !== null) {
+  if (error instanceof VerificationError && mayBeFunded(record)) {
     context.tell('market_lied', null, error.message);
     return record;
   }

@@ -2,6 +2,7 @@
 // claim and refund alone. Implemented by memory.ts and file.ts; a bot may bring its own database.
 
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import type { EvmCall } from '../../chains/material.ts';
 import { type Hex32, hashlockOf } from '../../core/hashlock.ts';
 import { SettleError } from '../errors.ts';
 import type { OwnTrade } from '../trade.ts';
@@ -52,6 +53,23 @@ export function inPlaceOf(kept: Kept, signed: Kept): Kept {
   return { ...signed, former: former.slice(-mostVersions) };
 }
 
+/**
+ * A signature by which anybody may fund the own leg (EIP-3009), kept before anybody has it. From
+ * then on it counts as a funding, and nothing else is signed to fund in its place.
+ */
+export type Authorization = {
+  /** The escrow that it funds, and no other. */
+  readonly escrow: string;
+  /** 65 bytes, hex with 0x. */
+  readonly signature: string;
+  /** What carries it to the chain. */
+  readonly call: EvmCall;
+  /** Unix seconds: no block takes it from then on, by the chain's clock. */
+  readonly validBefore: number;
+  /** When it was signed: Unix milliseconds of the machine's own clock. */
+  readonly keptAtMs: number;
+};
+
 /** All that is known of one side of a swap. */
 export type SwapRecord = {
   readonly trade: OwnTrade;
@@ -59,6 +77,8 @@ export type SwapRecord = {
   readonly funding: Kept | null;
   readonly claim: Kept | null;
   readonly refund: Kept | null;
+  /** EVM: the signed funding that anybody may send; null: its time is over, and it never came. */
+  readonly authorization?: Authorization | null;
   /** When the market was asked to send the own claim (Unix milliseconds), and what it answered. */
   readonly relay?: { readonly askedAtMs: number; readonly txid: string | null };
   /** The approval before a token's funding, while it may be unmined: its nonce holds up others. */
@@ -83,6 +103,11 @@ export type SwapRecord = {
    */
   readonly publicSecret: Hex32 | null;
 };
+
+/** Whether something of this side may fund its leg, sent by itself or by others. */
+export function mayBeFunded({ funding, authorization }: SwapRecord): boolean {
+  return funding !== null || (authorization ?? null) !== null;
+}
 
 export type SwapStore = {
   /** Returns when the record survives a power cut. */

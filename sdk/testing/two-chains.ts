@@ -19,14 +19,16 @@ import { type PaperMarket, paperMarket } from './paper-market.ts';
 
 type Purse = { readonly bitcoin: BitcoinWallet; readonly evm: EvmWallet };
 
+export type Dollar = { readonly address: string; readonly decimals: number };
+
 export type TwoChains = {
   readonly dev: DevnetClient;
   now(): number;
   /** Moves both chains and this clock. */
   move(seconds: number): Promise<void>;
   readonly purses: Record<Party, Purse>;
-  /** A new swap: the taker gives 0.01 BTC for 500 dollars of the maker. */
-  swap(): Scene;
+  /** A new swap: the taker gives 0.01 BTC for 500 dollars of the maker, of this token if given. */
+  swap(token?: Dollar): Scene;
   stop(): Promise<void>;
 };
 
@@ -101,8 +103,9 @@ async function withParties(
   const move = async (seconds: number) => {
     clock.offset = (await dev.time(seconds)).clockOffsetSeconds;
   };
-  const token = { address: dollar.address, decimals: dollar.decimals };
-  const swap = () => newScene({ now, purses, sources, bitcoin: bitcoin.chain, token });
+  const usual = { address: dollar.address, decimals: dollar.decimals };
+  const swap = (token: Dollar = usual) =>
+    newScene({ now, purses, sources, bitcoin: bitcoin.chain, token });
   return { dev, now, move, purses, swap, stop };
 }
 
@@ -111,7 +114,7 @@ function newScene(from: {
   purses: Record<Party, Purse>;
   sources: () => { a: ChainSource; b: ChainSource };
   bitcoin: string;
-  token: { address: string; decimals: number };
+  token: Dollar;
 }): Scene {
   const { now, purses, bitcoin, token } = from;
   const secret = randomBytes(32).toString('hex');

@@ -16,6 +16,8 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 import { untriedGas } from '../../chains/evm/gas-policy.ts';
 import { callsIn, evmDeployment } from '../../chains/evm/plan.ts';
+import { typedDataToSign } from '../../chains/evm/ways.ts';
+import type { TypedData } from '../../chains/material.ts';
 import type { MessageSigner } from '../keys.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import { bounded, type EvmFees, replacementFees } from './evm-fees.ts';
@@ -57,7 +59,7 @@ type Signing = {
 export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner {
   const account =
     'account' in options ? options.account : privateKeyToAccount(options.privateKey as Hex);
-  const { signTransaction, signMessage } = account;
+  const { signTransaction, signMessage, signTypedData } = account;
   if (signTransaction === undefined || signMessage === undefined) {
     throw new Error(`the account ${account.address} cannot sign by itself`);
   }
@@ -81,6 +83,12 @@ export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner 
       const sending = await inTime(() => priced(signing, call), signal);
       return nonces.next(taken, signal, (nonce) => sign({ ...sending, nonce }, signal));
     },
+    ...(signTypedData === undefined
+      ? {}
+      : {
+          signTypedData: (data: TypedData, signal: AbortSignal) =>
+            inTime(() => signTypedData(typedDataToSign(data)), signal),
+        }),
     raise: (kept, how, signal) => raise(signing, kept, how, signal),
     fate: (kept, signal) => fateOf(node, address, kept, signal),
     isNonceDeep: async (kept, confirmations, signal) => {
@@ -126,7 +134,8 @@ async function priced(
 function claimGasOf(data: Hex, chainId: number): bigint | null {
   const claim = callsIn(data, evmDeployment(chainId)).find(({ verb }) => verb === 'claim');
   if (claim === undefined) return null;
-  return untriedGas(chainId, BigInt(claim.of.terms.token) === 0n ? 'token' : 'reveal');
+  const what = BigInt(claim.of.terms.token) === 0n ? 'token' : 'reveal';
+  return untriedGas(chainId, what, 'either');
 }
 
 async function estimated(node: PublicClient, call: EstimateGasParameters): Promise<bigint> {
@@ -139,7 +148,7 @@ async function estimated(node: PublicClient, call: EstimateGasParameters): Promi
  */
 async function nothingTo(node: PublicClient, address: Hex, chainId: number) {
   const call = { account: address, to: address, value: 0n };
-  const gas = await estimated(node, call).catch(() => untriedGas(chainId, 'nothing'));
+  const gas = await estimated(node, call).catch(() => untriedGas(chainId, 'nothing', 'either'));
   return { to: address, value: 0n, gas };
 }
 

@@ -1,6 +1,6 @@
 // What settle needs of a customer's wallet on one chain. Keys never leave it; nothing here sends.
 
-import type { EvmCall, SolanaMaterial, TronTransaction } from '../../chains/material.ts';
+import type { EvmCall, SolanaMaterial, TronTransaction, TypedData } from '../../chains/material.ts';
 import type { Kept } from '../stores/store.ts';
 
 /**
@@ -48,6 +48,11 @@ export type EvmWallet = {
     signal: AbortSignal,
     taken?: ReadonlySet<number>,
   ): Promise<Kept>;
+  /**
+   * EIP-712, as `eth_signTypedData_v4`: 65 bytes in hex with 0x. Absent: nothing is funded by a
+   * signature alone. What is given to it was checked.
+   */
+  signTypedData?(data: TypedData, signal: AbortSignal): Promise<string>;
   /**
    * Signs `kept` again: the same nonce and call, both fees raised by an eighth or to what the node
    * estimates now, whichever is more. null when a limit leaves no room for that.

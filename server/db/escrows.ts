@@ -56,13 +56,22 @@ export async function noteAuthorized(
 }
 
 export function storedFacts(facts: EscrowFacts): StoredFacts {
-  const { funded, claimed, refunded, secret, balance, empty } = facts;
-  return { funded, claimed, refunded, secret, balance: balance.toString(), empty };
+  return { ...bareFacts(facts), balance: facts.balance.toString() };
 }
 
 export function factsOf(stored: StoredFacts): EscrowFacts {
-  const { funded, claimed, refunded, secret, balance, empty } = stored;
-  return { funded, claimed, refunded, secret, balance: BigInt(balance), empty };
+  return { ...bareFacts(stored), balance: BigInt(stored.balance) };
+}
+
+function bareFacts({
+  funded,
+  claimed,
+  refunded,
+  secret,
+  empty,
+  outcome,
+}: StoredFacts | EscrowFacts) {
+  return { funded, claimed, refunded, secret, empty, ...(outcome && { outcome }) };
 }
 
 function storedTerms(terms: EscrowTerms): StoredTerms {
@@ -114,7 +123,8 @@ export async function insertEscrow(
 export async function escrowsOfSwap(tx: Tx, swapId: string): Promise<EscrowRow[]> {
   return tx.rows<EscrowRow>({
     name: 'escrows_of_swap',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at, authorized_at
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at,
+        authorized_at
       from escrows where swap_id = $1 order by created_at, address`,
     values: [swapId],
   });
@@ -124,7 +134,8 @@ export async function escrowsOfSwap(tx: Tx, swapId: string): Promise<EscrowRow[]
 export async function escrowsOfSwaps(tx: Tx, swapIds: readonly string[]): Promise<EscrowRow[]> {
   return tx.rows<EscrowRow>({
     name: 'escrows_of_swaps',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at, authorized_at
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at,
+        authorized_at
       from escrows where swap_id = any($1::uuid[]) order by created_at, address`,
     values: [swapIds],
   });
@@ -138,7 +149,8 @@ export async function escrowAt(
 ): Promise<EscrowRow | null> {
   const [row] = await tx.rows<EscrowRow>({
     name: 'escrow_at',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at, authorized_at
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at,
+        authorized_at
       from escrows where chain = $1 and address = $2`,
     values: [chain, address],
   });
@@ -153,7 +165,8 @@ export async function escrowsAmong(
 ): Promise<EscrowRow[]> {
   return tx.rows<EscrowRow>({
     name: 'escrows_among',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at, authorized_at
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at,
+        authorized_at
       from escrows where chain = $1 and address = any($2)`,
     values: [chain, addresses],
   });

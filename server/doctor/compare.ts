@@ -1,15 +1,16 @@
 // One swap as it is stored, against what its terms and its chains say of it. Everything is computed
 // anew: escrows from the terms, status and steps from the facts, depths and deadlines from the
-// policies. Asks nobody.
+// rules that it was agreed under. Asks nobody.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
-import { deadlines } from '../../core/deadlines.ts';
-import type { EscrowFacts } from '../../core/facts.ts';
+import { type Deadlines, deadlines } from '../../core/deadlines.ts';
+import { type EscrowFacts, isUnknown, unknownOutcome } from '../../core/facts.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { opens } from '../../core/hashlock.ts';
 import { nextSteps } from '../../core/next.ts';
-import { type Depth, depthFor } from '../../core/policy.ts';
-import type { Clocks, Leg } from '../../core/swap.ts';
+import { type ChainPolicy, type Depth, depthFor } from '../../core/policy.ts';
+import { rulesOf, sameRules } from '../../core/rules.ts';
+import type { Clocks } from '../../core/swap.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import { type EscrowRow, factsOf, termsOf } from '../db/escrows.ts';
@@ -18,7 +19,8 @@ import { termsOfLeg } from '../settle/escrows.ts';
 import { changeBetween } from '../settle/events.ts';
 import { outcome } from '../settle/outcome.ts';
 import { toldOf } from '../settle/reconcile.ts';
-import { danger, differs, type Finding, notice } from './findings.ts';
+import { rulesOfChain } from '../settle/rules.ts';
+import { danger, differs, type Finding, notice, unseen } from './findings.ts';
 
 export type SwapLook = {
   readonly swap: Swap;
@@ -142,6 +144,11 @@ function compareEscrow(look: SwapLook, row: EscrowRow, plan: typeof plannedOf): 
     const facts = { differences: differences.join('; ') };
     found.push(differs('facts_behind', where, says, follow, facts));
   }
+  if (isUnknown(shown ?? factsOf(row.facts))) {
+    const says = unknownOutcome(leg);
+    const todo = 'add such a node to the sources of this chain: the market then reads it by itself';
+    found.push(unseen('outcome_unknown', where, says, todo, { escrow: address }));
+  }
   return found;
 }
 
@@ -155,8 +162,8 @@ function factsThatDiffer(stored: EscrowFacts, shown: EscrowFacts): string[] {
   const pairs = (['funded', 'claimed', 'refunded'] as const).map((each) => {
     return [each, words(stored[each]), words(shown[each])] as const;
   });
-  const rest = (['balance', 'empty'] as const).map((each) => {
-    return [each, String(stored[each]), String(shown[each])] as const;
+  const rest = (['balance', 'empty', 'outcome'] as const).map((each) => {
+    return [each, String(stored[each] ?? 'known'), String(shown[each] ?? 'known')] as const;
   });
   const differences = [...pairs, ...rest]
     .filter(([, was, is]) => was !== is)
@@ -183,39 +190,87 @@ function compareSecret({ swap, rows, read }: SwapLook): Finding[] {
   return [danger('secret_not_stored', of(swap), says, follow, { escrow: first.address })];
 }
 
-/** Depths and deadlines as today's policies give them. */
-function compareTimes({ swap, adapters, highFrom }: SwapLook): Finding[] {
+/**
+ * Depths and deadlines as the rules of its agreement give them (docs/decisions/0013). Where those
+ * are not today's, or not known, nobody can compute them anew: their order is all that is left.
+ */
+function compareTimes(look: SwapLook): Finding[] {
+  const { swap, adapters } = look;
   const [a, b] = [adapters.get(swap.state.legs.a.chain), adapters.get(swap.state.legs.b.chain)];
   if (a === undefined || b === undefined) return [];
-  const found: Finding[] = [];
-  const timing = (leg: Leg, { policy }: ChainAdapter, from: bigint | null) => {
-    const today = depthFor(policy, leg.amount, from);
-    const stored = leg.requiredConfirmations;
-    if (stored !== today.confirmations) {
-      const wants = `today's settings want ${today.confirmations}`;
-      const says = `it waits for ${stored} confirmations, ${wants}`;
-      const todo = 'correct where the settings did not change since it was agreed';
-      const facts = { stored, today: today.confirmations };
-      const lower = stored < today.confirmations;
-      const tell = lower ? differs : notice;
-      found.push(tell('depth_differs', of(swap, leg.leg), says, todo, facts));
-    }
-    const depth = [policy.normal, policy.high].find((each) => each.confirmations === stored);
-    return { policy, depth: (depth ?? today) as Depth };
-  };
-  const { legs, deadlines: stored } = swap.state;
-  const timings = { a: timing(legs.a, a, highFrom.a), b: timing(legs.b, b, highFrom.b) };
-  const today = deadlines(swap.agreedAt, timings, swap.long);
-  const flat = ({ refundAt, ...rest }: typeof today) =>
-    Object.entries({ ...rest, refundAtA: refundAt.a, refundAtB: refundAt.b });
-  const theirs = new Map(flat(stored));
-  const moved = flat(today).filter(([name, at]) => theirs.get(name) !== at);
-  if (moved.length > 0) {
-    const said = moved.map(([name, at]) => `${name} is ${theirs.get(name)}, computed ${at}`);
-    const todo = 'correct where neither settings nor release changed since it was agreed';
-    found.push(differs('deadlines_differ', of(swap), said.join('; '), todo, {}));
+  const today = rulesOf({ a: rulesOfChain(a), b: rulesOfChain(b) });
+  // Another instance of the contract moves no time.
+  const isOfToday = sameRules(swap.rules && { ...swap.rules, contract: today.contract }, today);
+  if (!isOfToday) return compareOrder(swap);
+  const depths = { a: depthsOf(look, 'a', a.policy), b: depthsOf(look, 'b', b.policy) };
+  const found = [...depths.a.found, ...depths.b.found];
+  // Two depths of one policy may have as many confirmations.
+  const schedules = depths.a.of.flatMap((one) =>
+    depths.b.of.map((other) => {
+      const timings = {
+        a: { policy: a.policy, depth: one },
+        b: { policy: b.policy, depth: other },
+      };
+      return timesThatDiffer(swap, deadlines(swap.agreedAt, timings, swap.long));
+    }),
+  );
+  const [differences = [], ...others] = schedules;
+  if (differences.length > 0 && others.every((each) => each.length > 0)) {
+    found.push(danger('deadlines_differ', of(swap), differences.join('; '), altered, {}));
   }
   return found;
+}
+
+/** Those that the leg may have been agreed with, and what is wrong with the stored one. */
+function depthsOf(
+  { swap, highFrom }: SwapLook,
+  name: LegName,
+  policy: ChainPolicy,
+): { readonly of: readonly Depth[]; readonly found: Finding[] } {
+  const { amount, requiredConfirmations: stored } = swap.state.legs[name];
+  const today = depthFor(policy, amount, highFrom[name]);
+  const like = [policy.normal, policy.high].filter((each) => each.confirmations === stored);
+  if (stored === today.confirmations) return { of: like, found: [] };
+  const says = `it waits for ${stored} confirmations, its amount wants ${today.confirmations} today`;
+  const facts = { stored, today: today.confirmations };
+  if (like.length === 0) {
+    const others = `${policy.normal.confirmations} and ${policy.high.confirmations}`;
+    const known = `${says}: its rules know ${others} alone`;
+    return { of: [today], found: [danger('depth_differs', of(swap, name), known, altered, facts)] };
+  }
+  const todo = 'correct where highValueFrom of the asset moved since it was agreed';
+  const tell = stored < today.confirmations ? differs : notice;
+  return { of: like, found: [tell('depth_differs', of(swap, name), says, todo, facts)] };
+}
+
+function timesThatDiffer({ state }: Swap, computed: Deadlines): string[] {
+  const flat = ({ refundAt, ...rest }: Deadlines) =>
+    Object.entries({ ...rest, refundAtA: refundAt.a, refundAtB: refundAt.b });
+  const stored = new Map(flat(state.deadlines));
+  return flat(computed)
+    .filter(([name, at]) => stored.get(name) !== at)
+    .map(([name, at]) => `${name} is ${stored.get(name)}, computed ${at}`);
+}
+
+/** Whatever a policy's numbers are, each side acts before the next one, and refunds come last. */
+function compareOrder(swap: Swap): Finding[] {
+  const { agreedAt, long, state } = swap;
+  const { initiatorFundBy, counterpartyFundBy, revealBy, refundAt } = state.deadlines;
+  const short = long === 'a' ? 'b' : 'a';
+  const inOrder = [
+    ['its agreement', agreedAt],
+    ['initiatorFundBy', initiatorFundBy],
+    ['counterpartyFundBy', counterpartyFundBy],
+    ['revealBy', revealBy],
+    ['the short timelock', refundAt[short]],
+    ['the long timelock', refundAt[long]],
+  ] as const;
+  const wrong = inOrder.flatMap(([name, at], index) => {
+    const [before, earlier] = inOrder[index - 1] ?? ['', Number.NEGATIVE_INFINITY];
+    return at > earlier ? [] : [`${name} (${at}) is not after ${before} (${earlier})`];
+  });
+  if (wrong.length === 0) return [];
+  return [danger('deadlines_differ', of(swap), wrong.join('; '), altered, {})];
 }
 
 /** Status, steps and what is owed, where every escrow could be read. */

@@ -317,7 +317,7 @@ async function askBlock(
     }
     case 'tron': {
       const http = httpClient({ chain, sources: each.sources, attemptTimeoutMs: timeMs });
-      return (await tronBlockAt(http, height, signal))?.id ?? null;
+      return (await tronBlockAt(http, height, signal))?.hash ?? null;
     }
     case 'solana':
       return null;

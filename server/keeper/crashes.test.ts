@@ -1,10 +1,12 @@
-// A server that dies at each step of a relay: whatever it had answered or stored lands by another
-// server, and what was not stored was never public. The statements that change something and both
+// A server that dies at each step of a relay, or of a funding that it sends for who signed it:
+// whatever it had answered or stored lands by another server, and what was not stored was never
+// public. The statements that change something and both
 // sides of the sending are such steps; from there on nothing of the dead one reaches anything.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { Asset } from '../db/assets.ts';
 import type { Database, Statement, Tx } from '../db/database.ts';
 import { buildApp } from '../edge/app.ts';
 import { evm2, must, requestsTo } from '../settle/testing/world.ts';
@@ -15,17 +17,28 @@ import {
   type Deal,
   type Desk,
   deepen,
+  ether,
   fundBoth,
   hurry,
   jobsOf,
   keep,
+  type Loose,
   legOf,
   startDesk,
   swapOf,
 } from './testing/desk.ts';
+import {
+  askFunding,
+  dollarDeal,
+  escrowOf,
+  fundBySignature,
+  listDollar,
+  signatureOf,
+} from './testing/funding.ts';
 
 const limits = { timeout: 230_000 };
 let desk: Desk;
+let dollar: Asset | undefined;
 before(async () => {
   desk = await startDesk();
 }, limits);
@@ -65,14 +78,19 @@ function mortalAdapter(adapter: ChainAdapter, life: Life): ChainAdapter {
   };
 }
 
-/** Asks one that dies there; what it answered, and whether it died. */
-async function askOne(deal: Deal, ends: string) {
+/** Another server that dies there. */
+function mortalServer(ends: string) {
   const life: Life = { ends, over: false };
   const adapters = new Map(desk.deps.adapters);
   adapters.set(evm2, mortalAdapter(adapters.get(evm2) as ChainAdapter, life));
   const deps = { ...desk.deps, adapters, db: mortal(desk.deps.db, life) };
+  return { life, deps, keeper: createKeeper(deps) };
+}
+
+/** Asks one that dies there; what it answered, and whether it died. */
+async function askOne(deal: Deal, ends: string) {
+  const { life, deps, keeper } = mortalServer(ends);
   const app = await buildApp(deps);
-  const keeper = createKeeper(deps);
   const body = { secret: deal.secret, relay: true };
   const headers = { 'idempotency-key': `relay-${deal.id}` };
   const { key } = deal.taker;
@@ -81,6 +99,12 @@ async function askOne(deal: Deal, ends: string) {
   await keeper.stop();
   await app.close();
   return { answer, died: life.over };
+}
+
+/** The dead one's turn ends by the database's clock. */
+async function endTurns(): Promise<void> {
+  const text = `update keeper_turns set until = 'epoch'`;
+  await desk.deps.db.rows({ name: 'test_turns', text, values: [] });
 }
 
 for (const place of [
@@ -101,9 +125,7 @@ for (const place of [
     const stored = (await jobsOf(desk, deal)).length > 0;
     if (answer.status === 200) assert.ok(stored, 'answered and not stored');
     if (!stored) assert.equal((await swapOf(deal)).secret, null, 'public and not stored');
-    // The dead one's turn ends by the database's clock.
-    const text = `update keeper_turns set until = 'epoch'`;
-    await desk.deps.db.rows({ name: 'test_turns', text, values: [] });
+    await endTurns();
     const body = { secret: deal.secret, relay: true };
     const path = legOf(deal, 'a', 'claim');
     const again = stored ? null : must(await deal.taker.post(path, body, {}));
@@ -116,5 +138,42 @@ for (const place of [
     assert.equal(legs.a.claimTx, txid);
     const own = (await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm2);
     assert.equal(own.length, 1, 'signed once');
+  });
+}
+
+for (const place of [
+  'keeper_take_turn',
+  'keeper_insert_funding',
+  'keeper_insert_attempt',
+  'keeper_mark_sent',
+  'before the node has it',
+  'after the node has it',
+  'keeper_put_off',
+]) {
+  test(`killed at ${place}, a signed funding is taken on once or not at all`, limits, async () => {
+    dollar ??= await listDollar(desk);
+    // Of what the key has, so much is kept for claims.
+    (desk.deps.gas.get(evm2) as Loose).dailyCap = ether / 2n;
+    const deal = await dollarDeal(desk, dollar);
+    const { life, deps, keeper } = mortalServer(place);
+    const signed = { signature: await signatureOf(desk, deal), escrow: await escrowOf(deal) };
+    const answer = await askFunding({ deps }, deal, signed).catch(() => null);
+    await keeper.pass(evm2).catch(() => {});
+    await keeper.stop();
+    assert.ok(life.over, 'it was never reached');
+    const stored = (await jobsOf(desk, deal)).length > 0;
+    assert.equal(answer !== null, stored, 'answered and stored, or neither');
+    await endTurns();
+    const again = await fundBySignature(desk, deal);
+    if (answer !== null) assert.deepEqual(again, answer);
+    await hurry(desk);
+    await keep(desk);
+    await deepen(desk);
+    assert.equal((await swapOf(deal)).legs.a.status, 'funded');
+    const own = await attemptsOn(desk, deal);
+    assert.deepEqual(
+      own.map(({ verb, txid }) => [verb, txid]),
+      [['fund', again.txid]],
+    );
   });
 }

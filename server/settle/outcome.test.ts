@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nothingSeen } from '../../core/facts.ts';
+import fc from 'fast-check';
+import { legStatus, nothingSeen } from '../../core/facts.ts';
 import type { SwapState } from '../../core/swap.ts';
-import { lateWatchSeconds, outcome } from './outcome.ts';
+import { runs } from '../../test/support/runs.ts';
+import { changeBetween, nothingTold } from './events.ts';
+import { lateWatchSeconds, outcome, unknownRetrySeconds } from './outcome.ts';
 import { escrowsOf, type Show, secret, shows, stateOf } from './testing/states.ts';
 
 const fresh = stateOf('nothing', 'nothing');
@@ -93,4 +96,38 @@ test('what was never funded is watched a while after its last timelock, and not 
   assert.deepEqual([over.done, over.dueAt, over.status], [true, null, 'expired']);
   const half = look(['refunded', 'nothing'], 2_500, { before: state });
   assert.deepEqual([half.done, half.dueAt, half.status], [false, until, 'refunded']);
+});
+
+test('an outcome that nobody knows moves no status, tells nothing, and is asked for again', () => {
+  const show = fc.constantFrom<Show>('nothing', ...(Object.keys(shows) as Show[]));
+  const drawn = fc.record({
+    long: show,
+    short: show,
+    unknown: fc.constantFrom<readonly ('a' | 'b')[]>(['a'], ['b'], ['a', 'b']),
+    lapsed: fc.boolean(),
+    // Before and after its funding deadline.
+    wall: fc.constantFrom(50, 150, 151, 2_500),
+    later: fc.constantFrom(0, 1, 101, 3_000),
+  });
+  fc.assert(
+    fc.property(drawn, ({ long, short, unknown, lapsed, wall, later }) => {
+      const known = escrowsOf(long, short);
+      const before = outcome({ ...fresh, lapsed }, { escrows: known, full: true, wall });
+      const escrows = known.map((each) =>
+        unknown.includes(each.leg)
+          ? { ...each, facts: { ...each.facts, balance: 0n, outcome: 'unknown' as const } }
+          : each,
+      );
+      const then = wall + later;
+      const after = outcome(before.state, { escrows, full: true, wall: then });
+      assert.equal(after.status, before.status);
+      assert.equal(after.state.lapsed, before.state.lapsed);
+      for (const name of unknown) {
+        assert.notEqual(legStatus(after.state.legs[name].facts), 'unfunded');
+      }
+      assert.deepEqual(changeBetween({ ...before, told: nothingTold }, after).events, []);
+      if (!after.done) assert.ok(after.dueAt !== null && after.dueAt <= then + unknownRetrySeconds);
+    }),
+    { numRuns: runs(1_000) },
+  );
 });

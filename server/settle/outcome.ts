@@ -1,6 +1,12 @@
 // What a swap comes to, from what its escrows show: status, secret, and when to look again. Pure.
 
-import { type EscrowFacts, holdsPayment, legStatus, nothingSeen } from '../../core/facts.ts';
+import {
+  type EscrowFacts,
+  holdsPayment,
+  isUnknown,
+  legStatus,
+  nothingSeen,
+} from '../../core/facts.ts';
 import { opens } from '../../core/hashlock.ts';
 import { type SwapStatus, swapStatus } from '../../core/status.ts';
 import type { Leg, SwapState } from '../../core/swap.ts';
@@ -11,6 +17,9 @@ import type { LegName } from '../../core/trade.ts';
  * sent late is still seen, and its refund offered, without anybody asking for it.
  */
 export const lateWatchSeconds = 7 * 86_400;
+
+/** How often a leg is read whose outcome is unknown: the node may tell it later, or another one. */
+export const unknownRetrySeconds = 600;
 
 /** An escrow of the swap, with the newest facts known. */
 export type KnownEscrow = {
@@ -56,6 +65,7 @@ export function outcome(before: SwapState, look: Look): Outcome {
   const dueAt = () => {
     if (over) return full ? null : wall;
     if (waits) return expiresAt + 1;
+    if (isUnknown(legs.a.facts) || isUnknown(legs.b.facts)) return wall + unknownRetrySeconds;
     return empty ? quietAt : null;
   };
   return { state: { ...state, lapsed }, status, done: over && full, dueAt: dueAt() };

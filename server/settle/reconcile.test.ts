@@ -12,6 +12,7 @@ import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import type { Asset } from '../market/assets.ts';
 import { createSettlement, passLimits, type Settlement } from './follow.ts';
+import { unknownRetrySeconds } from './outcome.ts';
 import { reconcile } from './reconcile.ts';
 import { insertAccount } from './testing/account.ts';
 import { insertAgreed, insertAsset, nodelessAdapters, someWallets } from './testing/rows.ts';
@@ -116,6 +117,26 @@ test('eight at once store one change and tell it once', async () => {
   // The preimage of another hashlock is no secret of this swap.
   assert.equal(await statusOf(swap), 'counterparty_funded');
   assert.deepEqual(await told(swap), ['swap.funded', 'swap.funded']);
+});
+
+test('an outcome that nobody knows is stored, moves no status, and goes when it is told', async () => {
+  const swap = await newSwap();
+  script.set(swap.long, () => shows.funded);
+  await reconcile(deps, swap.id, all());
+  const unknown = { ...shows.funded, balance: 0n, empty: true, outcome: 'unknown' } as const;
+  const stored = async () => {
+    const { state, dueAt } = (await swapById(deps.db, swap.id)) as Swap;
+    return { outcome: state.legs.b.facts.outcome, dueAt };
+  };
+  script.set(swap.long, () => unknown);
+  assert.equal((await reconcile(deps, swap.id, all()))?.changed, true);
+  const { outcome, dueAt } = await stored();
+  assert.deepEqual([outcome, await statusOf(swap)], ['unknown', 'initiator_funded']);
+  assert.equal(dueAt, Math.floor(deps.now() / 1_000) + unknownRetrySeconds);
+  script.set(swap.long, () => shows.refunded);
+  await reconcile(deps, swap.id, all());
+  assert.deepEqual([(await stored()).outcome, await statusOf(swap)], [undefined, 'refunded']);
+  assert.deepEqual(await told(swap), ['swap.funded', 'swap.refunded']);
 });
 
 test('what does not change writes nothing', async () => {

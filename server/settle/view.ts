@@ -3,9 +3,11 @@
 import {
   type EscrowFacts,
   holdsPayment,
+  isUnknown,
   type LegStatus,
   legStatus,
   type Sighting,
+  unknownOutcome,
 } from '../../core/facts.ts';
 import type { Family } from '../../core/families.ts';
 import { nextSteps, type Step } from '../../core/next.ts';
@@ -27,6 +29,8 @@ export type LegView = {
   funder: Party;
   long: boolean;
   status: LegStatus;
+  /** `unknown`: nobody can tell what became of it; `next` says which node would. */
+  outcome: 'unknown' | null;
   timelock: number;
   escrow: string | null;
   lane: Lane | null;
@@ -123,6 +127,7 @@ function legView(swap: Swap, name: LegName, party: Party): LegView {
     funder: leg.funder,
     long: leg.long,
     status: legStatus(facts),
+    outcome: facts.outcome ?? null,
     timelock: leg.timelock,
     escrow: leg.escrow,
     lane: swap.lanes[name],
@@ -185,6 +190,12 @@ function formerSteps(swap: Swap, clocks: Clocks): Step[] {
     }
     if (refunded !== null && !refunded.deep) {
       const why = `refund ${refunded.txid} of the former escrow ${address} is not yet at depth`;
+      return [{ by, action: 'wait', leg: name, before: null, why }];
+    }
+    if (isUnknown(facts)) {
+      // What the leg came to settles it.
+      if (['claimed', 'refunded'].includes(legStatus(leg.facts))) return [];
+      const why = `of the former escrow ${address}: ${unknownOutcome(leg)}`;
       return [{ by, action: 'wait', leg: name, before: null, why }];
     }
     if (!holdsPayment(facts, leg.amount)) return [];

@@ -41,6 +41,8 @@ export type Driver = {
   deepen(): Promise<void>;
   /** Takes the newest blocks back, as a change of fork does; what they held waits, or is gone. */
   takeBack(blocks: number): Promise<void>;
+  /** A busy node: the id of a transaction may take longer than a read waits for it. */
+  readonly isSlow?: boolean;
   /** An address where there is no token. */
   readonly noToken: string;
   /** A second node that shows another chain, or another state of this escrow. */

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter, ReadTransaction, WatchedEscrow } from '../../chains/adapter.ts';
 import type { Material } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -12,6 +13,7 @@ import { freshLane } from '../../core/testing.ts';
 import type { CoinKind, Driver, Side } from './driver.ts';
 
 export const signal = () => AbortSignal.timeout(60_000);
+const lookAgainMs = 500;
 
 export type Leg = { readonly secret: string; readonly escrow: WatchedEscrow };
 
@@ -95,6 +97,20 @@ export async function deepLeg(
 
 export const facts = (adapter: ChainAdapter, { escrow }: Leg): Promise<EscrowFacts> =>
   adapter.readEscrow(escrow, signal());
+
+/** With the ids of its transactions, which a slow node has for a later look. */
+export async function namedFacts(
+  driver: Driver,
+  adapter: ChainAdapter,
+  leg: Leg,
+): Promise<EscrowFacts> {
+  for (let more = driver.isSlow ? 30 : 0; ; more -= 1) {
+    const seen = await facts(adapter, leg);
+    const all = [seen.funded, seen.claimed, seen.refunded];
+    if (more === 0 || all.every((each) => each?.txid !== 'unknown')) return seen;
+    await sleep(lookAgainMs);
+  }
+}
 
 /** What the code of the refusal is. */
 export async function codeOf(work: Promise<unknown>): Promise<string> {

@@ -17,6 +17,7 @@ import {
   fund,
   inputOf,
   type Leg,
+  namedFacts,
   newLeg,
   read,
   refund,
@@ -90,7 +91,7 @@ export const promises: readonly AdapterPromise[] = [
         adapter.watch([leg.escrow]);
         const txid = await fund(driver, adapter, leg);
         await driver.show();
-        const seen = await facts(adapter, leg);
+        const seen = await namedFacts(driver, adapter, leg);
         assert.equal(seen.funded?.txid, txid, kind);
         assert.equal(seen.funded.deep, false, `${kind}: one block is not deep`);
         assert.equal(seen.balance, driver.amount(kind));
@@ -152,11 +153,11 @@ export const promises: readonly AdapterPromise[] = [
         const sent = await facts(adapter, leg);
         assert.equal(sent.secret, leg.secret, `${kind}: sent is public`);
         await driver.show();
-        const seen = await facts(adapter, leg);
+        const seen = await namedFacts(driver, adapter, leg);
         assert.deepEqual([seen.claimed?.txid, seen.claimed?.deep], [txid, false], kind);
         assert.equal(seen.secret, leg.secret);
         await driver.deepen();
-        const deep = await facts(adapter, leg);
+        const deep = await namedFacts(driver, adapter, leg);
         assert.deepEqual([deep.claimed?.txid, deep.claimed?.deep], [txid, true], kind);
         assert.deepEqual([deep.balance, deep.refunded], [0n, null]);
         await finalise(driver);

@@ -73,6 +73,7 @@ export async function realSolana(info: ChainInfo, dev: DevnetClient): Promise<Dr
     show: () => until('confirmed', 1),
     deepen: () => until('finalized', 2),
     takeBack: never('its blocks are not ours to take back'),
+    isSlow: true,
     noToken: 'DyRkUpQxYG2VnP2SkMdQs5BTsVPeKCpSHLxzByc2Sxvj',
     differ: (escrow) => (asked, answer) =>
       /getMultipleAccounts.*finalized/.test(asked.text) && asked.text.includes(escrow.address)

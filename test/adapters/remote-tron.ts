@@ -111,6 +111,7 @@ export async function remoteTron(options: RemoteTron): Promise<Driver> {
       asked.text.includes(escrow.terms.hashlock)
         ? { ...answer, constant_result: ['0'.repeat(128)] }
         : answer,
+    isSlow: true,
     noToken: tronAddressOf(sha256(utf8ToBytes('no token')).subarray(0, 20)),
     foreign: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
     spelt: ['41a614f803b6fd780986a42c78ec9c7f77e6ded13c', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],

@@ -42,11 +42,13 @@ function listening(child: ChildProcess): Promise<string> {
 export type TestChain = Awaited<ReturnType<typeof startAnvil>>;
 
 /** Mines a block for each transaction unless told not to (`manual`). Call `stop` in the end. */
-export async function startAnvil(options: { chainId?: number; deploy?: boolean } = {}) {
-  const { chainId = 31_337, deploy = true } = options;
+export async function startAnvil(
+  options: { chainId?: number; deploy?: boolean; hardfork?: 'prague' | 'osaka' } = {},
+) {
+  const { chainId = 31_337, deploy = true, hardfork = 'prague' } = options;
   const args = ['--host', '127.0.0.1', '--port', '0', '--chain-id', String(chainId)];
   args.push('--slots-in-an-epoch', '1');
-  const child = spawn(foundryBinary('anvil'), [...args, '--hardfork', 'prague'], {
+  const child = spawn(foundryBinary('anvil'), [...args, '--hardfork', hardfork], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -2,9 +2,9 @@
 
 import { type Address, encodeAbiParameters, type Hex, keccak256, stringToHex, toHex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
+import { noToken } from '../../escrows/calls.ts';
 import { defaultPowerRules, type Inspection, type PowerRules } from '../../inspection.ts';
 import { evmAdapter } from '../adapter.ts';
-import { zeroAddress } from '../address.ts';
 import { evmChains } from '../policy.ts';
 import { accounts, deploy, send, type TestChain } from './anvil.ts';
 import { compileTestContracts } from './compile.ts';
@@ -18,7 +18,7 @@ export const slot1967 = toHex(BigInt(keccak256(stringToHex('eip1967.proxy.implem
 });
 
 /** Arguments of `Proxy`: where its target lies, and its admin. */
-export function proxyArgs(slot: Hex, admin: string = zeroAddress) {
+export function proxyArgs(slot: Hex, admin: string = noToken) {
   const types = [{ type: 'bytes32' }, { type: 'address' }, { type: 'address' }] as const;
   return (target: Address) => encodeAbiParameters(types, [slot, target, admin as Address]);
 }

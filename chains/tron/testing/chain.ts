@@ -126,7 +126,7 @@ export async function send(chain: TestChain, by: Account, call: TronCall): Promi
   const unsigned = tronTransaction(
     { ...call, from: by.address },
     {
-      ...referenceTo({ number: header.number, id }),
+      ...referenceTo({ number: header.number, hash: id }),
       expiration: header.timestamp + 600_000,
       timestamp: header.timestamp,
       feeLimitSun: 100_000_000n,
@@ -138,7 +138,7 @@ export async function send(chain: TestChain, by: Account, call: TronCall): Promi
 /** A payment of 1 sun to the receiver, with this calldata in its memo. */
 export function quoting(chain: TestChain, by: Account, data: string) {
   const { id, header } = chain.dev.simulator.chain.tip('head');
-  const { refBlockBytes, refBlockHash } = referenceTo({ number: header.number, id });
+  const { refBlockBytes, refBlockHash } = referenceTo({ number: header.number, hash: id });
   const bytes = (address: string) => hexToBytes(tronHex(address));
   const parameter = encodeFields([
     [1, bytes(by.address)],

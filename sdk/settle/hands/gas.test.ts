@@ -35,18 +35,18 @@ function alter({ chains }: PaperScene, leg: LegName, by: Partial<ChainAdapter>):
 }
 
 test('a token’s reveal that nobody could try gets all the gas of the chain', limits, async () => {
-  assert.equal(untriedGas(chainId, 'reveal'), 500_000n);
+  assert.equal(untriedGas(chainId, 'reveal', 'either'), 500_000n);
   // Arbitrum.
-  assert.equal(untriedGas(42_161, 'reveal'), 5_000_000n);
+  assert.equal(untriedGas(42_161, 'reveal', 'either'), 5_000_000n);
   const { scene, claims } = await scened('taker');
   await run(scene, {}, isOver(scene));
-  assert.deepEqual(claims(), [{ gas: untriedGas(chainId, 'reveal'), ok: true }]);
+  assert.deepEqual(claims(), [{ gas: untriedGas(chainId, 'reveal', 'either'), ok: true }]);
 });
 
 test('a reveal in the native coin gets what one takes, twice', limits, async () => {
   const { scene, claims } = await scened('taker', { isToken: false, claimGas: 40_000n });
   await run(scene, {}, isOver(scene));
-  assert.deepEqual(claims(), [{ gas: untriedGas(chainId, 'native'), ok: true }]);
+  assert.deepEqual(claims(), [{ gas: untriedGas(chainId, 'native', 'either'), ok: true }]);
 });
 
 test('a wallet that cannot offer all that gas shows no secret until it can', limits, async () => {
@@ -85,8 +85,8 @@ test('after a claim that failed the next one gets all the gas of the chain', lim
   const { scene, claims } = await scened('maker');
   await run(scene, {}, isOver(scene));
   assert.deepEqual(claims(), [
-    { gas: untriedGas(chainId, 'token'), ok: false },
-    { gas: untriedGas(chainId, 'reveal'), ok: true },
+    { gas: untriedGas(chainId, 'token', 'either'), ok: false },
+    { gas: untriedGas(chainId, 'reveal', 'either'), ok: true },
   ]);
 });
 
@@ -97,7 +97,7 @@ test('or as much as before, where the wallet cannot offer all', limits, async ()
     purseShortage: async ({ offered }) => ((offered?.gas ?? 0n) > 160_000n ? poor : null),
   });
   await run(scene, {}, () => claims().length > 1);
-  const gas = untriedGas(chainId, 'token');
+  const gas = untriedGas(chainId, 'token', 'either');
   assert.deepEqual(claims().slice(0, 2), [
     { gas, ok: false },
     { gas, ok: false },

@@ -63,6 +63,11 @@ export const legSchema = named(
     funder: party,
     long: Type.Boolean({ description: 'the initiator funds the long leg, and first' }),
     status: oneOf(['unfunded', 'seen', 'funded', 'claimed', 'refunded']),
+    outcome: Type.Union([Type.Literal('unknown'), Type.Null()], {
+      description:
+        '`unknown`: its chain does not keep what became of it and no node of the market tells; ' +
+        '`next` says which would. `status` is what was known before, never `unfunded`',
+    }),
     timelock: Type.Integer({ description: 'Unix seconds: claims before, refunds from then on' }),
     escrow: Type.Union([text, Type.Null()], {
       description: 'null until both addresses of the leg are known',

@@ -137,12 +137,12 @@ const amount = ether / 10n;
 
 export async function agree(
   desk: Desk,
-  on: { long?: Asset; longAmount?: bigint; short?: Asset; taker?: Party } = {},
+  on: { long?: Asset; longAmount?: bigint; short?: Asset; taker?: Party; maker?: Party } = {},
 ): Promise<Deal> {
   const { assets } = desk;
   const long = on.long ?? assets.eth;
   const short = on.short ?? (assets.eth2 as Asset);
-  const [taker, maker] = [on.taker ?? (await newParty(desk)), await newParty(desk)];
+  const [taker, maker] = [on.taker ?? (await newParty(desk)), on.maker ?? (await newParty(desk))];
   const { rfq } = must(
     await taker.post('/v1/rfqs', {
       direction: 'sell_base',

@@ -1,0 +1,209 @@
+// By which gas rules a chain's nodes let a wallet be asked: real ones, and such as answer in the
+// shapes of EIP-7910, EIP-7928 and EIP-7843.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { EscrowTerms } from '../../core/terms.ts';
+import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
+import { gasFor, margin } from './fees.ts';
+import { forkPolicyOf, type GasRules, knownBy } from './forks.ts';
+import { evmChains } from './policy.ts';
+import { startAnvil, type TestChain } from './testing/anvil.ts';
+import { type Answer, hangingNode, lyingNode, type TestNode } from './testing/nodes.ts';
+import { newLeg } from './testing/swap.ts';
+
+const { policy } = evmChains['evm-dev'];
+const signal = () => AbortSignal.timeout(60_000);
+const day = 86_400;
+let chain: TestChain;
+before(async () => {
+  chain = await startAnvil();
+});
+const nodes: TestNode[] = [];
+after(async () => {
+  await Promise.all(nodes.map((each) => each.stop()));
+  await chain.stop();
+});
+
+type Told = {
+  /** Beyond what anvil answers: fields of the head. */
+  readonly head?: object;
+  /** In place of anvil's; null: the method is not there. */
+  readonly config?: unknown;
+};
+
+const asked = new Map<string, number>();
+
+async function nodeTelling({ head = {}, config }: Told): Promise<string> {
+  const node = await lyingNode(chain.rpcUrl, async ({ method, params }, forward) => {
+    asked.set(method, (asked.get(method) ?? 0) + 1);
+    if (method === 'eth_config' && config !== undefined) {
+      const error = { code: -32_601, message: 'the method eth_config does not exist' };
+      return config === null ? { error } : { result: config };
+    }
+    const answer = await forward();
+    if (method !== 'eth_getBlockByNumber' || params[0] !== 'latest') return answer;
+    return { result: { ...((answer as { result: object }).result as object), ...head } } as Answer;
+  });
+  nodes.push(node);
+  return node.url;
+}
+
+const adapterOf = (rpcUrls: readonly string[], over: Partial<EvmAdapterOptions> = {}): EvmAdapter =>
+  evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, ...over });
+
+async function now(): Promise<number> {
+  return Number((await chain.client.getBlock()).timestamp);
+}
+
+const rulesOf = async (adapter: EvmAdapter, inSeconds = day) =>
+  adapter.gasRules((await now()) + inSeconds, signal());
+
+const config = (current: object = {}, rest: object = {}) => ({
+  current: { activationTime: 0, chainId: '0x7a69', forkId: '0x00000000', ...current },
+  next: null,
+  last: null,
+  ...rest,
+});
+
+test('nodes of Prague and of Osaka have the same rules, and cost two questions in a while', async () => {
+  const url = await nodeTelling({});
+  const adapter = adapterOf([url]);
+  await adapter.open(signal());
+  asked.clear();
+  for (let times = 0; times < 3; times += 1) assert.equal(await rulesOf(adapter), 'prague');
+  assert.deepEqual([...asked.entries()].sort(), [
+    ['eth_config', 1],
+    ['eth_getBlockByNumber', 1],
+  ]);
+  const osaka = await startAnvil({ hardfork: 'osaka' });
+  try {
+    assert.equal(await rulesOf(adapterOf([osaka.rpcUrl])), 'prague');
+  } finally {
+    await osaka.stop();
+  }
+});
+
+test('a head of Amsterdam has its rules, whatever else is said', async () => {
+  for (const head of [{ blockAccessListHash: `0x${'1d'.repeat(32)}` }, { slotNumber: '0x2a' }]) {
+    for (const said of [{ head }, { head, config: config() }, { head, config: null }]) {
+      const adapter = adapterOf([await nodeTelling(said)], { nextForkAt: 4_000_000_000 });
+      assert.equal(await rulesOf(adapter), 'amsterdam');
+    }
+  }
+});
+
+test('a fork before the end of what is reckoned with counts, one behind it does not', async () => {
+  const at = (await now()) + day;
+  const next = { next: { activationTime: at, chainId: '0x7a69', forkId: '0x01234567' } };
+  const adapter = adapterOf([await nodeTelling({ config: config({}, next) })]);
+  assert.equal(await adapter.gasRules(at - 1, signal()), 'prague');
+  assert.equal(await adapter.gasRules(at, signal()), 'either');
+});
+
+test('what is told in no known shape, of another chain or of a later fork tells nothing', async () => {
+  const later = (await now()) - 1;
+  const noTime = { next: { activationTime: '0x1' } };
+  for (const said of [
+    null,
+    'prague',
+    {},
+    { current: null, next: null },
+    config({ activationTime: '0' }),
+    config({ activationTime: -1 }),
+    config({ chainId: '0x1' }),
+    config({ activationTime: later }),
+    config({}, noTime),
+    { current: config().current },
+  ]) {
+    const told: string[] = [];
+    const log = (event: string) => void told.push(event);
+    const adapter = adapterOf([await nodeTelling({ config: said })], { log });
+    assert.equal(await rulesOf(adapter), 'either', JSON.stringify(said));
+    assert.equal(await rulesOf(adapter), 'either');
+    assert.deepEqual(told, ['fork_unknown']);
+  }
+});
+
+test('an operator’s word stands in where no node tells, and delays nothing that one tells', async () => {
+  const nextForkAt = (await now()) + day;
+  const [silent, sooner] = await Promise.all([
+    nodeTelling({ config: null }),
+    nodeTelling({ config: config({}, { next: { activationTime: nextForkAt - 100 } }) }),
+  ]);
+  const adapter = adapterOf([silent], { nextForkAt });
+  assert.equal(await adapter.gasRules(nextForkAt - 1, signal()), 'prague');
+  assert.equal(await adapter.gasRules(nextForkAt, signal()), 'either');
+  const told = adapterOf([sooner], { nextForkAt });
+  assert.equal(await told.gasRules(nextForkAt - 101, signal()), 'prague');
+  assert.equal(await told.gasRules(nextForkAt - 1, signal()), 'either');
+  assert.equal(
+    await rulesOf(adapterOf([silent], { nextForkAt: nextForkAt - 2 * day })),
+    'amsterdam',
+  );
+});
+
+test('of several nodes the most careful counts, and one that hangs holds up nobody', async () => {
+  const forked = { head: { slotNumber: '0x1' } };
+  for (const [said, wanted] of [
+    [{ config: null }, 'either'],
+    [forked, 'amsterdam'],
+    [{}, 'prague'],
+  ] as const) {
+    const both = [await nodeTelling({}), await nodeTelling(said)];
+    assert.equal(await rulesOf(adapterOf(both)), wanted);
+  }
+  const hanging = await hangingNode();
+  nodes.push(hanging);
+  const adapter = adapterOf([chain.rpcUrl, hanging.url], { rpc: { attemptTimeoutMs: 6_000 } });
+  await adapter.open(signal());
+  const from = performance.now();
+  assert.equal(await rulesOf(adapter), 'prague');
+  assert.ok(performance.now() - from < 3_500);
+});
+
+test('chains of which no node tells the fork are asked for the dearer gas', () => {
+  const plain = { time: 1_795_000_000, isAmsterdam: false };
+  const told = { ...plain, config: { since: 1_767_747_671, nextAt: null } };
+  const rules = (chainId: number, nextForkAt: number | null = null) =>
+    knownBy(told, forkPolicyOf(chainId), nextForkAt);
+  const { ethereum, sepolia, optimism, base, arbitrum } = evmChains;
+  const forever = { amsterdam: false, pragueUntil: Number.POSITIVE_INFINITY };
+  assert.deepEqual(rules(ethereum.chainId), forever);
+  assert.deepEqual(rules(sepolia.chainId), { amsterdam: true, pragueUntil: null });
+  for (const { chainId } of [optimism, base, arbitrum, { chainId: 123_456_789 }]) {
+    assert.deepEqual(rules(chainId), { amsterdam: false, pragueUntil: null });
+    const stated = { amsterdam: false, pragueUntil: 1_799_999_999 };
+    assert.deepEqual(rules(chainId, 1_800_000_000), stated);
+  }
+  // A blob fork of which this program knows nothing may be more than that.
+  const later = { ...plain, config: { since: 1_790_000_000, nextAt: null } };
+  const { pragueUntil } = knownBy(later, forkPolicyOf(ethereum.chainId), null);
+  assert.equal(pragueUntil, null);
+});
+
+test('a wallet is asked for the gas of the fork that may be active when it claims', async () => {
+  const { terms } = await newLeg(chain, {});
+  const payer = adapterOf([chain.rpcUrl]).parseAddress(`0x${'d5'.repeat(20)}`);
+  const price = await chain.client.getGasPrice();
+  const next = (activationTime: number) => config({}, { next: { activationTime } });
+  for (const [said, wanted] of [
+    [{}, 'prague'],
+    [{ config: next(terms.timelock) }, 'either'],
+    [{ config: next(terms.timelock + 1) }, 'prague'],
+    [{ config: null }, 'either'],
+    [{ head: { slotNumber: '0x1' } }, 'amsterdam'],
+  ] as const satisfies readonly (readonly [Told, GasRules])[]) {
+    const adapter = adapterOf([await nodeTelling(said)]);
+    const needs = async (part: Partial<EscrowTerms>, verb: 'claims' | 'fundings') => {
+      const owed = { claims: [], fundings: [], [verb]: [{ ...terms, ...part }] };
+      const short = await adapter.purseShortage?.(owed, payer, signal());
+      return BigInt(/may take (\d+)/.exec(short?.sentence ?? '')?.[1] ?? 0);
+    };
+    const gas = (verb: 'claim' | 'fund') => margin * gasFor(31_337, terms, verb, wanted) * price;
+    assert.equal(await needs({}, 'claims'), gas('claim'), wanted);
+    const fundBefore = terms.timelock;
+    assert.equal(await needs({ fundBefore }, 'fundings'), gas('fund') + terms.amount, wanted);
+    assert.ok((await adapter.untriedGas?.(terms, signal())) !== undefined);
+  }
+});

@@ -1,0 +1,140 @@
+// Following the blocks of a chain, for families whose node gives each block by its number: new ones
+// in order, each the child of the last, and back over those that the chain took back. Work grows
+// with blocks and what happened in them, never with the number of escrows.
+
+import type { WatchedEscrow } from '../adapter.ts';
+import type { Watching } from './watch.ts';
+
+export type Seen = { readonly number: number; readonly hash: string };
+
+type Followed<Past extends Seen> = Pick<Watching, 'chain' | 'log' | 'known' | 'owed'> & {
+  /** The last blocks followed, oldest first, without a gap. */
+  readonly blocks: Past[];
+};
+
+/** `Past` is what is remembered of a block. */
+export type Steps<Watch, Block extends Seen, Past extends Seen> = {
+  /** Blocks read whole in one call, and after a start. */
+  readonly fullBlocks: number;
+  blockAt(watch: Watch, number: number, signal: AbortSignal): Promise<Block | null>;
+  /** Of a block that nothing was read of. */
+  past(block: Block): Past;
+  /** Everything from this block on is read. */
+  begun?(watch: Watch, from: number): void;
+  takenBack?(watch: Watch, block: Past): void;
+  /** More than `fullBlocks` behind: comes nearer, or begins anew. */
+  skip(watch: Watch, head: Block, signal: AbortSignal): Promise<void>;
+  /** Takes a few blocks by `push`; false when they do not fit together: tried again later. */
+  take(
+    watch: Watch,
+    range: { readonly from: number; readonly to: number; readonly head: Block },
+    signal: AbortSignal,
+  ): Promise<boolean>;
+};
+
+/** Blocks asked for at once. */
+const batch = 8;
+/** Blocks remembered to walk back over; a deeper reorganisation reports every escrow. */
+const rememberedBlocks = 512;
+
+/** One caller at a time. What was found before a failure is kept for the next call. */
+export async function follow<Past extends Seen, Watch extends Followed<Past>, Block extends Seen>(
+  watch: Watch,
+  steps: Steps<Watch, Block, Past>,
+  head: Block,
+  signal: AbortSignal,
+): Promise<void> {
+  const { blocks } = watch;
+  if (blocks.length === 0) await begin(watch, steps, head, signal);
+  await unwind(watch, steps, head, signal);
+  const tip = blocks.at(-1);
+  if (tip === undefined) return;
+  if (head.number - tip.number > steps.fullBlocks) await steps.skip(watch, head, signal);
+  let from = (blocks.at(-1)?.number ?? head.number) + 1;
+  while (from <= head.number) {
+    const to = Math.min(head.number, from + batch - 1);
+    if (!(await steps.take(watch, { from, to, head }, signal))) return;
+    from = to + 1;
+  }
+}
+
+/** Begins some blocks below the head, and reports everybody. */
+export async function begin<Past extends Seen, Watch extends Followed<Past>, Block extends Seen>(
+  watch: Watch,
+  steps: Steps<Watch, Block, Past>,
+  head: Block,
+  signal: AbortSignal,
+): Promise<void> {
+  const number = Math.max(0, head.number - steps.fullBlocks);
+  const base = number === head.number ? head : await steps.blockAt(watch, number, signal);
+  if (base === null) return;
+  watch.blocks.splice(0, watch.blocks.length, steps.past(base));
+  steps.begun?.(watch, number + 1);
+  for (const address of watch.known.keys()) watch.owed.add(address);
+}
+
+async function unwind<Past extends Seen, Watch extends Followed<Past>, Block extends Seen>(
+  watch: Watch,
+  steps: Steps<Watch, Block, Past>,
+  head: Block,
+  signal: AbortSignal,
+): Promise<void> {
+  const { blocks } = watch;
+  let dropped = 0;
+  for (let tip = blocks.at(-1); tip !== undefined; tip = blocks.at(-1)) {
+    if (tip.number > head.number) {
+      // A shorter chain: either this node is only behind, or blocks above its head are gone.
+      const same = blocks.find(({ number }) => number === head.number);
+      if (same?.hash === head.hash) return;
+    } else {
+      const there =
+        tip.number === head.number ? head : await steps.blockAt(watch, tip.number, signal);
+      if (there?.hash === tip.hash) break;
+    }
+    blocks.pop();
+    dropped += 1;
+    steps.takenBack?.(watch, tip);
+  }
+  if (dropped > 0) watch.log('reorganised', { chain: watch.chain, blocks: dropped });
+  if (blocks.length === 0) await begin(watch, steps, head, signal);
+}
+
+/** The newest block that was read. */
+export function push<Past extends Seen>({ blocks }: Pick<Followed<Past>, 'blocks'>, block: Past) {
+  blocks.push(block);
+  if (blocks.length > rememberedBlocks) blocks.splice(0, blocks.length - rememberedBlocks);
+}
+
+/** Something happened to an escrow: told now, and at every new head until it is deep. */
+export function happened(
+  { owed, shallow }: Pick<Watching, 'owed' | 'shallow'>,
+  address: string,
+  block: number,
+): void {
+  owed.add(address);
+  shallow.set(address, Math.max(block, shallow.get(address) ?? 0));
+}
+
+/** Reports again whatever is on its way to its depth. `arrived` hears of what has come there. */
+export async function comeToDepth(
+  { shallow, known, owed }: Pick<Watching, 'shallow' | 'known' | 'owed'>,
+  deepestFor: (watched: WatchedEscrow) => number | Promise<number>,
+  arrived: (address: string, block: number) => void = () => {},
+): Promise<void> {
+  for (const [address, block] of [...shallow]) {
+    const watched = known.get(address)?.watched;
+    if (watched !== undefined) {
+      owed.add(address);
+      if (block > (await deepestFor(watched))) continue;
+      arrived(address, block);
+    }
+    shallow.delete(address);
+  }
+}
+
+/** All that is to be reported, and no longer owed. */
+export function takeOwed({ owed }: Pick<Watching, 'owed'>): string[] {
+  const touched = [...owed];
+  owed.clear();
+  return touched;
+}

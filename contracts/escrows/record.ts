@@ -1,0 +1,118 @@
+// The record of a deployment on an EVM chain: read from the chain, so that it is the same whoever
+// writes it, and compared with the chain again.
+
+import { type Address, getAddress, type Hex } from 'viem';
+import { codeHashAt, deployer, type Endpoint, reader } from '../evm/create2.ts';
+import { type EscrowRecord, escrowRecords, recordsIn } from '../records.ts';
+import { deployment, initCode } from './artifacts/abi.ts';
+
+export type EvmRecord = EscrowRecord & { readonly family: 'evm' };
+
+type Reader = ReturnType<typeof reader>;
+
+/** What the deployer is called with. */
+const data: Hex = `${deployment.salt}${initCode.slice(2)}`.toLowerCase() as Hex;
+
+export function evmRecords(folder: string = escrowRecords): EvmRecord[] {
+  return recordsIn<EscrowRecord>(folder).filter((each): each is EvmRecord => each.family === 'evm');
+}
+
+/**
+ * `transaction`: what made the contract; null: it is looked for, in the state that the node keeps.
+ * Throws an Error that says what is missing.
+ */
+export async function evmRecordOf(
+  endpoint: Endpoint,
+  network: string,
+  transaction: Hex | null,
+): Promise<EvmRecord> {
+  const client = reader(endpoint);
+  const chainId = await client.getChainId();
+  const hash = transaction ?? (await madeBy(client));
+  const made = await madeIn(client, hash);
+  if (typeof made === 'string') throw new Error(made);
+  return {
+    network,
+    family: 'evm',
+    chainId,
+    contract: deployment.address,
+    sha256: deployment.initCode.sha256.slice(2),
+    bytes: deployment.initCode.bytes,
+    payer: made.payer,
+    transaction: hash,
+    block: made.block,
+    deployedAt: made.at,
+  };
+}
+
+/** What differs between a record and the chain; null: nothing. */
+export async function evmRecordFault(
+  endpoint: Endpoint,
+  record: EvmRecord,
+): Promise<string | null> {
+  const client = reader(endpoint);
+  const chainId = await client.getChainId();
+  const { address, initCode: pinned } = deployment;
+  if (chainId !== record.chainId) {
+    return `the node is of chain ${chainId}, not ${record.chainId} as recorded`;
+  }
+  if (record.contract !== address) return `${record.contract} is recorded, ${address} is pinned`;
+  if (`0x${record.sha256}` !== pinned.sha256)
+    return `${record.sha256} is recorded: other init code`;
+  const made = await madeIn(client, record.transaction as Hex);
+  if (typeof made === 'string') return made;
+  const facts = { payer: made.payer, block: made.block, deployedAt: made.at };
+  for (const [field, value] of Object.entries(facts)) {
+    const recorded = record[field as keyof typeof facts];
+    if (recorded !== value) return `${field} is ${value}, and ${recorded} is recorded`;
+  }
+  return null;
+}
+
+type Made = { readonly payer: Address; readonly block: number; readonly at: string };
+
+/** A sentence where that transaction did not make the contract. */
+async function madeIn(client: Reader, hash: Hex): Promise<Made | string> {
+  const found = await Promise.all([
+    client.getTransaction({ hash }),
+    client.getTransactionReceipt({ hash }),
+  ]).catch(() => null);
+  if (found === null) return `the node knows no transaction ${hash} in a block`;
+  const [sent, receipt] = found;
+  const isCall = sent.to !== null && getAddress(sent.to) === deployer.address;
+  if (!isCall || sent.input.toLowerCase() !== data) {
+    return `${hash} is no call of the CREATE2 deployer with the pinned init code`;
+  }
+  if (receipt.status !== 'success') return `${hash} failed: another made the contract`;
+  const { timestamp } = await client.getBlock({ blockHash: receipt.blockHash });
+  return {
+    payer: getAddress(sent.from),
+    block: Number(receipt.blockNumber),
+    at: new Date(Number(timestamp) * 1_000).toISOString(),
+  };
+}
+
+/** In the first block with code there. */
+async function madeBy(client: Reader): Promise<Hex> {
+  const { address } = deployment;
+  const isThere = async (blockNumber: bigint) =>
+    (await client.getCode({ address, blockNumber })) !== undefined;
+  let without = -1n;
+  let withCode = await client.getBlockNumber();
+  if ((await codeHashAt(client, address)) === null) throw new Error(`nothing is at ${address}`);
+  while (withCode - without > 1n) {
+    const middle = (without + withCode) / 2n;
+    const found = await isThere(middle).catch((cause: unknown) => {
+      const sentence = `the node keeps no state of block ${middle}: name it by --transaction HASH`;
+      throw new Error(sentence, { cause });
+    });
+    if (found) withCode = middle;
+    else without = middle;
+  }
+  const block = await client.getBlock({ blockNumber: withCode, includeTransactions: true });
+  const sent = block.transactions.filter((each) => each.input.toLowerCase() === data);
+  for (const { hash } of sent) {
+    if (typeof (await madeIn(client, hash)) !== 'string') return hash;
+  }
+  throw new Error(`no transaction of block ${withCode} called the deployer: --transaction HASH`);
+}

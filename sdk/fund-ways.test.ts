@@ -1,0 +1,330 @@
+// A token funded by a signature, on a real anvil and bitcoind: by a permit in one transaction, or
+// by an authorization that others send. The market is a stand-in that answers by the pure code.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import test, { after, before } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Hex } from 'viem';
+import { encodeFunctionData } from 'viem/utils';
+import type { SigningReads } from '../chains/adapter.ts';
+import { evmDeployment, evmEscrow } from '../chains/evm/plan.ts';
+import { parseSignature } from '../chains/evm/ways.ts';
+import type { FundAlternative, TypedData } from '../chains/material.ts';
+import { type Progress, type SettleInput, settle } from './settle.ts';
+import { settleMany } from './settle-many.ts';
+import type { Store } from './stores/store.ts';
+import { type Coin, coinAbi, newCoin, offering } from './testing/paper-ways.ts';
+import {
+  type Anvil,
+  anvilOf,
+  evmKey,
+  isFunded,
+  later,
+  rpcUrlOf,
+  running,
+  sideOf,
+  until,
+  withAdapter,
+} from './testing/stuck.ts';
+import { type Scene, type TwoChains, twoChains } from './testing/two-chains.ts';
+import { evmWallet } from './wallets/evm.ts';
+import type { EvmWallet } from './wallets/wallet.ts';
+
+const limits = { timeout: 120_000 };
+const chainId = 31_337;
+const { contract } = evmDeployment(chainId);
+let chains: TwoChains;
+let anvil: Anvil;
+let coin: Coin;
+let keeper: EvmWallet;
+let rpcUrl: string;
+
+before(async () => {
+  chains = await twoChains();
+  anvil = await anvilOf(chains);
+  coin = await newCoin(anvil);
+  rpcUrl = await rpcUrlOf(chains, 'evm');
+  keeper = newWallet();
+  await chains.dev.faucet({ chain: evmKey, address: keeper.address });
+}, limits);
+after(async () => {
+  await chains?.stop();
+}, limits);
+
+const newWallet = () =>
+  evmWallet({ rpcUrl, chainId, privateKey: `0x${randomBytes(32).toString('hex')}` });
+const countOf = async (address: string) =>
+  Number(await anvil.call<string>('eth_getTransactionCount', [address, 'latest']));
+const etherOf = async (address: string) =>
+  BigInt(await anvil.call<string>('eth_getBalance', [address, 'latest']));
+
+type Makes = {
+  readonly gas: boolean;
+  readonly more?: Partial<SettleInput>;
+  /** What stands in the place of the wallet's own signing. */
+  readonly signs?: (wallet: EvmWallet, data: TypedData, signal: AbortSignal) => Promise<string>;
+};
+
+/** A maker who gives 500 dollars of that coin, with a wallet of its own, and its taker. */
+async function making({ gas, more = {}, signs }: Makes) {
+  const own = newWallet();
+  const texts: TypedData[] = [];
+  const signTypedData = async (data: TypedData, signal: AbortSignal): Promise<string> => {
+    texts.push(data);
+    if (signs !== undefined) return signs(own, data, signal);
+    return (await own.signTypedData?.(data, signal)) ?? '';
+  };
+  const wallet = { ...own, signTypedData };
+  if (gas) await chains.dev.faucet({ chain: evmKey, address: own.address });
+  await coin.mint(own.address, 1_000_000_000n);
+  const usual = chains.purses.maker;
+  chains.purses.maker = { ...usual, evm: wallet };
+  const scene: Scene = chains.swap(coin);
+  const given = await sideOf(scene, 'maker', more);
+  chains.purses.maker = usual;
+  const taker = await sideOf(scene, 'taker');
+  const { input, relay } = offering(given, { scene, coin, keeper, party: 'maker' });
+  const told: Progress[] = [];
+  const maker = { ...input, onProgress: (each: Progress) => void told.push(each) };
+  return { scene, maker, taker, relay, wallet, texts, told };
+}
+
+/** The side with another word of its own node about tokens. */
+function reading(input: SettleInput, more: Partial<SigningReads>): SettleInput {
+  return withAdapter(input, evmKey, ({ signing }) =>
+    signing === undefined ? {} : { signing: { ...signing, ...more } },
+  );
+}
+
+/** Both to their ends. */
+async function ends(...sides: readonly SettleInput[]) {
+  return (await Promise.all(sides.map((side) => settle(side)))).map(({ end }) => end);
+}
+
+const received = ['received', 'received'];
+
+test('a permit of exactly the amount funds in one transaction', limits, async () => {
+  const { maker, taker, wallet, texts } = await making({ gas: true });
+  assert.deepEqual(await ends(maker, taker), received);
+  assert.deepEqual(
+    texts.map(({ primaryType, message }) => [primaryType, message.value]),
+    [['Permit', '500000000']],
+  );
+  assert.equal(await countOf(wallet.address), 1);
+  assert.equal(await coin.read('allowance', [wallet.address, contract]), 0n);
+});
+
+test('a standing permit is signed once: the next swap needs none', limits, async () => {
+  const first = await making({ gas: true, more: { allowance: 'standing' } });
+  assert.deepEqual(await ends(first.maker, first.taker), received);
+  assert.equal(first.texts[0]?.message.value, `${2n ** 256n - 1n}`);
+  assert.ok((await coin.read('allowance', [first.wallet.address, contract])) >= 500_000_000n);
+  const purse = chains.purses.maker;
+  chains.purses.maker = { ...purse, evm: first.wallet };
+  const scene = chains.swap(coin);
+  const given = await sideOf(scene, 'maker');
+  chains.purses.maker = purse;
+  const { input } = offering(given, { scene, coin, keeper, party: 'maker' });
+  assert.deepEqual(await ends(input, await sideOf(scene, 'taker')), received);
+  assert.equal(first.texts.length, 1);
+  assert.equal(await countOf(first.wallet.address), 2);
+});
+
+test('a permit that somebody else used first does not stop the funding', limits, async () => {
+  const frontRun = async (wallet: EvmWallet, data: TypedData, signal: AbortSignal) => {
+    const signature = (await wallet.signTypedData?.(data, signal)) ?? '';
+    const { v, r, s } = parseSignature(signature);
+    const { owner, spender, value, deadline } = data.message;
+    const args = [owner, spender, BigInt(value ?? 0), BigInt(deadline ?? 0), v, r, s];
+    const call = { abi: coinAbi, functionName: 'permit', args } as never;
+    const [from] = await anvil.call<string[]>('eth_accounts');
+    const sent = { from, to: coin.address, data: encodeFunctionData(call) as Hex };
+    await anvil.call('eth_sendTransaction', [sent]);
+    return signature;
+  };
+  const { maker, taker, wallet } = await making({ gas: true, signs: frontRun });
+  assert.deepEqual(await ends(maker, taker), received);
+  assert.equal(await countOf(wallet.address), 1);
+});
+
+test('a permit that fails on the own node gives way to an approval', limits, async () => {
+  const { maker, taker, wallet, told } = await making({ gas: true });
+  const refusing = reading(maker, { trial: async () => 'it reverts' });
+  assert.deepEqual(await ends(refusing, taker), received);
+  assert.equal(await countOf(wallet.address), 2);
+  assert.ok(told.some(({ text }) => text === 'approves instead of a permit: it reverts'));
+});
+
+test('without gas one signature funds, and the market sends it', limits, async () => {
+  const { maker, taker, wallet, relay, texts } = await making({ gas: false });
+  assert.deepEqual(await ends(maker, taker), received);
+  assert.deepEqual([await etherOf(wallet.address), await countOf(wallet.address)], [0n, 0]);
+  assert.deepEqual(
+    texts.map(({ primaryType }) => primaryType),
+    ['ReceiveWithAuthorization'],
+  );
+  assert.equal(new Set(relay.given.map(({ signature }) => signature)).size, 1);
+});
+
+test(
+  'a signature is kept before the market has it, and handed out again after a crash',
+  limits,
+  async () => {
+    const { maker, taker, relay, texts, scene } = await making({ gas: false });
+    const others = running(taker);
+    let atOnce: string | undefined;
+    const store: Store = {
+      ...maker.store,
+      putSwap: async (record) => {
+        if (record.authorization) assert.deepEqual(relay.given, []);
+        await maker.store.putSwap(record);
+        atOnce ??= record.authorization?.signature;
+      },
+    };
+    await until({ ...maker, store }, ({ step }) => step === 'signed');
+    assert.deepEqual(relay.given, []);
+    // Whatever the market says of the leg meanwhile.
+    const { escrow } = (await maker.store.getSwap(maker.swapId))?.authorization ?? {};
+    assert.equal(escrow, scene.market.watched('a').address);
+    assert.deepEqual(await ends(maker), ['received']);
+    assert.equal((await others.end).end, 'received');
+    assert.equal(texts.length, 1);
+    assert.deepEqual(
+      relay.given.map(({ signature }) => signature),
+      relay.given.map(() => atOnce),
+    );
+  },
+);
+
+test('where the market does not send it, this side does once it has gas', limits, async () => {
+  const { scene, maker, taker, relay, wallet, texts } = await making({ gas: false });
+  relay.does = 'refuse';
+  const others = running(taker);
+  const own = running({ ...maker, marketPollMs: 100 });
+  await own.next('market_refused');
+  // Another escrow of the same hashlock is for nobody to sign now.
+  const { terms, address: signed } = scene.market.watched('a');
+  const lane = { number: '5a'.repeat(12), counter: 1 };
+  const { address: escrow } = evmEscrow({ ...terms, lane }, evmDeployment(chainId));
+  scene.market.lie((swap) => {
+    const a = { ...swap.legs.a, lane, escrow };
+    return { ...swap, legs: { ...swap.legs, a } };
+  });
+  while (relay.given.length < 4) await sleep(50);
+  assert.ok(relay.given.every((given) => given.escrow === signed));
+  scene.market.lie((swap) => swap);
+  // What it says that it has sent is not believed for ever either.
+  relay.does = 'pretend';
+  await chains.dev.faucet({ chain: evmKey, address: wallet.address });
+  assert.equal((await own.end).end, 'received');
+  assert.equal((await others.end).end, 'received');
+  assert.equal(await countOf(wallet.address), 1);
+  assert.equal(texts.length, 1);
+});
+
+test(
+  'a signature that nobody sends is over when its chain says so at depth, and not before',
+  limits,
+  async () => {
+    const { maker, taker, relay, texts } = await making({ gas: false });
+    relay.does = 'pretend';
+    await until(taker, isFunded);
+    await until(maker, isFunded);
+    const record = await maker.store.getSwap(maker.swapId);
+    const validBefore = record?.authorization?.validBefore ?? 0;
+    const late = later(maker, validBefore - chains.now() + 4_000);
+    const at = (mayOpen: boolean) =>
+      withAdapter(late, evmKey, ({ ways }) =>
+        ways === undefined ? {} : { ways: { ...ways, mayOpen: async () => mayOpen } },
+      );
+    await until(at(true), ({ step, text }) => step === 'waiting' && /may land until/.test(text));
+    assert.ok((await maker.store.getSwap(maker.swapId))?.authorization);
+    const outcome = await settle(at(false));
+    assert.equal(outcome.end, 'nothing');
+    assert.equal((await maker.store.getSwap(maker.swapId))?.authorization, null);
+    assert.equal(texts.length, 1);
+  },
+);
+
+test('what another key has signed is handed out to nobody', limits, async () => {
+  const signs = async (_: EvmWallet, data: TypedData, signal: AbortSignal) =>
+    (await keeper.signTypedData?.(data, signal)) ?? '';
+  const { maker, taker, relay } = await making({ gas: false, signs });
+  await until(taker, isFunded);
+  await assert.rejects(settle(maker), { code: 'no_wallet' });
+  assert.deepEqual(relay.given, []);
+  assert.equal((await maker.store.getSwap(maker.swapId))?.authorization, undefined);
+});
+
+type Lie = (alternative: FundAlternative) => unknown;
+const message =
+  (more: Record<string, string>): Lie =>
+  (each) => ({
+    ...each,
+    typedData: each.typedData && {
+      ...each.typedData,
+      message: { ...each.typedData.message, ...more },
+    },
+  });
+const domain =
+  (more: Record<string, string>): Lie =>
+  (each) => ({
+    ...each,
+    typedData: each.typedData && {
+      ...each.typedData,
+      domain: { ...each.typedData.domain, ...more },
+    },
+  });
+const stranger = `0x${'5a'.repeat(20)}`;
+const lies: Record<string, Lie> = {
+  'pays somebody else': message({ to: stranger, spender: stranger }),
+  'moves more': message({ value: '1000000000' }),
+  'lasts longer': message({ validBefore: '99999999999', deadline: '99999999999' }),
+  'is of another escrow, or has another owner': message({
+    nonce: `0x${'11'.repeat(32)}`,
+    owner: stranger,
+  }),
+  'is for another token': domain({ verifyingContract: stranger }),
+  'is for another chain': domain({ chainId: '1' }),
+  'has a domain that is not the token’s': domain({ name: 'Dev Coins' }),
+  'is another message': (each) => ({
+    ...each,
+    typedData: each.typedData && { ...each.typedData, primaryType: 'TransferWithAuthorization' },
+  }),
+  'is carried by another call': (each) => ({
+    ...each,
+    call: each.call && { ...each.call, to: stranger },
+  }),
+};
+
+test('a text that differs from the own terms is never signed', limits, async () => {
+  for (const gas of [true, false]) {
+    const { maker, taker, relay, texts } = await making({ gas });
+    await until(taker, isFunded);
+    for (const [what, lie] of Object.entries(lies)) {
+      relay.alter = lie;
+      await assert.rejects(settle(maker), { name: 'VerificationError' }, `${gas}: ${what}`);
+      assert.deepEqual(texts, [], what);
+    }
+    assert.deepEqual(relay.given, []);
+  }
+});
+
+test('a leg without gas that somebody refunds in a batch ends its swap', limits, async () => {
+  const { maker, taker, wallet } = await making({ gas: false });
+  await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
+  const record = await maker.store.getSwap(maker.swapId);
+  assert.ok(record);
+  await chains.move(record.swap.legs.a.timelock - chains.now() + 60);
+  const { sources, store } = maker;
+  const wallets = new Map([[evmKey, keeper]]);
+  const { batches } = await settleMany({ chain: evmKey, sources, wallets, store, pollMs: 50 });
+  assert.deepEqual(
+    batches.map(({ verb, swapIds, state }) => [verb, swapIds, state]),
+    [['refund', [maker.swapId], 'mined']],
+  );
+  const { end, txids } = await settle(maker);
+  assert.deepEqual([end, txids.a.refund], ['refunded', batches[0]?.txid]);
+  assert.equal(await countOf(wallet.address), 0);
+});

@@ -1,0 +1,234 @@
+// Many escrows settled at once, on a real anvil and the TRON dev chain: with public secrets alone,
+// and without what would revert the others.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import test, { after, before } from 'node:test';
+import { parseEther } from 'viem';
+import { mostInBatch } from '../chains/escrows/batch.ts';
+import { startAnvil, type TestChain } from '../chains/evm/testing/anvil.ts';
+import {
+  claim,
+  deployToken,
+  fund,
+  funder,
+  type Leg,
+  later,
+  mint,
+  newLeg,
+} from '../chains/evm/testing/swap.ts';
+import {
+  anyone,
+  fund as fundOnTron,
+  newLeg as newTronLeg,
+  startTron,
+} from '../chains/tron/testing/chain.ts';
+import type { ChainSource, SettleInput } from './settle.ts';
+import { settleMany } from './settle-many.ts';
+import { devPolicies, evmSource, tronSource } from './sources.ts';
+import { memoryStore } from './stores/memory.ts';
+import type { Store, SwapRecord } from './stores/store.ts';
+import { honestSwap, now, swapId, tradeOf, views } from './testing/honest.ts';
+import { verifySwap } from './verify.ts';
+import { evmWallet } from './wallets/evm.ts';
+import { tronWallet } from './wallets/tron.ts';
+
+const limits = { timeout: 120_000 };
+const chainKey = 'evm-dev';
+let chain: TestChain;
+let source: ChainSource;
+before(async () => {
+  chain = await startAnvil();
+  const rpcUrls = [chain.rpcUrl];
+  source = evmSource({ chain: chainKey, chainId: chain.chainId, rpcUrls });
+}, limits);
+after(async () => {
+  await source?.adapter.close();
+  await chain?.stop();
+}, limits);
+
+/** The record of who is paid by this leg (taker) or funds it (maker), on leg `a`. */
+function recordOf(leg: Leg, party: 'maker' | 'taker', more: Partial<SwapRecord>): SwapRecord {
+  const trade = tradeOf(party);
+  const swap = verifySwap(honestSwap(party), trade, views, { swapId, now });
+  const { terms, escrow } = leg;
+  const { a, b } = swap.legs;
+  const own = { ...a, amount: terms.amount, timelock: terms.timelock, requiredConfirmations: 1 };
+  const legs = { b, a: { ...own, escrow: { address: escrow.address, redeemScript: null, terms } } };
+  const id = crypto.randomUUID();
+  return {
+    trade: { ...trade, threadId: id },
+    swap: { ...swap, id, hashlock: terms.hashlock, agreedAt: escrow.since, legs },
+    ...{ funding: null, claim: null, refund: null, publicSecret: null },
+    ...more,
+  };
+}
+
+/** A stranger with gas, whoever the receivers are, and what it keeps. */
+async function side(records: readonly SwapRecord[], store: Store = memoryStore()) {
+  const privateKey = `0x${randomBytes(32).toString('hex')}`;
+  const wallet = evmWallet({ rpcUrl: chain.rpcUrl, chainId: chain.chainId, privateKey });
+  const address = wallet.address as `0x${string}`;
+  await chain.client.setBalance({ address, value: parseEther('1') });
+  for (const record of records) await store.putSwap(record);
+  const input: Pick<SettleInput, 'sources' | 'wallets' | 'store' | 'pollMs'> = {
+    sources: new Map([[chainKey, source]]),
+    wallets: new Map([[chainKey, wallet]]),
+    ...{ store, pollMs: 50 },
+  };
+  const count = () => chain.client.getTransactionCount({ address });
+  return { ...input, chain: chainKey, count };
+}
+
+const stateOf = async (leg: Leg) => {
+  const facts = await source.adapter.readEscrow(leg.escrow, AbortSignal.timeout(15_000));
+  return facts.claimed ? 'claimed' : facts.refunded ? 'refunded' : facts.funded ? 'open' : 'none';
+};
+const statesOf = (legs: readonly Leg[]) => Promise.all(legs.map(stateOf));
+const idOf = ({ swap }: SwapRecord) => swap.id;
+
+async function fundedLegs(count: number, over: Parameters<typeof newLeg>[1] = {}) {
+  const legs: Leg[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const leg = await newLeg(chain, over);
+    await fund(chain, leg);
+    legs.push(leg);
+  }
+  return legs;
+}
+
+test(
+  'claims with public secrets go in one transaction, and a secret that is kept in none',
+  limits,
+  async () => {
+    const legs = await fundedLegs(4);
+    const kept = legs
+      .slice(0, 3)
+      .map((leg) => recordOf(leg, 'taker', { publicSecret: leg.secret }));
+    const own = recordOf(legs[3] as Leg, 'taker', {});
+    const store = memoryStore();
+    await store.putSecret(own.swap.hashlock, (legs[3] as Leg).secret);
+    const many = await side([...kept, own], store);
+    const { batches, left } = await settleMany(many);
+    assert.deepEqual(left, []);
+    const [batch] = batches;
+    assert.deepEqual(
+      [batches.length, batch?.verb, batch?.state, batch?.swapIds.toSorted()],
+      [1, 'claim', 'mined', kept.map(idOf).toSorted()],
+    );
+    assert.equal(await many.count(), 1);
+    assert.deepEqual(await statesOf(legs), ['claimed', 'claimed', 'claimed', 'open']);
+    const { input } = await chain.client.getTransaction({ hash: batch?.txid as `0x${string}` });
+    assert.ok(!input.includes((legs[3] as Leg).secret));
+    assert.deepEqual(await settleMany(many), { batches: [], left: [] });
+  },
+);
+
+test('one payment that fails is left out and told, and the others are paid', limits, async () => {
+  const token = await deployToken(chain, 'DevDollar');
+  await mint(chain, token, funder.address, 10_000n);
+  const good = [...(await fundedLegs(2, { token })), ...(await fundedLegs(1))];
+  // A contract that takes no coins.
+  const bad = await fundedLegs(1, { payout: { address: token, pubkey: null } });
+  const all = [good[0], bad[0], good[1], good[2]] as Leg[];
+  const records = all.map((leg) => recordOf(leg, 'taker', { publicSecret: leg.secret }));
+  const many = await side(records);
+  const { batches, left } = await settleMany(many);
+  assert.deepEqual(
+    left.map(({ swapId: id }) => id),
+    [records[1]?.swap.id],
+  );
+  assert.match(left[0]?.why ?? '', /a claim of 1 escrows on evm-dev would fail/);
+  assert.equal(batches.length, 1);
+  assert.deepEqual(await statesOf(good), ['claimed', 'claimed', 'claimed']);
+  assert.deepEqual(await statesOf(bad), ['open']);
+});
+
+test(
+  'refunds wait for their timelock; what was claimed or sent before is in no batch',
+  limits,
+  async () => {
+    const { timestamp } = await chain.client.getBlock();
+    const soon = Number(timestamp) + 2_000;
+    const due = await fundedLegs(3, { timelock: soon, fundBefore: soon - 1_000 });
+    const early = await fundedLegs(1);
+    const [, claimed, sent] = due as [Leg, Leg, Leg];
+    await claim(chain, claimed);
+    await later(chain, 2_100);
+    const records = [...due, ...early].map((leg) => recordOf(leg, 'maker', {}));
+    const raw = { txid: `0x${'11'.repeat(32)}`, raw: '0x' };
+    const resent = { ...(records[2] as SwapRecord), refund: raw };
+    const many = await side([...records.slice(0, 2), resent, ...records.slice(3)]);
+    const { batches, left } = await settleMany(many);
+    assert.deepEqual(
+      batches.map(({ verb, swapIds, state }) => [verb, swapIds, state]),
+      [['refund', [records[0]?.swap.id], 'mined']],
+    );
+    assert.deepEqual(
+      left.map(({ swapId: id, why }) => [id, why]),
+      [[resent.swap.id, 'its own refund was sent: settle looks after it']],
+    );
+    assert.deepEqual(await statesOf([...due, ...early]), ['refunded', 'claimed', 'open', 'open']);
+    assert.equal(await stateOf(sent), 'open');
+  },
+);
+
+test('no batch is longer than it may be, nor than one is told', limits, async () => {
+  const legs = await fundedLegs(5);
+  const records = legs.map((leg) => recordOf(leg, 'taker', { publicSecret: leg.secret }));
+  const many = await side(records);
+  const { batches } = await settleMany({ ...many, most: 2 });
+  assert.deepEqual(
+    batches.map(({ swapIds }) => swapIds.length),
+    [2, 2, 1],
+  );
+  assert.ok((await statesOf(legs)).every((state) => state === 'claimed'));
+  assert.equal(mostInBatch, 20);
+});
+
+test('on TRON many claims are one transaction too', limits, async () => {
+  const tron = await startTron();
+  const key = 'tron-dev';
+  const sources = [{ url: tron.url }];
+  const { deployment } = tron;
+  const own = tronSource({ chain: key, deployment, sources, policy: devPolicies.tron });
+  try {
+    const legs = [newTronLeg(tron), newTronLeg(tron, { token: tron.token('DevDollar') })];
+    for (const leg of legs) await fundOnTron(tron, leg);
+    const store = memoryStore();
+    for (const leg of legs) {
+      const record = recordOf(leg, 'taker', { publicSecret: leg.secret });
+      const { a } = record.swap.legs;
+      const onTron = { ...a, chain: key, family: 'tron' } as const;
+      const legsOf = { ...record.swap.legs, a: onTron };
+      await store.putSwap({ ...record, swap: { ...record.swap, legs: legsOf } });
+    }
+    const privateKey = Buffer.from(anyone.key).toString('hex');
+    const wallet = tronWallet({ chain: key, sources, privateKey });
+    await tron.dev.setAutomatic(true);
+    const { batches, left } = await settleMany({
+      ...{ chain: key, store, pollMs: 50 },
+      sources: new Map([[key, own]]),
+      wallets: new Map([[key, wallet]]),
+    });
+    assert.deepEqual(left, []);
+    assert.deepEqual(
+      batches.map(({ swapIds, state }) => [swapIds.length, state]),
+      [[2, 'mined']],
+    );
+    for (const { escrow } of legs) {
+      const facts = await own.adapter.readEscrow(escrow, AbortSignal.timeout(15_000));
+      assert.equal(facts.claimed?.txid, batches[0]?.txid);
+    }
+  } finally {
+    await own.adapter.close();
+    await tron.stop();
+  }
+});
+
+test('a chain that settles each escrow by itself is refused', limits, async () => {
+  const { buildBatch: _, ...adapter } = source.adapter;
+  const many = await side([]);
+  const sources = new Map([[chainKey, { ...source, adapter }]]);
+  await assert.rejects(settleMany({ ...many, sources }), { code: 'no_source' });
+});

@@ -1,0 +1,41 @@
+// What the market builds for the own funding, checked like anybody's bytes.
+
+import type { FundQuery } from '../client.ts';
+import { ParleyApiError } from '../errors.ts';
+import type { SwapRecord } from '../stores/store.ts';
+import type { Built } from '../types.ts';
+import { verifyMaterial } from '../verify-material.ts';
+import { type Context, legOf, ownSides, sourceOf } from './context.ts';
+import { asked } from './market.ts';
+
+/** null: the market is gone or refuses for now, which is told. */
+export async function askToFund(
+  context: Context,
+  record: SwapRecord,
+  { sign }: Pick<FundQuery, 'sign'> = {},
+): Promise<Built | null> {
+  const { client, allowance } = context;
+  const { gives } = ownSides(record);
+  if (client === null) {
+    context.tell('waiting', gives, 'the market is gone: nothing new is funded');
+    return null;
+  }
+  try {
+    const built = await asked(context, (how) =>
+      client.fund(context.swapId, gives, { ...how, allowance, sign }),
+    );
+    const leg = legOf(record, gives);
+    const { view } = sourceOf(context, leg.chain);
+    const { deadlines } = record.swap;
+    const validUntil = leg.long ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
+    const limits = { validUntil, outputs: null, now: await context.now() };
+    const wanted = { verb: 'fund', ...(allowance === undefined ? {} : { allowance }) } as const;
+    verifyMaterial(built, wanted, leg.escrow.terms, view, limits);
+    return built;
+  } catch (error) {
+    if (!(error instanceof ParleyApiError)) throw error;
+    if (!error.unreachable && error.status !== 409) throw error;
+    context.tell('market_refused', gives, error.message);
+    return null;
+  }
+}

@@ -1,0 +1,56 @@
+// Before a text is signed that moves money: whether it is what the own terms come to, by the token
+// as the own node shows it; and whether what was signed is the refund address's own signature.
+
+import { sameAddress } from '../../../chains/evm/address.ts';
+import type { Allowance } from '../../../chains/evm/plan.ts';
+import { signerOf, typedDataProblems } from '../../../chains/evm/ways.ts';
+import type { FundAlternative, TypedData } from '../../../chains/material.ts';
+import { SettleError, VerificationError } from '../../errors.ts';
+import type { EvmWallet } from '../../wallets/wallet.ts';
+import { type Context, type SetLeg, sourceOf } from '../context.ts';
+import type { On } from '../hands/hand.ts';
+
+/** The own node's view of the token, and the own plan of the chain. */
+export function signingOf(context: Context, leg: SetLeg) {
+  const { adapter, view } = sourceOf(context, leg.chain);
+  if (view.family !== 'evm') throw new VerificationError('view.family', 'evm', view.family);
+  if (adapter.signing === undefined) {
+    throw new SettleError('no_source', `the source of "${leg.chain}" cannot check signatures`);
+  }
+  return { reads: adapter.signing, deployment: view.deployment };
+}
+
+/**
+ * Throws VerificationError with all that differs. A permit's number is the own node's to say: the
+ * market may be a block ahead of it.
+ */
+export async function mustBeOwnText(
+  context: Context,
+  leg: SetLeg,
+  alternative: FundAlternative,
+  { allowance, latestDeadline }: { allowance: Allowance; latestDeadline: number },
+): Promise<void> {
+  const { reads, deployment } = signingOf(context, leg);
+  const { terms } = leg.escrow;
+  const separator = await reads.separator(terms.token ?? '', context.limit());
+  const field = `alternatives.${alternative.way}`;
+  if (separator === null) {
+    throw new VerificationError(`${field}.typedData.domain`, 'of a token that has one', 'some');
+  }
+  const view = { separator, nonce: null, allowance, latestDeadline };
+  const problems = typedDataProblems(alternative, terms, deployment, view);
+  if (problems.length === 0) return;
+  throw new VerificationError(field, 'what these terms come to', problems.join('; '));
+}
+
+/** Throws `no_wallet` where the wallet has signed with another key, or by code. */
+export async function signText(
+  { context, leg, wallet }: On<EvmWallet>,
+  text: TypedData,
+): Promise<string> {
+  const signature = await wallet.signTypedData?.(text, context.limit());
+  const { address } = leg.escrow.terms.refund;
+  const signer = signature === undefined ? 'nobody' : signerOf(text, signature);
+  if (signature !== undefined && sameAddress(signer, address)) return signature;
+  throw new SettleError('no_wallet', `the funding of ${address} was signed by ${signer}`);
+}

@@ -1,0 +1,148 @@
+// Tests only: a market that offers signatures for the funding of a token, and sends what was signed
+// with a gas key of its own; and that token, on the anvil of two-chains.ts.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { encodeFunctionData, type Hex, parseAbi } from 'viem';
+import { evmDeployment, fundCalls } from '../../chains/evm/plan.ts';
+import {
+  authorizationAlternative,
+  permitAlternative,
+  signedCall,
+  type TokenAbilities,
+} from '../../chains/evm/ways.ts';
+import type { EvmCall, EvmMaterial, FundAlternative, TokenDomain } from '../../chains/material.ts';
+import type { FundQuery, ParleyClient } from '../client.ts';
+import { ParleyApiError } from '../errors.ts';
+import type { SettleInput } from '../settle.ts';
+import type { EvmWallet } from '../wallets/wallet.ts';
+import { type Anvil, evmKey } from './stuck.ts';
+import type { Scene } from './two-chains.ts';
+
+const chainId = 31_337;
+const deployment = evmDeployment(chainId);
+const folder = join(import.meta.dirname, '../../contracts/escrows/artifacts');
+
+export const coinAbi = parseAbi([
+  'function mint(address to, uint256 value)',
+  'function balanceOf(address) view returns (uint256)',
+  'function allowance(address, address) view returns (uint256)',
+  'function permit(address, address, uint256, uint256, uint8, bytes32, bytes32)',
+]);
+
+export type Coin = {
+  readonly address: string;
+  readonly decimals: number;
+  readonly abilities: TokenAbilities;
+  mint(to: string, value: bigint): Promise<void>;
+  read(functionName: 'balanceOf' | 'allowance', args: readonly string[]): Promise<bigint>;
+};
+
+/** A dollar with permits and authorizations, as USDC has them. */
+export async function newCoin(anvil: Anvil): Promise<Coin> {
+  const { bytecode } = JSON.parse(readFileSync(join(folder, 'DevCoin.json'), 'utf8')) as {
+    bytecode: Hex;
+  };
+  const [from] = await anvil.call<string[]>('eth_accounts');
+  const sent = async (call: object) => {
+    const txid = await anvil.call<string>('eth_sendTransaction', [{ from, ...call }]);
+    for (;;) {
+      type Receipt = { contractAddress: string | null } | null;
+      const receipt = await anvil.call<Receipt>('eth_getTransactionReceipt', [txid]);
+      if (receipt !== null) return receipt.contractAddress ?? '';
+    }
+  };
+  const address = await sent({ data: bytecode });
+  const domain: TokenDomain = {
+    ...{ name: 'Dev Coin', version: '2' },
+    ...{ chainId: `${chainId}`, verifyingContract: address },
+  };
+  return {
+    address,
+    decimals: 6,
+    abilities: { permit: domain, authorization: domain },
+    mint: async (to, value) => {
+      const args = [to as Hex, value] as const;
+      await sent({
+        to: address,
+        data: encodeFunctionData({ abi: coinAbi, functionName: 'mint', args }),
+      });
+    },
+    read: async (functionName, args) => {
+      const data = encodeFunctionData({ abi: coinAbi, functionName, args: args as never });
+      return BigInt(await anvil.call<string>('eth_call', [{ to: address, data }, 'latest']));
+    },
+  };
+}
+
+export type Relay = {
+  /** What it was given, in order. */
+  readonly given: { readonly signature: string; readonly escrow: string }[];
+  /** What it does with a signature: sends it, refuses it, or says that it has sent it. */
+  does: 'send' | 'refuse' | 'pretend';
+  /** Changes what it offers. */
+  alter: (alternative: FundAlternative) => unknown;
+};
+
+type Offering = {
+  readonly scene: Scene;
+  readonly coin: Coin;
+  readonly keeper: EvmWallet;
+  readonly party: 'maker' | 'taker';
+};
+
+/** The side with this market; it gives leg `a`. */
+export function offering(
+  input: SettleInput,
+  { scene, coin, keeper, party }: Offering,
+): { readonly input: SettleInput; readonly relay: Relay } {
+  const relay: Relay = { given: [], does: 'send', alter: (each) => each };
+  const market = scene.market.client(party);
+  const { terms } = scene.market.watched('a');
+  const owner = terms.refund.address;
+  const source = input.sources.get(evmKey);
+  const { signing } = source?.adapter ?? {};
+  if (source === undefined || signing === undefined) throw new Error('no source that can sign');
+  const never = new AbortController().signal;
+  const fund = async (_: string, leg: 'a', { allowance, sign }: FundQuery = {}) => {
+    const built = (await market.fund('', leg)) as EvmMaterial;
+    const held = await coin.read('allowance', [owner, deployment.contract]);
+    const value = allowance === 'standing' ? 2n ** 256n - 1n : terms.amount;
+    const nonce = (await signing.permitNonce(coin.address, owner, never)) ?? 0n;
+    const values = { nonce, value, deadline: terms.fundBefore ?? 0 };
+    const permit = permitAlternative(terms, deployment, coin.abilities, values);
+    const text = authorizationAlternative(terms, deployment, coin.abilities);
+    const signed = sign === undefined ? { typedData: null, call: null } : {};
+    const isOffered = relay.does !== 'refuse' || relay.given.length === 0;
+    return {
+      ...built,
+      txs: fundCalls(terms, deployment, held, allowance),
+      alternatives: [permit, { ...text, ...signed, relay: isOffered }].map((each) =>
+        relay.alter(each as FundAlternative),
+      ),
+    };
+  };
+  let sent: string | null = null;
+  const submit = async (call: EvmCall): Promise<string> => {
+    const kept = await keeper.sign(chainId, call, never);
+    const { adapter } = source;
+    return adapter.broadcast(await adapter.readSigned(kept.raw, never), never);
+  };
+  const relayFunding = async (
+    _: string,
+    __: string,
+    given: { readonly signature: string; readonly escrow: string },
+  ) => {
+    relay.given.push(given);
+    if (relay.does === 'refuse') {
+      const message = 'the cap of fundings is used up';
+      throw new ParleyApiError({ status: 409, code: 'relay_unavailable', message });
+    }
+    const call = authorizationAlternative(terms, deployment, coin.abilities)?.call;
+    if (call == null) throw new Error('no authorization');
+    if (relay.does === 'send') sent ??= await submit(signedCall(call, given.signature));
+    return { relayed: true, txid: sent ?? `0x${'00'.repeat(32)}` };
+  };
+  const client = { ...market, fund, relayFunding } as unknown as ParleyClient;
+  return { input: { ...input, client }, relay };
+}

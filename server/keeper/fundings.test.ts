@@ -1,0 +1,371 @@
+// Fundings that a party without a coin signed, sent by the keeper on a real EVM chain: from a cap of
+// their own, out of what nothing else needs, behind everything else.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { ParleyError } from '../../core/errors.ts';
+import type { Asset } from '../db/assets.ts';
+import { keeperSums } from '../db/keeper-attempts.ts';
+import { fundingSums } from '../db/keeper-fundings.ts';
+import { evm2, must } from '../settle/testing/world.ts';
+import type { Gas } from './gas.ts';
+import { giveTurnBack, turnOn } from './sign.ts';
+import { dayOf } from './spending.ts';
+import {
+  attemptsOn,
+  type Deal,
+  type Desk,
+  deepen,
+  ether,
+  fundedDeal,
+  hurry,
+  jobsOf,
+  keep,
+  type Loose,
+  relay,
+  startDesk,
+  swapOf,
+} from './testing/desk.ts';
+import {
+  askFunding,
+  dollarDeal,
+  dollarsOf,
+  escrowOf,
+  fundBySignature,
+  listDollar,
+  mintDollars,
+  signatureOf,
+} from './testing/funding.ts';
+
+const limits = { timeout: 120_000 };
+let desk: Desk;
+let gas: Loose;
+let given: Gas;
+let dollar: Asset;
+before(async () => {
+  desk = await startDesk();
+  gas = desk.deps.gas.get(evm2) as Loose;
+  given = { ...gas, dailyCap: ether / 2n };
+  dollar = await listDollar(desk);
+}, limits);
+beforeEach(() => {
+  Object.assign(gas, given);
+});
+after(() => desk?.close());
+
+const refused =
+  (says: RegExp, code = 'relay_unavailable') =>
+  (error: unknown) => {
+    assert.ok(error instanceof ParleyError, String(error));
+    assert.equal(error.code, code, error.message);
+    assert.match(error.message, says);
+    return true;
+  };
+const sumsOf = (deal: Deal) => {
+  const since = dayOf(desk.deps.now());
+  const of = { chain: evm2, since, accountId: deal.maker.accountId, except: null };
+  return Promise.all([fundingSums(desk.deps.db, of), keeperSums(desk.deps.db, of)]);
+};
+const passes = async (count = 1) => {
+  for (let pass = 0; pass < count; pass += 1) {
+    await hurry(desk);
+    await keep(desk);
+    await deepen(desk);
+  }
+};
+/** What its funder signed and may do with it by itself. */
+const cancel = async (deal: Deal) => {
+  const to = '0x000000000000000000000000000000000000dEaD';
+  const word = (value: string) => value.slice(2).padStart(64, '0');
+  const all = `0x${(await dollarsOf(desk, dollar, deal.maker.evmAccount.address)).toString(16)}`;
+  const data = `0xa9059cbb${word(to)}${word(all)}`;
+  const from = deal.maker.evmAccount.address;
+  const rpc = desk.rpc(evm2);
+  await rpc('anvil_setBalance', [from, `0x${ether.toString(16)}`]);
+  await rpc('anvil_impersonateAccount', [from]);
+  const fee = `0x${(200n * 10n ** 9n).toString(16)}`;
+  const dear = { maxFeePerGas: fee, maxPriorityFeePerGas: fee };
+  await rpc('eth_sendTransaction', [{ from, to: dollar.address, data, ...dear }]);
+};
+
+test(
+  'who has no coin funds by a signature: it lands, and spends no cap but its own',
+  limits,
+  async () => {
+    const deal = await dollarDeal(desk, dollar);
+    const { address } = deal.maker.evmAccount;
+    const client = desk.client(evm2);
+    assert.equal(await client.getBalance({ address }), 0n);
+    const first = await fundBySignature(desk, deal);
+    const [open] = await sumsOf(deal);
+    const [job] = await jobsOf(desk, deal);
+    assert.deepEqual([open.own, open.taken], [1, BigInt(job?.reserve ?? 0)]);
+    assert.deepEqual(await fundBySignature(desk, deal), first, 'asked again it is the same');
+    await keep(desk);
+    await deepen(desk);
+    const { legs } = await swapOf(deal);
+    assert.equal(legs.a.status, 'funded');
+    assert.equal(await client.getBalance({ address }), 0n);
+    await passes();
+    const [sums, others] = await sumsOf(deal);
+    assert.ok(sums.taken > 0n && sums.taken < open.taken / 2n, 'what it did cost');
+    assert.deepEqual([others.spent, others.reserved, others.underWay], [0n, 0n, 0]);
+    assert.deepEqual(
+      (await jobsOf(desk, deal)).map(({ state }) => state),
+      ['done'],
+    );
+    assert.deepEqual(await fundBySignature(desk, deal), first, 'and so ever after');
+    assert.equal((await attemptsOn(desk, deal)).length, 1);
+  },
+);
+
+test(
+  'what its bounds do not allow is refused with the numbers, and leaves nothing',
+  limits,
+  async () => {
+    const deal = await dollarDeal(desk, dollar);
+    const { maker } = deal;
+    const ask = () => fundBySignature(desk, deal);
+    const reserve = await (async () => {
+      await fundBySignature(desk, deal);
+      return BigInt((await jobsOf(desk, deal))[0]?.reserve ?? 0);
+    })();
+    const second = await dollarDeal(desk, dollar, { maker });
+    const again = () => fundBySignature(desk, second);
+    const bounds = given.fundings;
+    for (const [fundings, says] of [
+      [
+        { ...bounds, cap: 0n },
+        /this market sends no fundings on "evm-dev-2": send the funding your/,
+      ],
+      [
+        { ...bounds, perAccount: 1 },
+        /has had 1 fundings sent .* today and 1 is the most, until the/,
+      ],
+      [
+        { ...bounds, cap: 8n * reserve - 4n },
+        /this account .* may take \d+ today, \d+ of it is taken/,
+      ],
+    ] as const) {
+      gas.fundings = fundings;
+      await assert.rejects(again(), refused(says));
+    }
+    gas.fundings = bounds;
+    const stranger = await dollarDeal(desk, dollar);
+    gas.fundings = { ...bounds, cap: 4n * reserve };
+    await desk.deps.db.rows({
+      name: 'test_taken',
+      text: `update keeper_jobs set reserve = $2 where swap_id = $1`,
+      values: [deal.id, (4n * reserve).toString()],
+    });
+    await assert.rejects(
+      fundBySignature(desk, stranger),
+      refused(/all fundings on "evm-dev-2" may/),
+    );
+    await desk.deps.db.rows({
+      name: 'test_taken',
+      text: `update keeper_jobs set reserve = $2 where swap_id = $1`,
+      values: [deal.id, reserve.toString()],
+    });
+    gas.fundings = bounds;
+    // What is reserved for others is not enough: what claims may take today is left, too.
+    const balance = async () => 2n * reserve + gas.dailyCap - 1n;
+    gas.account = { ...given.account, balance };
+    await assert.rejects(again(), refused(/to spare, keeps \d+ for claims, and this may take \d+/));
+    for (const each of [second, stranger]) assert.deepEqual(await jobsOf(desk, each), []);
+    gas.account = { ...given.account, balance: async () => (await balance()) + 1n };
+    await again();
+    gas.account = given.account;
+    const turns = await desk.deps.db.rows({
+      name: 'test_turns',
+      text: 'select 1 from keeper_turns where holder is not null',
+      values: [],
+    });
+    assert.deepEqual(turns, [], 'its turn is given back');
+    await ask();
+    await keep(desk);
+    await deepen(desk);
+    for (const each of [deal, second]) assert.equal((await swapOf(each)).legs.a.status, 'funded');
+  },
+);
+
+test(
+  'another signer, a former escrow, a native leg and too late a request are refused',
+  limits,
+  async () => {
+    const deal = await dollarDeal(desk, dollar);
+    const escrow = await escrowOf(deal);
+    const alien = await signatureOf(desk, deal, deal.taker);
+    const asked = askFunding(desk, deal, { signature: alien, escrow });
+    await assert.rejects(asked, refused(/the signature is none of 0x/, 'bad_signature'));
+    const signature = await signatureOf(desk, deal);
+    const moved = askFunding(desk, deal, { signature, escrow: `${escrow.slice(0, -1)}x` });
+    await assert.rejects(moved, refused(/has moved to/, 'escrow_moved'));
+    const foreign = askFunding(desk, deal, { signature, escrow, accountId: deal.taker.accountId });
+    await assert.rejects(foreign, refused(/is funded by the maker, not you/, 'not_your_leg'));
+    const native = await fundedDeal(desk);
+    const own = { signature, escrow: await escrowOf(native) };
+    await assert.rejects(askFunding(desk, native, own), refused(/has no authorization to sign/));
+    const now = desk.deps.now();
+    const { counterpartyFundBy } = (await swapOf(deal)).deadlines;
+    desk.deps.freeze((counterpartyFundBy - 59) * 1_000);
+    await assert.rejects(fundBySignature(desk, deal), refused(/needs 60 s before/));
+    desk.deps.freeze((counterpartyFundBy + 1) * 1_000);
+    await assert.rejects(
+      fundBySignature(desk, deal),
+      refused(/had to be funded by/, 'too_late_to_fund'),
+    );
+    desk.deps.freeze(now);
+    assert.deepEqual(await jobsOf(desk, deal), []);
+  },
+);
+
+test(
+  'stored and not sent by its time it is given up, and what is behind it lands',
+  limits,
+  async () => {
+    const deal = await dollarDeal(desk, dollar);
+    await fundBySignature(desk, deal);
+    const behind = await fundedDeal(desk);
+    must(await relay(behind));
+    const now = desk.deps.now();
+    const { counterpartyFundBy, revealBy } = (await swapOf(deal)).deadlines;
+    assert.ok(counterpartyFundBy + 1 < revealBy);
+    desk.deps.freeze((counterpartyFundBy + 1) * 1_000);
+    await passes(3);
+    desk.deps.freeze(now);
+    const [job] = await jobsOf(desk, deal);
+    assert.deepEqual([job?.state, job?.reserve], ['dropped', '0']);
+    const { legs } = await swapOf(deal);
+    assert.equal(legs.a.status, 'unfunded');
+    await passes(2);
+    assert.equal((await swapOf(behind)).legs.a.claimedBy, 'keeper');
+  },
+);
+
+test(
+  'it is made to pay more while it is passed over, and sent again where nodes forget it',
+  limits,
+  async () => {
+    const deal = await dollarDeal(desk, dollar);
+    await fundBySignature(desk, deal);
+    await keep(desk);
+    const rpc = desk.rpc(evm2);
+    await rpc('anvil_dropAllTransactions');
+    await hurry(desk);
+    await keep(desk);
+    const full = `0x${(8n * 10n ** 9n).toString(16)}`;
+    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await desk.dev.mine(evm2, 1);
+    assert.equal((await swapOf(deal)).legs.a.status, 'unfunded');
+    desk.deps.advance(650_000);
+    await hurry(desk);
+    await keep(desk);
+    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await deepen(desk);
+    assert.equal((await swapOf(deal)).legs.a.status, 'funded');
+    const [first, second] = await attemptsOn(desk, deal);
+    assert.ok(BigInt(second?.offer ?? 0) > BigInt(first?.offer ?? 0));
+    assert.equal(second?.nonce, first?.nonce);
+    await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
+    await passes(2);
+  },
+);
+
+test(
+  'a relay that waits behind it lands: what cannot pay more gives its nonce up',
+  limits,
+  async () => {
+    const deal = await dollarDeal(desk, dollar);
+    const behind = await fundedDeal(desk);
+    await fundBySignature(desk, deal);
+    await keep(desk);
+    must(await relay(behind));
+    await keep(desk);
+    const rpc = desk.rpc(evm2);
+    const full = `0x${(13n * 10n ** 9n).toString(16)}`;
+    const sign: Gas['account']['sign'] = (work, slot, signal) => {
+      const refusal = new ParleyError('funding_would_fail', 'the token is paused', {});
+      return work.verb === 'fund'
+        ? Promise.reject(refusal)
+        : given.account.sign(work, slot, signal);
+    };
+    gas.account = { ...given.account, sign };
+    for (let pass = 0; pass < 3; pass += 1) {
+      await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+      await desk.dev.mine(evm2, 1);
+      desk.deps.advance(620_000);
+      await hurry(desk);
+      await keep(desk);
+    }
+    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await deepen(desk);
+    assert.equal((await swapOf(behind)).legs.a.claimedBy, 'keeper');
+    const own = await attemptsOn(desk, deal);
+    assert.deepEqual([own[0]?.verb, own.at(-1)?.verb], ['fund', 'void']);
+    gas.account = given.account;
+    await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
+    await deepen(desk);
+    await passes(2);
+    assert.equal((await swapOf(deal)).legs.a.status, 'funded', 'and later it lands too');
+  },
+);
+
+test(
+  'a signature whose money left before it was mined counts, and ends a day’s fundings',
+  limits,
+  async () => {
+    const deals = [await dollarDeal(desk, dollar)];
+    const { maker } = deals[0] as Deal;
+    deals.push(
+      await dollarDeal(desk, dollar, { maker }),
+      await dollarDeal(desk, dollar, { maker }),
+    );
+    for (const [at, deal] of deals.slice(0, 2).entries()) {
+      await fundBySignature(desk, deal);
+      await keep(desk);
+      await cancel(deal);
+      await deepen(desk);
+      await passes();
+      assert.deepEqual(
+        (await jobsOf(desk, deal)).map(({ state }) => state),
+        ['dropped'],
+      );
+      assert.deepEqual(
+        (await attemptsOn(desk, deal)).map(({ fate }) => fate),
+        ['failed'],
+      );
+      const [sums] = await sumsOf(deal);
+      assert.equal(sums.ownFailed, at + 1);
+      await mintDollars(desk, dollar, maker);
+      await mintDollars(desk, dollar, maker);
+    }
+    const third = fundBySignature(desk, deals[2] as Deal);
+    await assert.rejects(third, refused(/2 fundings of this account have failed .* 2 is the most/));
+  },
+);
+
+test(
+  'for its turn it waits behind everybody else, and takes no place of theirs',
+  limits,
+  async () => {
+    const { signal } = new AbortController();
+    const patience = { patienceMs: 4_000, signal };
+    const first = await turnOn(desk.deps, gas, { kind: 'own', ...patience });
+    assert.ok(first);
+    const order: string[] = [];
+    const waits = async (kind: 'fund' | 'own' | 'new' | 'promised') => {
+      const turn = await turnOn(desk.deps, gas, { kind, ...patience });
+      order.push(kind);
+      if (turn !== null) await giveTurnBack(desk.deps, turn);
+    };
+    const funding = waits('fund');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const others = [waits('new'), waits('own'), waits('promised')];
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await giveTurnBack(desk.deps, first);
+    await Promise.all([funding, ...others]);
+    assert.equal(order.length, 4);
+    assert.equal(order.at(-1), 'fund');
+  },
+);
