@@ -123,7 +123,8 @@ export async function insertEscrow(
 export async function escrowsOfSwap(tx: Tx, swapId: string): Promise<EscrowRow[]> {
   return tx.rows<EscrowRow>({
     name: 'escrows_of_swap',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at, authorized_at
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at,
+        authorized_at
       from escrows where swap_id = $1 order by created_at, address`,
     values: [swapId],
   });
@@ -133,7 +134,8 @@ export async function escrowsOfSwap(tx: Tx, swapId: string): Promise<EscrowRow[]
 export async function escrowsOfSwaps(tx: Tx, swapIds: readonly string[]): Promise<EscrowRow[]> {
   return tx.rows<EscrowRow>({
     name: 'escrows_of_swaps',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at, authorized_at
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at,
+        authorized_at
       from escrows where swap_id = any($1::uuid[]) order by created_at, address`,
     values: [swapIds],
   });
@@ -147,7 +149,8 @@ export async function escrowAt(
 ): Promise<EscrowRow | null> {
   const [row] = await tx.rows<EscrowRow>({
     name: 'escrow_at',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at, authorized_at
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at,
+        authorized_at
       from escrows where chain = $1 and address = $2`,
     values: [chain, address],
   });
@@ -162,7 +165,8 @@ export async function escrowsAmong(
 ): Promise<EscrowRow[]> {
   return tx.rows<EscrowRow>({
     name: 'escrows_among',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at, authorized_at
+    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at,
+        authorized_at
       from escrows where chain = $1 and address = any($2)`,
     values: [chain, addresses],
   });
