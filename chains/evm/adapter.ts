@@ -8,7 +8,7 @@ import { mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
 import { evmContract } from './contract.ts';
-import { claimShortage, purseShortage, untriedSpend, warningsOf } from './fees.ts';
+import { shortage, untriedSpend } from './fees.ts';
 import { changes } from './follow.ts';
 import { type GasRules, rulesUntil } from './forks.ts';
 import { fundWaysOf } from './fund-ways.ts';
@@ -72,9 +72,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     ...kit.asked({
       mustAgree,
       preflight,
-      warnings: warningsOf,
-      claimShortage,
-      purseShortage,
+      ...shortage,
       spendGas,
       untriedGas: untriedSpend,
       gasRules: rulesUntil,
