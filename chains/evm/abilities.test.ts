@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import type { Abi, AbiFunction, Address, Hex } from 'viem';
 import { encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
+import type { TokenAbilities } from '../fund-ways.ts';
 import { type EvmAdapter, evmAdapter } from './adapter.ts';
 import { evmDeployment } from './plan.ts';
 import { evmChains } from './policy.ts';
@@ -20,7 +21,7 @@ import {
   mint,
   newLeg,
 } from './testing/swap.ts';
-import { signedCall, type TokenAbilities, typedDataProblems, typedDataToSign } from './ways.ts';
+import { signedCall, typedDataProblems, typedDataToSign } from './ways.ts';
 
 const { policy } = evmChains['evm-dev'];
 const signal = () => AbortSignal.timeout(60_000);
@@ -255,8 +256,7 @@ test('one node alone of two takes no signature’s power away', async () => {
       : forward();
   const node = await lyingNode(chain.rpcUrl, claimsUsed);
   stops.push(node);
-  const mayOpen = (...urls: string[]) =>
-    adapterOf(...urls).ways!.mayOpen(kept.escrow, signal());
+  const mayOpen = (...urls: string[]) => adapterOf(...urls).ways!.mayOpen(kept.escrow, signal());
   assert.equal(await mayOpen(node.url), false, 'what it says by itself');
   assert.equal(await mayOpen(node.url, chain.rpcUrl), true);
   assert.equal(await mayOpen(chain.rpcUrl, node.url), true);

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
 import { freshLane } from '../../core/testing.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
@@ -160,17 +161,20 @@ test('what an index of events tells after a look is told by the next one, and as
   await fund(chain, newLeg(chain, { lane: { number, counter: 2 } }));
   await chain.solidify();
   let asked = 0;
-  const slow = Promise.withResolvers<void>();
+  const [slow, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const node = await lyingNode(chain.url, async ({ body }, forward) => {
     if (body.method !== 'eth_getLogs') return forward();
     asked += 1;
     await slow.promise;
-    return forward();
+    return forward().finally(answered.resolve);
   });
   try {
     const adapter = adapterOf([], true, node.url);
     assert.deepEqual(await read(adapter, first), unknown);
     slow.resolve();
+    await answered.promise;
+    // The search ends while nobody looks.
+    await sleep(300);
     const limit = signal();
     let told = await read(adapter, first);
     while (told.outcome === 'unknown' && !limit.aborted) told = await read(adapter, first);

@@ -2,8 +2,8 @@
 // as the own node shows it; and whether what was signed is the refund address's own signature.
 
 import { sameAddress } from '../../../chains/evm/address.ts';
-import type { Allowance } from '../../../chains/evm/plan.ts';
 import { signerOf, typedDataProblems } from '../../../chains/evm/ways.ts';
+import type { Allowance } from '../../../chains/fund-ways.ts';
 import type { FundAlternative, TypedData } from '../../../chains/material.ts';
 import { SettleError, VerificationError } from '../../errors.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';
