@@ -120,6 +120,7 @@ test('each chain says how to reach it and what runs there', async (t) => {
       [
         ['DevDollar', 6],
         ['DevTether', 6],
+        ['DevCoin', 6],
       ],
     );
     // The same on every chain: terms and tests may name them.

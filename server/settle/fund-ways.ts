@@ -1,5 +1,5 @@
-// What the funder of a token may sign instead of an approval, beside the plain funding. What a token
-// takes is found once, by trying, and kept; each build tries again what it offers.
+// What the funder of a token may sign instead of an approval, beside the plain funding. What a
+// token takes is found once, by trying, and kept; each build tries again what it offers.
 
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
 import type { Allowance } from '../../chains/evm/plan.ts';
