@@ -1,8 +1,9 @@
 // What a claim on Solana leaves of its escrow's account: from the timelock on the keeper gives it
-// to the funder, on the dev simulator. The swap that it belongs to is over, and was of other chains.
+// to the funder, on the dev simulator. The swap that it belongs to is over, and was of other
+// chains.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import type { WatchedEscrow } from '../../chains/adapter.ts';
 import { parseGasKey } from '../../chains/gas-keys.ts';
 import { createSolanaGasAccount } from '../../chains/solana/gas-account.ts';
@@ -19,13 +20,21 @@ import {
   refund,
   seedOf,
   soon,
+  type World,
   walletOf,
 } from '../../chains/solana/testing/world.ts';
 import { storedFacts } from '../db/escrows.ts';
 import { storeHeads } from '../db/heads.ts';
-import type { Gas } from './gas.ts';
 import { createKeeper } from './passes.ts';
-import { agree, attemptsOn, type Desk, hurry, jobsOf, startDesk } from './testing/desk.ts';
+import {
+  agree,
+  attemptsOn,
+  type Desk,
+  hurry,
+  jobsOf,
+  type Loose,
+  startDesk,
+} from './testing/desk.ts';
 
 const limits = { timeout: 120_000 };
 const chain = 'solana-dev';
@@ -51,95 +60,91 @@ async function ended({ address, terms }: WatchedEscrow, facts: object) {
   return deal;
 }
 
-test(
-  'what claims left goes to their funders, once nothing else is due',
-  limits,
-  async (context) => {
-    const world = await newWorld(context);
-    const { adapter } = world;
-    const timelock = world.time.now + 4 * HOUR;
-    const key = parseGasKey('solana', Buffer.from(seedOf('stranger')).toString('hex'));
-    const policy = solanaGasPolicies[chain] ?? assert.fail();
-    const gas = {
-      account: createSolanaGasAccount({ key, adapter, policy }),
-      dailyCap: 1_000_000n,
-      lowBalance: 0n,
-      graces: { claimSeconds: 0, refundSeconds: 600 },
-      relays: { cap: 0n, perAccount: 0, tokenAccounts: 0 },
-      fundings: { cap: 0n, perAccount: 0 },
-    } satisfies Gas;
-    const adapters = new Map([...desk.deps.adapters, [chain, adapter]] as const);
-    const keeper = createKeeper({ ...desk.deps, adapters, gas: new Map([[chain, gas]]) });
-    const escrows = [0, 1, 2].map((at) =>
-      escrowIn(world, { timelock, amount: 100_000_000n + BigInt(at) }),
-    );
-    for (const escrow of escrows) {
-      await fund(world, escrow);
-      await claim(world, escrow);
-    }
-    await finalize(world);
-    const { facts } = await adapter.look(escrows, soon());
-    const [left, taken, behind] = await Promise.all(
-      escrows.map((each, at) => ended(each, storedFacts(facts[at] ?? assert.fail()))),
-    );
-    if (left === undefined || taken === undefined || behind === undefined) assert.fail();
-    const pass = async () => {
-      await hurry(desk);
-      return keeper.pass(chain);
-    };
-    const clockAt = (clock: number) =>
-      storeHeads(desk.deps.db, chain, { height: 1, hash: 'h', clock }, new Date(desk.deps.now()));
-    const own = async (deal: typeof left) => {
-      const [job] = await jobsOf(desk, deal);
-      const attempts = await attemptsOn(desk, deal);
-      return [job?.purpose, job?.state, job?.last_failure, attempts.map(({ fate }) => fate).join()];
-    };
-    const lamports = async () => {
-      const { accounts } = await accountsAt(
-        adapter.node,
-        [walletOf('funder')],
-        'confirmed',
-        soon(),
-      );
-      return BigInt(accounts[0]?.lamports ?? 0);
-    };
+type Deal = Awaited<ReturnType<typeof ended>>;
 
-    await clockAt(timelock - 1);
-    assert.equal(await pass(), 0);
-    assert.deepEqual(await jobsOf(desk, left), [], 'not before the timelock');
+/** Three claimed escrows of one timelock, and a keeper that has a key on their chain alone. */
+async function start(context: TestContext) {
+  const world = await newWorld(context);
+  const { adapter, time } = world;
+  const timelock = time.now + 4 * HOUR;
+  const key = parseGasKey('solana', Buffer.from(seedOf('stranger')).toString('hex'));
+  const policy = solanaGasPolicies[chain] ?? assert.fail();
+  const gas: Loose = {
+    account: createSolanaGasAccount({ key, adapter, policy }),
+    dailyCap: 1_000_000n,
+    lowBalance: 0n,
+    graces: { claimSeconds: 0, refundSeconds: 600 },
+    relays: { cap: 0n, perAccount: 0, tokenAccounts: 0 },
+    fundings: { cap: 0n, perAccount: 0 },
+  };
+  const adapters = new Map([...desk.deps.adapters, [chain, adapter]] as const);
+  const keeper = createKeeper({ ...desk.deps, adapters, gas: new Map([[chain, gas]]) });
+  const amounts = [100_000_000n, 100_000_001n, 100_000_002n] as const;
+  const escrows = amounts.map((amount) => escrowIn(world, { timelock, amount }));
+  for (const escrow of escrows) {
+    await fund(world, escrow);
+    await claim(world, escrow);
+  }
+  await finalize(world);
+  const { facts } = await adapter.look(escrows, soon());
+  const deals: Deal[] = [];
+  for (const [at, escrow] of escrows.entries()) {
+    deals.push(await ended(escrow, storedFacts(facts[at] ?? assert.fail())));
+  }
+  const [left, taken, behind] = deals as [Deal, Deal, Deal];
+  return { world, gas, keeper, escrows, timelock, left, taken, behind };
+}
 
-    await moveTo(world, timelock);
-    await clockAt(timelock);
-    await refund(world, escrows[1] ?? assert.fail());
-    await pass();
-    assert.deepEqual(await own(left), ['close', 'open', null, ''], 'the funder has its grace');
+const clockAt = (clock: number) =>
+  storeHeads(desk.deps.db, chain, { height: 1, hash: 'h', clock }, new Date(desk.deps.now()));
 
-    // One that holds money is due beside them.
-    await run(`update keeper_jobs set purpose = 'refund' where swap_id = $1`, [behind.id]);
-    desk.deps.advance(601_000);
-    assert.equal(await pass(), 1);
-    assert.deepEqual(await own(behind), ['refund', 'done', null, '']);
-    assert.deepEqual(await own(left), ['close', 'open', null, ''], 'it waits behind all others');
+async function jobOf(deal: Deal) {
+  const [job] = await jobsOf(desk, deal);
+  const attempts = await attemptsOn(desk, deal);
+  return [job?.purpose, job?.state, job?.last_failure, attempts.map(({ fate }) => fate).join()];
+}
 
-    Object.assign(gas, { dailyCap: 0n });
-    await pass();
-    assert.deepEqual(
-      await own(left),
-      ['close', 'open', 'cap', ''],
-      'it is paid from the day’s cap',
-    );
-    assert.deepEqual(await own(taken), ['close', 'open', 'cap', '']);
-    Object.assign(gas, { dailyCap: 1_000_000n });
+async function lamportsOf({ adapter }: World): Promise<bigint> {
+  const { accounts } = await accountsAt(adapter.node, [walletOf('funder')], 'confirmed', soon());
+  return BigInt(accounts[0]?.lamports ?? 0);
+}
 
-    const had = await lamports();
-    await pass();
-    assert.deepEqual(await own(taken), ['close', 'done', 'cap', ''], 'its funder took it');
-    await world.chain.mine(2);
-    assert.equal((await lamports()) - had, 897_840n);
-    await finalize(world);
-    await pass();
-    assert.deepEqual(await own(left), ['close', 'done', null, 'deep']);
-    const again = await pass();
-    assert.equal(again, 0, 'each is taken up once');
-  },
-);
+test('what claims left goes to their funders, behind everything else', limits, async (context) => {
+  const { world, gas, keeper, escrows, timelock, left, taken, behind } = await start(context);
+  const pass = async () => {
+    await hurry(desk);
+    return keeper.pass(chain);
+  };
+  await clockAt(timelock - 1);
+  assert.equal(await pass(), 0);
+  assert.deepEqual(await jobsOf(desk, left), [], 'not before the timelock');
+
+  await moveTo(world, timelock);
+  await clockAt(timelock);
+  await refund(world, escrows[1] ?? assert.fail());
+  await pass();
+  assert.deepEqual(await jobOf(left), ['close', 'open', null, ''], 'the funder has its grace');
+
+  await run(`update keeper_jobs set purpose = 'refund' where swap_id = $1`, [behind.id]);
+  desk.deps.advance(601_000);
+  assert.equal(await pass(), 1);
+  assert.deepEqual(await jobOf(behind), ['refund', 'done', null, '']);
+  assert.deepEqual(await jobOf(left), ['close', 'open', null, ''], 'it waits behind all others');
+
+  gas.dailyCap = 0n;
+  await pass();
+  for (const deal of [left, taken]) {
+    assert.deepEqual(await jobOf(deal), ['close', 'open', 'cap', ''], 'the day’s cap pays for it');
+  }
+  gas.dailyCap = 1_000_000n;
+
+  const had = await lamportsOf(world);
+  await pass();
+  assert.deepEqual(await jobOf(taken), ['close', 'done', 'cap', ''], 'its funder took it');
+  await world.chain.mine(2);
+  assert.equal((await lamportsOf(world)) - had, 897_840n);
+  await finalize(world);
+  await pass();
+  assert.deepEqual(await jobOf(left), ['close', 'done', null, 'deep']);
+  assert.equal(await pass(), 0, 'each is taken up once');
+});
