@@ -108,7 +108,7 @@ async function quote(account: Account, work: Settling, signal: AbortSignal): Pro
   }
   // All that could be tried is the payment, which tells nothing of the price.
   const [, program] = await Promise.all([
-    wantedOf(account, work, signal),
+    wantedOf(account, work, mostCost, signal),
     programOf(account, work, signal),
   ]);
   const rent = await holdingRent(account, work, program, signal);
@@ -146,7 +146,7 @@ async function weighed(
   const { rpc, deployment, address } = account;
   const { terms } = work;
   mustOpenAll(work);
-  const wanted = await wantedOf(account, work, signal);
+  const { wanted, most } = await wantedOf(account, work, slot.mostCost, signal);
   const tokenProgram = await programOf(account, work, signal);
   const rent = bringsAsset(wanted) ? await holdingRent(account, work, tokenProgram, signal) : 0n;
   const { withoutAccount: withoutHolding = false } = slot;
@@ -155,7 +155,7 @@ async function weighed(
     throw wouldFail(terms, native, 'payout', payeeOf(work), reason);
   }
   // Before it is tried: a key that cannot pay makes every trial fail.
-  const cost = await costOf(account, work, rent, slot, signal);
+  const cost = await costOf(account, work, rent, { mostCost: most }, signal);
   const { blockhash } = await latestBlockhash(rpc, 'confirmed', signal);
   const diesAt = (await chainClock(rpc, signal)) + lifeSeconds;
   const circumstances = { tokenProgram, blockhash, unitPrice: cost.unitPrice, withoutHolding };
@@ -168,16 +168,27 @@ async function weighed(
   return { unsigned, cost, rent, diesAt };
 }
 
-/** The verb, as the escrow's state has it. Throws `nothing_there`. */
-async function wantedOf(account: Account, work: Settling, signal: AbortSignal): Promise<Moving> {
+/** Of what a claim left, bringing it back costs no more than one part of so many. */
+const restShare = 4n;
+
+/** The verb, as the escrow's state has it, and what it may cost. Throws `nothing_there`. */
+async function wantedOf(
+  account: Account,
+  work: Settling,
+  most: bigint,
+  signal: AbortSignal,
+): Promise<{ readonly wanted: Moving; readonly most: bigint }> {
   const { terms } = work;
   const { address } = solanaEscrow(terms, account.deployment);
   const shown = await stateOf(account, { address, terms }, 'confirmed', signal);
   if (work.verb === 'claim' && shown.state?.status === 'open') {
-    return { verb: 'claim', secret: work.secret };
+    return { wanted: { verb: 'claim', secret: work.secret }, most };
   }
   const wanted = work.verb === 'refund' ? returning(shown, terms.timelock) : null;
-  if (wanted !== null) return wanted;
+  if (wanted !== null) {
+    const isRest = shown.state?.status !== 'open';
+    return { wanted, most: isRest ? smaller(most, shown.lamports / restShare) : most };
+  }
   const sentence = `the escrow ${address} on ${account.chain} ${whatIs(shown, terms)}`;
   throw new ParleyError('nothing_there', sentence, { escrow: address });
 }
