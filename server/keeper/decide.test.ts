@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nothingSeen } from '../../core/facts.ts';
 import type { Attempt } from '../db/keeper-attempts.ts';
-import { bumpAfter, decide, graceOf, hasWaited, type Look } from './decide.ts';
+import { asksGates, bumpAfter, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import {
   allowanceOf,
   allowanceOfRelay,
@@ -364,4 +364,28 @@ test('a funding ends once it is funded at depth, a gate refuses it or its time i
   assert.deepEqual(fund({ barred: true, attempts: [sent] }), { do: 'void', attempt: sent });
   const unsent = { ...sent, sentAt: null };
   assert.deepEqual(fund({ barred: true, attempts: [unsent] }), { do: 'give up', attempt: unsent });
+});
+
+test('a funding whose gates cannot be asked keeps its nonce from nothing behind it', () => {
+  const none = { funded: null, balance: 0n };
+  const wanted = { verb: 'fund', facts: facts(none), barred: null } as const;
+  const fund = (more: Partial<Look> = {}) => decide(look({ ...wanted, ...more }));
+  assert.equal(fund().do, 'wait', 'nothing is signed');
+  const unsent = attempt({ verb: 'fund', sentAt: null });
+  assert.deepEqual(fund({ attempts: [unsent] }), { do: 'give up', attempt: unsent });
+  const sent = { ...old, verb: 'fund' } as const;
+  assert.deepEqual(fund({ attempts: [sent] }), { do: 'void', attempt: sent });
+  assert.equal(fund({ attempts: [attempt({ verb: 'fund' })] }).do, 'wait', 'not within 20 s');
+  const empty = attempt({ verb: 'void', sentAt: null });
+  assert.deepEqual(fund({ attempts: [sent, empty] }), {
+    do: 'send',
+    attempt: empty,
+    reveals: false,
+  });
+  const ask = (more: Partial<Look>) => asksGates(look({ ...wanted, barred: false, ...more }));
+  assert.ok(ask({}) && ask({ attempts: [sent] }));
+  // Over, late, in a block, or somebody else's: no gate matters.
+  assert.ok(!ask({ facts: facts({}) }) && !ask({ clock: now + 7_200 }));
+  assert.ok(!ask({ attempts: [{ ...sent, fate: 'mined' }] }));
+  assert.ok(!ask({ facts: facts({ ...none, funded: seen('by another', 1) }) }));
 });
