@@ -11,6 +11,7 @@ import {
   dayOf,
   freeNonce,
   gapsIn,
+  mostToFund,
   mostToLand,
   type Purse,
   relayShort,
@@ -388,4 +389,22 @@ test('a funding whose gates cannot be asked keeps its nonce from nothing behind 
   assert.ok(!ask({ facts: facts({}) }) && !ask({ clock: now + 7_200 }));
   assert.ok(!ask({ attempts: [{ ...sent, fate: 'mined' }] }));
   assert.ok(!ask({ facts: facts({ ...none, funded: seen('by another', 1) }) }));
+});
+
+test('a funding that is made to pay more leaves claims their part, and keeps its bounds', () => {
+  const own = purse({ reserved: 0n, spent: 300n });
+  const bounds = { cap: 400n };
+  const sums = { ownTaken: 10n, taken: 10n };
+  const of = { kept: 10n, wouldKeep: 90n, sums, counted: 10n };
+  const most = (more: Partial<Purse>, over: Partial<typeof of> = {}) =>
+    mostToFund({ ...own, ...more }, bounds, { ...of, ...over });
+  // The cap of 400 has 100 left: of 1 000 as much as is wanted, of 130 the rest, of 100 nothing.
+  assert.equal(most({ balance: 1_000n }), 90n);
+  assert.equal(most({ balance: 130n }), 30n);
+  assert.equal(most({ balance: 100n }), 0n);
+  assert.equal(most({ balance: 100n }, { kept: 50n }), 0n, 'nor what was kept before');
+  const rich = { balance: 1_000n };
+  assert.equal(most(rich, { sums: { ownTaken: 70n, taken: 70n } }), 40n, 'its account’s quarter');
+  assert.equal(most(rich, { sums: { ownTaken: 10n, taken: 380n } }), 30n, 'the cap of all');
+  assert.equal(most(rich, { sums: { ownTaken: 120n, taken: 120n } }), 0n);
 });
