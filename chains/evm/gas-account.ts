@@ -28,7 +28,7 @@ import { presentFees, reachBlocks } from './gas-present.ts';
 import { callOf, fundedBySignature, gasOf, type Trial } from './gas-work.ts';
 import { balanceAt } from './node.ts';
 import { countByAll, type Expected, pendingCounts } from './own-nonce.ts';
-import { callsIn, decodeCall, type EvmDeployment, evmDeployment, evmEscrow } from './plan.ts';
+import { callsIn, type EvmDeployment, evmDeployment, evmEscrow } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 
 export type EvmGasOptions = {
@@ -246,16 +246,16 @@ function isOwn(
   work: GasWork,
   { to, data }: { readonly to: string; readonly data: Hex },
 ): boolean {
+  const call = callOf(work, signer.address, deployment);
+  if (!sameAddress(to, call.to) || data.toLowerCase() !== call.data.toLowerCase()) return false;
   if (work.verb === 'void') return sameAddress(to, signer.address) && data === '0x';
-  const parts = partsOf(work);
+  // Bytes of a secret or hashlock may read as one more call: that is none of ours to refuse.
   const calls = callsIn(data, deployment);
-  const areOurs =
-    calls.length === parts.length &&
-    parts.every(({ verb, terms }, at) => {
-      return calls[at]?.verb === verb && calls[at].escrow === evmEscrow(terms, deployment).address;
-    });
+  const areOurs = partsOf(work).every(({ verb, terms }) => {
+    const { address } = evmEscrow(terms, deployment);
+    return calls.some((each) => each.verb === verb && each.escrow === address);
+  });
   if (!areOurs || !sameAddress(to, deployment.contract)) return false;
   // What `fund` itself takes in is its sender's: the key has none to give.
-  if (work.verb === 'fund') return data.startsWith(fundedBySignature);
-  return isBatch(work) || decodeCall(to, data, deployment) !== null;
+  return work.verb !== 'fund' || data.startsWith(fundedBySignature);
 }
