@@ -3,11 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Asset } from '../db/assets.ts';
 import { keeperSums } from '../db/keeper-attempts.ts';
 import { fundingSums } from '../db/keeper-fundings.ts';
-import { evm2, must } from '../settle/testing/world.ts';
+import { evm, evm2, must } from '../settle/testing/world.ts';
 import type { Gas } from './gas.ts';
 import { giveTurnBack, turnOn } from './sign.ts';
 import { dayOf } from './spending.ts';
@@ -237,6 +238,47 @@ test(
     assert.equal(legs.a.status, 'unfunded');
     await passes(2);
     assert.equal((await swapOf(behind)).legs.a.claimedBy, 'keeper');
+  },
+);
+
+/** What the other chain shows of this swap is `shown`, which may throw. */
+async function whileOther(
+  deal: Deal,
+  shown: () => ReturnType<ChainAdapter['look']>,
+  then: () => Promise<void>,
+): Promise<void> {
+  const adapter = desk.deps.adapters.get(evm) as { look: ChainAdapter['look'] };
+  const { escrow } = (await swapOf(deal)).legs.b;
+  const { look } = adapter;
+  const own = look.bind(adapter);
+  adapter.look = (escrows, signal) =>
+    escrows.some(({ address }) => address === escrow) ? shown() : own(escrows, signal);
+  await then().finally(() => {
+    adapter.look = look;
+  });
+}
+
+test(
+  'while the other chain is silent it holds up nothing behind it, and lands afterwards',
+  limits,
+  async () => {
+    const behind = await fundedDeal(desk);
+    const deal = await dollarDeal(desk, dollar);
+    await fundBySignature(desk, deal);
+    must(await relay(behind));
+    const silent = () =>
+      Promise.reject(new ParleyError('chain_timeout', 'evm-dev did not answer', {}));
+    await whileOther(deal, silent, async () => {
+      await passes(3);
+      assert.equal((await swapOf(behind)).legs.a.claimedBy, 'keeper');
+      assert.equal((await swapOf(deal)).legs.a.status, 'unfunded');
+      assert.deepEqual(
+        (await jobsOf(desk, deal)).map(({ state }) => state),
+        ['open'],
+      );
+    });
+    await passes(2);
+    assert.equal((await swapOf(deal)).legs.a.status, 'funded');
   },
 );
 
