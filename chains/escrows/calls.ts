@@ -105,6 +105,7 @@ export function callsIn(
   wanted: (hashlock: Hex32) => boolean = () => true,
 ): DecodedCall[] {
   const found: DecodedCall[] = [];
+  const left = { legs: mostLegs };
   for (const { 1: name = '', index } of hex.matchAll(selector)) {
     if (index % 2 === 1) continue;
     const words = wordsFrom(hex, index + name.length);
@@ -115,7 +116,7 @@ export function callsIn(
       const how = authorized.has(name) ? ({ isAuthorized: true } as const) : {};
       if (call !== null) found.push(named({ ...call, ...how }, place));
     } else if (batch !== undefined) {
-      for (const call of readBatch(words, batch, wanted)) found.push(named(call, place));
+      for (const call of readBatch(words, batch, wanted, left)) found.push(named(call, place));
     }
   }
   return found;
@@ -169,7 +170,10 @@ function readCall(words: Words, verb: DecodedCall['verb']): Call | null {
   return { verb, escrow: { terms, lane: BigInt(`0x${words(7)}`), counter }, secret };
 }
 
-/** Legs of a batch in one transaction: more than a block's gas settles. */
+/**
+ * Legs of all batches in one calldata: more than a block's gas settles. Batches may lie across each
+ * other, so without a bound for all of them the work grew with the square of the bytes.
+ */
 const mostLegs = 1_000;
 
 /** An array in the usual form: its place, its length, then leg by leg. */
@@ -177,11 +181,13 @@ function readBatch(
   words: Words,
   verb: 'claim' | 'refund',
   wanted: (hashlock: Hex32) => boolean,
+  left: { legs: number },
 ): Call[] {
   if (words(0) === '' || BigInt(`0x${words(0)}`) !== 32n || !isNarrow(words(1), 8)) return [];
-  const count = Math.min(Number.parseInt(words(1), 16), mostLegs);
+  const count = Number.parseInt(words(1), 16);
   const calls: Call[] = [];
-  for (let at = 0; at < count; at += 1) {
+  for (let at = 0; at < count && left.legs > 0; at += 1) {
+    left.legs -= 1;
     const leg = Array.from({ length: legWords }, (_, index) => words(2 + at * legWords + index));
     if (leg.includes('')) break;
     const call = readLeg(leg, verb, wanted);
