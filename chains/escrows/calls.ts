@@ -64,8 +64,11 @@ export type DecodedCall = {
   readonly id: Hex;
   readonly escrow: Escrow;
   readonly secret: Hex32 | null;
-  /** A funding by a signature of its funder, which anybody who has seen it may send. */
-  readonly isAuthorized?: true;
+  /**
+   * Of a funding that anybody who has seen it may send: what is said to be its funder's signature,
+   * 65 bytes in hex with 0x.
+   */
+  readonly authorization?: Hex;
 };
 
 /** By the four bytes that a call begins with, hex. */
@@ -113,7 +116,8 @@ export function callsIn(
     const batch = batches.get(name);
     if (verb !== undefined) {
       const call = wanted(words(0)) ? readCall(words, verb) : null;
-      const how = authorized.has(name) ? ({ isAuthorized: true } as const) : {};
+      const authorization = authorized.has(name) ? signatureIn(words) : null;
+      const how = authorization === null ? {} : { authorization };
       if (call !== null) found.push(named({ ...call, ...how }, place));
     } else if (batch !== undefined) {
       for (const call of readBatch(words, batch, wanted, left)) found.push(named(call, place));
@@ -134,6 +138,13 @@ export function fundedIn(hex: string, place: Place): Hex[] {
 
 type Call = Omit<DecodedCall, 'id'>;
 type Words = (at: number) => string;
+
+/** Behind the escrow: v, r and s. null where the contract would refuse such words. */
+function signatureIn(words: Words): Hex | null {
+  const [v, r, s] = [0, 1, 2].map((at) => words(escrowWords + at));
+  if (!v || !r || !s || !isNarrow(v, 2)) return null;
+  return `0x${r}${s}${v.slice(-2)}`;
+}
 
 function named(call: Call, { chainId, contract }: Place): DecodedCall {
   return { ...call, id: escrowId(chainId, contract, call.escrow) };
