@@ -220,7 +220,12 @@ function push(look: Look, newest: Attempt): Decision {
 }
 
 /** For how long the same fee is offered. */
-export function bumpAfter({ verb, timelock, clock, hurried }: Omit<Look, 'outbid'>): number {
+export function bumpAfter({
+  verb,
+  timelock,
+  clock,
+  hurried,
+}: Pick<Look, 'verb' | 'timelock' | 'clock' | 'hurried'>): number {
   const { least, most, part } = bumpSeconds;
   if (hurried) return least;
   if (verb === 'refund') return most;

@@ -351,6 +351,50 @@ test(
 );
 
 test(
+  'a claim of a public secret does not wait behind one that cannot pay more',
+  limits,
+  async () => {
+    const deal = await dollarDeal(desk, dollar);
+    const behind = await fundedDeal(desk);
+    await fundBySignature(desk, deal);
+    await keep(desk);
+    // The short leg of the other swap is left to the keeper.
+    const name = 'test_secret';
+    const text = 'update swaps set secret = $2 where id = $1';
+    await desk.deps.db.rows({ name, text, values: [behind.id, behind.secret] });
+    await keep(desk);
+    await hurry(desk);
+    await keep(desk);
+    const claims = (await attemptsOn(desk, behind)).filter(({ chain }) => chain === evm2);
+    assert.equal(claims.length, 1);
+    const rpc = desk.rpc(evm2);
+    const full = `0x${(13n * 10n ** 9n).toString(16)}`;
+    const sign: Gas['account']['sign'] = (work, slot, signal) => {
+      const refusal = new ParleyError('funding_would_fail', 'the money has left', {});
+      return work.verb === 'fund'
+        ? Promise.reject(refusal)
+        : given.account.sign(work, slot, signal);
+    };
+    gas.account = { ...given.account, sign };
+    for (let pass = 0; pass < 3; pass += 1) {
+      await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+      await desk.dev.mine(evm2, 1);
+      desk.deps.advance(620_000);
+      await hurry(desk);
+      await keep(desk);
+    }
+    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await deepen(desk);
+    const { a } = (await swapOf(behind)).legs;
+    gas.account = given.account;
+    await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
+    await deepen(desk);
+    await passes(2);
+    assert.equal(a.claimedBy, 'keeper');
+  },
+);
+
+test(
   'a signature whose money left before it was mined counts, and ends a day’s fundings',
   limits,
   async () => {

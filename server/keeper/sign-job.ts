@@ -67,7 +67,8 @@ export async function signOrYield(
     const { nonce = null } = instead ?? {};
     if (instead === null || nonce === null || !isRefused || job.purpose === 'relay') throw error;
     const { chain, address } = gas.account;
-    if (!(await blocksRelay(deps.db, { chain, address, nonce }))) throw error;
+    const { purpose } = job;
+    if (!(await blocksRelay(deps.db, { chain, address, nonce, purpose }))) throw error;
     return signVoid(on, instead);
   }
 }
@@ -87,7 +88,9 @@ async function sign(on: On, own: GasWork, instead: Attempt | null): Promise<Atte
     return await signIn(on, batch.work, { instead, batch });
   } catch (error) {
     await breakUp(on, batch, error);
-    throw error;
+    if (!(error instanceof TooShort) || error.short !== 'share') throw error;
+    // Whose account has used up its share holds up nobody that would go along with it.
+    return signIn(on, own, { instead, batch: null });
   }
 }
 
@@ -152,8 +155,9 @@ async function reserveToLand(
   const { account } = gas;
   const { chain, address } = account;
   const nonce = instead?.nonce ?? null;
-  const blocks = nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce }));
-  if (!isAskedFor(job.purpose) && !blocks) return null;
+  const { purpose } = job;
+  const blocks = nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce, purpose }));
+  if (!isAskedFor(purpose) && !blocks) return null;
   return within(signal, chain, account.reserve(work, signal));
 }
 

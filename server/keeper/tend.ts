@@ -108,7 +108,9 @@ async function lookOf(
   const { terms } = escrow;
   const nonce = seen.attempts.at(-1)?.nonce ?? null;
   const { chain, address } = gas.account;
-  const hurried = nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce }));
+  const { purpose } = job;
+  const hurried =
+    nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce, purpose }));
   if (nonce !== null && job.purpose === 'relay') {
     const by = new Date(deps.now() + inHandSeconds * 1_000);
     await hastenBlockers(deps.db, { chain, address, nonce }, by);
