@@ -36,6 +36,7 @@ const look = (more: Partial<Look> = {}): Look => ({
   yields: false,
   outbid: true,
   attempts: [],
+  riders: [],
   ...more,
 });
 const facts = (more: Partial<Look['facts']>) => ({ ...look().facts, ...more });
@@ -429,4 +430,35 @@ test('a funding that is made to pay more leaves claims their part, and keeps its
   assert.equal(most(rich, { sums: { ownTaken: 70n, taken: 70n } }), 40n, 'its account’s quarter');
   assert.equal(most(rich, { sums: { ownTaken: 10n, taken: 380n } }), 30n, 'the cap of all');
   assert.equal(most(rich, { sums: { ownTaken: 120n, taken: 120n } }), 0n);
+});
+
+test('a batch is raised by the least timelock in it, and not voided while a rider is open', () => {
+  const batch = attempt({ id: 7, legs: 2 });
+  const rider = { attemptId: 7, alone: false, timelock: now + 3_200 };
+  assert.equal(bumpAfter(look({ riders: [rider] })), 200);
+  const passed = { clock: now + 7_200, riders: [{ ...rider, timelock: now + 8_800 }] };
+  assert.equal(bumpAfter(look(passed)), 100);
+  assert.equal(bumpAfter(look({ ...passed, riders: [rider] })), 20);
+  const claimed = { facts: facts({ claimed: seen('p', 9, true) }), riders: [rider] };
+  const lost = { clock: now + 7_200, wall: now + 7_200, riders: [rider] };
+  const later = { facts: facts({ claimed: seen('p', 1) }), riders: [rider] };
+  const waited = { ...old, id: 7 };
+  for (const more of [claimed, lost, later]) {
+    assert.deepEqual(decide(look({ ...more, attempts: [batch], outbid: false })), {
+      do: 'send',
+      attempt: batch,
+      reveals: false,
+    });
+    assert.deepEqual(decide(look({ ...more, attempts: [waited] })), {
+      do: 'sign',
+      instead: waited,
+      reveals: false,
+      ridersOnly: true,
+    });
+    // Nobody is in it any more, by a later one or by having failed together.
+    for (const riders of [[], [{ ...rider, attemptId: 6 }], [{ ...rider, alone: true }]]) {
+      assert.notEqual(decide(look({ ...more, riders, attempts: [batch] })).do, 'send');
+    }
+  }
+  assert.equal(decide(look({ riders: [rider], attempts: [waited] })).do, 'sign');
 });

@@ -4,6 +4,7 @@
 import type { EscrowFacts } from '../../core/facts.ts';
 import { type Attempt, isLive } from '../db/keeper-attempts.ts';
 import type { KeeperVerb } from '../db/keeper-jobs.ts';
+import type { Rider } from '../db/keeper-rides.ts';
 import {
   bumpSeconds,
   firstBackoffSeconds,
@@ -43,14 +44,24 @@ export type Look = {
   readonly outbid: boolean;
   /** Every one of this job, oldest first. */
   readonly attempts: readonly Attempt[];
+  /** Others, open still, that wait for one of these: by which, and until when theirs land. */
+  readonly riders: readonly RiderSeen[];
 };
+
+type RiderSeen = Pick<Rider, 'attemptId' | 'alone'> & { readonly timelock: number };
 
 export type Decision =
   | { readonly do: 'end'; readonly as: 'done' | 'dropped' }
   | { readonly do: 'wait'; readonly seconds: number }
   /** Sends what is signed. `reveals`: it would show the secret, so the gates are asked first. */
   | { readonly do: 'send'; readonly attempt: Attempt; readonly reveals: boolean }
-  | { readonly do: 'sign'; readonly instead: Attempt | null; readonly reveals: boolean }
+  | {
+      readonly do: 'sign';
+      readonly instead: Attempt | null;
+      readonly reveals: boolean;
+      /** Its own escrow is settled or lost: only those of its riders are in it. */
+      readonly ridersOnly?: true;
+    }
   /** Takes its nonce by nothing: what was signed is of no use any more. */
   | { readonly do: 'void'; readonly attempt: Attempt }
   /** Never left, and must not any more. */
@@ -65,6 +76,11 @@ export function decide(look: Look): Decision {
   // A replacement takes the place of all before it: the newest speaks for them.
   const newest = live.filter(({ fate }) => fate !== 'mined').at(-1) ?? null;
   const open = opening(look);
+  // Whatever became of its own escrow, those of its riders are open.
+  if (open.what !== 'now' && newest !== null && isRidden(look, newest)) {
+    const next = push(look, newest);
+    return next.do === 'sign' ? { ...next, ridersOnly: true } : next;
+  }
   if (open.what === 'later') {
     return look.yields && newest !== null ? giveWay(look, newest) : again(open.seconds);
   }
@@ -91,6 +107,10 @@ function restAfterFailures({ verb, attempts, wall }: Look): Decision | null {
   const rest = firstBackoffSeconds * 2 ** failed.length;
   const left = Math.floor(last.signedAt.getTime() / 1000) + rest - wall;
   return left > 0 ? again(left) : null;
+}
+
+function isRidden({ riders }: Look, { id, verb }: Attempt): boolean {
+  return verb !== 'void' && riders.some(({ attemptId, alone }) => attemptId === id && !alone);
 }
 
 /** Whether what follows of a funding depends on its gates. */
@@ -220,16 +240,15 @@ function push(look: Look, newest: Attempt): Decision {
 }
 
 /** For how long the same fee is offered. */
-export function bumpAfter({
-  verb,
-  timelock,
-  clock,
-  hurried,
-}: Pick<Look, 'verb' | 'timelock' | 'clock' | 'hurried'>): number {
+export function bumpAfter(look: Omit<Look, 'outbid'>): number {
+  const { verb, timelock, clock, hurried, riders } = look;
   const { least, most, part } = bumpSeconds;
   if (hurried) return least;
   if (verb === 'refund') return most;
-  return Math.min(most, Math.max(least, Math.floor((timelock - clock) / part)));
+  // The own one may have passed, and theirs not.
+  const all = [timelock, ...riders.map((each) => each.timelock)].filter((each) => each > clock);
+  if (all.length === 0) return least;
+  return Math.min(most, Math.max(least, Math.floor((Math.min(...all) - clock) / part)));
 }
 
 /** How long the party is left to do it itself, from when it could. */

@@ -8,7 +8,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { Asset } from '../db/assets.ts';
 import { keeperSums } from '../db/keeper-attempts.ts';
 import { fundingSums } from '../db/keeper-fundings.ts';
-import { evm, evm2, must } from '../settle/testing/world.ts';
+import { evm2, must } from '../settle/testing/world.ts';
 import type { Gas } from './gas.ts';
 import { giveTurnBack, turnOn } from './sign.ts';
 import { dayOf } from './spending.ts';
@@ -241,22 +241,36 @@ test(
   },
 );
 
-/** What the other chain shows of this swap is `shown`, which may throw. */
-async function whileOther(
+/** What its chain shows of this leg is `shown`, which may throw. */
+async function whileShown(
   deal: Deal,
-  shown: () => ReturnType<ChainAdapter['look']>,
+  leg: 'a' | 'b',
+  shown: (facts: () => ReturnType<ChainAdapter['look']>) => ReturnType<ChainAdapter['look']>,
   then: () => Promise<void>,
 ): Promise<void> {
-  const adapter = desk.deps.adapters.get(evm) as { look: ChainAdapter['look'] };
-  const { escrow } = (await swapOf(deal)).legs.b;
+  const { escrow, chain } = (await swapOf(deal)).legs[leg];
+  const adapter = desk.deps.adapters.get(chain) as { look: ChainAdapter['look'] };
   const { look } = adapter;
-  const own = look.bind(adapter);
-  adapter.look = (escrows, signal) =>
-    escrows.some(({ address }) => address === escrow) ? shown() : own(escrows, signal);
+  adapter.look = (escrows, signal) => {
+    const own = () => look.call(adapter, escrows, signal);
+    return escrows.some(({ address }) => address === escrow) ? shown(own) : own();
+  };
   await then().finally(() => {
     adapter.look = look;
   });
 }
+
+test('what nobody can tell of its own leg ends it', limits, async () => {
+  const deal = await dollarDeal(desk, dollar);
+  await fundBySignature(desk, deal);
+  const untold = async (own: () => ReturnType<ChainAdapter['look']>) => {
+    const { heads, facts } = await own();
+    return { heads, facts: facts.map((each) => ({ ...each, outcome: 'unknown' as const })) };
+  };
+  await whileShown(deal, 'a', untold, () => passes(3));
+  assert.equal((await jobsOf(desk, deal))[0]?.state, 'dropped');
+  assert.equal((await swapOf(deal)).legs.a.status, 'unfunded');
+});
 
 test(
   'while the other chain is silent it holds up nothing behind it, and lands afterwards',
@@ -268,7 +282,7 @@ test(
     must(await relay(behind));
     const silent = () =>
       Promise.reject(new ParleyError('chain_timeout', 'evm-dev did not answer', {}));
-    await whileOther(deal, silent, async () => {
+    await whileShown(deal, 'b', silent, async () => {
       await passes(3);
       assert.equal((await swapOf(behind)).legs.a.claimedBy, 'keeper');
       assert.equal((await swapOf(deal)).legs.a.status, 'unfunded');
@@ -306,6 +320,12 @@ test(
     const [first, second] = await attemptsOn(desk, deal);
     assert.ok(BigInt(second?.offer ?? 0) > BigInt(first?.offer ?? 0));
     assert.equal(second?.nonce, first?.nonce);
+    const [turn] = await desk.deps.db.rows<{ kind: number }>({
+      name: 'test_turn_kind',
+      text: 'select kind from keeper_turns where chain = $1',
+      values: [evm2],
+    });
+    assert.equal(turn?.kind, 3, 'in a turn of fundings, behind all others');
     await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
     await passes(2);
   },

@@ -2,7 +2,7 @@
 // look, as whoever signed it would ask them before sending it.
 
 import { ParleyError } from '../../core/errors.ts';
-import { nothingSeen } from '../../core/facts.ts';
+import { isUnknown, nothingSeen } from '../../core/facts.ts';
 import { fundGate } from '../../core/gates.ts';
 import type { SwapState } from '../../core/swap.ts';
 import type { LegName } from '../../core/trade.ts';
@@ -40,8 +40,12 @@ async function isBarred({ deps, job, swap, signal }: On): Promise<boolean> {
   return false;
 }
 
-/** As if this leg were not funded: what has funded it may be what is asked about. */
+/**
+ * As if this leg were not funded: what has funded it may be what is asked about. What nobody can
+ * tell of it stays so, as it may have been funded and have ended.
+ */
 function before(state: SwapState, name: LegName): SwapState {
-  const leg = { ...state.legs[name], facts: nothingSeen };
+  const { facts } = state.legs[name];
+  const leg = { ...state.legs[name], facts: isUnknown(facts) ? facts : nothingSeen };
   return { ...state, legs: { ...state.legs, [name]: leg } };
 }

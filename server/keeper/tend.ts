@@ -30,7 +30,7 @@ import { adapterOf } from '../settle/preview.ts';
 import { reconcile } from '../settle/reconcile.ts';
 import { within } from '../time-limit.ts';
 import { unlessDisputed } from './agreed.ts';
-import { ridesFor } from './batches.ts';
+import { ridesFor, waitingOn } from './batches.ts';
 import { inHandSeconds, lookAgainSeconds } from './bounds.ts';
 import { asksGates, type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import { isOutbid, withFates } from './fates.ts';
@@ -42,6 +42,9 @@ import { isAskedFor } from './spending.ts';
 
 /** How a broadcast ends where no node has the bytes: all refused them, or none was given them. */
 const absent: readonly string[] = ['refused_by_node', 'chain_unavailable'];
+
+/** Why something may not be made to pay more now, though what is signed of it may still land. */
+const heldUp: readonly string[] = ['fee_above_limit', 'nothing_there'];
 
 /** A job with everything that a step of it needs. */
 export type On = {
@@ -129,6 +132,7 @@ async function lookOf(
     hurried,
     yields: hurried && job.purpose !== 'relay',
     outbid: false,
+    riders: await waitingOn(on),
   };
   const look = asksGates(ungated) ? { ...ungated, barred: await barredNow(on) } : ungated;
   const waiting = hasWaited(look);
@@ -196,11 +200,11 @@ async function carryOut(on: On, decision: Decision, known: Known): Promise<void>
       return putOff(on, lookAgainSeconds);
     }
     case 'sign': {
-      const { instead, reveals } = decision;
+      const { instead, reveals, ridersOnly = false } = decision;
       if (reveals) await passGates(on);
       const work = workOf(on, known.secret, reveals);
       const kept = instead && { attempt: instead, reveals };
-      const signing = signOrYield(on, work, instead);
+      const signing = signOrYield(on, work, { instead, ridersOnly });
       const signed = await orAgain(on, kept, signing).catch((error: unknown) => {
         if (isNothingLeft(on, error)) return null;
         throw error;
@@ -255,10 +259,9 @@ async function orAgain(
   try {
     return await signing;
   } catch (error) {
-    const isCostly =
-      error instanceof TooShort ||
-      (error instanceof ParleyError && error.code === 'fee_above_limit');
-    if (isCostly && kept !== null) await sendAgain(on, kept);
+    const isHeldUp =
+      error instanceof TooShort || (error instanceof ParleyError && heldUp.includes(error.code));
+    if (isHeldUp && kept !== null) await sendAgain(on, kept);
     throw error;
   }
 }
