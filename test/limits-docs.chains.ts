@@ -192,4 +192,20 @@ export const declaredByChains: readonly Declared[] = [
       ],
     },
   },
+  {
+    what: 'escrows of one look at a chain: a leg’s own and those that it moved off',
+    limit: '50',
+    by: { 'chains/watching.ts': ['mostEscrows = 50;'] },
+  },
+  {
+    what: [
+      'the SDK’s `settleMany`: escrows of one transaction, its gas; raises of one; swaps looked',
+      'at at once',
+    ].join(' '),
+    limit: '20 (`most`), 500 000 (Arbitrum 5 000 000); 5; 8',
+    by: {
+      'chains/escrows/batch.ts': ['mostInBatch = 20;'],
+      'sdk/settle-many.ts': ['looksAtOnce = 8;', 'mostRaises = 5;'],
+    },
+  },
 ];
