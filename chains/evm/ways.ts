@@ -40,14 +40,14 @@ export type PermitValues = {
 };
 
 const integer = 'uint256';
-export const permitTypes: readonly TypedField[] = [
+const permitTypes: readonly TypedField[] = [
   { name: 'owner', type: 'address' },
   { name: 'spender', type: 'address' },
   { name: 'value', type: integer },
   { name: 'nonce', type: integer },
   { name: 'deadline', type: integer },
 ];
-export const authorizationTypes: readonly TypedField[] = [
+const authorizationTypes: readonly TypedField[] = [
   { name: 'from', type: 'address' },
   { name: 'to', type: 'address' },
   { name: 'value', type: integer },

@@ -1,5 +1,5 @@
-// Tests only: a market that offers signatures for the funding of a token, and sends what was signed
-// with a gas key of its own; and that token, on the anvil of two-chains.ts.
+// Tests only: a market that offers signatures for the funding of a token. It sends what was signed
+// with a gas key of its own. And that token, on the anvil of two-chains.ts.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

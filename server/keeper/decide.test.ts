@@ -4,13 +4,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nothingSeen } from '../../core/facts.ts';
 import type { Attempt } from '../db/keeper-attempts.ts';
-import { bumpAfter, decide, graceOf, hasWaited, type Look } from './decide.ts';
+import { asksGates, bumpAfter, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import {
   allowanceOf,
   allowanceOfRelay,
   dayOf,
   freeNonce,
   gapsIn,
+  mostToFund,
   mostToLand,
   type Purse,
   relayShort,
@@ -20,6 +21,7 @@ const now = 1_800_000_000;
 const seen = (txid: string, confirmations: number, deep = false) => ({ txid, confirmations, deep });
 const look = (more: Partial<Look> = {}): Look => ({
   verb: 'claim',
+  closes: false,
   facts: { ...nothingSeen, funded: seen('f', 9, true), balance: 10n, empty: false },
   amount: 10n,
   timelock: now + 7_200,
@@ -62,6 +64,11 @@ const unsent = attempt({ sentAt: null });
 const gone = attempt({ fate: 'gone' });
 const old = attempt({ signedAt: new Date((now - 3_000) * 1_000) });
 const dying = attempt({ nonce: null });
+const left = {
+  verb: 'refund',
+  closes: true,
+  facts: facts({ claimed: seen('p', 9, true), balance: 0n, empty: true }),
+} as const;
 
 for (const [what, given, wanted] of [
   ['signs when nothing was', {}, 'sign'],
@@ -89,6 +96,13 @@ for (const [what, given, wanted] of [
   ['tries until the timelock', { clock: now + 7_199 }, 'sign'],
   ['refunds from the timelock on', { verb: 'refund', clock: now + 7_200 }, 'sign'],
   ['refunds nothing before it', { verb: 'refund', clock: now + 7_199 }, 'wait'],
+  ['gives back from then on what a claim left', { ...left, clock: now + 7_200 }, 'sign'],
+  ['and not before', { ...left, clock: now + 7_199 }, 'wait'],
+  [
+    'and has once it is deep',
+    { ...left, attempts: [attempt({ verb: 'refund', fate: 'deep' })] },
+    'end',
+  ],
   ['sends again what nodes forgot', { attempts: [attempt()] }, 'send'],
   ['waits for what nodes have', { attempts: [attempt({ fate: 'pending' })] }, 'wait'],
   ['waits for depth', { attempts: [attempt({ fate: 'mined' })] }, 'wait'],
@@ -239,6 +253,15 @@ test('the cap, one account’s share of it, and what is reserved bound what may 
   assert.deepEqual(allowanceOfRelay(purse({ reserved: 901n }), 100n), { short: 'balance' });
 });
 
+test('half of what refunds may take is none of what brings back the rest of claims', () => {
+  const after = purse({ spentOnRefunds: 70n });
+  assert.deepEqual(allowanceOf(after, null, 'close'), { most: 30n });
+  assert.deepEqual(allowanceOf(after, null, 'refund'), { most: 100n });
+  const busy = purse({ underWay: 2, refundsUnderWay: 2 });
+  assert.deepEqual(allowanceOf(busy, null, 'close'), { short: 'busy' });
+  assert.deepEqual(allowanceOf(busy, null, 'refund'), { most: 100n });
+});
+
 test('what must land takes what is kept for it, or would be now, and not all that is free', () => {
   const most = (wouldKeep: bigint, { cap = 4_000n, reserved = 0n } = {}) =>
     mostToLand(purse({ reserved }), { cap }, { kept: 100n, wouldKeep });
@@ -364,4 +387,46 @@ test('a funding ends once it is funded at depth, a gate refuses it or its time i
   assert.deepEqual(fund({ barred: true, attempts: [sent] }), { do: 'void', attempt: sent });
   const unsent = { ...sent, sentAt: null };
   assert.deepEqual(fund({ barred: true, attempts: [unsent] }), { do: 'give up', attempt: unsent });
+});
+
+test('a funding whose gates cannot be asked keeps its nonce from nothing behind it', () => {
+  const none = { funded: null, balance: 0n };
+  const wanted = { verb: 'fund', facts: facts(none), barred: null } as const;
+  const fund = (more: Partial<Look> = {}) => decide(look({ ...wanted, ...more }));
+  assert.equal(fund().do, 'wait', 'nothing is signed');
+  const unsent = attempt({ verb: 'fund', sentAt: null });
+  assert.deepEqual(fund({ attempts: [unsent] }), { do: 'give up', attempt: unsent });
+  const sent = { ...old, verb: 'fund' } as const;
+  assert.deepEqual(fund({ attempts: [sent] }), { do: 'void', attempt: sent });
+  assert.equal(fund({ attempts: [attempt({ verb: 'fund' })] }).do, 'wait', 'not within 20 s');
+  const empty = attempt({ verb: 'void', sentAt: null });
+  assert.deepEqual(fund({ attempts: [sent, empty] }), {
+    do: 'send',
+    attempt: empty,
+    reveals: false,
+  });
+  const ask = (more: Partial<Look>) => asksGates(look({ ...wanted, barred: false, ...more }));
+  assert.ok(ask({}) && ask({ attempts: [sent] }));
+  // Over, late, in a block, or somebody else's: no gate matters.
+  assert.ok(!ask({ facts: facts({}) }) && !ask({ clock: now + 7_200 }));
+  assert.ok(!ask({ attempts: [{ ...sent, fate: 'mined' }] }));
+  assert.ok(!ask({ facts: facts({ ...none, funded: seen('by another', 1) }) }));
+});
+
+test('a funding that is made to pay more leaves claims their part, and keeps its bounds', () => {
+  const own = purse({ reserved: 0n, spent: 300n });
+  const bounds = { cap: 400n };
+  const sums = { ownTaken: 10n, taken: 10n };
+  const of = { kept: 10n, wouldKeep: 90n, sums, counted: 10n };
+  const most = (more: Partial<Purse>, over: Partial<typeof of> = {}) =>
+    mostToFund({ ...own, ...more }, bounds, { ...of, ...over });
+  // The cap of 400 has 100 left: of 1 000 as much as is wanted, of 130 the rest, of 100 nothing.
+  assert.equal(most({ balance: 1_000n }), 90n);
+  assert.equal(most({ balance: 130n }), 30n);
+  assert.equal(most({ balance: 100n }), 0n);
+  assert.equal(most({ balance: 100n }, { kept: 50n }), 0n, 'nor what was kept before');
+  const rich = { balance: 1_000n };
+  assert.equal(most(rich, { sums: { ownTaken: 70n, taken: 70n } }), 40n, 'its account’s quarter');
+  assert.equal(most(rich, { sums: { ownTaken: 10n, taken: 380n } }), 30n, 'the cap of all');
+  assert.equal(most(rich, { sums: { ownTaken: 120n, taken: 120n } }), 0n);
 });

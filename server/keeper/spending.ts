@@ -8,6 +8,7 @@ import type { Job } from '../db/keeper-jobs.ts';
 import type { RelaySums } from '../db/keeper-relays.ts';
 import {
   accountShare,
+  closeShare,
   leastPaidPart,
   mostFailedFundings,
   mostFundings,
@@ -60,16 +61,17 @@ export function allowanceOf(
 ): Allowance {
   const { dailyCap, sums, since } = purse;
   const hasTime = purpose !== 'secret';
+  const part = purpose === 'close' ? refundShare * closeShare : refundShare;
   const isFull =
     sums.underWay >= mostUnderWay ||
-    (hasTime && sums.refundsUnderWay >= mostUnderWay / Number(refundShare));
+    (hasTime && sums.refundsUnderWay >= mostUnderWay / Number(part));
   if (instead === null && isFull) return { short: 'busy' };
   // What was signed on a day before is no part of what this one has spent, nor what was asked for.
   const isCounted = instead !== null && instead.signedAt >= since && !isAskedFor(instead.purpose);
   const counted = isCounted ? instead.charged : 0n;
   const whole = dailyCap - sums.spent + counted;
   // Refunds have no haste: what they leave of the day is for claims.
-  const refunds = dailyCap / refundShare - sums.spentOnRefunds + counted;
+  const refunds = dailyCap / part - sums.spentOnRefunds + counted;
   const cap = hasTime ? least(whole, refunds) : whole;
   if (cap <= 0n) return { short: 'cap' };
   // Each escrow of a batch bears as much of it: no account's part is above what is left to it.
@@ -102,11 +104,41 @@ export function allowanceOfRelay(purse: Purse, reserve: bigint): Allowance {
  * for claims and refunds.
  */
 export function allowanceOfFunding(purse: Purse, reserve: bigint): Allowance {
-  const { dailyCap, sums } = purse;
+  const { sums } = purse;
   if (sums.fundingsUnderWay >= mostFundings) return { short: 'busy' };
-  const free = freeOf(purse);
-  const left = dailyCap > sums.spent ? dailyCap - sums.spent : 0n;
-  return free < left + reserve || reserve === 0n ? { short: 'balance' } : { most: reserve };
+  const free = beyondClaims(purse);
+  return free < reserve || reserve === 0n ? { short: 'balance' } : { most: reserve };
+}
+
+/** What the day's cap has left for claims and refunds. */
+export function keptForDay({ dailyCap, sums }: Pick<Purse, 'dailyCap' | 'sums'>): bigint {
+  return dailyCap > sums.spent ? dailyCap - sums.spent : 0n;
+}
+
+/** What neither anything else was promised nor the day's cap has left. */
+function beyondClaims(purse: Purse): bigint {
+  const [free, kept] = [freeOf(purse), keptForDay(purse)];
+  return free > kept ? free - kept : 0n;
+}
+
+/**
+ * For a funding that is signed again: neither what claims have a use for nor what the bounds of
+ * fundings have no room for. `sums`: without its own reserve. `counted`: of what it replaces.
+ */
+export function mostToFund(
+  purse: Purse,
+  { cap }: Pick<FundingBounds, 'cap'>,
+  of: {
+    readonly kept: bigint;
+    readonly wouldKeep: bigint;
+    readonly sums: Pick<FundingSums, 'ownTaken' | 'taken'>;
+    readonly counted: bigint;
+  },
+): bigint {
+  const { sums, counted } = of;
+  const room = least(cap / accountShare - sums.ownTaken, cap - sums.taken) + counted;
+  const most = least(beyondClaims(purse), mostToLand(purse, { cap }, of), room);
+  return most > 0n ? most : 0n;
 }
 
 /**

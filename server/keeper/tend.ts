@@ -32,9 +32,9 @@ import { within } from '../time-limit.ts';
 import { unlessDisputed } from './agreed.ts';
 import { ridesFor } from './batches.ts';
 import { inHandSeconds, lookAgainSeconds } from './bounds.ts';
-import { type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
+import { asksGates, type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import { isOutbid, withFates } from './fates.ts';
-import { isBarred } from './fundings.ts';
+import { barredNow } from './fundings.ts';
 import type { Gas } from './gas.ts';
 import { openSecret, openTransaction } from './sealing.ts';
 import { signOrYield, signVoid, TooShort } from './sign-job.ts';
@@ -87,7 +87,7 @@ export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal):
   const decision = decide(look);
   const isIdle = !fresh.some(({ fate }) => isLive(fate));
   // Nothing can come of it any more, nor be left of it.
-  const isOver = decision.do === 'wait' && swap.done && isIdle;
+  const isOver = decision.do === 'wait' && swap.done && isIdle && job.purpose !== 'close';
   const wanted: Decision = isOver ? { do: 'end', as: 'done' } : decision;
   const next = await unlessDisputed(on, wanted, look);
   // What nodes have not told yet of something that left is asked for until they do.
@@ -108,24 +108,29 @@ async function lookOf(
   const { terms } = escrow;
   const nonce = seen.attempts.at(-1)?.nonce ?? null;
   const { chain, address } = gas.account;
-  const hurried = nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce }));
+  const { purpose } = job;
+  const hurried =
+    nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce, purpose }));
   if (nonce !== null && job.purpose === 'relay') {
     const by = new Date(deps.now() + inHandSeconds * 1_000);
     await hastenBlockers(deps.db, { chain, address, nonce }, by);
   }
   const funds = job.verb === 'fund';
-  const look = {
+  const ungated = {
     ...seen,
     verb: job.verb,
+    closes: job.purpose === 'close',
     amount: terms.amount,
     timelock: funds ? fundBy(swap.state, swap.state.legs[job.leg]) : terms.timelock,
-    barred: funds && (await isBarred(on)),
+    barred: false,
     driftSeconds: adapter.policy.driftSeconds,
     createdAt: Math.floor(job.createdAt.getTime() / 1000),
     revealBy: swap.state.deadlines.revealBy,
     hurried,
     yields: hurried && job.purpose !== 'relay',
+    outbid: false,
   };
+  const look = asksGates(ungated) ? { ...ungated, barred: await barredNow(on) } : ungated;
   const waiting = hasWaited(look);
   const outbid = waiting !== null && (await isOutbid(on, waiting, versionsOf(on, waiting)));
   return { ...look, outbid };
@@ -195,10 +200,21 @@ async function carryOut(on: On, decision: Decision, known: Known): Promise<void>
       if (reveals) await passGates(on);
       const work = workOf(on, known.secret, reveals);
       const kept = instead && { attempt: instead, reveals };
-      await send(on, await orAgain(on, kept, signOrYield(on, work, instead)));
+      const signing = signOrYield(on, work, instead);
+      const signed = await orAgain(on, kept, signing).catch((error: unknown) => {
+        if (isNothingLeft(on, error)) return null;
+        throw error;
+      });
+      if (signed === null) return carryOut(on, { do: 'end', as: 'done' }, known);
+      await send(on, signed);
       return putOff(on, lookAgainSeconds);
     }
   }
+}
+
+/** Its funder, or anybody else, took what a claim had left there. */
+function isNothingLeft({ job }: On, error: unknown): boolean {
+  return job.purpose === 'close' && error instanceof ParleyError && error.code === 'nothing_there';
 }
 
 /** No pool has it: it is made to pay more at once, not after the time that others are left. */
@@ -267,7 +283,8 @@ async function sendAgain(
 async function send(on: On, attempt: Attempt): Promise<void> {
   const { deps, job, signal } = on;
   await sendKept(deps, on.gas, attempt, signal);
-  if (attempt.verb === 'void') return;
+  // No fact of the swap tells what becomes of what a claim left.
+  if (attempt.verb === 'void' || job.purpose === 'close') return;
   const { chain } = job;
   // It is sent: what is not seen now the follower sees.
   await reconcile(deps, job.swapId, { chains: [chain], signal }).catch((error: unknown) =>

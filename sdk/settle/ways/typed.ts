@@ -1,5 +1,5 @@
-// Before a text is signed that moves money: whether it is what the own terms come to, by the token
-// as the own node shows it; and whether what was signed is the refund address's own signature.
+// What is checked of a text that moves money. Before it is signed: that it is what the own terms
+// come to, by the token as the own node shows it. After: that the refund address itself signed it.
 
 import { sameAddress } from '../../../chains/evm/address.ts';
 import { signerOf, typedDataProblems } from '../../../chains/evm/ways.ts';
