@@ -103,8 +103,8 @@ export async function voidAcceptances(tx: Tx, since: Date): Promise<void> {
 }
 
 /**
- * In the time that is missing a text to sign may have been given for any escrow of an EVM token, but
- * for tokens that take no authorization. Until it opens nothing more, the leg stays where it is.
+ * In the time that is missing a text to sign may have been given for any escrow of an EVM token,
+ * but for tokens that take no authorization. Until it opens nothing more, the leg stays.
  */
 export async function pinSignable(tx: Tx, now: Date): Promise<void> {
   await tx.rows({
