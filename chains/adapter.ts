@@ -189,7 +189,7 @@ export type ChainAdapter = {
 
   /**
    * The best block, and what these escrows show at it, at most 50: gates go by its clock. They need
-   * not be watched, and are not from then on. TRON: a call there names no block; where each block
+   * not be watched, and are not from then on. TRON: a call there names no block. Where each block
    * is another before the node has answered, the facts may be of one before that of the clock.
    */
   look(escrows: readonly WatchedEscrow[], signal: AbortSignal): Promise<Look>;
@@ -247,8 +247,8 @@ export type ChainAdapter = {
    */
   spendGas?(spend: Spend, payer: string, signal: AbortSignal): Promise<bigint>;
   /**
-   * EVM: gas that does for a claim or refund of these terms where no node could try it, by the
-   * rules of the fork that may be active until the timelock.
+   * EVM: gas that does for a claim or refund of these terms where no node could try it. It goes by
+   * the rules of the fork that may be active until the timelock.
    */
   untriedGas?(terms: EscrowTerms, signal: AbortSignal): Promise<bigint>;
 

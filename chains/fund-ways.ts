@@ -40,8 +40,8 @@ export type FundWays = {
   /** null: the token is not any more as the abilities have it, and is to be tried anew. */
   alternatives(input: WaysInput, signal: AbortSignal): Promise<readonly FundAlternative[] | null>;
   /**
-   * Whether a signature over this escrow may still open it: not once a block at its depth has
-   * passed the fund-by, or shows the lane's counter used.
+   * Whether a signature over this escrow may still open it. It may not once a block at its depth
+   * has passed the fund-by, or shows the lane's counter used, on every node that answers.
    */
   mayOpen(escrow: WatchedEscrow, signal: AbortSignal): Promise<boolean>;
 };

@@ -1,5 +1,5 @@
 // Whom an adapter follows, and whom it only looks at. What a look finds has to be put somewhere, so
-// its escrows are kept for as long as it takes; they are followed only by `watch`.
+// its escrows are kept for as long as it takes. They are followed only by `watch`.
 
 import type { EscrowFacts } from '../core/facts.ts';
 import type { ChainAdapter, WatchedEscrow } from './adapter.ts';

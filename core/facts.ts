@@ -30,7 +30,7 @@ export type EscrowFacts = {
    */
   readonly empty: boolean;
   /**
-   * It has ended or was never funded, its chain does not keep which, and no log tells: a later
+   * It has ended or was never funded. Its chain does not keep which, and no log tells: a later
    * escrow has its lane, or its account is closed. The rest is what was known before.
    */
   readonly outcome?: 'unknown';
@@ -62,6 +62,9 @@ export function isUnknown({ outcome }: EscrowFacts): boolean {
   return outcome === 'unknown';
 }
 
+/** Of a lane the logs tell what happened in it, and not that nothing did. */
+const unlessNever = ', unless it was never funded: nobody would tell that';
+
 /** Of each family whose chain forgets: why, and which node would tell. */
 const whoTells: Readonly<Record<Family, readonly [string, string]>> = {
   bitcoin: ['it holds nothing', 'a node that has all blocks since the swap was agreed'],
@@ -86,7 +89,8 @@ export function unknownOutcome({ chain, family, leg }: UnknownOf): string {
   const [why, who] = whoTells[family];
   return (
     `what became of the escrow of leg ${leg} on ${chain} is not known: ${why}, and the nodes ` +
-    `configured show no transaction of it; ${who} would tell`
+    `configured show no transaction of it; ${who} would tell` +
+    (family === 'evm' || family === 'tron' ? unlessNever : '')
   );
 }
 

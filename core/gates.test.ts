@@ -63,7 +63,7 @@ test('while nobody knows what became of a leg, neither is funded and no secret i
       assert.throws(() => fundGate(swap, 'a', now), refused('outcome_unknown'));
       assert.throws(() => fundGate(swap, 'b', now), {
         ...refused('outcome_unknown'),
-        message: /^neither fund nor reveal: what became of .* would tell$/,
+        message: /^neither fund nor reveal: what became of .* would tell/,
       });
     }
     const short = swapOf({ long: funded, short: unknown });

@@ -4,6 +4,10 @@ import type { Look, WatchedEscrow } from '../adapter.ts';
 import { escrowFacts } from './escrow-facts.ts';
 import { historyOf } from './escrow-index.ts';
 import { type Follower, followToEnd } from './follower.ts';
+import { timedOut } from './http.ts';
+
+/** Looks at tips that somebody else follows on from meanwhile. */
+const mostTries = 20;
 
 /** They are followed for at least as long as this takes. */
 export async function look(
@@ -14,7 +18,7 @@ export async function look(
   const { index, backend } = follower;
   const [first, ...others] = escrows;
   if (first === undefined) return { heads: await backend.tip(signal), facts: [] };
-  for (;;) {
+  for (let tries = 0; tries < mostTries; tries += 1) {
     let heads = await followToEnd(follower, first.address, signal);
     for (const { address } of others) heads = await followToEnd(follower, address, signal);
     // Somebody else may have followed on meanwhile.
@@ -24,4 +28,5 @@ export async function look(
     );
     return { heads, facts };
   }
+  throw timedOut(backend.name);
 }

@@ -1,6 +1,6 @@
 // Many escrows settled at once: `claimMany` and `refundMany` of the contract, on EVM and TRON. A
-// claim stands in a batch only once its secret is public: a leg that the contract leaves, and all
-// of a batch that reverts, have shown theirs. Pure.
+// claim stands in a batch only once its secret is public. A leg that the contract leaves has shown
+// its own, and so have all of a batch that reverts. Pure.
 
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
@@ -11,10 +11,10 @@ import type { EscrowTerms } from '../../core/terms.ts';
 
 /**
  * Most escrows in one batch. By contracts/escrows/gas.snapshot.json one of ten takes up to 22 131
- * gas (a token, Amsterdam): twenty of one payment stay below the 500 000 that a gas key spends on
- * one transaction, which is a sixtieth of a block of 30 million, so that a busy block has room for
- * them too. More would gain little: of the 14 051 gas that each of ten takes now, about 4 000 are
- * its share of what all have in common. And one payment that fails reverts the whole batch.
+ * gas (a token, Amsterdam). Twenty of one payment stay below the 500 000 that a gas key spends on
+ * one transaction. That is a sixtieth of a block of 30 million: a busy block has room for it. More
+ * would gain little. Of the 14 051 gas that each of ten takes now, about 4 000 are its share of
+ * what all have in common. And one payment that fails reverts the whole batch.
  */
 export const mostInBatch = 20;
 

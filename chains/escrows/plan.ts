@@ -105,9 +105,9 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
 }
 
 /**
- * What is approved before a funding of so much, where a token now lets the contract take `allowed`:
- * enough needs no approval; too little but not zero is first set to zero, because tokens like USDT
- * refuse to change one that is not.
+ * What is approved before a funding of so much, where a token now lets the contract take `allowed`.
+ * Enough needs no approval. Too little but not zero is first set to zero: tokens like USDT refuse
+ * to change one that is not.
  */
 export function approvals(amount: bigint, allowed: bigint, wanted = amount): readonly bigint[] {
   if (allowed >= amount) return [];

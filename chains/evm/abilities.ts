@@ -1,6 +1,6 @@
 // Which signatures of its holders a token takes: a permit (EIP-2612), an authorization (EIP-3009).
 // A token may answer anything to anybody, so each is tried by eth_call with a key that is thrown
-// away: the right signature must work and a stranger's must not. Nothing is sent. Not taken:
+// away. The right signature must work and a stranger's must not. Nothing is sent. Not taken:
 // permits as DAI has them (nonce, expiry, allowed), which are another function.
 
 import { randomBytes, randomInt } from 'node:crypto';

@@ -1,9 +1,9 @@
-// By which gas rules a transaction of a chain will be mined: Prague's (Osaka and blob forks changed
-// none of them) or Amsterdam's, where new state is several times as dear. Asked of the chain's
-// nodes, since a claim may be sent a day after it was reckoned with, behind a fork.
+// By which gas rules a transaction of a chain will be mined: Prague's or Amsterdam's, where new
+// state is several times as dear. Osaka and blob forks changed none of Prague's. Asked of the
+// chain's nodes, since a claim may be sent a day after it was reckoned with, behind a fork.
 //
 // A node tells it twice: blocks of Amsterdam have a `blockAccessListHash` (EIP-7928) and a
-// `slotNumber` (EIP-7843), and `eth_config` (EIP-7910) names when the present fork began and the
+// `slotNumber` (EIP-7843). `eth_config` (EIP-7910) names when the present fork began and the
 // next one will. The most careful of all nodes that answer counts. What nobody tells is 'either':
 // the larger figures of both.
 

@@ -1,5 +1,5 @@
-// Fundings by signature, as a market offers them: what the token takes at this moment, the texts,
-// and whether one that was handed out may still open its escrow.
+// Fundings by signature, as a market offers them: what the token takes now, the texts, and whether
+// one that was handed out may still open its escrow.
 
 import type { WatchedEscrow } from '../adapter.ts';
 import type { FundWays, WaysInput } from '../fund-ways.ts';

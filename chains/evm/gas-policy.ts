@@ -60,7 +60,7 @@ export function escrowGas(rules: GasRules): EscrowGas {
 
 /**
  * A claim or refund takes 41 000 to 66 000, and up to 229 000 where it makes a balance or an
- * account; the transfer of a token behind proxies that calls hooks may take ten times as much.
+ * account. The transfer of a token behind proxies that calls hooks may take ten times as much.
  */
 const mostGas = 500_000n;
 

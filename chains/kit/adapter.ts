@@ -1,4 +1,4 @@
-// What the adapters of EVM, TRON and Solana do alike: they check their nodes before they are used,
+// What the adapters of EVM, TRON and Solana do alike. They check their nodes before they are used,
 // watch escrows, and offer signed bytes to every node. What a family knows it says itself.
 
 import type { ChainAdapter, Changes, Look, ReadTransaction, WatchedEscrow } from '../adapter.ts';

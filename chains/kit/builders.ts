@@ -7,7 +7,7 @@ import type { Batch } from '../batches.ts';
 
 /**
  * Before a claim with this secret is built. A secret that is not public is shown only when `agree`
- * has passed; one that is can no longer be kept, and only haste helps then. Returns which it is.
+ * has passed. One that is can no longer be kept, and only haste helps then. Returns which it is.
  * Throws `wrong_secret`.
  */
 export async function mayReveal(

@@ -1,5 +1,5 @@
-// Following the blocks of a chain, for families whose node gives each block by its number: new ones
-// in order, each the child of the last, and back over those that the chain took back. Work grows
+// Following the blocks of a chain, for families whose node gives each block by its number. New ones
+// come in order, each the child of the last; those that the chain took back are undone. Work grows
 // with blocks and what happened in them, never with the number of escrows.
 
 import type { WatchedEscrow } from '../adapter.ts';

@@ -1,5 +1,5 @@
-// What must agree before anybody funds or reveals a secret: the nodes of the cluster by a finalized
-// block and a funding, and the chain's clock with the wall's.
+// What must agree before anybody funds or reveals a secret. The nodes of the cluster are compared
+// by a finalized block and a funding, and the chain's clock with the wall's.
 
 import type { WatchedEscrow } from '../adapter.ts';
 import * as kit from '../kit/agreement.ts';

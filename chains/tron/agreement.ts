@@ -1,5 +1,5 @@
-// What the nodes of a TRON network are compared by: the newest solid block of the one that is least
-// far, and an escrow's solid word.
+// What the nodes of a TRON network are compared by: an escrow's solid word, and the newest solid
+// block of the one that is least far.
 
 import type { WatchedEscrow } from '../adapter.ts';
 import * as kit from '../kit/agreement.ts';

@@ -1,5 +1,5 @@
-// Puts the contract at its address on an EVM chain, the same on every chain, looks whether it is
-// there, and writes down by which transaction.
+// Puts the contract at its address on an EVM chain, the same on every chain. It looks whether the
+// contract is there, and writes down by which transaction.
 //
 //   PARLEY_DEPLOYER_KEY=0x… node contracts/escrows/deploy.ts --rpc URL --network NAME
 //   node contracts/escrows/deploy.ts --rpc URL --verify

@@ -1,6 +1,6 @@
-// Gas of users whose account is a contract: a minimal wallet that its owner calls, the same behind
-// an ERC-4337 entry point, and an account that delegates to one (EIP-7702) and sends approval and
-// funding as one batch, as wallets with EIP-5792 do.
+// Gas of users whose account is a contract: a minimal wallet that its owner calls, and the same
+// behind an ERC-4337 entry point. The third is an account that delegates to one (EIP-7702). It
+// sends approval and funding as one batch, as wallets with EIP-5792 do.
 
 import {
   type Abi,

@@ -103,6 +103,22 @@ export async function voidAcceptances(tx: Tx, since: Date): Promise<void> {
 }
 
 /**
+ * In the time that is missing a text to sign may have been given for any escrow of an EVM token,
+ * but for tokens that take no authorization. Until it opens nothing more, the leg stays.
+ */
+export async function pinSignable(tx: Tx, now: Date): Promise<void> {
+  await tx.rows({
+    name: 'escrows_pin_signable',
+    text: `update escrows set authorized_at = $1
+      where authorized_at is null and not done and terms ->> 'token' like '0x%'
+        and not exists (select 1 from token_abilities as known
+          where known.chain = escrows.chain and known.token = escrows.terms ->> 'token'
+            and known.abilities ->> 'authorization' is null)`,
+    values: [now],
+  });
+}
+
+/**
  * Every position that anybody may hold lies before the log now, so that who resumes is told to
  * begin anew: its numbers go on `numbers` behind the last, with one entry that says so.
  */

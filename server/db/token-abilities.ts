@@ -19,6 +19,7 @@ export async function keptAbilities(
   return row ?? null;
 }
 
+/** What is kept and stays is written again only once it is old: some nodes have it tried often. */
 export async function keepAbilities(
   tx: Tx,
   about: { chain: ChainKey; token: string; abilities: TokenAbilities; at: Date },
@@ -27,7 +28,9 @@ export async function keepAbilities(
     name: 'token_abilities_keep',
     text: `insert into token_abilities (chain, token, abilities, found_at)
       values ($1, $2, $3, $4)
-      on conflict (chain, token) do update set abilities = $3, found_at = $4`,
+      on conflict (chain, token) do update set abilities = $3, found_at = $4
+      where token_abilities.abilities <> $3::jsonb
+        or token_abilities.found_at < $4::timestamptz - interval '1 hour'`,
     values: [about.chain, about.token, JSON.stringify(about.abilities), about.at],
   });
 }

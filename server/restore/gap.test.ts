@@ -182,6 +182,40 @@ test('a nonce of before is void, and one of after is good', async () => {
   assert.equal(await withNonce(deps, fresh, minting, async () => 'good'), 'good');
 });
 
+test('a leg that somebody may have signed a funding for in the missing time is pinned', async () => {
+  await beat(null, nowMs);
+  const [signed, plain] = ['0xSigned', '0xPlain'];
+  const escrows = [signed, plain, '0xUntried', 'TRON', null];
+  await database.db.transaction(async (tx) => {
+    const run = (text: string, ...values: unknown[]) => tx.rows({ name: '', text, values });
+    // Of no swap.
+    await run('set local session_replication_role = replica');
+    for (const token of escrows) {
+      await run(
+        `insert into escrows (chain, address, swap_id, leg, terms, facts, created_at)
+          values ('evm-dev', $1, gen_random_uuid(), 'a', $2, '{}', now())`,
+        `${token}`,
+        JSON.stringify({ token }),
+      );
+    }
+    const abilities = { permit: null, authorization: null };
+    const takes = { ...abilities, authorization: { name: 'Dollar' } };
+    for (const [token, each] of [[signed, takes] as const, [plain, abilities] as const]) {
+      const text = `insert into token_abilities values ('evm-dev', $1, $2, now())`;
+      await run(text, token, JSON.stringify(each));
+    }
+  });
+  const pinned = async () =>
+    (await sql('select address from escrows where authorized_at is not null order by address')).map(
+      ({ address }) => address,
+    );
+  await beat(null, nowMs + 3_000);
+  assert.deepEqual(await pinned(), []);
+  await beat(null, nowMs + 3_600_000);
+  assert.deepEqual(await pinned(), [signed, '0xUntried']);
+  await sql('truncate escrows, token_abilities cascade');
+});
+
 test('the feed’s log begins anew, beyond every number that was given out', async () => {
   await beat(null, nowMs);
   await sql(

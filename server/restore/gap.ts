@@ -8,6 +8,7 @@ import {
   type Heartbeat,
   insertGap,
   lockHeartbeat,
+  pinSignable,
   resetFeedLog,
   storeBeat,
   voidAcceptances,
@@ -92,6 +93,7 @@ export async function beatOnce(
   });
   await voidNonces(tx);
   await voidAcceptances(tx, new Date(beganAt.getTime() - longestAcceptanceMs));
+  await pinSignable(tx, now);
   await resetFeedLog(tx, now, feedNumbersLeast + seconds * feedNumbersPerSecond);
   // Which of them were revoked in the time that is missing, nobody knows any more.
   const isOlder = why === 'went_back' || why === 'lineage';
