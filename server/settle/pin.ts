@@ -1,6 +1,7 @@
 // A leg whose funding may be opened by a signature that somebody holds does not move: whoever has
 // it could fund the escrow that the leg moved off, beside the one that it moved to. It moves again
-// once the signature can open nothing: its fund-by has passed, or its lane is used, on chain at depth.
+// once the signature can open nothing: its fund-by has passed, or its lane is used, on chain at
+// depth.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { LegName } from '../../core/trade.ts';

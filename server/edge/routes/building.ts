@@ -1,5 +1,5 @@
-// What the builders of a leg have in common: what is asked of them, relays, and replies that are given
-// again.
+// What the builders of a leg have in common: what is asked of them, relays, and replies that are
+// given again.
 
 import { mustBeRate } from '../../../chains/bitcoin/spending.ts';
 import { swapById } from '../../db/swaps.ts';

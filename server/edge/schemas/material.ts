@@ -66,8 +66,8 @@ const alternatives = Type.Array(
   ]),
   {
     description:
-      'fund of a token: what may be signed instead of `txs`, one of all. An authorization is null ' +
-      'until asked for with `sign=authorization`; from then on the leg does not move',
+      'fund of a token: what may be signed instead of `txs`, one of all. An authorization is ' +
+      'null until asked for with `sign=authorization`; from then on the leg does not move',
   },
 );
 

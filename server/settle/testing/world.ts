@@ -44,7 +44,6 @@ export type World = {
     readonly btc: Asset;
     readonly eth: Asset;
     readonly usd: Asset;
-    /** Takes permits and authorizations. */
     readonly signed: Asset;
     /** Hostile tokens of the dev chain, by symbol: FEE takes a fee, FALSE returns false. */
     readonly hostile: ReadonlyMap<string, Asset>;
@@ -125,18 +124,12 @@ export async function startWorld(
   const settings = { encryptionKey: key, home: dir, ...options.settings };
   const before = testDeps({ db: database.db, settings });
   deps = { ...before, adapters: freshAdapters(infos, before.now) };
-  const { tokens = [] } = infos.evm;
-  const [dollar, signedDollar] = ['USDD', 'USDV'].map((symbol) => {
-    return tokens.find((each) => each.symbol === symbol);
-  });
-  if (dollar === undefined || signedDollar === undefined) throw new Error('no tokens to trade');
-  const hostile = infos.evm.hostileTokens ?? [];
+  const { tokens: [dollar, , signedDollar] = [], hostileTokens: hostile = [] } = infos.evm;
+  if (!dollar || !signedDollar) throw new Error('no tokens to trade');
   const [btc, eth, usd, signed, ...rest] = await seedAssets(database.db, deps, [
     { chain: bitcoin, symbol: 'BTC', address: null, decimals: 8 },
     { chain: evm, symbol: 'ETH', address: null, decimals: 18 },
-    ...[dollar, signedDollar, ...hostile].map(({ symbol, address, decimals }) => {
-      return { chain: evm, symbol, address, decimals };
-    }),
+    ...[dollar, signedDollar, ...hostile].map((each) => ({ ...each, chain: evm })),
     ...(infos.evm2 === null ? [] : [{ chain: evm2, symbol: 'ETH', address: null, decimals: 18 }]),
   ]);
   const app = await buildApp(deps);
@@ -210,15 +203,7 @@ export async function newParty(world: World, options: PartyOptions = {}): Promis
     { family: 'bitcoin', address: btcAddress, pubkey: taproot ? null : pubkey },
     { family: 'evm', address: evmAccount.address, pubkey: null },
   ]);
-  return {
-    accountId,
-    btcKey,
-    pubkey,
-    btcAddress,
-    evmAccount,
-    key,
-    ...requestsTo(app, key),
-  };
+  return { accountId, btcKey, pubkey, btcAddress, evmAccount, key, ...requestsTo(app, key) };
 }
 
 /** Requests with a key, to one of several applications on the same database. */
