@@ -1,34 +1,44 @@
 // Records of what was deployed when, by which transaction: a file for each network, written by the
-// command that deploys and compared with the chain by its `--verify`.
+// command that deploys and compared with the chain by its `--verify`. One shape for all families.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What every family's record has; what names network and contract is the family's own. */
 export type Recorded = {
   readonly network: string;
+  readonly family: 'evm' | 'tron' | 'solana';
+  /** Its address; on Solana that of the program. */
+  readonly contract: string;
   /** Of the code, hex: an EVM's or TVM's init code, or the program's bytes. */
   readonly sha256: string;
   readonly bytes: number;
   readonly payer: string;
   /** The one that made it. */
   readonly transaction: string;
+  /** The number of its block; on Solana its slot. */
+  readonly block: number;
   /** Of the block, RFC 3339. */
   readonly deployedAt: string;
 };
 
-/** Where the records of `contracts/escrows` lie: EVM chains and TRON. */
-export const escrowRecords = join(import.meta.dirname, 'escrows/deployments');
-
 export type EscrowRecord = Recorded & {
   readonly family: 'evm' | 'tron';
   readonly chainId: number;
-  readonly contract: string;
-  readonly block: number;
 };
 
+/** What a chain says of the transaction that made it. */
+export type Made = Pick<Recorded, 'payer' | 'block' | 'deployedAt'>;
+
+/** Where the records of `contracts/escrows` lie: EVM chains and TRON. */
+export const escrowRecords = join(import.meta.dirname, 'escrows/deployments');
+export const solanaRecords = join(import.meta.dirname, 'solana/deployments');
+
+export function isNetworkName(network: string): boolean {
+  return /^[a-z0-9-]{1,40}$/.test(network);
+}
+
 export function recordFile(network: string, folder: string): string {
-  if (!/^[a-z0-9-]{1,40}$/.test(network)) throw new Error(`"${network}" is no name of a network`);
+  if (!isNetworkName(network)) throw new Error(`"${network}" is no name of a network`);
   return join(folder, `${network}.json`);
 }
 
@@ -44,10 +54,40 @@ export function recordsIn<T extends Recorded>(folder: string): T[] {
   return files.sort().map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')));
 }
 
-/** Answers with the file. */
+/** Those of a network by its name, else of a chain by its id. */
+export function escrowRecordsOf(
+  folder: string,
+  {
+    family,
+    network,
+    chainId,
+  }: Pick<EscrowRecord, 'family' | 'chainId'> & { network: string | null },
+): EscrowRecord[] {
+  return recordsIn<EscrowRecord>(folder).filter((each) =>
+    network === null
+      ? each.family === family && each.chainId === chainId
+      : each.network === network,
+  );
+}
+
+/** Answers with the file. Throws where that is of another family's network. */
 export function writeRecord(record: Recorded, folder: string): string {
-  const file = recordFile(record.network, folder);
+  const { network, family } = record;
+  const file = recordFile(network, folder);
+  const before = recordIn(network, folder);
+  if (before !== null && before.family !== family) {
+    throw new Error(`${file} is of ${before.family}, not of ${family}: name another network`);
+  }
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, `${JSON.stringify(record, null, 2)}\n`);
   return file;
+}
+
+/** What differs between a record and what the chain says; null: nothing. */
+export function madeFault(record: Recorded, made: Made): string | null {
+  for (const field of ['payer', 'block', 'deployedAt'] as const) {
+    const [now, recorded] = [made[field], record[field]];
+    if (recorded !== now) return `${field} is ${now}, and ${recorded} is recorded`;
+  }
+  return null;
 }

@@ -64,7 +64,11 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
     [[], /--rpc/],
     [['--rpc', 'http://127.0.0.1:1', '--network', '../x'], /no name of a network/],
   ],
-  'deploy:tron': [[['--url', 'http://127.0.0.1:1', '--fee-limit', 'x'], /--fee-limit .*"x"/]],
+  'deploy:tron': [
+    [['--url', 'http://127.0.0.1:1', '--fee-limit', 'x'], /--fee-limit .*"x"/],
+    [['--url', 'http://127.0.0.1:1', '--network', '../x'], /name of a network, not "\.\.\/x"/],
+    [['--url', 'http://127.0.0.1:1', '--contract', 'T'], /--creation is 64 hex digits/],
+  ],
   conformance: [[['--key-file', 'k', '--contract', 'c'], /--url/]],
   check: [[['core'], /core/]],
 };

@@ -7,10 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { httpClient } from '../chains/tron/http.ts';
+import { blockAt } from '../chains/tron/node.ts';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
 import { lyingNode } from '../chains/tron/testing/nodes.ts';
+import { deployment as pinned } from '../contracts/escrows/artifacts/abi.ts';
+import { type EscrowRecord, recordIn, writeRecord } from '../contracts/records.ts';
 import { type TronDevChain, tronChain } from '../devnet/tron/tron-chain.ts';
-import { type DeployedTron, deployTron, verifyTron } from './deploy-tron.ts';
+import { deployTron, verifyTron } from './deploy-tron.ts';
+import { tronRecordFault } from './tron-record.ts';
 
 const run = promisify(execFile);
 const key = '31'.repeat(32);
@@ -40,30 +45,72 @@ async function cli(args: string[], env: Record<string, string> = {}) {
   );
 }
 
-test('the contract is deployed by an operator’s key, with the pinned code, and found again', async () => {
-  const { url } = { url: chain.info.rpcUrl };
-  const done = await cli(['--url', url], { PARLEY_DEPLOYER_KEY: key });
+test('the contract is deployed by an operator’s key, recorded, and found again', async () => {
+  const common = ['--url', chain.info.rpcUrl, '--records', join(dir, 'records')];
+  const unknown = await cli([...common, '--verify']);
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.said, /nothing is recorded of chain \d+: --contract and --creation name it/);
+  const done = await cli([...common, '--network', 'dev'], { PARLEY_DEPLOYER_KEY: key });
   assert.equal(done.code, 0, done.said);
-  const { contract, creation, chainId } = JSON.parse(done.said) as DeployedTron;
+  const { contract, creation, chainId } = JSON.parse(done.said);
   assert.equal(chainId, chain.info.chainId);
   assert.notEqual(contract, chain.info.escrows);
-  assert.equal(await verifyTron({ url }, { contract, creation }), null);
-  const verified = await cli([
-    '--url',
-    url,
-    '--verify',
-    '--contract',
-    contract,
-    '--creation',
-    creation,
-  ]);
-  assert.deepEqual(
-    [verified.code, verified.said.trim()],
-    [0, `${contract}: the pinned contract of this network`],
-  );
+  const record = recordIn<EscrowRecord>('dev', join(dir, 'records')) as EscrowRecord;
+  const http = httpClient({ chain: 'tron-dev', sources: [{ url: chain.info.rpcUrl }] });
+  const signal = AbortSignal.timeout(30_000);
+  const block = await blockAt(http, record.block, signal);
+  assert.ok(block?.txs.some(({ txid }) => txid === creation));
+  assert.deepEqual(record, {
+    ...{ network: 'dev', family: 'tron', chainId, contract },
+    sha256: pinned.initCode.sha256.slice(2),
+    bytes: pinned.initCode.bytes,
+    payer: tronAddressOfKey(Buffer.from(key, 'hex')),
+    transaction: creation,
+    block: block?.number,
+    deployedAt: new Date(block?.timestampMs ?? 0).toISOString(),
+  });
+  const verified = await cli([...common, '--verify']);
+  const well = `the pinned contract, made by ${creation} at ${record.deployedAt}, as recorded`;
+  assert.deepEqual([verified.code, verified.said], [0, `dev: ${contract}: ${well}\n`]);
+  for (const [part, words] of [
+    [{ chainId: 1 }, /of chain \d+, not 1 as recorded/],
+    [{ sha256: '00'.repeat(32) }, /other init code/],
+    [{ contract: chain.info.escrows }, /created T\w+, not T\w+/],
+    [{ transaction: '00'.repeat(32) }, /does not know 0{64}/],
+    [{ payer: contract }, /payer is T\w+, and T\w+ is recorded/],
+    [{ block: 1 }, /block is \d+, and 1 is recorded/],
+    [{ deployedAt: '2026-01-01T00:00:00.000Z' }, /deployedAt is/],
+  ] as const) {
+    const changed = { ...record, ...part } as EscrowRecord;
+    assert.match((await tronRecordFault(http, changed, signal)) ?? '', words);
+  }
 });
 
-test('what a node took without a word is waited for, and a second try pays nothing', async () => {
+test('where a record is there nothing is sent, and one that is there can be recorded', async () => {
+  const { rpcUrl: url, escrows = '', escrowsCreation = '', chainId } = chain.info;
+  const records = join(dir, 'others');
+  const said: string[] = [];
+  const named = ['--url', url, '--contract', escrows, '--creation', escrowsCreation];
+  const common = [...named, '--records', records];
+  assert.equal((await cli([...common, '--verify'])).code, 0);
+  assert.equal(recordIn(`tron-${chainId}`, records), null);
+  assert.equal((await cli(common)).code, 0);
+  const record = recordIn<EscrowRecord>(`tron-${chainId}`, records) as EscrowRecord;
+  assert.deepEqual([record.contract, record.transaction], [escrows, escrowsCreation]);
+  const options = {
+    ...{ url, records, home: dir, feeLimitSun: 1_000_000_000n },
+    privateKey: Buffer.from(key, 'hex'),
+    say: (sentence: string) => said.push(sentence),
+  };
+  assert.deepEqual(await deployTron(options), record);
+  assert.equal(said.length, 1);
+  assert.match(said[0] ?? '', /was there already, as recorded in /);
+  writeRecord({ ...record, block: record.block + 1 }, records);
+  await assert.rejects(deployTron(options), /block is \d+, and \d+ is recorded. Name another/);
+  assert.throws(() => writeRecord({ ...record, family: 'evm' }, records), /is of tron, not of evm/);
+});
+
+test('what a node took without a word is waited for, and a second try pays nothing', async (context) => {
   let cutOff = true;
   const node = await lyingNode(chain.info.rpcUrl, async ({ path }, forward) => {
     const said = await forward();
@@ -71,24 +118,30 @@ test('what a node took without a word is waited for, and a second try pays nothi
     cutOff = false;
     return { status: 502, body: '' };
   });
+  context.after(() => node.stop());
   const said: string[] = [];
   const options = {
     url: node.url,
     privateKey: Buffer.from(key, 'hex'),
     feeLimitSun: 1_000_000_000n,
     home: dir,
+    ...{ records: join(dir, 'waited'), network: 'waited' },
     waitMs: 2_500,
     say: (sentence: string) => said.push(sentence),
   };
   await chain.setAutomatic(false);
   await assert.rejects(deployTron(options), /is in no block yet; the contract will be at T\w{33}/);
   await chain.setAutomatic(true);
-  const { creation: txid, contract } = await deployTron(options);
+  // Nor does one after a record that could not be written.
+  const nowhere = join(import.meta.filename, 'records');
+  await assert.rejects(deployTron({ ...options, records: nowhere }), /ENOTDIR/);
+  const { transaction: txid, contract } = await deployTron(options);
   assert.deepEqual(said, [
     `sends ${txid}, contract ${contract}`,
     `waits again for ${txid}, contract ${contract}`,
+    `waits again for ${txid}, contract ${contract}`,
+    `written to ${join(dir, 'waited/waited.json')}`,
   ]);
-  await node.stop();
 });
 
 test('another contract, no contract, no key and too low a fee limit are said', async () => {
@@ -109,6 +162,9 @@ test('another contract, no contract, no key and too low a fee limit are said', a
     (await cli(['--url', url], { PARLEY_DEPLOYER_KEY: '' })).said,
     /must be set to 64 hex/,
   );
-  const poor = { url, home: dir, privateKey: Buffer.from(key, 'hex'), feeLimitSun: 1_000_000n };
+  const poor = {
+    ...{ url, home: dir, records: join(dir, 'poor') },
+    ...{ privateKey: Buffer.from(key, 'hex'), feeLimitSun: 1_000_000n },
+  };
   await assert.rejects(deployTron(poor), /is its fee limit too low/);
 });

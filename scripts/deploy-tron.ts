@@ -1,12 +1,13 @@
-// Puts the contract of all escrows on a TRON network, and compares what is there with the pinned
-// code. Its address differs from network to network: with its creation it goes into
-// PARLEY_CHAINS.
+// Puts the contract of all escrows on a TRON network, writes down by which transaction, and
+// compares what is there with the pinned code and that record. Its address differs from network to
+// network: with its creation it goes into PARLEY_CHAINS.
 //
-//   PARLEY_DEPLOYER_KEY=… npm run deploy:tron -- --url URL                 deploys, then verifies
-//   npm run deploy:tron -- --url URL --verify --contract ADDRESS --creation TXID
+//   PARLEY_DEPLOYER_KEY=… npm run deploy:tron -- --url URL --network NAME
+//   npm run deploy:tron -- --url URL --verify
 //
-// What was signed is kept in PARLEY_HOME until its end is known: a second try sends the same bytes
-// again and waits for them, so that it pays nothing that the first has paid.
+// What was signed is kept in PARLEY_HOME until it is recorded: a second try sends the same bytes
+// again and waits for them, so that it pays nothing that the first has paid. Where a record is
+// there already, nothing is sent.
 
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -24,16 +25,33 @@ import { readTronSigned, signTronTransaction } from '../chains/tron/signed.ts';
 import { referenceTo } from '../chains/tron/transaction.ts';
 import { initCode } from '../contracts/escrows/artifacts/abi.ts';
 import { isEntry } from '../contracts/evm/entry.ts';
+import {
+  type EscrowRecord,
+  escrowRecords,
+  escrowRecordsOf,
+  isNetworkName,
+  recordFile,
+  writeRecord,
+} from '../contracts/records.ts';
 import { ParleyError } from '../core/errors.ts';
 import { Misused, parsed, understood, wholeNumber } from './command.ts';
+import { tronRecordFault, tronRecordOf } from './tron-record.ts';
 
-const usage = `usage: npm run deploy:tron -- --url URL [--solidity-url URL] [--fee-limit TRX]
+const defaultFeeLimitTrx = '1000';
+const usage = `usage: npm run deploy:tron -- --url URL [--network NAME] [--fee-limit TRX]
+       npm run deploy:tron -- --url URL --contract ADDRESS --creation TXID [--network NAME]
+       npm run deploy:tron -- --url URL --verify [--network NAME]
        npm run deploy:tron -- --url URL --verify --contract ADDRESS --creation TXID
+  --network NAME        of the record in contracts/escrows/deployments; default tron-CHAINID
+  --contract, --creation  one that is there: it is recorded, and nothing is sent
+  --verify              only compares what is recorded, or named, with the chain
+  --records FOLDER      in place of contracts/escrows/deployments
+  --solidity-url URL    where that is a port of its own
+  --fee-limit TRX       most that the energy may cost; default ${defaultFeeLimitTrx}
   PARLEY_DEPLOYER_KEY   64 hex characters: who pays for the energy
-  PARLEY_HOME           where a transaction is kept until its end is known, default .parley`;
+  PARLEY_HOME           where a transaction is kept until it is recorded, default .parley`;
 
 const sunPerTrx = 1_000_000n;
-const defaultFeeLimitTrx = '1000';
 const mostFeeLimitTrx = 99_999;
 const minedLimitMs = 120_000;
 const pollMs = 1_000;
@@ -45,19 +63,15 @@ export type TronDeployOptions = {
   readonly solidityUrl?: string;
   readonly privateKey: Uint8Array;
   readonly feeLimitSun: bigint;
-  /** Folder of what was signed and has no end yet. */
+  /** Folder of what was signed and is not recorded yet. */
   readonly home: string;
+  /** Default: the record of this chain, else `tron-CHAINID`. */
+  readonly network?: string | null;
+  /** Folder of the records. */
+  readonly records?: string;
   readonly say?: (sentence: string) => void;
   /** Until it is in a block. */
   readonly waitMs?: number;
-};
-
-export type DeployedTron = {
-  readonly chainId: number;
-  /** base58 */
-  readonly contract: string;
-  /** The transaction that created it. */
-  readonly creation: string;
 };
 
 type Sent = {
@@ -69,17 +83,44 @@ type Sent = {
 };
 
 /**
- * Throws an Error when the transaction fails or expires, and when it is in no block within two
- * minutes: then another call waits for the same.
+ * Deploys unless that is recorded, and gives the record. Throws an Error when the transaction fails
+ * or expires, and when it is in no block within two minutes: then another call waits for the same.
  */
-export async function deployTron(options: TronDeployOptions): Promise<DeployedTron> {
-  const { privateKey, home, say = () => {}, waitMs = minedLimitMs } = options;
+export async function deployTron(options: TronDeployOptions): Promise<EscrowRecord> {
+  const { privateKey, home, network = null, records = escrowRecords, say = () => {} } = options;
   const http = clientOf(options);
+  const chainId = await chainIdOf(http, AbortSignal.timeout(options.waitMs ?? minedLimitMs));
+  const [known] = escrowRecordsOf(records, { family: 'tron', network, chainId });
+  if (known !== undefined) {
+    const fault = await tronRecordFault(http, known, AbortSignal.timeout(minedLimitMs));
+    const file = recordFile(known.network, records);
+    if (fault !== null) throw new Error(`${file}: ${fault}. Name another --network`);
+    say(`${known.contract} was there already, as recorded in ${file}`);
+    return known;
+  }
+  const name = network ?? `tron-${chainId}`;
+  const owner = hexToBytes(tronHex(tronAddressOfKey(privateKey)));
+  const kept = join(home, `deploy-tron-${chainId}-${tronAddressOfKey(privateKey)}.hex`);
+  const txid = await mined(http, options, kept, owner);
+  const deployed = { chainId, contract: createdAddress(txid, owner), creation: txid };
+  const signal = AbortSignal.timeout(minedLimitMs);
+  const record = await tronRecordOf(http, name, deployed, signal).catch((cause: Error) => {
+    throw new Error(`after ${txid} ${cause.message}. Run it again to record it`, { cause });
+  });
+  say(`written to ${writeRecord(record, records)}`);
+  await rm(kept, { force: true });
+  return record;
+}
+
+/** The id of the creation that is kept, else of a new one, once it is in a block. */
+async function mined(
+  http: Http,
+  options: TronDeployOptions,
+  file: string,
+  owner: Uint8Array,
+): Promise<string> {
+  const { say = () => {}, waitMs = minedLimitMs } = options;
   const signal = AbortSignal.timeout(waitMs);
-  const chainId = await chainIdOf(http, signal);
-  const from = tronAddressOfKey(privateKey);
-  const owner = hexToBytes(tronHex(from));
-  const file = join(home, `deploy-tron-${chainId}-${from}.hex`);
   const earlier = await keptIn(file);
   const isOver = earlier !== null && (await endOf(http, earlier, signal)) === 'gone';
   const sent =
@@ -89,16 +130,12 @@ export async function deployTron(options: TronDeployOptions): Promise<DeployedTr
   try {
     await give(http, sent, signal);
     await succeeded(http, sent, signal);
+    return sent.txid;
   } catch (error) {
     if (!signal.aborted) throw error;
     const sentence = `${sent.txid} is in no block yet; the contract will be at ${contract}`;
     throw new Error(`${sentence}. Run it again to wait for it`, { cause: error });
   }
-  const deployed = { chainId, contract, creation: sent.txid };
-  const fault = await tronFault(http, deployed, AbortSignal.timeout(minedLimitMs));
-  if (fault !== null) throw new Error(`after ${sent.txid} the node ${fault.says}`);
-  await rm(file, { force: true });
-  return deployed;
 }
 
 async function keptIn(file: string): Promise<Sent | null> {
@@ -210,10 +247,13 @@ async function endOf(
   return timestampMs > expiration ? 'gone' : 'waits';
 }
 
+type Where = Pick<TronDeployOptions, 'url' | 'solidityUrl'>;
+type Named = { readonly contract: string; readonly creation: string };
+
 /** What is wrong with the contract there; null = nothing. */
 export async function verifyTron(
-  where: Pick<TronDeployOptions, 'url' | 'solidityUrl'>,
-  { contract, creation }: Pick<DeployedTron, 'contract' | 'creation'>,
+  where: Where,
+  { contract, creation }: Named,
 ): Promise<string | null> {
   const http = clientOf(where);
   const signal = AbortSignal.timeout(minedLimitMs);
@@ -230,42 +270,92 @@ function understand(args: string[]) {
       'solidity-url': { type: 'string' },
       'fee-limit': { type: 'string', default: defaultFeeLimitTrx },
       verify: { type: 'boolean', default: false },
+      network: { type: 'string' },
+      records: { type: 'string', default: escrowRecords },
       contract: { type: 'string' },
       creation: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return null;
-  const { url, contract = '', creation = '', verify, 'solidity-url': solidity } = values;
+  const { url, network = null, records, verify, 'solidity-url': solidityUrl } = values;
   if (url === undefined) throw new Misused('--url is missing');
-  if (verify && contract === '') throw new Misused('--contract is missing');
-  if (verify && !/^[0-9a-f]{64}$/.test(creation)) throw new Misused('--creation is missing');
+  if (network !== null && !isNetworkName(network)) {
+    throw new Misused(`--network is the name of a network, not "${network}"`);
+  }
   const feeLimit = wholeNumber('--fee-limit', values['fee-limit'], { most: mostFeeLimitTrx });
-  return { url, contract, creation, verify, solidity, feeLimitSun: BigInt(feeLimit) * sunPerTrx };
+  const where: Where = solidityUrl === undefined ? { url } : { url, solidityUrl };
+  const feeLimitSun = BigInt(feeLimit) * sunPerTrx;
+  return { where, network, records, named: namedIn(values), verify, feeLimitSun };
+}
+
+/** Both, or neither. */
+function namedIn({ contract, creation }: Partial<Named>): Named | null {
+  if (contract === undefined && creation === undefined) return null;
+  if (contract === undefined) throw new Misused('--contract is missing');
+  if (creation === undefined || !/^[0-9a-f]{64}$/.test(creation)) {
+    throw new Misused(`--creation is 64 hex digits, not "${creation ?? ''}"`);
+  }
+  return { contract, creation };
 }
 
 type Asked = NonNullable<ReturnType<typeof understand>>;
 
-async function main({
-  url,
-  contract,
-  creation,
-  verify,
-  solidity,
-  feeLimitSun,
-}: Asked): Promise<number> {
-  const where = solidity === undefined ? { url } : { url, solidityUrl: solidity };
-  if (verify) {
-    const fault = await verifyTron(where, { contract, creation });
-    process.stdout.write(`${contract}: ${fault ?? 'the pinned contract of this network'}\n`);
-    return fault === null ? 0 : 1;
+async function main({ where, named, verify, ...asked }: Asked): Promise<number> {
+  const say = (sentence: string) => process.stderr.write(`${sentence}\n`);
+  if (verify) return named === null ? verifyRecorded(where, asked) : verifyNamed(where, named);
+  if (named !== null) {
+    say(`written to ${writeRecord(await recordNamed(where, asked.network, named), asked.records)}`);
+    return 0;
   }
   const privateKey = deployerKey();
   const home = process.env.PARLEY_HOME ?? '.parley';
-  const say = (sentence: string) => process.stderr.write(`${sentence}\n`);
-  const done = await deployTron({ ...where, privateKey, feeLimitSun, home, say });
-  process.stdout.write(`${JSON.stringify(done)}\n`);
+  const record = await deployTron({ ...where, ...asked, privateKey, home, say });
+  const { chainId, contract, transaction: creation } = record;
+  process.stdout.write(`${JSON.stringify({ chainId, contract, creation })}\n`);
   return 0;
+}
+
+async function verifyNamed(where: Where, named: Named): Promise<number> {
+  const fault = await verifyTron(where, named);
+  process.stdout.write(`${named.contract}: ${fault ?? 'the pinned contract of this network'}\n`);
+  return fault === null ? 0 : 1;
+}
+
+/** Every record of the network, or of the chain, says what the chain does. */
+async function verifyRecorded(
+  where: Where,
+  { network, records }: Pick<Asked, 'network' | 'records'>,
+): Promise<number> {
+  const http = clientOf(where);
+  const signal = AbortSignal.timeout(minedLimitMs);
+  const chainId = await chainIdOf(http, signal);
+  const known = escrowRecordsOf(records, { family: 'tron', network, chainId });
+  if (known.length === 0) {
+    const what = network ?? `chain ${chainId}`;
+    throw new Error(`nothing is recorded of ${what}: --contract and --creation name it`);
+  }
+  let status = 0;
+  for (const record of known) {
+    const { network: name, contract, transaction, deployedAt } = record;
+    const fault = await tronRecordFault(http, record, signal);
+    const well = `the pinned contract, made by ${transaction} at ${deployedAt}, as recorded`;
+    process.stdout.write(`${name}: ${contract}: ${fault ?? well}\n`);
+    if (fault !== null) status = 1;
+  }
+  return status;
+}
+
+async function recordNamed(
+  where: Where,
+  network: string | null,
+  { contract, creation }: Named,
+): Promise<EscrowRecord> {
+  const http = clientOf(where);
+  const signal = AbortSignal.timeout(minedLimitMs);
+  const chainId = await chainIdOf(http, signal);
+  const deployment = { chainId, contract: parseTronAddress(contract), creation };
+  return tronRecordOf(http, network ?? `tron-${chainId}`, deployment, signal);
 }
 
 function deployerKey(): Uint8Array {

@@ -9,7 +9,7 @@ import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { tronAddressOf } from './address.ts';
 import type { TronOrigin } from './plan.ts';
-import { bytesOf, decodeFields, intOf, type Shape } from './protobuf.ts';
+import { bytesOf, decodeFields, type Field, intOf, type Shape } from './protobuf.ts';
 import { anyShape, contractShape, rawShape } from './signed.ts';
 
 export const createType = 30n;
@@ -46,12 +46,23 @@ export function creationFault(
   if (bytesToHex(sha256(bytes)) !== creation) return `shows other bytes for ${creation}`;
   const typed = decoded(bytesOf(decoded(bytes, rawShape), 11), contractShape);
   if (intOf(typed, 1) !== createType) return `shows in ${creation} no creation of a contract`;
-  const created = decoded(bytesOf(decoded(bytesOf(typed, 2), anyShape), 2), createShape);
+  const created = createdBy(typed);
   const address = createdAddress(creation, bytesOf(created, 1));
   if (address !== contract) return `shows that ${creation} created ${address}, not ${contract}`;
   const code = bytesOf(decoded(bytesOf(created, 2), smartContractShape), 4);
   if (`0x${bytesToHex(code)}` === initCode) return null;
   return `shows that ${contract} was created by other init code than the pinned`;
+}
+
+/** Who paid for it, base58: of bytes in which `creationFault` finds nothing wrong. */
+export function creatorIn(rawData: string): string {
+  const typed = decoded(bytesOf(decoded(hexToBytes(rawData), rawShape), 11), contractShape);
+  // The byte of a TRON address leads.
+  return tronAddressOf(bytesOf(createdBy(typed), 1).subarray(1));
+}
+
+function createdBy(typed: Field[]): Field[] {
+  return decoded(bytesOf(decoded(bytesOf(typed, 2), anyShape), 2), createShape);
 }
 
 /** Of bytes that are written in no way that we know, nothing is known. */

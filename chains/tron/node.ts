@@ -241,6 +241,19 @@ export function burntBy(http: Http, txid: string, signal: AbortSignal): Promise<
   return asked(http, 'wallet/gettransactioninfobyid', { value: txid }, signal, read);
 }
 
+/** The block of one, and its time; null when no block has it. */
+export function blockOf(
+  http: Http,
+  txid: string,
+  signal: AbortSignal,
+): Promise<Pick<Block, 'number' | 'timestampMs'> | null> {
+  return asked(http, 'wallet/gettransactioninfobyid', { value: txid }, signal, (answer) => {
+    const { id, blockNumber, blockTimeStamp } = object(answer);
+    if (id === undefined) return null;
+    return { number: count(blockNumber), timestampMs: count(blockTimeStamp) };
+  });
+}
+
 /** The raw_data of one in a block, hex; null when the node has none. */
 export function rawDataOf(http: Http, txid: string, signal: AbortSignal): Promise<string | null> {
   return asked(http, 'wallet/gettransactionbyid', { value: txid }, signal, (answer) => {

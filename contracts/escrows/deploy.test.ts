@@ -11,11 +11,11 @@ import { foundry } from 'viem/chains';
 import { withAnvil } from '../evm/anvil.ts';
 import { DeploymentError, deployer, sendThroughDeployer } from '../evm/create2.ts';
 import { deployDevTokens, pinnedDevTokens } from '../evm/dev-tokens.ts';
-import { writeRecord } from '../records.ts';
+import { type EscrowRecord, recordIn, writeRecord } from '../records.ts';
 import { deployment, initCode } from './artifacts/abi.ts';
 import { deployContracts, verifyDeployment } from './deploy.ts';
 import { domainOf } from './ids.ts';
-import { type EvmRecord, evmRecordFault, evmRecordOf, evmRecords } from './record.ts';
+import { evmRecordFault, evmRecordOf } from './record.ts';
 
 // anvil's first and public account
 const privateKey: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
@@ -147,7 +147,7 @@ test('the command deploys, says so, verifies, records, and is repeatable', async
     const first = await commandLine(common, privateKey);
     assert.equal(first.code, 0, first.err);
     assert.match(first.out, /chain 31337: 0x[0-9a-fA-F]{40} deployed by 0x[0-9a-f]{64}/);
-    const [record] = evmRecords(records);
+    const record = recordIn<EscrowRecord>('evm-31337', records);
     assert.equal(record?.network, 'evm-31337');
     const second = await commandLine(common, privateKey);
     assert.equal(second.code, 0, second.err);
@@ -159,7 +159,7 @@ test('the command deploys, says so, verifies, records, and is repeatable', async
     assert.ok(
       ![first, second].some(({ out, err }) => `${out}${err}`.includes(privateKey.slice(2))),
     );
-    writeRecord({ ...(record as EvmRecord), payer: deployer.address }, records);
+    writeRecord({ ...(record as EscrowRecord), payer: deployer.address }, records);
     const changed = await commandLine([...common, '--verify'], undefined);
     assert.equal(changed.code, 1);
     assert.match(changed.out, /payer is 0x\w+, and 0x4e59b448\w+ is recorded/);
@@ -202,7 +202,7 @@ test('a record is the same whoever writes it, and says what made the contract', 
       [{ block: 1 }, /block is \d+, and 1 is recorded/],
       [{ deployedAt: '2026-01-01T00:00:00.000Z' }, /deployedAt is/],
     ] as const) {
-      const fault = await evmRecordFault({ rpcUrl }, { ...record, ...part } as EvmRecord);
+      const fault = await evmRecordFault({ rpcUrl }, { ...record, ...part } as EscrowRecord);
       assert.match(fault ?? '', words);
     }
   });

@@ -18,10 +18,10 @@ import {
   sendThroughDeployer,
 } from '../evm/create2.ts';
 import { isEntry } from '../evm/entry.ts';
-import { escrowRecords, recordFile, writeRecord } from '../records.ts';
+import { escrowRecords, escrowRecordsOf, isNetworkName, writeRecord } from '../records.ts';
 import { deployment, escrowsAbi, initCode } from './artifacts/abi.ts';
 import { domainOf } from './ids.ts';
-import { evmRecordFault, evmRecordOf, evmRecords } from './record.ts';
+import { evmRecordFault, evmRecordOf } from './record.ts';
 
 export type Verification = {
   readonly chainId: number;
@@ -113,7 +113,7 @@ function understand(args: string[]): Asked | string | null {
     const { rpc, network = null, transaction, verify, help } = values;
     if (help) return null;
     if (rpc === undefined) return '--rpc is missing';
-    if (network !== null) recordFile(network, '');
+    if (network !== null && !isNetworkName(network)) return '--network is no name of a network';
     const isHash = transaction === undefined || /^0x[0-9a-f]{64}$/.test(transaction);
     if (!isHash) return '--transaction is 0x and 64 hex digits';
     const { records = escrowRecords } = values;
@@ -147,7 +147,7 @@ async function deployAndRecord({ rpcUrl, records, ...asked }: Asked): Promise<vo
   const { chainId, contract, txHash } = done;
   const how = txHash === null ? 'was there already' : `deployed by ${txHash}`;
   process.stdout.write(`chain ${chainId}: ${contract} ${how}\n`);
-  const known = evmRecords(records).find((each) => each.chainId === chainId);
+  const [known] = escrowRecordsOf(records, { family: 'evm', network: null, chainId });
   if (txHash === null && known !== undefined && asked.transaction === null) return;
   const network = asked.network ?? known?.network ?? `evm-${chainId}`;
   const record = await evmRecordOf({ rpcUrl }, network, txHash ?? asked.transaction);
@@ -159,9 +159,7 @@ async function isAsRecorded(
   { rpcUrl, network, records }: Asked,
   chainId: number,
 ): Promise<boolean> {
-  const known = evmRecords(records).filter((each) =>
-    network === null ? each.chainId === chainId : each.network === network,
-  );
+  const known = escrowRecordsOf(records, { family: 'evm', network, chainId });
   if (known.length === 0) {
     process.stdout.write(`chain ${chainId}: nothing is recorded of ${network ?? 'it'}\n`);
     return network === null;

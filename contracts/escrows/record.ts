@@ -1,21 +1,15 @@
 // The record of a deployment on an EVM chain: read from the chain, so that it is the same whoever
 // writes it, and compared with the chain again.
 
-import { type Address, getAddress, type Hex } from 'viem';
+import { getAddress, type Hex } from 'viem';
 import { codeHashAt, deployer, type Endpoint, reader } from '../evm/create2.ts';
-import { type EscrowRecord, escrowRecords, recordsIn } from '../records.ts';
+import { type EscrowRecord, type Made, madeFault } from '../records.ts';
 import { deployment, initCode } from './artifacts/abi.ts';
-
-export type EvmRecord = EscrowRecord & { readonly family: 'evm' };
 
 type Reader = ReturnType<typeof reader>;
 
 /** What the deployer is called with. */
 const data: Hex = `${deployment.salt}${initCode.slice(2)}`.toLowerCase() as Hex;
-
-export function evmRecords(folder: string = escrowRecords): EvmRecord[] {
-  return recordsIn<EscrowRecord>(folder).filter((each): each is EvmRecord => each.family === 'evm');
-}
 
 /**
  * `transaction`: what made the contract; null: it is looked for, in the state that the node keeps.
@@ -25,7 +19,7 @@ export async function evmRecordOf(
   endpoint: Endpoint,
   network: string,
   transaction: Hex | null,
-): Promise<EvmRecord> {
+): Promise<EscrowRecord> {
   const client = reader(endpoint);
   const chainId = await client.getChainId();
   const hash = transaction ?? (await madeBy(client));
@@ -38,17 +32,15 @@ export async function evmRecordOf(
     contract: deployment.address,
     sha256: deployment.initCode.sha256.slice(2),
     bytes: deployment.initCode.bytes,
-    payer: made.payer,
     transaction: hash,
-    block: made.block,
-    deployedAt: made.at,
+    ...made,
   };
 }
 
 /** What differs between a record and the chain; null: nothing. */
 export async function evmRecordFault(
   endpoint: Endpoint,
-  record: EvmRecord,
+  record: EscrowRecord,
 ): Promise<string | null> {
   const client = reader(endpoint);
   const chainId = await client.getChainId();
@@ -61,15 +53,8 @@ export async function evmRecordFault(
     return `${record.sha256} is recorded: other init code`;
   const made = await madeIn(client, record.transaction as Hex);
   if (typeof made === 'string') return made;
-  const facts = { payer: made.payer, block: made.block, deployedAt: made.at };
-  for (const [field, value] of Object.entries(facts)) {
-    const recorded = record[field as keyof typeof facts];
-    if (recorded !== value) return `${field} is ${value}, and ${recorded} is recorded`;
-  }
-  return null;
+  return madeFault(record, made);
 }
-
-type Made = { readonly payer: Address; readonly block: number; readonly at: string };
 
 /** A sentence where that transaction did not make the contract. */
 async function madeIn(client: Reader, hash: Hex): Promise<Made | string> {
@@ -88,7 +73,7 @@ async function madeIn(client: Reader, hash: Hex): Promise<Made | string> {
   return {
     payer: getAddress(sent.from),
     block: Number(receipt.blockNumber),
-    at: new Date(Number(timestamp) * 1_000).toISOString(),
+    deployedAt: new Date(Number(timestamp) * 1_000).toISOString(),
   };
 }
 

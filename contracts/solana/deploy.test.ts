@@ -11,11 +11,13 @@ import { type TestContext, test } from 'node:test';
 import { base58 } from '@scure/base';
 import type { KeyPairSigner } from '@solana/kit';
 import { startChain, type TestChain } from '../../devnet/solana/testing/chain.ts';
+import { recordIn } from '../records.ts';
 import { digestOf, PROGRAM_FILE } from './build.ts';
-import { deploy, keyIn, readRecord, recordFault } from './deploy.ts';
+import { deploy, keyIn } from './deploy.ts';
 import { deploymentFault, readerOf } from './deployment.ts';
 import { bufferOf, programDataOf } from './loader.ts';
 import { rpcTo } from './node-rpc.ts';
+import { recordFault } from './record.ts';
 
 const SOL = 1_000_000_000n;
 const code = readFileSync(PROGRAM_FILE);
@@ -65,13 +67,14 @@ test(
     const scene = await newScene(context);
     const record = await deploy(optionsOf(scene));
     assert.equal(await deploymentFault(scene.program.address, readerOf(scene.url)), null);
-    assert.equal(record.program, scene.program.address);
+    assert.equal(record.family, 'solana');
+    assert.equal(record.contract, scene.program.address);
     assert.equal(record.sha256, digestOf(code));
     assert.equal(record.bytes, code.length);
     assert.equal(record.payer, scene.payer.address);
     assert.equal(record.genesisHash, await rpcTo(scene.url)('getGenesisHash', []));
     assert.ok(Math.abs(Date.parse(record.deployedAt) - Date.now()) < 60_000);
-    assert.deepEqual(readRecord('solana-dev', scene.records), record);
+    assert.deepEqual(recordIn('solana-dev', scene.records), record);
     assert.equal(await recordFault(scene.url, record), null);
     const statuses = await scene.chain.rpc
       .getSignatureStatuses([record.transaction as never])
@@ -113,7 +116,7 @@ test(
     context.after(() => failing.close());
     const rpcUrl = `http://127.0.0.1:${(failing.address() as AddressInfo).port}`;
     await assert.rejects(deploy({ ...optionsOf(scene), rpcUrl }), /fetch failed/);
-    assert.equal(readRecord('solana-dev', scene.records), null);
+    assert.equal(recordIn('solana-dev', scene.records), null);
     await scene.chain.mine(8);
     const said: string[] = [];
     await deploy({ ...optionsOf(scene), say: (sentence) => said.push(sentence) });
@@ -149,8 +152,16 @@ test(
     );
     const elsewhere = { ...record, genesisHash: scene.payer.address as string };
     assert.match((await recordFault(scene.url, elsewhere)) ?? '', /of the cluster/);
-    const missing = { ...record, program: scene.payer.address as string };
+    const missing = { ...record, contract: scene.payer.address as string };
     assert.match((await recordFault(scene.url, missing)) ?? '', /no program/);
+    for (const [part, words] of [
+      [{ transaction: base58.encode(new Uint8Array(64).fill(7)) }, /knows no transaction/],
+      [{ payer: scene.program.address as string }, /payer is \w+, and \w+ is recorded/],
+      [{ block: record.block + 1 }, /block is \d+, and \d+ is recorded/],
+      [{ deployedAt: '2026-01-01T00:00:00.000Z' }, /deployedAt is/],
+    ] as const) {
+      assert.match((await recordFault(scene.url, { ...record, ...part })) ?? '', words);
+    }
     const next = await startChain(context, { automatic: true, slotMs: 20 });
     const moved = deploy({ ...optionsOf(scene), rpcUrl: next.info.rpcUrl });
     await assert.rejects(moved, /recorded with the genesis .*: another cluster/);
@@ -173,6 +184,6 @@ test('a key is an array of 64 bytes or base58, and is shown in no error', async 
 
 test('a network has a plain name', async () => {
   for (const bad of ['', '../x', 'Solana', 'a/b']) {
-    assert.throws(() => readRecord(bad), /no name of a network/);
+    assert.throws(() => recordIn(bad, ''), /no name of a network/);
   }
 });

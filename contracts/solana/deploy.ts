@@ -8,8 +8,7 @@
 // made of it and its authority given up in the same transaction: at no time can anyone replace it.
 // A key is what solana-keygen writes, an array of 64 bytes, or the same in base58.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { base58 } from '@scure/base';
@@ -28,6 +27,7 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
 } from '@solana/kit';
+import { recordIn, solanaRecords, writeRecord } from '../records.ts';
 import { digestOf, PROGRAM_FILE } from './build.ts';
 import { deploymentFault, readerOf } from './deployment.ts';
 import { isEntry } from './entry.ts';
@@ -43,27 +43,12 @@ import {
   writeChunk,
 } from './loader.ts';
 import { accountAt, type Rpc, rpcTo } from './node-rpc.ts';
+import { recordFault, recordOf, type SolanaRecord } from './record.ts';
 
-const RECORDS = join(import.meta.dirname, 'deployments');
 const POLL_MS = 400;
 const WAIT_MS = 90_000;
 const AT_ONCE = 8;
 const SIGNATURE_LAMPORTS = 5_000n;
-
-/** What was deployed when, by which transaction. */
-export type DeploymentRecord = {
-  readonly network: string;
-  readonly genesisHash: string;
-  readonly program: string;
-  readonly sha256: string;
-  readonly bytes: number;
-  readonly payer: string;
-  /** The one that made the program and gave its authority up. */
-  readonly transaction: string;
-  readonly slot: number;
-  /** Of the block, RFC 3339. */
-  readonly deployedAt: string;
-};
 
 export type DeployOptions = {
   readonly rpcUrl: string;
@@ -75,16 +60,6 @@ export type DeployOptions = {
   readonly records?: string;
   readonly say?: (sentence: string) => void;
 };
-
-export const recordFile = (network: string, records: string = RECORDS): string => {
-  if (!/^[a-z0-9-]{1,40}$/.test(network)) throw new Error(`"${network}" is no name of a network`);
-  return join(records, `${network}.json`);
-};
-
-export function readRecord(network: string, records?: string): DeploymentRecord | null {
-  const file = recordFile(network, records);
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
-}
 
 /** The key in a text: an array of 64 bytes as JSON, or base58. Throws without showing it. */
 export async function keyIn(text: string): Promise<KeyPairSigner> {
@@ -100,12 +75,12 @@ export async function keyIn(text: string): Promise<KeyPairSigner> {
 }
 
 /** Deploys unless that is done, and gives the record. Throws with what is in the way. */
-export async function deploy(options: DeployOptions): Promise<DeploymentRecord> {
-  const { rpcUrl, network, payer, program, records, say = () => {} } = options;
+export async function deploy(options: DeployOptions): Promise<SolanaRecord> {
+  const { rpcUrl, network, payer, program, records = solanaRecords, say = () => {} } = options;
   const code = options.code ?? readFileSync(PROGRAM_FILE);
   const rpc = rpcTo(rpcUrl);
   const genesisHash = await rpc<string>('getGenesisHash', []);
-  const known = readRecord(network, records);
+  const known = recordIn<SolanaRecord>(network, records);
   if (known !== null && known.genesisHash !== genesisHash) {
     throw new Error(
       `${network} is recorded with the genesis ${known.genesisHash}: another cluster`,
@@ -115,11 +90,8 @@ export async function deploy(options: DeployOptions): Promise<DeploymentRecord> 
   if (isThere) say(`${program.address} is there already`);
   else await putProgram(rpc, { payer, program, code, say });
   await untilVerified(rpcUrl, program.address, code);
-  const record = await recordOf(rpc, { network, genesisHash, program: program.address, code });
-  const file = recordFile(network, records);
-  mkdirSync(records ?? RECORDS, { recursive: true });
-  writeFileSync(file, `${JSON.stringify(record, null, 2)}\n`);
-  say(`written to ${file}`);
+  const record = await recordOf(rpc, { network, genesisHash, contract: program.address, code });
+  say(`written to ${writeRecord(record, records)}`);
   return record;
 }
 
@@ -272,55 +244,6 @@ async function untilVerified(rpcUrl: string, program: string, code: Uint8Array):
   }
 }
 
-/** From the chain, so that it is the same whoever writes it. */
-async function recordOf(
-  rpc: Rpc,
-  {
-    code,
-    ...about
-  }: Pick<DeploymentRecord, 'network' | 'genesisHash' | 'program'> & {
-    readonly code: Uint8Array;
-  },
-): Promise<DeploymentRecord> {
-  type Listed = { signature: string; slot: number; err: unknown; blockTime: number | null };
-  let oldest: Listed | undefined;
-  for (;;) {
-    const config = { commitment: 'finalized', ...(oldest && { before: oldest.signature }) };
-    const page = await rpc<Listed[]>('getSignaturesForAddress', [about.program, config]);
-    const last = page.findLast(({ err }) => err === null);
-    if (last === undefined) break;
-    oldest = last;
-  }
-  if (oldest === undefined) throw new Error('the node does not list what made the program');
-  const { signature, slot, blockTime } = oldest;
-  const config = { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 0 };
-  type Shown = { transaction: { message: { accountKeys: string[] } } };
-  const { transaction } = await rpc<Shown>('getTransaction', [signature, config]);
-  return {
-    ...about,
-    sha256: digestOf(code),
-    bytes: code.length,
-    payer: transaction.message.accountKeys[0] ?? '',
-    transaction: signature,
-    slot,
-    deployedAt: new Date((blockTime ?? 0) * 1_000).toISOString(),
-  };
-}
-
-/** What differs between a record, the chain and the pinned program; null: nothing. */
-export async function recordFault(
-  rpcUrl: string,
-  record: DeploymentRecord,
-  code: Uint8Array = readFileSync(PROGRAM_FILE),
-): Promise<string | null> {
-  const genesisHash = await rpcTo(rpcUrl)<string>('getGenesisHash', []);
-  if (genesisHash !== record.genesisHash) {
-    return `the node is of the cluster ${genesisHash}, not ${record.genesisHash} as recorded`;
-  }
-  if (record.sha256 !== digestOf(code)) return `${record.sha256} is recorded: another program`;
-  return deploymentFault(record.program, readerOf(rpcUrl), code);
-}
-
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -336,10 +259,10 @@ async function main(): Promise<void> {
     throw new Error('--rpc URL and --network NAME are needed');
   }
   if (verify) {
-    const record = readRecord(network);
+    const record = recordIn<SolanaRecord>(network, solanaRecords);
     if (record === null) throw new Error(`nothing is recorded of ${network}`);
     const fault = await recordFault(rpc, record);
-    console.log(`${record.program}: ${fault ?? 'the pinned program, and nobody can replace it'}`);
+    console.log(`${record.contract}: ${fault ?? 'the pinned program, and nobody can replace it'}`);
     if (fault !== null) process.exitCode = 1;
     return;
   }
@@ -352,7 +275,7 @@ async function main(): Promise<void> {
   const payer = await keyIn(payerText);
   const say = (sentence: string) => console.log(sentence);
   const record = await deploy({ rpcUrl: rpc, network, payer, program, say });
-  console.log(`${address(record.program)}: the pinned program, and nobody can replace it`);
+  console.log(`${address(record.contract)}: the pinned program, and nobody can replace it`);
 }
 
 if (isEntry(import.meta.url)) await main();

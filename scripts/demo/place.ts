@@ -110,9 +110,10 @@ function onChain(name: CoinName, { chain, hasOwnClock = false }: Served) {
   return { name, chain, clockMoves: !hasOwnClock };
 }
 
-/** The first token that the chain lists for trading. */
+/** The token that takes permits, else the first that the chain lists for trading. */
 function dollarOf(name: CoinName, of: Served): Coin {
-  const token = of.tokens?.[0];
+  const { tokens = [] } = of;
+  const token = tokens.find(({ symbol }) => symbol === 'USDV') ?? tokens[0];
   if (token === undefined) throw new Error(`the dev network has no token on ${of.chain}`);
   const { symbol, address, decimals } = token;
   return { ...onChain(name, of), symbol, token: address, decimals };

@@ -24,7 +24,7 @@ type Sketch = readonly [CoinName, CoinName, Ending?];
 /** The taker's coin, the maker's, and how it ends. */
 const five: readonly Sketch[] = [
   ['BTC', 'TRON dollar'],
-  ['SPL dollar', 'ETH'],
+  ['SPL dollar', 'EVM dollar'],
   ['TRX', 'SOL'],
   ['BTC', 'EVM dollar', 'no show'],
   ['SOL', 'TRON dollar', 'both refund'],

@@ -1,0 +1,60 @@
+// The record of a deployment on TRON: read from the chain, so that it is the same whoever writes
+// it, and compared with the chain again.
+
+import { creatorIn } from '../chains/tron/creation.ts';
+import type { Http } from '../chains/tron/http.ts';
+import { tronFault } from '../chains/tron/identity.ts';
+import { blockOf, chainIdOf, rawDataOf } from '../chains/tron/node.ts';
+import type { TronOrigin } from '../chains/tron/plan.ts';
+import { deployment as pinned } from '../contracts/escrows/artifacts/abi.ts';
+import { type EscrowRecord, type Made, madeFault } from '../contracts/records.ts';
+
+const code = { sha256: pinned.initCode.sha256.slice(2), bytes: pinned.initCode.bytes };
+
+/** Throws an Error where the node does not show that this creation made the pinned contract. */
+export async function tronRecordOf(
+  http: Http,
+  network: string,
+  deployment: TronOrigin,
+  signal: AbortSignal,
+): Promise<EscrowRecord> {
+  const made = await madeBy(http, deployment, signal);
+  if (typeof made === 'string') throw new Error(made);
+  const { chainId, contract, creation } = deployment;
+  return { network, family: 'tron', chainId, contract, ...code, transaction: creation, ...made };
+}
+
+/** What differs between a record, the chain and the pinned contract; null: nothing. */
+export async function tronRecordFault(
+  http: Http,
+  record: EscrowRecord,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { chainId, contract, transaction, sha256 } = record;
+  const id = await chainIdOf(http, signal);
+  if (id !== chainId) return `the node is of chain ${id}, not ${chainId} as recorded`;
+  if (sha256 !== code.sha256) return `${sha256} is recorded: other init code`;
+  const made = await madeBy(http, { chainId, contract, creation: transaction }, signal);
+  return typeof made === 'string' ? made : madeFault(record, made);
+}
+
+/** A sentence where the node shows no such creation. */
+async function madeBy(
+  http: Http,
+  deployment: TronOrigin,
+  signal: AbortSignal,
+): Promise<Made | string> {
+  const fault = await tronFault(http, deployment, signal);
+  if (fault !== null) return `the node ${fault.says}`;
+  const { creation } = deployment;
+  const [rawData, block] = await Promise.all([
+    rawDataOf(http, creation, signal),
+    blockOf(http, creation, signal),
+  ]);
+  if (rawData === null || block === null) return `the node shows ${creation} in no block`;
+  return {
+    payer: creatorIn(rawData),
+    block: block.number,
+    deployedAt: new Date(block.timestampMs).toISOString(),
+  };
+}
