@@ -57,8 +57,8 @@ export type Touch = {
   readonly verb: 'fund' | 'claim' | 'refund';
   /** The preimage that a claim shows. */
   readonly secret: Hex32 | null;
-  /** EVM: a funding by its funder's signature, which anybody who has seen it may send. */
-  readonly isAuthorized?: true;
+  /** EVM: of a funding that anybody may send, what is said to be its funder's signature. */
+  readonly authorization?: string;
 };
 
 /** A signed transaction, read before it is sent. */

@@ -49,13 +49,13 @@ export function touchesOf(
 
 type Done = Pick<Touch, 'verb' | 'escrow'>;
 
-/** Whether calls that were read back do this, in this order, and nothing else. */
-export function areThese(calls: readonly Done[], touches: readonly Done[]): boolean {
-  return (
-    calls.length === touches.length &&
-    touches.every(({ verb, escrow }, at) => {
-      return calls[at]?.verb === verb && calls[at].escrow === escrow;
-    })
+/**
+ * Whether calls that were read back do all of this. Bytes of a secret or hashlock may read as one
+ * more call, so what is signed is compared with what was to be signed besides.
+ */
+export function doAll(calls: readonly Done[], touches: readonly Done[]): boolean {
+  return touches.every(({ verb, escrow }) =>
+    calls.some((each) => each.verb === verb && each.escrow === escrow),
   );
 }
 

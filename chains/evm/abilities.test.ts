@@ -102,7 +102,7 @@ test('a token that takes no signature, or anybody’s, or hashes another domain,
   const plain = await deployToken(chain, 'DevDollar');
   const lendless = await lying(lendsNothing);
   assert.deepEqual(await abilities(plain), nothing);
-  for (const name of ['Careless', 'Lying', 'DaiLike', 'TakesCalls', 'AnswersAll']) {
+  for (const name of ['Careless', 'Lying', 'Posing', 'DaiLike', 'TakesCalls', 'AnswersAll']) {
     const token = await put(name);
     assert.deepEqual(await abilities(token), nothing, name);
     assert.deepEqual(await abilities(token, lendless), nothing, name);

@@ -10,8 +10,8 @@ import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../
 import type { GasKey } from '../gas-keys.ts';
 import {
   aboveLimit,
-  areThese,
   asFarAsTried,
+  doAll,
   isBatch,
   mustBeOf,
   partsOf,
@@ -28,7 +28,7 @@ import { presentFees, reachBlocks } from './gas-present.ts';
 import { callOf, fundedBySignature, gasOf, type Trial } from './gas-work.ts';
 import { balanceAt } from './node.ts';
 import { countByAll, type Expected, pendingCounts } from './own-nonce.ts';
-import { callsIn, decodeCall, type EvmDeployment, evmDeployment, evmEscrow } from './plan.ts';
+import { callsIn, type EvmDeployment, evmDeployment, evmEscrow } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 
 export type EvmGasOptions = {
@@ -238,11 +238,12 @@ function isOwn(
   work: GasWork,
   { to, data }: { readonly to: string; readonly data: Hex },
 ): boolean {
+  const call = callOf(work, signer.address, deployment);
+  if (!sameAddress(to, call.to) || data.toLowerCase() !== call.data.toLowerCase()) return false;
   if (work.verb === 'void') return sameAddress(to, signer.address) && data === '0x';
   const touches = touchesOf(work, (terms) => evmEscrow(terms, deployment));
-  const areOurs = areThese(callsIn(data, deployment), touches);
+  const areOurs = doAll(callsIn(data, deployment), touches);
   if (!areOurs || !sameAddress(to, deployment.contract)) return false;
   // What `fund` itself takes in is its sender's: the key has none to give.
-  if (work.verb === 'fund') return data.startsWith(fundedBySignature);
-  return isBatch(work) || decodeCall(to, data, deployment) !== null;
+  return work.verb !== 'fund' || data.startsWith(fundedBySignature);
 }

@@ -11,6 +11,7 @@ import { evm } from '../settle/testing/world.ts';
 import type { Gas } from './gas.ts';
 import { dayOf } from './spending.ts';
 import {
+  agree,
   attemptsOn,
   both,
   claimOwn,
@@ -18,6 +19,7 @@ import {
   type Desk,
   deepen,
   ether,
+  fundBoth,
   fundedDeal,
   hurry,
   jobsOf,
@@ -177,6 +179,70 @@ test('who rides waits for that transaction, and signs nothing of its own', limit
   assert.equal((await sent(claims[0].claimTx)).length, 2);
   await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
   await passes(2);
+});
+
+test('who has used up its share holds up no claim of others', limits, async () => {
+  const [first] = await shown(1);
+  const { maker } = first as Deal;
+  await passes(3);
+  await desk.deps.db.rows({
+    name: 'test_used_up',
+    text: `update keeper_attempts set charged = $2, signed_at = $3
+      where job_id in (select id from keeper_jobs where swap_id = $1)`,
+    values: [first?.id, (ether / 4n).toString(), new Date(desk.deps.now())],
+  });
+  const poor = await agree(desk, { maker });
+  await fundBoth(desk, poor);
+  const other = await fundedDeal(desk);
+  gas.dailyCap = 0n;
+  for (const deal of [poor, other]) await claimOwn(desk, deal);
+  await deepen(desk);
+  await keep(desk);
+  gas.dailyCap = ether;
+  await passes(2);
+  assert.equal((await longOf(other)).claimedBy, 'keeper');
+  assert.equal((await longOf(poor)).status, 'funded', 'it waits for the next day');
+  gas.dailyCap = 8n * ether;
+  await passes(3);
+  assert.equal((await longOf(poor)).claimedBy, 'keeper');
+});
+
+test('who has less time left rides on nobody that is raised more seldom', limits, async () => {
+  const near = await fundedDeal(desk);
+  const { timelock } = await longOf(near);
+  const seconds = timelock - Math.floor(desk.deps.now() / 1_000) - 2_400;
+  await desk.dev.time(seconds);
+  desk.deps.advance(seconds * 1_000);
+  await deepen(desk);
+  const far = await fundedDeal(desk);
+  assert.ok((await longOf(far)).timelock - timelock > 9_600);
+  gas.dailyCap = 0n;
+  const { db, now } = desk.deps;
+  // The short leg of the former is beyond its time: its secret came out all the same.
+  await db.rows({
+    name: 'test_secret',
+    text: 'update swaps set secret = $2 where id = $1',
+    values: [near.id, near.secret],
+  });
+  await claimOwn(desk, far);
+  await deepen(desk);
+  await keep(desk);
+  gas.dailyCap = ether;
+  // The one with more time left is looked at first.
+  for (let pass = 0; pass < 3; pass += 1) {
+    await hurry(desk);
+    await db.rows({
+      name: 'test_later',
+      text: 'update keeper_jobs set due_at = $2 where swap_id = $1',
+      values: [near.id, new Date(now() - 1_000)],
+    });
+    await keep(desk);
+  }
+  const [soon] = await ownOn(near);
+  assert.equal(soon?.verb, 'claim');
+  await deepen(desk);
+  await passes(2);
+  for (const deal of [near, far]) assert.equal((await longOf(deal)).claimedBy, 'keeper');
 });
 
 test('refunds that are due together are one transaction, too', limits, async () => {

@@ -17,7 +17,7 @@ import {
 } from '../db/keeper-rides.ts';
 import { within } from '../time-limit.ts';
 import { inHandSeconds, lookAgainSeconds, mostPayments } from './bounds.ts';
-import { graceOf } from './decide.ts';
+import { bumpAfter, graceOf } from './decide.ts';
 import { isAskedFor, type Part, type Purse } from './spending.ts';
 import type { On } from './tend.ts';
 
@@ -66,11 +66,16 @@ async function beside(on: On, mostInBatch: number): Promise<readonly Rideable[]>
   const limit = 2 * mostInBatch;
   const all = await rideable(deps.db, job, { dueBy, clock, limit });
   const payments = new Set([paymentOf(on, escrow.terms)]);
+  const paceOf = ({ timelock }: EscrowTerms) =>
+    bumpAfter({ verb: job.verb, timelock, clock, hurried: false });
+  const pace = paceOf(escrow.terms);
   const riders: Rideable[] = [];
   for (const each of all) {
     const createdAt = Math.floor(each.createdAt.getTime() / 1000);
     const grace = graceOf(job.verb, gas.graces, each.terms.timelock, clock);
     if (wall < createdAt + grace) continue;
+    // The leader says how soon it is made to pay more: who has less time leads.
+    if (paceOf(each.terms) < pace) continue;
     const payment = paymentOf(on, each.terms);
     if (!payments.has(payment) && payments.size >= mostPayments) continue;
     payments.add(payment);

@@ -4,13 +4,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nothingSeen } from '../../core/facts.ts';
 import type { Attempt } from '../db/keeper-attempts.ts';
-import { bumpAfter, decide, graceOf, hasWaited, type Look } from './decide.ts';
+import { asksGates, bumpAfter, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import {
   allowanceOf,
   allowanceOfRelay,
   dayOf,
   freeNonce,
   gapsIn,
+  mostToFund,
   mostToLand,
   type Purse,
   relayShort,
@@ -386,4 +387,46 @@ test('a funding ends once it is funded at depth, a gate refuses it or its time i
   assert.deepEqual(fund({ barred: true, attempts: [sent] }), { do: 'void', attempt: sent });
   const unsent = { ...sent, sentAt: null };
   assert.deepEqual(fund({ barred: true, attempts: [unsent] }), { do: 'give up', attempt: unsent });
+});
+
+test('a funding whose gates cannot be asked keeps its nonce from nothing behind it', () => {
+  const none = { funded: null, balance: 0n };
+  const wanted = { verb: 'fund', facts: facts(none), barred: null } as const;
+  const fund = (more: Partial<Look> = {}) => decide(look({ ...wanted, ...more }));
+  assert.equal(fund().do, 'wait', 'nothing is signed');
+  const unsent = attempt({ verb: 'fund', sentAt: null });
+  assert.deepEqual(fund({ attempts: [unsent] }), { do: 'give up', attempt: unsent });
+  const sent = { ...old, verb: 'fund' } as const;
+  assert.deepEqual(fund({ attempts: [sent] }), { do: 'void', attempt: sent });
+  assert.equal(fund({ attempts: [attempt({ verb: 'fund' })] }).do, 'wait', 'not within 20 s');
+  const empty = attempt({ verb: 'void', sentAt: null });
+  assert.deepEqual(fund({ attempts: [sent, empty] }), {
+    do: 'send',
+    attempt: empty,
+    reveals: false,
+  });
+  const ask = (more: Partial<Look>) => asksGates(look({ ...wanted, barred: false, ...more }));
+  assert.ok(ask({}) && ask({ attempts: [sent] }));
+  // Over, late, in a block, or somebody else's: no gate matters.
+  assert.ok(!ask({ facts: facts({}) }) && !ask({ clock: now + 7_200 }));
+  assert.ok(!ask({ attempts: [{ ...sent, fate: 'mined' }] }));
+  assert.ok(!ask({ facts: facts({ ...none, funded: seen('by another', 1) }) }));
+});
+
+test('a funding that is made to pay more leaves claims their part, and keeps its bounds', () => {
+  const own = purse({ reserved: 0n, spent: 300n });
+  const bounds = { cap: 400n };
+  const sums = { ownTaken: 10n, taken: 10n };
+  const of = { kept: 10n, wouldKeep: 90n, sums, counted: 10n };
+  const most = (more: Partial<Purse>, over: Partial<typeof of> = {}) =>
+    mostToFund({ ...own, ...more }, bounds, { ...of, ...over });
+  // The cap of 400 has 100 left: of 1 000 as much as is wanted, of 130 the rest, of 100 nothing.
+  assert.equal(most({ balance: 1_000n }), 90n);
+  assert.equal(most({ balance: 130n }), 30n);
+  assert.equal(most({ balance: 100n }), 0n);
+  assert.equal(most({ balance: 100n }, { kept: 50n }), 0n, 'nor what was kept before');
+  const rich = { balance: 1_000n };
+  assert.equal(most(rich, { sums: { ownTaken: 70n, taken: 70n } }), 40n, 'its account’s quarter');
+  assert.equal(most(rich, { sums: { ownTaken: 10n, taken: 380n } }), 30n, 'the cap of all');
+  assert.equal(most(rich, { sums: { ownTaken: 120n, taken: 120n } }), 0n);
 });

@@ -33,8 +33,8 @@ export type Look = {
   readonly isPublic: boolean;
   /** Until when a secret that is not public may be shown by it. */
   readonly revealBy: number;
-  /** Of a funding: whether a gate refuses it now. */
-  readonly barred: boolean;
+  /** Of a funding: whether a gate refuses it now; null: the gates cannot be asked. */
+  readonly barred: boolean | null;
   /** Whether something that has to land waits behind its nonce. */
   readonly hurried: boolean;
   /** Whether it is itself nothing that has to land, and so gives its nonce up for that. */
@@ -68,6 +68,7 @@ export function decide(look: Look): Decision {
   if (open.what === 'later') {
     return look.yields && newest !== null ? giveWay(look, newest) : again(open.seconds);
   }
+  if (open.what === 'untold') return newest === null ? again() : stepAside(look, newest);
   if (open.what !== 'now') {
     const as = open.what === 'over' ? 'done' : 'dropped';
     return newest === null && mined.length > 0 ? again() : withdraw(look, newest, as);
@@ -92,10 +93,16 @@ function restAfterFailures({ verb, attempts, wall }: Look): Decision | null {
   return left > 0 ? again(left) : null;
 }
 
+/** Whether what follows of a funding depends on its gates. */
+export function asksGates(look: Look): boolean {
+  const isMined = look.attempts.some(({ fate, verb }) => fate === 'mined' && verb !== 'void');
+  return look.verb === 'fund' && !isMined && opening(look).what === 'now';
+}
+
 /** Whether there is something to do: `later` it may be, `lost` it never will. */
 function opening(
   look: Look,
-): { what: 'now' | 'over' | 'lost' } | { what: 'later'; seconds: number } {
+): { what: 'now' | 'over' | 'lost' | 'untold' } | { what: 'later'; seconds: number } {
   const { verb, facts, clock, timelock, attempts } = look;
   const { claimed, refunded, funded, balance } = facts;
   const own = new Set(attempts.map(({ txid }) => txid));
@@ -112,7 +119,8 @@ function opening(
   }
   if (verb === 'fund') {
     // Nobody learns a secret by it: whatever a node says, nothing is lost by giving it up.
-    return { what: look.barred || clock >= timelock ? 'lost' : 'now' };
+    if (look.barred === true || clock >= timelock) return { what: 'lost' };
+    return { what: look.barred === null ? 'untold' : 'now' };
   }
   if (verb === 'refund') {
     if (clock < timelock) return { what: 'later', seconds: Math.min(600, timelock - clock) };
@@ -160,6 +168,15 @@ function giveWay(look: Look, newest: Attempt): Decision {
 }
 
 /**
+ * Nobody can tell whether it may be sent: it keeps its nonce from nothing that is behind it, and is
+ * signed anew once its gates allow that.
+ */
+function stepAside(look: Look, newest: Attempt): Decision {
+  const isUnsent = newest.sentAt === null && newest.verb !== 'void';
+  return isUnsent ? { do: 'give up', attempt: newest } : giveWay(look, newest);
+}
+
+/**
  * The secret is known to nobody but its owner and us: until it is public the gates decide. What was
  * sent here all nodes have refused, or none was reached.
  */
@@ -203,7 +220,12 @@ function push(look: Look, newest: Attempt): Decision {
 }
 
 /** For how long the same fee is offered. */
-export function bumpAfter({ verb, timelock, clock, hurried }: Omit<Look, 'outbid'>): number {
+export function bumpAfter({
+  verb,
+  timelock,
+  clock,
+  hurried,
+}: Pick<Look, 'verb' | 'timelock' | 'clock' | 'hurried'>): number {
   const { least, most, part } = bumpSeconds;
   if (hurried) return least;
   if (verb === 'refund') return most;

@@ -33,7 +33,14 @@ import {
   type Turn,
   turnOn,
 } from './sign.ts';
-import { allowanceOfFunding, dayOf, type FundingShort, freeOf, fundingShort } from './spending.ts';
+import {
+  allowanceOfFunding,
+  dayOf,
+  type FundingShort,
+  freeOf,
+  fundingShort,
+  keptForDay,
+} from './spending.ts';
 
 export type FundRelayRequest = {
   readonly accountId: string;
@@ -175,9 +182,9 @@ async function roomFor(deps: Deps, looking: Looking, wish: Wish) {
   const purse = await purseOf(deps, looking, { accountId: null, jobId: except });
   const allowance = allowanceOfFunding(purse, reserve);
   if (!('short' in allowance)) return { nonce, most: allowance.most };
-  const { fundingsUnderWay: underWay, spent } = purse.sums;
+  const { fundingsUnderWay: underWay } = purse.sums;
   const free = freeOf(purse);
-  const kept = purse.dailyCap > spent ? purse.dailyCap - spent : 0n;
+  const kept = keptForDay(purse);
   const why =
     allowance.short === 'busy'
       ? `the gas key of "${chain}" has ${underWay} fundings under way`

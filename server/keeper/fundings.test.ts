@@ -3,11 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Asset } from '../db/assets.ts';
 import { keeperSums } from '../db/keeper-attempts.ts';
 import { fundingSums } from '../db/keeper-fundings.ts';
-import { evm2, must } from '../settle/testing/world.ts';
+import { evm, evm2, must } from '../settle/testing/world.ts';
 import type { Gas } from './gas.ts';
 import { giveTurnBack, turnOn } from './sign.ts';
 import { dayOf } from './spending.ts';
@@ -240,6 +241,47 @@ test(
   },
 );
 
+/** What the other chain shows of this swap is `shown`, which may throw. */
+async function whileOther(
+  deal: Deal,
+  shown: () => ReturnType<ChainAdapter['look']>,
+  then: () => Promise<void>,
+): Promise<void> {
+  const adapter = desk.deps.adapters.get(evm) as { look: ChainAdapter['look'] };
+  const { escrow } = (await swapOf(deal)).legs.b;
+  const { look } = adapter;
+  const own = look.bind(adapter);
+  adapter.look = (escrows, signal) =>
+    escrows.some(({ address }) => address === escrow) ? shown() : own(escrows, signal);
+  await then().finally(() => {
+    adapter.look = look;
+  });
+}
+
+test(
+  'while the other chain is silent it holds up nothing behind it, and lands afterwards',
+  limits,
+  async () => {
+    const behind = await fundedDeal(desk);
+    const deal = await dollarDeal(desk, dollar);
+    await fundBySignature(desk, deal);
+    must(await relay(behind));
+    const silent = () =>
+      Promise.reject(new ParleyError('chain_timeout', 'evm-dev did not answer', {}));
+    await whileOther(deal, silent, async () => {
+      await passes(3);
+      assert.equal((await swapOf(behind)).legs.a.claimedBy, 'keeper');
+      assert.equal((await swapOf(deal)).legs.a.status, 'unfunded');
+      assert.deepEqual(
+        (await jobsOf(desk, deal)).map(({ state }) => state),
+        ['open'],
+      );
+    });
+    await passes(2);
+    assert.equal((await swapOf(deal)).legs.a.status, 'funded');
+  },
+);
+
 test(
   'it is made to pay more while it is passed over, and sent again where nodes forget it',
   limits,
@@ -305,6 +347,50 @@ test(
     await deepen(desk);
     await passes(2);
     assert.equal((await swapOf(deal)).legs.a.status, 'funded', 'and later it lands too');
+  },
+);
+
+test(
+  'a claim of a public secret does not wait behind one that cannot pay more',
+  limits,
+  async () => {
+    const deal = await dollarDeal(desk, dollar);
+    const behind = await fundedDeal(desk);
+    await fundBySignature(desk, deal);
+    await keep(desk);
+    // The short leg of the other swap is left to the keeper.
+    const name = 'test_secret';
+    const text = 'update swaps set secret = $2 where id = $1';
+    await desk.deps.db.rows({ name, text, values: [behind.id, behind.secret] });
+    await keep(desk);
+    await hurry(desk);
+    await keep(desk);
+    const claims = (await attemptsOn(desk, behind)).filter(({ chain }) => chain === evm2);
+    assert.equal(claims.length, 1);
+    const rpc = desk.rpc(evm2);
+    const full = `0x${(13n * 10n ** 9n).toString(16)}`;
+    const sign: Gas['account']['sign'] = (work, slot, signal) => {
+      const refusal = new ParleyError('funding_would_fail', 'the money has left', {});
+      return work.verb === 'fund'
+        ? Promise.reject(refusal)
+        : given.account.sign(work, slot, signal);
+    };
+    gas.account = { ...given.account, sign };
+    for (let pass = 0; pass < 3; pass += 1) {
+      await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+      await desk.dev.mine(evm2, 1);
+      desk.deps.advance(620_000);
+      await hurry(desk);
+      await keep(desk);
+    }
+    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await deepen(desk);
+    const { a } = (await swapOf(behind)).legs;
+    gas.account = given.account;
+    await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
+    await deepen(desk);
+    await passes(2);
+    assert.equal(a.claimedBy, 'keeper');
   },
 );
 

@@ -5,6 +5,7 @@ import type { GasWork } from '../../chains/gas-account.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type Attempt, attemptsOf, blocksRelay, isLive } from '../db/keeper-attempts.ts';
 import { reservedBehind } from '../db/keeper-blocking.ts';
+import { type FundingSums, fundingSums } from '../db/keeper-fundings.ts';
 import { keepReserve } from '../db/keeper-jobs.ts';
 import { putOn, type Rideable, ridesOf } from '../db/keeper-rides.ts';
 import { within } from '../time-limit.ts';
@@ -29,6 +30,7 @@ import {
   holdOf,
   isAskedFor,
   least,
+  mostToFund,
   mostToLand,
   type Part,
   type Purse,
@@ -59,11 +61,14 @@ export async function signOrYield(
   try {
     return await sign(on, work, instead);
   } catch (error) {
-    const isRefused = error instanceof ParleyError && !passing.includes(error.code);
+    // A funding that claims leave nothing for is held up by its own bounds alone.
+    const isShort = error instanceof TooShort && job.purpose === 'fund';
+    const isRefused = isShort || (error instanceof ParleyError && !passing.includes(error.code));
     const { nonce = null } = instead ?? {};
     if (instead === null || nonce === null || !isRefused || job.purpose === 'relay') throw error;
     const { chain, address } = gas.account;
-    if (!(await blocksRelay(deps.db, { chain, address, nonce }))) throw error;
+    const { purpose } = job;
+    if (!(await blocksRelay(deps.db, { chain, address, nonce, purpose }))) throw error;
     return signVoid(on, instead);
   }
 }
@@ -83,7 +88,9 @@ async function sign(on: On, own: GasWork, instead: Attempt | null): Promise<Atte
     return await signIn(on, batch.work, { instead, batch });
   } catch (error) {
     await breakUp(on, batch, error);
-    throw error;
+    if (!(error instanceof TooShort) || error.short !== 'share') throw error;
+    // Whose account has used up its share holds up nobody that would go along with it.
+    return signIn(on, own, { instead, batch: null });
   }
 }
 
@@ -99,7 +106,9 @@ async function signIn(on: On, work: GasWork, { instead, batch }: Placed): Promis
   try {
     await mustBeNewest(on);
     const purse = await purseOf(deps, turn, { accountId: job.accountId, jobId: job.id });
-    const most = allowed(on, purse, { instead, wouldKeep, parts: await partsOn(on, purse, batch) });
+    const parts = await partsOn(on, purse, batch);
+    const funded = job.purpose === 'fund' ? await fundingsOf(on, purse) : null;
+    const most = allowed(on, purse, { instead, wouldKeep, parts, funded });
     const nonce = instead?.nonce ?? nextNonce(await noncesOf(deps, turn));
     if (makesAccount && !(await hasRoomForAccount(on))) throw new TooShort('accounts');
     const slot = { nonce, instead, most, withoutAccount: !makesAccount };
@@ -146,9 +155,16 @@ async function reserveToLand(
   const { account } = gas;
   const { chain, address } = account;
   const nonce = instead?.nonce ?? null;
-  const blocks = nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce }));
-  if (!isAskedFor(job.purpose) && !blocks) return null;
+  const { purpose } = job;
+  const blocks = nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce, purpose }));
+  if (!isAskedFor(purpose) && !blocks) return null;
   return within(signal, chain, account.reserve(work, signal));
+}
+
+/** What fundings have taken of their bounds, without what this one has reserved. */
+function fundingsOf({ deps, job }: On, { since }: Purse): Promise<FundingSums> {
+  const { chain, accountId, id } = job;
+  return fundingSums(deps.db, { chain, since, accountId, except: id });
 }
 
 /** What was promised does not wait behind those that were promised after it, nor for the cap. */
@@ -159,12 +175,17 @@ function allowed(
     readonly instead: Attempt | null;
     readonly wouldKeep: bigint | null;
     readonly parts: readonly Part[];
+    /** Of a funding. */
+    readonly funded: FundingSums | null;
   },
 ): bigint {
-  const { instead, wouldKeep, parts } = of;
+  const { instead, wouldKeep, parts, funded: sums } = of;
   if (wouldKeep !== null) {
-    const bounds = purpose === 'fund' ? gas.fundings : gas.relays;
-    const most = mostToLand(purse, bounds, { kept, wouldKeep });
+    const counted = instead !== null && instead.signedAt >= purse.since ? instead.charged : 0n;
+    const most =
+      sums === null
+        ? mostToLand(purse, gas.relays, { kept, wouldKeep })
+        : mostToFund(purse, gas.fundings, { kept, wouldKeep, sums, counted });
     if (most === 0n && isAskedFor(purpose)) throw new TooShort('balance');
     return most;
   }

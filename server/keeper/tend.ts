@@ -32,9 +32,9 @@ import { within } from '../time-limit.ts';
 import { unlessDisputed } from './agreed.ts';
 import { ridesFor } from './batches.ts';
 import { inHandSeconds, lookAgainSeconds } from './bounds.ts';
-import { type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
+import { asksGates, type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import { isOutbid, withFates } from './fates.ts';
-import { isBarred } from './fundings.ts';
+import { barredNow } from './fundings.ts';
 import type { Gas } from './gas.ts';
 import { openSecret, openTransaction } from './sealing.ts';
 import { signOrYield, signVoid, TooShort } from './sign-job.ts';
@@ -108,25 +108,29 @@ async function lookOf(
   const { terms } = escrow;
   const nonce = seen.attempts.at(-1)?.nonce ?? null;
   const { chain, address } = gas.account;
-  const hurried = nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce }));
+  const { purpose } = job;
+  const hurried =
+    nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce, purpose }));
   if (nonce !== null && job.purpose === 'relay') {
     const by = new Date(deps.now() + inHandSeconds * 1_000);
     await hastenBlockers(deps.db, { chain, address, nonce }, by);
   }
   const funds = job.verb === 'fund';
-  const look = {
+  const ungated = {
     ...seen,
     verb: job.verb,
     closes: job.purpose === 'close',
     amount: terms.amount,
     timelock: funds ? fundBy(swap.state, swap.state.legs[job.leg]) : terms.timelock,
-    barred: funds && (await isBarred(on)),
+    barred: false,
     driftSeconds: adapter.policy.driftSeconds,
     createdAt: Math.floor(job.createdAt.getTime() / 1000),
     revealBy: swap.state.deadlines.revealBy,
     hurried,
     yields: hurried && job.purpose !== 'relay',
+    outbid: false,
   };
+  const look = asksGates(ungated) ? { ...ungated, barred: await barredNow(on) } : ungated;
   const waiting = hasWaited(look);
   const outbid = waiting !== null && (await isOutbid(on, waiting, versionsOf(on, waiting)));
   return { ...look, outbid };
