@@ -150,7 +150,11 @@ test('past the time to fund nothing is raised: it is cancelled', limits, async (
     const late = later(taker, initiatorFundBy - chains.now() + 4_000);
     const { step } = await until(late, (each) => isReplaced(each) || each.step === 'cancelled');
     assert.equal(step, 'cancelled');
+    // Its side was stopped as the cancellation was kept: it may be sent only now.
+    const { txid } = await fundingOf(taker);
+    const ending = settle(late);
+    while ((await core<string[]>('getrawmempool')).includes(txid)) await sleep(50);
     await chains.dev.mining(bitcoinKey, true);
-    assert.equal((await settle(late)).end, 'nothing');
+    assert.equal((await ending).end, 'nothing');
   });
 });

@@ -3,6 +3,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import { lookBy } from '../../chains/testing/showing.ts';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
 
@@ -11,16 +13,17 @@ const limits = { timeout: 60_000 };
 /** Each escrow is shown as an adapter shows it whose chain tells nothing: by what was stored. */
 function forget({ chains }: PaperScene): { remember(): void } {
   const adapters = [chains.a, chains.b].map(({ source }) => source.adapter);
-  const asked = adapters.map(({ readEscrow }) => readEscrow);
+  const asked = adapters.map(({ readEscrow, look }) => ({ readEscrow, look }));
+  const readEscrow: ChainAdapter['readEscrow'] = async ({ stored = nothingSeen }) => {
+    const facts: EscrowFacts = { ...stored, balance: 0n, empty: true };
+    return (stored.claimed ?? stored.refunded)?.deep ? facts : { ...facts, outcome: 'unknown' };
+  };
   for (const adapter of adapters) {
-    adapter.readEscrow = async ({ stored = nothingSeen }): Promise<EscrowFacts> => {
-      const facts = { ...stored, balance: 0n, empty: true };
-      return (stored.claimed ?? stored.refunded)?.deep ? facts : { ...facts, outcome: 'unknown' };
-    };
+    Object.assign(adapter, { readEscrow, look: lookBy({ ...adapter, readEscrow }) });
   }
   return {
     remember: () => {
-      for (const [at, adapter] of adapters.entries()) adapter.readEscrow = asked[at]!;
+      for (const [at, adapter] of adapters.entries()) Object.assign(adapter, asked[at]);
     },
   };
 }
