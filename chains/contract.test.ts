@@ -12,7 +12,7 @@ import { bitcoinContract } from './bitcoin/contract.ts';
 import { escrowScript } from './bitcoin/escrow-script.ts';
 import { evmAdapter } from './evm/adapter.ts';
 import { parseEvmAddress } from './evm/address.ts';
-import { evmContract } from './evm/contract.ts';
+import { evmContract } from './evm/plan.ts';
 import { solanaAdapter } from './solana/adapter.ts';
 import { solanaDeployment } from './solana/plan.ts';
 import { tronAdapter } from './tron/adapter.ts';

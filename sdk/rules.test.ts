@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { bitcoinContract } from '../chains/bitcoin/contract.ts';
-import { evmContract } from '../chains/evm/contract.ts';
+import { evmContract } from '../chains/evm/plan.ts';
 import { solanaContract } from '../chains/solana/contract.ts';
 import { solanaDeployment } from '../chains/solana/plan.ts';
 import { solanaChains } from '../chains/solana/policy.ts';
-import { tronContract } from '../chains/tron/contract.ts';
+import { tronContract } from '../chains/tron/plan.ts';
 import { tronDevPolicy } from '../chains/tron/policy.ts';
 import { formulaVersion } from '../core/deadlines.ts';
 import type { ChainPolicy } from '../core/policy.ts';

@@ -2,9 +2,9 @@
 // where the market's differ from them.
 
 import { bitcoinContract } from '../chains/bitcoin/contract.ts';
-import { evmContract } from '../chains/evm/contract.ts';
+import { evmContract } from '../chains/evm/plan.ts';
 import { solanaContract } from '../chains/solana/contract.ts';
-import { tronContract } from '../chains/tron/contract.ts';
+import { tronContract } from '../chains/tron/plan.ts';
 import { formulaVersion } from '../core/deadlines.ts';
 import { type ChainPolicy, depthNumbers, policyNumbers } from '../core/policy.ts';
 import {

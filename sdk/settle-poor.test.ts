@@ -185,8 +185,8 @@ test(
       const { terms } = (scenes[0] as Scene).market.watched('a');
       const { adapter } = (takers[0] as SettleInput).sources.get(chain) as ChainSource;
       const short = await adapter.claimShortage?.(terms, address, AbortSignal.timeout(15_000));
-      assert.ok(short && 'needSun' in short && 'hasSun' in short);
-      const more = (BigInt(String(short.needSun)) * 11n) / 10n - BigInt(String(short.hasSun));
+      assert.ok(short && 'need' in short && 'has' in short);
+      const more = (BigInt(String(short.need)) * 11n) / 10n - BigInt(String(short.has));
       await dev.faucet({ chain, address, amount: more });
       const fundings = takers.map(async (taker, at) => {
         await Promise.all([until(taker, isFunded), until(makers[at] as SettleInput, isFunded)]);

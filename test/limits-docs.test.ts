@@ -183,6 +183,8 @@ const said: Record<string, string> = {
   "what refunds may use up of the keeper's cap a day": [
     `${keeper.refundShare === 2n ? 'half' : '?'}, the rest is for claims`,
   ].join(),
+  'of that and of its places, what may be used up when the keeper brings back what a claim left (Solana); in one pass':
+    [`${keeper.closeShare === 2n ? 'half' : '?'}; ${keeper.closesAPass}`].join(),
   'requests for relays that wait for a turn on a chain, of all servers': [
     `${keeper.mostWaiting}, of one account ${keeper.mostWaitingOf};`,
     'the place of a process that died counts',

@@ -25,7 +25,7 @@ export type FeeStep = {
  * A refund has no deadline while the secret is unknown: only its funder can take the money. It is
  * given this long from its timelock, so that a cheap one is tried first and does not stay for ever.
  */
-export const refundPatienceSeconds = 12 * 3_600;
+const refundPatienceSeconds = 12 * 3_600;
 
 /** By when a refund should be mined. One that is built long after its timelock starts anew. */
 export function refundDeadline(timelock: number, now: number): number {

@@ -55,11 +55,6 @@ export function stateData(escrow: Escrow): Hex {
   return encodeFunctionData({ abi: escrowsAbi, functionName: 'stateOf', args: argsOf(escrow) });
 }
 
-/** A lane's word: `laneOf` answers counter, state, time and the beginning of the id. */
-export function laneData(funder: Hex, lane: bigint): Hex {
-  return encodeFunctionData({ abi: escrowsAbi, functionName: 'laneOf', args: [funder, lane] });
-}
-
 type Called = 'fund' | 'claim' | 'refund';
 
 /** A call of ours, read back. The escrow follows from the terms, wherever it was sent to. */

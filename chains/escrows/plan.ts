@@ -3,9 +3,11 @@
 
 import { erc20Abi, type Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
+import { deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
 import { type Escrow as ContractEscrow, domainOf, escrowId } from '../../contracts/escrows/ids.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
+import { type Contract, digestHead } from '../../core/rules.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import * as calls from './calls.ts';
 
@@ -65,6 +67,10 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
   return {
     contractEscrow,
     mustBeGood,
+    /** By its init code: the code on chain holds the domain, so it differs between chains. */
+    contractOf: ({ contract }: Pick<Deployment, 'contract'>): Contract => {
+      return { address: parse(contract), version: digestHead(pinned.initCode.keccak256) };
+    },
     /** What the contract's domain() answers. */
     domainOf: ({ chainId, contract }: Deployment): Hex => domainOf(chainId, bare(contract)),
     /** The escrow of these terms, which name a lane. Throws as `mustBeGood` does. */

@@ -7,6 +7,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { decodeAbiParameters, decodeFunctionResult, getAddress, numberToHex } from 'viem/utils';
+import type { TokenAbilities } from '../fund-ways.ts';
 import { gathering } from '../gathering.ts';
 import { mostNameLength } from '../inspection.ts';
 import type { TokenDomain, TypedData } from '../material.ts';
@@ -22,7 +23,6 @@ import {
   parseSignature,
   permitData,
   separatorOf,
-  type TokenAbilities,
   typedDataToSign,
 } from './ways.ts';
 

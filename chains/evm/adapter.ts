@@ -7,8 +7,7 @@ import { parseEvmAddress } from './address.ts';
 import { mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
-import { evmContract } from './contract.ts';
-import { claimShortage, purseShortage, untriedSpend, warningsOf } from './fees.ts';
+import { shortage, untriedSpend } from './fees.ts';
 import { changes } from './follow.ts';
 import { type GasRules, rulesUntil } from './forks.ts';
 import { fundWaysOf } from './fund-ways.ts';
@@ -17,7 +16,7 @@ import { checkNodes } from './identity.ts';
 import { inspect } from './inspect.ts';
 import { lanesOf } from './lanes.ts';
 import { launchesOf } from './launches.ts';
-import { evmEscrow } from './plan.ts';
+import { evmContract, evmEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { look } from './read.ts';
 import * as signing from './signing.ts';
@@ -72,9 +71,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     ...kit.asked({
       mustAgree,
       preflight,
-      warnings: warningsOf,
-      claimShortage,
-      purseShortage,
+      ...shortage,
       spendGas,
       untriedGas: untriedSpend,
       gasRules: rulesUntil,

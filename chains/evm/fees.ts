@@ -3,9 +3,9 @@
 
 import { larger } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Owed, Warning } from '../adapter.ts';
+import type { Owed } from '../adapter.ts';
 import { begun, gathering } from '../gathering.ts';
-import { owedWords } from '../owed.ts';
+import { owedWords, shortages } from '../kit/shortage.ts';
 import { type GasRules, gasRules } from './forks.ts';
 import { escrowGas, evmGasPolicyOf, gasOnChain, untriedGas } from './gas-policy.ts';
 import { balanceAt, codeAt, gasPrice } from './node.ts';
@@ -51,35 +51,33 @@ function fundGas(kind: 'native' | 'token', rules: GasRules): bigint {
 }
 
 /** See ChainAdapter. */
-export async function claimShortage(
-  watch: Watch,
-  terms: EscrowTerms,
-  payer: string,
-  signal: AbortSignal,
-): Promise<Warning | null> {
-  return purseShortage(watch, { claims: [terms], fundings: [] }, payer, signal);
-}
-
-/** See ChainAdapter. */
-export async function purseShortage(
-  watch: Watch,
-  owed: Owed,
-  payer: string,
-  signal: AbortSignal,
-): Promise<Warning | null> {
-  const { offered } = owed;
-  const rpc = gathering(watch.rpc, signal);
-  const has = begun(balanceAt(rpc, null, payer, 'latest', signal));
-  const [price, rules] = await Promise.all([gasPrice(rpc, signal), gasRules(watch, signal)]);
-  const usual = needOf(watch.chainId, owed, margin * price, rules);
-  const need =
-    offered === undefined
-      ? usual
-      : larger(usual, offered.gas * (offered.feePerGas ?? offeredAt(price)));
-  const gas = offered === undefined ? 'for' : `with ${offered.gas}`;
-  const what = `${owedWords(owed, 'send a claim')} ${gas}`;
-  return shortOf(watch, payer, { verb: 'claim', what, need, has: await has });
-}
+export const shortage = shortages<Watch>({
+  unit: 'wei',
+  code: 'fee_poor',
+  owed: async (watch, owed, payer, signal) => {
+    const { offered } = owed;
+    const rpc = gathering(watch.rpc, signal);
+    const has = begun(balanceAt(rpc, null, payer, 'latest', signal));
+    const [price, rules] = await Promise.all([gasPrice(rpc, signal), gasRules(watch, signal)]);
+    const usual = needOf(watch.chainId, owed, margin * price, rules);
+    const need =
+      offered === undefined
+        ? usual
+        : larger(usual, offered.gas * (offered.feePerGas ?? offeredAt(price)));
+    const gas = offered === undefined ? 'for' : `with ${offered.gas}`;
+    const what = `${owedWords(owed, 'send a claim')} ${gas} gas`;
+    return { need, has: await has, what };
+  },
+  funding: async (watch, terms, signal) => {
+    const { rpc } = watch;
+    const [price, rules] = await Promise.all([gasPrice(rpc, signal), gasRules(watch, signal)]);
+    const need = needOf(watch.chainId, { claims: [], fundings: [terms] }, price, rules);
+    const has = await balanceAt(rpc, null, terms.refund.address, 'latest', signal);
+    return { need, has, what: 'fund, gas and a native leg included,' };
+  },
+  // A contract sends nothing by itself: whose wallet pays for one is not known here.
+  pays: async ({ rpc }, address, signal) => (await codeAt(rpc, address, 'latest', signal)) === '0x',
+});
 
 type RulesUntil = (until: number) => GasRules;
 
@@ -104,29 +102,6 @@ const fundedBy = ({ fundBefore, timelock }: EscrowTerms): number => fundBefore ?
 
 const nativeOf = ({ token, amount }: EscrowTerms): bigint => (token === null ? amount : 0n);
 
-/**
- * Whether both parties of a leg can pay for what they have to send. A contract sends nothing by
- * itself: whose wallet pays for one is not known here.
- */
-export async function warningsOf(
-  watch: Watch,
-  terms: EscrowTerms,
-  signal: AbortSignal,
-): Promise<readonly Warning[]> {
-  const { payout, refund } = terms;
-  const [price, rules] = await Promise.all([gasPrice(watch.rpc, signal), gasRules(watch, signal)]);
-  const need = needOf(watch.chainId, { claims: [], fundings: [terms] }, price, rules);
-  const found: (Warning | null)[] = [];
-  if (await isPlain(watch, payout.address, signal)) {
-    found.push(await claimShortage(watch, terms, payout.address, signal));
-  }
-  if (await isPlain(watch, refund.address, signal)) {
-    const has = await balanceAt(watch.rpc, null, refund.address, 'latest', signal);
-    found.push(shortOf(watch, refund.address, { verb: 'fund', what: 'fund', need, has }));
-  }
-  return found.filter((each) => each !== null);
-}
-
 /** See ChainAdapter. */
 export async function untriedSpend(
   watch: Watch,
@@ -135,28 +110,4 @@ export async function untriedSpend(
 ): Promise<bigint> {
   const rules = await gasRules(watch, signal);
   return untriedGas(watch.chainId, kindOf(terms), rules(terms.timelock));
-}
-
-async function isPlain({ rpc }: Watch, address: string, signal: AbortSignal): Promise<boolean> {
-  return (await codeAt(rpc, address, 'latest', signal)) === '0x';
-}
-
-/** What somebody sends, wei that it needs for it, and has. */
-type Sending = {
-  readonly verb: Warning['verb'];
-  readonly what: string;
-  readonly need: bigint;
-  readonly has: bigint;
-};
-
-function shortOf(
-  { chain }: Pick<Watch, 'chain'>,
-  address: string,
-  { verb, what, need, has }: Sending,
-): Warning | null {
-  if (has >= need) return null;
-  const part = verb === 'claim' ? ' gas' : ', gas and a native leg included,';
-  const other = verb === 'claim' ? '; anybody else may send the claim' : '';
-  const sentence = `${address} has ${has} wei on ${chain}, and to ${what}${part} may take ${need}${other}`;
-  return { code: 'fee_poor', verb, address, sentence };
 }

@@ -15,7 +15,7 @@ import { eachRange, ours } from './scan.ts';
 import { noteLog, type Seen, touchesOf, type Watch } from './watch.ts';
 
 /** Blocks read whole in one call, and after a start. */
-export const fullBlocks = 128;
+const fullBlocks = 128;
 /** Callers kept for an escrow: its own claim and refund are among the first. */
 const mostCallers = 64;
 

@@ -11,6 +11,8 @@ import type { Hex32 } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import { claimData, fundData, refundData } from '../escrows/calls.ts';
 import { approvals, type DecodedCall, fundingOfLength, planOf } from '../escrows/plan.ts';
+import type { Allowance } from '../fund-ways.ts';
+import { comparing } from '../kit/material.ts';
 import type { EvmCall, EvmMaterial } from '../material.ts';
 import { parseEvmAddress, sameAddress } from './address.ts';
 
@@ -33,7 +35,14 @@ const own = planOf({
   bare: (address) => address.toLowerCase() as Hex,
   coin: 'the native coin',
 });
-export const { contractEscrow, domainOf, mustBeGood, callsIn, fundedIn } = own;
+export const {
+  contractEscrow,
+  domainOf,
+  mustBeGood,
+  callsIn,
+  fundedIn,
+  contractOf: evmContract,
+} = own;
 
 /** The escrow of these terms, which name a lane. Throws as `mustBeGood` does. */
 export function evmEscrow(terms: EscrowTerms, deployment: EvmDeployment): Escrow {
@@ -48,9 +57,6 @@ export function idOfEscrow(escrow: string): Hex {
 function hexValue(value: bigint): string {
   return `0x${value.toString(16)}`;
 }
-
-/** How much a funder lets the contract take: what it funds now, or any number of later fundings. */
-export type Allowance = 'exact' | 'standing';
 
 export const standingAllowance = 2n ** 256n - 1n;
 
@@ -125,16 +131,12 @@ export function materialProblems(
   deployment: EvmDeployment,
   chainId: number,
 ): string[] {
-  const problems: string[] = [];
-  const must = (field: string, got: unknown, expected: unknown) => {
-    if (got !== expected) problems.push(`${field} is ${String(got)}, not ${String(expected)}`);
-  };
   const funds = wanted.verb === 'fund';
-  must('chain', material.chain, terms.chain);
-  must('family', material.family, 'evm');
-  must('sign', material.sign, 'evm-tx');
+  const { chain } = terms;
+  const { address: escrow } = evmEscrow(terms, deployment);
+  const expected = { chain, family: 'evm', sign: 'evm-tx', escrow } as const;
+  const { problems, must } = comparing(material, expected);
   must('chainId', material.chainId, chainId);
-  must('escrow', material.escrow, evmEscrow(terms, deployment).address);
   must('from', material.from, funds ? parseEvmAddress(terms.refund.address) : undefined);
   const calls = expectedCalls(material, wanted, terms, deployment);
   must('the number of txs', material.txs.length, calls.length);

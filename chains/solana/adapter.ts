@@ -8,7 +8,7 @@ import { mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
 import { solanaContract } from './contract.ts';
-import { claimShortage, purseShortage, warningsOf } from './fees.ts';
+import { shortage } from './fees.ts';
 import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
 import { checkNodes } from './identity.ts';
@@ -60,9 +60,7 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
     ...kit.asked({
       mustAgree,
       preflight,
-      warnings: warningsOf,
-      claimShortage,
-      purseShortage,
+      ...shortage,
       buildFund,
       buildClaim,
       buildRefund,

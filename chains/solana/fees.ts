@@ -3,9 +3,9 @@
 
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Owed, Warning } from '../adapter.ts';
+import type { Warning } from '../adapter.ts';
+import { owedWords, shortages } from '../kit/shortage.ts';
 import type { FundCosts } from '../material.ts';
-import { owedWords } from '../owed.ts';
 import { accountsAt, rentFor } from './node.ts';
 import { tokenProgramOf } from './preflight.ts';
 import { feeOf, signatureLamports } from './prices.ts';
@@ -14,6 +14,7 @@ import type { Watch } from './watch.ts';
 
 /** For speed, and for what changes until it is sent: only warnings count it. */
 const sparedLamports = 100_000n;
+const parts = ' for the fee and the rent of accounts';
 const { stateBytes, tombstoneBytes, vaultBytes } = layout.constants;
 
 export type Purse = { readonly need: bigint; readonly has: bigint };
@@ -87,74 +88,40 @@ async function fundPurse(watch: Watch, terms: EscrowTerms, signal: AbortSignal):
   return { need, has: left > 0n ? left : 0n };
 }
 
-/** See ChainAdapter. */
-export async function claimShortage(
-  watch: Watch,
-  terms: EscrowTerms,
-  payer: string,
-  signal: AbortSignal,
-): Promise<Warning | null> {
-  return purseShortage(watch, { claims: [terms], fundings: [] }, payer, signal);
-}
-
-/** See ChainAdapter. */
-export async function purseShortage(
-  watch: Watch,
-  owed: Owed,
-  payer: string,
-  signal: AbortSignal,
-): Promise<Warning | null> {
-  // The payer's own rent is in each of the parts, and is needed once.
-  const own = await rentFor(watch.rpc, 0, signal);
-  const { accounts } = await accountsAt(watch.rpc, [payer], 'confirmed', signal);
-  const has = BigInt(Math.floor(accounts[0]?.lamports ?? 0));
-  let need = own;
-  // The first claim of a token makes the account that the next ones pay into.
-  const alike = Map.groupBy(owed.claims, ({ token, payout }) => `${token} ${payout.address}`);
-  for (const [first, ...more] of alike.values()) {
-    if (first === undefined) continue;
-    const purse = await settlePurse(watch, first, first.payout.address, payer, signal);
-    need += purse.need - own + BigInt(more.length) * signatureLamports;
-  }
-  for (const terms of owed.fundings) {
+const counted = shortages<Watch>({
+  unit: 'lamports',
+  code: 'fee_poor',
+  spared: sparedLamports,
+  owed: async (watch, owed, payer, signal) => {
+    // The payer's own rent is in each of the parts, and is needed once.
+    const own = await rentFor(watch.rpc, 0, signal);
+    const { accounts } = await accountsAt(watch.rpc, [payer], 'confirmed', signal);
+    const has = BigInt(Math.floor(accounts[0]?.lamports ?? 0));
+    let need = own;
+    // The first claim of a token makes the account that the next ones pay into.
+    const alike = Map.groupBy(owed.claims, ({ token, payout }) => `${token} ${payout.address}`);
+    for (const [first, ...more] of alike.values()) {
+      if (first === undefined) continue;
+      const purse = await settlePurse(watch, first, first.payout.address, payer, signal);
+      need += purse.need - own + BigInt(more.length) * signatureLamports;
+    }
+    for (const terms of owed.fundings) {
+      const purse = await fundPurse(watch, terms, signal);
+      need += purse.need - own + (terms.token === null ? terms.amount : 0n);
+    }
+    return { need, has, what: owedWords(owed, 'send its own claim'), parts };
+  },
+  funding: async (watch, terms, signal) => {
     const purse = await fundPurse(watch, terms, signal);
-    need += purse.need - own + (terms.token === null ? terms.amount : 0n);
-  }
-  const sending = { verb: 'claim', what: owedWords(owed, 'send its own claim') } as const;
-  return shortOf(watch, payer, sending, { need, has });
-}
+    return { ...purse, what: 'fund, beside what it funds with,', parts };
+  },
+});
 
-/** Whether both parties of a leg can pay for what they have to send, and a little more. */
-export async function warningsOf(
-  watch: Watch,
-  terms: EscrowTerms,
-  signal: AbortSignal,
-): Promise<readonly Warning[]> {
-  const { payout, refund } = terms;
-  const more = ({ need, has }: Purse) => ({ need: need + sparedLamports, has });
-  const claim = more(await settlePurse(watch, terms, payout.address, payout.address, signal));
-  const fund = more(await fundPurse(watch, terms, signal));
-  const [claims, funds] = [
-    { verb: 'claim', what: 'send its own claim' },
-    { verb: 'fund', what: 'fund, beside what it funds with,' },
-  ] as const;
-  const both = [
-    shortOf(watch, payout.address, claims, claim),
-    shortOf(watch, refund.address, funds, fund),
-  ];
-  return [await depositWarning(watch, terms, signal), ...both.filter((each) => each !== null)];
-}
-
-function shortOf(
-  { chain }: Watch,
-  address: string,
-  { verb, what }: { readonly verb: Warning['verb']; readonly what: string },
-  { need, has }: Purse,
-): Warning | null {
-  if (has >= need) return null;
-  const other = verb === 'claim' ? '; anybody else may send the claim for it' : '';
-  const sentence =
-    `${address} has ${has} lamports on ${chain}, and to ${what} may take ${need} for the fee and ` +
-    `the rent of accounts${other}`;
-  return { code: 'fee_poor', verb, address, sentence };
-}
+/** See ChainAdapter. */
+export const shortage = {
+  ...counted,
+  warnings: async (watch: Watch, terms: EscrowTerms, signal: AbortSignal) => {
+    const deposit: Warning = await depositWarning(watch, terms, signal);
+    return [deposit, ...(await counted.warnings(watch, terms, signal))];
+  },
+};

@@ -46,6 +46,9 @@ test('what a claim left goes to the funder by a refund of the key, from the time
   const account = createSolanaGasAccount({ key, adapter, policy });
   const slot: GasSlot = { nonce: null, above: null, mostCost: SOL / 100n, withoutAccount: true };
   const sign = ({ terms }: WatchedEscrow) => account.sign({ verb: 'refund', terms }, slot, soon());
+  const costly = { ...policy, leastUnitPrice: 20_000_000n };
+  const careful = createSolanaGasAccount({ key, adapter, policy: costly });
+  const dear = ({ terms }: WatchedEscrow) => careful.sign({ verb: 'refund', terms }, slot, soon());
   for (const token of [null, world.dollar]) {
     const timelock = world.time.now + 4 * HOUR;
     const escrow = escrowIn(world, { token, amount: 100_000_000n, timelock });
@@ -53,6 +56,7 @@ test('what a claim left goes to the funder by a refund of the key, from the time
     await claim(world, escrow);
     await refuses(sign(escrow), 'nothing_there', /from \d+ on/);
     await moveTo(world, timelock);
+    await refuses(dear(escrow), 'fee_above_limit', /224460 is the limit/);
     const had = await lamportsOf(world);
     const paid = await account.balance(soon());
     const sent = await sign(escrow);

@@ -9,6 +9,7 @@ import pinned from '../../contracts/solana/deployment.json' with { type: 'json' 
 import { ParleyError } from '../../core/errors.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
+import { comparing } from '../kit/material.ts';
 import type { SolanaMaterial } from '../material.ts';
 import { isOnCurve, parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './address.ts';
 import { differences } from './differences.ts';
@@ -341,14 +342,10 @@ export function materialProblems(
   terms: EscrowTerms,
   deployment: SolanaDeployment,
 ): string[] {
-  const problems: string[] = [];
-  const must = (field: string, got: unknown, expected: unknown) => {
-    if (got !== expected) problems.push(`${field} is ${String(got)}, not ${String(expected)}`);
-  };
-  must('chain', material.chain, terms.chain);
-  must('family', material.family, 'solana');
-  must('sign', material.sign, 'solana-tx');
-  must('escrow', material.escrow, solanaEscrow(terms, deployment).address);
+  const { chain } = terms;
+  const { address: escrow } = solanaEscrow(terms, deployment);
+  const expected = { chain, family: 'solana', sign: 'solana-tx', escrow } as const;
+  const { problems } = comparing(material, expected);
   let shown: ReadMessage;
   try {
     shown = readTransaction(material.transaction);

@@ -254,7 +254,7 @@ export function ownInner({ deployment }: Watch, { inner }: Transaction) {
 }
 
 /** Reads a transaction of the chain: marks, secrets. Returns the watched escrows that it names. */
-export function take(watch: Watch, transaction: Transaction): ReadonlySet<string> {
+function take(watch: Watch, transaction: Transaction): ReadonlySet<string> {
   const { keys, read, txid, slot, failed } = transaction;
   const touched = new Set(keys.filter((key) => watch.known.has(key)));
   if (touched.size === 0) return touched;

@@ -4,26 +4,21 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter, WatchedEscrow } from '../adapter.ts';
 import type { PowerRules } from '../inspection.ts';
 import { kitOf } from '../kit/adapter.ts';
+import type { Shortage } from '../kit/shortage.ts';
 import { forget } from '../kit/watch.ts';
 import { parseTronAddress } from './address.ts';
 import { mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
-import { tronContract } from './contract.ts';
+import { shortage } from './fees.ts';
 import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
 import { type Http, httpClient } from './http.ts';
 import { checkNodes } from './identity.ts';
 import { lanesOf } from './lanes.ts';
 import { launchesOf } from './launches.ts';
-import { tronEscrow } from './plan.ts';
-import {
-  claimShortage,
-  preflight,
-  purseShortage,
-  type TronWarning,
-  warningsOf,
-} from './preflight.ts';
+import { tronContract, tronEscrow } from './plan.ts';
+import { preflight } from './preflight.ts';
 import { look } from './read.ts';
 import { newWatch, remember, type TronAdapterOptions, type Watch } from './watch.ts';
 
@@ -35,7 +30,7 @@ export type TronAdapter = Omit<ChainAdapter, 'warnings'> & {
   /** See ChainAdapter: never left out here. With one node it always agrees. */
   mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
   /** What the parties should hear before they fund; nothing of it refuses anything. */
-  warnings(terms: EscrowTerms, signal: AbortSignal): Promise<readonly TronWarning[]>;
+  warnings(terms: EscrowTerms, signal: AbortSignal): Promise<readonly Shortage[]>;
   /** Checks that the nodes are of this chain and the contract is the pinned one. */
   open(signal: AbortSignal): Promise<void>;
 };
@@ -71,9 +66,7 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     ...kit.asked({
       mustAgree,
       preflight,
-      warnings: warningsOf,
-      claimShortage,
-      purseShortage,
+      ...shortage,
       buildFund,
       buildClaim,
       buildRefund,

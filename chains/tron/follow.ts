@@ -16,7 +16,7 @@ import { verbOfTopic } from './topics.ts';
 import { noteLog, noteMade, type Seen, touchesOf, type Watch } from './watch.ts';
 
 /** Blocks read whole in one call, and after a start: five minutes of them. */
-export const fullBlocks = 100;
+const fullBlocks = 100;
 /** Blocks whose receipts a node may not have yet. */
 const recentBlocks = 3;
 

@@ -94,7 +94,7 @@ function count(value: unknown): number {
   return number;
 }
 
-export function refused(http: Http, path: string, cause: TronRefusal): ParleyError {
+function refused(http: Http, path: string, cause: TronRefusal): ParleyError {
   return new ParleyError(
     'chain_unavailable',
     `the ${http.chain} node refused ${path}: ${cause.message}`,

@@ -12,6 +12,7 @@ import type { Hex32 } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import { claimData, fundData, refundData } from '../escrows/calls.ts';
 import { approvals, fundingOfLength, planOf } from '../escrows/plan.ts';
+import { comparing } from '../kit/material.ts';
 import type { TronMaterial, TronTransaction } from '../material.ts';
 import { parseTronAddress, tronHex } from './address.ts';
 import {
@@ -42,7 +43,7 @@ const own = planOf({
   bare: (address) => `0x${tronHex(address).slice(2)}`,
   coin: 'TRX',
 });
-export const { contractEscrow, domainOf, callsIn, fundedIn } = own;
+export const { contractEscrow, domainOf, callsIn, fundedIn, contractOf: tronContract } = own;
 
 /** More sun than this is no number that a wallet reads exactly from JSON. */
 const mostSun = BigInt(Number.MAX_SAFE_INTEGER);
@@ -145,15 +146,11 @@ export function materialProblems(
   deployment: TronDeployment,
   bounds: EnvelopeBounds,
 ): string[] {
-  const problems: string[] = [];
-  const must = (field: string, got: unknown, expected: unknown) => {
-    if (got !== expected) problems.push(`${field} is ${String(got)}, not ${String(expected)}`);
-  };
   const calls = expectedCalls(material, wanted, terms, deployment);
-  must('chain', material.chain, terms.chain);
-  must('family', material.family, 'tron');
-  must('sign', material.sign, 'tron-txid');
-  must('escrow', material.escrow, tronEscrow(terms, deployment).address);
+  const { chain } = terms;
+  const { address: escrow } = tronEscrow(terms, deployment);
+  const expected = { chain, family: 'tron', sign: 'tron-txid', escrow } as const;
+  const { problems, must } = comparing(material, expected);
   must('from', material.from, calls[0]?.from);
   must('transactions.length', material.transactions.length, calls.length);
   for (const [at, each] of calls.entries()) {

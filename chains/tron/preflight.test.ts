@@ -143,8 +143,8 @@ test('addresses that were never used are named, with what they need', async () =
       code: 'not_activated',
       verb: 'claim',
       address: payout,
-      needSun: 5_330_000n + 600_000n,
-      hasSun: 0n,
+      need: 5_330_000n + 600_000n,
+      has: 0n,
       sentence: '',
     },
   );
@@ -194,19 +194,19 @@ test('what the funder pays in does not pay for its energy: it is told what it ha
   const energySun = 3_380_000n;
   for (const amount of [balance, balance + 40_000_000n]) {
     const warning = await funding({ amount });
-    const bytesSun = (warning?.needSun ?? 0n) - amount - energySun;
+    const bytesSun = (warning?.need ?? 0n) - amount - energySun;
     assert.ok(bytesSun === 0n || bytesSun === 600_000n, `${bytesSun}`);
-    assert.deepEqual([warning?.code, warning?.hasSun], ['energy_poor', balance]);
+    assert.deepEqual([warning?.code, warning?.has], ['energy_poor', balance]);
     const words = new RegExp(
-      `has ${balance} sun .*to fund may take ${warning?.needSun} sun: ${amount} .*leg and ` +
+      `has ${balance} sun .*to fund may take ${warning?.need} sun: ${amount} .*leg and ` +
         `${energySun + bytesSun} for energy and bandwidth`,
     );
     assert.match(warning?.sentence ?? '', words);
   }
   const amount = 50_000_000n;
   const fresh = await funding({ amount, refund: to(newcomer()) });
-  assert.deepEqual([fresh?.code, fresh?.hasSun], ['not_activated', 0n]);
-  assert.equal(fresh?.needSun, amount + energySun + 600_000n);
+  assert.deepEqual([fresh?.code, fresh?.has], ['not_activated', 0n]);
+  assert.equal(fresh?.need, amount + energySun + 600_000n);
   assert.match(
     fresh?.sentence ?? '',
     /never used.*at least 53980000 sun: 50000000 .*leg and 3980000/,
@@ -217,12 +217,12 @@ test('the approvals that a funding needs are part of what it takes', async () =>
   const token = chain.token('ReturnsFalse');
   const refund = to(newcomer());
   const warnings = await adapter.warnings(legOf({ token, refund }).terms, signal());
-  const { needSun = 0n, sentence = '' } = warnings.find(({ verb }) => verb === 'fund') ?? {};
+  const { need = 0n, sentence = '' } = warnings.find(({ verb }) => verb === 'fund') ?? {};
   // 60 000 for the funding without its transfer, which nobody without money can try (130 000),
   // and 22 141 for the approval; of each transaction 600 bytes
   const energy = (190_000n * 13n) / 10n + (22_141n * 13n + 9n) / 10n;
-  assert.equal(needSun, energy * 100n + 1_200_000n);
-  assert.match(sentence, new RegExp(`at least ${needSun} sun for energy and bandwidth$`));
+  assert.equal(need, energy * 100n + 1_200_000n);
+  assert.match(sentence, new RegExp(`at least ${need} sun for energy and bandwidth$`));
 });
 
 test('a funder who is short gets its funding to sign: its money may still come', async () => {

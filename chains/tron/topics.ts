@@ -4,7 +4,7 @@ import * as topics from '../escrows/topics.ts';
 
 export const fundedTopic = topics.fundedTopic.slice(2);
 export const claimedTopic = topics.claimedTopic.slice(2);
-export const refundedTopic = topics.refundedTopic.slice(2);
+const refundedTopic = topics.refundedTopic.slice(2);
 
 export const ourTopics: ReadonlySet<string> = new Set([fundedTopic, claimedTopic, refundedTopic]);
 

@@ -27,6 +27,9 @@ export type EscrowRow = {
   readonly authorized_at: Date | null;
 };
 
+const columns = `chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at,
+  authorized_at`;
+
 /** Notes that a funding of it was handed to the chain; null takes the note back. */
 export async function noteSent(
   tx: Tx,
@@ -123,9 +126,7 @@ export async function insertEscrow(
 export async function escrowsOfSwap(tx: Tx, swapId: string): Promise<EscrowRow[]> {
   return tx.rows<EscrowRow>({
     name: 'escrows_of_swap',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at,
-        authorized_at
-      from escrows where swap_id = $1 order by created_at, address`,
+    text: `select ${columns} from escrows where swap_id = $1 order by created_at, address`,
     values: [swapId],
   });
 }
@@ -134,9 +135,8 @@ export async function escrowsOfSwap(tx: Tx, swapId: string): Promise<EscrowRow[]
 export async function escrowsOfSwaps(tx: Tx, swapIds: readonly string[]): Promise<EscrowRow[]> {
   return tx.rows<EscrowRow>({
     name: 'escrows_of_swaps',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at,
-        authorized_at
-      from escrows where swap_id = any($1::uuid[]) order by created_at, address`,
+    text: `select ${columns} from escrows
+      where swap_id = any($1::uuid[]) order by created_at, address`,
     values: [swapIds],
   });
 }
@@ -149,9 +149,7 @@ export async function escrowAt(
 ): Promise<EscrowRow | null> {
   const [row] = await tx.rows<EscrowRow>({
     name: 'escrow_at',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at,
-        authorized_at
-      from escrows where chain = $1 and address = $2`,
+    text: `select ${columns} from escrows where chain = $1 and address = $2`,
     values: [chain, address],
   });
   return row ?? null;
@@ -165,9 +163,7 @@ export async function escrowsAmong(
 ): Promise<EscrowRow[]> {
   return tx.rows<EscrowRow>({
     name: 'escrows_among',
-    text: `select chain, address, swap_id, leg, terms, redeem_script, facts, done, sent_at,
-        authorized_at
-      from escrows where chain = $1 and address = any($2)`,
+    text: `select ${columns} from escrows where chain = $1 and address = any($2)`,
     values: [chain, addresses],
   });
 }

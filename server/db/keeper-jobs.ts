@@ -148,6 +148,38 @@ export async function takeUpExpired(
   return rows.length;
 }
 
+/**
+ * Takes up escrows that were claimed, whose swap is over and whose timelock has passed by their
+ * chain's clock: what the claim left there is their funder's. Once each.
+ */
+export async function takeUpClosable(
+  tx: Tx,
+  chain: ChainKey,
+  due: { readonly clock: number; readonly now: Date },
+  limit: number,
+): Promise<number> {
+  const rows = await tx.rows<{ address: string }>({
+    name: 'keeper_take_up_closable',
+    text: `with found as (
+        select e.chain, e.address, e.swap_id, e.leg from escrows e
+        where e.chain = $1 and e.done and not e.kept and e.redeem_script is null
+          and e.facts -> 'claimed' ->> 'deep' = 'true' and (e.terms ->> 'timelock')::bigint <= $2
+        order by (e.terms ->> 'timelock')::bigint limit $4 for update skip locked
+      ), made as (
+        insert into keeper_jobs
+          (chain, escrow, verb, swap_id, leg, account_id, purpose, state, due_at, created_at)
+        select f.chain, f.address, 'refund', f.swap_id, f.leg,
+          case f.leg when 'a' then s.maker_id else s.taker_id end, 'close', 'open', $3, $3
+        from found f join swaps s on s.id = f.swap_id
+        on conflict (chain, escrow, verb) do nothing
+      )
+      update escrows e set kept = true from found f
+      where e.chain = f.chain and e.address = f.address returning e.address`,
+    values: [chain, due.clock, due.now, limit],
+  });
+  return rows.length;
+}
+
 /** What was taken up while a chain had no key is taken up again; jobs that exist stay. */
 export async function takeUpAnew(tx: Tx): Promise<void> {
   await tx.rows({
@@ -157,12 +189,15 @@ export async function takeUpAnew(tx: Tx): Promise<void> {
   });
 }
 
+/** Relays, what brings back the rest of a claim, and everything else. */
+export type DueKind = 'relays' | 'closes' | 'others';
+
 /** Takes due jobs in hand: until `again` they are due for nobody else. */
 export async function takeDueJobs(
   tx: Tx,
   due: {
     readonly chain: ChainKey;
-    readonly relays: boolean;
+    readonly what: DueKind;
     readonly now: Date;
     readonly again: Date;
   },
@@ -173,10 +208,11 @@ export async function takeDueJobs(
     text: `update keeper_jobs set due_at = $4
       where id in (
         select id from keeper_jobs
-        where chain = $1 and state = 'open' and (purpose = 'relay') = $2 and due_at <= $3
+        where chain = $1 and state = 'open' and (purpose = 'relay') = $2
+          and (purpose = 'close') = $6 and due_at <= $3
         order by due_at limit $5 for update skip locked)
       returning ${columns}`,
-    values: [due.chain, due.relays, due.now, due.again, limit],
+    values: [due.chain, due.what === 'relays', due.now, due.again, limit, due.what === 'closes'],
   });
   return rows.map(jobOf);
 }

@@ -26,6 +26,8 @@ export const countMs = 1_000;
 
 /** Jobs of a chain looked at in one pass; the rest in the next. */
 export const jobsAPass = 20;
+/** Of those that bring back what a claim left: new work is looked for between them. */
+export const closesAPass = 4;
 /** Of those at once. */
 export const lanes = 4;
 /** Swaps or escrows taken up by one statement. */
@@ -107,6 +109,8 @@ export const leastPaidPart = 8n;
 export const accountShare = 4n;
 /** Nor all refunds together more than this part. */
 export const refundShare = 2n;
+/** Of the part of refunds, and of their places, what is left to those that bring a leg's money. */
+export const closeShare = 2n;
 
 /** What a funding needs before it would come too late, to be sent at all. EVM. */
 export const fundingLeadSeconds = 60;

@@ -1,6 +1,6 @@
-// A server that dies at each step of a relay, or of a funding that it sends for who signed it:
-// whatever it had answered or stored lands by another server, and what was not stored was never
-// public. The statements that change something and both
+// A server that dies at each step of a relay, of a funding that it sends for who signed it, or of a
+// batch: whatever it had answered or stored lands by another server, and what was not stored was
+// never public. The statements that change something and both
 // sides of the sending are such steps; from there on nothing of the dead one reaches anything.
 
 import assert from 'node:assert/strict';
@@ -9,16 +9,18 @@ import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Asset } from '../db/assets.ts';
 import type { Database, Statement, Tx } from '../db/database.ts';
 import { buildApp } from '../edge/app.ts';
-import { evm2, must, requestsTo } from '../settle/testing/world.ts';
+import { evm, evm2, must, requestsTo } from '../settle/testing/world.ts';
 import { createKeeper } from './passes.ts';
 import {
   agree,
   attemptsOn,
+  claimOwn,
   type Deal,
   type Desk,
   deepen,
   ether,
   fundBoth,
+  fundedDeal,
   hurry,
   jobsOf,
   keep,
@@ -82,7 +84,9 @@ function mortalAdapter(adapter: ChainAdapter, life: Life): ChainAdapter {
 function mortalServer(ends: string) {
   const life: Life = { ends, over: false };
   const adapters = new Map(desk.deps.adapters);
-  adapters.set(evm2, mortalAdapter(adapters.get(evm2) as ChainAdapter, life));
+  for (const chain of [evm, evm2]) {
+    adapters.set(chain, mortalAdapter(adapters.get(chain) as ChainAdapter, life));
+  }
   const deps = { ...desk.deps, adapters, db: mortal(desk.deps.db, life) };
   return { life, deps, keeper: createKeeper(deps) };
 }
@@ -176,4 +180,43 @@ for (const place of [
       [['fund', again.txid]],
     );
   });
+}
+
+for (const place of ['keeper_put_on', 'before the node has it', 'after the node has it']) {
+  test(
+    `killed at ${place}, each claim of a batch lands, and is signed for once`,
+    limits,
+    async () => {
+      const deals = [await fundedDeal(desk), await fundedDeal(desk)];
+      const gas = desk.deps.gas.get(evm) as Loose;
+      // Both are due before either is signed.
+      gas.dailyCap = 0n;
+      for (const deal of deals) await claimOwn(desk, deal);
+      await deepen(desk);
+      await keep(desk);
+      gas.dailyCap = ether;
+      const { life, keeper } = mortalServer(place);
+      await hurry(desk);
+      await keeper.pass(evm).catch(() => {});
+      await keeper.stop();
+      assert.ok(life.over, 'it was never reached');
+      await endTurns();
+      for (let pass = 0; pass < 3; pass += 1) {
+        await hurry(desk);
+        await keep(desk);
+        await deepen(desk);
+      }
+      const claims = await Promise.all(deals.map(async (deal) => (await swapOf(deal)).legs.b));
+      for (const { status, claimedBy } of claims) {
+        assert.deepEqual([status, claimedBy], ['claimed', 'keeper']);
+      }
+      assert.equal(claims[0].claimTx, claims[1].claimTx);
+      const own = (await Promise.all(deals.map((deal) => attemptsOn(desk, deal)))).flat();
+      const onLong = own.filter(({ chain }) => chain === evm);
+      assert.deepEqual(
+        onLong.map(({ txid }) => txid),
+        [claims[0].claimTx],
+      );
+    },
+  );
 }

@@ -21,6 +21,7 @@ const now = 1_800_000_000;
 const seen = (txid: string, confirmations: number, deep = false) => ({ txid, confirmations, deep });
 const look = (more: Partial<Look> = {}): Look => ({
   verb: 'claim',
+  closes: false,
   facts: { ...nothingSeen, funded: seen('f', 9, true), balance: 10n, empty: false },
   amount: 10n,
   timelock: now + 7_200,
@@ -64,6 +65,11 @@ const unsent = attempt({ sentAt: null });
 const gone = attempt({ fate: 'gone' });
 const old = attempt({ signedAt: new Date((now - 3_000) * 1_000) });
 const dying = attempt({ nonce: null });
+const left = {
+  verb: 'refund',
+  closes: true,
+  facts: facts({ claimed: seen('p', 9, true), balance: 0n, empty: true }),
+} as const;
 
 for (const [what, given, wanted] of [
   ['signs when nothing was', {}, 'sign'],
@@ -91,6 +97,13 @@ for (const [what, given, wanted] of [
   ['tries until the timelock', { clock: now + 7_199 }, 'sign'],
   ['refunds from the timelock on', { verb: 'refund', clock: now + 7_200 }, 'sign'],
   ['refunds nothing before it', { verb: 'refund', clock: now + 7_199 }, 'wait'],
+  ['gives back from then on what a claim left', { ...left, clock: now + 7_200 }, 'sign'],
+  ['and not before', { ...left, clock: now + 7_199 }, 'wait'],
+  [
+    'and has once it is deep',
+    { ...left, attempts: [attempt({ verb: 'refund', fate: 'deep' })] },
+    'end',
+  ],
   ['sends again what nodes forgot', { attempts: [attempt()] }, 'send'],
   ['waits for what nodes have', { attempts: [attempt({ fate: 'pending' })] }, 'wait'],
   ['waits for depth', { attempts: [attempt({ fate: 'mined' })] }, 'wait'],
@@ -239,6 +252,15 @@ test('the cap, one account’s share of it, and what is reserved bound what may 
   assert.deepEqual(allowanceOf(purse({ underWay: 8 }), charged(5n), 'secret'), { most: 105n });
   assert.deepEqual(allowanceOfRelay(purse({ reserved: 900n }), 100n), { most: 100n });
   assert.deepEqual(allowanceOfRelay(purse({ reserved: 901n }), 100n), { short: 'balance' });
+});
+
+test('half of what refunds may take is none of what brings back the rest of claims', () => {
+  const after = purse({ spentOnRefunds: 70n });
+  assert.deepEqual(allowanceOf(after, null, 'close'), { most: 30n });
+  assert.deepEqual(allowanceOf(after, null, 'refund'), { most: 100n });
+  const busy = purse({ underWay: 2, refundsUnderWay: 2 });
+  assert.deepEqual(allowanceOf(busy, null, 'close'), { short: 'busy' });
+  assert.deepEqual(allowanceOf(busy, null, 'refund'), { most: 100n });
 });
 
 test('what must land takes what is kept for it, or would be now, and not all that is free', () => {

@@ -17,6 +17,8 @@ import type { Graces } from './gas.ts';
 
 export type Look = {
   readonly verb: KeeperVerb;
+  /** A refund of what a claim left: no fact tells whether that is there, the chain's trial does. */
+  readonly closes: boolean;
   readonly facts: EscrowFacts;
   /** Base units of the leg. */
   readonly amount: bigint;
@@ -124,6 +126,10 @@ function opening(
   const { verb, facts, clock, timelock, attempts } = look;
   const { claimed, refunded, funded, balance } = facts;
   const own = new Set(attempts.map(({ txid }) => txid));
+  if (look.closes) {
+    if (attempts.some(({ fate }) => fate === 'deep')) return { what: 'over' };
+    return clock < timelock ? { what: 'later', seconds: lookAgainSeconds } : { what: 'now' };
+  }
   if (claimed?.deep || refunded?.deep) return { what: 'over' };
   if (verb === 'fund' && funded?.deep) return { what: 'over' };
   for (const seen of verb === 'fund' ? [funded, claimed, refunded] : [claimed, refunded]) {

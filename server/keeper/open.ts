@@ -112,14 +112,24 @@ function relayCapOf(
   );
 }
 
-/** What fundings of a day may take; elsewhere no token is paid by signature. */
+/**
+ * What fundings of a day may take; elsewhere no token is paid by signature. Throws where one
+ * account has no room for the dearest of them.
+ */
 function fundCapOf(
   chain: ChainSettings,
   { reserveFeePerGas, fundCap: given }: KeeperSettings,
 ): bigint {
   if (chain.family !== 'evm') return 0n;
   const { mostGas, reserveFeePerGas: usual } = evmPolicyOf(chain);
-  return given ?? dearFundings * mostGas * (reserveFeePerGas ?? usual);
+  const dearest = mostGas * (reserveFeePerGas ?? usual);
+  if (given === null) return dearFundings * dearest;
+  const least = accountShare * dearest;
+  if (given === 0n || given >= least) return given;
+  throw new Error(
+    `PARLEY_KEEPER, chain "${chain.chain}": fundCap ${given} refuses fundings, since one account ` +
+      `has a quarter of it and one funding may reserve ${dearest}: give ${least} at least, or 0`,
+  );
 }
 
 /** Of a chain whose id is known, whatever it is called; else of the one whose policy it has. */

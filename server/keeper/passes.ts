@@ -9,10 +9,12 @@ import { clockOfChain } from '../db/heads.ts';
 import { keeperSums, retireKeys } from '../db/keeper-attempts.ts';
 import {
   countOpenJobs,
+  type DueKind,
   type Job,
   putOffJob,
   takeDueJobs,
   takeUpAnew,
+  takeUpClosable,
   takeUpExpired,
   takeUpMissed,
   takeUpRevealed,
@@ -70,8 +72,8 @@ export function createKeeper(deps: Deps): Keeper {
       const post = posts.get(chain);
       if (post === undefined) throw new Error(`there is no gas key on "${chain}"`);
       await find(deps, posts, missed);
-      const relays = await passOf(deps, post, true, signal);
-      const others = await passOf(deps, post, false, signal);
+      const relays = await passOf(deps, post, 'relays', signal);
+      const others = await ownPass(deps, post, signal);
       await freeNonces(deps, post, signal);
       await measure(deps, post, signal);
       return relays + others;
@@ -89,9 +91,9 @@ export function createKeeper(deps: Deps): Keeper {
       };
       loops.push(loop(deps, 'found', signal, null, found));
       for (const post of posts.values()) {
-        const relays = () => passOf(deps, post, true, signal);
+        const relays = () => passOf(deps, post, 'relays', signal);
         const others = async () => {
-          const done = await passOf(deps, post, false, signal);
+          const done = await ownPass(deps, post, signal);
           await freeNonces(deps, post, signal);
           await measure(deps, post, signal);
           return done;
@@ -169,6 +171,8 @@ async function find(
     const clock = await clockOfChain(deps.db, chain);
     if (clock === null) continue;
     most = Math.max(most, await takeUpExpired(deps.db, chain, { clock, now }, limit));
+    if (adapterOf(deps, chain).family !== 'solana') continue;
+    most = Math.max(most, await takeUpClosable(deps.db, chain, { clock, now }, limit));
   }
   return most;
 }
@@ -179,13 +183,20 @@ function neverLostAbove(deps: Deps, chain: ChainKey): number {
   return wall + adapterOf(deps, chain).policy.driftSeconds;
 }
 
-async function passOf(deps: Deps, post: Post, relays: boolean, stop: AbortSignal): Promise<number> {
+/** What has no haste at all waits until nothing else is due. */
+async function ownPass(deps: Deps, post: Post, stop: AbortSignal): Promise<number> {
+  const done = await passOf(deps, post, 'others', stop);
+  return done > 0 ? done : passOf(deps, post, 'closes', stop);
+}
+
+async function passOf(deps: Deps, post: Post, what: DueKind, stop: AbortSignal): Promise<number> {
   stop.throwIfAborted();
   const { chain } = post.gas.account;
   const now = deps.now();
   const again = new Date(now + bounds.inHandSeconds * 1_000);
-  const due = { chain, relays, now: new Date(now), again };
-  const jobs = await takeDueJobs(deps.db, due, bounds.jobsAPass);
+  const due = { chain, what, now: new Date(now), again };
+  const most = what === 'closes' ? bounds.closesAPass : bounds.jobsAPass;
+  const jobs = await takeDueJobs(deps.db, due, most);
   await inParallel(jobs, bounds.lanes, async (job) => {
     if (!stop.aborted) await tendOne(deps, post, job, stop);
   });

@@ -30,7 +30,7 @@ export type KeeperSettings = {
   readonly relayTokenAccounts: number;
 };
 
-export const defaultGraces = { claimSeconds: 300, refundSeconds: 3_600 } as const;
+const defaultGraces = { claimSeconds: 300, refundSeconds: 3_600 } as const;
 /** A day; a claim is never waited for longer than an eighth of the time left. */
 const longestGraceSeconds = 86_400;
 

@@ -8,6 +8,7 @@ import type { Job } from '../db/keeper-jobs.ts';
 import type { RelaySums } from '../db/keeper-relays.ts';
 import {
   accountShare,
+  closeShare,
   leastPaidPart,
   mostFailedFundings,
   mostFundings,
@@ -60,16 +61,17 @@ export function allowanceOf(
 ): Allowance {
   const { dailyCap, sums, since } = purse;
   const hasTime = purpose !== 'secret';
+  const part = purpose === 'close' ? refundShare * closeShare : refundShare;
   const isFull =
     sums.underWay >= mostUnderWay ||
-    (hasTime && sums.refundsUnderWay >= mostUnderWay / Number(refundShare));
+    (hasTime && sums.refundsUnderWay >= mostUnderWay / Number(part));
   if (instead === null && isFull) return { short: 'busy' };
   // What was signed on a day before is no part of what this one has spent, nor what was asked for.
   const isCounted = instead !== null && instead.signedAt >= since && !isAskedFor(instead.purpose);
   const counted = isCounted ? instead.charged : 0n;
   const whole = dailyCap - sums.spent + counted;
   // Refunds have no haste: what they leave of the day is for claims.
-  const refunds = dailyCap / refundShare - sums.spentOnRefunds + counted;
+  const refunds = dailyCap / part - sums.spentOnRefunds + counted;
   const cap = hasTime ? least(whole, refunds) : whole;
   if (cap <= 0n) return { short: 'cap' };
   // Each escrow of a batch bears as much of it: no account's part is above what is left to it.

@@ -90,7 +90,7 @@ export async function tend(deps: Deps, gas: Gas, job: Job, signal: AbortSignal):
   const decision = decide(look);
   const isIdle = !fresh.some(({ fate }) => isLive(fate));
   // Nothing can come of it any more, nor be left of it.
-  const isOver = decision.do === 'wait' && swap.done && isIdle;
+  const isOver = decision.do === 'wait' && swap.done && isIdle && job.purpose !== 'close';
   const wanted: Decision = isOver ? { do: 'end', as: 'done' } : decision;
   const next = await unlessDisputed(on, wanted, look);
   // What nodes have not told yet of something that left is asked for until they do.
@@ -120,6 +120,7 @@ async function lookOf(
   const ungated = {
     ...seen,
     verb: job.verb,
+    closes: job.purpose === 'close',
     amount: terms.amount,
     timelock: funds ? fundBy(swap.state, swap.state.legs[job.leg]) : terms.timelock,
     barred: false,
@@ -201,10 +202,21 @@ async function carryOut(on: On, decision: Decision, known: Known): Promise<void>
       if (reveals) await passGates(on);
       const work = workOf(on, known.secret, reveals);
       const kept = instead && { attempt: instead, reveals };
-      await send(on, await orAgain(on, kept, signOrYield(on, work, { instead, ridersOnly })));
+      const signing = signOrYield(on, work, { instead, ridersOnly });
+      const signed = await orAgain(on, kept, signing).catch((error: unknown) => {
+        if (isNothingLeft(on, error)) return null;
+        throw error;
+      });
+      if (signed === null) return carryOut(on, { do: 'end', as: 'done' }, known);
+      await send(on, signed);
       return putOff(on, lookAgainSeconds);
     }
   }
+}
+
+/** Its funder, or anybody else, took what a claim had left there. */
+function isNothingLeft({ job }: On, error: unknown): boolean {
+  return job.purpose === 'close' && error instanceof ParleyError && error.code === 'nothing_there';
 }
 
 /** No pool has it: it is made to pay more at once, not after the time that others are left. */
@@ -272,7 +284,8 @@ async function sendAgain(
 async function send(on: On, attempt: Attempt): Promise<void> {
   const { deps, job, signal } = on;
   await sendKept(deps, on.gas, attempt, signal);
-  if (attempt.verb === 'void') return;
+  // No fact of the swap tells what becomes of what a claim left.
+  if (attempt.verb === 'void' || job.purpose === 'close') return;
   const { chain } = job;
   // It is sent: what is not seen now the follower sees.
   await reconcile(deps, job.swapId, { chains: [chain], signal }).catch((error: unknown) =>

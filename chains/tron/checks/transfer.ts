@@ -24,7 +24,7 @@ const hour = 3_600;
 const mostWords = 120;
 
 /** One unit, a thousandth and a twentieth of all there is. */
-export function amountsOf(supply: bigint): bigint[] {
+function amountsOf(supply: bigint): bigint[] {
   const some = [1n, supply / 1_000n, supply / 20n];
   return [...new Set(some.filter((amount) => amount > 0n))];
 }

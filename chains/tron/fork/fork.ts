@@ -16,13 +16,13 @@ import { ForkState, type Word } from './state.ts';
 /** Energy of one call. USDT's dearest transfer uses 130,000, and a funding 60,000 more. */
 export const mostEnergy = 1_000_000n;
 /** Energy of one look at a token: ten seconds of a processor. A plain token's takes a tenth. */
-export const mostEnergyAltogether = 10_000_000n;
+const mostEnergyAltogether = 10_000_000n;
 /** Instead of 1: a loop of little else would keep a processor longer than its energy is worth. */
 const jumpEnergy = 50;
 /** Work between two rests, in which the process does its other work. */
 const workMs = 20;
 /** Work of one look; a plain token's takes a tenth. Longer is read, not worked. */
-export const mostWorkMs = 5_000;
+const mostWorkMs = 5_000;
 const longestStepMs = 50;
 
 export type ForkCall = {

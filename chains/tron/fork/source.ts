@@ -12,7 +12,7 @@ import { accountOf, codeAt, storageAt } from '../node.ts';
 /** Reads of one look at a token: one that touches more is no plain token. */
 export const mostReads = 400;
 /** Code of all contracts together. java-tron takes 500 kB in a transaction at the most. */
-export const mostCodeBytes = 2 ** 20;
+const mostCodeBytes = 2 ** 20;
 
 /** What is asked for cannot be known here: it says nothing against a token, nor for it. */
 export class ForkLimit extends Error {

@@ -203,15 +203,7 @@ export async function newParty(world: World, options: PartyOptions = {}): Promis
     { family: 'bitcoin', address: btcAddress, pubkey: taproot ? null : pubkey },
     { family: 'evm', address: evmAccount.address, pubkey: null },
   ]);
-  return {
-    accountId,
-    btcKey,
-    pubkey,
-    btcAddress,
-    evmAccount,
-    key,
-    ...requestsTo(app, key),
-  };
+  return { accountId, btcKey, pubkey, btcAddress, evmAccount, key, ...requestsTo(app, key) };
 }
 
 /** Requests with a key, to one of several applications on the same database. */
