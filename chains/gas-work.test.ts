@@ -2,18 +2,22 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { doAll } from './gas-work.ts';
+import { areThese } from './gas-work.ts';
 
-test('calls that leave out one of them, or have another verb or escrow, are not what was asked for', () => {
+test('calls with another verb, escrow or order, and fewer of them, are not what was asked for', () => {
   const [one, other] = [
     { verb: 'claim', escrow: 'a' },
     { verb: 'refund', escrow: 'b' },
   ] as const;
-  assert.ok(doAll([one, other], [one, other]));
-  assert.ok(doAll([one, other, { ...one, escrow: 'c' }], [one, other]), 'a secret may read as one');
-  assert.ok(doAll([], []));
-  const wrong = [[], [one], [one, { ...other, verb: 'fund' }], [one, { ...other, escrow: 'c' }]];
-  for (const calls of wrong as (typeof one)[][]) {
-    assert.ok(!doAll(calls, [one, other]), JSON.stringify(calls));
-  }
+  assert.ok(areThese([one, other], [one, other]));
+  assert.ok(areThese([], []));
+  assert.ok(areThese([one, { ...other, escrow: 'c' }, other], [one, other]), 'what reads as one');
+  const wrong = [
+    [],
+    [one],
+    [other, one],
+    [one, { ...other, verb: 'fund' }],
+    [one, { ...other, escrow: 'c' }],
+  ] as const;
+  for (const calls of wrong) assert.ok(!areThese(calls, [one, other]), JSON.stringify(calls));
 });

@@ -50,13 +50,16 @@ export function touchesOf(
 type Done = Pick<Touch, 'verb' | 'escrow'>;
 
 /**
- * Whether calls that were read back do all of this. Bytes of a secret or hashlock may read as one
- * more call, so what is signed is compared with what was to be signed besides.
+ * Whether calls that were read back do all of this, in this order. Bytes of a secret or hashlock
+ * may read as more calls between them: that nothing else is called whoever compares the bytes says.
  */
-export function doAll(calls: readonly Done[], touches: readonly Done[]): boolean {
-  return touches.every(({ verb, escrow }) =>
-    calls.some((each) => each.verb === verb && each.escrow === escrow),
-  );
+export function areThese(calls: readonly Done[], touches: readonly Done[]): boolean {
+  let found = 0;
+  for (const { verb, escrow } of calls) {
+    const next = touches[found];
+    if (next?.verb === verb && next.escrow === escrow) found += 1;
+  }
+  return found === touches.length;
 }
 
 /** Whom it pays. */

@@ -10,8 +10,8 @@ import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../
 import type { GasKey } from '../gas-keys.ts';
 import {
   aboveLimit,
+  areThese,
   asFarAsTried,
-  doAll,
   isBatch,
   mustBeOf,
   partsOf,
@@ -242,7 +242,7 @@ function isOwn(
   if (!sameAddress(to, call.to) || data.toLowerCase() !== call.data.toLowerCase()) return false;
   if (work.verb === 'void') return sameAddress(to, signer.address) && data === '0x';
   const touches = touchesOf(work, (terms) => evmEscrow(terms, deployment));
-  const areOurs = doAll(callsIn(data, deployment), touches);
+  const areOurs = areThese(callsIn(data, deployment), touches);
   if (!areOurs || !sameAddress(to, deployment.contract)) return false;
   // What `fund` itself takes in is its sender's: the key has none to give.
   return work.verb !== 'fund' || data.startsWith(fundedBySignature);

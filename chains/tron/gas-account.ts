@@ -10,11 +10,11 @@ import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../
 import type { GasKey } from '../gas-keys.ts';
 import {
   aboveLimit,
+  areThese,
   asFarAsTried,
   type Batch,
   batchFails,
   batchIncomplete,
-  doAll,
   isBatch,
   mustOpenAll,
   partsOf,
@@ -141,7 +141,8 @@ async function sign(
     signTronTransaction(key.bytes(), unsigned) as SignedTron,
   );
   const touches = touchesOf(work, (terms) => tronEscrow(terms, deployment));
-  const isOurs = rawData === unsigned.raw_data_hex && doAll(callsIn(rawData, deployment), touches);
+  const isOurs =
+    rawData === unsigned.raw_data_hex && areThese(callsIn(rawData, deployment), touches);
   if (!isOurs || owner !== address || called !== deployment.contract) throw foreign();
   return {
     txid,
