@@ -11,8 +11,7 @@ import type { ChainPolicy } from '../core/policy.ts';
 import type { Contract } from '../core/rules.ts';
 import type { Escrow, EscrowTerms } from '../core/terms.ts';
 import type { Batch, BuiltBatch } from './batches.ts';
-import type { Allowance } from './evm/plan.ts';
-import type { FundWays } from './fund-ways.ts';
+import type { Allowance, FundWays } from './fund-ways.ts';
 import type { HashlockReader } from './hashlocks.ts';
 import type { Inspection, PowerRules } from './inspection.ts';
 import type { LaunchReader } from './launches.ts';
@@ -58,8 +57,8 @@ export type Touch = {
   readonly verb: 'fund' | 'claim' | 'refund';
   /** The preimage that a claim shows. */
   readonly secret: Hex32 | null;
-  /** EVM: a funding by its funder's signature, which anybody who has seen it may send. */
-  readonly isAuthorized?: true;
+  /** EVM: of a funding that anybody may send, what is said to be its funder's signature. */
+  readonly authorization?: string;
 };
 
 /** A signed transaction, read before it is sent. */

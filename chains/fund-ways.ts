@@ -2,9 +2,18 @@
 
 import type { EscrowTerms } from '../core/terms.ts';
 import type { WatchedEscrow } from './adapter.ts';
-import type { Allowance } from './evm/plan.ts';
-import type { TokenAbilities } from './evm/ways.ts';
-import type { FundAlternative, TypedData } from './material.ts';
+import type { FundAlternative, TokenDomain, TypedData } from './material.ts';
+
+/** How much a funder lets the contract take: what it funds now, or any number of fundings. */
+export type Allowance = 'exact' | 'standing';
+
+/** Which signatures of its holders a token takes, and under which domain. */
+export type TokenAbilities = {
+  /** EIP-2612. */
+  readonly permit: TokenDomain | null;
+  /** EIP-3009 `receiveWithAuthorization`. */
+  readonly authorization: TokenDomain | null;
+};
 
 export type WaysInput = {
   readonly escrow: WatchedEscrow;

@@ -3,6 +3,7 @@
 import { ParleyError } from '../core/errors.ts';
 import { type Hex32, opens } from '../core/hashlock.ts';
 import type { EscrowTerms } from '../core/terms.ts';
+import type { Touch } from './adapter.ts';
 import type { GasWork } from './gas-account.ts';
 
 export type Batch = Extract<GasWork, { readonly verb: 'claimMany' | 'refundMany' }>;
@@ -36,6 +37,33 @@ export function partsOf(work: GasWork): readonly Part[] {
   }
 }
 
+/** What it does to which escrows. */
+export function touchesOf(
+  work: GasWork,
+  escrowOf: (terms: EscrowTerms) => { readonly address: string },
+): readonly Touch[] {
+  return partsOf(work).map(({ verb, terms, secret }) => {
+    return { escrow: escrowOf(terms).address, verb, secret };
+  });
+}
+
+type Done = Pick<Touch, 'verb' | 'escrow'>;
+
+/**
+ * Whether calls that were read back do all of this. Bytes of a secret or hashlock may read as one
+ * more call, so what is signed is compared with what was to be signed besides.
+ */
+export function doAll(calls: readonly Done[], touches: readonly Done[]): boolean {
+  return touches.every(({ verb, escrow }) =>
+    calls.some((each) => each.verb === verb && each.escrow === escrow),
+  );
+}
+
+/** Whom it pays. */
+export function payeeOf({ verb, terms }: Settling): string {
+  return (verb === 'claim' ? terms.payout : terms.refund).address;
+}
+
 /** Throws `bad_chain` where it is about an escrow of another chain. */
 export function mustBeOf(chain: string, work: GasWork): void {
   const other = partsOf(work).find(({ terms }) => terms.chain !== chain);
@@ -53,6 +81,17 @@ export function mustOpenAll(work: GasWork): void {
     if (verb !== 'claim' || opens(secret ?? '', terms.hashlock)) continue;
     throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
   }
+}
+
+/** Of one that may cost `least` where `mostCost` is allowed, in base units called `unit`. */
+export function aboveLimit(
+  chain: string,
+  unit: string,
+  least: bigint,
+  mostCost: bigint,
+): ParleyError {
+  const sentence = `a transaction on ${chain} may cost ${least} ${unit} now, and ${mostCost} is the limit`;
+  return new ParleyError('fee_above_limit', sentence, { chain, least, mostCost });
 }
 
 /** Of a batch that settles fewer than it should: some of it is nothing to take. */

@@ -115,14 +115,8 @@ test('each chain says how to reach it and what runs there', async (t) => {
     const address = info.escrows as Hex;
     const domain = await chain.readContract({ address, abi: escrowsAbi, functionName: 'domain' });
     assert.equal(domain, domainOf(31_337 + at, deployment.address));
-    assert.deepEqual(
-      info.tokens?.map(({ contract, decimals }) => [contract, decimals]),
-      [
-        ['DevDollar', 6],
-        ['DevTether', 6],
-        ['DevCoin', 6],
-      ],
-    );
+    const tokens = info.tokens?.map(({ contract, decimals }) => `${contract} ${decimals}`);
+    assert.deepEqual(tokens, ['DevDollar 6', 'DevTether 6', 'DevCoin 6']);
     // The same on every chain: terms and tests may name them.
     assert.equal(info.tokens?.[0]?.address, tokenOf('evm-dev'));
   }

@@ -7,13 +7,16 @@ import test, { after, before } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
-import type { SigningReads } from '../chains/adapter.ts';
+import type { Owed, SigningReads, Warning } from '../chains/adapter.ts';
 import { evmDeployment, evmEscrow } from '../chains/evm/plan.ts';
 import { parseSignature } from '../chains/evm/ways.ts';
 import type { FundAlternative, TypedData } from '../chains/material.ts';
+import { ParleyError } from '../core/errors.ts';
+import { contextOf } from './settle/context.ts';
+import { tendAuthorization } from './settle/ways/authorization.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
 import { settleMany } from './settle-many.ts';
-import type { Store } from './stores/store.ts';
+import type { Store, SwapRecord } from './stores/store.ts';
 import { type Coin, coinAbi, newCoin, offering } from './testing/paper-ways.ts';
 import {
   type Anvil,
@@ -225,6 +228,66 @@ test('where the market does not send it, this side does once it has gas', limits
   assert.equal(texts.length, 1);
 });
 
+/** Kept, and in nobody's hands: its side was stopped right then. */
+async function signedOnly() {
+  const made = await making({ gas: false });
+  const { maker, taker, relay } = made;
+  await until(taker, isFunded);
+  await until(maker, ({ step }) => step === 'signed');
+  assert.deepEqual(relay.given, []);
+  const record = (await maker.store.getSwap(maker.swapId)) ?? assert.fail();
+  const kept = record.authorization ?? assert.fail();
+  const tend = (side: SettleInput, more: Partial<SwapRecord> = {}) =>
+    tendAuthorization(contextOf(side), { ...record, ...more }, kept);
+  return { ...made, record, tend };
+}
+
+test('a kept signature goes out only where a new funding would', limits, async () => {
+  const { maker, relay, record, tend } = await signedOnly();
+  const differs = async () => {
+    throw new ParleyError('chain_unavailable', 'its nodes differ', {});
+  };
+  await assert.rejects(tend(withAdapter(maker, evmKey, () => ({ mustAgree: differs }))), {
+    message: 'its nodes differ',
+  });
+  const tooLate = later(maker, record.swap.deadlines.counterpartyFundBy - chains.now() + 60);
+  await assert.rejects(tend(tooLate), { code: 'too_late_to_fund' });
+  const { chain: btc } = record.swap.legs.b;
+  const purseShortage = async (owed: Owed, address: string): Promise<Warning | null> =>
+    owed.claims.length === 0
+      ? null
+      : { code: 'fee_poor', verb: 'claim', address, sentence: 'no fee for its own claim' };
+  const poor = withAdapter(maker, btc, () => ({ purseShortage }));
+  await assert.rejects(tend(poor), { code: 'claim_unpayable' });
+  assert.deepEqual(relay.given, []);
+});
+
+test('it is sent with the own gas only beside all that the wallet owes', limits, async () => {
+  const { maker, relay, record, tend, wallet } = await signedOnly();
+  relay.does = 'refuse';
+  await chains.dev.faucet({ chain: evmKey, address: wallet.address });
+  const purseShortage = async (owed: Owed, address: string): Promise<Warning | null> =>
+    owed.claims.length === 0
+      ? null
+      : { code: 'fee_poor', verb: 'claim', address, sentence: 'too little for both' };
+  const short = withAdapter(maker, evmKey, () => ({ purseShortage }));
+  // A swap that pays this wallet on the chain where it funds this one.
+  const id = crypto.randomUUID();
+  const other: SwapRecord = {
+    ...record,
+    trade: { ...record.trade, party: 'taker', threadId: id },
+    swap: { ...record.swap, id, hashlock: '5a'.repeat(32) },
+    owedBy: wallet.address,
+  };
+  await maker.store.putSwap(other);
+  await assert.rejects(tend(short), { code: 'claim_unpayable', message: new RegExp(id) });
+  assert.equal((await maker.store.getSwap(maker.swapId))?.funding, null);
+  await maker.store.putSwap({ ...other, owedBy: null });
+  const dead = { txid: `0x${'de'.repeat(32)}`, raw: '0x' };
+  const { funding } = await tend(short, { funding: dead });
+  assert.deepEqual(funding?.former, [dead.txid]);
+});
+
 test(
   'a signature that nobody sends is over when its chain says so at depth, and not before',
   limits,
@@ -304,7 +367,7 @@ test('a text that differs from the own terms is never signed', limits, async () 
   for (const gas of [true, false]) {
     const { maker, taker, relay, texts } = await making({ gas });
     await until(taker, isFunded);
-    for (const [what, lie] of Object.entries(lies)) {
+    for (const [what, lie] of Object.entries({ ...lies, 'is none': () => null })) {
       relay.alter = lie;
       await assert.rejects(settle(maker), { name: 'VerificationError' }, `${gas}: ${what}`);
       assert.deepEqual(texts, [], what);

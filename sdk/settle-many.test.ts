@@ -4,8 +4,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test, { after, before } from 'node:test';
-import { parseEther } from 'viem';
+import { parseEther, parseTransaction } from 'viem';
 import { mostInBatch } from '../chains/escrows/batch.ts';
+import { claimManyCall } from '../chains/evm/batch.ts';
+import { evmTransactionGas } from '../chains/evm/gas-policy.ts';
+import { claimCall, evmDeployment } from '../chains/evm/plan.ts';
 import { startAnvil, type TestChain } from '../chains/evm/testing/anvil.ts';
 import {
   claim,
@@ -17,6 +20,7 @@ import {
   mint,
   newLeg,
 } from '../chains/evm/testing/swap.ts';
+import type { EvmCall } from '../chains/material.ts';
 import {
   anyone,
   fund as fundOnTron,
@@ -32,6 +36,7 @@ import { honestSwap, now, swapId, tradeOf, views } from './testing/honest.ts';
 import { verifySwap } from './verify.ts';
 import { evmWallet } from './wallets/evm.ts';
 import { tronWallet } from './wallets/tron.ts';
+import type { EvmWallet } from './wallets/wallet.ts';
 
 const limits = { timeout: 120_000 };
 const chainKey = 'evm-dev';
@@ -62,6 +67,17 @@ function recordOf(leg: Leg, party: 'maker' | 'taker', more: Partial<SwapRecord>)
     ...{ funding: null, claim: null, refund: null, publicSecret: null },
     ...more,
   };
+}
+
+/** Its leg `b` on the same chain, where everybody can see it. */
+function withOther(record: SwapRecord, { terms, escrow }: Leg): SwapRecord {
+  const { a } = record.swap.legs;
+  const b = {
+    ...a,
+    leg: 'b' as const,
+    escrow: { address: escrow.address, redeemScript: null, terms },
+  };
+  return { ...record, swap: { ...record.swap, legs: { a, b } } };
 }
 
 /** A stranger with gas, whoever the receivers are, and what it keeps. */
@@ -98,16 +114,19 @@ async function fundedLegs(count: number, over: Parameters<typeof newLeg>[1] = {}
 }
 
 test(
-  'claims with public secrets go in one transaction, and a secret that is kept in none',
+  'claims with public secrets go in one transaction, and a kept one in none until it is shown',
   limits,
   async () => {
     const legs = await fundedLegs(4);
     const kept = legs
       .slice(0, 3)
       .map((leg) => recordOf(leg, 'taker', { publicSecret: leg.secret }));
-    const own = recordOf(legs[3] as Leg, 'taker', {});
+    const leg = legs[3] as Leg;
+    const other = await newLeg(chain, { hashlock: leg.terms.hashlock });
+    await fund(chain, other);
+    const own = withOther(recordOf(leg, 'taker', {}), other);
     const store = memoryStore();
-    await store.putSecret(own.swap.hashlock, (legs[3] as Leg).secret);
+    await store.putSecret(own.swap.hashlock, leg.secret);
     const many = await side([...kept, own], store);
     const { batches, left } = await settleMany(many);
     assert.deepEqual(left, []);
@@ -119,8 +138,16 @@ test(
     assert.equal(await many.count(), 1);
     assert.deepEqual(await statesOf(legs), ['claimed', 'claimed', 'claimed', 'open']);
     const { input } = await chain.client.getTransaction({ hash: batch?.txid as `0x${string}` });
-    assert.ok(!input.includes((legs[3] as Leg).secret));
+    assert.ok(!input.includes(leg.secret));
     assert.deepEqual(await settleMany(many), { batches: [], left: [] });
+    assert.equal(await many.count(), 1);
+    await claim(chain, { ...other, secret: leg.secret });
+    const shown = await settleMany(many);
+    assert.deepEqual(
+      shown.batches.map(({ verb, swapIds, state }) => [verb, swapIds, state]),
+      [['claim', [own.swap.id], 'mined']],
+    );
+    assert.equal(await stateOf(leg), 'claimed');
   },
 );
 
@@ -184,6 +211,24 @@ test('no batch is longer than it may be, nor than one is told', limits, async ()
   );
   assert.ok((await statesOf(legs)).every((state) => state === 'claimed'));
   assert.equal(mostInBatch, 20);
+});
+
+test('a batch signed without a limit gets what its claims get one by one', limits, async () => {
+  const token = await deployToken(chain, 'DevDollar');
+  const legs = [await newLeg(chain), await newLeg(chain, { token }), await newLeg(chain)];
+  const deployment = evmDeployment(chain.chainId);
+  const claims = legs.map(({ terms, secret }) => ({ terms, secret }));
+  const many = await side([]);
+  const wallet = many.wallets.get(chainKey) as EvmWallet;
+  const gasOf = async (call: EvmCall) => {
+    const kept = await wallet.sign(chain.chainId, call, AbortSignal.timeout(15_000));
+    return parseTransaction(kept.raw as `0x${string}`).gas ?? 0n;
+  };
+  let each = 0n;
+  for (const { terms, secret } of claims) each += await gasOf(claimCall(terms, deployment, secret));
+  assert.equal(await gasOf(claimManyCall(claims, deployment)), each);
+  const most = Array.from({ length: mostInBatch * 2 }, () => claims[1] as (typeof claims)[number]);
+  assert.equal(await gasOf(claimManyCall(most, deployment)), evmTransactionGas);
 });
 
 test('on TRON many claims are one transaction too', limits, async () => {

@@ -1,10 +1,12 @@
 // For somebody with many swaps: claims and refunds of one chain in few transactions, which the
 // contract pays together. Only with secrets that are public: a leg that a batch leaves, and a batch
-// that fails, have shown theirs. Nothing of it is kept, and nothing is lost with it: whatever it
-// does not settle is settled by `settle` of its swap, which sees what was.
+// that fails, have shown theirs. No batch is kept in the store, and nothing is lost by that. What
+// it does not settle is settled by `settle` of its swap, which sees what was.
 
 import type { Batch, BuiltBatch } from '../chains/batches.ts';
 import { inBatches, mostInBatch, paymentOf } from '../chains/escrows/batch.ts';
+import { evmGasPolicyOf } from '../chains/evm/gas-policy.ts';
+import { smaller } from '../core/amounts.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { EscrowFacts } from '../core/facts.ts';
 import type { ChainKey } from '../core/families.ts';
@@ -22,12 +24,13 @@ import {
   walletOf,
   watchedOf,
 } from './settle/context.ts';
+import { isGivenAway } from './settle/hands/given-away.ts';
 import { takenNonces } from './settle/hands/nonces.ts';
 import { handOf } from './settle/hands/of.ts';
 import { sendAlone } from './settle/send.ts';
 import type { SettleInput } from './settle.ts';
-import type { Kept, SwapRecord } from './stores/store.ts';
-import type { AccountWallet } from './wallets/wallet.ts';
+import { type Kept, keptNow, type Store, type SwapRecord } from './stores/store.ts';
+import type { AccountWallet, EvmWallet, Fate } from './wallets/wallet.ts';
 
 export type ManyInput = Pick<
   SettleInput,
@@ -37,7 +40,7 @@ export type ManyInput = Pick<
   readonly chain: ChainKey;
   /** Default: all of the store. */
   readonly swapIds?: readonly string[];
-  /** Most escrows in one transaction; default and limit 20 (chains/escrows/batch.ts). */
+  /** Most escrows in one transaction, 1 at least. Default and limit: 20 (escrows/batch.ts). */
   readonly most?: number;
 };
 
@@ -45,8 +48,11 @@ export type SentBatch = {
   readonly verb: 'claim' | 'refund';
   readonly swapIds: readonly string[];
   readonly txid: string;
-  /** `waiting`: no block has taken it in the time that was given. */
-  readonly state: 'mined' | 'reverted' | 'waiting';
+  /**
+   * `waiting`: no block has taken it in the time that was given. `lost`: another transaction has
+   * used its nonce.
+   */
+  readonly state: 'mined' | 'reverted' | 'lost' | 'waiting';
 };
 
 export type ManyOutcome = {
@@ -74,35 +80,65 @@ const looksAtOnce = 8;
 const mostRaises = 5;
 
 /**
+ * What was in a batch that a block has taken and reverted, in this process. It was tried before it
+ * was sent: whoever made it fail could make the next one fail, at the cost of this side.
+ */
+const reverted = new WeakMap<Store, Set<string>>();
+
+function revertedOf(store: Store): Set<string> {
+  const found = reverted.get(store) ?? new Set<string>();
+  reverted.set(store, found);
+  return found;
+}
+
+const keyOf = (verb: 'claim' | 'refund', swapId: string) => `${verb} ${swapId}`;
+
+/**
  * Claims and refunds what is open to this side on one chain. Throws SettleError where the chain has
- * no batches, and what its source throws; what one swap lacks is told in `left`.
+ * no batches, and what its source throws before anything is sent. What one swap or one batch lacks
+ * is told in `left`.
  */
 export async function settleMany(input: ManyInput): Promise<ManyOutcome> {
   const { chain, swapIds, most = mostInBatch } = input;
+  const size = Math.min(most, mostInBatch);
+  if (!(size >= 1)) throw new RangeError(`most must be 1 at least, is ${most}`);
   const context = contextOf({ ...input, swapId: `many on ${chain}`, client: null });
   const { adapter } = sourceOf(context, chain);
   if (adapter.buildBatch === undefined) {
     throw new SettleError('no_source', `each escrow of "${chain}" is settled by itself`);
   }
   const left: Left = [];
-  const items = await openItems(context, chain, swapIds ?? (await context.store.swapIds()), left);
+  const failed = revertedOf(input.store);
+  const ids = swapIds ?? (await context.store.swapIds());
+  const items = await openItems(context, chain, ids, { left, failed });
   const batches: SentBatch[] = [];
   for (const verb of ['refund', 'claim'] as const) {
     const own = items.filter((item) => item.verb === verb);
     const payment = ({ leg }: Item) => paymentOf(leg.escrow.terms, verb);
-    for (const some of inBatches(own, payment, Math.min(most, mostInBatch))) {
+    for (const some of inBatches(own, payment, size)) {
       const sent = await settleSome(context, chain, some, left);
-      if (sent !== null) batches.push(sent);
+      if (sent === null) continue;
+      batches.push(sent);
+      if (sent.state !== 'reverted') continue;
+      for (const swapId of sent.swapIds) failed.add(keyOf(verb, swapId));
     }
   }
   return { batches, left };
 }
 
+type Opening = {
+  /** The chain's. */
+  readonly clock: number;
+  readonly left: Left;
+  /** See `reverted`. */
+  readonly failed: ReadonlySet<string>;
+};
+
 async function openItems(
   context: Context,
   chain: ChainKey,
   swapIds: readonly string[],
-  left: Left,
+  { left, failed }: Pick<Opening, 'left' | 'failed'>,
 ): Promise<Item[]> {
   const { clock } = await sourceOf(context, chain).adapter.heads(context.limit());
   const found: Item[] = [];
@@ -111,7 +147,7 @@ async function openItems(
       const record = await context.store.getSwap(swapId);
       if (record === null) return [];
       const names = (['a', 'b'] as const).filter((name) => record.swap.legs[name].chain === chain);
-      const items = names.map((name) => openItem(context, record, name, { clock, left }));
+      const items = names.map((name) => openItem(context, record, name, { clock, left, failed }));
       return (await Promise.all(items)).filter((item) => item !== null);
     });
     found.push(...(await Promise.all(looked)).flat());
@@ -124,23 +160,21 @@ async function openItem(
   context: Context,
   record: SwapRecord,
   name: LegName,
-  { clock, left }: { readonly clock: number; readonly left: Left },
+  { clock, left, failed }: Opening,
 ): Promise<Item | null> {
   const verb = name === ownSides(record).gives ? 'refund' : 'claim';
   const leg = legOf(record, name);
   if ((verb === 'claim') !== clock < leg.timelock) return null;
-  const [facts, secret] = await Promise.all([
-    factsOf(context, record, name),
-    verb === 'claim' ? publicSecret(context, record, name) : null,
-  ]);
-  const isOpen = facts.balance > 0n && facts.claimed === null && facts.refunded === null;
-  if (!isOpen || (verb === 'claim' && secret === null)) return null;
-  if (record[verb] !== null) {
-    const why = `its own ${verb} was sent: settle looks after it`;
-    left.push({ swapId: record.swap.id, leg: name, why });
-    return null;
-  }
-  return { record, leg, verb, secret };
+  const facts = await factsOf(context, record, name);
+  if (facts.balance === 0n || facts.claimed !== null || facts.refunded !== null) return null;
+  const secret = verb === 'claim' ? await publicSecret(context, record, name, facts) : null;
+  if (verb === 'claim' && secret === null) return null;
+  const { id: swapId } = record.swap;
+  const hasFailed = failed.has(keyOf(verb, swapId));
+  if (record[verb] === null && !hasFailed) return { record, leg, verb, secret };
+  const what = hasFailed ? 'its batch has reverted' : `its own ${verb} was sent`;
+  left.push({ swapId, leg: name, why: `${what}: settle looks after it` });
+  return null;
 }
 
 function factsOf(context: Context, record: SwapRecord, name: LegName): Promise<EscrowFacts> {
@@ -153,29 +187,47 @@ async function publicSecret(
   context: Context,
   record: SwapRecord,
   name: LegName,
+  { secret: own }: Pick<EscrowFacts, 'secret'>,
 ): Promise<Hex32 | null> {
   if (record.publicSecret !== null) return record.publicSecret;
+  const { hashlock } = record.swap;
+  if (own !== null && opens(own, hashlock)) return own;
   const other = otherLeg(name);
   if (!context.sources.has(legOf(record, other).chain)) return null;
   const shown = await factsOf(context, record, other).catch(() => null);
   const secret = shown?.secret ?? null;
-  return secret !== null && opens(secret, record.swap.hashlock) ? secret : null;
+  return secret !== null && opens(secret, hashlock) ? secret : null;
 }
 
-/** Those that are paid together, in one transaction; null: none of them can be. */
+/**
+ * Those that are paid together, in one transaction; null: none of them can be. What fails here
+ * takes nothing from the batches before: it is told in `left`.
+ */
 async function settleSome(
   context: Context,
   chain: ChainKey,
   items: readonly Item[],
   left: Left,
 ): Promise<SentBatch | null> {
-  const good = await payable(context, chain, items, left);
-  const [first] = good;
-  if (first === undefined) return null;
-  const built = await build(context, chain, good);
-  const { txid, state } = await sent(context, first.leg, built);
-  const swapIds = good.map(({ record }) => record.swap.id);
-  return { verb: first.verb, swapIds, txid, state };
+  try {
+    const good = await payable(context, chain, items, left);
+    const [first] = good;
+    if (first === undefined) return null;
+    const built = await build(context, chain, good);
+    const { txid, state } = await sent(context, first.leg, built);
+    const swapIds = good.map(({ record }) => record.swap.id);
+    return { verb: first.verb, swapIds, txid, state };
+  } catch (error) {
+    context.signal?.throwIfAborted();
+    if (error instanceof SettleError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    for (const { record, leg } of items) {
+      const { id: swapId } = record.swap;
+      const isTold = left.some((each) => each.swapId === swapId && each.leg === leg.leg);
+      if (!isTold) left.push({ swapId, leg: leg.leg, why });
+    }
+    return null;
+  }
 }
 
 /**
@@ -237,13 +289,13 @@ async function sent(
   context: Context,
   leg: SetLeg,
   { material, gas }: BuiltBatch,
-): Promise<{ readonly txid: string; readonly state: SentBatch['state'] }> {
+): Promise<Pick<SentBatch, 'txid' | 'state'>> {
   const wallet = walletOf(context, leg.chain) as AccountWallet;
   const hand = handOf(context, leg);
   const first = await hand.keeping(
     async () => {
-      const kept = await signed();
-      await sendAlone(context, leg, kept);
+      const kept = keptNow(await signed());
+      await offer(context, leg, kept);
       return kept;
     },
     { isUrgent: true },
@@ -259,8 +311,20 @@ async function sent(
     const [call] = material.txs;
     if (call === undefined) throw new SettleError('no_wallet', 'nothing to sign');
     const taken = await takenNonces({ context, leg, wallet }, true);
-    const sending = gas === null ? call : { ...call, gas: (gas * gasSharePercent) / 100n };
-    return wallet.sign(material.chainId, sending, context.limit(), taken);
+    const { mostGas } = evmGasPolicyOf(material.chainId);
+    const limit = gas === null ? {} : { gas: smaller((gas * gasSharePercent) / 100n, mostGas) };
+    return wallet.sign(material.chainId, { ...call, ...limit }, context.limit(), taken);
+  }
+}
+
+/** Throws what the node refuses with. One that gives no answer may have taken it. */
+async function offer(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
+  try {
+    await sendAlone(context, leg, kept);
+  } catch (error) {
+    // Its nonce must not be left out.
+    handOf(context, leg).forget();
+    if (error instanceof ParleyError && error.code === 'refused_by_node') throw error;
   }
 }
 
@@ -270,21 +334,60 @@ async function until(
   leg: SetLeg,
   wallet: AccountWallet,
   first: Kept,
-): Promise<{ readonly txid: string; readonly state: SentBatch['state'] }> {
+): Promise<Pick<SentBatch, 'txid' | 'state'>> {
   let kept = first;
-  for (let raises = 0; raises <= mostRaises; raises += 1) {
-    const overMs = performance.now() + context.replaceAfterMs(leg.family);
-    while (performance.now() < overMs) {
-      const { state } = await wallet.fate(kept, context.limit());
-      if (state === 'succeeded') return { txid: kept.txid, state: 'mined' };
-      if (state !== 'waiting') return { txid: kept.txid, state: 'reverted' };
-      await sleep(context.pollMs, context.signal);
-    }
-    if (wallet.family !== 'evm') break;
-    const raised = await wallet.raise(kept, { mostFeeWei: null }, context.limit());
-    if (raised === null) break;
+  for (let raises = 0; ; raises += 1) {
+    const state = await waited(context, leg, wallet, kept);
+    const { txid } = kept;
+    if (state !== 'waiting') return { txid, state: state === 'succeeded' ? 'mined' : state };
+    if (wallet.family !== 'evm' || raises === mostRaises) return { txid, state };
+    const raised = await raise(context, leg, wallet, kept);
+    if (raised === null) return { txid, state };
     kept = raised;
-    await sendAlone(context, leg, kept);
   }
-  return { txid: kept.txid, state: 'waiting' };
+}
+
+/** What became of it in the time that is given. A node that does not answer shows nothing. */
+async function waited(
+  context: Context,
+  { family }: SetLeg,
+  wallet: AccountWallet,
+  kept: Kept,
+): Promise<Fate['state']> {
+  const overMs = performance.now() + context.replaceAfterMs(family);
+  while (performance.now() < overMs) {
+    const asked = wallet.fate(kept, context.limit()).catch(() => null);
+    const { state = 'waiting' } = (await asked) ?? {};
+    if (state !== 'waiting') return state;
+    await sleep(context.pollMs, context.signal);
+  }
+  return 'waiting';
+}
+
+/**
+ * In its turn, and only while no other transaction has the nonce: that may be a claim of `settle`,
+ * made after a node had lost the batch. null: there is no version of it that pays more.
+ */
+async function raise(
+  context: Context,
+  leg: SetLeg,
+  wallet: EvmWallet,
+  kept: Kept,
+): Promise<Kept | null> {
+  const work = async () => {
+    // It gives way to whatever was kept since its first version.
+    const asked = { slot: 'funding', kept } as const;
+    if (await isGivenAway(context, leg, context.swapId, asked)) return null;
+    const signed = await wallet.raise(kept, { mostFeeWei: null }, context.limit());
+    if (signed === null) return null;
+    const raised = { ...signed, ...(kept.keptAtMs && { keptAtMs: kept.keptAtMs }) };
+    await offer(context, leg, raised);
+    return raised;
+  };
+  try {
+    return await handOf(context, leg).keeping(work, { isUrgent: false });
+  } catch {
+    context.signal?.throwIfAborted();
+    return kept;
+  }
 }

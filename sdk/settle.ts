@@ -71,6 +71,14 @@ export async function settle(input: SettleInput): Promise<Outcome> {
 async function settled(context: Context): Promise<Outcome> {
   const first = await prepared(context);
   if (first === null) return nothing(context);
+  try {
+    return await passes(context, first);
+  } finally {
+    stopWatching(context);
+  }
+}
+
+async function passes(context: Context, first: SwapRecord): Promise<Outcome> {
   let record = first;
   let askedAtMs = performance.now();
   const isTimeToAsk = () => {
@@ -83,10 +91,7 @@ async function settled(context: Context): Promise<Outcome> {
     context.signal?.throwIfAborted();
     try {
       const passed = await pass(context, record, isTimeToAsk);
-      if ('end' in passed) {
-        stopWatching(context, record);
-        return passed;
-      }
+      if ('end' in passed) return passed;
       record = passed;
     } catch (error) {
       context.signal?.throwIfAborted();
@@ -215,7 +220,7 @@ async function actAlone(
   const isOwn = name === ownSides(record).gives;
   const verb = isOwn ? 'refund' : 'claim';
   const isNew = record[verb] === null;
-  if (isNew && isLeftToBatch(context, legOf(record, name), verb, seen)) return record;
+  if (isNew && isLeftToBatch(context, legOf(record, name), verb, { ...seen, wall })) return record;
   if (isOwn || publicSecret === null) return refund(context, record, aloneOf(record, seen, wall));
   return claim(context, record, seen, publicSecret);
 }

@@ -48,7 +48,7 @@ test('the promises that need no clock of ours are kept on a TRON node given by i
   const last = stdout.trim().split('\n').at(-1) ?? '';
   const [, kept, skipped] = /^(\d+) kept, 0 broken, (\d+) not run, of \d+$/.exec(last) ?? [];
   assert.ok(Number(kept) >= 15, stdout);
-  assert.ok(Number(skipped) >= 5 && Number(skipped) <= 8, stdout);
+  assert.ok(Number(skipped) >= 5 && Number(skipped) <= 9, stdout);
   assert.match(stdout, /not run: a funding that a reorganisation takes away/);
 });
 
@@ -82,7 +82,7 @@ test('on a dev network whose clock was moved by a day it goes by the chain’s, 
   }).catch((error: { stdout: string; stderr: string }) =>
     assert.fail(`${error.stdout}\n${error.stderr}`),
   );
-  assert.match(stdout, /\n1[4-9] kept, 0 broken, [4-8] not run, of \d+\n$/);
+  assert.match(stdout, /\n(1[4-9]|2\d) kept, 0 broken, [4-9] not run, of \d+\n$/);
   assert.match(stderr, /^the chain's clock is 86\d{3} s from this machine's/);
   assert.match(stderr, /\n2 of \d+: \w/);
 });

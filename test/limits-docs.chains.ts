@@ -61,7 +61,7 @@ export const declaredByChains: readonly Declared[] = [
     what: 'wait of a read for the history of a Solana escrow',
     limit: '500 ms; 5 s where its account is gone and nothing else tells how it ended',
     by: {
-      'chains/solana/adapter.ts': ['usualHistoryWaitMs = 500;'],
+      'chains/solana/watch.ts': ['usualHistoryWaitMs = 500;'],
       'chains/solana/history.ts': ['goneWaitMs = 5_000;'],
     },
   },
@@ -90,13 +90,17 @@ export const declaredByChains: readonly Declared[] = [
     by: {
       'chains/solana/history.ts': ['oneMs = 2_000;', 'mostAsking = 12;'],
       'chains/solana/program.ts': ['oneMs = 2_000;', 'mostAsking = 8;'],
-      'chains/solana/late.ts': ['lateMs = 30_000;', 'mostLate = 32;', 'mostBytes = 8 * 2 ** 20;'],
+      'chains/solana/late.ts': ['lateMs = 30_000;', 'mostBytes = 8 * 2 ** 20;'],
+      'chains/solana/watch.ts': ['[mostLate, mostHunts] = [32, 8];'],
     },
   },
   {
     what: 'search for a buried Solana claim',
     limit: '8 at once, 5 000 transactions listed, a turn of 60 s',
-    by: { 'chains/solana/hunt.ts': ['mostHunts = 8;', 'mostListed = 5_000;', 'turnMs = 60_000;'] },
+    by: {
+      'chains/solana/hunt.ts': ['mostListed = 5_000;', 'turnMs = 60_000;'],
+      'chains/solana/watch.ts': ['[mostLate, mostHunts] = [32, 8];'],
+    },
   },
   {
     what: 'transactions of the Solana program in one look',
@@ -145,7 +149,7 @@ export const declaredByChains: readonly Declared[] = [
     limit: '10 minutes, about one (`validUntil`)',
     by: {
       'chains/tron/policy.ts': ['signSeconds: 600,'],
-      'chains/solana/follow.ts': ['blockhashAge = 150;'],
+      'chains/solana/read.ts': ['blockhashAge = 150;'],
     },
   },
   {

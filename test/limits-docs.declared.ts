@@ -135,8 +135,8 @@ export const declared: readonly Declared[] = [
     limit: '60 s; 10 000 blocks of an EVM chain, 100 of TRON, 400 transactions of Solana',
     by: {
       'server/listing/launchpads/bounds.ts': ['readMs = 60_000;'],
-      'chains/evm/launches.ts': ['pageBlocks = 10_000;'],
-      'chains/tron/launches.ts': ['pageBlocks = 100;'],
+      'chains/evm/launches.ts': ['pageBlocks: 10_000,'],
+      'chains/tron/launches.ts': ['pageBlocks: 100,'],
       'chains/solana/launches.ts': ['mostTransactions = 400;'],
     },
   },

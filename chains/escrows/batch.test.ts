@@ -71,6 +71,9 @@ test('those of one payment stand side by side, and no batch is longer than it ma
     inBatches([], () => ''),
     [],
   );
+  for (const none of [0, -1, Number.NaN]) {
+    assert.throws(() => inBatches(items, ({ payment }) => payment, none), RangeError);
+  }
 });
 
 test('a claim pays its payout and a refund its funder, in one token each', () => {

@@ -40,13 +40,14 @@ export function paymentOf(
 
 /**
  * In batches of `most` at the longest, those of one payment side by side. The order within a
- * payment stays.
+ * payment stays. Throws RangeError where `most` lets none into a batch.
  */
 export function inBatches<T>(
   items: readonly T[],
   payment: (item: T) => string,
   most: number = mostInBatch,
 ): T[][] {
+  if (!(most >= 1)) throw new RangeError(`a batch holds 1 escrow at least, not ${most}`);
   const byPayment = [...Map.groupBy(items, payment).values()].flat();
   const batches: T[][] = [];
   for (let at = 0; at < byPayment.length; at += most) {

@@ -260,3 +260,17 @@ test('no id is computed for hashlocks that nobody asked about', () => {
   assert.equal(callsIn(many, place).length, 20);
   assert.equal(fundedIn(many, place).length, 16);
 });
+
+test('batches that lie across each other are read as far as one transaction could settle', () => {
+  const word = (value: bigint) => value.toString(16).padStart(wordLength, '0');
+  for (const name of ['claimMany', 'refundMany']) {
+    const header = encoded(name, [[]]).slice(0, 8) + word(32n) + word(0xffff_ffffn);
+    let asked = 0;
+    // As much as nodes take of one transaction: 1 900 batches, each of all the bytes behind it.
+    callsIn(header.repeat(Math.floor((256 * 1024) / header.length)), place, () => {
+      asked += 1;
+      return false;
+    });
+    assert.ok(asked <= 1_000, `${asked} of ${name}`);
+  }
+});

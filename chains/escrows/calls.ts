@@ -64,8 +64,11 @@ export type DecodedCall = {
   readonly id: Hex;
   readonly escrow: Escrow;
   readonly secret: Hex32 | null;
-  /** A funding by a signature of its funder, which anybody who has seen it may send. */
-  readonly isAuthorized?: true;
+  /**
+   * Of a funding that anybody who has seen it may send: what is said to be its funder's signature,
+   * 65 bytes in hex with 0x.
+   */
+  readonly authorization?: Hex;
 };
 
 /** By the four bytes that a call begins with, hex. */
@@ -105,6 +108,7 @@ export function callsIn(
   wanted: (hashlock: Hex32) => boolean = () => true,
 ): DecodedCall[] {
   const found: DecodedCall[] = [];
+  const left = { legs: mostLegs };
   for (const { 1: name = '', index } of hex.matchAll(selector)) {
     if (index % 2 === 1) continue;
     const words = wordsFrom(hex, index + name.length);
@@ -112,10 +116,11 @@ export function callsIn(
     const batch = batches.get(name);
     if (verb !== undefined) {
       const call = wanted(words(0)) ? readCall(words, verb) : null;
-      const how = authorized.has(name) ? ({ isAuthorized: true } as const) : {};
+      const authorization = authorized.has(name) ? signatureIn(words) : null;
+      const how = authorization === null ? {} : { authorization };
       if (call !== null) found.push(named({ ...call, ...how }, place));
     } else if (batch !== undefined) {
-      for (const call of readBatch(words, batch, wanted)) found.push(named(call, place));
+      for (const call of readBatch(words, batch, wanted, left)) found.push(named(call, place));
     }
   }
   return found;
@@ -133,6 +138,13 @@ export function fundedIn(hex: string, place: Place): Hex[] {
 
 type Call = Omit<DecodedCall, 'id'>;
 type Words = (at: number) => string;
+
+/** Behind the escrow: v, r and s. null where the contract would refuse such words. */
+function signatureIn(words: Words): Hex | null {
+  const [v, r, s] = [0, 1, 2].map((at) => words(escrowWords + at));
+  if (!v || !r || !s || !isNarrow(v, 2)) return null;
+  return `0x${r}${s}${v.slice(-2)}`;
+}
 
 function named(call: Call, { chainId, contract }: Place): DecodedCall {
   return { ...call, id: escrowId(chainId, contract, call.escrow) };
@@ -169,7 +181,10 @@ function readCall(words: Words, verb: DecodedCall['verb']): Call | null {
   return { verb, escrow: { terms, lane: BigInt(`0x${words(7)}`), counter }, secret };
 }
 
-/** Legs of a batch in one transaction: more than a block's gas settles. */
+/**
+ * Legs of all batches in one calldata: more than a block's gas settles. Batches may lie across each
+ * other, so without a bound for all of them the work grew with the square of the bytes.
+ */
 const mostLegs = 1_000;
 
 /** An array in the usual form: its place, its length, then leg by leg. */
@@ -177,11 +192,13 @@ function readBatch(
   words: Words,
   verb: 'claim' | 'refund',
   wanted: (hashlock: Hex32) => boolean,
+  left: { legs: number },
 ): Call[] {
   if (words(0) === '' || BigInt(`0x${words(0)}`) !== 32n || !isNarrow(words(1), 8)) return [];
-  const count = Math.min(Number.parseInt(words(1), 16), mostLegs);
+  const count = Number.parseInt(words(1), 16);
   const calls: Call[] = [];
-  for (let at = 0; at < count; at += 1) {
+  for (let at = 0; at < count && left.legs > 0; at += 1) {
+    left.legs -= 1;
     const leg = Array.from({ length: legWords }, (_, index) => words(2 + at * legWords + index));
     if (leg.includes('')) break;
     const call = readLeg(leg, verb, wanted);

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import type { Abi, AbiFunction, Address, Hex } from 'viem';
 import { encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
+import type { TokenAbilities } from '../fund-ways.ts';
 import { type EvmAdapter, evmAdapter } from './adapter.ts';
 import { evmDeployment } from './plan.ts';
 import { evmChains } from './policy.ts';
@@ -20,7 +21,7 @@ import {
   mint,
   newLeg,
 } from './testing/swap.ts';
-import { signedCall, type TokenAbilities, typedDataProblems, typedDataToSign } from './ways.ts';
+import { signedCall, typedDataProblems, typedDataToSign } from './ways.ts';
 
 const { policy } = evmChains['evm-dev'];
 const signal = () => AbortSignal.timeout(60_000);
@@ -43,8 +44,9 @@ after(async () => {
   await chain.stop();
 });
 
-function adapterOf(rpcUrl = chain.rpcUrl): EvmAdapter {
-  return evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls: [rpcUrl], policy });
+function adapterOf(...urls: string[]): EvmAdapter {
+  const rpcUrls = urls.length === 0 ? [chain.rpcUrl] : urls;
+  return evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy });
 }
 
 const abilities = (token: string, adapter = adapterOf()) =>
@@ -100,7 +102,7 @@ test('a token that takes no signature, or anybody’s, or hashes another domain,
   const plain = await deployToken(chain, 'DevDollar');
   const lendless = await lying(lendsNothing);
   assert.deepEqual(await abilities(plain), nothing);
-  for (const name of ['Careless', 'Lying', 'DaiLike', 'TakesCalls', 'AnswersAll']) {
+  for (const name of ['Careless', 'Lying', 'Posing', 'DaiLike', 'TakesCalls', 'AnswersAll']) {
     const token = await put(name);
     assert.deepEqual(await abilities(token), nothing, name);
     assert.deepEqual(await abilities(token, lendless), nothing, name);
@@ -242,4 +244,20 @@ test('a signature may open its escrow until its lane is used, or its fund-by has
   assert.equal(await mayOpen(second), true, 'one block is not two');
   await chain.client.mine({ blocks: 1 });
   assert.equal(await mayOpen(second), false);
+});
+
+test('one node alone of two takes no signature’s power away', async () => {
+  const kept = await leg(devCoin);
+  const { hashlock } = kept.terms;
+  const used = `0x${(5).toString(16).padStart(64, '0')}${'0'.repeat(64)}`;
+  const claimsUsed: Lie = ({ method, params }, forward) =>
+    method === 'eth_call' && JSON.stringify(params).includes(hashlock)
+      ? { result: used }
+      : forward();
+  const node = await lyingNode(chain.rpcUrl, claimsUsed);
+  stops.push(node);
+  const mayOpen = (...urls: string[]) => adapterOf(...urls).ways!.mayOpen(kept.escrow, signal());
+  assert.equal(await mayOpen(node.url), false, 'what it says by itself');
+  assert.equal(await mayOpen(node.url, chain.rpcUrl), true);
+  assert.equal(await mayOpen(chain.rpcUrl, node.url), true);
 });

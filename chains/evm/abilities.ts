@@ -7,6 +7,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { decodeAbiParameters, decodeFunctionResult, getAddress, numberToHex } from 'viem/utils';
+import type { TokenAbilities } from '../fund-ways.ts';
 import { gathering } from '../gathering.ts';
 import { mostNameLength } from '../inspection.ts';
 import type { TokenDomain, TypedData } from '../material.ts';
@@ -18,11 +19,11 @@ import type { EvmDeployment } from './plan.ts';
 import { lendBalance, lends, type Overrides, stranger } from './simulate.ts';
 import {
   authorizationData,
+  checkDomain,
   noAbilities,
   parseSignature,
   permitData,
   separatorOf,
-  type TokenAbilities,
   typedDataToSign,
 } from './ways.ts';
 
@@ -49,7 +50,10 @@ export async function findAbilities(asked: Trying, signal: AbortSignal): Promise
   return { permit: permits ? domain : null, authorization: authorizes ? domain : null };
 }
 
-/** The one whose hash is the token's own separator: no other signature would be taken. */
+/**
+ * The one whose hash is the token's own separator: no other signature would be taken. Never one of
+ * another contract or chain, whatever the token says: what is signed there is not for this token.
+ */
 async function domainOf(
   { rpc, deployment, token }: Trying,
   signal: AbortSignal,
@@ -67,7 +71,9 @@ async function domainOf(
     domainIn(told),
     ...usualDomains(stringIn(name), versions.map(stringIn), deployment, token),
   ];
-  return candidates.find((each) => each !== null && separatorOf(each) === separator) ?? null;
+  const isOwn = (domain: TokenDomain) =>
+    checkDomain(domain, { token }, deployment, separator).length === 0;
+  return candidates.find((each) => each !== null && isOwn(each)) ?? null;
 }
 
 const domainAbi = parseAbi([

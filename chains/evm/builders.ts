@@ -15,6 +15,7 @@ import { amountOf, fewWords, RpcError } from '../rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import { batchCall } from './batch.ts';
+import { evmGasPolicyOf } from './gas-policy.ts';
 import { allowanceOf, gasPrice, text, wordOf } from './node.ts';
 import { claimCall, evmEscrow, fundCalls, refundCall } from './plan.ts';
 import { readRevert } from './reverts.ts';
@@ -75,7 +76,10 @@ export async function buildRefund(
   return material(watch, address, [refundCall(escrow.terms, watch.deployment)]);
 }
 
-/** See ChainAdapter. Every secret in it is public: it is tried as it is sent. */
+/**
+ * See ChainAdapter. Every secret in it is public: it is tried as it is sent, with the most gas that
+ * it may take. A token or receiver that takes more fails it.
+ */
 export async function buildBatch(
   watch: Watch,
   batch: Batch,
@@ -84,7 +88,8 @@ export async function buildBatch(
 ): Promise<BuiltBatch> {
   const { chain, rpc, deployment } = watch;
   const call = batchCall(batch, deployment);
-  const tried = { from, ...call };
+  const { mostGas } = evmGasPolicyOf(deployment.chainId);
+  const tried = { from, ...call, gas: `0x${mostGas.toString(16)}` };
   try {
     const said = await rpc.call('eth_call', [tried, 'latest'], signal, fewWords);
     const gas = await rpc.call('eth_estimateGas', [tried], signal, fewWords);
@@ -93,7 +98,7 @@ export async function buildBatch(
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     const { words } = readRevert(error.data, error.message);
-    throw batchFails(chain, batch, words);
+    throw batchFails(chain, batch, `${words} (tried with ${mostGas} gas)`);
   }
 }
 

@@ -6,7 +6,9 @@ import type { FundWays, WaysInput } from '../fund-ways.ts';
 import { gathering } from '../gathering.ts';
 import type { FundAlternative } from '../material.ts';
 import type { Opened } from '../opened.ts';
+import { askEach } from '../sources.ts';
 import { findAbilities, nonceOf, stillAble } from './abilities.ts';
+import { mustAgreeOnHeads } from './agreement.ts';
 import { blockAt, headBlock } from './node.ts';
 import { standingAllowance } from './plan.ts';
 import { deepestBlock } from './read.ts';
@@ -54,10 +56,24 @@ async function alternatives(
   );
 }
 
+/** By every node that answers: by one alone a leg would be free of a signature that opens it. */
 async function mayOpen(watch: Watch, escrow: WatchedEscrow, signal: AbortSignal): Promise<boolean> {
+  const sources = await mustAgreeOnHeads(watch, signal);
+  if (sources.length < 2) return mayOpenBy(watch, escrow, signal);
+  const said = await askEach(watch, watch.rpc, sources, (rpc) =>
+    mayOpenBy({ ...watch, rpc }, escrow, signal),
+  );
+  return said.some(({ answer }) => answer);
+}
+
+async function mayOpenBy(
+  watch: Watch,
+  escrow: WatchedEscrow,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { rpc, deployment } = watch;
   const { fundBefore = Number.POSITIVE_INFINITY } = escrow.terms;
-  const deepest = await deepestBlock(watch, escrow, await headBlock(watch.rpc, signal), signal);
+  const deepest = await deepestBlock(watch, escrow, await headBlock(rpc, signal), signal);
   if (deepest < 0) return true;
   const [block, { state }] = await Promise.all([
     blockAt(rpc, deepest, false, signal),

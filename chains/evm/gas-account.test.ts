@@ -6,10 +6,11 @@ import type { Hex } from 'viem';
 import { parseEther, parseTransaction } from 'viem';
 import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
+import { hashlockOf } from '../../core/hashlock.ts';
 import { offerIn, replacing } from './gas-fees.ts';
 import { dearestGas } from './gas-policy.ts';
 import { lentOpen } from './lane-word.ts';
-import { evmDeployment, evmEscrow, fundCalls } from './plan.ts';
+import { callsIn, evmDeployment, evmEscrow, fundCalls } from './plan.ts';
 import { deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { claimOf, devGas, refundOf, type Stranger, signal, strangerOn } from './testing/gas.ts';
 import { type Answer, hangingNode, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
@@ -96,6 +97,20 @@ test('a claim by a stranger pays the payout address, a refund the funder; neithe
       assert.equal(await fate(stranger, sent), 'deep');
     }
   }
+});
+
+test('a claim whose hashlock and secret read as one more call is signed all the same', async () => {
+  const stranger = await strangerOn(chain);
+  // Its hash ends in the selector of fundWithAuthorization, and it is as narrow as a counter.
+  const secret = '255a67c1'.padStart(64, '0');
+  const hashlock = hashlockOf(secret);
+  assert.match(hashlock, /acbfa20d$/);
+  const leg = await newLeg(chain, { hashlock });
+  await fund(chain, leg);
+  const sent = await stranger.send({ verb: 'claim', terms: leg.terms, secret, isPublic: true });
+  const { data = '0x' } = parseTransaction(sent.raw as Hex);
+  assert.equal(callsIn(data, evmDeployment(chain.chainId)).length, 2);
+  assert.equal(await fate(stranger, sent), 'mined');
 });
 
 test('what waits is replaced by one that offers an eighth more in both fields; the former is gone', async () => {

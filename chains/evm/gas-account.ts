@@ -5,30 +5,30 @@ import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { keccak256, parseTransaction } from 'viem/utils';
 import { larger } from '../../core/amounts.ts';
-import type { Touch } from '../adapter.ts';
 import { mostInBatch } from '../escrows/batch.ts';
 import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
-import { asFarAsTried, isBatch, mustBeOf, partsOf, presentMultiple } from '../gas-work.ts';
-import { opening } from '../opened.ts';
+import {
+  aboveLimit,
+  asFarAsTried,
+  doAll,
+  isBatch,
+  mustBeOf,
+  partsOf,
+  presentMultiple,
+  touchesOf,
+} from '../gas-work.ts';
+import { opening, told } from '../opened.ts';
 import type { EvmAdapter } from './adapter.ts';
 import { sameAddress } from './address.ts';
 import { fateOf, paidFor } from './gas-fate.ts';
-import {
-  aboveLimit,
-  l1FeeOf,
-  type Offer,
-  offerAt,
-  offerIn,
-  outbidAt,
-  priceOf,
-} from './gas-fees.ts';
+import { l1FeeOf, type Offer, offerAt, offerIn, outbidAt, priceOf } from './gas-fees.ts';
 import { dearestGas, type EvmGasPolicy, gasOnChain } from './gas-policy.ts';
 import { presentFees, reachBlocks } from './gas-present.ts';
 import { callOf, fundedBySignature, gasOf, type Trial } from './gas-work.ts';
 import { balanceAt } from './node.ts';
 import { countByAll, type Expected, pendingCounts } from './own-nonce.ts';
-import { callsIn, decodeCall, type EvmDeployment, evmDeployment, evmEscrow } from './plan.ts';
+import { callsIn, type EvmDeployment, evmDeployment, evmEscrow } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 
 export type EvmGasOptions = {
@@ -72,9 +72,7 @@ export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
     pendingNonce: (signal, { most = Number.POSITIVE_INFINITY, ...asked } = {}) =>
       count({ most, ...asked, at: 'pending' }, signal),
     pendingNonces: opened((signal) => pendingCounts(node, signer.address, signal)),
-    reserve: opened((work: GasWork, signal) => reserve(account, work, signal)),
-    quote: opened((work: GasWork, signal) => quote(account, work, signal)),
-    sign: opened((work: GasWork, slot: GasSlot, signal) => sign(account, work, slot, signal)),
+    ...told(account, opened, { reserve, quote, sign }),
     outbid: opened(async ({ raw, height, refused }: Sent, signal) => {
       const { presents, height: now } = await presentFees(node, options.policy, signal);
       const blocks = blocksSince(height, now);
@@ -134,7 +132,7 @@ async function sign(
   slot: GasSlot,
   signal: AbortSignal,
 ): Promise<GasTransaction> {
-  const { options, signer } = account;
+  const { options, deployment, signer } = account;
   const { chain, chainId } = options.adapter;
   const { nonce } = slot;
   if (nonce === null || !Number.isSafeInteger(nonce)) throw new Error(`${chain}: no nonce to take`);
@@ -144,7 +142,7 @@ async function sign(
   const affordable = slot.mostCost > l1Fee ? (slot.mostCost - l1Fee) / gas : 0n;
   const offers = presents.map((each) => offerAt(each, above, affordable, options.policy));
   const offer = offers.find((each) => each !== null);
-  if (offer === undefined) throw aboveLimit(chain, mostCost, slot.mostCost);
+  if (offer === undefined) throw aboveLimit(chain, 'wei', mostCost, slot.mostCost);
   const common = { chainId, nonce, gas, to: call.to as Hex, data: call.data as Hex, value: 0n };
   const raw = await signer.signTransaction(
     offer.kind === 'legacy'
@@ -160,7 +158,7 @@ async function sign(
   return {
     txid: keccak256(raw),
     raw,
-    touches: touchesOf(account, work),
+    touches: touchesOf(work, (terms) => evmEscrow(terms, deployment)),
     payer: signer.address,
     nonce,
     offer: offer.maxFee,
@@ -224,12 +222,6 @@ async function reserve(account: Account, work: GasWork, signal: AbortSignal): Pr
   return larger(await asFarAsTried(trying), usual) * fee + l1Fee;
 }
 
-function touchesOf({ deployment }: Account, work: GasWork): readonly Touch[] {
-  return partsOf(work).map(({ verb, terms, secret }) => {
-    return { escrow: evmEscrow(terms, deployment).address, verb, secret };
-  });
-}
-
 /**
  * The last look at what the key has signed, by the bytes alone: nothing but a call that settles the
  * escrow of these terms or funds it by its funder's signature, or nothing at all to itself, and
@@ -246,16 +238,12 @@ function isOwn(
   work: GasWork,
   { to, data }: { readonly to: string; readonly data: Hex },
 ): boolean {
+  const call = callOf(work, signer.address, deployment);
+  if (!sameAddress(to, call.to) || data.toLowerCase() !== call.data.toLowerCase()) return false;
   if (work.verb === 'void') return sameAddress(to, signer.address) && data === '0x';
-  const parts = partsOf(work);
-  const calls = callsIn(data, deployment);
-  const areOurs =
-    calls.length === parts.length &&
-    parts.every(({ verb, terms }, at) => {
-      return calls[at]?.verb === verb && calls[at].escrow === evmEscrow(terms, deployment).address;
-    });
+  const touches = touchesOf(work, (terms) => evmEscrow(terms, deployment));
+  const areOurs = doAll(callsIn(data, deployment), touches);
   if (!areOurs || !sameAddress(to, deployment.contract)) return false;
   // What `fund` itself takes in is its sender's: the key has none to give.
-  if (work.verb === 'fund') return data.startsWith(fundedBySignature);
-  return isBatch(work) || decodeCall(to, data, deployment) !== null;
+  return work.verb !== 'fund' || data.startsWith(fundedBySignature);
 }

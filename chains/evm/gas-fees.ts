@@ -3,7 +3,6 @@
 
 import { encodeFunctionData, parseTransaction } from 'viem/utils';
 import { larger } from '../../core/amounts.ts';
-import { ParleyError } from '../../core/errors.ts';
 import type { Outbid } from '../gas-account.ts';
 import type { Rpc } from '../rpc.ts';
 import type { EvmGasPolicy } from './gas-policy.ts';
@@ -136,9 +135,4 @@ export async function l1FeeOf(
     wordOf(text(answer)),
   );
   return l1Margin * fee;
-}
-
-export function aboveLimit(chain: string, least: bigint, mostCost: bigint): ParleyError {
-  const sentence = `a transaction on ${chain} may cost ${least} wei now, and ${mostCost} is the limit`;
-  return new ParleyError('fee_above_limit', sentence, { chain, least, mostCost });
 }

@@ -81,6 +81,22 @@ test('a token that burns more gas than is allowed, or answers too much, is not p
   assert.equal((await costOf(sent)).status, 'success');
 });
 
+test('nor does a batch of a party take more gas than one transaction may', async () => {
+  const token = await put('Whim');
+  await mint(chain, token, funder.address, 10_000n);
+  const leg = await newLeg(chain, { token });
+  await fund(chain, leg);
+  const legs = [{ terms: leg.terms, secret: leg.secret }];
+  const { adapter } = stranger;
+  const built = async () => adapter.buildBatch?.({ verb: 'claim', legs }, anyone.address, signal());
+  await tell('Whim', token, [40n, false, false]);
+  const tried = new RegExp(`tried with ${devGas.mostGas} gas`);
+  await assert.rejects(built(), refuses('payout_would_fail', tried));
+  await tell('Whim', token, [4n, false, false]);
+  const { settles, gas } = (await built()) ?? assert.fail();
+  assert.ok(settles === 1 && gas !== null && gas > 100_000n && gas <= devGas.mostGas);
+});
+
 test('a token that turns on its claim after the trial costs no more than was said', async () => {
   const token = await put('Whim');
   await mint(chain, token, funder.address, 10_000n);

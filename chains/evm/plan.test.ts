@@ -7,10 +7,10 @@ import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { runs } from '../../test/support/runs.ts';
+import type { Allowance } from '../fund-ways.ts';
 import type { EvmMaterial } from '../material.ts';
 import { parseEvmAddress } from './address.ts';
 import {
-  type Allowance,
   callsIn,
   claimCall,
   contractEscrow,

@@ -11,6 +11,7 @@ import type { Hex32 } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import { claimData, fundData, refundData } from '../escrows/calls.ts';
 import { approvals, type DecodedCall, fundingOfLength, planOf } from '../escrows/plan.ts';
+import type { Allowance } from '../fund-ways.ts';
 import { comparing } from '../kit/material.ts';
 import type { EvmCall, EvmMaterial } from '../material.ts';
 import { parseEvmAddress, sameAddress } from './address.ts';
@@ -56,9 +57,6 @@ export function idOfEscrow(escrow: string): Hex {
 function hexValue(value: bigint): string {
   return `0x${value.toString(16)}`;
 }
-
-/** How much a funder lets the contract take: what it funds now, or any number of later fundings. */
-export type Allowance = 'exact' | 'standing';
 
 export const standingAllowance = 2n ** 256n - 1n;
 

@@ -7,6 +7,7 @@ import { encodeFunctionData, getAddress, hexToBytes, toHex } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { Allowance, TokenAbilities } from '../fund-ways.ts';
 import type {
   AuthorizationAlternative,
   EvmCall,
@@ -20,21 +21,12 @@ import type {
 import { recoverKeyHash } from '../recoverable.ts';
 import { parseEvmAddress, sameAddress } from './address.ts';
 import {
-  type Allowance,
   contractEscrow,
   type EvmDeployment,
   evmEscrow,
   idOfEscrow,
   standingAllowance,
 } from './plan.ts';
-
-/** Which signatures of its holders a token takes, and under which domain. */
-export type TokenAbilities = {
-  /** EIP-2612. */
-  readonly permit: TokenDomain | null;
-  /** EIP-3009 `receiveWithAuthorization`. */
-  readonly authorization: TokenDomain | null;
-};
 
 export const noAbilities: TokenAbilities = { permit: null, authorization: null };
 

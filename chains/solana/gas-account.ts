@@ -7,10 +7,17 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
 import { larger, smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
-import { opens } from '../../core/hashlock.ts';
 import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
-import { presentMultiple, type Settling, settling } from '../gas-work.ts';
+import {
+  aboveLimit,
+  mustOpenAll,
+  payeeOf,
+  presentMultiple,
+  type Settling,
+  settling,
+  touchesOf,
+} from '../gas-work.ts';
 import { opening } from '../opened.ts';
 import { wouldFail } from '../would-fail.ts';
 import type { SolanaAdapter } from './adapter.ts';
@@ -23,7 +30,6 @@ import { accountsAt, chainClock, latestBlockhash, rentFor, simulate } from './no
 import {
   bringsAsset,
   decodeInstruction,
-  payerOf,
   type SolanaDeployment,
   solanaDeployment,
   solanaEscrow,
@@ -116,13 +122,12 @@ async function sign(
   slot: GasSlot,
   signal: AbortSignal,
 ): Promise<GasTransaction> {
-  const { address: escrow } = solanaEscrow(work.terms, account.deployment);
   const { unsigned, cost, diesAt } = await weighed(account, work, slot, signal);
   const { txid, raw } = signedWith(account, unsigned);
   return {
     txid,
     raw,
-    touches: [{ escrow, verb: work.verb, secret: work.verb === 'claim' ? work.secret : null }],
+    touches: touchesOf(work, (terms) => solanaEscrow(terms, account.deployment)),
     payer: account.address,
     nonce: null,
     offer: cost.unitPrice,
@@ -140,9 +145,7 @@ async function weighed(
 ) {
   const { rpc, deployment, address } = account;
   const { terms } = work;
-  if (work.verb === 'claim' && !opens(work.secret, terms.hashlock)) {
-    throw new ParleyError('wrong_secret', `sha256(secret) is not ${terms.hashlock}`, {});
-  }
+  mustOpenAll(work);
   const { wanted, most } = await wantedOf(account, work, slot.mostCost, signal);
   const tokenProgram = await programOf(account, work, signal);
   const rent = bringsAsset(wanted) ? await holdingRent(account, work, tokenProgram, signal) : 0n;
@@ -188,10 +191,6 @@ async function wantedOf(
   }
   const sentence = `the escrow ${address} on ${account.chain} ${whatIs(shown, terms)}`;
   throw new ParleyError('nothing_there', sentence, { escrow: address });
-}
-
-function payeeOf({ verb, terms }: Settling): string {
-  return payerOf(terms, { verb });
 }
 
 async function programOf(
@@ -289,8 +288,7 @@ async function costOf(
   const affordable = most > fixed ? ((most - fixed) * millionth) / limit : 0n;
   if (most < fixed || affordable < leastUnitPrice) {
     const cost = fixed + speedOf(limit, leastUnitPrice);
-    const sentence = `a transaction on ${chain} may cost ${cost} lamports now, and ${most} is the limit`;
-    throw new ParleyError('fee_above_limit', sentence, { chain, least: cost, mostCost: most });
+    throw aboveLimit(chain, 'lamports', cost, most);
   }
   const unitPrice = smaller(wanted, affordable);
   return { unitPrice, mostCost: fixed + speedOf(limit, unitPrice) };

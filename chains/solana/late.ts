@@ -6,7 +6,7 @@ import type { Rpc } from '../rpc.ts';
 import { type Transaction, transactionOf, type Unreadable } from './node.ts';
 import type { Watch } from './watch.ts';
 
-export const lateMs = 30_000;
+const lateMs = 30_000;
 /** No transaction comes near it. */
 const mostBytes = 8 * 2 ** 20;
 

@@ -6,10 +6,18 @@ import type { WatchedEscrow } from '../adapter.ts';
 import { once } from '../sources.ts';
 import { firstFrom } from './block-time.ts';
 import { type Http, jsonRpcPath } from './http.ts';
-import type { Block, Log } from './node.ts';
+import type { Block } from './node.ts';
 import { bareAddress } from './plan.ts';
 import { ourTopics, verbOfTopic } from './topics.ts';
-import { madeBy, noteLog, noteMade, type Watch } from './watch.ts';
+import {
+  type Event,
+  madeBy,
+  noteLog,
+  noteMade,
+  type Searched,
+  type Verb,
+  type Watch,
+} from './watch.ts';
 
 /** node.jsonrpc.maxBlockRange of java-tron, unless its operator says otherwise. */
 const blocksAsked = 5_000;
@@ -18,6 +26,12 @@ const mostRequests = 60;
 const searchMs = 30_000;
 /** A node may be given the setting, or be replaced. */
 const againMs = 600_000;
+/** After a search that failed: a node may be slow for a while. */
+const failedMs = 60_000;
+/** Searches that are remembered, of escrows that nobody looks at just now too. */
+const mostSearched = 1_000;
+/** In one answer: an escrow is funded and ended once, and more are lies. */
+const mostFound = 8;
 /** A chain's clock may be behind ours when a swap is agreed. */
 const slackSeconds = 600;
 
@@ -28,68 +42,101 @@ export type Sought = 'fund' | 'end';
 export async function lookInEvents(
   watch: Watch,
   watched: WatchedEscrow,
-  about: { readonly sought: Sought; readonly head: Block },
+  about: About,
   signal: AbortSignal,
 ): Promise<void> {
-  const known = watch.known.get(watched.address);
-  if (known === undefined || isFound(watch, watched, about.sought)) return;
-  const { events } = known;
-  if (events.going === null && performance.now() >= events.againAt) {
-    events.againAt = performance.now() + againMs;
-    const until = AbortSignal.any([watch.closed.signal, AbortSignal.timeout(searchMs)]);
-    events.going = search(watch, watched, about, until)
-      .catch((error: unknown) => {
-        const facts = { chain: watch.chain, escrow: watched.address, why: String(error) };
-        once(watch, 'no_events', facts);
-      })
-      .finally(() => {
-        events.going = null;
-      });
-  }
+  const isFound = () => has(watch, watched, about.sought);
+  if (!watch.known.has(watched.address) || isFound()) return;
+  const searched = searchOf(watch, watched, about);
+  take(watch, watched, searched.found);
+  if (searched.going === null || isFound()) return;
   const late = Promise.withResolvers<void>();
   const end = () => late.resolve();
   if (signal.aborted) end();
   signal.addEventListener('abort', end, { once: true });
-  await Promise.race([events.going, late.promise]);
+  await Promise.race([searched.going, late.promise]);
   signal.removeEventListener('abort', end);
 }
 
-function isFound(watch: Watch, { address: escrow }: WatchedEscrow, sought: Sought): boolean {
-  const has = (verb: 'fund' | 'claim' | 'refund') => madeBy(watch, { escrow, verb }) !== null;
-  return sought === 'fund' ? has('fund') : has('claim') || has('refund');
+type About = { readonly sought: Sought; readonly head: Block };
+
+/** The one under way, or the last where it is too soon for another; else one that begins now. */
+function searchOf(watch: Watch, watched: WatchedEscrow, about: About): Searched {
+  const key = `${about.sought} ${watched.address}`;
+  const { searched } = watch;
+  const last = searched.get(key);
+  const now = performance.now();
+  if (last !== undefined && (last.going !== null || now < last.againAt)) return last;
+  const begun: Searched = { going: null, againAt: now + againMs, found: [] };
+  searched.delete(key);
+  searched.set(key, begun);
+  const [oldest] = searched.keys();
+  if (searched.size > mostSearched && oldest !== undefined) searched.delete(oldest);
+  const until = AbortSignal.any([watch.closed.signal, AbortSignal.timeout(searchMs)]);
+  begun.going = search(watch, watched, { ...about, found: begun.found }, until)
+    .catch((error: unknown) => {
+      begun.againAt = performance.now() + failedMs;
+      once(watch, 'no_events', { chain: watch.chain, escrow: watched.address, why: String(error) });
+    })
+    .finally(() => {
+      begun.going = null;
+    });
+  return begun;
+}
+
+function has(watch: Watch, { address: escrow }: WatchedEscrow, sought: Sought): boolean {
+  const made = (verb: Verb) => madeBy(watch, { escrow, verb }) !== null;
+  return sought === 'fund' ? made('fund') : made('claim') || made('refund');
+}
+
+/** Remembers what was found, where the escrow is watched or looked at now. */
+function take(watch: Watch, { address: escrow }: WatchedEscrow, found: readonly Event[]): void {
+  for (const { txid, block, log } of found) {
+    const verb = verbOf({ log });
+    if (verb === undefined || noteLog(watch, log) !== escrow) continue;
+    noteMade(watch, { escrow, verb, second: 0 }, { txid, block, isSolid: false });
+  }
+}
+
+const verbOf = ({ log }: Pick<Event, 'log'>) => verbOfTopic.get(log.topics[0] ?? '');
+
+/** A node may give what it was not asked for. */
+function isAbout({ log }: Event, id: string, contract: string): boolean {
+  const isOurs = verbOf({ log }) !== undefined && `0x${log.address}` === contract;
+  return isOurs && log.topics[1] === id;
 }
 
 async function search(
   watch: Watch,
   watched: WatchedEscrow,
-  { sought, head }: { readonly sought: Sought; readonly head: Block },
+  { sought, head, found }: About & { readonly found: Event[] },
   signal: AbortSignal,
 ): Promise<void> {
   const { address: escrow, since, terms } = watched;
-  const { contract } = watch.deployment;
+  const contract = bareAddress(watch.deployment.contract);
   const first = await firstFrom(watch, since - slackSeconds, head, signal);
   const fundBefore = terms.fundBefore ?? Number.POSITIVE_INFINITY;
   const lastFunding = (await firstFrom(watch, fundBefore, head, signal))?.number ?? head.number;
   const id = escrow.split(':')[1] ?? '';
   const topics = [[...ourTopics], [id]].map((each) => each.map((topic) => `0x${topic}`));
+  const isSeen = (wanted: Sought) =>
+    has(watch, watched, wanted) ||
+    found.some((each) => (verbOf(each) === 'fund') === (wanted === 'fund'));
   let from = first?.number ?? head.number;
   for (let requests = 0; from <= head.number && requests < mostRequests; requests += 1) {
     const to = Math.min(head.number, from + blocksAsked - 1);
-    const filter = { address: bareAddress(contract), topics, from, to };
-    for (const { txid, block, log } of await eventsOf(watch.http, filter, signal)) {
-      const verb = verbOfTopic.get(log.topics[0] ?? '');
-      if (verb === undefined || noteLog(watch, log) !== escrow) continue;
-      noteMade(watch, { escrow, verb, second: 0 }, { txid, block, isSolid: false });
-      watch.owed.add(escrow);
-    }
-    if (isFound(watch, watched, sought)) return;
+    const filter = { address: contract, topics, from, to };
+    const events = await eventsOf(watch.http, filter, signal);
+    const fresh = events.filter((each) => isAbout(each, id, contract)).slice(0, mostFound);
+    found.push(...fresh);
+    take(watch, watched, fresh);
+    if (fresh.length > 0 && watch.known.has(escrow)) watch.owed.add(escrow);
+    if (isSeen(sought)) return;
     // Nothing ends that was not funded in time.
-    if (to >= lastFunding && !isFound(watch, watched, 'fund')) return;
+    if (to >= lastFunding && !isSeen('fund')) return;
     from = to + 1;
   }
 }
-
-type Event = { readonly txid: string; readonly block: number; readonly log: Log };
 
 type Filter = {
   readonly address: string;

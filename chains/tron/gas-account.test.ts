@@ -142,6 +142,18 @@ test('a claim by a stranger pays the payout address, a refund the funder; neithe
   }
 });
 
+test('a claim whose hashlock and secret read as one more call is signed all the same', async () => {
+  const one = await stranger();
+  // Its hash ends in the selector of fundWithAuthorization, and it is as narrow as a counter.
+  const secret = '255a67c1'.padStart(64, '0');
+  const leg = newLeg(chain, { hashlock: hashlockOf(secret) });
+  await fund(chain, leg);
+  const sent = await one.send({ verb: 'claim', terms: leg.terms, secret, isPublic: true });
+  assert.equal(callsIn(readTronSigned(sent.raw).rawData, chain.deployment).length, 2);
+  await chain.dev.mine(1);
+  assert.equal(await one.fate(sent), 'mined');
+});
+
 test('a party that was first: nothing is signed; what was signed before fails', async () => {
   const one = await stranger();
   const leg = newLeg(chain);

@@ -9,16 +9,20 @@ import { mostInBatch } from '../escrows/batch.ts';
 import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
 import {
+  aboveLimit,
   asFarAsTried,
   type Batch,
   batchFails,
   batchIncomplete,
+  doAll,
   isBatch,
   mustOpenAll,
   partsOf,
+  payeeOf,
   presentMultiple,
   type Settling,
   settlingAny,
+  touchesOf,
   unseenMargin,
 } from '../gas-work.ts';
 import type { SignedTron, TronTransaction } from '../material.ts';
@@ -121,14 +125,7 @@ async function sign(
   const { deployment, policy, key } = options;
   const { http, chain } = watch;
   const { feeLimitSun, mostCost } = await weighed(account, work, signal);
-  if (mostCost > slot.mostCost) {
-    const sentence = `a transaction on ${chain} may cost ${mostCost} sun now, and ${slot.mostCost} is the limit`;
-    throw new ParleyError('fee_above_limit', sentence, {
-      chain,
-      least: mostCost,
-      mostCost: slot.mostCost,
-    });
-  }
+  if (mostCost > slot.mostCost) throw aboveLimit(chain, 'sun', mostCost, slot.mostCost);
   const { timestampMs: timestamp } = await headBlock(http, 'head', signal);
   // A solid block is never taken back: no reorganisation makes the transaction void.
   const reference = referenceTo(await headBlock(http, 'solid', signal));
@@ -143,15 +140,8 @@ async function sign(
   const { txid, raw, rawData, owner, called } = readTronSigned(
     signTronTransaction(key.bytes(), unsigned) as SignedTron,
   );
-  const touches = partsOf(work).map(({ verb, terms, secret }) => {
-    return { escrow: tronEscrow(terms, deployment).address, verb, secret };
-  });
-  const calls = callsIn(rawData, deployment);
-  const isOurs =
-    calls.length === touches.length &&
-    touches.every(({ verb, escrow }, at) => {
-      return calls[at]?.verb === verb && calls[at].escrow === escrow;
-    });
+  const touches = touchesOf(work, (terms) => tronEscrow(terms, deployment));
+  const isOurs = rawData === unsigned.raw_data_hex && doAll(callsIn(rawData, deployment), touches);
   if (!isOurs || owner !== address || called !== deployment.contract) throw foreign();
   return {
     txid,
@@ -233,9 +223,6 @@ async function energyOfBatch(
   if (withMargin(trial.energy) <= mostEnergy) return trial.energy;
   throw batchFails(watch.chain, legs, `it takes ${trial.energy} energy of ${mostEnergy}`);
 }
-
-const payeeOf = ({ verb, terms }: Settling) =>
-  (verb === 'claim' ? terms.payout : terms.refund).address;
 
 async function mustHold(
   watch: Watch,

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
 import { freshLane } from '../../core/testing.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
@@ -21,6 +22,7 @@ import {
   startTron,
   type TestChain,
 } from './testing/chain.ts';
+import { lyingNode } from './testing/nodes.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
 let chain: TestChain;
@@ -30,8 +32,7 @@ before(async () => {
 after(() => chain.stop());
 
 /** Opened anew: it has followed nothing. A node may be without an index of events. */
-function adapterOf(log: string[] = [], hasEvents = true): TronAdapter {
-  const { url } = chain;
+function adapterOf(log: string[] = [], hasEvents = true, url = chain.url): TronAdapter {
   return tronAdapter({
     chain: 'tron-dev',
     deployment: chain.deployment,
@@ -152,6 +153,36 @@ for (const verb of ['claim', 'refund'] as const) {
     assert.equal(facts.secret, verb === 'claim' ? first.secret : null);
   });
 }
+
+test('what an index of events tells after a look is told by the next one, and asked once', async () => {
+  const { number } = freshLane();
+  const first = newLeg(chain, { lane: { number, counter: 1 } });
+  await settled(first, 'claim');
+  await fund(chain, newLeg(chain, { lane: { number, counter: 2 } }));
+  await chain.solidify();
+  let asked = 0;
+  const [slow, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const node = await lyingNode(chain.url, async ({ body }, forward) => {
+    if (body.method !== 'eth_getLogs') return forward();
+    asked += 1;
+    await slow.promise;
+    return forward().finally(answered.resolve);
+  });
+  try {
+    const adapter = adapterOf([], true, node.url);
+    assert.deepEqual(await read(adapter, first), unknown);
+    slow.resolve();
+    await answered.promise;
+    // The search ends while nobody looks.
+    await sleep(300);
+    const limit = signal();
+    let told = await read(adapter, first);
+    while (told.outcome === 'unknown' && !limit.aborted) told = await read(adapter, first);
+    assert.deepEqual([told.claimed?.deep, told.secret, asked], [true, first.secret, 1]);
+  } finally {
+    await node.stop();
+  }
+});
 
 test('an escrow that was never funded is not made to look so by others in its lane', async () => {
   const [first, second] = legsInLane(2) as [Leg, Leg];

@@ -38,8 +38,16 @@ export type Known = {
   readonly watched: WatchedEscrow;
   /** Which transactions did something to it, by verb and second. */
   readonly made: Map<string, Found>;
-  /** The search in the node's index of events, and from when on there may be another one. */
-  readonly events: { going: Promise<void> | null; againAt: number };
+};
+
+/** A log of one escrow in the node's index of events. */
+export type Event = { readonly txid: string; readonly block: number; readonly log: Log };
+
+/** A search in that index, and from when on there may be another one. */
+export type Searched = {
+  going: Promise<void> | null;
+  againAt: number;
+  readonly found: Event[];
 };
 
 export type Watch = kit.Watching<Known> & {
@@ -53,6 +61,8 @@ export type Watch = kit.Watching<Known> & {
   readonly blocks: Seen[];
   /** The searches for transactions that did something, as far as they are under way. */
   readonly searches: Map<string, Promise<Found | null>>;
+  /** The last searches in the index of events, of escrows that are only looked at too. */
+  readonly searched: Map<string, Searched>;
 };
 
 type Of = Pick<TronAdapterOptions, 'chain' | 'policy' | 'log'> & {
@@ -63,16 +73,13 @@ type Of = Pick<TronAdapterOptions, 'chain' | 'policy' | 'log'> & {
 export function newWatch({ chain, policy: { signSeconds }, log, http, deployment }: Of): Watch {
   const names = newNames();
   addName(names, bareAddress(deployment.contract));
-  const own = { http, deployment, signSeconds, names, blocks: [], searches: new Map() };
-  return { ...kit.newWatching<Known>(chain, log), ...own };
+  const own = { http, deployment, signSeconds, names, blocks: [] };
+  const searches = { searches: new Map(), searched: new Map() };
+  return { ...kit.newWatching<Known>(chain, log), ...own, ...searches };
 }
 
 export function remember(watch: Watch, watched: WatchedEscrow): Known {
-  return kit.remember(watch, watched, () => ({
-    watched,
-    made: new Map(),
-    events: { going: null, againAt: 0 },
-  }));
+  return kit.remember(watch, watched, () => ({ watched, made: new Map() }));
 }
 
 /** See touchesIn. `rawData` is all of its raw_data in hex. */

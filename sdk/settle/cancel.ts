@@ -1,8 +1,8 @@
 // A funding that was sent and is not mined when the time to fund has passed. It must not stay in
-// somebody's pool, to be mined when nobody expects it: what it spends is spent otherwise, its nonce
-// on EVM, one of its coins on Bitcoin. On TRON and Solana it dies, and so does one that was signed
-// for others to send. Only then has nothing moved. If the funding is mined after all, the swap goes
-// on from there and is refunded in time.
+// somebody's pool, to be mined when nobody expects it. So what it spends is spent otherwise: its
+// nonce on EVM, one of its coins on Bitcoin. On TRON and Solana it dies. So does one that was
+// signed for others to send. Only then has nothing moved. If the funding is mined after all, the
+// swap goes on from there and is refunded in time.
 
 import { mayBeFunded, type SwapRecord } from '../stores/store.ts';
 import { type Context, legOf, ownSides, type Seen } from './context.ts';

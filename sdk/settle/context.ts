@@ -2,7 +2,7 @@
 // sources, wallets and store. And how it reads one swap from its own chains.
 
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
-import type { Allowance } from '../../chains/evm/plan.ts';
+import type { Allowance } from '../../chains/fund-ways.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
@@ -82,10 +82,10 @@ export type SettleInput = {
    */
   readonly relay?: boolean;
   /**
-   * EVM: how a token may be funded; default: all ways. The first of these that can be gone is: the
-   * plain transaction where the allowance is enough; where the wallet has no coin for gas, an
-   * authorization that the market sends; a permit; an approval. With `authorization` alone it is
-   * used whatever the wallet holds.
+   * EVM: how a token may be funded; default: all ways. The first that is open is taken: the plain
+   * transaction, where the allowance is enough; an authorization that the market sends, where the
+   * wallet has no coin for gas; a permit; an approval. `authorization` alone is used whatever the
+   * wallet holds.
    */
   readonly fundingWays?: readonly FundingWay[];
   /**
@@ -121,8 +121,10 @@ export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs' | 'store'> & {
   readonly sentAtMs: Map<string, number>;
   /** Since when each transaction is known to wait for its first block (performance.now()). */
   readonly waitsSinceMs: Map<string, number>;
-  /** Since when a claim or refund is open that is left to a batch (performance.now()). */
-  readonly openSinceMs: Map<LegName, number>;
+  /** Since when a claim or refund is open that is left to a batch, Unix seconds. */
+  readonly openSince: Map<LegName, number>;
+  /** Whom each escrow looked at is watched by. */
+  readonly watching: Map<string, ChainAdapter>;
   /** What is told once and not again, however often it is met. */
   readonly toldOnce: Set<string>;
   /** Looks at legs whose chains have not answered yet. */
@@ -171,7 +173,8 @@ export function contextOf(input: SettleInput): Context {
     tell,
     sentAtMs: new Map(),
     waitsSinceMs: new Map(),
-    openSinceMs: new Map(),
+    openSince: new Map(),
+    watching: new Map(),
     toldOnce: new Set(),
     looks: new Map(),
     lastSeen: new Map(),
@@ -287,16 +290,14 @@ export async function lookAt(
   const watched = watchedOf(record, name);
   // Looked at again and again: what is learnt of it is kept.
   adapter.watch([watched]);
+  context.watching.set(watched.address, adapter);
   const { heads, facts } = await Promise.race([adapter.look([watched], limit), late]);
   return { leg: legWith(record, name, facts[0] as EscrowFacts), clock: heads.clock };
 }
 
-/** Once there is nothing left to do. */
-export function stopWatching(context: Context, record: SwapRecord): void {
-  for (const name of ['a', 'b'] as const) {
-    const { chain, escrow } = legOf(record, name);
-    sourceOf(context, chain).adapter.unwatch([escrow.address]);
-  }
+/** Whichever way the settlement ends; one that goes on later watches again. */
+export function stopWatching({ watching }: Context): void {
+  for (const [address, adapter] of watching) adapter.unwatch([address]);
 }
 
 export function legWith(record: SwapRecord, name: LegName, facts: EscrowFacts): Leg {

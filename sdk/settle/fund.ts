@@ -1,5 +1,5 @@
-// Funding the own leg, by a signature where that is the better way (ways/), else by transactions:
-// approvals first where there are any, each mined before the next is signed.
+// Funding the own leg, by a signature where that is the better way (ways/), else by transactions.
+// Approvals come first where there are any, each mined before the next is signed.
 // Gate, build, verify, sign, gate again, keep, send. What was kept is sent again; another is made
 // only when none of its versions can be mined any more.
 

@@ -32,7 +32,11 @@ export function lookedAfter(context: Context, kept: Kept): void {
  * Whether this version has waited for its first block for too long, counted from when it was kept:
  * a restart is no reason to wait anew.
  */
-export function overdue(context: Context, { family }: SetLeg, kept: Kept): boolean {
+export function overdue(
+  context: Context,
+  { family }: SetLeg,
+  kept: Pick<Kept, 'txid' | 'keptAtMs'>,
+): boolean {
   const now = performance.now();
   const { keptAtMs } = kept;
   // A clock that was set back must not make a wait longer than it is known to be.

@@ -36,7 +36,7 @@ export type Kept = {
 };
 
 /** With the moment from which its wait counts. */
-export function keptNow(signed: Kept): Kept {
+export function keptNow<T extends object>(signed: T): T & { readonly keptAtMs: number } {
   return { ...signed, keptAtMs: Date.now() };
 }
 

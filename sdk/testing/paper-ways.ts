@@ -1,16 +1,12 @@
-// Tests only: a market that offers signatures for the funding of a token, and sends what was signed
-// with a gas key of its own; and that token, on the anvil of two-chains.ts.
+// Tests only: a market that offers signatures for the funding of a token. It sends what was signed
+// with a gas key of its own. And that token, on the anvil of two-chains.ts.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { evmDeployment, fundCalls } from '../../chains/evm/plan.ts';
-import {
-  authorizationAlternative,
-  permitAlternative,
-  signedCall,
-  type TokenAbilities,
-} from '../../chains/evm/ways.ts';
+import { authorizationAlternative, permitAlternative, signedCall } from '../../chains/evm/ways.ts';
+import type { TokenAbilities } from '../../chains/fund-ways.ts';
 import type { EvmCall, EvmMaterial, FundAlternative, TokenDomain } from '../../chains/material.ts';
 import type { FundQuery, ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';

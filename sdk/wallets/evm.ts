@@ -14,10 +14,11 @@ import {
   TransactionReceiptNotFoundError,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { untriedGas } from '../../chains/evm/gas-policy.ts';
+import { evmTransactionGas, untriedGas } from '../../chains/evm/gas-policy.ts';
 import { callsIn, evmDeployment } from '../../chains/evm/plan.ts';
 import { typedDataToSign } from '../../chains/evm/ways.ts';
 import type { TypedData } from '../../chains/material.ts';
+import { smaller } from '../../core/amounts.ts';
 import type { MessageSigner } from '../keys.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import { bounded, type EvmFees, replacementFees } from './evm-fees.ts';
@@ -130,12 +131,17 @@ async function priced(
   return { to, data, value, gas, ...bounded(fees, mostFeePerGas) };
 }
 
-/** Of what holds a secret: no node hears it before it is sent, whoever asks for a signature. */
+/**
+ * Of what holds secrets, for each of its claims: no node hears one before it is sent, whoever asks
+ * for a signature.
+ */
 function claimGasOf(data: Hex, chainId: number): bigint | null {
-  const claim = callsIn(data, evmDeployment(chainId)).find(({ verb }) => verb === 'claim');
-  if (claim === undefined) return null;
-  const what = BigInt(claim.of.terms.token) === 0n ? 'token' : 'reveal';
-  return untriedGas(chainId, what, 'either');
+  const claims = callsIn(data, evmDeployment(chainId)).filter(({ verb }) => verb === 'claim');
+  if (claims.length === 0) return null;
+  const gasOf = ({ of }: (typeof claims)[number]) =>
+    untriedGas(chainId, BigInt(of.terms.token) === 0n ? 'token' : 'reveal', 'either');
+  const gas = claims.reduce((sum, claim) => sum + gasOf(claim), 0n);
+  return smaller(gas, evmTransactionGas);
 }
 
 async function estimated(node: PublicClient, call: EstimateGasParameters): Promise<bigint> {

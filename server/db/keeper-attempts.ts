@@ -150,17 +150,26 @@ export async function failedNonces(
   return rows.map(({ nonce }) => nonce);
 }
 
-/** Whether something that has to land waits behind this nonce. */
+/**
+ * Whether something that has to land waits behind this nonce. A funding is in the way of all that
+ * is none: it comes behind everything else.
+ */
 export async function blocksRelay(
   tx: Tx,
-  of: { readonly chain: ChainKey; readonly address: string; readonly nonce: number },
+  of: {
+    readonly chain: ChainKey;
+    readonly address: string;
+    readonly nonce: number;
+    readonly purpose: Purpose;
+  },
 ): Promise<boolean> {
   const rows = await tx.rows({
     name: 'keeper_blocks_relay',
     text: `select 1 from keeper_attempts a join keeper_jobs j on j.id = a.job_id
       where a.chain = $1 and a.address = $2 and a.nonce > $3
-        and a.fate in ('unknown', 'pending', 'mined') and j.purpose = 'relay' limit 1`,
-    values: [of.chain, of.address, of.nonce],
+        and a.fate in ('unknown', 'pending', 'mined')
+        and (j.purpose = 'relay' or $4 = 'fund' and j.purpose <> 'fund') limit 1`,
+    values: [of.chain, of.address, of.nonce, of.purpose],
   });
   return rows.length > 0;
 }

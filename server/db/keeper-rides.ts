@@ -70,16 +70,40 @@ export async function rideable(
   return rows.map((row) => ({ ...row, terms: termsOf(row.terms) }));
 }
 
-/** Of what this transaction, once replaced, settled beside its own escrow: what is open still. */
-export async function ridersOf(tx: Tx, attemptId: number): Promise<Rideable[]> {
-  const rows = await tx.rows<Row>({
+/** A job that waits for a transaction of another. */
+export type Rider = Rideable & {
+  readonly attemptId: number;
+  /** It is in no batch any more, so in none that takes the place of this one. */
+  readonly alone: boolean;
+};
+
+/**
+ * What waits for anything live of this leader, once for each transaction, and is open still by what
+ * is stored: its money is there, and nothing but the leader's is known to take it. `clock`: of the
+ * chain; no claim past its timelock is in it.
+ */
+export async function ridersOf(
+  tx: Tx,
+  { leaderId, clock }: { readonly leaderId: number; readonly clock: number },
+): Promise<Rider[]> {
+  const rows = await tx.rows<Row & Pick<Rider, 'attemptId' | 'alone'>>({
     name: 'keeper_riders_of',
-    text: `select j.id, j.account_id as "accountId", j.created_at as "createdAt", e.terms, s.secret
-      from keeper_rides k join keeper_jobs j on j.id = k.job_id
+    text: `select k.attempt_id as "attemptId", j.alone, j.id, j.account_id as "accountId",
+        j.created_at as "createdAt", e.terms, s.secret
+      from keeper_attempts a join keeper_rides k on k.attempt_id = a.id
+        join keeper_jobs j on j.id = k.job_id
         join escrows e on e.chain = j.chain and e.address = j.escrow
         join swaps s on s.id = j.swap_id
-      where k.attempt_id = $1 and j.state = 'open' and not j.alone order by j.id`,
-    values: [attemptId],
+        cross join lateral (
+          select coalesce(e.facts #>> '{claimed,txid}', e.facts #>> '{refunded,txid}') as txid
+        ) settled
+      where a.job_id = $1 and ${isLive('a')} and j.state = 'open'
+        and (e.facts ->> 'balance')::numeric >= (e.terms ->> 'amount')::numeric
+        and (settled.txid is null
+          or settled.txid in (select txid from keeper_attempts where job_id = $1))
+        and (j.verb <> 'claim' or (e.terms ->> 'timelock')::bigint > $2)
+      order by k.attempt_id, j.id`,
+    values: [leaderId, clock],
   });
   return rows.map((row) => ({ ...row, terms: termsOf(row.terms) }));
 }

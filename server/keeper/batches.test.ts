@@ -7,10 +7,11 @@ import type { Hex } from 'viem';
 import { callsIn, evmDeployment } from '../../chains/evm/plan.ts';
 import { keeperSums } from '../db/keeper-attempts.ts';
 import { spentOnEach } from '../db/keeper-rides.ts';
-import { evm } from '../settle/testing/world.ts';
+import { evm, must } from '../settle/testing/world.ts';
 import type { Gas } from './gas.ts';
 import { dayOf } from './spending.ts';
 import {
+  agree,
   attemptsOn,
   both,
   claimOwn,
@@ -18,11 +19,14 @@ import {
   type Desk,
   deepen,
   ether,
+  fundBoth,
   fundedDeal,
   hurry,
   jobsOf,
   keep,
   type Loose,
+  legOf,
+  sendOwn,
   startDesk,
   swapOf,
 } from './testing/desk.ts';
@@ -177,6 +181,106 @@ test('who rides waits for that transaction, and signs nothing of its own', limit
   assert.equal((await sent(claims[0].claimTx)).length, 2);
   await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
   await passes(2);
+});
+
+test('who has used up its share holds up no claim of others', limits, async () => {
+  const [first] = await shown(1);
+  const { maker } = first as Deal;
+  await passes(3);
+  await desk.deps.db.rows({
+    name: 'test_used_up',
+    text: `update keeper_attempts set charged = $2, signed_at = $3
+      where job_id in (select id from keeper_jobs where swap_id = $1)`,
+    values: [first?.id, (ether / 4n).toString(), new Date(desk.deps.now())],
+  });
+  const poor = await agree(desk, { maker });
+  await fundBoth(desk, poor);
+  const other = await fundedDeal(desk);
+  gas.dailyCap = 0n;
+  for (const deal of [poor, other]) await claimOwn(desk, deal);
+  await deepen(desk);
+  await keep(desk);
+  gas.dailyCap = ether;
+  await passes(2);
+  assert.equal((await longOf(other)).claimedBy, 'keeper');
+  assert.equal((await longOf(poor)).status, 'funded', 'it waits for the next day');
+  gas.dailyCap = 8n * ether;
+  await passes(3);
+  assert.equal((await longOf(poor)).claimedBy, 'keeper');
+});
+
+test(
+  'what its leader needs no more is raised for its riders, and lands with them',
+  limits,
+  async () => {
+    const deals = await shown(3);
+    await hurry(desk);
+    await keep(desk);
+    const made = await Promise.all(deals.map(ownOn));
+    const at = made.findIndex(({ length }) => length > 0);
+    const [lead] = deals.splice(at, 1);
+    assert.ok(lead);
+    // Of a party that pays more for its own claim, which a block takes before the batch.
+    const rpc = desk.rpc(evm);
+    const full = `0x${(8n * 10n ** 9n).toString(16)}`;
+    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await desk.dev.mine(evm, 1);
+    await desk.dev.faucet({
+      chain: evm,
+      address: lead.maker.evmAccount.address,
+      amount: ether,
+    });
+    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    const { secret } = lead;
+    const own = must(await lead.maker.post(legOf(lead, 'b', 'claim'), { secret }));
+    await sendOwn(desk, lead.maker, own);
+    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await deepen(desk);
+    assert.equal((await longOf(lead)).claimedBy, 'party');
+    desk.deps.advance(700_000);
+    await hurry(desk);
+    await keep(desk);
+    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await deepen(desk);
+    const claims = await Promise.all(deals.map(longOf));
+    assert.deepEqual(
+      claims.map(({ claimedBy }) => claimedBy),
+      ['keeper', 'keeper'],
+    );
+    assert.deepEqual(
+      (await sent(claims[0].claimTx)).map(({ escrow }) => escrow).sort(),
+      claims.map(({ escrow }) => escrow).sort(),
+    );
+    assert.deepEqual(
+      (await ownOn(lead)).map(({ verb, nonce }) => [verb, nonce]),
+      Array(2).fill(['claim', made[at]?.[0]?.nonce]),
+    );
+    await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
+    await passes(2);
+  },
+);
+
+test('a claim that is short of time rides on nothing', limits, async () => {
+  const deals = await shown(3);
+  const address = (await longOf(deals[1] as Deal)).escrow;
+  // As far as the keeper knows: the chain has its own.
+  const { timelock } = (await longOf(deals[1] as Deal)) as { timelock: number };
+  const setTimelock = (to: number) =>
+    desk.deps.db.rows({
+      name: 'test_timelock',
+      text: `update escrows set terms = jsonb_set(terms, '{timelock}', to_jsonb($2::int))
+        where address = $1`,
+      values: [address, to],
+    });
+  await setTimelock(Math.floor(desk.deps.now() / 1_000) + 500);
+  await hurry(desk);
+  await keep(desk);
+  const legs = (await Promise.all(deals.map(ownOn))).flat();
+  assert.equal(legs.length, 1, 'the two others');
+  assert.equal((await sent(legs[0]?.txid ?? '')).length, 2);
+  await setTimelock(timelock);
+  await passes(3);
+  assert.equal((await longOf(deals[1] as Deal)).claimedBy, 'keeper');
 });
 
 test('refunds that are due together are one transaction, too', limits, async () => {

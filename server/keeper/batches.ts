@@ -16,7 +16,7 @@ import {
   spentOnEach,
 } from '../db/keeper-rides.ts';
 import { within } from '../time-limit.ts';
-import { inHandSeconds, lookAgainSeconds, mostPayments } from './bounds.ts';
+import { inHandSeconds, lookAgainSeconds, mostPayments, stuckSeconds } from './bounds.ts';
 import { graceOf } from './decide.ts';
 import { isAskedFor, type Part, type Purse } from './spending.ts';
 import type { On } from './tend.ts';
@@ -26,24 +26,20 @@ export type Batch = { readonly work: GasWork; readonly riders: readonly Rideable
 /** Refusals that say nothing of what was tried. */
 const passing: readonly string[] = ['overloaded', 'chain_timeout', 'chain_unavailable'];
 
+/** What it takes the place of, and whether its riders are all that is in it. */
+export type Place = { readonly instead: Attempt | null; readonly ridersOnly: boolean };
+
 /**
  * The work of this job and of those that may ride on it; null: it goes alone. Tried before a turn
  * is taken for it.
  */
-export async function batchOf(
-  on: On,
-  own: GasWork,
-  instead: Attempt | null,
-): Promise<Batch | null> {
-  const { deps, gas, job, signal } = on;
+export async function batchOf(on: On, own: GasWork, place: Place): Promise<Batch | null> {
+  const { job, signal, gas } = on;
+  const { instead, ridersOnly } = place;
+  if (!ridersOnly && !(await mayLead(on, instead))) return null;
   const { mostInBatch = 1 } = gas.account;
-  if (mostInBatch < 2 || isAskedFor(job.purpose) || job.alone) return null;
-  // What this look has found of them is kept by now.
-  const attempts = await attemptsOf(deps.db, job.id, gas.account.address);
-  if (attempts.some(({ fate, legs }) => fate === 'failed' && legs > 1)) return null;
-  const found =
-    instead === null ? await beside(on, mostInBatch) : await ridersOf(deps.db, instead.id);
-  const work = found.length === 0 ? null : together(on, own, found);
+  const found = instead === null ? await beside(on, mostInBatch) : await takenAlong(on, instead);
+  const work = found.length === 0 ? null : together(on, own, found, ridersOnly);
   if (work === null) return null;
   const batch = { work, riders: found };
   try {
@@ -51,16 +47,50 @@ export async function batchOf(
     return batch;
   } catch (error) {
     if (!(error instanceof ParleyError) || passing.includes(error.code)) throw error;
+    // Some of it was settled since: who waits for this nonce is not left out for that.
+    if (instead !== null && error.code === 'nothing_there') throw error;
     await breakUp(on, batch, error);
     return null;
   }
 }
 
+async function mayLead(on: On, instead: Attempt | null): Promise<boolean> {
+  const { deps, gas, job, escrow } = on;
+  if ((gas.account.mostInBatch ?? 1) < 2 || isAskedFor(job.purpose) || job.alone) return false;
+  if (instead === null && isShortOfTime(on, escrow.terms)) return false;
+  // What this look has found of them is kept by now.
+  const attempts = await attemptsOf(deps.db, job.id, gas.account.address);
+  return !attempts.some(({ fate, legs }) => fate === 'failed' && legs > 1);
+}
+
+/** By its chain as it was last seen; what is late for a claim is late by our own clock, too. */
+function clockOf({ deps, job, swap }: On): number {
+  const wall = job.verb === 'claim' ? Math.floor(deps.now() / 1000) : 0;
+  return Math.max(swap.chainClocks[job.leg], wall);
+}
+
+/** A claim that waits for nobody else's transaction any more, nor has others wait for its own. */
+function isShortOfTime(on: On, { timelock }: EscrowTerms): boolean {
+  return on.job.verb === 'claim' && timelock - clockOf(on) <= stuckSeconds;
+}
+
+/** Those of what is replaced that are open still. */
+async function takenAlong(on: On, instead: Attempt): Promise<readonly Rideable[]> {
+  const all = await ridersOf(on.deps.db, { leaderId: on.job.id, clock: clockOf(on) });
+  return all.filter(({ attemptId, alone }) => attemptId === instead.id && !alone);
+}
+
+/** Who waits for what this job has signed. */
+export async function waitingOn(on: On) {
+  const all = await ridersOf(on.deps.db, { leaderId: on.job.id, clock: clockOf(on) });
+  return all.map(({ attemptId, alone, terms: { timelock } }) => ({ attemptId, alone, timelock }));
+}
+
 /** Others that are due, with few payments beside: each takes gas of its own. */
 async function beside(on: On, mostInBatch: number): Promise<readonly Rideable[]> {
-  const { deps, gas, job, swap, escrow } = on;
+  const { deps, gas, job, escrow } = on;
   const wall = Math.floor(deps.now() / 1000);
-  const clock = Math.max(swap.chainClocks[job.leg], job.verb === 'claim' ? wall : 0);
+  const clock = clockOf(on);
   // What another lane has in hand at this moment is due, too.
   const dueBy = new Date(deps.now() + inHandSeconds * 1_000);
   const limit = 2 * mostInBatch;
@@ -70,7 +100,7 @@ async function beside(on: On, mostInBatch: number): Promise<readonly Rideable[]>
   for (const each of all) {
     const createdAt = Math.floor(each.createdAt.getTime() / 1000);
     const grace = graceOf(job.verb, gas.graces, each.terms.timelock, clock);
-    if (wall < createdAt + grace) continue;
+    if (wall < createdAt + grace || isShortOfTime(on, each.terms)) continue;
     const payment = paymentOf(on, each.terms);
     if (!payments.has(payment) && payments.size >= mostPayments) continue;
     payments.add(payment);
@@ -85,13 +115,22 @@ function paymentOf({ job }: On, { token, payout, refund }: EscrowTerms): string 
 }
 
 /** Neighbours of one payment are paid by one transfer. Null: some secret is not known after all. */
-function together(on: On, own: GasWork, riders: readonly Rideable[]): GasWork | null {
+function together(
+  on: On,
+  own: GasWork,
+  riders: readonly Rideable[],
+  ridersOnly: boolean,
+): GasWork | null {
   const { escrow } = on;
-  const sorted = <T extends { readonly terms: EscrowTerms }>(all: readonly T[]): T[] => {
+  const sorted = <T extends { readonly terms: EscrowTerms }>(
+    first: T,
+    others: readonly T[],
+  ): T[] => {
+    const all = ridersOnly ? others : [first, ...others];
     return [...Map.groupBy(all, ({ terms }) => paymentOf(on, terms)).values()].flat();
   };
   if (own.verb === 'refund') {
-    const all = sorted([{ terms: escrow.terms }, ...riders]);
+    const all = sorted<{ readonly terms: EscrowTerms }>({ terms: escrow.terms }, riders);
     return { verb: 'refundMany', refunds: all.map(({ terms }) => terms) };
   }
   if (own.verb !== 'claim' || !own.isPublic) return null;
@@ -99,10 +138,8 @@ function together(on: On, own: GasWork, riders: readonly Rideable[]): GasWork | 
     secret === null ? [] : [{ terms, secret }],
   );
   if (claims.length < riders.length) return null;
-  return {
-    verb: 'claimMany',
-    claims: sorted([{ terms: escrow.terms, secret: own.secret }, ...claims]),
-  };
+  const { secret } = own;
+  return { verb: 'claimMany', claims: sorted({ terms: escrow.terms, secret }, claims) };
 }
 
 /** What was refused together is asked for one by one. */

@@ -16,6 +16,8 @@ export const mostWaiting = 24;
 export const mostWaitingOf = 4;
 /** A hostile token or a slow node costs its own job this much, and no other. */
 export const jobMs = 20_000;
+/** Of that, how long the gates of a funding may take: a chain that is silent leaves time to act. */
+export const gatesMs = 8_000;
 /** All that is read and signed in one turn: what does not come sooner is not signed. */
 export const signMs = 4_000;
 

@@ -4,13 +4,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nothingSeen } from '../../core/facts.ts';
 import type { Attempt } from '../db/keeper-attempts.ts';
-import { bumpAfter, decide, graceOf, hasWaited, type Look } from './decide.ts';
+import { asksGates, bumpAfter, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import {
   allowanceOf,
   allowanceOfRelay,
   dayOf,
   freeNonce,
   gapsIn,
+  mostToFund,
   mostToLand,
   type Purse,
   relayShort,
@@ -35,6 +36,7 @@ const look = (more: Partial<Look> = {}): Look => ({
   yields: false,
   outbid: true,
   attempts: [],
+  riders: [],
   ...more,
 });
 const facts = (more: Partial<Look['facts']>) => ({ ...look().facts, ...more });
@@ -386,4 +388,77 @@ test('a funding ends once it is funded at depth, a gate refuses it or its time i
   assert.deepEqual(fund({ barred: true, attempts: [sent] }), { do: 'void', attempt: sent });
   const unsent = { ...sent, sentAt: null };
   assert.deepEqual(fund({ barred: true, attempts: [unsent] }), { do: 'give up', attempt: unsent });
+});
+
+test('a funding whose gates cannot be asked keeps its nonce from nothing behind it', () => {
+  const none = { funded: null, balance: 0n };
+  const wanted = { verb: 'fund', facts: facts(none), barred: null } as const;
+  const fund = (more: Partial<Look> = {}) => decide(look({ ...wanted, ...more }));
+  assert.equal(fund().do, 'wait', 'nothing is signed');
+  const unsent = attempt({ verb: 'fund', sentAt: null });
+  assert.deepEqual(fund({ attempts: [unsent] }), { do: 'give up', attempt: unsent });
+  const sent = { ...old, verb: 'fund' } as const;
+  assert.deepEqual(fund({ attempts: [sent] }), { do: 'void', attempt: sent });
+  assert.equal(fund({ attempts: [attempt({ verb: 'fund' })] }).do, 'wait', 'not within 20 s');
+  const empty = attempt({ verb: 'void', sentAt: null });
+  assert.deepEqual(fund({ attempts: [sent, empty] }), {
+    do: 'send',
+    attempt: empty,
+    reveals: false,
+  });
+  const ask = (more: Partial<Look>) => asksGates(look({ ...wanted, barred: false, ...more }));
+  assert.ok(ask({}) && ask({ attempts: [sent] }));
+  // Over, late, in a block, or somebody else's: no gate matters.
+  assert.ok(!ask({ facts: facts({}) }) && !ask({ clock: now + 7_200 }));
+  assert.ok(!ask({ attempts: [{ ...sent, fate: 'mined' }] }));
+  assert.ok(!ask({ facts: facts({ ...none, funded: seen('by another', 1) }) }));
+});
+
+test('a funding that is made to pay more leaves claims their part, and keeps its bounds', () => {
+  const own = purse({ reserved: 0n, spent: 300n });
+  const bounds = { cap: 400n };
+  const sums = { ownTaken: 10n, taken: 10n };
+  const of = { kept: 10n, wouldKeep: 90n, sums, counted: 10n };
+  const most = (more: Partial<Purse>, over: Partial<typeof of> = {}) =>
+    mostToFund({ ...own, ...more }, bounds, { ...of, ...over });
+  // The cap of 400 has 100 left: of 1 000 as much as is wanted, of 130 the rest, of 100 nothing.
+  assert.equal(most({ balance: 1_000n }), 90n);
+  assert.equal(most({ balance: 130n }), 30n);
+  assert.equal(most({ balance: 100n }), 0n);
+  assert.equal(most({ balance: 100n }, { kept: 50n }), 0n, 'nor what was kept before');
+  const rich = { balance: 1_000n };
+  assert.equal(most(rich, { sums: { ownTaken: 70n, taken: 70n } }), 40n, 'its account’s quarter');
+  assert.equal(most(rich, { sums: { ownTaken: 10n, taken: 380n } }), 30n, 'the cap of all');
+  assert.equal(most(rich, { sums: { ownTaken: 120n, taken: 120n } }), 0n);
+});
+
+test('a batch is raised by the least timelock in it, and not voided while a rider is open', () => {
+  const batch = attempt({ id: 7, legs: 2 });
+  const rider = { attemptId: 7, alone: false, timelock: now + 3_200 };
+  assert.equal(bumpAfter(look({ riders: [rider] })), 200);
+  const passed = { clock: now + 7_200, riders: [{ ...rider, timelock: now + 8_800 }] };
+  assert.equal(bumpAfter(look(passed)), 100);
+  assert.equal(bumpAfter(look({ ...passed, riders: [rider] })), 20);
+  const claimed = { facts: facts({ claimed: seen('p', 9, true) }), riders: [rider] };
+  const lost = { clock: now + 7_200, wall: now + 7_200, riders: [rider] };
+  const later = { facts: facts({ claimed: seen('p', 1) }), riders: [rider] };
+  const waited = { ...old, id: 7 };
+  for (const more of [claimed, lost, later]) {
+    assert.deepEqual(decide(look({ ...more, attempts: [batch], outbid: false })), {
+      do: 'send',
+      attempt: batch,
+      reveals: false,
+    });
+    assert.deepEqual(decide(look({ ...more, attempts: [waited] })), {
+      do: 'sign',
+      instead: waited,
+      reveals: false,
+      ridersOnly: true,
+    });
+    // Nobody is in it any more, by a later one or by having failed together.
+    for (const riders of [[], [{ ...rider, attemptId: 6 }], [{ ...rider, alone: true }]]) {
+      assert.notEqual(decide(look({ ...more, riders, attempts: [batch] })).do, 'send');
+    }
+  }
+  assert.equal(decide(look({ riders: [rider], attempts: [waited] })).do, 'sign');
 });

@@ -4,6 +4,7 @@
 import type { EscrowFacts } from '../../core/facts.ts';
 import { type Attempt, isLive } from '../db/keeper-attempts.ts';
 import type { KeeperVerb } from '../db/keeper-jobs.ts';
+import type { Rider } from '../db/keeper-rides.ts';
 import {
   bumpSeconds,
   firstBackoffSeconds,
@@ -33,8 +34,8 @@ export type Look = {
   readonly isPublic: boolean;
   /** Until when a secret that is not public may be shown by it. */
   readonly revealBy: number;
-  /** Of a funding: whether a gate refuses it now. */
-  readonly barred: boolean;
+  /** Of a funding: whether a gate refuses it now; null: the gates cannot be asked. */
+  readonly barred: boolean | null;
   /** Whether something that has to land waits behind its nonce. */
   readonly hurried: boolean;
   /** Whether it is itself nothing that has to land, and so gives its nonce up for that. */
@@ -43,14 +44,24 @@ export type Look = {
   readonly outbid: boolean;
   /** Every one of this job, oldest first. */
   readonly attempts: readonly Attempt[];
+  /** Others, open still, that wait for one of these: by which, and until when theirs land. */
+  readonly riders: readonly RiderSeen[];
 };
+
+type RiderSeen = Pick<Rider, 'attemptId' | 'alone'> & { readonly timelock: number };
 
 export type Decision =
   | { readonly do: 'end'; readonly as: 'done' | 'dropped' }
   | { readonly do: 'wait'; readonly seconds: number }
   /** Sends what is signed. `reveals`: it would show the secret, so the gates are asked first. */
   | { readonly do: 'send'; readonly attempt: Attempt; readonly reveals: boolean }
-  | { readonly do: 'sign'; readonly instead: Attempt | null; readonly reveals: boolean }
+  | {
+      readonly do: 'sign';
+      readonly instead: Attempt | null;
+      readonly reveals: boolean;
+      /** Its own escrow is settled or lost: only those of its riders are in it. */
+      readonly ridersOnly?: true;
+    }
   /** Takes its nonce by nothing: what was signed is of no use any more. */
   | { readonly do: 'void'; readonly attempt: Attempt }
   /** Never left, and must not any more. */
@@ -65,9 +76,15 @@ export function decide(look: Look): Decision {
   // A replacement takes the place of all before it: the newest speaks for them.
   const newest = live.filter(({ fate }) => fate !== 'mined').at(-1) ?? null;
   const open = opening(look);
+  // Whatever became of its own escrow, those of its riders are open.
+  if (open.what !== 'now' && newest !== null && isRidden(look, newest)) {
+    const next = push(look, newest);
+    return next.do === 'sign' ? { ...next, ridersOnly: true } : next;
+  }
   if (open.what === 'later') {
     return look.yields && newest !== null ? giveWay(look, newest) : again(open.seconds);
   }
+  if (open.what === 'untold') return newest === null ? again() : stepAside(look, newest);
   if (open.what !== 'now') {
     const as = open.what === 'over' ? 'done' : 'dropped';
     return newest === null && mined.length > 0 ? again() : withdraw(look, newest, as);
@@ -92,10 +109,20 @@ function restAfterFailures({ verb, attempts, wall }: Look): Decision | null {
   return left > 0 ? again(left) : null;
 }
 
+function isRidden({ riders }: Look, { id, verb }: Attempt): boolean {
+  return verb !== 'void' && riders.some(({ attemptId, alone }) => attemptId === id && !alone);
+}
+
+/** Whether what follows of a funding depends on its gates. */
+export function asksGates(look: Look): boolean {
+  const isMined = look.attempts.some(({ fate, verb }) => fate === 'mined' && verb !== 'void');
+  return look.verb === 'fund' && !isMined && opening(look).what === 'now';
+}
+
 /** Whether there is something to do: `later` it may be, `lost` it never will. */
 function opening(
   look: Look,
-): { what: 'now' | 'over' | 'lost' } | { what: 'later'; seconds: number } {
+): { what: 'now' | 'over' | 'lost' | 'untold' } | { what: 'later'; seconds: number } {
   const { verb, facts, clock, timelock, attempts } = look;
   const { claimed, refunded, funded, balance } = facts;
   const own = new Set(attempts.map(({ txid }) => txid));
@@ -112,7 +139,8 @@ function opening(
   }
   if (verb === 'fund') {
     // Nobody learns a secret by it: whatever a node says, nothing is lost by giving it up.
-    return { what: look.barred || clock >= timelock ? 'lost' : 'now' };
+    if (look.barred === true || clock >= timelock) return { what: 'lost' };
+    return { what: look.barred === null ? 'untold' : 'now' };
   }
   if (verb === 'refund') {
     if (clock < timelock) return { what: 'later', seconds: Math.min(600, timelock - clock) };
@@ -160,6 +188,15 @@ function giveWay(look: Look, newest: Attempt): Decision {
 }
 
 /**
+ * Nobody can tell whether it may be sent: it keeps its nonce from nothing that is behind it, and is
+ * signed anew once its gates allow that.
+ */
+function stepAside(look: Look, newest: Attempt): Decision {
+  const isUnsent = newest.sentAt === null && newest.verb !== 'void';
+  return isUnsent ? { do: 'give up', attempt: newest } : giveWay(look, newest);
+}
+
+/**
  * The secret is known to nobody but its owner and us: until it is public the gates decide. What was
  * sent here all nodes have refused, or none was reached.
  */
@@ -203,11 +240,15 @@ function push(look: Look, newest: Attempt): Decision {
 }
 
 /** For how long the same fee is offered. */
-export function bumpAfter({ verb, timelock, clock, hurried }: Omit<Look, 'outbid'>): number {
+export function bumpAfter(look: Omit<Look, 'outbid'>): number {
+  const { verb, timelock, clock, hurried, riders } = look;
   const { least, most, part } = bumpSeconds;
   if (hurried) return least;
   if (verb === 'refund') return most;
-  return Math.min(most, Math.max(least, Math.floor((timelock - clock) / part)));
+  // The own one may have passed, and theirs not.
+  const all = [timelock, ...riders.map((each) => each.timelock)].filter((each) => each > clock);
+  if (all.length === 0) return least;
+  return Math.min(most, Math.max(least, Math.floor((Math.min(...all) - clock) / part)));
 }
 
 /** How long the party is left to do it itself, from when it could. */

@@ -33,7 +33,14 @@ import {
   type Turn,
   turnOn,
 } from './sign.ts';
-import { allowanceOfFunding, dayOf, type FundingShort, freeOf, fundingShort } from './spending.ts';
+import {
+  allowanceOfFunding,
+  dayOf,
+  type FundingShort,
+  freeOf,
+  fundingShort,
+  keptForDay,
+} from './spending.ts';
 
 export type FundRelayRequest = {
   readonly accountId: string;
@@ -71,7 +78,7 @@ export function relaysFundings(
   { chain, family }: Leg,
   token: string | null,
 ) {
-  return refusalOf(deps, { chain, family, token }) === null;
+  return typeof senderOf(deps, { chain, family, token }) !== 'string';
 }
 
 /** Passes the gates and signs. Throws `relay_unavailable`, and what the gates throw. */
@@ -84,9 +91,8 @@ export async function prepareFundRelay(
   const { swap, name } = asked;
   const { chain, family } = swap.state.legs[name];
   await mustStillBe(deps.db, request);
-  const refusal = refusalOf(deps, { chain, family, token: swap.tokens[name] });
-  const gas = deps.gas?.get(chain);
-  if (refusal !== null || gas === undefined) throw unavailable(`${refusal}`, { chain });
+  const gas = senderOf(deps, { chain, family, token: swap.tokens[name] });
+  if (typeof gas === 'string') throw unavailable(gas, { chain });
   const earlier = await relayedBefore(deps.db, gas, request.escrow);
   if (earlier !== null) return { before: earlier, chain, wasAdmitted: false };
   await request.admit();
@@ -117,16 +123,16 @@ export async function prepareFundRelay(
   }
 }
 
-/** Why none is sent for such a leg, whoever asks and whenever; null: they are. */
-function refusalOf(
+/** The key that sends fundings of such a leg; or why none does, whoever asks and whenever. */
+function senderOf(
   deps: Pick<Deps, 'gas'>,
   { chain, family, token }: Pick<Leg, 'chain' | 'family'> & { readonly token: string | null },
-): string | null {
+): Gas | string {
   if (family !== 'evm') return `a funding on "${chain}" is sent by its funder alone`;
   if (token === null) return `the native coin of "${chain}" has no authorization to sign`;
   const gas = deps.gas?.get(chain);
   if (gas === undefined) return `this market has no gas key on "${chain}"`;
-  return gas.fundings.cap === 0n ? `this market sends no fundings on "${chain}"` : null;
+  return gas.fundings.cap === 0n ? `this market sends no fundings on "${chain}"` : gas;
 }
 
 /** What is to be sent, whose it is, and what landing it may take. */
@@ -175,9 +181,9 @@ async function roomFor(deps: Deps, looking: Looking, wish: Wish) {
   const purse = await purseOf(deps, looking, { accountId: null, jobId: except });
   const allowance = allowanceOfFunding(purse, reserve);
   if (!('short' in allowance)) return { nonce, most: allowance.most };
-  const { fundingsUnderWay: underWay, spent } = purse.sums;
+  const { fundingsUnderWay: underWay } = purse.sums;
   const free = freeOf(purse);
-  const kept = purse.dailyCap > spent ? purse.dailyCap - spent : 0n;
+  const kept = keptForDay(purse);
   const why =
     allowance.short === 'busy'
       ? `the gas key of "${chain}" has ${underWay} fundings under way`

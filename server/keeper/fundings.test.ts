@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Asset } from '../db/assets.ts';
 import { keeperSums } from '../db/keeper-attempts.ts';
@@ -240,6 +241,61 @@ test(
   },
 );
 
+/** What its chain shows of this leg is `shown`, which may throw. */
+async function whileShown(
+  deal: Deal,
+  leg: 'a' | 'b',
+  shown: (facts: () => ReturnType<ChainAdapter['look']>) => ReturnType<ChainAdapter['look']>,
+  then: () => Promise<void>,
+): Promise<void> {
+  const { escrow, chain } = (await swapOf(deal)).legs[leg];
+  const adapter = desk.deps.adapters.get(chain) as { look: ChainAdapter['look'] };
+  const { look } = adapter;
+  adapter.look = (escrows, signal) => {
+    const own = () => look.call(adapter, escrows, signal);
+    return escrows.some(({ address }) => address === escrow) ? shown(own) : own();
+  };
+  await then().finally(() => {
+    adapter.look = look;
+  });
+}
+
+test('what nobody can tell of its own leg ends it', limits, async () => {
+  const deal = await dollarDeal(desk, dollar);
+  await fundBySignature(desk, deal);
+  const untold = async (own: () => ReturnType<ChainAdapter['look']>) => {
+    const { heads, facts } = await own();
+    return { heads, facts: facts.map((each) => ({ ...each, outcome: 'unknown' as const })) };
+  };
+  await whileShown(deal, 'a', untold, () => passes(3));
+  assert.equal((await jobsOf(desk, deal))[0]?.state, 'dropped');
+  assert.equal((await swapOf(deal)).legs.a.status, 'unfunded');
+});
+
+test(
+  'while the other chain is silent it holds up nothing behind it, and lands afterwards',
+  limits,
+  async () => {
+    const behind = await fundedDeal(desk);
+    const deal = await dollarDeal(desk, dollar);
+    await fundBySignature(desk, deal);
+    must(await relay(behind));
+    const silent = () =>
+      Promise.reject(new ParleyError('chain_timeout', 'evm-dev did not answer', {}));
+    await whileShown(deal, 'b', silent, async () => {
+      await passes(3);
+      assert.equal((await swapOf(behind)).legs.a.claimedBy, 'keeper');
+      assert.equal((await swapOf(deal)).legs.a.status, 'unfunded');
+      assert.deepEqual(
+        (await jobsOf(desk, deal)).map(({ state }) => state),
+        ['open'],
+      );
+    });
+    await passes(2);
+    assert.equal((await swapOf(deal)).legs.a.status, 'funded');
+  },
+);
+
 test(
   'it is made to pay more while it is passed over, and sent again where nodes forget it',
   limits,
@@ -264,6 +320,12 @@ test(
     const [first, second] = await attemptsOn(desk, deal);
     assert.ok(BigInt(second?.offer ?? 0) > BigInt(first?.offer ?? 0));
     assert.equal(second?.nonce, first?.nonce);
+    const [turn] = await desk.deps.db.rows<{ kind: number }>({
+      name: 'test_turn_kind',
+      text: 'select kind from keeper_turns where chain = $1',
+      values: [evm2],
+    });
+    assert.equal(turn?.kind, 3, 'in a turn of fundings, behind all others');
     await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
     await passes(2);
   },
@@ -305,6 +367,50 @@ test(
     await deepen(desk);
     await passes(2);
     assert.equal((await swapOf(deal)).legs.a.status, 'funded', 'and later it lands too');
+  },
+);
+
+test(
+  'a claim of a public secret does not wait behind one that cannot pay more',
+  limits,
+  async () => {
+    const deal = await dollarDeal(desk, dollar);
+    const behind = await fundedDeal(desk);
+    await fundBySignature(desk, deal);
+    await keep(desk);
+    // The short leg of the other swap is left to the keeper.
+    const name = 'test_secret';
+    const text = 'update swaps set secret = $2 where id = $1';
+    await desk.deps.db.rows({ name, text, values: [behind.id, behind.secret] });
+    await keep(desk);
+    await hurry(desk);
+    await keep(desk);
+    const claims = (await attemptsOn(desk, behind)).filter(({ chain }) => chain === evm2);
+    assert.equal(claims.length, 1);
+    const rpc = desk.rpc(evm2);
+    const full = `0x${(13n * 10n ** 9n).toString(16)}`;
+    const sign: Gas['account']['sign'] = (work, slot, signal) => {
+      const refusal = new ParleyError('funding_would_fail', 'the money has left', {});
+      return work.verb === 'fund'
+        ? Promise.reject(refusal)
+        : given.account.sign(work, slot, signal);
+    };
+    gas.account = { ...given.account, sign };
+    for (let pass = 0; pass < 3; pass += 1) {
+      await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+      await desk.dev.mine(evm2, 1);
+      desk.deps.advance(620_000);
+      await hurry(desk);
+      await keep(desk);
+    }
+    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await deepen(desk);
+    const { a } = (await swapOf(behind)).legs;
+    gas.account = given.account;
+    await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
+    await deepen(desk);
+    await passes(2);
+    assert.equal(a.claimedBy, 'keeper');
   },
 );
 

@@ -5,10 +5,11 @@ import type { GasWork } from '../../chains/gas-account.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type Attempt, attemptsOf, blocksRelay, isLive } from '../db/keeper-attempts.ts';
 import { reservedBehind } from '../db/keeper-blocking.ts';
+import { type FundingSums, fundingSums } from '../db/keeper-fundings.ts';
 import { keepReserve } from '../db/keeper-jobs.ts';
 import { putOn, type Rideable, ridesOf } from '../db/keeper-rides.ts';
 import { within } from '../time-limit.ts';
-import { type Batch, batchOf, breakUp, partsOn } from './batches.ts';
+import { type Batch, batchOf, breakUp, type Place, partsOn } from './batches.ts';
 import { jobPatienceMs, lookAgainSeconds } from './bounds.ts';
 import {
   giveTurnBack,
@@ -29,6 +30,7 @@ import {
   holdOf,
   isAskedFor,
   least,
+  mostToFund,
   mostToLand,
   type Part,
   type Purse,
@@ -50,40 +52,47 @@ export class TooShort extends Error {
 }
 
 /** What cannot be made to pay more gives way to a relay behind it: nothing takes its nonce. */
-export async function signOrYield(
-  on: On,
-  work: GasWork,
-  instead: Attempt | null,
-): Promise<Attempt> {
-  const { deps, gas, job } = on;
+export async function signOrYield(on: On, work: GasWork, place: Place): Promise<Attempt> {
+  const { job } = on;
+  const { instead } = place;
   try {
-    return await sign(on, work, instead);
+    return await sign(on, work, place);
   } catch (error) {
-    const isRefused = error instanceof ParleyError && !passing.includes(error.code);
+    // A funding that claims leave nothing for is held up by its own bounds alone.
+    const isShort = error instanceof TooShort && job.purpose === 'fund';
+    const isRefused = isShort || (error instanceof ParleyError && !passing.includes(error.code));
     const { nonce = null } = instead ?? {};
     if (instead === null || nonce === null || !isRefused || job.purpose === 'relay') throw error;
-    const { chain, address } = gas.account;
-    if (!(await blocksRelay(deps.db, { chain, address, nonce }))) throw error;
+    if (!(await hasRelayBehind(on, instead))) throw error;
     return signVoid(on, instead);
   }
 }
 
+const kinds = { relay: 'promised', fund: 'fund' } as const;
+
 /** Throws `overloaded` where others have it for too long. */
-async function ownTurn({ deps, gas, job, signal }: On): Promise<Turn> {
-  const kind = job.purpose === 'relay' ? 'promised' : 'own';
+async function turnOf(on: On, kind: 'promised' | 'own' | 'fund'): Promise<Turn> {
+  const { deps, gas, job, signal } = on;
   const turn = await turnOn(deps, gas, { kind, patienceMs: jobPatienceMs, signal });
   if (turn === null) throw outOfTurn(job.chain, jobPatienceMs);
   return turn;
 }
 
-async function sign(on: On, own: GasWork, instead: Attempt | null): Promise<Attempt> {
-  const batch = await batchOf(on, own, instead);
-  if (batch === null) return signIn(on, own, { instead, batch });
+async function sign(on: On, own: GasWork, place: Place): Promise<Attempt> {
+  const { instead, ridersOnly } = place;
+  const batch = await batchOf(on, own, place);
+  if (batch === null) {
+    if (ridersOnly) throw overtaken(on);
+    return signIn(on, own, { instead, batch });
+  }
   try {
     return await signIn(on, batch.work, { instead, batch });
   } catch (error) {
     await breakUp(on, batch, error);
-    throw error;
+    const isShare = error instanceof TooShort && error.short === 'share';
+    if (ridersOnly || !isShare) throw error;
+    // Whose account has used up its share holds up nobody that would go along with it.
+    return signIn(on, own, { instead, batch: null });
   }
 }
 
@@ -91,15 +100,20 @@ type Placed = { readonly instead: Attempt | null; readonly batch: Batch | null }
 
 async function signIn(on: On, work: GasWork, { instead, batch }: Placed): Promise<Attempt> {
   const { deps, job } = on;
-  const isPromised = isAskedFor(job.purpose);
+  const { purpose } = job;
+  const isPromised = isAskedFor(purpose);
   const riders = batch?.riders ?? [];
   const wouldKeep = await reserveToLand(on, work, instead);
   const makesAccount = await wantsAccount(on, work);
-  const turn = await ownTurn(on);
+  // A funding that a relay waits behind does not wait for its turn.
+  const isHurried = purpose === 'fund' && (await hasRelayBehind(on, instead));
+  const turn = await turnOf(on, isPromised && !isHurried ? kinds[purpose] : 'own');
   try {
     await mustBeNewest(on);
     const purse = await purseOf(deps, turn, { accountId: job.accountId, jobId: job.id });
-    const most = allowed(on, purse, { instead, wouldKeep, parts: await partsOn(on, purse, batch) });
+    const parts = await partsOn(on, purse, batch);
+    const funded = job.purpose === 'fund' ? await fundingsOf(on, purse) : null;
+    const most = allowed(on, purse, { instead, wouldKeep, parts, funded });
     const nonce = instead?.nonce ?? nextNonce(await noncesOf(deps, turn));
     if (makesAccount && !(await hasRoomForAccount(on))) throw new TooShort('accounts');
     const slot = { nonce, instead, most, withoutAccount: !makesAccount };
@@ -139,16 +153,27 @@ function overtaken({ job: { id, chain } }: On): ParleyError {
 
 /** What would be kept now for what was asked for, or has a relay behind it; null of all else. */
 async function reserveToLand(
-  { deps, gas, job, signal }: On,
+  on: On,
   work: GasWork,
   instead: Attempt | null,
 ): Promise<bigint | null> {
+  const { gas, job, signal } = on;
   const { account } = gas;
-  const { chain, address } = account;
+  if (!isAskedFor(job.purpose) && !(await hasRelayBehind(on, instead))) return null;
+  return within(signal, account.chain, account.reserve(work, signal));
+}
+
+async function hasRelayBehind({ deps, gas, job }: On, instead: Attempt | null): Promise<boolean> {
+  const { chain, address } = gas.account;
   const nonce = instead?.nonce ?? null;
-  const blocks = nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce }));
-  if (!isAskedFor(job.purpose) && !blocks) return null;
-  return within(signal, chain, account.reserve(work, signal));
+  const { purpose } = job;
+  return nonce !== null && blocksRelay(deps.db, { chain, address, nonce, purpose });
+}
+
+/** What fundings have taken of their bounds, without what this one has reserved. */
+function fundingsOf({ deps, job }: On, { since }: Purse): Promise<FundingSums> {
+  const { chain, accountId, id } = job;
+  return fundingSums(deps.db, { chain, since, accountId, except: id });
 }
 
 /** What was promised does not wait behind those that were promised after it, nor for the cap. */
@@ -159,12 +184,17 @@ function allowed(
     readonly instead: Attempt | null;
     readonly wouldKeep: bigint | null;
     readonly parts: readonly Part[];
+    /** Of a funding. */
+    readonly funded: FundingSums | null;
   },
 ): bigint {
-  const { instead, wouldKeep, parts } = of;
+  const { instead, wouldKeep, parts, funded: sums } = of;
   if (wouldKeep !== null) {
-    const bounds = purpose === 'fund' ? gas.fundings : gas.relays;
-    const most = mostToLand(purse, bounds, { kept, wouldKeep });
+    const counted = instead !== null && instead.signedAt >= purse.since ? instead.charged : 0n;
+    const most =
+      sums === null
+        ? mostToLand(purse, gas.relays, { kept, wouldKeep })
+        : mostToFund(purse, gas.fundings, { kept, wouldKeep, sums, counted });
     if (most === 0n && isAskedFor(purpose)) throw new TooShort('balance');
     return most;
   }
@@ -194,7 +224,7 @@ function mustBeWorth(
 /** Costs little, and frees what is behind it: no cap holds it up. */
 export async function signVoid(on: On, instead: Attempt): Promise<Attempt> {
   const { deps, gas, job } = on;
-  const turn = await ownTurn(on);
+  const turn = await turnOf(on, job.purpose === 'relay' ? 'promised' : 'own');
   try {
     await mustBeNewest(on);
     const purse = await purseOf(deps, turn, { accountId: null, jobId: job.id });

@@ -104,11 +104,41 @@ export function allowanceOfRelay(purse: Purse, reserve: bigint): Allowance {
  * for claims and refunds.
  */
 export function allowanceOfFunding(purse: Purse, reserve: bigint): Allowance {
-  const { dailyCap, sums } = purse;
+  const { sums } = purse;
   if (sums.fundingsUnderWay >= mostFundings) return { short: 'busy' };
-  const free = freeOf(purse);
-  const left = dailyCap > sums.spent ? dailyCap - sums.spent : 0n;
-  return free < left + reserve || reserve === 0n ? { short: 'balance' } : { most: reserve };
+  const free = beyondClaims(purse);
+  return free < reserve || reserve === 0n ? { short: 'balance' } : { most: reserve };
+}
+
+/** What the day's cap has left for claims and refunds. */
+export function keptForDay({ dailyCap, sums }: Pick<Purse, 'dailyCap' | 'sums'>): bigint {
+  return dailyCap > sums.spent ? dailyCap - sums.spent : 0n;
+}
+
+/** What neither anything else was promised nor the day's cap has left. */
+function beyondClaims(purse: Purse): bigint {
+  const [free, kept] = [freeOf(purse), keptForDay(purse)];
+  return free > kept ? free - kept : 0n;
+}
+
+/**
+ * For a funding that is signed again: neither what claims have a use for nor what the bounds of
+ * fundings have no room for. `sums`: without its own reserve. `counted`: of what it replaces.
+ */
+export function mostToFund(
+  purse: Purse,
+  { cap }: Pick<FundingBounds, 'cap'>,
+  of: {
+    readonly kept: bigint;
+    readonly wouldKeep: bigint;
+    readonly sums: Pick<FundingSums, 'ownTaken' | 'taken'>;
+    readonly counted: bigint;
+  },
+): bigint {
+  const { sums, counted } = of;
+  const room = least(cap / accountShare - sums.ownTaken, cap - sums.taken) + counted;
+  const most = least(beyondClaims(purse), mostToLand(purse, { cap }, of), room);
+  return most > 0n ? most : 0n;
 }
 
 /**

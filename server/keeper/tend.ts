@@ -30,11 +30,11 @@ import { adapterOf } from '../settle/preview.ts';
 import { reconcile } from '../settle/reconcile.ts';
 import { within } from '../time-limit.ts';
 import { unlessDisputed } from './agreed.ts';
-import { ridesFor } from './batches.ts';
+import { ridesFor, waitingOn } from './batches.ts';
 import { inHandSeconds, lookAgainSeconds } from './bounds.ts';
-import { type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
+import { asksGates, type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import { isOutbid, withFates } from './fates.ts';
-import { isBarred } from './fundings.ts';
+import { barredNow } from './fundings.ts';
 import type { Gas } from './gas.ts';
 import { openSecret, openTransaction } from './sealing.ts';
 import { signOrYield, signVoid, TooShort } from './sign-job.ts';
@@ -42,6 +42,9 @@ import { isAskedFor } from './spending.ts';
 
 /** How a broadcast ends where no node has the bytes: all refused them, or none was given them. */
 const absent: readonly string[] = ['refused_by_node', 'chain_unavailable'];
+
+/** Why something may not be made to pay more now, though what is signed of it may still land. */
+const heldUp: readonly string[] = ['fee_above_limit', 'nothing_there'];
 
 /** A job with everything that a step of it needs. */
 export type On = {
@@ -108,25 +111,30 @@ async function lookOf(
   const { terms } = escrow;
   const nonce = seen.attempts.at(-1)?.nonce ?? null;
   const { chain, address } = gas.account;
-  const hurried = nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce }));
+  const { purpose } = job;
+  const hurried =
+    nonce !== null && (await blocksRelay(deps.db, { chain, address, nonce, purpose }));
   if (nonce !== null && job.purpose === 'relay') {
     const by = new Date(deps.now() + inHandSeconds * 1_000);
     await hastenBlockers(deps.db, { chain, address, nonce }, by);
   }
   const funds = job.verb === 'fund';
-  const look = {
+  const ungated = {
     ...seen,
     verb: job.verb,
     closes: job.purpose === 'close',
     amount: terms.amount,
     timelock: funds ? fundBy(swap.state, swap.state.legs[job.leg]) : terms.timelock,
-    barred: funds && (await isBarred(on)),
+    barred: false,
     driftSeconds: adapter.policy.driftSeconds,
     createdAt: Math.floor(job.createdAt.getTime() / 1000),
     revealBy: swap.state.deadlines.revealBy,
     hurried,
     yields: hurried && job.purpose !== 'relay',
+    outbid: false,
+    riders: await waitingOn(on),
   };
+  const look = asksGates(ungated) ? { ...ungated, barred: await barredNow(on) } : ungated;
   const waiting = hasWaited(look);
   const outbid = waiting !== null && (await isOutbid(on, waiting, versionsOf(on, waiting)));
   return { ...look, outbid };
@@ -192,11 +200,11 @@ async function carryOut(on: On, decision: Decision, known: Known): Promise<void>
       return putOff(on, lookAgainSeconds);
     }
     case 'sign': {
-      const { instead, reveals } = decision;
+      const { instead, reveals, ridersOnly = false } = decision;
       if (reveals) await passGates(on);
       const work = workOf(on, known.secret, reveals);
       const kept = instead && { attempt: instead, reveals };
-      const signing = signOrYield(on, work, instead);
+      const signing = signOrYield(on, work, { instead, ridersOnly });
       const signed = await orAgain(on, kept, signing).catch((error: unknown) => {
         if (isNothingLeft(on, error)) return null;
         throw error;
@@ -251,10 +259,9 @@ async function orAgain(
   try {
     return await signing;
   } catch (error) {
-    const isCostly =
-      error instanceof TooShort ||
-      (error instanceof ParleyError && error.code === 'fee_above_limit');
-    if (isCostly && kept !== null) await sendAgain(on, kept);
+    const isHeldUp =
+      error instanceof TooShort || (error instanceof ParleyError && heldUp.includes(error.code));
+    if (isHeldUp && kept !== null) await sendAgain(on, kept);
     throw error;
   }
 }

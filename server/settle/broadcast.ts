@@ -16,6 +16,7 @@ import { within } from '../time-limit.ts';
 import { withBrought } from './brought.ts';
 import { isEmptied } from './builders.ts';
 import { escrowOfRow } from './escrows.ts';
+import { mustAuthorize } from './fund-ways.ts';
 import { mayReveal, readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
 import { adapterOf } from './preview.ts';
 import { reconcile } from './reconcile.ts';
@@ -214,7 +215,9 @@ async function send(
 ): Promise<string> {
   const { chain } = adapter;
   const fundings = touched.filter(({ touch }) => touch.verb === 'fund');
-  for (const each of fundings) await holdAddresses(deps, each);
+  for (const each of fundings) {
+    await holdAddresses(deps, each, await isAuthorized(deps, adapter, each, signal));
+  }
   let txid: string;
   try {
     txid = await within(signal, chain, adapter.broadcast(transaction, signal));
@@ -234,8 +237,28 @@ async function send(
   return txid;
 }
 
+/**
+ * Whether its bytes hold the funder's own signature over the escrow. What anybody could have
+ * written pins no leg of others; what cannot be told for now does.
+ */
+async function isAuthorized(
+  deps: Deps,
+  adapter: ChainAdapter,
+  { touch: { authorization }, row, swap }: Touched,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (authorization === undefined) return false;
+  try {
+    await mustAuthorize(deps, adapter, escrowOfRow(swap, row), authorization, signal);
+    return true;
+  } catch (error) {
+    const says = error instanceof ParleyError ? error.code : null;
+    return says !== 'bad_signature' && says !== 'relay_unavailable';
+  }
+}
+
 /** From here on the leg does not move off the escrow while its funding is on its way. */
-async function holdAddresses(deps: Deps, { touch, row, swap }: Touched): Promise<void> {
+async function holdAddresses(deps: Deps, { row, swap }: Touched, isSigned: boolean): Promise<void> {
   const { chain, address } = row;
   const at = new Date(deps.now());
   await deps.db.transaction(async (tx) => {
@@ -243,7 +266,7 @@ async function holdAddresses(deps: Deps, { touch, row, swap }: Touched): Promise
     if (locked !== null) mustBeCurrent(locked, row);
     await noteSent(tx, { chain, address, at });
     // A node that refuses it has seen the signature all the same.
-    if (touch.isAuthorized) await noteAuthorized(tx, { chain, address, at });
+    if (isSigned) await noteAuthorized(tx, { chain, address, at });
   });
 }
 

@@ -2,7 +2,7 @@
 // any transaction; the secret of a claim passes through and is not logged.
 
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
-import type { Allowance } from '../../chains/evm/plan.ts';
+import type { Allowance } from '../../chains/fund-ways.ts';
 import type { Material } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { legStatus } from '../../core/facts.ts';

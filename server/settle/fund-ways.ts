@@ -2,8 +2,8 @@
 // token takes is found once, by trying, and kept; each build tries again what it offers.
 
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
-import type { Allowance } from '../../chains/evm/plan.ts';
-import { noAbilities, signerOf, type TokenAbilities } from '../../chains/evm/ways.ts';
+import { noAbilities, signerOf } from '../../chains/evm/ways.ts';
+import type { Allowance, TokenAbilities } from '../../chains/fund-ways.ts';
 import type { FundAlternative } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { keepAbilities, keptAbilities } from '../db/token-abilities.ts';

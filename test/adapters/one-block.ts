@@ -15,6 +15,9 @@ export const oneBlock: readonly AdapterPromise[] = [
   {
     name: 'clock and facts of a look are of one block, wherever in it a block comes or goes',
     run: async (driver) => {
+      // Where blocks are not ours to move nothing of it can be seen.
+      await driver.dev.mine(1);
+      await driver.takeBack(1);
       let questions = mostQuestions;
       for (let at = 1; at <= questions; at += 1) {
         const leg = newLeg(driver);

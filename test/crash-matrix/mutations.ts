@@ -263,10 +263,13 @@ import { inParallel } from '../in-parallel.ts';`,
   'keeper: what is replaced is given up before the other is kept': {
     row: 'keeper.pass: a claim that blocks pass over',
     edits: [
-      edit('server/keeper/tend.ts')('  storeShown,\n} from', '  storeFate,\n  storeShown,\n} from'),
-      edit('server/keeper/tend.ts')(
-        '    if (!relays) mustBeWorth(on, signed.mostCost);',
-        `    if (!relays) mustBeWorth(on, signed.mostCost);
+      edit('server/keeper/sign-job.ts')(
+        'attemptsOf, blocksRelay,',
+        'attemptsOf, storeFate, blocksRelay,',
+      ),
+      edit('server/keeper/sign-job.ts')(
+        '    if (!isPromised) mustBeWorth(on, riders, signed.mostCost);',
+        `    if (!isPromised) mustBeWorth(on, riders, signed.mostCost);
     const at = new Date(deps.now());
     if (instead !== null) await storeFate(deps.db, instead.id, 'gone', { paid: 0n, at });`,
       ),

@@ -44,6 +44,21 @@ export const without: readonly {
     files: ['server/settle/lanes.ts', 'server/settle/ready-lane.ts', ...db('lanes')],
   },
   {
+    why: 'signatures of a token: a simulated chain has none, and is funded by its own transactions',
+    files: [
+      ...['fund-ways', 'pin', 'signed-funding'].map((name) => `server/settle/${name}.ts`),
+      ...[...keeper('fund-relay', 'fundings'), ...db('keeper-fundings', 'token-abilities')],
+    ],
+  },
+  {
+    why: 'batches: a simulated gas key settles one escrow at a time',
+    files: [...keeper('batches'), ...db('keeper-rides')],
+  },
+  {
+    why: 'puts together what sign, spending and batches decide; the crash matrix has a bug in it',
+    files: keeper('sign-job'),
+  },
+  {
     why: 'token accounts of a receiver: a simulated chain has none',
     files: keeper('token-accounts'),
   },

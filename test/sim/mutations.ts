@@ -64,7 +64,7 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   ],
   'facts: what strays is nothing': [
     facts(
-      'return (funded !== null && !left) || balance * 100n >= amount;',
+      'return (funded !== null && !left) || balance * 100n >= amount || isUnknown(facts);',
       'return false && left;',
     ),
   ],
@@ -279,8 +279,8 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
   ],
   'status: a swap expires with money in it': [
     status(
-      'if (untouched && (swap.lapsed || wall > swap.deadlines.expiresAt))',
-      'if (swap.lapsed || wall > swap.deadlines.expiresAt || !untouched)',
+      'return lapses && isUntouched(long) && isUntouched(short) ?',
+      'return lapses || !isUntouched(long) || !isUntouched(short) ?',
     ),
   ],
   'bitcoin: any payment funds': [

@@ -176,6 +176,35 @@ contract Lying is NoNothing {
     }
 }
 
+/// Has the domain of another contract, and takes what is signed for that one.
+contract Posing is NoNothing {
+    address private constant OTHER = address(0xdead);
+
+    function DOMAIN_SEPARATOR() public view override returns (bytes32) {
+        bytes32 types = keccak256(
+            "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
+        );
+        bytes32 n = keccak256(bytes("Other"));
+        return keccak256(abi.encode(types, n, keccak256("1"), block.chainid, OTHER));
+    }
+
+    function eip712Domain()
+        external
+        view
+        returns (
+            bytes1,
+            string memory,
+            string memory,
+            uint256,
+            address,
+            bytes32,
+            uint256[] memory
+        )
+    {
+        return (0x0f, "Other", "1", block.chainid, OTHER, 0, new uint256[](0));
+    }
+}
+
 /// Its permit wants the right signature, and does nothing.
 contract Ignoring is Permitting {
     function permit(

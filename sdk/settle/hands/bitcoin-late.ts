@@ -56,7 +56,7 @@ async function sendCancel(
 function coinsGone({ context, leg }: OnBitcoin, record: SwapRecord, funding: Kept): SwapRecord {
   context.tell('waiting', leg.leg, `a coin of the funding ${funding.txid} is spent`);
   // A wait of its own, from when the coin was first missed.
-  if (!overdue(context, leg, { txid: `${funding.txid} is gone`, raw: '' })) return record;
+  if (!overdue(context, leg, { txid: `${funding.txid} is gone` })) return record;
   const sentence =
     `the late funding ${funding.txid} is not mined, and a coin of it is spent elsewhere. It can ` +
     'only be mined if that is taken back';

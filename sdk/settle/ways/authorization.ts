@@ -1,14 +1,14 @@
-// A token funded by a signature alone (EIP-3009), which anybody may carry to the chain: the market
-// where it does so with its own gas, else this side with its own. The signature binds the escrow
-// and its fund-by. It is kept before anybody has it, and counts as a funding from then on: none
-// other is signed for this hashlock until the chain can take it no more.
+// A token funded by a signature alone (EIP-3009). Anybody may carry it to the chain: the market
+// does with its gas, or this side with its own. The signature binds the escrow and its fund-by. It
+// is kept before anybody has it, and counts as a funding from then on. No other funding of this
+// hashlock is signed until the chain can take this one no more.
 
 import { signedCall } from '../../../chains/evm/ways.ts';
 import type { AuthorizationAlternative, EvmMaterial } from '../../../chains/material.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { legStatus } from '../../../core/facts.ts';
 import { VerificationError } from '../../errors.ts';
-import { type Authorization, keptNow, type SwapRecord } from '../../stores/store.ts';
+import { type Authorization, inPlaceOf, keptNow, type SwapRecord } from '../../stores/store.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';
 import { askToFund } from '../ask-to-fund.ts';
 import { mustAgree, signAndKeep } from '../before-sending.ts';
@@ -25,9 +25,9 @@ import {
 import { sendGate } from '../fund-gate.ts';
 import { handOf } from '../hands/of.ts';
 import { asked } from '../market.ts';
-import { claimPayerOf } from '../owed.ts';
-import { send } from '../send.ts';
-import { lacksGas } from './choose.ts';
+import { claimPayerOf, owing } from '../owed.ts';
+import { overdue, send } from '../send.ts';
+import { alternativesOf, lacksGas } from './choose.ts';
 import { mustBeOwnText, signingOf, signText } from './typed.ts';
 
 /** Between two times that the market is given it, in pauses between questions to the market. */
@@ -44,18 +44,17 @@ export async function authorize(context: Context, record: SwapRecord): Promise<S
   const signature = await signText({ context, leg, wallet }, text.typedData);
   const still = await sendGate(context, record);
   await still();
-  const authorization: Authorization = {
+  const authorization: Authorization = keptNow({
     escrow: leg.escrow.address,
     signature,
     call: signedCall(text.call, signature),
     validBefore: Number(text.typedData.message.validBefore),
-    keptAtMs: Date.now(),
-  };
+  });
   const next = { ...record, authorization, owedBy: claimPayerOf(context, record) };
   await context.store.putSwap(next);
   const until = timeOf(authorization.validBefore);
   context.tell('signed', gives, `signed the funding of leg ${gives}, valid before ${until}`);
-  return tendAuthorization(context, next, authorization);
+  return handOut(context, next, authorization);
 }
 
 const timeOf = (seconds: number) => new Date(seconds * 1_000).toISOString();
@@ -80,8 +79,7 @@ async function askForText(context: Context, record: SwapRecord): Promise<Text | 
   const built = await askToFund(context, record, { sign: 'authorization' });
   if (built === null) return null;
   const leg = legOf(record, ownSides(record).gives);
-  const { alternatives = [] } = built as EvmMaterial;
-  const found = alternatives.find((each) => each.way === 'authorization');
+  const found = alternativesOf(built as EvmMaterial).find((each) => each.way === 'authorization');
   const { typedData = null, call = null } = found ?? {};
   if (found === undefined || typedData === null || call === null) {
     throw new VerificationError('alternatives.authorization', 'a text to sign', 'none');
@@ -91,17 +89,34 @@ async function askForText(context: Context, record: SwapRecord): Promise<Text | 
   return { typedData, call };
 }
 
-/** Hands it out, again if need be: the same one, however often this side begins anew. */
+/**
+ * Hands it out again: the same one, however often this side begins anew. Nobody may have it yet, so
+ * all is asked as before a new funding.
+ */
 export async function tendAuthorization(
+  context: Context,
+  record: SwapRecord,
+  kept: Authorization,
+): Promise<SwapRecord> {
+  if (!isDue(context, kept)) return record;
+  await mustAgree(context, record);
+  return owing(context, record, { isSent: false }, async () => {
+    const still = await sendGate(context, record);
+    await still();
+    return handOut(context, record, kept);
+  });
+}
+
+async function handOut(
   context: Context,
   record: SwapRecord,
   kept: Authorization,
 ): Promise<SwapRecord> {
   const { gives } = ownSides(record);
   const leg = legOf(record, gives);
-  if (!isDue(context, kept)) return record;
+  context.sentAtMs.set(keyOf(kept), performance.now());
   const isTaken = await relayed(context, leg, kept);
-  const isStuck = Date.now() - kept.keptAtMs > context.replaceAfterMs(leg.family);
+  const isStuck = overdue(context, leg, { txid: keyOf(kept), keptAtMs: kept.keptAtMs });
   if (isTaken && !isStuck) return record;
   if (await lacksGas(context, leg)) {
     const until = timeOf(kept.validBefore);
@@ -109,15 +124,14 @@ export async function tendAuthorization(
     context.tell('waiting', gives, text);
     return record;
   }
-  return sendIt(context, record, kept);
+  return owing(context, record, { isSent: true }, () => sendIt(context, record, kept));
 }
 
-function isDue({ sentAtMs, marketPollMs }: Context, { escrow }: Authorization): boolean {
-  const [key, now] = [`signed funding of ${escrow}`, performance.now()];
-  const last = sentAtMs.get(key);
-  if (last !== undefined && now - last < marketPollMs * pausesBetween) return false;
-  sentAtMs.set(key, now);
-  return true;
+const keyOf = ({ escrow }: Authorization) => `signed funding of ${escrow}`;
+
+function isDue({ sentAtMs, marketPollMs }: Context, kept: Authorization): boolean {
+  const last = sentAtMs.get(keyOf(kept));
+  return last === undefined || performance.now() - last >= marketPollMs * pausesBetween;
 }
 
 /** Whether the market says that it sends it. */
@@ -155,8 +169,9 @@ async function sendIt(
   const built = { chain: leg.chain, family: 'evm', sign: 'evm-tx', chainId, txs: [call], escrow };
   const [sign] = handOf(context, leg).signFunding(built as EvmMaterial);
   if (sign === undefined) throw new VerificationError('sign', 'something', 'nothing');
+  const { funding } = record;
   const next = await signAndKeep(context, leg, {
-    sign,
+    sign: async () => (funding === null ? sign() : inPlaceOf(funding, await sign())),
     next: (signed) => ({ ...record, funding: keptNow(signed) }),
     gate: () => sendGate(context, record),
     turn: { isUrgent: false },

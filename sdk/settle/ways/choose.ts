@@ -71,14 +71,21 @@ type Offered = {
 };
 
 /** As the market says; each is checked before it is signed. */
-function offeredBy({ alternatives = [] }: EvmMaterial, wallet: EvmWallet): Offered {
+function offeredBy(built: EvmMaterial, wallet: EvmWallet): Offered {
   if (wallet.signTypedData === undefined) return {};
-  if (!Array.isArray(alternatives)) {
-    throw new VerificationError('alternatives', 'a list', typeof alternatives);
-  }
-  const found: Record<string, FundAlternative> = {};
-  for (const each of alternatives as readonly FundAlternative[]) found[each.way] ??= each;
-  return found as Offered;
+  const all = alternativesOf(built);
+  const permit = all.find((each) => each.way === 'permit');
+  const authorization = all.find((each) => each.way === 'authorization');
+  return { ...(permit && { permit }), ...(authorization && { authorization }) };
+}
+
+/** What the market offers beside its transactions. Throws VerificationError: it is no such list. */
+export function alternativesOf({ alternatives = [] }: EvmMaterial): readonly FundAlternative[] {
+  const said: unknown = alternatives;
+  if (!Array.isArray(said)) throw new VerificationError('alternatives', 'a list', typeof said);
+  const odd = said.findIndex((each) => typeof each !== 'object' || each === null);
+  if (odd === -1) return alternatives;
+  throw new VerificationError(`alternatives[${odd}]`, 'an object', String(said[odd]));
 }
 
 /** Whether the wallet has too little of the chain's coin to fund by itself. */

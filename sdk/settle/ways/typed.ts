@@ -1,9 +1,9 @@
-// Before a text is signed that moves money: whether it is what the own terms come to, by the token
-// as the own node shows it; and whether what was signed is the refund address's own signature.
+// What is checked of a text that moves money. Before it is signed: that it is what the own terms
+// come to, by the token as the own node shows it. After: that the refund address itself signed it.
 
 import { sameAddress } from '../../../chains/evm/address.ts';
-import type { Allowance } from '../../../chains/evm/plan.ts';
 import { signerOf, typedDataProblems } from '../../../chains/evm/ways.ts';
+import type { Allowance } from '../../../chains/fund-ways.ts';
 import type { FundAlternative, TypedData } from '../../../chains/material.ts';
 import { SettleError, VerificationError } from '../../errors.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';

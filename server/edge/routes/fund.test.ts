@@ -5,7 +5,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Hex } from 'viem';
 import { evmDeployment, fundCalls } from '../../../chains/evm/plan.ts';
-import { signedCall, typedDataProblems, typedDataToSign } from '../../../chains/evm/ways.ts';
+import {
+  authorizationAlternative,
+  signedCall,
+  typedDataProblems,
+  typedDataToSign,
+} from '../../../chains/evm/ways.ts';
 import type { FundWays } from '../../../chains/fund-ways.ts';
 import type {
   AuthorizationAlternative,
@@ -258,6 +263,22 @@ test('a funding by signature that is sent through here pins the leg, though a no
   assert.equal(await statusOf(deal), 'funded');
   const late = await sendCall(rich, signedCall(call, signature));
   refused(late, 409, 'already_funded');
+});
+
+test('what anybody could write pins no leg of others', async () => {
+  const deal = await dealt();
+  const other = await dealt();
+  const { signature } = await authorized(other);
+  const { dataBeforeSignature, to } = authorizationAlternative(
+    await termsOf(deal),
+    evmDeployment(31_337),
+    (await keptAbilities(desk.deps.db, evm, coin.address!))!.abilities,
+  )!.call!;
+  const poor = await newParty(desk);
+  const call = { to, dataBeforeSignature, value: '0x0' } as const;
+  refused(await sendCall(poor, signedCall(call, signature)), 400, 'refused_by_node');
+  assert.equal(await isPinned(deal), false);
+  must(await moveBy(deal.maker, deal));
 });
 
 test('a pinned leg leaves a lane that is used once that is deep, and not before', async () => {

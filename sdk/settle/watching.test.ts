@@ -1,0 +1,39 @@
+// Whom a settlement has its adapters follow: its own escrows, and for no longer than it runs.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { WatchedEscrow } from '../../chains/adapter.ts';
+import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+
+const limits = { timeout: 60_000 };
+
+/** Whom the adapters of this side follow now, and whom they ever did. */
+function followed({ chains }: PaperScene) {
+  const [now, ever] = [new Set<string>(), new Set<string>()];
+  const watch = (escrows: readonly WatchedEscrow[]) => {
+    for (const { address } of escrows) {
+      now.add(address);
+      ever.add(address);
+    }
+  };
+  const unwatch = (addresses: readonly string[]) => {
+    for (const each of addresses) now.delete(each);
+  };
+  for (const { source } of [chains.a, chains.b]) Object.assign(source.adapter, { watch, unwatch });
+  return { now, ever };
+}
+
+test('a settlement that ends, is stopped or fails is followed no more', limits, async () => {
+  const scene = await paperScene('maker');
+  const { now, ever } = followed(scene);
+  await run(scene, {}, () => now.size === 2);
+  assert.deepEqual([now.size, ever.size], [0, 2]);
+  ever.clear();
+  await assert.rejects(
+    run(scene, { wallets: new Map() }, () => false),
+    { code: 'no_wallet' },
+  );
+  assert.deepEqual([now.size, ever.size], [0, 2]);
+  assert.equal((await run(scene, {}, () => false))?.end, 'received');
+  assert.equal(now.size, 0);
+});
