@@ -132,8 +132,8 @@ export const mutationsOfRooms: Readonly<Record<string, readonly Edit[]>> = {
   ],
   'db: no relay is due': [
     jobs(
-      "and (purpose = 'relay') = $2 and due_at <= $3",
-      "and (purpose = 'relay') = $2 and purpose <> 'relay' and due_at <= $3",
+      "and (purpose = 'close') = $6 and due_at <= $3",
+      "and (purpose = 'close') = $6 and purpose <> 'relay' and due_at <= $3",
     ),
   ],
   'keeper: what no node knows is in a block': [
