@@ -20,47 +20,49 @@ const isWanted = (name: string, decisive: boolean): boolean =>
 /** What each of a pair is given lasts for as many swaps, and fees. */
 const swapsEach = 8;
 
-type Opened = { scene(): Promise<Scene>; open(): Promise<void>; close(): Promise<void> };
+type Opened = {
+  /** A file uses it from now on: it is open until as many have closed it. */
+  use(): void;
+  scene(): Promise<Scene>;
+  open(): Promise<Stage>;
+  close(): Promise<void>;
+};
 
 /** By what the market on it is started with: files that share a process share a stage. */
 const known = new Map<string, Opened>();
 
 function openedWith(env: Readonly<Record<string, string>>): Opened {
-  const opened = Promise.withResolvers<Stage>();
-  opened.promise.catch(() => {});
+  let users = 0;
   let pair: Scene['pair'] | null = null;
   let played = 0;
-  let running: Stage | null = null;
-  let opening: Promise<void> | null = null;
-  const open = async () => {
-    try {
-      const stage = await startStage(env);
-      running = stage;
-      opened.resolve(stage);
-    } catch (error) {
-      opened.reject(error);
-      throw error;
-    }
+  let opening: Promise<Stage> | null = null;
+  const open = () => {
+    opening ??= startStage(env);
+    return opening;
   };
   return {
+    use: () => {
+      users += 1;
+    },
     scene: async () => {
-      const stage = await opened.promise;
+      const stage = await open();
       if (pair === null || played % swapsEach === 0) {
         pair = [await newCustomer(stage, 'Ann'), await newCustomer(stage, 'Ben')];
       }
       played += 1;
       return { stage, pair };
     },
-    open: () => {
-      opening ??= open();
-      return opening;
-    },
-    // Once, after the last test of the process.
+    open,
+    // Whether each file is a suite of its own, or all are one, depends on how they are loaded.
     close: async () => {
-      const ended = running;
-      running = null;
-      ended?.table.print();
-      await ended?.close();
+      users -= 1;
+      if (users > 0 || opening === null) return;
+      const ended = opening;
+      opening = null;
+      pair = null;
+      const stage = await ended.catch(() => null);
+      stage?.table.print();
+      await stage?.close();
     },
   };
 }
@@ -69,6 +71,7 @@ export function onStage(env: Readonly<Record<string, string>> = {}) {
   const key = JSON.stringify(env);
   const opened = known.get(key) ?? openedWith(env);
   known.set(key, opened);
+  opened.use();
   before(() => opened.open(), limits);
   after(() => opened.close(), limits);
 
