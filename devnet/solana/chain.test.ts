@@ -382,3 +382,18 @@ test('the largest holdings of a token come first, at each commitment, and of no 
   assert.deepEqual(await held('confirmed'), ['5000000 5']);
   await assert.rejects(chain.rpc.getTokenLargestAccounts(clockSysvar).send(), /find mint/);
 });
+
+test('calls in one request are answered each by its id', async (context) => {
+  const chain = await startChain(context);
+  const asked = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'getSlot', params: [] }));
+  const answer = await fetch(chain.info.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(asked),
+  });
+  const replies = (await answer.json()) as { id: number; result: number }[];
+  assert.deepEqual(
+    replies.map(({ id, result }) => [id, result > 0]),
+    asked.map(({ id }) => [id, true]),
+  );
+});

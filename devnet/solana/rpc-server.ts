@@ -129,7 +129,7 @@ function answerText(answer: Answer, text: string): string | null {
   if (request.length > mostBatch) {
     return toJson(failure(null, rpcCodes.invalidRequest, `at most ${mostBatch} calls at a time`));
   }
-  return toJson(request.map(answer).filter((reply) => reply !== null));
+  return toJson(request.map((each) => answer(each)).filter((reply) => reply !== null));
 }
 
 function failure(id: unknown, code: number, message: string, data?: unknown): object {
