@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Hex } from 'viem';
 import { callsIn, evmDeployment } from '../../chains/evm/plan.ts';
+import { ParleyError } from '../../core/errors.ts';
 import { keeperSums } from '../db/keeper-attempts.ts';
 import { spentOnEach } from '../db/keeper-rides.ts';
 import { evm, must } from '../settle/testing/world.ts';
@@ -67,6 +68,14 @@ const ownOn = async (deal: Deal) =>
   (await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm);
 const accountsOf = (deals: readonly Deal[]) => deals.map(({ maker }) => maker.accountId);
 const longOf = async (deal: Deal) => (await swapOf(deal)).legs.b;
+const goAlone = async (deals: readonly Deal[]) => {
+  const [found] = await desk.deps.db.rows<{ alone: boolean }>({
+    name: 'test_alone',
+    text: 'select bool_and(alone) as alone from keeper_jobs where chain = $1 and swap_id = any($2)',
+    values: [evm, deals.map(({ id }) => id)],
+  });
+  return found?.alone;
+};
 const sent = async (txid: string) => {
   const { input } = await desk.client(evm).getTransaction({ hash: txid as Hex });
   return callsIn(input, evmDeployment(31_337));
@@ -80,6 +89,20 @@ test(
     const since = dayOf(desk.deps.now());
     const all = { chain: evm, since, accountId: null, except: null };
     const before = (await keeperSums(desk.deps.db, all)).spent;
+    const refused: string[] = [];
+    const sign: Gas['account']['sign'] = async ({ verb }) => {
+      refused.push(verb);
+      throw new ParleyError('fee_above_limit', 'fees are too high now', {});
+    };
+    gas.account = { ...given.account, sign };
+    await hurry(desk);
+    await keep(desk);
+    gas.account = given.account;
+    const [together, alone] = ['claimMany', 'claim'].map((verb) =>
+      refused.filter((each) => each === verb),
+    );
+    assert.ok(together?.length, 'in lanes of their own all may lead');
+    assert.equal(alone?.length, together.length, 'each leader is tried alone, once');
     await passes(3);
     const claims = await Promise.all(deals.map(longOf));
     assert.deepEqual(
@@ -122,9 +145,23 @@ test('where one payment would fail each goes alone, and so from then on', limits
     ['claimed', 'funded', 'claimed'],
   );
   assert.notEqual(first.claimTx, third.claimTx);
+  assert.equal(await goAlone(deals), true);
   await rpc('anvil_setCode', [refusing, '0x']);
   await passes(3);
   assert.equal((await longOf(deals[1] as Deal)).claimedBy, 'keeper');
+});
+
+test('what a chain says would leave some of it is broken up, too', limits, async () => {
+  const deals = await shown(2);
+  const quote: Gas['account']['quote'] = async (work, signal) => {
+    if (work.verb !== 'claimMany') return given.account.quote(work, signal);
+    throw new ParleyError('nothing_there', 'it would settle 1 of 2', {});
+  };
+  gas.account = { ...given.account, quote };
+  await passes();
+  assert.equal(await goAlone(deals), true);
+  gas.account = given.account;
+  await passes(2);
 });
 
 test('one that fails on chain is made up for by each alone', limits, async () => {
@@ -260,8 +297,15 @@ test(
   },
 );
 
-test('a claim that is short of time rides on nothing', limits, async () => {
+test('neither dust nor a claim that is short of time rides on another', limits, async () => {
   const deals = await shown(3);
+  const dust = await agree(desk, { longAmount: 2n * 10n ** 14n });
+  await fundBoth(desk, dust);
+  gas.dailyCap = 0n;
+  await claimOwn(desk, dust);
+  await deepen(desk);
+  await keep(desk);
+  gas.dailyCap = ether;
   const address = (await longOf(deals[1] as Deal)).escrow;
   // As far as the keeper knows: the chain has its own.
   const { timelock } = (await longOf(deals[1] as Deal)) as { timelock: number };
@@ -274,13 +318,25 @@ test('a claim that is short of time rides on nothing', limits, async () => {
     });
   await setTimelock(Math.floor(desk.deps.now() / 1_000) + 500);
   await hurry(desk);
+  // In hand elsewhere: it leads nothing itself.
+  await desk.deps.db.rows({
+    name: 'test_in_hand',
+    text: 'update keeper_jobs set due_at = $2 where swap_id = $1',
+    values: [dust.id, new Date(desk.deps.now() + 10_000)],
+  });
+  const rpc = desk.rpc(evm);
+  await rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(8n * 10n ** 9n).toString(16)}`]);
+  await desk.dev.mine(evm, 1);
   await keep(desk);
-  const legs = (await Promise.all(deals.map(ownOn))).flat();
+  const legs = (await Promise.all([...deals, dust].map(ownOn))).flat();
   assert.equal(legs.length, 1, 'the two others');
   assert.equal((await sent(legs[0]?.txid ?? '')).length, 2);
   await setTimelock(timelock);
+  await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
   await passes(3);
-  assert.equal((await longOf(deals[1] as Deal)).claimedBy, 'keeper');
+  for (const deal of [deals[1] as Deal, dust]) {
+    assert.equal((await longOf(deal)).claimedBy, 'keeper', 'later each lands');
+  }
 });
 
 test('refunds that are due together are one transaction, too', limits, async () => {

@@ -26,6 +26,7 @@ import { within } from '../time-limit.ts';
 import * as bounds from './bounds.ts';
 import { fillGaps } from './gaps.ts';
 import type { Gas } from './gas.ts';
+import { isPassing } from './sign.ts';
 import { TooShort } from './sign-job.ts';
 import { dayOf } from './spending.ts';
 import { tend } from './tend.ts';
@@ -221,8 +222,8 @@ function restOf(job: Job, error: unknown): { seconds: number; failure: string } 
   const backoff = bounds.firstBackoffSeconds * 2 ** Math.min(job.failures, 20);
   const most = bounds.longestBackoffSeconds[job.purpose];
   const failure = error instanceof ParleyError ? error.code : 'fault';
-  const passing = ['overloaded', 'chain_timeout', 'chain_unavailable', 'nothing_there'];
-  const seconds = passing.includes(failure) ? bounds.firstBackoffSeconds : Math.min(backoff, most);
+  const isSoon = failure === 'nothing_there' || (error instanceof ParleyError && isPassing(error));
+  const seconds = isSoon ? bounds.firstBackoffSeconds : Math.min(backoff, most);
   return { seconds, failure };
 }
 
