@@ -1,5 +1,6 @@
 // An EVM chain behind the interface that every chain keeps. One for each chain id.
 
+import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter, WatchedEscrow } from '../adapter.ts';
 import { kitOf } from '../kit/adapter.ts';
 import type { Rpc } from '../rpc.ts';
@@ -16,6 +17,7 @@ import { checkNodes } from './identity.ts';
 import { inspect } from './inspect.ts';
 import { lanesOf } from './lanes.ts';
 import { launchesOf } from './launches.ts';
+import { balanceAt } from './node.ts';
 import { evmContract, evmEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
 import * as signing from './signing.ts';
@@ -70,6 +72,8 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     ...kit.asked({
       mustAgree,
       preflight,
+      held: ({ rpc }, { token, refund }: EscrowTerms, signal) =>
+        balanceAt(rpc, token, refund.address, 'latest', signal),
       ...shortage,
       spendGas,
       untriedGas: untriedSpend,

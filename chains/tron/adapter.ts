@@ -10,6 +10,7 @@ import { parseTronAddress } from './address.ts';
 import { look, mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
+import { heldBy } from './energy.ts';
 import { shortage } from './fees.ts';
 import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
@@ -65,6 +66,7 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     ...kit.asked({
       mustAgree,
       preflight,
+      held: (of, terms: EscrowTerms, signal) => heldBy(of, terms, terms.refund.address, signal),
       ...shortage,
       buildFund,
       buildClaim,
