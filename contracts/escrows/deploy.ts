@@ -8,7 +8,7 @@
 // the pinned init code, and its words were written by nothing else.
 
 import { parseArgs } from 'node:util';
-import type { Address, Hex } from 'viem';
+import { type Address, BaseError, type Hex } from 'viem';
 import {
   codeHashAt,
   DeploymentError,
@@ -18,7 +18,13 @@ import {
   sendThroughDeployer,
 } from '../evm/create2.ts';
 import { isEntry } from '../evm/entry.ts';
-import { escrowRecords, escrowRecordsOf, isNetworkName, writeRecord } from '../records.ts';
+import {
+  escrowRecords,
+  escrowRecordsOf,
+  isNetworkName,
+  recordFile,
+  writeRecord,
+} from '../records.ts';
 import { deployment, escrowsAbi, initCode } from './artifacts/abi.ts';
 import { domainOf } from './ids.ts';
 import { evmRecordFault, evmRecordOf } from './record.ts';
@@ -143,12 +149,18 @@ async function main(args: string[]): Promise<void> {
 }
 
 async function deployAndRecord({ rpcUrl, records, ...asked }: Asked): Promise<void> {
-  const done = await deployContracts({ rpcUrl, privateKey: deployerKey() });
-  const { chainId, contract, txHash } = done;
+  const there = await verifyDeployment({ rpcUrl });
+  const { chainId, contract } = there;
+  const send = () => deployContracts({ rpcUrl, privateKey: deployerKey() });
+  const txHash = there.ok ? null : (await send()).txHash;
   const how = txHash === null ? 'was there already' : `deployed by ${txHash}`;
   process.stdout.write(`chain ${chainId}: ${contract} ${how}\n`);
-  const [known] = escrowRecordsOf(records, { family: 'evm', network: null, chainId });
-  if (txHash === null && known !== undefined && asked.transaction === null) return;
+  const named = escrowRecordsOf(records, { family: 'evm', network: null, chainId });
+  const known = named.find(({ network }) => network === (asked.network ?? network));
+  if (txHash === null && known !== undefined && asked.transaction === null) {
+    process.stdout.write(`recorded in ${recordFile(known.network, records)}\n`);
+    return;
+  }
   const network = asked.network ?? known?.network ?? `evm-${chainId}`;
   const record = await evmRecordOf({ rpcUrl }, network, txHash ?? asked.transaction);
   process.stdout.write(`written to ${writeRecord(record, records)}\n`);
@@ -172,9 +184,18 @@ async function isAsRecorded(
   return faults.every((fault) => fault === null);
 }
 
+/** Viem's own message repeats the transaction: 19 000 digits of init code. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof BaseError) {
+    const { details, shortMessage } = error;
+    return details === '' ? shortMessage : `${shortMessage} (${details.slice(0, 300)})`;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
 if (isEntry(import.meta.url)) {
   main(process.argv.slice(2)).catch((error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${sentenceOf(error)}\n`);
     process.exitCode = 1;
   });
 }

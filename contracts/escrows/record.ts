@@ -49,8 +49,11 @@ export async function evmRecordFault(
     return `the node is of chain ${chainId}, not ${record.chainId} as recorded`;
   }
   if (record.contract !== address) return `${record.contract} is recorded, ${address} is pinned`;
-  if (`0x${record.sha256}` !== pinned.sha256)
-    return `${record.sha256} is recorded: other init code`;
+  if (record.family !== 'evm') return `a record of ${record.family}, and not of evm`;
+  if (`0x${record.sha256}` !== pinned.sha256 || record.bytes !== pinned.bytes) {
+    const recorded = `${record.sha256} of ${record.bytes} bytes is recorded`;
+    return `${recorded}: other init code than ${pinned.sha256.slice(2)} of ${pinned.bytes}`;
+  }
   const made = await madeIn(client, record.transaction as Hex);
   if (typeof made === 'string') return made;
   return madeFault(record, made);
