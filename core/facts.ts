@@ -34,6 +34,14 @@ export type EscrowFacts = {
    * escrow has its lane, or its account is closed. The rest is what was known before.
    */
   readonly outcome?: 'unknown';
+  readonly rentLeft?: RentLeft;
+};
+
+/** Solana: what a claim left of its funder's own in the escrow's account. */
+export type RentLeft = {
+  readonly lamports: bigint;
+  /** Unix seconds from which a refund takes it; null: at once. */
+  readonly from: number | null;
 };
 
 export const nothingSeen: EscrowFacts = {
