@@ -7,7 +7,7 @@ import { once } from '../sources.ts';
 import { firstFrom } from './block-time.ts';
 import { type Http, jsonRpcPath } from './http.ts';
 import type { Block } from './node.ts';
-import { bareAddress } from './plan.ts';
+import { bareAddress, deploymentOf } from './plan.ts';
 import { ourTopics, verbOfTopic } from './topics.ts';
 import {
   type Event,
@@ -113,7 +113,7 @@ async function search(
   signal: AbortSignal,
 ): Promise<void> {
   const { address: escrow, since, terms } = watched;
-  const contract = bareAddress(watch.deployment.contract);
+  const contract = bareAddress(deploymentOf(watch, terms).contract);
   const first = await firstFrom(watch, since - slackSeconds, head, signal);
   const fundBefore = terms.fundBefore ?? Number.POSITIVE_INFINITY;
   const lastFunding = (await firstFrom(watch, fundBefore, head, signal))?.number ?? head.number;
