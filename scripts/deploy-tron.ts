@@ -20,7 +20,6 @@ import { type Http, httpClient, TronRefusal } from '../chains/tron/http.ts';
 import { tronFault } from '../chains/tron/identity.ts';
 import { chainIdOf, headBlock, infoOf, knows, sendHex } from '../chains/tron/node.ts';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
-import { encodeFields } from '../chains/tron/protobuf.ts';
 import { readTronSigned, signTronTransaction } from '../chains/tron/signed.ts';
 import { referenceTo } from '../chains/tron/transaction.ts';
 import { initCode } from '../contracts/escrows/artifacts/abi.ts';
@@ -33,6 +32,7 @@ import {
   recordFile,
   writeRecord,
 } from '../contracts/records.ts';
+import { encodeFields } from '../contracts/tron/protobuf.ts';
 import { ParleyError } from '../core/errors.ts';
 import { Misused, parsed, understood, wholeNumber } from './command.ts';
 import { tronRecordFault, tronRecordOf } from './tron-record.ts';

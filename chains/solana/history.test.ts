@@ -117,8 +117,9 @@ test(
       await later(150);
       return unreadable;
     };
-    const crowd = crowdOf(escrow, { above: 250, answer });
+    const crowd = crowdOf(escrow, { above: 250, shallow: 400, answer });
     const adapter = await among(context, world, crowd, { historyWaitMs: 6_000 });
+    adapter.watch([escrow]);
     let found: string | null = null;
     for (let looks = 0; found === null && looks < 15; looks += 1) {
       ({ secret: found } = await adapter.readEscrow(escrow, anyTime()));

@@ -7,9 +7,15 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
+import {
+  bytesOf,
+  decodeFields,
+  type Field,
+  intOf,
+  type Shape,
+} from '../../contracts/tron/protobuf.ts';
 import { tronAddressOf } from './address.ts';
 import type { TronOrigin } from './plan.ts';
-import { bytesOf, decodeFields, type Field, intOf, type Shape } from './protobuf.ts';
 import { anyShape, contractShape, rawShape } from './signed.ts';
 
 export const createType = 30n;

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
+import { bytesOf, decodeFields } from '../../contracts/tron/protobuf.ts';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
@@ -16,7 +17,6 @@ import { type TronGasPolicy, tronGasPolicies } from './gas-policy.ts';
 import { accountOf, tokenBalance } from './node.ts';
 import { callsIn, claimCall, tronEscrow } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
-import { bytesOf, decodeFields } from './protobuf.ts';
 import { readTronSigned } from './signed.ts';
 import {
   anyone,

@@ -4,11 +4,18 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import {
+  bytesOf,
+  decodeFields,
+  encodeFields,
+  type Field,
+  intOf,
+  type Shape,
+} from '../../contracts/tron/protobuf.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Signed } from '../material.ts';
 import { keyHashOf } from '../recoverable.ts';
 import { tronAddressOf } from './address.ts';
-import { bytesOf, decodeFields, encodeFields, type Field, intOf, type Shape } from './protobuf.ts';
 
 /** java-tron refuses transactions above 500 KiB. */
 const mostBytes = 500 * 1_024;

@@ -8,7 +8,7 @@
 // the pinned init code, and its words were written by nothing else.
 
 import { parseArgs } from 'node:util';
-import type { Address, Hex } from 'viem';
+import { type Address, BaseError, type Hex } from 'viem';
 import {
   codeHashAt,
   DeploymentError,
@@ -18,7 +18,13 @@ import {
   sendThroughDeployer,
 } from '../evm/create2.ts';
 import { isEntry } from '../evm/entry.ts';
-import { escrowRecords, escrowRecordsOf, isNetworkName, writeRecord } from '../records.ts';
+import {
+  escrowRecords,
+  escrowRecordsOf,
+  isNetworkName,
+  recordFile,
+  writeRecord,
+} from '../records.ts';
 import { escrowsAbi, initCode } from './artifacts/abi.ts';
 import { domainOf } from './ids.ts';
 import { evmRecordFault, evmRecordOf } from './record.ts';
@@ -152,13 +158,19 @@ async function main(args: string[]): Promise<void> {
 }
 
 async function deployAndRecord({ rpcUrl, records, shard, ...asked }: Asked): Promise<void> {
-  const done = await deployContracts({ rpcUrl, privateKey: deployerKey() }, shard);
-  const { chainId, contract, txHash } = done;
+  const there = await verifyDeployment({ rpcUrl }, shard);
+  const { chainId, contract } = there;
+  const send = () => deployContracts({ rpcUrl, privateKey: deployerKey() }, shard);
+  const txHash = there.ok ? null : (await send()).txHash;
   const how = txHash === null ? 'was there already' : `deployed by ${txHash}`;
   process.stdout.write(`chain ${chainId}: ${contract} ${how}\n`);
   const all = escrowRecordsOf(records, { family: 'evm', network: null, chainId });
-  const known = all.find((each) => each.contract === contract);
-  if (txHash === null && known !== undefined && asked.transaction === null) return;
+  const named = all.filter((each) => each.contract === contract);
+  const known = named.find(({ network }) => network === (asked.network ?? network));
+  if (txHash === null && known !== undefined && asked.transaction === null) {
+    process.stdout.write(`recorded in ${recordFile(known.network, records)}\n`);
+    return;
+  }
   const usual = shard === 0 ? `evm-${chainId}` : `evm-${chainId}-shard-${shard}`;
   const network = asked.network ?? known?.network ?? usual;
   const record = await evmRecordOf({ rpcUrl }, network, txHash ?? asked.transaction, shard);
@@ -184,9 +196,18 @@ async function isAsRecorded(
   return faults.every((fault) => fault === null);
 }
 
+/** Viem's own message repeats the transaction: 19 000 digits of init code. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof BaseError) {
+    const { details, shortMessage } = error;
+    return details === '' ? shortMessage : `${shortMessage} (${details.slice(0, 300)})`;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
 if (isEntry(import.meta.url)) {
   main(process.argv.slice(2)).catch((error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${sentenceOf(error)}\n`);
     process.exitCode = 1;
   });
 }

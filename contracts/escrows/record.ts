@@ -53,8 +53,11 @@ export async function evmRecordFault(
   }
   const instance = shardAt(record.contract);
   if (instance === null) return `${record.contract} is recorded, no shard of what is pinned`;
-  if (`0x${record.sha256}` !== pinned.sha256)
-    return `${record.sha256} is recorded: other init code`;
+  if (record.family !== 'evm') return `a record of ${record.family}, and not of evm`;
+  if (`0x${record.sha256}` !== pinned.sha256 || record.bytes !== pinned.bytes) {
+    const recorded = `${record.sha256} of ${record.bytes} bytes is recorded`;
+    return `${recorded}: other init code than ${pinned.sha256.slice(2)} of ${pinned.bytes}`;
+  }
   const made = await madeIn(client, record.transaction as Hex, instance);
   if (typeof made === 'string') return made;
   return madeFault(record, made);

@@ -5,6 +5,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { createBase58check } from '@scure/base';
+import { readFields, type Field as WireField, writeFields } from '../../contracts/tron/protobuf.ts';
 
 export type Kind = 'bytes' | 'address' | 'string' | 'int' | 'bool';
 export type Enum = { readonly names: Readonly<Record<number, string>> };
@@ -28,22 +29,10 @@ export class FormatError extends Error {
 }
 
 const base58check = createBase58check(sha256);
-const VARINT = 0;
-const LENGTH = 2;
 const utf8 = new TextEncoder();
 
 export function base58Address(bytes: Uint8Array): string {
   return base58check.encode(bytes);
-}
-
-function varint(value: bigint): number[] {
-  const out: number[] = [];
-  let rest = BigInt.asUintN(64, value);
-  while (rest > 127n) {
-    out.push(Number(rest & 127n) | 128);
-    rest >>= 7n;
-  }
-  return [...out, Number(rest)];
 }
 
 function isMessage(kind: Field['kind']): kind is { message: () => Schema } {
@@ -63,64 +52,50 @@ function payload({ kind }: Field, value: Value): Uint8Array | bigint {
 
 /** As generated code does: by field number, without defaults; a message that is set is written. */
 export function encode(schema: Schema, message: Message): Uint8Array {
-  const out: number[] = [];
   const fields = Object.entries(schema).sort(([, a], [, b]) => a.no - b.no);
-  for (const [name, field] of fields) {
+  const written = fields.flatMap(([name, field]): WireField[] => {
     const value = message[name];
-    if (value === undefined) continue;
-    for (const item of field.repeated ? (value as readonly Value[]) : [value]) {
-      const bytes = payload(field, item);
-      const wire = typeof bytes === 'bigint' ? VARINT : LENGTH;
-      const isDefault = typeof bytes === 'bigint' ? bytes === 0n : bytes.length === 0;
-      if (isDefault && !field.repeated && !isMessage(field.kind)) continue;
-      out.push(...varint(BigInt((field.no << 3) | wire)));
-      if (typeof bytes === 'bigint') out.push(...varint(bytes));
-      else for (const byte of [varint(BigInt(bytes.length)), bytes]) out.push(...byte);
-    }
-  }
-  return Uint8Array.from(out);
+    if (value === undefined) return [];
+    const items = field.repeated ? (value as readonly Value[]) : [value];
+    const kept = field.repeated || isMessage(field.kind);
+    const payloads = items.map((item) => payload(field, item));
+    return payloads.filter((each) => kept || !isDefault(each)).map((each) => [field.no, each]);
+  });
+  return writeFields(written);
 }
 
-type Cursor = { readonly bytes: Uint8Array; at: number };
-
-function readVarint(cursor: Cursor): bigint {
-  let value = 0n;
-  for (let shift = 0n; shift < 70n; shift += 7n) {
-    const byte = cursor.bytes[cursor.at++];
-    if (byte === undefined) throw new FormatError('a varint ends early');
-    value |= BigInt(byte & 127) << shift;
-    if (byte < 128) return BigInt.asUintN(64, value);
+function fieldValue({ no, kind }: Field, value: Uint8Array | bigint): Value {
+  if (typeof value === 'bigint') {
+    if (kind === 'bool') return value !== 0n;
+    if (kind === 'int' || isEnum(kind)) return BigInt.asIntN(64, value);
+  } else {
+    if (isMessage(kind)) return decode(kind.message(), value);
+    if (kind === 'string') return new TextDecoder('utf-8', { fatal: true }).decode(value);
+    if (kind === 'bytes' || kind === 'address') return value.slice();
   }
-  throw new FormatError('a varint of more than ten bytes');
-}
-
-function readPayload(cursor: Cursor, { kind }: Field, wire: number): Value {
-  const wanted = kind === 'int' || kind === 'bool' || isEnum(kind);
-  if (wire !== (wanted ? VARINT : LENGTH)) throw new FormatError(`a field of wire type ${wire}`);
-  const number = readVarint(cursor);
-  if (wanted) return kind === 'bool' ? number !== 0n : BigInt.asIntN(64, number);
-  const end = cursor.at + Number(number);
-  if (end > cursor.bytes.length) throw new FormatError('a field ends early');
-  const bytes = cursor.bytes.slice(cursor.at, end);
-  cursor.at = end;
-  if (isMessage(kind)) return decode(kind.message(), bytes);
-  return kind === 'string' ? new TextDecoder('utf-8', { fatal: true }).decode(bytes) : bytes;
+  throw new FormatError(`field ${no} is of another wire type`);
 }
 
 /** Refuses fields that the schema lacks: a simulator must not carry what it does not understand. */
 export function decode(schema: Schema, bytes: Uint8Array): Message {
   const byNumber = new Map(Object.entries(schema).map(([name, field]) => [field.no, name]));
   const message: Record<string, Value> = {};
-  const cursor: Cursor = { bytes, at: 0 };
-  while (cursor.at < bytes.length) {
-    const tag = Number(readVarint(cursor));
-    const name = byNumber.get(tag >> 3);
-    if (name === undefined) throw new FormatError(`an unknown field ${tag >> 3}`);
+  for (const [number, payload] of fieldsIn(bytes)) {
+    const name = byNumber.get(number);
+    if (name === undefined) throw new FormatError(`an unknown field ${number}`);
     const field = schema[name] as Field;
-    const value = readPayload(cursor, field, tag & 7);
+    const value = fieldValue(field, payload);
     message[name] = field.repeated ? [...((message[name] as Value[]) ?? []), value] : value;
   }
   return message;
+}
+
+function fieldsIn(bytes: Uint8Array): WireField[] {
+  try {
+    return readFields(bytes);
+  } catch (cause) {
+    throw new FormatError((cause as Error).message);
+  }
 }
 
 function itemToJson({ kind }: Field, value: Value, visible: boolean): Json {

@@ -34,26 +34,37 @@ export function fixedNode(context: TestContext, text: string): Promise<string> {
   );
 }
 
-/** What it says is what `lie` makes of the true answer; `status`: of HTTP. */
+/**
+ * What it says is what `lie` makes of the true answer, of each call of a batch; `status`: of HTTP,
+ * where the call is no part of one.
+ */
 export function lyingNode(
   context: TestContext,
   truth: string,
   lie: (call: Call, forward: () => Promise<Record<string, unknown>>) => Promise<object> | object,
 ): Promise<string> {
+  const answered = async (call: Call) => {
+    const forward = async () => {
+      const answer = await fetch(truth, { method: 'POST', body: JSON.stringify(call) });
+      return (await answer.json()) as Record<string, unknown>;
+    };
+    const { status = 200, ...said }: { status?: number } = await lie(call, forward);
+    return { status, said: { jsonrpc: '2.0', id: call.id, ...said } };
+  };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const body = Buffer.concat(chunks).toString('utf8');
-      const call = JSON.parse(body) as Call;
-      const forward = async () => {
-        const answer = await fetch(truth, { method: 'POST', body });
-        return (await answer.json()) as Record<string, unknown>;
-      };
       void (async () => {
-        const { status = 200, ...said }: { status?: number } = await lie(call, forward);
+        const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+        if (Array.isArray(body)) {
+          const all = await Promise.all(body.map((call: Call) => answered(call)));
+          response.end(JSON.stringify(all.map(({ said }) => said)));
+          return;
+        }
+        const { status, said } = await answered(body as Call);
         response.statusCode = status;
-        response.end(JSON.stringify({ jsonrpc: '2.0', id: call.id, ...said }));
+        response.end(JSON.stringify(said));
         // What a test left behind may ask for the truth when there is none any more.
       })().catch(() => response.destroy());
     });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { encodeFields } from '../../../contracts/tron/protobuf.ts';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
 import { freshLane } from '../../../core/testing.ts';
@@ -19,7 +20,6 @@ import type { Signed, TronMaterial } from '../../material.ts';
 import { parseTronAddress, tronAddressOf, tronHex } from '../address.ts';
 import { claimCall, fundCalls, refundCall, type TronOrigin, tronEscrow } from '../plan.ts';
 import { tronAddressOfKey } from '../proof.ts';
-import { encodeFields } from '../protobuf.ts';
 import { readTronSigned, signTronTransaction } from '../signed.ts';
 import { referenceTo, type TronCall, tronTransaction } from '../transaction.ts';
 

@@ -1,0 +1,119 @@
+// The wire format of protobuf as TRON's messages need it: varints and length-delimited fields.
+// java-tron hashes its own writing of a message. So `decodeFields` takes only what it would write.
+// Pure. https://protobuf.dev/programming-guides/encoding/
+
+import { concatBytes, equalBytes } from '@noble/curves/utils.js';
+
+/** A field: its number, and an integer or bytes (a text, a message). */
+export type Field = readonly [number, bigint | Uint8Array];
+
+const varintWire = 0;
+const bytesWire = 2;
+const int64Bits = 64n;
+/** Of ten bytes seven bits each. */
+const mostShift = 63n;
+
+function varint(value: bigint): Uint8Array {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
+  return Uint8Array.of(...bytes, Number(rest));
+}
+
+/** Writes all fields in the given order; a negative integer as its 64 bits. */
+export function writeFields(fields: readonly Field[]): Uint8Array {
+  const parts = fields.flatMap(([number, value]) => {
+    const isInteger = typeof value === 'bigint';
+    const tag = varint(BigInt((number << 3) | (isInteger ? varintWire : bytesWire)));
+    if (isInteger) return [tag, varint(BigInt.asUintN(Number(int64Bits), value))];
+    return [tag, varint(BigInt(value.length)), value];
+  });
+  return concatBytes(...parts);
+}
+
+/** Writes fields in the given order. Zeros are left out, as are empty bytes: they are defaults. */
+export function encodeFields(fields: readonly Field[]): Uint8Array {
+  for (const [, value] of fields) {
+    if (typeof value !== 'bigint') continue;
+    if (value < 0n || value >> (int64Bits - 1n) > 0n) throw new RangeError(`${value} as an int64`);
+  }
+  return writeFields(
+    fields.filter(([, value]) => (typeof value === 'bigint' ? value > 0n : value.length > 0)),
+  );
+}
+
+/** Reads all fields, in whatever order and form. Throws an Error of a few words. */
+export function readFields(bytes: Uint8Array): Field[] {
+  const fields: Field[] = [];
+  let at = 0;
+  const next = (): bigint => {
+    let value = 0n;
+    for (let shift = 0n; shift <= mostShift; shift += 7n) {
+      const byte = bytes[at];
+      if (byte === undefined) throw new Error('its protobuf ends early');
+      at += 1;
+      value |= BigInt(byte & 127) << shift;
+      if (byte < 128) return value;
+    }
+    throw new Error('a number in it has more than ten bytes');
+  };
+  while (at < bytes.length) {
+    const tag = Number(next());
+    const [number, wire] = [tag >> 3, tag & 7];
+    if (wire !== varintWire && wire !== bytesWire) {
+      throw new Error(`its field ${number} is of another type`);
+    }
+    const value = next();
+    if (wire === varintWire) {
+      fields.push([number, value]);
+      continue;
+    }
+    if (value > BigInt(bytes.length - at)) throw new Error('its protobuf ends early');
+    fields.push([number, bytes.subarray(at, at + Number(value))]);
+    at += Number(value);
+  }
+  return fields;
+}
+
+/** Which fields a message may have; a repeated one may come more than once. */
+export type Shape = Readonly<Record<number, 'int' | 'bytes' | 'message' | 'repeated bytes'>>;
+
+/**
+ * Reads a message. Throws an Error of a few words on anything that is not exactly how it would be
+ * written again: unknown fields, another order, defaults and long varints written out.
+ */
+export function decodeFields(bytes: Uint8Array, shape: Shape): Field[] {
+  const fields = readFields(bytes);
+  let before = 0;
+  for (const [number, value] of fields) {
+    const kind = shape[number];
+    if (kind === undefined) throw new Error(`it has an unknown field ${number}`);
+    if (number < before || (number === before && kind !== 'repeated bytes')) {
+      throw new Error(`its field ${number} is out of place`);
+    }
+    before = number;
+    if ((typeof value === 'bigint') !== (kind === 'int')) {
+      throw new Error(`its field ${number} is of another type`);
+    }
+    if (typeof value !== 'bigint') {
+      if (value.length === 0 && kind === 'bytes') {
+        throw new Error(`its field ${number} is empty and yet written`);
+      }
+    } else if (value === 0n) throw new Error(`its field ${number} is zero and yet written`);
+    else if (value >> (int64Bits - 1n) > 0n) throw new Error('a number in it is too large');
+  }
+  if (!equalBytes(writeFields(fields), bytes)) {
+    throw new Error('a number in it is written too long');
+  }
+  return fields;
+}
+
+export function bytesOf(fields: readonly Field[], number: number): Uint8Array {
+  const value = fields.find(([each]) => each === number)?.[1];
+  return value instanceof Uint8Array ? value : new Uint8Array();
+}
+
+export function intOf(fields: readonly Field[], number: number): bigint {
+  const value = fields.find(([each]) => each === number)?.[1];
+  return typeof value === 'bigint' ? value : 0n;
+}
