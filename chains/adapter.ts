@@ -139,13 +139,17 @@ export type LaneState = {
   readonly isOpen: boolean;
 };
 
-/** The lanes of a chain whose escrows one contract holds. */
+/** The lanes of a chain whose escrows lie in contracts, each of which has words of its own. */
 export type Lanes = {
-  /** Lanes belong to it: another contract has words of its own. */
-  readonly contract: string;
-  /** Lanes of one funder by their numbers (`Lane.number`), at most 100. */
+  /** All that may hold money. */
+  readonly contracts: readonly string[];
+  /** Those of them that take new escrows. */
+  readonly open: readonly string[];
+  /** The one of `open` that a new escrow of this funder goes to. */
+  contractFor(funder: string): string;
+  /** Lanes of one funder in a contract by their numbers (`Lane.number`), at most 100. */
   read(
-    funder: string,
+    of: { readonly contract: string; readonly funder: string },
     numbers: readonly string[],
     signal: AbortSignal,
   ): Promise<readonly LaneState[]>;
@@ -157,7 +161,6 @@ export type SigningReads = {
   separator(token: string, signal: AbortSignal): Promise<string | null>;
   /** nonces() of a token with permits; null: it has none. */
   permitNonce(token: string, owner: string, signal: AbortSignal): Promise<bigint | null>;
-  balance(token: string, owner: string, signal: AbortSignal): Promise<bigint>;
   /** null where the call works now, without a value; else why not. */
   trial(call: EvmCall, from: string, signal: AbortSignal): Promise<string | null>;
 };
@@ -215,6 +218,12 @@ export type ChainAdapter = {
    * and looks at nothing that the funder could change: it must not be able to stop a reveal.
    */
   preflight(terms: EscrowTerms, about: About, signal: AbortSignal): Promise<void>;
+
+  /**
+   * What the funder has of the asset. Absent where no approval is paid before a funding: there the
+   * preflight of the funding tells when it is too little.
+   */
+  held?(terms: EscrowTerms, signal: AbortSignal): Promise<bigint>;
 
   /**
    * Whether the parties of a leg can pay for what they have to send; where a chain asks for more

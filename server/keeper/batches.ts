@@ -105,6 +105,8 @@ async function beside(on: On, mostInBatch: number): Promise<readonly Rideable[]>
     const createdAt = Math.floor(each.createdAt.getTime() / 1000);
     const grace = graceOf(job.verb, gas.graces, each.terms.timelock, clock);
     if (wall < createdAt + grace || isShortOfTime(on, each.terms)) continue;
+    // A batch is one call of one contract.
+    if (each.terms.lane?.contract !== escrow.terms.lane?.contract) continue;
     const payment = paymentOf(on, each.terms);
     if (!payments.has(payment) && payments.size >= mostPayments) continue;
     payments.add(payment);

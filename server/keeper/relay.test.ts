@@ -112,7 +112,7 @@ test('what is reserved for relays pays for nothing else', limits, async () => {
   const [kept] = await attemptsOn(desk, sleeping, evm2);
   assert.deepEqual(must(await relay(sleeping)), { relayed: true, txid: kept?.txid });
   const promised = (await jobsOf(desk, sleeping)).find(({ chain }) => chain === evm2);
-  assert.equal(promised?.purpose, 'relay', 'what the keeper has under way is promised from then on');
+  assert.equal(promised?.purpose, 'relay', 'promised from then on');
   await passes(desk);
   assert.equal((await swapOf(sleeping)).legs.a.claimedBy, 'keeper');
   for (const deal of deals) assert.equal((await swapOf(deal)).legs.a.claimedBy, 'keeper');

@@ -7,6 +7,7 @@ import type { ChainAdapter } from '../../../chains/adapter.ts';
 import type { EvmAdapter } from '../../../chains/evm/adapter.ts';
 import { createEvmGasAccount } from '../../../chains/evm/gas-account.ts';
 import { evmGasPolicies } from '../../../chains/evm/gas-policy.ts';
+import type { EvmContracts } from '../../../chains/evm/plan.ts';
 import { parseGasKey } from '../../../chains/gas-keys.ts';
 import type { ChainKey } from '../../../core/families.ts';
 import { hashlockOf } from '../../../core/hashlock.ts';
@@ -54,6 +55,8 @@ export type DeskOptions = {
   /** Chains that it has the key of; default: both. */
   readonly on?: readonly ChainKey[];
   readonly gas?: Partial<Omit<Gas, 'account'>>;
+  /** Of `evm`. */
+  readonly contracts?: EvmContracts;
 };
 
 const quietGas = {
@@ -82,8 +85,8 @@ function gasOn(
 
 /** Another server of the same market: its own adapters, application and keeper. */
 export async function anotherDesk(world: World, options: DeskOptions): Promise<Desk> {
-  const { key = randomBytes(32).toString('hex') } = options;
-  const adapters = freshAdapters(world.infos, world.deps.now);
+  const { key = randomBytes(32).toString('hex'), contracts = {} } = options;
+  const adapters = freshAdapters(world.infos, world.deps.now, contracts);
   const gas = gasOn(adapters, { ...options, key });
   const parts = { ...world.deps, adapters, gas };
   const keeper = createKeeper(parts);
