@@ -224,6 +224,8 @@ test('from its text on a leg moves for nobody; before it, it does', async () => 
     const sentence = refused(await moveBy(party, deal), 409, 'addresses_fixed');
     assert.match(sentence, new RegExp(`${fundBefore}`));
   }
+  const { address } = deal.taker.evmAccount;
+  must(await deal.taker.post(`/v1/swaps/${deal.id}/address`, { chain: evm, address }));
   // What was signed for the escrow that it moved off opens nothing here.
   const old = { relay: true, signature, escrow };
   refused(await deal.taker.post(legOf(deal, 'b', 'fund'), old), 409, 'escrow_moved');
