@@ -136,13 +136,17 @@ export type LaneState = {
   readonly isOpen: boolean;
 };
 
-/** The lanes of a chain whose escrows one contract holds. */
+/** The lanes of a chain whose escrows lie in contracts, each of which has words of its own. */
 export type Lanes = {
-  /** Lanes belong to it: another contract has words of its own. */
-  readonly contract: string;
-  /** Lanes of one funder by their numbers (`Lane.number`), at most 100. */
+  /** All that may hold money. */
+  readonly contracts: readonly string[];
+  /** Those of them that take new escrows. */
+  readonly open: readonly string[];
+  /** The one of `open` that a new escrow of this funder goes to. */
+  contractFor(funder: string): string;
+  /** Lanes of one funder in a contract by their numbers (`Lane.number`), at most 100. */
   read(
-    funder: string,
+    of: { readonly contract: string; readonly funder: string },
     numbers: readonly string[],
     signal: AbortSignal,
   ): Promise<readonly LaneState[]>;

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
+import { shardOf } from '../../contracts/escrows/shards.ts';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { legStatus, nothingSeen } from '../../core/facts.ts';
 import type { EvmMaterial } from '../material.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
 import { claimCall, evmDeployment, fundCalls } from './plan.ts';
 import { evmChains } from './policy.ts';
-import { accounts, send, startAnvil, type TestChain } from './testing/anvil.ts';
+import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { hangingNode, lyingNode } from './testing/nodes.ts';
 import {
   anyone,
@@ -321,6 +323,14 @@ test('a chain without the contract, or with a copy of another chain’s, is not 
   const copied = adapterOf({ contract: address });
   await assert.rejects(copied.open(signal()), refuses('chain_unavailable', /another chain id/));
   await chain.client.setCode({ address, bytecode: '0x' });
+  // The very code, made by who could have made it write open escrows first.
+  const made = adapterOf({ contract: await deploy(chain, initCode) });
+  await assert.rejects(
+    made.open(signal()),
+    refuses('chain_unavailable', /no address that the pinn/),
+  );
+  const two = adapterOf({ shards: [shardOf(1).address] });
+  await assert.rejects(two.open(signal()), refuses('chain_unavailable', /no escrow contract/));
 });
 
 test('a node that hangs ends in chain_timeout, one that is gone in chain_unavailable', async () => {

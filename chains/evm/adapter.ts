@@ -2,6 +2,7 @@
 
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter, WatchedEscrow } from '../adapter.ts';
+import { contractsOf, openContracts } from '../escrows/plan.ts';
 import { kitOf } from '../kit/adapter.ts';
 import type { Rpc } from '../rpc.ts';
 import { parseEvmAddress } from './address.ts';
@@ -18,7 +19,7 @@ import { inspect } from './inspect.ts';
 import { lanesOf } from './lanes.ts';
 import { launchesOf } from './launches.ts';
 import { balanceAt } from './node.ts';
-import { evmContract, evmEscrow } from './plan.ts';
+import { contractFor, type EvmDeployment, evmContract, evmEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
 import * as signing from './signing.ts';
 import { spendGas } from './spend-gas.ts';
@@ -29,6 +30,7 @@ export type { EvmAdapterOptions } from './watch.ts';
 export type EvmAdapter = ChainAdapter & {
   readonly family: 'evm';
   readonly chainId: number;
+  readonly deployment: EvmDeployment;
   /** See ChainAdapter: never left out here. With one node it always agrees. */
   mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
   /** For proofs by contract wallets of this chain (proof.ts). */
@@ -64,7 +66,13 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     plan: (terms) => evmEscrow(terms, deployment),
     signing: kit.asked(signing),
     readSigned: (signed) => readSigned(watch, signed),
-    lanes: { contract: deployment.contract, read: kit.opened(lanesOf(node, deployment)) },
+    deployment,
+    lanes: {
+      contracts: contractsOf(deployment),
+      open: openContracts(deployment),
+      contractFor: (funder) => contractFor(funder, deployment),
+      read: kit.opened(lanesOf(node)),
+    },
     ways: fundWaysOf(watch, kit.opened),
     launches: launchesOf(watch, policy.normal.confirmations, kit.opened),
     hashlocks: hashlocksOf(watch, kit.opened),

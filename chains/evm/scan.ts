@@ -6,7 +6,7 @@ import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
 import { firstHeight } from '../kit/heights.ts';
 import { RpcError } from '../rpc.ts';
 import { blockAt, headBlock, type Log, type LogFilter, logsOf, refused } from './node.ts';
-import { idOfEscrow } from './plan.ts';
+import { deploymentOf, idOfEscrow } from './plan.ts';
 import { type Known, noteLog, type Watch } from './watch.ts';
 
 /** Requests for logs in one call: at 10 000 blocks each, a month of half-second blocks. */
@@ -72,12 +72,12 @@ export async function scanEscrow(
   to: number,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  const { address, requiredConfirmations, since } = known.watched;
+  const { address, requiredConfirmations, since, terms } = known.watched;
   const from =
     known.scannedTo === null
       ? await firstBlock(watch, since, signal)
       : Math.max(0, scannedTo(watch, known) - reorgMargin - requiredConfirmations);
-  const { contract } = watch.deployment;
+  const { contract } = deploymentOf(watch, terms);
   const filters = [{ address: contract, topics: [ours, idOfEscrow(address)] }];
   const fresh = new Set<string>();
   await eachRange(watch, filters, from, to, signal, (logs, end) => {

@@ -2,6 +2,7 @@
 
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter, WatchedEscrow } from '../adapter.ts';
+import { contractsOf, openContracts } from '../escrows/plan.ts';
 import type { PowerRules } from '../inspection.ts';
 import { kitOf } from '../kit/adapter.ts';
 import type { Shortage } from '../kit/shortage.ts';
@@ -18,13 +19,14 @@ import { type Http, httpClient } from './http.ts';
 import { checkNodes } from './identity.ts';
 import { lanesOf } from './lanes.ts';
 import { launchesOf } from './launches.ts';
-import { tronContract, tronEscrow } from './plan.ts';
+import { contractFor, type TronDeployment, tronContract, tronEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { newWatch, remember, type TronAdapterOptions, type Watch } from './watch.ts';
 
 export type TronAdapter = Omit<ChainAdapter, 'warnings'> & {
   readonly family: 'tron';
   readonly chainId: number;
+  readonly deployment: TronDeployment;
   /** Its nodes, for whoever else has something to ask of them. */
   readonly node: Http;
   /** See ChainAdapter: never left out here. With one node it always agrees. */
@@ -59,7 +61,13 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     parseAddress: parseTronAddress,
     plan: (terms) => tronEscrow(terms, deployment),
     readSigned: (signed) => readSigned(watch, signed),
-    lanes: { contract: deployment.contract, read: kit.opened(lanesOf(watch)) },
+    deployment,
+    lanes: {
+      contracts: contractsOf(deployment),
+      open: openContracts(deployment),
+      contractFor: (funder) => contractFor(funder, deployment),
+      read: kit.opened(lanesOf(watch)),
+    },
     launches: launchesOf(watch, kit.opened),
     hashlocks: hashlocksOf(watch, kit.opened),
     // What asks the nodes: each is told of the watch, and begins once they are checked.

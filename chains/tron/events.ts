@@ -7,7 +7,7 @@ import { once } from '../sources.ts';
 import { firstFrom } from './block-time.ts';
 import { type Http, jsonRpcPath } from './http.ts';
 import type { Block } from './node.ts';
-import { bareAddress } from './plan.ts';
+import { bareAddress, deploymentOf } from './plan.ts';
 import { ourTopics, verbOfTopic } from './topics.ts';
 import {
   type Event,
@@ -178,11 +178,11 @@ async function rangesOf(
 /** What one request gives of an escrow. */
 async function eventsIn(
   watch: Watch,
-  { address: escrow }: WatchedEscrow,
+  { address: escrow, terms }: WatchedEscrow,
   range: Range,
   signal: AbortSignal,
 ): Promise<Event[]> {
-  const contract = bareAddress(watch.deployment.contract);
+  const contract = bareAddress(deploymentOf(watch, terms).contract);
   const id = escrow.split(':')[1] ?? '';
   const topics = [[...ourTopics], [id]].map((each) => each.map((topic) => `0x${topic}`));
   const events = await eventsOf(watch.http, { address: contract, topics, ...range }, signal);

@@ -28,13 +28,16 @@ after(() => chain.stop());
 
 const legIn = (number: string, counter: number) => newLeg(chain, { lane: { number, counter } });
 
+const contract = () => chain.deployment.contract;
+
 async function read(...numbers: string[]) {
-  const states = await adapter.lanes?.read(funder.address, numbers, AbortSignal.timeout(10_000));
+  const of = { contract: contract(), funder: funder.address };
+  const states = await adapter.lanes?.read(of, numbers, AbortSignal.timeout(10_000));
   return states?.map(({ counter, isOpen }) => [counter, isOpen]);
 }
 
 test('a lane counts its escrows, and is open while the last one holds money', async () => {
-  assert.equal(adapter.lanes?.contract, chain.deployment.contract);
+  assert.equal(adapter.lanes?.contractFor(funder.address), contract());
   const { number } = freshLane();
   assert.deepEqual(await read(number), [[0, false]]);
   const first = legIn(number, 1);
@@ -67,6 +70,7 @@ test('many lanes are told in the order asked for, each of this funder alone', as
   });
   assert.deepEqual(await read(...numbers), expected);
   assert.deepEqual(await read(), []);
-  const others = await adapter.lanes?.read(receiver.address, numbers, AbortSignal.timeout(10_000));
+  const of = { contract: contract(), funder: receiver.address };
+  const others = await adapter.lanes?.read(of, numbers, AbortSignal.timeout(10_000));
   assert.ok(others?.length === 20 && others.every(({ counter }) => counter === 0));
 });

@@ -9,7 +9,7 @@ import { once } from '../sources.ts';
 import { wouldFail } from '../would-fail.ts';
 import { heldBy, holderOf, transferCall, trialOf } from './energy.ts';
 import { allowanceOf, codeAt } from './node.ts';
-import { fundCalls, mustBeGood } from './plan.ts';
+import { deploymentOf, fundCalls, mustBeGood } from './plan.ts';
 import { reasonOf } from './reverts.ts';
 import type { TronCall } from './transaction.ts';
 import type { Watch } from './watch.ts';
@@ -22,6 +22,7 @@ export async function preflight(
   signal: AbortSignal,
 ): Promise<void> {
   mustBeGood(terms, watch.deployment);
+  const { contract } = deploymentOf(watch, terms);
   const { token } = terms;
   if (token !== null && (await codeAt(watch.http, token, signal)) === null) {
     throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
@@ -29,7 +30,7 @@ export async function preflight(
   if (about === 'funding') await tryFunding(watch, terms, signal);
   // The funder of a funded leg could change its own address to stop a reveal.
   const isFunded = about === 'claim';
-  const from = isFunded ? watch.deployment.contract : await holderOf(watch, terms, signal);
+  const from = isFunded ? contract : await holderOf(watch, terms, signal);
   if (from === null) {
     once(watch, 'preflight_without_balance', { chain: watch.chain, token });
     return;
@@ -57,7 +58,8 @@ async function paymentTo(
 
 /** Funds the true terms as the funder; before the approval, moves the token as a funding will. */
 async function tryFunding(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {
-  const { http, deployment, chain } = watch;
+  const { http, chain } = watch;
+  const deployment = deploymentOf(watch, terms);
   const { token, amount, refund } = terms;
   const funder = refund.address;
   const held = await heldBy(watch, terms, funder, signal);

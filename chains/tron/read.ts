@@ -26,7 +26,7 @@ import { once } from '../sources.ts';
 import { blocksAt } from './block-time.ts';
 import { lookInEvents } from './events.ts';
 import { type Block, headBlock, tokenBalance, type View, wordsOf } from './node.ts';
-import { contractEscrow } from './plan.ts';
+import { contractEscrow, deploymentOf } from './plan.ts';
 import { loggedIn, transactionIn } from './receipts.ts';
 import { type Found, madeBy, noteMade, remember, type Verb, type Watch } from './watch.ts';
 
@@ -51,12 +51,13 @@ const searchMs = 30_000;
 
 /** The word alone: a hostile token is asked nothing. */
 export async function wordAt(
-  { chain, http, deployment }: Watch,
+  watch: Watch,
   { address, terms }: Pick<WatchedEscrow, 'address' | 'terms'>,
   view: View,
   signal: AbortSignal,
 ): Promise<Record> {
-  const { contract } = deployment;
+  const { chain, http } = watch;
+  const { contract } = deploymentOf(watch, terms);
   const data = stateData(contractEscrow(terms)).slice(2);
   const words = await wordsOf(http, view, contract, data, 2, signal);
   const [code, changedAt] = words.map(Number) as [number, number];
@@ -75,13 +76,13 @@ export async function recordAt(
   view: View,
   signal: AbortSignal,
 ): Promise<Record> {
-  const { http, deployment } = watch;
   const { terms } = escrow;
   const record = await wordAt(watch, escrow, view, signal);
   const { token, amount } = terms;
   // What waits has taken the escrow's part out of the head's balance.
   if (token === null || record.status !== 'funded' || record.isAwaited) return record;
-  const held = await tokenBalance(http, view, token, deployment.contract, signal);
+  const { contract } = deploymentOf(watch, terms);
+  const held = await tokenBalance(watch.http, view, token, contract, signal);
   return { ...record, covered: held >= amount };
 }
 

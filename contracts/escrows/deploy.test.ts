@@ -16,6 +16,7 @@ import { deployment, initCode } from './artifacts/abi.ts';
 import { deployContracts, verifyDeployment } from './deploy.ts';
 import { domainOf } from './ids.ts';
 import { evmRecordFault, evmRecordOf } from './record.ts';
+import { shardOf } from './shards.ts';
 
 // anvil's first and public account
 const privateKey: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
@@ -166,6 +167,18 @@ test('the command deploys, says so, verifies, records, and is repeatable', async
     assert.ok(
       ![first, second].some(({ out, err }) => `${out}${err}`.includes(privateKey.slice(2))),
     );
+    const shard = await commandLine([...common, '--shard', '2'], privateKey);
+    assert.equal(shard.code, 0, shard.err);
+    const beside = recordIn<EscrowRecord>('evm-31337-shard-2', records);
+    assert.equal(beside?.contract, shardOf(2).address);
+    const both = await commandLine([...common, '--shard', '2', '--verify'], undefined);
+    assert.equal(both.code, 0, both.out);
+    assert.match(both.out, /as pinned\s+evm-31337-shard-2: made by 0x\w+ at \S+, as recorded\n$/);
+    const same = ['--shard', '2', '--network', 'evm-31337', '--transaction'];
+    const taken = await commandLine([...common, ...same, beside?.transaction ?? ''], privateKey);
+    assert.match(taken.err, /evm-31337.json is of 0x\w+, not of 0x/);
+    const none = await commandLine([...common, '--shard', '256'], privateKey);
+    assert.match(none.err, /--shard is a number from 0 to 255, not 256/);
     writeRecord({ ...(record as EscrowRecord), payer: deployer.address }, records);
     const changed = await commandLine([...common, '--verify'], undefined);
     assert.equal(changed.code, 1);

@@ -1,7 +1,7 @@
-// Puts the contract at its address on an EVM chain, the same on every chain. It looks whether the
-// contract is there, and writes down by which transaction.
+// Puts the contract, or a shard of it, at its address on an EVM chain, the same on every chain. It
+// looks whether the contract is there, and writes down by which transaction.
 //
-//   PARLEY_DEPLOYER_KEY=0x… node contracts/escrows/deploy.ts --rpc URL --network NAME
+//   PARLEY_DEPLOYER_KEY=0x… node contracts/escrows/deploy.ts --rpc URL --network NAME [--shard N]
 //   node contracts/escrows/deploy.ts --rpc URL --verify
 //
 // The address commits to the deployer, the salt and the init code. So whatever is there was made by
@@ -25,9 +25,10 @@ import {
   recordFile,
   writeRecord,
 } from '../records.ts';
-import { deployment, escrowsAbi, initCode } from './artifacts/abi.ts';
+import { escrowsAbi, initCode } from './artifacts/abi.ts';
 import { domainOf } from './ids.ts';
 import { evmRecordFault, evmRecordOf } from './record.ts';
+import { mostShards, shardOf } from './shards.ts';
 
 export type Verification = {
   readonly chainId: number;
@@ -47,9 +48,9 @@ export type Deployment = {
 };
 
 /** Sends nothing. */
-export async function verifyDeployment(endpoint: Endpoint): Promise<Verification> {
+export async function verifyDeployment(endpoint: Endpoint, shard = 0): Promise<Verification> {
   const client = reader(endpoint);
-  const { address: contract } = deployment;
+  const { address: contract } = shardOf(shard);
   const [chainId, codeHash] = await Promise.all([
     client.getChainId(),
     codeHashAt(client, contract),
@@ -68,11 +69,11 @@ export async function verifyDeployment(endpoint: Endpoint): Promise<Verification
  * where the chain lacks the CREATE2 deployer, and where the contract was deployed under another
  * chain id: a copy of another chain.
  */
-export async function deployContracts(options: DeployOptions): Promise<Deployment> {
-  const { address: contract, salt } = deployment;
+export async function deployContracts(options: DeployOptions, shard = 0): Promise<Deployment> {
+  const { address: contract, salt } = shardOf(shard);
   const present = (await codeHashAt(reader(options), contract)) !== null;
   const txHash = present ? null : await sendThroughDeployer(options, { salt, initCode });
-  const { chainId, codeHash, domain, ok } = await verifyDeployment(options);
+  const { chainId, codeHash, domain, ok } = await verifyDeployment(options, shard);
   if (ok) return { chainId, contract, txHash };
   const expected = domainOf(chainId, contract);
   throw new DeploymentError(
@@ -91,8 +92,11 @@ function deployerKey(): Hex {
   throw new DeploymentError('key_missing', sentence, {});
 }
 
-const usage = `usage: npm run deploy -- --rpc URL [--network NAME] [--transaction HASH] [--verify]
-  --network NAME        of the record in contracts/escrows/deployments; default evm-CHAINID
+const usage = `usage: npm run deploy -- --rpc URL [--network NAME] [--shard N] [--transaction HASH]
+       npm run deploy -- --rpc URL [--network NAME] [--shard N] --verify
+  --network NAME        of the record in contracts/escrows/deployments; default evm-CHAINID, for a
+                        shard evm-CHAINID-shard-N
+  --shard N             another instance of the same code, from 1 to ${mostShards - 1}; 0: the first
   --transaction HASH    what made it, where it is there already and the node keeps no old state
   --records FOLDER      in place of contracts/escrows/deployments
   --verify              only looks whether it is there, as recorded where there is a record
@@ -101,6 +105,7 @@ const usage = `usage: npm run deploy -- --rpc URL [--network NAME] [--transactio
 type Asked = {
   readonly rpcUrl: string;
   readonly network: string | null;
+  readonly shard: number;
   readonly transaction: Hex | null;
   readonly records: string;
   readonly verify: boolean;
@@ -112,18 +117,22 @@ function understand(args: string[]): Asked | string | null {
   const text = { type: 'string' } as const;
   try {
     const options = {
-      ...{ rpc: text, network: text, transaction: text, records: text },
+      ...{ rpc: text, network: text, shard: text, transaction: text, records: text },
       ...{ verify: flag, help: flag },
     } as const;
     const { values } = parseArgs({ args, options });
-    const { rpc, network = null, transaction, verify, help } = values;
+    const { rpc, network = null, shard = '0', transaction, verify, help } = values;
     if (help) return null;
     if (rpc === undefined) return '--rpc is missing';
     if (network !== null && !isNetworkName(network)) return '--network is no name of a network';
+    if (!/^\d{1,3}$/.test(shard) || Number(shard) >= mostShards) {
+      return `--shard is a number from 0 to ${mostShards - 1}, not ${shard}`;
+    }
     const isHash = transaction === undefined || /^0x[0-9a-f]{64}$/.test(transaction);
     if (!isHash) return '--transaction is 0x and 64 hex digits';
     const { records = escrowRecords } = values;
-    return { rpcUrl: rpc, network, transaction: (transaction as Hex) ?? null, records, verify };
+    const asked = { network, shard: Number(shard), transaction: (transaction as Hex) ?? null };
+    return { ...asked, rpcUrl: rpc, records, verify };
   } catch (error) {
     const [sentence = ''] = (error as Error).message.split('. To specify ');
     return sentence;
@@ -138,40 +147,43 @@ async function main(args: string[]): Promise<void> {
     process.exitCode = asked === null ? 0 : 2;
     return;
   }
-  const { rpcUrl, verify } = asked;
+  const { rpcUrl, shard, verify } = asked;
   if (!verify) await deployAndRecord(asked);
-  const { chainId, contract, codeHash, domain, ok } = await verifyDeployment({ rpcUrl });
+  const { chainId, contract, codeHash, domain, ok } = await verifyDeployment({ rpcUrl }, shard);
   const verdict = ok ? 'as pinned' : 'NOT as pinned';
   const shown = `code ${codeHash ?? 'none'} domain ${domain ?? 'none'}`;
   process.stdout.write(`chain ${chainId}: ${contract} ${shown} ${verdict}\n`);
-  const isRecorded = !verify || !ok || (await isAsRecorded(asked, chainId));
+  const isRecorded = !verify || !ok || (await isAsRecorded(asked, { chainId, contract }));
   if (!ok || !isRecorded) process.exitCode = 1;
 }
 
-async function deployAndRecord({ rpcUrl, records, ...asked }: Asked): Promise<void> {
-  const there = await verifyDeployment({ rpcUrl });
+async function deployAndRecord({ rpcUrl, records, shard, ...asked }: Asked): Promise<void> {
+  const there = await verifyDeployment({ rpcUrl }, shard);
   const { chainId, contract } = there;
-  const send = () => deployContracts({ rpcUrl, privateKey: deployerKey() });
+  const send = () => deployContracts({ rpcUrl, privateKey: deployerKey() }, shard);
   const txHash = there.ok ? null : (await send()).txHash;
   const how = txHash === null ? 'was there already' : `deployed by ${txHash}`;
   process.stdout.write(`chain ${chainId}: ${contract} ${how}\n`);
-  const named = escrowRecordsOf(records, { family: 'evm', network: null, chainId });
+  const all = escrowRecordsOf(records, { family: 'evm', network: null, chainId });
+  const named = all.filter((each) => each.contract === contract);
   const known = named.find(({ network }) => network === (asked.network ?? network));
   if (txHash === null && known !== undefined && asked.transaction === null) {
     process.stdout.write(`recorded in ${recordFile(known.network, records)}\n`);
     return;
   }
-  const network = asked.network ?? known?.network ?? `evm-${chainId}`;
-  const record = await evmRecordOf({ rpcUrl }, network, txHash ?? asked.transaction);
+  const usual = shard === 0 ? `evm-${chainId}` : `evm-${chainId}-shard-${shard}`;
+  const network = asked.network ?? known?.network ?? usual;
+  const record = await evmRecordOf({ rpcUrl }, network, txHash ?? asked.transaction, shard);
   process.stdout.write(`written to ${writeRecord(record, records)}\n`);
 }
 
 /** Says so; a chain without a record is none the worse for it. */
 async function isAsRecorded(
   { rpcUrl, network, records }: Asked,
-  chainId: number,
+  { chainId, contract }: Pick<Verification, 'chainId' | 'contract'>,
 ): Promise<boolean> {
-  const known = escrowRecordsOf(records, { family: 'evm', network, chainId });
+  const all = escrowRecordsOf(records, { family: 'evm', network, chainId });
+  const known = all.filter((each) => each.contract === contract);
   if (known.length === 0) {
     process.stdout.write(`chain ${chainId}: nothing is recorded of ${network ?? 'it'}\n`);
     return network === null;

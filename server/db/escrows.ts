@@ -229,6 +229,18 @@ export async function updateEscrow(
   });
 }
 
+/** How many escrows are followed in each contract that holds those of many. */
+export async function followedByContract(
+  tx: Tx,
+): Promise<{ chain: ChainKey; contract: string; count: number }[]> {
+  return tx.rows({
+    name: 'escrows_followed_by_contract',
+    text: `select chain, split_part(address, ':', 1) as contract, count(*)::integer as count
+      from escrows where not done and address like '%:%' group by 1, 2 order by 1, 2`,
+    values: [],
+  });
+}
+
 /** Where a follower stands in the escrows of its chain. */
 export type FollowedFrom = { readonly xact: string; readonly address: string };
 

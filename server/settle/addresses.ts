@@ -17,7 +17,7 @@ import { within } from '../time-limit.ts';
 import { swapOfCaller } from './access.ts';
 import { destinationOfKey, mustBePayable } from './destinations.ts';
 import { currentEscrow, destinationsOf, termsOfLeg } from './escrows.ts';
-import { keepEscrow, reserveLane } from './lanes.ts';
+import { isOpenTo, keepEscrow, reserveLane } from './lanes.ts';
 import { type Lifted, mayMoveOff, mustNotBeAuthorized } from './pin.ts';
 import { adapterOf } from './preview.ts';
 
@@ -116,7 +116,7 @@ export async function storeAddress(
 
 type Destinations = ReturnType<typeof destinationsOf>;
 
-/** The leg's own lane, while its funder stays. */
+/** The leg's own lane, while its funder stays and its contract takes new escrows. */
 async function laneFor(
   tx: Tx,
   deps: Deps,
@@ -127,9 +127,11 @@ async function laneFor(
   if (payout === null || refund === null) return null;
   const { chain, refundAddress, funder } = swap.state.legs[name];
   const own = swap.lanes[name];
-  if (own !== null && refundAddress === refund.address) return own;
+  const adapter = adapterOf(deps, chain);
+  const isKept = own !== null && refundAddress === refund.address;
+  if (isKept && adapter.lanes !== undefined && isOpenTo(adapter.lanes, own)) return own;
   const accountId = funder === 'maker' ? swap.makerId : swap.takerId;
-  return reserveLane(tx, adapterOf(deps, chain), { funder: refund.address, accountId });
+  return reserveLane(tx, adapter, { funder: refund.address, accountId });
 }
 
 /** Stores where the leg pays and its escrow, if it has one by now. */
