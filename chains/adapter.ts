@@ -158,7 +158,6 @@ export type SigningReads = {
   separator(token: string, signal: AbortSignal): Promise<string | null>;
   /** nonces() of a token with permits; null: it has none. */
   permitNonce(token: string, owner: string, signal: AbortSignal): Promise<bigint | null>;
-  balance(token: string, owner: string, signal: AbortSignal): Promise<bigint>;
   /** null where the call works now, without a value; else why not. */
   trial(call: EvmCall, from: string, signal: AbortSignal): Promise<string | null>;
 };
@@ -216,6 +215,12 @@ export type ChainAdapter = {
    * and looks at nothing that the funder could change: it must not be able to stop a reveal.
    */
   preflight(terms: EscrowTerms, about: About, signal: AbortSignal): Promise<void>;
+
+  /**
+   * What the funder has of the asset. Absent where no approval is paid before a funding: there the
+   * preflight of the funding tells when it is too little.
+   */
+  held?(terms: EscrowTerms, signal: AbortSignal): Promise<bigint>;
 
   /**
    * Whether the parties of a leg can pay for what they have to send; where a chain asks for more

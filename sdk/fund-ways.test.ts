@@ -64,13 +64,15 @@ const etherOf = async (address: string) =>
 
 type Makes = {
   readonly gas: boolean;
+  /** Of the coin. */
+  readonly held?: bigint;
   readonly more?: Partial<SettleInput>;
   /** What stands in the place of the wallet's own signing. */
   readonly signs?: (wallet: EvmWallet, data: TypedData, signal: AbortSignal) => Promise<string>;
 };
 
 /** A maker who gives 500 dollars of that coin, with a wallet of its own, and its taker. */
-async function making({ gas, more = {}, signs }: Makes) {
+async function making({ gas, held = 1_000_000_000n, more = {}, signs }: Makes) {
   const own = newWallet();
   const texts: TypedData[] = [];
   const signTypedData = async (data: TypedData, signal: AbortSignal): Promise<string> => {
@@ -80,7 +82,7 @@ async function making({ gas, more = {}, signs }: Makes) {
   };
   const wallet = { ...own, signTypedData };
   if (gas) await chains.dev.faucet({ chain: evmKey, address: own.address });
-  await coin.mint(own.address, 1_000_000_000n);
+  await coin.mint(own.address, held);
   const usual = chains.purses.maker;
   chains.purses.maker = { ...usual, evm: wallet };
   const scene: Scene = chains.swap(coin);
@@ -375,6 +377,21 @@ test('a text that differs from the own terms is never signed', limits, async () 
     assert.deepEqual(relay.given, []);
   }
 });
+
+test(
+  'a wallet with too few tokens is told both numbers before it pays an approval',
+  limits,
+  async () => {
+    const more = { fundingWays: ['approval'] } as const;
+    const { maker, taker, wallet } = await making({ gas: true, held: 499_999_999n, more });
+    await until(taker, isFunded);
+    const short = / has 499999999 of token .* leg a takes 500000000$/;
+    await until(maker, ({ step, text }) => step === 'waiting' && short.test(text));
+    assert.equal(await countOf(wallet.address), 0);
+    await coin.mint(wallet.address, 1n);
+    assert.deepEqual(await ends(maker, taker), received);
+  },
+);
 
 test('a leg without gas that somebody refunds in a batch ends its swap', limits, async () => {
   const { maker, taker, wallet } = await making({ gas: false });

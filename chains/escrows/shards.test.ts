@@ -18,7 +18,6 @@ import {
   evmEscrow,
   fundCalls,
   fundedIn,
-  materialProblems,
 } from '../evm/plan.ts';
 import { tronAddressOf } from '../tron/address.ts';
 import { batchCall as tronBatch } from '../tron/batch.ts';
@@ -106,12 +105,6 @@ test('a contract that is not configured is refused, with those that are', () => 
   const message = `contract ${third} is none of the 2 configured: ${first}, ${second}`;
   assert.throws(() => evmEscrow(terms(third), two), { code: 'bad_address', message });
   assert.throws(() => claimCall(terms(third), two, secret), { code: 'bad_address' });
-  const txs = [claimCall(terms(second), three, secret)];
-  const material = { family: 'evm', sign: 'evm-tx', chain: 'evm', chainId: 1, txs } as const;
-  const problems = (of: string, escrow: string) =>
-    materialProblems({ ...material, escrow }, { verb: 'claim', secret }, terms(of), three, 1);
-  assert.deepEqual(problems(second, at(second)), []);
-  assert.match(problems(third, at(third)).join(), /txs\[0\].to is 0x/);
 });
 
 test('money of an escrow is not paid to a contract of escrows', () => {

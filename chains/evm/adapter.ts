@@ -1,11 +1,12 @@
 // An EVM chain behind the interface that every chain keeps. One for each chain id.
 
+import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter, WatchedEscrow } from '../adapter.ts';
 import { contractsOf, openContracts } from '../escrows/plan.ts';
 import { kitOf } from '../kit/adapter.ts';
 import type { Rpc } from '../rpc.ts';
 import { parseEvmAddress } from './address.ts';
-import { mustAgree } from './agreement.ts';
+import { look, mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
 import { shortage, untriedSpend } from './fees.ts';
@@ -17,9 +18,9 @@ import { checkNodes } from './identity.ts';
 import { inspect } from './inspect.ts';
 import { lanesOf } from './lanes.ts';
 import { launchesOf } from './launches.ts';
+import { balanceAt } from './node.ts';
 import { contractFor, type EvmDeployment, evmContract, evmEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
-import { look } from './read.ts';
 import * as signing from './signing.ts';
 import { spendGas } from './spend-gas.ts';
 import { type EvmAdapterOptions, forget, newWatch, remember } from './watch.ts';
@@ -79,6 +80,8 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     ...kit.asked({
       mustAgree,
       preflight,
+      held: ({ rpc }, { token, refund }: EscrowTerms, signal) =>
+        balanceAt(rpc, token, refund.address, 'latest', signal),
       ...shortage,
       spendGas,
       untriedGas: untriedSpend,

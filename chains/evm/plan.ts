@@ -16,12 +16,10 @@ import {
   contractsOf,
   type DecodedCall,
   type Deployment,
-  fundingOfLength,
   planOf,
 } from '../escrows/plan.ts';
 import type { Allowance } from '../fund-ways.ts';
-import { comparing } from '../kit/material.ts';
-import type { EvmCall, EvmMaterial } from '../material.ts';
+import type { EvmCall } from '../material.ts';
 import { parseEvmAddress, sameAddress } from './address.ts';
 
 export type { DecodedCall } from '../escrows/plan.ts';
@@ -138,62 +136,4 @@ export function decodeCall(
     refund: () => refundData(call.of),
   }[call.verb]();
   return alone === data.toLowerCase() ? call : null;
-}
-
-/** What a builder was asked for. */
-export type Wanted =
-  | { readonly verb: 'fund'; readonly allowance?: Allowance }
-  | { readonly verb: 'claim'; readonly secret: Hex32 }
-  | { readonly verb: 'refund' };
-
-/**
- * What differs between unsigned material and what the terms demand: one sentence a difference,
- * none when it is exactly that and nothing more. The number of approvals may be any that
- * `fundCalls` can give, since it depends on the token's state.
- */
-export function materialProblems(
-  material: EvmMaterial,
-  wanted: Wanted,
-  terms: EscrowTerms,
-  deployment: EvmDeployment,
-  chainId: number,
-): string[] {
-  const funds = wanted.verb === 'fund';
-  const { chain } = terms;
-  const { address: escrow } = evmEscrow(terms, deployment);
-  const expected = { chain, family: 'evm', sign: 'evm-tx', escrow } as const;
-  const { problems, must } = comparing(material, expected);
-  must('chainId', material.chainId, chainId);
-  must('from', material.from, funds ? parseEvmAddress(terms.refund.address) : undefined);
-  const calls = expectedCalls(material, wanted, terms, deployment);
-  must('the number of txs', material.txs.length, calls.length);
-  for (const [at, call] of calls.entries()) {
-    const tx = material.txs[at];
-    if (tx === undefined) break;
-    for (const field of ['to', 'data', 'value'] as const) {
-      must(`txs[${at}].${field}`, tx[field], call[field]);
-    }
-    for (const field of Object.keys(tx)) {
-      if (!Object.hasOwn(call, field)) problems.push(`txs[${at}].${field} does not belong there`);
-    }
-  }
-  return problems;
-}
-
-function expectedCalls(
-  material: EvmMaterial,
-  wanted: Wanted,
-  terms: EscrowTerms,
-  deployment: EvmDeployment,
-): readonly EvmCall[] {
-  switch (wanted.verb) {
-    case 'claim':
-      return [claimCall(terms, deployment, wanted.secret)];
-    case 'refund':
-      return [refundCall(terms, deployment)];
-    case 'fund':
-      return fundingOfLength(terms.amount, material.txs.length, (allowed) =>
-        fundCalls(terms, deployment, allowed, wanted.allowance),
-      );
-  }
 }

@@ -8,9 +8,10 @@ import { kitOf } from '../kit/adapter.ts';
 import type { Shortage } from '../kit/shortage.ts';
 import { forget } from '../kit/watch.ts';
 import { parseTronAddress } from './address.ts';
-import { mustAgree } from './agreement.ts';
+import { look, mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
+import { heldBy } from './energy.ts';
 import { shortage } from './fees.ts';
 import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
@@ -20,7 +21,6 @@ import { lanesOf } from './lanes.ts';
 import { launchesOf } from './launches.ts';
 import { contractFor, type TronDeployment, tronContract, tronEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
-import { look } from './read.ts';
 import { newWatch, remember, type TronAdapterOptions, type Watch } from './watch.ts';
 
 export type TronAdapter = Omit<ChainAdapter, 'warnings'> & {
@@ -74,6 +74,7 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     ...kit.asked({
       mustAgree,
       preflight,
+      held: (of, terms: EscrowTerms, signal) => heldBy(of, terms, terms.refund.address, signal),
       ...shortage,
       buildFund,
       buildClaim,

@@ -4,6 +4,7 @@
 
 import type { ChainAdapter, LaneState, Lanes } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
+import { isUnknown } from '../../core/facts.ts';
 import type { Lane } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import { type LaneRange, lockLanes } from '../db/lanes.ts';
@@ -107,7 +108,8 @@ async function moveTo(
     const now = await lockSwap(tx, swap.id);
     if (now === null || now.revision !== swap.revision) return null;
     const leg = now.state.legs[name];
-    mustBeOpen(leg, leg.facts);
+    // What was stored as unknown is known by now: the gate of the funding has asked.
+    if (!isUnknown(leg.facts)) mustBeOpen(leg, leg.facts);
     await mustNotBeAwaited(tx, now, leg, deps.now());
     await mustNotBeAuthorized(tx, now, name, lifted);
     const range = rangeOf(adapter, lanes, user);

@@ -89,6 +89,18 @@ export const legSchema = named(
     confirmations: Type.Integer({ description: 'of the last of these transactions' }),
     requiredConfirmations: Type.Integer(),
     balance: { ...units, description: 'base units in the escrow now, as last seen' },
+    rentLeft: Type.Union(
+      [
+        Type.Object({
+          lamports: Type.String(),
+          from: Type.Union([unixSeconds, Type.Null()], {
+            description: 'from when on `refund` gives it to the funder; null: at once',
+          }),
+        }),
+        Type.Null(),
+      ],
+      { description: 'Solana: what a claim left of the deposit of the funder' },
+    ),
     formerEscrows: Type.Array(formerEscrow, {
       description: 'escrows this leg moved off; refundable with ?escrow=',
     }),
