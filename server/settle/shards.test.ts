@@ -11,6 +11,7 @@ import { callsIn, type EvmContracts, evmDeployment } from '../../chains/evm/plan
 import { compileTestContracts } from '../../chains/evm/testing/compile.ts';
 import { deployContracts } from '../../contracts/escrows/deploy.ts';
 import { shardOf } from '../../contracts/escrows/shards.ts';
+import { hashlockOf } from '../../core/hashlock.ts';
 import {
   agree,
   anotherDesk,
@@ -117,6 +118,10 @@ test('a swap settles in each contract, and the keeper has no batch of both', lim
   const deals = [await dealOf(one), await dealOf(other), await dealOf(other)];
   assert.deepEqual(await Promise.all(deals.map(contractOf)), [first, second, second]);
   for (const deal of deals) await fundBoth(desk, deal);
+  const { hashlocks } = desk.deps.adapters.get(evm) ?? {};
+  const page = await hashlocks?.next('0', AbortSignal.timeout(10_000));
+  const own = deals.map(({ secret }) => hashlockOf(secret));
+  assert.deepEqual(page?.hashlocks.toSorted(), own.toSorted());
   const legs = await settled(...deals);
   assert.deepEqual(
     legs.map(({ status, claimedBy }) => [status, claimedBy]),
