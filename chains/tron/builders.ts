@@ -116,15 +116,20 @@ export async function buildBatch(
   from: string,
   signal: AbortSignal,
 ): Promise<BuiltBatch> {
-  const { deployment } = watch;
-  const call = batchCall(batch, deployment, from);
+  const { call, settles, energy } = await tryBatch(watch, batch, from, signal);
+  const built = await material(watch, call.to, [{ call, energy }], signal);
+  return { material: built, settles: Number(settles), gas: null };
+}
+
+/** How many it would settle, by which energy. Throws `payout_would_fail`. */
+export async function tryBatch(watch: Watch, batch: Batch, from: string, signal: AbortSignal) {
+  const call = batchCall(batch, watch.deployment, from);
   const trial = await trialOf(watch, call, signal);
   const reason = reasonOf(trial);
   if (reason !== null) throw batchFails(watch.chain, batch, reason);
-  const settles = Number(BigInt(`0x${trial.output.slice(0, 64) || '0'}`));
-  const parts = [{ call, energy: trial.energy }];
-  const built = await material(watch, call.to, parts, signal);
-  return { material: built, settles, gas: null };
+  const { output, energy } = trial;
+  const settles = /^[0-9a-f]{64}$/i.test(output) ? BigInt(`0x${output}`) : 0n;
+  return { call, settles, energy };
 }
 
 async function mustHold(
