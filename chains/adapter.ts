@@ -110,6 +110,9 @@ export type Warning = {
   readonly stuck?: StuckFunding;
 };
 
+/** Base units of the native coin: what it takes, and what there is. */
+export type Shortage = Warning & { readonly need: bigint; readonly has: bigint };
+
 /** What one wallet is about to send, all of which it has to pay for. */
 export type Owed = {
   /** Escrows whose claims it sends. */
@@ -242,7 +245,7 @@ export type ChainAdapter = {
    * What `payer` lacks to send the claim of these terms now; null: nothing. Asked before a secret
    * is shown: a claim that nobody can pay for shows it in vain.
    */
-  claimShortage?(terms: EscrowTerms, payer: string, signal: AbortSignal): Promise<Warning | null>;
+  claimShortage?(terms: EscrowTerms, payer: string, signal: AbortSignal): Promise<Shortage | null>;
   /**
    * The same for several claims of one wallet and what it funds before them. Asked before it funds
    * one more: every claim that it owes already needs its share.

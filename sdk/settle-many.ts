@@ -96,7 +96,8 @@ const keyOf = (verb: 'claim' | 'refund', swapId: string) => `${verb} ${swapId}`;
 /**
  * Claims and refunds what is open to this side on one chain. Throws SettleError where the chain has
  * no batches, and what its source throws before anything is sent. What one swap or one batch lacks
- * is told in `left`.
+ * is told in `left`. What was in a batch that a block has reverted is left to `settle`, as long as
+ * this process runs: the store does not keep it, and another process tries it in one batch more.
  */
 export async function settleMany(input: ManyInput): Promise<ManyOutcome> {
   const { chain, swapIds, most = mostInBatch } = input;

@@ -6,10 +6,9 @@ import * as kit from '../kit/agreement.ts';
 import { lookOfAll } from '../kit/never-funded.ts';
 import type { Rpc } from '../rpc.ts';
 import { blockAt, headBlock } from './node.ts';
-import { idOfEscrow } from './plan.ts';
 import * as read from './read.ts';
 import { deepestBlock, deepState, stateAt } from './read.ts';
-import { eachRange, firstBlock, ours } from './scan.ts';
+import { eachRange, firstBlock, logsAbout } from './scan.ts';
 import type { Watch } from './watch.ts';
 
 /** Blocks below the lowest head at which sources are compared: the last ones may still change. */
@@ -67,9 +66,8 @@ async function wasNever(
   const state = (await deepState(watch, escrow, deepest, signal))?.state;
   if (state !== 'ended' && state !== 'void') return false;
   const from = await firstBlock(watch, escrow.since, signal);
-  const about = { address: watch.deployment.contract, topics: [ours, idOfEscrow(escrow.address)] };
   let isLogged = false;
-  await eachRange(watch, [about], from, head.number, signal, (logs) => {
+  await eachRange(watch, [logsAbout(watch, escrow)], from, head.number, signal, (logs) => {
     isLogged ||= logs.length > 0;
   });
   return !isLogged;

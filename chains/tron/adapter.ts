@@ -1,11 +1,10 @@
 // A TRON network behind the interface that every chain keeps.
 
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { ChainAdapter, WatchedEscrow } from '../adapter.ts';
+import type { ChainAdapter, Shortage, WatchedEscrow } from '../adapter.ts';
 import { contractsOf, openContracts } from '../escrows/plan.ts';
 import type { PowerRules } from '../inspection.ts';
 import { kitOf } from '../kit/adapter.ts';
-import type { Shortage } from '../kit/shortage.ts';
 import { forget } from '../kit/watch.ts';
 import { parseTronAddress } from './address.ts';
 import { look, mustAgree } from './agreement.ts';

@@ -20,7 +20,7 @@ import { within } from '../time-limit.ts';
 import { inHandSeconds, lookAgainSeconds, mostPayments, stuckSeconds } from './bounds.ts';
 import { graceOf } from './decide.ts';
 import { isPassing } from './sign.ts';
-import { isAskedFor, type Part, type Purse } from './spending.ts';
+import { isAskedFor, isDust, type Part, type Purse, partOfEach } from './spending.ts';
 import type { On } from './tend.ts';
 
 export type Batch = { readonly work: GasWork; readonly riders: readonly Rideable[] };
@@ -56,16 +56,6 @@ export async function batchOf(on: On, own: GasWork, place: Place): Promise<Batch
     await breakUp(on, batch, error);
     return null;
   }
-}
-
-/** What each escrow of a batch bears of its cost, rounded up. */
-export function partOfEach(mostCost: bigint, legs: number): bigint {
-  return (mostCost + BigInt(legs) - 1n) / BigInt(legs);
-}
-
-/** Dust in the native coin is not worth its gas; what a token is worth is not known here. */
-export function isDust({ token, amount }: EscrowTerms, cost: bigint): boolean {
-  return token === null && amount <= cost;
 }
 
 async function mayLead(on: On, instead: Attempt | null): Promise<boolean> {

@@ -114,7 +114,7 @@ async function endTurns(): Promise<void> {
 
 for (const place of [
   'keeper_take_turn',
-  'keeper_insert_relay',
+  'keeper_insert_asked',
   'keeper_insert_attempt',
   'keep_reply',
   'keeper_mark_sent',
@@ -146,7 +146,7 @@ for (const place of [
 
 for (const place of [
   'keeper_take_turn',
-  'keeper_insert_funding',
+  'keeper_insert_asked',
   'keeper_insert_attempt',
   'keeper_mark_sent',
   'before the node has it',

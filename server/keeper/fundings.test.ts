@@ -7,10 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Asset } from '../db/assets.ts';
+import type { Database, Statement } from '../db/database.ts';
 import { keeperSums } from '../db/keeper-attempts.ts';
-import { fundingSums } from '../db/keeper-fundings.ts';
+import { fundingSums } from '../db/keeper-relays.ts';
 import { evm2, must } from '../settle/testing/world.ts';
-import { pauseMs } from './bounds.ts';
+import { mostFundings, pauseMs } from './bounds.ts';
 import type { Gas } from './gas.ts';
 import { createKeeper } from './passes.ts';
 import { giveTurnBack, turnOn } from './sign.ts';
@@ -188,6 +189,23 @@ test(
   },
 );
 
+test('while as many are under way as may be it is for another moment', limits, async () => {
+  const deal = await dollarDeal(desk, dollar);
+  const rows: Database['rows'] = async <Row>(statement: Statement) => {
+    const found = await desk.deps.db.rows<Row>(statement);
+    const isSums = statement.name === 'keeper_sums';
+    return found.map((row) => (isSums ? { ...row, fundingsUnderWay: mostFundings } : row));
+  };
+  const crowded = { ...desk, deps: { ...desk.deps, db: { ...desk.deps.db, rows } } };
+  // With a Retry-After: no 409 that would be kept under an Idempotency-Key.
+  const busy = refused(/has 4 fundings under way, the most/, 'overloaded');
+  await assert.rejects(fundBySignature(crowded, deal), busy);
+  assert.deepEqual(await jobsOf(desk, deal), []);
+  await fundBySignature(desk, deal);
+  await passes(desk);
+  assert.equal((await swapOf(deal)).legs.a.status, 'funded');
+});
+
 test(
   'another signer, a former escrow, a native leg and too late a request are refused',
   limits,
@@ -355,15 +373,25 @@ async function calm(): Promise<void> {
   await passes(desk, 2);
 }
 
-test(
-  'a relay that waits behind it lands: what cannot pay more gives its nonce up',
-  limits,
-  async () => {
+/** The short leg of a deal whose secret is public is left to the keeper. */
+async function leave(deal: Deal): Promise<void> {
+  const text = 'update swaps set secret = $2 where id = $1';
+  await desk.deps.db.rows({ name: 'test_secret', text, values: [deal.id, deal.secret] });
+  await keep(desk);
+  await keepAll(desk);
+  assert.equal((await attemptsOn(desk, deal, evm2)).length, 1);
+}
+
+for (const [what, put] of [
+  ['a relay', async (behind: Deal) => must(await relay(behind))],
+  ['a claim of a public secret', leave],
+] as const) {
+  test(`${what} behind it lands: what cannot pay more gives its nonce up`, limits, async () => {
     const deal = await dollarDeal(desk, dollar);
     const behind = await fundedDeal(desk);
     await fundBySignature(desk, deal);
     await keep(desk);
-    must(await relay(behind));
+    await put(behind);
     await keep(desk);
     await passOver();
     assert.equal((await swapOf(behind)).legs.a.claimedBy, 'keeper');
@@ -371,31 +399,8 @@ test(
     assert.deepEqual([own[0]?.verb, own.at(-1)?.verb], ['fund', 'void']);
     await calm();
     assert.equal((await swapOf(deal)).legs.a.status, 'funded', 'and later it lands too');
-  },
-);
-
-test(
-  'a claim of a public secret does not wait behind one that cannot pay more',
-  limits,
-  async () => {
-    const deal = await dollarDeal(desk, dollar);
-    const behind = await fundedDeal(desk);
-    await fundBySignature(desk, deal);
-    await keep(desk);
-    // The short leg of the other swap is left to the keeper.
-    const name = 'test_secret';
-    const text = 'update swaps set secret = $2 where id = $1';
-    await desk.deps.db.rows({ name, text, values: [behind.id, behind.secret] });
-    await keep(desk);
-    await keepAll(desk);
-    const claims = await attemptsOn(desk, behind, evm2);
-    assert.equal(claims.length, 1);
-    await passOver();
-    const { a } = (await swapOf(behind)).legs;
-    await calm();
-    assert.equal(a.claimedBy, 'keeper');
-  },
-);
+  });
+}
 
 test(
   'a signature whose money left before it was mined counts, and ends a day’s fundings',

@@ -83,6 +83,7 @@ test('a gas key without coins refuses, and asks nobody for some', limits, async 
   const refused = await relay(deal);
   await rpc('anvil_setBalance', [address, `0x${ether.toString(16)}`]);
   assert.deepEqual([refused.status, refused.code], [409, 'relay_unavailable'], refused.body.error);
+  assert.match(refused.body.error, /"evm-dev-2" has 1 and sending this may take [1-9]\d{9,}: send/);
   assert.ok(!refused.body.error.toLowerCase().includes(address.toLowerCase()));
   must(await relay(deal));
   await keep(desk);
@@ -107,6 +108,11 @@ test('what is reserved for relays pays for nothing else', limits, async () => {
   const job = (await jobsOf(desk, sleeping)).find(({ chain }) => chain === evm2);
   assert.equal(job?.last_failure, 'balance');
   gas.account = account;
+  await keepAll(desk);
+  const [kept] = await attemptsOn(desk, sleeping, evm2);
+  assert.deepEqual(must(await relay(sleeping)), { relayed: true, txid: kept?.txid });
+  const promised = (await jobsOf(desk, sleeping)).find(({ chain }) => chain === evm2);
+  assert.equal(promised?.purpose, 'relay', 'promised from then on');
   await passes(desk);
   assert.equal((await swapOf(sleeping)).legs.a.claimedBy, 'keeper');
   for (const deal of deals) assert.equal((await swapOf(deal)).legs.a.claimedBy, 'keeper');

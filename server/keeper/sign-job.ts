@@ -5,19 +5,11 @@ import type { GasWork } from '../../chains/gas-account.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type Attempt, attemptsOf, blocksRelay, isLive } from '../db/keeper-attempts.ts';
 import { reservedBehind } from '../db/keeper-blocking.ts';
-import { type FundingSums, fundingSums } from '../db/keeper-fundings.ts';
 import { keepReserve } from '../db/keeper-jobs.ts';
+import { type FundingSums, fundingSums } from '../db/keeper-relays.ts';
 import { putOn, type Rideable, ridesOf } from '../db/keeper-rides.ts';
 import { within } from '../time-limit.ts';
-import {
-  type Batch,
-  batchOf,
-  breakUp,
-  isDust,
-  type Place,
-  partOfEach,
-  partsOn,
-} from './batches.ts';
+import { type Batch, batchOf, breakUp, type Place, partsOn } from './batches.ts';
 import { jobPatienceMs, lookAgainSeconds } from './bounds.ts';
 import {
   giveTurnBack,
@@ -38,11 +30,13 @@ import {
   freeOf,
   holdOf,
   isAskedFor,
+  isDust,
   least,
   mostToFund,
   mostToLand,
   type Part,
   type Purse,
+  partOfEach,
   type Short,
 } from './spending.ts';
 import type { On } from './tend.ts';

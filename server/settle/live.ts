@@ -102,8 +102,8 @@ export async function mayReveal(
   const asking = adapter.claimShortage?.(terms, payer, signal);
   const shortage = asking === undefined ? null : await within(signal, chain, asking);
   if (shortage === null) return;
-  const { sentence, code } = shortage;
-  throw new ParleyError('claim_unpayable', sentence, { chain, payer, lack: code });
+  const { sentence, code, has, need } = shortage;
+  throw new ParleyError('claim_unpayable', sentence, { chain, payer, lack: code, has, need });
 }
 
 /** One leg; of the other what was last stored. */

@@ -3,7 +3,8 @@
 import type { FastifyInstance } from 'fastify';
 import { partyOf, swapsOfAccount } from '../../db/swaps.ts';
 import type { Deps } from '../../deps.ts';
-import { endRelay, prepareRelay, storeRelay } from '../../keeper/relay.ts';
+import { endRelay } from '../../keeper/asked.ts';
+import { prepareRelay, storeRelay } from '../../keeper/relay.ts';
 import { swapOfCaller } from '../../settle/access.ts';
 import { prepareAddress, storeAddress } from '../../settle/addresses.ts';
 import { buildClaim, buildRefund } from '../../settle/builders.ts';
