@@ -5,6 +5,7 @@ import { kitOf } from '../kit/adapter.ts';
 import type { Rpc } from '../rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree } from './agreement.ts';
+import { atLook } from './at-look.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
 import { shortage, untriedSpend } from './fees.ts';
@@ -21,7 +22,7 @@ import { preflight } from './preflight.ts';
 import { look } from './read.ts';
 import * as signing from './signing.ts';
 import { spendGas } from './spend-gas.ts';
-import { type EvmAdapterOptions, forget, newWatch, remember } from './watch.ts';
+import { type EvmAdapterOptions, forget, newWatch, remember, type Watch } from './watch.ts';
 
 export type { EvmAdapterOptions } from './watch.ts';
 
@@ -54,6 +55,10 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     forget,
     sending,
   });
+  const asksOf = (of: Watch) => ({
+    lanes: { contract: deployment.contract, read: kit.opened(lanesOf(of.rpc, deployment)) },
+    ...kit.asked({ preflight, buildFund, ...shortage }, of),
+  });
   return {
     ...kit.kept,
     family: 'evm',
@@ -63,19 +68,17 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     plan: (terms) => evmEscrow(terms, deployment),
     signing: kit.asked(signing),
     readSigned: (signed) => readSigned(watch, signed),
-    lanes: { contract: deployment.contract, read: kit.opened(lanesOf(node, deployment)) },
+    at: (heads) => asksOf({ ...watch, rpc: atLook(node, heads) }),
     ways: fundWaysOf(watch, kit.opened),
     launches: launchesOf(watch, policy.normal.confirmations, kit.opened),
     hashlocks: hashlocksOf(watch, kit.opened),
     // What asks the nodes: each is told of the watch, and begins once they are checked.
+    ...asksOf(watch),
     ...kit.asked({
       mustAgree,
-      preflight,
-      ...shortage,
       spendGas,
       untriedGas: untriedSpend,
       gasRules: rulesUntil,
-      buildFund,
       buildClaim,
       buildRefund,
       buildBatch,
