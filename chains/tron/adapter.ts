@@ -20,6 +20,7 @@ import { launchesOf } from './launches.ts';
 import { tronContract, tronEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { look } from './read.ts';
+import { momentAt } from './views.ts';
 import { newWatch, remember, type TronAdapterOptions, type Watch } from './watch.ts';
 
 export type TronAdapter = Omit<ChainAdapter, 'warnings'> & {
@@ -51,6 +52,10 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     forget,
     sending,
   });
+  const asksOf = (of: Watch) => ({
+    lanes: { contract: deployment.contract, read: kit.opened(lanesOf(of)) },
+    ...kit.asked({ preflight, buildFund, ...shortage }, of),
+  });
   return {
     ...kit.kept,
     family: 'tron',
@@ -59,15 +64,13 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     parseAddress: parseTronAddress,
     plan: (terms) => tronEscrow(terms, deployment),
     readSigned: (signed) => readSigned(watch, signed),
-    lanes: { contract: deployment.contract, read: kit.opened(lanesOf(watch)) },
+    at: (heads) => asksOf({ ...watch, http: momentAt(node, heads) }),
     launches: launchesOf(watch, kit.opened),
     hashlocks: hashlocksOf(watch, kit.opened),
     // What asks the nodes: each is told of the watch, and begins once they are checked.
+    ...asksOf(watch),
     ...kit.asked({
       mustAgree,
-      preflight,
-      ...shortage,
-      buildFund,
       buildClaim,
       buildRefund,
       buildBatch,

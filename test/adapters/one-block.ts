@@ -43,7 +43,8 @@ export const oneBlock: readonly AdapterPromise[] = [
     name: 'what gates ask beside a look is of its block, whatever was shown since',
     run: async (driver) => {
       const adapter = driver.adapter();
-      if (adapter.at === undefined) return;
+      // A call on TRON names no block.
+      if (adapter.at === undefined || driver.family === 'tron') return;
       const leg = newLeg(driver);
       const { lane = unplanned, refund } = leg.escrow.terms;
       const counter = async ({ lanes }: Asks) =>
@@ -54,7 +55,6 @@ export const oneBlock: readonly AdapterPromise[] = [
       await driver.show();
       assert.equal(await codeOf(adapter.buildFund(inputOf(leg), signal())), 'already_funded');
       await asks.buildFund(inputOf(leg), signal());
-      if (driver.family !== 'evm') return;
       assert.deepEqual([await counter(asks), await counter(adapter)], [before, lane.counter]);
     },
   },
