@@ -58,8 +58,9 @@ export function askAhead(watch: Watch, terms: EscrowTerms, signal: AbortSignal):
   begun(holderOf(watch, terms, signal));
   begun(sunOf(http, payout.address, signal));
   if (lane !== undefined) begun(lanesOf(watch)(refund.address, [lane.number], signal));
+  const called = token === null ? [payout.address, refund.address] : [token];
+  for (const each of called) begun(isContract(http, each, signal));
   if (token === null) return;
-  begun(isContract(http, token, signal));
   begun(allowanceOf(http, token, refund.address, contract, signal));
 }
 

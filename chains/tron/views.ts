@@ -64,16 +64,13 @@ export function momentOf(http: Http): Moment {
   const waiting = new Map<string, Waiting[]>();
   const send = async (view: View, all: readonly Waiting[], signal: AbortSignal) => {
     const heard = await together(http, view, all, signal).catch((error: unknown) => {
-      if (error instanceof TronRefusal) return null;
       for (const { reject } of all) reject(error);
       throw error;
     });
-    if (heard === null) {
-      apart.add(http.ask);
-      for (const each of all) each.resolve(alone(http, view, each, signal));
-    } else {
-      seen.set(view, heard.seen);
-      for (const [at, { resolve }] of all.entries()) resolve(heard.answers[at] ?? '');
+    if (heard !== null) seen.set(view, heard.seen);
+    // One that fails or wants more energy than it had is asked with all that a node gives.
+    for (const [at, each] of all.entries()) {
+      each.resolve(heard?.answers[at] || alone(http, view, each, signal));
     }
   };
   const gather = (view: View, asked: Asked, signal: AbortSignal): Promise<string> => {
@@ -137,8 +134,8 @@ export async function solidBlock(
   return { number: seen.number - 1, hash: seen.parentHash };
 }
 
-/** For one view, some times what an honest token's takes: no other may want for it. */
-const viewEnergy = 1_000_000;
+/** For one view, some times what a token's takes as a rule: no other may want for it. */
+const viewEnergy = 200_000;
 const [wordBytes, headWords] = [32, 4];
 
 const hexOf = (value: number, bytes: number) => value.toString(16).padStart(2 * bytes, '0');
@@ -178,9 +175,16 @@ function asking({ to, data, words }: Asked, at: number, free: number): string {
   return `${input.join('')}${output}${call}fa3d02${store(at)}`;
 }
 
+type Answer = {
+  readonly constant_result?: readonly unknown[];
+  readonly result?: { readonly code?: unknown };
+};
 type Heard = { readonly seen: Seen; readonly answers: readonly string[] };
 
-/** null, or a TronRefusal: this node does not run it. */
+/** What it says of a call that came to no end, be it for time or energy: another one may. */
+const unended = 'OTHER_ERROR';
+
+/** null: it was not run. */
 async function together(
   http: Http,
   view: View,
@@ -190,11 +194,18 @@ async function together(
   if (apart.has(http.ask)) return null;
   const [first] = all;
   const body = { owner_address: tronHex(first?.to ?? ''), data: codeOf(all), call_value: 0 };
-  const answer = await http.call(`${room(view)}/triggerconstantcontract`, body, signal);
-  const { constant_result: [said] = [] } = (answer ?? {}) as { constant_result?: unknown[] };
+  const asking = http.call(`${room(view)}/triggerconstantcontract`, body, signal);
+  const answer = await asking.catch((error: unknown) => {
+    if (error instanceof TronRefusal) return null;
+    throw error;
+  });
+  const { constant_result: outputs, result } = (answer ?? {}) as Answer;
+  const said = String(outputs?.[0]);
   const length = headWords + all.reduce((sum, { words }) => sum + 1 + words, 0);
-  if (typeof said !== 'string' || !/^[0-9a-f]*$/i.test(said)) return null;
-  if (said.length !== length * 2 * wordBytes) return null;
+  if (!/^[0-9a-f]+$/i.test(said) || said.length !== length * 2 * wordBytes) {
+    if (result?.code !== unended) apart.add(http.ask);
+    return null;
+  }
   const wordsAt = (from: number, count: number) => said.slice(64 * from, 64 * (from + count));
   const numberAt = (from: number) => Number(BigInt(`0x${wordsAt(from, 1)}`));
   let from = headWords;
