@@ -110,6 +110,9 @@ export type Warning = {
   readonly stuck?: StuckFunding;
 };
 
+/** Base units of the native coin: what it takes, and what there is. */
+export type Shortage = Warning & { readonly need: bigint; readonly has: bigint };
+
 /** What one wallet is about to send, all of which it has to pay for. */
 export type Owed = {
   /** Escrows whose claims it sends. */
@@ -136,13 +139,17 @@ export type LaneState = {
   readonly isOpen: boolean;
 };
 
-/** The lanes of a chain whose escrows one contract holds. */
+/** The lanes of a chain whose escrows lie in contracts, each of which has words of its own. */
 export type Lanes = {
-  /** Lanes belong to it: another contract has words of its own. */
-  readonly contract: string;
-  /** Lanes of one funder by their numbers (`Lane.number`), at most 100. */
+  /** All that may hold money. */
+  readonly contracts: readonly string[];
+  /** Those of them that take new escrows. */
+  readonly open: readonly string[];
+  /** The one of `open` that a new escrow of this funder goes to. */
+  contractFor(funder: string): string;
+  /** Lanes of one funder in a contract by their numbers (`Lane.number`), at most 100. */
   read(
-    funder: string,
+    of: { readonly contract: string; readonly funder: string },
     numbers: readonly string[],
     signal: AbortSignal,
   ): Promise<readonly LaneState[]>;
@@ -154,7 +161,6 @@ export type SigningReads = {
   separator(token: string, signal: AbortSignal): Promise<string | null>;
   /** nonces() of a token with permits; null: it has none. */
   permitNonce(token: string, owner: string, signal: AbortSignal): Promise<bigint | null>;
-  balance(token: string, owner: string, signal: AbortSignal): Promise<bigint>;
   /** null where the call works now, without a value; else why not. */
   trial(call: EvmCall, from: string, signal: AbortSignal): Promise<string | null>;
 };
@@ -223,6 +229,12 @@ export type ChainAdapter = {
   preflight(terms: EscrowTerms, about: About, signal: AbortSignal): Promise<void>;
 
   /**
+   * What the funder has of the asset. Absent where no approval is paid before a funding: there the
+   * preflight of the funding tells when it is too little.
+   */
+  held?(terms: EscrowTerms, signal: AbortSignal): Promise<bigint>;
+
+  /**
    * Whether the parties of a leg can pay for what they have to send; where a chain asks for more
    * than a fee out of the coin that moves.
    */
@@ -242,7 +254,7 @@ export type ChainAdapter = {
    * What `payer` lacks to send the claim of these terms now; null: nothing. Asked before a secret
    * is shown: a claim that nobody can pay for shows it in vain.
    */
-  claimShortage?(terms: EscrowTerms, payer: string, signal: AbortSignal): Promise<Warning | null>;
+  claimShortage?(terms: EscrowTerms, payer: string, signal: AbortSignal): Promise<Shortage | null>;
   /**
    * The same for several claims of one wallet and what it funds before them. Asked before it funds
    * one more: every claim that it owes already needs its share.

@@ -70,13 +70,16 @@ export function escrowRecordsOf(
   );
 }
 
-/** Answers with the file. Throws where that is of another family's network. */
+/** Answers with the file. Throws where that is of another family's network, or contract. */
 export function writeRecord(record: Recorded, folder: string): string {
   const { network, family } = record;
   const file = recordFile(network, folder);
   const before = recordIn(network, folder);
   if (before !== null && before.family !== family) {
     throw new Error(`${file} is of ${before.family}, not of ${family}: name another network`);
+  }
+  if (before !== null && before.contract !== record.contract) {
+    throw new Error(`${file} is of ${before.contract}, not of ${record.contract}: name another`);
   }
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, `${JSON.stringify(record, null, 2)}\n`);

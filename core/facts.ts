@@ -34,6 +34,14 @@ export type EscrowFacts = {
    * escrow has its lane, or its account is closed. The rest is what was known before.
    */
   readonly outcome?: 'unknown';
+  readonly rentLeft?: RentLeft;
+};
+
+/** Solana: what a claim left of its funder's own in the escrow's account. */
+export type RentLeft = {
+  readonly lamports: bigint;
+  /** Unix seconds from which a refund takes it; null: at once. */
+  readonly from: number | null;
 };
 
 export const nothingSeen: EscrowFacts = {
@@ -62,8 +70,8 @@ export function isUnknown({ outcome }: EscrowFacts): boolean {
   return outcome === 'unknown';
 }
 
-/** Of a lane the logs tell what happened in it, and not that nothing did. */
-const unlessNever = ', unless it was never funded: nobody would tell that';
+/** Logs that one node keeps back look as if nothing had happened: two have to say that. */
+const unlessNever = '. That it was never funded is believed of two nodes or more, not of one';
 
 /** Of each family whose chain forgets: why, and which node would tell. */
 const whoTells: Readonly<Record<Family, readonly [string, string]>> = {

@@ -14,6 +14,8 @@ export type Contract = {
   readonly address: string | null;
   /** The first 16 hex digits of a digest of its code, or of its script. */
   readonly version: string;
+  /** Others of the same code that new escrows are spread over, in the order of their letters. */
+  readonly shards?: readonly string[];
 };
 
 export type Rules = {
@@ -42,9 +44,17 @@ export function digestHead(digest: string): string {
   return digest.replace(/^0x/, '').slice(0, headDigits);
 }
 
-/** `<address>:<version>`, or the version alone where there is no address. */
-export function contractId({ address, version }: Contract): string {
-  return address === null ? version : `${address}:${version}`;
+/**
+ * `<address>:<version>`, or the version alone where there is no address. With shards a digest of
+ * their list follows.
+ */
+export function contractId({ address, version, shards = [] }: Contract): string {
+  const own = address === null ? version : `${address}:${version}`;
+  return shards.length === 0 ? own : `${own}:${digestHead(digestOf(shards.join(' ')))}`;
+}
+
+function digestOf(text: string): string {
+  return bytesToHex(sha256(utf8ToBytes(text)));
 }
 
 /**
@@ -52,7 +62,7 @@ export function contractId({ address, version }: Contract): string {
  * order of their letters, no space between.
  */
 export function policyDigest(policy: ChainPolicy): string {
-  return digestHead(bytesToHex(sha256(utf8ToBytes(JSON.stringify(policyFields(policy))))));
+  return digestHead(digestOf(JSON.stringify(policyFields(policy))));
 }
 
 /** The fields of a policy and no other, in the order of their letters. */

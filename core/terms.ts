@@ -8,6 +8,8 @@ export type Destination = { readonly address: string; readonly pubkey: string | 
 
 /** The storage word of the funder that an escrow takes, where one contract holds all escrows. */
 export type Lane = {
+  /** The contract that the word is in, in the family's own form; absent: the chain's first one. */
+  readonly contract?: string;
   /** Below 2^96, as 24 hex digits. */
   readonly number: string;
   /** The how-manieth escrow of the word: from 1 to 2^30 - 1. */

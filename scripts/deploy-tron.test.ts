@@ -75,6 +75,8 @@ test('the contract is deployed by an operator’s key, recorded, and found again
   for (const [part, words] of [
     [{ chainId: 1 }, /of chain \d+, not 1 as recorded/],
     [{ sha256: '00'.repeat(32) }, /other init code/],
+    [{ bytes: 1 }, /of 1 bytes is recorded: other init code/],
+    [{ family: 'evm' }, /a record of evm/],
     [{ contract: chain.info.escrows }, /created T\w+, not T\w+/],
     [{ transaction: '00'.repeat(32) }, /does not know 0{64}/],
     [{ payer: contract }, /payer is T\w+, and T\w+ is recorded/],

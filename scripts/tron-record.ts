@@ -30,10 +30,14 @@ export async function tronRecordFault(
   record: EscrowRecord,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const { chainId, contract, transaction, sha256 } = record;
+  const { chainId, contract, transaction, family, sha256, bytes } = record;
   const id = await chainIdOf(http, signal);
   if (id !== chainId) return `the node is of chain ${id}, not ${chainId} as recorded`;
-  if (sha256 !== code.sha256) return `${sha256} is recorded: other init code`;
+  if (family !== 'tron') return `a record of ${family}, and not of tron`;
+  if (sha256 !== code.sha256 || bytes !== code.bytes) {
+    const recorded = `${sha256} of ${bytes} bytes is recorded`;
+    return `${recorded}: other init code than ${code.sha256} of ${code.bytes}`;
+  }
   const made = await madeBy(http, { chainId, contract, creation: transaction }, signal);
   return typeof made === 'string' ? made : madeFault(record, made);
 }

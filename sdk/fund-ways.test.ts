@@ -3,14 +3,19 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import type { Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
 import { encodeFunctionData } from 'viem/utils';
 import type { Owed, SigningReads, Warning } from '../chains/adapter.ts';
 import { evmDeployment, evmEscrow } from '../chains/evm/plan.ts';
 import { parseSignature } from '../chains/evm/ways.ts';
-import type { FundAlternative, TypedData } from '../chains/material.ts';
+import type { EvmCall, FundAlternative, TypedData } from '../chains/material.ts';
 import { ParleyError } from '../core/errors.ts';
 import { contextOf } from './settle/context.ts';
 import { tendAuthorization } from './settle/ways/authorization.ts';
@@ -35,6 +40,7 @@ import { evmWallet } from './wallets/evm.ts';
 import type { EvmWallet } from './wallets/wallet.ts';
 
 const limits = { timeout: 120_000 };
+const root = join(import.meta.dirname, '..');
 const chainId = 31_337;
 const { contract } = evmDeployment(chainId);
 let chains: TwoChains;
@@ -55,23 +61,26 @@ after(async () => {
   await chains?.stop();
 }, limits);
 
-const newWallet = () =>
-  evmWallet({ rpcUrl, chainId, privateKey: `0x${randomBytes(32).toString('hex')}` });
+const newWallet = (privateKey = `0x${randomBytes(32).toString('hex')}`) =>
+  evmWallet({ rpcUrl, chainId, privateKey });
 const countOf = async (address: string) =>
   Number(await anvil.call<string>('eth_getTransactionCount', [address, 'latest']));
 const etherOf = async (address: string) =>
   BigInt(await anvil.call<string>('eth_getBalance', [address, 'latest']));
 
 type Makes = {
+  readonly key?: Hex;
   readonly gas: boolean;
+  /** Of the coin. */
+  readonly held?: bigint;
   readonly more?: Partial<SettleInput>;
   /** What stands in the place of the wallet's own signing. */
   readonly signs?: (wallet: EvmWallet, data: TypedData, signal: AbortSignal) => Promise<string>;
 };
 
 /** A maker who gives 500 dollars of that coin, with a wallet of its own, and its taker. */
-async function making({ gas, more = {}, signs }: Makes) {
-  const own = newWallet();
+async function making({ gas, key, held = 1_000_000_000n, more = {}, signs }: Makes) {
+  const own = newWallet(key);
   const texts: TypedData[] = [];
   const signTypedData = async (data: TypedData, signal: AbortSignal): Promise<string> => {
     texts.push(data);
@@ -80,7 +89,7 @@ async function making({ gas, more = {}, signs }: Makes) {
   };
   const wallet = { ...own, signTypedData };
   if (gas) await chains.dev.faucet({ chain: evmKey, address: own.address });
-  await coin.mint(own.address, 1_000_000_000n);
+  await coin.mint(own.address, held);
   const usual = chains.purses.maker;
   chains.purses.maker = { ...usual, evm: wallet };
   const scene: Scene = chains.swap(coin);
@@ -157,6 +166,38 @@ test('a permit that fails on the own node gives way to an approval', limits, asy
   assert.deepEqual(await ends(refusing, taker), received);
   assert.equal(await countOf(wallet.address), 2);
   assert.ok(told.some(({ text }) => text === 'approves instead of a permit: it reverts'));
+});
+
+/** The program of docs/funding.md, placed where it stands. */
+async function documented() {
+  const text = await readFile(join(root, 'docs/funding.md'), 'utf8');
+  const [, program = ''] = /```ts\n(import [\s\S]*?)```/.exec(text) ?? [];
+  const dir = await mkdtemp(join(tmpdir(), 'parley-funding-'));
+  try {
+    const file = join(dir, 'sign-funding.ts');
+    const base = pathToFileURL(`${root}/`).href;
+    await writeFile(file, program.replaceAll(/(?<=from ')\.\//g, base));
+    const { signFunding } = await import(file);
+    return signFunding as (...given: readonly unknown[]) => Promise<EvmCall>;
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+test('the program of docs/funding.md makes the call that anybody may send', limits, async () => {
+  const signFunding = await documented();
+  const key: Hex = `0x${randomBytes(32).toString('hex')}`;
+  const { scene, maker, taker } = await making({ gas: false, key });
+  await until(taker, isFunded);
+  const trade = scene.market.trade('maker');
+  const { client, swapId, sources } = maker;
+  const call = await signFunding(client, swapId, trade, sources, privateKeyToAccount(key));
+  const { adapter } = sources.get(evmKey) ?? assert.fail();
+  const signal = AbortSignal.timeout(15_000);
+  const { raw } = await keeper.sign(chainId, call, signal);
+  await adapter.broadcast(await adapter.readSigned(raw, signal), signal);
+  const watched = scene.market.watched('a');
+  while ((await adapter.readEscrow(watched, signal)).funded === null) await sleep(50);
 });
 
 test('without gas one signature funds, and the market sends it', limits, async () => {
@@ -375,6 +416,21 @@ test('a text that differs from the own terms is never signed', limits, async () 
     assert.deepEqual(relay.given, []);
   }
 });
+
+test(
+  'a wallet with too few tokens is told both numbers before it pays an approval',
+  limits,
+  async () => {
+    const more = { fundingWays: ['approval'] } as const;
+    const { maker, taker, wallet } = await making({ gas: true, held: 499_999_999n, more });
+    await until(taker, isFunded);
+    const short = / has 499999999 of token .* leg a takes 500000000$/;
+    await until(maker, ({ step, text }) => step === 'waiting' && short.test(text));
+    assert.equal(await countOf(wallet.address), 0);
+    await coin.mint(wallet.address, 1n);
+    assert.deepEqual(await ends(maker, taker), received);
+  },
+);
 
 test('a leg without gas that somebody refunds in a batch ends its swap', limits, async () => {
   const { maker, taker, wallet } = await making({ gas: false });

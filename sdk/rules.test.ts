@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { bitcoinContract } from '../chains/bitcoin/contract.ts';
-import { evmContract } from '../chains/evm/plan.ts';
+import { evmContract, evmDeployment } from '../chains/evm/plan.ts';
 import { solanaContract } from '../chains/solana/contract.ts';
 import { solanaDeployment } from '../chains/solana/plan.ts';
 import { solanaChains } from '../chains/solana/policy.ts';
 import { tronContract } from '../chains/tron/plan.ts';
 import { tronDevPolicy } from '../chains/tron/policy.ts';
+import { shardOf } from '../contracts/escrows/shards.ts';
 import { formulaVersion } from '../core/deadlines.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 import { contractId, policyDigest } from '../core/rules.ts';
-import { contractOf, differencesOf, ownRules } from './rules.ts';
+import { contractOf, differencesOf, mustHaveRules, ownRules } from './rules.ts';
 import { bitcoinView, evmView, views } from './testing/honest.ts';
 import type { ChainView } from './trade.ts';
 import type { MarketRules } from './types.ts';
@@ -63,6 +64,25 @@ test('own rules have the legs in their places', () => {
     a: policyDigest(tronDevPolicy),
     b: policyDigest(bitcoinView.policy),
   });
+});
+
+test('contracts that the customer does not name, or names more of, are other rules', () => {
+  const [one, two] = [shardOf(1).address, shardOf(2).address];
+  const legs = (shards: readonly string[]) => ({
+    a: { view: { ...evmView, deployment: evmDeployment(evmView.chainId, { shards }) } },
+    b: { view: bitcoinView },
+  });
+  mustHaveRules(ownRules(legs([two, one])), legs([one, two]));
+  for (const [market, customer] of [
+    [[one], []],
+    [[], [one]],
+    [[one, two], [one]],
+  ] as const) {
+    assert.throws(() => mustHaveRules(ownRules(legs(market)), legs(customer)), {
+      name: 'RulesError',
+      field: 'rules.contract.a (evm-dev)',
+    });
+  }
 });
 
 test('what a market publishes is compared number by number, and the number named', () => {

@@ -96,7 +96,8 @@ const keyOf = (verb: 'claim' | 'refund', swapId: string) => `${verb} ${swapId}`;
 /**
  * Claims and refunds what is open to this side on one chain. Throws SettleError where the chain has
  * no batches, and what its source throws before anything is sent. What one swap or one batch lacks
- * is told in `left`.
+ * is told in `left`. What was in a batch that a block has reverted is left to `settle`, as long as
+ * this process runs: the store does not keep it, and another process tries it in one batch more.
  */
 export async function settleMany(input: ManyInput): Promise<ManyOutcome> {
   const { chain, swapIds, most = mostInBatch } = input;
@@ -114,8 +115,7 @@ export async function settleMany(input: ManyInput): Promise<ManyOutcome> {
   const batches: SentBatch[] = [];
   for (const verb of ['refund', 'claim'] as const) {
     const own = items.filter((item) => item.verb === verb);
-    const payment = ({ leg }: Item) => paymentOf(leg.escrow.terms, verb);
-    for (const some of inBatches(own, payment, size)) {
+    for (const some of batchesOf(own, verb, size)) {
       const sent = await settleSome(context, chain, some, left);
       if (sent === null) continue;
       batches.push(sent);
@@ -124,6 +124,13 @@ export async function settleMany(input: ManyInput): Promise<ManyOutcome> {
     }
   }
   return { batches, left };
+}
+
+/** A batch is one call of one contract. */
+function batchesOf(items: readonly Item[], verb: Item['verb'], size: number): Item[][] {
+  const byContract = Map.groupBy(items, ({ leg }) => leg.escrow.terms.lane?.contract);
+  const payment = ({ leg }: Item) => paymentOf(leg.escrow.terms, verb);
+  return [...byContract.values()].flatMap((some) => inBatches(some, payment, size));
 }
 
 type Opening = {

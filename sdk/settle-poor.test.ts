@@ -74,8 +74,9 @@ test(
     const scene = chains.swap({ a: 'TRX', b: 'SOL' });
     const [taker, maker] = [await sideOf(scene, 'taker'), await sideOf(scene, 'maker')];
     await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
+    const poor = { code: 'energy_poor', verb: 'claim', need: 1n, has: 0n } as const;
     const shortage = async (_: unknown, address: string) =>
-      ({ code: 'energy_poor', verb: 'claim', address, sentence: 'it ran dry' }) as const;
+      ({ ...poor, address, sentence: 'it ran dry' }) as const;
     const dry = altered(taker, scene, 'a', () => ({ claimShortage: shortage }));
     const told = await until(dry, ({ text }) => text === 'it ran dry');
     assert.ok(told.every(({ step }) => step !== 'claimed'));

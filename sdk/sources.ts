@@ -5,8 +5,9 @@ import { type BitcoinSource, bitcoinAdapter } from '../chains/bitcoin/adapter.ts
 import { defaultFeeBounds } from '../chains/bitcoin/fees.ts';
 import { type BitcoinNetworkName, bitcoinNetworks } from '../chains/bitcoin/networks.ts';
 import { bitcoinPolicies } from '../chains/bitcoin/policy.ts';
+import { contractsFault, type Deployment } from '../chains/escrows/plan.ts';
 import { evmAdapter } from '../chains/evm/adapter.ts';
-import { evmDeployment } from '../chains/evm/plan.ts';
+import { type EvmContracts, evmDeployment } from '../chains/evm/plan.ts';
 import { type DepthTag, evmChains } from '../chains/evm/policy.ts';
 import { solanaAdapter } from '../chains/solana/adapter.ts';
 import { type SolanaDeployment, solanaDeployment } from '../chains/solana/plan.ts';
@@ -49,13 +50,20 @@ function policyNeeded(
   );
 }
 
+/** Throws where a contract is named twice, or too many are. */
+function mustBeFew(chain: string, deployment: Deployment): void {
+  const fault = contractsFault(deployment);
+  if (fault !== null) throw new Error(`contracts of chain "${chain}" refused: ${fault}`);
+}
+
 /** Throws unless the policy keeps every inequality that a market's own must keep at its start. */
 function mustBeSound(chain: string, policy: ChainPolicy): void {
   const [sentence] = brokenPolicy(policy);
   if (sentence !== undefined) throw new Error(`policy of chain "${chain}" refused: ${sentence}`);
 }
 
-export type EvmSourceOptions = {
+/** Contracts other than the one that this package pins, or beside it: those of the market. */
+export type EvmSourceOptions = EvmContracts & {
   /** The market's name of the chain, such as `ethereum`. */
   readonly chain: string;
   readonly chainId: number;
@@ -65,8 +73,6 @@ export type EvmSourceOptions = {
   readonly depthTag?: DepthTag | null;
   /** Unix seconds: until then gas costs what it does by Prague's rules, where no node tells. */
   readonly nextForkAt?: number;
-  /** Default: the contract where this package pins it. */
-  readonly contract?: string;
 };
 
 /**
@@ -74,8 +80,9 @@ export type EvmSourceOptions = {
  * where one is given that is unsound.
  */
 export function evmSource(options: EvmSourceOptions): ChainSource {
-  const { chain, chainId, rpcUrls, contract = evmDeployment(options.chainId).contract } = options;
-  const deployment = { chainId, contract };
+  const { chain, chainId } = options;
+  const deployment = evmDeployment(chainId, options);
+  mustBeFew(chain, deployment);
   const known = Object.values(evmChains).find((each) => each.chainId === chainId);
   const policy = options.policy ?? known?.policy;
   if (policy === undefined) {
@@ -87,7 +94,7 @@ export function evmSource(options: EvmSourceOptions): ChainSource {
   const nextForkAt = options.nextForkAt ?? null;
   return {
     view: { family: 'evm', chain, chainId, deployment, policy },
-    adapter: evmAdapter({ chain, chainId, rpcUrls, policy, contract, depthTag, nextForkAt }),
+    adapter: evmAdapter({ ...options, policy, depthTag, nextForkAt }),
   };
 }
 
@@ -131,8 +138,8 @@ export function bitcoinSource(options: BitcoinSourceOptions): ChainSource {
 export type TronSourceOptions = {
   readonly chain: string;
   /**
-   * The network's id, the contract that holds every escrow on it, and the transaction that created
-   * it: each node has to show that it ran the pinned init code.
+   * The network's id, the contract that holds every escrow on it, or several, and the transactions
+   * that created them: each node has to show that they ran the pinned init code.
    */
   readonly deployment: TronOrigin;
   /** Nodes of one's own. */
@@ -154,6 +161,7 @@ export function tronSource(options: TronSourceOptions): ChainSource {
     throw policyNeeded(chain, `chain id ${deployment.chainId}`, tronChains, dev);
   }
   mustBeSound(chain, policy);
+  mustBeFew(chain, deployment);
   const most = mostFeeLimitSun === undefined ? {} : { mostFeeLimitSun };
   return {
     view: { family: 'tron', chain, deployment, policy, ...most },

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { solanaDeployment, solanaEscrow } from '../chains/solana/plan.ts';
 import { solanaAddressOfSeed } from '../chains/solana/proof.ts';
-import { type TronDeployment, tronEscrow } from '../chains/tron/plan.ts';
+import { tronEscrow } from '../chains/tron/plan.ts';
 import { tronDevPolicy } from '../chains/tron/policy.ts';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
 import type { EscrowTerms } from '../core/terms.ts';
@@ -21,7 +21,7 @@ const someone = (byte: number) => new Uint8Array(32).fill(byte);
 const tronAt = (byte: number) => tronAddressOfKey(someone(byte));
 const solanaAt = (byte: number) => solanaAddressOfSeed(someone(byte));
 
-const deployment: TronDeployment = { chainId: 7, contract: tronAt(9) };
+const deployment = { chainId: 7, contract: tronAt(9) };
 // Nobody is asked: what is compared follows from the terms alone.
 const nowhere = 'http://127.0.0.1:1';
 const tron = tronSource({

@@ -3,6 +3,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { evmDeployment } from '../chains/evm/plan.ts';
+import { shardOf } from '../contracts/escrows/shards.ts';
 import type { LegName, Party } from '../core/trade.ts';
 import { VerificationError } from './errors.ts';
 import type { SwapRecord } from './stores/store.ts';
@@ -117,6 +119,25 @@ for (const party of ['maker', 'taker'] as const) {
     }
     const policy = { ...evmView.policy, signSeconds: evmView.policy.signSeconds + 1 };
     refused(today, new Map([...views, ['evm-dev', { ...evmView, policy }]]));
+    // What it holds in a contract that takes no new escrow is its own all the same.
+    const formerContracts = [evmView.deployment.contract];
+    const contracts = { contract: shardOf(1).address, formerContracts };
+    const deployment = evmDeployment(evmView.chainId, contracts);
+    const left = new Map(views).set('evm-dev', { ...evmView, deployment });
+    const lane = { ...swap.legs.a.escrow?.terms.lane, contract: formerContracts[0] };
+    const shown = honestSwap(party);
+    const named = { ...shown, legs: { ...shown.legs, a: { ...shown.legs.a, lane } } } as Swap;
+    const kept = verifySwap(named, trade, left, { swapId, now });
+    assert.equal(kept.legs.a.escrow?.address, swap.legs.a.escrow?.address);
+    refused({ ...today, swap: kept }, left);
+    const unknown = new Map(views).set('evm-dev', {
+      ...evmView,
+      deployment: evmDeployment(evmView.chainId, { contract: shardOf(1).address }),
+    });
+    assert.throws(() => verifySwap(named, trade, unknown, { swapId, now }), {
+      name: 'VerificationError',
+      got: /none of the 1 configured/,
+    });
   });
 }
 

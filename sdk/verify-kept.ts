@@ -2,10 +2,11 @@
 // is held to what was kept: a formula, a policy or a version that is newer makes no liar of it, and
 // no escrow unclaimed. Only a funding still to be made must follow from today's.
 
+import { openContracts } from '../chains/escrows/plan.ts';
 import { fundBy } from '../core/gates.ts';
 import { SettleError, VerificationError } from './errors.ts';
 import type { SwapRecord } from './stores/store.ts';
-import { type ChainViews, ownLegs } from './trade.ts';
+import { type ChainView, type ChainViews, ownLegs } from './trade.ts';
 import type { Swap } from './types.ts';
 import {
   type ExpectedLeg,
@@ -68,6 +69,7 @@ export function mustFollowToday(
     const { hashlock, legs } = kept;
     for (const name of ['a', 'b'] as const) {
       verifyLeg(shown(legs[name]), legBy(own, times, name), { trade, hashlock });
+      mustTakeNew(legs[name], own[name].view);
     }
   } catch (error) {
     const why =
@@ -79,6 +81,15 @@ export function mustFollowToday(
       'it is not funded. What an escrow holds is claimed and refunded all the same';
     throw new SettleError('terms_outdated', sentence, { cause: error });
   }
+}
+
+/** What is funded now lies in a contract that takes new escrows. */
+function mustTakeNew({ leg, escrow }: VerifiedLeg, view: ChainView): void {
+  if ((view.family !== 'evm' && view.family !== 'tron') || escrow === null) return;
+  const open = openContracts(view.deployment);
+  const { contract = view.deployment.contract } = escrow.terms.lane ?? {};
+  if (open.includes(contract)) return;
+  throw new VerificationError(`legs.${leg}.lane.contract`, open.join(' or '), contract);
 }
 
 /** As a market shows it. */

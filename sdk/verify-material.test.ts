@@ -137,6 +137,13 @@ test('a further field in an EVM call is refused: a signer may obey it', () => {
   }
 });
 
+test('an approval of more than the amount is taken from who asked for a standing one alone', () => {
+  const built = evm(evmTerms, fundCalls(evmTerms, deployment, 0n, 'standing'), from);
+  verifyMaterial(built, { verb: 'fund', allowance: 'standing' }, evmTerms, evmView);
+  const verify = () => verifyMaterial(built, { verb: 'fund' }, evmTerms, evmView);
+  assert.throws(verify, { name: 'VerificationError', field: 'txs[0].data' });
+});
+
 test('a deadline later than the customer’s own is refused, an earlier one is not', () => {
   const limits = { validUntil: now, outputs: null };
   const verify = (validUntil: number) =>

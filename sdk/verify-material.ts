@@ -5,6 +5,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { defaultFeeBounds, type FeeBounds, rateOf } from '../chains/bitcoin/fees.ts';
 import { type EscrowOutput, paymentUri } from '../chains/bitcoin/plan.ts';
 import { checkSpend, readPsbt } from '../chains/bitcoin/signed-psbt.ts';
+import { fundingOfLength } from '../chains/escrows/plan.ts';
 import { claimCall, fundCalls, refundCall } from '../chains/evm/plan.ts';
 import type { Allowance } from '../chains/fund-ways.ts';
 import type { EvmCall, Material } from '../chains/material.ts';
@@ -151,13 +152,12 @@ function callsFor(
   terms: EscrowTerms,
   { deployment }: ChainView & { family: 'evm' },
   count: number,
-): EvmCall[] {
+): readonly EvmCall[] {
   if (asked.verb === 'claim') return [claimCall(terms, deployment, asked.secret)];
   if (asked.verb === 'refund') return [refundCall(terms, deployment)];
-  const allowances = terms.amount > 1n ? [terms.amount, 0n, 1n] : [terms.amount, 0n];
-  const callsAt = (allowed: bigint) => fundCalls(terms, deployment, allowed, asked.allowance);
-  const forms = allowances.map(callsAt);
-  return forms.find(({ length }) => length === count) ?? callsAt(0n);
+  return fundingOfLength(terms.amount, count, (allowed) =>
+    fundCalls(terms, deployment, allowed, asked.allowance),
+  );
 }
 
 function verifyTron(

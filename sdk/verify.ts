@@ -284,7 +284,10 @@ function verifyEscrow(
 /** Source: the width of the counter in the contract's word. */
 const mostUses = 2 ** 30 - 1;
 
-/** Any lane will do: the escrow commits to it, and a funding that it cannot take is refused. */
+/**
+ * Any lane will do, in any contract of the customer's own: the escrow commits to both, and a
+ * funding that it cannot take is refused.
+ */
 function placeOf(
   at: string,
   { lane }: SaidLeg,
@@ -294,14 +297,16 @@ function placeOf(
     mustEqual(`${at}.lane`, null, lane ?? null);
     return {};
   }
-  const { number, counter } = lane ?? {};
+  const { contract, number, counter } = lane ?? {};
+  if (contract !== undefined) mustBe('text', `${at}.lane.contract`, contract);
   if (typeof number !== 'string' || !/^[0-9a-f]{24}$/.test(number)) {
     throw new VerificationError(`${at}.lane.number`, '24 hex digits', shown(number));
   }
   if (!(Number.isInteger(counter) && Number(counter) > 0 && Number(counter) <= mostUses)) {
     throw new VerificationError(`${at}.lane.counter`, `from 1 to ${mostUses}`, shown(counter));
   }
-  return { fundBefore, lane: { number, counter: Number(counter) } };
+  const named = contract === undefined ? {} : { contract };
+  return { fundBefore, lane: { ...named, number, counter: Number(counter) } };
 }
 
 /** The escrow of terms, by the customer's own view of the chain. */

@@ -49,6 +49,7 @@ import { createMetrics, type Metrics, serveMetrics } from './metrics.ts';
 import { startPassing } from './people/passing.ts';
 import { createPresence } from './restore/presence.ts';
 import { createSettlement } from './settle/follow.ts';
+import { mustKnowContracts } from './settle/lanes.ts';
 import { createScheduledRefunds } from './settle/scheduled-refunds.ts';
 import {
   databaseFault,
@@ -138,6 +139,7 @@ async function start(given: Settings, log: Logger, undo: Stack): Promise<Market>
   const apart = createApart({ chains, chainTimeoutMs });
   undo.push(() => apart.close());
   const adapters = apart.adapters(opened);
+  await mustKnowContracts({ db, adapters });
   const evmNodes = byTurns(nodesForProofs(chains, settings));
   const metrics = createMetrics(settings.shortName);
   const made = { settings, db, now, randomBytes, adapters: adapters, log };

@@ -8,6 +8,7 @@ import { bitcoinPolicies } from '../chains/bitcoin/policy.ts';
 import { evmChains } from '../chains/evm/policy.ts';
 import { solanaChains } from '../chains/solana/policy.ts';
 import { tronChains } from '../chains/tron/policy.ts';
+import { shardOf } from '../contracts/escrows/shards.ts';
 import { policyOf } from './chain-policies.ts';
 import { parseAssets, parseChains } from './chain-settings.ts';
 import { readSettings } from './config.ts';
@@ -45,6 +46,21 @@ test('chains as an operator writes them are taken, numbers of their own included
   const { values, wrong } = parseChains(all, 'dev');
   assert.deepEqual(wrong, []);
   assert.deepEqual(values, all);
+});
+
+test('contracts of a chain are named beside the first, each once and eight at most', () => {
+  const [first, ...more] = Array.from({ length: 9 }, (_, at) => shardOf(at).address);
+  const some = { ...anvil, shards: more.slice(0, 2), formerContracts: [first] };
+  const own = { ...some, contract: more[2] };
+  const { contract, creation } = tron;
+  const other = { contract: 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb', creation };
+  assert.deepEqual(parseChains([own, { ...tron, shards: [other] }], 'dev').wrong, []);
+  refused([some], /entry 1 \("evm"\): 0x0352\w+ is named twice among the contracts/);
+  refused([{ ...anvil, shards: more }], /9 contracts are named; at most 8 may hold escrows/);
+  refused([{ ...anvil, shards: [`${first}0`] }], /field "shards.0" must match/);
+  refused([{ ...anvil, shards: [first?.replace('C', 'c')] }], /field "shards": .*checksum/);
+  refused([{ ...tron, formerContracts: [{ contract, creation }] }], /is named twice/);
+  refused([{ ...tron, shards: [{ contract }] }], /field "shards.0.creation" is missing/);
 });
 
 test('a chain that is malformed is named by entry and field', () => {

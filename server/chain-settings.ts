@@ -1,11 +1,14 @@
 // Which chains and assets a deployment serves: PARLEY_CHAINS and PARLEY_ASSETS, parsed. Every
 // sentence names the entry and the field; whoever gets these values need not check again.
 
-import Type from 'typebox';
+import Type, { type TSchema } from 'typebox';
+import { contractsFault, mostContracts } from '../chains/escrows/plan.ts';
 import { parseEvmAddress } from '../chains/evm/address.ts';
+import { evmDeployment } from '../chains/evm/plan.ts';
 import { parseSolanaAddress } from '../chains/solana/address.ts';
 import { parseTronAddress } from '../chains/tron/address.ts';
 import type { TronSource } from '../chains/tron/http.ts';
+import type { TronInstance } from '../chains/tron/plan.ts';
 import { parseAmount } from '../core/amounts.ts';
 import { type Family, families, isFamily, type Network } from '../core/families.ts';
 import type { ChainPolicy, Depth } from '../core/policy.ts';
@@ -45,6 +48,10 @@ export type ChainSettings =
       readonly chain: string;
       readonly chainId: number;
       readonly rpcUrls: readonly string[];
+      /** See EvmContracts, with their checksums. */
+      readonly contract?: string;
+      readonly shards?: readonly string[];
+      readonly formerContracts?: readonly string[];
       /** Where the chain id is in no table of core/worlds.ts. */
       readonly world?: Network;
       /** The head that deep payments wait for besides blocks; null = blocks alone. */
@@ -58,10 +65,11 @@ export type ChainSettings =
       readonly family: 'tron';
       readonly chain: string;
       readonly chainId: number;
-      /** The contract that holds every escrow, base58. */
+      /** See TronOrigin. */
       readonly contract: string;
-      /** The transaction that created it, hex. */
       readonly creation: string;
+      readonly shards?: readonly TronInstance[];
+      readonly formerContracts?: readonly TronInstance[];
       /** Nodes of one chain, which must agree before anyone funds or reveals. */
       readonly sources: readonly TronSource[];
       /** Where the chain id is in no table of core/worlds.ts. */
@@ -154,12 +162,19 @@ const bitcoinChain = Type.Object(
   },
   closed,
 );
+const others = <T extends TSchema>(instance: T) => {
+  const some = Type.Optional(Type.Array(instance, { maxItems: mostContracts }));
+  return { shards: some, formerContracts: some };
+};
+const evmContract = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
 const evmChain = Type.Object(
   {
     family: oneOf('evm'),
     chain: chainKey,
     chainId: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     rpcUrls: Type.Array(url, { minItems: 1, maxItems: 20 }),
+    contract: Type.Optional(evmContract),
+    ...others(evmContract),
     world: Type.Optional(oneOf('dev', 'testnet', 'mainnet')),
     depthTag: Type.Optional(oneOf('safe', 'finalized', null)),
     nextForkAt: Type.Optional(
@@ -169,13 +184,17 @@ const evmChain = Type.Object(
   },
   closed,
 );
+const tronInstance = {
+  contract: Type.String({ minLength: 1, maxLength: 64 }),
+  creation: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+};
 const tronChain = Type.Object(
   {
     family: oneOf('tron'),
     chain: chainKey,
     chainId: Type.Integer({ minimum: 1, maximum: 0xffff_ffff }),
-    contract: Type.String({ minLength: 1, maxLength: 64 }),
-    creation: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    ...tronInstance,
+    ...others(Type.Object(tronInstance, closed)),
     sources: Type.Array(
       Type.Object({ url, solidityUrl: Type.Optional(url), jsonRpcUrl: Type.Optional(url) }, closed),
       { minItems: 1, maxItems: 20 },
@@ -255,8 +274,20 @@ function chainFault(entry: unknown): string | null {
   if (fault !== null) return fault;
   const chain = entry as ChainSettings;
   if (chain.family === 'bitcoin') return bitcoinFault(chain);
-  if (chain.family === 'tron') return addressFault('contract', chain.contract, parseTronAddress);
-  return chain.family === 'solana' ? solanaFault(chain) : null;
+  return chain.family === 'solana' ? solanaFault(chain) : instancesFault(chain);
+}
+
+function instancesFault(chain: Of<'evm'> | Of<'tron'>): string | null {
+  const { contract, shards = [], formerContracts = [] } = chain;
+  const named = { contract: contract === undefined ? [] : [contract], shards, formerContracts };
+  const parse = chain.family === 'evm' ? parseEvmAddress : parseTronAddress;
+  for (const [field, all] of Object.entries(named)) {
+    for (const each of all) {
+      const fault = addressFault(field, typeof each === 'string' ? each : each.contract, parse);
+      if (fault !== null) return fault;
+    }
+  }
+  return contractsFault(chain.family === 'evm' ? evmDeployment(chain.chainId, chain) : chain);
 }
 
 function bitcoinFault({ rpcUrl, esploraUrl, second }: Of<'bitcoin'>): string | null {

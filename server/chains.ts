@@ -115,6 +115,9 @@ function evmOf(chain: Of<'evm'>, settings: Limits, { log }: Parts): EvmAdapter {
   return evmAdapter({
     chain: chain.chain,
     chainId: chain.chainId,
+    ...(chain.contract !== undefined && { contract: chain.contract }),
+    shards: chain.shards ?? [],
+    formerContracts: chain.formerContracts ?? [],
     rpcUrls: chain.rpcUrls,
     nextForkAt: chain.nextForkAt ?? null,
     ...policyOf(chain),

@@ -7,7 +7,6 @@ import { coreRpc } from '../chains/bitcoin/rpc.ts';
 import type { EvmAdapter } from '../chains/evm/adapter.ts';
 import { contractFault } from '../chains/evm/identity.ts';
 import { chainIdOf } from '../chains/evm/node.ts';
-import { evmDeployment } from '../chains/evm/plan.ts';
 import { type Rpc, rpcClient } from '../chains/rpc.ts';
 import { solanaFault } from '../chains/solana/identity.ts';
 import { httpClient, type TronSource } from '../chains/tron/http.ts';
@@ -33,7 +32,7 @@ export async function mustBeEvm(
   adapter: EvmAdapter,
   silent: (source: number, error: unknown) => void,
 ): Promise<void> {
-  const { chain, chainId, node } = adapter;
+  const { chain, chainId, node, deployment } = adapter;
   await eachSource(node.sources, silent, async (at) => {
     const one: Rpc = { ...node, call: (method, params, s) => node.ask(at, method, params, s) };
     const signal = AbortSignal.timeout(openMs);
@@ -41,7 +40,7 @@ export async function mustBeEvm(
     if (id !== chainId) {
       throw new WrongNodeError(chain, at, `is of chain id ${id}, not ${chainId} as configured`);
     }
-    const fault = await contractFault(one, evmDeployment(chainId), signal);
+    const fault = await contractFault(one, deployment, signal);
     if (fault !== null) throw new WrongNodeError(chain, at, fault);
   });
 }
@@ -66,7 +65,7 @@ export async function mustBeBitcoin(
   });
 }
 
-/** The same for a TRON chain: its id, the contract of all escrows and its creation. */
+/** The same for a TRON chain: its id, each contract of escrows and its creation. */
 export async function mustBeTron(
   { chain, sources, ...deployment }: Of<'tron'>,
   silent: (source: number, error: unknown) => void,

@@ -383,14 +383,15 @@ export const declared: readonly Declared[] = [
     by: { 'server/settle/follow.ts': ['swaps: 200,'] },
   },
   {
-    what: 'chains, nodes of an EVM, TRON or Solana chain, curated assets',
-    limit: '100, 20, 10 000',
+    what: 'chains, nodes of an EVM, TRON or Solana chain, contracts of escrows on a chain, curated assets',
+    limit: '100, 20, 8, 10 000',
     by: {
+      'chains/escrows/plan.ts': ['mostContracts = 8;'],
       'server/chain-settings.ts': [
         'mostChains = 100;',
         'mostAssets = 10_000;',
         // EVM, Solana, TRON.
-        'rpcUrls: Type.Array(url, { minItems: 1, maxItems: 20 }),\n    world:',
+        'rpcUrls: Type.Array(url, { minItems: 1, maxItems: 20 }),\n    contract:',
         'rpcUrls: Type.Array(url, { minItems: 1, maxItems: 20 }),\n    program:',
         '{ minItems: 1, maxItems: 20 },',
       ],

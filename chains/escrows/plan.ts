@@ -1,7 +1,7 @@
-// What the plans of EVM and TRON have in common: the escrow of some terms in the one contract of a
-// chain, its name, and what is approved before a funding. Pure.
+// What the plans of EVM and TRON have in common: which contract of a chain holds the escrow of some
+// terms, its name, and what is approved before a funding. Pure.
 
-import { erc20Abi, type Hex } from 'viem';
+import { concat, erc20Abi, type Hex, keccak256 } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
 import { type Escrow as ContractEscrow, domainOf, escrowId } from '../../contracts/escrows/ids.ts';
@@ -11,8 +11,42 @@ import { type Contract, digestHead } from '../../core/rules.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import * as calls from './calls.ts';
 
-/** Where the contract is, its address in the family's own form. */
-export type Deployment = { readonly chainId: number; readonly contract: string };
+/** One instance of the contract, its address in the family's own form. */
+export type Instance = { readonly contract: string };
+
+/** Where the escrows of a chain are: `contractsOf`. */
+export type Deployment = Instance & {
+  readonly chainId: number;
+  /** More instances, which new escrows are spread over: a freeze of one stops only its share. */
+  readonly shards?: readonly Instance[];
+  /** Instances that take no new escrow: what is in them is read, claimed and refunded. */
+  readonly formerContracts?: readonly Instance[];
+};
+
+type Instances = Omit<Deployment, 'chainId'>;
+
+/** Of one chain: each is in every request for logs, and checked at every start. */
+export const mostContracts = 8;
+
+/** Those that take new escrows. */
+export function openContracts({ contract, shards = [] }: Instances): string[] {
+  return [contract, ...shards.map((each) => each.contract)];
+}
+
+/** All that may hold money. */
+export function contractsOf(deployment: Instances): string[] {
+  const { formerContracts = [] } = deployment;
+  return [...openContracts(deployment), ...formerContracts.map((each) => each.contract)];
+}
+
+/** What is wrong with the list, as a clause; null = nothing. Addresses are canonical. */
+export function contractsFault(deployment: Instances): string | null {
+  const all = contractsOf(deployment);
+  const twice = all.find((each, at) => all.indexOf(each) !== at);
+  if (twice !== undefined) return `${twice} is named twice among the contracts`;
+  if (all.length <= mostContracts) return null;
+  return `${all.length} contracts are named; at most ${mostContracts} may hold escrows`;
+}
 
 /** A call of ours, read back; its escrow as `escrowName` gives it. */
 export type DecodedCall = Pick<calls.DecodedCall, 'verb' | 'secret'> & {
@@ -32,23 +66,72 @@ export type Addresses = {
 };
 
 /** How an escrow is named everywhere outside of its contract. */
-export function escrowName(id: string, { contract }: Pick<Deployment, 'contract'>): string {
+export function escrowName(id: string, { contract }: Instance): string {
   return `${contract}:${id.slice(2).toLowerCase()}`;
 }
 
 export function planOf({ parse, bare: bareOf, coin }: Addresses) {
   const bare = (address: string) => bareOf(parse(address));
-  const placeOf = ({ chainId, contract }: Deployment): calls.Place => {
+  const placeIn = (contract: string, { chainId }: Deployment): calls.Place => {
     return { chainId, contract: bare(contract) };
   };
   /** What the contract is told of an escrow. */
   const contractEscrow = (terms: EscrowTerms) => calls.escrowOfTerms(terms, bare);
 
   /**
-   * Throws `bad_address` for destinations where money would be lost: the zero address, the token,
-   * and the contract itself.
+   * Which contract a new escrow of this funder goes to, so that he keeps the lanes that he has paid
+   * for: the one of the highest score. One contract more or fewer moves no other funder.
    */
-  const mustBeGood = (terms: EscrowTerms, { contract }: Deployment): void => {
+  const contractFor = (funder: string, deployment: Instances): string => {
+    const open = openContracts(deployment);
+    if (open.length === 1) return deployment.contract;
+    const scored = open.map((contract) => {
+      return { contract, score: keccak256(concat([bare(funder), bare(contract)])) };
+    });
+    return scored.reduce((one, other) => (other.score > one.score ? other : one)).contract;
+  };
+  /**
+   * The one contract that holds the escrow of these terms, or will once they have a lane. Throws
+   * `bad_address` where they name one that is not configured.
+   */
+  const deploymentOf = (
+    { deployment }: { readonly deployment: Deployment },
+    { lane, refund }: Pick<EscrowTerms, 'lane' | 'refund'>,
+  ): Pick<Deployment, 'chainId' | 'contract'> => {
+    const { chainId } = deployment;
+    if (lane === undefined) return { chainId, contract: contractFor(refund.address, deployment) };
+    const { contract = deployment.contract } = lane;
+    const all = contractsOf(deployment);
+    if (all.includes(contract)) return { chainId, contract };
+    const sentence = `contract ${contract.slice(0, 64)} is none of the ${all.length} configured`;
+    throw new ParleyError('bad_address', `${sentence}: ${all.join(', ')}`, { contract });
+  };
+  /**
+   * Of a batch, which is one call. Throws an Error where its escrows lie in several contracts.
+   */
+  const deploymentOfAll = (
+    of: { readonly deployment: Deployment },
+    all: readonly EscrowTerms[],
+  ) => {
+    const found = all.map((terms) => deploymentOf(of, terms));
+    const { chainId, contract } = found[0] ?? of.deployment;
+    const other = found.find((each) => each.contract !== contract);
+    if (other === undefined) return { chainId, contract };
+    throw new Error(`a batch is of one contract, not of ${contract} and ${other.contract}`);
+  };
+  /** Those of them that bytes name, which may be for any where they name none. */
+  const namedIn = (hex: string, deployment: Deployment): string[] => {
+    const all = contractsOf(deployment);
+    const named = all.length === 1 ? all : all.filter((each) => hex.includes(bare(each).slice(2)));
+    return named.length > 0 ? named : all;
+  };
+
+  /**
+   * Throws `bad_address` for destinations where money would be lost: the zero address, the token,
+   * and a contract of escrows.
+   */
+  const mustBeGood = (terms: EscrowTerms, deployment: Deployment): void => {
+    const own = contractsOf(deployment).map(bare);
     const token = terms.token === null ? calls.noToken : bare(terms.token);
     const refuse = (field: string, value: string, what: string) =>
       new ParleyError('bad_address', `${field} ${value} is ${what}`, { field });
@@ -57,7 +140,7 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
       const bytes = bare(value);
       if (bytes === calls.noToken) throw refuse(field, value, 'the zero address');
       if (bytes === token) throw refuse(field, value, 'the token contract itself');
-      if (bytes === bare(contract)) throw refuse(field, value, 'the escrow contract');
+      if (own.includes(bytes)) throw refuse(field, value, 'the escrow contract');
     }
     if (terms.token !== null && token === calls.noToken) {
       throw refuse('token', parse(terms.token), `the zero address; ${coin} has no token`);
@@ -66,19 +149,26 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
 
   return {
     contractEscrow,
+    contractFor,
+    deploymentOf,
+    deploymentOfAll,
     mustBeGood,
     /** By its init code: the code on chain holds the domain, so it differs between chains. */
-    contractOf: ({ contract }: Pick<Deployment, 'contract'>): Contract => {
-      return { address: parse(contract), version: digestHead(pinned.initCode.keccak256) };
+    contractOf: ({ contract, shards = [] }: Instances): Contract => {
+      const version = digestHead(pinned.initCode.keccak256);
+      const others = shards.map((each) => parse(each.contract)).sort();
+      const spread = others.length === 0 ? {} : { shards: others };
+      return { address: parse(contract), version, ...spread };
     },
     /** What the contract's domain() answers. */
     domainOf: ({ chainId, contract }: Deployment): Hex => domainOf(chainId, bare(contract)),
     /** The escrow of these terms, which name a lane. Throws as `mustBeGood` does. */
     escrowOf: (terms: EscrowTerms, deployment: Deployment): Escrow => {
       mustBeGood(terms, deployment);
-      const { chainId, contract } = placeOf(deployment);
-      const id = escrowId(chainId, contract, contractEscrow(terms));
-      return { address: escrowName(id, deployment), redeemScript: null };
+      const { contract } = deploymentOf({ deployment }, terms);
+      const at = placeIn(contract, deployment);
+      const id = escrowId(at.chainId, at.contract, contractEscrow(terms));
+      return { address: escrowName(id, { contract }), redeemScript: null };
     },
     /** See calls.ts. A call made by another contract counts too: it carries ours word for word. */
     callsIn: (
@@ -86,18 +176,30 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
       deployment: Deployment,
       wanted?: (hashlock: Hex32) => boolean,
     ): DecodedCall[] => {
-      const found = calls.callsIn(hex.toLowerCase(), placeOf(deployment), wanted);
-      return found.map(({ id, escrow, ...call }) => {
-        return { ...call, escrow: escrowName(id, deployment), of: escrow };
+      const bytes = hex.toLowerCase();
+      const found = calls.callsIn(bytes, placeIn(deployment.contract, deployment), wanted);
+      if (found.length === 0) return [];
+      const named = namedIn(bytes, deployment).map((contract) => {
+        return { contract, place: placeIn(contract, deployment) };
       });
+      return found.flatMap(({ id: first, escrow, ...call }) =>
+        named.map(({ contract, place }) => {
+          const isFirst = contract === deployment.contract;
+          const id = isFirst ? first : escrowId(place.chainId, place.contract, escrow);
+          return { ...call, escrow: escrowName(id, { contract }), of: escrow };
+        }),
+      );
     },
     /** The escrows of the first calls in bytes that fund one, whichever. */
     fundedIn: (hex: string, deployment: Deployment): string[] => {
-      const ids = calls.fundedIn(hex.toLowerCase(), placeOf(deployment));
-      return ids.map((id) => escrowName(id, deployment));
+      const bytes = hex.toLowerCase();
+      return namedIn(bytes, deployment).flatMap((contract) => {
+        const ids = calls.fundedIn(bytes, placeIn(contract, deployment));
+        return ids.map((id) => escrowName(id, { contract }));
+      });
     },
     /** Lets the contract take so much of a token. */
-    approveData: ({ contract }: Deployment, amount: bigint): Hex => {
+    approveData: ({ contract }: Instance, amount: bigint): Hex => {
       const args = [bare(contract), amount] as const;
       return encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args });
     },

@@ -1,10 +1,12 @@
 // An EVM chain behind the interface that every chain keeps. One for each chain id.
 
+import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter, WatchedEscrow } from '../adapter.ts';
+import { contractsOf, openContracts } from '../escrows/plan.ts';
 import { kitOf } from '../kit/adapter.ts';
 import type { Rpc } from '../rpc.ts';
 import { parseEvmAddress } from './address.ts';
-import { mustAgree } from './agreement.ts';
+import { look, mustAgree } from './agreement.ts';
 import { atLook } from './at-look.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
@@ -17,9 +19,9 @@ import { checkNodes } from './identity.ts';
 import { inspect } from './inspect.ts';
 import { lanesOf } from './lanes.ts';
 import { launchesOf } from './launches.ts';
-import { evmContract, evmEscrow } from './plan.ts';
+import { balanceAt } from './node.ts';
+import { contractFor, type EvmDeployment, evmContract, evmEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
-import { look } from './read.ts';
 import * as signing from './signing.ts';
 import { spendGas } from './spend-gas.ts';
 import { type EvmAdapterOptions, forget, newWatch, remember, type Watch } from './watch.ts';
@@ -29,6 +31,7 @@ export type { EvmAdapterOptions } from './watch.ts';
 export type EvmAdapter = ChainAdapter & {
   readonly family: 'evm';
   readonly chainId: number;
+  readonly deployment: EvmDeployment;
   /** See ChainAdapter: never left out here. With one node it always agrees. */
   mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
   /** For proofs by contract wallets of this chain (proof.ts). */
@@ -56,7 +59,12 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     sending,
   });
   const asksOf = (of: Watch) => ({
-    lanes: { contract: deployment.contract, read: kit.opened(lanesOf(of.rpc, deployment)) },
+    lanes: {
+      contracts: contractsOf(deployment),
+      open: openContracts(deployment),
+      contractFor: (funder: string) => contractFor(funder, deployment),
+      read: kit.opened(lanesOf(of.rpc)),
+    },
     ...kit.asked({ preflight, buildFund, ...shortage }, of),
   });
   return {
@@ -69,6 +77,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     signing: kit.asked(signing),
     readSigned: (signed) => readSigned(watch, signed),
     at: (heads) => asksOf({ ...watch, rpc: atLook(node, heads) }),
+    deployment,
     ways: fundWaysOf(watch, kit.opened),
     launches: launchesOf(watch, policy.normal.confirmations, kit.opened),
     hashlocks: hashlocksOf(watch, kit.opened),
@@ -76,6 +85,8 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     ...asksOf(watch),
     ...kit.asked({
       mustAgree,
+      held: ({ rpc }, { token, refund }: EscrowTerms, signal) =>
+        balanceAt(rpc, token, refund.address, 'latest', signal),
       spendGas,
       untriedGas: untriedSpend,
       gasRules: rulesUntil,

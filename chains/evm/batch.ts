@@ -4,7 +4,7 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import type { Batch, Opened } from '../batches.ts';
 import { claimManyData, refundManyData } from '../escrows/batch.ts';
 import type { EvmCall } from '../material.ts';
-import { contractEscrow, type EvmDeployment, mustBeGood } from './plan.ts';
+import { contractEscrow, deploymentOfAll, type EvmDeployment, mustBeGood } from './plan.ts';
 
 export function batchCall(batch: Batch, deployment: EvmDeployment): EvmCall {
   if (batch.verb === 'claim') return claimManyCall(batch.legs, deployment);
@@ -16,11 +16,12 @@ export function batchCall(batch: Batch, deployment: EvmDeployment): EvmCall {
 
 /** Every secret must be public: see escrows/batch.ts. */
 export function claimManyCall(claims: readonly Opened[], deployment: EvmDeployment): EvmCall {
-  for (const { terms } of claims) mustBeGood(terms, deployment);
+  const all = claims.map(({ terms }) => terms);
+  for (const terms of all) mustBeGood(terms, deployment);
   const data = claimManyData(
     claims.map(({ terms, secret }) => ({ escrow: contractEscrow(terms), secret })),
   );
-  return { to: deployment.contract, data, value: '0x0' };
+  return { to: deploymentOfAll({ deployment }, all).contract, data, value: '0x0' };
 }
 
 export function refundManyCall(
@@ -29,7 +30,7 @@ export function refundManyCall(
 ): EvmCall {
   for (const terms of refunds) mustBeGood(terms, deployment);
   return {
-    to: deployment.contract,
+    to: deploymentOfAll({ deployment }, refunds).contract,
     data: refundManyData(refunds.map(contractEscrow)),
     value: '0x0',
   };

@@ -9,7 +9,7 @@ import { fewMiB, type Rpc, refusalIn } from '../rpc.ts';
 import { txOf } from './node.ts';
 import { callsIn, fundedIn } from './plan.ts';
 import { calldataOf, readRaw } from './raw.ts';
-import { touchesOf, type Watch } from './watch.ts';
+import { saidBy, touchesOf, type Watch } from './watch.ts';
 
 const method = 'eth_sendRawTransaction';
 const alreadyKnown = /already (known|imported|exists)|known transaction/i;
@@ -53,9 +53,10 @@ export async function readSigned(watch: Watch, signed: Signed): Promise<ReadTran
     );
   }
   const wanted = (hashlock: string) => watch.byHashlock.has(hashlock);
-  const touches: Touch[] = callsIn(raw.data, deployment, wanted)
+  const said = saidBy({ to: raw.to, input: raw.data });
+  const touches: Touch[] = callsIn(said, deployment, wanted)
     .filter(({ escrow }) => watch.known.has(escrow))
     .map(({ of: _, ...touch }) => touch);
-  const pays = fundedIn(raw.data, deployment);
+  const pays = fundedIn(said, deployment);
   return { txid: raw.txid, raw: raw.raw, touches, payer: raw.from, pays };
 }

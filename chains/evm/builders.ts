@@ -17,7 +17,7 @@ import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import { batchCall } from './batch.ts';
 import { evmGasPolicyOf } from './gas-policy.ts';
 import { allowanceOf, gasPrice, text, wordOf } from './node.ts';
-import { claimCall, evmEscrow, fundCalls, refundCall } from './plan.ts';
+import { claimCall, deploymentOf, evmEscrow, fundCalls, refundCall } from './plan.ts';
 import { readRevert } from './reverts.ts';
 import { stateAt } from './state.ts';
 import type { Watch } from './watch.ts';
@@ -37,7 +37,8 @@ export async function buildFund(
   { escrow: { terms }, allowance }: BuildInput,
   signal: AbortSignal,
 ): Promise<EvmMaterial> {
-  const { rpc, deployment } = watch;
+  const { rpc } = watch;
+  const deployment = deploymentOf(watch, terms);
   const { address } = evmEscrow(terms, deployment);
   const from = parseEvmAddress(terms.refund.address);
   await mustAgreeOnHeads(watch, signal);
@@ -94,7 +95,7 @@ export async function buildBatch(
     const said = await rpc.call('eth_call', [tried, 'latest'], signal, fewWords);
     const gas = await rpc.call('eth_estimateGas', [tried], signal, fewWords);
     const settles = Number(wordOf(text(said)));
-    return { material: material(watch, deployment.contract, [call]), settles, gas: amountOf(gas) };
+    return { material: material(watch, call.to, [call]), settles, gas: amountOf(gas) };
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     const { words } = readRevert(error.data, error.message);

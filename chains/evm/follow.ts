@@ -64,7 +64,7 @@ async function skip(watch: Watch, head: Block, signal: AbortSignal): Promise<voi
   if (base !== null) watch.blocks.splice(0, watch.blocks.length, steps.past(base));
 }
 
-const filtersOf = ({ deployment }: Watch) => [{ address: deployment.contract, topics: [ours] }];
+const filtersOf = ({ contracts }: Watch) => [{ address: contracts, topics: [ours] }];
 
 function note(watch: Watch, log: Log): string | null {
   const address = noteLog(watch, log);

@@ -10,7 +10,7 @@ import { askEach } from '../sources.ts';
 import { findAbilities, nonceOf, stillAble } from './abilities.ts';
 import { mustAgreeOnHeads } from './agreement.ts';
 import { blockAt, headBlock } from './node.ts';
-import { standingAllowance } from './plan.ts';
+import { deploymentOf, standingAllowance } from './plan.ts';
 import { deepestBlock } from './read.ts';
 import { stateAt } from './state.ts';
 import type { Watch } from './watch.ts';
@@ -28,18 +28,19 @@ export function fundWaysOf(watch: Watch, opened: Opened): FundWays {
 }
 
 async function alternatives(
-  { rpc, deployment }: Watch,
+  watch: Watch,
   input: WaysInput,
   signal: AbortSignal,
 ): Promise<readonly FundAlternative[] | null> {
   const { terms } = input.escrow;
+  const deployment = deploymentOf(watch, terms);
   const { token, amount, refund } = terms;
   if (token === null) return [];
   const { authorization } = input.abilities;
   const permit = input.needsAllowance ? input.abilities.permit : null;
   const offered = { permit, authorization };
   if (permit === null && authorization === null) return [];
-  const trying = { rpc: gathering(rpc, signal), deployment, token };
+  const trying = { rpc: gathering(watch.rpc, signal), deployment, token };
   const nonce = input.isFresh
     ? await nonceOf(trying, refund.address, signal)
     : await stillAble(trying, offered, refund.address, signal);

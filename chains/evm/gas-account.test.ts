@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Hex } from 'viem';
 import { parseEther, parseTransaction } from 'viem';
-import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
+import { deployContracts } from '../../contracts/escrows/deploy.ts';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import { offerIn, replacing } from './gas-fees.ts';
 import { dearestGas } from './gas-policy.ts';
 import { lentOpen } from './lane-word.ts';
 import { callsIn, evmDeployment, evmEscrow, fundCalls } from './plan.ts';
-import { deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
+import { accounts, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { claimOf, devGas, refundOf, type Stranger, signal, strangerOn } from './testing/gas.ts';
 import { type Answer, hangingNode, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
 import {
@@ -212,7 +212,8 @@ test('a node that lends nothing to an estimate, and does not say so, gets the mo
 });
 
 test('the key calls the contract that its adapter is told of', async () => {
-  const contract = await deploy(chain, initCode);
+  const account = accounts[9]!;
+  const { contract } = await deployContracts({ rpcUrl: chain.rpcUrl, account }, 3);
   const other = { chainId: chain.chainId, contract };
   const leg = await newLeg(chain);
   const [funding] = fundCalls(leg.terms, other, 0n);

@@ -6,6 +6,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { keccak256, parseTransaction } from 'viem/utils';
 import { larger } from '../../core/amounts.ts';
 import { mostInBatch } from '../escrows/batch.ts';
+import { contractsOf } from '../escrows/plan.ts';
 import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
 import {
@@ -28,7 +29,7 @@ import { presentFees, reachBlocks } from './gas-present.ts';
 import { callOf, fundedBySignature, gasOf, type Trial } from './gas-work.ts';
 import { balanceAt } from './node.ts';
 import { countByAll, type Expected, pendingCounts } from './own-nonce.ts';
-import { callsIn, type EvmDeployment, evmDeployment, evmEscrow } from './plan.ts';
+import { callsIn, type EvmDeployment, evmEscrow } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 
 export type EvmGasOptions = {
@@ -36,7 +37,6 @@ export type EvmGasOptions = {
   readonly adapter: EvmAdapter;
   readonly policy: EvmGasPolicy;
   /** See EvmAdapterOptions. */
-  readonly deployment?: EvmDeployment;
   readonly depthTag?: DepthTag | null;
 };
 
@@ -50,7 +50,7 @@ type Account = {
 
 export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
   const { adapter, depthTag = null, key } = options;
-  const deployment = options.deployment ?? deploymentOf(adapter);
+  const { deployment } = adapter;
   if (key.family !== 'evm')
     throw new Error(`a ${key.family} key signs nothing on ${adapter.chain}`);
   const secret: Hex = `0x${Buffer.from(key.bytes()).toString('hex')}`;
@@ -83,12 +83,6 @@ export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
     ),
     paid: opened((txid: string, signal) => paidFor(node, txid, signal)),
   };
-}
-
-/** Where the adapter, too, looks for the contract. */
-function deploymentOf({ chainId, lanes }: EvmAdapter): EvmDeployment {
-  const { contract } = lanes ?? evmDeployment(chainId);
-  return { chainId, contract };
 }
 
 /** Null: not known, as where what was noted is far above all that there is. */
@@ -243,7 +237,7 @@ function isOwn(
   if (work.verb === 'void') return sameAddress(to, signer.address) && data === '0x';
   const touches = touchesOf(work, (terms) => evmEscrow(terms, deployment));
   const areOurs = areThese(callsIn(data, deployment), touches);
-  if (!areOurs || !sameAddress(to, deployment.contract)) return false;
+  if (!areOurs || !contractsOf(deployment).some((each) => sameAddress(to, each))) return false;
   // What `fund` itself takes in is its sender's: the key has none to give.
   return work.verb !== 'fund' || data.startsWith(fundedBySignature);
 }

@@ -29,6 +29,7 @@ import { balanceAt, headBlock, refused } from './node.ts';
 import {
   claimCall,
   contractEscrow,
+  deploymentOf,
   type EvmDeployment,
   evmEscrow,
   mustBeGood,
@@ -163,7 +164,7 @@ function authorizedFunding(
   const args = [told, lane, counter, v, r, s] as const;
   const functionName = 'fundWithAuthorization';
   const data = encodeFunctionData({ abi: escrowsAbi, functionName, args });
-  return { to: deployment.contract, data, value: '0x0' };
+  return { to: deploymentOf({ deployment }, terms).contract, data, value: '0x0' };
 }
 
 /** Room for state that another block changes. */
@@ -261,7 +262,8 @@ async function mustHoldEnough(
   signal: AbortSignal,
 ): Promise<void> {
   const { token, amount } = terms;
-  const held = await balanceAt(rpc, token, deployment.contract, 'latest', signal);
+  const { contract } = deploymentOf({ deployment }, terms);
+  const held = await balanceAt(rpc, token, contract, 'latest', signal);
   if (held >= amount) return;
   throw nothingThere(terms, address, `the contract holds ${held} of ${amount}`);
 }

@@ -1,4 +1,4 @@
-// The hashlocks of every funding: events of the contract, a range of blocks at a time.
+// The hashlocks of every funding: events of the contracts, a range of blocks at a time.
 
 import { fundedTopic } from '../escrows/topics.ts';
 import { type HashlockPage, type HashlockReader, heightOf, pageUpTo } from '../hashlocks.ts';
@@ -27,7 +27,7 @@ export function hashlocksOf(watch: Watch, opened: Opened): HashlockReader {
 }
 
 /** One of the chain's nodes, asked alone. */
-type Node = Scanned & Pick<Watch, 'deployment'>;
+type Node = Scanned & Pick<Watch, 'contracts'>;
 
 function read(
   { chain, rpc }: Watch,
@@ -44,7 +44,7 @@ function read(
 }
 
 async function readBy(node: Node, after: number, signal: AbortSignal): Promise<HashlockPage> {
-  const { contract } = node.deployment;
+  const { contracts } = node;
   // Of this very node: of blocks that it has not got it lists nothing, and does not say so.
   const { number: head, timestamp: shownUntil } = await headBlock(node.rpc, signal);
   // The first block is not below itself.
@@ -54,11 +54,12 @@ async function readBy(node: Node, after: number, signal: AbortSignal): Promise<H
   // A head that went back is another machine of the provider's, or another node.
   let end = Math.min(after, head);
   try {
-    const filters = [{ address: contract, topics: [fundedTopic] }];
+    const filters = [{ address: contracts, topics: [fundedTopic] }];
     await eachRange(node, filters, from, to, signal, (logs, rangeEnd) => {
       for (const { address, data } of logs) {
         const hashlock = /^0x([0-9a-f]{64})/i.exec(data)?.[1];
-        if (address === contract && hashlock !== undefined) found.add(hashlock.toLowerCase());
+        if (!contracts.includes(address) || hashlock === undefined) continue;
+        found.add(hashlock.toLowerCase());
       }
       end = rangeEnd;
     });

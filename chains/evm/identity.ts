@@ -1,11 +1,13 @@
-// Whether a node shows the contract of all escrows. Its address commits to the deployer, the salt
-// and the init code: whatever is there was made by the pinned init code. What it says of its domain
-// is compared, since every id follows from it.
+// Whether a node shows the contracts of escrows. An address commits to the deployer, the salt and
+// the init code: whatever is at one of a shard was made by the pinned init code. What it says of
+// its domain is compared, since every id follows from it.
 
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
+import { shardAt } from '../../contracts/escrows/shards.ts';
 import { ParleyError } from '../../core/errors.ts';
+import { contractsOf } from '../escrows/plan.ts';
 import { fewWords, type Rpc, RpcError } from '../rpc.ts';
 import { eachSource } from '../sources.ts';
 import { chainIdOf, codeAt } from './node.ts';
@@ -14,13 +16,24 @@ import type { Watch } from './watch.ts';
 
 const data: Hex = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' });
 
-/** What is wrong with it, as a clause; null = nothing. Throws what the node throws. */
+/** What is wrong with one of them, as a clause; null = nothing. Throws what the node throws. */
 export async function contractFault(
   rpc: Rpc,
   deployment: EvmDeployment,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const { contract, chainId } = deployment;
+  const { chainId } = deployment;
+  const faults = await Promise.all(
+    contractsOf(deployment).map((contract) => faultOf(rpc, { chainId, contract }, signal)),
+  );
+  return faults.find((each) => each !== null) ?? null;
+}
+
+async function faultOf(
+  rpc: Rpc,
+  { chainId, contract }: EvmDeployment,
+  signal: AbortSignal,
+): Promise<string | null> {
   const code = await codeAt(rpc, contract, 'latest', signal);
   if (!/^0x[0-9a-f]*$/i.test(code)) throw new Error('its code cannot be read');
   if (code === '0x')
@@ -31,7 +44,10 @@ export async function contractFault(
       if (error instanceof RpcError) return null;
       throw error;
     });
-  if (domain === domainOf(deployment)) return null;
+  if (domain === domainOf({ chainId, contract })) {
+    if (shardAt(contract) !== null) return null;
+    return `shows a contract at ${contract}, which is no address that the pinned init code gives`;
+  }
   return `shows a contract at ${contract} that was deployed under another chain id than ${chainId}`;
 }
 
@@ -46,5 +62,5 @@ export async function checkNodes(watch: Watch, signal: AbortSignal): Promise<voi
     throw wrong(`the node is of chain id ${id}, not ${chainId} as configured`, { id, chainId });
   }
   const fault = await contractFault(watch.rpc, deployment, signal);
-  if (fault !== null) throw wrong(fault, { contract: deployment.contract });
+  if (fault !== null) throw wrong(fault, {});
 }

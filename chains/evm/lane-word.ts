@@ -3,7 +3,7 @@
 
 import { encodeAbiParameters, type Hex, keccak256 } from 'viem';
 import type { EscrowTerms } from '../../core/terms.ts';
-import { contractEscrow, type EvmDeployment, evmEscrow, idOfEscrow } from './plan.ts';
+import { contractEscrow, deploymentOf, type EvmDeployment, evmEscrow, idOfEscrow } from './plan.ts';
 import type { Overrides } from './simulate.ts';
 
 const open = 1n;
@@ -30,5 +30,5 @@ export function lentOpen(terms: EscrowTerms, deployment: EvmDeployment): Overrid
   const id = idOfEscrow(evmEscrow(terms, deployment).address);
   const word = openWord(id, told.fundBefore - 1n, counter);
   const stateDiff = { [laneSlot(told.refund, lane)]: word };
-  return { [deployment.contract]: { stateDiff } };
+  return { [deploymentOf({ deployment }, terms).contract]: { stateDiff } };
 }

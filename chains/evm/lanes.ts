@@ -8,10 +8,9 @@ import { laneIn, lanesData } from '../escrows/lanes.ts';
 import { gathering } from '../gathering.ts';
 import type { Rpc } from '../rpc.ts';
 import { asked } from './node.ts';
-import type { EvmDeployment } from './plan.ts';
 
-export function lanesOf(rpc: Rpc, { contract }: EvmDeployment): Lanes['read'] {
-  return (funder, numbers, signal) => {
+export function lanesOf(rpc: Rpc): Lanes['read'] {
+  return ({ contract, funder }, numbers, signal) => {
     const call = [{ to: contract, data: lanesData(funder as Hex, numbers) }, 'latest'];
     return asked(gathering(rpc, signal), 'eth_call', call, signal, (answer) => {
       const shown = { abi: escrowsAbi, functionName: 'lanesOf', data: answer as Hex } as const;

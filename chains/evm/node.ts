@@ -179,7 +179,7 @@ function readLog(value: unknown): Log {
 }
 
 export type LogFilter = {
-  readonly address?: string;
+  readonly address?: string | readonly string[];
   readonly topics: readonly (string | readonly string[] | null)[];
 };
 

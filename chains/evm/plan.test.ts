@@ -8,7 +8,6 @@ import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { runs } from '../../test/support/runs.ts';
 import type { Allowance } from '../fund-ways.ts';
-import type { EvmMaterial } from '../material.ts';
 import { parseEvmAddress } from './address.ts';
 import {
   callsIn,
@@ -18,10 +17,8 @@ import {
   evmDeployment,
   evmEscrow,
   fundCalls,
-  materialProblems,
   refundCall,
   standingAllowance,
-  type Wanted,
 } from './plan.ts';
 
 const payout = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -210,53 +207,4 @@ test('the decoded selectors are those of the contracts', () => {
   }
   const claim = claimCall(terms(), deployment, secret).data as Hex;
   assert.equal(decodeFunctionData({ abi: escrowsAbi, data: claim }).functionName, 'claim');
-});
-
-function material(wanted: Wanted, allowance = 0n): EvmMaterial {
-  const txs =
-    wanted.verb === 'fund'
-      ? fundCalls(terms(), deployment, allowance)
-      : wanted.verb === 'claim'
-        ? [claimCall(terms(), deployment, wanted.secret)]
-        : [refundCall(terms(), deployment)];
-  const { address } = evmEscrow(terms(), deployment);
-  const base = { chain: 'evm-dev', family: 'evm', sign: 'evm-tx', chainId: 31337 } as const;
-  const from = wanted.verb === 'fund' ? { from: refund } : {};
-  return { ...base, ...from, txs, escrow: address };
-}
-
-test('honest material has no problem; every altered field is named', () => {
-  const wants: Wanted[] = [{ verb: 'fund' }, { verb: 'claim', secret }, { verb: 'refund' }];
-  const problems = (given: EvmMaterial, wanted: Wanted) =>
-    materialProblems(given, wanted, terms(), deployment, 31337);
-  for (const held of [0n, 5n, 1_000n]) {
-    assert.deepEqual(problems(material({ verb: 'fund' }, held), { verb: 'fund' }), []);
-  }
-  for (const wanted of wants) {
-    const honest = material(wanted);
-    assert.deepEqual(problems(honest, wanted), []);
-    const last = honest.txs.at(-1)!;
-    const altered: EvmMaterial[] = [
-      { ...honest, chain: 'other' },
-      { ...honest, chainId: 1 },
-      { ...honest, escrow: payout },
-      { ...honest, from: payout },
-      { ...honest, txs: [...honest.txs, last] },
-      { ...honest, txs: [] },
-      { ...honest, txs: [...honest.txs.slice(0, -1), { ...last, to: payout }] },
-      { ...honest, txs: [...honest.txs.slice(0, -1), { ...last, value: '0x1' }] },
-      { ...honest, txs: [...honest.txs.slice(0, -1), { ...last, data: `${last.data}00` }] },
-      { ...honest, txs: [...honest.txs.slice(0, -1), { ...last, gas: '0x1' } as typeof last] },
-    ];
-    for (const [at, lie] of altered.entries()) {
-      assert.notDeepEqual(problems(lie, wanted), [], `${wanted.verb} ${at}`);
-    }
-  }
-  const greedy = material({ verb: 'fund' });
-  const approve = fundCalls(terms({ amount: 2_000n }), deployment, 0n)[0]!;
-  const lie = { ...greedy, txs: [approve, ...greedy.txs.slice(1)] };
-  assert.match(problems(lie, { verb: 'fund' }).join(), /txs\[0\]\.data/);
-  const standing = { ...greedy, txs: fundCalls(terms(), deployment, 5n, 'standing') };
-  assert.match(problems(standing, { verb: 'fund' }).join(), /txs\[1\]\.data/);
-  assert.deepEqual(problems(standing, { verb: 'fund', allowance: 'standing' }), []);
 });

@@ -1,33 +1,53 @@
 // From the terms of an EVM leg to its escrow and the calls to sign. Pure: the server and the SDK
 // run this same code, so that a customer verifies instead of trusting.
 //
-// All escrows of a chain lie in one contract. An escrow goes by `<contract>:<id>`: the contract,
-// where the money is, and the contract's own id for it in hex, which commits to the chain, the
-// contract, every term and the lane. That is the `escrow` of material, of legs and of `?escrow=`.
+// The escrows of a chain lie in one contract, or in several of its code. An escrow goes by
+// `<contract>:<id>`: the contract, where the money is, and the contract's own id for it in hex,
+// which commits to the chain, the contract, every term and the lane. That is the `escrow` of
+// material, of legs and of `?escrow=`.
 
 import type { Hex } from 'viem';
 import { deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import { claimData, fundData, refundData } from '../escrows/calls.ts';
-import { approvals, type DecodedCall, fundingOfLength, planOf } from '../escrows/plan.ts';
+import {
+  approvals,
+  contractsOf,
+  type DecodedCall,
+  type Deployment,
+  planOf,
+} from '../escrows/plan.ts';
 import type { Allowance } from '../fund-ways.ts';
-import { comparing } from '../kit/material.ts';
-import type { EvmCall, EvmMaterial } from '../material.ts';
+import type { EvmCall } from '../material.ts';
 import { parseEvmAddress, sameAddress } from './address.ts';
 
 export type { DecodedCall } from '../escrows/plan.ts';
 
-/** Where the contract is: at the same address on every chain, unless told. */
-export type EvmDeployment = {
-  readonly chainId: number;
-  /** With its checksum. */
-  readonly contract: string;
+/** Where the contracts are: at the same addresses on every chain, with their checksums. */
+export type EvmDeployment = Deployment;
+
+export type EvmContracts = {
+  /** Default: the one that contracts/escrows/deployment.json pins. */
+  readonly contract?: string;
+  /** See Deployment; all of them are made by `npm run deploy -- --shard N`. */
+  readonly shards?: readonly string[];
+  readonly formerContracts?: readonly string[];
 };
 
-/** The contract as contracts/escrows/deployment.json pins it, on one chain. */
-export function evmDeployment(chainId: number): EvmDeployment {
-  return { chainId, contract: pinned.address };
+/** On one chain. Throws `bad_address`. */
+export function evmDeployment(
+  chainId: number,
+  { contract = pinned.address, shards = [], formerContracts = [] }: EvmContracts = {},
+): EvmDeployment {
+  const instances = (all: readonly string[]) =>
+    all.map((address) => ({ contract: parseEvmAddress(address) }));
+  return {
+    chainId,
+    contract: parseEvmAddress(contract),
+    ...(shards.length > 0 && { shards: instances(shards) }),
+    ...(formerContracts.length > 0 && { formerContracts: instances(formerContracts) }),
+  };
 }
 
 const own = planOf({
@@ -37,6 +57,9 @@ const own = planOf({
 });
 export const {
   contractEscrow,
+  contractFor,
+  deploymentOf,
+  deploymentOfAll,
   domainOf,
   mustBeGood,
   callsIn,
@@ -71,26 +94,27 @@ export function fundCalls(
   wanted: Allowance = 'exact',
 ): EvmCall[] {
   mustBeGood(terms, deployment);
-  const { contract } = deployment;
+  const { contract } = deploymentOf({ deployment }, terms);
   const data = fundData(contractEscrow(terms));
   if (terms.token === null) return [{ to: contract, data, value: hexValue(terms.amount) }];
   const to = parseEvmAddress(terms.token);
   const needed = wanted === 'exact' ? terms.amount : standingAllowance;
   const approving = approvals(terms.amount, allowance, needed).map((amount) => {
-    return { to, data: own.approveData(deployment, amount), value: '0x0' };
+    return { to, data: own.approveData({ contract }, amount), value: '0x0' };
   });
   return [...approving, { to: contract, data, value: '0x0' }];
 }
 
 export function claimCall(terms: EscrowTerms, deployment: EvmDeployment, secret: Hex32): EvmCall {
   mustBeGood(terms, deployment);
-  const data = claimData(contractEscrow(terms), secret);
-  return { to: deployment.contract, data, value: '0x0' };
+  const { contract: to } = deploymentOf({ deployment }, terms);
+  return { to, data: claimData(contractEscrow(terms), secret), value: '0x0' };
 }
 
 export function refundCall(terms: EscrowTerms, deployment: EvmDeployment): EvmCall {
   mustBeGood(terms, deployment);
-  return { to: deployment.contract, data: refundData(contractEscrow(terms)), value: '0x0' };
+  const { contract: to } = deploymentOf({ deployment }, terms);
+  return { to, data: refundData(contractEscrow(terms)), value: '0x0' };
 }
 
 /**
@@ -102,8 +126,9 @@ export function decodeCall(
   data: string,
   deployment: EvmDeployment,
 ): DecodedCall | null {
-  if (!sameAddress(to, deployment.contract)) return null;
-  const [call] = callsIn(data, deployment);
+  const contract = contractsOf(deployment).find((each) => sameAddress(to, each));
+  if (contract === undefined) return null;
+  const [call] = callsIn(data, { chainId: deployment.chainId, contract });
   if (call === undefined) return null;
   const alone = {
     fund: () => fundData(call.of),
@@ -111,62 +136,4 @@ export function decodeCall(
     refund: () => refundData(call.of),
   }[call.verb]();
   return alone === data.toLowerCase() ? call : null;
-}
-
-/** What a builder was asked for. */
-export type Wanted =
-  | { readonly verb: 'fund'; readonly allowance?: Allowance }
-  | { readonly verb: 'claim'; readonly secret: Hex32 }
-  | { readonly verb: 'refund' };
-
-/**
- * What differs between unsigned material and what the terms demand: one sentence a difference,
- * none when it is exactly that and nothing more. The number of approvals may be any that
- * `fundCalls` can give, since it depends on the token's state.
- */
-export function materialProblems(
-  material: EvmMaterial,
-  wanted: Wanted,
-  terms: EscrowTerms,
-  deployment: EvmDeployment,
-  chainId: number,
-): string[] {
-  const funds = wanted.verb === 'fund';
-  const { chain } = terms;
-  const { address: escrow } = evmEscrow(terms, deployment);
-  const expected = { chain, family: 'evm', sign: 'evm-tx', escrow } as const;
-  const { problems, must } = comparing(material, expected);
-  must('chainId', material.chainId, chainId);
-  must('from', material.from, funds ? parseEvmAddress(terms.refund.address) : undefined);
-  const calls = expectedCalls(material, wanted, terms, deployment);
-  must('the number of txs', material.txs.length, calls.length);
-  for (const [at, call] of calls.entries()) {
-    const tx = material.txs[at];
-    if (tx === undefined) break;
-    for (const field of ['to', 'data', 'value'] as const) {
-      must(`txs[${at}].${field}`, tx[field], call[field]);
-    }
-    for (const field of Object.keys(tx)) {
-      if (!Object.hasOwn(call, field)) problems.push(`txs[${at}].${field} does not belong there`);
-    }
-  }
-  return problems;
-}
-
-function expectedCalls(
-  material: EvmMaterial,
-  wanted: Wanted,
-  terms: EscrowTerms,
-  deployment: EvmDeployment,
-): readonly EvmCall[] {
-  switch (wanted.verb) {
-    case 'claim':
-      return [claimCall(terms, deployment, wanted.secret)];
-    case 'refund':
-      return [refundCall(terms, deployment)];
-    case 'fund':
-      return fundingOfLength(terms.amount, material.txs.length, (allowed) =>
-        fundCalls(terms, deployment, allowed, wanted.allowance),
-      );
-  }
 }

@@ -14,7 +14,7 @@ import { once } from '../sources.ts';
 import { wouldFail } from '../would-fail.ts';
 import { isUnlent, unseenClaim } from './gas-work.ts';
 import { allowanceOf, balanceAt, codeAt, headBlock } from './node.ts';
-import { claimCall, fundCalls, mustBeGood } from './plan.ts';
+import { claimCall, deploymentOf, fundCalls, mustBeGood } from './plan.ts';
 import {
   type Failure,
   lendBalance,
@@ -32,8 +32,8 @@ const [trialFundSeconds, trialTimelockSeconds] = [3_600, 7_200];
 const laneBytes = 12;
 
 /** Of the 2^96 lanes of a funder one that it never used. */
-function unusedLane(): Lane {
-  return { number: randomBytes(laneBytes).toString('hex'), counter: 1 };
+function unusedLane(contract: string): Lane {
+  return { contract, number: randomBytes(laneBytes).toString('hex'), counter: 1 };
 }
 
 /** Who pays in a trial, and what it is lent for that. */
@@ -103,7 +103,8 @@ function receiversOf({ payout, refund }: EscrowTerms, about: About) {
 
 /** The claim as it will be made, of another hashlock: by anybody, from what the contract holds. */
 async function tryClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {
-  const { rpc, deployment } = watch;
+  const { rpc } = watch;
+  const deployment = deploymentOf(watch, terms);
   // Side by side, so that both leave in two exchanges.
   const arriving = begun(mustArriveWhole(watch, terms, signal));
   const tried = await unseenClaim(watch, terms, signal);
@@ -169,7 +170,8 @@ async function tryPayout(
   timestamp: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { rpc, deployment } = watch;
+  const { rpc } = watch;
+  const deployment = deploymentOf(watch, terms);
   const trial: EscrowTerms = {
     ...terms,
     hashlock: hashlockOf(trialSecret),
@@ -177,7 +179,7 @@ async function tryPayout(
     refund: { address: purse.from, pubkey: null },
     timelock: timestamp + trialTimelockSeconds,
     fundBefore: timestamp + trialFundSeconds,
-    lane: unusedLane(),
+    lane: unusedLane(deployment.contract),
   };
   const allowance =
     terms.token === null || purse.from === stranger
@@ -221,14 +223,14 @@ function transfer(token: string | null, to: string, amount: bigint): EvmCall {
 /** What the funder has, and lets the contract take of it. */
 type Funder = { readonly held: bigint; readonly allowance: bigint };
 
-async function funderOf(
-  { rpc, deployment }: Watch,
-  { token, refund: { address } }: EscrowTerms,
-  signal: AbortSignal,
-): Promise<Funder> {
+async function funderOf(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<Funder> {
+  const { rpc } = watch;
+  const { token, refund } = terms;
+  const { address } = refund;
+  const { contract } = deploymentOf(watch, terms);
   const [held, allowance] = await Promise.all([
     balanceAt(rpc, token, address, 'latest', signal),
-    token === null ? 0n : allowanceOf(rpc, token, address, deployment.contract, signal),
+    token === null ? 0n : allowanceOf(rpc, token, address, contract, signal),
   ]);
   return { held, allowance };
 }
@@ -240,7 +242,8 @@ async function tryFunding(
   { held, allowance }: Funder,
   signal: AbortSignal,
 ): Promise<void> {
-  const { rpc, deployment } = watch;
+  const { rpc } = watch;
+  const deployment = deploymentOf(watch, terms);
   const { token, amount, refund } = terms;
   const funder = refund.address;
   let lent: Overrides | null = {};
@@ -272,7 +275,8 @@ async function plainTrial(
   about: About,
   signal: AbortSignal,
 ): Promise<void> {
-  const { rpc, deployment } = watch;
+  const { rpc } = watch;
+  const deployment = deploymentOf(watch, terms);
   const { token, amount, refund } = terms;
   const from = about === 'claim' ? deployment.contract : refund.address;
   const held = await balanceAt(rpc, token, from, 'latest', signal);

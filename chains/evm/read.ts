@@ -23,6 +23,7 @@ import { once } from '../sources.ts';
 import { atLook } from './at-look.ts';
 import { changeOf, confirmed } from './change.ts';
 import { type At, type Block, balanceAt, blockAt, headBlock } from './node.ts';
+import { deploymentOf } from './plan.ts';
 import { scanEscrow } from './scan.ts';
 import { type EscrowState, stateAt as wordAt } from './state.ts';
 import { type Known, type Mark, mark, remember, type Watch } from './watch.ts';
@@ -220,8 +221,9 @@ export async function stateAt(
   isLikelyOpen = false,
 ): Promise<State> {
   const { token, amount } = terms;
+  const { contract } = deploymentOf({ deployment }, terms);
   const holding = async () =>
-    token === null ? amount : balanceAt(rpc, token, deployment.contract, at, signal);
+    token === null ? amount : balanceAt(rpc, token, contract, at, signal);
   const early = isLikelyOpen ? begun(holding()) : null;
   const shown = await wordAt(rpc, deployment, terms, at, signal);
   if (shown.state !== 'open') return { ...shown, covered: true };

@@ -2,11 +2,12 @@
 // larger only now and then.
 
 import { ParleyError } from '../../core/errors.ts';
+import type { WatchedEscrow } from '../adapter.ts';
 import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
 import { firstHeight } from '../kit/heights.ts';
 import { RpcError } from '../rpc.ts';
 import { blockAt, headBlock, type Log, type LogFilter, logsOf, refused } from './node.ts';
-import { idOfEscrow } from './plan.ts';
+import { deploymentOf, idOfEscrow } from './plan.ts';
 import { type Known, noteLog, type Watch } from './watch.ts';
 
 /** Requests for logs in one call: at 10 000 blocks each, a month of half-second blocks. */
@@ -24,6 +25,15 @@ export const ours = [fundedTopic, claimedTopic, refundedTopic];
 
 /** What logs are asked of. */
 export type Scanned = Pick<Watch, 'chain' | 'rpc' | 'logRange'>;
+
+/** All that the contract of an escrow has logged of it. */
+export function logsAbout(
+  watch: Pick<Watch, 'deployment'>,
+  { address, terms }: WatchedEscrow,
+): LogFilter {
+  const { contract } = deploymentOf(watch, terms);
+  return { address: contract, topics: [ours, idOfEscrow(address)] };
+}
 
 /** Calls `take` with the logs of each range, in order; a range is taken whole or not at all. */
 export async function eachRange(
@@ -72,13 +82,12 @@ export async function scanEscrow(
   to: number,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  const { address, requiredConfirmations, since } = known.watched;
+  const { requiredConfirmations, since } = known.watched;
   const from =
     known.scannedTo === null
       ? await firstBlock(watch, since, signal)
       : Math.max(0, scannedTo(watch, known) - reorgMargin - requiredConfirmations);
-  const { contract } = watch.deployment;
-  const filters = [{ address: contract, topics: [ours, idOfEscrow(address)] }];
+  const filters = [logsAbout(watch, known.watched)];
   const fresh = new Set<string>();
   await eachRange(watch, filters, from, to, signal, (logs, end) => {
     for (const log of logs) if (noteLog(watch, log) !== null) fresh.add(log.txid);

@@ -4,7 +4,7 @@ import { parseAbi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import type { EvmCall } from '../material.ts';
 import { fewMiB, type Rpc, RpcError } from '../rpc.ts';
-import { balanceAt, refused, text, wordOf } from './node.ts';
+import { refused, text, wordOf } from './node.ts';
 import { readRevert } from './reverts.ts';
 import type { Watch } from './watch.ts';
 
@@ -33,15 +33,6 @@ export function permitNonce(
   const args = [owner as `0x${string}`] as const;
   const data = encodeFunctionData({ abi: tokenAbi, functionName: 'nonces', args });
   return wordAt(rpc, { to: token, data }, signal);
-}
-
-export function balance(
-  { rpc }: Watch,
-  token: string,
-  owner: string,
-  signal: AbortSignal,
-): Promise<bigint> {
-  return balanceAt(rpc, token, owner, 'latest', signal);
 }
 
 /** null: the contract does not answer that. */

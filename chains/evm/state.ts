@@ -6,7 +6,7 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import { stateData } from '../escrows/calls.ts';
 import { fewWords, type Rpc } from '../rpc.ts';
 import { type At, asked, atBlock, text } from './node.ts';
-import { contractEscrow, type EvmDeployment } from './plan.ts';
+import { contractEscrow, deploymentOf, type EvmDeployment } from './plan.ts';
 
 /** By the number that `stateOf` answers. The last two are told in contracts/escrows/README.md. */
 const states = ['never', 'open', 'claimed', 'refunded', 'ended', 'void'] as const;
@@ -29,12 +29,13 @@ export function stateAt(
   block: At,
   signal: AbortSignal,
 ): Promise<EscrowState> {
-  const call = { to: deployment.contract, data: stateData(contractEscrow(terms)) };
+  const { contract } = deploymentOf({ deployment }, terms);
+  const call = { to: contract, data: stateData(contractEscrow(terms)) };
   const read = (answer: unknown): EscrowState => {
     const words = text(answer);
     // Only an address without code answers nothing: the contract was deployed after that block.
     if (words === '0x' && typeof block === 'number') return { state: 'never', changedAt: 0 };
-    return stateIn(words, deployment.contract);
+    return stateIn(words, contract);
   };
   return asked(rpc, 'eth_call', [call, atBlock(block)], signal, read, fewWords);
 }

@@ -5,20 +5,20 @@
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import { addName, type Names, newNames } from '../calldata.ts';
-import { escrowName } from '../escrows/plan.ts';
+import { contractsOf, escrowName } from '../escrows/plan.ts';
 import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
 import { touchesIn, type Verb } from '../escrows/touches.ts';
 import * as kit from '../kit/watch.ts';
 import { type Rpc, type RpcOptions, rpcClient } from '../rpc.ts';
 import { type Forks, newForks } from './forks.ts';
 import type { Block, Log, Tx } from './node.ts';
-import { callsIn, type EvmDeployment, evmDeployment } from './plan.ts';
+import { callsIn, type EvmContracts, type EvmDeployment, evmDeployment } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 import type { Slot } from './simulate.ts';
 
 export type { Verb };
 
-export type EvmAdapterOptions = {
+export type EvmAdapterOptions = EvmContracts & {
   /** The chain's name, such as `ethereum`. */
   readonly chain: string;
   readonly chainId: number;
@@ -28,8 +28,6 @@ export type EvmAdapterOptions = {
    */
   readonly rpcUrls: readonly string[];
   readonly policy: ChainPolicy;
-  /** Default: where contracts/escrows/deployment.json pins it. */
-  readonly contract?: string;
   /** See EvmChainSettings.depthTag. Default null. */
   readonly depthTag?: DepthTag | null;
   /**
@@ -71,13 +69,15 @@ export type Watch = kit.Watching<Known> & {
   readonly chainId: number;
   readonly rpc: Rpc;
   readonly deployment: EvmDeployment;
+  /** All of its contracts, in the order of the deployment. */
+  readonly contracts: readonly string[];
   readonly depthTag: DepthTag | null;
   /** Escrows that want at least so many confirmations wait for the tag too. */
   readonly tagFrom: number;
   /** What its nodes say of their gas rules. */
   readonly forks: Forks;
   readonly logRange: { now: number; taken: number; readonly most: number };
-  /** The contract too: whoever names it may have called it. */
+  /** The contracts too: whoever names one may have called it. */
   readonly names: Names;
   /** Those at their depth and above the last final block; told again once they are not. */
   readonly unfinal: Map<string, number>;
@@ -99,15 +99,17 @@ const defaultLogRange = 10_000;
 
 export function newWatch(options: EvmAdapterOptions): Watch {
   const { chain, chainId, policy, maxLogRange = defaultLogRange } = options;
-  const { contract = evmDeployment(chainId).contract } = options;
   const { normal, high } = policy;
+  const deployment = evmDeployment(chainId, options);
+  const contracts = contractsOf(deployment);
   const names = newNames();
-  addName(names, contract);
+  for (const contract of contracts) addName(names, contract);
   return {
     ...kit.newWatching<Known>(chain, options.log),
     chainId,
     rpc: rpcClient({ chain, urls: options.rpcUrls, ...options.rpc }),
-    deployment: { chainId, contract },
+    deployment,
+    contracts,
     depthTag: options.depthTag ?? null,
     tagFrom: high.confirmations > normal.confirmations ? high.confirmations : 0,
     forks: newForks(options.nextForkAt ?? null),
@@ -141,18 +143,24 @@ const wordHex = 64;
 
 /** See touchesIn. */
 export function touchesOf(watch: Watch, tx: Pick<Tx, 'to' | 'input'>): Map<string, Verb | null> {
-  const { deployment } = watch;
-  const isDirect = tx.to === deployment.contract;
-  return touchesIn(watch, tx.input, isDirect, (wanted) => callsIn(tx.input, deployment, wanted));
+  const isDirect = tx.to !== null && watch.contracts.includes(tx.to);
+  return touchesIn(watch, tx.input, isDirect, (wanted) =>
+    callsIn(saidBy(tx), watch.deployment, wanted),
+  );
+}
+
+/** All that names a contract, in hex. */
+export function saidBy({ to, input }: Pick<Tx, 'to' | 'input'>): string {
+  return `${to ?? '0x'}${input.slice(2)}`;
 }
 
 /** Reads a log of ours into its escrow's marks. Returns the escrow, or null when not watched. */
 export function noteLog(watch: Watch, log: Log): string | null {
-  const { deployment, known } = watch;
+  const { contracts, known } = watch;
   const [topic, id] = log.topics;
   const at = { txid: log.txid, block: log.block, index: log.index };
-  if (log.address !== deployment.contract || id === undefined) return null;
-  const found = known.get(escrowName(id, deployment));
+  if (!contracts.includes(log.address) || id === undefined) return null;
+  const found = known.get(escrowName(id, { contract: log.address }));
   if (found === undefined) return null;
   if (topic === fundedTopic) {
     mark(found, { verb: 'fund', ...at });

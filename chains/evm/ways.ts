@@ -22,6 +22,7 @@ import { recoverKeyHash } from '../recoverable.ts';
 import { parseEvmAddress, sameAddress } from './address.ts';
 import {
   contractEscrow,
+  deploymentOf,
   type EvmDeployment,
   evmEscrow,
   idOfEscrow,
@@ -116,7 +117,7 @@ export function permitAlternative(
   values: PermitValues,
 ): PermitAlternative | null {
   if (terms.token === null || permit === null) return null;
-  const { contract } = deployment;
+  const { contract } = deploymentOf({ deployment }, terms);
   const from = parseEvmAddress(terms.refund.address);
   const { terms: told, lane, counter } = contractEscrow(terms);
   const { value, deadline } = values;
@@ -141,7 +142,7 @@ export function authorizationAlternative(
 ): AuthorizationAlternative | null {
   const { token, amount, fundBefore } = terms;
   if (token === null || authorization === null || fundBefore === undefined) return null;
-  const { contract } = deployment;
+  const { contract } = deploymentOf({ deployment }, terms);
   const { terms: told, lane, counter } = contractEscrow(terms);
   const data = encodeFunctionData({
     abi: escrowsAbi,

@@ -2,7 +2,7 @@
 // about, and what is said of a shortage, are alike.
 
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Owed, Warning } from '../adapter.ts';
+import type { Owed, Shortage, Warning } from '../adapter.ts';
 import type { Watching } from './watch.ts';
 
 /** What something takes, and what its payer has, in base units of the coin. */
@@ -16,8 +16,6 @@ export type Sum = {
   /** TRON: an address that was never used sends nothing, however little it takes. */
   readonly isUnused?: boolean;
 };
-
-export type Shortage = Warning & Pick<Sum, 'need' | 'has'>;
 
 /** How a family counts. */
 export type Counts<Watch> = {

@@ -376,6 +376,8 @@ test('a funder whose account is no wallet any more does not stop a claim; its re
   await world.chain.mine(2);
   assert.equal(await held(world, null, walletOf('payee')), had + escrow.terms.amount);
   await refuses(one.sign(claimOf(escrow)), 'nothing_there', /claimed/);
+  const { rentLeft } = await one.adapter.readEscrow(escrow, soon());
+  assert.deepEqual(rentLeft, { lamports: 2_171_520n, from: null });
   world.chain.put(funder, { ...wallet, owner: systemProgram as Address });
   const before = await held(world, null, funder);
   assert.equal(await one.fate(await one.send(refundOf(escrow))), 'mined');

@@ -55,6 +55,8 @@ test('what a claim left goes to the funder by a refund of the key, from the time
     await fund(world, escrow);
     await claim(world, escrow);
     await refuses(sign(escrow), 'nothing_there', /from \d+ on/);
+    const { rentLeft } = await adapter.readEscrow(escrow, soon());
+    assert.deepEqual(rentLeft, { lamports: 897_840n, from: timelock });
     await moveTo(world, timelock);
     await refuses(dear(escrow), 'fee_above_limit', /224460 is the limit/);
     const had = await lamportsOf(world);
@@ -67,5 +69,6 @@ test('what a claim left goes to the funder by a refund of the key, from the time
     const cost = paid - (await account.balance(soon()));
     assert.ok(cost > 0n && cost <= sent.mostCost, `${cost} of ${sent.mostCost}`);
     await refuses(sign(escrow), 'nothing_there', /has no account/);
+    assert.equal((await adapter.readEscrow(escrow, soon())).rentLeft, undefined);
   }
 });

@@ -217,6 +217,7 @@ test('an endless history never fails a read, and one that grows while it is read
   const adapter = await over(context, world, (call, forward) =>
     buried(escrow.address, count)(call, forward),
   );
+  adapter.watch([escrow]);
   let found: string | null = null;
   for (let looks = 0; found === null && looks < 40; looks += 1) {
     ({ secret: found } = await adapter.readEscrow(escrow, soon()));
@@ -269,6 +270,7 @@ test('a claim that the node left out of its list is found once it lists it', asy
     const list = answer.result as Listed[];
     return { result: list.filter(({ signature }) => signature !== hidden) };
   });
+  adapter.watch([escrow]);
   for (let looks = 0; looks < 5; looks += 1) {
     assert.equal((await adapter.readEscrow(escrow, soon())).secret, null);
   }

@@ -13,7 +13,7 @@
 // Each counts as deep when the account of the last finalized slot says so too.
 
 import { ParleyError } from '../../core/errors.ts';
-import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
+import { type EscrowFacts, nothingSeen, type RentLeft, type Sighting } from '../../core/facts.ts';
 import type { Look, WatchedEscrow } from '../adapter.ts';
 import { begun, gathering } from '../gathering.ts';
 import { once } from '../sources.ts';
@@ -94,6 +94,7 @@ async function factsAt(
       deep: isDeep,
     };
   };
+  const left = status === 'claimed' ? rentLeft(now, watched) : null;
   return {
     funded: sight('fund', deep.state !== null || life.isGoneDeep),
     claimed: status === 'claimed' ? sight('claim', life.hasEndedDeep) : null,
@@ -101,7 +102,13 @@ async function factsAt(
     secret,
     balance: status === 'open' ? watched.terms.amount : 0n,
     empty: status !== 'open' && life.hasEndedDeep,
+    ...(left && { rentLeft: left }),
   };
+}
+
+function rentLeft({ state, lamports }: Shown, { terms }: WatchedEscrow): RentLeft | null {
+  if (state?.status !== 'claimed') return null;
+  return { lamports, from: state.isFull ? null : terms.timelock };
 }
 
 type Life = {

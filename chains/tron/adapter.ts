@@ -1,15 +1,16 @@
 // A TRON network behind the interface that every chain keeps.
 
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { ChainAdapter, WatchedEscrow } from '../adapter.ts';
+import type { ChainAdapter, Shortage, WatchedEscrow } from '../adapter.ts';
+import { contractsOf, openContracts } from '../escrows/plan.ts';
 import type { PowerRules } from '../inspection.ts';
 import { kitOf } from '../kit/adapter.ts';
-import type { Shortage } from '../kit/shortage.ts';
 import { forget } from '../kit/watch.ts';
 import { parseTronAddress } from './address.ts';
-import { mustAgree } from './agreement.ts';
+import { look, mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
+import { heldBy } from './energy.ts';
 import { shortage } from './fees.ts';
 import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
@@ -17,15 +18,15 @@ import { type Http, httpClient } from './http.ts';
 import { checkNodes } from './identity.ts';
 import { lanesOf } from './lanes.ts';
 import { launchesOf } from './launches.ts';
-import { tronContract, tronEscrow } from './plan.ts';
+import { contractFor, type TronDeployment, tronContract, tronEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
-import { look } from './read.ts';
 import { momentAt } from './views.ts';
 import { newWatch, remember, type TronAdapterOptions, type Watch } from './watch.ts';
 
 export type TronAdapter = Omit<ChainAdapter, 'warnings'> & {
   readonly family: 'tron';
   readonly chainId: number;
+  readonly deployment: TronDeployment;
   /** Its nodes, for whoever else has something to ask of them. */
   readonly node: Http;
   /** See ChainAdapter: never left out here. With one node it always agrees. */
@@ -53,7 +54,12 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     sending,
   });
   const asksOf = (of: Watch) => ({
-    lanes: { contract: deployment.contract, read: kit.opened(lanesOf(of)) },
+    lanes: {
+      contracts: contractsOf(deployment),
+      open: openContracts(deployment),
+      contractFor: (funder: string) => contractFor(funder, deployment),
+      read: kit.opened(lanesOf(of)),
+    },
     ...kit.asked({ preflight, buildFund, ...shortage }, of),
   });
   return {
@@ -65,12 +71,14 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     plan: (terms) => tronEscrow(terms, deployment),
     readSigned: (signed) => readSigned(watch, signed),
     at: (heads) => asksOf({ ...watch, http: momentAt(node, heads) }),
+    deployment,
     launches: launchesOf(watch, kit.opened),
     hashlocks: hashlocksOf(watch, kit.opened),
     // What asks the nodes: each is told of the watch, and begins once they are checked.
     ...asksOf(watch),
     ...kit.asked({
       mustAgree,
+      held: (of, terms: EscrowTerms, signal) => heldBy(of, terms, terms.refund.address, signal),
       buildClaim,
       buildRefund,
       buildBatch,

@@ -4,7 +4,7 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import type { Batch, Opened } from '../batches.ts';
 import { claimManyData, refundManyData } from '../escrows/batch.ts';
 import { parseTronAddress } from './address.ts';
-import { contractEscrow, mustBeGood, type TronDeployment } from './plan.ts';
+import { contractEscrow, deploymentOfAll, mustBeGood, type TronDeployment } from './plan.ts';
 import type { TronCall } from './transaction.ts';
 
 export function batchCall(batch: Batch, deployment: TronDeployment, from: string): TronCall {
@@ -22,11 +22,12 @@ export function claimManyCall(
   deployment: TronDeployment,
   from: string,
 ): TronCall {
-  for (const { terms } of claims) mustBeGood(terms, deployment);
+  const all = claims.map(({ terms }) => terms);
+  for (const terms of all) mustBeGood(terms, deployment);
   const data = claimManyData(
     claims.map(({ terms, secret }) => ({ escrow: contractEscrow(terms), secret })),
   );
-  return call(from, deployment, data);
+  return call(from, deploymentOfAll({ deployment }, all), data);
 }
 
 /** `from` signs and pays the energy. */
@@ -36,10 +37,15 @@ export function refundManyCall(
   from: string,
 ): TronCall {
   for (const terms of refunds) mustBeGood(terms, deployment);
-  return call(from, deployment, refundManyData(refunds.map(contractEscrow)));
+  const data = refundManyData(refunds.map(contractEscrow));
+  return call(from, deploymentOfAll({ deployment }, refunds), data);
 }
 
-function call(from: string, { contract }: TronDeployment, data: string): TronCall {
+function call(
+  from: string,
+  { contract }: Pick<TronDeployment, 'contract'>,
+  data: string,
+): TronCall {
   return {
     from: parseTronAddress(from),
     to: parseTronAddress(contract),

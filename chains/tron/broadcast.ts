@@ -1,6 +1,7 @@
 // Signed transactions: what one does, whether a node has it, and giving it to one.
 
 import type { ReadTransaction, Touch } from '../adapter.ts';
+import { contractsOf } from '../escrows/plan.ts';
 import type { Sending } from '../kit/adapter.ts';
 import type { Signed } from '../material.ts';
 import { onceHeard, refusedByNode } from '../offers.ts';
@@ -56,10 +57,11 @@ export async function readSigned(
   const wanted = (hashlock: string) => byHashlock.has(hashlock);
   // Anybody may quote a funding, in a memo or to another contract: it is one only by its funder.
   const canFund = (escrow: string) =>
-    called === deployment.contract && known.get(escrow)?.watched.terms.refund.address === owner;
+    escrow.startsWith(`${called}:`) && known.get(escrow)?.watched.terms.refund.address === owner;
   const touches: Touch[] = callsIn(rawData, deployment, wanted)
     .filter(({ verb, escrow }) => known.has(escrow) && (verb !== 'fund' || canFund(escrow)))
     .map(({ verb, escrow, secret }) => ({ verb, escrow, secret }));
-  const pays = called === deployment.contract ? fundedIn(rawData, deployment) : [];
+  const isOurs = called !== null && contractsOf(deployment).includes(called);
+  const pays = isOurs ? fundedIn(rawData, deployment) : [];
   return { txid, raw, touches, payer: owner, pays };
 }

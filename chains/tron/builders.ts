@@ -25,7 +25,7 @@ import {
   trialOf,
 } from './energy.ts';
 import { headBlock, pricesOf } from './node.ts';
-import { claimCall, fundCalls, mustFit, refundCall, tronEscrow } from './plan.ts';
+import { claimCall, deploymentOf, fundCalls, mustFit, refundCall, tronEscrow } from './plan.ts';
 import { recordAt } from './read.ts';
 import { reasonOf } from './reverts.ts';
 import { referenceTo, type TronCall, tronTransaction } from './transaction.ts';
@@ -63,7 +63,8 @@ export async function buildFund(
   { escrow: { terms } }: BuildInput,
   signal: AbortSignal,
 ): Promise<TronMaterial> {
-  const { http, deployment } = watch;
+  const { http } = watch;
+  const deployment = deploymentOf(watch, terms);
   const { contract } = deployment;
   const { address } = tronEscrow(terms, deployment);
   await mustAgreeOnHeads(watch, signal);
@@ -131,7 +132,7 @@ export async function buildBatch(
   if (reason !== null) throw batchFails(watch.chain, batch, reason);
   const settles = Number(BigInt(`0x${trial.output.slice(0, 64) || '0'}`));
   const parts = [{ call, energy: trial.energy }];
-  const built = await material(watch, deployment.contract, parts, signal);
+  const built = await material(watch, call.to, parts, signal);
   return { material: built, settles, gas: null };
 }
 

@@ -7,7 +7,7 @@ import { encodeFunctionData } from 'viem/utils';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { TronRefusal } from './http.ts';
 import { accountOf, type Prices, type Trial, tryCall } from './node.ts';
-import { bareAddress, fundCalls } from './plan.ts';
+import { bareAddress, deploymentOf, fundCalls } from './plan.ts';
 import { largestFeeLimitSun, type TronCall } from './transaction.ts';
 import { allowanceOf, isContract, sunOf, tokenBalance } from './views.ts';
 import type { Watch } from './watch.ts';
@@ -88,7 +88,7 @@ export async function holderOf(
   terms: EscrowTerms,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const holders = [watch.deployment.contract, terms.refund.address];
+  const holders = [deploymentOf(watch, terms).contract, terms.refund.address];
   const held = await Promise.all(holders.map((each) => heldBy(watch, terms, each, signal)));
   return holders.find((_, at) => (held[at] ?? 0n) >= terms.amount) ?? null;
 }
@@ -119,11 +119,13 @@ export async function settleEnergy(
 /** What a funding uses, approval aside; for one that cannot be tried yet. */
 export async function fundEnergy(
   watch: Watch,
-  { token, amount, refund }: EscrowTerms,
+  terms: EscrowTerms,
   signal: AbortSignal,
 ): Promise<bigint> {
+  const { token, amount, refund } = terms;
   if (token === null) return ownEnergy.trxFund;
-  const call = transferCall(token, refund.address, watch.deployment.contract, amount);
+  const { contract } = deploymentOf(watch, terms);
+  const call = transferCall(token, refund.address, contract, amount);
   const { failure, energy } = await trialOf(watch, call, signal);
   return ownEnergy.tokenFund + (failure === null ? energy : unknownTransfer);
 }
@@ -134,12 +136,12 @@ export async function wholeFunding(
   terms: EscrowTerms,
   signal: AbortSignal,
 ): Promise<{ readonly energy: bigint; readonly transactions: bigint }> {
-  const { http, deployment } = watch;
   const { token, refund } = terms;
   let energy = await fundEnergy(watch, terms, signal);
   if (token === null) return { energy, transactions: 1n };
+  const deployment = deploymentOf(watch, terms);
   const { contract } = deployment;
-  const allowance = await allowanceOf(http, token, refund.address, contract, signal);
+  const allowance = await allowanceOf(watch.http, token, refund.address, contract, signal);
   const calls = fundCalls(terms, deployment, allowance);
   for (const approval of calls.slice(0, -1)) {
     const { failure, energy: used } = await trialOf(watch, approval, signal);

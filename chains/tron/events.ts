@@ -7,7 +7,7 @@ import { once } from '../sources.ts';
 import { firstFrom } from './block-time.ts';
 import { type Http, jsonRpcPath } from './http.ts';
 import type { Block } from './node.ts';
-import { bareAddress } from './plan.ts';
+import { bareAddress, deploymentOf } from './plan.ts';
 import { ourTopics, verbOfTopic } from './topics.ts';
 import {
   type Event,
@@ -112,30 +112,81 @@ async function search(
   { sought, head, found }: About & { readonly found: Event[] },
   signal: AbortSignal,
 ): Promise<void> {
-  const { address: escrow, since, terms } = watched;
-  const contract = bareAddress(watch.deployment.contract);
-  const first = await firstFrom(watch, since - slackSeconds, head, signal);
-  const fundBefore = terms.fundBefore ?? Number.POSITIVE_INFINITY;
-  const lastFunding = (await firstFrom(watch, fundBefore, head, signal))?.number ?? head.number;
-  const id = escrow.split(':')[1] ?? '';
-  const topics = [[...ourTopics], [id]].map((each) => each.map((topic) => `0x${topic}`));
+  const { address: escrow } = watched;
   const isSeen = (wanted: Sought) =>
     has(watch, watched, wanted) ||
     found.some((each) => (verbOf(each) === 'fund') === (wanted === 'fund'));
-  let from = first?.number ?? head.number;
-  for (let requests = 0; from <= head.number && requests < mostRequests; requests += 1) {
-    const to = Math.min(head.number, from + blocksAsked - 1);
-    const filter = { address: contract, topics, from, to };
-    const events = await eventsOf(watch.http, filter, signal);
-    const fresh = events.filter((each) => isAbout(each, id, contract)).slice(0, mostFound);
+  const ranges = await rangesOf(watch, watched, head, signal);
+  for (const range of ranges.all.slice(0, mostRequests)) {
+    const fresh = (await eventsIn(watch, watched, range, signal)).slice(0, mostFound);
     found.push(...fresh);
     take(watch, watched, fresh);
     if (fresh.length > 0 && watch.known.has(escrow)) watch.owed.add(escrow);
     if (isSeen(sought)) return;
     // Nothing ends that was not funded in time.
-    if (to >= lastFunding && !isSeen('fund')) return;
-    from = to + 1;
+    if (range.to >= ranges.lastFunding && !isSeen('fund')) return;
   }
+}
+
+/**
+ * Whether this node's index has anything of an escrow until no block takes its funding any more.
+ * Throws where it does not tell.
+ */
+export async function isInEvents(
+  watch: Watch,
+  watched: WatchedEscrow,
+  head: Block,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { all, lastFunding, isWhole } = await rangesOf(watch, watched, head, signal);
+  const asked = all.filter(({ from }) => from <= lastFunding);
+  if (!isWhole || asked.length > mostRequests) throw new Error('it does not give all events');
+  for (const range of asked) {
+    if ((await eventsIn(watch, watched, range, signal)).length > 0) return true;
+  }
+  return false;
+}
+
+type Range = { readonly from: number; readonly to: number };
+
+/**
+ * All blocks since its swap was agreed, and the last of them that may fund it. `isWhole`: the node
+ * has the first of them.
+ */
+async function rangesOf(
+  watch: Watch,
+  { since, terms }: WatchedEscrow,
+  head: Block,
+  signal: AbortSignal,
+): Promise<{
+  readonly all: readonly Range[];
+  readonly lastFunding: number;
+  readonly isWhole: boolean;
+}> {
+  const first = await firstFrom(watch, since - slackSeconds, head, signal);
+  const fundBefore = terms.fundBefore ?? Number.POSITIVE_INFINITY;
+  const lastFunding = (await firstFrom(watch, fundBefore, head, signal))?.number ?? head.number;
+  const start = first?.number ?? head.number;
+  const count = Math.ceil((head.number - start + 1) / blocksAsked);
+  const all = Array.from({ length: count }, (_, at): Range => {
+    const from = start + at * blocksAsked;
+    return { from, to: Math.min(head.number, from + blocksAsked - 1) };
+  });
+  return { all, lastFunding, isWhole: first !== null };
+}
+
+/** What one request gives of an escrow. */
+async function eventsIn(
+  watch: Watch,
+  { address: escrow, terms }: WatchedEscrow,
+  range: Range,
+  signal: AbortSignal,
+): Promise<Event[]> {
+  const contract = bareAddress(deploymentOf(watch, terms).contract);
+  const id = escrow.split(':')[1] ?? '';
+  const topics = [[...ourTopics], [id]].map((each) => each.map((topic) => `0x${topic}`));
+  const events = await eventsOf(watch.http, { address: contract, topics, ...range }, signal);
+  return events.filter((each) => isAbout(each, id, contract));
 }
 
 type Filter = {

@@ -74,7 +74,7 @@ async function stranger(
     http: { attemptTimeoutMs: 5_000, rounds: 1 },
   });
   const key = parseGasKey('tron', randomBytes(32).toString('hex'));
-  const account = createTronGasAccount({ key, adapter, deployment, policy });
+  const account = createTronGasAccount({ key, adapter, policy });
   await chain.dev.give({ address: account.address, token: null, amount: null });
   const slot = { nonce: null, above: null, mostCost: plenty };
   const sign = (work: GasWork, own: Partial<GasSlot> = {}) =>

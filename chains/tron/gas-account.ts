@@ -6,6 +6,7 @@ import { larger, smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { mostInBatch } from '../escrows/batch.ts';
+import { contractsOf } from '../escrows/plan.ts';
 import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
 import type { GasKey } from '../gas-keys.ts';
 import {
@@ -56,7 +57,6 @@ import { newWatch, type Watch } from './watch.ts';
 export type TronGasOptions = {
   readonly key: GasKey;
   readonly adapter: TronAdapter;
-  readonly deployment: TronDeployment;
   readonly policy: TronGasPolicy;
 };
 
@@ -70,7 +70,8 @@ type Account = {
 const native = 'TRX (sun)';
 
 export function createTronGasAccount(options: TronGasOptions): GasAccount {
-  const { adapter, deployment, key } = options;
+  const { adapter, key } = options;
+  const { deployment } = adapter;
   const { chain, node } = adapter;
   if (key.family !== 'tron') throw new Error(`a ${key.family} key signs nothing on ${chain}`);
   const address = tronAddressOfKey(key.bytes());
@@ -122,7 +123,8 @@ async function sign(
   signal: AbortSignal,
 ): Promise<GasTransaction> {
   const { options, address, watch } = account;
-  const { deployment, policy, key } = options;
+  const { policy, key } = options;
+  const { deployment } = watch;
   const { http, chain } = watch;
   const { feeLimitSun, mostCost } = await weighed(account, work, signal);
   if (mostCost > slot.mostCost) throw aboveLimit(chain, 'sun', mostCost, slot.mostCost);
@@ -141,9 +143,10 @@ async function sign(
     signTronTransaction(key.bytes(), unsigned) as SignedTron,
   );
   const touches = touchesOf(work, (terms) => tronEscrow(terms, deployment));
+  const isCalled = (to: string | null) => to !== null && contractsOf(deployment).includes(to);
   const isOurs =
     rawData === unsigned.raw_data_hex && areThese(callsIn(rawData, deployment), touches);
-  if (!isOurs || owner !== address || called !== deployment.contract) throw foreign();
+  if (!isOurs || owner !== address || !isCalled(called)) throw foreign();
   return {
     txid,
     raw,
@@ -174,14 +177,14 @@ function foreign(): Error {
 }
 
 /** Before the key is used at all: one call, of our contract, as itself, with no coins in it. */
-function mustBeOwn(unsigned: TronTransaction, { contract }: TronDeployment, own: string): void {
+function mustBeOwn(unsigned: TronTransaction, deployment: TronDeployment, own: string): void {
   const [call, second] = unsigned.raw_data.contract;
   const value = call?.parameter.value;
   const isOwn =
     second === undefined &&
     call?.type === 'TriggerSmartContract' &&
     value?.owner_address === tronHex(own) &&
-    value.contract_address === tronHex(contract) &&
+    contractsOf(deployment).some((each) => value.contract_address === tronHex(each)) &&
     value.call_value === undefined;
   if (!isOwn) throw foreign();
 }
@@ -196,7 +199,7 @@ async function energyOf(
   if (isBatch(work)) return energyOfBatch(account, work, signal);
   const { options, watch } = account;
   const { terms } = work;
-  const { isAwaited } = await mustHold(watch, terms, options.deployment, signal);
+  const { isAwaited } = await mustHold(watch, terms, watch.deployment, signal);
   const isSecret = work.verb === 'claim' && !work.isPublic;
   const energy = isSecret
     ? await energyUnseen(account, work, signal)
@@ -215,7 +218,7 @@ async function energyOfBatch(
   signal: AbortSignal,
 ): Promise<bigint> {
   const { length: legs } = partsOf(work);
-  const trial = await trialOf(watch, callOf(work, options.deployment, address), signal);
+  const trial = await trialOf(watch, callOf(work, watch.deployment, address), signal);
   const reason = reasonOf(trial);
   if (reason !== null) throw batchFails(watch.chain, legs, reason);
   const settled = /^[0-9a-f]{64}$/i.test(trial.output) ? BigInt(`0x${trial.output}`) : 0n;
@@ -243,7 +246,7 @@ async function mustHold(
 
 /** The head shows what waits for a block, so a trial beside such would fail in any case. */
 async function energySeen(
-  { watch, options, address }: Account,
+  { watch, address }: Account,
   work: Settling,
   isAwaited: boolean,
   signal: AbortSignal,
@@ -252,7 +255,7 @@ async function energySeen(
     await mustBeInTime(watch, work, signal);
     return settleEnergy(watch, work.terms, payeeOf(work), signal);
   }
-  const trial = await trialOf(watch, callOf(work, options.deployment, address), signal);
+  const trial = await trialOf(watch, callOf(work, watch.deployment, address), signal);
   const reason = reasonOf(trial);
   if (reason === null) return trial.energy;
   throw wouldFail(work.terms, native, 'payout', payeeOf(work), reason);

@@ -1,11 +1,10 @@
-// The hashlocks of every funding: events of the contract in the receipts of each block.
+// The hashlocks of every funding: events of the contracts in the receipts of each block.
 
 import { ParleyError } from '../../core/errors.ts';
 import { type HashlockPage, type HashlockReader, heightOf, pageUpTo } from '../hashlocks.ts';
 import { firstHeight } from '../kit/heights.ts';
 import type { Opened } from '../opened.ts';
 import { blockAt, headBlock, secondOf } from './node.ts';
-import { bareAddress } from './plan.ts';
 import { eachBlock } from './receipts.ts';
 import { fundedTopic } from './topics.ts';
 import type { Watch } from './watch.ts';
@@ -39,12 +38,11 @@ async function begin(watch: Watch, since: number, signal: AbortSignal): Promise<
 async function read(watch: Watch, after: number, signal: AbortSignal): Promise<HashlockPage> {
   const newest = await headBlock(watch.http, 'head', signal);
   const { number: head } = newest;
-  const contract = bareAddress(watch.deployment.contract).slice(2);
   const end = Math.min(head, after + pageBlocks);
   const found = new Set<string>();
   await eachBlock(watch, { number: after, hash: null }, end, signal, (logs) => {
     for (const { address, topics, data } of logs) {
-      if (address !== contract || topics[0] !== fundedTopic || data.length < 64) continue;
+      if (!watch.contracts.has(address) || topics[0] !== fundedTopic || data.length < 64) continue;
       found.add(data.slice(0, 64));
     }
   });

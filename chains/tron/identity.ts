@@ -1,5 +1,5 @@
-// Whether a node is of the configured TRON network, and the contract of all escrows is the pinned
-// one. Code and domain do not say what else its init code wrote into storage: its creation does.
+// Whether a node is of the configured TRON network, and each contract of escrows is the pinned one.
+// Code and domain do not say what else its init code wrote into storage: its creation does.
 
 import { encodeFunctionData } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
@@ -16,6 +16,22 @@ export type TronFault = { readonly says: string; readonly isLack: boolean };
 
 /** What is wrong with it, such as "is of chain id 5, not 7 as configured"; null = nothing. */
 export async function tronFault(
+  http: Http,
+  { chainId, shards = [], formerContracts = [], ...first }: TronOrigin,
+  signal: AbortSignal,
+): Promise<TronFault | null> {
+  const wrong = await networkFault(http, chainId, signal);
+  if (wrong !== null) return { says: wrong, isLack: false };
+  let lack: TronFault | null = null;
+  for (const instance of [first, ...shards, ...formerContracts]) {
+    const fault = await instanceFault(http, { chainId, ...instance }, signal);
+    if (fault !== null && !fault.isLack) return fault;
+    lack ??= fault;
+  }
+  return lack;
+}
+
+async function instanceFault(
   http: Http,
   deployment: TronOrigin,
   signal: AbortSignal,
@@ -37,20 +53,26 @@ export async function tronFault(
 /** Hex, without 0x. */
 const domainDigits = 64;
 
+async function networkFault(
+  http: Http,
+  chainId: number,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const id = await chainIdOf(http, signal);
+  if (id !== chainId) return `is of chain id ${id}, not ${chainId} as configured`;
+  if (await servesSolid(http, signal)) return null;
+  return (
+    'serves no /walletsolidity at its "url": java-tron has a port of its own for it ' +
+    '(node.http.solidityPort, usually 8091), which goes into "solidityUrl"'
+  );
+}
+
 async function contradiction(
   http: Http,
   deployment: TronOrigin,
   signal: AbortSignal,
 ): Promise<string | null> {
   const { chainId, contract } = deployment;
-  const id = await chainIdOf(http, signal);
-  if (id !== chainId) return `is of chain id ${id}, not ${chainId} as configured`;
-  if (!(await servesSolid(http, signal))) {
-    return (
-      'serves no /walletsolidity at its "url": java-tron has a port of its own for it ' +
-      '(node.http.solidityPort, usually 8091), which goes into "solidityUrl"'
-    );
-  }
   if ((await codeAt(http, contract, signal)) === null)
     return `shows no escrow contract at ${contract}`;
   // Every id follows from it: a contract that says otherwise would be paid into and never found.

@@ -10,8 +10,8 @@ import type { Watch } from './watch.ts';
 /** Before the words of an array: its place and its length. */
 const ahead = 2;
 
-export function lanesOf({ http, deployment: { contract } }: Watch): Lanes['read'] {
-  return async (funder, numbers, signal) => {
+export function lanesOf({ http }: Watch): Lanes['read'] {
+  return async ({ contract, funder }, numbers, signal) => {
     const data = lanesData(bareAddress(funder), numbers).slice(2);
     const end = ahead + numbers.length;
     const words = await wordsOf(http, 'head', contract, data, end, signal);

@@ -1,17 +1,23 @@
 // From the terms of a TRON leg to its escrow and the transactions to sign. Pure: the server and the
 // SDK run this same code, so that a customer verifies instead of trusting.
 //
-// All escrows of a chain lie in one contract. An escrow goes by `<contract>:<id>`: the contract in
-// base58, where the money is, and the contract's own id for it in hex, which commits to the chain,
-// the contract, every term and the lane. That is the `escrow` of material, of legs and of
-// `?escrow=`.
+// The escrows of a chain lie in one contract, or in several of its code. An escrow goes by
+// `<contract>:<id>`: the contract in base58, where the money is, and the contract's own id for it
+// in hex, which commits to the chain, the contract, every term and the lane. That is the `escrow`
+// of material, of legs and of `?escrow=`.
 
 import type { Hex } from 'viem';
 import { ParleyError } from '../../core/errors.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import { claimData, fundData, refundData } from '../escrows/calls.ts';
-import { approvals, fundingOfLength, planOf } from '../escrows/plan.ts';
+import {
+  approvals,
+  type Deployment,
+  fundingOfLength,
+  type Instance,
+  planOf,
+} from '../escrows/plan.ts';
 import { comparing } from '../kit/material.ts';
 import type { TronMaterial, TronTransaction } from '../material.ts';
 import { parseTronAddress, tronHex } from './address.ts';
@@ -22,16 +28,19 @@ import {
   tronTransaction,
 } from './transaction.ts';
 
-/** Where the contract is. Its address differs from network to network. */
-export type TronDeployment = {
-  /** What CHAINID answers: the last four bytes of the first block's id. */
-  readonly chainId: number;
-  /** base58 */
-  readonly contract: string;
-};
+/**
+ * Where the contracts are, base58. Their addresses differ from network to network. `chainId` is
+ * what CHAINID answers: the last four bytes of the first block's id.
+ */
+export type TronDeployment = Deployment;
 
 /** With the transaction that created it, hex: what proves that it is the pinned one. */
-export type TronOrigin = TronDeployment & { readonly creation: string };
+export type TronInstance = Instance & { readonly creation: string };
+export type TronOrigin = TronInstance & {
+  readonly chainId: number;
+  readonly shards?: readonly TronInstance[];
+  readonly formerContracts?: readonly TronInstance[];
+};
 
 /** The 20 bytes of an address as contracts know it, hex with 0x. */
 export function bareAddress(address: string): Hex {
@@ -43,7 +52,16 @@ const own = planOf({
   bare: (address) => `0x${tronHex(address).slice(2)}`,
   coin: 'TRX',
 });
-export const { contractEscrow, domainOf, callsIn, fundedIn, contractOf: tronContract } = own;
+export const {
+  contractEscrow,
+  contractFor,
+  deploymentOf,
+  deploymentOfAll,
+  domainOf,
+  callsIn,
+  fundedIn,
+  contractOf: tronContract,
+} = own;
 
 /** More sun than this is no number that a wallet reads exactly from JSON. */
 const mostSun = BigInt(Number.MAX_SAFE_INTEGER);
@@ -87,13 +105,13 @@ export function fundCalls(
   allowance: bigint,
 ): TronCall[] {
   tronEscrow(terms, deployment);
-  const { contract } = deployment;
+  const { contract } = deploymentOf({ deployment }, terms);
   const { token } = terms;
   const from = terms.refund.address;
   const data = fundData(contractEscrow(terms));
   if (token === null) return [call(from, contract, data, terms.amount)];
   const approving = approvals(terms.amount, allowance).map((amount) =>
-    call(from, token, own.approveData(deployment, amount)),
+    call(from, token, own.approveData({ contract }, amount)),
   );
   return [...approving, call(from, contract, data)];
 }
@@ -106,7 +124,8 @@ export function claimCall(
   from: string = terms.payout.address,
 ): TronCall {
   tronEscrow(terms, deployment);
-  return call(from, deployment.contract, claimData(contractEscrow(terms), secret));
+  const { contract } = deploymentOf({ deployment }, terms);
+  return call(from, contract, claimData(contractEscrow(terms), secret));
 }
 
 /** `from` signs and pays the energy: the funder where nobody else is named. */
@@ -116,7 +135,8 @@ export function refundCall(
   from: string = terms.refund.address,
 ): TronCall {
   tronEscrow(terms, deployment);
-  return call(from, deployment.contract, refundData(contractEscrow(terms)));
+  const { contract } = deploymentOf({ deployment }, terms);
+  return call(from, contract, refundData(contractEscrow(terms)));
 }
 
 /** What a builder was asked for; `from` signs where it is not the party that the leg names. */

@@ -57,6 +57,9 @@ test('TRX, tokens that answer true, false or nothing: nothing is in the way', as
     const { terms } = legOf(name === null ? {} : { token: chain.token(name) });
     await adapter.preflight(terms, 'payout', signal());
     await adapter.preflight(terms, 'funding', signal());
+    const held = async (refund = terms.refund) => adapter.held?.({ ...terms, refund }, signal());
+    assert.ok(((await held()) ?? 0n) >= terms.amount);
+    assert.equal(await held(to(newcomer())), 0n);
   }
 });
 

@@ -10,7 +10,7 @@ import { once } from '../sources.ts';
 import { wouldFail } from '../would-fail.ts';
 import { heldBy, holderOf, transferCall, trialOf } from './energy.ts';
 import { lanesOf } from './lanes.ts';
-import { fundCalls, mustBeGood } from './plan.ts';
+import { deploymentOf, fundCalls, mustBeGood } from './plan.ts';
 import { reasonOf } from './reverts.ts';
 import type { TronCall } from './transaction.ts';
 import { allowanceOf, isContract, sunOf } from './views.ts';
@@ -24,15 +24,14 @@ export async function preflight(
   signal: AbortSignal,
 ): Promise<void> {
   mustBeGood(terms, watch.deployment);
+  const { contract } = deploymentOf(watch, terms);
   const { token } = terms;
   // The funder of a funded leg could change its own address to stop a reveal.
   const isFunded = about === 'claim';
   // Asked at one moment.
   const existing = token === null ? true : begun(isContract(watch.http, token, signal));
   const funding = about === 'funding' ? begun(tryFunding(watch, terms, signal)) : null;
-  const holding = begun(
-    isFunded ? Promise.resolve(watch.deployment.contract) : holderOf(watch, terms, signal),
-  );
+  const holding = begun(isFunded ? Promise.resolve(contract) : holderOf(watch, terms, signal));
   if (!(await existing)) {
     throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
   }
@@ -50,14 +49,17 @@ export async function preflight(
   }
 }
 
-/** What a funding's gates or a reveal's ask of views, so that a look hears it: nothing waits for it. */
+/** What the gates of a funding or a reveal ask of views, so that a look hears it. */
 export function askAhead(watch: Watch, terms: EscrowTerms, signal: AbortSignal): void {
-  const { http, deployment } = watch;
+  const { http } = watch;
   const { token, refund, payout, lane } = terms;
-  const { contract } = deployment;
+  const { contract } = deploymentOf(watch, terms);
   begun(holderOf(watch, terms, signal));
   begun(sunOf(http, payout.address, signal));
-  if (lane !== undefined) begun(lanesOf(watch)(refund.address, [lane.number], signal));
+  if (lane !== undefined) {
+    const of = { contract, funder: refund.address };
+    begun(lanesOf(watch)(of, [lane.number], signal));
+  }
   const called = token === null ? [payout.address, refund.address] : [token];
   for (const each of called) begun(isContract(http, each, signal));
   if (token === null) return;
@@ -79,7 +81,8 @@ async function paymentTo(
 
 /** Funds the true terms as the funder; before the approval, moves the token as a funding will. */
 async function tryFunding(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {
-  const { http, deployment, chain } = watch;
+  const { http, chain } = watch;
+  const deployment = deploymentOf(watch, terms);
   const { token, amount, refund } = terms;
   const funder = refund.address;
   const holding = begun(heldBy(watch, terms, funder, signal));

@@ -27,7 +27,7 @@ import { once } from '../sources.ts';
 import { blocksAt } from './block-time.ts';
 import { lookInEvents } from './events.ts';
 import { type Block, headBlock, type View } from './node.ts';
-import { contractEscrow } from './plan.ts';
+import { contractEscrow, deploymentOf } from './plan.ts';
 import { askAhead } from './preflight.ts';
 import { loggedIn, transactionIn } from './receipts.ts';
 import { isOf, momentOf, noteMoment, tokenBalance, wordsOf } from './views.ts';
@@ -54,12 +54,13 @@ const searchMs = 30_000;
 
 /** The word alone: a hostile token is asked nothing. */
 export async function wordAt(
-  { chain, http, deployment }: Watch,
+  watch: Watch,
   { address, terms }: Pick<WatchedEscrow, 'address' | 'terms'>,
   view: View,
   signal: AbortSignal,
 ): Promise<Record> {
-  const { contract } = deployment;
+  const { chain, http } = watch;
+  const { contract } = deploymentOf(watch, terms);
   const data = stateData(contractEscrow(terms)).slice(2);
   const words = await wordsOf(http, view, contract, data, 2, signal);
   const [code, changedAt] = words.map(Number) as [number, number];
@@ -78,11 +79,11 @@ export async function recordAt(
   view: View,
   signal: AbortSignal,
 ): Promise<Record> {
-  const { http, deployment } = watch;
   const { terms } = escrow;
   const { token, amount } = terms;
+  const { contract } = deploymentOf(watch, terms);
   const holding =
-    token === null ? null : begun(tokenBalance(http, view, token, deployment.contract, signal));
+    token === null ? null : begun(tokenBalance(watch.http, view, token, contract, signal));
   const record = await wordAt(watch, escrow, view, signal);
   // What waits has taken the escrow's part out of the head's balance.
   if (holding === null || record.status !== 'funded' || record.isAwaited) return record;

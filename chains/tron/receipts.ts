@@ -3,7 +3,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import { learn } from '../kit/watch.ts';
 import { type Block, blockAt, blocksOf, type Info, infoOf, infosAt, type Log } from './node.ts';
-import { bareAddress, callsIn } from './plan.ts';
+import { callsIn } from './plan.ts';
 import { topicOfVerb } from './topics.ts';
 import { noteLog, touchesOf, type Verb, type Watch } from './watch.ts';
 
@@ -125,10 +125,10 @@ export async function loggedIn(
 
 /** Successful transactions with this call inside, which may be a mere quotation. */
 function ownCalls(watch: Watch, block: Block, escrow: string, verb: Verb): string[] {
-  const { deployment } = watch;
-  const contract = bareAddress(deployment.contract).slice(2);
+  const { deployment, contracts } = watch;
+  const names = (rawData: string) => [...contracts.keys()].some((each) => rawData.includes(each));
   return block.txs.flatMap(({ txid, succeeded, rawData }) => {
-    if (!succeeded || !rawData.includes(contract)) return [];
+    if (!succeeded || !names(rawData)) return [];
     const own = callsIn(rawData, deployment).filter(
       (call) => call.verb === verb && call.escrow === escrow,
     );

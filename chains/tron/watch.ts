@@ -5,7 +5,7 @@
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import { addName, type Names, newNames } from '../calldata.ts';
-import { escrowName } from '../escrows/plan.ts';
+import { contractsOf, escrowName } from '../escrows/plan.ts';
 import { touchesIn, type Verb } from '../escrows/touches.ts';
 import * as kit from '../kit/watch.ts';
 import type { Http, HttpOptions, TronSource } from './http.ts';
@@ -53,9 +53,11 @@ export type Searched = {
 export type Watch = kit.Watching<Known> & {
   readonly http: Http;
   readonly deployment: TronDeployment;
+  /** All of its contracts by their 20 bytes, hex without 0x. */
+  readonly contracts: ReadonlyMap<string, string>;
   /** How long a party may take to sign. */
   readonly signSeconds: number;
-  /** The contract too: whoever names it may have called it. */
+  /** The contracts too: whoever names one may have called it. */
   readonly names: Names;
   /** The last blocks followed, oldest first, without a gap. */
   readonly blocks: Seen[];
@@ -72,8 +74,11 @@ type Of = Pick<TronAdapterOptions, 'chain' | 'policy' | 'log'> & {
 
 export function newWatch({ chain, policy: { signSeconds }, log, http, deployment }: Of): Watch {
   const names = newNames();
-  addName(names, bareAddress(deployment.contract));
-  const own = { http, deployment, signSeconds, names, blocks: [] };
+  const contracts = new Map(
+    contractsOf(deployment).map((each) => [bareAddress(each).slice(2), each]),
+  );
+  for (const bytes of contracts.keys()) addName(names, bytes);
+  const own = { http, deployment, contracts, signSeconds, names, blocks: [] };
   const searches = { searches: new Map(), searched: new Map() };
   return { ...kit.newWatching<Known>(chain, log), ...own, ...searches };
 }
@@ -118,12 +123,12 @@ export function madeBy(
   return of.at(-1)?.[1] ?? null;
 }
 
-/** The watched escrow that a log of the contract is about, or null. Learns a secret in it. */
+/** The watched escrow that a log of a contract is about, or null. Learns a secret in it. */
 export function noteLog(watch: Watch, log: Log): string | null {
   const [topic = '', id] = log.topics;
-  if (`0x${log.address}` !== bareAddress(watch.deployment.contract)) return null;
-  if (id === undefined || !ourTopics.has(topic)) return null;
-  const escrow = escrowName(`0x${id}`, watch.deployment);
+  const contract = watch.contracts.get(log.address);
+  if (contract === undefined || id === undefined || !ourTopics.has(topic)) return null;
+  const escrow = escrowName(`0x${id}`, { contract });
   if (!watch.known.has(escrow)) return null;
   if (topic === claimedTopic && log.data.length >= wordHex) kit.learn(watch, log.data.slice(0, 64));
   return escrow;

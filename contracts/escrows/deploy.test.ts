@@ -16,6 +16,7 @@ import { deployment, initCode } from './artifacts/abi.ts';
 import { deployContracts, verifyDeployment } from './deploy.ts';
 import { domainOf } from './ids.ts';
 import { evmRecordFault, evmRecordOf } from './record.ts';
+import { shardOf } from './shards.ts';
 
 // anvil's first and public account
 const privateKey: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
@@ -144,14 +145,21 @@ test('the command deploys, says so, verifies, records, and is repeatable', async
     const keyless = await commandLine(common, undefined);
     assert.equal(keyless.code, 1);
     assert.match(keyless.err, /PARLEY_DEPLOYER_KEY/);
+    const poor = await commandLine(common, `0x${'11'.repeat(32)}`);
+    assert.equal(poor.code, 1);
+    assert.ok(poor.err.length < 600, `${poor.err.length} characters`);
     const first = await commandLine(common, privateKey);
     assert.equal(first.code, 0, first.err);
     assert.match(first.out, /chain 31337: 0x[0-9a-fA-F]{40} deployed by 0x[0-9a-f]{64}/);
     const record = recordIn<EscrowRecord>('evm-31337', records);
     assert.equal(record?.network, 'evm-31337');
-    const second = await commandLine(common, privateKey);
+    // Nothing is to be sent: no key is asked for.
+    const second = await commandLine(common, undefined);
     assert.equal(second.code, 0, second.err);
-    assert.match(second.out, /was there already/);
+    assert.match(second.out, /was there already\nrecorded in \S+evm-31337.json\n/);
+    const renamed = await commandLine([...common, '--network', 'other'], undefined);
+    assert.match(renamed.out, /was there already\nwritten to \S+other.json\n/);
+    rmSync(join(records, 'other.json'));
     const verified = await commandLine([...common, '--verify'], undefined);
     assert.equal(verified.code, 0);
     assert.match(verified.out, / as pinned\s+evm-31337: made by 0x[0-9a-f]{64} at \d{4}-/);
@@ -159,6 +167,18 @@ test('the command deploys, says so, verifies, records, and is repeatable', async
     assert.ok(
       ![first, second].some(({ out, err }) => `${out}${err}`.includes(privateKey.slice(2))),
     );
+    const shard = await commandLine([...common, '--shard', '2'], privateKey);
+    assert.equal(shard.code, 0, shard.err);
+    const beside = recordIn<EscrowRecord>('evm-31337-shard-2', records);
+    assert.equal(beside?.contract, shardOf(2).address);
+    const both = await commandLine([...common, '--shard', '2', '--verify'], undefined);
+    assert.equal(both.code, 0, both.out);
+    assert.match(both.out, /as pinned\s+evm-31337-shard-2: made by 0x\w+ at \S+, as recorded\n$/);
+    const same = ['--shard', '2', '--network', 'evm-31337', '--transaction'];
+    const taken = await commandLine([...common, ...same, beside?.transaction ?? ''], privateKey);
+    assert.match(taken.err, /evm-31337.json is of 0x\w+, not of 0x/);
+    const none = await commandLine([...common, '--shard', '256'], privateKey);
+    assert.match(none.err, /--shard is a number from 0 to 255, not 256/);
     writeRecord({ ...(record as EscrowRecord), payer: deployer.address }, records);
     const changed = await commandLine([...common, '--verify'], undefined);
     assert.equal(changed.code, 1);
@@ -197,6 +217,8 @@ test('a record is the same whoever writes it, and says what made the contract', 
       [{ chainId: 1 }, /of chain 31337, not 1 as recorded/],
       [{ contract: deployer.address }, /is pinned/],
       [{ sha256: '00'.repeat(32) }, /other init code/],
+      [{ bytes: 1 }, /of 1 bytes is recorded: other init code/],
+      [{ family: 'tron' }, /a record of tron/],
       [{ transaction: `0x${'00'.repeat(32)}` }, /knows no transaction/],
       [{ transaction: other }, /no call of the CREATE2 deployer/],
       [{ block: 1 }, /block is \d+, and 1 is recorded/],

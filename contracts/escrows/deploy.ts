@@ -1,14 +1,14 @@
-// Puts the contract at its address on an EVM chain, the same on every chain. It looks whether the
-// contract is there, and writes down by which transaction.
+// Puts the contract, or a shard of it, at its address on an EVM chain, the same on every chain. It
+// looks whether the contract is there, and writes down by which transaction.
 //
-//   PARLEY_DEPLOYER_KEY=0x… node contracts/escrows/deploy.ts --rpc URL --network NAME
+//   PARLEY_DEPLOYER_KEY=0x… node contracts/escrows/deploy.ts --rpc URL --network NAME [--shard N]
 //   node contracts/escrows/deploy.ts --rpc URL --verify
 //
 // The address commits to the deployer, the salt and the init code. So whatever is there was made by
 // the pinned init code, and its words were written by nothing else.
 
 import { parseArgs } from 'node:util';
-import type { Address, Hex } from 'viem';
+import { type Address, BaseError, type Hex } from 'viem';
 import {
   codeHashAt,
   DeploymentError,
@@ -18,10 +18,17 @@ import {
   sendThroughDeployer,
 } from '../evm/create2.ts';
 import { isEntry } from '../evm/entry.ts';
-import { escrowRecords, escrowRecordsOf, isNetworkName, writeRecord } from '../records.ts';
-import { deployment, escrowsAbi, initCode } from './artifacts/abi.ts';
+import {
+  escrowRecords,
+  escrowRecordsOf,
+  isNetworkName,
+  recordFile,
+  writeRecord,
+} from '../records.ts';
+import { escrowsAbi, initCode } from './artifacts/abi.ts';
 import { domainOf } from './ids.ts';
 import { evmRecordFault, evmRecordOf } from './record.ts';
+import { mostShards, shardOf } from './shards.ts';
 
 export type Verification = {
   readonly chainId: number;
@@ -41,9 +48,9 @@ export type Deployment = {
 };
 
 /** Sends nothing. */
-export async function verifyDeployment(endpoint: Endpoint): Promise<Verification> {
+export async function verifyDeployment(endpoint: Endpoint, shard = 0): Promise<Verification> {
   const client = reader(endpoint);
-  const { address: contract } = deployment;
+  const { address: contract } = shardOf(shard);
   const [chainId, codeHash] = await Promise.all([
     client.getChainId(),
     codeHashAt(client, contract),
@@ -62,11 +69,11 @@ export async function verifyDeployment(endpoint: Endpoint): Promise<Verification
  * where the chain lacks the CREATE2 deployer, and where the contract was deployed under another
  * chain id: a copy of another chain.
  */
-export async function deployContracts(options: DeployOptions): Promise<Deployment> {
-  const { address: contract, salt } = deployment;
+export async function deployContracts(options: DeployOptions, shard = 0): Promise<Deployment> {
+  const { address: contract, salt } = shardOf(shard);
   const present = (await codeHashAt(reader(options), contract)) !== null;
   const txHash = present ? null : await sendThroughDeployer(options, { salt, initCode });
-  const { chainId, codeHash, domain, ok } = await verifyDeployment(options);
+  const { chainId, codeHash, domain, ok } = await verifyDeployment(options, shard);
   if (ok) return { chainId, contract, txHash };
   const expected = domainOf(chainId, contract);
   throw new DeploymentError(
@@ -85,8 +92,11 @@ function deployerKey(): Hex {
   throw new DeploymentError('key_missing', sentence, {});
 }
 
-const usage = `usage: npm run deploy -- --rpc URL [--network NAME] [--transaction HASH] [--verify]
-  --network NAME        of the record in contracts/escrows/deployments; default evm-CHAINID
+const usage = `usage: npm run deploy -- --rpc URL [--network NAME] [--shard N] [--transaction HASH]
+       npm run deploy -- --rpc URL [--network NAME] [--shard N] --verify
+  --network NAME        of the record in contracts/escrows/deployments; default evm-CHAINID, for a
+                        shard evm-CHAINID-shard-N
+  --shard N             another instance of the same code, from 1 to ${mostShards - 1}; 0: the first
   --transaction HASH    what made it, where it is there already and the node keeps no old state
   --records FOLDER      in place of contracts/escrows/deployments
   --verify              only looks whether it is there, as recorded where there is a record
@@ -95,6 +105,7 @@ const usage = `usage: npm run deploy -- --rpc URL [--network NAME] [--transactio
 type Asked = {
   readonly rpcUrl: string;
   readonly network: string | null;
+  readonly shard: number;
   readonly transaction: Hex | null;
   readonly records: string;
   readonly verify: boolean;
@@ -106,18 +117,22 @@ function understand(args: string[]): Asked | string | null {
   const text = { type: 'string' } as const;
   try {
     const options = {
-      ...{ rpc: text, network: text, transaction: text, records: text },
+      ...{ rpc: text, network: text, shard: text, transaction: text, records: text },
       ...{ verify: flag, help: flag },
     } as const;
     const { values } = parseArgs({ args, options });
-    const { rpc, network = null, transaction, verify, help } = values;
+    const { rpc, network = null, shard = '0', transaction, verify, help } = values;
     if (help) return null;
     if (rpc === undefined) return '--rpc is missing';
     if (network !== null && !isNetworkName(network)) return '--network is no name of a network';
+    if (!/^\d{1,3}$/.test(shard) || Number(shard) >= mostShards) {
+      return `--shard is a number from 0 to ${mostShards - 1}, not ${shard}`;
+    }
     const isHash = transaction === undefined || /^0x[0-9a-f]{64}$/.test(transaction);
     if (!isHash) return '--transaction is 0x and 64 hex digits';
     const { records = escrowRecords } = values;
-    return { rpcUrl: rpc, network, transaction: (transaction as Hex) ?? null, records, verify };
+    const asked = { network, shard: Number(shard), transaction: (transaction as Hex) ?? null };
+    return { ...asked, rpcUrl: rpc, records, verify };
   } catch (error) {
     const [sentence = ''] = (error as Error).message.split('. To specify ');
     return sentence;
@@ -132,34 +147,43 @@ async function main(args: string[]): Promise<void> {
     process.exitCode = asked === null ? 0 : 2;
     return;
   }
-  const { rpcUrl, verify } = asked;
+  const { rpcUrl, shard, verify } = asked;
   if (!verify) await deployAndRecord(asked);
-  const { chainId, contract, codeHash, domain, ok } = await verifyDeployment({ rpcUrl });
+  const { chainId, contract, codeHash, domain, ok } = await verifyDeployment({ rpcUrl }, shard);
   const verdict = ok ? 'as pinned' : 'NOT as pinned';
   const shown = `code ${codeHash ?? 'none'} domain ${domain ?? 'none'}`;
   process.stdout.write(`chain ${chainId}: ${contract} ${shown} ${verdict}\n`);
-  const isRecorded = !verify || !ok || (await isAsRecorded(asked, chainId));
+  const isRecorded = !verify || !ok || (await isAsRecorded(asked, { chainId, contract }));
   if (!ok || !isRecorded) process.exitCode = 1;
 }
 
-async function deployAndRecord({ rpcUrl, records, ...asked }: Asked): Promise<void> {
-  const done = await deployContracts({ rpcUrl, privateKey: deployerKey() });
-  const { chainId, contract, txHash } = done;
+async function deployAndRecord({ rpcUrl, records, shard, ...asked }: Asked): Promise<void> {
+  const there = await verifyDeployment({ rpcUrl }, shard);
+  const { chainId, contract } = there;
+  const send = () => deployContracts({ rpcUrl, privateKey: deployerKey() }, shard);
+  const txHash = there.ok ? null : (await send()).txHash;
   const how = txHash === null ? 'was there already' : `deployed by ${txHash}`;
   process.stdout.write(`chain ${chainId}: ${contract} ${how}\n`);
-  const [known] = escrowRecordsOf(records, { family: 'evm', network: null, chainId });
-  if (txHash === null && known !== undefined && asked.transaction === null) return;
-  const network = asked.network ?? known?.network ?? `evm-${chainId}`;
-  const record = await evmRecordOf({ rpcUrl }, network, txHash ?? asked.transaction);
+  const all = escrowRecordsOf(records, { family: 'evm', network: null, chainId });
+  const named = all.filter((each) => each.contract === contract);
+  const known = named.find(({ network }) => network === (asked.network ?? network));
+  if (txHash === null && known !== undefined && asked.transaction === null) {
+    process.stdout.write(`recorded in ${recordFile(known.network, records)}\n`);
+    return;
+  }
+  const usual = shard === 0 ? `evm-${chainId}` : `evm-${chainId}-shard-${shard}`;
+  const network = asked.network ?? known?.network ?? usual;
+  const record = await evmRecordOf({ rpcUrl }, network, txHash ?? asked.transaction, shard);
   process.stdout.write(`written to ${writeRecord(record, records)}\n`);
 }
 
 /** Says so; a chain without a record is none the worse for it. */
 async function isAsRecorded(
   { rpcUrl, network, records }: Asked,
-  chainId: number,
+  { chainId, contract }: Pick<Verification, 'chainId' | 'contract'>,
 ): Promise<boolean> {
-  const known = escrowRecordsOf(records, { family: 'evm', network, chainId });
+  const all = escrowRecordsOf(records, { family: 'evm', network, chainId });
+  const known = all.filter((each) => each.contract === contract);
   if (known.length === 0) {
     process.stdout.write(`chain ${chainId}: nothing is recorded of ${network ?? 'it'}\n`);
     return network === null;
@@ -172,9 +196,18 @@ async function isAsRecorded(
   return faults.every((fault) => fault === null);
 }
 
+/** Viem's own message repeats the transaction: 19 000 digits of init code. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof BaseError) {
+    const { details, shortMessage } = error;
+    return details === '' ? shortMessage : `${shortMessage} (${details.slice(0, 300)})`;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
 if (isEntry(import.meta.url)) {
   main(process.argv.slice(2)).catch((error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${sentenceOf(error)}\n`);
     process.exitCode = 1;
   });
 }

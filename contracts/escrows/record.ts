@@ -5,11 +5,12 @@ import { getAddress, type Hex } from 'viem';
 import { codeHashAt, deployer, type Endpoint, reader } from '../evm/create2.ts';
 import { type EscrowRecord, type Made, madeFault } from '../records.ts';
 import { deployment, initCode } from './artifacts/abi.ts';
+import { type Shard, shardAt, shardOf } from './shards.ts';
 
 type Reader = ReturnType<typeof reader>;
 
 /** What the deployer is called with. */
-const data: Hex = `${deployment.salt}${initCode.slice(2)}`.toLowerCase() as Hex;
+const dataOf = ({ salt }: Shard): Hex => `${salt}${initCode.slice(2)}`.toLowerCase() as Hex;
 
 /**
  * `transaction`: what made the contract; null: it is looked for, in the state that the node keeps.
@@ -19,17 +20,19 @@ export async function evmRecordOf(
   endpoint: Endpoint,
   network: string,
   transaction: Hex | null,
+  shard = 0,
 ): Promise<EscrowRecord> {
   const client = reader(endpoint);
+  const instance = shardOf(shard);
   const chainId = await client.getChainId();
-  const hash = transaction ?? (await madeBy(client));
-  const made = await madeIn(client, hash);
+  const hash = transaction ?? (await madeBy(client, instance));
+  const made = await madeIn(client, hash, instance);
   if (typeof made === 'string') throw new Error(made);
   return {
     network,
     family: 'evm',
     chainId,
-    contract: deployment.address,
+    contract: instance.address,
     sha256: deployment.initCode.sha256.slice(2),
     bytes: deployment.initCode.bytes,
     transaction: hash,
@@ -44,20 +47,24 @@ export async function evmRecordFault(
 ): Promise<string | null> {
   const client = reader(endpoint);
   const chainId = await client.getChainId();
-  const { address, initCode: pinned } = deployment;
+  const { initCode: pinned } = deployment;
   if (chainId !== record.chainId) {
     return `the node is of chain ${chainId}, not ${record.chainId} as recorded`;
   }
-  if (record.contract !== address) return `${record.contract} is recorded, ${address} is pinned`;
-  if (`0x${record.sha256}` !== pinned.sha256)
-    return `${record.sha256} is recorded: other init code`;
-  const made = await madeIn(client, record.transaction as Hex);
+  const instance = shardAt(record.contract);
+  if (instance === null) return `${record.contract} is recorded, no shard of what is pinned`;
+  if (record.family !== 'evm') return `a record of ${record.family}, and not of evm`;
+  if (`0x${record.sha256}` !== pinned.sha256 || record.bytes !== pinned.bytes) {
+    const recorded = `${record.sha256} of ${record.bytes} bytes is recorded`;
+    return `${recorded}: other init code than ${pinned.sha256.slice(2)} of ${pinned.bytes}`;
+  }
+  const made = await madeIn(client, record.transaction as Hex, instance);
   if (typeof made === 'string') return made;
   return madeFault(record, made);
 }
 
 /** A sentence where that transaction did not make the contract. */
-async function madeIn(client: Reader, hash: Hex): Promise<Made | string> {
+async function madeIn(client: Reader, hash: Hex, instance: Shard): Promise<Made | string> {
   const found = await Promise.all([
     client.getTransaction({ hash }),
     client.getTransactionReceipt({ hash }),
@@ -65,7 +72,7 @@ async function madeIn(client: Reader, hash: Hex): Promise<Made | string> {
   if (found === null) return `the node knows no transaction ${hash} in a block`;
   const [sent, receipt] = found;
   const isCall = sent.to !== null && getAddress(sent.to) === deployer.address;
-  if (!isCall || sent.input.toLowerCase() !== data) {
+  if (!isCall || sent.input.toLowerCase() !== dataOf(instance)) {
     return `${hash} is no call of the CREATE2 deployer with the pinned init code`;
   }
   if (receipt.status !== 'success') return `${hash} failed: another made the contract`;
@@ -78,8 +85,8 @@ async function madeIn(client: Reader, hash: Hex): Promise<Made | string> {
 }
 
 /** In the first block with code there. */
-async function madeBy(client: Reader): Promise<Hex> {
-  const { address } = deployment;
+async function madeBy(client: Reader, instance: Shard): Promise<Hex> {
+  const { address } = instance;
   const isThere = async (blockNumber: bigint) =>
     (await client.getCode({ address, blockNumber })) !== undefined;
   let without = -1n;
@@ -95,9 +102,10 @@ async function madeBy(client: Reader): Promise<Hex> {
     else without = middle;
   }
   const block = await client.getBlock({ blockNumber: withCode, includeTransactions: true });
+  const data = dataOf(instance);
   const sent = block.transactions.filter((each) => each.input.toLowerCase() === data);
   for (const { hash } of sent) {
-    if (typeof (await madeIn(client, hash)) !== 'string') return hash;
+    if (typeof (await madeIn(client, hash, instance)) !== 'string') return hash;
   }
   throw new Error(`no transaction of block ${withCode} called the deployer: --transaction HASH`);
 }

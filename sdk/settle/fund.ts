@@ -3,6 +3,7 @@
 // Gate, build, verify, sign, gate again, keep, send. What was kept is sent again; another is made
 // only when none of its versions can be mined any more.
 
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import { SettleError, VerificationError } from '../errors.ts';
@@ -17,6 +18,7 @@ import {
   legOf,
   ownSides,
   type Seen,
+  type SetLeg,
   sourceOf,
   viewsOf,
   walletOf,
@@ -144,13 +146,28 @@ async function preflight(context: Context, record: SwapRecord): Promise<void> {
     [gives, 'funding'],
   ] as const) {
     const leg = legOf(record, name);
+    const { adapter } = sourceOf(context, leg.chain);
+    const { terms } = leg.escrow;
+    if (about === 'funding') await mustHold(adapter, leg, context.limit());
     // An approval is part of the funding: whether the token lets the contract take it is tried
     // when the funding itself is signed.
-    const isToken = leg.escrow.terms.token !== null;
+    const isToken = terms.token !== null;
     if (about === 'funding' && isToken && handOf(context, leg).approvesTokens) continue;
-    const { adapter } = sourceOf(context, leg.chain);
-    await adapter.preflight(leg.escrow.terms, about, context.limit());
+    await adapter.preflight(terms, about, context.limit());
   }
+}
+
+/** Before anything is signed: an approval, or a funding that others send, would be paid in vain. */
+async function mustHold(
+  adapter: ChainAdapter,
+  { leg, escrow: { terms } }: SetLeg,
+  signal: AbortSignal,
+): Promise<void> {
+  const { token, amount, refund } = terms;
+  const held = token === null ? amount : await (adapter.held?.(terms, signal) ?? amount);
+  if (held >= amount) return;
+  const sentence = `${refund.address} has ${held} of token ${token}, and leg ${leg} takes ${amount}`;
+  throw new ParleyError('funding_would_fail', sentence, { held, amount });
 }
 
 /** How to sign the funding, once every approval before it is mined. */

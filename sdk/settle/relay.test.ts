@@ -43,8 +43,10 @@ test(
       alter(scene, leg, { mustAgree: agreed, preflight: tried });
     }
     // Nobody can pay for it but the market.
-    const lack = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'no gas' } as const;
-    alter(scene, 'a', { claimShortage: async () => lack });
+    const lack = { code: 'fee_poor', verb: 'claim', need: 1n, has: 0n } as const;
+    alter(scene, 'a', {
+      claimShortage: async () => ({ ...lack, address: '', sentence: 'no gas' }),
+    });
     await run(scene, input, () => noted.length > 0);
     const [first] = noted;
     assert.equal(first?.publicSecret, scene.secret);

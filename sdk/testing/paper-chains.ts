@@ -131,7 +131,12 @@ function adapterOf(chain: Chain, policy: ChainPolicy, asked: Asked): ChainAdapte
   });
   const adapter: Partial<ChainAdapter> = {
     ...{ chain: key, family: 'evm', policy },
-    lanes: { contract: deployment.contract, read: async () => [] },
+    lanes: {
+      contracts: [deployment.contract],
+      open: [deployment.contract],
+      contractFor: () => deployment.contract,
+      read: async () => [],
+    },
     plan: (terms) => evmEscrow(terms, deployment),
     watch: () => {},
     unwatch: () => {},

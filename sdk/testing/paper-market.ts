@@ -184,7 +184,9 @@ async function mustHaveReadyLane(paper: Paper, leg: LegName, signal: AbortSignal
   const { adapter } = paper.sources[leg];
   const { lane, refund } = termsOf(paper, leg);
   if (adapter.lanes === undefined || lane === undefined) return;
-  const [state] = await adapter.lanes.read(refund.address, [lane.number], signal);
+  const { address: funder } = refund;
+  const contract = adapter.lanes.contractFor(funder);
+  const [state] = await adapter.lanes.read({ contract, funder }, [lane.number], signal);
   const { funded } = await adapter.readEscrow(watchedOf(paper, leg), signal);
   if (funded !== null || state === undefined || state.counter < lane.counter) return;
   paper.counters[leg] = state.counter + 1;

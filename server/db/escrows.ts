@@ -1,16 +1,18 @@
 // Every escrow that a leg ever had, with the facts of its last read.
 
-import type { EscrowFacts } from '../../core/facts.ts';
+import type { EscrowFacts, RentLeft } from '../../core/facts.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { Tx } from './database.ts';
 
-export type StoredFacts = Omit<EscrowFacts, 'balance'> & {
+export type StoredFacts = Omit<EscrowFacts, 'balance' | 'rentLeft'> & {
   readonly balance: string;
+  readonly rentLeft?: StoredRent;
   /** Its funding was told as an event and is not shown now (settle/events.ts). */
   readonly fundingTold?: true;
 };
+type StoredRent = Omit<RentLeft, 'lamports'> & { readonly lamports: string };
 export type StoredTerms = Omit<EscrowTerms, 'amount'> & { readonly amount: string };
 
 export type EscrowRow = {
@@ -59,11 +61,18 @@ export async function noteAuthorized(
 }
 
 export function storedFacts(facts: EscrowFacts): StoredFacts {
-  return { ...bareFacts(facts), balance: facts.balance.toString() };
+  const rentLeft = storedRent(facts);
+  return { ...bareFacts(facts), balance: facts.balance.toString(), ...(rentLeft && { rentLeft }) };
+}
+
+function storedRent({ rentLeft }: EscrowFacts): StoredRent | null {
+  return rentLeft ? { ...rentLeft, lamports: rentLeft.lamports.toString() } : null;
 }
 
 export function factsOf(stored: StoredFacts): EscrowFacts {
-  return { ...bareFacts(stored), balance: BigInt(stored.balance) };
+  const { rentLeft } = stored;
+  const rent = rentLeft && { rentLeft: { ...rentLeft, lamports: BigInt(rentLeft.lamports) } };
+  return { ...bareFacts(stored), balance: BigInt(stored.balance), ...rent };
 }
 
 function bareFacts({
@@ -182,6 +191,20 @@ export async function swapsOfEscrows(
   return rows.map((row) => row.swap_id);
 }
 
+/** What is left in an escrow whose swap is over. Of its other facts nothing changes by that. */
+export async function noteRentLeft(
+  tx: Tx,
+  { chain, address, facts }: { chain: ChainKey; address: string; facts: EscrowFacts },
+): Promise<void> {
+  const rentLeft = storedRent(facts);
+  await tx.rows({
+    name: 'escrow_note_rent_left',
+    text: `update escrows set facts = facts - 'rentLeft' || $3::jsonb
+      where chain = $1 and address = $2 and done`,
+    values: [chain, address, JSON.stringify(rentLeft ? { rentLeft } : {})],
+  });
+}
+
 /** One that is followed again after it was done is announced to the followers like a new one. */
 export async function updateEscrow(
   tx: Tx,
@@ -203,6 +226,18 @@ export async function updateEscrow(
         created_xact = case when done and not $4 then pg_current_xact_id() else created_xact end
       where chain = $1 and address = $2`,
     values: [row.chain, row.address, JSON.stringify(facts), row.done],
+  });
+}
+
+/** How many escrows are followed in each contract that holds those of many. */
+export async function followedByContract(
+  tx: Tx,
+): Promise<{ chain: ChainKey; contract: string; count: number }[]> {
+  return tx.rows({
+    name: 'escrows_followed_by_contract',
+    text: `select chain, split_part(address, ':', 1) as contract, count(*)::integer as count
+      from escrows where not done and address like '%:%' group by 1, 2 order by 1, 2`,
+    values: [],
   });
 }
 

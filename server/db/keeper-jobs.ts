@@ -229,87 +229,45 @@ export async function findJob(
   return row === undefined ? null : jobOf(row);
 }
 
-export type NewRelay = {
-  readonly chain: ChainKey;
-  readonly escrow: string;
-  readonly swapId: string;
-  readonly leg: LegName;
-  readonly accountId: string;
-  readonly reserve: bigint;
-  readonly makesAccount: boolean;
-  readonly secret: Uint8Array;
-  readonly secretVersion: number;
+export type NewAsked = Pick<
+  Job,
+  'chain' | 'escrow' | 'swapId' | 'leg' | 'accountId' | 'reserve' | 'makesAccount' | 'signature'
+> & {
+  readonly verb: 'claim' | 'fund';
+  readonly purpose: 'relay' | 'fund';
+  readonly secret: Uint8Array | null;
+  readonly secretVersion: number | null;
   readonly at: Date;
   /** The beginning of the day that it counts for. */
   readonly since: Date;
-  readonly dueAt: Date;
 };
 
-/** A claim that was asked for: a job of its own, or the one there is made to land. */
-export async function insertRelay(tx: Tx, relay: NewRelay): Promise<number> {
-  const { chain, escrow, swapId, leg, accountId, reserve, secret, secretVersion } = relay;
-  const rows = await tx.rows<{ id: number }>({
-    name: 'keeper_insert_relay',
-    text: `insert into keeper_jobs
-        (chain, escrow, verb, swap_id, leg, account_id, purpose, state, reserve, secret,
-         secret_version, due_at, created_at, relayed_at, makes_account)
-      values ($1, $2, 'claim', $3, $4, $5, 'relay', 'open', $6, $7, $8, $9, $10, $10, $11)
+/**
+ * What was asked for, due now: a job of its own, or the one there is made to land. A funding that
+ * is asked for again is as new.
+ */
+export async function insertAsked(tx: Tx, job: NewAsked): Promise<number> {
+  const { chain, escrow, verb, purpose, swapId, leg, accountId, makesAccount, since } = job;
+  const { reserve, secret, secretVersion, signature, at } = job;
+  const [row] = await tx.rows<{ id: number }>({
+    name: 'keeper_insert_asked',
+    text: `insert into keeper_jobs as job
+        (chain, escrow, verb, purpose, swap_id, leg, account_id, makes_account, reserve, secret,
+         secret_version, signature, state, due_at, created_at, relayed_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'open', $13, $13, $13)
       on conflict (chain, escrow, verb) do update
-        set purpose = 'relay', state = 'open', reserve = $6, secret = $7, secret_version = $8,
-          due_at = $9, failures = 0, last_failure = null, relayed_at = $10, makes_account = $11,
-          relays = case when keeper_jobs.relayed_at >= $12 then keeper_jobs.relays + 1 else 1 end
+        set purpose = $4, makes_account = $8, reserve = $9, secret = $10, secret_version = $11,
+          signature = $12, state = 'open', due_at = $13, relayed_at = $13,
+          created_at = case when $4 = 'fund' then $13 else job.created_at end,
+          failures = 0, last_failure = null,
+          relays = case when job.relayed_at >= $14 then job.relays + 1 else 1 end
       returning id`,
     values: [
-      chain,
-      escrow,
-      swapId,
-      leg,
-      accountId,
-      reserve.toString(),
-      secret,
-      secretVersion,
-      relay.dueAt,
-      relay.at,
-      relay.makesAccount,
-      relay.since,
+      ...[chain, escrow, verb, purpose, swapId, leg, accountId, makesAccount],
+      ...[reserve.toString(), secret, secretVersion, signature, at, since],
     ],
   });
-  return (rows[0] as { id: number }).id;
-}
-
-export type NewFunding = Pick<
-  NewRelay,
-  'chain' | 'escrow' | 'swapId' | 'leg' | 'accountId' | 'reserve' | 'at' | 'since' | 'dueAt'
-> & { readonly signature: string };
-
-/** A funding that was asked for: a job of its own, or one that was given up is taken up again. */
-export async function insertFunding(tx: Tx, funding: NewFunding): Promise<number> {
-  const { chain, escrow, swapId, leg, accountId, reserve, signature, at, since, dueAt } = funding;
-  const rows = await tx.rows<{ id: number }>({
-    name: 'keeper_insert_funding',
-    text: `insert into keeper_jobs
-        (chain, escrow, verb, swap_id, leg, account_id, purpose, state, reserve, signature,
-         due_at, created_at, relayed_at)
-      values ($1, $2, 'fund', $3, $4, $5, 'fund', 'open', $6, $7, $8, $9, $9)
-      on conflict (chain, escrow, verb) do update
-        set state = 'open', reserve = $6, signature = $7, due_at = $8, created_at = $9,
-          failures = 0, last_failure = null, relayed_at = $9,
-          relays = case when keeper_jobs.relayed_at >= $10 then keeper_jobs.relays + 1 else 1 end
-      returning id`,
-    values: [
-      chain,
-      escrow,
-      swapId,
-      leg,
-      accountId,
-      reserve.toString(),
-      signature,
-      dueAt,
-      at,
-      since,
-    ],
-  });
-  return (rows[0] as { id: number }).id;
+  return (row as { id: number }).id;
 }
 
 /** Looked at again at `dueAt`. `failure` null: it did not fail. */

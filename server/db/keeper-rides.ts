@@ -22,6 +22,7 @@ const harmless = [
   'share',
   'balance',
   'busy',
+  'fee_above_limit',
   'overloaded',
   'chain_timeout',
   'chain_unavailable',

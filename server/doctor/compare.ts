@@ -89,9 +89,10 @@ function comparePlan(
 function planner(): typeof plannedOf {
   const known = new Map<string, string | null>();
   return (adapter, terms) => {
-    const { chain, hashlock, payout, refund, token, amount, timelock } = terms;
+    const { chain, hashlock, payout, refund, token, amount, timelock, fundBefore, lane } = terms;
     const to = [payout.address, payout.pubkey, refund.address, refund.pubkey];
-    const all = [adapter.chain, chain, hashlock, ...to, token, String(amount), timelock];
+    const place = [fundBefore, lane?.contract, lane?.number, lane?.counter];
+    const all = [adapter.chain, chain, hashlock, ...to, token, String(amount), timelock, ...place];
     const key = JSON.stringify(all);
     const planned = known.get(key);
     if (planned !== undefined) return planned;

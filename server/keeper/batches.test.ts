@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Hex } from 'viem';
 import { callsIn, evmDeployment } from '../../chains/evm/plan.ts';
+import { ParleyError } from '../../core/errors.ts';
 import { keeperSums } from '../db/keeper-attempts.ts';
 import { spentOnEach } from '../db/keeper-rides.ts';
 import { evm, must } from '../settle/testing/world.ts';
@@ -13,6 +14,7 @@ import { dayOf } from './spending.ts';
 import {
   agree,
   attemptsOn,
+  baseFee,
   both,
   claimOwn,
   type Deal,
@@ -21,11 +23,14 @@ import {
   ether,
   fundBoth,
   fundedDeal,
+  gwei,
   hurry,
   jobsOf,
   keep,
+  keepAll,
   type Loose,
   legOf,
+  passes,
   sendOwn,
   startDesk,
   swapOf,
@@ -56,17 +61,17 @@ async function shown(count: number): Promise<Deal[]> {
   gas.dailyCap = ether;
   return deals;
 }
-const passes = async (count = 1) => {
-  for (let pass = 0; pass < count; pass += 1) {
-    await hurry(desk);
-    await keep(desk);
-    await deepen(desk);
-  }
-};
-const ownOn = async (deal: Deal) =>
-  (await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm);
+const ownOn = (deal: Deal) => attemptsOn(desk, deal, evm);
 const accountsOf = (deals: readonly Deal[]) => deals.map(({ maker }) => maker.accountId);
 const longOf = async (deal: Deal) => (await swapOf(deal)).legs.b;
+const goAlone = async (deals: readonly Deal[]) => {
+  const [found] = await desk.deps.db.rows<{ alone: boolean }>({
+    name: 'test_alone',
+    text: 'select bool_and(alone) as alone from keeper_jobs where chain = $1 and swap_id = any($2)',
+    values: [evm, deals.map(({ id }) => id)],
+  });
+  return found?.alone;
+};
 const sent = async (txid: string) => {
   const { input } = await desk.client(evm).getTransaction({ hash: txid as Hex });
   return callsIn(input, evmDeployment(31_337));
@@ -80,7 +85,20 @@ test(
     const since = dayOf(desk.deps.now());
     const all = { chain: evm, since, accountId: null, except: null };
     const before = (await keeperSums(desk.deps.db, all)).spent;
-    await passes(3);
+    const refused: string[] = [];
+    const sign: Gas['account']['sign'] = async ({ verb }) => {
+      refused.push(verb);
+      throw new ParleyError('fee_above_limit', 'fees are too high now', {});
+    };
+    gas.account = { ...given.account, sign };
+    await keepAll(desk);
+    gas.account = given.account;
+    const [together, alone] = ['claimMany', 'claim'].map((verb) =>
+      refused.filter((each) => each === verb),
+    );
+    assert.ok(together?.length, 'in lanes of their own all may lead');
+    assert.equal(alone?.length, together.length, 'each leader is tried alone, once');
+    await passes(desk, 3);
     const claims = await Promise.all(deals.map(longOf));
     assert.deepEqual(
       claims.map(({ status, claimedBy }) => [status, claimedBy]),
@@ -115,22 +133,35 @@ test('where one payment would fail each goes alone, and so from then on', limits
   const refusing = (await longOf(deals[1] as Deal)).payoutAddress;
   const rpc = desk.rpc(evm);
   await rpc('anvil_setCode', [refusing, '0xfd']);
-  await passes(3);
+  await passes(desk, 3);
   const [first, bad, third] = await Promise.all(deals.map(longOf));
   assert.deepEqual(
     [first, bad, third].map(({ status }) => status),
     ['claimed', 'funded', 'claimed'],
   );
   assert.notEqual(first.claimTx, third.claimTx);
+  assert.equal(await goAlone(deals), true);
   await rpc('anvil_setCode', [refusing, '0x']);
-  await passes(3);
+  await passes(desk, 3);
   assert.equal((await longOf(deals[1] as Deal)).claimedBy, 'keeper');
+});
+
+test('what a chain says would leave some of it is broken up, too', limits, async () => {
+  const deals = await shown(2);
+  const quote: Gas['account']['quote'] = async (work, signal) => {
+    if (work.verb !== 'claimMany') return given.account.quote(work, signal);
+    throw new ParleyError('nothing_there', 'it would settle 1 of 2', {});
+  };
+  gas.account = { ...given.account, quote };
+  await passes(desk);
+  assert.equal(await goAlone(deals), true);
+  gas.account = given.account;
+  await passes(desk, 2);
 });
 
 test('one that fails on chain is made up for by each alone', limits, async () => {
   const deals = await shown(2);
-  await hurry(desk);
-  await keep(desk);
+  await keepAll(desk);
   const refusing = (await longOf(deals[1] as Deal)).payoutAddress;
   const rpc = desk.rpc(evm);
   // Tried well, and refused when it is mined.
@@ -141,7 +172,7 @@ test('one that fails on chain is made up for by each alone', limits, async () =>
   assert.equal((await sent(attempt.txid)).length, 2);
   await rpc('anvil_setCode', [refusing, '0x']);
   desk.deps.advance(60_000);
-  await passes(3);
+  await passes(desk, 3);
   const claims = await Promise.all(deals.map(longOf));
   assert.deepEqual(
     claims.map(({ claimedBy }) => claimedBy),
@@ -154,24 +185,19 @@ test('one that fails on chain is made up for by each alone', limits, async () =>
 
 test('who rides waits for that transaction, and signs nothing of its own', limits, async () => {
   const deals = await shown(2);
-  await hurry(desk);
-  await keep(desk);
+  await keepAll(desk);
   for (let pass = 0; pass < 3; pass += 1) {
     desk.deps.advance(30_000);
-    await hurry(desk);
-    await keep(desk);
+    await keepAll(desk);
   }
   const made = (await Promise.all(deals.map(ownOn))).flat();
   assert.equal(new Set(made.map(({ nonce }) => nonce)).size, 1);
   // Made to pay more it takes them along.
-  const full = `0x${(8n * 10n ** 9n).toString(16)}`;
-  const rpc = desk.rpc(evm);
-  await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+  await baseFee(desk, evm, 8n * gwei);
   await desk.dev.mine(evm, 1);
   desk.deps.advance(700_000);
-  await hurry(desk);
-  await keep(desk);
-  await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+  await keepAll(desk);
+  await baseFee(desk, evm, 8n * gwei);
   await deepen(desk);
   const claims = await Promise.all(deals.map(longOf));
   assert.deepEqual(
@@ -179,14 +205,14 @@ test('who rides waits for that transaction, and signs nothing of its own', limit
     ['keeper', 'keeper'],
   );
   assert.equal((await sent(claims[0].claimTx)).length, 2);
-  await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
-  await passes(2);
+  await baseFee(desk, evm, gwei);
+  await passes(desk, 2);
 });
 
 test('who has used up its share holds up no claim of others', limits, async () => {
   const [first] = await shown(1);
   const { maker } = first as Deal;
-  await passes(3);
+  await passes(desk, 3);
   await desk.deps.db.rows({
     name: 'test_used_up',
     text: `update keeper_attempts set charged = $2, signed_at = $3
@@ -201,11 +227,11 @@ test('who has used up its share holds up no claim of others', limits, async () =
   await deepen(desk);
   await keep(desk);
   gas.dailyCap = ether;
-  await passes(2);
+  await passes(desk, 2);
   assert.equal((await longOf(other)).claimedBy, 'keeper');
   assert.equal((await longOf(poor)).status, 'funded', 'it waits for the next day');
   gas.dailyCap = 8n * ether;
-  await passes(3);
+  await passes(desk, 3);
   assert.equal((await longOf(poor)).claimedBy, 'keeper');
 });
 
@@ -214,33 +240,29 @@ test(
   limits,
   async () => {
     const deals = await shown(3);
-    await hurry(desk);
-    await keep(desk);
+    await keepAll(desk);
     const made = await Promise.all(deals.map(ownOn));
     const at = made.findIndex(({ length }) => length > 0);
     const [lead] = deals.splice(at, 1);
     assert.ok(lead);
     // Of a party that pays more for its own claim, which a block takes before the batch.
-    const rpc = desk.rpc(evm);
-    const full = `0x${(8n * 10n ** 9n).toString(16)}`;
-    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await baseFee(desk, evm, 8n * gwei);
     await desk.dev.mine(evm, 1);
     await desk.dev.faucet({
       chain: evm,
       address: lead.maker.evmAccount.address,
       amount: ether,
     });
-    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await baseFee(desk, evm, 8n * gwei);
     const { secret } = lead;
     const own = must(await lead.maker.post(legOf(lead, 'b', 'claim'), { secret }));
     await sendOwn(desk, lead.maker, own);
-    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await baseFee(desk, evm, 8n * gwei);
     await deepen(desk);
     assert.equal((await longOf(lead)).claimedBy, 'party');
     desk.deps.advance(700_000);
-    await hurry(desk);
-    await keep(desk);
-    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await keepAll(desk);
+    await baseFee(desk, evm, 8n * gwei);
     await deepen(desk);
     const claims = await Promise.all(deals.map(longOf));
     assert.deepEqual(
@@ -255,13 +277,20 @@ test(
       (await ownOn(lead)).map(({ verb, nonce }) => [verb, nonce]),
       Array(2).fill(['claim', made[at]?.[0]?.nonce]),
     );
-    await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
-    await passes(2);
+    await baseFee(desk, evm, gwei);
+    await passes(desk, 2);
   },
 );
 
-test('a claim that is short of time rides on nothing', limits, async () => {
+test('neither dust nor a claim that is short of time rides on another', limits, async () => {
   const deals = await shown(3);
+  const dust = await agree(desk, { longAmount: 2n * 10n ** 14n });
+  await fundBoth(desk, dust);
+  gas.dailyCap = 0n;
+  await claimOwn(desk, dust);
+  await deepen(desk);
+  await keep(desk);
+  gas.dailyCap = ether;
   const address = (await longOf(deals[1] as Deal)).escrow;
   // As far as the keeper knows: the chain has its own.
   const { timelock } = (await longOf(deals[1] as Deal)) as { timelock: number };
@@ -274,13 +303,24 @@ test('a claim that is short of time rides on nothing', limits, async () => {
     });
   await setTimelock(Math.floor(desk.deps.now() / 1_000) + 500);
   await hurry(desk);
+  // In hand elsewhere: it leads nothing itself.
+  await desk.deps.db.rows({
+    name: 'test_in_hand',
+    text: 'update keeper_jobs set due_at = $2 where swap_id = $1',
+    values: [dust.id, new Date(desk.deps.now() + 10_000)],
+  });
+  await baseFee(desk, evm, 8n * gwei);
+  await desk.dev.mine(evm, 1);
   await keep(desk);
-  const legs = (await Promise.all(deals.map(ownOn))).flat();
+  const legs = (await Promise.all([...deals, dust].map(ownOn))).flat();
   assert.equal(legs.length, 1, 'the two others');
   assert.equal((await sent(legs[0]?.txid ?? '')).length, 2);
   await setTimelock(timelock);
-  await passes(3);
-  assert.equal((await longOf(deals[1] as Deal)).claimedBy, 'keeper');
+  await baseFee(desk, evm, gwei);
+  await passes(desk, 3);
+  for (const deal of [deals[1] as Deal, dust]) {
+    assert.equal((await longOf(deal)).claimedBy, 'keeper', 'later each lands');
+  }
 });
 
 test('refunds that are due together are one transaction, too', limits, async () => {
@@ -288,7 +328,7 @@ test('refunds that are due together are one transaction, too', limits, async () 
   await desk.dev.time(7 * 86_400);
   for (const chain of both) await desk.dev.mine(chain, 1);
   await deepen(desk);
-  await passes(4);
+  await passes(desk, 4);
   const txids = new Set<string>();
   for (const deal of deals) {
     const { legs } = await swapOf(deal);

@@ -1,7 +1,8 @@
 // Several escrows settled by one transaction, where a chain can: a job that is due leads and keeps
 // the attempt, others of its kind ride on it. They are put off while it may be mined, and look at
-// the chain again afterwards. What fails together goes alone from then on, since one payment that
-// fails reverts all. A relay, and a secret that is not public, is in no batch.
+// the chain again afterwards. Where an escrow of it would fail each goes alone from then on, since
+// one payment that fails reverts all; what is only too dear together goes alone once. A relay, and
+// a secret that is not public, is in no batch.
 
 import type { GasWork } from '../../chains/gas-account.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -18,13 +19,14 @@ import {
 import { within } from '../time-limit.ts';
 import { inHandSeconds, lookAgainSeconds, mostPayments, stuckSeconds } from './bounds.ts';
 import { graceOf } from './decide.ts';
-import { isAskedFor, type Part, type Purse } from './spending.ts';
+import { isPassing } from './sign.ts';
+import { isAskedFor, isDust, type Part, type Purse, partOfEach } from './spending.ts';
 import type { On } from './tend.ts';
 
 export type Batch = { readonly work: GasWork; readonly riders: readonly Rideable[] };
 
-/** Refusals that say nothing of what was tried. */
-const passing: readonly string[] = ['overloaded', 'chain_timeout', 'chain_unavailable'];
+/** What a batch is refused for where one of its escrows is in the way, whichever that is. */
+const breaking: readonly string[] = ['payout_would_fail', 'nothing_there'];
 
 /** What it takes the place of, and whether its riders are all that is in it. */
 export type Place = { readonly instead: Attempt | null; readonly ridersOnly: boolean };
@@ -39,14 +41,16 @@ export async function batchOf(on: On, own: GasWork, place: Place): Promise<Batch
   if (!ridersOnly && !(await mayLead(on, instead))) return null;
   const { mostInBatch = 1 } = gas.account;
   const found = instead === null ? await beside(on, mostInBatch) : await takenAlong(on, instead);
-  const work = found.length === 0 ? null : together(on, own, found, ridersOnly);
-  if (work === null) return null;
-  const batch = { work, riders: found };
+  const batch = together(on, own, found, ridersOnly);
+  if (batch === null) return null;
   try {
-    await within(signal, job.chain, gas.account.quote(work, signal));
-    return batch;
+    const { mostCost } = await within(signal, job.chain, gas.account.quote(batch.work, signal));
+    if (instead !== null) return batch;
+    const each = partOfEach(mostCost, 1 + found.length);
+    const worth = found.filter(({ terms }) => !isDust(terms, each));
+    return worth.length === found.length ? batch : together(on, own, worth, ridersOnly);
   } catch (error) {
-    if (!(error instanceof ParleyError) || passing.includes(error.code)) throw error;
+    if (!(error instanceof ParleyError) || isPassing(error)) throw error;
     // Some of it was settled since: who waits for this nonce is not left out for that.
     if (instead !== null && error.code === 'nothing_there') throw error;
     await breakUp(on, batch, error);
@@ -101,6 +105,8 @@ async function beside(on: On, mostInBatch: number): Promise<readonly Rideable[]>
     const createdAt = Math.floor(each.createdAt.getTime() / 1000);
     const grace = graceOf(job.verb, gas.graces, each.terms.timelock, clock);
     if (wall < createdAt + grace || isShortOfTime(on, each.terms)) continue;
+    // A batch is one call of one contract.
+    if (each.terms.lane?.contract !== escrow.terms.lane?.contract) continue;
     const payment = paymentOf(on, each.terms);
     if (!payments.has(payment) && payments.size >= mostPayments) continue;
     payments.add(payment);
@@ -114,13 +120,17 @@ function paymentOf({ job }: On, { token, payout, refund }: EscrowTerms): string 
   return `${token} ${job.verb === 'claim' ? payout.address : refund.address}`;
 }
 
-/** Neighbours of one payment are paid by one transfer. Null: some secret is not known after all. */
+/**
+ * Neighbours of one payment are paid by one transfer. Null: nothing goes along, or some secret is
+ * not known after all.
+ */
 function together(
   on: On,
   own: GasWork,
   riders: readonly Rideable[],
   ridersOnly: boolean,
-): GasWork | null {
+): Batch | null {
+  if (riders.length === 0) return null;
   const { escrow } = on;
   const sorted = <T extends { readonly terms: EscrowTerms }>(
     first: T,
@@ -131,7 +141,7 @@ function together(
   };
   if (own.verb === 'refund') {
     const all = sorted<{ readonly terms: EscrowTerms }>({ terms: escrow.terms }, riders);
-    return { verb: 'refundMany', refunds: all.map(({ terms }) => terms) };
+    return { work: { verb: 'refundMany', refunds: all.map(({ terms }) => terms) }, riders };
   }
   if (own.verb !== 'claim' || !own.isPublic) return null;
   const claims = riders.flatMap(({ terms, secret }) =>
@@ -139,12 +149,13 @@ function together(
   );
   if (claims.length < riders.length) return null;
   const { secret } = own;
-  return { verb: 'claimMany', claims: sorted({ terms: escrow.terms, secret }, claims) };
+  const all = sorted({ terms: escrow.terms, secret }, claims);
+  return { work: { verb: 'claimMany', claims: all }, riders };
 }
 
-/** What was refused together is asked for one by one. */
+/** What would fail together is asked for one by one. */
 export async function breakUp({ deps, job }: On, batch: Batch, error: unknown): Promise<void> {
-  if (!(error instanceof ParleyError) || passing.includes(error.code)) return;
+  if (!(error instanceof ParleyError) || !breaking.includes(error.code)) return;
   const ids = [job.id, ...batch.riders.map(({ id }) => id)];
   await goAlone(deps.db, ids);
   const { chain, verb } = job;

@@ -23,10 +23,11 @@ import {
   deepen,
   ether,
   fundBoth,
-  hurry,
   jobsOf,
   keep,
+  keepAll,
   type Loose,
+  passes,
   relay,
   startDesk,
   swapOf,
@@ -126,8 +127,7 @@ test(
     await refusedFor(second, /of this account .* may take \d+ today, \d+ of it is taken/);
     await keep(desk);
     await deepen(desk);
-    await hurry(desk);
-    await keep(desk);
+    await keepAll(desk);
     assert.equal((await swapOf(first)).legs.a.claimedBy, 'keeper');
     const cost = await sumsOf(first);
     assert.equal(cost.own, 1);
@@ -272,15 +272,12 @@ test('a nonce is freed at reserve fees at most, whatever the key has', limits, a
   gas.account = { ...given.account, sign: () => Promise.reject(dear) };
   await desk.rpc(evm2)('anvil_dropAllTransactions');
   desk.deps.advance(900_000);
-  await hurry(desk);
-  await keep(desk);
+  await keepAll(desk);
   const claim = (await attemptsOn(desk, second)).find(({ chain }) => chain === evm2);
   assert.notEqual(await desk.rpc(evm2)('eth_getTransactionByHash', [claim?.txid]), null);
   gas.account = given.account;
   await deepen(desk);
-  await hurry(desk);
-  await keep(desk);
-  await deepen(desk);
+  await passes(desk);
   assert.equal((await swapOf(second)).legs.a.claimedBy, 'keeper');
 });
 

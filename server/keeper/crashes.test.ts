@@ -26,6 +26,7 @@ import {
   keep,
   type Loose,
   legOf,
+  passes,
   startDesk,
   swapOf,
 } from './testing/desk.ts';
@@ -113,7 +114,7 @@ async function endTurns(): Promise<void> {
 
 for (const place of [
   'keeper_take_turn',
-  'keeper_insert_relay',
+  'keeper_insert_asked',
   'keeper_insert_attempt',
   'keep_reply',
   'keeper_mark_sent',
@@ -133,21 +134,19 @@ for (const place of [
     const body = { secret: deal.secret, relay: true };
     const path = legOf(deal, 'a', 'claim');
     const again = stored ? null : must(await deal.taker.post(path, body, {}));
-    await hurry(desk);
-    await keep(desk);
-    await deepen(desk);
+    await passes(desk);
     const { legs } = await swapOf(deal);
     assert.deepEqual([legs.a.status, legs.a.claimedBy], ['claimed', 'keeper']);
     const txid = again?.txid ?? (answer.status === 200 ? answer.body.txid : legs.a.claimTx);
     assert.equal(legs.a.claimTx, txid);
-    const own = (await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm2);
+    const own = await attemptsOn(desk, deal, evm2);
     assert.equal(own.length, 1, 'signed once');
   });
 }
 
 for (const place of [
   'keeper_take_turn',
-  'keeper_insert_funding',
+  'keeper_insert_asked',
   'keeper_insert_attempt',
   'keeper_mark_sent',
   'before the node has it',
@@ -170,9 +169,7 @@ for (const place of [
     await endTurns();
     const again = await fundBySignature(desk, deal);
     if (answer !== null) assert.deepEqual(again, answer);
-    await hurry(desk);
-    await keep(desk);
-    await deepen(desk);
+    await passes(desk);
     assert.equal((await swapOf(deal)).legs.a.status, 'funded');
     const own = await attemptsOn(desk, deal);
     assert.deepEqual(
@@ -202,9 +199,7 @@ for (const place of ['keeper_put_on', 'before the node has it', 'after the node 
       assert.ok(life.over, 'it was never reached');
       await endTurns();
       for (let pass = 0; pass < 3; pass += 1) {
-        await hurry(desk);
-        await keep(desk);
-        await deepen(desk);
+        await passes(desk);
       }
       const claims = await Promise.all(deals.map(async (deal) => (await swapOf(deal)).legs.b));
       for (const { status, claimedBy } of claims) {

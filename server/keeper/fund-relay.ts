@@ -4,70 +4,55 @@
 // answer are kept in one transaction, and nothing is sent before that has committed.
 
 import type { GasTransaction, GasWork } from '../../chains/gas-account.ts';
-import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { fundBy } from '../../core/gates.ts';
-import { type Leg, pessimistic } from '../../core/swap.ts';
+import type { Leg } from '../../core/swap.ts';
 import type { Tx } from '../db/database.ts';
-import { attemptsOf } from '../db/keeper-attempts.ts';
-import { fundingSums } from '../db/keeper-fundings.ts';
-import { findJob, insertFunding } from '../db/keeper-jobs.ts';
+import { findJob, insertAsked } from '../db/keeper-jobs.ts';
+import { fundingSums } from '../db/keeper-relays.ts';
 import { lockSwap } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { type Fundable, fundAsked, mayFund, mustStillBe } from '../settle/builders.ts';
 import { within } from '../time-limit.ts';
-import { fundingLeadSeconds, turnPatienceMs } from './bounds.ts';
-import type { Gas } from './gas.ts';
-import type { Relayed } from './relay.ts';
 import {
-  giveTurnBack,
+  type Asking,
+  beyondBounds,
+  mustHaveTime,
+  type Prepared,
+  type Relayed,
+  relayedBefore,
+  signInTurn,
+  tooBusy,
+  unavailable,
+} from './asked.ts';
+import { fundingLeadSeconds } from './bounds.ts';
+import type { Gas } from './gas.ts';
+import {
   keepSigned,
   type Looking,
   missingBefore,
   mustBeTurn,
   nextNonce,
   noncesOf,
-  outOfTurn,
   purseOf,
   signWith,
-  type Turn,
-  turnOn,
 } from './sign.ts';
-import {
-  allowanceOfFunding,
-  dayOf,
-  type FundingShort,
-  freeOf,
-  fundingShort,
-  keptForDay,
-} from './spending.ts';
+import { allowanceOfFunding, dayOf, freeOf, fundingShort, keptForDay } from './spending.ts';
 
-export type FundRelayRequest = {
-  readonly accountId: string;
-  readonly swapId: string;
-  readonly leg: string;
+export type FundRelayRequest = Asking & {
   /** 65 bytes in hex with 0x, by the refund address over the escrow's authorization. */
   readonly signature: string;
   /** What was signed for: `escrow_moved` where it is the leg's no more. */
   readonly escrow: string;
-  readonly signal: AbortSignal;
-  /** Asked before chains are read for it; throws where this account has had enough of that. */
-  readonly admit: () => Promise<void>;
 };
 
-/** Signed and not kept; or what was relayed before. */
-export type PreparedFundRelay =
-  | { readonly before: Relayed; readonly chain: ChainKey; readonly wasAdmitted: boolean }
-  | {
-      readonly before: null;
-      readonly chain: ChainKey;
-      readonly fundable: Fundable;
-      readonly accountId: string;
-      readonly signature: string;
-      readonly turn: Turn;
-      readonly reserve: bigint;
-      readonly signed: GasTransaction;
-    };
+export type PreparedFundRelay = Prepared<{
+  readonly fundable: Fundable;
+  readonly accountId: string;
+  readonly signature: string;
+  readonly reserve: bigint;
+  readonly signed: GasTransaction;
+}>;
 
 /**
  * Whether this market would send a funding of the leg by signature, as far as no chain is asked:
@@ -92,35 +77,20 @@ export async function prepareFundRelay(
   const { chain, family } = swap.state.legs[name];
   await mustStillBe(deps.db, request);
   const gas = senderOf(deps, { chain, family, token: swap.tokens[name] });
-  if (typeof gas === 'string') throw unavailable(gas, { chain });
-  const earlier = await relayedBefore(deps.db, gas, request.escrow);
-  if (earlier !== null) return { before: earlier, chain, wasAdmitted: false };
+  if (typeof gas === 'string') throw unavailable('fund', gas, { chain });
+  const wanted = { gas, verb: 'fund', escrow: request.escrow } as const;
+  const before = await relayedBefore(deps.db, wanted);
+  if (before !== null) return { before, wasAdmitted: false };
   await request.admit();
   const fundable = await mayFund(deps, asked, signal);
-  mustHaveTime(fundable);
+  const by = fundBy(fundable.state, fundable.state.legs[name]);
+  mustHaveTime('fund', fundable, { by, needs: fundingLeadSeconds });
   const wish = await weigh(deps, { gas, signal }, fundable, { accountId, signature });
-  const turn = await turnOn(deps, gas, {
-    kind: 'fund',
-    patienceMs: turnPatienceMs,
-    signal,
-    accountId,
-  });
-  if (turn === null) throw outOfTurn(chain, turnPatienceMs);
-  try {
-    // Several requests may have waited for the same.
-    const meanwhile = await relayedBefore(deps.db, gas, wish.escrow);
-    if (meanwhile !== null) {
-      await giveTurnBack(deps, turn);
-      return { before: meanwhile, chain, wasAdmitted: true };
-    }
+  return signInTurn(deps, wanted, request, async (turn) => {
     const { nonce, most } = await roomFor(deps, turn, wish);
     const signed = await signWith(deps, turn, wish.work, { nonce, instead: null, most });
-    const { reserve } = wish;
-    return { before: null, chain, fundable, accountId, signature, turn, reserve, signed };
-  } catch (error) {
-    await giveTurnBack(deps, turn);
-    throw error;
-  }
+    return { fundable, accountId, signature, reserve: wish.reserve, signed };
+  });
 }
 
 /** The key that sends fundings of such a leg; or why none does, whoever asks and whenever. */
@@ -170,84 +140,25 @@ async function roomFor(deps: Deps, looking: Looking, wish: Wish) {
   const except = job?.id ?? null;
   const sums = await fundingSums(deps.db, { chain, since: dayOf(deps.now()), accountId, except });
   const short = fundingShort(gas.fundings, sums, reserve);
-  if (short !== null) throw beyondBounds(chain, short, reserve);
+  if (short !== null) throw beyondBounds('fund', chain, short, reserve);
   const nonces = await noncesOf(deps, looking);
   const nonce = nextNonce(nonces);
   const missing = nonces === null || nonce === null ? 0 : missingBefore(nonces, nonce);
   if (missing > 0) {
     const sentence = `${missing} nonces before it are to be freed on "${chain}"`;
-    throw unavailable(sentence, { chain, missing });
+    throw unavailable('fund', sentence, { chain, missing });
   }
   const purse = await purseOf(deps, looking, { accountId: null, jobId: except });
   const allowance = allowanceOfFunding(purse, reserve);
   if (!('short' in allowance)) return { nonce, most: allowance.most };
   const { fundingsUnderWay: underWay } = purse.sums;
+  if (allowance.short === 'busy') throw tooBusy('fund', chain, underWay);
   const free = freeOf(purse);
   const kept = keptForDay(purse);
   const why =
-    allowance.short === 'busy'
-      ? `the gas key of "${chain}" has ${underWay} fundings under way`
-      : `the gas key of "${chain}" has ${free} to spare, keeps ${kept} for claims, and this ` +
-        `may take ${reserve}`;
-  throw unavailable(why, { chain, free, kept, reserve, underWay });
-}
-
-function beyondBounds(
-  chain: ChainKey,
-  { what, limit, used }: FundingShort,
-  reserve: bigint,
-): ParleyError {
-  // What is too much for a whole day is so on every day.
-  const isOver = limit === 0n || ((what === 'share' || what === 'cap') && reserve > limit);
-  const until = isOver ? '' : ', until the UTC day ends';
-  const sentences: Readonly<Record<FundingShort['what'], string>> = {
-    number: `this account had ${used} fundings on "${chain}" today and ${limit} is the most`,
-    failed: `${used} fundings of this account failed on "${chain}" today; ${limit} is the most`,
-    share:
-      `fundings of this account on "${chain}" may take ${limit} today, ${used} of it is taken, ` +
-      `and this may take ${reserve}`,
-    cap:
-      `all fundings on "${chain}" may take ${limit} today, ${used} of it is taken, ` +
-      `and this may take ${reserve}`,
-  };
-  const facts = { chain, reason: what, limit, used, reserve };
-  return unavailable(`${sentences[what]}${until}`, facts);
-}
-
-/** The newest transaction for it, if it was taken on and is not given up. */
-async function relayedBefore(
-  tx: Tx,
-  { account: { chain, address } }: Gas,
-  escrow: string,
-): Promise<Relayed | null> {
-  const job = await findJob(tx, { chain, escrow, verb: 'fund' });
-  if (job === null || job.state === 'dropped') return null;
-  const attempts = (await attemptsOf(tx, job.id, address)).filter(({ verb }) => verb === 'fund');
-  const landed = attempts.find(({ fate }) => fate === 'mined' || fate === 'deep');
-  const newest = landed ?? attempts.at(-1);
-  return newest === undefined ? null : { relayed: true, txid: newest.txid };
-}
-
-/** Refuses what could not land in time any more. */
-function mustHaveTime({ name, state, clocks }: Fundable): void {
-  const leg = state.legs[name];
-  const now = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
-  const by = fundBy(state, leg);
-  const needs = fundingLeadSeconds;
-  if (now + needs <= by) return;
-  const sentence = `sending it needs ${needs} s before ${by}, and it is ${now}`;
-  throw unavailable(sentence, { leg: name, now, by, needs });
-}
-
-/**
- * Whatever became of it: nobody waits for a turn that nothing is signed in any more. True: it was
- * admitted, and it is taken on.
- */
-export async function endFundRelay(deps: Deps, prepared: PreparedFundRelay): Promise<boolean> {
-  if (prepared.before !== null) return prepared.wasAdmitted;
-  const { turn, fundable } = prepared;
-  await giveTurnBack(deps, turn);
-  return (await relayedBefore(deps.db, turn.gas, fundable.escrow.address)) !== null;
+    `the gas key of "${chain}" has ${free} to spare, keeps ${kept} for claims, and this ` +
+    `may take ${reserve}`;
+  throw unavailable('fund', why, { chain, free, kept, reserve, underWay });
 }
 
 /** Keeps all of it, in the transaction of the answer. Throws `escrow_moved`. */
@@ -257,34 +168,21 @@ export async function storeFundRelay(
   prepared: PreparedFundRelay,
 ): Promise<Relayed> {
   if (prepared.before !== null) return prepared.before;
-  const { turn, signed, reserve, accountId, signature, fundable, chain } = prepared;
-  const { swap, name, escrow } = fundable;
-  const now = deps.now();
+  const { turn, wanted, signed, reserve, accountId, signature, fundable } = prepared;
+  const { swap, name } = fundable;
+  const { escrow } = wanted;
   await mustBeTurn(tx, deps, turn);
   // From here on the leg stays where it is.
   await lockSwap(tx, swap.id);
-  await mustStillBe(tx, { swapId: swap.id, leg: name, escrow: escrow.address });
-  const earlier = await relayedBefore(tx, turn.gas, escrow.address);
+  await mustStillBe(tx, { swapId: swap.id, leg: name, escrow });
+  const earlier = await relayedBefore(tx, wanted);
   if (earlier !== null) return earlier;
-  const jobId = await insertFunding(tx, {
-    chain,
-    escrow: escrow.address,
-    swapId: swap.id,
-    leg: name,
-    accountId,
-    reserve,
-    signature,
-    at: new Date(now),
-    since: dayOf(now),
-    dueAt: new Date(now),
+  const jobId = await insertAsked(tx, {
+    ...{ chain: turn.gas.account.chain, escrow, verb: 'fund', purpose: 'fund' },
+    ...{ swapId: swap.id, leg: name, accountId },
+    ...{ reserve, makesAccount: false, secret: null, secretVersion: null, signature },
+    ...{ at: new Date(deps.now()), since: dayOf(deps.now()) },
   });
   await keepSigned(tx, deps, turn, signed, { jobId, verb: 'fund' });
   return { relayed: true, txid: signed.txid };
-}
-
-function unavailable(
-  sentence: string,
-  facts: Readonly<Record<string, string | number | bigint>>,
-): ParleyError {
-  return new ParleyError('relay_unavailable', `${sentence}: send the funding yourself`, facts);
 }

@@ -3,26 +3,34 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Asset } from '../db/assets.ts';
+import type { Database, Statement } from '../db/database.ts';
 import { keeperSums } from '../db/keeper-attempts.ts';
-import { fundingSums } from '../db/keeper-fundings.ts';
+import { fundingSums } from '../db/keeper-relays.ts';
 import { evm2, must } from '../settle/testing/world.ts';
+import { mostFundings, pauseMs } from './bounds.ts';
 import type { Gas } from './gas.ts';
+import { createKeeper } from './passes.ts';
 import { giveTurnBack, turnOn } from './sign.ts';
 import { dayOf } from './spending.ts';
 import {
   attemptsOn,
+  baseFee,
+  both,
   type Deal,
   type Desk,
   deepen,
   ether,
   fundedDeal,
-  hurry,
+  gwei,
   jobsOf,
   keep,
+  keepAll,
   type Loose,
+  passes,
   relay,
   startDesk,
   swapOf,
@@ -37,6 +45,7 @@ import {
   mintDollars,
   signatureOf,
 } from './testing/funding.ts';
+import { realTime } from './time.ts';
 
 const limits = { timeout: 120_000 };
 let desk: Desk;
@@ -66,13 +75,6 @@ const sumsOf = (deal: Deal) => {
   const since = dayOf(desk.deps.now());
   const of = { chain: evm2, since, accountId: deal.maker.accountId, except: null };
   return Promise.all([fundingSums(desk.deps.db, of), keeperSums(desk.deps.db, of)]);
-};
-const passes = async (count = 1) => {
-  for (let pass = 0; pass < count; pass += 1) {
-    await hurry(desk);
-    await keep(desk);
-    await deepen(desk);
-  }
 };
 /** What its funder signed and may do with it by itself. */
 const cancel = async (deal: Deal) => {
@@ -107,7 +109,7 @@ test(
     const { legs } = await swapOf(deal);
     assert.equal(legs.a.status, 'funded');
     assert.equal(await client.getBalance({ address }), 0n);
-    await passes();
+    await passes(desk);
     const [sums, others] = await sumsOf(deal);
     assert.ok(sums.taken > 0n && sums.taken < open.taken / 2n, 'what it did cost');
     assert.deepEqual([others.spent, others.reserved, others.underWay], [0n, 0n, 0]);
@@ -187,6 +189,23 @@ test(
   },
 );
 
+test('while as many are under way as may be it is for another moment', limits, async () => {
+  const deal = await dollarDeal(desk, dollar);
+  const rows: Database['rows'] = async <Row>(statement: Statement) => {
+    const found = await desk.deps.db.rows<Row>(statement);
+    const isSums = statement.name === 'keeper_sums';
+    return found.map((row) => (isSums ? { ...row, fundingsUnderWay: mostFundings } : row));
+  };
+  const crowded = { ...desk, deps: { ...desk.deps, db: { ...desk.deps.db, rows } } };
+  // With a Retry-After: no 409 that would be kept under an Idempotency-Key.
+  const busy = refused(/has 4 fundings under way, the most/, 'overloaded');
+  await assert.rejects(fundBySignature(crowded, deal), busy);
+  assert.deepEqual(await jobsOf(desk, deal), []);
+  await fundBySignature(desk, deal);
+  await passes(desk);
+  assert.equal((await swapOf(deal)).legs.a.status, 'funded');
+});
+
 test(
   'another signer, a former escrow, a native leg and too late a request are refused',
   limits,
@@ -230,13 +249,13 @@ test(
     const { counterpartyFundBy, revealBy } = (await swapOf(deal)).deadlines;
     assert.ok(counterpartyFundBy + 1 < revealBy);
     desk.deps.freeze((counterpartyFundBy + 1) * 1_000);
-    await passes(3);
+    await passes(desk, 3);
     desk.deps.freeze(now);
     const [job] = await jobsOf(desk, deal);
     assert.deepEqual([job?.state, job?.reserve], ['dropped', '0']);
     const { legs } = await swapOf(deal);
     assert.equal(legs.a.status, 'unfunded');
-    await passes(2);
+    await passes(desk, 2);
     assert.equal((await swapOf(behind)).legs.a.claimedBy, 'keeper');
   },
 );
@@ -267,7 +286,7 @@ test('what nobody can tell of its own leg ends it', limits, async () => {
     const { heads, facts } = await own();
     return { heads, facts: facts.map((each) => ({ ...each, outcome: 'unknown' as const })) };
   };
-  await whileShown(deal, 'a', untold, () => passes(3));
+  await whileShown(deal, 'a', untold, () => passes(desk, 3));
   assert.equal((await jobsOf(desk, deal))[0]?.state, 'dropped');
   assert.equal((await swapOf(deal)).legs.a.status, 'unfunded');
 });
@@ -283,7 +302,7 @@ test(
     const silent = () =>
       Promise.reject(new ParleyError('chain_timeout', 'evm-dev did not answer', {}));
     await whileShown(deal, 'b', silent, async () => {
-      await passes(3);
+      await passes(desk, 3);
       assert.equal((await swapOf(behind)).legs.a.claimedBy, 'keeper');
       assert.equal((await swapOf(deal)).legs.a.status, 'unfunded');
       assert.deepEqual(
@@ -291,7 +310,7 @@ test(
         ['open'],
       );
     });
-    await passes(2);
+    await passes(desk, 2);
     assert.equal((await swapOf(deal)).legs.a.status, 'funded');
   },
 );
@@ -303,18 +322,14 @@ test(
     const deal = await dollarDeal(desk, dollar);
     await fundBySignature(desk, deal);
     await keep(desk);
-    const rpc = desk.rpc(evm2);
-    await rpc('anvil_dropAllTransactions');
-    await hurry(desk);
-    await keep(desk);
-    const full = `0x${(8n * 10n ** 9n).toString(16)}`;
-    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await desk.rpc(evm2)('anvil_dropAllTransactions');
+    await keepAll(desk);
+    await baseFee(desk, evm2, 8n * gwei);
     await desk.dev.mine(evm2, 1);
     assert.equal((await swapOf(deal)).legs.a.status, 'unfunded');
     desk.deps.advance(650_000);
-    await hurry(desk);
-    await keep(desk);
-    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await keepAll(desk);
+    await baseFee(desk, evm2, 8n * gwei);
     await deepen(desk);
     assert.equal((await swapOf(deal)).legs.a.status, 'funded');
     const [first, second] = await attemptsOn(desk, deal);
@@ -326,93 +341,66 @@ test(
       values: [evm2],
     });
     assert.equal(turn?.kind, 3, 'in a turn of fundings, behind all others');
-    await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
-    await passes(2);
+    await baseFee(desk, evm2, gwei);
+    await passes(desk, 2);
   },
 );
 
-test(
-  'a relay that waits behind it lands: what cannot pay more gives its nonce up',
-  limits,
-  async () => {
+/** Blocks take ever more, and no funding can be signed to pay it. */
+async function passOver(): Promise<void> {
+  const refusal = new ParleyError('funding_would_fail', 'the token is paused', {});
+  const { sign } = given.account;
+  gas.account = {
+    ...given.account,
+    sign: async (work, ...how) => {
+      if (work.verb === 'fund') throw refusal;
+      return sign(work, ...how);
+    },
+  };
+  for (let pass = 0; pass < 3; pass += 1) {
+    await baseFee(desk, evm2, 13n * gwei);
+    await desk.dev.mine(evm2, 1);
+    desk.deps.advance(620_000);
+    await keepAll(desk);
+  }
+  await baseFee(desk, evm2, 13n * gwei);
+  await deepen(desk);
+}
+async function calm(): Promise<void> {
+  gas.account = given.account;
+  await baseFee(desk, evm2, gwei);
+  await deepen(desk);
+  await passes(desk, 2);
+}
+
+/** The short leg of a deal whose secret is public is left to the keeper. */
+async function leave(deal: Deal): Promise<void> {
+  const text = 'update swaps set secret = $2 where id = $1';
+  await desk.deps.db.rows({ name: 'test_secret', text, values: [deal.id, deal.secret] });
+  await keep(desk);
+  await keepAll(desk);
+  assert.equal((await attemptsOn(desk, deal, evm2)).length, 1);
+}
+
+for (const [what, put] of [
+  ['a relay', async (behind: Deal) => must(await relay(behind))],
+  ['a claim of a public secret', leave],
+] as const) {
+  test(`${what} behind it lands: what cannot pay more gives its nonce up`, limits, async () => {
     const deal = await dollarDeal(desk, dollar);
     const behind = await fundedDeal(desk);
     await fundBySignature(desk, deal);
     await keep(desk);
-    must(await relay(behind));
+    await put(behind);
     await keep(desk);
-    const rpc = desk.rpc(evm2);
-    const full = `0x${(13n * 10n ** 9n).toString(16)}`;
-    const sign: Gas['account']['sign'] = (work, slot, signal) => {
-      const refusal = new ParleyError('funding_would_fail', 'the token is paused', {});
-      return work.verb === 'fund'
-        ? Promise.reject(refusal)
-        : given.account.sign(work, slot, signal);
-    };
-    gas.account = { ...given.account, sign };
-    for (let pass = 0; pass < 3; pass += 1) {
-      await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
-      await desk.dev.mine(evm2, 1);
-      desk.deps.advance(620_000);
-      await hurry(desk);
-      await keep(desk);
-    }
-    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
-    await deepen(desk);
+    await passOver();
     assert.equal((await swapOf(behind)).legs.a.claimedBy, 'keeper');
     const own = await attemptsOn(desk, deal);
     assert.deepEqual([own[0]?.verb, own.at(-1)?.verb], ['fund', 'void']);
-    gas.account = given.account;
-    await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
-    await deepen(desk);
-    await passes(2);
+    await calm();
     assert.equal((await swapOf(deal)).legs.a.status, 'funded', 'and later it lands too');
-  },
-);
-
-test(
-  'a claim of a public secret does not wait behind one that cannot pay more',
-  limits,
-  async () => {
-    const deal = await dollarDeal(desk, dollar);
-    const behind = await fundedDeal(desk);
-    await fundBySignature(desk, deal);
-    await keep(desk);
-    // The short leg of the other swap is left to the keeper.
-    const name = 'test_secret';
-    const text = 'update swaps set secret = $2 where id = $1';
-    await desk.deps.db.rows({ name, text, values: [behind.id, behind.secret] });
-    await keep(desk);
-    await hurry(desk);
-    await keep(desk);
-    const claims = (await attemptsOn(desk, behind)).filter(({ chain }) => chain === evm2);
-    assert.equal(claims.length, 1);
-    const rpc = desk.rpc(evm2);
-    const full = `0x${(13n * 10n ** 9n).toString(16)}`;
-    const sign: Gas['account']['sign'] = (work, slot, signal) => {
-      const refusal = new ParleyError('funding_would_fail', 'the money has left', {});
-      return work.verb === 'fund'
-        ? Promise.reject(refusal)
-        : given.account.sign(work, slot, signal);
-    };
-    gas.account = { ...given.account, sign };
-    for (let pass = 0; pass < 3; pass += 1) {
-      await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
-      await desk.dev.mine(evm2, 1);
-      desk.deps.advance(620_000);
-      await hurry(desk);
-      await keep(desk);
-    }
-    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
-    await deepen(desk);
-    const { a } = (await swapOf(behind)).legs;
-    gas.account = given.account;
-    await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
-    await deepen(desk);
-    await passes(2);
-    assert.equal(a.claimedBy, 'keeper');
-  },
-);
+  });
+}
 
 test(
   'a signature whose money left before it was mined counts, and ends a day’s fundings',
@@ -429,7 +417,7 @@ test(
       await keep(desk);
       await cancel(deal);
       await deepen(desk);
-      await passes();
+      await passes(desk);
       assert.deepEqual(
         (await jobsOf(desk, deal)).map(({ state }) => state),
         ['dropped'],
@@ -472,3 +460,36 @@ test(
     assert.equal(order.at(-1), 'fund');
   },
 );
+
+test('it is looked at when the bell rings, not after a pause', limits, async () => {
+  const deal = await dollarDeal(desk, dollar);
+  const resting = Promise.withResolvers<void>();
+  let rests = 0;
+  /** Every rest between two looks lasts until it is ended. */
+  const pause = (ms: number, signal: AbortSignal) => {
+    if (ms < pauseMs) return realTime.pause(ms, signal);
+    rests += 1;
+    if (rests === 1 + 2 * both.length) resting.resolve();
+    return new Promise<void>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  };
+  const deps = { ...desk.deps, signingTime: { ...realTime, pause } };
+  const keeper = createKeeper(deps);
+  keeper.start();
+  try {
+    await resting.promise;
+    const { txid } = await fundBySignature(desk, deal);
+    keeper.wake(evm2);
+    const isSent = () => desk.rpc(evm2)('eth_getTransactionByHash', [txid]);
+    const all = 3 + 2 * both.length;
+    for (let time = 0; time < 100 && rests < all; time += 1) await sleep(50);
+    assert.equal(rests, all, 'relays and all else of its chain were looked at once more');
+    assert.ok(await isSent());
+  } finally {
+    await keeper.stop();
+  }
+  await deepen(desk);
+  assert.equal((await swapOf(deal)).legs.a.status, 'funded');
+  await passes(desk);
+});

@@ -12,17 +12,20 @@ import {
   agree,
   anotherDesk,
   attemptsOn,
+  baseFee,
   claimOwn,
   type Deal,
   type Desk,
   deepen,
   ether,
   fundBoth,
-  hurry,
+  gwei,
   jobsOf,
   keep,
+  keepAll,
   legOf,
   look,
+  passes,
   relay,
   sendOwn,
   startDesk,
@@ -63,8 +66,7 @@ test('a counterparty that sleeps is paid by the keeper, and the swap says so', l
   assert.deepEqual([legs.a.claimedBy, legs.a.refundedBy], ['party', null]);
   const now = await desk.client(evm).getBalance({ address });
   assert.equal((now - before).toString(), legs.b.amount);
-  await hurry(desk);
-  await keep(desk);
+  await keepAll(desk);
   const jobs = await jobsOf(desk, deal);
   assert.deepEqual(
     jobs.map(({ state, reserve }) => [state, reserve]),
@@ -87,8 +89,7 @@ test('a party that acts first costs the keeper nothing', limits, async () => {
   await keep(desk);
   assert.deepEqual(await attemptsOn(desk, deal), [], 'one that is not deep is left alone');
   await deepen(desk);
-  await hurry(desk);
-  await keep(desk);
+  await keepAll(desk);
   assert.deepEqual(await attemptsOn(desk, deal), []);
   assert.equal((await swapOf(deal)).legs.b.claimedBy, 'party');
 });
@@ -100,8 +101,7 @@ test('who could act is waited for, and less as the timelock nears', limits, asyn
     const deal = await revealed();
     await keep(desk);
     assert.deepEqual(await attemptsOn(desk, deal), []);
-    await hurry(desk);
-    await keep(desk);
+    await keepAll(desk);
     assert.deepEqual(await attemptsOn(desk, deal), [], 'not yet');
     desk.deps.advance(601_000);
     await keep(desk);
@@ -119,17 +119,14 @@ test('a reorganisation that takes the claim is followed: it lands again', limits
   await keep(desk);
   await desk.dev.mine(evm, 1);
   await look(desk);
-  await hurry(desk);
-  await keep(desk);
+  await keepAll(desk);
   const [attempt] = await attemptsOn(desk, deal);
   assert.equal(attempt?.fate, 'mined');
   await rpc('evm_revert', [snapshot]);
   await desk.dev.mine(evm, 3);
   await look(desk);
   assert.equal((await swapOf(deal)).legs.b.claimTx, null, 'it is gone');
-  await hurry(desk);
-  await keep(desk);
-  await deepen(desk);
+  await passes(desk);
   const { legs } = await swapOf(deal);
   assert.deepEqual([legs.b.status, legs.b.claimedBy], ['claimed', 'keeper']);
   assert.equal((await attemptsOn(desk, deal)).length, 1, 'the same bytes again');
@@ -137,28 +134,24 @@ test('a reorganisation that takes the claim is followed: it lands again', limits
 
 test('a claim that no block takes is made to pay more until one does', limits, async () => {
   const deal = await revealed();
-  const rpc = desk.rpc(evm);
   const { baseFeePerGas: was } = await desk.client(evm).getBlock();
   await keep(desk);
-  await rpc('anvil_setNextBlockBaseFeePerGas', ['0x4a817c800']); // 20 gwei
+  await baseFee(desk, evm, 20n * gwei);
   await desk.dev.mine(evm, 1);
-  await hurry(desk);
-  await keep(desk);
+  await keepAll(desk);
   assert.equal((await attemptsOn(desk, deal)).length, 1, 'it has not waited for long');
   desk.deps.advance(900_000);
-  await hurry(desk);
-  await keep(desk);
+  await keepAll(desk);
   const attempts = await attemptsOn(desk, deal);
   assert.equal(attempts.length, 2);
   assert.equal(attempts[0]?.nonce, attempts[1]?.nonce, 'in the place of the one before');
-  await rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(20n * 10n ** 9n).toString(16)}`]);
+  await baseFee(desk, evm, 20n * gwei);
   await deepen(desk);
   const { legs } = await swapOf(deal);
   assert.deepEqual([legs.b.status, legs.b.claimTx], ['claimed', attempts[1]?.txid]);
-  await rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(was ?? 1n).toString(16)}`]);
+  await baseFee(desk, evm, was ?? 1n);
   await deepen(desk);
-  await hurry(desk);
-  await keep(desk);
+  await keepAll(desk);
   const fates = (await attemptsOn(desk, deal)).map(({ fate }) => fate);
   assert.deepEqual(fates, ['gone', 'deep']);
 });
@@ -183,8 +176,7 @@ test('what fails and is then refused for ever holds nothing of the key', limits,
   await deepen(desk);
   for (let pass = 0; pass < 3; pass += 1) {
     desk.deps.advance(40_000);
-    await hurry(desk);
-    await keep(desk);
+    await keepAll(desk);
     assert.equal(await held(), before);
   }
   assert.deepEqual(
@@ -202,8 +194,7 @@ test('what fails and is then refused for ever holds nothing of the key', limits,
     values: [deal.id, evm, (100n * ether).toString()],
   });
   await rpc('anvil_setCode', [address, '0x']);
-  await hurry(desk);
-  await keep(desk);
+  await keepAll(desk);
   const now = (await held()) - before;
   assert.ok(now > 0n && now <= 2n * reserve, `${now} after ${reserve}`);
   await deepen(desk);
@@ -235,8 +226,7 @@ test('a claim that was dropped is taken up again while it may land', limits, asy
   });
   const states = async () => {
     desk.deps.advance((missedEverySeconds + 1) * 1_000);
-    await hurry(desk);
-    await keep(desk);
+    await keepAll(desk);
     const of = async (each: Deal) =>
       (await jobsOf(desk, each)).find(({ chain }) => chain === evm)?.state;
     return [await of(deal), await of(failing)];
@@ -282,16 +272,14 @@ test(
     const leftMs = dayMs - (desk.deps.now() % dayMs);
     try {
       for (let pass = 0; pass < 2; pass += 1) {
-        await hurry(desk);
-        await keep(desk);
+        await keepAll(desk);
       }
       assert.deepEqual(await attemptsOn(desk, deal), []);
       assert.equal((await jobsOf(desk, deal))[0]?.last_failure, 'cap');
       assert.equal(said.length, 1);
       assert.match(said[0] ?? '', /may spend no more for now/);
       desk.deps.advance(leftMs);
-      await hurry(desk);
-      await keep(desk);
+      await keepAll(desk);
       assert.equal((await attemptsOn(desk, deal)).length, 1);
       assert.equal(said.length, 1);
       await deepen(desk);
@@ -349,7 +337,7 @@ test(
       ['claimed', first.txid, 'keeper'],
     );
     assert.equal((await desk.client(evm2).getBalance({ address })).toString(), legs.a.amount);
-    assert.equal((await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm2).length, 1);
+    assert.equal((await attemptsOn(desk, deal, evm2)).length, 1);
   },
 );
 

@@ -15,10 +15,12 @@ import { evm2, must } from '../settle/testing/world.ts';
 import { unknownSeconds, vouchedSeconds } from './bounds.ts';
 import {
   attemptsOn,
+  baseFee,
   type Deal,
   type Desk,
   deepen,
   fundedDeal,
+  gwei,
   hurry,
   jobsOf,
   type Loose,
@@ -68,8 +70,7 @@ async function turn(): Promise<void> {
   await desk.keeper.pass(evm2);
 }
 
-const onShort = async (deal: Deal) =>
-  (await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm2);
+const onShort = async (deal: Deal) => await attemptsOn(desk, deal, evm2);
 
 /** The nonces from there on that are taken by nothing. */
 async function freed(from: number): Promise<number[]> {
@@ -140,7 +141,7 @@ test('a job ends where its replacement is deep, though one node stays behind', l
   await rpc('anvil_mine', '0x80');
   await turn();
   // Blocks take more than it offers from here on.
-  await rpc('anvil_setNextBlockBaseFeePerGas', `0x${(20n * 10n ** 9n).toString(16)}`);
+  await baseFee(desk, evm2, 20n * gwei);
   await rpc('anvil_mine', '0x1');
   desk.deps.advance(900_000);
   await turn();
@@ -168,9 +169,9 @@ test('a relay lands though the node that is asked first has stopped', limits, as
   must(await relay(deal));
   await turn();
   await rpc('anvil_dropAllTransactions');
-  await rpc('anvil_setNextBlockBaseFeePerGas', `0x${(20n * 10n ** 9n).toString(16)}`);
+  await baseFee(desk, evm2, 20n * gwei);
   await rpc('anvil_mine', '0x1');
-  await rpc('anvil_setNextBlockBaseFeePerGas', `0x${(20n * 10n ** 9n).toString(16)}`);
+  await baseFee(desk, evm2, 20n * gwei);
   desk.deps.advance(900_000);
   await turn();
   assert.equal((await onShort(deal)).length, 2);

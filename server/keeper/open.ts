@@ -71,10 +71,8 @@ function accountOf(
       return createEvmGasAccount({ key, adapter: adapter as EvmAdapter, policy, depthTag });
     }
     case 'tron': {
-      const { chainId, contract } = chain;
       const policy = (tronGasPolicies[chain.chain] ?? tronGasPolicies.tron) as TronGasPolicy;
-      const deployment = { chainId, contract };
-      return createTronGasAccount({ key, adapter: adapter as TronAdapter, deployment, policy });
+      return createTronGasAccount({ key, adapter: adapter as TronAdapter, policy });
     }
     case 'solana': {
       const policy = solanaGasPolicies[chain.chain] ?? solanaGasPolicies.solana;

@@ -2,7 +2,6 @@
 // in hand and tended. A pass takes no input, may end anywhere and may run in several processes. It
 // has loops of its own, so that nothing of it holds up what follows the chains or answers requests.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { clockOfChain } from '../db/heads.ts';
@@ -26,6 +25,7 @@ import { within } from '../time-limit.ts';
 import * as bounds from './bounds.ts';
 import { fillGaps } from './gaps.ts';
 import type { Gas } from './gas.ts';
+import { isPassing } from './sign.ts';
 import { TooShort } from './sign-job.ts';
 import { dayOf } from './spending.ts';
 import { tend } from './tend.ts';
@@ -39,15 +39,18 @@ export type Keeper = {
   begin(): Promise<void>;
   /** One pass of everything on one chain; returns how many jobs were tended. */
   pass(chain: ChainKey): Promise<number>;
-  /** A relay waits: it is looked at now. */
+  /** A relay or a funding waits: it is looked at now. */
   wake(chain: ChainKey): void;
 };
+
+type Bell = { ring: () => void };
+const newBell = (): Bell => ({ ring: () => {} });
 
 /** On one chain. */
 type Post = {
   readonly gas: Gas;
-  /** Ends the pause before the next look at relays. */
-  readonly bell: { ring: () => void };
+  /** Each ends the pause before a next look: at relays, and at all else. */
+  readonly bells: { readonly relays: Bell; readonly others: Bell };
   readAtMs: number;
   /** The UTC day and the reason that the log has told already. */
   told: string;
@@ -61,7 +64,8 @@ export function createKeeper(deps: Deps): Keeper {
   const { signal } = stopping;
   const posts = new Map<ChainKey, Post>();
   for (const [chain, gas] of deps.gas ?? []) {
-    posts.set(chain, { gas, bell: { ring: () => {} }, readAtMs: -Infinity, told: '' });
+    const bells = { relays: newBell(), others: newBell() };
+    posts.set(chain, { gas, bells, readAtMs: -Infinity, told: '' });
   }
   const loops: Promise<void>[] = [];
   const chains = [...posts.keys()];
@@ -79,7 +83,9 @@ export function createKeeper(deps: Deps): Keeper {
       return relays + others;
     },
     wake: (chain) => {
-      posts.get(chain)?.bell.ring();
+      const bells = posts.get(chain)?.bells;
+      bells?.relays.ring();
+      bells?.others.ring();
     },
     start: () => {
       if (loops.length > 0 || chains.length === 0) return;
@@ -89,7 +95,7 @@ export function createKeeper(deps: Deps): Keeper {
         began = true;
         return find(deps, posts, missed);
       };
-      loops.push(loop(deps, 'found', signal, null, found));
+      loops.push(loop(deps, 'found', signal, newBell(), found));
       for (const post of posts.values()) {
         const relays = () => passOf(deps, post, 'relays', signal);
         const others = async () => {
@@ -99,8 +105,9 @@ export function createKeeper(deps: Deps): Keeper {
           return done;
         };
         const { chain } = post.gas.account;
-        loops.push(loop(deps, `${chain} relays`, signal, post.bell, relays));
-        loops.push(loop(deps, chain, signal, null, others));
+        const { bells } = post;
+        loops.push(loop(deps, `${chain} relays`, signal, bells.relays, relays));
+        loops.push(loop(deps, chain, signal, bells.others, others));
       }
     },
     stop: async () => {
@@ -119,15 +126,16 @@ async function loop(
   deps: Deps,
   name: string,
   stop: AbortSignal,
-  bell: Post['bell'] | null,
+  bell: Bell,
   look: () => Promise<number>,
 ): Promise<void> {
+  const { pause } = deps.signingTime ?? realTime;
   let failures = 0;
   while (!stop.aborted) {
     let wait: number = bounds.pauseMs;
     const early = new AbortController();
     // Set before the look: what rings during it is heard.
-    if (bell !== null) bell.ring = () => early.abort();
+    bell.ring = () => early.abort();
     try {
       if ((await look()) >= bounds.jobsAPass) wait = 0;
       failures = 0;
@@ -138,7 +146,7 @@ async function loop(
       deps.log.warn({ keeper: name, failures, waitMs: wait, err: error }, 'a keeper’s look failed');
     }
     const signal = AbortSignal.any([stop, early.signal]);
-    if (wait > 0) await sleep(wait, undefined, { signal, ref: false }).catch(() => {});
+    if (wait > 0) await pause(wait, signal).catch(() => {});
   }
 }
 
@@ -221,8 +229,8 @@ function restOf(job: Job, error: unknown): { seconds: number; failure: string } 
   const backoff = bounds.firstBackoffSeconds * 2 ** Math.min(job.failures, 20);
   const most = bounds.longestBackoffSeconds[job.purpose];
   const failure = error instanceof ParleyError ? error.code : 'fault';
-  const passing = ['overloaded', 'chain_timeout', 'chain_unavailable', 'nothing_there'];
-  const seconds = passing.includes(failure) ? bounds.firstBackoffSeconds : Math.min(backoff, most);
+  const isSoon = failure === 'nothing_there' || (error instanceof ParleyError && isPassing(error));
+  const seconds = isSoon ? bounds.firstBackoffSeconds : Math.min(backoff, most);
   return { seconds, failure };
 }
 

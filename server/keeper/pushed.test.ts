@@ -10,11 +10,13 @@ import { mostVersions } from './bounds.ts';
 import type { Gas } from './gas.ts';
 import {
   attemptsOn,
+  baseFee,
   claimOwn,
   type Deal,
   type Desk,
   deepen,
   fundedDeal,
+  gwei,
   hurry,
   jobsOf,
   type Loose,
@@ -24,7 +26,6 @@ import {
 } from './testing/desk.ts';
 
 const limits = { timeout: 120_000 };
-const gwei = 10n ** 9n;
 let desk: Desk;
 let gas: Loose;
 let account: Gas['account'];
@@ -38,7 +39,7 @@ before(async () => {
 beforeEach(async () => {
   gas.account = account;
   send(adapter.broadcast);
-  await baseFee(gwei);
+  await blockAt(gwei);
 });
 after(() => desk?.close());
 
@@ -48,8 +49,8 @@ function send(broadcast: ChainAdapter['broadcast']): void {
 
 const rpc = (method: string, ...params: unknown[]) => desk.rpc(evm2)(method, params);
 
-async function baseFee(wei: bigint): Promise<void> {
-  await rpc('anvil_setNextBlockBaseFeePerGas', `0x${wei.toString(16)}`);
+async function blockAt(wei: bigint): Promise<void> {
+  await baseFee(desk, evm2, wei);
   await desk.dev.mine(evm2, 1);
 }
 
@@ -69,8 +70,7 @@ async function relayed(): Promise<[Deal, Deal]> {
   return deals;
 }
 
-const versions = async (deal: Deal) =>
-  (await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm2);
+const versions = async (deal: Deal) => await attemptsOn(desk, deal, evm2);
 
 async function reserves(deals: readonly Deal[]): Promise<bigint[]> {
   const jobs = await Promise.all(deals.map((deal) => jobsOf(desk, deal)));
@@ -149,7 +149,7 @@ test(
     };
     gas.account = { ...account, sign };
     for (let fee = 4n * gwei; fee <= 256n * gwei; fee *= 4n) {
-      await baseFee(fee);
+      await blockAt(fee);
       desk.deps.advance(900_000);
       await looks(1);
     }
@@ -174,7 +174,7 @@ test('a job does not end while a node owes the word of one that left', limits, a
   const deal = await fundedDeal(desk);
   must(await relay(deal));
   await looks(1);
-  await baseFee(40n * gwei);
+  await blockAt(40n * gwei);
   desk.deps.advance(900_000);
   await looks(1);
   const [older, ...newer] = await versions(deal);
@@ -184,7 +184,7 @@ test('a job does not end while a node owes the word of one that left', limits, a
   await rpc('anvil_setCode', address, '0xfe');
   await desk.dev.mine(evm2, 1);
   await rpc('anvil_setCode', address, '0x');
-  await baseFee(gwei);
+  await blockAt(gwei);
   await claimOwn(desk, deal);
   await deepen(desk);
   const fate: typeof account.fate = (sent, signal) => {

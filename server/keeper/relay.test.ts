@@ -9,18 +9,22 @@ import type { Gas } from './gas.ts';
 import { noncesOf } from './sign.ts';
 import {
   attemptsOn,
+  baseFee,
   claimOwn,
   type Deal,
   type Desk,
   deepen,
   ether,
+  forgottenDeal,
   fundedDeal,
-  hurry,
+  gwei,
   jobsOf,
   keep,
+  keepAll,
   type Loose,
   legOf,
   look,
+  passes,
   relay,
   startDesk,
   swapOf,
@@ -42,17 +46,12 @@ after(() => desk?.close());
 
 const funded = () => fundedDeal(desk);
 
-/** Its secret is public by a claim of its own, which then disappears from every mempool. */
+/** Taken up, with nothing signed for it. */
 async function forgotten(): Promise<Deal> {
-  const deal = await funded();
-  await claimOwn(desk, deal);
-  await look(desk);
-  await desk.rpc(evm2)('anvil_dropAllTransactions');
+  const deal = await forgottenDeal(desk);
   gas.dailyCap = 0n;
   await keep(desk);
   gas.dailyCap = ether;
-  // A transaction of the party's own is waited for that long.
-  desk.deps.advance(1_300_000);
   return deal;
 }
 
@@ -84,6 +83,7 @@ test('a gas key without coins refuses, and asks nobody for some', limits, async 
   const refused = await relay(deal);
   await rpc('anvil_setBalance', [address, `0x${ether.toString(16)}`]);
   assert.deepEqual([refused.status, refused.code], [409, 'relay_unavailable'], refused.body.error);
+  assert.match(refused.body.error, /"evm-dev-2" has 1 and sending this may take [1-9]\d{9,}: send/);
   assert.ok(!refused.body.error.toLowerCase().includes(address.toLowerCase()));
   must(await relay(deal));
   await keep(desk);
@@ -92,8 +92,7 @@ test('a gas key without coins refuses, and asks nobody for some', limits, async 
 
 test('what is reserved for relays pays for nothing else', limits, async () => {
   await deepen(desk);
-  await hurry(desk);
-  await keep(desk);
+  await keepAll(desk);
   const sleeping = await forgotten();
   const deals = [await funded(), await funded()];
   for (const deal of deals) must(await relay(deal));
@@ -103,16 +102,18 @@ test('what is reserved for relays pays for nothing else', limits, async () => {
     values: [evm2],
   });
   gas.account = { ...account, balance: async () => BigInt(reserved[0]?.sum ?? 0) };
-  await hurry(desk);
-  await keep(desk);
-  const own = (await attemptsOn(desk, sleeping)).filter(({ chain }) => chain === evm2);
+  await keepAll(desk);
+  const own = await attemptsOn(desk, sleeping, evm2);
   assert.deepEqual(own, []);
   const job = (await jobsOf(desk, sleeping)).find(({ chain }) => chain === evm2);
   assert.equal(job?.last_failure, 'balance');
   gas.account = account;
-  await hurry(desk);
-  await keep(desk);
-  await deepen(desk);
+  await keepAll(desk);
+  const [kept] = await attemptsOn(desk, sleeping, evm2);
+  assert.deepEqual(must(await relay(sleeping)), { relayed: true, txid: kept?.txid });
+  const promised = (await jobsOf(desk, sleeping)).find(({ chain }) => chain === evm2);
+  assert.equal(promised?.purpose, 'relay', 'promised from then on');
+  await passes(desk);
   assert.equal((await swapOf(sleeping)).legs.a.claimedBy, 'keeper');
   for (const deal of deals) assert.equal((await swapOf(deal)).legs.a.claimedBy, 'keeper');
 });
@@ -171,8 +172,7 @@ test(
       values: [next.id],
     });
     await keep(desk);
-    await hurry(desk);
-    await keep(desk);
+    await keepAll(desk);
     desk.deps.freeze(now);
     const [job] = await jobsOf(desk, given);
     assert.deepEqual([job?.state, job?.reserve], ['dropped', '0']);
@@ -185,12 +185,8 @@ test(
     });
     assert.deepEqual(kept, [{ sealed: null, secret: null }], 'neither bytes nor secret are kept');
     // What has a nonce behind it lands all the same: the gap is filled by nothing.
-    await hurry(desk);
-    await keep(desk);
-    await deepen(desk);
-    await hurry(desk);
-    await keep(desk);
-    await deepen(desk);
+    await passes(desk);
+    await passes(desk);
     assert.equal((await swapOf(next)).legs.a.claimedBy, 'keeper');
     assert.equal((await swapOf(given)).legs.a.status, 'funded');
   },
@@ -232,22 +228,18 @@ test(
   limits,
   async () => {
     const [sleeping, deal] = [await forgotten(), await funded()];
-    await hurry(desk);
-    await keep(desk);
-    const before = (await attemptsOn(desk, sleeping)).filter(({ chain }) => chain === evm2);
+    await keepAll(desk);
+    const before = await attemptsOn(desk, sleeping, evm2);
     assert.equal(before.length, 1, 'one of the keeper’s own has the nonce before');
     must(await relay(deal));
     await keep(desk);
-    const full = `0x${(8n * 10n ** 9n).toString(16)}`;
-    const rpc = desk.rpc(evm2);
-    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await baseFee(desk, evm2, 8n * gwei);
     await desk.dev.mine(evm2, 1);
     gas.dailyCap = 0n;
     for (let pass = 0; pass < 3; pass += 1) {
       desk.deps.advance(900_000);
-      await hurry(desk);
-      await keep(desk);
-      await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+      await keepAll(desk);
+      await baseFee(desk, evm2, 8n * gwei);
       await desk.dev.mine(evm2, 1);
     }
     gas.dailyCap = ether;
@@ -256,7 +248,7 @@ test(
       assert.equal((await swapOf(each)).legs.a.claimedBy, 'keeper');
     }
     for (const each of [sleeping, deal]) {
-      const raised = (await attemptsOn(desk, each)).filter(({ chain }) => chain === evm2);
+      const raised = await attemptsOn(desk, each, evm2);
       assert.ok(raised.length > 1, 'it was made to pay more');
       assert.equal(new Set(raised.map(({ nonce }) => nonce)).size, 1);
     }
@@ -267,13 +259,11 @@ test(
   'a relay lands though all is reserved and what is before it cannot pay more',
   limits,
   async () => {
-    const rpc = desk.rpc(evm2);
-    await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
+    await baseFee(desk, evm2, gwei);
     await deepen(desk);
     const [sleeping, deal] = [await forgotten(), await funded()];
-    await hurry(desk);
-    await keep(desk);
-    const blocking = (await attemptsOn(desk, sleeping)).filter(({ chain }) => chain === evm2);
+    await keepAll(desk);
+    const blocking = await attemptsOn(desk, sleeping, evm2);
     assert.equal(blocking.length, 1, 'it has the nonce before');
     gas.account = { ...account, reserve: reserveOf(100n * ether) };
     const refused = await relay(deal);
@@ -287,25 +277,21 @@ test(
       values: [evm2],
     });
     gas.account = { ...account, balance: async () => BigInt(all?.sum ?? 0) };
-    const full = `0x${(13n * 10n ** 9n).toString(16)}`;
     for (let pass = 0; pass < 3; pass += 1) {
-      await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+      await baseFee(desk, evm2, 13n * gwei);
       await desk.dev.mine(evm2, 1);
       desk.deps.advance(900_000);
-      await hurry(desk);
-      await keep(desk);
+      await keepAll(desk);
     }
-    await rpc('anvil_setNextBlockBaseFeePerGas', [full]);
+    await baseFee(desk, evm2, 13n * gwei);
     await deepen(desk);
     assert.equal((await swapOf(deal)).legs.a.claimedBy, 'keeper');
-    const [, ...instead] = (await attemptsOn(desk, sleeping)).filter(({ chain }) => chain === evm2);
+    const [, ...instead] = await attemptsOn(desk, sleeping, evm2);
     assert.equal(instead[0]?.verb, 'void', 'its nonce was taken by nothing');
     gas.account = account;
-    await rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00']);
+    await baseFee(desk, evm2, gwei);
     await deepen(desk);
-    await hurry(desk);
-    await keep(desk);
-    await deepen(desk);
+    await passes(desk);
     assert.equal((await swapOf(sleeping)).legs.a.claimedBy, 'keeper', 'and later it lands too');
   },
 );
@@ -367,11 +353,8 @@ test('its receiver may claim for itself at the same time: it is paid once', limi
   await look(desk);
   await keep(desk);
   await deepen(desk);
-  await hurry(desk);
-  await keep(desk);
-  await deepen(desk);
-  await hurry(desk);
-  await keep(desk);
+  await passes(desk);
+  await keepAll(desk);
   const { legs } = await swapOf(deal);
   assert.deepEqual([legs.a.status, legs.a.claimedBy], ['claimed', 'party']);
   const [job] = (await jobsOf(desk, deal)).filter(({ chain }) => chain === evm2);
@@ -388,8 +371,7 @@ test('what was sent before a restored backup keeps its nonce', limits, async () 
   await run('delete from keeper_jobs where swap_id = $1', lost.id);
   must(await relay(later));
   for (let pass = 0; pass < 2; pass += 1) {
-    await hurry(desk);
-    await keep(desk);
+    await keepAll(desk);
   }
   await deepen(desk);
   assert.equal((await swapOf(lost)).legs.a.claimTx, first.txid);

@@ -5,21 +5,29 @@
 import type { GasTransaction, GasWork } from '../../chains/gas-account.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
-import { pessimistic } from '../../core/swap.ts';
 import type { Tx } from '../db/database.ts';
 import { type Attempt, attemptsOf, isLive } from '../db/keeper-attempts.ts';
 import { blockersOf, holdToFree } from '../db/keeper-blocking.ts';
-import { findJob, insertRelay } from '../db/keeper-jobs.ts';
+import { findJob, insertAsked } from '../db/keeper-jobs.ts';
 import { relaySums } from '../db/keeper-relays.ts';
 import type { Deps } from '../deps.ts';
 import { type Claimable, claimAsked, mayClaim } from '../settle/builders.ts';
 import { adapterOf } from '../settle/preview.ts';
 import { within } from '../time-limit.ts';
-import { mostFailed, relayLeadSeconds, turnPatienceMs } from './bounds.ts';
-import type { Gas } from './gas.ts';
+import {
+  type Asking,
+  beyondBounds,
+  mustHaveTime,
+  type Prepared,
+  type Relayed,
+  relayedBefore,
+  signInTurn,
+  tooBusy,
+  unavailable,
+} from './asked.ts';
+import { mostFailed, relayLeadSeconds } from './bounds.ts';
 import { sealSecret } from './sealing.ts';
 import {
-  giveTurnBack,
   keepSigned,
   type Looking,
   missingBefore,
@@ -27,52 +35,33 @@ import {
   type Nonces,
   nextNonce,
   noncesOf,
-  outOfTurn,
   purseOf,
   signWith,
   type Turn,
-  turnOn,
 } from './sign.ts';
 import {
   allowanceOfRelay,
   dayOf,
   freeOf,
+  isDust,
   type Purse,
-  type RelayShort,
   relayShort,
   type Short,
 } from './spending.ts';
 
-export type RelayRequest = {
+export type RelayRequest = Asking & { readonly secret: string };
+
+export type PreparedRelay = Prepared<{
+  readonly claimable: Claimable;
   readonly accountId: string;
-  readonly swapId: string;
-  readonly leg: string;
-  readonly secret: string;
-  readonly signal: AbortSignal;
-  /** Asked before chains are read for it; throws where this account has had enough of that. */
-  readonly admit: () => Promise<void>;
-};
-
-export type Relayed = { readonly relayed: true; readonly txid: string };
-
-/** Signed and not kept; or what was relayed before. */
-export type PreparedRelay =
-  | { readonly before: Relayed; readonly chain: ChainKey; readonly wasAdmitted: boolean }
-  | {
-      readonly before: null;
-      readonly chain: ChainKey;
-      readonly claimable: Claimable;
-      readonly accountId: string;
-      readonly escrow: string;
-      readonly turn: Turn;
-      readonly reserve: bigint;
-      readonly makesAccount: boolean;
-      /** Jobs before it in the order of nonces, and what freeing the nonce of one may take. */
-      readonly blockers: { readonly jobIds: readonly number[]; readonly least: bigint };
-      /** Null: one of the keeper's own is under way, and is made to land. */
-      readonly signed: GasTransaction | null;
-      readonly txid: string;
-    };
+  readonly reserve: bigint;
+  readonly makesAccount: boolean;
+  /** Jobs before it in the order of nonces, and what freeing the nonce of one may take. */
+  readonly blockers: { readonly jobIds: readonly number[]; readonly least: bigint };
+  /** Null: one of the keeper's own is under way, and is made to land. */
+  readonly signed: GasTransaction | null;
+  readonly txid: string;
+}>;
 
 /** Passes the gates and signs. Throws `relay_unavailable`, and what the builder throws. */
 export async function prepareRelay(deps: Deps, request: RelayRequest): Promise<PreparedRelay> {
@@ -86,43 +75,28 @@ export async function prepareRelay(deps: Deps, request: RelayRequest): Promise<P
       family === 'bitcoin'
         ? 'a Bitcoin claim needs its receiver’s own signature'
         : `this market has no gas key on "${chain}"`;
-    throw unavailable(`${why}: send the claim yourself`, { chain });
+    throw unavailable('claim', why, { chain });
   }
   const { escrow } = swap.state.legs[name];
-  const earlier = escrow === null ? null : await relayedBefore(deps.db, gas, escrow);
-  if (earlier !== null) return { before: earlier, chain, wasAdmitted: false };
+  const verb = 'claim';
+  const before = escrow && (await relayedBefore(deps.db, { gas, verb, escrow }));
+  if (before) return { before, wasAdmitted: false };
   await request.admit();
   const claimable = await mayClaim(deps, asked, gas.account.address, signal).catch(
     (error: unknown) => {
       if (!(error instanceof ParleyError) || error.code !== 'claim_unpayable') throw error;
       // What the key lacks is the market's trouble: its address is nobody's to send coins to.
-      const { lack = null } = error.facts;
-      const why = `the gas key of "${chain}" cannot pay for it now`;
-      throw unavailable(`${why}: send the claim yourself`, { chain, lack: `${lack}` });
+      const { lack = null, has = null, need = null } = error.facts;
+      const why = `the gas key of "${chain}" has ${has} and sending this may take ${need}`;
+      throw unavailable('claim', why, { chain, lack, has, need });
     },
   );
-  mustHaveTime(deps, claimable);
+  mustHaveTime(verb, claimable, timeOf(deps, claimable));
   const wish = await weigh(deps, { gas, signal }, claimable, accountId);
-  const turn = await turnOn(deps, gas, {
-    kind: 'new',
-    patienceMs: turnPatienceMs,
-    signal,
-    accountId,
+  const wanted = { gas, verb, escrow: wish.escrow } as const;
+  return signInTurn(deps, wanted, request, async (turn) => {
+    return { claimable, ...wish, ...(await signRelay(deps, turn, wish)) };
   });
-  if (turn === null) throw outOfTurn(chain, turnPatienceMs);
-  try {
-    // Several requests may have waited for the same.
-    const meanwhile = await relayedBefore(deps.db, gas, wish.escrow);
-    if (meanwhile !== null) {
-      await giveTurnBack(deps, turn);
-      return { before: meanwhile, chain, wasAdmitted: true };
-    }
-    const made = await signRelay(deps, turn, wish);
-    return { before: null, claimable, turn, ...wish, ...made };
-  } catch (error) {
-    await giveTurnBack(deps, turn);
-    throw error;
-  }
 }
 
 /** What is to be relayed, whom it pays, and what landing it may take. */
@@ -184,7 +158,7 @@ async function roomFor(deps: Deps, looking: Looking, wish: Wish) {
   const before = await freeingBefore(deps, looking, nonces, nonce);
   const landing = reserve + before.gaps;
   const short = relayShort(gas.relays, sums, { reserve: landing, makesAccount });
-  if (short !== null) throw beyondBounds(chain, short, landing);
+  if (short !== null) throw beyondBounds('claim', chain, short, landing);
   const needed = landing + before.lacking;
   const purse = await purseOf(deps, looking, { accountId: null, jobId: except });
   const allowance = allowanceOfRelay(purse, needed);
@@ -194,40 +168,10 @@ async function roomFor(deps: Deps, looking: Looking, wish: Wish) {
 
 function beyondPurse(chain: ChainKey, short: Short, purse: Purse, needed: bigint): ParleyError {
   const { relaysUnderWay: underWay } = purse.sums;
+  if (short === 'busy') return tooBusy('claim', chain, underWay);
   const free = freeOf(purse);
-  const why =
-    short === 'balance'
-      ? `the gas key of "${chain}" has ${free} to spare and landing this may take ${needed}`
-      : `the gas key of "${chain}" has ${underWay} relays under way`;
-  const facts = { chain, free, reserve: needed, underWay };
-  return unavailable(`${why}: send the claim yourself`, facts);
-}
-
-function beyondBounds(
-  chain: ChainKey,
-  { what, limit, used }: RelayShort,
-  reserve: bigint,
-): ParleyError {
-  // What is too much for a whole day is so on every day.
-  const isOver = limit === 0n || ((what === 'share' || what === 'cap') && reserve > limit);
-  const until = isOver ? '' : ', until the UTC day ends';
-  const sentences: Readonly<Record<RelayShort['what'], string>> = {
-    number: `this account has had ${used} relays on "${chain}" today and ${limit} is the most`,
-    share:
-      `relays of this account on "${chain}" may take ${limit} today, ${used} of it is taken, ` +
-      `and landing this may take ${reserve}`,
-    cap:
-      `all relays on "${chain}" may take ${limit} today, ${used} of it is taken, ` +
-      `and landing this may take ${reserve}`,
-    accounts:
-      `its receiver has no account of the token on "${chain}", and relays asked for by you ` +
-      `make or have made ${used} of the ${limit} that they make for one customer a day`,
-    'all accounts':
-      `its receiver has no account of the token on "${chain}", and relays make or have made ` +
-      `${used} of the ${limit} that they make a day`,
-  };
-  const facts = { chain, reason: what, limit, used, reserve };
-  return unavailable(`${sentences[what]}${until}: send the claim yourself`, facts);
+  const why = `the gas key of "${chain}" has ${free} to spare and landing this may take ${needed}`;
+  return unavailable('claim', why, { chain, free, reserve: needed, underWay });
 }
 
 /** Asked for again, what a chain refuses each time would cost gas each time. */
@@ -235,15 +179,15 @@ function mustNotFail(chain: ChainKey, attempts: readonly Attempt[]): void {
   const failed = attempts.filter(({ fate, verb }) => fate === 'failed' && verb === 'claim').length;
   if (failed < mostFailed) return;
   const sentence = `"${chain}" took ${failed} claims of this leg and refused each of them`;
-  throw unavailable(`${sentence}: send the claim yourself`, { chain, failed });
+  throw unavailable('claim', sentence, { chain, failed });
 }
 
 /** Dust in the native coin. What a token is worth is not known here: bounds are all there is. */
 function mustBeWorth({ terms }: Wish['work'], mostCost: bigint): void {
-  const { chain, token, amount } = terms;
-  if (token !== null || amount > mostCost) return;
+  if (!isDust(terms, mostCost)) return;
+  const { chain, amount } = terms;
   const sentence = `a leg of ${amount} is not worth the ${mostCost} that its gas may take`;
-  throw unavailable(`${sentence}: send the claim yourself`, { chain, amount, mostCost });
+  throw unavailable('claim', sentence, { chain, amount, mostCost });
 }
 
 /**
@@ -275,84 +219,36 @@ async function freeingBefore(
   return { gaps, lacking, blockers: { jobIds, least } };
 }
 
-/** The newest transaction for it, if it was relayed and is not given up. */
-async function relayedBefore(
-  tx: Tx,
-  { account: { chain, address } }: Gas,
-  escrow: string,
-): Promise<Relayed | null> {
-  const job = await findJob(tx, { chain, escrow, verb: 'claim' });
-  if (job === null || job.purpose !== 'relay' || job.state === 'dropped') return null;
-  const attempts = (await attemptsOf(tx, job.id, address)).filter(({ verb }) => verb === 'claim');
-  const landed = attempts.find(({ fate }) => fate === 'mined' || fate === 'deep');
-  const newest = landed ?? attempts.at(-1);
-  return newest === undefined ? null : { relayed: true, txid: newest.txid };
-}
-
 /** Nothing is relayed on Bitcoin. */
 function leadOf(family: Family): number {
   return relayLeadSeconds[family === 'bitcoin' ? 'evm' : family];
 }
 
-/** Refuses what could not land in time any more. */
-function mustHaveTime(deps: Deps, { name, state, clocks }: Claimable): void {
+/** By when it has to be sent, and how long before. */
+function timeOf(deps: Deps, { name, state }: Claimable) {
   const leg = state.legs[name];
-  const now = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
+  if (state.secret === null) return { by: state.deadlines.revealBy, needs: leadOf(leg.family) };
   const { normal } = adapterOf(deps, leg.chain).policy;
-  const reveals = state.secret === null;
-  const by = reveals ? state.deadlines.revealBy : leg.timelock;
-  const needs = reveals ? leadOf(leg.family) : normal.settleSeconds;
-  if (now + needs <= by) return;
-  const sentence =
-    `relaying leg ${name} needs ${needs} s before ${by}, and it is ${now}: ` +
-    'send the claim yourself';
-  throw unavailable(sentence, { leg: name, now, by, needs });
-}
-
-/**
- * Whatever became of it: nobody waits for a turn that nothing is signed in any more. True: it was
- * admitted, and it is relayed.
- */
-export async function endRelay(deps: Deps, prepared: PreparedRelay): Promise<boolean> {
-  if (prepared.before !== null) return prepared.wasAdmitted;
-  const { turn, escrow } = prepared;
-  await giveTurnBack(deps, turn);
-  return (await relayedBefore(deps.db, turn.gas, escrow)) !== null;
+  return { by: leg.timelock, needs: normal.settleSeconds };
 }
 
 /** Keeps all of it, in the transaction of the answer. */
 export async function storeRelay(tx: Tx, deps: Deps, prepared: PreparedRelay): Promise<Relayed> {
   if (prepared.before !== null) return prepared.before;
-  const { turn, signed, reserve, makesAccount, blockers, accountId, claimable, chain, txid } =
-    prepared;
-  const { swap, name, escrow, secret } = claimable;
-  const now = deps.now();
+  const { turn, wanted, signed, txid, reserve, makesAccount, blockers, ...of } = prepared;
+  const { swap, name, secret } = of.claimable;
+  const at = new Date(deps.now());
   await mustBeTurn(tx, deps, turn);
-  const earlier = await relayedBefore(tx, turn.gas, escrow.address);
+  const earlier = await relayedBefore(tx, wanted);
   if (earlier !== null) return earlier;
   const { version, sealed } = sealSecret(deps, secret);
-  const jobId = await insertRelay(tx, {
-    chain,
-    escrow: escrow.address,
-    swapId: swap.id,
-    leg: name,
-    accountId,
-    reserve,
-    makesAccount,
-    secret: sealed,
-    secretVersion: version,
-    at: new Date(now),
-    since: dayOf(now),
-    dueAt: new Date(now),
+  const jobId = await insertAsked(tx, {
+    ...{ chain: turn.gas.account.chain, escrow: wanted.escrow, verb: 'claim', purpose: 'relay' },
+    ...{ swapId: swap.id, leg: name, accountId: of.accountId },
+    ...{ reserve, makesAccount, secret: sealed, secretVersion: version, signature: null },
+    ...{ at, since: dayOf(deps.now()) },
   });
-  await holdToFree(tx, blockers.jobIds, { least: blockers.least, now: new Date(now) });
+  await holdToFree(tx, blockers.jobIds, { least: blockers.least, now: at });
   if (signed !== null) await keepSigned(tx, deps, turn, signed, { jobId, verb: 'claim' });
   return { relayed: true, txid };
-}
-
-function unavailable(
-  sentence: string,
-  facts: Readonly<Record<string, string | number | bigint>>,
-): ParleyError {
-  return new ParleyError('relay_unavailable', sentence, facts);
 }

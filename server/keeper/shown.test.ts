@@ -22,7 +22,9 @@ import {
   hurry,
   jobsOf,
   keep,
+  keepAll,
   type Loose,
+  passes,
   relay,
   startDesk,
   swapOf,
@@ -67,12 +69,10 @@ const funded = () => fundedDeal(desk);
 async function pastReveal(deal: Deal, isLost = false): Promise<void> {
   const { deadlines, legs } = await swapOf(deal);
   desk.deps.freeze(((isLost ? legs.a.timelock : deadlines.revealBy) + 1) * 1_000);
-  await hurry(desk);
-  await keep(desk);
+  await keepAll(desk);
 }
 
-const onShort = async (deal: Deal) =>
-  (await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm2);
+const onShort = (deal: Deal) => attemptsOn(desk, deal, evm2);
 
 async function lands(deal: Deal, on: Desk = desk): Promise<void> {
   await deepen(desk);
@@ -119,8 +119,7 @@ async function isSentAgain(deal: Deal, then: Partial<ChainAdapter>): Promise<boo
   await keep(desk);
   await desk.rpc(evm2)('anvil_dropAllTransactions');
   blind(then);
-  await hurry(desk);
-  await keep(desk);
+  await keepAll(desk);
   const own = await onShort(deal);
   assert.deepEqual(
     own.map(({ verb, state }) => [verb, state]),
@@ -160,8 +159,7 @@ test('a claim that one node shows does not withdraw it while nodes differ', limi
     const verbs = async () => (await onShort(deal)).map(({ verb }) => verb);
     const was = desk.deps.now();
     desk.deps.freeze((timelock + adapter.policy.lateClaimSeconds - 1) * 1_000);
-    await hurry(desk);
-    await keep(desk);
+    await keepAll(desk);
     assert.deepEqual(await verbs(), ['claim'], 'as long as it may land');
     desk.deps.freeze(was);
     restore();
@@ -180,13 +178,11 @@ test('nor does such a claim end its job where its bytes are lost', limits, async
     await desk.rpc(evm2)('anvil_dropAllTransactions');
     gas.account = { ...account, fate: async () => 'gone' };
     blind({ readEscrow: claimedDeep, mustAgree });
-    await hurry(desk);
-    await keep(desk);
+    await keepAll(desk);
     const fates = async () => (await onShort(deal)).map(({ fate, state }) => [fate, state]);
     assert.deepEqual(await fates(), [['gone', 'open']]);
     restore();
-    await hurry(desk);
-    await keep(desk);
+    await keepAll(desk);
     await lands(deal);
   } finally {
     restore();
@@ -205,8 +201,7 @@ for (const [when, isLate] of [
       const after = timelock + adapter.policy.lateClaimSeconds;
       if (isLate) desk.deps.freeze(after * 1_000);
       blind({ readEscrow: claimedDeep, ...(isLate ? { mustAgree } : {}) });
-      await hurry(desk);
-      await keep(desk);
+      await keepAll(desk);
       const verbs = (await onShort(deal)).map(({ verb }) => verb);
       assert.deepEqual(verbs, ['claim', 'void']);
     } finally {
@@ -280,8 +275,7 @@ for (const [what, code] of [
         ['claim', 'void'],
       );
       await deepen(desk);
-      await hurry(desk);
-      await keep(desk);
+      await keepAll(desk);
       const [job] = (await jobsOf(desk, deal)).filter(({ chain }) => chain === evm2);
       assert.equal(job?.state, 'dropped');
       assert.equal((await swapOf(deal)).secret, null);
@@ -299,8 +293,7 @@ test('what reached no node is sent once one is there, in time', limits, async ()
     blind(failing('chain_unavailable'));
     await keep(desk);
     blind();
-    await hurry(desk);
-    await keep(desk);
+    await keepAll(desk);
     assert.deepEqual(
       (await onShort(deal)).map(({ verb }) => verb),
       ['claim'],
@@ -325,8 +318,7 @@ test('a claim that nodes refuse for its fee pays more at the next look', limits,
       },
     });
     await keep(desk);
-    await hurry(desk);
-    await keep(desk);
+    await keepAll(desk);
     const [refused, raised, ...more] = await onShort(deal);
     assert.deepEqual([refused?.txid, raised?.verb, more], [first, 'claim', []]);
     assert.equal(raised?.nonce, refused?.nonce);
@@ -367,9 +359,7 @@ for (const [when, isLost] of [
       assert.deepEqual([verbs, job?.last_failure], [['claim'], 'fee_above_limit']);
       assert.deepEqual(sent, [], 'nothing leaves');
       gas.account = account;
-      await hurry(desk);
-      await keep(desk);
-      await deepen(desk);
+      await passes(desk);
       assert.equal(sent.length, 1, 'its nonce is taken by nothing');
       assert.equal((await swapOf(deal)).secret, null);
     } finally {
@@ -426,8 +416,7 @@ test('a secret that becomes public while its relay is dropped is claimed', limit
     };
     (desk.deps.adapters as Adapters).set(evm2, { ...adapter, look });
     for (let pass = 0; pass < 2; pass += 1) {
-      await hurry(desk);
-      await keep(desk);
+      await keepAll(desk);
     }
     assert.equal(isFirst, false);
     await lands(deal);

@@ -5,14 +5,15 @@ import type { GasWork } from '../../chains/gas-account.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type Attempt, attemptsOf, blocksRelay, isLive } from '../db/keeper-attempts.ts';
 import { reservedBehind } from '../db/keeper-blocking.ts';
-import { type FundingSums, fundingSums } from '../db/keeper-fundings.ts';
 import { keepReserve } from '../db/keeper-jobs.ts';
+import { type FundingSums, fundingSums } from '../db/keeper-relays.ts';
 import { putOn, type Rideable, ridesOf } from '../db/keeper-rides.ts';
 import { within } from '../time-limit.ts';
 import { type Batch, batchOf, breakUp, type Place, partsOn } from './batches.ts';
 import { jobPatienceMs, lookAgainSeconds } from './bounds.ts';
 import {
   giveTurnBack,
+  isPassing,
   keepSigned,
   mostOfVoid,
   mustBeTurn,
@@ -29,18 +30,17 @@ import {
   freeOf,
   holdOf,
   isAskedFor,
+  isDust,
   least,
   mostToFund,
   mostToLand,
   type Part,
   type Purse,
+  partOfEach,
   type Short,
 } from './spending.ts';
 import type { On } from './tend.ts';
 import { hasRoomForAccount, wantsAccount } from './token-accounts.ts';
-
-/** Refusals that say nothing of what was to be signed. */
-const passing: readonly string[] = ['overloaded', 'chain_timeout', 'chain_unavailable'];
 
 /** Put off by what may be spent: no failure of anything. */
 export class TooShort extends Error {
@@ -60,7 +60,7 @@ export async function signOrYield(on: On, work: GasWork, place: Place): Promise<
   } catch (error) {
     // A funding that claims leave nothing for is held up by its own bounds alone.
     const isShort = error instanceof TooShort && job.purpose === 'fund';
-    const isRefused = isShort || (error instanceof ParleyError && !passing.includes(error.code));
+    const isRefused = isShort || (error instanceof ParleyError && !isPassing(error));
     const { nonce = null } = instead ?? {};
     if (instead === null || nonce === null || !isRefused || job.purpose === 'relay') throw error;
     if (!(await hasRelayBehind(on, instead))) throw error;
@@ -89,12 +89,18 @@ async function sign(on: On, own: GasWork, place: Place): Promise<Attempt> {
     return await signIn(on, batch.work, { instead, batch });
   } catch (error) {
     await breakUp(on, batch, error);
-    const isShare = error instanceof TooShort && error.short === 'share';
-    if (ridersOnly || !isShare) throw error;
-    // Whose account has used up its share holds up nobody that would go along with it.
+    if (ridersOnly || !isTooDear(error)) throw error;
     return signIn(on, own, { instead, batch: null });
   }
 }
+
+/** A batch may be where its leader alone is not; and whose share is used up holds up no other. */
+function isTooDear(error: unknown): boolean {
+  if (error instanceof TooShort) return error.short === 'share';
+  return error instanceof ParleyError && tooDear.includes(error.code);
+}
+
+const tooDear: readonly string[] = ['fee_above_limit', 'amount_too_small'];
 
 type Placed = { readonly instead: Attempt | null; readonly batch: Batch | null };
 
@@ -204,7 +210,6 @@ function allowed(
   return allowance.most;
 }
 
-/** Dust in the native coin is not worth its gas; what a token is worth is not known here. */
 function mustBeWorth(
   { job, escrow }: On,
   riders: readonly Pick<Rideable, 'terms'>[],
@@ -212,13 +217,12 @@ function mustBeWorth(
 ): void {
   // What it brings is not the leg: the chain's part bounds its cost by that.
   if (job.purpose === 'close') return;
-  const legs = BigInt(1 + riders.length);
-  const part = (mostCost + legs - 1n) / legs;
-  for (const { token, amount } of [escrow.terms, ...riders.map(({ terms }) => terms)]) {
-    if (token !== null || amount > part) continue;
-    const sentence = `leg ${job.leg} of ${amount} is not worth the ${part} that gas may take`;
-    throw new ParleyError('amount_too_small', sentence, { amount, mostCost: part });
-  }
+  const part = partOfEach(mostCost, 1 + riders.length);
+  const dust = [escrow, ...riders].find(({ terms }) => isDust(terms, part));
+  if (dust === undefined) return;
+  const { amount } = dust.terms;
+  const sentence = `a leg of ${amount} is not worth the ${part} that gas may take`;
+  throw new ParleyError('amount_too_small', sentence, { amount, mostCost: part });
 }
 
 /** Costs little, and frees what is behind it: no cap holds it up. */

@@ -46,6 +46,13 @@ export type Turn = { readonly gas: Gas; readonly holder: string; readonly signal
 /** A gas key that is looked at, in a turn or before one. */
 export type Looking = Pick<Turn, 'gas' | 'signal'>;
 
+const passing: readonly string[] = ['overloaded', 'chain_timeout', 'chain_unavailable'];
+
+/** A refusal that says nothing of what was tried. */
+export function isPassing({ code }: ParleyError): boolean {
+  return passing.includes(code);
+}
+
 export type Waiting = {
   readonly kind: TurnKind;
   readonly patienceMs: number;

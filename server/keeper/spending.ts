@@ -2,10 +2,10 @@
 // signed in it; what relays have reserved is outside it, and nothing else is ever paid from that.
 
 import type { Paid } from '../../chains/gas-account.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
 import type { Attempt, Sums } from '../db/keeper-attempts.ts';
-import type { FundingSums } from '../db/keeper-fundings.ts';
 import type { Job } from '../db/keeper-jobs.ts';
-import type { RelaySums } from '../db/keeper-relays.ts';
+import type { FundingSums, RelaySums } from '../db/keeper-relays.ts';
 import {
   accountShare,
   closeShare,
@@ -162,9 +162,9 @@ export function chargeOf(mostCost: bigint, paid: Paid | null): bigint {
   return paid.cost > floor ? paid.cost : floor;
 }
 
-/** What refuses one more relay: how much there may be a day, and how much there is already. */
-export type RelayShort = {
-  readonly what: 'number' | 'share' | 'cap' | 'accounts' | 'all accounts';
+/** What refuses one more relay or funding: how much there may be a day, and how much there is. */
+export type AskedShort = {
+  readonly what: 'number' | 'failed' | 'share' | 'cap' | 'accounts' | 'all accounts';
   readonly limit: bigint;
   readonly used: bigint;
 };
@@ -172,59 +172,64 @@ export type RelayShort = {
 /** One party's part of what all relays of a day may take; one at least. */
 const shareOf = (number: number) => Math.ceil(number / Number(accountShare));
 
-/** Null: one more relay of this account may be taken on today. `sums`: without it. */
-export function relayShort(
-  { cap, perAccount, tokenAccounts }: RelayBounds,
-  sums: RelaySums,
-  wanted: { readonly reserve: bigint; readonly makesAccount: boolean },
-): RelayShort | null {
-  const { reserve, makesAccount } = wanted;
+function boundsShort(
+  { cap, perAccount }: FundingBounds,
+  { own, ownTaken, taken }: Pick<FundingSums, 'own' | 'ownTaken' | 'taken'>,
+  reserve: bigint,
+): AskedShort | null {
   const share = cap / accountShare;
-  if (sums.own >= perAccount) return shortOf('number', perAccount, sums.own);
-  if (sums.ownTaken + reserve > share) return shortOf('share', share, sums.ownTaken);
-  if (sums.taken + reserve > cap) return shortOf('cap', cap, sums.taken);
-  return makesAccount ? accountsShort({ tokenAccounts }, sums) : null;
+  if (own >= perAccount) return shortOf('number', perAccount, own);
+  if (ownTaken + reserve > share) return shortOf('share', share, ownTaken);
+  return taken + reserve > cap ? shortOf('cap', cap, taken) : null;
 }
 
-/** What refuses one more funding. */
-export type FundingShort = {
-  readonly what: 'number' | 'failed' | 'share' | 'cap';
-  readonly limit: bigint;
-  readonly used: bigint;
-};
+/** Null: one more relay of this account may be taken on today. `sums`: without it. */
+export function relayShort(
+  bounds: RelayBounds,
+  sums: RelaySums,
+  { reserve, makesAccount }: { readonly reserve: bigint; readonly makesAccount: boolean },
+): AskedShort | null {
+  const short = boundsShort(bounds, sums, reserve);
+  return short ?? (makesAccount ? accountsShort(bounds, sums) : null);
+}
 
 /** Null: one more funding of this account may be taken on today. `sums`: without it. */
 export function fundingShort(
-  { cap, perAccount }: FundingBounds,
+  bounds: FundingBounds,
   sums: FundingSums,
   reserve: bigint,
-): FundingShort | null {
-  const share = cap / accountShare;
-  const of = (what: FundingShort['what'], limit: bigint | number, used: bigint | number) => {
-    return { what, limit: BigInt(limit), used: BigInt(used) };
-  };
-  if (sums.ownFailed >= mostFailedFundings) return of('failed', mostFailedFundings, sums.ownFailed);
-  if (sums.own >= perAccount) return of('number', perAccount, sums.own);
-  if (sums.ownTaken + reserve > share) return of('share', share, sums.ownTaken);
-  return sums.taken + reserve > cap ? of('cap', cap, sums.taken) : null;
+): AskedShort | null {
+  const { ownFailed } = sums;
+  if (ownFailed >= mostFailedFundings) return shortOf('failed', mostFailedFundings, ownFailed);
+  return boundsShort(bounds, sums, reserve);
 }
 
 /** Null: one more receiver's token account may be made today for this account. */
 export function accountsShort(
   { tokenAccounts }: Pick<RelayBounds, 'tokenAccounts'>,
   sums: Pick<RelaySums, 'ownMade' | 'made'>,
-): RelayShort | null {
+): AskedShort | null {
   const most = shareOf(tokenAccounts);
   if (sums.ownMade >= most) return shortOf('accounts', most, sums.ownMade);
   return sums.made < tokenAccounts ? null : shortOf('all accounts', tokenAccounts, sums.made);
 }
 
 function shortOf(
-  what: RelayShort['what'],
+  what: AskedShort['what'],
   limit: bigint | number,
   used: bigint | number,
-): RelayShort {
+): AskedShort {
   return { what, limit: BigInt(limit), used: BigInt(used) };
+}
+
+/** Dust in the native coin is not worth its gas; what a token is worth is not known here. */
+export function isDust({ token, amount }: EscrowTerms, cost: bigint): boolean {
+  return token === null && amount <= cost;
+}
+
+/** What each escrow of a batch bears of its cost, rounded up. */
+export function partOfEach(mostCost: bigint, legs: number): bigint {
+  return (mostCost + BigInt(legs) - 1n) / BigInt(legs);
 }
 
 /**

@@ -15,9 +15,8 @@ import {
   type Desk,
   deepen,
   fundBoth,
-  hurry,
   jobsOf,
-  keep,
+  keepAll,
   type Loose,
   look,
   startDesk,
@@ -75,15 +74,14 @@ async function pass(): Promise<void> {
   const adapters = desk.deps.adapters as Map<string, ChainAdapter>;
   const adapter = adapters.get(evm) as ChainAdapter;
   adapters.set(evm, { ...adapter, family: 'solana' });
-  await hurry(desk);
-  await keep(desk);
+  await keepAll(desk);
   adapters.set(evm, adapter);
 }
 
 async function tended(deal: Deal) {
   await pass();
   const job = (await jobsOf(desk, deal)).find(({ chain }) => chain === evm);
-  const { length } = (await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm);
+  const { length } = await attemptsOn(desk, deal, evm);
   return [job?.last_failure, length];
 }
 

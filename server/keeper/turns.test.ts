@@ -11,15 +11,16 @@ import type { Gas } from './gas.ts';
 import {
   anotherDesk,
   attemptsOn,
-  claimOwn,
-  type Deal,
   type Desk,
   deepen,
+  forgottenDeal,
   fundedDeal,
   hurry,
   jobsOf,
   keep,
+  keepAll,
   type Loose,
+  passes,
   relay,
   startDesk,
   swapOf,
@@ -43,18 +44,7 @@ after(() => desk?.close());
 
 const funded = () => fundedDeal(desk);
 
-/** Its secret is public by a claim of its own, which then disappears from every mempool. */
-async function forgotten(): Promise<Deal> {
-  const deal = await funded();
-  await claimOwn(desk, deal);
-  await desk.settlement.pass(evm2);
-  await desk.settlement.passDue();
-  await desk.rpc(evm2)('anvil_dropAllTransactions');
-  // A transaction of the party's own is waited for that long.
-  desk.deps.advance(1_300_000);
-  return deal;
-}
-
+const forgotten = () => forgottenDeal(desk);
 let endIt = async () => {};
 const takeIt = async () => {
   endIt = await holdTurn(desk.deps.db, evm2, 'new');
@@ -88,15 +78,13 @@ test('two servers that wait with one job sign one transaction for it', limits, a
     await other.waits;
     await endIt();
     await Promise.all(passing);
-    const own = (await attemptsOn(desk, deal)).filter(({ chain }) => chain === evm2);
+    const own = await attemptsOn(desk, deal, evm2);
     assert.deepEqual(
       own.map(({ verb }) => verb),
       ['claim'],
     );
     await deepen(desk);
-    await hurry(desk);
-    await keep(desk);
-    await deepen(desk);
+    await passes(desk);
     assert.equal((await swapOf(deal)).legs.a.claimedBy, 'keeper');
   } finally {
     await endIt();
@@ -122,7 +110,7 @@ test('nothing is signed for a job that ended while it waited', limits, async () 
     });
     await endIt();
     await passing;
-    const own = (await attemptsOn(desk, next)).filter(({ chain }) => chain === evm2);
+    const own = await attemptsOn(desk, next, evm2);
     assert.deepEqual(own, []);
   } finally {
     await endIt();
@@ -191,8 +179,7 @@ test('a server without the key leaves no dropped relay behind', limits, async ()
   const { revealBy } = (await swapOf(deal)).deadlines;
   desk.deps.freeze((revealBy + 1) * 1_000);
   await keep(desk);
-  await hurry(desk);
-  await keep(desk);
+  await keepAll(desk);
   const jobOf = async () => (await jobsOf(desk, deal)).find(({ chain }) => chain === evm2);
   assert.equal((await jobOf())?.state, 'dropped');
   // Its clock is set back: what was looked for later is looked for again.

@@ -17,7 +17,7 @@ import { within } from '../time-limit.ts';
 import { swapOfCaller } from './access.ts';
 import { destinationOfKey, mustBePayable } from './destinations.ts';
 import { currentEscrow, destinationsOf, termsOfLeg } from './escrows.ts';
-import { keepEscrow, reserveLane } from './lanes.ts';
+import { isOpenTo, keepEscrow, reserveLane } from './lanes.ts';
 import { type Lifted, mayMoveOff, mustNotBeAuthorized } from './pin.ts';
 import { adapterOf } from './preview.ts';
 
@@ -59,9 +59,17 @@ export async function prepareAddress(
     leg.family === 'bitcoin'
       ? parsePublicKey(request.address)
       : adapter.parseAddress(request.address);
+  const own = destinationsOf(swap, leg.leg)[sideOf(leg, party)];
+  const asItIs =
+    own !== null && (own.pubkey ?? own.address) === text
+      ? { leg: leg.leg, party, destination: own, lifted: null }
+      : null;
+  if (asItIs !== null && leg.family !== 'bitcoin') return asItIs;
   const escrow = currentEscrow(swap, leg.leg);
   if (escrow !== null) {
     const facts = await within(signal, leg.chain, adapter.readEscrow(escrow, signal));
+    // Before a funding, which address of the same key is paid may change.
+    if (asItIs !== null && legStatus(facts) !== 'unfunded') return asItIs;
     mustBeOpen(leg, facts);
   }
   const lifted = await mayMoveOff(deps, swap, leg.leg, signal);
@@ -73,7 +81,18 @@ export async function prepareAddress(
   return { leg: leg.leg, party, destination, lifted };
 }
 
-/** Stores it, and plans the escrow when the leg has both destinations. Asks no node. */
+function sideOf({ funder }: Leg, party: Party): 'refund' | 'payout' {
+  return funder === party ? 'refund' : 'payout';
+}
+
+function isSame(one: Destination | null, other: Destination): boolean {
+  return one?.address === other.address && one.pubkey === other.pubkey;
+}
+
+/**
+ * Stores it, and plans the escrow when the leg has both destinations. Asks no node. The address
+ * that the leg has already moves nothing, and is refused to nobody.
+ */
 export async function storeAddress(
   tx: Tx,
   deps: Deps,
@@ -85,18 +104,19 @@ export async function storeAddress(
     throw new Error(`swap ${request.swapId} changed its parties`);
   }
   const leg = swap.state.legs[name];
+  const was = destinationsOf(swap, name);
+  const side = sideOf(leg, party);
+  if (isSame(was[side], destination)) return swap;
   mustBeOpen(leg, leg.facts);
   await mustNotBeAwaited(tx, swap, leg, deps.now());
   await mustNotBeAuthorized(tx, swap, name, lifted);
-  const was = destinationsOf(swap, name);
-  const is =
-    leg.funder === party ? { ...was, refund: destination } : { ...was, payout: destination };
+  const is = { ...was, [side]: destination };
   return moveLeg(tx, deps, swap, { name, is, lane: await laneFor(tx, deps, swap, name, is) });
 }
 
 type Destinations = ReturnType<typeof destinationsOf>;
 
-/** The leg's own lane, while its funder stays. */
+/** The leg's own lane, while its funder stays and its contract takes new escrows. */
 async function laneFor(
   tx: Tx,
   deps: Deps,
@@ -107,9 +127,11 @@ async function laneFor(
   if (payout === null || refund === null) return null;
   const { chain, refundAddress, funder } = swap.state.legs[name];
   const own = swap.lanes[name];
-  if (own !== null && refundAddress === refund.address) return own;
+  const adapter = adapterOf(deps, chain);
+  const isKept = own !== null && refundAddress === refund.address;
+  if (isKept && adapter.lanes !== undefined && isOpenTo(adapter.lanes, own)) return own;
   const accountId = funder === 'maker' ? swap.makerId : swap.takerId;
-  return reserveLane(tx, adapterOf(deps, chain), { funder: refund.address, accountId });
+  return reserveLane(tx, adapter, { funder: refund.address, accountId });
 }
 
 /** Stores where the leg pays and its escrow, if it has one by now. */
@@ -196,7 +218,7 @@ async function destinationOf(
 
 /** Both legs' terms as they will be, as far as they are complete. */
 function payoutsAfter(swap: Swap, leg: Leg, party: Party, destination: Destination): EscrowTerms[] {
-  const side = leg.funder === party ? 'refund' : 'payout';
+  const side = sideOf(leg, party);
   const terms = (['a', 'b'] as const).map((name) => {
     const now = destinationsOf(swap, name);
     return termsOfLeg(swap, name, name === leg.leg ? { ...now, [side]: destination } : now);

@@ -108,7 +108,7 @@ export async function fundAsked(
   return { swap, name };
 }
 
-/** Passes the gates of a funding, and tries what it is for: all that the chains say at one moment. */
+/** Passes the gates of a funding, and tries what it is for: all is asked at one moment. */
 export async function mayFund(
   deps: Deps,
   { swap, name }: { readonly swap: Swap; readonly name: LegName },
@@ -306,11 +306,12 @@ export async function escrowToRefund(
   const wanted = canonical(deps, chain, named);
   const row = rows.find((each) => each.leg === name && each.address === wanted);
   if (row !== undefined) return escrowOfRow(swap, row);
-  throw new ParleyError(
-    'unknown_escrow',
-    `"${named.slice(0, 100)}" was never an escrow of leg ${name}`,
-    { leg: name },
-  );
+  throw neverOf(name, named);
+}
+
+function neverOf(name: LegName, named: string): ParleyError {
+  const sentence = `"${named.slice(0, 100)}" was never an escrow of leg ${name}`;
+  return new ParleyError('unknown_escrow', sentence, { leg: name });
 }
 
 function canonical(deps: Deps, chain: string, address: string): string {
@@ -322,7 +323,10 @@ function canonical(deps: Deps, chain: string, address: string): string {
   }
 }
 
-/** Throws `escrow_moved` when the leg's escrow is no longer the one that was built for. */
+/**
+ * Throws `escrow_moved` when the leg's escrow is no longer the one that was built for, and
+ * `unknown_escrow` when it never was.
+ */
 export async function mustStillBe(
   tx: Tx,
   about: { swapId: string; leg: string; escrow: string },
@@ -331,9 +335,12 @@ export async function mustStillBe(
   if (swap === null) return;
   const { leg, escrow } = legNamed(swap, about.leg);
   if (escrow === about.escrow) return;
+  const rows = await escrowsOfSwap(tx, swap.id);
+  const wasOwn = rows.some((each) => each.leg === leg && each.address === about.escrow);
+  if (!wasOwn) throw neverOf(leg, about.escrow);
   throw new ParleyError(
     'escrow_moved',
-    `leg ${leg} has moved to ${escrow} since an address was corrected: ask for its funding again`,
+    `leg ${leg} has moved from ${about.escrow} to ${escrow}: ask for its funding again`,
     { leg, was: about.escrow, is: escrow },
   );
 }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { ChainAdapter, LaneState } from '../../chains/adapter.ts';
+import type { ChainAdapter, LaneState, Lanes } from '../../chains/adapter.ts';
 import { tronAdapter } from '../../chains/tron/adapter.ts';
 import { tronAddressOf } from '../../chains/tron/address.ts';
 import { tronDevPolicy } from '../../chains/tron/policy.ts';
@@ -42,9 +42,10 @@ before(async () => {
   const deployment = { chainId: 7, contract, creation: '00'.repeat(32) };
   const sources = [{ url: 'http://127.0.0.1:9' }];
   const nodeless = tronAdapter({ chain, deployment, sources, policy: tronDevPolicy });
-  const read = async (_: string, numbers: readonly string[]) =>
+  const read = async (_: object, numbers: readonly string[]) =>
     numbers.map((number) => shown.get(number) ?? unused);
-  const tron: ChainAdapter = { ...nodeless, lanes: { contract, read } };
+  const lanes = nodeless.lanes as Lanes;
+  const tron: ChainAdapter = { ...nodeless, lanes: { ...lanes, read } };
   const adapters = new Map([...nodelessAdapters(), tron].map((each) => [each.chain, each]));
   deps = testDeps({ db: database.db, adapters });
   assets = {
@@ -103,11 +104,11 @@ const is = (code: string) => (error: unknown) =>
 test('each open escrow of an account has a lane of its own, by the account’s own tag', async () => {
   const [maker, other] = [await trader(), await trader()];
   const [one, two] = [await agreed(maker), await agreed(maker)];
-  assert.deepEqual(one.lanes.a, { number: numberOf(maker, 0), counter: 1 });
-  assert.deepEqual(two.lanes.a, { number: numberOf(maker, 1), counter: 1 });
+  assert.deepEqual(one.lanes.a, { contract, number: numberOf(maker, 0), counter: 1 });
+  assert.deepEqual(two.lanes.a, { contract, number: numberOf(maker, 1), counter: 1 });
   // Who names the address of somebody else as its funder takes none of his lanes.
   const named = await correct(await agreed(other), 'maker', maker.tron);
-  assert.deepEqual(named.lanes.a, { number: numberOf(other, 0), counter: 1 });
+  assert.deepEqual(named.lanes.a, { contract, number: numberOf(other, 0), counter: 1 });
   assert.notEqual(laneTag(maker.id), laneTag(other.id));
 });
 
@@ -127,7 +128,11 @@ test('the lane of what is settled for good is taken again, with the next counter
   await show(first, { ...ended, claimed: { ...deep, deep: false } });
   assert.equal((await agreed(maker)).lanes.a?.number, numberOf(maker, 2));
   await show(first, ended);
-  assert.deepEqual((await agreed(maker)).lanes.a, { number: numberOf(maker, 0), counter: 2 });
+  assert.deepEqual((await agreed(maker)).lanes.a, {
+    contract,
+    number: numberOf(maker, 0),
+    counter: 2,
+  });
   assert.equal((await agreed(maker)).lanes.a?.number, numberOf(maker, 3));
 });
 
@@ -143,7 +148,11 @@ test('the lane of what was never funded is free once the chain lets no funding i
   await clock(last + 1);
   assert.notEqual((await agreed(maker)).lanes.a?.number, numberOf(maker, 0));
   await show(first, {});
-  assert.deepEqual((await agreed(maker)).lanes.a, { number: numberOf(maker, 0), counter: 1 });
+  assert.deepEqual((await agreed(maker)).lanes.a, {
+    contract,
+    number: numberOf(maker, 0),
+    counter: 1,
+  });
   await clock(0);
 });
 
@@ -177,7 +186,7 @@ test('where the chain’s counter is ahead, the leg moves to it; the former escr
   shown.set(numberOf(maker, 0), { counter: 4, isOpen: false });
   await assert.rejects(ready(swap), is('escrow_moved'));
   const moved = (await swapById(deps.db, swap.id)) as Swap;
-  assert.deepEqual(moved.lanes.a, { number: numberOf(maker, 0), counter: 5 });
+  assert.deepEqual(moved.lanes.a, { contract, number: numberOf(maker, 0), counter: 5 });
   assert.deepEqual(
     moved.former.map(({ address }) => address),
     [swap.state.legs.a.escrow],
@@ -188,7 +197,19 @@ test('where the chain’s counter is ahead, the leg moves to it; the former escr
   await ready(moved);
   // The next of the account finds what the chain showed.
   await show(moved, ended);
-  assert.deepEqual((await agreed(maker)).lanes.a, { number: numberOf(maker, 0), counter: 6 });
+  assert.deepEqual((await agreed(maker)).lanes.a, {
+    contract,
+    number: numberOf(maker, 0),
+    counter: 6,
+  });
+});
+
+test('an escrow that was stored as unknown moves once the gate has found that it was never funded', async () => {
+  const maker = await trader();
+  const swap = await agreed(maker);
+  await show(swap, { outcome: 'unknown' });
+  shown.set(numberOf(maker, 0), { counter: 4, isOpen: false });
+  await assert.rejects(ready(swap), is('escrow_moved'));
 });
 
 test('where the lane holds money of something else, the leg moves to another', async () => {
@@ -198,7 +219,7 @@ test('where the lane holds money of something else, the leg moves to another', a
   shown.set(numberOf(maker, 1), { counter: 1, isOpen: true });
   await assert.rejects(ready(swap), is('escrow_moved'));
   const moved = (await swapById(deps.db, swap.id)) as Swap;
-  assert.deepEqual(moved.lanes.a, { number: numberOf(maker, 2), counter: 1 });
+  assert.deepEqual(moved.lanes.a, { contract, number: numberOf(maker, 2), counter: 1 });
   for (let index = 2; index < 40; index += 1) {
     shown.set(numberOf(maker, index), { counter: 1, isOpen: true });
   }
@@ -224,7 +245,7 @@ test('a corrected payout keeps the lane; another funder has lanes of its own', a
   assert.deepEqual(paid.lanes.a, lane);
   const tron = newTron();
   const funded = await correct(swap, 'maker', tron);
-  assert.deepEqual(funded.lanes.a, { number: numberOf(maker, 0), counter: 1 });
+  assert.deepEqual(funded.lanes.a, { contract, number: numberOf(maker, 0), counter: 1 });
   assert.equal(funded.state.legs.a.refundAddress, tron);
   // Of the former funder the escrow may still be funded.
   assert.equal((await agreed(maker)).lanes.a?.number, numberOf(maker, 2));

@@ -1,4 +1,4 @@
-// Which lane an escrow takes, where one contract holds all escrows of a chain. A lane's number
+// Which lane an escrow takes, where contracts hold the escrows of a chain. A lane's number
 // begins with a tag of the account, whose id is unlike any of another market's: so neither a
 // stranger that names somebody's address nor a second market takes the lanes that he has paid for.
 
@@ -8,8 +8,9 @@ import { nothingSeen } from '../../core/facts.ts';
 import type { Escrow, EscrowTerms, Lane } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
-import { insertEscrow } from '../db/escrows.ts';
+import { followedByContract, insertEscrow } from '../db/escrows.ts';
 import { countLanes, freeLanes, holdLane, type LaneRange, lockLanes } from '../db/lanes.ts';
+import type { Deps } from '../deps.ts';
 
 /** Whose lanes. */
 export type LaneUser = { readonly funder: string; readonly accountId: string };
@@ -23,12 +24,33 @@ function laneNumber(tag: string, index: number): string {
   return `${tag}${index.toString(16).padStart(8, '0')}`;
 }
 
+/** Throws where an escrow is followed in a contract that its chain's settings name no more. */
+export async function mustKnowContracts({ db, adapters }: Pick<Deps, 'db' | 'adapters'>) {
+  const unknown = (await followedByContract(db)).filter(({ chain, contract }) => {
+    const { lanes } = adapters.get(chain) ?? {};
+    return lanes !== undefined && !lanes.contracts.includes(contract);
+  });
+  if (unknown.length === 0) return;
+  const each = unknown.map(
+    ({ chain, contract, count }) =>
+      `chain "${chain}": ${contract} holds ${count} escrows that have not ended, and is not ` +
+      'configured: name it in "formerContracts" until they have',
+  );
+  throw new Error(`contracts refused:\n- ${each.join('\n- ')}`);
+}
+
+/** In the contract that the next escrow goes to. */
 export function rangeOf(
   { chain }: ChainAdapter,
-  { contract }: Lanes,
+  lanes: Lanes,
   { funder, accountId }: LaneUser,
 ): LaneRange {
-  return { chain, contract, funder, tag: laneTag(accountId) };
+  return { chain, contract: lanes.contractFor(funder), funder, tag: laneTag(accountId) };
+}
+
+/** Whether an escrow may still be planned in this lane, or its contract takes none any more. */
+export function isOpenTo({ open }: Pick<Lanes, 'open'>, { contract }: Lane): boolean {
+  return contract === undefined || open.includes(contract);
 }
 
 /**
@@ -64,7 +86,7 @@ export async function usableLanes(
     number: laneNumber(range.tag, count + at),
     counter: 1,
   }));
-  return [...free, ...fresh];
+  return [...free, ...fresh].map((lane) => ({ contract: range.contract, ...lane }));
 }
 
 /** Stores a planned escrow, and with it who has its lane. */
@@ -85,6 +107,6 @@ export async function keepEscrow(
   await insertEscrow(tx, { chain, address, swapId, leg, terms, redeemScript, facts, at });
   const { lane, refund } = terms;
   if (lanes === undefined || lane === undefined) return;
-  const { contract } = lanes;
+  const { contract = lanes.contractFor(refund.address) } = lane;
   await holdLane(tx, { chain, contract, funder: refund.address, lane, escrow: address });
 }

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { About, ChainAdapter, Warning, WatchedEscrow } from '../../chains/adapter.ts';
+import type { About, ChainAdapter, Shortage, WatchedEscrow } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Swap } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
@@ -44,10 +44,11 @@ test('a reveal asks for nothing that the leg’s funder could spoil', async () =
 
 test('a first reveal whose sender cannot pay for it is refused, with what it lacks', async () => {
   const payers: string[] = [];
-  const claimShortage = async (_: unknown, address: string): Promise<Warning | null> => {
+  const claimShortage = async (_: unknown, address: string): Promise<Shortage | null> => {
     payers.push(address);
     const sentence = `${address} lacks 5 sun`;
-    return address === 'rich' ? null : { code: 'energy_poor', verb: 'claim', address, sentence };
+    const lack = { code: 'energy_poor', verb: 'claim', address, sentence } as const;
+    return address === 'rich' ? null : { ...lack, has: 2n, need: 7n };
   };
   const deps = depsBy({ preflight: async () => {}, claimShortage });
   await mayReveal(deps, swap, { escrow, payer: 'rich' }, soon());
@@ -56,6 +57,7 @@ test('a first reveal whose sender cannot pay for it is refused, with what it lac
     assert.ok(error instanceof ParleyError);
     assert.deepEqual([error.code, error.kind], ['claim_unpayable', 'conflict']);
     assert.equal(error.message, 'poor lacks 5 sun');
+    assert.deepEqual([error.facts.has, error.facts.need], [2n, 7n]);
     return true;
   });
   assert.deepEqual(payers, ['rich', 'poor']);

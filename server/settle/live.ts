@@ -129,8 +129,8 @@ export async function mayReveal(
   await trying;
   const shortage = (await counting) ?? null;
   if (shortage === null) return;
-  const { sentence, code } = shortage;
-  throw new ParleyError('claim_unpayable', sentence, { chain, payer, lack: code });
+  const { sentence, code, has, need } = shortage;
+  throw new ParleyError('claim_unpayable', sentence, { chain, payer, lack: code, has, need });
 }
 
 /** One leg; of the other what was last stored. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { legStatus, nothingSeen } from '../../core/facts.ts';
+import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
 import type { SwapState } from '../../core/swap.ts';
 import { runs } from '../../test/support/runs.ts';
 import { changeBetween, nothingTold } from './events.ts';
@@ -96,6 +96,27 @@ test('what was never funded is watched a while after its last timelock, and not 
   assert.deepEqual([over.done, over.dueAt, over.status], [true, null, 'expired']);
   const half = look(['refunded', 'nothing'], 2_500, { before: state });
   assert.deepEqual([half.done, half.dueAt, half.status], [false, until, 'refunded']);
+});
+
+test('a swap of which nothing was ever seen expires a week after its last timelock, unknown or not', () => {
+  const until = 2_000 + lateWatchSeconds;
+  const unknown = { ...nothingSeen, outcome: 'unknown' } as const;
+  const at = (wall: number, facts: EscrowFacts, before = fresh, full = true) => {
+    const [own, other] = escrowsOf('nothing', 'nothing');
+    assert.ok(own && other);
+    return outcome(before, { escrows: [{ ...own, facts }, other], full, wall });
+  };
+  const before = at(until - 1, unknown);
+  assert.deepEqual([before.status, before.state.lapsed, before.done], ['agreed', false, false]);
+  assert.equal(at(until, unknown, fresh, false).status, 'agreed', 'only after a look at both');
+  const over = at(until, unknown);
+  assert.deepEqual([over.status, over.state.lapsed, over.done], ['expired', true, true]);
+  const { facts } = over.state.legs[escrowsOf('nothing', 'nothing')[0]?.leg ?? 'a'];
+  assert.equal(facts.outcome, 'unknown', 'which is still not taken for unfunded');
+  // What was seen once, or a secret that is public, stays what it was.
+  const seen = at(until, { ...shows.seen, balance: 0n, empty: true, outcome: 'unknown' });
+  assert.equal(seen.status, 'agreed');
+  assert.equal(at(until, unknown, { ...fresh, secret }).status, 'initiator_claimed');
 });
 
 test('an outcome that nobody knows moves no status, tells nothing, and is asked for again', () => {

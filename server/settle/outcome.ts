@@ -50,15 +50,18 @@ export function outcome(before: SwapState, look: Look): Outcome {
   const secret =
     before.secret ?? shown.find((each) => each !== null && opens(each, before.hashlock)) ?? null;
   const legs = { a: withFacts(before.legs.a, escrows), b: withFacts(before.legs.b, escrows) };
-  const state: SwapState = { ...before, legs, secret };
   const { expiresAt } = before.deadlines;
+  const quietAt = Math.max(legs.a.timelock, legs.b.timelock) + lateWatchSeconds;
+  const isQuiet = full && wall >= quietAt;
+  // Nothing of it was seen in all that time, and none of it can be funded any more.
+  const isForgotten = isQuiet && (isUnknown(legs.a.facts) || isUnknown(legs.b.facts));
+  const state = { ...before, legs, secret, lapsed: before.lapsed || isForgotten };
   // That nothing was funded in time is only known when both chains were asked after it.
   const status = swapStatus(state, full ? wall : Math.min(wall, expiresAt));
-  const lapsed = before.lapsed || status === 'expired';
+  const lapsed = state.lapsed || status === 'expired';
   const statuses = [legStatus(legs.a.facts), legStatus(legs.b.facts)];
   const ended = statuses.every((each) => each === 'claimed' || each === 'refunded');
   const empty = escrows.every(({ facts }) => facts.empty && facts.balance === 0n);
-  const quietAt = Math.max(legs.a.timelock, legs.b.timelock) + lateWatchSeconds;
   const over = empty && (ended || wall >= quietAt);
   const untouched = statuses.every((each) => each === 'unfunded');
   const waits = untouched && !lapsed && status === 'agreed';

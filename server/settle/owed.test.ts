@@ -7,15 +7,20 @@ import { encodeFunctionData, parseAbi } from 'viem';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { addressesOfPubkey } from '../../chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
+import type { Material } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
-import { swapById } from '../db/swaps.ts';
+import type { EscrowFacts } from '../../core/facts.ts';
+import { type Swap, swapById } from '../db/swaps.ts';
+import { createRentLooks } from './rent-left.ts';
 import {
   addWallet,
   agree,
   bitcoin,
+  claimLong,
   claimShort,
   type Deal,
   deepen,
+  evm,
   fundBoth,
   fundLong,
   give,
@@ -31,6 +36,8 @@ import {
   type World,
 } from './testing/world.ts';
 
+/** Blocks until nothing is looked after any more: the depth of dev chains, and six. */
+const furthest = 8;
 let world: World;
 before(async () => {
   world = await startWorld();
@@ -256,3 +263,79 @@ async function setFee(deal: Deal, bps: bigint): Promise<void> {
   must(await send(deal.initiator, 'evm', raw));
   await deepen(world, 1);
 }
+
+test('what a claim left of the funder’s own is built and sent without a timelock, if there is any', async () => {
+  const deal = await agree(world, { asset: world.assets.eth });
+  await fundBoth(world, deal);
+  await claimShort(world, deal);
+  await deepen(world);
+  const path = `/v1/swaps/${deal.id}/legs/${deal.short}/refund`;
+  assert.equal((await deal.counterparty.post(path)).code, 'already_claimed');
+  // As Solana does where a claim left the funder's account out.
+  const adapters = world.deps.adapters as Map<string, ChainAdapter>;
+  const adapter = adapters.get(evm) as ChainAdapter;
+  const rent = { chain: evm, family: 'evm', sign: 'evm-tx', chainId: 31_337, txs: [] };
+  const buildRefund = async () => ({ ...rent, escrow: 'e' }) as unknown as Material;
+  const { escrow } = (await swapOf(deal)).legs[deal.short];
+  const touches = [{ escrow, verb: 'refund', secret: null }] as const;
+  adapters.set(evm, {
+    ...adapter,
+    buildRefund,
+    readSigned: async () => ({ txid: '0x77', raw: '0x00', touches }),
+    isKnown: async () => false,
+    broadcast: async () => '0x77',
+  });
+  try {
+    const built = await deal.counterparty.post(path);
+    assert.equal(built.code, null);
+    assert.deepEqual(built.body.txs, []);
+    const input = { chain: evm, signed: '0x00' };
+    assert.equal((await deal.counterparty.post('/v1/tx/broadcast', input)).body.txid, '0x77');
+  } finally {
+    adapters.set(evm, adapter);
+  }
+});
+
+test('what a claim left is told, a step of its funder once it can be fetched, and gone when it is', async () => {
+  const deal = await agree(world, { asset: world.assets.eth });
+  await fundBoth(world, deal);
+  const { [deal.short]: from } = (await swapOf(deal)).deadlines.refundAt;
+  let isThere = true;
+  const withRent = (facts: EscrowFacts): EscrowFacts =>
+    facts.claimed && isThere ? { ...facts, rentLeft: { lamports: 897_840n, from } } : facts;
+  const adapters = world.deps.adapters as Map<string, ChainAdapter>;
+  const adapter = adapters.get(evm) as ChainAdapter;
+  adapters.set(evm, {
+    ...adapter,
+    look: async (...asked) => {
+      const { heads, facts } = await adapter.look(...asked);
+      return { heads, facts: facts.map(withRent) };
+    },
+    readEscrow: async (...asked) => withRent(await adapter.readEscrow(...asked)),
+  });
+  try {
+    await claimShort(world, deal);
+    await look(world);
+    await claimLong(deal);
+    await deepen(world, furthest);
+    const settled = await swapOf(deal);
+    assert.deepEqual(settled.legs[deal.short].rentLeft, { lamports: '897840', from });
+    assert.deepEqual([settled.legs[deal.long].rentLeft, settled.next], [null, []]);
+    await moveTo(world, from);
+    await deepen(world);
+    const [step, ...others] = (await swapOf(deal)).next;
+    assert.deepEqual(
+      [step?.by, step?.action, step?.leg, others],
+      ['counterparty', 'refund', deal.short, []],
+    );
+    assert.match(step?.why ?? '', /^897840 lamports /);
+    const stored = () => swapById(world.deps.db, deal.id) as Promise<Swap>;
+    assert.equal((await stored()).done, true);
+    isThere = false;
+    const shown = await createRentLooks(world.deps).of(await stored());
+    assert.equal(shown.state.legs[deal.short].facts.rentLeft, undefined);
+    assert.deepEqual((await swapOf(deal)).next, [], 'and is not told by what was stored');
+  } finally {
+    adapters.set(evm, adapter);
+  }
+});

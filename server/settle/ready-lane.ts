@@ -5,15 +5,16 @@
 import type { ChainAdapter, LaneState, Lanes } from '../../chains/adapter.ts';
 import { begun } from '../../chains/gathering.ts';
 import { ParleyError } from '../../core/errors.ts';
+import { isUnknown } from '../../core/facts.ts';
 import type { Lane } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
-import { lockLanes } from '../db/lanes.ts';
+import { type LaneRange, lockLanes } from '../db/lanes.ts';
 import { lockSwap, type Swap } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
 import { moveLeg, mustBeOpen, mustNotBeAwaited } from './addresses.ts';
 import { destinationsOf } from './escrows.ts';
-import { type LaneUser, rangeOf, usableLanes } from './lanes.ts';
+import { isOpenTo, type LaneUser, rangeOf, usableLanes } from './lanes.ts';
 import { type Lifted, mayMoveOff, mustNotBeAuthorized } from './pin.ts';
 import { adapterOf } from './preview.ts';
 
@@ -21,7 +22,8 @@ import { adapterOf } from './preview.ts';
 const mostOthers = 16;
 
 /**
- * Where the chain would not take a funding in the leg's lane now: moves the leg to a lane that is
+ * Where the chain would not take a funding in the leg's lane now, or its contract takes no new
+ * escrow any more: moves the leg to a lane that is
  * ready and throws `escrow_moved`. Throws `too_many_open` where none of the first lanes is ready.
  * Asks at once, and does nothing before `agreeing`.
  */
@@ -67,21 +69,31 @@ async function readyLane(
 ): Promise<Lane | null> {
   const { chain, policy } = adapter;
   const { funder } = user;
-  const [state] = await lanes.read(funder, [had.number], signal);
-  if (state === undefined || isReady(had, state)) return null;
-  const marginSeconds = policy.normal.settleSeconds;
   const range = rangeOf(adapter, lanes, user);
+  const { contract = range.contract } = had;
+  if (isOpenTo(lanes, had)) {
+    const [state] = await lanes.read({ contract, funder }, [had.number], signal);
+    if (state === undefined || isReady(had, state)) return null;
+  }
+  const marginSeconds = policy.normal.settleSeconds;
   const others = await usableLanes(db, range, { marginSeconds, limit: mostOthers });
-  const numbers = [had, ...others].map(({ number }) => number);
-  const states = await lanes.read(funder, numbers, signal);
+  const numbers = [...ownIn(range, had), ...others].map(({ number }) => number);
+  const states = await lanes.read(range, numbers, signal);
   const at = states.findIndex(({ isOpen }) => !isOpen);
   const [number, ready] = [numbers[at], states[at]];
-  if (number !== undefined && ready !== undefined) return { number, counter: ready.counter + 1 };
+  if (number !== undefined && ready !== undefined) {
+    return { contract: range.contract, number, counter: ready.counter + 1 };
+  }
   throw new ParleyError(
     'too_many_open',
     `each of ${numbers.length} lanes of ${funder} on ${chain} holds money: settle one first`,
     { chain, lanes: numbers.length },
   );
+}
+
+/** The leg's own lane, where it is of this contract. */
+function ownIn({ contract }: LaneRange, had: Lane): readonly Lane[] {
+  return (had.contract ?? contract) === contract ? [had] : [];
 }
 
 function isReady({ counter }: Lane, state: LaneState): boolean {
@@ -99,14 +111,15 @@ async function moveTo(
     const now = await lockSwap(tx, swap.id);
     if (now === null || now.revision !== swap.revision) return null;
     const leg = now.state.legs[name];
-    mustBeOpen(leg, leg.facts);
+    // What was stored as unknown is known by now: the gate of the funding has asked.
+    if (!isUnknown(leg.facts)) mustBeOpen(leg, leg.facts);
     await mustNotBeAwaited(tx, now, leg, deps.now());
     await mustNotBeAuthorized(tx, now, name, lifted);
     const range = rangeOf(adapter, lanes, user);
     await lockLanes(tx, range);
     const marginSeconds = adapter.policy.normal.settleSeconds;
     const free = await usableLanes(tx, range, { marginSeconds, limit: mostOthers });
-    const isFree = [had, ...free].some(({ number }) => number === lane.number);
+    const isFree = [...ownIn(range, had), ...free].some(({ number }) => number === lane.number);
     if (!isFree) return null;
     const moved = await moveLeg(tx, deps, now, { name, is: destinationsOf(now, name), lane });
     return moved.state.legs[name].escrow;

@@ -181,8 +181,8 @@ export function toldOf(swap: Swap, rows: readonly EscrowRow[]): Told {
 
 function same(row: EscrowRow, facts: EscrowFacts): boolean {
   const fresh = storedFacts(facts);
-  // Only the one or the other may say that its outcome is unknown.
-  const keys = Object.keys({ ...fresh, outcome: null }) as (keyof typeof fresh)[];
+  // Only the one or the other may have these.
+  const keys = Object.keys({ ...fresh, outcome: null, rentLeft: null }) as (keyof typeof fresh)[];
   return keys.every((each) => equal(fresh[each], row.facts[each]));
 }
 
@@ -212,10 +212,10 @@ function differsForItsParties(swap: Swap, after: Outcome): boolean {
 function looksSame(row: EscrowRow, facts: EscrowFacts): boolean {
   const seen = (each: Sighting | null) =>
     each === null ? '' : `${each.txid} ${each.deep || each.confirmations}`;
-  const looks = ({ funded, claimed, refunded, balance, outcome }: StoredFacts) =>
+  const looks = ({ funded, claimed, refunded, balance, outcome, rentLeft }: StoredFacts) =>
     [funded, claimed, refunded]
       .map(seen)
-      .concat(balance, outcome ?? '')
+      .concat(balance, outcome ?? '', rentLeft?.lamports ?? '')
       .join();
   return looks(storedFacts(facts)) === looks(row.facts);
 }

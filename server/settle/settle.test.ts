@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
-import type { BtcSighash, Material } from '../../chains/material.ts';
+import type { BtcSighash } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import { haltChain, resumeChain } from '../market/halts.ts';
@@ -144,38 +144,6 @@ test('a swap settles, and another is refunded, although its assets were closed a
     for (const chain of [evm, bitcoin]) {
       await db.transaction((tx) => resumeChain(tx, chain, new Date()));
     }
-  }
-});
-
-test('what a claim left of the funder’s own is built and sent without a timelock, if there is any', async () => {
-  const deal = await agree(world, { asset: world.assets.eth });
-  await fundBoth(world, deal);
-  await claimShort(world, deal);
-  await deepen(world);
-  const path = `/v1/swaps/${deal.id}/legs/${deal.short}/refund`;
-  assert.equal((await deal.counterparty.post(path)).code, 'already_claimed');
-  // As Solana does where a claim left the funder's account out.
-  const adapters = world.deps.adapters as Map<string, ChainAdapter>;
-  const adapter = adapters.get(evm) as ChainAdapter;
-  const rent = { chain: evm, family: 'evm', sign: 'evm-tx', chainId: 31_337, txs: [] };
-  const buildRefund = async () => ({ ...rent, escrow: 'e' }) as unknown as Material;
-  const { escrow } = (await swapOf(deal)).legs[deal.short];
-  const touches = [{ escrow, verb: 'refund', secret: null }] as const;
-  adapters.set(evm, {
-    ...adapter,
-    buildRefund,
-    readSigned: async () => ({ txid: '0x77', raw: '0x00', touches }),
-    isKnown: async () => false,
-    broadcast: async () => '0x77',
-  });
-  try {
-    const built = await deal.counterparty.post(path);
-    assert.equal(built.code, null);
-    assert.deepEqual(built.body.txs, []);
-    const input = { chain: evm, signed: '0x00' };
-    assert.equal((await deal.counterparty.post('/v1/tx/broadcast', input)).body.txid, '0x77');
-  } finally {
-    adapters.set(evm, adapter);
   }
 });
 

@@ -13,7 +13,7 @@ import type { Family } from '../../core/families.ts';
 import { nextSteps, type Step } from '../../core/next.ts';
 import type { Rules } from '../../core/rules.ts';
 import type { SwapStatus } from '../../core/status.ts';
-import { type Clocks, hasPassed } from '../../core/swap.ts';
+import { type Clocks, hasPassed, type Leg } from '../../core/swap.ts';
 import type { Lane } from '../../core/terms.ts';
 import { type LegName, type Party, type Role, roleOf } from '../../core/trade.ts';
 import type { ScheduledView } from '../db/scheduled-refunds.ts';
@@ -48,6 +48,7 @@ export type LegView = {
   confirmations: number;
   requiredConfirmations: number;
   balance: string;
+  rentLeft: { lamports: string; from: number | null } | null;
   formerEscrows: FormerEscrowView[];
   scheduledRefunds: ScheduledView | null;
 };
@@ -95,6 +96,7 @@ export function swapView(
 ): SwapView {
   const { state, makerId, takerId } = swap;
   const clocks = clocksOf(swap, nowMs);
+  const beside = [...formerSteps(swap, clocks), ...rentSteps(swap, clocks)];
   return {
     id: swap.id,
     threadId: swap.threadId,
@@ -109,7 +111,7 @@ export function swapView(
     legs: { a: legView(swap, 'a', party), b: legView(swap, 'b', party) },
     deadlines: state.deadlines,
     rules: swap.rules,
-    next: withWarnings([...nextSteps(state, clocks), ...formerSteps(swap, clocks)], warnings),
+    next: withWarnings([...nextSteps(state, clocks), ...beside], warnings),
     createdAt: swap.createdAt.toISOString(),
     updatedAt: swap.updatedAt.toISOString(),
   };
@@ -144,6 +146,9 @@ function legView(swap: Swap, name: LegName, party: Party): LegView {
     confirmations: newest(facts)?.confirmations ?? 0,
     requiredConfirmations: leg.requiredConfirmations,
     balance: facts.balance.toString(),
+    rentLeft: facts.rentLeft
+      ? { ...facts.rentLeft, lamports: facts.rentLeft.lamports.toString() }
+      : null,
     formerEscrows: swap.former
       .filter((each) => each.leg === name)
       .map((each) => formerView(each, leg.funder === party)),
@@ -202,5 +207,23 @@ function formerSteps(swap: Swap, clocks: Clocks): Step[] {
     const when = passed ? 'when it is in a block' : `when the chain's clock passes ${leg.timelock}`;
     const why = `${what} in the former escrow ${address}: ${how} ${when}`;
     return [{ by, action: 'wait', leg: name, before: passed ? null : leg.timelock, why }];
+  });
+}
+
+/** Whether what a claim left goes to its funder now. */
+export function isRentDue(leg: Leg, clocks: Clocks): boolean {
+  const { rentLeft } = leg.facts;
+  if (rentLeft === undefined || !leg.facts.claimed?.deep) return false;
+  return rentLeft.from === null || hasPassed(leg, rentLeft.from, clocks);
+}
+
+function rentSteps({ state: { legs }, long }: Swap, clocks: Clocks): Step[] {
+  return [legs.a, legs.b].flatMap((leg): Step[] => {
+    const { rentLeft } = leg.facts;
+    if (rentLeft === undefined || !isRentDue(leg, clocks)) return [];
+    const what = `${rentLeft.lamports} lamports of what funding leg ${leg.leg} took are yours`;
+    const why = `${what} and still in its escrow: a refund takes them`;
+    const by = roleOf(leg.funder, long);
+    return [{ by, action: 'refund', leg: leg.leg, before: null, why }];
   });
 }

@@ -47,8 +47,10 @@ export const oneBlock: readonly AdapterPromise[] = [
       if (adapter.at === undefined || driver.family === 'tron') return;
       const leg = newLeg(driver);
       const { lane = unplanned, refund } = leg.escrow.terms;
-      const counter = async ({ lanes }: Asks) =>
-        (await lanes?.read(refund.address, [lane.number], signal()))?.[0]?.counter;
+      const counter = async ({ lanes }: Asks) => {
+        const of = { contract: lanes?.contracts[0] ?? '', funder: refund.address };
+        return (await lanes?.read(of, [lane.number], signal()))?.[0]?.counter;
+      };
       const asks = adapter.at((await adapter.look([leg.escrow], signal())).heads);
       const before = await counter(adapter);
       await fund(driver, driver.adapter(), leg);

@@ -283,7 +283,7 @@ export function noteLost(world: World, chain: SimChain): void {
 
 /** Where a death or a loss is worth most. */
 const delicate = [
-  'keeper_insert_relay',
+  'keeper_insert_asked',
   'keeper_insert_attempt',
   'keeper_mark_sent',
   'keeper_store_shown',

@@ -306,7 +306,7 @@ export const mutations: Readonly<Record<string, readonly Edit[]>> = {
     ),
   ],
   'keeper: a relay passes no gates': [
-    keeperRelay('mustHaveTime(deps, claimable);', 'void mustHaveTime;'),
+    keeperRelay('mustHaveTime(verb, claimable, timeOf(deps, claimable));', 'void timeOf;'),
     edit('server/settle/builders.ts')(
       'claimGate(state, name, clocks);',
       'if (payer === null) claimGate(state, name, clocks);',

@@ -5,7 +5,6 @@
 
 import { signedCall } from '../../../chains/evm/ways.ts';
 import type { AuthorizationAlternative, EvmMaterial } from '../../../chains/material.ts';
-import { ParleyError } from '../../../core/errors.ts';
 import { legStatus } from '../../../core/facts.ts';
 import { VerificationError } from '../../errors.ts';
 import { type Authorization, inPlaceOf, keptNow, type SwapRecord } from '../../stores/store.ts';
@@ -38,7 +37,6 @@ export async function authorize(context: Context, record: SwapRecord): Promise<S
   const { gives } = ownSides(record);
   const leg = legOf(record, gives);
   const wallet = walletOf(context, leg.chain) as EvmWallet;
-  await mustHold(context, leg);
   const text = await askForText(context, record);
   if (text === null) return record;
   const signature = await signText({ context, leg, wallet }, text.typedData);
@@ -58,16 +56,6 @@ export async function authorize(context: Context, record: SwapRecord): Promise<S
 }
 
 const timeOf = (seconds: number) => new Date(seconds * 1_000).toISOString();
-
-/** Whoever sends it pays the gas for nothing where the money is not there. */
-async function mustHold(context: Context, leg: SetLeg): Promise<void> {
-  const { token, amount, refund } = leg.escrow.terms;
-  const { reads } = signingOf(context, leg);
-  const held = await reads.balance(token ?? '', refund.address, context.limit());
-  if (held >= amount) return;
-  const sentence = `${refund.address} has ${held} of token ${token}, and leg ${leg.leg} takes ${amount}`;
-  throw new ParleyError('funding_would_fail', sentence, { held, amount });
-}
 
 type Text = {
   readonly typedData: NonNullable<AuthorizationAlternative['typedData']>;

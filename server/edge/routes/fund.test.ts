@@ -190,7 +190,14 @@ test('a relay wants the refund address’s signature over this very escrow', asy
   const { signature } = await authorized(deal);
   const body = { relay: true, signature, escrow };
   refused(await maker.post(path, body), 403, 'not_your_leg');
-  refused(await taker.post(path, { ...body, escrow: other.built.escrow }), 409, 'escrow_moved');
+  for (const each of [other.built.escrow, 'hello']) {
+    const sentence = refused(
+      await taker.post(path, { ...body, escrow: each }),
+      400,
+      'unknown_escrow',
+    );
+    assert.match(sentence, /was never an escrow of leg b/);
+  }
   refused(await taker.post(path, { signature, escrow }), 400, 'bad_field');
   refused(await taker.post(path, { relay: true, escrow }), 400, 'bad_field');
   const native = await agree(desk);
@@ -217,6 +224,8 @@ test('from its text on a leg moves for nobody; before it, it does', async () => 
     const sentence = refused(await moveBy(party, deal), 409, 'addresses_fixed');
     assert.match(sentence, new RegExp(`${fundBefore}`));
   }
+  const { address } = deal.taker.evmAccount;
+  must(await deal.taker.post(`/v1/swaps/${deal.id}/address`, { chain: evm, address }));
   // What was signed for the escrow that it moved off opens nothing here.
   const old = { relay: true, signature, escrow };
   refused(await deal.taker.post(legOf(deal, 'b', 'fund'), old), 409, 'escrow_moved');

@@ -2,12 +2,8 @@
 
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../deps.ts';
-import {
-  endFundRelay,
-  prepareFundRelay,
-  relaysFundings,
-  storeFundRelay,
-} from '../../keeper/fund-relay.ts';
+import { endRelay } from '../../keeper/asked.ts';
+import { prepareFundRelay, relaysFundings, storeFundRelay } from '../../keeper/fund-relay.ts';
 import { authorizesFunding, type Built, buildFund, mustStillBe } from '../../settle/builders.ts';
 import { pinLeg, takeSignature } from '../../settle/signed-funding.ts';
 import { command } from '../command.ts';
@@ -61,7 +57,7 @@ export function buildFunding(app: FastifyInstance, deps: Deps): void {
       return { status: 200, body: built };
     },
     release: async ({ relay, accountId }) => {
-      if (relay === null || !(await endFundRelay(deps, relay))) return;
+      if (relay === null || !(await endRelay(deps, relay))) return;
       await budgets.giveBackRelay(accountId);
     },
     after: async ({ params, body }) => {

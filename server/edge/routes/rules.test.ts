@@ -71,7 +71,7 @@ test('a market publishes its formula, and of each chain contract, policy and dig
     chains: [bitcoin, evm].map(({ chain, family, contract, policy }) => ({
       chain,
       family,
-      contract: { id: contractId(contract), ...contract },
+      contract: { id: contractId(contract), ...contract, shards: [] },
       policy: policyFields(policy),
       policyDigest: policyDigest(policy),
     })),

@@ -20,10 +20,11 @@ export function registerRules(app: FastifyInstance, deps: Deps): void {
       chains: [...deps.adapters.values()].map((adapter) => {
         const { chain, family, policy, contract } = adapter;
         const { contract: id, policies: policyDigest } = rulesOfChain(adapter);
+        const { address, version, shards = [] } = contract;
         return {
           chain,
           family,
-          contract: { id, address: contract.address, version: contract.version },
+          contract: { id, address, version, shards },
           policy: policyFields(policy),
           policyDigest,
         };

@@ -316,6 +316,17 @@ test('addresses are fixed from the first sight of a funding, before any other ru
   const key = { chain: bitcoin, address: stranger.pubkey };
   refused(await deal.initiator.post(path, key), 409, 'addresses_fixed');
   refused(await deal.counterparty.post(path, key), 409, 'addresses_fixed');
+  const before = await swapOf(deal);
+  const { payoutAddress } = before.legs[deal.short];
+  for (const [party, chain, address] of [
+    [deal.initiator, bitcoin, deal.initiator.pubkey],
+    [deal.counterparty, bitcoin, deal.counterparty.pubkey],
+    [deal.initiator, evm, payoutAddress.toLowerCase()],
+  ]) {
+    const same = must(await party.post(path, { chain, address }));
+    assert.deepEqual(same.swap.legs[deal.long].escrow, before.legs[deal.long].escrow);
+    assert.equal(same.swap.updatedAt, before.updatedAt, 'what is there already moves nothing');
+  }
 });
 
 test('a Taproot key is taken with a signature by exactly that key', async () => {

@@ -3,10 +3,12 @@
 import type { FastifyInstance } from 'fastify';
 import { partyOf, swapsOfAccount } from '../../db/swaps.ts';
 import type { Deps } from '../../deps.ts';
-import { endRelay, prepareRelay, storeRelay } from '../../keeper/relay.ts';
+import { endRelay } from '../../keeper/asked.ts';
+import { prepareRelay, storeRelay } from '../../keeper/relay.ts';
 import { swapOfCaller } from '../../settle/access.ts';
 import { prepareAddress, storeAddress } from '../../settle/addresses.ts';
 import { buildClaim, buildRefund } from '../../settle/builders.ts';
+import { createRentLooks, type RentLooks } from '../../settle/rent-left.ts';
 import { swapView } from '../../settle/view.ts';
 import { createWarnings, type Warnings } from '../../settle/warnings.ts';
 import { command, read } from '../command.ts';
@@ -28,13 +30,13 @@ import { registerScheduled } from './scheduled.ts';
 const tags = ['swaps'] as const;
 
 export function registerSwaps(app: FastifyInstance, deps: Deps): void {
-  readSwaps(app, deps, createWarnings(deps));
+  readSwaps(app, deps, createWarnings(deps), createRentLooks(deps));
   writeAddress(app, deps);
   buildLegs(app, deps);
   registerScheduled(app, deps);
 }
 
-function readSwaps(app: FastifyInstance, deps: Deps, warnings: Warnings): void {
+function readSwaps(app: FastifyInstance, deps: Deps, warnings: Warnings, rents: RentLooks): void {
   read(app, deps, {
     url: '/v1/swaps',
     operationId: 'listSwaps',
@@ -68,7 +70,8 @@ function readSwaps(app: FastifyInstance, deps: Deps, warnings: Warnings): void {
     params: idParams,
     replies: { 200: swapSchema },
     handle: async ({ caller, params }) => {
-      const { swap, party } = await swapOfCaller(deps.db, params.id, caller.accountId);
+      const { swap: stored, party } = await swapOfCaller(deps.db, params.id, caller.accountId);
+      const swap = await rents.of(stored);
       return swapView(swap, party, deps.now(), await warnings.of(swap));
     },
   });

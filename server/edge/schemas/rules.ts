@@ -6,7 +6,9 @@ import { input, named, nullable, oneOf } from './common.ts';
 
 const formula = Type.Integer({ description: 'version of the formula of all times' });
 const id = Type.String({
-  description: '`<address>:<version>` of what holds the escrows; on Bitcoin the version alone',
+  description:
+    '`<address>:<version>` of what holds the escrows; on Bitcoin the version alone. With shards ' +
+    '`:` and the first 16 hex digits of the SHA-256 of their list, a space between',
 });
 const digest = Type.String({
   pattern: '^[0-9a-f]{16}$',
@@ -68,6 +70,9 @@ export const marketRules = named(
           address: nullable(Type.String()),
           version: Type.String({
             description: 'the first 16 hex digits of a digest of its code or script',
+          }),
+          shards: Type.Array(Type.String(), {
+            description: 'others of its code that new escrows are spread over',
           }),
         }),
         policy,

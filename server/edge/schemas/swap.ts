@@ -48,6 +48,7 @@ const formerEscrow = Type.Object({
 });
 
 const lane = Type.Object({
+  contract: Type.Optional({ ...text, description: 'which holds the word and the escrow' }),
   number: Type.String({ pattern: '^[0-9a-f]{24}$', description: '96 bits' }),
   counter: Type.Integer({ minimum: 1, maximum: 1_073_741_823 }),
 });
@@ -73,7 +74,7 @@ export const legSchema = named(
       description: 'null until both addresses of the leg are known',
     }),
     lane: Type.Union([lane, Type.Null()], {
-      description: 'where one contract holds all escrows (TRON): the word of the funder it takes',
+      description: 'where contracts hold the escrows (EVM, TRON): the word of the funder it takes',
     }),
     redeemScript: Type.Union([text, Type.Null()], { description: 'Bitcoin: witness script, hex' }),
     payoutAddress: textOrNull,
@@ -88,6 +89,18 @@ export const legSchema = named(
     confirmations: Type.Integer({ description: 'of the last of these transactions' }),
     requiredConfirmations: Type.Integer(),
     balance: { ...units, description: 'base units in the escrow now, as last seen' },
+    rentLeft: Type.Union(
+      [
+        Type.Object({
+          lamports: Type.String(),
+          from: Type.Union([unixSeconds, Type.Null()], {
+            description: 'from when on `refund` gives it to the funder; null: at once',
+          }),
+        }),
+        Type.Null(),
+      ],
+      { description: 'Solana: what a claim left of the deposit of the funder' },
+    ),
     formerEscrows: Type.Array(formerEscrow, {
       description: 'escrows this leg moved off; refundable with ?escrow=',
     }),

@@ -7,6 +7,7 @@ import type { ChainAdapter } from '../../../chains/adapter.ts';
 import type { EvmAdapter } from '../../../chains/evm/adapter.ts';
 import { createEvmGasAccount } from '../../../chains/evm/gas-account.ts';
 import { evmGasPolicies } from '../../../chains/evm/gas-policy.ts';
+import type { EvmContracts } from '../../../chains/evm/plan.ts';
 import { parseGasKey } from '../../../chains/gas-keys.ts';
 import type { ChainKey } from '../../../core/families.ts';
 import { hashlockOf } from '../../../core/hashlock.ts';
@@ -33,7 +34,8 @@ import type { Gas } from '../gas.ts';
 import { createKeeper, type Keeper } from '../passes.ts';
 
 export const both = [evm, evm2] as const;
-export const ether = 10n ** 18n;
+export const gwei = 10n ** 9n;
+export const ether = gwei * gwei;
 
 /** A gas key whose parts a test puts others in the place of. */
 export type Loose = { -readonly [Name in keyof Gas]: Gas[Name] };
@@ -53,6 +55,8 @@ export type DeskOptions = {
   /** Chains that it has the key of; default: both. */
   readonly on?: readonly ChainKey[];
   readonly gas?: Partial<Omit<Gas, 'account'>>;
+  /** Of `evm`. */
+  readonly contracts?: EvmContracts;
 };
 
 const quietGas = {
@@ -81,8 +85,8 @@ function gasOn(
 
 /** Another server of the same market: its own adapters, application and keeper. */
 export async function anotherDesk(world: World, options: DeskOptions): Promise<Desk> {
-  const { key = randomBytes(32).toString('hex') } = options;
-  const adapters = freshAdapters(world.infos, world.deps.now);
+  const { key = randomBytes(32).toString('hex'), contracts = {} } = options;
+  const adapters = freshAdapters(world.infos, world.deps.now, contracts);
   const gas = gasOn(adapters, { ...options, key });
   const parts = { ...world.deps, adapters, gas };
   const keeper = createKeeper(parts);
@@ -234,6 +238,35 @@ export async function hurry({ deps }: Desk): Promise<void> {
   await deps.db.rows({ name: 'test_hurry', text, values: [] });
 }
 
+/** A pass of the keeper on each chain, with everything due. */
+export async function keepAll(desk: Desk): Promise<void> {
+  await hurry(desk);
+  await keep(desk);
+}
+
+export async function passes(desk: Desk, count = 1): Promise<void> {
+  for (let pass = 0; pass < count; pass += 1) {
+    await keepAll(desk);
+    await deepen(desk);
+  }
+}
+
+/** Of the next block. */
+export async function baseFee(desk: Desk, chain: ChainKey, wei: bigint): Promise<void> {
+  await desk.rpc(chain)('anvil_setNextBlockBaseFeePerGas', [`0x${wei.toString(16)}`]);
+}
+
+/** Funded, and its secret public by a claim of its own that disappears from every mempool. */
+export async function forgottenDeal(desk: Desk): Promise<Deal> {
+  const deal = await fundedDeal(desk);
+  await claimOwn(desk, deal);
+  await look(desk);
+  await desk.rpc(evm2)('anvil_dropAllTransactions');
+  // A transaction of the party's own is waited for that long.
+  desk.deps.advance(1_300_000);
+  return deal;
+}
+
 export type AttemptRow = {
   readonly verb: string;
   readonly chain: string;
@@ -245,13 +278,18 @@ export type AttemptRow = {
   readonly state: string | null;
 };
 
-export async function attemptsOn({ deps }: Desk, deal: Deal): Promise<AttemptRow[]> {
+/** On one chain or, without it, on both. */
+export async function attemptsOn(
+  { deps }: Desk,
+  deal: Deal,
+  chain: ChainKey | null = null,
+): Promise<AttemptRow[]> {
   return deps.db.rows<AttemptRow>({
     name: 'test_attempts',
     text: `select a.verb, a.chain, a.txid, a.nonce, a.offer, a.fate, j.purpose, j.state
       from keeper_attempts a join keeper_jobs j on j.id = a.job_id
-      where j.swap_id = $1 order by a.id`,
-    values: [deal.id],
+      where j.swap_id = $1 and a.chain = coalesce($2, a.chain) order by a.id`,
+    values: [deal.id, chain],
   });
 }
 

@@ -9,13 +9,8 @@ import { escrowAt, termsOf } from '../../db/escrows.ts';
 import { upsertConfigured } from '../../db/listing.ts';
 import { uuidv7 } from '../../ids.ts';
 import { evm, evm2, must } from '../../settle/testing/world.ts';
-import {
-  endFundRelay,
-  type FundRelayRequest,
-  prepareFundRelay,
-  storeFundRelay,
-} from '../fund-relay.ts';
-import type { Relayed } from '../relay.ts';
+import { endRelay, type Relayed } from '../asked.ts';
+import { type FundRelayRequest, prepareFundRelay, storeFundRelay } from '../fund-relay.ts';
 import { agree, type Deal, type Desk, deepen, ether, legOf, sendOwn, swapOf } from './desk.ts';
 
 const amount = ether / 10n;
@@ -107,7 +102,7 @@ export async function askFunding(
   try {
     return await deps.db.transaction((tx) => storeFundRelay(tx, deps, prepared));
   } finally {
-    await endFundRelay(deps, prepared);
+    await endRelay(deps, prepared);
   }
 }
 

@@ -16,6 +16,7 @@ import { bitcoinAdapter } from '../../../chains/bitcoin/adapter.ts';
 import { addressesOfPubkey, signSighashes } from '../../../chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
 import { evmAdapter } from '../../../chains/evm/adapter.ts';
+import type { EvmContracts } from '../../../chains/evm/plan.ts';
 import { evmChains } from '../../../chains/evm/policy.ts';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import { type DevnetClient, devnetClient } from '../../../devnet/client.ts';
@@ -72,7 +73,11 @@ function onSecond(assets: readonly Asset[]): Asset | null {
 }
 
 /** Adapters of their own over the world's nodes, as another process would have. */
-export function freshAdapters(infos: World['infos'], now: () => number): Map<string, ChainAdapter> {
+export function freshAdapters(
+  infos: World['infos'],
+  now: () => number,
+  contracts: EvmContracts = {},
+): Map<string, ChainAdapter> {
   const adapters: ChainAdapter[] = [
     bitcoinAdapter({
       chain: bitcoin,
@@ -85,6 +90,7 @@ export function freshAdapters(infos: World['infos'], now: () => number): Map<str
       chainId: evmChains[evm].chainId,
       rpcUrls: [infos.evm.rpcUrl],
       policy: evmChains[evm].policy,
+      ...contracts,
     }),
   ];
   if (infos.evm2 !== null) {

@@ -1,0 +1,34 @@
+// Where instances of the contract lie on an EVM chain. They have the same init code under salts
+// that follow from a number, so that an address shows what made it, whoever sent it.
+
+import { type Address, encodeAbiParameters, getContractAddress, type Hex, keccak256 } from 'viem';
+import { deployment } from './artifacts/abi.ts';
+
+/** More than anybody spreads swaps over. */
+export const mostShards = 256;
+
+export type Shard = { readonly salt: Hex; readonly address: Address };
+
+/** 0 is the one that `deployment` pins. Throws RangeError. */
+export function shardOf(number: number): Shard {
+  if (!Number.isInteger(number) || number < 0 || number >= mostShards) {
+    throw new RangeError(`a shard has a number from 0 to ${mostShards - 1}, not ${number}`);
+  }
+  const { salt: first, deployer: from, initCode } = deployment;
+  const words = [{ type: 'bytes32' }, { type: 'uint256' }] as const;
+  const salt =
+    number === 0 ? first : keccak256(encodeAbiParameters(words, [first, BigInt(number)]));
+  const bytecodeHash = initCode.keccak256;
+  return { salt, address: getContractAddress({ opcode: 'CREATE2', from, salt, bytecodeHash }) };
+}
+
+const known = new Map<string, Shard>();
+
+/** By its address with its checksum; null: no instance has it. */
+export function shardAt(address: string): Shard | null {
+  for (let number = known.size; number < mostShards && !known.has(address); number += 1) {
+    const shard = shardOf(number);
+    known.set(shard.address, shard);
+  }
+  return known.get(address) ?? null;
+}

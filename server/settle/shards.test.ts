@@ -1,0 +1,188 @@
+// Several contracts on one EVM chain, over HTTP with a keeper: a swap lies in one of them from its
+// agreement on, and what befalls one contract leaves the swaps of the others alone.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { type Abi, encodeFunctionData, getAddress, type Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { Lanes } from '../../chains/adapter.ts';
+import { callsIn, type EvmContracts, evmDeployment } from '../../chains/evm/plan.ts';
+import { compileTestContracts } from '../../chains/evm/testing/compile.ts';
+import { deployContracts } from '../../contracts/escrows/deploy.ts';
+import { shardOf } from '../../contracts/escrows/shards.ts';
+import { hashlockOf } from '../../core/hashlock.ts';
+import {
+  agree,
+  anotherDesk,
+  claimOwn,
+  type Deal,
+  type Desk,
+  deepen,
+  ether,
+  fundBoth,
+  hurry,
+  keep,
+  type Loose,
+  legOf,
+  sendOwn,
+  startDesk,
+  swapOf,
+} from '../keeper/testing/desk.ts';
+import type { Asset } from '../market/assets.ts';
+import { mustKnowContracts } from './lanes.ts';
+import { insertAsset } from './testing/rows.ts';
+import { evm, must, newParty, type Party, requestsTo } from './testing/world.ts';
+
+const limits = { timeout: 120_000 };
+const amount = 650_000_000n;
+const token = `0x${randomBytes(20).toString('hex')}` as const;
+const { abi, runtime } = compileTestContracts('Zoo.sol').get('Governed')!;
+let desk: Desk;
+let contracts: EvmContracts;
+let lanes: Lanes;
+let dollar: Asset;
+/** The contract of every market, and the shard. */
+let [first, second] = ['', ''];
+
+before(async () => {
+  contracts = { shards: [shardOf(1).address] };
+  desk = await startDesk({ contracts });
+  await deployShard();
+  await desk.rpc(evm)('anvil_setCode', [token, runtime]);
+  dollar = await insertAsset(desk.deps, evm, getAddress(token), null);
+  lanes = desk.deps.adapters.get(evm)?.lanes as Lanes;
+  [first, second] = lanes.open as [string, string];
+}, limits);
+after(() => desk?.close());
+
+async function deployShard(): Promise<void> {
+  const { rpcUrl } = desk.infos.evm;
+  const account = privateKeyToAccount(`0x${desk.key}`);
+  await desk.dev.mining(evm, true);
+  await deployContracts({ rpcUrl, account }, 1);
+  await desk.dev.mining(evm, false);
+}
+
+async function tell(functionName: string, ...args: unknown[]): Promise<void> {
+  const data = encodeFunctionData({ abi: abi as Abi, functionName, args });
+  const rpc = desk.rpc(evm);
+  const from = desk.gasAddress;
+  await rpc('anvil_impersonateAccount', [from]);
+  await rpc('eth_sendTransaction', [{ from, to: token, data }]);
+  await rpc('anvil_stopImpersonatingAccount', [from]);
+  await desk.dev.mine(evm, 1);
+}
+
+/** Whose new escrows go to this contract. */
+async function traderOf(contract: string, on: Desk = desk): Promise<Party> {
+  for (;;) {
+    const party = await newParty(on);
+    const { address } = party.evmAccount;
+    if (lanes.contractFor(address) !== contract) continue;
+    await tell('mint', address, 10n * amount);
+    return party;
+  }
+}
+
+/** The taker gives the token, in the contract that its address goes to. */
+async function dealOf(taker: Party): Promise<Deal> {
+  const deal = await agree(desk, { long: dollar, longAmount: amount, taker });
+  const ether_ = { chain: evm, address: taker.evmAccount.address, amount: ether };
+  await desk.dev.faucet(ether_);
+  return deal;
+}
+
+const longOf = async (deal: Deal) => (await swapOf(deal)).legs.b;
+const contractOf = async (deal: Deal) => (await longOf(deal)).escrow.split(':')[0];
+
+/** The keeper claims what a public secret opens. */
+async function settled(...deals: Deal[]) {
+  const gas = desk.deps.gas.get(evm) as Loose;
+  const { dailyCap } = gas;
+  gas.dailyCap = 0n;
+  for (const deal of deals) await claimOwn(desk, deal);
+  await deepen(desk);
+  await keep(desk);
+  gas.dailyCap = dailyCap;
+  for (let pass = 0; pass < 3; pass += 1) {
+    await hurry(desk);
+    await keep(desk);
+    await deepen(desk);
+  }
+  return Promise.all(deals.map(longOf));
+}
+
+test('a swap settles in each contract, and the keeper has no batch of both', limits, async () => {
+  const [one, other] = [await traderOf(first), await traderOf(second)];
+  const deals = [await dealOf(one), await dealOf(other), await dealOf(other)];
+  assert.deepEqual(await Promise.all(deals.map(contractOf)), [first, second, second]);
+  for (const deal of deals) await fundBoth(desk, deal);
+  const { hashlocks } = desk.deps.adapters.get(evm) ?? {};
+  const page = await hashlocks?.next('0', AbortSignal.timeout(10_000));
+  const own = deals.map(({ secret }) => hashlockOf(secret));
+  assert.deepEqual(page?.hashlocks.toSorted(), own.toSorted());
+  const legs = await settled(...deals);
+  assert.deepEqual(
+    legs.map(({ status, claimedBy }) => [status, claimedBy]),
+    deals.map(() => ['claimed', 'keeper']),
+  );
+  const [alone, ...together] = legs.map(({ claimTx }) => claimTx);
+  assert.equal(new Set(together).size, 1);
+  assert.notEqual(alone, together[0]);
+  const { to, input } = await desk.client(evm).getTransaction({ hash: together[0] as Hex });
+  assert.equal(to?.toLowerCase(), second.toLowerCase());
+  const at = evmDeployment(31_337, contracts);
+  const named = callsIn(`${to}${input.slice(2)}`, at).map(({ escrow }) => escrow);
+  assert.deepEqual(
+    named.sort(),
+    legs
+      .slice(1)
+      .map(({ escrow }) => escrow)
+      .sort(),
+  );
+});
+
+test(
+  'a freeze of one contract stops its swaps alone; a former one takes no new escrow and is emptied',
+  limits,
+  async () => {
+    const [one, other] = [await traderOf(first), await traderOf(second)];
+    const [free, open, planned] = [await dealOf(one), await dealOf(other), await dealOf(other)];
+    await fundBoth(desk, open);
+    await tell('setBlacklisted', second, true);
+    const stopped = await other.post(legOf(planned, 'b', 'fund'));
+    assert.deepEqual([stopped.status, stopped.code], [409, 'funding_would_fail']);
+    await fundBoth(desk, free);
+    const [{ status }] = (await settled(free)) as [{ status: string }];
+    assert.equal(status, 'claimed');
+    const without = await anotherDesk(desk, { contracts: { contract: first } });
+    await assert.rejects(mustKnowContracts(without.deps), (error: Error) =>
+      error.message.includes(`"${evm}": ${second} holds 2 escrows that have not ended`),
+    );
+    await without.close();
+    const formerContracts = [second];
+    const after = await anotherDesk(desk, { contracts: { contract: first, formerContracts } });
+    await mustKnowContracts(after.deps);
+    const here = { ...other, ...requestsTo(after.app, other.key) };
+    const moved = await here.post(legOf(planned, 'b', 'fund'));
+    assert.equal(moved.code, 'escrow_moved', JSON.stringify(moved.body));
+    assert.equal(await contractOf(planned), first);
+    await sendOwn(after, here, must(await here.post(legOf(planned, 'b', 'fund'))));
+    await deepen(after);
+    assert.equal((await longOf(planned)).status, 'funded');
+    const later = await agree(after, { long: dollar, longAmount: amount, taker: here });
+    assert.equal(await contractOf(later), first);
+    // What lies in the former contract is paid once its issuer lets it.
+    await claimOwn(after, open);
+    await deepen(after);
+    const maker = { ...open.maker, ...requestsTo(after.app, open.maker.key) };
+    await desk.dev.faucet({ chain: evm, address: maker.evmAccount.address, amount: ether });
+    const claim = () => maker.post(legOf(open, 'b', 'claim'), { secret: open.secret });
+    await tell('setBlacklisted', second, false);
+    await sendOwn(after, maker, must(await claim()));
+    await deepen(after);
+    assert.equal((await longOf(open)).status, 'claimed');
+    await after.close();
+  },
+);
