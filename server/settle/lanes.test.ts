@@ -175,9 +175,9 @@ test('agreements at the same moment take different lanes', async () => {
   );
 });
 
-const ready = (swap: Swap, name: LegName = 'a') => {
+const ready = (swap: Swap, name: LegName = 'a', agreeing = Promise.resolve()) => {
   const lanes = deps.adapters.get(swap.state.legs[name].chain)?.lanes;
-  return mustHaveReadyLane(deps, swap, name, { lanes, agreeing: Promise.resolve() }, signal());
+  return mustHaveReadyLane(deps, swap, name, { lanes, agreeing }, signal());
 };
 
 test('a lane that the chain has ready is left as it is', async () => {
@@ -192,6 +192,8 @@ test('where the chain’s counter is ahead, the leg moves to it; the former escr
   const maker = await trader();
   const swap = await agreed(maker);
   shown.set(numberOf(maker, 0), { counter: 4, isOpen: false });
+  const differing = Promise.reject(new ParleyError('sources_disagree', 'two nodes differ', {}));
+  await assert.rejects(ready(swap, 'a', differing), is('sources_disagree'), 'by one node alone');
   await assert.rejects(ready(swap), is('escrow_moved'));
   const moved = (await swapById(deps.db, swap.id)) as Swap;
   assert.deepEqual(moved.lanes.a, { contract, number: numberOf(maker, 0), counter: 5 });
