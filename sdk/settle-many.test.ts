@@ -8,8 +8,8 @@ import { parseEther, parseTransaction } from 'viem';
 import { mostInBatch } from '../chains/escrows/batch.ts';
 import { batchCall } from '../chains/evm/batch.ts';
 import { evmTransactionGas } from '../chains/evm/gas-policy.ts';
-import { claimCall, evmDeployment } from '../chains/evm/plan.ts';
-import { startAnvil, type TestChain } from '../chains/evm/testing/anvil.ts';
+import { claimCall, evmDeployment, evmEscrow, fundCalls } from '../chains/evm/plan.ts';
+import { accounts, send, startAnvil, type TestChain } from '../chains/evm/testing/anvil.ts';
 import {
   claim,
   deployToken,
@@ -27,6 +27,8 @@ import {
   newLeg as newTronLeg,
   startTron,
 } from '../chains/tron/testing/chain.ts';
+import { deployContracts } from '../contracts/escrows/deploy.ts';
+import type { Lane } from '../core/terms.ts';
 import type { ChainSource, SettleInput } from './settle.ts';
 import { settleMany } from './settle-many.ts';
 import { devPolicies, evmSource, tronSource } from './sources.ts';
@@ -211,6 +213,31 @@ test('no batch is longer than it may be, nor than one is told', limits, async ()
   );
   assert.ok((await statesOf(legs)).every((state) => state === 'claimed'));
   assert.equal(mostInBatch, 20);
+});
+
+test('swaps of two contracts are settled in a batch each', limits, async () => {
+  const { rpcUrl, chainId } = chain;
+  const { contract } = await deployContracts({ rpcUrl, account: accounts[9]! }, 1);
+  const deployment = evmDeployment(chainId, { shards: [contract] });
+  const legs = await fundedLegs(1);
+  for (const leg of [await newLeg(chain), await newLeg(chain)]) {
+    const terms = { ...leg.terms, lane: { ...(leg.terms.lane as Lane), contract } };
+    for (const call of fundCalls(terms, deployment, 0n)) await send(chain, funder, call);
+    const escrow = { ...leg.escrow, terms, address: evmEscrow(terms, deployment).address };
+    legs.push({ ...leg, terms, escrow });
+  }
+  const records = legs.map((leg) => recordOf(leg, 'taker', { publicSecret: leg.secret }));
+  const own = evmSource({ chain: chainKey, chainId, rpcUrls: [rpcUrl], shards: [contract] });
+  const sources = new Map([[chainKey, own]]);
+  const { batches } = await settleMany({ ...(await side(records)), sources });
+  assert.deepEqual(
+    batches.map(({ swapIds, state }) => [swapIds, state]),
+    [
+      [[records[0]?.swap.id], 'mined'],
+      [records.slice(1).map(idOf), 'mined'],
+    ],
+  );
+  await own.adapter.close();
 });
 
 test('a batch signed without a limit gets what its claims get one by one', limits, async () => {

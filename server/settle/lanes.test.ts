@@ -5,17 +5,20 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { ChainAdapter, LaneState, Lanes } from '../../chains/adapter.ts';
-import { tronAdapter } from '../../chains/tron/adapter.ts';
+import { type TronAdapter, tronAdapter } from '../../chains/tron/adapter.ts';
 import { tronAddressOf } from '../../chains/tron/address.ts';
 import { tronDevPolicy } from '../../chains/tron/policy.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import { fundBy } from '../../core/gates.ts';
+import { clocksAt } from '../../core/testing.ts';
+import type { LegName } from '../../core/trade.ts';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
-import { updateEscrow } from '../db/escrows.ts';
+import { escrowsOfSwap, updateEscrow } from '../db/escrows.ts';
 import { storeHeads } from '../db/heads.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
+import { compareSwap } from '../doctor/compare.ts';
 import type { Asset } from '../market/assets.ts';
 import { storeAddress } from './addresses.ts';
 import { currentEscrow } from './escrows.ts';
@@ -31,6 +34,8 @@ const signal = () => AbortSignal.timeout(10_000);
 
 let database: TestDatabase;
 let deps: TestDeps;
+/** Of the same chain once its contract is a former one. */
+let elsewhere: TronAdapter;
 let assets: { btc: Asset; trx: Asset };
 /** What the chain shows, by lane; of others that they were never used. */
 const shown = new Map<string, LaneState>();
@@ -44,6 +49,10 @@ before(async () => {
   const read = async (_: object, numbers: readonly string[]) =>
     numbers.map((number) => shown.get(number) ?? unused);
   const lanes = nodeless.lanes as Lanes;
+  elsewhere = tronAdapter({
+    ...{ chain, sources, policy: tronDevPolicy },
+    deployment: { ...deployment, contract: newTron(), formerContracts: [deployment] },
+  });
   const tron: ChainAdapter = { ...nodeless, lanes: { ...lanes, read } };
   const adapters = new Map([...nodelessAdapters(), tron].map((each) => [each.chain, each]));
   deps = testDeps({ db: database.db, adapters });
@@ -166,13 +175,16 @@ test('agreements at the same moment take different lanes', async () => {
   );
 });
 
-const ready = (swap: Swap) => mustHaveReadyLane(deps, swap, 'a', signal());
+const ready = (swap: Swap, name: LegName = 'a') => {
+  const lanes = deps.adapters.get(swap.state.legs[name].chain)?.lanes;
+  return mustHaveReadyLane(deps, swap, name, { lanes, agreeing: Promise.resolve() }, signal());
+};
 
 test('a lane that the chain has ready is left as it is', async () => {
   const maker = await trader();
   const swap = await agreed(maker);
   await ready(swap);
-  await mustHaveReadyLane(deps, swap, 'b', signal());
+  await ready(swap, 'b');
   assert.equal((await swapById(deps.db, swap.id))?.state.legs.a.escrow, swap.state.legs.a.escrow);
 });
 
@@ -190,6 +202,12 @@ test('where the chain’s counter is ahead, the leg moves to it; the former escr
   const terms = currentEscrow(moved, 'a')?.terms;
   assert.ok(terms);
   assert.equal(moved.state.legs.a.escrow, deps.adapters.get(chain)?.plan(terms).address);
+  // What both escrows are is not mixed up: they differ in the lane alone.
+  const { db, adapters } = deps;
+  const rows = await escrowsOfSwap(db, moved.id);
+  const about = { highFrom: { a: null, b: null }, clocks: clocksAt(moved.agreedAt) };
+  const findings = compareSwap({ swap: moved, rows, read: new Map(), adapters, ...about });
+  assert.ok(!findings.some(({ what }) => what === 'escrow_not_of_terms'));
   await ready(moved);
   // The next of the account finds what the chain showed.
   await show(moved, ended);
@@ -243,6 +261,14 @@ test('a corrected payout keeps the lane; another funder has lanes of its own', a
   const funded = await correct(swap, 'maker', tron);
   assert.deepEqual(funded.lanes.a, { contract, number: numberOf(maker, 0), counter: 1 });
   assert.equal(funded.state.legs.a.refundAddress, tron);
+  // Nor does it stay in a contract that takes no new escrow.
+  const known = deps;
+  const adapters = new Map(deps.adapters).set(chain, elsewhere);
+  deps = { ...known, adapters };
+  const left = await correct(funded, 'taker', newTron());
+  deps = known;
+  const { contract: now } = elsewhere.deployment;
+  assert.deepEqual(left.lanes.a, { contract: now, number: numberOf(maker, 0), counter: 1 });
   // Of the former funder the escrow may still be funded.
   assert.equal((await agreed(maker)).lanes.a?.number, numberOf(maker, 2));
 });
