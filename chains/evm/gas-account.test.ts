@@ -113,6 +113,19 @@ test('a claim whose hashlock and secret read as one more call is signed all the 
   assert.equal(await fate(stranger, sent), 'mined');
 });
 
+test('a batch is signed for all of its escrows, or where one of them is settled for none', async () => {
+  const stranger = await strangerOn(chain);
+  const legs = [await newLeg(chain), await newLeg(chain)];
+  for (const leg of legs) await fund(chain, leg);
+  const opened = legs.map(({ terms, secret }) => ({ terms, secret }));
+  const work = { verb: 'batch', batch: { verb: 'claim', legs: opened } } as const;
+  const signed = await stranger.sign(work);
+  assert.equal(signed.touches.length, 2);
+  await claim(chain, legs[0]!);
+  await assert.rejects(stranger.sign(work), refuses('nothing_there', /settle 1 of its 2 escrows/));
+  await stranger.send(claimOf(legs[1]!));
+});
+
 test('what waits is replaced by one that offers an eighth more in both fields; the former is gone', async () => {
   const stranger = await strangerOn(chain);
   const leg = await newLeg(chain);

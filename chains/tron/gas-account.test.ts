@@ -155,6 +155,17 @@ test('a claim whose hashlock and secret read as one more call is signed all the 
   assert.equal(await one.fate(sent), 'mined');
 });
 
+test('a batch is signed for all of its escrows, or where one of them is settled for none', async () => {
+  const { sign } = await stranger();
+  const legs = [await newLeg(chain), await newLeg(chain)];
+  for (const leg of legs) await fund(chain, leg);
+  const opened = legs.map(({ terms, secret }) => ({ terms, secret }));
+  const work = { verb: 'batch', batch: { verb: 'claim', legs: opened } } as const;
+  assert.equal((await sign(work)).touches.length, 2);
+  await claim(chain, legs[0]!);
+  await assert.rejects(sign(work), refuses('nothing_there', /settle 1 of its 2 escrows/));
+});
+
 test('a party that was first: nothing is signed; what was signed before fails', async () => {
   const one = await stranger();
   const leg = newLeg(chain);

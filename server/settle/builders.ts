@@ -340,7 +340,7 @@ export async function mustStillBe(
   if (!wasOwn) throw neverOf(leg, about.escrow);
   throw new ParleyError(
     'escrow_moved',
-    `leg ${leg} has moved from ${about.escrow} to ${escrow}: ask for its funding again`,
+    `leg ${leg} has moved to ${escrow}, away from ${about.escrow}: ask for its funding again`,
     { leg, was: about.escrow, is: escrow },
   );
 }
