@@ -126,7 +126,8 @@ function whatOf(body: unknown, path: string): string {
   if (name !== undefined) return name;
   const { signed, chain = '' } = (body ?? {}) as { signed?: unknown; chain?: string };
   const hasSecret = typeof signed === 'object' && signed !== null && 'preimageHex' in signed;
-  if (signed !== undefined && (hasSecret || claiming.on)) return `a claim ${chains[chain]}`;
+  if (signed !== undefined && (hasSecret || claiming.on))
+    return `a claim ${chains[chain] ?? chains.bitcoin}`;
   const [, leg = ''] = /\/legs\/(.)\//.exec(path) ?? [];
   return `as a swap needs it ${chains[leg] ?? ''}`.trim();
 }

@@ -1,5 +1,5 @@
-// A swap between TRON and Solana through the market, for what its fundings and claims ask of nodes
-// there. The nodes are the simulators of the dev network.
+// Swaps of TRON and Solana through the market, with Bitcoin and with each other, for what their
+// fundings and claims ask of nodes. Both are the simulators of the dev network, in this process.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -18,12 +18,21 @@ import { testDatabase } from '../test/support/database.ts';
 import { type TestDeps, testDeps } from '../test/support/deps.ts';
 import type { Meter } from './requests-meter.ts';
 
-const named = { tron: 'TRON', solana: 'Solana' } as const;
+const named = { bitcoin: 'Bitcoin', tron: 'TRON', solana: 'Solana' } as const;
 type Place = keyof typeof named;
-const otherOf = { tron: 'solana', solana: 'tron' } as const;
+type Pair = readonly [Place, Place];
+const pairs: readonly Pair[] = [
+  ['bitcoin', 'tron'],
+  ['bitcoin', 'solana'],
+  ['tron', 'solana'],
+];
+const otherOf = ([one, other]: Pair, place: Place): Place => (place === one ? other : one);
+
+/** As what is asked of a pair is named. */
+export const isOfPair = (what: string) => what.includes(', with ');
 
 export type Families = {
-  /** One swap, settled. */
+  /** One swap of each pair, settled. */
   ask(measure: Meter['measure']): Promise<void>;
   stop(): Promise<void>;
 };
@@ -33,18 +42,19 @@ type Market = {
   readonly deps: TestDeps;
   readonly drivers: Readonly<Record<Place, Driver>>;
   readonly assets: Readonly<Record<Place, Asset>>;
-  /** Follows both chains. */
+  /** Follows all chains. */
   look(): Promise<void>;
 };
 
 export async function startFamilies(): Promise<Families> {
-  const [database, tron, solana] = await Promise.all([
+  const [database, bitcoin, tron, solana] = await Promise.all([
     testDatabase({ connections: 10 }),
+    startDriver.bitcoin(),
     startDriver.tron(),
     startDriver.solana(),
   ]);
-  const drivers = { tron, solana };
-  const adapters = [tron.adapter(), solana.adapter()];
+  const drivers = { bitcoin, tron, solana };
+  const adapters = Object.values(drivers).map((driver) => driver.adapter());
   const deps = testDeps({
     db: database.db,
     adapters: new Map(adapters.map((each) => [each.chain, each])),
@@ -54,86 +64,96 @@ export async function startFamilies(): Promise<Families> {
     database.db,
     deps,
     adapters.map(({ chain, family }) => {
-      const address = drivers[family as Place].token('token');
-      return { chain, symbol: 'USD', address, decimals: 6 };
+      const address = drivers[family as Place].token(kindOf(family));
+      const [symbol, decimals] = address === null ? ['BTC', 8] : ['USD', 6];
+      return { chain, symbol: symbol as string, address, decimals: decimals as number };
     }),
   );
+  const places = adapters.map(({ family }, at) => [family, seeded[at]] as const);
   const app = await buildApp(deps, { processorClock: () => 0 });
   const settlement = createSettlement(deps);
   const market: Market = {
     app,
     deps,
     drivers,
-    assets: { tron: seeded[0] as Asset, solana: seeded[1] as Asset },
+    assets: Object.fromEntries(places) as Record<Place, Asset>,
     look: async () => {
       for (const { chain } of adapters) await settlement.pass(chain);
       await settlement.passDue();
     },
   };
   return {
-    ask: (measure) => askSwap(market, measure),
+    ask: async (measure) => {
+      for (const pair of pairs) await askSwap(market, pair, measure);
+    },
     stop: async () => {
       await settlement.stop();
       await app.close();
-      await Promise.all([tron.stop(), solana.stop()]);
+      await Promise.all(Object.values(drivers).map((driver) => driver.stop()));
       await database.drop();
     },
   };
 }
 
-type Trader = ReturnType<typeof requestsTo> & { readonly gives: Place };
+const kindOf = (place: string) => (place === 'bitcoin' ? 'native' : 'token');
 
-/** Funds on one chain, and is paid on the other. */
-async function traderOf({ app, deps, drivers }: Market, gives: Place): Promise<Trader> {
-  const sides = { [gives]: 'funder', [otherOf[gives]]: 'receiver' } as Record<Place, Side>;
-  const logins = (['tron', 'solana'] as const).map((family) => {
-    const { address } = drivers[family].parties[sides[family]];
-    return { family, address, pubkey: null };
+type Trader = ReturnType<typeof requestsTo>;
+type Traders = ReadonlyMap<Place, Trader>;
+
+/** Funds on one chain of the pair, and is paid on the other. */
+async function traderOf({ app, deps, drivers }: Market, pair: Pair, gives: Place): Promise<Trader> {
+  const logins = pair.map((family) => {
+    const side: Side = family === gives ? 'funder' : 'receiver';
+    const { address, pubkey } = drivers[family].parties[side];
+    return { family, address, pubkey };
   });
   const { key } = await insertAccount(deps, logins);
-  return { ...requestsTo(app, key), gives };
+  return requestsTo(app, key);
 }
 
-async function askSwap(market: Market, measure: Meter['measure']): Promise<void> {
+async function askSwap(market: Market, pair: Pair, measure: Meter['measure']): Promise<void> {
   const { db } = market.deps;
   // The wallets of a driver are one account's at a time.
   await db.rows({ name: 'bench_wallets', text: 'delete from wallets', values: [] });
-  const traders = {
-    tron: await traderOf(market, 'tron'),
-    solana: await traderOf(market, 'solana'),
-  };
-  const { id, secret, long } = await agreed(market, traders);
-  const short = otherOf[long];
-  const swap = { id, secret, legs: { [long]: 'b', [short]: 'a' } as Record<Place, LegName> };
+  const traders = new Map<Place, Trader>();
+  for (const place of pair) traders.set(place, await traderOf(market, pair, place));
+  const { id, secret, long } = await agreed(market, pair, traders);
+  const short = otherOf(pair, long);
+  const swap: Swap = { id, secret, pair, long };
+  // As a market that follows its chains: no request reads blocks that were read.
+  await market.look();
   for (const on of [long, short]) {
-    await measure(`buildFund: on ${named[on]}`, () => fundBuild(traders[on], swap, on));
-    await fund(market, traders[on], swap, on);
+    await fund(market, traders.get(on) as Trader, { swap, on, measure });
   }
   for (const on of [short, long]) {
-    await claim(market, traders[otherOf[on]], { swap, on, measure });
+    await claim(market, traders.get(otherOf(pair, on)) as Trader, { swap, on, measure });
   }
 }
 
 type Swap = {
   readonly id: string;
   readonly secret: string;
-  readonly legs: Readonly<Record<Place, LegName>>;
+  readonly pair: Pair;
+  readonly long: Place;
 };
 
+const legOf = ({ long }: Swap, on: Place): LegName => (on === long ? 'b' : 'a');
+
 /** The taker gives what has the long leg, which is `b`. */
-async function agreed({ assets, drivers }: Market, traders: Readonly<Record<Place, Trader>>) {
+async function agreed({ assets, drivers }: Market, pair: Pair, traders: Traders) {
   const secret = randomBytes(32).toString('hex');
-  for (const long of ['tron', 'solana'] as const) {
-    const [taker, maker] = [traders[long], traders[otherOf[long]]];
+  for (const long of pair) {
+    const short = otherOf(pair, long);
+    const [taker, maker] = [traders.get(long), traders.get(short)] as [Trader, Trader];
     const order = {
       direction: 'sell_base',
       baseAssetId: assets[long].id,
-      baseAmount: drivers[long].amount('token').toString(),
-      quoteAssetId: assets[otherOf[long]].id,
+      baseAmount: drivers[long].amount(kindOf(long)).toString(),
+      quoteAssetId: assets[short].id,
       ttlSeconds: 600,
     };
     const { rfq } = must(await taker.post('/v1/rfqs', order));
-    const price = { quoteAmount: drivers[otherOf[long]].amount('token').toString() };
+    const price = { quoteAmount: drivers[short].amount(kindOf(short)).toString() };
     const { thread } = must(await maker.post(`/v1/rfqs/${rfq.id}/quotes`, price));
     if (thread.initiator !== 'taker') continue;
     const path = `/v1/threads/${thread.id}/accept`;
@@ -144,14 +164,21 @@ async function agreed({ assets, drivers }: Market, traders: Readonly<Record<Plac
   throw new Error('no leg is the long one');
 }
 
-const fundBuild = (trader: Trader, { id, legs }: Swap, on: Place) =>
-  trader.post(`/v1/swaps/${id}/legs/${legs[on]}/fund`);
+type Doing = {
+  readonly swap: Swap;
+  readonly on: Place;
+  readonly measure: Meter['measure'];
+};
 
 /** Approvals first, each with its block. */
-async function fund(market: Market, trader: Trader, swap: Swap, on: Place): Promise<void> {
+async function fund(market: Market, trader: Trader, { swap, on, measure }: Doing): Promise<void> {
   const driver = market.drivers[on];
-  for (let isLast = false; !isLast; ) {
-    const material: Material = must(await fundBuild(trader, swap, on));
+  const path = `/v1/swaps/${swap.id}/legs/${legOf(swap, on)}/fund`;
+  const other = named[otherOf(swap.pair, on)];
+  let when = '';
+  for (let isLast = false; !isLast; when = ' once it is approved') {
+    const name = `buildFund: on ${named[on]}${when}, with ${other}`;
+    const material: Material = must(await measure(name, () => trader.post(path)));
     isLast = material.sign !== 'tron-txid' || material.transactions.length === 1;
     const signed = await driver.sign('funder', material);
     must(await trader.post('/v1/tx/broadcast', { chain: on, signed }));
@@ -161,20 +188,13 @@ async function fund(market: Market, trader: Trader, swap: Swap, on: Place): Prom
   await market.look();
 }
 
-type Claiming = {
-  readonly swap: Swap;
-  readonly on: Place;
-  readonly measure: Meter['measure'];
-};
-
-async function claim(market: Market, trader: Trader, { swap, on, measure }: Claiming) {
+async function claim(market: Market, trader: Trader, { swap, on, measure }: Doing) {
   const driver = market.drivers[on];
-  const { id, secret, legs } = swap;
-  const path = `/v1/swaps/${id}/legs/${legs[on]}/claim`;
+  const { id, secret, pair } = swap;
+  const path = `/v1/swaps/${id}/legs/${legOf(swap, on)}/claim`;
+  const name = `broadcast: a claim on ${named[on]}, with ${named[otherOf(pair, on)]}`;
   const signed = await driver.sign('receiver', must(await trader.post(path, { secret })), secret);
-  const sent = await measure(`broadcast: a claim on ${named[on]}`, () =>
-    trader.post('/v1/tx/broadcast', { chain: on, signed }),
-  );
+  const sent = await measure(name, () => trader.post('/v1/tx/broadcast', { chain: on, signed }));
   assert.equal(sent.status, 200, JSON.stringify(sent.body));
   await driver.show();
   await driver.deepen();

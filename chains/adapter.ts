@@ -168,6 +168,9 @@ export type SigningReads = {
 /** What a preflight is for. */
 export type About = 'payout' | 'funding' | 'claim';
 
+/** What gates ask beside a look. */
+export type Asks = Pick<ChainAdapter, 'lanes' | 'preflight' | 'claimShortage' | 'buildFund'>;
+
 export type ChainAdapter = {
   readonly chain: ChainKey;
   readonly family: Family;
@@ -199,6 +202,12 @@ export type ChainAdapter = {
    * is another before the node has answered, the facts may be of one before that of the clock.
    */
   look(escrows: readonly WatchedEscrow[], signal: AbortSignal): Promise<Look>;
+  /**
+   * What is asked beside a look is asked of its block, so that gates are decided on one block, and
+   * once where several gates ask it. TRON and Solana answer of no block that was: there it is of
+   * the moment, each question asked once. Absent where a look has all of it.
+   */
+  at?(heads: Heads): Asks;
   /** A look at no escrow. */
   heads(signal: AbortSignal): Promise<Heads>;
   /** A look at one escrow, where no clock matters. */

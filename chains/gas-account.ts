@@ -7,8 +7,7 @@ import type { ChainKey } from '../core/families.ts';
 import type { Hex32 } from '../core/hashlock.ts';
 import type { EscrowTerms } from '../core/terms.ts';
 import type { ReadTransaction } from './adapter.ts';
-
-export type OpenedTerms = { readonly terms: EscrowTerms; readonly secret: Hex32 };
+import type { Batch } from './batches.ts';
 
 /** What is sent. `void` takes a nonce that nothing else needs any more (EVM). */
 export type GasWork =
@@ -25,8 +24,7 @@ export type GasWork =
     }
   | { readonly verb: 'refund'; readonly terms: EscrowTerms }
   /** EVM and TRON: at once, all of them or none. Every secret must be public. */
-  | { readonly verb: 'claimMany'; readonly claims: readonly OpenedTerms[] }
-  | { readonly verb: 'refundMany'; readonly refunds: readonly EscrowTerms[] }
+  | { readonly verb: 'batch'; readonly batch: Batch }
   /** EVM, of a token: by the funder's signature (EIP-3009), which binds all of the terms. */
   | { readonly verb: 'fund'; readonly terms: EscrowTerms; readonly signature: string }
   | { readonly verb: 'void' };

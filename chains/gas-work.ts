@@ -6,13 +6,9 @@ import type { EscrowTerms } from '../core/terms.ts';
 import type { Touch } from './adapter.ts';
 import type { GasWork } from './gas-account.ts';
 
-export type Batch = Extract<GasWork, { readonly verb: 'claimMany' | 'refundMany' }>;
-/** What moves money out of an escrow. */
-export type Settling = Exclude<GasWork, Batch | { readonly verb: 'void' | 'fund' }>;
-
-export function isBatch(work: GasWork): work is Batch {
-  return work.verb === 'claimMany' || work.verb === 'refundMany';
-}
+/** What moves money out of an escrow, or out of many. */
+export type SettlingAny = Exclude<GasWork, { readonly verb: 'void' | 'fund' }>;
+export type Settling = Exclude<SettlingAny, { readonly verb: 'batch' }>;
 
 /** What of one escrow each part of it does. */
 export type Part = {
@@ -25,10 +21,11 @@ export function partsOf(work: GasWork): readonly Part[] {
   switch (work.verb) {
     case 'void':
       return [];
-    case 'claimMany':
-      return work.claims.map((each) => ({ verb: 'claim', ...each }));
-    case 'refundMany':
-      return work.refunds.map((terms) => ({ verb: 'refund', terms, secret: null }));
+    case 'batch': {
+      const { batch } = work;
+      if (batch.verb === 'claim') return batch.legs.map((each) => ({ verb: 'claim', ...each }));
+      return batch.legs.map(({ terms }) => ({ verb: 'refund', terms, secret: null }));
+    }
     case 'claim':
       return [{ verb: 'claim', terms: work.terms, secret: work.secret }];
     case 'fund':
@@ -103,14 +100,8 @@ export function batchIncomplete(chain: string, settled: bigint, wanted: number):
   return new ParleyError('nothing_there', sentence, { chain, settled, wanted });
 }
 
-/** Of a batch that would revert: every part of it has to go alone. */
-export function batchFails(chain: string, legs: number, reason: string): ParleyError {
-  const sentence = `a batch of ${legs} escrows on ${chain} would fail: ${reason}`;
-  return new ParleyError('payout_would_fail', sentence, { chain, legs });
-}
-
 /** The same where a chain has neither nonces nor fundings by signature. */
-export function settlingAny(chain: string, work: GasWork): Settling | Batch {
+export function settlingAny(chain: string, work: GasWork): SettlingAny {
   if (work.verb === 'void') throw new Error(`${chain} has no nonces to make void`);
   if (work.verb === 'fund') throw new Error(`${chain} has no tokens that are paid by signature`);
   mustBeOf(chain, work);
@@ -118,8 +109,8 @@ export function settlingAny(chain: string, work: GasWork): Settling | Batch {
 }
 
 /** Where each escrow is settled alone. */
-export function alone(chain: string, work: GasWork): Exclude<GasWork, Batch> {
-  if (isBatch(work)) throw new Error(`${chain} settles one escrow at a time`);
+export function alone(chain: string, work: GasWork): Exclude<GasWork, { readonly verb: 'batch' }> {
+  if (work.verb === 'batch') throw new Error(`${chain} settles one escrow at a time`);
   return work;
 }
 

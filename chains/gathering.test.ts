@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { atLook } from './evm/at-look.ts';
 import { gathering } from './gathering.ts';
 import { RpcError, rpcClient } from './rpc.ts';
 
@@ -108,4 +109,43 @@ test('nobody is asked once the request is over, and each call says so', async (t
     assert.equal(each.reason.code, 'chain_timeout');
   }
   assert.deepEqual(own.exchanges, []);
+});
+
+test('at a look the best block is its own, and a question of it is asked once, failures too', async (t) => {
+  const asked: string[] = [];
+  const own = await node(t, (question) => {
+    const { method, params } = question as Question & { readonly params: unknown[] };
+    asked.push(`${method} ${JSON.stringify(params)}`);
+    return method === 'reverts' ? no(3, 'execution reverted') : result(question);
+  });
+  const signal = AbortSignal.timeout(20_000);
+  const heads = { height: 7, hash: '0xabc', clock: 1 };
+  const rpc = client(own);
+  const call = (method: string, ...params: unknown[]) =>
+    gathering(atLook(rpc, heads), signal).call(method, params, signal);
+  const all = () =>
+    Promise.allSettled([
+      call('one', 'latest'),
+      call('one', { blockHash: '0xabc' }),
+      call('reverts', 'latest'),
+      call('eth_getBlockByNumber', 'latest'),
+      call('price'),
+    ]);
+  assert.deepEqual(
+    [await all(), await all()].map((each) => each.map(({ status }) => status)),
+    Array(2).fill(['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled']),
+  );
+  assert.equal(await call('one', 'latest'), 'of one');
+  const atBlock = '[{"blockHash":"0xabc"}]';
+  assert.deepEqual(asked, [
+    `one ${atBlock}`,
+    `reverts ${atBlock}`,
+    'eth_getBlockByNumber ["latest"]',
+    'price []',
+    'eth_getBlockByNumber ["latest"]',
+    'price []',
+  ]);
+  const [, later] = [atLook(rpc, heads), atLook(rpc, { ...heads })];
+  await later.call('one', ['latest'], signal);
+  assert.equal(asked.length, 7, 'another look asks anew');
 });

@@ -5,8 +5,18 @@ import type { Asked, Rpc } from './rpc.ts';
 
 type Waiting = Asked & PromiseWithResolvers<unknown>;
 
+const gatherings = new WeakMap<Rpc, WeakMap<AbortSignal, Rpc>>();
+
 /** The same client for one request: calls made in one turn, with its signal, go together. */
 export function gathering(rpc: Rpc, signal: AbortSignal): Rpc {
+  const own = gatherings.get(rpc) ?? new WeakMap<AbortSignal, Rpc>();
+  gatherings.set(rpc, own);
+  const made = own.get(signal) ?? gatheringFor(rpc, signal);
+  own.set(signal, made);
+  return made;
+}
+
+function gatheringFor(rpc: Rpc, signal: AbortSignal): Rpc {
   let waiting: Waiting[] = [];
   const alone = ({ method, params, own, resolve }: Waiting) =>
     resolve(rpc.call(method, params, signal, own));

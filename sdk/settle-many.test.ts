@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import test, { after, before } from 'node:test';
 import { parseEther, parseTransaction } from 'viem';
 import { mostInBatch } from '../chains/escrows/batch.ts';
-import { claimManyCall } from '../chains/evm/batch.ts';
+import { batchCall } from '../chains/evm/batch.ts';
 import { evmTransactionGas } from '../chains/evm/gas-policy.ts';
 import { claimCall, evmDeployment, evmEscrow, fundCalls } from '../chains/evm/plan.ts';
 import { accounts, send, startAnvil, type TestChain } from '../chains/evm/testing/anvil.ts';
@@ -253,9 +253,12 @@ test('a batch signed without a limit gets what its claims get one by one', limit
   };
   let each = 0n;
   for (const { terms, secret } of claims) each += await gasOf(claimCall(terms, deployment, secret));
-  assert.equal(await gasOf(claimManyCall(claims, deployment)), each);
+  assert.equal(await gasOf(batchCall({ verb: 'claim', legs: claims }, deployment)), each);
   const most = Array.from({ length: mostInBatch * 2 }, () => claims[1] as (typeof claims)[number]);
-  assert.equal(await gasOf(claimManyCall(most, deployment)), evmTransactionGas);
+  assert.equal(
+    await gasOf(batchCall({ verb: 'claim', legs: most }, deployment)),
+    evmTransactionGas,
+  );
 });
 
 test('on TRON many claims are one transaction too', limits, async () => {

@@ -8,6 +8,7 @@ import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { type Escrow, legOf } from '../../contracts/escrows/ids.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { Batch } from '../batches.ts';
 
 /**
  * Most escrows in one batch. By contracts/escrows/gas.snapshot.json one of ten takes up to 22 131
@@ -19,6 +20,14 @@ import type { EscrowTerms } from '../../core/terms.ts';
 export const mostInBatch = 20;
 
 export type OpenedEscrow = { readonly escrow: Escrow; readonly secret: Hex32 };
+
+export function batchData(batch: Batch, escrowOf: (terms: EscrowTerms) => Escrow): Hex {
+  if (batch.verb === 'refund')
+    return refundManyData(batch.legs.map(({ terms }) => escrowOf(terms)));
+  return claimManyData(
+    batch.legs.map(({ terms, secret }) => ({ escrow: escrowOf(terms), secret })),
+  );
+}
 
 export function claimManyData(claims: readonly OpenedEscrow[]): Hex {
   const legs = claims.map(({ escrow, secret }) => legOf(escrow, `0x${secret}`));

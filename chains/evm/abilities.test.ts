@@ -5,6 +5,8 @@ import type { Abi, AbiFunction, Address, Hex } from 'viem';
 import { encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
 import type { TokenAbilities } from '../fund-ways.ts';
+import type { Rpc } from '../rpc.ts';
+import { findAbilities } from './abilities.ts';
 import { type EvmAdapter, evmAdapter } from './adapter.ts';
 import { evmDeployment } from './plan.ts';
 import { evmChains } from './policy.ts';
@@ -260,4 +262,21 @@ test('one node alone of two takes no signature’s power away', async () => {
   assert.equal(await mayOpen(node.url), false, 'what it says by itself');
   assert.equal(await mayOpen(node.url, chain.rpcUrl), true);
   assert.equal(await mayOpen(chain.rpcUrl, node.url), true);
+});
+
+test('with the same chance the same is tried: keys, values and nonces come from it alone', async () => {
+  const { node } = adapterOf();
+  const tried = async (byte: number) => {
+    const asked: string[] = [];
+    const call: Rpc['call'] = (...how) => {
+      asked.push(JSON.stringify(how.slice(0, 2)));
+      return node.call(...how);
+    };
+    const random = (length: number) => new Uint8Array(length).fill(byte);
+    const trying = { rpc: { ...node, call }, deployment: evmDeployment(31_337), token: devCoin };
+    await findAbilities({ ...trying, random }, signal());
+    return asked.sort();
+  };
+  assert.deepEqual(await tried(1), await tried(1));
+  assert.notDeepEqual(await tried(1), await tried(2));
 });

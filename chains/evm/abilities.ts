@@ -3,10 +3,16 @@
 // away. The right signature must work and a stranger's must not. Nothing is sent. Not taken:
 // permits as DAI has them (nonce, expiry, allowed), which are another function.
 
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { decodeAbiParameters, decodeFunctionResult, getAddress, numberToHex } from 'viem/utils';
+import {
+  bytesToHex,
+  decodeAbiParameters,
+  decodeFunctionResult,
+  getAddress,
+  numberToHex,
+} from 'viem/utils';
 import type { TokenAbilities } from '../fund-ways.ts';
 import { gathering } from '../gathering.ts';
 import { mostNameLength } from '../inspection.ts';
@@ -32,6 +38,8 @@ export type Trying = {
   readonly rpc: Rpc;
   readonly deployment: EvmDeployment;
   readonly token: string;
+  /** So many bytes, of which nobody can know any. */
+  readonly random?: (length: number) => Uint8Array;
 };
 
 /** No clock comes so far, and any number type of a token holds it. */
@@ -146,8 +154,17 @@ const permitAbi = parseAbi([
   'function receiveWithAuthorization(address, address, uint256, uint256, uint256, bytes32, uint8, bytes32, bytes32)',
 ]);
 
-function newKey(): PrivateKeyAccount {
-  return privateKeyToAccount(`0x${randomBytes(32).toString('hex')}`);
+function randomHex({ random = randomBytes }: Trying, length: number): Hex {
+  return bytesToHex(random(length));
+}
+
+function newKey(trying: Trying): PrivateKeyAccount {
+  return privateKeyToAccount(randomHex(trying, 32));
+}
+
+/** What an allowance has by chance in one of 2^32 tokens. */
+function newValue(trying: Trying): bigint {
+  return 1n + BigInt(randomHex(trying, 4));
 }
 
 async function partsOf(by: PrivateKeyAccount, typedData: TypedData) {
@@ -176,12 +193,12 @@ type Permit = {
 };
 
 async function authorizationCall(
-  { deployment }: Trying,
+  trying: Trying,
   domain: TokenDomain,
   { from, by, value }: { readonly from: Hex; readonly by: PrivateKeyAccount; value: bigint },
 ): Promise<Hex> {
-  const to = deployment.contract as Hex;
-  const nonce: Hex = `0x${randomBytes(32).toString('hex')}`;
+  const to = trying.deployment.contract as Hex;
+  const nonce = randomHex(trying, 32);
   const values = { value, validBefore: farAhead, nonce };
   const parts = await partsOf(by, authorizationData(domain, from, to, values));
   const args = [from, to, value, 0n, BigInt(farAhead), nonce, ...parts] as const;
@@ -196,14 +213,14 @@ async function takesPermits(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { rpc, token } = trying;
-  const [account, other] = [newKey(), newKey()];
+  const [account, other] = [newKey(trying), newKey(trying)];
   const owner = account.address;
   const [nonce, canLend] = await Promise.all([
     askWord(rpc, token, noncesCall(owner), signal),
     lends(rpc, signal),
   ]);
   if (nonce === null) return false;
-  const permit = { owner, value: BigInt(randomInt(1, 2 ** 32)), nonce };
+  const permit = { owner, value: newValue(trying), nonce };
   const [right, wrong] = await Promise.all(
     [account, other].map((by) => permitCall(trying, domain, { ...permit, by })),
   );
@@ -239,7 +256,7 @@ async function takesAuthorizations(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { rpc, token } = trying;
-  const [account, other] = [newKey(), newKey()];
+  const [account, other] = [newKey(trying), newKey(trying)];
   const from = account.address;
   const triedWith = async (value: bigint, lent: Overrides | null) => {
     const calls = [account, other].map((by) =>
@@ -332,9 +349,9 @@ export async function stillAble(
   funder: string,
   signal: AbortSignal,
 ): Promise<bigint | null> {
-  const account = newKey();
+  const account = newKey(trying);
   const owner = account.address;
-  const value = BigInt(randomInt(1, 2 ** 32));
+  const value = newValue(trying);
   const steps: Hex[] = [callData('DOMAIN_SEPARATOR()')];
   if (permit !== null) {
     const call = await permitCall(trying, permit, { owner, by: account, value, nonce: 0n });

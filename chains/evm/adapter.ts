@@ -7,6 +7,7 @@ import { kitOf } from '../kit/adapter.ts';
 import type { Rpc } from '../rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { look, mustAgree } from './agreement.ts';
+import { atLook } from './at-look.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
 import { shortage, untriedSpend } from './fees.ts';
@@ -23,7 +24,7 @@ import { contractFor, type EvmDeployment, evmContract, evmEscrow } from './plan.
 import { preflight } from './preflight.ts';
 import * as signing from './signing.ts';
 import { spendGas } from './spend-gas.ts';
-import { type EvmAdapterOptions, forget, newWatch, remember } from './watch.ts';
+import { type EvmAdapterOptions, forget, newWatch, remember, type Watch } from './watch.ts';
 
 export type { EvmAdapterOptions } from './watch.ts';
 
@@ -57,6 +58,15 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     forget,
     sending,
   });
+  const asksOf = (of: Watch) => ({
+    lanes: {
+      contracts: contractsOf(deployment),
+      open: openContracts(deployment),
+      contractFor: (funder: string) => contractFor(funder, deployment),
+      read: kit.opened(lanesOf(of.rpc)),
+    },
+    ...kit.asked({ preflight, buildFund, ...shortage }, of),
+  });
   return {
     ...kit.kept,
     family: 'evm',
@@ -66,27 +76,20 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     plan: (terms) => evmEscrow(terms, deployment),
     signing: kit.asked(signing),
     readSigned: (signed) => readSigned(watch, signed),
+    at: (heads) => asksOf({ ...watch, rpc: atLook(node, heads) }),
     deployment,
-    lanes: {
-      contracts: contractsOf(deployment),
-      open: openContracts(deployment),
-      contractFor: (funder) => contractFor(funder, deployment),
-      read: kit.opened(lanesOf(node)),
-    },
     ways: fundWaysOf(watch, kit.opened),
     launches: launchesOf(watch, policy.normal.confirmations, kit.opened),
     hashlocks: hashlocksOf(watch, kit.opened),
     // What asks the nodes: each is told of the watch, and begins once they are checked.
+    ...asksOf(watch),
     ...kit.asked({
       mustAgree,
-      preflight,
       held: ({ rpc }, { token, refund }: EscrowTerms, signal) =>
         balanceAt(rpc, token, refund.address, 'latest', signal),
-      ...shortage,
       spendGas,
       untriedGas: untriedSpend,
       gasRules: rulesUntil,
-      buildFund,
       buildClaim,
       buildRefund,
       buildBatch,

@@ -3,22 +3,15 @@
 import type { BuildInput, SpendInput, WatchedEscrow } from '../adapter.ts';
 import type { Batch, BuiltBatch } from '../batches.ts';
 import { begun, gathering } from '../gathering.ts';
-import {
-  alreadyFunded,
-  batchFails,
-  holdsNothing,
-  mayReveal,
-  mustBeWorth,
-} from '../kit/builders.ts';
+import { alreadyFunded, holdsNothing, mayReveal, mustBeWorth } from '../kit/builders.ts';
 import type { EvmCall, EvmMaterial } from '../material.ts';
-import { amountOf, fewWords, RpcError } from '../rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import { batchCall } from './batch.ts';
 import { evmGasPolicyOf } from './gas-policy.ts';
-import { allowanceOf, gasPrice, text, wordOf } from './node.ts';
+import { tryBatch } from './gas-work.ts';
+import { allowanceOf, gasPrice } from './node.ts';
 import { claimCall, deploymentOf, evmEscrow, fundCalls, refundCall } from './plan.ts';
-import { readRevert } from './reverts.ts';
 import { stateAt } from './state.ts';
 import type { Watch } from './watch.ts';
 
@@ -87,20 +80,12 @@ export async function buildBatch(
   from: string,
   signal: AbortSignal,
 ): Promise<BuiltBatch> {
-  const { chain, rpc, deployment } = watch;
+  const { rpc, deployment } = watch;
   const call = batchCall(batch, deployment);
   const { mostGas } = evmGasPolicyOf(deployment.chainId);
-  const tried = { from, ...call, gas: `0x${mostGas.toString(16)}` };
-  try {
-    const said = await rpc.call('eth_call', [tried, 'latest'], signal, fewWords);
-    const gas = await rpc.call('eth_estimateGas', [tried], signal, fewWords);
-    const settles = Number(wordOf(text(said)));
-    return { material: material(watch, call.to, [call]), settles, gas: amountOf(gas) };
-  } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    const { words } = readRevert(error.data, error.message);
-    throw batchFails(chain, batch, `${words} (tried with ${mostGas} gas)`);
-  }
+  const trial = { rpc, from, mostGas, offer: null };
+  const { settles, gas } = await tryBatch(trial, batch, call, signal);
+  return { material: material(watch, call.to, [call]), settles: Number(settles), gas };
 }
 
 async function mustHold(

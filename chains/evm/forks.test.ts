@@ -4,9 +4,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { Rpc } from '../rpc.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
 import { gasFor, margin } from './fees.ts';
-import { forkPolicyOf, type GasRules, knownBy } from './forks.ts';
+import { forkPolicyOf, type GasRules, knownBy, newForks, rulesUntil } from './forks.ts';
 import { evmChains } from './policy.ts';
 import { startAnvil, type TestChain } from './testing/anvil.ts';
 import { type Answer, hangingNode, lyingNode, type TestNode } from './testing/nodes.ts';
@@ -82,6 +83,34 @@ test('nodes of Prague and of Osaka have the same rules, and cost two questions i
   } finally {
     await osaka.stop();
   }
+});
+
+test('what nodes say is asked for anew in five minutes, and stands in a day for silent ones', async () => {
+  let clock = 0;
+  let isSilent = false;
+  const { node } = adapterOf([await nodeTelling({})]);
+  const ask: Rpc['ask'] = (...how) =>
+    isSilent ? Promise.reject(new Error('silent')) : node.ask(...how);
+  const rpc = { ...node, ask };
+  const forks = newForks(null, () => clock);
+  const watch = { chain: 'evm-dev', chainId: 31_337, rpc, forks, said: new Set<string>() };
+  const rules = () => rulesUntil({ ...watch, log: () => {} }, 0, signal());
+  const heads = () => asked.get('eth_getBlockByNumber');
+  asked.clear();
+  for (const [at, times] of [
+    [0, 1],
+    [299_999, 1],
+    [300_000, 2],
+  ]) {
+    clock = at as number;
+    assert.equal(await rules(), 'prague');
+    assert.equal(heads(), times, `${at}`);
+  }
+  isSilent = true;
+  clock += 86_400_000;
+  assert.equal(await rules(), 'prague');
+  clock += 1;
+  assert.equal(await rules(), 'either');
 });
 
 test('a head of Amsterdam has its rules, whatever else is said', async () => {

@@ -69,14 +69,20 @@ type Known = { readonly amsterdam: boolean; readonly pragueUntil: number | null 
 export type Forks = {
   /** The operator's word: Prague's rules hold until then (Unix seconds). */
   readonly nextForkAt: number | null;
-  /** `at`: milliseconds of `performance.now()`. */
+  /** Milliseconds from some moment on. */
+  readonly clock: () => number;
+  /** `at`: by that clock. */
   known: (Known & { readonly at: number }) | null;
   asking: Promise<void> | null;
   askedAt: number;
 };
 
-export const newForks = (nextForkAt: number | null): Forks => ({
+export const newForks = (
+  nextForkAt: number | null,
+  clock: Forks['clock'] = () => performance.now(),
+): Forks => ({
   nextForkAt,
+  clock,
   known: null,
   asking: null,
   askedAt: Number.NEGATIVE_INFINITY,
@@ -109,9 +115,9 @@ export async function gasRules(
   signal: AbortSignal,
 ): Promise<(until: number) => GasRules> {
   const { forks } = watch;
-  const isFresh = forks.known !== null && performance.now() - forks.known.at < againMs;
-  if (!isFresh && performance.now() - forks.askedAt >= failedAgainMs) {
-    forks.askedAt = performance.now();
+  const isFresh = forks.known !== null && forks.clock() - forks.known.at < againMs;
+  if (!isFresh && forks.clock() - forks.askedAt >= failedAgainMs) {
+    forks.askedAt = forks.clock();
     forks.asking ??= askAll(watch).finally(() => {
       forks.asking = null;
     });
@@ -119,7 +125,7 @@ export async function gasRules(
   if (!isFresh && forks.asking !== null) await untilAborted(forks.asking, signal);
   signal.throwIfAborted();
   const { known } = forks;
-  if (known === null || performance.now() - known.at > staleMs) return () => 'either';
+  if (known === null || forks.clock() - known.at > staleMs) return () => 'either';
   if (known.amsterdam) return () => 'amsterdam';
   const { pragueUntil } = known;
   return (until) => (pragueUntil !== null && until <= pragueUntil ? 'prague' : 'either');
@@ -158,7 +164,7 @@ async function askAll(watch: Watch): Promise<void> {
   if (!known.amsterdam && known.pragueUntil === null) {
     once(watch, 'fork_unknown', { chain, why: 'its nodes do not tell: the dearer gas is asked' });
   }
-  forks.known = { ...known, at: performance.now() };
+  forks.known = { ...known, at: forks.clock() };
 }
 
 /** Exported for its test. */

@@ -13,7 +13,6 @@ import {
   aboveLimit,
   areThese,
   asFarAsTried,
-  isBatch,
   mustBeOf,
   partsOf,
   presentMultiple,
@@ -198,7 +197,7 @@ type Moving = Exclude<GasWork, { readonly verb: 'void' }>;
 
 function kindOf(work: Moving): Parameters<typeof dearestGas>[1] {
   if (work.verb === 'fund') return 'authorized';
-  if (isBatch(work)) return 'token';
+  if (work.verb === 'batch') return 'token';
   return work.terms.token === null ? 'native' : 'token';
 }
 

@@ -2,33 +2,27 @@
 // in the contract, a funding of one by its funder's signature, or nothing to itself. Tried on the
 // best block before it is signed.
 
-import { encodeFunctionData, toFunctionSelector } from 'viem/utils';
+import { getAbiItem, toFunctionSelector } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { Batch } from '../batches.ts';
 import type { Revert } from '../escrows/reverts.ts';
 import type { GasWork } from '../gas-account.ts';
-import {
-  type Batch,
-  batchFails,
-  batchIncomplete,
-  isBatch,
-  mustOpenAll,
-  partsOf,
-  unseenMargin,
-} from '../gas-work.ts';
+import { batchIncomplete, mustOpenAll, unseenMargin } from '../gas-work.ts';
+import { batchFails } from '../kit/builders.ts';
 import type { EvmCall } from '../material.ts';
 import { type Rpc, RpcError } from '../rpc.ts';
 import { wouldFail } from '../would-fail.ts';
-import { claimManyCall, refundManyCall } from './batch.ts';
+import { batchCall } from './batch.ts';
+import { isCallFailure } from './checks/ask.ts';
 import type { Offer } from './gas-fees.ts';
 import { lentOpen } from './lane-word.ts';
 import { balanceAt, headBlock, refused } from './node.ts';
 import {
   claimCall,
-  contractEscrow,
   deploymentOf,
   type EvmDeployment,
   evmEscrow,
@@ -38,7 +32,7 @@ import {
 import { readRevert } from './reverts.ts';
 import { lends, type Overrides } from './simulate.ts';
 import { mustBeOpen, nothingThere } from './state.ts';
-import { parseSignature } from './ways.ts';
+import { authorizationCall, signedCall } from './ways.ts';
 
 /** What is tried: by whom, at which fees, and how much gas it may take. */
 export type Trial = {
@@ -59,12 +53,11 @@ export function callOf(work: GasWork, own: string, deployment: EvmDeployment): E
       return claimCall(work.terms, deployment, work.secret);
     case 'refund':
       return refundCall(work.terms, deployment);
-    case 'claimMany':
-      return claimManyCall(work.claims, deployment);
-    case 'refundMany':
-      return refundManyCall(work.refunds, deployment);
+    case 'batch':
+      return batchCall(work.batch, deployment);
     case 'fund':
-      return authorizedFunding(work.terms, deployment, work.signature);
+      mustBeGood(work.terms, deployment);
+      return signedCall(authorizationCall(work.terms, deployment), work.signature);
     case 'void':
       return { to: own, data: '0x', value: '0x0' };
   }
@@ -80,7 +73,7 @@ export async function gasOf(trial: Trial, work: GasWork, signal: AbortSignal): P
     return withMargin(await estimate(trial, callOf(work, from, deployment), null, signal), trial);
   }
   mustOpenAll(work);
-  if (isBatch(work)) return gasOfBatch(trial, work, signal);
+  if (work.verb === 'batch') return gasOfBatch(trial, work.batch, signal);
   const { terms } = work;
   if (work.verb === 'fund') {
     return gasOfFunding(trial, terms, callOf(work, from, deployment), signal);
@@ -101,20 +94,32 @@ export async function gasOf(trial: Trial, work: GasWork, signal: AbortSignal): P
 }
 
 /** One that would leave any of its escrows is not signed: whoever is left has to go alone. */
-async function gasOfBatch(trial: Trial, work: Batch, signal: AbortSignal): Promise<bigint> {
-  const { rpc, deployment, from, mostGas } = trial;
-  const { length: legs } = partsOf(work);
-  const { to, data } = callOf(work, from, deployment);
+async function gasOfBatch(trial: Trial, batch: Batch, signal: AbortSignal): Promise<bigint> {
+  const call = batchCall(batch, trial.deployment);
+  const { settles, gas } = await tryBatch(trial, batch, call, signal);
+  const { length: legs } = batch.legs;
+  if (settles !== BigInt(legs)) throw batchIncomplete(trial.rpc.chain, settles, legs);
+  return withMargin(gas, trial);
+}
+
+/** How many it would settle, by which gas. Throws `payout_would_fail`. */
+export async function tryBatch(
+  trial: Pick<Trial, 'rpc' | 'from' | 'mostGas' | 'offer'>,
+  batch: Batch,
+  { to, data }: EvmCall,
+  signal: AbortSignal,
+): Promise<{ settles: bigint; gas: bigint }> {
+  const { rpc, from, mostGas } = trial;
   try {
     const call = { from, to, data, gas: hex(mostGas) };
     const answer = await rpc.call('eth_call', [call, 'latest'], signal, mostAnswer);
-    const settled = /^0x[0-9a-f]{64}$/i.test(`${answer}`) ? BigInt(`${answer}`) : 0n;
-    if (settled !== BigInt(legs)) throw batchIncomplete(rpc.chain, settled, legs);
-    return withMargin(await estimate(trial, { to, data, value: '0x0' }, null, signal), trial);
+    const settles = /^0x[0-9a-f]{64}$/i.test(`${answer}`) ? BigInt(`${answer}`) : 0n;
+    return { settles, gas: await estimate(trial, { to, data, value: '0x0' }, null, signal) };
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    if (!isRevert(error) && !isTooLong(error)) throw refused(rpc, 'eth_call', error);
-    throw batchFails(rpc.chain, legs, readRevert(error.data, error.message).words);
+    if (!isCallFailure(error) && !isTooLong(error)) throw refused(rpc, 'eth_call', error);
+    const { words } = readRevert(error.data, error.message);
+    throw batchFails(rpc.chain, batch, `${words} (tried with ${mostGas} gas)`);
   }
 }
 
@@ -130,7 +135,7 @@ async function gasOfFunding(
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     if (isTooLong(error)) throw fundingFails(terms, 'it answers too much');
-    if (!isRevert(error)) throw refused(trial.rpc, 'eth_estimateGas', error);
+    if (!isCallFailure(error)) throw refused(trial.rpc, 'eth_estimateGas', error);
     const { name, words } = readRevert(error.data, error.message);
     if (name === 'SignerIsNotRefund') throw signedByOther(terms);
     throw fundingFails(terms, `${words} (tried with ${trial.mostGas} gas)`);
@@ -146,26 +151,10 @@ function signedByOther({ chain, refund: { address } }: EscrowTerms): ParleyError
   return new ParleyError('bad_signature', sentence, { chain, signer: address });
 }
 
-const byAuthorization = escrowsAbi.find(
-  (item) => item.type === 'function' && item.name === 'fundWithAuthorization',
-) as Extract<(typeof escrowsAbi)[number], { name: 'fundWithAuthorization' }>;
 /** How calldata begins that funds by the funder's signature. */
-export const fundedBySignature = toFunctionSelector(byAuthorization);
-
-/** Throws `bad_signature` for what is no signature of a key. */
-function authorizedFunding(
-  terms: EscrowTerms,
-  deployment: EvmDeployment,
-  signature: string,
-): EvmCall {
-  mustBeGood(terms, deployment);
-  const { terms: told, lane, counter } = contractEscrow(terms);
-  const { v, r, s } = parseSignature(signature);
-  const args = [told, lane, counter, v, r, s] as const;
-  const functionName = 'fundWithAuthorization';
-  const data = encodeFunctionData({ abi: escrowsAbi, functionName, args });
-  return { to: deploymentOf({ deployment }, terms).contract, data, value: '0x0' };
-}
+export const fundedBySignature = toFunctionSelector(
+  getAbiItem({ abi: escrowsAbi, name: 'fundWithAuthorization' }),
+);
 
 /** Room for state that another block changes. */
 function withMargin(gas: bigint, { mostGas }: Trial): bigint {
@@ -249,7 +238,7 @@ async function gasUnseen(
     return smaller(gas * unseenMargin, mostGas);
   } catch (error) {
     // Some nodes lend to eth_call alone.
-    if (error instanceof RpcError && (!isRevert(error) || isUnlent(error))) return untried();
+    if (error instanceof RpcError && (!isCallFailure(error) || isUnlent(error))) return untried();
     throw error;
   }
 }
@@ -272,13 +261,6 @@ function isTooLong({ message }: RpcError): boolean {
   return /an answer of more than/.test(message);
 }
 
-function isRevert({ data, message }: RpcError): boolean {
-  return (
-    data !== null ||
-    /revert|invalid opcode|out of gas|outofgas|gas required|exceeds allowance/i.test(message)
-  );
-}
-
 function refusal(
   { rpc, mostGas }: Trial,
   verb: 'claim' | 'refund',
@@ -289,7 +271,7 @@ function refusal(
   if (isTooLong(error)) {
     return wouldFail(terms, 'wei', 'payout', terms[payeeOf(verb)].address, 'it answers too much');
   }
-  if (!isRevert(error)) return refused(rpc, 'eth_estimateGas', error);
+  if (!isCallFailure(error)) return refused(rpc, 'eth_estimateGas', error);
   const { name, words } = readRevert(error.data, error.message);
   // Settled since it was looked at.
   if (name === notOpen) return nothingThere(terms, escrow, words);

@@ -5,13 +5,14 @@ import { decodeFunctionResult } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import type { Lanes } from '../adapter.ts';
 import { laneIn, lanesData } from '../escrows/lanes.ts';
+import { gathering } from '../gathering.ts';
 import type { Rpc } from '../rpc.ts';
 import { asked } from './node.ts';
 
 export function lanesOf(rpc: Rpc): Lanes['read'] {
   return ({ contract, funder }, numbers, signal) => {
     const call = [{ to: contract, data: lanesData(funder as Hex, numbers) }, 'latest'];
-    return asked(rpc, 'eth_call', call, signal, (answer) => {
+    return asked(gathering(rpc, signal), 'eth_call', call, signal, (answer) => {
       const shown = { abi: escrowsAbi, functionName: 'lanesOf', data: answer as Hex } as const;
       const words = decodeFunctionResult(shown);
       if (words.length !== numbers.length) throw new Error(`${words.length} words`);

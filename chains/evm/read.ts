@@ -20,6 +20,7 @@ import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.t
 import type { Look, WatchedEscrow } from '../adapter.ts';
 import { begun, gathering } from '../gathering.ts';
 import { once } from '../sources.ts';
+import { atLook } from './at-look.ts';
 import { changeOf, confirmed } from './change.ts';
 import { type At, type Block, balanceAt, blockAt, headBlock } from './node.ts';
 import { deploymentOf } from './plan.ts';
@@ -49,9 +50,10 @@ export async function look(
   escrows: readonly WatchedEscrow[],
   signal: AbortSignal,
 ): Promise<Look> {
-  const together: Watch = { ...watch, rpc: gathering(watch.rpc, signal) };
   for (let tries = 1; ; tries += 1) {
-    const head = await headBlock(together.rpc, signal);
+    const head = await headBlock(gathering(watch.rpc, signal), signal);
+    const heads = { height: head.number, hash: head.hash, clock: head.timestamp };
+    const together: Watch = { ...watch, rpc: gathering(atLook(watch.rpc, heads), signal) };
     try {
       const facts = await Promise.all(
         escrows.map(async (each) => {
@@ -60,7 +62,6 @@ export async function look(
           return shown;
         }),
       );
-      const heads = { height: head.number, hash: head.hash, clock: head.timestamp };
       return { heads, facts };
     } catch (error) {
       if (!mayBeOfReorganisation(error) || tries === mostTries) throw error;

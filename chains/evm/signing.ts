@@ -4,6 +4,7 @@ import { parseAbi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import type { EvmCall } from '../material.ts';
 import { fewMiB, type Rpc, RpcError } from '../rpc.ts';
+import { isCallFailure } from './checks/ask.ts';
 import { refused, text, wordOf } from './node.ts';
 import { readRevert } from './reverts.ts';
 import type { Watch } from './watch.ts';
@@ -46,7 +47,7 @@ async function wordAt(
     return answer === '0x' ? null : wordOf(text(answer));
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    if (isRevert(error)) return null;
+    if (isCallFailure(error)) return null;
     throw refused(rpc, 'eth_call', error);
   }
 }
@@ -62,12 +63,7 @@ export async function trial(
     return null;
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    if (isRevert(error)) return readRevert(error.data, error.message).words;
+    if (isCallFailure(error)) return readRevert(error.data, error.message).words;
     throw refused(rpc, 'eth_call', error);
   }
-}
-
-/** Some nodes say it in words alone. */
-function isRevert({ data, code, message }: RpcError): boolean {
-  return data !== null || code === 3 || /revert/i.test(message);
 }

@@ -143,12 +143,6 @@ export function authorizationAlternative(
   const { token, amount, fundBefore } = terms;
   if (token === null || authorization === null || fundBefore === undefined) return null;
   const { contract } = deploymentOf({ deployment }, terms);
-  const { terms: told, lane, counter } = contractEscrow(terms);
-  const data = encodeFunctionData({
-    abi: escrowsAbi,
-    functionName: 'fundWithAuthorization',
-    args: [told, lane, counter, 0, zeroWord, zeroWord],
-  });
   const from = parseEvmAddress(terms.refund.address);
   const nonce = idOfEscrow(evmEscrow(terms, deployment).address);
   const values = { value: amount, validBefore: fundBefore, nonce };
@@ -156,9 +150,20 @@ export function authorizationAlternative(
     way: 'authorization',
     from: null,
     typedData: authorizationData(authorization, from, contract, values),
-    call: beforeSignature(contract, data),
+    call: authorizationCall(terms, deployment),
     relay: false,
   };
+}
+
+export function authorizationCall(terms: EscrowTerms, deployment: EvmDeployment): SignedCall {
+  const { contract } = deploymentOf({ deployment }, terms);
+  const { terms: told, lane, counter } = contractEscrow(terms);
+  const data = encodeFunctionData({
+    abi: escrowsAbi,
+    functionName: 'fundWithAuthorization',
+    args: [told, lane, counter, 0, zeroWord, zeroWord],
+  });
+  return beforeSignature(contract, data);
 }
 
 const zeroWord: Hex = `0x${'0'.repeat(64)}`;

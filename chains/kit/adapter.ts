@@ -39,7 +39,7 @@ export type Parts<Node extends Client, Watch> = Pick<ChainAdapter, 'policy'> & {
   readonly sending: Sending<Node, NoInfer<Watch>>;
 };
 
-/** `asked`: members that ask nodes, each told of `watch` and begun when the nodes are checked. */
+/** `asked`: members that ask nodes, each told of a watch and begun when the nodes are checked. */
 export function kitOf<
   Node extends Client,
   Watch extends Pick<Watching, 'chain' | 'owed' | 'closed'>,
@@ -58,8 +58,8 @@ export function kitOf<
   };
   return {
     opened,
-    asked: <Members extends object>(members: Works<Watch, Members>): Told<Members> =>
-      told(watch, opened, members),
+    asked: <Members extends object>(members: Works<Watch, Members>, of = watch): Told<Members> =>
+      told(of, opened, members),
     kept: {
       chain,
       policy,

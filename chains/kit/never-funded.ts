@@ -30,11 +30,11 @@ export function lookOfAll<Node extends Client, Watch extends Said>(
 ): typeof look {
   return async (watch, escrows, signal) => {
     const shown = await look(watch, escrows, signal);
-    const until = AbortSignal.any([signal, AbortSignal.timeout(askingMs)]);
     const known = shown.facts.map(async (facts, at) => {
       const isOpen = isUnknown(facts) && (facts.funded ?? facts.claimed ?? facts.refunded) === null;
       const escrow = escrows[at];
       if (!isOpen || escrow === undefined) return facts;
+      const until = AbortSignal.any([signal, AbortSignal.timeout(askingMs)]);
       return (await wasNever(watch, asking, escrow, until)) ? neverFunded(facts) : facts;
     });
     return { ...shown, facts: await Promise.all(known) };

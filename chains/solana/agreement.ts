@@ -2,6 +2,7 @@
 // by a finalized block and a funding, and the chain's clock with the wall's.
 
 import type { WatchedEscrow } from '../adapter.ts';
+import { gathering } from '../gathering.ts';
 import * as kit from '../kit/agreement.ts';
 import type { Rpc } from '../rpc.ts';
 import { disagree } from '../sources.ts';
@@ -30,7 +31,7 @@ const compared: kit.Compared<Watch, Rpc> = {
 
 /** The chain's clock must be near the wall's: all timelocks are in the chain's time. */
 async function mustAgreeOnTime(watch: Watch, signal: AbortSignal): Promise<void> {
-  const clock = await chainClock(watch.rpc, signal);
+  const clock = await chainClock(gathering(watch.rpc, signal), signal);
   const ahead = clock - watch.now();
   const most = watch.mostDriftSeconds;
   if (Math.abs(ahead) <= most) return;

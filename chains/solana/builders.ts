@@ -4,10 +4,11 @@ import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { BuildInput, SpendInput } from '../adapter.ts';
+import { begun, gathering } from '../gathering.ts';
 import { alreadyFunded, holdsNothing, mayReveal } from '../kit/builders.ts';
 import type { SolanaMaterial } from '../material.ts';
 import { mustAgree } from './agreement.ts';
-import { fundCosts, settlePurse } from './fees.ts';
+import { depositOf, fundCosts, settlePurse } from './fees.ts';
 import { accountsAt, latestBlockhash, recentPrices, simulate } from './node.ts';
 import { payerOf, solanaEscrow, solanaTransaction, unitLimits, type Wanted } from './plan.ts';
 import { tokenProgramOf } from './preflight.ts';
@@ -25,8 +26,13 @@ export async function buildFund(
   signal: AbortSignal,
 ): Promise<SolanaMaterial> {
   const { address } = solanaEscrow(escrow.terms, watch.deployment);
-  await mustAgree(watch, escrow, signal);
-  const { state, clock } = await stateOf(watch, escrow, 'confirmed', signal);
+  // All of it at one moment, and told in this order.
+  const together = { ...watch, rpc: gathering(watch.rpc, signal) };
+  const agreeing = begun(mustAgree(watch, escrow, signal));
+  const showing = begun(stateOf(together, escrow, 'confirmed', signal));
+  const building = begun(material(watch, escrow.terms, { verb: 'fund' }, signal));
+  await agreeing;
+  const { state, clock } = await showing;
   const { timelock } = escrow.terms;
   if (state === null && timelock < clock + timelockLeastSeconds) {
     throw new ParleyError(
@@ -37,7 +43,7 @@ export async function buildFund(
     );
   }
   if (state !== null) throw alreadyFunded(address);
-  return material(watch, escrow.terms, { verb: 'fund' }, signal);
+  return building;
 }
 
 export async function buildClaim(
@@ -98,24 +104,29 @@ export async function isPlain(
 }
 
 async function material(
-  watch: Watch,
+  asked: Watch,
   terms: EscrowTerms,
   wanted: Wanted,
   signal: AbortSignal,
 ): Promise<SolanaMaterial> {
+  const watch = { ...asked, rpc: gathering(asked.rpc, signal) };
   const { rpc, chain, deployment } = watch;
   const { address: escrow } = solanaEscrow(terms, deployment);
-  const tokenProgram = await tokenProgramOf(watch, terms, signal);
-  const prices = await recentPrices(rpc, [deployment.program, escrow], signal);
+  const [tokenProgram, prices, latest, deposit] = await Promise.all([
+    tokenProgramOf(watch, terms, signal),
+    recentPrices(rpc, [deployment.program, escrow], signal),
+    latestBlockhash(rpc, 'confirmed', signal),
+    depositOf(watch, terms, signal),
+  ]);
+  const { blockhash, lastValidBlockHeight } = latest;
   const usual = usualPrice(terms, prices);
   const unitPrice = await affordable(watch, terms, wanted, usual, signal);
-  const { blockhash, lastValidBlockHeight } = await latestBlockhash(rpc, 'confirmed', signal);
   const circumstances = { tokenProgram, blockhash, unitPrice };
   const transaction = solanaTransaction(terms, deployment, wanted, circumstances);
   const sign = { chain, family: 'solana', sign: 'solana-tx' } as const;
   const made = { ...sign, transaction, lastValidBlockHeight, escrow };
   if (wanted.verb !== 'fund') return made;
-  return { ...made, costs: await fundCosts(watch, terms, unitPrice, signal) };
+  return { ...made, costs: fundCosts(terms, unitPrice, deposit) };
 }
 
 /** Others can bid the price up: it must not be what keeps a poor wallet from its money. */

@@ -4,12 +4,13 @@
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Warning } from '../adapter.ts';
+import { gathering } from '../gathering.ts';
 import { owedWords, shortages } from '../kit/shortage.ts';
 import type { FundCosts } from '../material.ts';
 import { accountsAt, rentFor } from './node.ts';
-import { tokenProgramOf } from './preflight.ts';
+import { underMint } from './preflight.ts';
 import { feeOf, signatureLamports } from './prices.ts';
-import { associatedTokenAccount } from './programs.ts';
+import { associatedTokenAccount, type TokenProgram } from './programs.ts';
 import type { Watch } from './watch.ts';
 
 /** For speed, and for what changes until it is sent: only warnings count it. */
@@ -22,40 +23,49 @@ export type Purse = { readonly need: bigint; readonly has: bigint };
 /** For a claim or refund that pays `wallet`, making its token account where there is none. */
 export async function settlePurse(
   watch: Watch,
-  terms: EscrowTerms,
+  { token }: EscrowTerms,
   wallet: string,
   payer: string,
   signal: AbortSignal,
 ): Promise<Purse> {
-  const program = await tokenProgramOf(watch, terms, signal);
-  const { token } = terms;
-  const isToken = token !== null && program !== null;
-  const holding = isToken ? [associatedTokenAccount(wallet, token, program)] : [];
-  const { accounts } = await accountsAt(watch.rpc, [payer, ...holding], 'confirmed', signal);
+  const rpc = gathering(watch.rpc, signal);
+  const holding = (program: TokenProgram) =>
+    token === null ? [] : [associatedTokenAccount(wallet, token, program)];
+  const [{ accounts }, least, vault] = await Promise.all([
+    token === null
+      ? accountsAt(rpc, [payer], 'confirmed', signal)
+      : underMint({ ...watch, rpc }, token, (of) => [payer, ...holding(of)], signal),
+    rentFor(rpc, 0, signal),
+    rentFor(rpc, vaultBytes, signal),
+  ]);
+  const makesOne = token !== null && (accounts[1]?.data.length ?? 0) === 0;
   // A fee must not leave an account with less than its rent.
-  const rents = [await rentFor(watch.rpc, 0, signal)];
-  if (isToken && (accounts[1]?.data.length ?? 0) === 0) {
-    rents.push(await rentFor(watch.rpc, vaultBytes, signal));
-  }
-  const need = rents.reduce((sum, each) => sum + each, signatureLamports);
+  const need = signatureLamports + least + (makesOne ? vault : 0n);
   return { need, has: BigInt(Math.floor(accounts[0]?.lamports ?? 0)) };
 }
 
+type Deposit = { readonly deposit: bigint; readonly kept: bigint };
+
 /** Rents that a funding pays, and what of them stays from a claim until the timelock. */
-async function depositOf({ rpc }: Watch, { token }: EscrowTerms, signal: AbortSignal) {
+export async function depositOf(
+  watch: Pick<Watch, 'rpc'>,
+  { token }: EscrowTerms,
+  signal: AbortSignal,
+): Promise<Deposit> {
+  const rpc = gathering(watch.rpc, signal);
   const sizes = token === null ? [stateBytes] : [stateBytes, vaultBytes];
-  const rents = await Promise.all(sizes.map((bytes) => rentFor(rpc, bytes, signal)));
-  const deposit = rents.reduce((sum, each) => sum + each, 0n);
-  return { deposit, kept: await rentFor(rpc, tombstoneBytes, signal) };
+  const [kept, ...rents] = await Promise.all([
+    rentFor(rpc, tombstoneBytes, signal),
+    ...sizes.map((bytes) => rentFor(rpc, bytes, signal)),
+  ]);
+  return { deposit: rents.reduce((sum, each) => sum + each, 0n), kept };
 }
 
-export async function fundCosts(
-  watch: Watch,
+export function fundCosts(
   terms: EscrowTerms,
   unitPrice: bigint,
-  signal: AbortSignal,
-): Promise<FundCosts> {
-  const { deposit, kept } = await depositOf(watch, terms, signal);
+  { deposit, kept }: Deposit,
+): FundCosts {
   return {
     depositLamports: deposit.toString(),
     returnedLamports: (deposit - kept).toString(),
@@ -93,17 +103,22 @@ const counted = shortages<Watch>({
   code: 'fee_poor',
   spared: sparedLamports,
   owed: async (watch, owed, payer, signal) => {
-    // The payer's own rent is in each of the parts, and is needed once.
-    const own = await rentFor(watch.rpc, 0, signal);
-    const { accounts } = await accountsAt(watch.rpc, [payer], 'confirmed', signal);
-    const has = BigInt(Math.floor(accounts[0]?.lamports ?? 0));
-    let need = own;
+    const rpc = gathering(watch.rpc, signal);
     // The first claim of a token makes the account that the next ones pay into.
     const alike = Map.groupBy(owed.claims, ({ token, payout }) => `${token} ${payout.address}`);
-    for (const [first, ...more] of alike.values()) {
-      if (first === undefined) continue;
-      const purse = await settlePurse(watch, first, first.payout.address, payer, signal);
-      need += purse.need - own + BigInt(more.length) * signatureLamports;
+    const [own, { accounts }, ...purses] = await Promise.all([
+      rentFor(rpc, 0, signal),
+      accountsAt(rpc, [payer], 'confirmed', signal),
+      ...[...alike.values()].map(async ([first, ...more]) => ({
+        purse: first && (await settlePurse(watch, first, first.payout.address, payer, signal)),
+        more: BigInt(more.length),
+      })),
+    ]);
+    const has = BigInt(Math.floor(accounts[0]?.lamports ?? 0));
+    let need = own;
+    for (const { purse, more } of purses) {
+      // The payer's own rent is in each of the parts, and is needed once.
+      need += (purse?.need ?? own) - own + more * signatureLamports;
     }
     for (const terms of owed.fundings) {
       const purse = await fundPurse(watch, terms, signal);

@@ -7,45 +7,57 @@ import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { About } from '../adapter.ts';
+import { begun, gathering } from '../gathering.ts';
 import { wouldFail } from '../would-fail.ts';
-import { type Account, accountsAt, rentFor, simulate } from './node.ts';
+import { type Account, accountsAt, chainClock, rentFor, simulate } from './node.ts';
 import { solanaEscrow, solanaTransaction, vaultAddress } from './plan.ts';
 import { leastAmount } from './prices.ts';
-import { associatedTokenAccount, systemProgram, type TokenProgram } from './programs.ts';
+import {
+  associatedTokenAccount,
+  systemProgram,
+  type TokenProgram,
+  tokenPrograms,
+} from './programs.ts';
 import { isGuarded, readHolding, readMint } from './tokens.ts';
 import { feeLamports, reasonOf, simulated, trialLamports, tryFundAndClaim } from './trial.ts';
 import type { Watch } from './watch.ts';
 
 const stateBytes = layout.constants.stateBytes;
 
-/** Throws `payout_would_fail` or `funding_would_fail`, with the reason and the numbers. */
+/**
+ * Throws `payout_would_fail` or `funding_would_fail`, with the reason and the numbers. What is
+ * there is asked for in one exchange, and the trials are in another.
+ */
 export async function preflight(
-  watch: Watch,
+  asked: Watch,
   terms: EscrowTerms,
   about: About,
   signal: AbortSignal,
 ): Promise<void> {
+  const watch = { ...asked, rpc: gathering(asked.rpc, signal) };
   solanaEscrow(terms, watch.deployment);
-  const owner = await tokenProgramOf(watch, terms, signal).catch((error: unknown) => {
-    if (!(error instanceof ParleyError) || error.code !== 'bad_asset') throw error;
-    throw wouldFail(terms, native, about, null, error.message);
-  });
-  if (about === 'claim') return checkClaim(watch, terms, owner, signal);
-  if (owner === null) await mustBeWorth(watch, terms, about, signal);
-  const hasFunds =
-    owner === null
-      ? await checkWallets(watch, terms, signal)
-      : await checkHoldings(watch, terms, owner, about, signal);
+  if (about === 'claim') return checkClaim(watch, terms, signal);
+  const clock = begun(chainClock(watch.rpc, signal));
+  const worth = terms.token === null ? begun(mustBeWorth(watch, terms, about, signal)) : null;
+  const checking = begun(
+    terms.token === null
+      ? checkWallets(watch, terms, signal)
+      : checkHoldings(watch, terms, about, signal),
+  );
+  await worth;
+  const { program, hasFunds } = await checking;
   if (!hasFunds) {
     watch.log('funder_short', { chain: watch.chain, funder: terms.refund.address });
     return;
   }
+  const tried = begun(tryFundAndClaim(watch, terms, { program, clock: await clock }, signal));
   if (about === 'funding') {
-    const funding = solanaTransaction(terms, watch.deployment, { verb: 'fund' }, simulated(owner));
+    const wanted = { verb: 'fund' } as const;
+    const funding = solanaTransaction(terms, watch.deployment, wanted, simulated(program));
     const trial = await simulate(watch.rpc, funding, signal);
     if (trial !== null) throw wouldFail(terms, native, 'funding', null, reasonOf(watch, trial));
   }
-  const trial = await tryFundAndClaim(watch, terms, owner, signal);
+  const trial = await tried;
   if (trial !== null) throw wouldFail(terms, native, 'payout', null, reasonOf(watch, trial));
 }
 
@@ -62,6 +74,37 @@ async function mustBeWorth(
   throw wouldFail(terms, native, about, null, why);
 }
 
+type Under<Program> = {
+  readonly program: Program;
+  readonly accounts: readonly (Account | null)[];
+};
+
+/**
+ * The program of a mint, and accounts whose addresses follow from it: asked for together, under
+ * each program that it may be. Throws `bad_asset` for a mint that is refused.
+ */
+export async function underMint(
+  watch: Pick<Watch, 'rpc' | 'chain'>,
+  token: string,
+  addressesOf: (program: TokenProgram) => readonly string[],
+  signal: AbortSignal,
+): Promise<Under<TokenProgram>> {
+  const all = tokenPrograms.map(addressesOf);
+  const addresses = [token, ...all.flat()];
+  const { accounts } = await accountsAt(watch.rpc, addresses, 'confirmed', signal);
+  const [account = null, ...rest] = accounts;
+  const mint = readMint(account);
+  if (typeof mint !== 'string') {
+    const count = rest.length / all.length;
+    const from = count * tokenPrograms.indexOf(mint.program);
+    return { program: mint.program, accounts: rest.slice(from, from + count) };
+  }
+  throw new ParleyError('bad_asset', `${token} on ${watch.chain} cannot be swapped: ${mint}`, {
+    chain: watch.chain,
+    token,
+  });
+}
+
 /** The program of the terms' mint; null for SOL. Throws `bad_asset` for a mint that is refused. */
 export async function tokenProgramOf(
   watch: Pick<Watch, 'rpc' | 'chain'>,
@@ -69,34 +112,36 @@ export async function tokenProgramOf(
   signal: AbortSignal,
 ): Promise<TokenProgram | null> {
   if (token === null) return null;
-  const { accounts } = await accountsAt(watch.rpc, [token], 'confirmed', signal);
-  const mint = readMint(accounts[0] ?? null);
-  if (typeof mint !== 'string') return mint.program;
-  throw new ParleyError('bad_asset', `${token} on ${watch.chain} cannot be swapped: ${mint}`, {
-    chain: watch.chain,
-    token,
-  });
+  return (await underMint(watch, token, () => [], signal)).program;
+}
+
+/** A refused mint is no fault of who asks: nothing paid with it would arrive. */
+function refusedMint(terms: EscrowTerms, about: About) {
+  return (error: unknown): never => {
+    if (!(error instanceof ParleyError) || error.code !== 'bad_asset') throw error;
+    throw wouldFail(terms, native, about, null, error.message);
+  };
 }
 
 /**
  * Of a funded escrow: the payout can take the amount, and tokens can leave the vault. No trial,
  * which would depend on what the funder has and allows.
  */
-async function checkClaim(
-  watch: Watch,
-  terms: EscrowTerms,
-  program: TokenProgram | null,
-  signal: AbortSignal,
-): Promise<void> {
+async function checkClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {
   const { payout, token } = terms;
-  if (token === null || program === null) {
+  if (token === null) {
+    const least = begun(rentFor(watch.rpc, 0, signal));
     const { accounts } = await accountsAt(watch.rpc, [payout.address], 'confirmed', signal);
-    return checkWallet(watch, terms, payout.address, accounts[0] ?? null, signal);
+    return checkWallet(terms, payout.address, accounts[0] ?? null, await least);
   }
   const { address: escrow } = solanaEscrow(terms, watch.deployment);
-  const vault = vaultAddress(escrow, program);
-  const holding = associatedTokenAccount(payout.address, token, program);
-  const { accounts } = await accountsAt(watch.rpc, [holding, vault], 'confirmed', signal);
+  const addressesOf = (program: TokenProgram): [string, string] => [
+    associatedTokenAccount(payout.address, token, program),
+    vaultAddress(escrow, program),
+  ];
+  const asking = underMint(watch, token, addressesOf, signal);
+  const { program, accounts } = await asking.catch(refusedMint(terms, 'claim'));
+  const [holding, vault] = addressesOf(program);
   const expected = { mint: token, program };
   const taking = readHolding(accounts[0] ?? null, { ...expected, owner: payout.address });
   if (typeof taking === 'string') {
@@ -108,57 +153,53 @@ async function checkClaim(
   throw wouldFail(terms, native, 'payout', null, `the vault ${vault}: ${giving}`);
 }
 
-async function checkWallet(
-  watch: Watch,
-  terms: EscrowTerms,
-  to: string,
-  account: Account | null,
-  signal: AbortSignal,
-): Promise<void> {
+function checkWallet(terms: EscrowTerms, to: string, account: Account | null, least: bigint): void {
   if (account?.executable) throw wouldFail(terms, native, 'payout', to, 'it is a program');
-  if (account !== null) return;
-  const least = await rentFor(watch.rpc, 0, signal);
-  if (terms.amount >= least) return;
+  if (account !== null || terms.amount >= least) return;
   const why = `an account that holds nothing yet takes at least ${least} lamports`;
   throw wouldFail(terms, native, 'payout', to, why);
 }
 
-/** SOL: both wallets can take the amount. Returns whether the funder has it. */
+/** `hasFunds`: whether the funder has the amount, and the rents. */
+type Checked = { readonly program: TokenProgram | null; readonly hasFunds: boolean };
+
+/** SOL: both wallets can take the amount. */
 async function checkWallets(
   watch: Watch,
   terms: EscrowTerms,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<Checked> {
   const { payout, refund, amount } = terms;
   const addresses = [payout.address, refund.address];
-  const { accounts } = await accountsAt(watch.rpc, addresses, 'confirmed', signal);
+  const [{ accounts }, least, rent] = await Promise.all([
+    accountsAt(watch.rpc, addresses, 'confirmed', signal),
+    rentFor(watch.rpc, 0, signal),
+    rentFor(watch.rpc, stateBytes, signal),
+  ]);
   for (const [at, to] of addresses.entries()) {
-    await checkWallet(watch, terms, to, accounts[at] ?? null, signal);
+    checkWallet(terms, to, accounts[at] ?? null, least);
   }
-  const least = await rentFor(watch.rpc, 0, signal);
-  const rent = await rentFor(watch.rpc, stateBytes, signal);
-  const funder = accounts[1] ?? null;
-  return BigInt(Math.floor(funder?.lamports ?? 0)) >= amount + rent + least + feeLamports;
+  const has = BigInt(Math.floor(accounts[1]?.lamports ?? 0));
+  return { program: null, hasFunds: has >= amount + rent + least + feeLamports };
 }
 
-/** Tokens: both can take them. Returns whether the funder has them, and the rents. */
+/** Tokens: both can take them. */
 async function checkHoldings(
   watch: Watch,
   terms: EscrowTerms,
-  program: TokenProgram,
   about: About,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<Checked> {
   const { payout, refund, amount, token } = terms;
   const mint = token ?? systemProgram;
   const wallets = [payout.address, refund.address];
-  const holdings = wallets.map((wallet) => associatedTokenAccount(wallet, mint, program));
-  const { accounts } = await accountsAt(
-    watch.rpc,
-    [...holdings, refund.address],
-    'confirmed',
-    signal,
-  );
+  const holdingsOf = (program: TokenProgram) =>
+    wallets.map((wallet) => associatedTokenAccount(wallet, mint, program));
+  const lamports = begun(trialLamports(watch, signal));
+  const addressesOf = (program: TokenProgram) => [...holdingsOf(program), refund.address];
+  const asking = underMint(watch, mint, addressesOf, signal);
+  const { program, accounts } = await asking.catch(refusedMint(terms, about));
+  const holdings = holdingsOf(program);
   let held = 0n;
   for (const [at, owner] of wallets.entries()) {
     const holding = readHolding(accounts[at] ?? null, { mint, owner, program });
@@ -177,8 +218,8 @@ async function checkHoldings(
     const why = `${holdings[1]} forbids programs to move its tokens (CPI guard)`;
     throw wouldFail(terms, native, 'funding', null, why);
   }
-  const lamports = await trialLamports(watch, signal);
-  return held >= amount && BigInt(Math.floor(accounts[2]?.lamports ?? 0)) >= lamports;
+  const has = BigInt(Math.floor(accounts[2]?.lamports ?? 0));
+  return { program, hasFunds: held >= amount && has >= (await lamports) };
 }
 
 const native = 'SOL, in lamports';

@@ -13,10 +13,11 @@ export const computeBudgetProgram = 'ComputeBudget111111111111111111111111111111
 export const metadataProgram = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
 export const clockSysvar = 'SysvarC1ock11111111111111111111111111111111';
 
-export type TokenProgram = typeof tokenProgram | typeof token2022Program;
+export const tokenPrograms = [tokenProgram, token2022Program] as const;
+export type TokenProgram = (typeof tokenPrograms)[number];
 
 export function isTokenProgram(address: string): address is TokenProgram {
-  return address === tokenProgram || address === token2022Program;
+  return tokenPrograms.some((each) => each === address);
 }
 
 const marker = utf8ToBytes('ProgramDerivedAddress');

@@ -7,7 +7,7 @@ import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { solanaAddressOf } from './address.ts';
 import { mostTransactionBytes } from './message.ts';
-import { chainClock, rentFor, simulate, type Trial } from './node.ts';
+import { rentFor, simulate, type Trial } from './node.ts';
 import { type Circumstances, trialTransaction } from './plan.ts';
 import type { TokenProgram } from './programs.ts';
 import type { Watch } from './watch.ts';
@@ -30,19 +30,19 @@ export async function trialLamports({ rpc }: Pick<Watch, 'rpc'>, signal: AbortSi
   return rents.reduce((sum, each) => sum + each, feeLamports);
 }
 
-/** Why terms like these, with another hashlock and timelock, would fail; null where not. */
+/** Why terms like these, with another hashlock and timelock, would fail at `clock`; null: not. */
 export async function tryFundAndClaim(
   watch: Pick<Watch, 'rpc' | 'deployment'>,
   terms: Omit<EscrowTerms, 'hashlock' | 'timelock'>,
-  tokenProgram: TokenProgram | null,
+  { program, clock }: { readonly program: TokenProgram | null; readonly clock: number },
   signal: AbortSignal,
 ): Promise<Trial | null> {
   const trialTerms: EscrowTerms = {
     ...terms,
     hashlock: hashlockOf(trialSecret),
-    timelock: (await chainClock(watch.rpc, signal)) + trialTimelockSeconds,
+    timelock: clock + trialTimelockSeconds,
   };
-  const circumstances = simulated(tokenProgram);
+  const circumstances = simulated(program);
   const text = trialTransaction(trialTerms, watch.deployment, trialSecret, circumstances);
   if (base64.decode(text).length > mostTransactionBytes) return null;
   return simulate(watch.rpc, text, signal);

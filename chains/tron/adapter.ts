@@ -20,6 +20,7 @@ import { lanesOf } from './lanes.ts';
 import { launchesOf } from './launches.ts';
 import { contractFor, type TronDeployment, tronContract, tronEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
+import { momentAt } from './views.ts';
 import { newWatch, remember, type TronAdapterOptions, type Watch } from './watch.ts';
 
 export type TronAdapter = Omit<ChainAdapter, 'warnings'> & {
@@ -52,6 +53,15 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     forget,
     sending,
   });
+  const asksOf = (of: Watch) => ({
+    lanes: {
+      contracts: contractsOf(deployment),
+      open: openContracts(deployment),
+      contractFor: (funder: string) => contractFor(funder, deployment),
+      read: kit.opened(lanesOf(of)),
+    },
+    ...kit.asked({ preflight, buildFund, ...shortage }, of),
+  });
   return {
     ...kit.kept,
     family: 'tron',
@@ -60,22 +70,15 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     parseAddress: parseTronAddress,
     plan: (terms) => tronEscrow(terms, deployment),
     readSigned: (signed) => readSigned(watch, signed),
+    at: (heads) => asksOf({ ...watch, http: momentAt(node, heads) }),
     deployment,
-    lanes: {
-      contracts: contractsOf(deployment),
-      open: openContracts(deployment),
-      contractFor: (funder) => contractFor(funder, deployment),
-      read: kit.opened(lanesOf(watch)),
-    },
     launches: launchesOf(watch, kit.opened),
     hashlocks: hashlocksOf(watch, kit.opened),
     // What asks the nodes: each is told of the watch, and begins once they are checked.
+    ...asksOf(watch),
     ...kit.asked({
       mustAgree,
-      preflight,
       held: (of, terms: EscrowTerms, signal) => heldBy(of, terms, terms.refund.address, signal),
-      ...shortage,
-      buildFund,
       buildClaim,
       buildRefund,
       buildBatch,

@@ -4,6 +4,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { BuildInput, SpendInput, WatchedEscrow } from '../adapter.ts';
 import type { Batch, BuiltBatch } from '../batches.ts';
+import { begun } from '../gathering.ts';
 import {
   alreadyFunded,
   batchFails,
@@ -23,11 +24,12 @@ import {
   transactionBytes,
   trialOf,
 } from './energy.ts';
-import { allowanceOf, headBlock, pricesOf } from './node.ts';
+import { headBlock, pricesOf } from './node.ts';
 import { claimCall, deploymentOf, fundCalls, mustFit, refundCall, tronEscrow } from './plan.ts';
 import { recordAt } from './read.ts';
 import { reasonOf } from './reverts.ts';
 import { referenceTo, type TronCall, tronTransaction } from './transaction.ts';
+import { allowanceOf, energyPrice, solidBlock } from './views.ts';
 import type { Watch } from './watch.ts';
 
 type Part = { readonly call: TronCall; readonly energy: bigint };
@@ -39,14 +41,17 @@ async function material(
   parts: readonly Part[],
   signal: AbortSignal,
 ): Promise<TronMaterial> {
-  const prices = await pricesOf(http, signal);
-  const head = await headBlock(http, 'head', signal);
+  const [energySun, head, solid] = await Promise.all([
+    energyPrice(http, signal),
+    headBlock(http, 'head', signal),
+    solidBlock(http, signal),
+  ]);
   // A solid block is never taken back: no reorganisation makes the transaction void.
-  const reference = referenceTo(await headBlock(http, 'solid', signal));
+  const reference = referenceTo(solid);
   const { timestampMs: timestamp } = head;
   const expiration = timestamp + signSeconds * 1_000;
   const transactions = parts.map(({ call, energy }) => {
-    const feeLimitSun = feeLimitOf(energy, prices);
+    const feeLimitSun = feeLimitOf(energy, { energySun });
     return tronTransaction(call, { ...reference, expiration, timestamp, feeLimitSun });
   });
   const from = parts[0]?.call.from ?? '';
@@ -63,13 +68,17 @@ export async function buildFund(
   const { contract } = deployment;
   const { address } = tronEscrow(terms, deployment);
   await mustAgreeOnHeads(watch, signal);
+  const { token, refund } = terms;
+  const holding = begun(heldBy(watch, terms, refund.address, signal));
+  const allowing = begun(
+    token === null
+      ? Promise.resolve(0n)
+      : allowanceOf(http, token, refund.address, contract, signal),
+  );
   const { status } = await recordAt(watch, { address, terms }, 'head', signal);
   if (status !== 'never' && status !== 'void') throw alreadyFunded(address);
-  const { token, refund } = terms;
-  const allowance =
-    token === null ? 0n : await allowanceOf(http, token, refund.address, contract, signal);
-  const calls = fundCalls(terms, deployment, allowance);
-  const held = await heldBy(watch, terms, refund.address, signal);
+  const calls = fundCalls(terms, deployment, await allowing);
+  const held = await holding;
   const parts: Part[] = [];
   for (const call of calls) {
     // Before its approval a funding cannot be tried, nor before its money is there.
@@ -116,15 +125,20 @@ export async function buildBatch(
   from: string,
   signal: AbortSignal,
 ): Promise<BuiltBatch> {
-  const { deployment } = watch;
-  const call = batchCall(batch, deployment, from);
+  const { call, settles, energy } = await tryBatch(watch, batch, from, signal);
+  const built = await material(watch, call.to, [{ call, energy }], signal);
+  return { material: built, settles: Number(settles), gas: null };
+}
+
+/** How many it would settle, by which energy. Throws `payout_would_fail`. */
+export async function tryBatch(watch: Watch, batch: Batch, from: string, signal: AbortSignal) {
+  const call = batchCall(batch, watch.deployment, from);
   const trial = await trialOf(watch, call, signal);
   const reason = reasonOf(trial);
   if (reason !== null) throw batchFails(watch.chain, batch, reason);
-  const settles = Number(BigInt(`0x${trial.output.slice(0, 64) || '0'}`));
-  const parts = [{ call, energy: trial.energy }];
-  const built = await material(watch, call.to, parts, signal);
-  return { material: built, settles, gas: null };
+  const { output, energy } = trial;
+  const settles = /^[0-9a-f]{64}$/i.test(output) ? BigInt(`0x${output}`) : 0n;
+  return { call, settles, energy };
 }
 
 async function mustHold(

@@ -6,17 +6,10 @@ import { erc20Abi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { TronRefusal } from './http.ts';
-import {
-  accountOf,
-  allowanceOf,
-  codeAt,
-  type Prices,
-  type Trial,
-  tokenBalance,
-  tryCall,
-} from './node.ts';
+import { accountOf, type Prices, type Trial, tryCall } from './node.ts';
 import { bareAddress, deploymentOf, fundCalls } from './plan.ts';
 import { largestFeeLimitSun, type TronCall } from './transaction.ts';
+import { allowanceOf, isContract, sunOf, tokenBalance } from './views.ts';
 import type { Watch } from './watch.ts';
 
 /**
@@ -51,7 +44,7 @@ export function withoutMargin(energy: bigint): bigint {
 }
 
 /** The fee limit of a call that uses so much, in sun: rounded up, within what a node takes. */
-export function feeLimitOf(energy: bigint, { energySun }: Prices): bigint {
+export function feeLimitOf(energy: bigint, { energySun }: Pick<Prices, 'energySun'>): bigint {
   const limit = withMargin(energy) * energySun;
   if (limit > largestFeeLimitSun) return largestFeeLimitSun;
   return limit;
@@ -86,7 +79,7 @@ export async function heldBy(
   signal: AbortSignal,
 ): Promise<bigint> {
   if (token !== null) return tokenBalance(http, 'head', token, holder, signal);
-  return (await accountOf(http, holder, signal))?.balance ?? 0n;
+  return sunOf(http, holder, signal);
 }
 
 /** Who has as much of a token now: the contract, else the funder; null where neither does. */
@@ -95,10 +88,9 @@ export async function holderOf(
   terms: EscrowTerms,
   signal: AbortSignal,
 ): Promise<string | null> {
-  for (const holder of [deploymentOf(watch, terms).contract, terms.refund.address]) {
-    if ((await heldBy(watch, terms, holder, signal)) >= terms.amount) return holder;
-  }
-  return null;
+  const holders = [deploymentOf(watch, terms).contract, terms.refund.address];
+  const held = await Promise.all(holders.map((each) => heldBy(watch, terms, each, signal)));
+  return holders.find((_, at) => (held[at] ?? 0n) >= terms.amount) ?? null;
 }
 
 /** What a claim or a refund that pays `to` uses, without margin. */
@@ -119,7 +111,7 @@ export async function settleEnergy(
   if ((await accountOf(watch.http, to, signal)) === null) {
     return ownEnergy.trxSettle + ownEnergy.newAccount;
   }
-  if (from === null || (await codeAt(watch.http, to, signal)) === null) return ownEnergy.trxSettle;
+  if (from === null || !(await isContract(watch.http, to, signal))) return ownEnergy.trxSettle;
   const received = await trialOf(watch, { from, to, data: '', value: amount }, signal);
   return ownEnergy.trxSettle + received.energy;
 }

@@ -65,7 +65,7 @@ function searchOf(watch: Watch, watched: WatchedEscrow, about: About): Searched 
   const key = `${about.sought} ${watched.address}`;
   const { searched } = watch;
   const last = searched.get(key);
-  const now = performance.now();
+  const now = watch.clock();
   if (last !== undefined && (last.going !== null || now < last.againAt)) return last;
   const begun: Searched = { going: null, againAt: now + againMs, found: [] };
   searched.delete(key);
@@ -75,7 +75,7 @@ function searchOf(watch: Watch, watched: WatchedEscrow, about: About): Searched 
   const until = AbortSignal.any([watch.closed.signal, AbortSignal.timeout(searchMs)]);
   begun.going = search(watch, watched, { ...about, found: begun.found }, until)
     .catch((error: unknown) => {
-      begun.againAt = performance.now() + failedMs;
+      begun.againAt = watch.clock() + failedMs;
       once(watch, 'no_events', { chain: watch.chain, escrow: watched.address, why: String(error) });
     })
     .finally(() => {

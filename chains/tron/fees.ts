@@ -5,6 +5,7 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import { owedWords, type Sum, shortages } from '../kit/shortage.ts';
 import { settleEnergy, transactionBytes, wholeFunding, withMargin } from './energy.ts';
 import { type Account, accountOf, pricesOf, resourcesOf } from './node.ts';
+import { energyPrice, sunOf } from './views.ts';
 import type { Watch } from './watch.ts';
 
 /** See ChainAdapter. */
@@ -62,21 +63,27 @@ async function sumOf(
   { what, energy, transactions, paid, lentCounts }: Sending,
   signal: AbortSignal,
 ): Promise<Sum> {
-  const { energySun, byteSun } = await pricesOf(http, signal);
-  const account = await accountOf(http, address, signal);
-  const has = await resourcesOf(http, address, signal);
+  const [energySun, sun, has] = await Promise.all([
+    energyPrice(http, signal),
+    sunOf(http, address, signal),
+    resourcesOf(http, address, signal),
+  ]);
+  // Whether it was ever used shows by its coins, and whose its energy is matters where it has some.
+  const isClear = sun > 0n && (lentCounts || has.energy === 0n);
+  const account = isClear ? null : await accountOf(http, address, signal);
   const own = lentCounts || account === null ? has.energy : ownEnergyLeft(account, has);
   const burnt = withMargin(energy) - own;
   const sent = transactions * transactionBytes;
   const bytes = has.bandwidth >= sent ? 0n : sent;
+  const byteSun = bytes === 0n ? 0n : (await pricesOf(http, signal)).byteSun;
   const costSun = (burnt > 0n ? burnt * energySun : 0n) + bytes * byteSun;
   const leg = paid === 0n ? '' : `: ${paid} for the leg and ${costSun}`;
   return {
     need: paid + costSun,
-    has: account?.balance ?? 0n,
+    has: sun,
     what,
     parts: `${leg} for energy and bandwidth`,
-    isUnused: account === null,
+    isUnused: !isClear && account === null,
   };
 }
 

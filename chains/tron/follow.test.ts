@@ -9,7 +9,6 @@ import { stateData } from '../escrows/calls.ts';
 import type { SignedTron, TronMaterial } from '../material.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { transferCall } from './energy.ts';
-import { wordsOf } from './node.ts';
 import { claimCall, contractEscrow, fundCalls, refundCall } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import {
@@ -30,6 +29,7 @@ import {
   type TestChain,
 } from './testing/chain.ts';
 import { type Lie, lyingNode } from './testing/nodes.ts';
+import { wordsOf } from './views.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
 let chain: TestChain;

@@ -14,7 +14,7 @@ import { parseGasKey } from '../gas-keys.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { createTronGasAccount } from './gas-account.ts';
 import { type TronGasPolicy, tronGasPolicies } from './gas-policy.ts';
-import { accountOf, tokenBalance } from './node.ts';
+import { accountOf } from './node.ts';
 import { callsIn, claimCall, tronEscrow } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import { readTronSigned } from './signed.ts';
@@ -34,6 +34,7 @@ import {
   type TestChain,
 } from './testing/chain.ts';
 import { hangingNode, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
+import { tokenBalance } from './views.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
 const devGas = tronGasPolicies['tron-dev'] as TronGasPolicy;

@@ -5,6 +5,7 @@
 import { larger, smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { Batch } from '../batches.ts';
 import { mostInBatch } from '../escrows/batch.ts';
 import { contractsOf } from '../escrows/plan.ts';
 import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
@@ -13,25 +14,25 @@ import {
   aboveLimit,
   areThese,
   asFarAsTried,
-  type Batch,
-  batchFails,
   batchIncomplete,
-  isBatch,
   mustOpenAll,
   partsOf,
   payeeOf,
   presentMultiple,
   type Settling,
+  type SettlingAny,
   settlingAny,
   touchesOf,
   unseenMargin,
 } from '../gas-work.ts';
+import { batchFails } from '../kit/builders.ts';
 import type { SignedTron, TronTransaction } from '../material.ts';
 import { opening } from '../opened.ts';
 import { wouldFail } from '../would-fail.ts';
 import type { TronAdapter } from './adapter.ts';
 import { tronHex } from './address.ts';
-import { claimManyCall, refundManyCall } from './batch.ts';
+import { batchCall } from './batch.ts';
+import { tryBatch } from './builders.ts';
 import {
   feeLimitOf,
   legBytes,
@@ -94,17 +95,13 @@ export function createTronGasAccount(options: TronGasOptions): GasAccount {
   };
 }
 
-async function quote(
-  account: Account,
-  work: Settling | Batch,
-  signal: AbortSignal,
-): Promise<GasQuote> {
+async function quote(account: Account, work: SettlingAny, signal: AbortSignal): Promise<GasQuote> {
   const { mostCost } = await weighed(account, work, signal);
   return { mostCost, makesAccount: false };
 }
 
 /** What it may cost by trial. */
-async function weighed(account: Account, work: Settling | Batch, signal: AbortSignal) {
+async function weighed(account: Account, work: SettlingAny, signal: AbortSignal) {
   const energy = await energyOf(account, work, signal);
   const prices = await pricesOf(account.watch.http, signal);
   const feeLimitSun = feeLimitOf(energy, prices);
@@ -112,13 +109,13 @@ async function weighed(account: Account, work: Settling | Batch, signal: AbortSi
 }
 
 /** Of a signed transaction of this work. */
-function bytesOf(work: Settling | Batch): bigint {
+function bytesOf(work: SettlingAny): bigint {
   return transactionBytes + legBytes * BigInt(partsOf(work).length - 1);
 }
 
 async function sign(
   account: Account,
-  work: Settling | Batch,
+  work: SettlingAny,
   slot: GasSlot,
   signal: AbortSignal,
 ): Promise<GasTransaction> {
@@ -159,16 +156,14 @@ async function sign(
   };
 }
 
-function callOf(work: Settling | Batch, deployment: TronDeployment, from: string): TronCall {
+function callOf(work: SettlingAny, deployment: TronDeployment, from: string): TronCall {
   switch (work.verb) {
     case 'claim':
       return claimCall(work.terms, deployment, work.secret, from);
     case 'refund':
       return refundCall(work.terms, deployment, from);
-    case 'claimMany':
-      return claimManyCall(work.claims, deployment, from);
-    case 'refundMany':
-      return refundManyCall(work.refunds, deployment, from);
+    case 'batch':
+      return batchCall(work.batch, deployment, from);
   }
 }
 
@@ -190,13 +185,9 @@ function mustBeOwn(unsigned: TronTransaction, deployment: TronDeployment, own: s
 }
 
 /** Energy of this work, without margin. Throws `nothing_there` or `payout_would_fail`. */
-async function energyOf(
-  account: Account,
-  work: Settling | Batch,
-  signal: AbortSignal,
-): Promise<bigint> {
+async function energyOf(account: Account, work: SettlingAny, signal: AbortSignal): Promise<bigint> {
   mustOpenAll(work);
-  if (isBatch(work)) return energyOfBatch(account, work, signal);
+  if (work.verb === 'batch') return energyOfBatch(account, work.batch, signal);
   const { options, watch } = account;
   const { terms } = work;
   const { isAwaited } = await mustHold(watch, terms, watch.deployment, signal);
@@ -214,18 +205,15 @@ async function energyOf(
 /** One that would leave any of its escrows is not signed: whoever is left has to go alone. */
 async function energyOfBatch(
   { watch, options, address }: Account,
-  work: Batch,
+  batch: Batch,
   signal: AbortSignal,
 ): Promise<bigint> {
-  const { length: legs } = partsOf(work);
-  const trial = await trialOf(watch, callOf(work, watch.deployment, address), signal);
-  const reason = reasonOf(trial);
-  if (reason !== null) throw batchFails(watch.chain, legs, reason);
-  const settled = /^[0-9a-f]{64}$/i.test(trial.output) ? BigInt(`0x${trial.output}`) : 0n;
-  if (settled !== BigInt(legs)) throw batchIncomplete(watch.chain, settled, legs);
+  const { settles, energy } = await tryBatch(watch, batch, address, signal);
+  const { length: legs } = batch.legs;
+  if (settles !== BigInt(legs)) throw batchIncomplete(watch.chain, settles, legs);
   const { mostEnergy } = options.policy;
-  if (withMargin(trial.energy) <= mostEnergy) return trial.energy;
-  throw batchFails(watch.chain, legs, `it takes ${trial.energy} energy of ${mostEnergy}`);
+  if (withMargin(energy) <= mostEnergy) return energy;
+  throw batchFails(watch.chain, batch, `it takes ${energy} energy of ${mostEnergy}`);
 }
 
 async function mustHold(
@@ -288,11 +276,7 @@ async function energyUnseen(
 /** A token's transfer to a new holder at its dearest (chains/tron/energy.ts), rounded up. */
 const usualTransfer = 150_000n;
 
-async function reserve(
-  account: Account,
-  work: Settling | Batch,
-  signal: AbortSignal,
-): Promise<bigint> {
+async function reserve(account: Account, work: SettlingAny, signal: AbortSignal): Promise<bigint> {
   const { options, watch } = account;
   const { reserveEnergySun, reserveByteSun } = options.policy;
   const { energySun, byteSun }: Prices = await pricesOf(watch.http, signal);

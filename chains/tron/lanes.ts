@@ -3,8 +3,8 @@
 
 import type { Lanes } from '../adapter.ts';
 import { laneIn, lanesData } from '../escrows/lanes.ts';
-import { wordsOf } from './node.ts';
 import { bareAddress } from './plan.ts';
+import { wordsOf } from './views.ts';
 import type { Watch } from './watch.ts';
 
 /** Before the words of an array: its place and its length. */

@@ -7,7 +7,6 @@ import { ParleyError } from '../../core/errors.ts';
 import { type Http, httpClient, parseAnswer, plainWords, TronRefusal } from './http.ts';
 import {
   accountOf,
-  allowanceOf,
   blockAt,
   blocksOf,
   burntBy,
@@ -21,7 +20,6 @@ import {
   resourcesOf,
   sendHex,
   storageAt,
-  tokenBalance,
   tryCall,
 } from './node.ts';
 import { claimCall, fundCalls, refundCall } from './plan.ts';
@@ -37,6 +35,7 @@ import {
   type TestChain,
 } from './testing/chain.ts';
 import { hangingNode, type Lie, lyingNode } from './testing/nodes.ts';
+import { allowanceOf, tokenBalance } from './views.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
 let chain: TestChain;

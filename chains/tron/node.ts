@@ -3,13 +3,10 @@
 // https://developers.tron.network/reference
 
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { erc20Abi } from 'viem';
-import { encodeFunctionData } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
 import { isTimeout } from '../in-turn.ts';
 import { tronHex } from './address.ts';
 import { type Body, type Http, jsonRpcPath, plainWords, TronRefusal } from './http.ts';
-import { bareAddress } from './plan.ts';
 import type { TronCall } from './transaction.ts';
 
 /** The newest block, or the newest that 19 of 27 witnesses have built on, which never goes away. */
@@ -94,7 +91,7 @@ function count(value: unknown): number {
   return number;
 }
 
-function refused(http: Http, path: string, cause: TronRefusal): ParleyError {
+export function refused(http: Http, path: string, cause: TronRefusal): ParleyError {
   return new ParleyError(
     'chain_unavailable',
     `the ${http.chain} node refused ${path}: ${cause.message}`,
@@ -103,7 +100,7 @@ function refused(http: Http, path: string, cause: TronRefusal): ParleyError {
   );
 }
 
-function unreadable(http: Http, path: string, cause: unknown): ParleyError {
+export function unreadable(http: Http, path: string, cause: unknown): ParleyError {
   const why = cause instanceof Error ? cause.message : 'unreadable';
   return new ParleyError(
     'chain_unavailable',
@@ -144,7 +141,7 @@ async function asked<T>(
   }
 }
 
-function room(view: View): string {
+export function room(view: View): string {
   return view === 'head' ? 'wallet' : 'walletsolidity';
 }
 
@@ -314,59 +311,6 @@ export function tryCall(
       energy: amount(used),
     };
   });
-}
-
-/** The 32-byte words that a view answers. A view that fails is a wrong contract. */
-export async function wordsOf(
-  http: Http,
-  view: View,
-  to: string,
-  data: string,
-  least: number,
-  signal: AbortSignal,
-): Promise<bigint[]> {
-  const path = `${room(view)}/triggerconstantcontract`;
-  const trial = await tryCall(http, view, { from: to, to, data, value: 0n }, signal).catch(
-    (error: unknown) => {
-      throw error instanceof TronRefusal ? refused(http, path, error) : error;
-    },
-  );
-  const words = trial.output.match(/.{64}/g) ?? [];
-  if (trial.failure !== null || words.length < least) {
-    throw unreadable(http, path, new Error(`${to} answers ${words.length} words of ${least}`));
-  }
-  return words.map((word) => BigInt(`0x${word}`));
-}
-
-/** What `holder` has of a token. */
-export async function tokenBalance(
-  http: Http,
-  view: View,
-  token: string,
-  holder: string,
-  signal: AbortSignal,
-): Promise<bigint> {
-  const [balance = 0n] = await wordsOf(http, view, token, balanceOfData(holder), 1, signal);
-  return balance;
-}
-
-function balanceOfData(holder: string): string {
-  const args = [bareAddress(holder)] as const;
-  return encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args }).slice(2);
-}
-
-/** What `owner` lets `spender` take of a token. */
-export async function allowanceOf(
-  http: Http,
-  token: string,
-  owner: string,
-  spender: string,
-  signal: AbortSignal,
-): Promise<bigint> {
-  const args = [bareAddress(owner), bareAddress(spender)] as const;
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args }).slice(2);
-  const [allowance = 0n] = await wordsOf(http, 'head', token, data, 1, signal);
-  return allowance;
 }
 
 export type Account = {

@@ -5,13 +5,15 @@
 
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { About } from '../adapter.ts';
+import { begun } from '../gathering.ts';
 import { once } from '../sources.ts';
 import { wouldFail } from '../would-fail.ts';
 import { heldBy, holderOf, transferCall, trialOf } from './energy.ts';
-import { allowanceOf, codeAt } from './node.ts';
+import { lanesOf } from './lanes.ts';
 import { deploymentOf, fundCalls, mustBeGood } from './plan.ts';
 import { reasonOf } from './reverts.ts';
 import type { TronCall } from './transaction.ts';
+import { allowanceOf, isContract, sunOf } from './views.ts';
 import type { Watch } from './watch.ts';
 
 /** Throws `payout_would_fail` or `funding_would_fail`, with the reason and the numbers. */
@@ -24,13 +26,17 @@ export async function preflight(
   mustBeGood(terms, watch.deployment);
   const { contract } = deploymentOf(watch, terms);
   const { token } = terms;
-  if (token !== null && (await codeAt(watch.http, token, signal)) === null) {
-    throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
-  }
-  if (about === 'funding') await tryFunding(watch, terms, signal);
   // The funder of a funded leg could change its own address to stop a reveal.
   const isFunded = about === 'claim';
-  const from = isFunded ? contract : await holderOf(watch, terms, signal);
+  // Asked at one moment.
+  const existing = token === null ? true : begun(isContract(watch.http, token, signal));
+  const funding = about === 'funding' ? begun(tryFunding(watch, terms, signal)) : null;
+  const holding = begun(isFunded ? Promise.resolve(contract) : holderOf(watch, terms, signal));
+  if (!(await existing)) {
+    throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
+  }
+  await funding;
+  const from = await holding;
   if (from === null) {
     once(watch, 'preflight_without_balance', { chain: watch.chain, token });
     return;
@@ -43,6 +49,23 @@ export async function preflight(
   }
 }
 
+/** What the gates of a funding or a reveal ask of views, so that a look hears it. */
+export function askAhead(watch: Watch, terms: EscrowTerms, signal: AbortSignal): void {
+  const { http } = watch;
+  const { token, refund, payout, lane } = terms;
+  const { contract } = deploymentOf(watch, terms);
+  begun(holderOf(watch, terms, signal));
+  begun(sunOf(http, payout.address, signal));
+  if (lane !== undefined) {
+    const of = { contract, funder: refund.address };
+    begun(lanesOf(watch)(of, [lane.number], signal));
+  }
+  const called = token === null ? [payout.address, refund.address] : [token];
+  for (const each of called) begun(isContract(http, each, signal));
+  if (token === null) return;
+  begun(allowanceOf(http, token, refund.address, contract, signal));
+}
+
 /** The bare payment; null where nothing can go wrong: TRX to an address without code. */
 async function paymentTo(
   watch: Watch,
@@ -52,8 +75,8 @@ async function paymentTo(
   signal: AbortSignal,
 ): Promise<TronCall | null> {
   if (token !== null) return transferCall(token, from, to, amount);
-  const code = await codeAt(watch.http, to, signal);
-  return code === null ? null : { from, to, data: '', value: amount };
+  const takesCode = await isContract(watch.http, to, signal);
+  return takesCode ? { from, to, data: '', value: amount } : null;
 }
 
 /** Funds the true terms as the funder; before the approval, moves the token as a funding will. */
@@ -62,14 +85,18 @@ async function tryFunding(watch: Watch, terms: EscrowTerms, signal: AbortSignal)
   const deployment = deploymentOf(watch, terms);
   const { token, amount, refund } = terms;
   const funder = refund.address;
-  const held = await heldBy(watch, terms, funder, signal);
+  const holding = begun(heldBy(watch, terms, funder, signal));
+  const allowing = begun(
+    token === null
+      ? Promise.resolve(0n)
+      : allowanceOf(http, token, funder, deployment.contract, signal),
+  );
+  const held = await holding;
   if (held < amount) {
     watch.log('funder_short', { chain, funder, token, held, amount });
     return;
   }
-  const allowance =
-    token === null ? 0n : await allowanceOf(http, token, funder, deployment.contract, signal);
-  const calls = fundCalls(terms, deployment, allowance);
+  const calls = fundCalls(terms, deployment, await allowing);
   const trials =
     token === null || calls.length === 1
       ? calls

@@ -22,12 +22,15 @@ import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { Look, WatchedEscrow } from '../adapter.ts';
 import { stateData } from '../escrows/calls.ts';
+import { begun } from '../gathering.ts';
 import { once } from '../sources.ts';
 import { blocksAt } from './block-time.ts';
 import { lookInEvents } from './events.ts';
-import { type Block, headBlock, tokenBalance, type View, wordsOf } from './node.ts';
+import { type Block, headBlock, type View } from './node.ts';
 import { contractEscrow, deploymentOf } from './plan.ts';
+import { askAhead } from './preflight.ts';
 import { loggedIn, transactionIn } from './receipts.ts';
+import { isOf, momentOf, noteMoment, tokenBalance, wordsOf } from './views.ts';
 import { type Found, madeBy, noteMade, remember, type Verb, type Watch } from './watch.ts';
 
 export type Status = 'never' | 'funded' | 'claimed' | 'refunded' | 'ended' | 'void';
@@ -77,13 +80,14 @@ export async function recordAt(
   signal: AbortSignal,
 ): Promise<Record> {
   const { terms } = escrow;
-  const record = await wordAt(watch, escrow, view, signal);
   const { token, amount } = terms;
-  // What waits has taken the escrow's part out of the head's balance.
-  if (token === null || record.status !== 'funded' || record.isAwaited) return record;
   const { contract } = deploymentOf(watch, terms);
-  const held = await tokenBalance(watch.http, view, token, contract, signal);
-  return { ...record, covered: held >= amount };
+  const holding =
+    token === null ? null : begun(tokenBalance(watch.http, view, token, contract, signal));
+  const record = await wordAt(watch, escrow, view, signal);
+  // What waits has taken the escrow's part out of the head's balance.
+  if (holding === null || record.status !== 'funded' || record.isAwaited) return record;
+  return { ...record, covered: (await holding) >= amount };
 }
 
 /** As it was before what is in no block up to that second. */
@@ -115,7 +119,10 @@ function later(one: Record, other: Record): Record {
 
 const secondOf = ({ timestampMs }: Block) => Math.floor(timestampMs / 1_000);
 
-/** At the newest block. A word is of it where it was the newest before the word and after. */
+/**
+ * At the newest block: the words say of which they are. Where a node does not tell, they are of it
+ * if it was the newest before them and after.
+ */
 export async function look(
   watch: Watch,
   escrows: readonly WatchedEscrow[],
@@ -123,13 +130,21 @@ export async function look(
 ): Promise<Look> {
   for (const each of escrows) remember(watch, each);
   const patience = AbortSignal.timeout(historyMs);
-  let head = await headBlock(watch.http, 'head', signal);
+  let before: Block | null = null;
   for (let tries = 1; ; tries += 1) {
-    const words = await Promise.all(escrows.map((each) => wordsAt(watch, each, signal)));
-    const again = escrows.length === 0 ? head : await headBlock(watch.http, 'head', signal);
-    const isSame = again.hash === head.hash;
-    head = again;
+    const moment = momentOf(watch.http);
+    const together = { ...watch, http: moment };
+    const reading = begun(Promise.all(escrows.map((each) => wordsAt(together, each, signal))));
+    const [only] = escrows.length === 1 && moment.isTogether ? escrows : [];
+    if (only !== undefined) askAhead(together, only.terms, signal);
+    let head = await headBlock(moment, 'head', signal);
+    const words = await reading;
     const isLast = tries === mostTries;
+    const seen = moment.seen('head');
+    if (seen === null && escrows.length > 0) head = await headBlock(watch.http, 'head', signal);
+    const isSame =
+      escrows.length === 0 || (seen === null ? before?.hash === head.hash : isOf(seen, head));
+    before = head;
     // A node that is slower than the chain is better than none.
     if (!isSame && !isLast) continue;
     const limits = { isLast, patience, signal };
@@ -137,7 +152,9 @@ export async function look(
     const known = facts.filter((each) => each !== null);
     if (known.length < facts.length) continue;
     const { number, hash } = head;
-    return { heads: { height: number, hash, clock: secondOf(head) }, facts: known };
+    const heads = { height: number, hash, clock: secondOf(head) };
+    noteMoment(heads, moment);
+    return { heads, facts: known };
   }
 }
 

@@ -188,6 +188,10 @@ test('a token that was taken out of the contract makes an escrow seen, never dee
   await chain.solidify();
   assert.equal((await adapterOf(chain.url).readEscrow(leg.escrow, signal())).funded?.deep, true);
   const seized: Lie = async ({ body }, forward) => {
+    // One that runs no code of a contract that is never made is asked view by view.
+    if (body.data !== undefined && body.contract_address === undefined) {
+      return { body: { result: { code: 'CONTRACT_VALIDATE_ERROR', message: '6e6f' } } };
+    }
     const said = await forward();
     if (!String(body.data).startsWith('70a08231')) return said;
     return {

@@ -65,6 +65,8 @@ export type Watch = kit.Watching<Known> & {
   readonly searches: Map<string, Promise<Found | null>>;
   /** The last searches in the index of events, of escrows that are only looked at too. */
   readonly searched: Map<string, Searched>;
+  /** Milliseconds from some moment on. */
+  readonly clock: () => number;
 };
 
 type Of = Pick<TronAdapterOptions, 'chain' | 'policy' | 'log'> & {
@@ -79,7 +81,8 @@ export function newWatch({ chain, policy: { signSeconds }, log, http, deployment
   );
   for (const bytes of contracts.keys()) addName(names, bytes);
   const own = { http, deployment, contracts, signSeconds, names, blocks: [] };
-  const searches = { searches: new Map(), searched: new Map() };
+  const clock = () => performance.now();
+  const searches = { searches: new Map(), searched: new Map(), clock };
   return { ...kit.newWatching<Known>(chain, log), ...own, ...searches };
 }
 

@@ -208,8 +208,8 @@ function lookAt<T>(
 ): Promise<T> {
   return discarding(inside[view], async () => {
     if (view === 'head') await runWaiting(inside);
-    const { number, timestamp: timestampMs } = header;
-    return task(inside[view], { number: BigInt(number), timestampMs });
+    const { number, timestamp: timestampMs, parentHash } = header;
+    return task(inside[view], { number: BigInt(number), timestampMs, parentHash });
   });
 }
 

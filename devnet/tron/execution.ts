@@ -20,7 +20,12 @@ import { base58Address, FormatError, type JsonObject, type Message, toJson } fro
 import { invalid, Refusal } from './refusal.ts';
 
 export type Ledger = { readonly state: TvmState; readonly tvm: Tvm };
-export type BlockTime = { readonly number: bigint; readonly timestampMs: number };
+export type BlockTime = {
+  readonly number: bigint;
+  readonly timestampMs: number;
+  /** Hex; where it is told. */
+  readonly parentHash?: string;
+};
 
 export type Log = { address: string; topics: string[]; data: string };
 /** TransactionInfo, addresses in hex, without what is empty. */
@@ -201,7 +206,11 @@ export function runCall(
     data: call.data,
     energyLimit,
     txid: hexToBytes(txid),
-    block: { number: block.number, timestamp: BigInt(Math.floor(block.timestampMs / 1_000)) },
+    block: {
+      number: block.number,
+      timestamp: BigInt(Math.floor(block.timestampMs / 1_000)),
+      parentHash: block.parentHash === undefined ? undefined : hexToBytes(block.parentHash),
+    },
   });
 }
 

@@ -119,63 +119,38 @@ export async function takeUpMissed(
   return rows.length;
 }
 
+/** What is refunded: money of a swap; or, once each, what a claim left there is their funder's. */
+const holding = {
+  refund: `not e.done and e.facts ->> 'balance' <> '0'`,
+  close: `e.done and e.redeem_script is null and e.facts -> 'claimed' ->> 'deep' = 'true'`,
+} as const;
+
 /** Takes up escrows whose timelock has passed by their chain's clock with something in them. */
 export async function takeUpExpired(
   tx: Tx,
   chain: ChainKey,
-  due: { readonly clock: number; readonly now: Date },
+  due: { readonly clock: number; readonly now: Date; readonly purpose: keyof typeof holding },
   limit: number,
 ): Promise<number> {
+  const { clock, now, purpose } = due;
   const rows = await tx.rows<{ address: string }>({
-    name: 'keeper_take_up_expired',
+    name: `keeper_take_up_expired_${purpose}`,
     text: `with found as (
         select e.chain, e.address, e.swap_id, e.leg from escrows e
-        where e.chain = $1 and not e.done and not e.kept and e.facts ->> 'balance' <> '0'
+        where e.chain = $1 and not e.kept and ${holding[purpose]}
           and (e.terms ->> 'timelock')::bigint <= $2
         order by (e.terms ->> 'timelock')::bigint limit $4 for update skip locked
       ), made as (
         insert into keeper_jobs
           (chain, escrow, verb, swap_id, leg, account_id, purpose, state, due_at, created_at)
         select f.chain, f.address, 'refund', f.swap_id, f.leg,
-          case f.leg when 'a' then s.maker_id else s.taker_id end, 'refund', 'open', $3, $3
+          case f.leg when 'a' then s.maker_id else s.taker_id end, '${purpose}', 'open', $3, $3
         from found f join swaps s on s.id = f.swap_id
         on conflict (chain, escrow, verb) do nothing
       )
       update escrows e set kept = true from found f
       where e.chain = f.chain and e.address = f.address returning e.address`,
-    values: [chain, due.clock, due.now, limit],
-  });
-  return rows.length;
-}
-
-/**
- * Takes up escrows that were claimed, whose swap is over and whose timelock has passed by their
- * chain's clock: what the claim left there is their funder's. Once each.
- */
-export async function takeUpClosable(
-  tx: Tx,
-  chain: ChainKey,
-  due: { readonly clock: number; readonly now: Date },
-  limit: number,
-): Promise<number> {
-  const rows = await tx.rows<{ address: string }>({
-    name: 'keeper_take_up_closable',
-    text: `with found as (
-        select e.chain, e.address, e.swap_id, e.leg from escrows e
-        where e.chain = $1 and e.done and not e.kept and e.redeem_script is null
-          and e.facts -> 'claimed' ->> 'deep' = 'true' and (e.terms ->> 'timelock')::bigint <= $2
-        order by (e.terms ->> 'timelock')::bigint limit $4 for update skip locked
-      ), made as (
-        insert into keeper_jobs
-          (chain, escrow, verb, swap_id, leg, account_id, purpose, state, due_at, created_at)
-        select f.chain, f.address, 'refund', f.swap_id, f.leg,
-          case f.leg when 'a' then s.maker_id else s.taker_id end, 'close', 'open', $3, $3
-        from found f join swaps s on s.id = f.swap_id
-        on conflict (chain, escrow, verb) do nothing
-      )
-      update escrows e set kept = true from found f
-      where e.chain = f.chain and e.address = f.address returning e.address`,
-    values: [chain, due.clock, due.now, limit],
+    values: [chain, clock, now, limit],
   });
   return rows.length;
 }

@@ -93,7 +93,7 @@ test(
     gas.account = { ...given.account, sign };
     await keepAll(desk);
     gas.account = given.account;
-    const [together, alone] = ['claimMany', 'claim'].map((verb) =>
+    const [together, alone] = ['batch', 'claim'].map((verb) =>
       refused.filter((each) => each === verb),
     );
     assert.ok(together?.length, 'in lanes of their own all may lead');
@@ -149,7 +149,7 @@ test('where one payment would fail each goes alone, and so from then on', limits
 test('what a chain says would leave some of it is broken up, too', limits, async () => {
   const deals = await shown(2);
   const quote: Gas['account']['quote'] = async (work, signal) => {
-    if (work.verb !== 'claimMany') return given.account.quote(work, signal);
+    if (work.verb !== 'batch') return given.account.quote(work, signal);
     throw new ParleyError('nothing_there', 'it would settle 1 of 2', {});
   };
   gas.account = { ...given.account, quote };

@@ -4,6 +4,7 @@
 // one payment that fails reverts all; what is only too dear together goes alone once. A relay, and
 // a secret that is not public, is in no batch.
 
+import { paymentOf } from '../../chains/escrows/batch.ts';
 import type { GasWork } from '../../chains/gas-account.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
@@ -99,7 +100,7 @@ async function beside(on: On, mostInBatch: number): Promise<readonly Rideable[]>
   const dueBy = new Date(deps.now() + inHandSeconds * 1_000);
   const limit = 2 * mostInBatch;
   const all = await rideable(deps.db, job, { dueBy, clock, limit });
-  const payments = new Set([paymentOf(on, escrow.terms)]);
+  const payments = new Set([paymentOn(on, escrow.terms)]);
   const riders: Rideable[] = [];
   for (const each of all) {
     const createdAt = Math.floor(each.createdAt.getTime() / 1000);
@@ -107,17 +108,17 @@ async function beside(on: On, mostInBatch: number): Promise<readonly Rideable[]>
     if (wall < createdAt + grace || isShortOfTime(on, each.terms)) continue;
     // A batch is one call of one contract.
     if (each.terms.lane?.contract !== escrow.terms.lane?.contract) continue;
-    const payment = paymentOf(on, each.terms);
-    if (!payments.has(payment) && payments.size >= mostPayments) continue;
-    payments.add(payment);
+    const paid = paymentOn(on, each.terms);
+    if (!payments.has(paid) && payments.size >= mostPayments) continue;
+    payments.add(paid);
     riders.push(each);
     if (riders.length + 1 >= mostInBatch) break;
   }
   return riders;
 }
 
-function paymentOf({ job }: On, { token, payout, refund }: EscrowTerms): string {
-  return `${token} ${job.verb === 'claim' ? payout.address : refund.address}`;
+function paymentOn({ job }: On, terms: EscrowTerms): string {
+  return paymentOf(terms, job.verb === 'claim' ? 'claim' : 'refund');
 }
 
 /**
@@ -137,11 +138,11 @@ function together(
     others: readonly T[],
   ): T[] => {
     const all = ridersOnly ? others : [first, ...others];
-    return [...Map.groupBy(all, ({ terms }) => paymentOf(on, terms)).values()].flat();
+    return [...Map.groupBy(all, ({ terms }) => paymentOn(on, terms)).values()].flat();
   };
   if (own.verb === 'refund') {
     const all = sorted<{ readonly terms: EscrowTerms }>({ terms: escrow.terms }, riders);
-    return { work: { verb: 'refundMany', refunds: all.map(({ terms }) => terms) }, riders };
+    return { work: { verb: 'batch', batch: { verb: 'refund', legs: all } }, riders };
   }
   if (own.verb !== 'claim' || !own.isPublic) return null;
   const claims = riders.flatMap(({ terms, secret }) =>
@@ -150,7 +151,7 @@ function together(
   if (claims.length < riders.length) return null;
   const { secret } = own;
   const all = sorted({ terms: escrow.terms, secret }, claims);
-  return { work: { verb: 'claimMany', claims: all }, riders };
+  return { work: { verb: 'batch', batch: { verb: 'claim', legs: all } }, riders };
 }
 
 /** What would fail together is asked for one by one. */

@@ -13,7 +13,6 @@ import {
   putOffJob,
   takeDueJobs,
   takeUpAnew,
-  takeUpClosable,
   takeUpExpired,
   takeUpMissed,
   takeUpRevealed,
@@ -178,9 +177,11 @@ async function find(
   for (const chain of posts.keys()) {
     const clock = await clockOfChain(deps.db, chain);
     if (clock === null) continue;
-    most = Math.max(most, await takeUpExpired(deps.db, chain, { clock, now }, limit));
-    if (adapterOf(deps, chain).family !== 'solana') continue;
-    most = Math.max(most, await takeUpClosable(deps.db, chain, { clock, now }, limit));
+    const leavesRest = adapterOf(deps, chain).family === 'solana';
+    for (const purpose of leavesRest ? (['refund', 'close'] as const) : (['refund'] as const)) {
+      const due = { clock, now, purpose };
+      most = Math.max(most, await takeUpExpired(deps.db, chain, due, limit));
+    }
   }
   return most;
 }

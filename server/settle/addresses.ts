@@ -64,15 +64,14 @@ export async function prepareAddress(
     own !== null && (own.pubkey ?? own.address) === text
       ? { leg: leg.leg, party, destination: own, lifted: null }
       : null;
-  if (asItIs !== null && leg.family !== 'bitcoin') return asItIs;
   const escrow = currentEscrow(swap, leg.leg);
   if (escrow !== null) {
     const facts = await within(signal, leg.chain, adapter.readEscrow(escrow, signal));
-    // Before a funding, which address of the same key is paid may change.
+    // Before a funding it is tried anew, and which address of a Bitcoin key is paid may change.
     if (asItIs !== null && legStatus(facts) !== 'unfunded') return asItIs;
     mustBeOpen(leg, facts);
   }
-  const lifted = await mayMoveOff(deps, swap, leg.leg, signal);
+  const lifted = asItIs === null ? await mayMoveOff(deps, swap, leg.leg, signal) : null;
   const destination = await destinationOf(deps, { request, leg, party, text });
   for (const each of payoutsAfter(swap, leg, party, destination)) {
     const trying = adapterOf(deps, each.chain).preflight(each, 'payout', signal);

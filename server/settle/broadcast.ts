@@ -54,9 +54,14 @@ export async function broadcast(
       const found = await swapAt(deps, chain, touch);
       if (found !== null) touched.push(found);
     }
-    const isKnown = () => within(signal, chain, adapter.isKnown(transaction, signal));
-    if (touched.length > 0 && (await isKnown())) return { txid };
-    for (const each of touched) await passGates(deps, each, payer, signal);
+    try {
+      for (const each of touched) await passGates(deps, each, payer, signal);
+    } catch (refusal) {
+      // What a node has no gate keeps back any more.
+      const asking = within(signal, chain, adapter.isKnown(transaction, signal));
+      if (!(await asking.catch(() => false))) throw refusal;
+      return { txid };
+    }
     return { txid: await send(deps, adapter, transaction, touched, signal) };
   } catch (error) {
     throw named(error, chain, txid);
@@ -175,12 +180,12 @@ async function passGates(
       if (secret !== null) mustOpen(swap.state, secret);
       const known =
         secret === null ? swap : await withBrought(deps, swap, { name: row.leg, secret }, signal);
-      const { state, clocks } = await readForClaim(deps, known, row.leg, signal);
+      const { state, clocks, asks } = await readForClaim(deps, known, row.leg, signal);
       claimGate(state, row.leg, clocks);
       if (state.secret !== null) return;
       const escrow = escrowOfRow(swap, row);
       const by = payer ?? escrow.terms.payout.address;
-      await mayReveal(deps, swap, { escrow, payer: by }, signal);
+      await mayReveal(deps, swap, { escrow, payer: by, asks: asks[row.leg] }, signal);
       return;
     }
     case 'refund': {

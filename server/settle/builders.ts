@@ -1,8 +1,9 @@
 // Unsigned funding, claim and refund of a leg, behind the gates. The chains are read first, outside
 // any transaction; the secret of a claim passes through and is not logged.
 
-import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { About, Asks, ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
 import type { Allowance } from '../../chains/fund-ways.ts';
+import { begun } from '../../chains/gathering.ts';
 import type { Material } from '../../chains/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { legStatus } from '../../core/facts.ts';
@@ -18,6 +19,7 @@ import {
 } from '../../core/gates.ts';
 import { type Hex32, parseHex32 } from '../../core/hashlock.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { escrowsOfSwap } from '../db/escrows.ts';
@@ -91,6 +93,8 @@ export type Fundable = {
   readonly escrow: WatchedEscrow;
   readonly state: SwapState;
   readonly clocks: Clocks;
+  /** Of the look that the gates went by. */
+  readonly asks: Asks;
 };
 
 /** The swap and leg of a funding, which the caller funds. Asks no chain. */
@@ -104,30 +108,32 @@ export async function fundAsked(
   return { swap, name };
 }
 
-/** Passes the gates of a funding, and tries what it is for. */
+/** Passes the gates of a funding, and tries what it is for: all is asked at one moment. */
 export async function mayFund(
   deps: Deps,
   { swap, name }: { readonly swap: Swap; readonly name: LegName },
   signal: AbortSignal,
 ): Promise<Fundable> {
-  const { state, clocks } = await readBothLegs(deps, swap, signal);
+  const { state, clocks, asks } = await readBothLegs(deps, swap, signal);
   fundGate(state, name, clocks);
-  await sourcesAgree(deps, swap, signal);
-  const { chain } = state.legs[name];
   const escrow = planned(swap, name);
-  await mustHaveReadyLane(deps, swap, name, signal);
+  const trial = (of: LegName, terms: EscrowTerms, about: About) => {
+    const { preflight } = asks[of] ?? adapterOf(deps, terms.chain);
+    return begun(within(signal, terms.chain, preflight(terms, about, signal)));
+  };
+  const own = asks[name] ?? adapterOf(deps, escrow.terms.chain);
+  const agreeing = begun(sourcesAgree(deps, swap, signal));
+  const { lanes } = own;
+  const ready = begun(mustHaveReadyLane(deps, swap, name, { lanes, agreeing }, signal));
   // Once this leg is funded it is too late for somebody to learn that a payout cannot arrive.
   const other = termsOfLeg(swap, otherLeg(name));
-  if (other !== null) {
-    await within(
-      signal,
-      other.chain,
-      adapterOf(deps, other.chain).preflight(other, 'payout', signal),
-    );
-  }
-  const trying = adapterOf(deps, chain).preflight(escrow.terms, 'funding', signal);
-  await within(signal, chain, trying);
-  return { swap, name, escrow, state, clocks };
+  const paying = other && trial(otherLeg(name), other, 'payout');
+  const funding = trial(name, escrow.terms, 'funding');
+  await agreeing;
+  await ready;
+  await paying;
+  await funding;
+  return { swap, name, escrow, state, clocks, asks: own };
 }
 
 export type FundRequest = BuildRequest & {
@@ -142,10 +148,10 @@ export type FundRequest = BuildRequest & {
 export async function buildFund(deps: Deps, request: FundRequest): Promise<Built> {
   const { signal, feeRateSatPerVbyte, allowance, authorizes } = request;
   const asked = await fundAsked(deps.db, request);
-  const { name, escrow, state, clocks } = await mayFund(deps, asked, signal);
+  const { name, escrow, state, clocks, asks } = await mayFund(deps, asked, signal);
   const leg = state.legs[name];
   const adapter = adapterOf(deps, leg.chain);
-  const building = adapter.buildFund({ escrow, feeRateSatPerVbyte, allowance }, signal);
+  const building = asks.buildFund({ escrow, feeRateSatPerVbyte, allowance }, signal);
   const made = built(await within(signal, leg.chain, building), fundBy(state, leg), clocks.wall);
   if (made.sign !== 'evm-tx') return made;
   const needsAllowance = made.txs.length > 1;
@@ -196,14 +202,14 @@ export async function mayClaim(
 ): Promise<Claimable> {
   const { name, secret } = asked;
   const swap = await withBrought(deps, asked.swap, asked, signal);
-  const { state, clocks } = await readForClaim(deps, swap, name, signal);
+  const { state, clocks, asks } = await readForClaim(deps, swap, name, signal);
   claimGate(state, name, clocks);
   const escrow = planned(swap, name);
   if (state.secret === null) {
     const { family } = adapterOf(deps, state.legs[name].chain);
     // An EVM claim names no sender: who pays for it shows when it is sent.
     const by = payer ?? (family === 'evm' ? null : escrow.terms.payout.address);
-    await mayReveal(deps, swap, { escrow, payer: by }, signal);
+    await mayReveal(deps, swap, { escrow, payer: by, asks: asks[name] }, signal);
   }
   return { swap, name, secret, escrow, state, clocks };
 }
@@ -334,7 +340,7 @@ export async function mustStillBe(
   if (!wasOwn) throw neverOf(leg, about.escrow);
   throw new ParleyError(
     'escrow_moved',
-    `leg ${leg} has moved from ${about.escrow} to ${escrow}: ask for its funding again`,
+    `leg ${leg} has moved to ${escrow}, away from ${about.escrow}: ask for its funding again`,
     { leg, was: about.escrow, is: escrow },
   );
 }

@@ -1,7 +1,8 @@
 // What the chains show of a swap at this moment, read for one request before its gates are passed.
 // Nothing is stored: the follower finds the same by itself.
 
-import type { WatchedEscrow } from '../../chains/adapter.ts';
+import type { Asks, WatchedEscrow } from '../../chains/adapter.ts';
+import { begun } from '../../chains/gathering.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, holdsPayment, nothingSeen } from '../../core/facts.ts';
 import { opens } from '../../core/hashlock.ts';
@@ -14,9 +15,19 @@ import { within } from '../time-limit.ts';
 import { currentEscrow, escrowOfRow } from './escrows.ts';
 import { adapterOf } from './preview.ts';
 
-export type Live = { readonly state: SwapState; readonly clocks: Clocks };
+export type Live = {
+  readonly state: SwapState;
+  readonly clocks: Clocks;
+  /** What else gates ask, of the blocks that were looked at. */
+  readonly asks: { readonly [Name in LegName]?: Asks };
+};
 
-type Shown = { readonly facts: EscrowFacts; readonly strayed: boolean; readonly clock: number };
+type Shown = {
+  readonly facts: EscrowFacts;
+  readonly strayed: boolean;
+  readonly clock: number;
+  readonly asks: Asks;
+};
 
 /** All of it at one block, so that facts and clock belong together. */
 async function readLeg(deps: Deps, swap: Swap, name: LegName, signal: AbortSignal): Promise<Shown> {
@@ -24,11 +35,13 @@ async function readLeg(deps: Deps, swap: Swap, name: LegName, signal: AbortSigna
   const current = currentEscrow(swap, name);
   const own = current === null ? [] : [current];
   const former = await formerOf(deps, swap, name);
-  const looking = adapterOf(deps, chain).look([...own, ...former], signal);
+  const adapter = adapterOf(deps, chain);
+  const looking = adapter.look([...own, ...former], signal);
   const { heads, facts } = await within(signal, chain, looking);
   const [shown = nothingSeen] = facts.slice(0, own.length);
   const strayed = facts.slice(own.length).some((each) => holdsPayment(each, amount));
-  return { facts: shown, strayed, clock: heads.clock };
+  const asks = adapter.at?.(heads) ?? adapter;
+  return { facts: shown, strayed, clock: heads.clock, asks };
 }
 
 /** The escrows that the leg moved off: as a rule none, at most 19. */
@@ -51,7 +64,11 @@ function withShown(deps: Deps, swap: Swap, shown: Partial<Record<LegName, Shown>
     b: shown.b?.clock ?? swap.chainClocks.b,
   };
   const secret = swap.state.secret ?? seen ?? null;
-  return { state: { ...swap.state, legs: { a, b }, secret }, clocks };
+  const asks: Live['asks'] = {
+    ...(shown.a && { a: shown.a.asks }),
+    ...(shown.b && { b: shown.b.asks }),
+  };
+  return { state: { ...swap.state, legs: { a, b }, secret }, clocks, asks };
 }
 
 function withNews(leg: Leg, shown: Shown | undefined): Leg {
@@ -83,24 +100,34 @@ export async function sourcesAgree(deps: Deps, swap: Swap, signal: AbortSignal):
   );
 }
 
+type Reveal = {
+  readonly escrow: WatchedEscrow;
+  readonly payer: string | null;
+  /** Of the look that its gate went by. */
+  readonly asks?: Asks | undefined;
+};
+
 /**
  * Before a claim shows the secret: the sources agree, the payout would arrive, and whoever sends it
  * can pay for it. A token that was paused since, a receiver that was blocked, or a wallet that runs
  * out of energy would burn the secret for nothing. `payer` null: nobody knows yet who sends it.
+ * All is asked at one moment.
  */
 export async function mayReveal(
   deps: Deps,
   swap: Swap,
-  { escrow: { terms }, payer }: { readonly escrow: WatchedEscrow; readonly payer: string | null },
+  { escrow: { terms }, payer, asks }: Reveal,
   signal: AbortSignal,
 ): Promise<void> {
-  await sourcesAgree(deps, swap, signal);
   const { chain } = terms;
-  const adapter = adapterOf(deps, chain);
-  await within(signal, chain, adapter.preflight(terms, 'claim', signal));
-  if (payer === null) return;
-  const asking = adapter.claimShortage?.(terms, payer, signal);
-  const shortage = asking === undefined ? null : await within(signal, chain, asking);
+  const { preflight, claimShortage } = asks ?? adapterOf(deps, chain);
+  const agreeing = begun(sourcesAgree(deps, swap, signal));
+  const trying = begun(within(signal, chain, preflight(terms, 'claim', signal)));
+  const asking = payer === null ? undefined : claimShortage?.(terms, payer, signal);
+  const counting = asking && begun(within(signal, chain, asking));
+  await agreeing;
+  await trying;
+  const shortage = (await counting) ?? null;
   if (shortage === null) return;
   const { sentence, code, has, need } = shortage;
   throw new ParleyError('claim_unpayable', sentence, { chain, payer, lack: code, has, need });

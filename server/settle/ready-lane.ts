@@ -3,6 +3,7 @@
 // market.
 
 import type { ChainAdapter, LaneState, Lanes } from '../../chains/adapter.ts';
+import { begun } from '../../chains/gathering.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { isUnknown } from '../../core/facts.ts';
 import type { Lane } from '../../core/terms.ts';
@@ -24,21 +25,23 @@ const mostOthers = 16;
  * Where the chain would not take a funding in the leg's lane now, or its contract takes no new
  * escrow any more: moves the leg to a lane that is
  * ready and throws `escrow_moved`. Throws `too_many_open` where none of the first lanes is ready.
+ * Asks at once, and does nothing before `agreeing`.
  */
 export async function mustHaveReadyLane(
   deps: Deps,
   swap: Swap,
   name: LegName,
+  { lanes, agreeing }: { readonly lanes: Lanes | undefined; readonly agreeing: Promise<void> },
   signal: AbortSignal,
 ): Promise<void> {
   const leg = swap.state.legs[name];
   const adapter = adapterOf(deps, leg.chain);
-  const { lanes } = adapter;
   const had = swap.lanes[name];
   if (lanes === undefined || had === null || leg.refundAddress === null) return;
   const accountId = leg.funder === 'maker' ? swap.makerId : swap.takerId;
   const user = { funder: leg.refundAddress, accountId };
-  const finding = readyLane(deps, { adapter, lanes, had, user }, signal);
+  const finding = begun(readyLane(deps, { adapter, lanes, had, user }, signal));
+  await agreeing;
   const lane = await within(signal, leg.chain, finding);
   if (lane === null) return;
   const lifted = await mayMoveOff(deps, swap, name, signal);

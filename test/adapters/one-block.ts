@@ -2,9 +2,19 @@
 // moves between, and it follows nobody.
 
 import assert from 'node:assert/strict';
-import type { Look } from '../../chains/adapter.ts';
+import type { Asks, Look } from '../../chains/adapter.ts';
 import type { Driver } from './driver.ts';
-import { allChanges, fund, inputOf, type Leg, newLeg, read, settleDown, signal } from './leg.ts';
+import {
+  allChanges,
+  codeOf,
+  fund,
+  inputOf,
+  type Leg,
+  newLeg,
+  read,
+  settleDown,
+  signal,
+} from './leg.ts';
 import { movingNode } from './nodes.ts';
 import type { AdapterPromise } from './promises.ts';
 
@@ -27,6 +37,27 @@ export const oneBlock: readonly AdapterPromise[] = [
         questions = Math.min(mostQuestions, Math.max(comes, goes));
         await driver.dev.mine(1);
       }
+    },
+  },
+  {
+    name: 'what gates ask beside a look is of its block, whatever was shown since',
+    run: async (driver) => {
+      const adapter = driver.adapter();
+      // A call on TRON names no block.
+      if (adapter.at === undefined || driver.family === 'tron') return;
+      const leg = newLeg(driver);
+      const { lane = unplanned, refund } = leg.escrow.terms;
+      const counter = async ({ lanes }: Asks) => {
+        const of = { contract: lanes?.contracts[0] ?? '', funder: refund.address };
+        return (await lanes?.read(of, [lane.number], signal()))?.[0]?.counter;
+      };
+      const asks = adapter.at((await adapter.look([leg.escrow], signal())).heads);
+      const before = await counter(adapter);
+      await fund(driver, driver.adapter(), leg);
+      await driver.show();
+      assert.equal(await codeOf(adapter.buildFund(inputOf(leg), signal())), 'already_funded');
+      await asks.buildFund(inputOf(leg), signal());
+      assert.deepEqual([await counter(asks), await counter(adapter)], [before, lane.counter]);
     },
   },
   {
@@ -64,6 +95,8 @@ export const oneBlock: readonly AdapterPromise[] = [
     },
   },
 ];
+
+const unplanned = { number: '', counter: 0 };
 
 const inBlock = ({ facts: [facts] }: Look) => (facts?.funded?.confirmations ?? 0) > 0;
 

@@ -12,7 +12,7 @@ export const questionGas = '0x7a120';
 /** How nodes say that the contract, and not they, failed. */
 const contractFailed = new RegExp(
   [
-    'revert|out ?of ?gas|opcode|EVM error|VM execution|stack (under|over)flow|invalid jump',
+    'revert|out ?of ?gas|gas required|exceeds allowance|opcode|EVM error|VM execution|stack (under|over)flow|invalid jump',
     'gas uint64|out of bounds|write protection',
   ].join('|'),
   'i',

@@ -4,7 +4,8 @@ import type { Hex } from 'viem';
 import devCoin from '../../../contracts/escrows/artifacts/DevCoin.json' with { type: 'json' };
 import type { EscrowTerms } from '../../../core/terms.ts';
 import type { GasWork } from '../../gas-account.ts';
-import { evmDeployment, evmEscrow, idOfEscrow } from '../plan.ts';
+import { evmDeployment } from '../plan.ts';
+import { authorizationAlternative, typedDataToSign } from '../ways.ts';
 import { deploy, type TestChain } from './anvil.ts';
 import { funder } from './swap.ts';
 
@@ -14,35 +15,13 @@ export function deployDevCoin(chain: TestChain): Promise<Hex> {
 
 /** EIP-712 of what the funder signs: its nonce is the escrow's id. */
 export function authorizationOf(terms: EscrowTerms, chainId: number) {
-  const deployment = evmDeployment(chainId);
-  const of = (name: string, type: string) => ({ name, type });
-  return {
-    domain: {
-      name: 'Dev Coin',
-      version: '2',
-      chainId,
-      verifyingContract: terms.token as Hex,
-    },
-    types: {
-      ReceiveWithAuthorization: [
-        of('from', 'address'),
-        of('to', 'address'),
-        of('value', 'uint256'),
-        of('validAfter', 'uint256'),
-        of('validBefore', 'uint256'),
-        of('nonce', 'bytes32'),
-      ],
-    },
-    primaryType: 'ReceiveWithAuthorization',
-    message: {
-      from: terms.refund.address as Hex,
-      to: deployment.contract as Hex,
-      value: terms.amount,
-      validAfter: 0n,
-      validBefore: BigInt(terms.fundBefore ?? 0),
-      nonce: idOfEscrow(evmEscrow(terms, deployment).address),
-    },
-  } as const;
+  const { token } = terms;
+  const names = { name: 'Dev Coin', version: '2', chainId: `${chainId}` };
+  const authorization = { ...names, verifyingContract: token ?? '' };
+  const able = { permit: null, authorization };
+  const way = authorizationAlternative(terms, evmDeployment(chainId), able);
+  if (way?.typedData == null) throw new Error('it is paid by no signature');
+  return typedDataToSign(way.typedData);
 }
 
 export async function fundingOf(

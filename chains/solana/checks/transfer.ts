@@ -6,7 +6,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { type Finding, found, passed } from '../../inspection.ts';
 import { cleanText } from '../../token-text.ts';
 import { isOnCurve, solanaAddressBytes, solanaAddressOf } from '../address.ts';
-import { type Account, accountsAt, largestHoldings, type Trial } from '../node.ts';
+import { type Account, accountsAt, chainClock, largestHoldings, type Trial } from '../node.ts';
 import { associatedTokenAccount, systemProgram } from '../programs.ts';
 import { isGuarded, readHolding } from '../tokens.ts';
 import { reasonOf, trialLamports, tryFundAndClaim } from '../trial.ts';
@@ -48,7 +48,8 @@ export async function checkTransfer(watch: At, mint: Mint, signal: AbortSignal):
       token: mint.address,
       amount: holder.amount,
     };
-    const trial = await tryFundAndClaim(watch, terms, mint.program, signal);
+    const clock = await chainClock(watch.rpc, signal);
+    const trial = await tryFundAndClaim(watch, terms, { program: mint.program, clock }, signal);
     if (trial === null) return passed('transfer');
     failure = { holder, trial };
   }

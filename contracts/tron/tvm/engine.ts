@@ -15,6 +15,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import {
   BASE_ENERGY,
   CANCUN_ENERGY,
+  ENERGY_FEE,
   EXP_BYTE_ENERGY,
   MAX_CALL_DEPTH,
   MEMORY_OPERATIONS,
@@ -44,8 +45,12 @@ export type TvmCall = {
   readonly data: Uint8Array;
   readonly energyLimit: bigint;
   readonly txid: Uint8Array;
-  /** Block number and Unix seconds. */
-  readonly block: { readonly number: bigint; readonly timestamp: bigint };
+  /** Number and Unix seconds; BLOCKHASH knows the parent alone. */
+  readonly block: {
+    readonly number: bigint;
+    readonly timestamp: bigint;
+    readonly parentHash?: Uint8Array | undefined;
+  };
 };
 
 export type TvmResult = {
@@ -188,7 +193,7 @@ function cancunOperations(chainId: number): AddOpcode[] {
     const opcode = Number(code);
     const logicFunction = usual.handlers.get(opcode);
     if (logicFunction === undefined) throw new Error(`no operation ${opcodeName}`);
-    // MCOPY pays for memory as the other copies do; of the other two the price is all there is.
+    // MCOPY pays for memory as the other copies do; of the others the price is all there is.
     const gasFunction = opcodeName === 'MCOPY' ? usual.dynamicGasHandlers.get(opcode) : undefined;
     const dynamic = gasFunction === undefined ? {} : { gasFunction };
     return { opcode, opcodeName, baseFee, logicFunction, ...dynamic };
@@ -232,6 +237,10 @@ async function run(evm: EVM, state: TvmState, call: TvmCall): Promise<TvmResult>
     state.underCreation = bytesToUnprefixedHex(address.bytes);
     return address;
   });
+  const { number: own, parentHash } = call.block;
+  const hashOf = (number: number) => (BigInt(number) + 1n === own ? parentHash : undefined);
+  const getBlock = async (at: number) => ({ hash: () => hashOf(at) ?? new Uint8Array(32) });
+  Reflect.set(evm, 'blockchain', { getBlock });
   const { execResult } = await evm.runCall({
     caller: new Address(call.caller),
     ...(call.to === null ? {} : { to: new Address(call.to) }),
@@ -265,6 +274,7 @@ function header({ block }: TvmCall): object {
   return {
     ...block,
     coinbase: new Address(new Uint8Array(20)),
+    baseFeePerGas: ENERGY_FEE,
     difficulty: 0n,
     prevRandao: new Uint8Array(32),
     gasLimit: 0n,

@@ -25,8 +25,15 @@ export const BASE_ENERGY: Readonly<Record<number, readonly [name: string, energy
   245: ['CREATE2', 32_000],
 };
 
-/** Of operations that are new with allowTvmCancun: getTLoadCost, getTStoreCost, getMCopyCost. */
+/** BASEFEE: the price of energy in sun, as the public networks have it (getEnergyFee). */
+export const ENERGY_FEE = 100n;
+
+/**
+ * Of operations that are new with allowTvmLondon (BASEFEE) and allowTvmCancun: getBaseTierCost,
+ * getTLoadCost, getTStoreCost, getMCopyCost.
+ */
 export const CANCUN_ENERGY: Readonly<Record<number, readonly [name: string, energy: number]>> = {
+  72: ['BASEFEE', 2],
   92: ['TLOAD', 100],
   93: ['TSTORE', 100],
   94: ['MCOPY', 3],

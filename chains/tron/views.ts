@@ -1,0 +1,307 @@
+// Views of contracts, and what is asked of a node at one moment. Views that are asked together go
+// in one constant call, so that they are of one block, and of a known one: its code is that of a
+// contract that is never made, which asks each view and returns what it heard. A node that runs no
+// such code is asked view by view. What is asked twice of one moment is asked once.
+
+import { erc20Abi } from 'viem';
+import { encodeFunctionData } from 'viem/utils';
+import type { Heads } from '../adapter.ts';
+import { begun } from '../gathering.ts';
+import { tronHex } from './address.ts';
+import { type Http, TronRefusal } from './http.ts';
+import {
+  accountOf,
+  type Block,
+  codeAt,
+  headBlock,
+  pricesOf,
+  refused,
+  room,
+  secondOf,
+  tryCall,
+  unreadable,
+  type View,
+} from './node.ts';
+import { bareAddress } from './plan.ts';
+
+/** A call's data in bare hex, or what is known of any address: bytes of code, sun. */
+type Asked = { readonly to: string; readonly data: string; readonly words: number };
+const [codeSize, sun] = ['code', 'balance'];
+
+/** The block of what was asked together. */
+export type Seen = {
+  readonly number: number;
+  readonly second: number;
+  readonly parentHash: string;
+  /** The price of energy. */
+  readonly energySun: bigint;
+};
+
+export type Moment = Http & {
+  /** What a view answers in hex; empty where it fails or says less than its words. */
+  heard(view: View, asked: Asked, signal: AbortSignal): Promise<string>;
+  /** Whether views go together, as far as is known of the node. */
+  readonly isTogether: boolean;
+  /** null: nothing was asked yet, or view by view. */
+  seen(view: View): Seen | null;
+};
+
+type Waiting = Asked & PromiseWithResolvers<string>;
+
+/** More would be code of more than 20 kB. */
+const mostTogether = 64;
+
+export function momentOf(http: Http): Moment {
+  const told = new Map<string, Promise<unknown>>();
+  const once = <T>(key: string, ask: () => Promise<T>): Promise<T> => {
+    const known = told.get(key) as Promise<T> | undefined;
+    const asking = known ?? begun(ask());
+    told.set(key, asking);
+    asking.catch(() => told.delete(key));
+    return asking;
+  };
+  const seen = new Map<View, Seen>();
+  const waiting = new Map<string, Waiting[]>();
+  const send = async (view: View, all: readonly Waiting[], signal: AbortSignal) => {
+    const heard = await together(http, view, all, signal).catch((error: unknown) => {
+      for (const { reject } of all) reject(error);
+      throw error;
+    });
+    if (heard !== null) seen.set(view, heard.seen);
+    // One that fails or wants more energy than it had is asked with all that a node gives.
+    for (const [at, each] of all.entries()) {
+      each.resolve(heard?.answers[at] || alone(http, view, each, signal));
+    }
+  };
+  const gather = (view: View, asked: Asked, signal: AbortSignal): Promise<string> => {
+    const each = { ...asked, ...Promise.withResolvers<string>() };
+    const all = waiting.get(view) ?? [];
+    waiting.set(view, all);
+    all.push(each);
+    // When all that goes on without an answer has asked.
+    if (all.length === 1) {
+      setImmediate(() => {
+        waiting.delete(view);
+        for (let from = 0; from < all.length; from += mostTogether) {
+          send(view, all.slice(from, from + mostTogether), signal).catch(() => {});
+        }
+      });
+    }
+    return each.promise;
+  };
+  return {
+    ...http,
+    call: (path, body, signal) =>
+      once(`${path} ${JSON.stringify(body)}`, () => http.call(path, body, signal)),
+    heard: (view, asked, signal) =>
+      once(`${view} ${asked.to} ${asked.data}`, () => gather(view, asked, signal)),
+    isTogether: !apart.has(http.ask),
+    seen: (view) => seen.get(view) ?? null,
+  };
+}
+
+/** Clients whose node runs no such code, by what a client and its parts have in common. */
+const apart = new WeakSet<Http['ask']>();
+
+const moments = new WeakMap<Heads, Moment>();
+
+/** Of a look: what is asked beside it is asked once with what was looked at. */
+export function noteMoment(heads: Heads, moment: Moment): void {
+  moments.set(heads, moment);
+}
+
+export const momentAt = (http: Http, heads: Heads): Moment => moments.get(heads) ?? momentOf(http);
+
+/** A height and a second are one witness's to fill. */
+export function isOf({ number, second, parentHash }: Seen, block: Block): boolean {
+  const isSameParent = block.parentHash === parentHash;
+  return block.number === number && secondOf(block) === second && isSameParent;
+}
+
+/** Sun for a unit of energy. */
+export async function energyPrice(http: Http | Moment, signal: AbortSignal): Promise<bigint> {
+  const seen = 'seen' in http ? http.seen('head') : null;
+  return seen === null ? (await pricesOf(http, signal)).energySun : seen.energySun;
+}
+
+/** One that is never taken back: the newest, or the one below it where views were asked of it. */
+export async function solidBlock(
+  http: Http | Moment,
+  signal: AbortSignal,
+): Promise<Pick<Block, 'number' | 'hash'>> {
+  const seen = 'seen' in http ? http.seen('solid') : null;
+  if (seen === null) return headBlock(http, 'solid', signal);
+  return { number: seen.number - 1, hash: seen.parentHash };
+}
+
+/** For one view, some times what a token's takes as a rule: no other may want for it. */
+const viewEnergy = 200_000;
+const [wordBytes, headWords] = [32, 4];
+
+const hexOf = (value: number, bytes: number) => value.toString(16).padStart(2 * bytes, '0');
+/** PUSH4 */
+const push = (value: number) => `63${hexOf(value, 4)}`;
+const pushed = (address: string) => `73${bareAddress(address).slice(2)}`;
+const store = (at: number) => `${push(at)}52`;
+/** TIMESTAMP; NUMBER; 1 NUMBER SUB BLOCKHASH; BASEFEE, which is the price of energy on TRON. */
+const block = ['42', '43', '6001430340', '48'];
+
+/**
+ * Asks all, and returns a word for each with the length of its answer, and its words behind it. In
+ * front are those of the block.
+ */
+function codeOf(all: readonly Asked[]): string {
+  const own = (each: Asked) => (1 + each.words) * wordBytes;
+  const end = all.reduce((sum, each) => sum + own(each), headWords * wordBytes);
+  let code = block.map((each, index) => `${each}${store(index * wordBytes)}`).join('');
+  let at = headWords * wordBytes;
+  for (const each of all) {
+    code += asking(each, at, end);
+    at += own(each);
+  }
+  return `${code}${push(end)}${push(0)}f3`;
+}
+
+function asking({ to, data, words }: Asked, at: number, free: number): string {
+  if (data === codeSize) return `${pushed(to)}3b${store(at)}`;
+  if (data === sun) return `${pushed(to)}31${store(at)}`;
+  const chunks = data.match(/.{1,64}/g) ?? [];
+  const input = chunks.map((chunk, index) => {
+    return `7f${chunk.padEnd(64, '0')}${store(free + index * wordBytes)}`;
+  });
+  const output = `${push(words * wordBytes)}${push(at + wordBytes)}`;
+  const call = `${push(data.length / 2)}${push(free)}${pushed(to)}${push(viewEnergy)}`;
+  // The length of what is answered; of a call that failed 0.
+  return `${input.join('')}${output}${call}fa3d02${store(at)}`;
+}
+
+type Answer = {
+  readonly constant_result?: readonly unknown[];
+  readonly result?: { readonly code?: unknown };
+};
+type Heard = { readonly seen: Seen; readonly answers: readonly string[] };
+
+/** What it says of a call that came to no end, be it for time or energy: another one may. */
+const unended = 'OTHER_ERROR';
+
+/** null: it was not run. */
+async function together(
+  http: Http,
+  view: View,
+  all: readonly Asked[],
+  signal: AbortSignal,
+): Promise<Heard | null> {
+  if (apart.has(http.ask)) return null;
+  const [first] = all;
+  const body = { owner_address: tronHex(first?.to ?? ''), data: codeOf(all), call_value: 0 };
+  const asking = http.call(`${room(view)}/triggerconstantcontract`, body, signal);
+  const answer = await asking.catch((error: unknown) => {
+    if (error instanceof TronRefusal) return null;
+    throw error;
+  });
+  const { constant_result: outputs, result } = (answer ?? {}) as Answer;
+  const said = String(outputs?.[0]);
+  const length = headWords + all.reduce((sum, { words }) => sum + 1 + words, 0);
+  if (!/^[0-9a-f]+$/i.test(said) || said.length !== length * 2 * wordBytes) {
+    if (result?.code !== unended) apart.add(http.ask);
+    return null;
+  }
+  const wordsAt = (from: number, count: number) => said.slice(64 * from, 64 * (from + count));
+  const numberAt = (from: number) => Number(BigInt(`0x${wordsAt(from, 1)}`));
+  let from = headWords;
+  const answers = all.map(({ words, data }) => {
+    const [at, isCall] = [from, data !== codeSize && data !== sun];
+    from += 1 + words;
+    if (!isCall) return wordsAt(at, 1);
+    return numberAt(at) < words * wordBytes ? '' : wordsAt(at + 1, words);
+  });
+  const energySun = BigInt(`0x${wordsAt(3, 1)}`);
+  const seen = { second: numberAt(0), number: numberAt(1), parentHash: wordsAt(2, 1), energySun };
+  return { seen, answers };
+}
+
+async function alone(
+  http: Http,
+  view: View,
+  { to, data }: Asked,
+  signal: AbortSignal,
+): Promise<string> {
+  const word = (value: number | bigint) => value.toString(16).padStart(64, '0');
+  if (data === codeSize) return word((await codeAt(http, to, signal))?.length ?? 0);
+  if (data === sun) return word((await accountOf(http, to, signal))?.balance ?? 0n);
+  const trial = await tryCall(http, view, { from: to, to, data, value: 0n }, signal).catch(
+    (error: unknown) => {
+      const path = `${room(view)}/triggerconstantcontract`;
+      throw error instanceof TronRefusal ? refused(http, path, error) : error;
+    },
+  );
+  return trial.failure === null ? trial.output : '';
+}
+
+const hearing = (http: Http | Moment, view: View, asked: Asked, signal: AbortSignal) =>
+  'heard' in http ? http.heard(view, asked, signal) : alone(http, view, asked, signal);
+
+/** The 32-byte words that a view answers. A view that fails is a wrong contract. */
+export async function wordsOf(
+  http: Http | Moment,
+  view: View,
+  to: string,
+  data: string,
+  least: number,
+  signal: AbortSignal,
+): Promise<bigint[]> {
+  const heard = await hearing(http, view, { to, data, words: least }, signal);
+  const words = heard.match(/.{64}/g) ?? [];
+  if (words.length < least) {
+    const why = new Error(`${to} answers ${words.length} words of ${least}`);
+    throw unreadable(http, `${room(view)}/triggerconstantcontract`, why);
+  }
+  return words.map((word) => BigInt(`0x${word}`));
+}
+
+export async function isContract(
+  http: Http | Moment,
+  address: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const asked = { to: address, data: codeSize, words: 0 };
+  return BigInt(`0x${await hearing(http, 'head', asked, signal)}`) > 0n;
+}
+
+/** Sun that an address has now. */
+export async function sunOf(
+  http: Http | Moment,
+  address: string,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const asked = { to: address, data: sun, words: 0 };
+  return BigInt(`0x${await hearing(http, 'head', asked, signal)}`);
+}
+
+/** What `holder` has of a token. */
+export async function tokenBalance(
+  http: Http | Moment,
+  view: View,
+  token: string,
+  holder: string,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const args = [bareAddress(holder)] as const;
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args }).slice(2);
+  const [balance = 0n] = await wordsOf(http, view, token, data, 1, signal);
+  return balance;
+}
+
+/** What `owner` lets `spender` take of a token. */
+export async function allowanceOf(
+  http: Http | Moment,
+  token: string,
+  owner: string,
+  spender: string,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const args = [bareAddress(owner), bareAddress(spender)] as const;
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args }).slice(2);
+  const [allowance = 0n] = await wordsOf(http, 'head', token, data, 1, signal);
+  return allowance;
+}
