@@ -19,6 +19,7 @@ import {
   fundCalls,
   fundedIn,
 } from '../evm/plan.ts';
+import { authorizationAlternative, permitAlternative } from '../evm/ways.ts';
 import { tronAddressOf } from '../tron/address.ts';
 import { batchCall as tronBatch } from '../tron/batch.ts';
 import { callsIn as tronCallsIn, tronEscrow } from '../tron/plan.ts';
@@ -94,6 +95,20 @@ test('terms name their contract; without one they mean the first', () => {
     }
   }
   assert.equal(new Set([first, second, third].map(at)).size, 3);
+  const domain = { name: 'T', chainId: '1', verifyingContract: first };
+  const inToken = terms(second, {
+    token: third,
+    payout: { address: `0x${'44'.repeat(20)}`, pubkey: null },
+  });
+  const abilities = { permit: domain, authorization: domain };
+  const values = { nonce: 0n, value: 1n, deadline: 9 };
+  const permit = permitAlternative(inToken, two, abilities, values);
+  const authorization = authorizationAlternative(inToken, two, abilities);
+  assert.deepEqual([permit?.call?.to, permit?.typedData?.message.spender], [second, second]);
+  assert.deepEqual(
+    [authorization?.call?.to, authorization?.typedData?.message.to],
+    [second, second],
+  );
   assert.equal(evmEscrow(terms(null), two).address, evmEscrow(terms(first), one).address);
   // Before they have a lane they are tried where they will go.
   const [funder] = fundersOf(9).filter((each) => contractFor(each, two) === second);
