@@ -100,8 +100,8 @@ const legWords = 6;
  * Every fund, claim and refund inside hex in lower case, at any depth: a call made by another
  * contract, or a whole transaction, carries ours word for word. Only calls whose narrow words are
  * clean count, since the contract refuses all others. `wanted` says which hashlocks are of interest
- * before an id is computed, so that calldata full of selectors costs little. `most`: legs of batches
- * that are read.
+ * before an id is computed, so that calldata full of selectors costs little. Of batches `most` legs
+ * are read.
  */
 export function callsIn(
   hex: string,
