@@ -74,7 +74,7 @@ test('the commands for an EVM escrow on chain give its state and the balance at 
     const [, block = ''] = await blocks();
     for (const leg of [coin, token]) {
       const [contract = '', id = ''] = leg.escrow.address.split(':');
-      const seen = async (depth: number) =>
+      const seen = async (depth: number, more: Record<string, string> = {}) =>
         lines(block, {
           NODE: chain.rpcUrl,
           CONTRACT: contract,
@@ -83,11 +83,14 @@ test('the commands for an EVM escrow on chain give its state and the balance at 
           TOKEN: leg.terms.token ?? `0x${'0'.repeat(40)}`,
           DEPTH: String(depth),
           ...placeOf(leg.terms),
+          ...more,
         });
       await fund(chain, leg);
       const { timestamp } = await chain.client.getBlock();
       const there = ['1', String(timestamp), leg.terms.amount.toString()];
       assert.deepEqual(await seen(1), there);
+      // As an escrow sees it whose lane went on.
+      assert.equal((await seen(1, { COUNTER: '0' }))[0], 'ended');
       assert.deepEqual(await seen(2), ['0', '0', '0']);
       await chain.client.mine({ blocks: 1 });
       assert.deepEqual(await seen(2), there);
@@ -147,12 +150,14 @@ test('the commands for a TRON escrow on chain say that it is funded once that is
     const { contract } = chain.deployment;
     const [, ID = ''] = leg.escrow.address.split(':');
     const place = { ...placeOf(leg.terms), REFUND: leg.terms.refund.address };
-    const seen = () => lines(block, { NODE: chain.url, CONTRACT: contract, ID, ...place });
+    const seen = (more: Record<string, string> = {}) =>
+      lines(block, { NODE: chain.url, CONTRACT: contract, ID, ...place, ...more });
     await onTron.fund(chain, leg);
     const fundedAt = chain.now();
     assert.deepEqual(await seen(), ['0', '0']);
     await chain.solidify();
     assert.deepEqual(await seen(), ['1', String(fundedAt)]);
+    assert.equal((await seen({ COUNTER: '0' }))[0], 'ended');
   } finally {
     await chain.stop();
   }

@@ -85,6 +85,18 @@ test('contracts that the customer does not name, or names more of, are other rul
   }
 });
 
+test('of contracts that differ both lists are named', () => {
+  const shards = [shardOf(1).address, shardOf(2).address];
+  const deployment = evmDeployment(evmView.chainId, { shards });
+  const said = market();
+  const own = new Map(all).set(evmView.chain, { ...evmView, deployment });
+  const [, lists, ...more] = differencesOf(said, own);
+  assert.deepEqual(
+    [lists, more],
+    [{ field: 'evm-dev.contract.shards', expected: shards.toSorted().join(' '), got: 'none' }, []],
+  );
+});
+
 test('what a market publishes is compared number by number, and the number named', () => {
   assert.deepEqual(differencesOf(market(), all), []);
   const moved: [path: string, ...value: [string, string]][] = [];

@@ -76,8 +76,11 @@ export function differencesOf(said: MarketRules, views: ChainViews): RulesDiffer
     const theirs = said.chains.find((each) => each.chain === chain);
     if (theirs === undefined) return compared(chain, 'served', 'not served');
     const [own, got] = [numbersOf(view.policy), numbersOf(theirs.policy)];
+    const contract = contractOf(view);
+    const listed = ({ shards = [] }: Pick<Contract, 'shards'>) => shards.join(' ') || 'none';
     return [
-      ...compared(`${chain}.contract`, contractId(contractOf(view)), theirs.contract.id),
+      ...compared(`${chain}.contract`, contractId(contract), theirs.contract.id),
+      ...compared(`${chain}.contract.shards`, listed(contract), listed(theirs.contract)),
       ...own.flatMap(([name, number], at) =>
         compared(`${chain}.policy.${name}`, number, got[at]?.[1]),
       ),

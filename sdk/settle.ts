@@ -80,11 +80,11 @@ async function settled(context: Context): Promise<Outcome> {
 
 async function passes(context: Context, first: SwapRecord): Promise<Outcome> {
   let record = first;
-  let askedAtMs = performance.now();
+  const { asking } = context;
   const isTimeToAsk = () => {
     const now = performance.now();
-    if (now - askedAtMs <= context.marketPollMs) return false;
-    askedAtMs = now;
+    if (now - asking.lastAtMs <= context.marketPollMs) return false;
+    asking.lastAtMs = now;
     return true;
   };
   for (;;) {

@@ -133,6 +133,11 @@ export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs' | 'store'> & {
   readonly lastSeen: Map<LegName, LegSeen>;
   /** What the market says the secret is, where it opens the hashlock; asked beside everything. */
   readonly heard: { secret: Hex32 | null; askedAtMs: number };
+  /**
+   * When the market was last asked where the legs are (performance.now()); -Infinity: before
+   * anything is funded. `doubted`: the escrow that its last build did not fit.
+   */
+  readonly asking: { lastAtMs: number; doubted: string | null };
 };
 
 /** One look at one leg: what came of it, once it has ended. */
@@ -179,6 +184,7 @@ export function contextOf(input: SettleInput): Context {
     looks: new Map(),
     lastSeen: new Map(),
     heard: { secret: null, askedAtMs: -Infinity },
+    asking: { lastAtMs: -Infinity, doubted: null },
   };
 }
 

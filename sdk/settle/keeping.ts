@@ -4,7 +4,7 @@
 // and a disk that is full, gone or silent stops no claim: the record stays in memory, that is said,
 // and it is written once the store works again. The same goes for the refund of one's own leg.
 
-import { type Store, type SwapRecord, writeKept } from '../stores/store.ts';
+import { type Store, type SwapRecord, withContracts, writeKept } from '../stores/store.ts';
 import type { ProgressStep } from './context.ts';
 
 /** The store gave no answer in time: whether it has done what it was asked is not known. */
@@ -167,7 +167,8 @@ export function keptStore({ store, swapId, limitMs, signal, tell }: Keeping): Ke
       if (id === swapId && latest !== null) return latest;
       const held = unwrittenOf(store).get(id);
       const asked = isUrgentNow() ? inTime : strictly;
-      const found = held ?? (await asked(() => store.getSwap(id)));
+      const kept = held ?? (await asked(() => store.getSwap(id)));
+      const found = kept === null ? null : withContracts(kept);
       if (id === swapId) latest = found;
       return found;
     },

@@ -6,7 +6,7 @@ import type { EvmCall } from '../../chains/material.ts';
 import { type Hex32, hashlockOf } from '../../core/hashlock.ts';
 import { SettleError } from '../errors.ts';
 import type { OwnTrade } from '../trade.ts';
-import type { VerifiedSwap } from '../verify.ts';
+import type { VerifiedLeg, VerifiedSwap } from '../verify.ts';
 import type { SeenFacts } from './seen.ts';
 
 export type SecretStore = {
@@ -138,6 +138,26 @@ export type Store = SecretStore &
      */
     lock?(name: string, signal: AbortSignal): Promise<StoreLock | null>;
   };
+
+/**
+ * Where a record does not say which contract a lane is in, as those of older versions do not, the
+ * escrow's name does: the first contract of the customer's list may be another one by now.
+ */
+export function withContracts(record: SwapRecord): SwapRecord {
+  const { a, b } = record.swap.legs;
+  const legs = { a: withContract(a), b: withContract(b) };
+  if (legs.a === a && legs.b === b) return record;
+  return { ...record, swap: { ...record.swap, legs } };
+}
+
+function withContract(leg: VerifiedLeg): VerifiedLeg {
+  const { escrow } = leg;
+  const { lane } = escrow?.terms ?? {};
+  if (escrow === null || lane === undefined || lane.contract !== undefined) return leg;
+  const [contract = ''] = escrow.address.split(':');
+  const terms = { ...escrow.terms, lane: { ...lane, contract } };
+  return { ...leg, escrow: { ...escrow, terms } };
+}
 
 /** A new secret, kept before its hashlock is told to anyone. */
 export async function newHashlock(store: SecretStore): Promise<Hex32> {

@@ -84,7 +84,14 @@ export async function paperScene(party: Party, isToken = false): Promise<PaperSc
   const store = memoryStore();
   if (isTaker) await store.putSecret(hashlockOf(secret), secret);
   const trade = market.trade(party);
-  const watched = { a: market.watched('a'), b: market.watched('b') };
+  const watched = {
+    get a() {
+      return market.watched('a');
+    },
+    get b() {
+      return market.watched('b');
+    },
+  };
   const scene: PaperScene = {
     ...{ market, chains, secret, gives, gets: otherLeg(gives), told: [] },
     ...{ wall: agreedAt + 10, stepSeconds: 60, theirsAt: 0, isLeaked: false, onStep: () => {} },

@@ -1,0 +1,100 @@
+// An own leg that moved to another escrow before it was funded: this side reads the swap before it
+// asks for a build, whatever moved the leg and whenever. On paper chains.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { evmDeployment, evmEscrow } from '../../chains/evm/plan.ts';
+import { shardOf } from '../../contracts/escrows/shards.ts';
+import type { ParleyClient } from '../client.ts';
+import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+import type { Built } from '../types.ts';
+import { keptStore } from './keeping.ts';
+
+const limits = { timeout: 60_000 };
+/** No pause between questions to the market passes within the swap. */
+const rarely = { marketPollMs: 600_000 };
+const isLate = ({ wall, timelock }: PaperScene) => wall > timelock('b') + 86_400;
+const isTold = (scene: PaperScene, text: string) =>
+  scene.told.some((each) => each.text.includes(text));
+const checked = 'a leg moved to another escrow: checked again';
+const doubted = 'the leg may have moved';
+
+/** The taker's side, whose lane was used elsewhere: the next question for a build moves the leg. */
+async function moving() {
+  const scene = await paperScene('taker');
+  Object.assign(scene.chains.b.others.adapter.lanes ?? {}, { read: async () => [{ counter: 1 }] });
+  const { client, swapId } = scene.input;
+  assert.ok(client);
+  return { scene, client, move: () => assert.rejects(client.fund(swapId, 'b'), moved) };
+}
+const moved = { code: 'escrow_moved' };
+
+async function receives(scene: PaperScene, more: object = {}) {
+  const outcome = await run(scene, { ...rarely, ...more }, () => isLate(scene));
+  assert.equal(outcome?.end, 'received');
+}
+
+test('a leg that moved while this side was away is funded where it is now', limits, async () => {
+  const { scene, move } = await moving();
+  await run(scene, {}, () => isTold(scene, 'follow from your own trade'));
+  await move();
+  await receives(scene);
+  assert.ok(isTold(scene, checked) && !isTold(scene, doubted));
+});
+
+test('where the market says that the leg moved the swap is read at once', limits, async () => {
+  const { scene } = await moving();
+  await receives(scene);
+  assert.ok(isTold(scene, 'leg b moved to another escrow') && isTold(scene, checked));
+  assert.ok(!isTold(scene, doubted));
+});
+
+test('a leg that moves between the reading and the build is read again', limits, async () => {
+  const { scene, client, move } = await moving();
+  let asked = 0;
+  const fund: ParleyClient['fund'] = async (...args) => {
+    asked += 1;
+    if (asked === 1) await move();
+    return client.fund(...args);
+  };
+  await receives(scene, { client: { ...client, fund } });
+  assert.ok(isTold(scene, doubted) && isTold(scene, checked));
+});
+
+test('a build that does not fit a leg that has not moved ends it', limits, async () => {
+  const { scene, client, move } = await moving();
+  await move();
+  const fund: ParleyClient['fund'] = async (...args) =>
+    ({ ...(await client.fund(...args)), chainId: 1 }) as Built;
+  await assert.rejects(receives(scene, { client: { ...client, fund } }), {
+    name: 'VerificationError',
+    field: 'chainId',
+  });
+  assert.ok(isTold(scene, doubted));
+});
+
+test('a leg that left a contract which takes none now is funded in the other', limits, async () => {
+  const scene = await paperScene('taker');
+  const { store, swapId, sources } = scene.input;
+  await run(scene, {}, () => isTold(scene, 'follow from your own trade'));
+  const record = await store.getSwap(swapId);
+  const { key, chainId, source } = scene.chains.b;
+  const { b } = record?.swap.legs ?? {};
+  assert.ok(record && b?.escrow);
+  // As it was kept while that contract was the first, by a version that named none.
+  const former = shardOf(1).address;
+  const { address } = evmEscrow(b.escrow.terms, evmDeployment(chainId, { contract: former }));
+  const legs = { ...record.swap.legs, b: { ...b, escrow: { ...b.escrow, address } } };
+  await store.putSwap({ ...record, swap: { ...record.swap, legs } });
+  const deployment = evmDeployment(chainId, { formerContracts: [former] });
+  const kept = await keptStore({
+    ...{ store, swapId, limitMs: 1_000, signal: undefined, tell: () => {} },
+  }).getSwap(swapId);
+  const { terms } = kept?.swap.legs.b.escrow ?? {};
+  assert.equal(terms?.lane?.contract, former);
+  assert.equal(evmEscrow(terms, deployment).address, address);
+  assert.ok(source.view.family === 'evm');
+  const view = { ...source.view, deployment };
+  await receives(scene, { sources: new Map([...sources, [key, { ...source, view }]]) });
+  assert.ok(isTold(scene, checked));
+});
