@@ -127,7 +127,7 @@ export const moveAddress: Move = async (turn) => {
     body: { chain: chain.chain, address },
   });
   // The address that it has already is refused to nobody, and moves nothing.
-  if (paid !== null && status === 200 && escrowIn(body, paid) === null) {
+  if (paid !== null && status === 200 && escrowIn(body.swap, paid) === null) {
     violate(world, 'a leg that is paid does not move', deal.name);
   }
   count(world, 'attack move address');
