@@ -70,8 +70,8 @@ export function isUnknown({ outcome }: EscrowFacts): boolean {
   return outcome === 'unknown';
 }
 
-/** Logs that one node keeps back look as if nothing had happened: two have to say that. */
-const unlessNever = '. That it was never funded is believed of two nodes or more, not of one';
+/** Of a lane the logs tell what happened in it, and not that nothing did. */
+const unlessNever = ', unless it was never funded: nobody would tell that';
 
 /** Of each family whose chain forgets: why, and which node would tell. */
 const whoTells: Readonly<Record<Family, readonly [string, string]>> = {

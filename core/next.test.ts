@@ -111,7 +111,7 @@ test('while nobody knows what became of a leg, who has no other step waits, and 
     assert.deepEqual(brief(nothing, early), ['initiator wait a', 'counterparty wait a']);
     const [{ why = '', before } = {}] = nextSteps(nothing, clocksAt(early));
     assert.match(why, /leg a on ethereum is not known: a later escrow has its lane.*an archive/);
-    assert.match(why, /would tell\. That it was never funded is believed of two nodes/);
+    assert.match(why, /would tell, unless it was never funded/);
     assert.equal(before, null);
     // Neither revealed nor funded on, whatever the other leg shows.
     const half = swapOf({ long: funded, short: unknown });

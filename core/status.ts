@@ -29,12 +29,14 @@ export function swapStatus(swap: SwapState, wall: number): SwapStatus {
   if (legStatus(long) === 'claimed') return 'counterparty_claimed';
   if (swap.secret !== null || legStatus(short) === 'claimed') return 'initiator_claimed';
   if (isFunded(long)) return isFunded(short) ? 'counterparty_funded' : 'initiator_funded';
-  // What is not known moves no status: neither to `expired` nor back from it.
+  // What is not known moves no status, neither to `expired` nor back. In the end a swap of which
+  // nothing was seen lapses by time alone (server/settle/outcome.ts).
   const isKnown = !isUnknown(long) && !isUnknown(short);
   const lapses = swap.lapsed || (isKnown && wall > swap.deadlines.expiresAt);
   return lapses && isUntouched(long) && isUntouched(short) ? 'expired' : 'agreed';
 }
 
-function isUntouched({ funded, claimed, refunded }: EscrowFacts): boolean {
+/** No funding of it was ever seen. */
+export function isUntouched({ funded, claimed, refunded }: EscrowFacts): boolean {
   return (funded ?? claimed ?? refunded) === null;
 }

@@ -100,15 +100,17 @@ const legWords = 6;
  * Every fund, claim and refund inside hex in lower case, at any depth: a call made by another
  * contract, or a whole transaction, carries ours word for word. Only calls whose narrow words are
  * clean count, since the contract refuses all others. `wanted` says which hashlocks are of interest
- * before an id is computed, so that calldata full of selectors costs little.
+ * before an id is computed, so that calldata full of selectors costs little. Of batches `most` legs
+ * are read.
  */
 export function callsIn(
   hex: string,
   place: Place,
   wanted: (hashlock: Hex32) => boolean = () => true,
+  most = mostLegs,
 ): DecodedCall[] {
   const found: DecodedCall[] = [];
-  const left = { legs: mostLegs };
+  const left = { legs: most };
   for (const { 1: name = '', index } of hex.matchAll(selector)) {
     if (index % 2 === 1) continue;
     const words = wordsFrom(hex, index + name.length);
@@ -185,7 +187,7 @@ function readCall(words: Words, verb: DecodedCall['verb']): Call | null {
  * Legs of all batches in one calldata: more than a block's gas settles. Batches may lie across each
  * other, so without a bound for all of them the work grew with the square of the bytes.
  */
-const mostLegs = 1_000;
+export const mostLegs = 1_000;
 
 /** An array in the usual form: its place, its length, then leg by leg. */
 function readBatch(

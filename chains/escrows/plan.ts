@@ -177,15 +177,17 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
       wanted?: (hashlock: Hex32) => boolean,
     ): DecodedCall[] => {
       const bytes = hex.toLowerCase();
-      const found = calls.callsIn(bytes, placeIn(deployment.contract, deployment), wanted);
-      if (found.length === 0) return [];
       const named = namedIn(bytes, deployment).map((contract) => {
         return { contract, place: placeIn(contract, deployment) };
       });
-      return found.flatMap(({ id: first, escrow, ...call }) =>
+      // Each is hashed for each contract: all of them together cost what one contract's cost.
+      const most = Math.ceil(calls.mostLegs / named.length);
+      const first = placeIn(deployment.contract, deployment);
+      const found = calls.callsIn(bytes, first, wanted, most);
+      return found.flatMap(({ id: inFirst, escrow, ...call }) =>
         named.map(({ contract, place }) => {
           const isFirst = contract === deployment.contract;
-          const id = isFirst ? first : escrowId(place.chainId, place.contract, escrow);
+          const id = isFirst ? inFirst : escrowId(place.chainId, place.contract, escrow);
           return { ...call, escrow: escrowName(id, { contract }), of: escrow };
         }),
       );

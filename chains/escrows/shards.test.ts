@@ -9,9 +9,11 @@ import { contractId } from '../../core/rules.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { batchCall as evmBatch } from '../evm/batch.ts';
 import {
+  calledBy,
   callsIn,
   claimCall,
   contractFor,
+  decodeCall,
   deploymentOf,
   evmContract,
   evmDeployment,
@@ -137,6 +139,33 @@ test('calls are of the contract that their bytes name, or of any where they name
   const funding = fund?.data ?? '';
   assert.deepEqual(fundedIn(`${second}${funding.slice(2)}`, two), [at(second)]);
   assert.deepEqual(fundedIn(funding, two), [at(first), at(second)]);
+});
+
+test('what is sent to a contract is its own, whichever another a secret or a hashlock names', () => {
+  const named = second.slice(2).toLowerCase();
+  const poisoned = `${named}${secret.slice(named.length)}`;
+  const of = terms(first, { hashlock: poisoned });
+  const calls = [claimCall(terms(first), two, poisoned), claimCall(of, two, secret)];
+  for (const [index, { to, data }] of calls.entries()) {
+    const { address } = evmEscrow([terms(first), of][index] as EscrowTerms, two);
+    const read = callsIn(data, calledBy(to, two));
+    assert.deepEqual(
+      read.map(({ escrow }) => escrow),
+      [address],
+    );
+    assert.equal(decodeCall(to, data, two)?.escrow, address);
+  }
+  assert.equal(calledBy(pinned.deployer, two), two);
+  assert.equal(calledBy(null, two), two);
+});
+
+test('bytes that name no contract cost as much with eight of them as with one', () => {
+  const legs = Array.from({ length: 1_000 }, () => ({ terms: terms(first), secret }));
+  const { data } = evmBatch({ verb: 'claim', legs }, one);
+  const shards = Array.from({ length: 7 }, (_, index) => shardOf(index + 1).address);
+  const eight = evmDeployment(1, { shards });
+  assert.equal(callsIn(data, one).length, 1_000);
+  assert.equal(callsIn(data, eight).length, 1_000);
 });
 
 test('a batch is of one contract', () => {

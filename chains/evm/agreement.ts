@@ -1,14 +1,11 @@
-// What the nodes of an EVM chain are compared by: a block below the lowest head, a funding at its
-// depth, and the logs of an escrow whose lane went on.
+// What the nodes of an EVM chain are compared by: a block below the lowest head, and a funding at
+// its depth.
 
 import type { WatchedEscrow } from '../adapter.ts';
 import * as kit from '../kit/agreement.ts';
-import { lookOfAll } from '../kit/never-funded.ts';
 import type { Rpc } from '../rpc.ts';
 import { blockAt, headBlock } from './node.ts';
-import * as read from './read.ts';
 import { deepestBlock, deepState, stateAt } from './read.ts';
-import { eachRange, firstBlock, logsAbout } from './scan.ts';
 import type { Watch } from './watch.ts';
 
 /** Blocks below the lowest head at which sources are compared: the last ones may still change. */
@@ -49,26 +46,4 @@ async function fundingBy(
   const { state: shown, changedAt, covered } = state;
   if (shown === 'never' || shown === 'void') return 'no funding';
   return `${shown} at ${changedAt}${covered ? '' : ', without its tokens'}`;
-}
-
-/** See read.ts. */
-export const look = lookOfAll(read.look, { heads: compared, wasNever });
-
-async function wasNever(
-  asked: Watch,
-  rpc: Rpc,
-  escrow: WatchedEscrow,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const watch = { ...asked, rpc, hours: new Map(), logRange: { ...asked.logRange } };
-  const head = await headBlock(rpc, signal);
-  const deepest = await deepestBlock(watch, escrow, head, signal);
-  const state = (await deepState(watch, escrow, deepest, signal))?.state;
-  if (state !== 'ended' && state !== 'void') return false;
-  const from = await firstBlock(watch, escrow.since, signal);
-  let isLogged = false;
-  await eachRange(watch, [logsAbout(watch, escrow)], from, head.number, signal, (logs) => {
-    isLogged ||= logs.length > 0;
-  });
-  return !isLogged;
 }

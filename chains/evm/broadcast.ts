@@ -7,9 +7,9 @@ import type { Signed } from '../material.ts';
 import { onceHeard, refusedByNode } from '../offers.ts';
 import { fewMiB, type Rpc, refusalIn } from '../rpc.ts';
 import { txOf } from './node.ts';
-import { callsIn, fundedIn } from './plan.ts';
+import { calledBy, callsIn, fundedIn } from './plan.ts';
 import { calldataOf, readRaw } from './raw.ts';
-import { saidBy, touchesOf, type Watch } from './watch.ts';
+import { touchesOf, type Watch } from './watch.ts';
 
 const method = 'eth_sendRawTransaction';
 const alreadyKnown = /already (known|imported|exists)|known transaction/i;
@@ -53,10 +53,10 @@ export async function readSigned(watch: Watch, signed: Signed): Promise<ReadTran
     );
   }
   const wanted = (hashlock: string) => watch.byHashlock.has(hashlock);
-  const said = saidBy({ to: raw.to, input: raw.data });
-  const touches: Touch[] = callsIn(said, deployment, wanted)
+  const called = calledBy(raw.to, deployment);
+  const touches: Touch[] = callsIn(raw.data, called, wanted)
     .filter(({ escrow }) => watch.known.has(escrow))
     .map(({ of: _, ...touch }) => touch);
-  const pays = fundedIn(said, deployment);
+  const pays = fundedIn(raw.data, called);
   return { txid: raw.txid, raw: raw.raw, touches, payer: raw.from, pays };
 }

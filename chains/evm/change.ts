@@ -4,8 +4,8 @@
 import { firstHeight } from '../kit/heights.ts';
 import { learn } from '../kit/watch.ts';
 import { blockAt, headBlock, receiptOf, txOf } from './node.ts';
-import { callsIn, decodeCall } from './plan.ts';
-import { type Known, type Mark, noteLog, saidBy, type Verb, type Watch } from './watch.ts';
+import { calledBy, callsIn, decodeCall } from './plan.ts';
+import { type Known, type Mark, noteLog, type Verb, type Watch } from './watch.ts';
 
 /** Receipts asked for in one block when nothing in its calldata names the escrow. */
 const mostReceipts = 300;
@@ -60,7 +60,7 @@ export async function changeOf(
     const block = await blockAt(watch.rpc, number, true, signal);
     if (block === null || block.timestamp !== second) return null;
     const named = block.txs.filter((tx) =>
-      callsIn(saidBy(tx), watch.deployment).some(
+      callsIn(tx.input, calledBy(tx.to, watch.deployment)).some(
         (call) => call.verb === verb && call.escrow === address,
       ),
     );

@@ -5,6 +5,7 @@ import { after, afterEach, before, test } from 'node:test';
 import type { Hex } from 'viem';
 import { parseEther, parseTransaction } from 'viem';
 import { deployContracts } from '../../contracts/escrows/deploy.ts';
+import { shardOf } from '../../contracts/escrows/shards.ts';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import { offerIn, replacing } from './gas-fees.ts';
@@ -124,6 +125,31 @@ test('a batch is signed for all of its escrows, or where one of them is settled 
   await claim(chain, legs[0]!);
   await assert.rejects(stranger.sign(work), refuses('nothing_there', /settle 1 of its 2 escrows/));
   await stranger.send(claimOf(legs[1]!));
+});
+
+test('a secret or a hashlock with another contract’s address in it keeps no gas key from its work', async () => {
+  const shard = shardOf(1).address;
+  await deployContracts({ rpcUrl: chain.rpcUrl, account: accounts[4]! }, 1);
+  const stranger = await strangerOn(chain, {}, { shards: [shard] });
+  const secret = `${shard.slice(2).toLowerCase()}${'5b'.repeat(12)}`;
+  const [poisoned, honest] = [
+    await newLeg(chain, { hashlock: hashlockOf(secret) }),
+    await newLeg(chain),
+  ];
+  for (const leg of [poisoned, honest]) await fund(chain, leg);
+  const { terms } = poisoned;
+  for (const isPublic of [true, false]) {
+    await stranger.sign({ verb: 'claim', terms, secret, isPublic });
+  }
+  const legs = [
+    { terms, secret },
+    { terms: honest.terms, secret: honest.secret },
+  ];
+  await stranger.send({ verb: 'batch', batch: { verb: 'claim', legs } });
+  for (const { escrow } of [poisoned, honest]) {
+    const facts = await stranger.adapter.readEscrow(escrow, signal());
+    assert.notEqual(facts.claimed, null);
+  }
 });
 
 test('what waits is replaced by one that offers an eighth more in both fields; the former is gone', async () => {

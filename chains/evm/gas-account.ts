@@ -28,7 +28,7 @@ import { presentFees, reachBlocks } from './gas-present.ts';
 import { callOf, fundedBySignature, gasOf, type Trial } from './gas-work.ts';
 import { balanceAt } from './node.ts';
 import { countByAll, type Expected, pendingCounts } from './own-nonce.ts';
-import { callsIn, type EvmDeployment, evmEscrow } from './plan.ts';
+import { calledBy, callsIn, type EvmDeployment, evmEscrow } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 
 export type EvmGasOptions = {
@@ -235,7 +235,7 @@ function isOwn(
   if (!sameAddress(to, call.to) || data.toLowerCase() !== call.data.toLowerCase()) return false;
   if (work.verb === 'void') return sameAddress(to, signer.address) && data === '0x';
   const touches = touchesOf(work, (terms) => evmEscrow(terms, deployment));
-  const areOurs = areThese(callsIn(data, deployment), touches);
+  const areOurs = areThese(callsIn(data, calledBy(to, deployment)), touches);
   if (!areOurs || !contractsOf(deployment).some((each) => sameAddress(to, each))) return false;
   // What `fund` itself takes in is its sender's: the key has none to give.
   return work.verb !== 'fund' || data.startsWith(fundedBySignature);

@@ -118,6 +118,15 @@ export function refundCall(terms: EscrowTerms, deployment: EvmDeployment): EvmCa
 }
 
 /**
+ * Where a transaction to `to` can act: in the contract that it calls, whatever its bytes name. A
+ * secret or a hashlock may have the address of another contract in it.
+ */
+export function calledBy(to: string | null, deployment: EvmDeployment): EvmDeployment {
+  const contract = contractsOf(deployment).find((each) => to !== null && sameAddress(to, each));
+  return contract === undefined ? deployment : { chainId: deployment.chainId, contract };
+}
+
+/**
  * What calldata sent to `to` does, or null when it is no single fund, claim or refund of ours and
  * nothing more.
  */

@@ -3,11 +3,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
-import { legStatus, nothingSeen } from '../../core/facts.ts';
 import { type EvmAdapter, evmAdapter } from './adapter.ts';
 import { evmChains } from './policy.ts';
 import { startAnvil, type TestChain } from './testing/anvil.ts';
-import { hangingNode, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
+import { hangingNode, lyingNode, type TestNode } from './testing/nodes.ts';
 import { claim, deployToken, fund, newLeg } from './testing/swap.ts';
 
 const { policy } = evmChains['evm-dev'];
@@ -117,78 +116,6 @@ test('nodes that show the same agree, funded or not, one alone, and one that han
     await assert.rejects(none.mustAgree(leg.escrow, signal()), { code: 'chain_timeout' });
   } finally {
     await Promise.all([same.stop(), hanging.stop()]);
-  }
-});
-
-/** A leg whose lane two later escrows have, and whose counter `first` took. */
-async function overtaken(settles: 'itself' | 'another') {
-  const leg = await newLeg(chain);
-  const { lane } = leg.terms;
-  assert.ok(lane);
-  const first = settles === 'itself' ? leg : await newLeg(chain, { lane, amount: 7n });
-  await fund(chain, first);
-  await claim(chain, first);
-  await fund(chain, await newLeg(chain, { lane: { ...lane, counter: 2 } }));
-  await chain.client.mine({ blocks: 3 });
-  return leg;
-}
-
-const noLogs: Lie = ({ method }, forward) =>
-  method === 'eth_getLogs' ? { result: [] } : forward();
-
-test('a lane that went on: two whole scans show that its escrow was never funded, one does not', async () => {
-  const leg = await overtaken('another');
-  const read = (...urls: string[]) => adapterOf(...urls).readEscrow(leg.escrow, signal());
-  const unknown = { ...nothingSeen, outcome: 'unknown' };
-  const pruned: Lie = ({ method }, forward) =>
-    method === 'eth_getLogs' ? { error: { code: -32_000, message: 'pruned' } } : forward();
-  const [same, without] = await Promise.all([
-    lyingNode(chain.rpcUrl, (_, forward) => forward()),
-    lyingNode(chain.rpcUrl, pruned),
-  ]);
-  const hanging = await hangingNode();
-  try {
-    assert.deepEqual(await read(chain.rpcUrl, same.url), nothingSeen);
-    assert.deepEqual(await read(chain.rpcUrl, without.url, same.url), nothingSeen);
-    for (const urls of [
-      [chain.rpcUrl],
-      [chain.rpcUrl, without.url],
-      [chain.rpcUrl, other.rpcUrl],
-    ]) {
-      assert.deepEqual(await read(...urls), unknown, urls.join());
-    }
-    assert.deepEqual(await read(chain.rpcUrl, hanging.url), unknown);
-    // Not deep everywhere, it may be taken back.
-    const escrow = { ...leg.escrow, requiredConfirmations: 1_000 };
-    const shallow = adapterOf(chain.rpcUrl, same.url).readEscrow(escrow, signal());
-    assert.deepEqual(await shallow, unknown);
-  } finally {
-    await Promise.all([same, without, hanging].map((each) => each.stop()));
-  }
-});
-
-test('a node that keeps logs back makes no escrow unfunded beside an honest one', async () => {
-  const leg = await overtaken('itself');
-  const since = Number((await chain.client.getBlock()).timestamp);
-  // Whoever takes its word for the first block to scan scans none that has the funding.
-  const late: Lie = async ({ method, params }, forward) => {
-    const answer = await forward();
-    if (method === 'eth_getLogs') return { result: [] };
-    if (method !== 'eth_getBlockByNumber' || !('result' in answer)) return answer;
-    const isOld = Number(params[0]) < Number(await chain.client.getBlockNumber());
-    const block = answer.result as object;
-    return { result: isOld ? { ...block, timestamp: `0x${(since - 9_999).toString(16)}` } : block };
-  };
-  for (const lie of [noLogs, late]) {
-    const liar = await lyingNode(chain.rpcUrl, lie);
-    try {
-      const first = await adapterOf(liar.url, chain.rpcUrl).readEscrow(leg.escrow, signal());
-      assert.deepEqual([legStatus(first), first.outcome], ['seen', 'unknown']);
-      const second = await adapterOf(chain.rpcUrl, liar.url).readEscrow(leg.escrow, signal());
-      assert.equal(legStatus(second), 'claimed');
-    } finally {
-      await liar.stop();
-    }
   }
 });
 

@@ -12,7 +12,7 @@ import * as kit from '../kit/watch.ts';
 import { type Rpc, type RpcOptions, rpcClient } from '../rpc.ts';
 import { type Forks, newForks } from './forks.ts';
 import type { Block, Log, Tx } from './node.ts';
-import { callsIn, type EvmContracts, type EvmDeployment, evmDeployment } from './plan.ts';
+import { calledBy, callsIn, type EvmContracts, type EvmDeployment, evmDeployment } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 import type { Slot } from './simulate.ts';
 
@@ -145,13 +145,8 @@ const wordHex = 64;
 export function touchesOf(watch: Watch, tx: Pick<Tx, 'to' | 'input'>): Map<string, Verb | null> {
   const isDirect = tx.to !== null && watch.contracts.includes(tx.to);
   return touchesIn(watch, tx.input, isDirect, (wanted) =>
-    callsIn(saidBy(tx), watch.deployment, wanted),
+    callsIn(tx.input, calledBy(tx.to, watch.deployment), wanted),
   );
-}
-
-/** All that names a contract, in hex. */
-export function saidBy({ to, input }: Pick<Tx, 'to' | 'input'>): string {
-  return `${to ?? '0x'}${input.slice(2)}`;
 }
 
 /** Reads a log of ours into its escrow's marks. Returns the escrow, or null when not watched. */

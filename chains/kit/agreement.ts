@@ -6,8 +6,8 @@ import type { Fact } from '../../core/errors.ts';
 import type { WatchedEscrow } from '../adapter.ts';
 import { askEach, type Client, disagree, eachSource, type Said } from '../sources.ts';
 
-/** By what a family compares the blocks of its nodes. */
-export type Heads<Watch, Node> = {
+/** By what a family compares its nodes. */
+export type Compared<Watch, Node> = {
   nodesOf(watch: Watch): Node;
   headOf(one: Node, signal: AbortSignal): Promise<number>;
   /** The heights at which they are compared, in turn, until two have a block there. */
@@ -17,10 +17,6 @@ export type Heads<Watch, Node> = {
   readonly mustMeet: boolean;
   /** What a height is called in facts. */
   readonly unit: 'height' | 'slot';
-};
-
-/** By what it compares its nodes. */
-export type Compared<Watch, Node> = Heads<Watch, Node> & {
   /** What one shows of an escrow's funding where it is deep, in words. */
   fundingBy(watch: Watch, one: Node, escrow: WatchedEscrow, signal: AbortSignal): Promise<string>;
 };
@@ -31,7 +27,7 @@ const mostHeadMs = 4_000;
 /** All have the same block. Throws `sources_disagree`. Returns those that answered. */
 export async function mustAgreeOnHeads<Node extends Client, Watch extends Said>(
   watch: Watch,
-  by: Heads<Watch, Node>,
+  by: Compared<Watch, Node>,
   signal: AbortSignal,
 ): Promise<Node[]> {
   const nodes = by.nodesOf(watch);

@@ -6,7 +6,7 @@ import type { PowerRules } from '../inspection.ts';
 import { kitOf, lanesIn } from '../kit/adapter.ts';
 import { forget } from '../kit/watch.ts';
 import { parseTronAddress } from './address.ts';
-import { look, mustAgree } from './agreement.ts';
+import { mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
 import { heldBy } from './energy.ts';
@@ -19,6 +19,7 @@ import { lanesOf } from './lanes.ts';
 import { launchesOf } from './launches.ts';
 import { contractFor, type TronDeployment, tronContract, tronEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
+import { look } from './read.ts';
 import { momentAt } from './views.ts';
 import { newWatch, remember, type TronAdapterOptions, type Watch } from './watch.ts';
 

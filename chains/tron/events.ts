@@ -128,41 +128,15 @@ async function search(
   }
 }
 
-/**
- * Whether this node's index has anything of an escrow until no block takes its funding any more.
- * Throws where it does not tell.
- */
-export async function isInEvents(
-  watch: Watch,
-  watched: WatchedEscrow,
-  head: Block,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { all, lastFunding, isWhole } = await rangesOf(watch, watched, head, signal);
-  const asked = all.filter(({ from }) => from <= lastFunding);
-  if (!isWhole || asked.length > mostRequests) throw new Error('it does not give all events');
-  for (const range of asked) {
-    if ((await eventsIn(watch, watched, range, signal)).length > 0) return true;
-  }
-  return false;
-}
-
 type Range = { readonly from: number; readonly to: number };
 
-/**
- * All blocks since its swap was agreed, and the last of them that may fund it. `isWhole`: the node
- * has the first of them.
- */
+/** All blocks since its swap was agreed, and the last of them that may fund it. */
 async function rangesOf(
   watch: Watch,
   { since, terms }: WatchedEscrow,
   head: Block,
   signal: AbortSignal,
-): Promise<{
-  readonly all: readonly Range[];
-  readonly lastFunding: number;
-  readonly isWhole: boolean;
-}> {
+): Promise<{ readonly all: readonly Range[]; readonly lastFunding: number }> {
   const first = await firstFrom(watch, since - slackSeconds, head, signal);
   const fundBefore = terms.fundBefore ?? Number.POSITIVE_INFINITY;
   const lastFunding = (await firstFrom(watch, fundBefore, head, signal))?.number ?? head.number;
@@ -172,7 +146,7 @@ async function rangesOf(
     const from = start + at * blocksAsked;
     return { from, to: Math.min(head.number, from + blocksAsked - 1) };
   });
-  return { all, lastFunding, isWhole: first !== null };
+  return { all, lastFunding };
 }
 
 /** What one request gives of an escrow. */

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
-import { legStatus, nothingSeen } from '../../core/facts.ts';
 import type { SignedTron, TronMaterial } from '../material.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { httpClient } from './http.ts';
@@ -133,54 +132,6 @@ test('nodes that show the same agree, one alone, and one that hangs or is gone l
     await assert.rejects(none.mustAgree(leg.escrow, signal()), { code: 'chain_timeout' });
   } finally {
     await Promise.all([same.stop(), hanging.stop()]);
-  }
-});
-
-/** A leg whose lane two later escrows have, and whose counter it took itself or another did. */
-async function overtaken(settles: 'itself' | 'another'): Promise<Leg> {
-  const leg = newLeg(chain);
-  const { lane } = leg.terms;
-  assert.ok(lane);
-  const first = settles === 'itself' ? leg : newLeg(chain, { lane, amount: 7n });
-  await fund(chain, first);
-  await claim(chain, first);
-  await fund(chain, newLeg(chain, { lane: { ...lane, counter: 2 } }));
-  return leg;
-}
-
-test('a lane that went on: two indexes of events show that its escrow was never funded, one does not', async () => {
-  const leg = await overtaken('another');
-  const without = await lyingNode(chain.url, ({ body }, forward) =>
-    body.method === 'eth_getLogs' ? { status: 404, body: {} } : forward(),
-  );
-  const unknown = { ...nothingSeen, outcome: 'unknown' };
-  try {
-    const read = (...urls: string[]) => adapterOf(...urls).readEscrow(leg.escrow, signal());
-    const shallow = await read(chain.url, chain.url);
-    assert.deepEqual(shallow, { ...unknown, empty: false }, 'it may be taken back');
-    await chain.solidify();
-    assert.deepEqual(await read(chain.url, chain.url), nothingSeen);
-    assert.deepEqual(await read(chain.url, without.url, chain.url), nothingSeen);
-    assert.deepEqual(await read(chain.url), unknown);
-    assert.deepEqual(await read(chain.url, without.url), unknown);
-  } finally {
-    await without.stop();
-  }
-});
-
-test('a node that keeps events back makes no escrow unfunded beside an honest one', async () => {
-  const leg = await overtaken('itself');
-  await chain.solidify();
-  const silent = await lyingNode(chain.url, ({ body }, forward) =>
-    body.method === 'eth_getLogs' ? { body: { jsonrpc: '2.0', id: 1, result: [] } } : forward(),
-  );
-  try {
-    const first = await adapterOf(silent.url, chain.url).readEscrow(leg.escrow, signal());
-    assert.deepEqual([legStatus(first), first.outcome], ['seen', 'unknown']);
-    const second = await adapterOf(chain.url, silent.url).readEscrow(leg.escrow, signal());
-    assert.equal(legStatus(second), 'claimed');
-  } finally {
-    await silent.stop();
   }
 });
 

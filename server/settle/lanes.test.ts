@@ -220,14 +220,6 @@ test('where the chain’s counter is ahead, the leg moves to it; the former escr
   });
 });
 
-test('an escrow that was stored as unknown moves once the gate has found that it was never funded', async () => {
-  const maker = await trader();
-  const swap = await agreed(maker);
-  await show(swap, { outcome: 'unknown' });
-  shown.set(numberOf(maker, 0), { counter: 4, isOpen: false });
-  await assert.rejects(ready(swap), is('escrow_moved'));
-});
-
 test('where the lane holds money of something else, the leg moves to another', async () => {
   const maker = await trader();
   const swap = await agreed(maker);

@@ -8,7 +8,7 @@ import {
   nothingSeen,
 } from '../../core/facts.ts';
 import { opens } from '../../core/hashlock.ts';
-import { type SwapStatus, swapStatus } from '../../core/status.ts';
+import { isUntouched, type SwapStatus, swapStatus } from '../../core/status.ts';
 import type { Leg, SwapState } from '../../core/swap.ts';
 import type { LegName } from '../../core/trade.ts';
 
@@ -53,8 +53,9 @@ export function outcome(before: SwapState, look: Look): Outcome {
   const { expiresAt } = before.deadlines;
   const quietAt = Math.max(legs.a.timelock, legs.b.timelock) + lateWatchSeconds;
   const isQuiet = full && wall >= quietAt;
-  // Nothing of it was seen in all that time, and none of it can be funded any more.
-  const isForgotten = isQuiet && (isUnknown(legs.a.facts) || isUnknown(legs.b.facts));
+  const facts = [legs.a.facts, legs.b.facts];
+  // Of neither leg was anything seen in all that time, and none can be funded any more.
+  const isForgotten = isQuiet && facts.some(isUnknown) && facts.every(isUntouched);
   const state = { ...before, legs, secret, lapsed: before.lapsed || isForgotten };
   // That nothing was funded in time is only known when both chains were asked after it.
   const status = swapStatus(state, full ? wall : Math.min(wall, expiresAt));

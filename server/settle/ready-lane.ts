@@ -5,7 +5,6 @@
 import type { ChainAdapter, LaneState, Lanes } from '../../chains/adapter.ts';
 import { begun } from '../../chains/gathering.ts';
 import { ParleyError } from '../../core/errors.ts';
-import { isUnknown } from '../../core/facts.ts';
 import type { Lane } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import { type LaneRange, lockLanes } from '../db/lanes.ts';
@@ -111,8 +110,7 @@ async function moveTo(
     const now = await lockSwap(tx, swap.id);
     if (now === null || now.revision !== swap.revision) return null;
     const leg = now.state.legs[name];
-    // What was stored as unknown is known by now: the gate of the funding has asked.
-    if (!isUnknown(leg.facts)) mustBeOpen(leg, leg.facts);
+    mustBeOpen(leg, leg.facts);
     await mustNotBeAwaited(tx, now, leg, deps.now());
     await mustNotBeAuthorized(tx, now, name, lifted);
     const range = rangeOf(adapter, lanes, user);
