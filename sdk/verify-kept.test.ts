@@ -129,7 +129,10 @@ for (const party of ['maker', 'taker'] as const) {
     const named = { ...shown, legs: { ...shown.legs, a: { ...shown.legs.a, lane } } } as Swap;
     const kept = verifySwap(named, trade, left, { swapId, now });
     assert.equal(kept.legs.a.escrow?.address, swap.legs.a.escrow?.address);
-    refused({ ...today, swap: kept }, left);
+    refused({ ...today, swap: kept, funding: { txid: 'ab'.repeat(32), raw: '00' } }, left);
+    // The own leg leaves it when its funding is built.
+    if (party === 'taker') refused({ ...today, swap: kept }, left);
+    else mustFollowToday({ ...today, swap: kept }, left, now);
     const unknown = new Map(views).set('evm-dev', {
       ...evmView,
       deployment: evmDeployment(evmView.chainId, { contract: shardOf(1).address }),

@@ -4,6 +4,7 @@ import type { FundQuery } from '../client.ts';
 import { ParleyApiError, VerificationError } from '../errors.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import type { Built } from '../types.ts';
+import { mustTakeNew } from '../verify-kept.ts';
 import { verifyMaterial } from '../verify-material.ts';
 import { type Context, legOf, ownSides, sourceOf } from './context.ts';
 import { asked } from './market.ts';
@@ -34,6 +35,7 @@ export async function askToFund(
     const limits = { validUntil, outputs: null, now: await context.now() };
     const wanted = { verb: 'fund', ...(allowance === undefined ? {} : { allowance }) } as const;
     verifyMaterial(built, wanted, leg.escrow.terms, view, limits);
+    mustTakeNew(leg, view);
     return built;
   } catch (error) {
     if (error instanceof VerificationError) return doubtedOnce(context, record, error);

@@ -3,9 +3,10 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { evmDeployment, evmEscrow } from '../../chains/evm/plan.ts';
+import { evmDeployment, evmEscrow, fundCalls } from '../../chains/evm/plan.ts';
 import { shardOf } from '../../contracts/escrows/shards.ts';
 import type { ParleyClient } from '../client.ts';
+import { ParleyApiError } from '../errors.ts';
 import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
 import type { Built } from '../types.ts';
 import { keptStore } from './keeping.ts';
@@ -73,15 +74,15 @@ test('a build that does not fit a leg that has not moved ends it', limits, async
   assert.ok(isTold(scene, doubted));
 });
 
-test('a leg that left a contract which takes none now is funded in the other', limits, async () => {
+/** The taker's own leg is kept in a contract that takes none now, by a version that named none. */
+async function inFormer() {
   const scene = await paperScene('taker');
-  const { store, swapId, sources } = scene.input;
+  const { client, store, swapId, sources } = scene.input;
   await run(scene, {}, () => isTold(scene, 'follow from your own trade'));
   const record = await store.getSwap(swapId);
   const { key, chainId, source } = scene.chains.b;
   const { b } = record?.swap.legs ?? {};
-  assert.ok(record && b?.escrow);
-  // As it was kept while that contract was the first, by a version that named none.
+  assert.ok(client && record && b?.escrow && source.view.family === 'evm');
   const former = shardOf(1).address;
   const { address } = evmEscrow(b.escrow.terms, evmDeployment(chainId, { contract: former }));
   const legs = { ...record.swap.legs, b: { ...b, escrow: { ...b.escrow, address } } };
@@ -91,10 +92,53 @@ test('a leg that left a contract which takes none now is funded in the other', l
     ...{ store, swapId, limitMs: 1_000, signal: undefined, tell: () => {} },
   }).getSwap(swapId);
   const { terms } = kept?.swap.legs.b.escrow ?? {};
-  assert.equal(terms?.lane?.contract, former);
-  assert.equal(evmEscrow(terms, deployment).address, address);
-  assert.ok(source.view.family === 'evm');
+  assert.ok(terms);
   const view = { ...source.view, deployment };
-  await receives(scene, { sources: new Map([...sources, [key, { ...source, view }]]) });
+  const own = { sources: new Map([...sources, [key, { ...source, view }]]) };
+  const lane = { number: '', counter: 1, ...terms.lane, contract: former };
+  /** The market has not moved it. */
+  const stay = () =>
+    scene.market.lie((swap) => {
+      const { a, b: shown } = swap.legs;
+      return { ...swap, legs: { a, b: { ...shown, escrow: address, lane } } };
+    });
+  return { scene, client, own, former, address, terms, deployment, stay };
+}
+
+test('a leg that left a contract which takes none now is funded in the other', limits, async () => {
+  const { scene, own, former, address, terms, deployment } = await inFormer();
+  assert.equal(terms.lane?.contract, former);
+  assert.equal(evmEscrow(terms, deployment).address, address);
+  await receives(scene, own);
   assert.ok(isTold(scene, checked));
+});
+
+test('a leg leaves a contract which takes none now when its build is asked', limits, async () => {
+  const { scene, client, own, stay } = await inFormer();
+  stay();
+  let asked = 0;
+  const fund: ParleyClient['fund'] = async (...args) => {
+    asked += 1;
+    if (asked > 1) return client.fund(...args);
+    scene.market.lie((swap) => swap);
+    const message = 'leg b moved to another escrow';
+    throw new ParleyApiError({ status: 409, code: 'escrow_moved', message });
+  };
+  await receives(scene, { ...own, client: { ...client, fund } });
+  assert.ok(isTold(scene, checked));
+});
+
+test('nothing is funded in a contract that takes none now', limits, async () => {
+  const { scene, client, own, stay, terms, deployment } = await inFormer();
+  stay();
+  const fund: ParleyClient['fund'] = async (...args) => {
+    const txs = fundCalls(terms, deployment, 0n);
+    const { address: escrow } = evmEscrow(terms, deployment);
+    return { ...(await client.fund(...args)), txs, escrow } as Built;
+  };
+  await assert.rejects(receives(scene, { ...own, client: { ...client, fund } }), {
+    name: 'VerificationError',
+    field: 'legs.b.lane.contract',
+  });
+  assert.deepEqual([scene.chains.b.pool.size, scene.chains.b.mined.length], [0, 0]);
 });
