@@ -230,8 +230,9 @@ function sentenceOf(error: unknown, args: string[]): string {
 }
 
 if (isEntry(import.meta.url)) {
-  main(process.argv.slice(2)).catch((error: unknown) => {
-    process.stderr.write(`${sentenceOf(error)}\n`);
+  const args = process.argv.slice(2);
+  main(args).catch((error: unknown) => {
+    process.stderr.write(`${sentenceOf(error, args)}\n`);
     process.exitCode = 1;
   });
 }

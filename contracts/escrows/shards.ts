@@ -33,3 +33,9 @@ export function shardAt(address: string): Shard | null {
   }
   return known.get(address) ?? null;
 }
+
+/** What is wrong with such an address, as a clause. */
+export function noShard(address: string): string {
+  const all = `shard 0 to ${mostShards - 1} of the pinned init code`;
+  return `the contract ${address}, which is none of ${all}`;
+}
