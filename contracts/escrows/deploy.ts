@@ -106,7 +106,7 @@ const usage = `usage: npm run deploy -- --rpc URL [--network NAME] [--shard N] [
        npm run deploy -- --rpc URL [--network NAME] [--shard N] --verify
   --network NAME        of the record in contracts/escrows/deployments; default evm-CHAINID, for a
                         shard evm-CHAINID-shard-N
-  --shard N             another instance of the same code, from 1 to ${mostShards - 1}; 0: the first;
+  --shard N             another instance of the code, from 1 to ${mostShards - 1}; 0: the first;
                         default: that of the network's record
   --transaction HASH    what made it, where it is there already and the node keeps no old state
   --records FOLDER      in place of contracts/escrows/deployments
