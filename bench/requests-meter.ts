@@ -1,6 +1,7 @@
 // What one request takes of a market in this process: processor time, the longest stretch in which
 // nothing else could be done, exchanges with nodes, statements of SQL.
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { ClientRequest } from 'node:http';
 import pg from 'pg';
 import { median } from './report.ts';
@@ -23,7 +24,12 @@ export type Meter = {
   figures(): ReadonlyMap<string, Figures>;
 };
 
-const counts = { exchanges: 0, nodeCalls: 0, statements: 0 };
+/** Of the request alone: what the dev chains of this process ask beside it is not counted. */
+const counting = new AsyncLocalStorage<{
+  exchanges: number;
+  nodeCalls: number;
+  statements: number;
+}>();
 
 export function startMeter(): Meter {
   countExchanges();
@@ -34,15 +40,11 @@ export function startMeter(): Meter {
   };
   return {
     measure: async (name, work) => {
-      const before = { ...counts, processor: process.cpuUsage() };
-      const answer = await work();
-      const { user, system } = process.cpuUsage(before.processor);
-      note(name, {
-        processorMs: (user + system) / 1_000,
-        exchanges: counts.exchanges - before.exchanges,
-        nodeCalls: counts.nodeCalls - before.nodeCalls,
-        statements: counts.statements - before.statements,
-      });
+      const counts = { exchanges: 0, nodeCalls: 0, statements: 0 };
+      const before = process.cpuUsage();
+      const answer = await counting.run(counts, work);
+      const { user, system } = process.cpuUsage(before);
+      note(name, { processorMs: (user + system) / 1_000, ...counts });
       return answer;
     },
     watch: async (name, work) => {
@@ -99,8 +101,11 @@ function countExchanges(): void {
   const { prototype } = ClientRequest;
   const end = prototype.end as (...args: unknown[]) => unknown;
   Reflect.set(prototype, 'end', function counted(this: ClientRequest, ...args: unknown[]) {
-    counts.exchanges += 1;
-    counts.nodeCalls += questionsIn(args[0]);
+    const counts = counting.getStore();
+    if (counts !== undefined) {
+      counts.exchanges += 1;
+      counts.nodeCalls += questionsIn(args[0]);
+    }
     return end.apply(this, args);
   });
 }
@@ -114,7 +119,8 @@ function countStatements(): void {
   const { prototype } = pg.Client;
   const query = prototype.query as (...args: unknown[]) => unknown;
   Reflect.set(prototype, 'query', function counted(this: pg.Client, ...args: unknown[]) {
-    counts.statements += 1;
+    const counts = counting.getStore();
+    if (counts !== undefined) counts.statements += 1;
     return query.apply(this, args);
   });
 }

@@ -203,9 +203,10 @@ export type ChainAdapter = {
    */
   look(escrows: readonly WatchedEscrow[], signal: AbortSignal): Promise<Look>;
   /**
-   * What is asked beside a look is asked of its block, so that gates are decided on one block, and
-   * once where several gates ask it. TRON and Solana answer of no block that was: there it is of
-   * the moment, each question asked once. Absent where a look has all of it.
+   * What gates ask beside a look. EVM: of the look's block, so that gates are decided on one block.
+   * TRON answers of no block that was: there it is of the moment it is asked. On both a question is
+   * asked once, by the look or by the first gate that has it. Absent on Bitcoin and Solana: what is
+   * asked there beside a look is of its own moment, and each gate asks anew.
    */
   at?(heads: Heads): Asks;
   /** A look at no escrow. */

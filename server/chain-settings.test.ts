@@ -83,6 +83,7 @@ test('a chain that is malformed is named by entry and field', () => {
   refused([{ ...solana, mostDriftSeconds: -1 }], /field "mostDriftSeconds" must be >= 0/);
   refused([{ ...anvil, rpcUrls: node }], /entry 1 \("evm"\): field "rpcUrls" must be array/);
   refused([{ ...anvil, rpcUrls: [] }], /field "rpcUrls" must NOT have fewer than 1 items/);
+  refused([{ ...anvil, rpcUrls: [node, node] }], /field "rpcUrls" must NOT have duplicate items/);
   refused([{ ...anvil, rpcUrls: ['ftp://x'] }], /field "rpcUrls.0" must match/);
   refused([{ ...anvil, rpcUrls: ['http://'] }], /field "rpcUrls.0" is not a URL/);
   refused([{ ...anvil, rpcUrls: ['http://u:p@h'] }], /"rpcUrls.0" must not carry a user and pass/);

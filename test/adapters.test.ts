@@ -43,5 +43,6 @@ test('every promise is kept by every family, but for the exceptions that are nam
     assert.equal(count + excused.length, promises.length, family);
   }
   const excuses = promises.flatMap(({ except = {} }) => Object.values(except));
-  assert.ok(excuses.length <= 8 && excuses.every((reason) => reason.length > 20));
+  // Eight of what scripts and contracts cannot do, three of chains that answer of no past block.
+  assert.ok(excuses.length <= 11 && excuses.every((reason) => reason.length > 20));
 });

@@ -39,6 +39,7 @@ const without: Readonly<Record<string, string>> = {
   watchHalts: 'only reads, for the log and the metrics of its own process',
   buildApp: 'serves requests, which have rows of their own',
   databaseFault: 'writes the sentence of a start that fails',
+  mustKnowContracts: 'counts the escrows of contracts that are not configured, and changes nothing',
   openDevnet: 'looks up assets that its faucet gives, and changes nothing here',
   connect: 'opens connections when something is asked for',
   'db.close': 'ends them',

@@ -198,6 +198,11 @@ export const declaredByChains: readonly Declared[] = [
     by: { 'chains/watching.ts': ['mostEscrows = 50;'] },
   },
   {
+    what: 'views that a TRON node is asked together; energy of each',
+    limit: '64; 200 000',
+    by: { 'chains/tron/views.ts': ['mostTogether = 64;', 'viewEnergy = 200_000;'] },
+  },
+  {
     what: [
       'the SDK’s `settleMany`: escrows of one transaction, its gas; raises of one; swaps looked',
       'at at once',

@@ -2,8 +2,7 @@
 
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter, WatchedEscrow } from '../adapter.ts';
-import { contractsOf, openContracts } from '../escrows/plan.ts';
-import { kitOf } from '../kit/adapter.ts';
+import { kitOf, lanesIn } from '../kit/adapter.ts';
 import type { Rpc } from '../rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree } from './agreement.ts';
@@ -60,12 +59,7 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     sending,
   });
   const asksOf = (of: Watch) => ({
-    lanes: {
-      contracts: contractsOf(deployment),
-      open: openContracts(deployment),
-      contractFor: (funder: string) => contractFor(funder, deployment),
-      read: kit.opened(lanesOf(of.rpc)),
-    },
+    lanes: lanesIn(deployment, contractFor, kit.opened(lanesOf(of.rpc))),
     ...kit.asked({ preflight, buildFund, ...shortage }, of),
   });
   return {

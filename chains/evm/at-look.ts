@@ -13,6 +13,8 @@ export function atLook(rpc: Rpc, heads: Heads): Rpc {
   const known = looks.get(heads);
   if (known !== undefined) return known;
   const { hash } = heads;
+  // A look has at most 50 escrows, and a request's gates ask a fixed number of questions of each.
+  // What was told goes with the look.
   const told = new Map<string, Answered>();
   const keyOf = ({ method, params }: Asked) => JSON.stringify([method, params]);
   const keep = (asked: Asked, answer: Answered) => {

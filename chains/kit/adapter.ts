@@ -1,7 +1,15 @@
 // What the adapters of EVM, TRON and Solana do alike. They check their nodes before they are used,
 // watch escrows, and offer signed bytes to every node. What a family knows it says itself.
 
-import type { ChainAdapter, Changes, Look, ReadTransaction, WatchedEscrow } from '../adapter.ts';
+import type {
+  ChainAdapter,
+  Changes,
+  Lanes,
+  Look,
+  ReadTransaction,
+  WatchedEscrow,
+} from '../adapter.ts';
+import { contractsOf, type Deployment, openContracts } from '../escrows/plan.ts';
 import { offersTo } from '../offers.ts';
 import { opening, type Told, told, type Works } from '../opened.ts';
 import { type Client, oneSource } from '../sources.ts';
@@ -85,5 +93,19 @@ export function kitOf<
         offers.close();
       },
     },
+  };
+}
+
+/** The lanes of a chain whose escrows lie in the contracts of a deployment. */
+export function lanesIn<D extends Deployment>(
+  deployment: D,
+  contractFor: (funder: string, deployment: D) => string,
+  read: Lanes['read'],
+): Lanes {
+  return {
+    contracts: contractsOf(deployment),
+    open: openContracts(deployment),
+    contractFor: (funder) => contractFor(funder, deployment),
+    read,
   };
 }

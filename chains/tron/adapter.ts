@@ -2,9 +2,8 @@
 
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter, Shortage, WatchedEscrow } from '../adapter.ts';
-import { contractsOf, openContracts } from '../escrows/plan.ts';
 import type { PowerRules } from '../inspection.ts';
-import { kitOf } from '../kit/adapter.ts';
+import { kitOf, lanesIn } from '../kit/adapter.ts';
 import { forget } from '../kit/watch.ts';
 import { parseTronAddress } from './address.ts';
 import { mustAgree } from './agreement.ts';
@@ -55,12 +54,7 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     sending,
   });
   const asksOf = (of: Watch) => ({
-    lanes: {
-      contracts: contractsOf(deployment),
-      open: openContracts(deployment),
-      contractFor: (funder: string) => contractFor(funder, deployment),
-      read: kit.opened(lanesOf(of)),
-    },
+    lanes: lanesIn(deployment, contractFor, kit.opened(lanesOf(of))),
     ...kit.asked({ preflight, buildFund, ...shortage }, of),
   });
   return {

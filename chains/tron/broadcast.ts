@@ -55,7 +55,8 @@ export async function readSigned(
 ): Promise<ReadTransaction> {
   const { txid, raw, rawData, owner, called } = readTronSigned(signed);
   const wanted = (hashlock: string) => byHashlock.has(hashlock);
-  // Anybody may quote a funding, in a memo or to another contract: it is one only by its funder.
+  // Anybody may repeat the calldata of a funding in a memo or to another contract. It funds only as
+  // a call of the escrow's own contract by the escrow's funder.
   const canFund = (escrow: string) =>
     escrow.startsWith(`${called}:`) && known.get(escrow)?.watched.terms.refund.address === owner;
   const touches: Touch[] = callsIn(rawData, deployment, wanted)

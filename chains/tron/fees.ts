@@ -68,7 +68,8 @@ async function sumOf(
     sunOf(http, address, signal),
     resourcesOf(http, address, signal),
   ]);
-  // Whether it was ever used shows by its coins, and whose its energy is matters where it has some.
+  // The account tells whether an address without coins was ever used, and how much of its energy
+  // others delegated. It is asked for only where one of them is wanted.
   const isClear = sun > 0n && (lentCounts || has.energy === 0n);
   const account = isClear ? null : await accountOf(http, address, signal);
   const own = lentCounts || account === null ? has.energy : ownEnergyLeft(account, has);

@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { tronAdapter } from './adapter.ts';
 import { type Http, httpClient } from './http.ts';
 import { headBlock, pricesOf } from './node.ts';
-import { deploy, funder, newcomer, startTron, type TestChain } from './testing/chain.ts';
+import { tronDevPolicy } from './policy.ts';
+import { deploy, funder, newcomer, newLeg, startTron, type TestChain } from './testing/chain.ts';
 import { lyingNode } from './testing/nodes.ts';
 import {
   allowanceOf,
@@ -124,6 +126,43 @@ test('a node that runs no code of a contract that is never made is asked view by
     assert.equal(second.isTogether, false);
     await all(second);
     assert.equal(refused, 1, 'it is remembered');
+  } finally {
+    await node.stop();
+  }
+});
+
+test('beside a look nothing is asked again that the look has asked, nor twice what it has not', async () => {
+  let count = 0;
+  const node = await lyingNode(chain.url, (_, forward) => {
+    count += 1;
+    return forward();
+  });
+  const asked = async (work: Promise<unknown>) => {
+    const before = count;
+    await work;
+    return count - before;
+  };
+  try {
+    const { deployment } = chain;
+    const of = { contract: deployment.contract, funder: funder.address };
+    const adapter = tronAdapter({
+      chain: 'tron-dev',
+      deployment,
+      sources: [node],
+      policy: tronDevPolicy,
+    });
+    const { escrow } = newLeg(chain, { token: chain.token('DevDollar') });
+    const lanes = [escrow.terms.lane?.number ?? ''];
+    const { heads } = await adapter.look([escrow], signal());
+    const asks = () => adapter.at?.(heads) ?? adapter;
+    assert.equal(await asked(asks().lanes!.read(of, lanes, signal())), 0);
+    const other = ['1'];
+    assert.equal(await asked(asks().lanes!.read(of, other, signal())), 1);
+    assert.equal(await asked(asks().lanes!.read(of, other, signal())), 0);
+    assert.equal(await asked(adapter.lanes!.read(of, lanes, signal())), 1);
+    const whole = await asked(adapter.preflight(escrow.terms, 'funding', signal()));
+    const rest = await asked(asks().preflight(escrow.terms, 'funding', signal()));
+    assert.ok(rest < whole, `${rest} of ${whole}`);
   } finally {
     await node.stop();
   }

@@ -24,9 +24,19 @@ import {
 } from './node.ts';
 import { bareAddress } from './plan.ts';
 
-/** A call's data in bare hex, or what is known of any address: bytes of code, sun. */
-type Asked = { readonly to: string; readonly data: string; readonly words: number };
-const [codeSize, sun] = ['code', 'balance'];
+/** A call with its data in bare hex, or what is known of any address: bytes of code, sun. */
+type Asked = {
+  readonly kind: 'call' | 'codeSize' | 'sun';
+  readonly to: string;
+  readonly data: string;
+  readonly words: number;
+};
+const ofAddress = (kind: 'codeSize' | 'sun', to: string): Asked => ({
+  kind,
+  to,
+  data: '',
+  words: 0,
+});
 
 /** The block of what was asked together. */
 export type Seen = {
@@ -52,6 +62,8 @@ type Waiting = Asked & PromiseWithResolvers<string>;
 const mostTogether = 64;
 
 export function momentOf(http: Http): Moment {
+  // A look has at most 50 escrows, and a request's gates ask a fixed number of questions of each.
+  // What was told goes with the look.
   const told = new Map<string, Promise<unknown>>();
   const once = <T>(key: string, ask: () => Promise<T>): Promise<T> => {
     const known = told.get(key) as Promise<T> | undefined;
@@ -94,7 +106,7 @@ export function momentOf(http: Http): Moment {
     call: (path, body, signal) =>
       once(`${path} ${JSON.stringify(body)}`, () => http.call(path, body, signal)),
     heard: (view, asked, signal) =>
-      once(`${view} ${asked.to} ${asked.data}`, () => gather(view, asked, signal)),
+      once(`${view} ${asked.kind} ${asked.to} ${asked.data}`, () => gather(view, asked, signal)),
     isTogether: !apart.has(http.ask),
     seen: (view) => seen.get(view) ?? null,
   };
@@ -112,7 +124,10 @@ export function noteMoment(heads: Heads, moment: Moment): void {
 
 export const momentAt = (http: Http, heads: Heads): Moment => moments.get(heads) ?? momentOf(http);
 
-/** A height and a second are one witness's to fill. */
+/**
+ * Only one witness may make a block of a height and a second. So another block with the same parent
+ * too would be a second one by that witness.
+ */
 export function isOf({ number, second, parentHash }: Seen, block: Block): boolean {
   const isSameParent = block.parentHash === parentHash;
   return block.number === number && secondOf(block) === second && isSameParent;
@@ -162,9 +177,9 @@ function codeOf(all: readonly Asked[]): string {
   return `${code}${push(end)}${push(0)}f3`;
 }
 
-function asking({ to, data, words }: Asked, at: number, free: number): string {
-  if (data === codeSize) return `${pushed(to)}3b${store(at)}`;
-  if (data === sun) return `${pushed(to)}31${store(at)}`;
+function asking({ kind, to, data, words }: Asked, at: number, free: number): string {
+  if (kind === 'codeSize') return `${pushed(to)}3b${store(at)}`;
+  if (kind === 'sun') return `${pushed(to)}31${store(at)}`;
   const chunks = data.match(/.{1,64}/g) ?? [];
   const input = chunks.map((chunk, index) => {
     return `7f${chunk.padEnd(64, '0')}${store(free + index * wordBytes)}`;
@@ -209,10 +224,10 @@ async function together(
   const wordsAt = (from: number, count: number) => said.slice(64 * from, 64 * (from + count));
   const numberAt = (from: number) => Number(BigInt(`0x${wordsAt(from, 1)}`));
   let from = headWords;
-  const answers = all.map(({ words, data }) => {
-    const [at, isCall] = [from, data !== codeSize && data !== sun];
+  const answers = all.map(({ kind, words }) => {
+    const at = from;
     from += 1 + words;
-    if (!isCall) return wordsAt(at, 1);
+    if (kind !== 'call') return wordsAt(at, 1);
     return numberAt(at) < words * wordBytes ? '' : wordsAt(at + 1, words);
   });
   const energySun = BigInt(`0x${wordsAt(3, 1)}`);
@@ -223,12 +238,12 @@ async function together(
 async function alone(
   http: Http,
   view: View,
-  { to, data }: Asked,
+  { kind, to, data }: Asked,
   signal: AbortSignal,
 ): Promise<string> {
   const word = (value: number | bigint) => value.toString(16).padStart(64, '0');
-  if (data === codeSize) return word((await codeAt(http, to, signal))?.length ?? 0);
-  if (data === sun) return word((await accountOf(http, to, signal))?.balance ?? 0n);
+  if (kind === 'codeSize') return word((await codeAt(http, to, signal))?.length ?? 0);
+  if (kind === 'sun') return word((await accountOf(http, to, signal))?.balance ?? 0n);
   const trial = await tryCall(http, view, { from: to, to, data, value: 0n }, signal).catch(
     (error: unknown) => {
       const path = `${room(view)}/triggerconstantcontract`;
@@ -250,7 +265,7 @@ export async function wordsOf(
   least: number,
   signal: AbortSignal,
 ): Promise<bigint[]> {
-  const heard = await hearing(http, view, { to, data, words: least }, signal);
+  const heard = await hearing(http, view, { kind: 'call', to, data, words: least }, signal);
   const words = heard.match(/.{64}/g) ?? [];
   if (words.length < least) {
     const why = new Error(`${to} answers ${words.length} words of ${least}`);
@@ -264,7 +279,7 @@ export async function isContract(
   address: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const asked = { to: address, data: codeSize, words: 0 };
+  const asked = ofAddress('codeSize', address);
   return BigInt(`0x${await hearing(http, 'head', asked, signal)}`) > 0n;
 }
 
@@ -274,7 +289,7 @@ export async function sunOf(
   address: string,
   signal: AbortSignal,
 ): Promise<bigint> {
-  const asked = { to: address, data: sun, words: 0 };
+  const asked = ofAddress('sun', address);
   return BigInt(`0x${await hearing(http, 'head', asked, signal)}`);
 }
 

@@ -156,13 +156,11 @@ function together(
 
 /** What would fail together is asked for one by one. */
 export async function breakUp({ deps, job }: On, batch: Batch, error: unknown): Promise<void> {
-  // What is no refusal is a fault of ours in one of them: the others need not wait for its mend.
-  const failure = error instanceof ParleyError ? error.code : 'fault';
-  if (error instanceof ParleyError && !breaking.includes(error.code)) return;
+  if (!(error instanceof ParleyError) || !breaking.includes(error.code)) return;
   const ids = [job.id, ...batch.riders.map(({ id }) => id)];
   await goAlone(deps.db, ids);
   const { chain, verb } = job;
-  const facts = { chain, verb, legs: ids.length, failure };
+  const facts = { chain, verb, legs: ids.length, failure: error.code };
   deps.log.info(facts, 'what would fail together goes alone');
 }
 

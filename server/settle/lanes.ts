@@ -50,8 +50,13 @@ export function rangeOf(
 }
 
 /** Whether an escrow may still be planned in this lane, or its contract takes none any more. */
-export function isOpenTo({ open }: Pick<Lanes, 'open'>, { contract }: Lane): boolean {
-  return contract === undefined || open.includes(contract);
+export function isOpenTo(lanes: Lanes, lane: Lane): boolean {
+  return lanes.open.includes(contractIn(lanes, lane));
+}
+
+/** One that names none is in the chain's first contract. */
+export function contractIn({ contracts: [first = ''] }: Lanes, { contract = first }: Lane): string {
+  return contract;
 }
 
 /**
@@ -108,6 +113,6 @@ export async function keepEscrow(
   await insertEscrow(tx, { chain, address, swapId, leg, terms, redeemScript, facts, at });
   const { lane, refund } = terms;
   if (lanes === undefined || lane === undefined) return;
-  const { contract = lanes.contractFor(refund.address) } = lane;
+  const contract = contractIn(lanes, lane);
   await holdLane(tx, { chain, contract, funder: refund.address, lane, escrow: address });
 }

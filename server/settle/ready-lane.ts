@@ -7,13 +7,13 @@ import { begun } from '../../chains/gathering.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Lane } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
-import { type LaneRange, lockLanes } from '../db/lanes.ts';
+import { lockLanes } from '../db/lanes.ts';
 import { lockSwap, type Swap } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
 import { moveLeg, mustBeOpen, mustNotBeAwaited } from './addresses.ts';
 import { destinationsOf } from './escrows.ts';
-import { isOpenTo, type LaneUser, rangeOf, usableLanes } from './lanes.ts';
+import { contractIn, isOpenTo, type LaneUser, rangeOf, usableLanes } from './lanes.ts';
 import { type Lifted, mayMoveOff, mustNotBeAuthorized } from './pin.ts';
 import { adapterOf } from './preview.ts';
 
@@ -71,14 +71,15 @@ async function readyLane(
   const { chain, policy } = adapter;
   const { funder } = user;
   const range = rangeOf(adapter, lanes, user);
-  const { contract = range.contract } = had;
+  const contract = contractIn(lanes, had);
   if (isOpenTo(lanes, had)) {
     const [state] = await lanes.read({ contract, funder }, [had.number], signal);
     if (state === undefined || isReady(had, state)) return null;
   }
   const marginSeconds = policy.normal.settleSeconds;
   const others = await usableLanes(db, range, { marginSeconds, limit: mostOthers });
-  const numbers = [...ownIn(range, had), ...others].map(({ number }) => number);
+  const own = contract === range.contract ? [had] : [];
+  const numbers = [...own, ...others].map(({ number }) => number);
   const states = await lanes.read(range, numbers, signal);
   const at = states.findIndex(({ isOpen }) => !isOpen);
   const [number, ready] = [numbers[at], states[at]];
@@ -90,11 +91,6 @@ async function readyLane(
     `each of ${numbers.length} lanes of ${funder} on ${chain} holds money: settle one first`,
     { chain, lanes: numbers.length },
   );
-}
-
-/** The leg's own lane, where it is of this contract. */
-function ownIn({ contract }: LaneRange, had: Lane): readonly Lane[] {
-  return (had.contract ?? contract) === contract ? [had] : [];
 }
 
 function isReady({ counter }: Lane, state: LaneState): boolean {
@@ -119,7 +115,8 @@ async function moveTo(
     await lockLanes(tx, range);
     const marginSeconds = adapter.policy.normal.settleSeconds;
     const free = await usableLanes(tx, range, { marginSeconds, limit: mostOthers });
-    const isFree = [...ownIn(range, had), ...free].some(({ number }) => number === lane.number);
+    const own = contractIn(lanes, had) === range.contract ? [had] : [];
+    const isFree = [...own, ...free].some(({ number }) => number === lane.number);
     if (!isFree) return null;
     const moved = await moveLeg(tx, deps, now, { name, is: destinationsOf(now, name), lane });
     return moved.state.legs[name].escrow;

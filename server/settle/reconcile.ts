@@ -208,14 +208,17 @@ function differsForItsParties(swap: Swap, after: Outcome): boolean {
   );
 }
 
-/** To its parties: more confirmations of what is deep are no news; a swap that ended has them. */
+/**
+ * To its parties: more confirmations of what is deep are no news; a swap that ended has them. Nor
+ * is how much a claim left, which any stranger can add to.
+ */
 function looksSame(row: EscrowRow, facts: EscrowFacts): boolean {
   const seen = (each: Sighting | null) =>
     each === null ? '' : `${each.txid} ${each.deep || each.confirmations}`;
   const looks = ({ funded, claimed, refunded, balance, outcome, rentLeft }: StoredFacts) =>
     [funded, claimed, refunded]
       .map(seen)
-      .concat(balance, outcome ?? '', rentLeft?.lamports ?? '')
+      .concat(balance, outcome ?? '', rentLeft === undefined ? '' : 'left')
       .join();
   return looks(storedFacts(facts)) === looks(row.facts);
 }

@@ -41,10 +41,14 @@ export const oneBlock: readonly AdapterPromise[] = [
   },
   {
     name: 'what gates ask beside a look is of its block, whatever was shown since',
+    except: {
+      bitcoin: 'there are no lanes, and neither a trial nor a funding asks for the escrow’s state',
+      tron: 'a call names no block: what the look asked is not asked again (views.test.ts)',
+      solana: 'a node answers of no block that was: it has no `at`',
+    },
     run: async (driver) => {
       const adapter = driver.adapter();
-      // A call on TRON names no block.
-      if (adapter.at === undefined || driver.family === 'tron') return;
+      assert.ok(adapter.at);
       const leg = newLeg(driver);
       const { lane = unplanned, refund } = leg.escrow.terms;
       const counter = async ({ lanes }: Asks) => {

@@ -95,16 +95,22 @@ const takeBack: Move = (turn) => {
   }
 };
 
-/** Whether the escrow that a leg has at this moment holds a payment that its node shows. */
-async function isPaidNow({ world, side, deal, view }: Turn, chain: SimChain): Promise<boolean> {
+/** The escrow that a leg has at this moment, where it holds a payment that its node shows. */
+async function paidNow({ world, side, deal, view }: Turn, chain: SimChain): Promise<string | null> {
   const at = [view.legs.a, view.legs.b].find((leg) => leg.chain === chain.chain);
   const { lag } = nodeOf(world, chain.chain);
   const held = chain.holdings.get(at?.escrow ?? '') ?? [];
   const isWhole = held.some(({ amount }) => amount >= BigInt(at?.amount ?? 0));
-  if (!isWhole || lag > 0 || world.lied.has(at?.escrow ?? '')) return false;
+  if (!isWhole || lag > 0 || world.lied.has(at?.escrow ?? '')) return null;
   const { status, body } = await askPlainly(world, side.party, { url: `/v1/swaps/${deal.id}` });
-  if (status !== 200) return false;
-  return [body.legs.a, body.legs.b].some(({ escrow }) => escrow === at?.escrow);
+  return status === 200 ? escrowIn(body, at?.escrow) : null;
+}
+
+type Body = Awaited<ReturnType<typeof askPlainly>>['body'];
+
+/** The same, where a leg of the swap has it. */
+function escrowIn({ legs }: Body, wanted?: string | null): string | null {
+  return [legs.a, legs.b].some(({ escrow }) => escrow === wanted) ? (wanted ?? null) : null;
 }
 
 export const moveAddress: Move = async (turn) => {
@@ -114,13 +120,16 @@ export const moveAddress: Move = async (turn) => {
   if ((side.busyUntil.get(name) ?? 0) > seconds(world)) return;
   const wallet = side.party.chance.pick(side.party.wallets.get(chain.chain) ?? []);
   const address = wallet.pubkey ?? wallet.address;
-  const isFixed = await isPaidNow(turn, chain);
-  const { status, code } = await ask(world, side.party, {
+  const paid = await paidNow(turn, chain);
+  const { status, code, body } = await ask(world, side.party, {
     method: 'POST',
     url: `/v1/swaps/${deal.id}/address`,
     body: { chain: chain.chain, address },
   });
-  if (isFixed && status === 200) violate(world, 'a leg that is paid does not move', deal.name);
+  // The address that it has already is refused to nobody, and moves nothing.
+  if (paid !== null && status === 200 && escrowIn(body.swap, paid) === null) {
+    violate(world, 'a leg that is paid does not move', deal.name);
+  }
   count(world, 'attack move address');
   if (status === 409) side.busyUntil.set(name, seconds(world) + 7_200);
   tell(world, `${side.party.name} moves its address on ${chain.chain}: ${code ?? status}`);

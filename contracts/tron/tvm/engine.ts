@@ -14,9 +14,9 @@ import { Address, bytesToUnprefixedHex, concatBytes } from '@ethereumjs/util';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import {
   BASE_ENERGY,
-  CANCUN_ENERGY,
   ENERGY_FEE,
   EXP_BYTE_ENERGY,
+  LATER_ENERGY,
   MAX_CALL_DEPTH,
   MEMORY_OPERATIONS,
   RESET_SSTORE,
@@ -174,7 +174,7 @@ export async function createTvm(
     params,
     customOpcodes: [
       ...operations(common, memoryEnergy),
-      ...(cancun ? cancunOperations(chainId) : []),
+      ...(cancun ? laterOperations(chainId) : []),
       ...(jump === undefined ? [] : [watchedJump(common, jump)]),
       ...(options.operations ?? []),
     ],
@@ -185,11 +185,11 @@ export async function createTvm(
   return { run: (call) => run(evm, state, call) };
 }
 
-function cancunOperations(chainId: number): AddOpcode[] {
+function laterOperations(chainId: number): AddOpcode[] {
   const later = createCustomCommon({ chainId }, Mainnet, { hardfork: Hardfork.Cancun });
   later.updateParams(paramsEVM);
   const usual = getOpcodesForHF(later);
-  return Object.entries(CANCUN_ENERGY).map(([code, [opcodeName, baseFee]]) => {
+  return Object.entries(LATER_ENERGY).map(([code, [opcodeName, baseFee]]) => {
     const opcode = Number(code);
     const logicFunction = usual.handlers.get(opcode);
     if (logicFunction === undefined) throw new Error(`no operation ${opcodeName}`);

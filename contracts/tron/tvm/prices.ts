@@ -29,10 +29,10 @@ export const BASE_ENERGY: Readonly<Record<number, readonly [name: string, energy
 export const ENERGY_FEE = 100n;
 
 /**
- * Of operations that are new with allowTvmLondon (BASEFEE) and allowTvmCancun: getBaseTierCost,
+ * Of operations that came with allowTvmLondon (BASEFEE) and allowTvmCancun: getBaseTierCost,
  * getTLoadCost, getTStoreCost, getMCopyCost.
  */
-export const CANCUN_ENERGY: Readonly<Record<number, readonly [name: string, energy: number]>> = {
+export const LATER_ENERGY: Readonly<Record<number, readonly [name: string, energy: number]>> = {
   72: ['BASEFEE', 2],
   92: ['TLOAD', 100],
   93: ['TSTORE', 100],
