@@ -5,6 +5,14 @@ export const families = ['evm', 'tron', 'bitcoin', 'solana'] as const;
 /** A kind of chain: one signature scheme, one address format, one escrow design. */
 export type Family = (typeof families)[number];
 
+/** What its own coin is counted in. */
+export const baseUnits: Readonly<Record<Family, string>> = {
+  evm: 'wei',
+  tron: 'sun',
+  bitcoin: 'sat',
+  solana: 'lamports',
+};
+
 /** The name of one chain of a deployment, such as `bitcoin`, `ethereum` or `evm-dev`. */
 export type ChainKey = string;
 

@@ -59,6 +59,8 @@ test('contracts of a chain are named beside the first, each once and eight at mo
   refused([{ ...anvil, shards: more }], /9 contracts are named; at most 8 may hold escrows/);
   refused([{ ...anvil, shards: [`${first}0`] }], /field "shards.0" must match/);
   refused([{ ...anvil, shards: [first?.replace('C', 'c')] }], /field "shards": .*checksum/);
+  const stranger = { ...anvil, formerContracts: [`0x${'11'.repeat(20)}`] };
+  refused([stranger], /it names the contract 0x1{40}, which is none of shard 0 to 255 of the pin/);
   refused([{ ...tron, formerContracts: [{ contract, creation }] }], /is named twice/);
   refused([{ ...tron, shards: [{ contract }] }], /field "shards.0.creation" is missing/);
 });
@@ -151,6 +153,15 @@ test('an asset that is malformed or of a chain not configured is named, never dr
   assert.match(wrong({ ...usd, chain: 'sol' }), /"USD on sol".*Solana/);
   assert.match(parseAssets({}, chains).wrong.join(), /array of 1 to 10000 assets/);
   assert.match(wrong(usd, null), /PARLEY_ASSETS, entry 2: the entry must be an object/);
+  const settings = {
+    PARLEY_CHAINS: JSON.stringify([{ ...anvil, rpcUrls: [] }]),
+    PARLEY_ASSETS: JSON.stringify([usd]),
+  };
+  assert.throws(
+    () => readSettings(settings),
+    ({ message }: Error) =>
+      /"rpcUrls" must NOT/.test(message) && !message.includes('PARLEY_ASSETS'),
+  );
   assert.match(wrong({ ...usd, chain: 'solana' }), /"USD on solana".*"solana" is not configured/);
   assert.match(wrong({ ...usd, highValueFrom: 1.5 }), /field "highValueFrom" must be string/);
   assert.match(wrong({ ...usd, highValueFrom: '1.5' }), /field "highValueFrom" must match/);

@@ -2,13 +2,14 @@
 // sentence names the entry and the field; whoever gets these values need not check again.
 
 import Type, { type TSchema } from 'typebox';
-import { contractsFault, mostContracts } from '../chains/escrows/plan.ts';
+import { contractsFault, contractsOf, mostContracts } from '../chains/escrows/plan.ts';
 import { parseEvmAddress } from '../chains/evm/address.ts';
 import { evmDeployment } from '../chains/evm/plan.ts';
 import { parseSolanaAddress } from '../chains/solana/address.ts';
 import { parseTronAddress } from '../chains/tron/address.ts';
 import type { TronSource } from '../chains/tron/http.ts';
 import type { TronInstance } from '../chains/tron/plan.ts';
+import { noShard, shardAt } from '../contracts/escrows/shards.ts';
 import { parseAmount } from '../core/amounts.ts';
 import { type Family, families, isFamily, type Network } from '../core/families.ts';
 import type { ChainPolicy, Depth } from '../core/policy.ts';
@@ -241,16 +242,29 @@ const checks = {
 
 export type Parsed<T> = { readonly values: readonly T[]; readonly wrong: readonly string[] };
 
-/** The chains of PARLEY_CHAINS on this network, and what is wrong with them, a sentence each. */
-export function parseChains(given: unknown, network: Network): Parsed<ChainSettings> {
+/** The key and family of a chain. */
+export type NamedChain = Pick<ChainSettings, 'chain' | 'family'>;
+
+/**
+ * The chains of PARLEY_CHAINS on this network, and what is wrong with them, a sentence each.
+ * `refused`: what names one of those is not wrong for it.
+ */
+export function parseChains(
+  given: unknown,
+  network: Network,
+): Parsed<ChainSettings> & { readonly refused: readonly NamedChain[] } {
   const entries = entriesOf(given, 'PARLEY_CHAINS', 'chains', mostChains);
   const wrong = [...entries.wrong];
   const values: ChainSettings[] = [];
+  const refused: NamedChain[] = [];
   for (const [at, entry] of entries.values.entries()) {
     const said = `PARLEY_CHAINS, ${entryName(entry, at)}: `;
     const sentence = chainFault(entry);
     if (sentence !== null) {
       wrong.push(said + sentence);
+      const { chain, family } = isObject(entry) ? entry : {};
+      const isNamed = typeof chain === 'string' && typeof family === 'string' && isFamily(family);
+      if (isNamed) refused.push({ chain, family });
       continue;
     }
     const chain = entry as ChainSettings;
@@ -261,7 +275,7 @@ export function parseChains(given: unknown, network: Network): Parsed<ChainSetti
     if (mixed !== null) wrong.push(said + mixed);
     values.push(chain);
   }
-  return { values, wrong };
+  return { values, wrong, refused };
 }
 
 function chainFault(entry: unknown): string | null {
@@ -287,7 +301,10 @@ function instancesFault(chain: Of<'evm'> | Of<'tron'>): string | null {
       if (fault !== null) return fault;
     }
   }
-  return contractsFault(chain.family === 'evm' ? evmDeployment(chain.chainId, chain) : chain);
+  if (chain.family === 'tron') return contractsFault(chain);
+  const deployment = evmDeployment(chain.chainId, chain);
+  const other = contractsOf(deployment).find((each) => shardAt(each) === null);
+  return other === undefined ? contractsFault(deployment) : `it names ${noShard(other)}`;
 }
 
 function bitcoinFault({ rpcUrl, esploraUrl, second }: Of<'bitcoin'>): string | null {
@@ -393,10 +410,7 @@ function against(key: string, world: Network, network: Network): string | null {
 }
 
 /** The assets of PARLEY_ASSETS, addresses canonical; `chains` are those that will be served. */
-export function parseAssets(
-  given: unknown,
-  chains: readonly Pick<ChainSettings, 'chain' | 'family'>[],
-): Parsed<AssetSettings> {
+export function parseAssets(given: unknown, chains: readonly NamedChain[]): Parsed<AssetSettings> {
   const entries = entriesOf(given, 'PARLEY_ASSETS', 'assets', mostAssets);
   const wrong = [...entries.wrong];
   const values: AssetSettings[] = [];
@@ -426,7 +440,7 @@ const tokenParsers: Readonly<Record<Family, (text: string) => string>> = {
 /** The asset, or the sentence that says what is wrong with it. */
 function readAsset(
   entry: Record<string, unknown>,
-  chains: readonly Pick<ChainSettings, 'chain' | 'family'>[],
+  chains: readonly NamedChain[],
 ): AssetSettings | string {
   const fault = checks.asset(entry);
   if (fault !== null) return fault;

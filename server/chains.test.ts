@@ -9,6 +9,7 @@ import { type Regtest, startRegtest } from '../chains/bitcoin/testing/regtest.ts
 import { evmChains } from '../chains/evm/policy.ts';
 import { startAnvil, type TestChain } from '../chains/evm/testing/anvil.ts';
 import { deployment } from '../contracts/escrows/artifacts/abi.ts';
+import { shardOf } from '../contracts/escrows/shards.ts';
 import { stubAdapter } from '../test/support/adapter.ts';
 import type { ChainSettings } from './chain-settings.ts';
 import { brokenPolicies, openAdapters } from './chains.ts';
@@ -45,6 +46,8 @@ test('an EVM node of another chain id, without the contract, or with other code 
   const { address } = deployment;
   await assert.rejects(open(evm({ chainId: 31_338 })), /"evm" .* is of chain id 31337, not 31338/);
   await assert.rejects(open(evm()), new RegExp(`no escrow contract at ${address}`));
+  const shard = evm({ contract: shardOf(2).address });
+  await assert.rejects(open(shard), /deploy it with npm run deploy -- --shard 2/);
   await anvil.client.setCode({ address, bytecode: '0x6001' });
   await assert.rejects(open(evm()), /deployed under another chain id than 31337/);
   await anvil.client.setCode({ address, bytecode: '0x' });

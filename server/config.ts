@@ -113,12 +113,13 @@ export function readSettings(given: Environment): Settings {
     wrong.push(`PARLEY_NETWORK must be dev, testnet or mainnet; got "${network}"`);
   }
   const devEvmChains = whole('PARLEY_DEV_EVM_CHAINS', 1, 0, 4);
-  const chains = chainsOf(env, network as Network, wrong);
+  const named = chainsOf(env, network as Network, wrong);
+  const chains = named === null ? null : [...named.values];
   const dev = network === 'dev' && chains === null;
   if (network !== 'dev' && chains === null) {
     wrong.push(`PARLEY_NETWORK=${network} needs PARLEY_CHAINS: dev chains run with dev only`);
   }
-  const served = chains ?? devChainKeys(devEvmChains);
+  const served = named === null ? devChainKeys(devEvmChains) : [...named.values, ...named.refused];
   const assets = assetsOf(env, served, wrong);
   const launchpads = launchpadsOf(env, served, wrong);
   const keeper = keeperOf(env, served, dev, wrong);
@@ -273,12 +274,12 @@ function isNetwork(text: string): boolean {
   return longest > 0 && (bits === undefined || (Number(bits) >= 1 && Number(bits) <= longest));
 }
 
-function chainsOf(env: Environment, network: Network, wrong: string[]): ChainSettings[] | null {
+function chainsOf(env: Environment, network: Network, wrong: string[]) {
   const given = json(env, 'PARLEY_CHAINS', wrong);
   if (given === undefined) return null;
   const parsed = parseChains(given, network);
   wrong.push(...parsed.wrong);
-  return [...parsed.values];
+  return parsed;
 }
 
 function assetsOf(

@@ -41,7 +41,7 @@ export async function mustBeEvm(
       throw new WrongNodeError(chain, at, `is of chain id ${id}, not ${chainId} as configured`);
     }
     const fault = await contractFault(one, deployment, signal);
-    if (fault !== null) throw new WrongNodeError(chain, at, fault);
+    if (fault !== null) throw new WrongNodeError(chain, at, fault.says);
   });
 }
 

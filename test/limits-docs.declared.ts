@@ -243,6 +243,17 @@ export const declared: readonly Declared[] = [
     by: { 'server/settle/addresses.ts': ['escrowsALeg = 20;'] },
   },
   {
+    what: 'looks at what a claim on Solana left, of a swap that is over; time of one; escrows remembered',
+    limit: 'one in 15 s; 500 ms; 1 000',
+    by: {
+      'server/settle/rent-left.ts': [
+        'freshMs = 15_000;',
+        'patienceMs = 500;',
+        'mostEscrows = 1_000;',
+      ],
+    },
+  },
+  {
     what: 'threads that make them; work and memory of one look',
     limit: '4; 10 s, 128 MB and as much of buffers',
     by: {

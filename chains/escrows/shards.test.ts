@@ -57,7 +57,7 @@ function terms(contract: string | null, over: Partial<EscrowTerms> = {}): Escrow
 const at = (contract: string) => evmEscrow(terms(contract), three).address;
 
 test('a shard has one address on every chain, and an address tells its salt', () => {
-  assert.deepEqual(shardOf(0), { salt: pinned.salt, address: pinned.address });
+  assert.deepEqual(shardOf(0), { number: 0, salt: pinned.salt, address: pinned.address });
   assert.equal(
     new Set(Array.from({ length: mostShards }, (_, at_) => shardOf(at_).address)).size,
     256,

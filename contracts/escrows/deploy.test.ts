@@ -147,6 +147,7 @@ test('the command deploys, says so, verifies, records, and is repeatable', async
     assert.match(keyless.err, /PARLEY_DEPLOYER_KEY/);
     const poor = await commandLine(common, `0x${'11'.repeat(32)}`);
     assert.equal(poor.code, 1);
+    assert.match(poor.err, /^0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A: /);
     assert.ok(poor.err.length < 600, `${poor.err.length} characters`);
     const first = await commandLine(common, privateKey);
     assert.equal(first.code, 0, first.err);
@@ -174,15 +175,26 @@ test('the command deploys, says so, verifies, records, and is repeatable', async
     const both = await commandLine([...common, '--shard', '2', '--verify'], undefined);
     assert.equal(both.code, 0, both.out);
     assert.match(both.out, /as pinned\s+evm-31337-shard-2: made by 0x\w+ at \S+, as recorded\n$/);
+    // Which shard a network has is in its record.
+    const named = [...common, '--network', 'evm-31337-shard-2', '--verify'];
+    assert.match((await commandLine(named, undefined)).out, /shard-2: made by .*, as recorded\n$/);
     const same = ['--shard', '2', '--network', 'evm-31337', '--transaction'];
     const taken = await commandLine([...common, ...same, beside?.transaction ?? ''], privateKey);
     assert.match(taken.err, /evm-31337.json is of 0x\w+, not of 0x/);
+    const away = ['--rpc', 'http://127.0.0.1:1/a-secret', '--verify'];
+    const silent = await commandLine(away, undefined);
+    assert.match(silent.err, /^the node at 127.0.0.1:1: /);
+    assert.doesNotMatch(silent.err, /a-secret/);
     const none = await commandLine([...common, '--shard', '256'], privateKey);
     assert.match(none.err, /--shard is a number from 0 to 255, not 256/);
     writeRecord({ ...(record as EscrowRecord), payer: deployer.address }, records);
     const changed = await commandLine([...common, '--verify'], undefined);
     assert.equal(changed.code, 1);
     assert.match(changed.out, /payer is 0x\w+, and 0x4e59b448\w+ is recorded/);
+    const again = await commandLine(common, undefined);
+    assert.equal(again.code, 1);
+    assert.match(again.out, /evm-31337.json: payer is 0x\w+, and 0x4e59b448\w+ is recorded/);
+    assert.doesNotMatch(again.out, /recorded in/);
   });
 });
 

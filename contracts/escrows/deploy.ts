@@ -8,7 +8,15 @@
 // the pinned init code, and its words were written by nothing else.
 
 import { parseArgs } from 'node:util';
-import { type Address, BaseError, type Hex } from 'viem';
+import {
+  type Address,
+  BaseError,
+  type Hex,
+  HttpRequestError,
+  InsufficientFundsError,
+  TimeoutError,
+} from 'viem';
+import { privateKeyToAddress } from 'viem/accounts';
 import {
   codeHashAt,
   DeploymentError,
@@ -19,16 +27,18 @@ import {
 } from '../evm/create2.ts';
 import { isEntry } from '../evm/entry.ts';
 import {
+  type EscrowRecord,
   escrowRecords,
   escrowRecordsOf,
   isNetworkName,
   recordFile,
+  recordIn,
   writeRecord,
 } from '../records.ts';
 import { escrowsAbi, initCode } from './artifacts/abi.ts';
 import { domainOf } from './ids.ts';
 import { evmRecordFault, evmRecordOf } from './record.ts';
-import { mostShards, shardOf } from './shards.ts';
+import { mostShards, shardAt, shardOf } from './shards.ts';
 
 export type Verification = {
   readonly chainId: number;
@@ -96,7 +106,8 @@ const usage = `usage: npm run deploy -- --rpc URL [--network NAME] [--shard N] [
        npm run deploy -- --rpc URL [--network NAME] [--shard N] --verify
   --network NAME        of the record in contracts/escrows/deployments; default evm-CHAINID, for a
                         shard evm-CHAINID-shard-N
-  --shard N             another instance of the same code, from 1 to ${mostShards - 1}; 0: the first
+  --shard N             another instance of the code, from 1 to ${mostShards - 1}; 0: the first;
+                        default: that of the network's record
   --transaction HASH    what made it, where it is there already and the node keeps no old state
   --records FOLDER      in place of contracts/escrows/deployments
   --verify              only looks whether it is there, as recorded where there is a record
@@ -121,16 +132,18 @@ function understand(args: string[]): Asked | string | null {
       ...{ verify: flag, help: flag },
     } as const;
     const { values } = parseArgs({ args, options });
-    const { rpc, network = null, shard = '0', transaction, verify, help } = values;
+    const { rpc, network = null, transaction, verify, help, records = escrowRecords } = values;
     if (help) return null;
     if (rpc === undefined) return '--rpc is missing';
+    if (!URL.canParse(rpc)) return '--rpc is no URL';
     if (network !== null && !isNetworkName(network)) return '--network is no name of a network';
+    const known = network === null ? null : recordIn<EscrowRecord>(network, records);
+    const { shard = String(shardAt(known?.contract ?? '')?.number ?? 0) } = values;
     if (!/^\d{1,3}$/.test(shard) || Number(shard) >= mostShards) {
       return `--shard is a number from 0 to ${mostShards - 1}, not ${shard}`;
     }
     const isHash = transaction === undefined || /^0x[0-9a-f]{64}$/.test(transaction);
     if (!isHash) return '--transaction is 0x and 64 hex digits';
-    const { records = escrowRecords } = values;
     const asked = { network, shard: Number(shard), transaction: (transaction as Hex) ?? null };
     return { ...asked, rpcUrl: rpc, records, verify };
   } catch (error) {
@@ -148,16 +161,17 @@ async function main(args: string[]): Promise<void> {
     return;
   }
   const { rpcUrl, shard, verify } = asked;
-  if (!verify) await deployAndRecord(asked);
+  const isWritten = verify || (await deployAndRecord(asked));
   const { chainId, contract, codeHash, domain, ok } = await verifyDeployment({ rpcUrl }, shard);
   const verdict = ok ? 'as pinned' : 'NOT as pinned';
   const shown = `code ${codeHash ?? 'none'} domain ${domain ?? 'none'}`;
   process.stdout.write(`chain ${chainId}: ${contract} ${shown} ${verdict}\n`);
   const isRecorded = !verify || !ok || (await isAsRecorded(asked, { chainId, contract }));
-  if (!ok || !isRecorded) process.exitCode = 1;
+  if (!ok || !isWritten || !isRecorded) process.exitCode = 1;
 }
 
-async function deployAndRecord({ rpcUrl, records, shard, ...asked }: Asked): Promise<void> {
+/** False: what is recorded differs from the chain, which it says. */
+async function deployAndRecord({ rpcUrl, records, shard, ...asked }: Asked): Promise<boolean> {
   const there = await verifyDeployment({ rpcUrl }, shard);
   const { chainId, contract } = there;
   const send = () => deployContracts({ rpcUrl, privateKey: deployerKey() }, shard);
@@ -168,13 +182,16 @@ async function deployAndRecord({ rpcUrl, records, shard, ...asked }: Asked): Pro
   const named = all.filter((each) => each.contract === contract);
   const known = named.find(({ network }) => network === (asked.network ?? network));
   if (txHash === null && known !== undefined && asked.transaction === null) {
-    process.stdout.write(`recorded in ${recordFile(known.network, records)}\n`);
-    return;
+    const fault = await evmRecordFault({ rpcUrl }, known);
+    const file = recordFile(known.network, records);
+    process.stdout.write(fault === null ? `recorded in ${file}\n` : `${file}: ${fault}\n`);
+    return fault === null;
   }
   const usual = shard === 0 ? `evm-${chainId}` : `evm-${chainId}-shard-${shard}`;
   const network = asked.network ?? known?.network ?? usual;
   const record = await evmRecordOf({ rpcUrl }, network, txHash ?? asked.transaction, shard);
   process.stdout.write(`written to ${writeRecord(record, records)}\n`);
+  return true;
 }
 
 /** Says so; a chain without a record is none the worse for it. */
@@ -197,17 +214,25 @@ async function isAsRecorded(
 }
 
 /** Viem's own message repeats the transaction: 19 000 digits of init code. */
-function sentenceOf(error: unknown): string {
+function sentenceOf(error: unknown, args: string[]): string {
   if (error instanceof BaseError) {
     const { details, shortMessage } = error;
-    return details === '' ? shortMessage : `${shortMessage} (${details.slice(0, 300)})`;
+    const sentence = details === '' ? shortMessage : `${shortMessage} (${details.slice(0, 300)})`;
+    const isOf = (...kinds: (abstract new (...all: never) => Error)[]) =>
+      error.walk((cause) => kinds.some((kind) => cause instanceof kind)) !== null;
+    if (isOf(InsufficientFundsError)) return `${privateKeyToAddress(deployerKey())}: ${sentence}`;
+    const asked = understand(args);
+    if (asked === null || typeof asked === 'string') return sentence;
+    if (!isOf(HttpRequestError, TimeoutError)) return sentence;
+    return `the node at ${new URL(asked.rpcUrl).host}: ${sentence}`;
   }
   return error instanceof Error ? error.message : String(error);
 }
 
 if (isEntry(import.meta.url)) {
-  main(process.argv.slice(2)).catch((error: unknown) => {
-    process.stderr.write(`${sentenceOf(error)}\n`);
+  const args = process.argv.slice(2);
+  main(args).catch((error: unknown) => {
+    process.stderr.write(`${sentenceOf(error, args)}\n`);
     process.exitCode = 1;
   });
 }

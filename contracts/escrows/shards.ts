@@ -7,7 +7,7 @@ import { deployment } from './artifacts/abi.ts';
 /** More than anybody spreads swaps over. */
 export const mostShards = 256;
 
-export type Shard = { readonly salt: Hex; readonly address: Address };
+export type Shard = { readonly number: number; readonly salt: Hex; readonly address: Address };
 
 /** 0 is the one that `deployment` pins. Throws RangeError. */
 export function shardOf(number: number): Shard {
@@ -19,7 +19,8 @@ export function shardOf(number: number): Shard {
   const salt =
     number === 0 ? first : keccak256(encodeAbiParameters(words, [first, BigInt(number)]));
   const bytecodeHash = initCode.keccak256;
-  return { salt, address: getContractAddress({ opcode: 'CREATE2', from, salt, bytecodeHash }) };
+  const address = getContractAddress({ opcode: 'CREATE2', from, salt, bytecodeHash });
+  return { number, salt, address };
 }
 
 const known = new Map<string, Shard>();
@@ -31,4 +32,10 @@ export function shardAt(address: string): Shard | null {
     known.set(shard.address, shard);
   }
   return known.get(address) ?? null;
+}
+
+/** What is wrong with such an address, as a clause. */
+export function noShard(address: string): string {
+  const all = `shard 0 to ${mostShards - 1} of the pinned init code`;
+  return `the contract ${address}, which is none of ${all}`;
 }

@@ -27,7 +27,7 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
 } from '@solana/kit';
-import { recordIn, solanaRecords, writeRecord } from '../records.ts';
+import { isNetworkName, recordIn, solanaRecords, writeRecord } from '../records.ts';
 import { digestOf, PROGRAM_FILE } from './build.ts';
 import { deploymentFault, readerOf } from './deployment.ts';
 import { isEntry } from './entry.ts';
@@ -244,38 +244,77 @@ async function untilVerified(rpcUrl: string, program: string, code: Uint8Array):
   }
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      rpc: { type: 'string' },
-      network: { type: 'string' },
-      'program-key': { type: 'string' },
-      'payer-key': { type: 'string' },
-      verify: { type: 'boolean', default: false },
-    },
-  });
-  const { rpc, network, verify } = values;
-  if (rpc === undefined || network === undefined) {
-    throw new Error('--rpc URL and --network NAME are needed');
+const usage = `usage: node contracts/solana/deploy.ts --rpc URL --network NAME --program-key FILE
+       node contracts/solana/deploy.ts --rpc URL --network NAME --verify
+  --network NAME        of the record in contracts/solana/deployments
+  --program-key FILE    what solana-keygen wrote: the program's address follows from it
+  --payer-key FILE      the same of who pays, in place of PARLEY_PAYER_KEY
+  --verify              only compares what is recorded with the cluster
+  PARLEY_PAYER_KEY      64 bytes as an array or in base58: who pays`;
+
+type Asked = {
+  readonly rpcUrl: string;
+  readonly network: string;
+  /** Null: only verifies. */
+  readonly programFile: string | null;
+  readonly payerFile: string | null;
+};
+
+/** A string: what is not understood; null: how to use it is asked for. */
+function understand(args: string[]): Asked | string | null {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean', default: false } as const;
+  try {
+    const options = {
+      ...{ rpc: text, network: text, 'program-key': text, 'payer-key': text },
+      ...{ verify: flag, help: flag },
+    } as const;
+    const { values } = parseArgs({ args, options });
+    const { rpc, network, verify, help, 'payer-key': payerFile = null } = values;
+    const programFile = verify ? null : values['program-key'];
+    if (help) return null;
+    if (rpc === undefined) return '--rpc is missing';
+    if (!URL.canParse(rpc)) return '--rpc is no URL';
+    if (network === undefined) return '--network is missing';
+    if (!isNetworkName(network)) return '--network is no name of a network';
+    if (programFile === undefined) return '--program-key is missing';
+    return { rpcUrl: rpc, network, programFile, payerFile };
+  } catch (error) {
+    const [sentence = ''] = (error as Error).message.split('. To specify ');
+    return sentence;
   }
-  if (verify) {
+}
+
+async function main(args: string[]): Promise<void> {
+  const asked = understand(args);
+  if (asked === null || typeof asked === 'string') {
+    if (asked === null) console.log(usage);
+    else console.error(`${asked}\n${usage}`);
+    process.exitCode = asked === null ? 0 : 2;
+    return;
+  }
+  const { rpcUrl, network, programFile, payerFile } = asked;
+  if (programFile === null) {
     const record = recordIn<SolanaRecord>(network, solanaRecords);
     if (record === null) throw new Error(`nothing is recorded of ${network}`);
-    const fault = await recordFault(rpc, record);
+    const fault = await recordFault(rpcUrl, record);
     console.log(`${record.contract}: ${fault ?? 'the pinned program, and nobody can replace it'}`);
     if (fault !== null) process.exitCode = 1;
     return;
   }
-  const programFile = values['program-key'];
-  const payerFile = values['payer-key'];
   const payerText = payerFile ? readFileSync(payerFile, 'utf8') : process.env.PARLEY_PAYER_KEY;
-  if (programFile === undefined) throw new Error('--program-key FILE is needed');
   if (payerText === undefined) throw new Error('PARLEY_PAYER_KEY or --payer-key FILE is needed');
   const program = await keyIn(readFileSync(programFile, 'utf8'));
   const payer = await keyIn(payerText);
   const say = (sentence: string) => console.log(sentence);
-  const record = await deploy({ rpcUrl: rpc, network, payer, program, say });
+  const record = await deploy({ rpcUrl, network, payer, program, say });
   console.log(`${address(record.contract)}: the pinned program, and nobody can replace it`);
 }
 
-if (isEntry(import.meta.url)) await main();
+if (isEntry(import.meta.url)) {
+  main(process.argv.slice(2)).catch((error: Error) => {
+    const { cause } = error;
+    console.error(cause instanceof Error ? `${error.message}: ${cause.message}` : error.message);
+    process.exitCode = 1;
+  });
+}

@@ -83,7 +83,10 @@ test('a gas key without coins refuses, and asks nobody for some', limits, async 
   const refused = await relay(deal);
   await rpc('anvil_setBalance', [address, `0x${ether.toString(16)}`]);
   assert.deepEqual([refused.status, refused.code], [409, 'relay_unavailable'], refused.body.error);
-  assert.match(refused.body.error, /"evm-dev-2" has 1 and sending this may take [1-9]\d{9,}: send/);
+  assert.match(
+    refused.body.error,
+    /"evm-dev-2" has 1 wei and sending this may take [1-9]\d{9,}: send/,
+  );
   assert.ok(!refused.body.error.toLowerCase().includes(address.toLowerCase()));
   must(await relay(deal));
   await keep(desk);

@@ -4,7 +4,7 @@
 
 import type { GasTransaction, GasWork } from '../../chains/gas-account.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { ChainKey, Family } from '../../core/families.ts';
+import { baseUnits, type ChainKey, type Family } from '../../core/families.ts';
 import type { Tx } from '../db/database.ts';
 import { type Attempt, attemptsOf, isLive } from '../db/keeper-attempts.ts';
 import { blockersOf, holdToFree } from '../db/keeper-blocking.ts';
@@ -87,7 +87,8 @@ export async function prepareRelay(deps: Deps, request: RelayRequest): Promise<P
       if (!(error instanceof ParleyError) || error.code !== 'claim_unpayable') throw error;
       // What the key lacks is the market's trouble: its address is nobody's to send coins to.
       const { lack = null, has = null, need = null } = error.facts;
-      const why = `the gas key of "${chain}" has ${has} and sending this may take ${need}`;
+      const key = `the gas key of "${chain}" has ${has} ${baseUnits[family]}`;
+      const why = `${key} and sending this may take ${need}`;
       throw unavailable('claim', why, { chain, lack, has, need });
     },
   );

@@ -31,11 +31,12 @@ export async function mustKnowContracts({ db, adapters }: Pick<Deps, 'db' | 'ada
     return lanes !== undefined && !lanes.contracts.includes(contract);
   });
   if (unknown.length === 0) return;
-  const each = unknown.map(
-    ({ chain, contract, count }) =>
-      `chain "${chain}": ${contract} holds ${count} escrows that have not ended, and is not ` +
-      'configured: name it in "formerContracts" until they have',
-  );
+  const each = unknown.map(({ chain, contract, count }) => {
+    const lie =
+      count === 1 ? '1 escrow of an open swap lies' : `${count} escrows of open swaps lie`;
+    const sentence = `chain "${chain}": ${contract} is not configured, and ${lie} in it`;
+    return `${sentence}: name it in "formerContracts" until no open swap has one there`;
+  });
   throw new Error(`contracts refused:\n- ${each.join('\n- ')}`);
 }
 

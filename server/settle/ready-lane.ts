@@ -22,9 +22,9 @@ const mostOthers = 16;
 
 /**
  * Where the chain would not take a funding in the leg's lane now, or its contract takes no new
- * escrow any more: moves the leg to a lane that is
- * ready and throws `escrow_moved`. Throws `too_many_open` where none of the first lanes is ready.
- * Asks at once, and does nothing before `agreeing`.
+ * escrow any more: moves the leg to a lane that is ready and throws `escrow_moved`. Throws
+ * `too_many_open` where none of the first lanes is ready. Asks at once, and does nothing before
+ * `agreeing`.
  */
 export async function mustHaveReadyLane(
   deps: Deps,
@@ -45,10 +45,12 @@ export async function mustHaveReadyLane(
   if (lane === null) return;
   const lifted = await mayMoveOff(deps, swap, name, signal);
   const is = await moveTo(deps, swap, name, { adapter, lanes, had, user, lane, lifted });
+  const why = isOpenTo(lanes, had)
+    ? `lane ${had.number} of the funder of leg ${name} cannot take this funding`
+    : `contract ${had.contract} of leg ${name} takes no new escrow any more`;
   throw new ParleyError(
     'escrow_moved',
-    `lane ${had.number} of the funder of leg ${name} cannot take this funding: the leg moves to ` +
-      `${is ?? 'another'}. Read the swap, then ask again`,
+    `${why}: the leg moves to ${is ?? 'another'}. Read the swap, then ask again`,
     { leg: name, was: leg.escrow, is },
   );
 }

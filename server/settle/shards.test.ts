@@ -159,7 +159,9 @@ test(
     assert.equal(status, 'claimed');
     const without = await anotherDesk(desk, { contracts: { contract: first } });
     await assert.rejects(mustKnowContracts(without.deps), (error: Error) =>
-      error.message.includes(`"${evm}": ${second} holds 2 escrows that have not ended`),
+      error.message.includes(
+        `"${evm}": ${second} is not configured, and 2 escrows of open swaps lie in it:`,
+      ),
     );
     await without.close();
     const formerContracts = [second];
@@ -168,6 +170,7 @@ test(
     const here = { ...other, ...requestsTo(after.app, other.key) };
     const moved = await here.post(legOf(planned, 'b', 'fund'));
     assert.equal(moved.code, 'escrow_moved', JSON.stringify(moved.body));
+    assert.match(moved.body.error, new RegExp(`^contract ${second} of leg b takes no new escrow`));
     assert.equal(await contractOf(planned), first);
     await sendOwn(after, here, must(await here.post(legOf(planned, 'b', 'fund'))));
     await deepen(after);
