@@ -6,7 +6,7 @@ import type { Hex32 } from './hashlock.ts';
 /** Where money goes: an address, and on Bitcoin the compressed key (66 hex) that spends. */
 export type Destination = { readonly address: string; readonly pubkey: string | null };
 
-/** The storage word of the funder that an escrow takes, where one contract holds all escrows. */
+/** The storage word of the funder that an escrow takes, where a contract holds many escrows. */
 export type Lane = {
   /** The contract that the word is in, in the family's own form; absent: the chain's first one. */
   readonly contract?: string;
@@ -28,7 +28,7 @@ export type EscrowTerms = {
   readonly amount: bigint;
   /** Unix seconds: claims before, refunds from then on. */
   readonly timelock: number;
-  /** Where one contract holds all escrows: a funding from then on is refused. Unix seconds. */
+  /** Where a contract holds many escrows: a funding from then on is refused. Unix seconds. */
   readonly fundBefore?: number;
   /** There too; absent until one is reserved. */
   readonly lane?: Lane;

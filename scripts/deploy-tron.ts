@@ -1,4 +1,4 @@
-// Puts the contract of all escrows on a TRON network, writes down by which transaction, and
+// Puts a contract of escrows on a TRON network, writes down by which transaction, and
 // compares what is there with the pinned code and that record. Its address differs from network to
 // network: with its creation it goes into PARLEY_CHAINS.
 //

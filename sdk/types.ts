@@ -132,7 +132,7 @@ export type SwapLeg = {
   outcome?: 'unknown' | null;
   timelock: number;
   escrow: string | null;
-  /** Where one contract holds all escrows: the word of the funder that this one takes. */
+  /** Where a contract holds many escrows: the word of the funder that this one takes. */
   lane?: Lane | null;
   redeemScript: string | null;
   payoutAddress: string | null;

@@ -402,9 +402,9 @@ export const declared: readonly Declared[] = [
         'mostChains = 100;',
         'mostAssets = 10_000;',
         // EVM, Solana, TRON.
-        'rpcUrls: Type.Array(url, { minItems: 1, maxItems: 20 }),\n    contract:',
-        'rpcUrls: Type.Array(url, { minItems: 1, maxItems: 20 }),\n    program:',
-        '{ minItems: 1, maxItems: 20 },',
+        'rpcUrls: Type.Array(url, { minItems: 1, maxItems: 20, uniqueItems: true }),\n    contract:',
+        'rpcUrls: Type.Array(url, { minItems: 1, maxItems: 20, uniqueItems: true }),\n    program:',
+        '{ minItems: 1, maxItems: 20, uniqueItems: true },',
       ],
     },
   },

@@ -15,7 +15,7 @@ const usage = `usage: npm run conformance -- --url URL --key-file FILE --contrac
   --url URL           a java-tron node, such as one of Nile
   --solidity-url URL  where /walletsolidity has a port of its own
   --key-file FILE     64 hex characters: an account with about 500 TRX
-  --contract ADDRESS  the contract of all escrows there (npm run deploy:tron)
+  --contract ADDRESS  the contract of escrows there (npm run deploy:tron)
   --creation TXID     the transaction that created it
   --token ADDRESS     a TRC-20 that this account has some of
   --only TEXT         only promises whose name has this in it
