@@ -15,6 +15,8 @@ import { tronChain } from '../devnet/tron/tron-chain.ts';
 const run = promisify(execFile);
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const key = '41'.repeat(32);
+/** A promise that is not run any more, or a new one, is noticed here. */
+const promises = /\n20 kept, 0 broken, 10 not run, of 30\n$/;
 
 test('the promises that need no clock of ours are kept on a TRON node given by its URL', {
   timeout: 240_000,
@@ -45,10 +47,7 @@ test('the promises that need no clock of ours are kept on a TRON node given by i
   const { stdout } = await run(process.execPath, [script, ...args], { timeout: 230_000 }).catch(
     (error: { stdout: string; stderr: string }) => assert.fail(`${error.stdout}\n${error.stderr}`),
   );
-  const last = stdout.trim().split('\n').at(-1) ?? '';
-  const [, kept, skipped] = /^(\d+) kept, 0 broken, (\d+) not run, of \d+$/.exec(last) ?? [];
-  assert.ok(Number(kept) >= 15, stdout);
-  assert.ok(Number(skipped) >= 5 && Number(skipped) <= 9, stdout);
+  assert.match(stdout, promises);
   assert.match(stdout, /not run: a funding that a reorganisation takes away/);
 });
 
@@ -82,7 +81,7 @@ test('on a dev network whose clock was moved by a day it goes by the chain’s, 
   }).catch((error: { stdout: string; stderr: string }) =>
     assert.fail(`${error.stdout}\n${error.stderr}`),
   );
-  assert.match(stdout, /\n(1[4-9]|2\d) kept, 0 broken, [4-9] not run, of \d+\n$/);
+  assert.match(stdout, promises);
   assert.match(stderr, /^the chain's clock is 86\d{3} s from this machine's/);
   assert.match(stderr, /\n2 of \d+: \w/);
 });
