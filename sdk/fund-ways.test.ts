@@ -178,7 +178,7 @@ async function documented() {
     const base = pathToFileURL(`${root}/`).href;
     await writeFile(file, program.replaceAll(/(?<=from ')\.\//g, base));
     const { signFunding } = await import(file);
-    return signFunding as (...given: readonly unknown[]) => Promise<EvmCall>;
+    return signFunding as (...given: readonly unknown[]) => Promise<{ call: EvmCall }>;
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
@@ -191,7 +191,7 @@ test('the program of docs/funding.md makes the call that anybody may send', limi
   await until(taker, isFunded);
   const trade = scene.market.trade('maker');
   const { client, swapId, sources } = maker;
-  const call = await signFunding(client, swapId, trade, sources, privateKeyToAccount(key));
+  const { call } = await signFunding(client, swapId, trade, sources, privateKeyToAccount(key));
   const { adapter } = sources.get(evmKey) ?? assert.fail();
   const signal = AbortSignal.timeout(15_000);
   const { raw } = await keeper.sign(chainId, call, signal);

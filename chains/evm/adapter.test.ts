@@ -315,10 +315,12 @@ test('two chains are two adapters; a node of the wrong chain is not used', async
 });
 
 test('a chain without the contract, or with a copy of another chain’s, is not used', async () => {
-  const missing = adapterOf({ contract: receiver.address });
+  const missing = adapterOf({ contract: shardOf(2).address });
   await assert.rejects(missing.open(signal()), refuses('chain_unavailable', /no escrow contract/));
+  const strange = adapterOf({ contract: receiver.address });
+  await assert.rejects(strange.open(signal()), refuses('chain_unavailable', /none of shard 0 to/));
   const elsewhere = await other.client.getCode({ address: evmDeployment(31_338).contract as Hex });
-  const address = accounts[8]!.address;
+  const { address } = shardOf(2);
   await chain.client.setCode({ address, bytecode: elsewhere as Hex });
   const copied = adapterOf({ contract: address });
   await assert.rejects(copied.open(signal()), refuses('chain_unavailable', /another chain id/));
@@ -327,7 +329,7 @@ test('a chain without the contract, or with a copy of another chain’s, is not 
   const made = adapterOf({ contract: await deploy(chain, initCode) });
   await assert.rejects(
     made.open(signal()),
-    refuses('chain_unavailable', /no address that the pinn/),
+    refuses('chain_unavailable', /none of shard 0 to 255 of the pinned/),
   );
   const two = adapterOf({ shards: [shardOf(1).address] });
   await assert.rejects(two.open(signal()), refuses('chain_unavailable', /no escrow contract/));
