@@ -7,7 +7,7 @@ import { begun } from '../../chains/gathering.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Lane } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
-import { lockLanes } from '../db/lanes.ts';
+import { type LaneRange, lockLanes } from '../db/lanes.ts';
 import { lockSwap, type Swap } from '../db/swaps.ts';
 import type { Deps } from '../deps.ts';
 import { within } from '../time-limit.ts';
@@ -78,8 +78,7 @@ async function readyLane(
   }
   const marginSeconds = policy.normal.settleSeconds;
   const others = await usableLanes(db, range, { marginSeconds, limit: mostOthers });
-  const own = contract === range.contract ? [had] : [];
-  const numbers = [...own, ...others].map(({ number }) => number);
+  const numbers = [...ownIn(range, lanes, had), ...others].map(({ number }) => number);
   const states = await lanes.read(range, numbers, signal);
   const at = states.findIndex(({ isOpen }) => !isOpen);
   const [number, ready] = [numbers[at], states[at]];
@@ -91,6 +90,11 @@ async function readyLane(
     `each of ${numbers.length} lanes of ${funder} on ${chain} holds money: settle one first`,
     { chain, lanes: numbers.length },
   );
+}
+
+/** The leg's own lane, where it is of this contract. */
+function ownIn({ contract }: LaneRange, lanes: Lanes, had: Lane): readonly Lane[] {
+  return contractIn(lanes, had) === contract ? [had] : [];
 }
 
 function isReady({ counter }: Lane, state: LaneState): boolean {
@@ -115,8 +119,8 @@ async function moveTo(
     await lockLanes(tx, range);
     const marginSeconds = adapter.policy.normal.settleSeconds;
     const free = await usableLanes(tx, range, { marginSeconds, limit: mostOthers });
-    const own = contractIn(lanes, had) === range.contract ? [had] : [];
-    const isFree = [...own, ...free].some(({ number }) => number === lane.number);
+    const usable = [...ownIn(range, lanes, had), ...free];
+    const isFree = usable.some(({ number }) => number === lane.number);
     if (!isFree) return null;
     const moved = await moveLeg(tx, deps, now, { name, is: destinationsOf(now, name), lane });
     return moved.state.legs[name].escrow;
