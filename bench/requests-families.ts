@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type { Material } from '../chains/material.ts';
+import type { Material } from '../chains/interface/material.ts';
 import { hashlockOf } from '../core/hashlock.ts';
 import type { LegName } from '../core/trade.ts';
 import { buildApp } from '../server/edge/app.ts';

@@ -10,14 +10,14 @@ import type { StuckFunding } from '../core/next.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 import type { Contract } from '../core/rules.ts';
 import type { Escrow, EscrowTerms } from '../core/terms.ts';
-import type { Batch, BuiltBatch } from './batches.ts';
-import type { Allowance, FundWays } from './fund-ways.ts';
-import type { HashlockReader } from './hashlocks.ts';
-import type { Inspection, PowerRules } from './inspection.ts';
-import type { LaunchReader } from './launches.ts';
-import type { EvmCall, Material, Signed } from './material.ts';
-import type { ScheduledRefunds } from './scheduled.ts';
-import type { Care } from './turns.ts';
+import type { Batch, BuiltBatch } from './interface/batches.ts';
+import type { Allowance, FundWays } from './interface/fund-ways.ts';
+import type { HashlockReader } from './interface/hashlocks.ts';
+import type { EvmCall, Material, Signed } from './interface/material.ts';
+import type { ScheduledRefunds } from './interface/scheduled.ts';
+import type { Care } from './kit/turns.ts';
+import type { Inspection, PowerRules } from './tokens/inspection.ts';
+import type { LaunchReader } from './tokens/launches.ts';
 
 /** An escrow to follow. `requiredConfirmations` is the depth its amount wants. */
 export type WatchedEscrow = {

@@ -15,7 +15,7 @@ import { encodeFunctionData } from 'viem/utils';
 import type { Owed, SigningReads, Warning } from '../chains/adapter.ts';
 import { evmDeployment, evmEscrow } from '../chains/evm/plan.ts';
 import { parseSignature } from '../chains/evm/ways.ts';
-import type { EvmCall, FundAlternative, TypedData } from '../chains/material.ts';
+import type { EvmCall, FundAlternative, TypedData } from '../chains/interface/material.ts';
 import { ParleyError } from '../core/errors.ts';
 import { contextOf } from './settle/context.ts';
 import { tendAuthorization } from './settle/ways/authorization.ts';

@@ -8,7 +8,7 @@ import { defaultFeeBounds, feeAt, rateOf } from '../chains/bitcoin/fees.ts';
 import { buildSpend, type EscrowOutput, type Spend, vsizeOf } from '../chains/bitcoin/plan.ts';
 import { assemble } from '../chains/bitcoin/signed-psbt.ts';
 import { mostRefundInputs } from '../chains/bitcoin/signed-refunds.ts';
-import type { DeepPayment } from '../chains/scheduled.ts';
+import type { DeepPayment } from '../chains/interface/scheduled.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { LegName } from '../core/trade.ts';
 import type { ParleyClient } from './client.ts';

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import test, { after, before } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter, WatchedEscrow } from '../chains/adapter.ts';
-import type { Material, TronMaterial } from '../chains/material.ts';
+import type { Material, TronMaterial } from '../chains/interface/material.ts';
 import { legStatus } from '../core/facts.ts';
 import { hashlockOf } from '../core/hashlock.ts';
 import { settle } from './settle.ts';

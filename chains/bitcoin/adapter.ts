@@ -16,10 +16,10 @@ import type {
   Warning,
   WatchedEscrow,
 } from '../adapter.ts';
-import type { BtcSighash, Signed } from '../material.ts';
-import { isRefusal, type Offers, offersTo } from '../offers.ts';
-import type { Care } from '../turns.ts';
-import { type Watching, watching } from '../watching.ts';
+import type { BtcSighash, Signed } from '../interface/material.ts';
+import type { Care } from '../kit/turns.ts';
+import { type Watching, watching } from '../kit/watching.ts';
+import { isRefusal, type Offers, offersTo } from '../nodes/offers.ts';
 import { mustAgreeOnFunding, mustAgreeOnHeads } from './agreement.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { assembledWith } from './careful.ts';

@@ -2,7 +2,7 @@
 // no pruning below the escrows' age needed).
 
 import type { Heads } from '../adapter.ts';
-import { onceHeard } from '../offers.ts';
+import { onceHeard } from '../nodes/offers.ts';
 import type { BitcoinBackend, MempoolChange, MempoolInterest } from './backend.ts';
 import type { Conflict, FeeEstimate, NoEstimate } from './fees.ts';
 import { unavailable } from './http.ts';

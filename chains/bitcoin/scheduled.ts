@@ -2,7 +2,7 @@
 // signed-refunds.ts are asked.
 
 import type { WatchedEscrow } from '../adapter.ts';
-import type { ScheduledRefunds } from '../scheduled.ts';
+import type { ScheduledRefunds } from '../interface/scheduled.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { type EscrowHistory, isDeep } from './escrow-facts.ts';
 import { refundDeadline } from './fee-ladder.ts';

@@ -3,7 +3,7 @@
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter, WatchedEscrow } from '../adapter.ts';
 import { kitOf, lanesIn } from '../kit/adapter.ts';
-import type { Rpc } from '../rpc.ts';
+import type { Rpc } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree } from './agreement.ts';
 import { atLook } from './at-look.ts';

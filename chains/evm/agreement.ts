@@ -3,7 +3,7 @@
 
 import type { WatchedEscrow } from '../adapter.ts';
 import * as kit from '../kit/agreement.ts';
-import type { Rpc } from '../rpc.ts';
+import type { Rpc } from '../nodes/rpc.ts';
 import { blockAt, headBlock } from './node.ts';
 import { deepestBlock, deepState, stateAt } from './read.ts';
 import type { Watch } from './watch.ts';

@@ -3,7 +3,7 @@
 // nothing. What a block's hash says never changes, so each question of it is asked once.
 
 import type { Heads } from '../adapter.ts';
-import type { Answered, Asked, Rpc } from '../rpc.ts';
+import type { Answered, Asked, Rpc } from '../nodes/rpc.ts';
 import { atBlock } from './node.ts';
 
 const looks = new WeakMap<Heads, Rpc>();

@@ -18,8 +18,8 @@
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { Look, WatchedEscrow } from '../adapter.ts';
-import { begun, gathering } from '../gathering.ts';
-import { once } from '../sources.ts';
+import { begun, gathering } from '../nodes/gathering.ts';
+import { once } from '../nodes/sources.ts';
 import { atLook } from './at-look.ts';
 import { changeOf, confirmed } from './change.ts';
 import { type At, type Block, balanceAt, blockAt, headBlock } from './node.ts';

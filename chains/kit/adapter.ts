@@ -10,11 +10,11 @@ import type {
   WatchedEscrow,
 } from '../adapter.ts';
 import { contractsOf, type Deployment, openContracts } from '../escrows/plan.ts';
-import { offersTo } from '../offers.ts';
-import { opening, type Told, told, type Works } from '../opened.ts';
-import { type Client, oneSource } from '../sources.ts';
-import { watching } from '../watching.ts';
+import { offersTo } from '../nodes/offers.ts';
+import { opening, type Told, told, type Works } from '../nodes/opened.ts';
+import { type Client, oneSource } from '../nodes/sources.ts';
 import type { Watching } from './watch.ts';
+import { watching } from './watching.ts';
 
 type Sent = Pick<ReadTransaction, 'raw' | 'txid'>;
 

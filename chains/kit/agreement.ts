@@ -4,7 +4,7 @@
 
 import type { Fact } from '../../core/errors.ts';
 import type { WatchedEscrow } from '../adapter.ts';
-import { askEach, type Client, disagree, eachSource, type Said } from '../sources.ts';
+import { askEach, type Client, disagree, eachSource, type Said } from '../nodes/sources.ts';
 
 /** By what a family compares its nodes. */
 export type Compared<Watch, Node> = {

@@ -3,7 +3,7 @@
 import { type Fact, ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { SpendInput } from '../adapter.ts';
-import type { Batch } from '../batches.ts';
+import type { Batch } from '../interface/batches.ts';
 
 /**
  * Before a claim with this secret is built. A secret that is not public is shown only when `agree`

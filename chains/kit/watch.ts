@@ -3,7 +3,7 @@
 
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { WatchedEscrow } from '../adapter.ts';
-import { addName, type Names, removeName } from '../calldata.ts';
+import { addName, type Names, removeName } from './calldata.ts';
 
 export type Logger = (event: string, facts: Readonly<Record<string, unknown>>) => void;
 

@@ -2,7 +2,7 @@
 
 import type { ChainAdapter, WatchedEscrow } from '../adapter.ts';
 import { kitOf } from '../kit/adapter.ts';
-import type { Rpc } from '../rpc.ts';
+import type { Rpc } from '../nodes/rpc.ts';
 import { parseSolanaAddress } from './address.ts';
 import { mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';

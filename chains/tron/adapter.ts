@@ -2,9 +2,9 @@
 
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter, Shortage, WatchedEscrow } from '../adapter.ts';
-import type { PowerRules } from '../inspection.ts';
 import { kitOf, lanesIn } from '../kit/adapter.ts';
 import { forget } from '../kit/watch.ts';
+import type { PowerRules } from '../tokens/inspection.ts';
 import { parseTronAddress } from './address.ts';
 import { mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';

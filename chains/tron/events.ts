@@ -3,7 +3,7 @@
 // remembered like a log that was followed, and has to be in its block still.
 
 import type { WatchedEscrow } from '../adapter.ts';
-import { once } from '../sources.ts';
+import { once } from '../nodes/sources.ts';
 import { firstFrom } from './block-time.ts';
 import { type Http, jsonRpcPath } from './http.ts';
 import type { Block } from './node.ts';

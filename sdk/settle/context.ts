@@ -2,7 +2,7 @@
 // sources, wallets and store. And how it reads one swap from its own chains.
 
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
-import type { Allowance } from '../../chains/fund-ways.ts';
+import type { Allowance } from '../../chains/interface/fund-ways.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey, Family } from '../../core/families.ts';

@@ -14,7 +14,7 @@ import {
   fundCalls,
   refundCall,
 } from '../../chains/evm/plan.ts';
-import type { EvmCall, Material } from '../../chains/material.ts';
+import type { EvmCall, Material } from '../../chains/interface/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, sighting } from '../../core/facts.ts';
 import { opens } from '../../core/hashlock.ts';

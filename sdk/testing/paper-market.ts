@@ -3,9 +3,9 @@
 
 import { createHash } from 'node:crypto';
 import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
-import type { Signed } from '../../chains/material.ts';
-import type { Rung } from '../../chains/scheduled.ts';
-import { atAStretch } from '../../chains/turns.ts';
+import type { Signed } from '../../chains/interface/material.ts';
+import type { Rung } from '../../chains/interface/scheduled.ts';
+import { atAStretch } from '../../chains/kit/turns.ts';
 import { deadlines } from '../../core/deadlines.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { fundBy } from '../../core/gates.ts';

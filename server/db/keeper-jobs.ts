@@ -2,7 +2,7 @@
 
 import type { ChainKey } from '../../core/families.ts';
 import type { LegName } from '../../core/trade.ts';
-import type { NotUnder, SealedRow } from '../sealed-anew.ts';
+import type { NotUnder, SealedRow } from '../ports/sealed-anew.ts';
 import type { Database, Tx } from './database.ts';
 
 export type KeeperVerb = 'claim' | 'refund' | 'fund';

@@ -1,6 +1,6 @@
 // Webhooks as their owners register and see them.
 
-import type { NotUnder, SealedRow } from '../sealed-anew.ts';
+import type { NotUnder, SealedRow } from '../ports/sealed-anew.ts';
 import type { Tx } from './database.ts';
 
 export type WebhookRow = {

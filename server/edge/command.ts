@@ -3,15 +3,21 @@
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Static, TSchema } from 'typebox';
+import type { Scope } from '../../core/scopes.ts';
 import type { Tx } from '../db/database.ts';
-import type { Deps } from '../deps.ts';
 import { mustBeFresh } from '../people/sessions.ts';
-import type { Scope } from '../scopes.ts';
+import type { Deps } from '../ports/deps.ts';
 import { type Access, callerOf, clientOf } from './access.ts';
 import type { Caller } from './auth.ts';
 import { Malformed, notJson, tooLarge } from './body.ts';
 import { type HttpCode, HttpError } from './errors.ts';
-import { type Answer, type Asked, runOnce, type Stored, type WithoutRoom } from './once.ts';
+import {
+  type Answer,
+  type Asked,
+  runOnce,
+  type Stored,
+  type WithoutRoom,
+} from './idempotency/once.ts';
 import type { Method, Operation } from './operations.ts';
 import { bodyCheck, paramsCheck, queryCheck } from './validate.ts';
 

@@ -25,9 +25,9 @@ import {
   type Listing,
   lockListings,
 } from '../db/listing.ts';
-import type { Deps } from '../deps.ts';
-import { uuidv7 } from '../ids.ts';
 import { type Change, closeAsset, delistAsset, reopenAsset } from '../market/listing.ts';
+import type { Deps } from '../ports/deps.ts';
+import { uuidv7 } from '../ports/ids.ts';
 import {
   assetEveryMs,
   candidateEveryMs,

@@ -8,7 +8,7 @@ import type { Tx } from '../db/database.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { setRfqStatus } from '../db/rfqs.ts';
 import { offerHashlock, settleThreads, updatePrice } from '../db/threads.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { assertMayAgree } from '../restore/gate.ts';
 import { createSwap } from '../settle/create.ts';
 import { previewLegs } from '../settle/preview.ts';

@@ -18,7 +18,7 @@ import {
   withOrders,
 } from '../db/halts.ts';
 import { type Closing, lockListings } from '../db/listing.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { type Changed, closeAsset, reopenAsset, tellOrders } from './listing.ts';
 
 export type ChangedChain = {

@@ -6,7 +6,7 @@ import type { Tx } from '../db/database.ts';
 import { insertOutbox, type OutboxEntry } from '../db/outbox.ts';
 import { lockRfqs } from '../db/rfqs.ts';
 import { findThread, type Thread, updatePrice } from '../db/threads.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { checkAmounts } from './amounts.ts';
 import { assertOpen } from './assets.ts';
 import { mostMessages } from './bounds.ts';

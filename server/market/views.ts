@@ -3,7 +3,7 @@
 import type { Rules } from '../../core/rules.ts';
 import type { Direction, Party } from '../../core/trade.ts';
 import type { StoredStatus } from '../db/rfqs.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { type LegPreview, previewLegs } from '../settle/preview.ts';
 import type { Asset } from './assets.ts';
 import { acceptedInRole, acceptedUnder, standsUntil } from './negotiation.ts';

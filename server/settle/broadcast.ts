@@ -3,16 +3,16 @@
 
 import type { ChainAdapter, ReadTransaction, Touch } from '../../chains/adapter.ts';
 import { chainIdOfRaw } from '../../chains/evm/raw.ts';
-import type { Signed } from '../../chains/material.ts';
-import type { InTurns } from '../../chains/turns.ts';
+import type { Signed } from '../../chains/interface/material.ts';
+import type { InTurns } from '../../chains/kit/turns.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type ChainKey, isFamily } from '../../core/families.ts';
 import { claimGate, fundGate, mustOpen, refundGate } from '../../core/gates.ts';
 import type { Steps } from '../../core/steps.ts';
 import { type EscrowRow, escrowAt, escrowsAmong, noteAuthorized, noteSent } from '../db/escrows.ts';
 import { clocksOf, lockSwap, type Swap, swapById } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
-import { within } from '../time-limit.ts';
+import type { Deps } from '../ports/deps.ts';
+import { within } from '../ports/time-limit.ts';
 import { withBrought } from './brought.ts';
 import { isEmptied } from './builders.ts';
 import { escrowOfRow } from './escrows.ts';

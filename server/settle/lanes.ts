@@ -10,7 +10,7 @@ import type { LegName } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { followedByContract, insertEscrow } from '../db/escrows.ts';
 import { countLanes, freeLanes, holdLane, type LaneRange, lockLanes } from '../db/lanes.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 
 /** Whose lanes. */
 export type LaneUser = { readonly funder: string; readonly accountId: string };

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { About, ChainAdapter, Shortage, WatchedEscrow } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Swap } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { mayReveal } from './live.ts';
 import { stateOf } from './testing/states.ts';
 

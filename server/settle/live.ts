@@ -2,7 +2,7 @@
 // Nothing is stored: the follower finds the same by itself.
 
 import type { Asks, WatchedEscrow } from '../../chains/adapter.ts';
-import { begun } from '../../chains/gathering.ts';
+import { begun } from '../../chains/nodes/gathering.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, holdsPayment, nothingSeen } from '../../core/facts.ts';
 import { opens } from '../../core/hashlock.ts';
@@ -10,8 +10,8 @@ import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
 import { escrowsOfSwap } from '../db/escrows.ts';
 import type { Swap } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
-import { within } from '../time-limit.ts';
+import type { Deps } from '../ports/deps.ts';
+import { within } from '../ports/time-limit.ts';
 import { currentEscrow, escrowOfRow } from './escrows.ts';
 import { adapterOf } from './preview.ts';
 

@@ -9,7 +9,7 @@ import type { ChainAdapter, Warning } from '../../chains/adapter.ts';
 import { nextSteps, type StuckFunding } from '../../core/next.ts';
 import { clocksAt } from '../../core/testing.ts';
 import type { Swap } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { type Show, shows, stateOf } from './testing/states.ts';
 import { createWarnings, withWarnings } from './warnings.ts';
 

@@ -7,7 +7,7 @@ import { fundBy } from '../../core/gates.ts';
 import type { Step, StuckFunding } from '../../core/next.ts';
 import { funderOf, type LegName, otherLeg, type Role, roleOf } from '../../core/trade.ts';
 import type { Swap } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { currentEscrow, termsOfLeg } from './escrows.ts';
 
 const freshMs = 15_000;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter, ReadTransaction, WatchedEscrow } from '../../chains/adapter.ts';
-import type { Material } from '../../chains/material.ts';
+import type { Material } from '../../chains/interface/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import { hashlockOf } from '../../core/hashlock.ts';

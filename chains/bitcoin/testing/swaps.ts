@@ -6,7 +6,7 @@ import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
 import type { WatchedEscrow } from '../../adapter.ts';
-import type { BtcSighash, SignedPsbt } from '../../material.ts';
+import type { BtcSighash, SignedPsbt } from '../../interface/material.ts';
 import { addressesOfPubkey, signSighashes } from '../keys.ts';
 import { type BitcoinNetwork, bitcoinNetworks } from '../networks.ts';
 import { bitcoinEscrow } from '../plan.ts';

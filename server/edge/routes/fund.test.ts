@@ -11,13 +11,13 @@ import {
   typedDataProblems,
   typedDataToSign,
 } from '../../../chains/evm/ways.ts';
-import type { FundWays } from '../../../chains/fund-ways.ts';
+import type { FundWays } from '../../../chains/interface/fund-ways.ts';
 import type {
   AuthorizationAlternative,
   EvmMaterial,
   FundAlternative,
   PermitAlternative,
-} from '../../../chains/material.ts';
+} from '../../../chains/interface/material.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
 import { escrowsOfSwap } from '../../db/escrows.ts';
