@@ -4,7 +4,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { ChainAdapter, LaneState, Lanes } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { LaneState, Lanes } from '../../chains/interface/lanes.ts';
 import { type TronAdapter, tronAdapter } from '../../chains/tron/adapter.ts';
 import { tronAddressOf } from '../../chains/tron/address.ts';
 import { tronDevPolicy } from '../../chains/tron/policy.ts';

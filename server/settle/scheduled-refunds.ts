@@ -3,7 +3,8 @@
 // chain shows and from what is stored, so it may end anywhere and be done again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import type { Rung, ScheduledRefunds, Verdict } from '../../chains/interface/scheduled.ts';
 import type { InTurns } from '../../chains/kit/turns.ts';
 import { ParleyError } from '../../core/errors.ts';

@@ -5,6 +5,8 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { createTvm } from '../../contracts/tron/tvm/engine.ts';
+import { type Changes, TvmState } from '../../contracts/tron/tvm/state.ts';
 import type { Log } from '../../devnet/dev-chain.ts';
 import { queue } from '../../devnet/queue.ts';
 import { credit } from './accounts.ts';
@@ -21,8 +23,6 @@ import { expirationLimitMs, transactionLimitBytes } from './parameters.ts';
 import { encode, fromJson, type JsonObject, type Message } from './protobuf.ts';
 import { Refusal } from './refusal.ts';
 import { openStore, type Store } from './store.ts';
-import { createTvm } from './tvm/engine.ts';
-import { type Changes, TvmState } from './tvm/state.ts';
 
 export type StoredTransaction = {
   readonly raw: string;

@@ -3,6 +3,7 @@
 // tronprotocol/documentation-en, docs/api/json-rpc.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { slotKey } from '../../contracts/tron/tvm/state.ts';
 import { balanceOf } from './accounts.ts';
 import type { Block, Place, TronChain } from './chain.ts';
 import { readStored } from './chain.ts';
@@ -11,7 +12,6 @@ import type { HttpParts } from './http.ts';
 import { constantEnergyLimit, parameters } from './parameters.ts';
 import { parseAddress } from './protobuf.ts';
 import { Refusal } from './refusal.ts';
-import { slotKey } from './tvm/state.ts';
 
 /** node.jsonrpc: maxBlockRange, maxBatchSize; LogBlockQuery.MAX_RESULT. */
 const blockRangeLimit = 5_000;
