@@ -10,7 +10,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import devDollar from '../../contracts/evm/artifacts/DevDollar.json' with { type: 'json' };
-import type { Block } from '../../simulators/tron/chain.ts';
+import type { Block } from '../../simulators/tron/blocks.ts';
 import {
   type ContractKind,
   deployedAddress,

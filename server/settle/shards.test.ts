@@ -12,6 +12,7 @@ import type { Lanes } from '../../chains/interface/lanes.ts';
 import { deployContracts } from '../../contracts/escrows/deploy.ts';
 import { shardOf } from '../../contracts/escrows/shards.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
+import type { Asset } from '../db/assets.ts';
 import {
   agree,
   anotherDesk,
@@ -29,7 +30,6 @@ import {
   startDesk,
   swapOf,
 } from '../keeper/testing/desk.ts';
-import type { Asset } from '../market/assets.ts';
 import { mustKnowContracts } from './lanes.ts';
 import { insertAsset } from './testing/rows.ts';
 import { evm, must, newParty, type Party, requestsTo } from './testing/world.ts';

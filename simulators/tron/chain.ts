@@ -10,7 +10,8 @@ import { type Changes, TvmState } from '../../contracts/tron/tvm/state.ts';
 import type { Log } from '../../devnet/dev-chain.ts';
 import { queue } from '../../devnet/queue.ts';
 import { credit } from './accounts.ts';
-import { apply, type BlockTime, type Info, type Ledger } from './execution.ts';
+import type { Block, Header, StoredTransaction } from './blocks.ts';
+import { apply, type BlockTime, type Ledger } from './execution.ts';
 import {
   blockId,
   headerSchema,
@@ -24,26 +25,6 @@ import { encode, fromJson, type JsonObject, type Message } from './protobuf.ts';
 import { Refusal } from './refusal.ts';
 import { openStore, type Store } from './store.ts';
 
-export type StoredTransaction = {
-  readonly raw: string;
-  readonly signatures: readonly string[];
-  readonly contractRet: string;
-  readonly info: Info;
-};
-export type Header = {
-  readonly number: number;
-  readonly txTrieRoot: string;
-  readonly witness_address: string;
-  readonly parentHash: string;
-  readonly version: number;
-  readonly timestamp: number;
-};
-export type Block = {
-  readonly id: string;
-  readonly header: Header;
-  readonly witness_signature: string;
-  readonly transactions: readonly StoredTransaction[];
-};
 export type View = 'head' | 'solid';
 export type Place = { readonly block: Block; readonly index: number };
 export type Waiting = { readonly tx: Transaction; readonly contractRet: string };

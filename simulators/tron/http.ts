@@ -23,7 +23,8 @@ import {
   triggerConstantContract,
   triggerSmartContract,
 } from './answers.ts';
-import type { Block, StoredTransaction, TronChain } from './chain.ts';
+import type { Block, StoredTransaction } from './blocks.ts';
+import type { TronChain } from './chain.ts';
 import { answerRpc } from './jsonrpc.ts';
 import { decodeTransaction, packTransaction, type Transaction } from './messages.ts';
 import { parameters } from './parameters.ts';

@@ -6,7 +6,7 @@ import { readFile, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Changes } from '../../contracts/tron/tvm/state.ts';
 import { DevnetError } from '../../devnet/failure.ts';
-import type { Block } from './chain.ts';
+import type { Block } from './blocks.ts';
 
 export type Line =
   | { readonly block: Block; readonly changes: Changes }
