@@ -178,7 +178,7 @@ test('blocks taken back make it unknown; sent again it lands', async (context) =
   await finalize(world);
   const sent = await one.send(claimOf(escrow));
   assert.equal(await one.fate(sent), 'mined');
-  world.chain.takeBack(2);
+  await world.chain.takeBack(2);
   assert.equal(await one.fate(sent), 'unknown');
   await world.chain.mine(1);
   await one.adapter.broadcast(sent, soon());
