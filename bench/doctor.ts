@@ -8,7 +8,7 @@ import type { ChainKey } from '../core/families.ts';
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
 import { escrowsOfSwap, termsOf } from '../server/db/escrows.ts';
 import { migrate } from '../server/db/migrate.ts';
-import { uuidv7 } from '../server/ids.ts';
+import { uuidv7 } from '../server/ports/ids.ts';
 import { insertAccount } from '../server/settle/testing/account.ts';
 import { insertAgreed, insertAsset, someWallets } from '../server/settle/testing/rows.ts';
 import { startCluster } from '../test/support/cluster.ts';

@@ -1,7 +1,7 @@
 // What one small exchange with a chain's node takes of the processor, against the same by `fetch`:
 // most of what a server does while little is traded. The node is a process of its own.
 
-import { exchangeWith } from '../chains/exchange.ts';
+import { exchangeWith } from '../chains/nodes/exchange.ts';
 import { startChild } from './children.ts';
 import { median, type Row, rowOf } from './report.ts';
 

@@ -1,14 +1,14 @@
 // What the replies of success leave that one key has kept in a day: as many as it may ask for, with
 // those of open swaps beyond its budget, and as many as the day has room for.
 
-import { readSettings } from '../server/config.ts';
 import type { Database } from '../server/db/database.ts';
 import { partyLimit } from '../server/edge/budgets.ts';
+import { mostKeptBytes } from '../server/edge/idempotency/replies.ts';
 import { ask, type Exchange, must, quote } from '../server/edge/testing/exchange.ts';
 import { account } from '../server/edge/testing/hands.ts';
 import { bitcoinWallet, evmWallet } from '../server/edge/testing/signers.ts';
 import { mostMessages } from '../server/market/bounds.ts';
-import { mostKeptBytes } from '../server/market/idempotency.ts';
+import { readSettings } from '../server/settings/config.ts';
 import { agree, deepen, fundLong, give, startWorld } from '../server/settle/testing/world.ts';
 import { bytesOfEach, namedHeaders } from './growth-meter.ts';
 import { type Row, rowOf } from './report.ts';

@@ -1,11 +1,11 @@
 // How much the database grows in a day by the worst that one key may do, from what so many of its
 // requests leave in tables and indexes. What is pruned later is in it.
 
-import { readSettings } from '../server/config.ts';
 import { ask, must, startExchange } from '../server/edge/testing/exchange.ts';
 import { account } from '../server/edge/testing/hands.ts';
 import { bitcoinWallet } from '../server/edge/testing/signers.ts';
 import { mostKeptRefusals } from '../server/market/bounds.ts';
+import { readSettings } from '../server/settings/config.ts';
 import { acceptsKept, buildsKept } from './growth-kept.ts';
 import { bytesOfEach, namedHeaders } from './growth-meter.ts';
 import { type Row, rowOf } from './report.ts';

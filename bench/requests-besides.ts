@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import type { ChainAdapter } from '../chains/adapter.ts';
-import { defaultPowerRules } from '../chains/inspection.ts';
+import { defaultPowerRules } from '../chains/tokens/inspection.ts';
 import { openFeed } from '../server/edge/testing/feed-client.ts';
 import { apartLimits, createApart } from '../server/listing/apart.ts';
 import { evm, look, newParty, type World } from '../server/settle/testing/world.ts';

@@ -4,11 +4,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type { Material } from '../chains/material.ts';
+import type { Material } from '../chains/interface/material.ts';
 import { hashlockOf } from '../core/hashlock.ts';
 import type { LegName } from '../core/trade.ts';
+import type { Asset } from '../server/db/assets.ts';
 import { buildApp } from '../server/edge/app.ts';
-import { type Asset, seedAssets } from '../server/market/assets.ts';
+import { seedAssets } from '../server/market/assets.ts';
 import { createSettlement } from '../server/settle/follow.ts';
 import { insertAccount } from '../server/settle/testing/account.ts';
 import { must, requestsTo } from '../server/settle/testing/world.ts';

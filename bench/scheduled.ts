@@ -10,7 +10,7 @@ import { buildSpend, vsizeOf } from '../chains/bitcoin/plan.ts';
 import { assemble } from '../chains/bitcoin/signed-psbt.ts';
 import { checkSignedRefunds, mostRefundInputs } from '../chains/bitcoin/signed-refunds.ts';
 import { testSwap } from '../chains/bitcoin/testing/swaps.ts';
-import type { Rung } from '../chains/scheduled.ts';
+import type { Rung } from '../chains/interface/scheduled.ts';
 import { median, type Row, rowOf } from './report.ts';
 
 const network = bitcoinNetworks.regtest;

@@ -2,7 +2,7 @@
 
 import { startTron, type TestChain } from '../chains/tron/testing/chain.ts';
 import { deployToken } from '../chains/tron/testing/tokens.ts';
-import type { ChainSettings } from '../server/chain-settings.ts';
+import type { ChainSettings } from '../server/settings/chains.ts';
 import { answerQuestions } from './children.ts';
 
 export type TokenOn = { readonly on: ChainSettings; readonly token: string };

@@ -10,7 +10,7 @@ import { rateOf } from '../chains/bitcoin/fees.ts';
 import { signSighashes } from '../chains/bitcoin/keys.ts';
 import { bitcoinEscrow, buildSpend, vsizeOf } from '../chains/bitcoin/plan.ts';
 import { claimCall as evmClaim, evmEscrow } from '../chains/evm/plan.ts';
-import type { Material } from '../chains/material.ts';
+import type { Material } from '../chains/interface/material.ts';
 import { readTransaction } from '../chains/solana/message.ts';
 import { solanaDeployment, solanaEscrow, solanaTransaction } from '../chains/solana/plan.ts';
 import { solanaChains } from '../chains/solana/policy.ts';

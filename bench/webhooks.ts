@@ -6,7 +6,7 @@ import { connect, type Database, databaseLimits } from '../server/db/database.ts
 import { claimDue } from '../server/db/deliveries.ts';
 import { migrate } from '../server/db/migrate.ts';
 import { insertOutbox } from '../server/db/outbox.ts';
-import { uuidv7 } from '../server/ids.ts';
+import { uuidv7 } from '../server/ports/ids.ts';
 import { createPlaces, placesEach, slowMs } from '../server/webhooks/places.ts';
 import { registerWebhook } from '../server/webhooks/register.ts';
 import { startCluster } from '../test/support/cluster.ts';

@@ -5,6 +5,8 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockFolder } from '../host/folder-lock.ts';
+import { solanaChain } from '../simulators/solana/chain.ts';
+import { tronChain } from '../simulators/tron/tron-chain.ts';
 import { startAnvil } from './anvil.ts';
 import { bitcoinChain } from './bitcoin-chain.ts';
 import { startBitcoind } from './bitcoind.ts';
@@ -20,8 +22,6 @@ import { validatorChain } from './nodes/solana-validator.ts';
 import type { People, PeopleOptions } from './people/people.ts';
 import { loopback, type Running } from './processes.ts';
 import { type Queue, queue } from './queue.ts';
-import { solanaChain } from './solana/chain.ts';
-import { tronChain } from './tron/tron-chain.ts';
 
 /** Two blocks a second while something waits to get deep. */
 const tickMs = 500;

@@ -10,13 +10,13 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { parseEvmAddress } from '../chains/evm/address.ts';
+import { startPostgres } from '../host/postgres/postgres.ts';
 import { addCandidate } from '../server/db/candidates.ts';
-import { startPostgres } from '../server/db/embedded/postgres.ts';
 import { migrate } from '../server/db/migrate.ts';
 import type { Frame } from '../server/edge/testing/feed-client.ts';
 import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
-import { uuidv7 } from '../server/ids.ts';
 import { haltChain, resumeChain } from '../server/market/halts.ts';
+import { uuidv7 } from '../server/ports/ids.ts';
 import { type Commands, startCommands } from '../test/support/commands.ts';
 import type { Trader } from '../test/support/trading.ts';
 

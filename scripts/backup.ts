@@ -3,11 +3,11 @@
 
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { readSettings } from '../server/config.ts';
-import { takeBackup } from '../server/db/embedded/backup.ts';
-import { placesUnder } from '../server/db/embedded/cluster.ts';
-import { runningPostgres, startPostgres } from '../server/db/embedded/postgres.ts';
-import { keyVersionOf } from '../server/keyring.ts';
+import { takeBackup } from '../host/postgres/backup.ts';
+import { placesUnder } from '../host/postgres/cluster.ts';
+import { runningPostgres, startPostgres } from '../host/postgres/postgres.ts';
+import { keyVersionOf } from '../server/ports/keyring.ts';
+import { readSettings } from '../server/settings/config.ts';
 import { Misused, parsed, runCommand } from './command.ts';
 import { quiet } from './operator.ts';
 

@@ -5,10 +5,10 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { devnetClient } from '../devnet/client.ts';
-import type { ChainSettings } from '../server/chain-settings.ts';
-import type { Settings } from '../server/config.ts';
-import { devChains } from '../server/dev-network.ts';
 import { type Finding, unseen } from '../server/doctor/findings.ts';
+import type { ChainSettings } from '../server/settings/chains.ts';
+import type { Settings } from '../server/settings/config.ts';
+import { devChains } from '../server/start/dev-network.ts';
 
 export type Found<T> = { readonly value: T; readonly missing: readonly Finding[] };
 

@@ -9,11 +9,10 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { ChainAdapter } from '../chains/adapter.ts';
 import { ParleyError } from '../core/errors.ts';
-import type { ChainSettings } from '../server/chain-settings.ts';
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
-import { devChains } from '../server/dev-network.ts';
 import { type Examined, examine } from '../server/doctor/examine.ts';
 import { exitStatus, type Finding } from '../server/doctor/findings.ts';
+import type { ChainSettings } from '../server/settings/chains.ts';
 import {
   agree,
   claimLong,
@@ -31,6 +30,7 @@ import {
   swapOf,
   type World,
 } from '../server/settle/testing/world.ts';
+import { devChains } from '../server/start/dev-network.ts';
 import { lyingNode } from '../test/support/lying-node.ts';
 
 const run = promisify(execFile);

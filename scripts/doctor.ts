@@ -4,9 +4,8 @@
 
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readSettings, type Settings } from '../server/config.ts';
+import { runningPostgres } from '../host/postgres/postgres.ts';
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
-import { runningPostgres } from '../server/db/embedded/postgres.ts';
 import {
   chainShare,
   type DoctorDeps,
@@ -16,8 +15,9 @@ import {
   wholeMs,
 } from '../server/doctor/examine.ts';
 import { exitStatus, type Finding, linesOf, unseen } from '../server/doctor/findings.ts';
-import { isUuid } from '../server/ids.ts';
-import { databaseFault } from '../server/start-errors.ts';
+import { isUuid } from '../server/ports/ids.ts';
+import { readSettings, type Settings } from '../server/settings/config.ts';
+import { databaseFault } from '../server/start/start-errors.ts';
 import { Misused, parsed, runCommand, usualOptions, wholeNumber } from './command.ts';
 import { type Found, findChains } from './doctor-chains.ts';
 

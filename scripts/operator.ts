@@ -2,12 +2,12 @@
 // the asset that is meant.
 
 import { resolve } from 'node:path';
-import { readSettings } from '../server/config.ts';
+import { runningPostgres } from '../host/postgres/postgres.ts';
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
-import { runningPostgres } from '../server/db/embedded/postgres.ts';
 import { type Listing, searchListings } from '../server/db/listing.ts';
-import { isUuid } from '../server/ids.ts';
-import { databaseFault } from '../server/start-errors.ts';
+import { isUuid } from '../server/ports/ids.ts';
+import { readSettings } from '../server/settings/config.ts';
+import { databaseFault } from '../server/start/start-errors.ts';
 
 /** Ten thousand orders take about a second. */
 const usualStatementMs = 60_000;

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { bitcoinNetworks } from '../chains/bitcoin/networks.ts';
-import type { Material } from '../chains/material.ts';
+import type { Material } from '../chains/interface/material.ts';
 import { parleyClient } from '../sdk/client.ts';
 import { linkWallet, mintKey } from '../sdk/keys.ts';
 import { bitcoinWallet } from '../sdk/wallets/bitcoin.ts';

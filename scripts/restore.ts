@@ -3,15 +3,15 @@
 
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { readSettings } from '../server/config.ts';
+import { checkBackup, type Manifest } from '../host/postgres/backup.ts';
+import { mustBeKnown, mustHaveNone, restoreInto } from '../host/postgres/restore.ts';
 import { connect, databaseLimits } from '../server/db/database.ts';
-import { checkBackup, type Manifest } from '../server/db/embedded/backup.ts';
-import { mustBeKnown, mustHaveNone, restoreInto } from '../server/db/embedded/restore.ts';
 import { markRestored } from '../server/db/gaps.ts';
 import { revokeAllKeys } from '../server/db/keys.ts';
 import { migrate } from '../server/db/migrate.ts';
-import { keyVersionsOf } from '../server/keyring.ts';
-import { openHome } from '../server/start-errors.ts';
+import { keyVersionsOf } from '../server/ports/keyring.ts';
+import { readSettings } from '../server/settings/config.ts';
+import { openHome } from '../server/start/start-errors.ts';
 import { Misused, parsed, runCommand } from './command.ts';
 import { longStatementMs, quiet } from './operator.ts';
 

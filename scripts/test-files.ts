@@ -16,7 +16,7 @@ import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { type EmbeddedPostgres, startPostgres } from '../server/db/embedded/postgres.ts';
+import { type EmbeddedPostgres, startPostgres } from '../host/postgres/postgres.ts';
 import { entryOf, groupsOf } from './test-groups.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

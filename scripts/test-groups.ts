@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 
 /** Where a file that starts nodes or a market before its tests takes as long as two others. */
 const starting: readonly string[] = [
-  ...['contracts/escrows', 'contracts/solana', 'devnet', 'devnet/tron', 'scripts', 'sdk'],
+  ...['contracts/escrows', 'contracts/solana', 'devnet', 'simulators/tron', 'scripts', 'sdk'],
   ...['server/keeper', 'server/settle', 'test'],
 ];
 /** Whatever else is said of them: they share what takes longest, and end within a file's time. */

@@ -1,8 +1,8 @@
 // The market's REST interface, one typed function an endpoint. Effects carry an idempotency key of
 // their own; everything has a time limit; refusals are ParleyApiError.
 
-import type { Allowance } from '../chains/fund-ways.ts';
-import type { Signed } from '../chains/material.ts';
+import type { Allowance } from '../chains/interface/fund-ways.ts';
+import type { Signed } from '../chains/interface/material.ts';
 import type { Family } from '../core/families.ts';
 import type { Rules } from '../core/rules.ts';
 import type { SwapStatus } from '../core/status.ts';

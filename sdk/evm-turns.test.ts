@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { claimCall, evmDeployment, refundCall } from '../chains/evm/plan.ts';
-import type { EvmCall, Material } from '../chains/material.ts';
+import type { EvmCall, Material } from '../chains/interface/material.ts';
 import { sleep } from './http.ts';
 import { claim, refund } from './settle/act.ts';
 import { signAndKeep } from './settle/before-sending.ts';

@@ -20,7 +20,7 @@ import {
   mint,
   newLeg,
 } from '../chains/evm/testing/swap.ts';
-import type { EvmCall } from '../chains/material.ts';
+import type { EvmCall } from '../chains/interface/material.ts';
 import {
   anyone,
   fund as fundOnTron,

@@ -3,9 +3,9 @@
 // that fails, have shown theirs. No batch is kept in the store, and nothing is lost by that. What
 // it does not settle is settled by `settle` of its swap, which sees what was.
 
-import type { Batch, BuiltBatch } from '../chains/batches.ts';
 import { inBatches, mostInBatch, paymentOf } from '../chains/escrows/batch.ts';
 import { evmGasPolicyOf } from '../chains/evm/gas-policy.ts';
+import type { Batch, BuiltBatch } from '../chains/interface/batches.ts';
 import { smaller } from '../core/amounts.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { EscrowFacts } from '../core/facts.ts';

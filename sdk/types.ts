@@ -1,7 +1,7 @@
 // What the market answers, field by field. Amounts are strings of base units, times RFC 3339,
 // chain times Unix seconds. Nothing here is believed: verify.ts checks what matters.
 
-import type { Material } from '../chains/material.ts';
+import type { Material } from '../chains/interface/material.ts';
 import type { Deadlines } from '../core/deadlines.ts';
 import type { LegStatus } from '../core/facts.ts';
 import type { Family } from '../core/families.ts';

@@ -8,7 +8,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { base58, base64 } from '@scure/base';
 import fc from 'fast-check';
-import type { Material } from '../chains/material.ts';
+import type { Material } from '../chains/interface/material.ts';
 import {
   mostPriorityLamports,
   solanaDeployment,

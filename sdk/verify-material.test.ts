@@ -4,7 +4,7 @@ import { base64 } from '@scure/base';
 import { rateOf } from '../chains/bitcoin/fees.ts';
 import { bitcoinEscrow, buildSpend, paymentUri, vsizeOf } from '../chains/bitcoin/plan.ts';
 import { claimCall, evmEscrow, fundCalls, refundCall } from '../chains/evm/plan.ts';
-import type { EvmCall, Material } from '../chains/material.ts';
+import type { EvmCall, Material } from '../chains/interface/material.ts';
 import type { EscrowTerms } from '../core/terms.ts';
 import { VerificationError } from './errors.ts';
 import { alterations, bitcoinView, evmView, now, secret, termsOf } from './testing/honest.ts';

@@ -6,7 +6,7 @@ import test from 'node:test';
 import { base58 } from '@scure/base';
 import { bitcoinEscrow, buildSpend } from '../chains/bitcoin/plan.ts';
 import { claimCall as evmClaim, evmEscrow } from '../chains/evm/plan.ts';
-import type { Material } from '../chains/material.ts';
+import type { Material } from '../chains/interface/material.ts';
 import { solanaDeployment, solanaEscrow, solanaTransaction } from '../chains/solana/plan.ts';
 import { solanaChains } from '../chains/solana/policy.ts';
 import { solanaAddressOfSeed } from '../chains/solana/proof.ts';

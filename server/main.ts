@@ -1,9 +1,9 @@
 // `npm start`: reads the environment, starts the market, says what runs where, and stops it on
 // Ctrl-C or SIGTERM. The only file that reads the environment.
 
-import { agreedAgain, banner, heldLine } from './banner.ts';
-import { readSettings } from './config.ts';
-import { createLog } from './log.ts';
+import { createLog } from './ports/log.ts';
+import { readSettings } from './settings/config.ts';
+import { agreedAgain, banner, heldLine } from './start/banner.ts';
 
 /** How soon a market notices that the npm which started it was killed. */
 const parentCheckMs = 1_000;
@@ -28,7 +28,7 @@ async function main(args: readonly string[]): Promise<void> {
   const settings = readSettings(process.env);
   const log = createLog(settings.logLevel);
   // All of the server, which whoever has a setting wrong need not wait for.
-  const { startMarket } = await import('./boot.ts');
+  const { startMarket } = await import('./start/boot.ts');
   const starting = startMarket(settings, log);
   let stops = 0;
   const stop = async (signal: string) => {

@@ -74,7 +74,11 @@ test('a command of the documents runs with the Node that the README asks for, 20
 test('docs/operations.md names every setting that the server reads, and no other', () => {
   const names = (text: string) =>
     new Set(text.match(/\b(PARLEY_[A-Z_]+|DATABASE_URL|VALKEY_URL)\b/g));
-  const readers = ['server/config.ts', 'server/people/settings.ts', 'server/keyring.ts'];
+  const readers = [
+    'server/settings/config.ts',
+    'server/settings/people.ts',
+    'server/ports/keyring.ts',
+  ];
   const sources = [...readers, 'devnet/devnet.ts'].map(read).join('\n');
   const settings = names(sources);
   const told = names(read('docs/operations.md'));

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { base64 } from '@scure/base';
 import { TronWeb } from 'tronweb';
-import type { SignedTron, SolanaMaterial, TronMaterial } from '../chains/material.ts';
+import type { SignedTron, SolanaMaterial, TronMaterial } from '../chains/interface/material.ts';
 import { signTronTransaction } from '../chains/tron/signed.ts';
 import { parleyClient } from '../sdk/client.ts';
 import { ParleyApiError } from '../sdk/errors.ts';

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
-import { runningPostgres } from '../server/db/embedded/postgres.ts';
+import { runningPostgres } from '../host/postgres/postgres.ts';
 import { agreed, endsRight, isFunded, run, runUntil, until } from './faults/deals.ts';
 import { startLoad } from './faults/load.ts';
 import { onStage } from './faults/scenario.ts';

@@ -15,12 +15,12 @@ import {
   type IdentityProvider,
   startIdentityProvider,
 } from '../devnet/people/identity-provider.ts';
-import { readSettings } from '../server/config.ts';
 import { insertLogin } from '../server/db/wallets.ts';
 import { type PeopleEdge, startPeople } from '../server/edge/testing/people.ts';
 import { pageHeaders } from '../server/edge/testing/session.ts';
 import { openSession } from '../server/people/sessions.ts';
 import { type Proven, takeUp } from '../server/people/sign-in.ts';
+import { readSettings } from '../server/settings/config.ts';
 import { ask } from './fuzz/ask.ts';
 import {
   type Answer,

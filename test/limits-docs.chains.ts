@@ -185,7 +185,7 @@ export const declaredByChains: readonly Declared[] = [
     what: 'what an EVM node gives: digits of a number, an answer that is one, a head, code or fees',
     limit: '64 (hex), 16 KiB, 8 MiB',
     by: {
-      'chains/rpc.ts': [
+      'chains/nodes/rpc.ts': [
         '/^0x[0-9a-f]{1,64}$/i',
         'mostBytes: 16 * 2 ** 10',
         'mostBytes: 8 * 2 ** 20',
@@ -195,7 +195,7 @@ export const declaredByChains: readonly Declared[] = [
   {
     what: 'escrows of one look at a chain: a leg’s own and those that it moved off',
     limit: '50',
-    by: { 'chains/watching.ts': ['mostEscrows = 50;'] },
+    by: { 'chains/kit/watching.ts': ['mostEscrows = 50;'] },
   },
   {
     what: 'views that a TRON node is asked together; energy of each',

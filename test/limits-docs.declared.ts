@@ -44,7 +44,7 @@ export const declared: readonly Declared[] = [
     what: 'key mints of a client network',
     limit: '20 an hour (`PARLEY_MINT_LIMIT`)',
     by: {
-      'server/config.ts': ["'PARLEY_MINT_LIMIT', dev ? 1_000 : 20,"],
+      'server/settings/config.ts': ["'PARLEY_MINT_LIMIT', dev ? 1_000 : 20,"],
       'server/edge/budgets.ts': ['mintWindowSeconds = 3_600;'],
     },
   },
@@ -52,7 +52,7 @@ export const declared: readonly Declared[] = [
     what: 'steps of sign-ins of a client network',
     limit: '120 an hour (`PARLEY_SIGN_IN_LIMIT`)',
     by: {
-      'server/config.ts': ["'PARLEY_SIGN_IN_LIMIT', dev ? 10_000 : 120,"],
+      'server/settings/config.ts': ["'PARLEY_SIGN_IN_LIMIT', dev ? 10_000 : 120,"],
       'server/edge/budgets.ts': ['signInWindowSeconds = 3_600;'],
     },
   },
@@ -95,7 +95,7 @@ export const declared: readonly Declared[] = [
   {
     what: 'identity providers; scopes asked of one',
     limit: '20; 20',
-    by: { 'server/people/settings.ts': ['mostProviders = 20;', 'mostScopes = 20;'] },
+    by: { 'server/settings/people.ts': ['mostProviders = 20;', 'mostScopes = 20;'] },
   },
   {
     what: 'an answer of an identity provider',
@@ -233,7 +233,7 @@ export const declared: readonly Declared[] = [
     what: 'standing acceptance',
     limit: '10 minutes (`PARLEY_ACCEPT_TTL`; in the SDK `acceptTtlSeconds`)',
     by: {
-      'server/config.ts': ["'PARLEY_ACCEPT_TTL', 600,"],
+      'server/settings/config.ts': ["'PARLEY_ACCEPT_TTL', 600,"],
       'sdk/trade.ts': ['defaultAcceptTtlSeconds = 600;'],
     },
   },
@@ -286,7 +286,7 @@ export const declared: readonly Declared[] = [
   {
     what: '`Idempotency-Key`',
     limit: '255 characters',
-    by: { 'server/edge/once.ts': ['longestKey = 255;'] },
+    by: { 'server/edge/idempotency/once.ts': ['longestKey = 255;'] },
   },
   {
     what: 'first frame of a socket',
@@ -324,7 +324,7 @@ export const declared: readonly Declared[] = [
   {
     what: 'chain reads of one request',
     limit: '5 s (`PARLEY_CHAIN_TIMEOUT_MS`)',
-    by: { 'server/config.ts': ["'PARLEY_CHAIN_TIMEOUT_MS', 5_000,"] },
+    by: { 'server/settings/config.ts': ["'PARLEY_CHAIN_TIMEOUT_MS', 5_000,"] },
   },
   {
     what: 'warnings in `next[]`',
@@ -398,7 +398,7 @@ export const declared: readonly Declared[] = [
     limit: '100, 20, 8, 10 000',
     by: {
       'chains/escrows/plan.ts': ['mostContracts = 8;'],
-      'server/chain-settings.ts': [
+      'server/settings/chains.ts': [
         'mostChains = 100;',
         'mostAssets = 10_000;',
         // EVM, Solana, TRON.
@@ -411,7 +411,7 @@ export const declared: readonly Declared[] = [
   {
     what: 'stored idempotent replies',
     limit: '24 hours',
-    by: { 'server/market/idempotency.ts': ['keptMs = 24 * 3_600_000;'] },
+    by: { 'server/edge/idempotency/replies.ts': ['keptMs = 24 * 3_600_000;'] },
   },
   {
     what: [

@@ -13,11 +13,11 @@ import { tronAdapter } from '../chains/tron/adapter.ts';
 import { tronDevPolicy } from '../chains/tron/policy.ts';
 import { newcomer, startTron, type TestChain as TronChain } from '../chains/tron/testing/chain.ts';
 import { deployToken } from '../chains/tron/testing/tokens.ts';
-import { type MintOptions, makeMint } from '../devnet/solana/testing/mints.ts';
 import type { Frame } from '../server/edge/testing/feed-client.ts';
 import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
 import { createRechecks, type Rechecks } from '../server/listing/rechecks.ts';
-import { defaultListingRules } from '../server/listing/settings.ts';
+import { defaultListingRules } from '../server/settings/listing.ts';
+import { type MintOptions, makeMint } from '../simulators/solana/testing/mints.ts';
 import { stubAdapter } from './support/adapter.ts';
 import type { Trader } from './support/trading.ts';
 

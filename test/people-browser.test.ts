@@ -11,7 +11,6 @@ import {
   type IdentityProvider,
   startIdentityProvider,
 } from '../devnet/people/identity-provider.ts';
-import { readSettings } from '../server/config.ts';
 import { type PeopleEdge, startPeople } from '../server/edge/testing/people.ts';
 import {
   bitcoinWallet,
@@ -20,6 +19,7 @@ import {
   type TestWallet,
   tronWallet,
 } from '../server/edge/testing/signers.ts';
+import { readSettings } from '../server/settings/config.ts';
 import { launch } from './support/chromium.ts';
 
 let edge: PeopleEdge;

@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashlockOf } from '../core/hashlock.ts';
+import { runningPostgres } from '../host/postgres/postgres.ts';
 import { newPerson, type Person } from '../scripts/demo/people.ts';
 import type { CoinName } from '../scripts/demo/place.ts';
 import { type ParleyClient, parleyClient } from '../sdk/client.ts';
 import { mintKey, mintMessage } from '../sdk/keys.ts';
-import { runningPostgres } from '../server/db/embedded/postgres.ts';
 import { openFeed } from '../server/edge/testing/feed-client.ts';
 import { type Receiver, startReceiver } from '../server/webhooks/testing/receiver.ts';
 import {

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { parseTransaction } from 'viem';
 import { untriedGas } from '../chains/evm/gas-policy.ts';
-import type { SolanaMaterial, TronMaterial } from '../chains/material.ts';
+import type { SolanaMaterial, TronMaterial } from '../chains/interface/material.ts';
 import type { ParleyClient } from '../sdk/client.ts';
 import { ParleyApiError } from '../sdk/errors.ts';
 import { mintKey } from '../sdk/keys.ts';

@@ -12,7 +12,6 @@ import { keySignatureText } from '../chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '../chains/bitcoin/networks.ts';
 import { signBip322 } from '../chains/bitcoin/proof.ts';
 import { type Family, families } from '../core/families.ts';
-import { readSettings } from '../server/config.ts';
 import {
   checkMessage,
   clearText,
@@ -24,6 +23,7 @@ import {
 import { canonicalAddress, checkSignature, spellingIn } from '../server/market/proofs.ts';
 import { parseSignInText, writeSignInText } from '../server/people/sign-in-text.ts';
 import { signInStatement } from '../server/people/wallet.ts';
+import { readSettings } from '../server/settings/config.ts';
 
 type Words = { address: string; message: string; signature: string };
 type Example = Words & { rail?: Family; authorization?: Words };

@@ -41,7 +41,7 @@ const insideServer: Readonly<Record<string, readonly string[]>> = {
   db: [],
 };
 /** The wiring: the only files of the server that know the dev network. */
-const wiring: readonly string[] = ['server/boot.ts', 'server/dev-network.ts'];
+const wiring: readonly string[] = ['server/start/boot.ts', 'server/start/dev-network.ts'];
 const importsServer: readonly string[] = ['bench', 'test', 'scripts'];
 
 const impure = new RegExp(

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { insertOutbox } from '../server/db/outbox.ts';
-import { uuidv7 } from '../server/ids.ts';
+import { uuidv7 } from '../server/ports/ids.ts';
 import { insertAccount } from '../server/settle/testing/account.ts';
 import { createDelivering } from '../server/webhooks/deliver.ts';
 import { registerWebhook } from '../server/webhooks/register.ts';

@@ -4,7 +4,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
 import { legStatus } from '../../core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
-import type { BtcSighash } from '../material.ts';
+import type { BtcSighash } from '../interface/material.ts';
 import { bitcoinAdapter } from './adapter.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';

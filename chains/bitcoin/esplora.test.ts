@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import type { ParleyError } from '../../core/errors.ts';
 import { legStatus } from '../../core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
-import type { BtcSighash } from '../material.ts';
+import type { BtcSighash } from '../interface/material.ts';
 import { bitcoinAdapter } from './adapter.ts';
 import { esploraBackend } from './esplora-backend.ts';
 import { bitcoinNetworks } from './networks.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { legStatus } from '../../core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
-import type { BtcSighash } from '../material.ts';
+import type { BtcSighash } from '../interface/material.ts';
 import { bitcoinAdapter } from './adapter.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';

@@ -2,7 +2,12 @@
 // its output is spent. Until then a payment says nothing of it.
 
 import { ParleyError } from '../../core/errors.ts';
-import { type HashlockPage, type HashlockReader, heightOf, pageUpTo } from '../hashlocks.ts';
+import {
+  type HashlockPage,
+  type HashlockReader,
+  heightOf,
+  pageUpTo,
+} from '../interface/history.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { readEscrowScript } from './escrow-script.ts';
 import { type Block, parseBlock } from './raw-transaction.ts';

@@ -8,7 +8,7 @@ import {
   type NodeLimits,
   type NodeReply,
   type NodeRequest,
-} from '../exchange.ts';
+} from '../nodes/exchange.ts';
 
 /** Throws `chain_timeout` or `chain_unavailable`, naming `source`. */
 export async function exchange(

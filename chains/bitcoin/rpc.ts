@@ -3,7 +3,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { ParleyError } from '../../core/errors.ts';
-import type { NodeLimits } from '../exchange.ts';
+import type { NodeLimits } from '../nodes/exchange.ts';
 import { exchange, unavailable } from './http.ts';
 
 export const coreName = 'Bitcoin node';

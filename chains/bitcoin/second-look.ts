@@ -3,7 +3,7 @@
 // goes to both.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { Rung } from '../scheduled.ts';
+import type { Rung } from '../interface/scheduled.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
 import { outpointsOf } from './signed-refunds.ts';

@@ -8,7 +8,7 @@ import { SigHash } from '@scure/btc-signer';
 import { opens, parseHex32 } from '../../core/hashlock.ts';
 import { atOnce, type Steps } from '../../core/steps.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { SignedPsbt } from '../material.ts';
+import type { SignedPsbt } from '../interface/material.ts';
 import { type EscrowScript, readEscrowScript } from './escrow-script.ts';
 import { type FeeBounds, leastFee, mostFee } from './fees.ts';
 import { type BitcoinNetwork, witnessScriptHashAddress } from './networks.ts';

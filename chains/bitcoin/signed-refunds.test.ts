@@ -4,7 +4,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { RawTx } from '@scure/btc-signer';
 import { ParleyError } from '../../core/errors.ts';
 import { atOnce } from '../../core/steps.ts';
-import type { Rung, Tried } from '../scheduled.ts';
+import type { Rung, Tried } from '../interface/scheduled.ts';
 import type { Payment } from './escrow-facts.ts';
 import { defaultFeeBounds as bounds, feeAt } from './fees.ts';
 import { signSighashes } from './keys.ts';

@@ -8,7 +8,7 @@ import { smaller } from '../../core/amounts.ts';
 import { type Fact, ParleyError } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Rung, Tried, Verdict } from '../scheduled.ts';
+import type { Rung, Tried, Verdict } from '../interface/scheduled.ts';
 import { coinbaseMaturity, type EscrowHistory, isDeep, type Payment } from './escrow-facts.ts';
 import { mostRungs } from './fee-ladder.ts';
 import {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
-import type { BtcSighash } from '../material.ts';
+import type { BtcSighash } from '../interface/material.ts';
 import { type BitcoinAdapter, type BitcoinSource, bitcoinAdapter } from './adapter.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';

@@ -8,7 +8,7 @@ import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { type Escrow, legOf } from '../../contracts/escrows/ids.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Batch } from '../batches.ts';
+import type { Batch } from '../interface/batches.ts';
 
 /**
  * Most escrows in one batch. By contracts/escrows/gas.snapshot.json one of ten takes up to 22 131

@@ -3,7 +3,7 @@
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
-import type { LaneState } from '../adapter.ts';
+import type { LaneState } from '../interface/lanes.ts';
 
 const counterBits = 30n;
 const stateShift = 62n;

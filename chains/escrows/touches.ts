@@ -1,6 +1,6 @@
 // What calldata does to escrows that are watched.
 
-import { type Names, secretsIn } from '../calldata.ts';
+import { type Names, secretsIn } from '../kit/calldata.ts';
 import { learn, type Watching } from '../kit/watch.ts';
 import type { DecodedCall } from './calls.ts';
 

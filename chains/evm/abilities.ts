@@ -13,11 +13,11 @@ import {
   getAddress,
   numberToHex,
 } from 'viem/utils';
-import type { TokenAbilities } from '../fund-ways.ts';
-import { gathering } from '../gathering.ts';
-import { mostNameLength } from '../inspection.ts';
-import type { TokenDomain, TypedData } from '../material.ts';
-import { type Rpc, RpcError } from '../rpc.ts';
+import type { TokenAbilities } from '../interface/fund-ways.ts';
+import type { TokenDomain, TypedData } from '../interface/material.ts';
+import { gathering } from '../nodes/gathering.ts';
+import { type Rpc, RpcError } from '../nodes/rpc.ts';
+import { mostNameLength } from '../tokens/inspection.ts';
 import { ask, askWord, callData, isCallFailure, questionGas } from './checks/ask.ts';
 import { trialAbi, trialCode } from './checks/trial-code.ts';
 import { refused } from './node.ts';

@@ -6,7 +6,7 @@ import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { shardOf } from '../../contracts/escrows/shards.ts';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { legStatus, nothingSeen } from '../../core/facts.ts';
-import type { EvmMaterial } from '../material.ts';
+import type { EvmMaterial } from '../interface/material.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
 import { claimCall, evmDeployment, fundCalls } from './plan.ts';
 import { evmChains } from './policy.ts';

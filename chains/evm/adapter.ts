@@ -1,9 +1,10 @@
 // An EVM chain behind the interface that every chain keeps. One for each chain id.
 
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { ChainAdapter, WatchedEscrow } from '../adapter.ts';
+import type { ChainAdapter } from '../adapter.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import { kitOf, lanesIn } from '../kit/adapter.ts';
-import type { Rpc } from '../rpc.ts';
+import type { Rpc } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree } from './agreement.ts';
 import { atLook } from './at-look.ts';

@@ -1,7 +1,7 @@
 // EVM addresses: any common spelling in, EIP-55 out. Pure.
 
 import { getAddress } from 'viem/utils';
-import { badAddress } from '../bad-address.ts';
+import { badAddress } from '../kit/bad-address.ts';
 
 /**
  * The address with its EIP-55 checksum. Accepts all lower and all upper case (both carry no

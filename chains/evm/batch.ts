@@ -1,8 +1,8 @@
 // Calls that settle many escrows of one EVM chain at once. Pure.
 
-import type { Batch } from '../batches.ts';
 import { batchData } from '../escrows/batch.ts';
-import type { EvmCall } from '../material.ts';
+import type { Batch } from '../interface/batches.ts';
+import type { EvmCall } from '../interface/material.ts';
 import { contractEscrow, deploymentOfAll, type EvmDeployment, mustBeGood } from './plan.ts';
 
 /** Every secret must be public: see escrows/batch.ts. */

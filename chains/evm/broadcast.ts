@@ -1,11 +1,11 @@
 // Signed transactions: what one does, whether a node has it, and giving it to one.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { ReadTransaction, Touch } from '../adapter.ts';
+import type { Signed } from '../interface/material.ts';
+import type { ReadTransaction, Touch } from '../interface/sending.ts';
 import type { Sending } from '../kit/adapter.ts';
-import type { Signed } from '../material.ts';
-import { onceHeard, refusedByNode } from '../offers.ts';
-import { fewMiB, type Rpc, refusalIn } from '../rpc.ts';
+import { onceHeard, refusedByNode } from '../nodes/offers.ts';
+import { fewMiB, type Rpc, refusalIn } from '../nodes/rpc.ts';
 import { txOf } from './node.ts';
 import { calledBy, callsIn, fundedIn } from './plan.ts';
 import { calldataOf, readRaw } from './raw.ts';

@@ -3,9 +3,9 @@
 
 import { larger } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Owed } from '../adapter.ts';
-import { begun, gathering } from '../gathering.ts';
+import type { Owed } from '../interface/gas.ts';
 import { owedWords, shortages } from '../kit/shortage.ts';
+import { begun, gathering } from '../nodes/gathering.ts';
 import { type GasRules, gasRules } from './forks.ts';
 import { escrowGas, evmGasPolicyOf, gasOnChain, untriedGas } from './gas-policy.ts';
 import { balanceAt, codeAt, gasPrice } from './node.ts';

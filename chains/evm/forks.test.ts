@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Rpc } from '../rpc.ts';
+import type { Rpc } from '../nodes/rpc.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
 import { gasFor, margin } from './fees.ts';
 import { forkPolicyOf, type GasRules, knownBy, newForks, rulesUntil } from './forks.ts';

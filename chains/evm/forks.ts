@@ -7,8 +7,8 @@
 // next one will. The most careful of all nodes that answer counts. What nobody tells is 'either':
 // the larger figures of both.
 
-import { fewMiB, fewWords, quantity, type Rpc, RpcError } from '../rpc.ts';
-import { once, saidInTime } from '../sources.ts';
+import { fewMiB, fewWords, quantity, type Rpc, RpcError } from '../nodes/rpc.ts';
+import { once, saidInTime } from '../nodes/sources.ts';
 import { evmChains } from './policy.ts';
 
 export type GasRules = 'prague' | 'amsterdam' | 'either';

@@ -1,12 +1,12 @@
 // Fundings by signature, as a market offers them: what the token takes now, the texts, and whether
 // one that was handed out may still open its escrow.
 
-import type { WatchedEscrow } from '../adapter.ts';
-import type { FundWays, WaysInput } from '../fund-ways.ts';
-import { gathering } from '../gathering.ts';
-import type { FundAlternative } from '../material.ts';
-import type { Opened } from '../opened.ts';
-import { askEach } from '../sources.ts';
+import type { FundWays, WaysInput } from '../interface/fund-ways.ts';
+import type { FundAlternative } from '../interface/material.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
+import { gathering } from '../nodes/gathering.ts';
+import type { Opened } from '../nodes/opened.ts';
+import { askEach } from '../nodes/sources.ts';
 import { findAbilities, nonceOf, stillAble } from './abilities.ts';
 import { mustAgreeOnHeads } from './agreement.ts';
 import { blockAt, headBlock } from './node.ts';

@@ -7,8 +7,8 @@ import { keccak256, parseTransaction } from 'viem/utils';
 import { larger } from '../../core/amounts.ts';
 import { mostInBatch } from '../escrows/batch.ts';
 import { contractsOf } from '../escrows/plan.ts';
-import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
-import type { GasKey } from '../gas-keys.ts';
+import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas/account.ts';
+import type { GasKey } from '../gas/keys.ts';
 import {
   aboveLimit,
   areThese,
@@ -17,8 +17,8 @@ import {
   partsOf,
   presentMultiple,
   touchesOf,
-} from '../gas-work.ts';
-import { opening, told } from '../opened.ts';
+} from '../gas/work.ts';
+import { opening, told } from '../nodes/opened.ts';
 import type { EvmAdapter } from './adapter.ts';
 import { sameAddress } from './address.ts';
 import { fateOf, paidFor } from './gas-fate.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Hex } from 'viem';
-import { rpcClient } from '../rpc.ts';
+import { rpcClient } from '../nodes/rpc.ts';
 import { fateOf } from './gas-fate.ts';
 import { reachBlocks } from './gas-present.ts';
 import { startAnvil, type TestChain } from './testing/anvil.ts';

@@ -2,10 +2,10 @@
 // of a block that was taken back counts for nothing.
 
 import { topicOfVerb } from '../escrows/topics.ts';
-import type { GasFate, GasSent, Paid } from '../gas-account.ts';
-import { paidByAll } from '../gas-paid.ts';
-import { amountOf, type Rpc } from '../rpc.ts';
-import { foundBySome, oneSource } from '../sources.ts';
+import type { GasFate, GasSent, Paid } from '../gas/account.ts';
+import { paidByAll } from '../gas/paid.ts';
+import { amountOf, type Rpc } from '../nodes/rpc.ts';
+import { foundBySome, oneSource } from '../nodes/sources.ts';
 import { reachBlocks } from './gas-present.ts';
 import { asked, blockAt, headBlock, object, type Receipt, receiptOf, txOf } from './node.ts';
 import { countByAll } from './own-nonce.ts';

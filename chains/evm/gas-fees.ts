@@ -3,8 +3,8 @@
 
 import { encodeFunctionData, parseTransaction } from 'viem/utils';
 import { larger } from '../../core/amounts.ts';
-import type { Outbid } from '../gas-account.ts';
-import type { Rpc } from '../rpc.ts';
+import type { Outbid } from '../gas/account.ts';
+import type { Rpc } from '../nodes/rpc.ts';
 import type { EvmGasPolicy } from './gas-policy.ts';
 import { asked, text, wordOf } from './node.ts';
 

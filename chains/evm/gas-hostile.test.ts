@@ -10,7 +10,7 @@ import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { GasWork } from '../gas-account.ts';
+import type { GasWork } from '../gas/account.ts';
 import { type Offer, offerAt, offerIn, type Present, replacing } from './gas-fees.ts';
 import { evmGasPolicies, evmGasPolicyOf } from './gas-policy.ts';
 import { decodeCall, evmDeployment, evmEscrow } from './plan.ts';

@@ -1,8 +1,8 @@
 // What blocks take now for a unit of gas, by every node of the chain: one that has stopped taking
 // in blocks, or that lies, still answers, and by it alone nothing would ever be made to pay more.
 
-import { amountOf, fewMiB, quantity, type Rpc } from '../rpc.ts';
-import { oneSource, saidInTime } from '../sources.ts';
+import { amountOf, fewMiB, quantity, type Rpc } from '../nodes/rpc.ts';
+import { oneSource, saidInTime } from '../nodes/sources.ts';
 import type { Present } from './gas-fees.ts';
 import { priceOf } from './gas-fees.ts';
 import type { EvmGasPolicy } from './gas-policy.ts';

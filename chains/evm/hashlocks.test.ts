@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { numberToHex } from 'viem/utils';
-import { rpcClient } from '../rpc.ts';
+import { rpcClient } from '../nodes/rpc.ts';
 import { evmAdapter } from './adapter.ts';
 import { evmChains } from './policy.ts';
 import { startAnvil, type TestChain } from './testing/anvil.ts';

@@ -1,10 +1,15 @@
 // The hashlocks of every funding: events of the contracts, a range of blocks at a time.
 
 import { fundedTopic } from '../escrows/topics.ts';
-import { type HashlockPage, type HashlockReader, heightOf, pageUpTo } from '../hashlocks.ts';
-import { wordsOf } from '../in-turn.ts';
-import type { Opened } from '../opened.ts';
-import { fromOneSource, oneSource } from '../sources.ts';
+import {
+  type HashlockPage,
+  type HashlockReader,
+  heightOf,
+  pageUpTo,
+} from '../interface/history.ts';
+import { wordsOf } from '../nodes/in-turn.ts';
+import type { Opened } from '../nodes/opened.ts';
+import { fromOneSource, oneSource } from '../nodes/sources.ts';
 import { headBlock } from './node.ts';
 import { eachRange, firstBlock, type Scanned } from './scan.ts';
 import type { Watch } from './watch.ts';

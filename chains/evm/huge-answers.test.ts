@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { amountOf, quantity, rpcClient } from '../rpc.ts';
+import { amountOf, quantity, rpcClient } from '../nodes/rpc.ts';
 import { ask } from './checks/ask.ts';
 import { balanceAt, blockAt, chainIdOf, transactionCount, txOf } from './node.ts';
 import { lends } from './simulate.ts';

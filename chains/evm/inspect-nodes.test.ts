@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
-import { defaultPowerRules, type Inspection } from '../inspection.ts';
+import { defaultPowerRules, type Inspection } from '../tokens/inspection.ts';
 import { startAnvil, type TestChain } from './testing/anvil.ts';
 import { type Answer, hangingNode, type Lie, lyingNode, type Request } from './testing/nodes.ts';
 import { handsOn, notPassed, proxyArgs, slot1967 } from './testing/tokens.ts';

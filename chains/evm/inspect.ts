@@ -2,9 +2,9 @@
 // with one finding. All is read and tried, nothing is sent. What a hostile token can make the node
 // and us spend is bounded by the gas that each question gets.
 
-import type { Finding, Inspection, PowerRules } from '../inspection.ts';
-import { found } from '../inspection.ts';
-import { namesIn, plainPowers, switchSignals } from '../token-powers.ts';
+import type { Finding, Inspection, PowerRules } from '../tokens/inspection.ts';
+import { found } from '../tokens/inspection.ts';
+import { namesIn, plainPowers, switchSignals } from '../tokens/powers.ts';
 import { parseEvmAddress } from './address.ts';
 import { faceOf } from './checks/contract.ts';
 import { ownerOf } from './checks/owner.ts';

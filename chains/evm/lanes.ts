@@ -3,10 +3,10 @@
 import type { Hex } from 'viem';
 import { decodeFunctionResult } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
-import type { Lanes } from '../adapter.ts';
 import { laneIn, lanesData } from '../escrows/lanes.ts';
-import { gathering } from '../gathering.ts';
-import type { Rpc } from '../rpc.ts';
+import type { Lanes } from '../interface/lanes.ts';
+import { gathering } from '../nodes/gathering.ts';
+import type { Rpc } from '../nodes/rpc.ts';
 import { asked } from './node.ts';
 
 export function lanesOf(rpc: Rpc): Lanes['read'] {

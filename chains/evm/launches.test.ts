@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import type { Hex } from 'viem';
-import type { LaunchPage, LaunchPosition, LaunchReader, LaunchSource } from '../launches.ts';
+import type { LaunchPage, LaunchPosition, LaunchReader, LaunchSource } from '../tokens/launches.ts';
 import { type EvmAdapterOptions, evmAdapter } from './adapter.ts';
 import { evmChains } from './policy.ts';
 import { startAnvil, type TestChain } from './testing/anvil.ts';

@@ -2,8 +2,8 @@
 
 import { getAddress } from 'viem/utils';
 import { type Factory, launchReader, type Steps } from '../kit/launches.ts';
-import type { LaunchReader } from '../launches.ts';
-import type { Opened } from '../opened.ts';
+import type { Opened } from '../nodes/opened.ts';
+import type { LaunchReader } from '../tokens/launches.ts';
 import { blockAt, codeAt, headBlock, type Log } from './node.ts';
 import { eachRange } from './scan.ts';
 import type { Watch } from './watch.ts';

@@ -14,7 +14,7 @@ import {
   quantity,
   type Rpc,
   RpcError,
-} from '../rpc.ts';
+} from '../nodes/rpc.ts';
 
 export type Tx = {
   readonly hash: string;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { rpcClient } from '../rpc.ts';
+import { rpcClient } from '../nodes/rpc.ts';
 import { fateOf } from './gas-fate.ts';
 import { countByAll, pendingCounts } from './own-nonce.ts';
 import { hangingNode, lyingNode, type TestNode } from './testing/nodes.ts';

@@ -3,7 +3,7 @@
 // transaction for lost that is not.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Rpc } from '../rpc.ts';
+import type { Rpc } from '../nodes/rpc.ts';
 import { transactionCount } from './node.ts';
 
 /** Once one has answered the others have so long: a node that hangs holds up no signature. */

@@ -4,7 +4,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
-import { once } from '../sources.ts';
+import { once } from '../nodes/sources.ts';
 import { sameAddress } from './address.ts';
 import { type Block, blockAt, type Tx } from './node.ts';
 import { decodeCall } from './plan.ts';

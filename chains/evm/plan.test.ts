@@ -7,7 +7,7 @@ import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { runs } from '../../test/support/runs.ts';
-import type { Allowance } from '../fund-ways.ts';
+import type { Allowance } from '../interface/fund-ways.ts';
 import { parseEvmAddress } from './address.ts';
 import {
   callsIn,

@@ -18,8 +18,8 @@ import {
   type Deployment,
   planOf,
 } from '../escrows/plan.ts';
-import type { Allowance } from '../fund-ways.ts';
-import type { EvmCall } from '../material.ts';
+import type { Allowance } from '../interface/fund-ways.ts';
+import type { EvmCall } from '../interface/material.ts';
 import { parseEvmAddress, sameAddress } from './address.ts';
 
 export type { DecodedCall } from '../escrows/plan.ts';

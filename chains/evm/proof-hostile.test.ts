@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { encodeAbiParameters, encodeDeployData, encodeFunctionData, type Hex } from 'viem';
 import { ParleyError } from '../../core/errors.ts';
 import { runs } from '../../test/support/runs.ts';
-import { rpcClient } from '../rpc.ts';
+import { rpcClient } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { mostProofBytes, verifyEvmProof } from './proof.ts';
 import { accounts, deploy, startAnvil, type TestChain } from './testing/anvil.ts';

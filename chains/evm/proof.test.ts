@@ -5,7 +5,7 @@ import { encodeAbiParameters, encodeDeployData, getCreate2Address, type Hex } fr
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { concatHex, encodeFunctionData, toHex } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
-import { rpcClient } from '../rpc.ts';
+import { rpcClient } from '../nodes/rpc.ts';
 import { type EvmProof, verifyEvmProof } from './proof.ts';
 import { accounts, deploy, startAnvil, type TestChain } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';

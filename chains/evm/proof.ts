@@ -12,8 +12,8 @@ import {
   parseAbi,
 } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
-import { recoverKeyHash } from '../recoverable.ts';
-import { type Rpc, RpcError } from '../rpc.ts';
+import { recoverKeyHash } from '../kit/recoverable.ts';
+import { type Rpc, RpcError } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
 
 export type EvmProof = {

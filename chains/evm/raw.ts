@@ -3,7 +3,7 @@
 import { type Hex, recoverTransactionAddress, type TransactionSerialized } from 'viem';
 import { getAddress, keccak256, parseTransaction } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
-import type { Signed } from '../material.ts';
+import type { Signed } from '../interface/material.ts';
 
 /** Nodes refuse more than 128 KiB. */
 const mostBytes = 131_072;

@@ -17,9 +17,9 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
-import type { Look, WatchedEscrow } from '../adapter.ts';
-import { begun, gathering } from '../gathering.ts';
-import { once } from '../sources.ts';
+import type { Look, WatchedEscrow } from '../interface/reading.ts';
+import { begun, gathering } from '../nodes/gathering.ts';
+import { once } from '../nodes/sources.ts';
 import { atLook } from './at-look.ts';
 import { changeOf, confirmed } from './change.ts';
 import { type At, type Block, balanceAt, blockAt, headBlock } from './node.ts';

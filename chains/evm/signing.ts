@@ -2,8 +2,8 @@
 
 import { parseAbi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
-import type { EvmCall } from '../material.ts';
-import { fewMiB, type Rpc, RpcError } from '../rpc.ts';
+import type { EvmCall } from '../interface/material.ts';
+import { fewMiB, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { isCallFailure } from './checks/ask.ts';
 import { refused, text, wordOf } from './node.ts';
 import { readRevert } from './reverts.ts';

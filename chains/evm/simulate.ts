@@ -4,8 +4,8 @@
 import type { Hex } from 'viem';
 import { decodeErrorResult, encodeFunctionData, keccak256 } from 'viem/utils';
 import type { Revert } from '../escrows/reverts.ts';
-import type { EvmCall } from '../material.ts';
-import { fewMiB, fewWords, type Rpc, RpcError } from '../rpc.ts';
+import type { EvmCall } from '../interface/material.ts';
+import { fewMiB, fewWords, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { balanceOfCall, refused } from './node.ts';
 import { probeAbi, probeCode } from './probe.ts';
 import { readRevert } from './reverts.ts';

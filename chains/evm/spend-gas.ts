@@ -2,9 +2,9 @@
 // the same claim of another hashlock is tried then.
 
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
-import type { Spend } from '../adapter.ts';
-import { RpcError } from '../rpc.ts';
-import { wouldFail } from '../would-fail.ts';
+import type { Spend } from '../interface/gas.ts';
+import { wouldFail } from '../kit/would-fail.ts';
+import { RpcError } from '../nodes/rpc.ts';
 import { evmTransactionGas as mostGas } from './gas-policy.ts';
 import { callOf, estimate, isUnlent, unseenClaim } from './gas-work.ts';
 import { refused } from './node.ts';

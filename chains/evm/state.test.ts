@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import type { Hex } from 'viem';
 import { ParleyError } from '../../core/errors.ts';
 import type { Lane } from '../../core/terms.ts';
-import { type Rpc, rpcClient } from '../rpc.ts';
+import { type Rpc, rpcClient } from '../nodes/rpc.ts';
 import { laneSlot, lentOpen, openWord } from './lane-word.ts';
 import { contractEscrow, evmDeployment, idOfEscrow } from './plan.ts';
 import { mustBeOpen, stateAt } from './state.ts';

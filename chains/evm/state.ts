@@ -4,7 +4,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { stateData } from '../escrows/calls.ts';
-import { fewWords, type Rpc } from '../rpc.ts';
+import { fewWords, type Rpc } from '../nodes/rpc.ts';
 import { type At, asked, atBlock, text } from './node.ts';
 import { contractEscrow, deploymentOf, type EvmDeployment } from './plan.ts';
 

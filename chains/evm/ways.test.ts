@@ -8,7 +8,7 @@ import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { runs } from '../../test/support/runs.ts';
-import type { FundAlternative, TokenDomain } from '../material.ts';
+import type { FundAlternative, TokenDomain } from '../interface/material.ts';
 import { contractEscrow, evmDeployment, evmEscrow, standingAllowance } from './plan.ts';
 import {
   authorizationAlternative,

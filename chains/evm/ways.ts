@@ -7,7 +7,7 @@ import { encodeFunctionData, getAddress, hexToBytes, toHex } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Allowance, TokenAbilities } from '../fund-ways.ts';
+import type { Allowance, TokenAbilities } from '../interface/fund-ways.ts';
 import type {
   AuthorizationAlternative,
   EvmCall,
@@ -17,8 +17,8 @@ import type {
   TokenDomain,
   TypedData,
   TypedField,
-} from '../material.ts';
-import { recoverKeyHash } from '../recoverable.ts';
+} from '../interface/material.ts';
+import { recoverKeyHash } from '../kit/recoverable.ts';
 import { parseEvmAddress, sameAddress } from './address.ts';
 import {
   contractEscrow,

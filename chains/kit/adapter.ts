@@ -1,20 +1,16 @@
 // What the adapters of EVM, TRON and Solana do alike. They check their nodes before they are used,
 // watch escrows, and offer signed bytes to every node. What a family knows it says itself.
 
-import type {
-  ChainAdapter,
-  Changes,
-  Lanes,
-  Look,
-  ReadTransaction,
-  WatchedEscrow,
-} from '../adapter.ts';
+import type { ChainAdapter } from '../adapter.ts';
 import { contractsOf, type Deployment, openContracts } from '../escrows/plan.ts';
-import { offersTo } from '../offers.ts';
-import { opening, type Told, told, type Works } from '../opened.ts';
-import { type Client, oneSource } from '../sources.ts';
-import { watching } from '../watching.ts';
+import type { Lanes } from '../interface/lanes.ts';
+import type { Changes, Look, WatchedEscrow } from '../interface/reading.ts';
+import type { ReadTransaction } from '../interface/sending.ts';
+import { offersTo } from '../nodes/offers.ts';
+import { opening, type Told, told, type Works } from '../nodes/opened.ts';
+import { type Client, oneSource } from '../nodes/sources.ts';
 import type { Watching } from './watch.ts';
+import { watching } from './watching.ts';
 
 type Sent = Pick<ReadTransaction, 'raw' | 'txid'>;
 

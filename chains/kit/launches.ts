@@ -2,6 +2,7 @@
 // is taken back. What is all the same is noticed by the hash of the last block, and read again.
 
 import { ParleyError } from '../../core/errors.ts';
+import { type Opened, told } from '../nodes/opened.ts';
 import {
   type LaunchEvent,
   type LaunchPage,
@@ -9,8 +10,7 @@ import {
   type LaunchReader,
   type LaunchSource,
   launchEvent,
-} from '../launches.ts';
-import { type Opened, told } from '../opened.ts';
+} from '../tokens/launches.ts';
 import type { Seen } from './follow.ts';
 import { firstHeight } from './heights.ts';
 import type { Watching } from './watch.ts';

@@ -1,6 +1,6 @@
 // Material held against what it should be: one sentence a difference. Pure.
 
-import type { Material } from '../material.ts';
+import type { Material } from '../interface/material.ts';
 
 type Head = Pick<Material, 'chain' | 'family' | 'sign' | 'escrow'>;
 

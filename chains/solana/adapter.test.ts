@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { base64 } from '@scure/base';
 import { nothingSeen } from '../../core/facts.ts';
-import type { SolanaMaterial } from '../material.ts';
+import type { SolanaMaterial } from '../interface/material.ts';
 import { solanaAddressBytes } from './address.ts';
 import { unsignedTransaction } from './message.ts';
 import { materialProblems, solanaDeployment } from './plan.ts';

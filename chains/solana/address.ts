@@ -3,7 +3,7 @@
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
-import { badAddress } from '../bad-address.ts';
+import { badAddress } from '../kit/bad-address.ts';
 
 const addressBytes = 32;
 /** 32 zero bytes are 32 characters, 32 bytes of 0xff are 44. */

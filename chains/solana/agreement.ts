@@ -1,11 +1,11 @@
 // What must agree before anybody funds or reveals a secret. The nodes of the cluster are compared
 // by a finalized block and a funding, and the chain's clock with the wall's.
 
-import type { WatchedEscrow } from '../adapter.ts';
-import { gathering } from '../gathering.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/agreement.ts';
-import type { Rpc } from '../rpc.ts';
-import { disagree } from '../sources.ts';
+import { gathering } from '../nodes/gathering.ts';
+import type { Rpc } from '../nodes/rpc.ts';
+import { disagree } from '../nodes/sources.ts';
 import { blockhashAt, chainClock, slotAt } from './node.ts';
 import { stateOf } from './read.ts';
 import type { Watch } from './watch.ts';

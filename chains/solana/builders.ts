@@ -3,10 +3,10 @@
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { BuildInput, SpendInput } from '../adapter.ts';
-import { begun, gathering } from '../gathering.ts';
+import type { BuildInput, SpendInput } from '../interface/building.ts';
+import type { SolanaMaterial } from '../interface/material.ts';
 import { alreadyFunded, holdsNothing, mayReveal } from '../kit/builders.ts';
-import type { SolanaMaterial } from '../material.ts';
+import { begun, gathering } from '../nodes/gathering.ts';
 import { mustAgree } from './agreement.ts';
 import { depositOf, fundCosts, settlePurse } from './fees.ts';
 import { accountsAt, latestBlockhash, recentPrices, simulate } from './node.ts';

@@ -2,7 +2,7 @@
 // all transactions that name it. Never by half of them: who has not seen a claim does not know that
 // there was none.
 
-import { eachSource } from '../sources.ts';
+import { eachSource } from '../nodes/sources.ts';
 import { firstBlock, signaturesOf } from './node.ts';
 import type { Known, Watch } from './watch.ts';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
-import { rpcClient } from '../rpc.ts';
+import { rpcClient } from '../nodes/rpc.ts';
 import { type SolanaAdapter, type SolanaAdapterOptions, solanaAdapter } from './adapter.ts';
 import { accountsAt, latestBlockhash, slotAt, statusOf } from './node.ts';
 import { solanaChains } from './policy.ts';

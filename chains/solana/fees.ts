@@ -3,10 +3,10 @@
 
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Warning } from '../adapter.ts';
-import { gathering } from '../gathering.ts';
+import type { Warning } from '../interface/gas.ts';
+import type { FundCosts } from '../interface/material.ts';
 import { owedWords, shortages } from '../kit/shortage.ts';
-import type { FundCosts } from '../material.ts';
+import { gathering } from '../nodes/gathering.ts';
 import { accountsAt, rentFor } from './node.ts';
 import { underMint } from './preflight.ts';
 import { feeOf, signatureLamports } from './prices.ts';

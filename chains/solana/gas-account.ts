@@ -7,8 +7,8 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
 import { larger, smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
-import type { GasKey } from '../gas-keys.ts';
+import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas/account.ts';
+import type { GasKey } from '../gas/keys.ts';
 import {
   aboveLimit,
   mustOpenAll,
@@ -17,9 +17,9 @@ import {
   type Settling,
   settling,
   touchesOf,
-} from '../gas-work.ts';
-import { opening } from '../opened.ts';
-import { wouldFail } from '../would-fail.ts';
+} from '../gas/work.ts';
+import { wouldFail } from '../kit/would-fail.ts';
+import { opening } from '../nodes/opened.ts';
 import type { SolanaAdapter } from './adapter.ts';
 import { isPlain, whatIs } from './builders.ts';
 import { fateOf, paidFor } from './gas-fate.ts';

@@ -1,9 +1,9 @@
 // What became of a transaction of an operator's gas key, and what it has cost.
 
-import type { GasFate, GasTransaction, Paid } from '../gas-account.ts';
-import { paidByAll } from '../gas-paid.ts';
-import type { Rpc } from '../rpc.ts';
-import { foundBySome, oneSource } from '../sources.ts';
+import type { GasFate, GasTransaction, Paid } from '../gas/account.ts';
+import { paidByAll } from '../gas/paid.ts';
+import type { Rpc } from '../nodes/rpc.ts';
+import { foundBySome, oneSource } from '../nodes/sources.ts';
 import { chainClock, heldIn, statusOf, transactionOf } from './node.ts';
 
 export async function fateOf(

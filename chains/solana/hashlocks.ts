@@ -4,10 +4,10 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
-import type { HashlockPage, HashlockReader } from '../hashlocks.ts';
-import type { Opened } from '../opened.ts';
-import type { Rpc } from '../rpc.ts';
-import { fromOneSource, oneSource } from '../sources.ts';
+import type { HashlockPage, HashlockReader } from '../interface/history.ts';
+import type { Opened } from '../nodes/opened.ts';
+import type { Rpc } from '../nodes/rpc.ts';
+import { fromOneSource, oneSource } from '../nodes/sources.ts';
 import {
   chainClock,
   firstBlock,

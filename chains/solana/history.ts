@@ -4,7 +4,7 @@
 // the end; what is slow or cannot be read holds up nothing else; and whoever asks is told what the
 // account says, with as much of the rest as is known by then. hunt.ts has a shorter way to a claim.
 
-import { once } from '../sources.ts';
+import { once } from '../nodes/sources.ts';
 import { type End, endOf, lookBack } from './ended.ts';
 import { hunt } from './hunt.ts';
 import { endsWithin, lateTransaction } from './late.ts';

@@ -2,8 +2,8 @@
 
 import { deploymentFault } from '../../contracts/solana/deployment.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { Rpc } from '../rpc.ts';
-import { eachSource } from '../sources.ts';
+import type { Rpc } from '../nodes/rpc.ts';
+import { eachSource } from '../nodes/sources.ts';
 import { accountsAt, genesisHash } from './node.ts';
 import type { Watch } from './watch.ts';
 

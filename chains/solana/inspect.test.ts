@@ -10,9 +10,9 @@ import {
   issuerOf,
   type MintOptions,
   makeMint,
-} from '../../devnet/solana/testing/mints.ts';
-import { defaultPowerRules, type Inspection, type PowerRules } from '../inspection.ts';
-import { rpcClient } from '../rpc.ts';
+} from '../../simulators/solana/testing/mints.ts';
+import { rpcClient } from '../nodes/rpc.ts';
+import { defaultPowerRules, type Inspection, type PowerRules } from '../tokens/inspection.ts';
 import { solanaAddressBytes } from './address.ts';
 import { readMintAt } from './checks/mint.ts';
 import { metadataAddress } from './checks/name.ts';

@@ -1,6 +1,6 @@
 // All that is looked at before a Solana token may be listed, in order, on what the chain shows.
 
-import type { Inspection, PowerRules } from '../inspection.ts';
+import type { Inspection, PowerRules } from '../tokens/inspection.ts';
 import { checkAuthorities } from './checks/authorities.ts';
 import { checkExtensions } from './checks/extensions.ts';
 import { checkMint, mostMintBytes, readMintAt } from './checks/mint.ts';

@@ -2,7 +2,7 @@
 // give, and name any escrow in it: such are asked for beside all looks, where nobody waits for
 // them, with a time of their own, a bounded number at once.
 
-import type { Rpc } from '../rpc.ts';
+import type { Rpc } from '../nodes/rpc.ts';
 import { type Transaction, transactionOf, type Unreadable } from './node.ts';
 import type { Watch } from './watch.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Address } from '@solana/kit';
-import { makeMint } from '../../devnet/solana/testing/mints.ts';
-import type { LaunchPage, LaunchPosition, LaunchReader } from '../launches.ts';
+import { makeMint } from '../../simulators/solana/testing/mints.ts';
+import type { LaunchPage, LaunchPosition, LaunchReader } from '../tokens/launches.ts';
 import { solanaAdapter } from './adapter.ts';
 import { solanaChains } from './policy.ts';
 import { associatedTokenAccount, tokenProgram } from './programs.ts';

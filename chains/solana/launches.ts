@@ -6,14 +6,14 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
 import { ParleyError } from '../../core/errors.ts';
+import type { Opened } from '../nodes/opened.ts';
 import type {
   InstructionSource,
   LaunchPage,
   LaunchPosition,
   LaunchReader,
   LaunchSource,
-} from '../launches.ts';
-import type { Opened } from '../opened.ts';
+} from '../tokens/launches.ts';
 import {
   accountsAt,
   firstBlock,

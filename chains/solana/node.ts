@@ -3,7 +3,7 @@
 
 import { base58, base64 } from '@scure/base';
 import { ParleyError } from '../../core/errors.ts';
-import { fewMiB, fewWords, type OwnLimits, type Rpc, RpcError } from '../rpc.ts';
+import { fewMiB, fewWords, type OwnLimits, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { type ReadMessage, readBytes } from './message.ts';
 import { clockSysvar } from './programs.ts';
 

@@ -21,7 +21,7 @@ import fc from 'fast-check';
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { SolanaMaterial } from '../material.ts';
+import type { SolanaMaterial } from '../interface/material.ts';
 import { isOnCurve, solanaAddressBytes, solanaAddressOf } from './address.ts';
 import { readBytes, readTransaction } from './message.ts';
 import {

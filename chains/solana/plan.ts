@@ -9,8 +9,8 @@ import pinned from '../../contracts/solana/deployment.json' with { type: 'json' 
 import { ParleyError } from '../../core/errors.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
+import type { SolanaMaterial } from '../interface/material.ts';
 import { comparing } from '../kit/material.ts';
-import type { SolanaMaterial } from '../material.ts';
 import { isOnCurve, parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './address.ts';
 import { differences } from './differences.ts';
 import {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Address } from '@solana/kit';
-import type { SolanaMaterial } from '../material.ts';
+import type { SolanaMaterial } from '../interface/material.ts';
 import { solanaAddressBytes } from './address.ts';
 import { vaultAddress } from './plan.ts';
 import {

@@ -6,9 +6,9 @@
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { About } from '../adapter.ts';
-import { begun, gathering } from '../gathering.ts';
-import { wouldFail } from '../would-fail.ts';
+import type { About } from '../interface/building.ts';
+import { wouldFail } from '../kit/would-fail.ts';
+import { begun, gathering } from '../nodes/gathering.ts';
 import { type Account, accountsAt, chainClock, rentFor, simulate } from './node.ts';
 import { solanaEscrow, solanaTransaction, vaultAddress } from './plan.ts';
 import { leastAmount } from './prices.ts';

@@ -14,9 +14,9 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type RentLeft, type Sighting } from '../../core/facts.ts';
-import type { Look, WatchedEscrow } from '../adapter.ts';
-import { begun, gathering } from '../gathering.ts';
-import { once } from '../sources.ts';
+import type { Look, WatchedEscrow } from '../interface/reading.ts';
+import { begun, gathering } from '../nodes/gathering.ts';
+import { once } from '../nodes/sources.ts';
 import { endOf } from './ended.ts';
 import { tellHistory } from './history.ts';
 import { accountsAt, type Commitment, clockIn, latestBlockhash } from './node.ts';

@@ -4,7 +4,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { base58, createBase58check } from '@scure/base';
-import { badAddress } from '../bad-address.ts';
+import { badAddress } from '../kit/bad-address.ts';
 
 const base58check = createBase58check(sha256);
 const lead = 0x41;

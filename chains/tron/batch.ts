@@ -1,7 +1,7 @@
 // Calls that settle many escrows of one TRON network at once. Pure.
 
-import type { Batch } from '../batches.ts';
 import { batchData } from '../escrows/batch.ts';
+import type { Batch } from '../interface/batches.ts';
 import { parseTronAddress } from './address.ts';
 import { contractEscrow, deploymentOfAll, mustBeGood, type TronDeployment } from './plan.ts';
 import type { TronCall } from './transaction.ts';

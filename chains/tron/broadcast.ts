@@ -1,10 +1,10 @@
 // Signed transactions: what one does, whether a node has it, and giving it to one.
 
-import type { ReadTransaction, Touch } from '../adapter.ts';
 import { contractsOf } from '../escrows/plan.ts';
+import type { Signed } from '../interface/material.ts';
+import type { ReadTransaction, Touch } from '../interface/sending.ts';
 import type { Sending } from '../kit/adapter.ts';
-import type { Signed } from '../material.ts';
-import { onceHeard, refusedByNode } from '../offers.ts';
+import { onceHeard, refusedByNode } from '../nodes/offers.ts';
 import { type Http, TronRefusal } from './http.ts';
 import { broadcastPath, knows, sendHex } from './node.ts';
 import { callsIn, fundedIn } from './plan.ts';

@@ -2,9 +2,10 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { BuildInput, SpendInput, WatchedEscrow } from '../adapter.ts';
-import type { Batch, BuiltBatch } from '../batches.ts';
-import { begun } from '../gathering.ts';
+import type { Batch, BuiltBatch } from '../interface/batches.ts';
+import type { BuildInput, SpendInput } from '../interface/building.ts';
+import type { TronMaterial } from '../interface/material.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import {
   alreadyFunded,
   batchFails,
@@ -12,7 +13,7 @@ import {
   mayReveal,
   mustBeWorth,
 } from '../kit/builders.ts';
-import type { TronMaterial } from '../material.ts';
+import { begun } from '../nodes/gathering.ts';
 import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
 import { batchCall } from './batch.ts';
 import {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import snapshot from '../../contracts/escrows/energy.snapshot.json' with { type: 'json' };
 import { freshLane } from '../../core/testing.ts';
-import type { TronMaterial } from '../material.ts';
+import type { TronMaterial } from '../interface/material.ts';
 import { tronAdapter } from './adapter.ts';
 import { ownEnergy } from './energy.ts';
 import { tronDevPolicy } from './policy.ts';

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nothingSeen } from '../../core/facts.ts';
 import { stateData } from '../escrows/calls.ts';
-import type { SignedTron, TronMaterial } from '../material.ts';
+import type { SignedTron, TronMaterial } from '../interface/material.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { transferCall } from './energy.ts';
 import { claimCall, contractEscrow, fundCalls, refundCall } from './plan.ts';

@@ -5,11 +5,10 @@
 import { larger, smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Batch } from '../batches.ts';
 import { mostInBatch } from '../escrows/batch.ts';
 import { contractsOf } from '../escrows/plan.ts';
-import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas-account.ts';
-import type { GasKey } from '../gas-keys.ts';
+import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas/account.ts';
+import type { GasKey } from '../gas/keys.ts';
 import {
   aboveLimit,
   areThese,
@@ -24,11 +23,12 @@ import {
   settlingAny,
   touchesOf,
   unseenMargin,
-} from '../gas-work.ts';
+} from '../gas/work.ts';
+import type { Batch } from '../interface/batches.ts';
+import type { SignedTron, TronTransaction } from '../interface/material.ts';
 import { batchFails } from '../kit/builders.ts';
-import type { SignedTron, TronTransaction } from '../material.ts';
-import { opening } from '../opened.ts';
-import { wouldFail } from '../would-fail.ts';
+import { wouldFail } from '../kit/would-fail.ts';
+import { opening } from '../nodes/opened.ts';
 import type { TronAdapter } from './adapter.ts';
 import { tronHex } from './address.ts';
 import { batchCall } from './batch.ts';

@@ -1,9 +1,9 @@
 // What became of a transaction of an operator's gas key. A node that took it has executed nothing
 // yet, and one that failed is in a block all the same: its receipt says what happened.
 
-import type { GasFate, GasTransaction, Paid } from '../gas-account.ts';
-import { paidByAll } from '../gas-paid.ts';
-import { foundBySome, oneSource } from '../sources.ts';
+import type { GasFate, GasTransaction, Paid } from '../gas/account.ts';
+import { paidByAll } from '../gas/paid.ts';
+import { foundBySome, oneSource } from '../nodes/sources.ts';
 import type { Http } from './http.ts';
 import { burntBy, headBlock, infoOf, knows } from './node.ts';
 

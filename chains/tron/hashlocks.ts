@@ -1,9 +1,14 @@
 // The hashlocks of every funding: events of the contracts in the receipts of each block.
 
 import { ParleyError } from '../../core/errors.ts';
-import { type HashlockPage, type HashlockReader, heightOf, pageUpTo } from '../hashlocks.ts';
+import {
+  type HashlockPage,
+  type HashlockReader,
+  heightOf,
+  pageUpTo,
+} from '../interface/history.ts';
 import { firstHeight } from '../kit/heights.ts';
-import type { Opened } from '../opened.ts';
+import type { Opened } from '../nodes/opened.ts';
 import { blockAt, headBlock, secondOf } from './node.ts';
 import { eachBlock } from './receipts.ts';
 import { fundedTopic } from './topics.ts';

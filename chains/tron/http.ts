@@ -3,8 +3,8 @@
 // `chain_unavailable`; what a node answers by itself is a TronRefusal with its own words.
 
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { exchangeWith, type NodeReply, TurnedAway, turnsAway } from '../exchange.ts';
-import { inTurn, type Worth } from '../in-turn.ts';
+import { exchangeWith, type NodeReply, TurnedAway, turnsAway } from '../nodes/exchange.ts';
+import { inTurn, type Worth } from '../nodes/in-turn.ts';
 
 /** The node understood and said no. */
 export class TronRefusal extends Error {

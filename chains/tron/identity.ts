@@ -4,7 +4,7 @@
 import { encodeFunctionData } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
-import { eachSource } from '../sources.ts';
+import { eachSource } from '../nodes/sources.ts';
 import { creationFault } from './creation.ts';
 import { type Http, NotServed } from './http.ts';
 import { chainIdOf, codeAt, headBlock, rawDataOf, tryCall } from './node.ts';

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
-import { defaultPowerRules, type Inspection } from '../inspection.ts';
-import { selectorOf } from '../token-words.ts';
+import { defaultPowerRules, type Inspection } from '../tokens/inspection.ts';
+import { selectorOf } from '../tokens/words.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { tronHex } from './address.ts';
 import { bareAddress } from './plan.ts';

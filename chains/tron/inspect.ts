@@ -1,6 +1,12 @@
 // A look at a token on TRON: every check of ./checks in order, on the chain as its node has it.
 
-import { type Finding, found, type Inspection, notAToken, type PowerRules } from '../inspection.ts';
+import {
+  type Finding,
+  found,
+  type Inspection,
+  notAToken,
+  type PowerRules,
+} from '../tokens/inspection.ts';
 import { parseTronAddress } from './address.ts';
 import type { Look } from './checks/ask.ts';
 import { type Contract, checkContract } from './checks/contract.ts';

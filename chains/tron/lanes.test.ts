@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { freshLane } from '../../core/testing.ts';
-import { faucetAddress } from '../../devnet/tron/simulator.ts';
+import { faucetAddress } from '../../simulators/tron/simulator.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { createdAddress } from './creation.ts';
 import type { TronOrigin } from './plan.ts';

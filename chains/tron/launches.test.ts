@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { LaunchPage, LaunchPosition, LaunchReader } from '../launches.ts';
+import type { LaunchPage, LaunchPosition, LaunchReader } from '../tokens/launches.ts';
 import { tronAdapter } from './adapter.ts';
 import { tronAddressOf } from './address.ts';
 import { tronDevPolicy } from './policy.ts';

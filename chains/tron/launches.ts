@@ -2,8 +2,8 @@
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { launchReader, type Steps } from '../kit/launches.ts';
-import type { LaunchReader } from '../launches.ts';
-import type { Opened } from '../opened.ts';
+import type { Opened } from '../nodes/opened.ts';
+import type { LaunchReader } from '../tokens/launches.ts';
 import { tronAddressOf } from './address.ts';
 import { blockAt, codeAt, headBlock, secondOf } from './node.ts';
 import { bareAddress } from './plan.ts';

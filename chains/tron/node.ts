@@ -4,7 +4,7 @@
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
-import { isTimeout } from '../in-turn.ts';
+import { isTimeout } from '../nodes/in-turn.ts';
 import { tronHex } from './address.ts';
 import { type Body, type Http, jsonRpcPath, plainWords, TronRefusal } from './http.ts';
 import type { TronCall } from './transaction.ts';

@@ -13,7 +13,7 @@ import { TvmState } from '../../contracts/tron/tvm/state.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { TronMaterial } from '../material.ts';
+import type { TronMaterial } from '../interface/material.ts';
 import { parseTronAddress, tronAddressOf } from './address.ts';
 import {
   bareAddress,

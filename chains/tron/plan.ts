@@ -18,8 +18,8 @@ import {
   type Instance,
   planOf,
 } from '../escrows/plan.ts';
+import type { TronMaterial, TronTransaction } from '../interface/material.ts';
 import { comparing } from '../kit/material.ts';
-import type { TronMaterial, TronTransaction } from '../material.ts';
 import { parseTronAddress, tronHex } from './address.ts';
 import {
   type Envelope,

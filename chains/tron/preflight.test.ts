@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { TronMaterial } from '../material.ts';
+import type { TronMaterial } from '../interface/material.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { httpClient } from './http.ts';
 import { accountOf } from './node.ts';

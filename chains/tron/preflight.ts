@@ -4,10 +4,10 @@
 // that takes a fee shows only once it is approved.
 
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { About } from '../adapter.ts';
-import { begun } from '../gathering.ts';
-import { once } from '../sources.ts';
-import { wouldFail } from '../would-fail.ts';
+import type { About } from '../interface/building.ts';
+import { wouldFail } from '../kit/would-fail.ts';
+import { begun } from '../nodes/gathering.ts';
+import { once } from '../nodes/sources.ts';
 import { heldBy, holderOf, transferCall, trialOf } from './energy.ts';
 import { lanesOf } from './lanes.ts';
 import { deploymentOf, fundCalls, mustBeGood } from './plan.ts';

@@ -7,7 +7,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
-import { keyHashOf, recoverKeyHash } from '../recoverable.ts';
+import { keyHashOf, recoverKeyHash } from '../kit/recoverable.ts';
 import { parseTronAddress, tronAddressOf } from './address.ts';
 
 export type TronProof = {

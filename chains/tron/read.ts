@@ -20,10 +20,10 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
-import type { Look, WatchedEscrow } from '../adapter.ts';
 import { stateData } from '../escrows/calls.ts';
-import { begun } from '../gathering.ts';
-import { once } from '../sources.ts';
+import type { Look, WatchedEscrow } from '../interface/reading.ts';
+import { begun } from '../nodes/gathering.ts';
+import { once } from '../nodes/sources.ts';
 import { blocksAt } from './block-time.ts';
 import { lookInEvents } from './events.ts';
 import { type Block, headBlock, type View } from './node.ts';

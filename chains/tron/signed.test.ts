@@ -6,7 +6,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { TronWeb, utils } from 'tronweb';
 import { decodeFields, encodeFields, type Field } from '../../contracts/tron/protobuf.ts';
-import type { SignedTron } from '../material.ts';
+import type { SignedTron } from '../interface/material.ts';
 import { tronAddressOf } from './address.ts';
 import { tronAddressOfKey } from './proof.ts';
 import { readTronSigned, signTronTransaction } from './signed.ts';

@@ -13,8 +13,8 @@ import {
   type Shape,
 } from '../../contracts/tron/protobuf.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { Signed } from '../material.ts';
-import { keyHashOf } from '../recoverable.ts';
+import type { Signed } from '../interface/material.ts';
+import { keyHashOf } from '../kit/recoverable.ts';
 import { tronAddressOf } from './address.ts';
 
 /** java-tron refuses transactions above 500 KiB. */

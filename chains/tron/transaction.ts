@@ -7,7 +7,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { encodeFields } from '../../contracts/tron/protobuf.ts';
-import type { TronTransaction } from '../material.ts';
+import type { TronTransaction } from '../interface/material.ts';
 import { tronHex } from './address.ts';
 
 /** java-tron takes an expiration up to a day after its newest block. */

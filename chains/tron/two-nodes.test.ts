@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
-import type { SignedTron, TronMaterial } from '../material.ts';
+import type { SignedTron, TronMaterial } from '../interface/material.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { httpClient } from './http.ts';
 import { tronDevPolicy } from './policy.ts';

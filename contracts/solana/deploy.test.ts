@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { base58 } from '@scure/base';
 import type { KeyPairSigner } from '@solana/kit';
-import { startChain, type TestChain } from '../../devnet/solana/testing/chain.ts';
+import { startChain, type TestChain } from '../../simulators/solana/testing/chain.ts';
 import { recordIn } from '../records.ts';
 import { digestOf, PROGRAM_FILE } from './build.ts';
 import { deploy, keyIn } from './deploy.ts';

@@ -7,11 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, getAddressEncoder, getProgramDerivedAddress, isAddress } from '@solana/kit';
 import deployment from '../../contracts/solana/deployment.json' with { type: 'json' };
-import type { DevChain, Gift, Log } from '../dev-chain.ts';
-import { DevnetError, RefusedRequest } from '../failure.ts';
-import { freePort, loopback, startProgram, untilReady } from '../processes.ts';
-import { type Rpc, rpcTo } from '../rpc.ts';
-import { type Account, SYSTEM } from '../solana/accounts.ts';
+import { type Account, SYSTEM } from '../../simulators/solana/accounts.ts';
 import {
   dollarAccount,
   dollarDecimals,
@@ -20,7 +16,11 @@ import {
   faucetLamports,
   faucetMint,
   faucetTransfer,
-} from '../solana/faucet.ts';
+} from '../../simulators/solana/faucet.ts';
+import type { DevChain, Gift, Log } from '../dev-chain.ts';
+import { DevnetError, RefusedRequest } from '../failure.ts';
+import { freePort, loopback, startProgram, untilReady } from '../processes.ts';
+import { type Rpc, rpcTo } from '../rpc.ts';
 
 export type ValidatorOptions = {
   readonly validator: string;

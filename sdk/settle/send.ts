@@ -2,8 +2,8 @@
 // version only ever takes the place of one with the same nonce or coins, or of one that is dead: at
 // most one of them is mined, whichever it is and wherever this side is interrupted.
 
-import { saysFeeTooLow } from '../../chains/fee-refusals.ts';
-import type { Signed } from '../../chains/material.ts';
+import { saysFeeTooLow } from '../../chains/gas/fee-refusals.ts';
+import type { Signed } from '../../chains/interface/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';

@@ -2,7 +2,7 @@
 // claim and refund alone. Implemented by memory.ts and file.ts; a bot may bring its own database.
 
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
-import type { EvmCall } from '../../chains/material.ts';
+import type { EvmCall } from '../../chains/interface/material.ts';
 import { type Hex32, hashlockOf } from '../../core/hashlock.ts';
 import { SettleError } from '../errors.ts';
 import type { OwnTrade } from '../trade.ts';

@@ -6,8 +6,13 @@ import { join } from 'node:path';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { evmDeployment, fundCalls } from '../../chains/evm/plan.ts';
 import { authorizationAlternative, permitAlternative, signedCall } from '../../chains/evm/ways.ts';
-import type { TokenAbilities } from '../../chains/fund-ways.ts';
-import type { EvmCall, EvmMaterial, FundAlternative, TokenDomain } from '../../chains/material.ts';
+import type { TokenAbilities } from '../../chains/interface/fund-ways.ts';
+import type {
+  EvmCall,
+  EvmMaterial,
+  FundAlternative,
+  TokenDomain,
+} from '../../chains/interface/material.ts';
 import type { FundQuery, ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import type { SettleInput } from '../settle.ts';

@@ -17,7 +17,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { evmTransactionGas, untriedGas } from '../../chains/evm/gas-policy.ts';
 import { callsIn, evmDeployment } from '../../chains/evm/plan.ts';
 import { typedDataToSign } from '../../chains/evm/ways.ts';
-import type { TypedData } from '../../chains/material.ts';
+import type { TypedData } from '../../chains/interface/material.ts';
 import { smaller } from '../../core/amounts.ts';
 import type { MessageSigner } from '../keys.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';

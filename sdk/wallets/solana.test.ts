@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { base64 } from '@scure/base';
-import type { SolanaMaterial } from '../../chains/material.ts';
+import type { SolanaMaterial } from '../../chains/interface/material.ts';
 import { unsignedTransaction } from '../../chains/solana/message.ts';
 import { lyingNode } from '../../chains/solana/testing/nodes.ts';
 import {

@@ -4,8 +4,8 @@
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
-import type { SolanaMaterial } from '../../chains/material.ts';
-import { type Rpc, rpcClient } from '../../chains/rpc.ts';
+import type { SolanaMaterial } from '../../chains/interface/material.ts';
+import { type Rpc, rpcClient } from '../../chains/nodes/rpc.ts';
 import { readTransaction } from '../../chains/solana/message.ts';
 import { blockHeight, isBlockhashValid, statusOf } from '../../chains/solana/node.ts';
 import { signSolanaMessage, solanaAddressOfSeed } from '../../chains/solana/proof.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { TronMaterial, TronTransaction } from '../../chains/material.ts';
+import type { TronMaterial, TronTransaction } from '../../chains/interface/material.ts';
 import { type TronAdapter, tronAdapter } from '../../chains/tron/adapter.ts';
 import { tronDevPolicy } from '../../chains/tron/policy.ts';
 import { readTronSigned } from '../../chains/tron/signed.ts';

@@ -1,6 +1,11 @@
 // What settle needs of a customer's wallet on one chain. Keys never leave it; nothing here sends.
 
-import type { EvmCall, SolanaMaterial, TronTransaction, TypedData } from '../../chains/material.ts';
+import type {
+  EvmCall,
+  SolanaMaterial,
+  TronTransaction,
+  TypedData,
+} from '../../chains/interface/material.ts';
 import type { Kept } from '../stores/store.ts';
 
 /**

@@ -1,6 +1,6 @@
 // Transactions that gas keys have signed: kept before they are sent, and what became of each.
 
-import type { GasFate } from '../../chains/gas-account.ts';
+import type { GasFate } from '../../chains/gas/account.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from './database.ts';
 import type { KeeperVerb, Purpose } from './keeper-jobs.ts';

@@ -1,6 +1,6 @@
 // Jobs whose escrow is settled by a transaction of another job: who leads, and who rides on it.
 
-import type { GasFate } from '../../chains/gas-account.ts';
+import type { GasFate } from '../../chains/gas/account.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';

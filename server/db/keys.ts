@@ -1,6 +1,6 @@
 // API keys. Only the SHA-256 of a key is ever stored.
 
-import type { Scope } from '../scopes.ts';
+import type { Scope } from '../../core/scopes.ts';
 import type { Tx } from './database.ts';
 
 export type LiveKey = {

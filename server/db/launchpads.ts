@@ -1,6 +1,6 @@
 // Statements about launchpads: how far each was read, and what is known of the tokens it launched.
 
-import type { LaunchPosition } from '../../chains/launches.ts';
+import type { LaunchPosition } from '../../chains/tokens/launches.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from './database.ts';
 

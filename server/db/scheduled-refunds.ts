@@ -1,6 +1,6 @@
 // Ladders of signed refunds, one an escrow: kept, taken in hand by one process a chain, given back.
 
-import type { Rung, Tried } from '../../chains/scheduled.ts';
+import type { Rung, Tried } from '../../chains/interface/scheduled.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { Tx } from './database.ts';

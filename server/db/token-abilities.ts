@@ -1,6 +1,6 @@
 // Which signatures of its holders each token takes, as it was last found.
 
-import type { TokenAbilities } from '../../chains/fund-ways.ts';
+import type { TokenAbilities } from '../../chains/interface/fund-ways.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from './database.ts';
 

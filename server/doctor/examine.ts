@@ -4,11 +4,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { ChainKey } from '../../core/families.ts';
-import type { ChainSettings } from '../chain-settings.ts';
-import { openOne } from '../chains.ts';
-import type { Settings } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { knownHeads } from '../db/doctor.ts';
+import { openOne } from '../ports/chains.ts';
+import type { ChainSettings } from '../settings/chains.ts';
+import type { Settings } from '../settings/config.ts';
 import { type Counts, type Finding, gather, isSilence, unseen } from './findings.ts';
 import { heldParts } from './held.ts';
 import { databaseParts, examineHome } from './house.ts';

@@ -2,21 +2,21 @@
 // contracts, how far behind, how far is its clock off; do those of one chain agree; and do they
 // have the block that the market followed last.
 
-import type { Heads } from '../../chains/adapter.ts';
 import { coreBackend } from '../../chains/bitcoin/core-backend.ts';
 import { esploraBackend } from '../../chains/bitcoin/esplora-backend.ts';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { blockAt as evmBlockAt } from '../../chains/evm/node.ts';
-import { type Rpc, rpcClient } from '../../chains/rpc.ts';
+import type { Heads } from '../../chains/interface/reading.ts';
+import { type Rpc, rpcClient } from '../../chains/nodes/rpc.ts';
 import { httpClient } from '../../chains/tron/http.ts';
 import { blockAt as tronBlockAt } from '../../chains/tron/node.ts';
 import type { Family } from '../../core/families.ts';
-import type { ChainSettings } from '../chain-settings.ts';
-import { openOne } from '../chains.ts';
+import { inParallel } from '../../host/in-parallel.ts';
 import type { KnownHead } from '../db/doctor.ts';
-import { inParallel } from '../in-parallel.ts';
-import { openMs, WrongNodeError } from '../node-identity.ts';
-import { within } from '../time-limit.ts';
+import { openOne } from '../ports/chains.ts';
+import { openMs, WrongNodeError } from '../ports/node-identity.ts';
+import { within } from '../ports/time-limit.ts';
+import type { ChainSettings } from '../settings/chains.ts';
 import { danger, differs, type Findings, notice, unseen } from './findings.ts';
 import type { Parts } from './parts.ts';
 import { identitySilence, type Silence, silenceOf } from './silence.ts';

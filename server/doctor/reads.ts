@@ -4,7 +4,7 @@
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
-import { within } from '../time-limit.ts';
+import { within } from '../ports/time-limit.ts';
 import { type Findings, partTime, unseen } from './findings.ts';
 import { inTime } from './parts.ts';
 import { silenceOf } from './silence.ts';

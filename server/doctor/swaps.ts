@@ -5,13 +5,13 @@
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { LegName } from '../../core/trade.ts';
+import { inParallel } from '../../host/in-parallel.ts';
 import { findAssets } from '../db/assets.ts';
 import type { Database } from '../db/database.ts';
 import { countOpenSwaps, endedSwapIds, openSwapIds } from '../db/doctor.ts';
 import { type EscrowRow, escrowsOfSwaps } from '../db/escrows.ts';
 import { type Swap, swapById, swapsByIds } from '../db/swaps.ts';
-import { isUuid } from '../ids.ts';
-import { inParallel } from '../in-parallel.ts';
+import { isUuid } from '../ports/ids.ts';
 import { currentEscrow, escrowOfRow } from '../settle/escrows.ts';
 import { compareSwap, keyOf } from './compare.ts';
 import {

@@ -4,7 +4,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
-import type { Scope } from '../scopes.ts';
+import type { Scope } from '../../core/scopes.ts';
 import { cookieName, cookieOf } from './account/cookies.ts';
 import { isWrite, otherAccount, ownSite, type SiteSettings } from './account/same-origin.ts';
 import { type Caller, type Credential, type Keys, keyOf } from './auth.ts';

@@ -2,7 +2,7 @@
 
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import type { Send } from '../webhooks/attempt.ts';
 import {
   type Access,
@@ -23,6 +23,7 @@ import { fault, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import { type FeedLimits, registerFeed } from './feed/feed.ts';
 import { wantsSocket } from './feed/upgrade.ts';
 import { createForwardedWarning } from './forwarded.ts';
+import { createUnderway, type Underway } from './idempotency/underway.ts';
 import { createLastUses, type LastUses } from './last-uses.ts';
 import { openBudgets } from './open-budgets.ts';
 import type { Operation } from './operations.ts';
@@ -40,7 +41,6 @@ import { registerThreads } from './routes/threads.ts';
 import { registerTx } from './routes/tx.ts';
 import { registerWallets } from './routes/wallets.ts';
 import { registerWebhooks } from './routes/webhooks.ts';
-import { createUnderway, type Underway } from './underway.ts';
 
 // Longest a client may take to send its headers, and the whole request. Node looks for those who
 // took longer every 30 s unless told.

@@ -6,12 +6,12 @@
 
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { type Scope, scopes } from '../../core/scopes.ts';
 import { findLiveKeys, type LiveKey } from '../db/keys.ts';
 import { findLiveSessions, type Session } from '../db/sessions.ts';
-import type { Deps } from '../deps.ts';
 import { idleMs } from '../people/bounds.ts';
 import { sessionPrefix, windowAt } from '../people/sessions.ts';
-import { type Scope, scopes } from '../scopes.ts';
+import type { Deps } from '../ports/deps.ts';
 import { inBatches } from './batches.ts';
 import { openRevocations, rememberedMs } from './revocations.ts';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { readSettings } from '../config.ts';
+import { readSettings } from '../settings/config.ts';
 import { startEdge, type TestEdge } from './testing/edge.ts';
 import { evmWallet } from './testing/signers.ts';
 

@@ -6,7 +6,7 @@
 // memory-buckets.ts, valkey-buckets.ts.
 
 import { isIPv4, isIPv6 } from 'node:net';
-import type { Settings } from '../config.ts';
+import type { Settings } from '../settings/config.ts';
 
 export const windowSeconds = 60;
 export const mintWindowSeconds = 3_600;

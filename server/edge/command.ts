@@ -3,26 +3,26 @@
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Static, TSchema } from 'typebox';
+import type { Scope } from '../../core/scopes.ts';
 import type { Tx } from '../db/database.ts';
-import type { Deps } from '../deps.ts';
 import { mustBeFresh } from '../people/sessions.ts';
-import type { Scope } from '../scopes.ts';
+import type { Deps } from '../ports/deps.ts';
 import { type Access, callerOf, clientOf } from './access.ts';
 import type { Caller } from './auth.ts';
 import { Malformed, notJson, tooLarge } from './body.ts';
-import { type HttpCode, HttpError } from './errors.ts';
-import { type Answer, type Asked, runOnce, type Stored, type WithoutRoom } from './once.ts';
+import { HttpError } from './errors.ts';
+import {
+  type Answer,
+  type Asked,
+  type Reply,
+  runOnce,
+  type Stored,
+  type WithoutRoom,
+} from './idempotency/once.ts';
 import type { Method, Operation } from './operations.ts';
 import { bodyCheck, paramsCheck, queryCheck } from './validate.ts';
 
 export type { Caller };
-
-export type Reply = {
-  readonly status: number;
-  readonly body: unknown;
-  /** Of a refusal whose effect is kept: what is thrown is rolled back. */
-  readonly code?: HttpCode;
-};
 
 export type Input<P extends TSchema, Q extends TSchema, B extends TSchema> = {
   readonly caller: Caller;

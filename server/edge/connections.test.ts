@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createMetrics } from '../metrics.ts';
+import { createMetrics } from '../ports/metrics.ts';
 import {
   type ConnectionLimits,
   connectionsWithin,

@@ -3,9 +3,9 @@
 // have, and none whose other side does not read what it is sent.
 
 import type { Server, Socket } from 'node:net';
-import type { Settings } from '../config.ts';
-import type { Metrics } from '../metrics.ts';
-import { listOf } from '../networks.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import type { Settings } from '../settings/config.ts';
+import { listOf } from '../settings/networks.ts';
 import { clientNetwork, type Prefixes } from './budgets.ts';
 
 /** Descriptors that are left for nodes, the database, deliveries of webhooks, and files. */

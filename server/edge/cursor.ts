@@ -3,8 +3,8 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ParleyError } from '../../core/errors.ts';
-import type { Deps } from '../deps.ts';
-import { keyringOf } from '../keyring.ts';
+import type { Deps } from '../ports/deps.ts';
+import { keyringOf } from '../ports/keyring.ts';
 
 const longest = 1_024;
 const tagBytes = 16;

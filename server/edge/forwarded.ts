@@ -3,8 +3,8 @@
 
 import { isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import type { Deps } from '../deps.ts';
-import { listOf } from '../networks.ts';
+import type { Deps } from '../ports/deps.ts';
+import { listOf } from '../settings/networks.ts';
 
 /** Between two lines of the log: any client may send the header. */
 const quietMs = 3_600_000;

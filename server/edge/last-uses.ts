@@ -5,7 +5,7 @@
 import type { Tx } from '../db/database.ts';
 import { type KeyUse, noteKeyUses } from '../db/keys.ts';
 import { noteSessionUses, type SessionUse } from '../db/sessions.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import type { Caller } from './auth.ts';
 import { clientNetwork } from './budgets.ts';
 

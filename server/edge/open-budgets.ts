@@ -1,6 +1,6 @@
 // The budgets of one process: in its memory, or shared with others where VALKEY_URL is set.
 
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { type Budgets, createBudgets } from './budgets.ts';
 import { createMemoryBuckets } from './memory-buckets.ts';
 
@@ -17,7 +17,7 @@ export async function openBudgets(
   // Not before it is needed: a process that has merely loaded the client answers a fifth to a
   // quarter fewer reads a second (`npm run bench -- reads`: 0.51 of bare node:http, 0.67 without).
   const [{ connectValkey }, { createValkeyBuckets }] = await Promise.all([
-    import('../valkey.ts'),
+    import('../ports/valkey.ts'),
     import('./valkey-buckets.ts'),
   ]);
   const shared = createValkeyBuckets({

@@ -2,7 +2,7 @@
 // requests are the ones that are published. Schemas given a name by `named` become components.
 
 import type { TSchema } from 'typebox';
-import type { Settings } from '../config.ts';
+import type { Settings } from '../settings/config.ts';
 import type { Operation } from './operations.ts';
 import { errorBody } from './schemas/common.ts';
 import { webhookEvents } from './schemas/events.ts';

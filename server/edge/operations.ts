@@ -1,7 +1,7 @@
 // What a route declares about itself; the API description is generated from these.
 
 import type { TSchema } from 'typebox';
-import type { Scope } from '../scopes.ts';
+import type { Scope } from '../../core/scopes.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSettings } from '../config.ts';
+import { readSettings } from '../settings/config.ts';
 import { HttpError } from './errors.ts';
 import { createProcessorTime } from './processor-time.ts';
 

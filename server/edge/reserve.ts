@@ -5,7 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../db/database.ts';
 import { isPartyOfOpen } from '../db/swaps.ts';
-import { isUuid } from '../ids.ts';
+import { isUuid } from '../ports/ids.ts';
 import type { Budgets } from './budgets.ts';
 
 /** Whether this request is taken although the budget is out. Fails where the database does. */

@@ -4,7 +4,7 @@
 import type { TSchema } from 'typebox';
 import { parseAmount } from '../../core/amounts.ts';
 import { parseHex32 } from '../../core/hashlock.ts';
-import { type Check, checkOf, coercingCheckOf, type Readers } from '../check.ts';
+import { type Check, checkOf, coercingCheckOf, type Readers } from '../settings/check.ts';
 import { amountPattern, hex32Pattern } from './schemas/common.ts';
 
 const readers: Readers = new Map<string, (text: string, field: string) => unknown>([

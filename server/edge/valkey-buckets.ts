@@ -7,8 +7,8 @@
 
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Metrics } from '../metrics.ts';
-import { reasonOf, type Valkey } from '../valkey.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import { reasonOf, type Valkey } from '../ports/valkey.ts';
 import type { Buckets, Rule, Tally } from './budgets.ts';
 import type { MemoryBuckets } from './memory-buckets.ts';
 

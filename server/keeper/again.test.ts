@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { keeperSums } from '../db/keeper-attempts.ts';
 import { relaySums } from '../db/keeper-relays.ts';
+import type { Gas } from '../ports/gas.ts';
 import { evm2, must } from '../settle/testing/world.ts';
 import { mostFailed, unknownSeconds } from './bounds.ts';
-import type { Gas } from './gas.ts';
 import { dayOf } from './spending.ts';
 import {
   agree,

@@ -5,7 +5,7 @@
 import { lateClaim } from '../../core/deadlines.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { claimWasShown } from '../db/keeper-attempts.ts';
-import { within } from '../time-limit.ts';
+import { within } from '../ports/time-limit.ts';
 import { lookAgainSeconds } from './bounds.ts';
 import type { Decision, Look } from './decide.ts';
 import type { On } from './tend.ts';

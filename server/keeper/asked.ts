@@ -9,9 +9,9 @@ import type { LegName } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { attemptsOf } from '../db/keeper-attempts.ts';
 import { findJob } from '../db/keeper-jobs.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
+import type { Gas } from '../ports/gas.ts';
 import { turnPatienceMs } from './bounds.ts';
-import type { Gas } from './gas.ts';
 import { giveTurnBack, outOfTurn, type Turn, turnOn } from './sign.ts';
 import { type AskedShort, isAskedFor } from './spending.ts';
 

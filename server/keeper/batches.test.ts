@@ -8,8 +8,8 @@ import { callsIn, evmDeployment } from '../../chains/evm/plan.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { keeperSums } from '../db/keeper-attempts.ts';
 import { spentOnEach } from '../db/keeper-rides.ts';
+import type { Gas } from '../ports/gas.ts';
 import { evm, must } from '../settle/testing/world.ts';
-import type { Gas } from './gas.ts';
 import { dayOf } from './spending.ts';
 import {
   agree,

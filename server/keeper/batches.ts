@@ -5,7 +5,7 @@
 // a secret that is not public, is in no batch.
 
 import { paymentOf } from '../../chains/escrows/batch.ts';
-import type { GasWork } from '../../chains/gas-account.ts';
+import type { GasWork } from '../../chains/gas/account.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { type Attempt, attemptsOf, isLive } from '../db/keeper-attempts.ts';
@@ -17,7 +17,7 @@ import {
   ridesOf,
   spentOnEach,
 } from '../db/keeper-rides.ts';
-import { within } from '../time-limit.ts';
+import { within } from '../ports/time-limit.ts';
 import { inHandSeconds, lookAgainSeconds, mostPayments, stuckSeconds } from './bounds.ts';
 import { graceOf } from './decide.ts';
 import { isPassing } from './sign.ts';

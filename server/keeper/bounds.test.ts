@@ -9,8 +9,8 @@ import { keeperSums } from '../db/keeper-attempts.ts';
 import { relaySums } from '../db/keeper-relays.ts';
 import { awaitTurn, endTurn, takeTurn } from '../db/keeper-turns.ts';
 import { refusedRelays } from '../edge/budgets.ts';
+import type { Gas } from '../ports/gas.ts';
 import { evm, evm2, must } from '../settle/testing/world.ts';
-import type { Gas } from './gas.ts';
 import { giveTurnBack, turnOn } from './sign.ts';
 import { dayOf } from './spending.ts';
 import {

@@ -5,6 +5,7 @@ import type { EscrowFacts } from '../../core/facts.ts';
 import { type Attempt, isLive } from '../db/keeper-attempts.ts';
 import type { KeeperVerb } from '../db/keeper-jobs.ts';
 import type { Rider } from '../db/keeper-rides.ts';
+import type { Graces } from '../ports/gas.ts';
 import {
   bumpSeconds,
   firstBackoffSeconds,
@@ -13,7 +14,6 @@ import {
   mostFailedFunding,
   stuckSeconds,
 } from './bounds.ts';
-import type { Graces } from './gas.ts';
 
 export type Look = {
   readonly verb: KeeperVerb;

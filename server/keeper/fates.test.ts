@@ -5,14 +5,14 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GasAccount, GasFate, Paid } from '../../chains/gas-account.ts';
+import type { GasAccount, GasFate, Paid } from '../../chains/gas/account.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import type { Database } from '../db/database.ts';
 import { type Attempt, keeperSums, liveAttempts } from '../db/keeper-attempts.ts';
+import { realTime } from '../ports/signing-time.ts';
 import { type Asking, isOutbid, withFates } from './fates.ts';
 import { sealTransaction } from './sealing.ts';
-import { realTime } from './time.ts';
 
 const limits = { timeout: 60_000 };
 const many = 65;

@@ -2,8 +2,9 @@
 // the newest is looked at, and the others once it is used, so that however many there are the next
 // step is not held up by them.
 
-import type { Paid } from '../../chains/gas-account.ts';
+import type { Paid } from '../../chains/gas/account.ts';
 import { ParleyError } from '../../core/errors.ts';
+import { inParallel } from '../../host/in-parallel.ts';
 import {
   type Attempt,
   isLive,
@@ -11,14 +12,13 @@ import {
   noncesKnown,
   storeFate,
 } from '../db/keeper-attempts.ts';
-import type { Deps } from '../deps.ts';
-import { inParallel } from '../in-parallel.ts';
-import { within } from '../time-limit.ts';
+import type { Deps } from '../ports/deps.ts';
+import type { Gas } from '../ports/gas.ts';
+import { realTime } from '../ports/signing-time.ts';
+import { within } from '../ports/time-limit.ts';
 import { fatesAtOnce, mostVersions, restMs } from './bounds.ts';
-import type { Gas } from './gas.ts';
 import { openTransaction } from './sealing.ts';
 import { chargeOf } from './spending.ts';
-import { realTime } from './time.ts';
 
 export type Asking = {
   readonly deps: Pick<Deps, 'db' | 'now' | 'settings' | 'signingTime'>;

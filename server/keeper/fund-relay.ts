@@ -3,7 +3,7 @@
 // what neither claims nor relays have a use for. What is signed, what is reserved for it and the
 // answer are kept in one transaction, and nothing is sent before that has committed.
 
-import type { GasTransaction, GasWork } from '../../chains/gas-account.ts';
+import type { GasTransaction, GasWork } from '../../chains/gas/account.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { fundBy } from '../../core/gates.ts';
 import type { Leg } from '../../core/swap.ts';
@@ -11,9 +11,10 @@ import type { Tx } from '../db/database.ts';
 import { findJob, insertAsked } from '../db/keeper-jobs.ts';
 import { fundingSums } from '../db/keeper-relays.ts';
 import { lockSwap } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
+import type { Gas } from '../ports/gas.ts';
+import { within } from '../ports/time-limit.ts';
 import { type Fundable, fundAsked, mayFund, mustStillBe } from '../settle/builders.ts';
-import { within } from '../time-limit.ts';
 import {
   type Asking,
   beyondBounds,
@@ -26,7 +27,6 @@ import {
   unavailable,
 } from './asked.ts';
 import { fundingLeadSeconds } from './bounds.ts';
-import type { Gas } from './gas.ts';
 import {
   keepSigned,
   type Looking,

@@ -10,9 +10,10 @@ import type { Asset } from '../db/assets.ts';
 import type { Database, Statement } from '../db/database.ts';
 import { keeperSums } from '../db/keeper-attempts.ts';
 import { fundingSums } from '../db/keeper-relays.ts';
+import type { Gas } from '../ports/gas.ts';
+import { realTime } from '../ports/signing-time.ts';
 import { evm2, must } from '../settle/testing/world.ts';
 import { mostFundings, pauseMs } from './bounds.ts';
-import type { Gas } from './gas.ts';
 import { createKeeper } from './passes.ts';
 import { giveTurnBack, turnOn } from './sign.ts';
 import { dayOf } from './spending.ts';
@@ -45,7 +46,6 @@ import {
   mintDollars,
   signatureOf,
 } from './testing/funding.ts';
-import { realTime } from './time.ts';
 
 const limits = { timeout: 120_000 };
 let desk: Desk;

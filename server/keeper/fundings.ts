@@ -6,10 +6,10 @@ import { isUnknown, nothingSeen } from '../../core/facts.ts';
 import { fundGate } from '../../core/gates.ts';
 import type { SwapState } from '../../core/swap.ts';
 import type { LegName } from '../../core/trade.ts';
+import { realTime } from '../ports/signing-time.ts';
 import { readBothLegs, sourcesAgree } from '../settle/live.ts';
 import { gatesMs } from './bounds.ts';
 import type { On } from './tend.ts';
-import { realTime } from './time.ts';
 
 /** Null: a chain is away, or its nodes disagree. That takes no more than a part of the look. */
 export async function barredNow(on: On): Promise<boolean | null> {

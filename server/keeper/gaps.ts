@@ -4,8 +4,9 @@
 import { ParleyError } from '../../core/errors.ts';
 import { type Attempt, liveAttempts } from '../db/keeper-attempts.ts';
 import { reservedBehind } from '../db/keeper-blocking.ts';
-import type { Deps } from '../deps.ts';
-import { within } from '../time-limit.ts';
+import type { Deps } from '../ports/deps.ts';
+import type { Gas } from '../ports/gas.ts';
+import { within } from '../ports/time-limit.ts';
 import {
   bumpSeconds,
   jobPatienceMs,
@@ -14,7 +15,6 @@ import {
   vouchedSeconds,
 } from './bounds.ts';
 import { isOutbid, withFates } from './fates.ts';
-import type { Gas } from './gas.ts';
 import {
   giveTurnBack,
   keepSigned,

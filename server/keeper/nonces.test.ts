@@ -9,7 +9,7 @@ import { createEvmGasAccount } from '../../chains/evm/gas-account.ts';
 import { evmGasPolicies } from '../../chains/evm/gas-policy.ts';
 import { evmChains } from '../../chains/evm/policy.ts';
 import { type Lie, lyingNode, type TestNode } from '../../chains/evm/testing/nodes.ts';
-import { parseGasKey } from '../../chains/gas-keys.ts';
+import { parseGasKey } from '../../chains/gas/keys.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { evm2, must } from '../settle/testing/world.ts';
 import { unknownSeconds, vouchedSeconds } from './bounds.ts';

@@ -8,11 +8,11 @@ import { after, test } from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { evmGasPolicies } from '../../chains/evm/gas-policy.ts';
 import { evmChains } from '../../chains/evm/policy.ts';
-import type { ChainSettings } from '../chain-settings.ts';
+import type { Gas } from '../ports/gas.ts';
+import type { ChainSettings } from '../settings/chains.ts';
+import { parseKeeper } from '../settings/keeper.ts';
 import { accountShare } from './bounds.ts';
-import type { Gas } from './gas.ts';
 import { devKeeper, openGas } from './open.ts';
-import { parseKeeper } from './settings.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'keys-'));
 const keyFile = join(home, 'key');

@@ -13,8 +13,8 @@ import {
   evmGasPolicyOf,
   isKnownEvmChain,
 } from '../../chains/evm/gas-policy.ts';
-import type { GasAccount } from '../../chains/gas-account.ts';
-import { type GasKey, parseGasKey } from '../../chains/gas-keys.ts';
+import type { GasAccount } from '../../chains/gas/account.ts';
+import { type GasKey, parseGasKey } from '../../chains/gas/keys.ts';
 import type { SolanaAdapter } from '../../chains/solana/adapter.ts';
 import { createSolanaGasAccount } from '../../chains/solana/gas-account.ts';
 import { type SolanaGasPolicy, solanaGasPolicies } from '../../chains/solana/gas-policy.ts';
@@ -23,11 +23,11 @@ import type { TronAdapter } from '../../chains/tron/adapter.ts';
 import { createTronGasAccount } from '../../chains/tron/gas-account.ts';
 import { type TronGasPolicy, tronGasPolicies } from '../../chains/tron/gas-policy.ts';
 import type { ChainKey } from '../../core/families.ts';
-import { policyOf } from '../chain-policies.ts';
-import type { ChainSettings } from '../chain-settings.ts';
+import type { Gas } from '../ports/gas.ts';
+import type { ChainSettings } from '../settings/chains.ts';
+import type { KeeperSettings } from '../settings/keeper.ts';
+import { policyOf } from '../settings/policies.ts';
 import { accountShare, dearFundings, dearRelays, relayCap, relayGas } from './bounds.ts';
-import type { Gas } from './gas.ts';
-import type { KeeperSettings } from './settings.ts';
 
 /** Throws an Error that names the file and never its content. */
 export function openGas(

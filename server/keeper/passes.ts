@@ -4,6 +4,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
+import { inParallel } from '../../host/in-parallel.ts';
 import { clockOfChain } from '../db/heads.ts';
 import { keeperSums, retireKeys } from '../db/keeper-attempts.ts';
 import {
@@ -17,18 +18,17 @@ import {
   takeUpMissed,
   takeUpRevealed,
 } from '../db/keeper-jobs.ts';
-import type { Deps } from '../deps.ts';
-import { inParallel } from '../in-parallel.ts';
+import type { Deps } from '../ports/deps.ts';
+import type { Gas } from '../ports/gas.ts';
+import { realTime } from '../ports/signing-time.ts';
+import { within } from '../ports/time-limit.ts';
 import { adapterOf } from '../settle/preview.ts';
-import { within } from '../time-limit.ts';
 import * as bounds from './bounds.ts';
 import { fillGaps } from './gaps.ts';
-import type { Gas } from './gas.ts';
 import { isPassing } from './sign.ts';
 import { TooShort } from './sign-job.ts';
 import { dayOf } from './spending.ts';
 import { tend } from './tend.ts';
-import { realTime } from './time.ts';
 
 export type Keeper = {
   start(): void;

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
+import type { Gas } from '../ports/gas.ts';
 import { evm2, must } from '../settle/testing/world.ts';
 import { mostVersions } from './bounds.ts';
-import type { Gas } from './gas.ts';
 import {
   attemptsOn,
   baseFee,

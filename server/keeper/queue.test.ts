@@ -6,10 +6,10 @@ import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { awaitTurn, endTurn, type TurnKind, takeTurn } from '../db/keeper-turns.ts';
+import type { Gas } from '../ports/gas.ts';
+import { realTime } from '../ports/signing-time.ts';
 import { mostWaiting, mostWaitingOf, turnAwaitedMs, turnMs } from './bounds.ts';
-import type { Gas } from './gas.ts';
 import { giveTurnBack, type Turn, turnOn } from './sign.ts';
-import { realTime } from './time.ts';
 
 const chain = 'nowhere';
 const gas = { account: { chain } } as Gas;

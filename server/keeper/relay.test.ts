@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { found, rowsOfAll } from '../../test/support/secrets.ts';
+import type { Gas } from '../ports/gas.ts';
 import { evm2, must } from '../settle/testing/world.ts';
-import type { Gas } from './gas.ts';
 import { noncesOf } from './sign.ts';
 import {
   attemptsOn,

@@ -2,7 +2,7 @@
 // refused where that is not certain: gates, purse, time. What is signed, what is reserved for it
 // and the answer are kept in one transaction, and nothing is sent before that has committed.
 
-import type { GasTransaction, GasWork } from '../../chains/gas-account.ts';
+import type { GasTransaction, GasWork } from '../../chains/gas/account.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { baseUnits, type ChainKey, type Family } from '../../core/families.ts';
 import type { Tx } from '../db/database.ts';
@@ -10,10 +10,10 @@ import { type Attempt, attemptsOf, isLive } from '../db/keeper-attempts.ts';
 import { blockersOf, holdToFree } from '../db/keeper-blocking.ts';
 import { findJob, insertAsked } from '../db/keeper-jobs.ts';
 import { relaySums } from '../db/keeper-relays.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
+import { within } from '../ports/time-limit.ts';
 import { type Claimable, claimAsked, mayClaim } from '../settle/builders.ts';
 import { adapterOf } from '../settle/preview.ts';
-import { within } from '../time-limit.ts';
 import {
   type Asking,
   beyondBounds,

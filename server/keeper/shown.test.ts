@@ -8,8 +8,8 @@ import type { ChainAdapter } from '../../chains/adapter.ts';
 import { showing } from '../../chains/testing/showing.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { takeUpRevealed } from '../db/keeper-jobs.ts';
+import type { Gas } from '../ports/gas.ts';
 import { evm, evm2, must } from '../settle/testing/world.ts';
-import type { Gas } from './gas.ts';
 import {
   anotherDesk,
   attemptsOn,

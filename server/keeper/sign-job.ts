@@ -1,14 +1,14 @@
 // Signing for one job of the keeper, in a turn: what it may cost, the nonce, and what is kept of
 // it. Where others of its kind are due, they ride on its transaction.
 
-import type { GasWork } from '../../chains/gas-account.ts';
+import type { GasWork } from '../../chains/gas/account.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type Attempt, attemptsOf, blocksRelay, isLive } from '../db/keeper-attempts.ts';
 import { reservedBehind } from '../db/keeper-blocking.ts';
 import { keepReserve } from '../db/keeper-jobs.ts';
 import { type FundingSums, fundingSums } from '../db/keeper-relays.ts';
 import { putOn, type Rideable, ridesOf } from '../db/keeper-rides.ts';
-import { within } from '../time-limit.ts';
+import { within } from '../ports/time-limit.ts';
 import { type Batch, batchOf, breakUp, type Place, partsOn } from './batches.ts';
 import { jobPatienceMs, lookAgainSeconds } from './bounds.ts';
 import {

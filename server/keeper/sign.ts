@@ -2,7 +2,7 @@
 // allows, and what is signed are all of one turn, and nothing is kept that outlasted it.
 
 import { randomUUID } from 'node:crypto';
-import type { GasSlot, GasTransaction, GasWork } from '../../chains/gas-account.ts';
+import type { GasSlot, GasTransaction, GasWork } from '../../chains/gas/account.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from '../db/database.ts';
@@ -23,8 +23,10 @@ import {
   type TurnKind,
   takeTurn,
 } from '../db/keeper-turns.ts';
-import type { Deps } from '../deps.ts';
-import { within } from '../time-limit.ts';
+import type { Deps } from '../ports/deps.ts';
+import type { Gas } from '../ports/gas.ts';
+import { realTime } from '../ports/signing-time.ts';
+import { within } from '../ports/time-limit.ts';
 import {
   countMs,
   mostPlaces,
@@ -35,10 +37,8 @@ import {
   turnMs,
   turnPollMs,
 } from './bounds.ts';
-import type { Gas } from './gas.ts';
 import { openTransaction, sealTransaction } from './sealing.ts';
 import { dayOf, freeNonce, gapsIn, type Purse } from './spending.ts';
-import { realTime } from './time.ts';
 
 /** A turn to sign on one chain. `signal` ends all that is read and signed in it. */
 export type Turn = { readonly gas: Gas; readonly holder: string; readonly signal: AbortSignal };

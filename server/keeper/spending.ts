@@ -1,11 +1,12 @@
 // What one more transaction of a gas key may cost. Pure. The cap bounds a UTC day by what was
 // signed in it; what relays have reserved is outside it, and nothing else is ever paid from that.
 
-import type { Paid } from '../../chains/gas-account.ts';
+import type { Paid } from '../../chains/gas/account.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Attempt, Sums } from '../db/keeper-attempts.ts';
 import type { Job } from '../db/keeper-jobs.ts';
 import type { FundingSums, RelaySums } from '../db/keeper-relays.ts';
+import type { FundingBounds, RelayBounds } from '../ports/gas.ts';
 import {
   accountShare,
   closeShare,
@@ -16,7 +17,6 @@ import {
   mostUnderWay,
   refundShare,
 } from './bounds.ts';
-import type { FundingBounds, RelayBounds } from './gas.ts';
 
 /**
  * What put it off: the day's cap, one account's share of it, the balance, too many under way, or

@@ -2,9 +2,10 @@
 // it half-way, the next look finds the same: a transaction is kept before it is sent, and what was
 // kept is sent until the chain shows what became of it.
 
-import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
-import { saysFeeTooLow } from '../../chains/fee-refusals.ts';
-import type { GasWork } from '../../chains/gas-account.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { GasWork } from '../../chains/gas/account.ts';
+import { saysFeeTooLow } from '../../chains/gas/fee-refusals.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import { claimGate, fundBy } from '../../core/gates.ts';
@@ -23,19 +24,19 @@ import {
 import { hastenBlockers } from '../db/keeper-blocking.ts';
 import { dropUnlessPublic, endJob, forgetSecret, type Job, putOffJob } from '../db/keeper-jobs.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
+import type { Gas } from '../ports/gas.ts';
+import { within } from '../ports/time-limit.ts';
 import { escrowOfRow } from '../settle/escrows.ts';
 import { mayReveal, readForClaim } from '../settle/live.ts';
 import { adapterOf } from '../settle/preview.ts';
 import { reconcile } from '../settle/reconcile.ts';
-import { within } from '../time-limit.ts';
 import { unlessDisputed } from './agreed.ts';
 import { ridesFor, waitingOn } from './batches.ts';
 import { inHandSeconds, lookAgainSeconds } from './bounds.ts';
 import { asksGates, type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import { isOutbid, withFates } from './fates.ts';
 import { barredNow } from './fundings.ts';
-import type { Gas } from './gas.ts';
 import { openSecret, openTransaction } from './sealing.ts';
 import { signOrYield, signVoid, TooShort } from './sign-job.ts';
 import { isAskedFor } from './spending.ts';

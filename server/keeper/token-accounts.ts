@@ -1,9 +1,9 @@
 // Receivers' token accounts on Solana, whose rent the gas key pays and their owner keeps. Anybody
 // could earn it by swaps with himself: a day has a number of them, of relays and claims together.
 
-import type { GasWork } from '../../chains/gas-account.ts';
+import type { GasWork } from '../../chains/gas/account.ts';
 import { relaySums } from '../db/keeper-relays.ts';
-import { within } from '../time-limit.ts';
+import { within } from '../ports/time-limit.ts';
 import { accountsShort, dayOf } from './spending.ts';
 import type { On } from './tend.ts';
 

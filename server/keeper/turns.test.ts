@@ -5,9 +5,10 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { takeUpRevealed } from '../db/keeper-jobs.ts';
+import type { Gas } from '../ports/gas.ts';
+import { realTime } from '../ports/signing-time.ts';
 import { evm, evm2, must } from '../settle/testing/world.ts';
 import { signMs } from './bounds.ts';
-import type { Gas } from './gas.ts';
 import {
   anotherDesk,
   attemptsOn,
@@ -26,7 +27,6 @@ import {
   swapOf,
 } from './testing/desk.ts';
 import { holdTurn } from './testing/hold.ts';
-import { realTime } from './time.ts';
 
 const limits = { timeout: 120_000 };
 let desk: Desk;

@@ -5,12 +5,12 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
-import { defaultPowerRules, LookRanOut } from '../../chains/inspection.ts';
+import { defaultPowerRules, LookRanOut } from '../../chains/tokens/inspection.ts';
 import { startTron, type TestChain } from '../../chains/tron/testing/chain.ts';
 import { deployCode, deployToken } from '../../chains/tron/testing/tokens.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { stubAdapter } from '../../test/support/adapter.ts';
-import type { ChainSettings } from '../chain-settings.ts';
+import type { ChainSettings } from '../settings/chains.ts';
 import { type Apart, type ApartLimits, apartLimits, createApart } from './apart.ts';
 
 const chain = 'tron-dev';

@@ -4,10 +4,10 @@
 
 import { Worker } from 'node:worker_threads';
 import type { ChainAdapter } from '../../chains/adapter.ts';
-import { type Inspection, LookRanOut, type PowerRules } from '../../chains/inspection.ts';
+import { type Inspection, LookRanOut, type PowerRules } from '../../chains/tokens/inspection.ts';
 import { type Fact, ParleyError, type RefusalCode } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
-import type { ChainSettings } from '../chain-settings.ts';
+import type { ChainSettings } from '../settings/chains.ts';
 
 export const apartLimits = {
   /** As many as background looks: a thread is some 50 MB while it is there. */
@@ -16,7 +16,7 @@ export const apartLimits = {
   workMs: 10_000,
   /**
    * Of JavaScript's own; a plain token's look takes a tenth. V8 kills no thread inside of
-   * JSON.parse, so what an answer may hold is bounded before (`mostParts` of chains/exchange.ts).
+   * JSON.parse, so what an answer may hold is bounded before (`mostParts` of chains/nodes/exchange.ts).
    */
   memoryMb: 128,
   /** Beside it, as that counts none: answers of nodes, and a VM's memory (energy buys 10 MB). */

@@ -3,9 +3,9 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ChainAdapter } from '../../chains/adapter.ts';
-import { LookRanOut } from '../../chains/inspection.ts';
+import { LookRanOut } from '../../chains/tokens/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
-import { openOne } from '../chains.ts';
+import { openOne } from '../ports/chains.ts';
 import type { Answer, Asked, Given } from './apart.ts';
 
 const { chains, chainTimeoutMs } = workerData as Given;

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { marketChecks, type Purpose } from '../ports/markets.ts';
+import { defaultListingRules, type Thresholds } from '../settings/listing.ts';
 import { MarketDataUnavailable, marketFindings, marketsOf } from './market-checks.ts';
-import { marketChecks, type Purpose } from './markets.ts';
 import { type MarketFacts, type MarketNumber, marketNumbers } from './providers/facts.ts';
-import { defaultListingRules, type Thresholds } from './settings.ts';
 
 const never = new AbortController().signal;
 const token = { chain: 'c', address: 'a' };

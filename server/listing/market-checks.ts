@@ -1,9 +1,10 @@
 // Whether a token's market is large, old and spread enough. Markets change, so nothing here rejects
 // for ever: what is below its threshold, or not known, is looked at again.
 
-import { type Finding, found, passed } from '../../chains/inspection.ts';
+import { type Finding, found, passed } from '../../chains/tokens/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
-import { type Markets, marketChecks, type Purpose } from './markets.ts';
+import { type Markets, marketChecks, type Purpose } from '../ports/markets.ts';
+import type { ListingRules, Thresholds } from '../settings/listing.ts';
 import {
   type MarketData,
   type MarketFacts,
@@ -11,7 +12,6 @@ import {
   marketNumbers,
   type Sourced,
 } from './providers/facts.ts';
-import type { ListingRules, Thresholds } from './settings.ts';
 
 type Check = {
   readonly name: (typeof marketChecks)[number];

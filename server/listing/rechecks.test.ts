@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { found, LookRanOut } from '../../chains/inspection.ts';
+import { found, LookRanOut } from '../../chains/tokens/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { addCandidate, findCandidate } from '../db/candidates.ts';
 import { findListing } from '../db/listing.ts';

@@ -13,8 +13,8 @@ import {
   pruneCandidates,
   takeDueCandidates,
 } from '../db/candidates.ts';
-import type { Deps } from '../deps.ts';
 import { feedWriting } from '../market/book.ts';
+import type { Deps } from '../ports/deps.ts';
 import {
   batch,
   batchOfLaunchpads,

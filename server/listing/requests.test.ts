@@ -2,15 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { found } from '../../chains/inspection.ts';
+import { found } from '../../chains/tokens/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Trader } from '../../test/support/trading.ts';
 import { addCandidate, findCandidate } from '../db/candidates.ts';
 import { haltChain, resumeChain } from '../market/halts.ts';
 import { closeAsset, curateAsset, delistAsset } from '../market/listing.ts';
+import type { Markets } from '../ports/markets.ts';
 import { decide } from './decide.ts';
 import { judge } from './judge.ts';
-import type { Markets } from './markets.ts';
 import { chain, type Looks, launched, lookMarket } from './testing/looks.ts';
 
 let market: Looks;

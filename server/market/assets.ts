@@ -1,7 +1,6 @@
 // Assets: what may be traded. Curated ones come from the settings or the dev network at start.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { AssetSettings } from '../chain-settings.ts';
 import { type Asset, type Closed, findAssets } from '../db/assets.ts';
 import { dropCandidate } from '../db/candidates.ts';
 import type { Database, Tx } from '../db/database.ts';
@@ -12,11 +11,10 @@ import {
   unconfigure,
   upsertConfigured,
 } from '../db/listing.ts';
-import type { Deps } from '../deps.ts';
-import { uuidv7 } from '../ids.ts';
+import type { Deps } from '../ports/deps.ts';
+import { uuidv7 } from '../ports/ids.ts';
+import type { AssetSettings } from '../settings/chains.ts';
 import { closeAsset, reopenAsset } from './listing.ts';
-
-export type { Asset } from '../db/assets.ts';
 
 const notConfigured = 'no longer among the curated assets of the settings';
 

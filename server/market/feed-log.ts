@@ -2,7 +2,7 @@
 // has expired. Any process may do it; one at a time does.
 
 import { appendExpired, appendFromOutbox, lockFeedLog, tellAppended } from '../db/feed-log.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 
 /** Rows of a kind in one transaction: some 10 ms of work. */
 const batch = 500;

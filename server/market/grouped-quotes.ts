@@ -4,7 +4,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import { makerStandings } from '../db/quotes.ts';
 import { lockFreeRfqs } from '../db/rfqs.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { mostThreads } from './bounds.ts';
 import { decideQuotes, type Quote, type Quoted, quote, storeQuotes } from './quotes.ts';
 

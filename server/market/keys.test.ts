@@ -8,7 +8,7 @@ import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { insertAccount } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { findLiveKeys } from '../db/keys.ts';
-import { uuidv7 } from '../ids.ts';
+import { uuidv7 } from '../ports/ids.ts';
 import { base62, createKey, type MintedKey, mostBrowserKeys, revokeKey } from './keys.ts';
 
 let database: TestDatabase;

@@ -3,14 +3,14 @@
 import { createHash } from 'node:crypto';
 import { ParleyError } from '../../core/errors.ts';
 import type { Family, Network } from '../../core/families.ts';
+import type { Scope } from '../../core/scopes.ts';
 import { insertAccount, lockAccount, lockIfLive, waitForLock } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
 import { countLiveKeys, insertKey, revokeKeys, revokeOneKey } from '../db/keys.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { findLogin, insertLogin } from '../db/wallets.ts';
-import type { Deps } from '../deps.ts';
-import { type RandomBytes, uuidv7 } from '../ids.ts';
-import type { Scope } from '../scopes.ts';
+import type { Deps } from '../ports/deps.ts';
+import { type RandomBytes, uuidv7 } from '../ports/ids.ts';
 import { checkMessage, clearText, keyTermsOf, mustName, nonceOf } from './messages.ts';
 import { minting, withNonce } from './nonces.ts';
 import { canonicalAddress, checkSignature, spellingIn } from './proofs.ts';

@@ -5,7 +5,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Family } from '../../core/families.ts';
-import { type Scope, scopes } from '../scopes.ts';
+import { type Scope, scopes } from '../../core/scopes.ts';
 import { asDrawn } from './look-alikes.ts';
 import { hostsIn, normal } from './named-hosts.ts';
 

@@ -8,7 +8,7 @@ import { type TestDatabase, testDatabase } from '../../test/support/database.ts'
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { insertAccount } from '../db/accounts.ts';
 import type { NoncePlace } from '../db/nonces.ts';
-import { uuidv7 } from '../ids.ts';
+import { uuidv7 } from '../ports/ids.ts';
 import { issueNonce, minting, withNonce } from './nonces.ts';
 
 let database: TestDatabase;

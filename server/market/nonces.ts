@@ -5,7 +5,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { insertNonce, type NoncePlace, type Pool, unuseNonce, useNonce } from '../db/nonces.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 
 const nonceLifeSeconds: Readonly<Record<Pool, number>> = {
   mint: 300,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Rpc } from '../../chains/rpc.ts';
+import type { Rpc } from '../../chains/nodes/rpc.ts';
 import type { ParleyError } from '../../core/errors.ts';
 import { checkSignature, type ProofDeps } from './proofs.ts';
 import { byTurns } from './turns.ts';

@@ -10,7 +10,7 @@ import { parseTronAddress, tronHex } from '../../chains/tron/address.ts';
 import { verifyTronProof } from '../../chains/tron/proof.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Family, Network } from '../../core/families.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 
 /** Throws `bad_address`, and `wrong_network` on Bitcoin: other addresses name no network. */
 export function canonicalAddress(family: Family, text: string, network: Network): string {

@@ -18,7 +18,8 @@ import { deleteNonces } from '../db/nonces.ts';
 import { pruneOutbox } from '../db/outbox.ts';
 import { pruneDevices, pruneSessions } from '../db/sessions.ts';
 import { pruneHosts } from '../db/webhook-hosts.ts';
-import type { Deps } from '../deps.ts';
+import { keptMs } from '../edge/idempotency/replies.ts';
+import type { Deps } from '../ports/deps.ts';
 import {
   codeDays,
   deviceDays,
@@ -30,7 +31,6 @@ import {
   messageDays,
   outboxDays,
 } from './bounds.ts';
-import { keptMs } from './idempotency.ts';
 
 /** Rows a statement: some 10 ms of work. */
 const batch = 500;

@@ -6,14 +6,12 @@ import type { Tx } from '../db/database.ts';
 import { insertOutbox, type OutboxEntry } from '../db/outbox.ts';
 import { lockRfqs } from '../db/rfqs.ts';
 import { findThread, type Thread, updatePrice } from '../db/threads.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { checkAmounts } from './amounts.ts';
 import { assertOpen } from './assets.ts';
 import { mostMessages } from './bounds.ts';
 import { movePrice } from './negotiation.ts';
-import { assertLive } from './rfqs.ts';
-
-export type { Message, Thread } from '../db/threads.ts';
+import { assertLive } from './rfq-life.ts';
 
 export function unknownThread(id: string): ParleyError {
   return new ParleyError('unknown_thread', `there is no thread ${id.slice(0, 64)}`);

@@ -1,7 +1,7 @@
 // Calls of strangers' contracts, which a wallet's proof may cause, by turns: nodes work on a few of
 // them at a time, few wait, and whoever waits too long ends by its own signal.
 
-import type { Rpc } from '../../chains/rpc.ts';
+import type { Rpc } from '../../chains/nodes/rpc.ts';
 import { ParleyError } from '../../core/errors.ts';
 
 /** At work at a time, on all the nodes together. */

@@ -15,7 +15,7 @@ import {
   waits,
   walletsOf,
 } from '../db/wallets.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { type ClearText, checkMessage, clearText, mustName, nonceOf } from './messages.ts';
 import { withNonce } from './nonces.ts';
 import { canonicalAddress, checkSignature, spellingIn } from './proofs.ts';

@@ -1,8 +1,8 @@
 // Messages by a Telegram bot: `sendMessage` of the Bot API, plain text. The token is in the path of
 // every request, so no error of a request is told as it is.
 
-import { exchangeWith, type NodeReply } from '../../chains/exchange.ts';
-import type { Settings } from '../config.ts';
+import { exchangeWith, type NodeReply } from '../../chains/nodes/exchange.ts';
+import type { Settings } from '../settings/config.ts';
 import { botMs, longestSubject, longestText, mostAnswerBytes } from './bounds.ts';
 import type { Courier, Outcome } from './courier.ts';
 

@@ -3,7 +3,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
 import { countCodes, insertMessages } from '../db/messages.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { mostCodes } from './bounds.ts';
 import { newMessage } from './sealed.ts';
 

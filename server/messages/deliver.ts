@@ -5,7 +5,7 @@ import type { Tx } from '../db/database.ts';
 import { endChat } from '../db/logins.ts';
 import { type Channel, type DueMessage, storeAttempt } from '../db/messages.ts';
 import { insertOutbox } from '../db/outbox.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { mostRetryAfterSeconds, retryAfterSeconds } from './bounds.ts';
 import type { Courier, Outcome } from './courier.ts';
 import { contentOf } from './sealed.ts';

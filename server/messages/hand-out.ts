@@ -13,7 +13,7 @@ import {
   takePeopleEvents,
   waitingFor,
 } from '../db/messages.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { handOutBatch, mostWaiting } from './bounds.ts';
 import { newMessage } from './sealed.ts';
 

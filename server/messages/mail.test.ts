@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { readSettings } from '../config.ts';
+import { readSettings } from '../settings/config.ts';
 import { mailLimits } from './bounds.ts';
 import type { Courier, Outcome } from './courier.ts';
 import { createMail, isMailbox } from './mail.ts';

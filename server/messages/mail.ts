@@ -3,7 +3,7 @@
 // else. One message has one recipient, in the envelope and in `To`.
 
 import nodemailer from 'nodemailer';
-import type { Settings } from '../config.ts';
+import type { Settings } from '../settings/config.ts';
 import {
   idleMs,
   longestSubject,

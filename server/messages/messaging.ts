@@ -2,9 +2,9 @@
 // time on each channel. Any number of processes may do so side by side: a message is taken in hand
 // for a while, and by another if this one dies.
 
-import { createBell } from '../bell.ts';
 import { type Channel, claimMessages, type DueMessage, messagesWait } from '../db/messages.ts';
-import type { Deps } from '../deps.ts';
+import { createBell } from '../ports/bell.ts';
+import type { Deps } from '../ports/deps.ts';
 import { createBot } from './bot.ts';
 import { handOutBatch, leaseMs, mostInHand, stopMs } from './bounds.ts';
 import { mustSendCode } from './codes.ts';

@@ -16,7 +16,7 @@ import {
   takeExpiringKeys,
 } from '../db/reminders.ts';
 import { swapsByIds } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import {
   deadlinesPauseMs,
   keyReminderMs,

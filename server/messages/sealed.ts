@@ -3,10 +3,10 @@
 
 import type { Channel, NewMessage } from '../db/messages.ts';
 import { messagesNotOf, resealMessage } from '../db/messages.ts';
-import type { Deps } from '../deps.ts';
-import { uuidv7 } from '../ids.ts';
-import { keyringOf } from '../keyring.ts';
-import { sealAnew } from '../sealed-anew.ts';
+import type { Deps } from '../ports/deps.ts';
+import { uuidv7 } from '../ports/ids.ts';
+import { keyringOf } from '../ports/keyring.ts';
+import { sealAnew } from '../ports/sealed-anew.ts';
 import type { Facts, MessageEvent } from './texts.ts';
 
 export type Content = {

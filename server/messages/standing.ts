@@ -2,7 +2,7 @@
 // sent now, and until when it was asked to wait. The log hears of it once, and of the end.
 
 import type { Channel } from '../db/messages.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { downMs, mostRestMs } from './bounds.ts';
 import type { Outcome } from './courier.ts';
 

@@ -3,7 +3,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Ceremony, Purpose } from '../db/ceremonies.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { type Browser, mustBeFresh, type Session } from './sessions.ts';
 import type { Intent } from './sign-in.ts';
 

@@ -10,7 +10,7 @@ import { revokeKeys } from '../db/keys.ts';
 import { loginsOf } from '../db/logins.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { revokeSessions } from '../db/sessions.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { formerOf } from './logins.ts';
 import { lockLive, type Session } from './sessions.ts';
 

@@ -15,9 +15,9 @@ import {
 } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
 import { isKnownBrowser } from '../db/logins.ts';
-import type { Deps } from '../deps.ts';
-import { uuidv7 } from '../ids.ts';
-import { keyringOf } from '../keyring.ts';
+import type { Deps } from '../ports/deps.ts';
+import { uuidv7 } from '../ports/ids.ts';
+import { keyringOf } from '../ports/keyring.ts';
 import { ceremonyMs, codeLimits, codeTries, longestAddress } from './bounds.ts';
 import { type Begun, intentOf } from './ceremonies.ts';
 import type { Browser, Session } from './sessions.ts';

@@ -3,8 +3,8 @@
 
 import { insertTicket, takeTicket } from '../db/feed-tickets.ts';
 import type { Session } from '../db/sessions.ts';
-import type { Deps } from '../deps.ts';
 import { base62 } from '../market/keys.ts';
+import type { Deps } from '../ports/deps.ts';
 import { mostTickets, ticketMs } from './bounds.ts';
 import { hashOf } from './sessions.ts';
 

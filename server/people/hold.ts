@@ -4,7 +4,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
 import { payoutsOf } from '../db/payouts.ts';
 import { hadWallet, type WalletOf, waits, walletsOf } from '../db/wallets.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { mostWaiting } from './bounds.ts';
 
 /**

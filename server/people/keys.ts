@@ -2,12 +2,12 @@
 // the end of one.
 
 import { ParleyError } from '../../core/errors.ts';
+import { type Scope, scopes } from '../../core/scopes.ts';
 import { type KeyShown, liveKeyOf, liveKeysOf } from '../db/keys.ts';
 import { insertOutbox } from '../db/outbox.ts';
-import type { Deps } from '../deps.ts';
-import { isUuid } from '../ids.ts';
 import { createKey, type MintedKey, revokeKey } from '../market/keys.ts';
-import { type Scope, scopes } from '../scopes.ts';
+import type { Deps } from '../ports/deps.ts';
+import { isUuid } from '../ports/ids.ts';
 import { lockLive, type Session } from './sessions.ts';
 
 /** The live ones, newest first. */

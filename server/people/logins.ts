@@ -16,8 +16,8 @@ import {
   waits,
   walletsOf,
 } from '../db/wallets.ts';
-import type { Deps } from '../deps.ts';
-import { uuidv7 } from '../ids.ts';
+import type { Deps } from '../ports/deps.ts';
+import { uuidv7 } from '../ports/ids.ts';
 import { mostFormerChannels } from './bounds.ts';
 import { holdFrom } from './hold.ts';
 import { lockLive, type Session } from './sessions.ts';

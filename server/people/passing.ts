@@ -9,7 +9,7 @@ import { insertOutbox } from '../db/outbox.ts';
 import { takeCounted } from '../db/payouts.ts';
 import { revokeSessionsBy } from '../db/sessions.ts';
 import { leavingWallets, setLeaving, takeWaited, type WalletOf } from '../db/wallets.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { passingPage, passingPauseMs } from './bounds.ts';
 import { removeWallet, shownLogins } from './logins.ts';
 

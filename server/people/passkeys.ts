@@ -20,8 +20,8 @@ import {
   passkeysOf,
   passkeyUserOf,
 } from '../db/passkeys.ts';
-import type { Deps } from '../deps.ts';
-import { uuidv7 } from '../ids.ts';
+import type { Deps } from '../ports/deps.ts';
+import { uuidv7 } from '../ports/ids.ts';
 import { ceremonyMs, mostLogins } from './bounds.ts';
 import { type Begun, intentOf } from './ceremonies.ts';
 import { type Browser, lockLive, type Session } from './sessions.ts';

@@ -19,10 +19,10 @@ import {
   waits,
   walletsOf,
 } from '../db/wallets.ts';
-import type { Deps } from '../deps.ts';
-import { uuidv7 } from '../ids.ts';
 import { canonicalAddress } from '../market/proofs.ts';
 import { mustHaveRoomForProofs, taken } from '../market/wallets.ts';
+import type { Deps } from '../ports/deps.ts';
+import { uuidv7 } from '../ports/ids.ts';
 import { holdFrom, mustHaveRoomToWait } from './hold.ts';
 import { isCounted, shownLogins } from './logins.ts';
 import { type Browser, isWalletSession, lockLive, type Session } from './sessions.ts';

@@ -5,9 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import type { ProviderSettings } from '../settings/people.ts';
 import { ProviderFault } from './provider-fetch.ts';
 import { openProviders } from './provider-server.ts';
-import type { ProviderSettings } from './settings.ts';
 
 let document: Readonly<Record<string, unknown>> | Buffer = {};
 let headers: Readonly<Record<string, string>> = {};

@@ -17,10 +17,10 @@ import {
   type ServerMetadata,
   setJwksCache,
 } from 'openid-client';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
+import type { ProviderSettings } from '../settings/people.ts';
 import { minuteMs } from './bounds.ts';
 import { askProvider, faultIn, mayBeAsked, ProviderFault } from './provider-fetch.ts';
-import type { ProviderSettings } from './settings.ts';
 
 const metadataMs = 60 * minuteMs;
 /** Many may want to sign in while it is down. */

@@ -2,9 +2,9 @@
 // nonce, algorithm and signature are right by then.
 
 import type { IDToken } from 'openid-client';
+import { type ProviderSettings, writingScope } from '../settings/people.ts';
 import { longestLabel, minuteMs } from './bounds.ts';
 import { toleranceSeconds } from './provider-server.ts';
-import { type ProviderSettings, writingScope } from './settings.ts';
 import type { Proven } from './sign-in.ts';
 
 /** How old a sign-in at the provider may be where a new one was asked for. */

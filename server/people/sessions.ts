@@ -19,9 +19,9 @@ import {
   type Window,
 } from '../db/sessions.ts';
 import { type Wallet, waits, walletsOf } from '../db/wallets.ts';
-import type { Deps } from '../deps.ts';
-import { uuidv7 } from '../ids.ts';
 import { base62 } from '../market/keys.ts';
+import type { Deps } from '../ports/deps.ts';
+import { uuidv7 } from '../ports/ids.ts';
 import { freshMs, idleMs, mostSessions, sessionMs } from './bounds.ts';
 
 export type { Session };

@@ -24,9 +24,9 @@ import {
 import { insertOutbox } from '../db/outbox.ts';
 import { insertPayout, payoutsOf } from '../db/payouts.ts';
 import { findLogin, insertLogin, type WalletOf, walletsOf } from '../db/wallets.ts';
-import type { Deps } from '../deps.ts';
-import { uuidv7 } from '../ids.ts';
 import { loginLock } from '../market/keys.ts';
+import type { Deps } from '../ports/deps.ts';
+import { uuidv7 } from '../ports/ids.ts';
 import { mostLogins } from './bounds.ts';
 import { waitOf } from './hold.ts';
 import { isCounted } from './logins.ts';

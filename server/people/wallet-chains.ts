@@ -4,8 +4,8 @@
 import { bitcoinNetworkOf } from '../../chains/bitcoin/networks.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Family, Network } from '../../core/families.ts';
-import type { Of } from '../chain-settings.ts';
-import { devEvmChain, type Settings } from '../config.ts';
+import type { Of } from '../settings/chains.ts';
+import { devEvmChain, type Settings } from '../settings/config.ts';
 
 type ChainsServed = Pick<Settings, 'network' | 'chains' | 'devEvmChains'>;
 

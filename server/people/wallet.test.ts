@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ChainSettings } from '../chain-settings.ts';
+import type { ChainSettings } from '../settings/chains.ts';
 import { isPlain } from './sign-in-text.ts';
 import { productIn, signInStatement } from './wallet.ts';
 import { chainLineOf } from './wallet-chains.ts';

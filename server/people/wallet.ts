@@ -12,9 +12,9 @@ import {
   takeCeremony,
 } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
-import type { Deps } from '../deps.ts';
-import { uuidv7 } from '../ids.ts';
 import { canonicalAddress, checkSignature, type ProofDeps } from '../market/proofs.ts';
+import type { Deps } from '../ports/deps.ts';
+import { uuidv7 } from '../ports/ids.ts';
 import { ceremonyMs } from './bounds.ts';
 import type { Begun } from './ceremonies.ts';
 import type { Browser } from './sessions.ts';

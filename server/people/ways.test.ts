@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSettings } from '../config.ts';
-import type { Messaging } from '../deps.ts';
-import type { ProviderSettings } from './settings.ts';
+import type { Messaging } from '../ports/deps.ts';
+import { readSettings } from '../settings/config.ts';
+import type { ProviderSettings } from '../settings/people.ts';
 import { siteOf } from './site.ts';
 import { otherWays, waysAt } from './ways.ts';
 

@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net';
 import { type Family, families } from '../../core/families.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import type { Site } from './site.ts';
 
 export type Ways = {

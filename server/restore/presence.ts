@@ -2,10 +2,11 @@
 // missing from it: docs/backup.md. Then the chains are read back, by one of them.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBell } from '../bell.ts';
 import { openReadings } from '../db/gaps.ts';
+import { createBell } from '../ports/bell.ts';
+import type { Presence } from '../ports/deps.ts';
 import { beatOnce, type Remembered } from './gap.ts';
-import { type Presence, toldOf } from './gate.ts';
+import { toldOf } from './gate.ts';
 import { type Parts, readRound } from './reading.ts';
 
 export const beatMs = 3_000;

@@ -2,7 +2,7 @@
 // process at a time, page by page, each stored with how far it came, so that a crash goes on.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
-import type { HashlockPage } from '../../chains/hashlocks.ts';
+import type { HashlockPage } from '../../chains/interface/history.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Family } from '../../core/families.ts';
 import {
@@ -15,7 +15,7 @@ import {
   unlockReading,
   useHashlocks,
 } from '../db/gaps.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 
 /** One page: some hundred requests. */
 export const pageMs = 60_000;

@@ -5,7 +5,7 @@ import type { Leg } from '../../core/swap.ts';
 import type { LegName, Party } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { partyOf, type Swap, swapById } from '../db/swaps.ts';
-import { isUuid } from '../ids.ts';
+import { isUuid } from '../ports/ids.ts';
 
 export type Mine = { readonly swap: Swap; readonly party: Party };
 

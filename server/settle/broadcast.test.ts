@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atAStretch } from '../../chains/turns.ts';
+import { atAStretch } from '../../chains/kit/turns.ts';
 import { stubAdapter } from '../../test/support/adapter.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { broadcast } from './broadcast.ts';
 
 const chain = 'bitcoin-regtest';

@@ -1,18 +1,19 @@
 // Sends a signed transaction. Anything well-formed is relayed; what touches an escrow of ours
 // passes that leg's gates again, because a signer may have taken an hour.
 
-import type { ChainAdapter, ReadTransaction, Touch } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { chainIdOfRaw } from '../../chains/evm/raw.ts';
-import type { Signed } from '../../chains/material.ts';
-import type { InTurns } from '../../chains/turns.ts';
+import type { Signed } from '../../chains/interface/material.ts';
+import type { ReadTransaction, Touch } from '../../chains/interface/sending.ts';
+import type { InTurns } from '../../chains/kit/turns.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type ChainKey, isFamily } from '../../core/families.ts';
 import { claimGate, fundGate, mustOpen, refundGate } from '../../core/gates.ts';
 import type { Steps } from '../../core/steps.ts';
 import { type EscrowRow, escrowAt, escrowsAmong, noteAuthorized, noteSent } from '../db/escrows.ts';
 import { clocksOf, lockSwap, type Swap, swapById } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
-import { within } from '../time-limit.ts';
+import type { Deps } from '../ports/deps.ts';
+import { within } from '../ports/time-limit.ts';
 import { withBrought } from './brought.ts';
 import { isEmptied } from './builders.ts';
 import { escrowOfRow } from './escrows.ts';

@@ -5,7 +5,7 @@
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { Swap } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { reconcile } from './reconcile.ts';
 
 /**

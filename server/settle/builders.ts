@@ -1,10 +1,12 @@
 // Unsigned funding, claim and refund of a leg, behind the gates. The chains are read first, outside
 // any transaction; the secret of a claim passes through and is not logged.
 
-import type { About, Asks, ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
-import type { Allowance } from '../../chains/fund-ways.ts';
-import { begun } from '../../chains/gathering.ts';
-import type { Material } from '../../chains/material.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { About, Asks } from '../../chains/interface/building.ts';
+import type { Allowance } from '../../chains/interface/fund-ways.ts';
+import type { Material } from '../../chains/interface/material.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
+import { begun } from '../../chains/nodes/gathering.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { legStatus } from '../../core/facts.ts';
 import {
@@ -24,8 +26,8 @@ import { type LegName, otherLeg } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { escrowsOfSwap } from '../db/escrows.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
-import { within } from '../time-limit.ts';
+import type { Deps } from '../ports/deps.ts';
+import { within } from '../ports/time-limit.ts';
 import { legNamed, swapOfCaller } from './access.ts';
 import { withBrought } from './brought.ts';
 import { currentEscrow, escrowOfRow, termsOfLeg } from './escrows.ts';

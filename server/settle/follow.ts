@@ -3,14 +3,15 @@
 // The work of a pass grows with what happened, not with the number of open swaps.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChainAdapter, Heads } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { Heads } from '../../chains/interface/reading.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
+import { inParallel } from '../../host/in-parallel.ts';
 import { swapsOfEscrows } from '../db/escrows.ts';
 import { storeHeads } from '../db/heads.ts';
 import { dueSwaps, makeDue } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
-import { inParallel } from '../in-parallel.ts';
+import type { Deps } from '../ports/deps.ts';
 import { reconcile, retrySeconds } from './reconcile.ts';
 import { fromTheStart, type Position, takeUp } from './take-up.ts';
 

@@ -3,14 +3,15 @@
 // stranger that names somebody's address nor a second market takes the lanes that he has paid for.
 
 import { createHash } from 'node:crypto';
-import type { ChainAdapter, Lanes } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { Lanes } from '../../chains/interface/lanes.ts';
 import { nothingSeen } from '../../core/facts.ts';
 import type { Escrow, EscrowTerms, Lane } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { followedByContract, insertEscrow } from '../db/escrows.ts';
 import { countLanes, freeLanes, holdLane, type LaneRange, lockLanes } from '../db/lanes.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 
 /** Whose lanes. */
 export type LaneUser = { readonly funder: string; readonly accountId: string };

@@ -1,8 +1,9 @@
 // What the chains show of a swap at this moment, read for one request before its gates are passed.
 // Nothing is stored: the follower finds the same by itself.
 
-import type { Asks, WatchedEscrow } from '../../chains/adapter.ts';
-import { begun } from '../../chains/gathering.ts';
+import type { Asks } from '../../chains/interface/building.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
+import { begun } from '../../chains/nodes/gathering.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, holdsPayment, nothingSeen } from '../../core/facts.ts';
 import { opens } from '../../core/hashlock.ts';
@@ -10,8 +11,8 @@ import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
 import { escrowsOfSwap } from '../db/escrows.ts';
 import type { Swap } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
-import { within } from '../time-limit.ts';
+import type { Deps } from '../ports/deps.ts';
+import { within } from '../ports/time-limit.ts';
 import { currentEscrow, escrowOfRow } from './escrows.ts';
 import { adapterOf } from './preview.ts';
 

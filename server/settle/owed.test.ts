@@ -7,7 +7,7 @@ import { encodeFunctionData, parseAbi } from 'viem';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { addressesOfPubkey } from '../../chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
-import type { Material } from '../../chains/material.ts';
+import type { Material } from '../../chains/interface/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import { type Swap, swapById } from '../db/swaps.ts';

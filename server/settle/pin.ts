@@ -8,8 +8,8 @@ import type { LegName } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { escrowsOfSwap } from '../db/escrows.ts';
 import type { Swap } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
-import { within } from '../time-limit.ts';
+import type { Deps } from '../ports/deps.ts';
+import { within } from '../ports/time-limit.ts';
 import { currentEscrow } from './escrows.ts';
 import { adapterOf } from './preview.ts';
 

@@ -10,7 +10,7 @@ import type { Rules } from '../../core/rules.ts';
 import { type Direction, initiatorOf, type LegName, type Party } from '../../core/trade.ts';
 import type { Asset } from '../db/assets.ts';
 import type { AgreedLegs } from '../db/threads.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { rulesOfLegs } from './rules.ts';
 
 export type TradeTerms = {

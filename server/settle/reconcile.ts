@@ -17,8 +17,8 @@ import {
 } from '../db/escrows.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { lockSwap, type Swap, swapById, updateSwap } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
-import { within } from '../time-limit.ts';
+import type { Deps } from '../ports/deps.ts';
+import { within } from '../ports/time-limit.ts';
 import { escrowOfRow } from './escrows.ts';
 import { changeBetween, type SwapEvent, type Told } from './events.ts';
 import { type Outcome, outcome } from './outcome.ts';

@@ -6,8 +6,8 @@ import type { EscrowFacts } from '../../core/facts.ts';
 import type { LegName } from '../../core/trade.ts';
 import { noteRentLeft } from '../db/escrows.ts';
 import { clocksOf, type Swap } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
-import { within } from '../time-limit.ts';
+import type { Deps } from '../ports/deps.ts';
+import { within } from '../ports/time-limit.ts';
 import { currentEscrow } from './escrows.ts';
 import { isRentDue } from './view.ts';
 

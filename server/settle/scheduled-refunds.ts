@@ -3,13 +3,15 @@
 // chain shows and from what is stored, so it may end anywhere and be done again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
-import type { Rung, ScheduledRefunds, Verdict } from '../../chains/scheduled.ts';
-import type { InTurns } from '../../chains/turns.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
+import type { Rung, ScheduledRefunds, Verdict } from '../../chains/interface/scheduled.ts';
+import type { InTurns } from '../../chains/kit/turns.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { mustFund } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';
+import { inParallel } from '../../host/in-parallel.ts';
 import type { Tx } from '../db/database.ts';
 import { escrowAt } from '../db/escrows.ts';
 import {
@@ -23,9 +25,8 @@ import {
   takeScheduled,
 } from '../db/scheduled-refunds.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
-import { inParallel } from '../in-parallel.ts';
-import { within } from '../time-limit.ts';
+import type { Deps } from '../ports/deps.ts';
+import { within } from '../ports/time-limit.ts';
 import { legNamed, swapOfCaller } from './access.ts';
 import { escrowToRefund } from './builders.ts';
 import { escrowOfRow } from './escrows.ts';

@@ -5,7 +5,7 @@ import type { LegName } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { noteAuthorized } from '../db/escrows.ts';
 import { lockSwap } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { fundAsked, mustStillBe, planned } from './builders.ts';
 import { mustAuthorize } from './fund-ways.ts';
 import { adapterOf } from './preview.ts';

@@ -3,7 +3,7 @@
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { escrowsToFollow, type FollowedFrom, type FollowedRow, termsOf } from '../db/escrows.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 
 /** Escrows read in one statement: about a megabyte. */
 const escrowsAtOnce = 2_000;

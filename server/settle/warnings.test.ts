@@ -5,11 +5,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
-import type { ChainAdapter, Warning } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { Warning } from '../../chains/interface/gas.ts';
 import { nextSteps, type StuckFunding } from '../../core/next.ts';
 import { clocksAt } from '../../core/testing.ts';
 import type { Swap } from '../db/swaps.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../ports/deps.ts';
 import { type Show, shows, stateOf } from './testing/states.ts';
 import { createWarnings, withWarnings } from './warnings.ts';
 

@@ -1,8 +1,8 @@
 // One attempt to deliver: signed for this moment, sent, and what came of it.
 
 import type { Ended } from '../db/deliveries.ts';
-import type { Deps } from '../deps.ts';
-import { keyringOf } from '../keyring.ts';
+import type { Deps } from '../ports/deps.ts';
+import { keyringOf } from '../ports/keyring.ts';
 import type { Visit } from './hosts.ts';
 import { reachable } from './public-address.ts';
 import { type Sending, type Sent, sendDelivery } from './send.ts';

@@ -12,7 +12,7 @@ import { type TestDatabase, testDatabase } from '../../test/support/database.ts'
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { holdSubscribers, insertDeliveries } from '../db/deliveries.ts';
 import { insertOutbox } from '../db/outbox.ts';
-import { uuidv7 } from '../ids.ts';
+import { uuidv7 } from '../ports/ids.ts';
 import { insertAccount } from '../settle/testing/account.ts';
 import type { Send } from './attempt.ts';
 import { createDelivering, retryAfterSeconds } from './deliver.ts';

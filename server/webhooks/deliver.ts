@@ -2,9 +2,9 @@
 // each: delivered, tried again later, or dropped after the sixth attempt. Any number of processes
 // may do so side by side: a delivery is taken in hand for a while, and by another if this one dies.
 
-import { createBell } from '../bell.ts';
 import { claimDue, type Due, holdWebhook, storeOutcome } from '../db/deliveries.ts';
-import type { Deps } from '../deps.ts';
+import { createBell } from '../ports/bell.ts';
+import type { Deps } from '../ports/deps.ts';
 import { attempt, type Send, senderOf } from './attempt.ts';
 import { handOut, handOutBatch } from './hand-out.ts';
 import { createHosts, HostBusy, type Hosts } from './hosts.ts';

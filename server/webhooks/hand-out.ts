@@ -11,8 +11,8 @@ import {
   type Subscriber,
   takeFromOutbox,
 } from '../db/deliveries.ts';
-import type { Deps } from '../deps.ts';
-import { uuidv7 } from '../ids.ts';
+import type { Deps } from '../ports/deps.ts';
+import { uuidv7 } from '../ports/ids.ts';
 import { bodyOf } from './attempt.ts';
 
 export const handOutBatch = 200;

@@ -7,8 +7,8 @@
 // cannot keep it from an account.
 
 import { type HostSpent, hostsAnswered, spendHost } from '../db/webhook-hosts.ts';
-import type { Deps } from '../deps.ts';
-import { listOf } from '../networks.ts';
+import type { Deps } from '../ports/deps.ts';
+import { listOf } from '../settings/networks.ts';
 
 /** A minute. */
 export const hostLimits = { unknown: 20, known: 1_200 } as const;

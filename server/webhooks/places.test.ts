@@ -5,7 +5,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { claimDue } from '../db/deliveries.ts';
-import { uuidv7 } from '../ids.ts';
+import { uuidv7 } from '../ports/ids.ts';
 import { createDelivering } from './deliver.ts';
 import { handOut } from './hand-out.ts';
 import { createPlaces, heldBackMs, placesEach, slowMs } from './places.ts';

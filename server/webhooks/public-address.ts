@@ -4,7 +4,7 @@
 // IANA: IPv4 and IPv6 Special-Purpose Address Registries.
 
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import { listOf } from '../networks.ts';
+import { listOf } from '../settings/networks.ts';
 
 const insideV4: readonly [string, number][] = [
   ['0.0.0.0', 8], // this network

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
-import { keyringFrom } from '../keyring.ts';
+import { keyringFrom } from '../ports/keyring.ts';
 import { insertAccount } from '../settle/testing/account.ts';
 import { resealBatch, resealSecrets } from './register.ts';
 

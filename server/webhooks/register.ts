@@ -12,10 +12,10 @@ import {
   secretsNotOf,
   type WebhookRow,
 } from '../db/webhooks.ts';
-import type { Deps } from '../deps.ts';
-import { isUuid, uuidv7 } from '../ids.ts';
-import { keyringOf } from '../keyring.ts';
-import { sealAnew } from '../sealed-anew.ts';
+import type { Deps } from '../ports/deps.ts';
+import { isUuid, uuidv7 } from '../ports/ids.ts';
+import { keyringOf } from '../ports/keyring.ts';
+import { sealAnew } from '../ports/sealed-anew.ts';
 import { reachable } from './public-address.ts';
 
 export const mostWebhooks = 20;

@@ -6,9 +6,9 @@ import type {
   GasTransaction,
   GasWork,
   Paid,
-} from '../../chains/gas-account.ts';
-import { alone } from '../../chains/gas-work.ts';
-import type { Gas } from '../../server/keeper/gas.ts';
+} from '../../chains/gas/account.ts';
+import { alone } from '../../chains/gas/work.ts';
+import type { Gas } from '../../server/ports/gas.ts';
 import { planOf } from '../sim/adapter.ts';
 import { issue, type Mined, type SimChain, tipOf } from '../sim/chain.ts';
 import { bidOf, rawOf, transactionOf, txidOf } from '../sim/transaction.ts';

@@ -1,6 +1,6 @@
 // Rows of the matrix: keys, wallets, webhooks, and tokens that somebody asks for.
 
-import { found, type Inspection, passed } from '../../chains/inspection.ts';
+import { found, type Inspection, passed } from '../../chains/tokens/inspection.ts';
 import type { Family } from '../../core/families.ts';
 import {
   bitcoinWallet,

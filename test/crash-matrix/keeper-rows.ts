@@ -1,7 +1,7 @@
 // Rows of the matrix: what an operator's gas key claims and refunds, and claims that a party has
 // relayed. How often it signed again, and who had its turn, may differ; what lands may not.
 
-import type { GasFate } from '../../chains/gas-account.ts';
+import type { GasFate } from '../../chains/gas/account.ts';
 import { awaitTurn, takeTurn } from '../../server/db/keeper-turns.ts';
 import { turnAwaitedMs } from '../../server/keeper/bounds.ts';
 import { submit } from '../sim/chain.ts';

@@ -5,11 +5,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { ChainAdapter } from '../../chains/adapter.ts';
-import type { HashlockReader } from '../../chains/hashlocks.ts';
-import type { Inspection } from '../../chains/inspection.ts';
+import type { HashlockReader } from '../../chains/interface/history.ts';
+import type { Inspection } from '../../chains/tokens/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
-import { readSettings, type Settings } from '../../server/config.ts';
-import type { Deps } from '../../server/deps.ts';
 import { buildApp } from '../../server/edge/app.ts';
 import { createKeeper, type Keeper } from '../../server/keeper/passes.ts';
 import { createLaunchpads, type Launchpads } from '../../server/listing/launchpads/watch.ts';
@@ -19,9 +17,11 @@ import { type Pruned, prune } from '../../server/market/prune.ts';
 import type { Courier, Outcome } from '../../server/messages/courier.ts';
 import { createMessaging, type Messaging } from '../../server/messages/messaging.ts';
 import { createReminding, type Reminding } from '../../server/messages/reminders.ts';
-import { createMetrics } from '../../server/metrics.ts';
 import { passHolds } from '../../server/people/passing.ts';
+import type { Deps } from '../../server/ports/deps.ts';
+import { createMetrics } from '../../server/ports/metrics.ts';
 import { createPresence, type Running } from '../../server/restore/presence.ts';
+import { readSettings, type Settings } from '../../server/settings/config.ts';
 import { createSettlement, type Settlement } from '../../server/settle/follow.ts';
 import {
   createScheduledRefunds,

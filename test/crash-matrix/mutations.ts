@@ -9,7 +9,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
   'once: the reply in another transaction than its effect': {
     row: 'POST /v1/rfqs: public',
     edits: [
-      edit('server/edge/once.ts')(
+      edit('server/edge/idempotency/once.ts')(
         'const kept = await storeReply(deps, tx, slot, result, keepingOf(steps));',
         'const kept = storeReply(deps, deps.db, slot, result, keepingOf(steps));',
       ),
@@ -177,11 +177,11 @@ export const mutations: Readonly<Record<string, Mutation>> = {
   'sealing: the name of the new key is stored before what it seals': {
     row: 'start: a promised claim',
     edits: [
-      edit('server/sealed-anew.ts')(
+      edit('server/ports/sealed-anew.ts')(
         'const rows = await deps.db.transaction(async (tx) => {',
         'const rows = await Promise.resolve(deps.db).then(async (tx) => {',
       ),
-      edit('server/sealed-anew.ts')(
+      edit('server/ports/sealed-anew.ts')(
         'if (plain === null) unread += 1;',
         `if (plain !== null) await store(tx, { id, sealed }, version);
         if (plain === null) unread += 1;`,
@@ -200,11 +200,11 @@ export const mutations: Readonly<Record<string, Mutation>> = {
   'sealing: the new key is named before a secret of a webhook is under it': {
     row: 'start: secrets of webhooks',
     edits: [
-      edit('server/sealed-anew.ts')(
+      edit('server/ports/sealed-anew.ts')(
         'const rows = await deps.db.transaction(async (tx) => {',
         'const rows = await Promise.resolve(deps.db).then(async (tx) => {',
       ),
-      edit('server/sealed-anew.ts')(
+      edit('server/ports/sealed-anew.ts')(
         'if (plain === null) unread += 1;',
         `if (plain !== null) await store(tx, { id, sealed }, version);
         if (plain === null) unread += 1;`,
@@ -224,9 +224,9 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     row: 'keeper.pass: a claim that is deep',
     edits: [
       edit('server/keeper/fates.ts')(
-        "import { inParallel } from '../in-parallel.ts';",
+        "import { inParallel } from '../../host/in-parallel.ts';",
         `import { endJob } from '../db/keeper-jobs.ts';
-import { inParallel } from '../in-parallel.ts';`,
+import { inParallel } from '../../host/in-parallel.ts';`,
       ),
       edit('server/keeper/fates.ts')(
         '  await storeFate(deps.db, each.id, fate, { paid,',

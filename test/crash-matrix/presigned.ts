@@ -1,6 +1,6 @@
 // Refunds signed beforehand on a simulated Bitcoin: what its adapter answers of them.
 
-import type { Rung, ScheduledRefunds } from '../../chains/scheduled.ts';
+import type { Rung, ScheduledRefunds } from '../../chains/interface/scheduled.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { clockAt, type SimChain, tipOf } from '../sim/chain.ts';
 import { transactionOf, txidOf } from '../sim/transaction.ts';

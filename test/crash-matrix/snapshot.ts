@@ -2,7 +2,7 @@
 // what every receiver heard, what is on the chains. Two runs ended alike when these are the same.
 
 import { isDeepStrictEqual } from 'node:util';
-import { unpacked } from '../../server/market/idempotency.ts';
+import { unpacked } from '../../server/edge/idempotency/replies.ts';
 import { chainNamed, type World } from './world.ts';
 
 export type Row = Record<string, unknown>;

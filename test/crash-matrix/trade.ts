@@ -2,7 +2,7 @@
 // the requests that a customer makes.
 
 import { hash } from 'node:crypto';
-import type { Material } from '../../chains/material.ts';
+import type { Material } from '../../chains/interface/material.ts';
 import { seedAssets } from '../../server/market/assets.ts';
 import { unsignedFunding } from '../sim/adapter.ts';
 import { mine, tipOf } from '../sim/chain.ts';

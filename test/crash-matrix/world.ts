@@ -2,7 +2,7 @@
 // of webhooks, the clock. A world is prepared once, and copied for every run.
 
 import { bitcoinPolicies } from '../../chains/bitcoin/policy.ts';
-import type { Inspection } from '../../chains/inspection.ts';
+import type { Inspection } from '../../chains/tokens/inspection.ts';
 import type { Family } from '../../core/families.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { Database } from '../../server/db/database.ts';

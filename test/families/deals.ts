@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TronWeb } from 'tronweb';
-import type { SolanaMaterial, TronMaterial } from '../../chains/material.ts';
+import type { SolanaMaterial, TronMaterial } from '../../chains/interface/material.ts';
 import { claimCall, fundCalls } from '../../chains/tron/plan.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms, Lane } from '../../core/terms.ts';

@@ -10,7 +10,7 @@ import {
   partiallySignTransaction,
 } from '@solana/kit';
 import { TronWeb } from 'tronweb';
-import type { SignedTron, SolanaMaterial, TronMaterial } from '../../chains/material.ts';
+import type { SignedTron, SolanaMaterial, TronMaterial } from '../../chains/interface/material.ts';
 import { type DevnetClient, type DevnetStatus, devnetClient } from '../../devnet/client.ts';
 import { type ParleyClient, parleyClient } from '../../sdk/client.ts';
 import { linkWallet, type MessageSigner, mintKey } from '../../sdk/keys.ts';

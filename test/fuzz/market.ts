@@ -10,11 +10,11 @@ import type { ChainAdapter } from '../../chains/adapter.ts';
 import { bitcoinAdapter } from '../../chains/bitcoin/adapter.ts';
 import { evmAdapter } from '../../chains/evm/adapter.ts';
 import { evmChains } from '../../chains/evm/policy.ts';
+import type { Scope } from '../../core/scopes.ts';
 import { buildApp } from '../../server/edge/app.ts';
 import { pageHeaders } from '../../server/edge/testing/session.ts';
 import * as signers from '../../server/edge/testing/signers.ts';
 import { openSession } from '../../server/people/sessions.ts';
-import type { Scope } from '../../server/scopes.ts';
 import {
   agree,
   bitcoin,

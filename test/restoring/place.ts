@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url';
 import { type DevnetClient, devnetClient } from '../../devnet/client.ts';
 import { startDevnet } from '../../devnet/devnet.ts';
 import { type Place, placeOf } from '../../scripts/demo/place.ts';
-import type { ChainSettings } from '../../server/chain-settings.ts';
-import { devAssets, devChains } from '../../server/dev-network.ts';
+import type { ChainSettings } from '../../server/settings/chains.ts';
+import { devAssets, devChains } from '../../server/start/dev-network.ts';
 import { type RunningMarket, startMarketProcess } from '../support/market.ts';
 import { type TcpProxy, tcpProxy } from '../support/tcp-proxy.ts';
 

@@ -9,8 +9,8 @@ import type {
   GasWork,
   Outbid,
   Paid,
-} from '../../chains/gas-account.ts';
-import { alone, mustBeOf } from '../../chains/gas-work.ts';
+} from '../../chains/gas/account.ts';
+import { alone, mustBeOf } from '../../chains/gas/work.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import { type AdapterParts, mustAnswer, mustEstimate, planOf } from './adapter.ts';

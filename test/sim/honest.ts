@@ -2,7 +2,7 @@
 // A greedy one waits with funding and revealing until the last moment, and may then let it be. An
 // absent one is gone from some moment on, a sleepy one for a while.
 
-import type { Material } from '../../chains/material.ts';
+import type { Material } from '../../chains/interface/material.ts';
 import { feeToReplace, unsignedFunding } from './adapter.ts';
 import { refusal } from './chain.ts';
 import { refusesFromNow } from './estimates.ts';

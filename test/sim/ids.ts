@@ -1,7 +1,7 @@
 // The ids of a market are those of its seed: not of what the same process simulated before, which
-// the real sequence goes on from. The worker puts this in the place of server/ids.ts.
+// the real sequence goes on from. The worker puts this in the place of server/ports/ids.ts.
 
-import { idSequence, isUuid, type MakeId, uuidOf } from '../../server/ids.ts';
+import { idSequence, isUuid, type MakeId, uuidOf } from '../../server/ports/ids.ts';
 
 let own = idSequence();
 

@@ -3,8 +3,8 @@
 // a random stream of its own: a market without tells the same story as if there were no keeper.
 
 import type { ChainKey } from '../../core/families.ts';
-import type { Gas } from '../../server/keeper/gas.ts';
-import type { SigningTime } from '../../server/keeper/time.ts';
+import type { Gas } from '../../server/ports/gas.ts';
+import type { SigningTime } from '../../server/ports/signing-time.ts';
 import { forget, issue, type SimChain, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import type { Drill } from './drills.ts';

@@ -1,7 +1,7 @@
 // What a simulated builder hands out and what a party signs of it, in the shapes of the four
 // families: inside each is the same transaction.
 
-import type { Material } from '../../chains/material.ts';
+import type { Material } from '../../chains/interface/material.ts';
 import type { Family } from '../../core/families.ts';
 import { rawOf, type SimTransaction, transactionOf } from './transaction.ts';
 

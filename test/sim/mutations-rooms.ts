@@ -95,7 +95,7 @@ export const mutationsOfRooms: Readonly<Record<string, readonly Edit[]>> = {
     ),
   ],
   'idempotency: no reply is found again': [
-    edit('server/market/idempotency.ts')(
+    edit('server/edge/idempotency/replies.ts')(
       'if (row === null) return null;',
       'if (row === null || row.status > 0) return null;',
     ),

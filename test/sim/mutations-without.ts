@@ -8,7 +8,7 @@ export const rooms = [
   'server/market',
   'server/keeper',
   'server/webhooks',
-  'server/edge',
+  'server/edge/idempotency',
   'server/db',
 ] as const;
 
@@ -19,12 +19,15 @@ export const otherRooms: Readonly<Record<string, string>> = {
   'server/messages': 'nobody is told anything, so that no swap hangs on it',
   'server/listing': 'tokens that are to be listed are not simulated',
   'server/restore': 'restored backups are not simulated',
+  'server/edge': 'what surrounds every request has tests of its own; idempotency is simulated',
+  'server/settings': 'a simulation is given its settings',
+  'server/ports': 'what a process is given: a simulation brings its own',
+  'server/start': 'a simulation wires its own market',
 };
 
 const market = (...names: readonly string[]) => names.map((name) => `server/market/${name}.ts`);
 const keeper = (...names: readonly string[]) => names.map((name) => `server/keeper/${name}.ts`);
 const webhooks = (...names: readonly string[]) => names.map((name) => `server/webhooks/${name}.ts`);
-const edge = (...names: readonly string[]) => names.map((name) => `server/edge/${name}.ts`);
 const db = (...names: readonly string[]) => names.map((name) => `server/db/${name}.ts`);
 const core = (...names: readonly string[]) => names.map((name) => `core/${name}.ts`);
 
@@ -34,10 +37,7 @@ export const without: readonly {
 }[] = [
   {
     why: 'types, numbers and words: nothing is decided in it',
-    files: [
-      ...core('errors', 'families', 'terms'),
-      ...[...keeper('gas'), ...market('bounds'), ...edge('operations')],
-    ],
+    files: [...core('errors', 'families', 'scopes', 'terms'), ...market('bounds')],
   },
   {
     why: 'lanes: escrows of a simulated chain have addresses of their own',
@@ -67,7 +67,6 @@ export const without: readonly {
     files: [
       ...db('ceremonies', 'feed-tickets', 'logins', 'messages', 'passkeys', 'payouts'),
       ...db('former-channels', 'reminders', 'sessions'),
-      ...edge('cors', 'html', 'last-uses'),
     ],
   },
   { why: 'makes swaps for tests of the rules', files: core('testing') },
@@ -92,14 +91,13 @@ export const without: readonly {
   },
   {
     why: 'the start, which the simulation does in its own way: chains, gas keys and time are its own',
-    files: [...core('worlds'), ...keeper('open', 'settings', 'time'), ...db('migrate')],
+    files: [...core('worlds'), ...keeper('open'), ...db('migrate')],
   },
   {
     why: 'signing in, and wallets, which every party has before it trades',
     files: [
       ...market('addresses', 'keys', 'messages', 'named-hosts', 'nonces', 'proofs', 'wallets'),
       ...db('accounts', 'holdings', 'keys', 'nonces', 'revocations', 'wallets'),
-      ...edge('auth', 'revocations'),
     ],
   },
   {
@@ -113,10 +111,7 @@ export const without: readonly {
   { why: 'pruning, which is not simulated', files: [...market('prune'), ...db('ended')] },
   {
     why: 'bounds on what one host or one client may have, which no simulated party comes to',
-    files: [
-      ...[...webhooks('hosts'), ...db('webhook-hosts')],
-      ...edge('connections', 'forwarded', 'processor-time', 'reserve'),
-    ],
+    files: [...[...webhooks('hosts'), ...db('webhook-hosts')]],
   },
   {
     why: 'where a delivery may go, and how: the simulation has a network of its own',
@@ -126,16 +121,7 @@ export const without: readonly {
     why: 'the receiver here checks with it too, so that it would not see a bug of it',
     files: webhooks('sign'),
   },
-  {
-    why: 'what surrounds every request, of a swap or not: app, fuzz and budgets have tests of theirs',
-    files: [
-      ...edge('access', 'app', 'batches', 'body', 'broken-http', 'budgets', 'command', 'cursor'),
-      ...edge('errors', 'memory-buckets', 'open-budgets', 'route-table', 'validate'),
-      ...edge('valkey-buckets'),
-    ],
-  },
-  { why: 'only who is answered 409 hangs on it', files: edge('underway') },
-  { why: 'descriptions of what the routes declare', files: edge('describe', 'openapi') },
+  { why: 'only who is answered 409 hangs on it', files: ['server/edge/idempotency/underway.ts'] },
   {
     why: 'the listing of tokens, launchpads, the doctor and gaps, which are not simulated',
     files: db('assets', 'candidates', 'doctor', 'gaps', 'launchpads'),

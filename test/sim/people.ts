@@ -7,7 +7,7 @@ import { addressesOfPubkey } from '../../chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import type { Family } from '../../core/families.ts';
 import type { LegName } from '../../core/trade.ts';
-import { uuidv7 } from '../../server/ids.ts';
+import { uuidv7 } from '../../server/ports/ids.ts';
 import { issue } from './chain.ts';
 import type { Chance } from './chance.ts';
 import { checkGoesOn } from './halts.ts';

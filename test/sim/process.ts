@@ -3,12 +3,12 @@
 
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { readSettings, type Settings } from '../../server/config.ts';
 import type { Database } from '../../server/db/database.ts';
-import type { Deps } from '../../server/deps.ts';
 import { buildApp } from '../../server/edge/app.ts';
 import { createKeeper, type Keeper } from '../../server/keeper/passes.ts';
-import type { Metrics } from '../../server/metrics.ts';
+import type { Deps } from '../../server/ports/deps.ts';
+import type { Metrics } from '../../server/ports/metrics.ts';
+import { readSettings, type Settings } from '../../server/settings/config.ts';
 import { createSettlement, type Settlement } from '../../server/settle/follow.ts';
 import {
   createScheduledRefunds,

@@ -6,7 +6,7 @@ import type { Family } from '../../core/families.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { Database } from '../../server/db/database.ts';
 import { seedAssets } from '../../server/market/assets.ts';
-import type { Metrics } from '../../server/metrics.ts';
+import type { Metrics } from '../../server/ports/metrics.ts';
 import { newChain, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import { escrowsOn } from './depth.ts';

@@ -2,7 +2,7 @@
 
 import { registerHooks } from 'node:module';
 import { connect, databaseLimits } from '../../server/db/database.ts';
-import { createMetrics } from '../../server/metrics.ts';
+import { createMetrics } from '../../server/ports/metrics.ts';
 
 export type Job = { readonly seed: number };
 /** Said once, before the first seed is begun. */
@@ -15,7 +15,7 @@ export type Done = {
 };
 
 const own = new URL('ids.ts', import.meta.url).href;
-const real = new URL('../../server/ids.ts', import.meta.url).href;
+const real = new URL('../../server/ports/ids.ts', import.meta.url).href;
 registerHooks({
   resolve: (specifier, context, next) => {
     const found = next(specifier, context);

@@ -1,9 +1,9 @@
 // The state of one simulated market, and what happens when: an agenda of events in simulated time.
 // Only an event moves the clock, one event at a time; those of one instant come in seeded order.
 
-import type { Settings } from '../../server/config.ts';
 import type { Database } from '../../server/db/database.ts';
-import type { Metrics } from '../../server/metrics.ts';
+import type { Metrics } from '../../server/ports/metrics.ts';
+import type { Settings } from '../../server/settings/config.ts';
 import { clockAt, missing, type SimChain, tipOf } from './chain.ts';
 import type { Chance } from './chance.ts';
 import type { Drill } from './drills.ts';

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lockFolder } from '../../host/folder-lock.ts';
-import { startPostgres } from '../../server/db/embedded/postgres.ts';
+import { startPostgres } from '../../host/postgres/postgres.ts';
 
 /** `adminUrl` may create databases. */
 export type Cluster = { readonly adminUrl: string; stop(): Promise<void> };

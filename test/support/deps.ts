@@ -3,10 +3,10 @@
 
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
-import { readSettings, type Settings } from '../../server/config.ts';
 import type { Database } from '../../server/db/database.ts';
-import type { Deps } from '../../server/deps.ts';
-import { createMetrics } from '../../server/metrics.ts';
+import type { Deps } from '../../server/ports/deps.ts';
+import { createMetrics } from '../../server/ports/metrics.ts';
+import { readSettings, type Settings } from '../../server/settings/config.ts';
 import { stubAdapter } from './adapter.ts';
 
 /** `deps.now()` is the machine's time plus what `advance` added, unless `freeze` was called. */

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Ready } from '../../server/boot.ts';
+import type { Ready } from '../../server/start/boot.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const launcher = fileURLToPath(new URL('../../scripts/launch.mjs', import.meta.url));

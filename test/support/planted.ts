@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 const rooms = [
-  ...['core', 'chains', 'contracts', 'devnet', 'server', 'scripts', 'test', 'host'],
+  ...['core', 'chains', 'contracts', 'devnet', 'simulators', 'server', 'scripts', 'test', 'host'],
   'package.json',
 ];
 

@@ -5,11 +5,12 @@ import { hash, randomBytes } from 'node:crypto';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Family } from '../../core/families.ts';
-import type { Settings } from '../../server/config.ts';
+import type { Asset } from '../../server/db/assets.ts';
 import type { Database } from '../../server/db/database.ts';
 import { type AppOptions, buildApp } from '../../server/edge/app.ts';
-import { uuidv7 } from '../../server/ids.ts';
-import { type Asset, seedAssets } from '../../server/market/assets.ts';
+import { seedAssets } from '../../server/market/assets.ts';
+import { uuidv7 } from '../../server/ports/ids.ts';
+import type { Settings } from '../../server/settings/config.ts';
 import { testDatabase } from './database.ts';
 import { type TestDeps, testDeps } from './deps.ts';
 

@@ -2,8 +2,8 @@
 // and its size: memory costs gas, so no answer is longer than about half a megabyte.
 
 import type { Hex } from 'viem';
-import { fewMiB, type Rpc, RpcError } from '../../rpc.ts';
-import { dataOf } from '../../token-words.ts';
+import { fewMiB, type Rpc, RpcError } from '../../nodes/rpc.ts';
+import { dataOf } from '../../tokens/words.ts';
 import { refused } from '../node.ts';
 
 /** Enough for a token behind several proxies; the usual answer takes less than 30 000. */

@@ -1,10 +1,10 @@
 // Check `contract`: that there is a token at all, by what every ERC-20 answers.
 
-import type { Finding } from '../../inspection.ts';
-import { notAToken } from '../../inspection.ts';
-import type { Rpc } from '../../rpc.ts';
-import { judgeFace, type Said } from '../../token-face.ts';
-import { hiddenOf, textOf } from '../../token-text.ts';
+import type { Rpc } from '../../nodes/rpc.ts';
+import { judgeFace, type Said } from '../../tokens/face.ts';
+import type { Finding } from '../../tokens/inspection.ts';
+import { notAToken } from '../../tokens/inspection.ts';
+import { hiddenOf, textOf } from '../../tokens/text.ts';
 import { codeAt } from '../node.ts';
 import { freshAddress } from './actors.ts';
 import { ask, askWord, callData } from './ask.ts';

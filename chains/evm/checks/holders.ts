@@ -1,9 +1,9 @@
 // Who could begin a trial: an address that the node lends a balance to or, where the place of the
 // balances cannot be found, somebody who really holds some.
 
-import type { Rpc } from '../../rpc.ts';
-import { RpcError } from '../../rpc.ts';
-import { addressIn } from '../../token-words.ts';
+import type { Rpc } from '../../nodes/rpc.ts';
+import { RpcError } from '../../nodes/rpc.ts';
+import { addressIn } from '../../tokens/words.ts';
 import { headBlock, logsOf } from '../node.ts';
 import { askWord, callData } from './ask.ts';
 

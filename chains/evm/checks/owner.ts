@@ -1,8 +1,8 @@
 // Asks a token for its owner, and looks for one whom it does not name.
 
 import { getAddress } from 'viem/utils';
-import type { Rpc } from '../../rpc.ts';
-import { RpcError } from '../../rpc.ts';
+import type { Rpc } from '../../nodes/rpc.ts';
+import { RpcError } from '../../nodes/rpc.ts';
 import {
   heirGetter,
   judgeOwner,
@@ -11,8 +11,8 @@ import {
   mostWordsRead,
   type Owner,
   ownerGetters,
-} from '../../token-owner.ts';
-import { addressIn, word } from '../../token-words.ts';
+} from '../../tokens/owner.ts';
+import { addressIn, word } from '../../tokens/words.ts';
 import { storageAt } from '../node.ts';
 import { freshAddress } from './actors.ts';
 import { askWord, callData } from './ask.ts';

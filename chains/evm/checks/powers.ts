@@ -1,9 +1,9 @@
 // Checks `pausable`, `blacklist` and `mintable`: powers by the names of their functions in the
 // code that runs. Each is moot where nobody is left who could use it.
 
-import type { Finding, PowerRules } from '../../inspection.ts';
-import type { Rpc } from '../../rpc.ts';
-import type { Owner } from '../../token-owner.ts';
+import type { Rpc } from '../../nodes/rpc.ts';
+import type { Finding, PowerRules } from '../../tokens/inspection.ts';
+import type { Owner } from '../../tokens/owner.ts';
 import {
   judgePower,
   namesIn,
@@ -11,7 +11,7 @@ import {
   powerSignals,
   type Signals,
   stoppingFlags,
-} from '../../token-powers.ts';
+} from '../../tokens/powers.ts';
 import { askFlag } from './ask.ts';
 import { anybodyMints } from './mints.ts';
 import { hiddenKeeper } from './owner.ts';

@@ -1,10 +1,10 @@
 // The code that really runs for a token: its own and, behind proxies, that of the contracts whose
 // code it borrows; and who could put another there.
 
-import { proxyAt } from '../../proxy-slots.ts';
-import type { Rpc } from '../../rpc.ts';
-import { type Scan, scanCode } from '../../token-code.ts';
-import { addressIn, contractIn, word } from '../../token-words.ts';
+import type { Rpc } from '../../nodes/rpc.ts';
+import { type Scan, scanCode } from '../../tokens/code.ts';
+import { proxyAt } from '../../tokens/proxy-slots.ts';
+import { addressIn, contractIn, word } from '../../tokens/words.ts';
 import { codeAt, storageAt } from '../node.ts';
 import { ask, askWord, callData } from './ask.ts';
 

@@ -1,9 +1,9 @@
 // Check `rebase`: that a balance stays what it is while nobody moves it. An escrow promises an
 // amount, and holds it for a day or more.
 
-import { type Finding, found, passed } from '../../inspection.ts';
-import { RpcError } from '../../rpc.ts';
-import { namesIn, rebaseSignals } from '../../token-powers.ts';
+import { RpcError } from '../../nodes/rpc.ts';
+import { type Finding, found, passed } from '../../tokens/inspection.ts';
+import { namesIn, rebaseSignals } from '../../tokens/powers.ts';
 import { balanceOfCall } from '../node.ts';
 import { questionGas } from './ask.ts';
 import type { Program } from './program.ts';

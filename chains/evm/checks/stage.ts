@@ -1,6 +1,6 @@
 // Sets the stage for trials of one token: actors, and something to move.
 
-import type { Rpc } from '../../rpc.ts';
+import type { Rpc } from '../../nodes/rpc.ts';
 import { headBlock } from '../node.ts';
 import type { EvmDeployment } from '../plan.ts';
 import { lendBalance, lends } from '../simulate.ts';

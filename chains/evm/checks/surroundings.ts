@@ -4,7 +4,7 @@
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { ParleyError } from '../../../core/errors.ts';
-import { amountOf, fewMiB, quantity, type Rpc, RpcError } from '../../rpc.ts';
+import { amountOf, fewMiB, quantity, type Rpc, RpcError } from '../../nodes/rpc.ts';
 import { gasPrice, refused } from '../node.ts';
 
 export type Surroundings = {

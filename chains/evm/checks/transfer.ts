@@ -2,10 +2,10 @@
 // way; and that small and large amounts do as well as middling ones.
 
 import { getAddress } from 'viem/utils';
-import { type Finding, found, passed } from '../../inspection.ts';
-import type { Rpc } from '../../rpc.ts';
-import { openingFlags } from '../../token-powers.ts';
-import { addressIn } from '../../token-words.ts';
+import type { Rpc } from '../../nodes/rpc.ts';
+import { type Finding, found, passed } from '../../tokens/inspection.ts';
+import { openingFlags } from '../../tokens/powers.ts';
+import { addressIn } from '../../tokens/words.ts';
 import { codeAt } from '../node.ts';
 import { askFlag, askWord, callData } from './ask.ts';
 import { stoppedNow } from './powers.ts';

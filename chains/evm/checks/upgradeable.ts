@@ -1,15 +1,15 @@
 // Check `upgradeable`: whether somebody could put other code in the token's place.
 
-import { type Finding, found, type Outcome, passed } from '../../inspection.ts';
-import type { Rpc } from '../../rpc.ts';
-import { isDead } from '../../token-owner.ts';
+import type { Rpc } from '../../nodes/rpc.ts';
+import { type Finding, found, type Outcome, passed } from '../../tokens/inspection.ts';
+import { isDead } from '../../tokens/owner.ts';
 import {
   namesIn,
   successionFlag,
   successor,
   successorSignals,
   upgradeSignals,
-} from '../../token-powers.ts';
+} from '../../tokens/powers.ts';
 import { codeAt } from '../node.ts';
 import { askFlag } from './ask.ts';
 import { ownerOf } from './owner.ts';

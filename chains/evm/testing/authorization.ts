@@ -3,7 +3,7 @@
 import type { Hex } from 'viem';
 import devCoin from '../../../contracts/escrows/artifacts/DevCoin.json' with { type: 'json' };
 import type { EscrowTerms } from '../../../core/terms.ts';
-import type { GasWork } from '../../gas-account.ts';
+import type { GasWork } from '../../gas/account.ts';
 import { evmDeployment } from '../plan.ts';
 import { authorizationAlternative, typedDataToSign } from '../ways.ts';
 import { deploy, type TestChain } from './anvil.ts';

@@ -2,8 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { type Hex, parseEther } from 'viem';
-import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../../gas-account.ts';
-import { parseGasKey } from '../../gas-keys.ts';
+import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../../gas/account.ts';
+import { parseGasKey } from '../../gas/keys.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from '../adapter.ts';
 import { createEvmGasAccount, type EvmGasOptions } from '../gas-account.ts';
 import { type EvmGasPolicy, evmGasPolicies } from '../gas-policy.ts';

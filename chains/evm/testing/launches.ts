@@ -2,7 +2,7 @@
 
 import type { Hex } from 'viem';
 import { encodeFunctionData, getAddress } from 'viem/utils';
-import type { EventSource } from '../../launches.ts';
+import type { EventSource } from '../../tokens/launches.ts';
 import { accounts, deploy, send, type TestChain } from './anvil.ts';
 import { compileTestContracts } from './compile.ts';
 

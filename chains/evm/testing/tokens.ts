@@ -3,7 +3,7 @@
 import { type Address, encodeAbiParameters, type Hex, keccak256, stringToHex, toHex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { noToken } from '../../escrows/calls.ts';
-import { defaultPowerRules, type Inspection, type PowerRules } from '../../inspection.ts';
+import { defaultPowerRules, type Inspection, type PowerRules } from '../../tokens/inspection.ts';
 import { evmAdapter } from '../adapter.ts';
 import { evmChains } from '../policy.ts';
 import { accounts, deploy, send, type TestChain } from './anvil.ts';

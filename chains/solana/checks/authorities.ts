@@ -1,6 +1,12 @@
 // Who has powers over a mint besides its holders.
 
-import { type Finding, found, type Outcome, type PowerRules, passed } from '../../inspection.ts';
+import {
+  type Finding,
+  found,
+  type Outcome,
+  type PowerRules,
+  passed,
+} from '../../tokens/inspection.ts';
 import type { Mint } from './mint.ts';
 
 export function checkAuthorities(mint: Mint, rules: PowerRules): Finding[] {

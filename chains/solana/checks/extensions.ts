@@ -2,7 +2,7 @@
 // stop a transfer or change what people see. The list is the program's own.
 
 import layout from '../../../contracts/solana/layout.json' with { type: 'json' };
-import { type Finding, found, passed } from '../../inspection.ts';
+import { type Finding, found, passed } from '../../tokens/inspection.ts';
 import { type Mint, mostMintBytes } from './mint.ts';
 
 /** What mints of Token-2022 may have and an escrow does not take, by the program's numbers. */

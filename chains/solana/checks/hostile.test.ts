@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import layout from '../../../contracts/solana/layout.json' with { type: 'json' };
 import { mintExtensions, safeExtensions } from '../../../contracts/solana/testing/tokens.ts';
 import { ParleyError } from '../../../core/errors.ts';
-import { mostNameLength } from '../../inspection.ts';
+import { mostNameLength } from '../../tokens/inspection.ts';
 import { solanaAddressBytes, solanaAddressOf } from '../address.ts';
 import { metadataProgram, token2022Program, tokenProgram } from '../programs.ts';
 import { metaplexAccount } from '../testing/metaplex.ts';

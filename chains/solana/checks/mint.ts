@@ -1,6 +1,6 @@
 // Whether there is a mint at an address, and what it says of itself.
 
-import { type Finding, found, notAToken, passed } from '../../inspection.ts';
+import { type Finding, found, notAToken, passed } from '../../tokens/inspection.ts';
 import { solanaAddressOf } from '../address.ts';
 import type { Account } from '../node.ts';
 import { isTokenProgram, systemProgram, type TokenProgram, tokenProgram } from '../programs.ts';

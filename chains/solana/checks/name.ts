@@ -2,9 +2,9 @@
 // Whoever may change that later has no power over what an escrow holds, and is no objection.
 
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { type Finding, found, mostNameLength, passed } from '../../inspection.ts';
-import { hiddenSentence } from '../../token-face.ts';
-import { cleanText, hiddenIn } from '../../token-text.ts';
+import { hiddenSentence } from '../../tokens/face.ts';
+import { type Finding, found, mostNameLength, passed } from '../../tokens/inspection.ts';
+import { cleanText, hiddenIn } from '../../tokens/text.ts';
 import { solanaAddressBytes, solanaAddressOf } from '../address.ts';
 import type { Account } from '../node.ts';
 import { metadataProgram, programAddress, systemProgram } from '../programs.ts';

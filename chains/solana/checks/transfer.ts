@@ -3,8 +3,8 @@
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { type Finding, found, passed } from '../../inspection.ts';
-import { cleanText } from '../../token-text.ts';
+import { type Finding, found, passed } from '../../tokens/inspection.ts';
+import { cleanText } from '../../tokens/text.ts';
 import { isOnCurve, solanaAddressBytes, solanaAddressOf } from '../address.ts';
 import { type Account, accountsAt, chainClock, largestHoldings, type Trial } from '../node.ts';
 import { associatedTokenAccount, systemProgram } from '../programs.ts';

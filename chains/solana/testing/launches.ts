@@ -1,7 +1,7 @@
 // What stands for launchpads on a Solana test chain: instructions of the token programs that carry
 // their mint as a launchpad's do, one called by itself and one by another program.
 
-import type { InstructionSource } from '../../launches.ts';
+import type { InstructionSource } from '../../tokens/launches.ts';
 import { associatedTokenProgram, type TokenProgram, tokenProgram } from '../programs.ts';
 
 /** InitializeMint2: every mint of the program is a launch. */

@@ -1,7 +1,7 @@
 // Questions to a token, answered on a fork; and the same asked of the node, to see that the fork is
 // of the same token.
 
-import { bytesOf, decodeNumber } from '../../token-words.ts';
+import { bytesOf, decodeNumber } from '../../tokens/words.ts';
 import { tronAddressOf } from '../address.ts';
 import type { Fork, Forks } from '../fork/fork.ts';
 import { mostEnergy } from '../fork/fork.ts';

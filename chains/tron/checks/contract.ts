@@ -1,9 +1,9 @@
 // Whether there is a token at the address at all, and what it says of itself.
 
-import { type Finding, found, notAToken } from '../../inspection.ts';
-import { judgeFace, type Said } from '../../token-face.ts';
-import { hiddenOf, textOf } from '../../token-text.ts';
-import { dataOf } from '../../token-words.ts';
+import { judgeFace, type Said } from '../../tokens/face.ts';
+import { type Finding, found, notAToken } from '../../tokens/inspection.ts';
+import { hiddenOf, textOf } from '../../tokens/text.ts';
+import { dataOf } from '../../tokens/words.ts';
 import type { Fork } from '../fork/fork.ts';
 import { type Look, nodeSays, numberOf, otherStorage, ranOut, tooDear, view } from './ask.ts';
 

@@ -1,7 +1,7 @@
 // Asks for the owner of a token, or of a proxy's administrator, and looks for one whom it does not
 // name.
 
-import { scanCode } from '../../token-code.ts';
+import { scanCode } from '../../tokens/code.ts';
 import {
   heirGetter,
   isDead,
@@ -11,8 +11,8 @@ import {
   mostWordsRead,
   type Owner,
   ownerGetters,
-} from '../../token-owner.ts';
-import { addressIn, dataOf, selectorOf, word } from '../../token-words.ts';
+} from '../../tokens/owner.ts';
+import { addressIn, dataOf, selectorOf, word } from '../../tokens/words.ts';
 import type { Fork } from '../fork/fork.ts';
 import { type Look, nodeSays, numberOf, otherStorage, shown, view } from './ask.ts';
 

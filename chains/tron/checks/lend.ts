@@ -1,7 +1,7 @@
 // Lends a stranger a balance of a token: the word that balanceOf reads for it, and for nobody else,
 // is found by watching what is read, and written.
 
-import { dataOf } from '../../token-words.ts';
+import { dataOf } from '../../tokens/words.ts';
 import type { Fork } from '../fork/fork.ts';
 import type { Word } from '../fork/state.ts';
 import { numberOf, shown, view } from './ask.ts';

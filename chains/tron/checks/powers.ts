@@ -1,9 +1,9 @@
 // Checks `pausable`, `blacklist`, `mintable` and `upgradeable`: powers by the names of functions in
 // the code that runs in the token's name. Each is moot where nobody is left who could use it.
 
-import { type Finding, found, type PowerRules, passed, powers } from '../../inspection.ts';
-import { scanCode } from '../../token-code.ts';
-import type { Owner } from '../../token-owner.ts';
+import { scanCode } from '../../tokens/code.ts';
+import { type Finding, found, type PowerRules, passed, powers } from '../../tokens/inspection.ts';
+import type { Owner } from '../../tokens/owner.ts';
 import {
   judgePower,
   namesIn,
@@ -15,8 +15,8 @@ import {
   successor,
   successorSignals,
   switchSignals,
-} from '../../token-powers.ts';
-import { dataOf } from '../../token-words.ts';
+} from '../../tokens/powers.ts';
+import { dataOf } from '../../tokens/words.ts';
 import type { Fork } from '../fork/fork.ts';
 import { bareAddress } from '../plan.ts';
 import { type Look, numberOf, shown, view } from './ask.ts';

@@ -1,10 +1,10 @@
 // The code that really runs in a token's name: its own and, behind proxies, that of the contracts
 // whose code it borrows; and who could put another there.
 
-import { type ProxyForm, proxyAt } from '../../proxy-slots.ts';
-import { type Scan, scanCode } from '../../token-code.ts';
-import { mostNames, namesIn, upgradeSignals } from '../../token-powers.ts';
-import { dataOf, selectorOf } from '../../token-words.ts';
+import { type Scan, scanCode } from '../../tokens/code.ts';
+import { mostNames, namesIn, upgradeSignals } from '../../tokens/powers.ts';
+import { type ProxyForm, proxyAt } from '../../tokens/proxy-slots.ts';
+import { dataOf, selectorOf } from '../../tokens/words.ts';
 import type { Fork } from '../fork/fork.ts';
 import { bareAddress } from '../plan.ts';
 import { type Look, shown, view } from './ask.ts';

@@ -1,9 +1,9 @@
 // Check `rebase`: that a balance stays what it is while nobody moves it. An escrow promises an
 // amount, and holds it for a day or more.
 
-import { type Finding, found, passed } from '../../inspection.ts';
-import { namesIn, rebaseSignals } from '../../token-powers.ts';
-import { dataOf } from '../../token-words.ts';
+import { type Finding, found, passed } from '../../tokens/inspection.ts';
+import { namesIn, rebaseSignals } from '../../tokens/powers.ts';
+import { dataOf } from '../../tokens/words.ts';
 import { type Look, numberOf, shown } from './ask.ts';
 import { lend } from './lend.ts';
 

@@ -1,7 +1,7 @@
 // Switches that stop all transfers, and what they show now.
 
-import { openingFlags, stoppingFlags } from '../../token-powers.ts';
-import { dataOf } from '../../token-words.ts';
+import { openingFlags, stoppingFlags } from '../../tokens/powers.ts';
+import { dataOf } from '../../tokens/words.ts';
 import type { Fork } from '../fork/fork.ts';
 import { numberOf, view } from './ask.ts';
 

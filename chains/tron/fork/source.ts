@@ -4,7 +4,7 @@
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../../core/errors.ts';
-import { bytesOf } from '../../token-words.ts';
+import { bytesOf } from '../../tokens/words.ts';
 import { tronAddressOf } from '../address.ts';
 import { type Http, TronRefusal } from '../http.ts';
 import { accountOf, codeAt, storageAt } from '../node.ts';

@@ -2,10 +2,10 @@
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { encodeFunctionData } from 'viem/utils';
-import { deployedAddress } from '../../../devnet/tron/messages.ts';
-import { faucetAddress } from '../../../devnet/tron/simulator.ts';
+import { deployedAddress } from '../../../simulators/tron/messages.ts';
+import { faucetAddress } from '../../../simulators/tron/simulator.ts';
 import { launchpadContract, tokenCreated } from '../../evm/testing/launches.ts';
-import type { EventSource } from '../../launches.ts';
+import type { EventSource } from '../../tokens/launches.ts';
 import { parseTronAddress, tronAddressOf } from '../address.ts';
 import { anyone, sendAndMine, type TestChain } from './chain.ts';
 

@@ -2,7 +2,7 @@
 // what became of a kept one is asked of the customer's own node: it is sent again while it waits,
 // and made anew only when no version of it can be mined any more.
 
-import type { Material } from '../../../chains/material.ts';
+import type { Material } from '../../../chains/interface/material.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { VerificationError } from '../../errors.ts';
 import { sleep } from '../../http.ts';

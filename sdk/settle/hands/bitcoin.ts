@@ -2,7 +2,7 @@
 // coins and pays more (BIP 125), and what came too late gets a coin of it spent otherwise. What may
 // still be mined is never made a second time beside it.
 
-import type { Material, Signed } from '../../../chains/material.ts';
+import type { Material, Signed } from '../../../chains/interface/material.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { SettleError, VerificationError } from '../../errors.ts';
 import type { Kept, SwapRecord } from '../../stores/store.ts';

@@ -3,7 +3,7 @@
 // could be mined. `lost` says that it is dead by what the chain never takes back (see the wallets).
 // Of two fundings of the same terms the escrow contract or program takes one, all the same.
 
-import type { Material } from '../../../chains/material.ts';
+import type { Material } from '../../../chains/interface/material.ts';
 import type { Kept, SwapRecord } from '../../stores/store.ts';
 import type { ExpiringWallet } from '../../wallets/wallet.ts';
 import type { Context, SetLeg } from '../context.ts';

@@ -1,7 +1,7 @@
 // What a settlement needs done by hand on one leg: signing, looking after what was signed, raising
 // it and taking it back. Each family says how in a module of its own.
 
-import type { Material } from '../../../chains/material.ts';
+import type { Material } from '../../../chains/interface/material.ts';
 import type { Kept, SwapRecord } from '../../stores/store.ts';
 import type { Asked } from '../../verify-material.ts';
 import type { Wallet } from '../../wallets/wallet.ts';

@@ -4,7 +4,7 @@
 // hashlock is signed until the chain can take this one no more.
 
 import { signedCall } from '../../../chains/evm/ways.ts';
-import type { AuthorizationAlternative, EvmMaterial } from '../../../chains/material.ts';
+import type { AuthorizationAlternative, EvmMaterial } from '../../../chains/interface/material.ts';
 import { legStatus } from '../../../core/facts.ts';
 import { VerificationError } from '../../errors.ts';
 import { type Authorization, inPlaceOf, keptNow, type SwapRecord } from '../../stores/store.ts';

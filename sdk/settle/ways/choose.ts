@@ -6,7 +6,7 @@ import type {
   EvmMaterial,
   FundAlternative,
   PermitAlternative,
-} from '../../../chains/material.ts';
+} from '../../../chains/interface/material.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { VerificationError } from '../../errors.ts';
 import type { SwapRecord } from '../../stores/store.ts';

@@ -3,7 +3,7 @@
 // makes the allowance come earlier.
 
 import { permitAlternative, signedCall } from '../../../chains/evm/ways.ts';
-import type { EvmCall, PermitAlternative } from '../../../chains/material.ts';
+import type { EvmCall, PermitAlternative } from '../../../chains/interface/material.ts';
 import { fundBy } from '../../../core/gates.ts';
 import type { SwapRecord } from '../../stores/store.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';

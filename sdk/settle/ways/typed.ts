@@ -3,8 +3,8 @@
 
 import { sameAddress } from '../../../chains/evm/address.ts';
 import { signerOf, typedDataProblems } from '../../../chains/evm/ways.ts';
-import type { Allowance } from '../../../chains/fund-ways.ts';
-import type { FundAlternative, TypedData } from '../../../chains/material.ts';
+import type { Allowance } from '../../../chains/interface/fund-ways.ts';
+import type { FundAlternative, TypedData } from '../../../chains/interface/material.ts';
 import { SettleError, VerificationError } from '../../errors.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';
 import { type Context, type SetLeg, sourceOf } from '../context.ts';

@@ -5,7 +5,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { ParleyError } from '../../../core/errors.ts';
 import { findLiveSession } from '../../db/sessions.ts';
-import type { Deps } from '../../deps.ts';
 import { base62 } from '../../market/keys.ts';
 import {
   type Browser,
@@ -15,6 +14,7 @@ import {
   windowAt,
 } from '../../people/sessions.ts';
 import type { Site } from '../../people/site.ts';
+import type { Deps } from '../../ports/deps.ts';
 import { type Access, clientOf } from '../access.ts';
 import { clientNetwork } from '../budgets.ts';
 import { parserOf, sendJson } from '../command.ts';

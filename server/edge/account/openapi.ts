@@ -2,8 +2,8 @@
 // market's own site, which carry the cookie of a session. Made of what its routes declare.
 
 import type { TSchema } from 'typebox';
-import type { Settings } from '../../config.ts';
 import { returnPath } from '../../people/providers.ts';
+import type { Settings } from '../../settings/config.ts';
 import {
   apiVersion,
   type Components,

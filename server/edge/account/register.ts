@@ -1,7 +1,7 @@
 // Every route of `/account`, by file.
 
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../../ports/deps.ts';
 import { registerAccountItself } from './routes/account.ts';
 import { registerDescription } from './routes/description.ts';
 import { registerEmail } from './routes/email.ts';

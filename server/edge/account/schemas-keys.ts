@@ -1,9 +1,9 @@
 // Shapes of keys in the browser, and of tickets for the feed.
 
 import Type from 'typebox';
+import { scopes } from '../../../core/scopes.ts';
 import { keyLifeDays } from '../../market/keys.ts';
 import { longestName } from '../../market/messages.ts';
-import { scopes } from '../../scopes.ts';
 import { dateTime, input, named, nullable, oneOf } from '../schemas/common.ts';
 
 export const keysShown = named(

@@ -4,8 +4,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Tx } from '../../db/database.ts';
 import { revokeSession, type Session } from '../../db/sessions.ts';
-import type { Deps } from '../../deps.ts';
 import type { TakenUp } from '../../people/sign-in.ts';
+import type { Deps } from '../../ports/deps.ts';
 import type { Answer } from './declare.ts';
 
 /** `former`: the session of the browser before. Signing in anew ends it: none is fixed on. */

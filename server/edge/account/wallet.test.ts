@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { parseSiweMessage } from 'viem/siwe';
 import { startAnvil, type TestChain } from '../../../chains/evm/testing/anvil.ts';
 import { lyingNode, type TestNode } from '../../../chains/evm/testing/nodes.ts';
-import { rpcClient } from '../../../chains/rpc.ts';
+import { rpcClient } from '../../../chains/nodes/rpc.ts';
 import { families } from '../../../core/families.ts';
 import { walletsOf } from '../../db/wallets.ts';
 import { browserOn } from '../testing/browser.ts';

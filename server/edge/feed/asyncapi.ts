@@ -1,7 +1,7 @@
 // The description of the feed (AsyncAPI 3.0.0), made of the schemas that check its frames.
 
 import type { TSchema } from 'typebox';
-import type { Settings } from '../../config.ts';
+import type { Settings } from '../../settings/config.ts';
 import { apiVersion, type Components, publish } from '../openapi.ts';
 import {
   errorFrame,

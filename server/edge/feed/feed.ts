@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { WebSocket } from 'ws';
 import { revokedAmong } from '../../db/keys.ts';
 import { endedAmong } from '../../db/sessions.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../../ports/deps.ts';
 import { clientNetwork } from '../budgets.ts';
 import type { Run } from '../command.ts';
 import { type Following, followFeed } from './follow.ts';

@@ -1,7 +1,7 @@
 // The first frame of a socket: who it is, and what it asks for.
 
-import type { Deps } from '../../deps.ts';
 import { isTicket, useTicket } from '../../people/feed-tickets.ts';
+import type { Deps } from '../../ports/deps.ts';
 import { overBudgetOf } from '../access.ts';
 import type { Caller, Credential, Keys } from '../auth.ts';
 import { Malformed, parseBody } from '../body.ts';

@@ -2,12 +2,12 @@
 // what any process appended, and hands it to the hub. Told at once of changes made here and, by the
 // database, of what others append; looks by itself too, so that nothing hangs on being told.
 
-import { createBell } from '../../bell.ts';
 import { feedChannel, feedLogEnds, holdersOf, readFeedLog } from '../../db/feed-log.ts';
 import type { Listener as Ears } from '../../db/listen.ts';
-import type { Deps } from '../../deps.ts';
 import { bookOf } from '../../market/book.ts';
 import { sequenceFeed } from '../../market/feed-log.ts';
+import { createBell } from '../../ports/bell.ts';
+import type { Deps } from '../../ports/deps.ts';
 import type { Entry, Hub } from './hub.ts';
 
 /** Without being told: how late an expiry, or another program's change, is heard of. */

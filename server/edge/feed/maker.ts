@@ -3,9 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FeedRow, feedLogEnds, type Place, placeOf, readFeedLog } from '../../db/feed-log.ts';
 import { findHoldings } from '../../db/holdings.ts';
-import type { Deps } from '../../deps.ts';
 import { holds } from '../../market/addresses.ts';
 import { feedLogDays, mostReplayed } from '../../market/bounds.ts';
+import type { Deps } from '../../ports/deps.ts';
 import type { Caller, Credential, Keys } from '../auth.ts';
 import type { Budgets } from '../budgets.ts';
 import type { Run } from '../command.ts';

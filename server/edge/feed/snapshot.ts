@@ -4,9 +4,9 @@
 import type { Place } from '../../db/feed-log.ts';
 import { findHoldings } from '../../db/holdings.ts';
 import { listAddressed, listBook } from '../../db/rfqs.ts';
-import type { Deps } from '../../deps.ts';
 import { bookOf } from '../../market/book.ts';
 import { type RfqView, rfqView } from '../../market/views.ts';
+import type { Deps } from '../../ports/deps.ts';
 import type { Hub } from './hub.ts';
 
 export const mostInSnapshot = 100;

@@ -3,7 +3,7 @@
 
 import { mustBeRate } from '../../../chains/bitcoin/spending.ts';
 import { swapById } from '../../db/swaps.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../../ports/deps.ts';
 import { type BuildRequest, type Built, mustLive } from '../../settle/builders.ts';
 import { type Spent, windowSeconds } from '../budgets.ts';
 import { HttpError } from '../errors.ts';

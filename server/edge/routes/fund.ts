@@ -1,9 +1,9 @@
 // The funding of a leg: unsigned, or sent by the market for who signed it.
 
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../../deps.ts';
 import { endRelay } from '../../keeper/asked.ts';
 import { prepareFundRelay, relaysFundings, storeFundRelay } from '../../keeper/fund-relay.ts';
+import type { Deps } from '../../ports/deps.ts';
 import { authorizesFunding, type Built, buildFund, mustStillBe } from '../../settle/builders.ts';
 import { pinLeg, takeSignature } from '../../settle/signed-funding.ts';
 import { command } from '../command.ts';

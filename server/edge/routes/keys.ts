@@ -1,9 +1,9 @@
 // Keys by wallet signature: the nonce to sign, and the mint.
 
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../../deps.ts';
 import { mintKey } from '../../market/keys.ts';
 import { issueNonce, minting } from '../../market/nonces.ts';
+import type { Deps } from '../../ports/deps.ts';
 import { open } from '../command.ts';
 import { mintBody, mintedKey, nonceReply } from '../schemas/identity.ts';
 

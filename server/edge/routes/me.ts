@@ -1,8 +1,8 @@
 // The caller's account.
 
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../../deps.ts';
 import { walletsByFamily } from '../../market/wallets.ts';
+import type { Deps } from '../../ports/deps.ts';
 import { read } from '../command.ts';
 import { me } from '../schemas/identity.ts';
 

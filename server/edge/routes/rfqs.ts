@@ -4,19 +4,12 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { parseAmount } from '../../../core/amounts.ts';
 import { findHoldings } from '../../db/holdings.ts';
-import { findRfq, listAddressed, listBook } from '../../db/rfqs.ts';
-import type { Deps } from '../../deps.ts';
-import { isUuid } from '../../ids.ts';
+import { findRfq, listAddressed, listBook, type Rfq } from '../../db/rfqs.ts';
 import { bookOf, feedWriting, type Page } from '../../market/book.ts';
-import {
-  cancelRfq,
-  postRfq,
-  preparePost,
-  type Rfq,
-  rfqFor,
-  unknownRfq,
-} from '../../market/rfqs.ts';
+import { cancelRfq, postRfq, preparePost, rfqFor, unknownRfq } from '../../market/rfqs.ts';
 import { rfqView } from '../../market/views.ts';
+import type { Deps } from '../../ports/deps.ts';
+import { isUuid } from '../../ports/ids.ts';
 import { command, read } from '../command.ts';
 import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
 import { idParams, oneOf, pageLimit, pageQuery, uuid } from '../schemas/common.ts';

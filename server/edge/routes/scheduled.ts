@@ -2,7 +2,7 @@
 // can ask for, so it has a budget of its own and one of an account is under way at a time.
 
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../../ports/deps.ts';
 import { prepareSchedule, storeSchedule } from '../../settle/scheduled-refunds.ts';
 import { type Spent, windowSeconds } from '../budgets.ts';
 import { command } from '../command.ts';

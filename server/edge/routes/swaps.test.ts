@@ -6,7 +6,6 @@ import { after, before, test } from 'node:test';
 import { addressesOfPubkey, signKeySignature } from '../../../chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
 import { putScheduled } from '../../db/scheduled-refunds.ts';
-import { mostKeptBytes } from '../../market/idempotency.ts';
 import {
   type Answer,
   addWallet,
@@ -31,6 +30,7 @@ import {
   swapOf,
   type World,
 } from '../../settle/testing/world.ts';
+import { mostKeptBytes } from '../idempotency/replies.ts';
 
 let world: World;
 before(async () => {

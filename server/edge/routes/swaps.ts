@@ -2,9 +2,9 @@
 
 import type { FastifyInstance } from 'fastify';
 import { partyOf, swapsOfAccount } from '../../db/swaps.ts';
-import type { Deps } from '../../deps.ts';
 import { endRelay } from '../../keeper/asked.ts';
 import { prepareRelay, storeRelay } from '../../keeper/relay.ts';
+import type { Deps } from '../../ports/deps.ts';
 import { swapOfCaller } from '../../settle/access.ts';
 import { prepareAddress, storeAddress } from '../../settle/addresses.ts';
 import { buildClaim, buildRefund } from '../../settle/builders.ts';

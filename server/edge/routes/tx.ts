@@ -1,9 +1,9 @@
 // Sending signed transactions.
 
 import type { FastifyInstance } from 'fastify';
-import type { Signed, SignedPsbt } from '../../../chains/material.ts';
+import type { Signed, SignedPsbt } from '../../../chains/interface/material.ts';
 import { parseHex32 } from '../../../core/hashlock.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../../ports/deps.ts';
 import { broadcast } from '../../settle/broadcast.ts';
 import { createFreshness } from '../../settle/take-up.ts';
 import { command } from '../command.ts';

@@ -3,9 +3,9 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { type Family, families } from '../../../core/families.ts';
-import type { Deps } from '../../deps.ts';
 import { issueNonce } from '../../market/nonces.ts';
 import { addProof, checkProof, removeProof } from '../../market/wallets.ts';
+import type { Deps } from '../../ports/deps.ts';
 import { command, read } from '../command.ts';
 import { oneOf } from '../schemas/common.ts';
 import { nonceReply, proveBody, provenWallet, removedWallet } from '../schemas/identity.ts';

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import { listWebhooks } from '../../db/webhooks.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../../ports/deps.ts';
 import type { Send } from '../../webhooks/attempt.ts';
 import { createPinging, PingsLimited, storePing } from '../../webhooks/ping.ts';
 import { registerWebhook, removeWebhook } from '../../webhooks/register.ts';

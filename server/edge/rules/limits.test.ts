@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { readSettings } from '../../config.ts';
+import { readSettings } from '../../settings/config.ts';
 import { startEdge, type TestEdge } from '../testing/edge.ts';
 import { agree, startExchange } from '../testing/exchange.ts';
 import { account, codeOf, link } from '../testing/hands.ts';

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import type { Scope } from '../../../core/scopes.ts';
 import { insertTrader } from '../../../test/support/trading.ts';
-import type { Scope } from '../../scopes.ts';
 import { type Answer, startEdge, type TestEdge } from '../testing/edge.ts';
 import { account, codeOf } from '../testing/hands.ts';
 import { evmWallet } from '../testing/signers.ts';

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { encodeDeployData } from 'viem';
 import { accounts, deploy, startAnvil, type TestChain } from '../../../chains/evm/testing/anvil.ts';
 import { compileTestContracts } from '../../../chains/evm/testing/compile.ts';
-import { rpcClient } from '../../../chains/rpc.ts';
+import { rpcClient } from '../../../chains/nodes/rpc.ts';
 import { type HangingNode, hangingNode } from '../../settle/testing/gate.ts';
 import { startEdge, type TestEdge } from '../testing/edge.ts';
 import {

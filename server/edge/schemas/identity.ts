@@ -2,8 +2,8 @@
 
 import Type from 'typebox';
 import { families } from '../../../core/families.ts';
+import { scopes } from '../../../core/scopes.ts';
 import { longestMessage } from '../../market/messages.ts';
-import { scopes } from '../../scopes.ts';
 import { dateTime, input, named, oneOf } from './common.ts';
 
 // A contract wallet signs with up to 8 192 bytes, in hex.

@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
 import { testDatabase } from '../../../test/support/database.ts';
 import { type DepsOverrides, type TestDeps, testDeps } from '../../../test/support/deps.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../../ports/deps.ts';
 import { buildApp, type ReplyCheck } from '../app.ts';
 import type { TestWallet } from './signers.ts';
 

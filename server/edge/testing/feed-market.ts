@@ -2,7 +2,7 @@
 
 import type { ChainAdapter } from '../../../chains/adapter.ts';
 import { type TestMarket, type Trader, testMarket } from '../../../test/support/trading.ts';
-import type { Settings } from '../../config.ts';
+import type { Settings } from '../../settings/config.ts';
 import { type AppOptions, buildApp } from '../app.ts';
 import { type FeedClient, openMaker } from './feed-client.ts';
 

@@ -14,8 +14,8 @@ import {
   type HostileProvider,
   startHostileProvider,
 } from '../../../test/support/hostile-provider.ts';
-import { readSettings } from '../../config.ts';
-import type { ProviderSettings } from '../../people/settings.ts';
+import { readSettings } from '../../settings/config.ts';
+import type { ProviderSettings } from '../../settings/people.ts';
 import { browserOn, type TestBrowser } from './browser.ts';
 import { type Answer, startEdge, type TestEdge } from './edge.ts';
 

@@ -1,11 +1,11 @@
 // A browser that is signed in, without the way in: the session is made as every way in makes it.
 
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readSettings, type Settings } from '../../config.ts';
-import type { Deps } from '../../deps.ts';
 import { renew, type Session } from '../../people/sessions.ts';
-import type { PeopleSettings } from '../../people/settings.ts';
 import { type Proven, takeUp } from '../../people/sign-in.ts';
+import type { Deps } from '../../ports/deps.ts';
+import { readSettings, type Settings } from '../../settings/config.ts';
+import type { PeopleSettings } from '../../settings/people.ts';
 import { type BrowserOptions, browserOn, showsAccount, type TestBrowser } from './browser.ts';
 import type { TestEdge } from './edge.ts';
 

@@ -3,9 +3,9 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { Tx } from '../../db/database.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../../ports/deps.ts';
 import { command } from '../command.ts';
-import type { WithoutRoom } from '../once.ts';
+import type { WithoutRoom } from '../idempotency/once.ts';
 import { input } from '../schemas/common.ts';
 
 /** What the next request does; how often one ran. */

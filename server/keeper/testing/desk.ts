@@ -8,13 +8,14 @@ import type { EvmAdapter } from '../../../chains/evm/adapter.ts';
 import { createEvmGasAccount } from '../../../chains/evm/gas-account.ts';
 import { evmGasPolicies } from '../../../chains/evm/gas-policy.ts';
 import type { EvmContracts } from '../../../chains/evm/plan.ts';
-import { parseGasKey } from '../../../chains/gas-keys.ts';
+import { parseGasKey } from '../../../chains/gas/keys.ts';
 import type { ChainKey } from '../../../core/families.ts';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import { type Rpc, rpcTo } from '../../../devnet/rpc.ts';
 import type { TestDeps } from '../../../test/support/deps.ts';
+import type { Asset } from '../../db/assets.ts';
 import { buildApp } from '../../edge/app.ts';
-import type { Asset } from '../../market/assets.ts';
+import type { Gas } from '../../ports/gas.ts';
 import { createSettlement } from '../../settle/follow.ts';
 import {
   type Answer,
@@ -30,7 +31,6 @@ import {
   startWorld,
   type World,
 } from '../../settle/testing/world.ts';
-import type { Gas } from '../gas.ts';
 import { createKeeper, type Keeper } from '../passes.ts';
 
 export const both = [evm, evm2] as const;

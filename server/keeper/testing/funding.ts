@@ -7,7 +7,7 @@ import devCoin from '../../../contracts/escrows/artifacts/DevCoin.json' with { t
 import type { Asset } from '../../db/assets.ts';
 import { escrowAt, termsOf } from '../../db/escrows.ts';
 import { upsertConfigured } from '../../db/listing.ts';
-import { uuidv7 } from '../../ids.ts';
+import { uuidv7 } from '../../ports/ids.ts';
 import { evm, evm2, must } from '../../settle/testing/world.ts';
 import { endRelay, type Relayed } from '../asked.ts';
 import { type FundRelayRequest, prepareFundRelay, storeFundRelay } from '../fund-relay.ts';

@@ -9,15 +9,15 @@ import { evmChains } from '../../../chains/evm/policy.ts';
 import { startAnvil, type TestChain } from '../../../chains/evm/testing/anvil.ts';
 import { deployLaunchpad, type Launching } from '../../../chains/evm/testing/launches.ts';
 import { hangingNode } from '../../../chains/evm/testing/nodes.ts';
-import { found, passed } from '../../../chains/inspection.ts';
+import { found, passed } from '../../../chains/tokens/inspection.ts';
 import { stubAdapter } from '../../../test/support/adapter.ts';
 import { type TestMarket, testMarket } from '../../../test/support/trading.ts';
 import type { Tx } from '../../db/database.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../../ports/deps.ts';
+import type { LaunchpadSettings } from '../../settings/launchpads.ts';
 import { candidateForMs, openingForMs } from '../bounds.ts';
 import { createRechecks } from '../rechecks.ts';
 import { leaseMs } from './bounds.ts';
-import type { LaunchpadSettings } from './settings.ts';
 import { createLaunchpads, type Launchpads } from './watch.ts';
 
 const { policy } = evmChains['evm-dev'];

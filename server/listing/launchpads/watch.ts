@@ -4,7 +4,7 @@
 // a launchpad in hand; no lock is held while a node is waited for.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LaunchPage, LaunchReader } from '../../../chains/launches.ts';
+import type { LaunchPage, LaunchReader } from '../../../chains/tokens/launches.ts';
 import { addCandidate, countPendingOf } from '../../db/candidates.ts';
 import {
   advanceLaunchpad,
@@ -15,11 +15,11 @@ import {
   postponeLaunchpad,
   takeLaunchpad,
 } from '../../db/launchpads.ts';
-import type { Deps } from '../../deps.ts';
-import { uuidv7 } from '../../ids.ts';
+import type { Deps } from '../../ports/deps.ts';
+import { uuidv7 } from '../../ports/ids.ts';
+import type { LaunchpadSettings } from '../../settings/launchpads.ts';
 import { candidateForMs, mostLaunched } from '../bounds.ts';
 import { leaseMs, mostSecondsBack, readMs, tryAgainMs } from './bounds.ts';
-import type { LaunchpadSettings } from './settings.ts';
 
 const hourMs = 3_600_000;
 /** Between two looks, where the setting for chains asks for less. */

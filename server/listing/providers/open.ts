@@ -2,7 +2,7 @@
 // nowhere else.
 
 import type { ChainKey } from '../../../core/families.ts';
-import type { ProviderSettings } from '../settings.ts';
+import type { ProviderSettings } from '../../settings/listing.ts';
 import { type Clock, realClock } from './clock.ts';
 import { combined } from './combine.ts';
 import { dexScreener, dexScreenerBase, dexScreenerPerMinute } from './dexscreener.ts';

@@ -3,13 +3,13 @@
 
 import { randomBytes } from 'node:crypto';
 import type { ChainAdapter } from '../../../chains/adapter.ts';
-import { type Finding, type Inspection, passed } from '../../../chains/inspection.ts';
+import { type Finding, type Inspection, passed } from '../../../chains/tokens/inspection.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { stubAdapter } from '../../../test/support/adapter.ts';
 import { type TestMarket, testMarket } from '../../../test/support/trading.ts';
-import type { Settings } from '../../config.ts';
 import type { Candidate } from '../../db/candidates.ts';
-import { uuidv7 } from '../../ids.ts';
+import { uuidv7 } from '../../ports/ids.ts';
+import type { Settings } from '../../settings/config.ts';
 import { candidateForMs } from '../bounds.ts';
 
 /** What the chain answers about a token: an inspection, a refusal, or never anything. */

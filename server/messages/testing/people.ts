@@ -5,8 +5,8 @@ import { insertAccount } from '../../db/accounts.ts';
 import type { Database } from '../../db/database.ts';
 import { insertLoginOf } from '../../db/logins.ts';
 import { insertOutbox } from '../../db/outbox.ts';
-import type { Deps } from '../../deps.ts';
-import { uuidv7 } from '../../ids.ts';
+import type { Deps } from '../../ports/deps.ts';
+import { uuidv7 } from '../../ports/ids.ts';
 import { type Content, contentOf } from '../sealed.ts';
 
 type Parts = Pick<Deps, 'db' | 'now' | 'randomBytes'>;

@@ -5,8 +5,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { testDeps } from '../../../test/support/deps.ts';
-import type { Settings } from '../../config.ts';
 import { connect } from '../../db/database.ts';
+import type { Settings } from '../../settings/config.ts';
 import { createMessaging } from '../messaging.ts';
 
 const self = fileURLToPath(import.meta.url);

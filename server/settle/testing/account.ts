@@ -2,8 +2,8 @@
 
 import { hash, randomBytes } from 'node:crypto';
 import type { Family } from '../../../core/families.ts';
-import type { Deps } from '../../deps.ts';
-import { uuidv7 } from '../../ids.ts';
+import type { Deps } from '../../ports/deps.ts';
+import { uuidv7 } from '../../ports/ids.ts';
 
 export type Wallet = {
   readonly family: Family;

@@ -25,9 +25,10 @@ import { type Devnet, startDevnet } from '../../../devnet/devnet.ts';
 import { type Rpc, rpcTo } from '../../../devnet/rpc.ts';
 import { testDatabase } from '../../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../../test/support/deps.ts';
-import type { Settings } from '../../config.ts';
+import type { Asset } from '../../db/assets.ts';
 import { buildApp } from '../../edge/app.ts';
-import { type Asset, seedAssets } from '../../market/assets.ts';
+import { seedAssets } from '../../market/assets.ts';
+import type { Settings } from '../../settings/config.ts';
 import { createSettlement, type Settlement } from '../follow.ts';
 import { insertAccount } from './account.ts';
 

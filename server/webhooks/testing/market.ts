@@ -2,7 +2,7 @@
 
 import type { Database } from '../../db/database.ts';
 import { insertOutbox } from '../../db/outbox.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '../../ports/deps.ts';
 import { insertAccount } from '../../settle/testing/account.ts';
 import type { Send } from '../attempt.ts';
 import { registerWebhook } from '../register.ts';

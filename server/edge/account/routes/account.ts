@@ -5,12 +5,12 @@ import Type from 'typebox';
 import { ParleyError } from '../../../../core/errors.ts';
 import { findAccount } from '../../../db/accounts.ts';
 import { liveSessionsOf, revokeSession, revokeSessions } from '../../../db/sessions.ts';
-import type { Deps } from '../../../deps.ts';
-import { isUuid } from '../../../ids.ts';
 import { freshMs } from '../../../people/bounds.ts';
 import { deleteAccount } from '../../../people/delete.ts';
 import { recoveryOf, removeLogin, type ShownLogin, shownLogins } from '../../../people/logins.ts';
 import { isWalletSession, lockLive, type Session, windowAt } from '../../../people/sessions.ts';
+import type { Deps } from '../../../ports/deps.ts';
+import { isUuid } from '../../../ports/ids.ts';
 import { ended, signedIn } from '../declare.ts';
 import { account, loginRemoved, ok, sessions } from '../schemas.ts';
 

@@ -1,7 +1,7 @@
 // The description of `/account`. Nobody has to be signed in for it.
 
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../../../deps.ts';
+import type { Deps } from '../../../ports/deps.ts';
 import type { Access } from '../../access.ts';
 import { describeAccount } from '../openapi.ts';
 

@@ -2,9 +2,9 @@
 
 import type { FastifyInstance } from 'fastify';
 import { ParleyError } from '../../../../core/errors.ts';
-import type { Deps } from '../../../deps.ts';
 import { begun } from '../../../people/ceremonies.ts';
 import { askForCode, checkCode, parseEmail, takeCode } from '../../../people/email.ts';
+import type { Deps } from '../../../ports/deps.ts';
 import { anyBrowser } from '../declare.ts';
 import { askCode, codeSent, giveCode, signedInReply } from '../schemas.ts';
 import { answerOf } from '../taken-up.ts';

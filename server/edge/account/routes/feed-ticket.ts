@@ -1,8 +1,8 @@
 // A ticket by which a page of ours opens a socket of the maker feed.
 
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../../../deps.ts';
 import { issueTicket } from '../../../people/feed-tickets.ts';
+import type { Deps } from '../../../ports/deps.ts';
 import { signedIn } from '../declare.ts';
 import { feedTicket } from '../schemas-keys.ts';
 

@@ -1,8 +1,8 @@
 // API keys of the account that is signed in.
 
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../../../deps.ts';
 import { endKey, keysOf, makeKey } from '../../../people/keys.ts';
+import type { Deps } from '../../../ports/deps.ts';
 import { idParams } from '../../schemas/common.ts';
 import { mintedKey } from '../../schemas/identity.ts';
 import { signedIn } from '../declare.ts';

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../../../deps.ts';
+import type { Deps } from '../../../ports/deps.ts';
 import type { Access } from '../../access.ts';
 import { escapeHtml } from '../../html.ts';
 import { requestHeader } from '../same-origin.ts';

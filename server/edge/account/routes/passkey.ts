@@ -2,7 +2,6 @@
 
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../../../deps.ts';
 import { begun, intentOf } from '../../../people/ceremonies.ts';
 import {
   beginAsking,
@@ -12,6 +11,7 @@ import {
   takeUsed,
 } from '../../../people/passkeys.ts';
 import { takeUp } from '../../../people/sign-in.ts';
+import type { Deps } from '../../../ports/deps.ts';
 import { anyBrowser, signedIn } from '../declare.ts';
 import { signedInReply } from '../schemas.ts';
 import {

@@ -1,7 +1,6 @@
 // Where the account is paid: shown, chosen in a wallet session, and stopped while it waits.
 
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../../../deps.ts';
 import {
   beginChoice,
   checkChoice,
@@ -9,6 +8,7 @@ import {
   receivingOf,
   stopWaiting,
 } from '../../../people/payouts.ts';
+import type { Deps } from '../../../ports/deps.ts';
 import { signedIn } from '../declare.ts';
 import { ok } from '../schemas.ts';
 import {

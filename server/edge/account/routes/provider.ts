@@ -3,12 +3,12 @@
 // `state` in it counts in the browser that began it alone, and once.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Deps } from '../../../deps.ts';
 import { begun, intentOf } from '../../../people/ceremonies.ts';
 import { openProviders, type Providers } from '../../../people/provider-server.ts';
 import { beginAtProvider, returnPath, takeReturn } from '../../../people/providers.ts';
 import { takeUp } from '../../../people/sign-in.ts';
 import type { Site } from '../../../people/site.ts';
+import type { Deps } from '../../../ports/deps.ts';
 import { HttpError, refusalOf } from '../../errors.ts';
 import { setCookie } from '../cookies.ts';
 import { anyBrowser, browserFor, countRefused, sessionOf } from '../declare.ts';

@@ -1,10 +1,10 @@
 // Sign-in by a wallet's signature.
 
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../../../deps.ts';
 import { begun, intentOf } from '../../../people/ceremonies.ts';
 import { type Proven, takeUp } from '../../../people/sign-in.ts';
 import { beginText, checkText, productIn, signInStatement } from '../../../people/wallet.ts';
+import type { Deps } from '../../../ports/deps.ts';
 import { anyBrowser } from '../declare.ts';
 import { signedInReply } from '../schemas.ts';
 import { askText, giveSignature, textToSign } from '../schemas-wallet.ts';

@@ -1,8 +1,8 @@
 // What one may sign in with here.
 
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../../../deps.ts';
 import { waysAt } from '../../../people/ways.ts';
+import type { Deps } from '../../../ports/deps.ts';
 import { anyBrowser } from '../declare.ts';
 import { ways } from '../schemas.ts';
 

@@ -1,0 +1,21 @@
+// Many escrows of one chain, settled by one transaction that anybody may send. Only where one
+// contract holds them all: EVM and TRON.
+
+import type { Hex32 } from '../../core/hashlock.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import type { EvmMaterial, TronMaterial } from './material.ts';
+
+/** An escrow and the secret that opens it, which is public. */
+export type Opened = { readonly terms: EscrowTerms; readonly secret: Hex32 };
+
+export type Batch =
+  | { readonly verb: 'claim'; readonly legs: readonly Opened[] }
+  | { readonly verb: 'refund'; readonly legs: readonly { readonly terms: EscrowTerms }[] };
+
+export type BuiltBatch = {
+  readonly material: EvmMaterial | TronMaterial;
+  /** How many of them the contract would settle now: what is not open, or too late, it leaves. */
+  readonly settles: number;
+  /** EVM: what it takes now, without margin. */
+  readonly gas: bigint | null;
+};

@@ -1,0 +1,47 @@
+// Fundings of a token by its funder's signature instead of an approval. Only EVM chains have them.
+
+import type { EscrowTerms } from '../../core/terms.ts';
+import type { FundAlternative, TokenDomain, TypedData } from './material.ts';
+import type { WatchedEscrow } from './reading.ts';
+
+/** How much a funder lets the contract take: what it funds now, or any number of fundings. */
+export type Allowance = 'exact' | 'standing';
+
+/** Which signatures of its holders a token takes, and under which domain. */
+export type TokenAbilities = {
+  /** EIP-2612. */
+  readonly permit: TokenDomain | null;
+  /** EIP-3009 `receiveWithAuthorization`. */
+  readonly authorization: TokenDomain | null;
+};
+
+export type WaysInput = {
+  readonly escrow: WatchedEscrow;
+  readonly abilities: TokenAbilities;
+  /** Whether they were found just now, so that they need not be tried again. */
+  readonly isFresh: boolean;
+  /** Whether the contract may not take the amount yet, so that a permit saves an approval. */
+  readonly needsAllowance: boolean;
+  readonly allowance: Allowance;
+  /** Whether the text of an authorization is given. From then on the leg must not move. */
+  readonly authorizes: boolean;
+  /** Unix seconds, of a permit. */
+  readonly deadline: number;
+};
+
+export type FundWays = {
+  /**
+   * Which signatures a token takes, found by trying them with a key that is thrown away. What the
+   * node cannot answer throws, and says nothing of the token.
+   */
+  abilities(token: string, signal: AbortSignal): Promise<TokenAbilities>;
+  /** What the refund address signs; null where there is nothing to sign. Pure. */
+  authorization(terms: EscrowTerms, abilities: TokenAbilities): TypedData | null;
+  /** null: the token is not any more as the abilities have it, and is to be tried anew. */
+  alternatives(input: WaysInput, signal: AbortSignal): Promise<readonly FundAlternative[] | null>;
+  /**
+   * Whether a signature over this escrow may still open it. It may not once a block at its depth
+   * has passed the fund-by, or shows the lane's counter used, on every node that answers.
+   */
+  mayOpen(escrow: WatchedEscrow, signal: AbortSignal): Promise<boolean>;
+};

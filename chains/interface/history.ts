@@ -1,0 +1,47 @@
+// Every hashlock that a chain shows from a moment on, whoever put it there: read page by page when
+// a market has lost what it knew of some hours. A page goes on from the last one's cursor, so a
+// reading survives its reader.
+
+import type { Hex32 } from '../../core/hashlock.ts';
+
+export type HashlockPage = {
+  readonly hashlocks: readonly Hex32[];
+  /** Where the next page begins. Only the adapter that made it knows what it says. */
+  readonly cursor: string;
+  /** Up to the head of now. A later page looks at the newest blocks again: they may be others. */
+  readonly isWhole: boolean;
+  /**
+   * Of a whole page, Unix seconds: all that the chain's own clock puts before this was read. By the
+   * newest blocks of the node that gave the page: one that is behind shows it here.
+   */
+  readonly shownUntil: number;
+  /** About how many blocks (Solana: transactions, as far as they are listed) are left. */
+  readonly left: number;
+};
+
+export type HashlockReader = {
+  /** From before `since` (Unix seconds), as far as the chain's clock may be off. */
+  begin(since: number, signal: AbortSignal): Promise<string>;
+  /** Bounded in requests. Throws `chain_unavailable` rather than leave anything out. */
+  next(cursor: string, signal: AbortSignal): Promise<HashlockPage>;
+};
+
+/** Of a cursor that is a height: all blocks up to it were read. */
+export function heightOf(cursor: string): number {
+  if (!/^\d{1,15}$/.test(cursor)) throw new Error(`"${cursor}" is no cursor of a reading`);
+  return Number(cursor);
+}
+
+/** Of a page that was read up to `end`; the last `margin` blocks below the head come again. */
+export function pageUpTo(end: number, head: number, margin: number) {
+  const cursor = String(Math.max(0, Math.min(end, head - margin)));
+  return { cursor, isWhole: end >= head, left: Math.max(0, head - end) };
+}
+
+export type History = {
+  /**
+   * Every hashlock that the chain shows, escrows of strangers included: read back when a market has
+   * lost what it agreed on. Absent: not read, and an operator has to say that it need not be.
+   */
+  readonly hashlocks?: HashlockReader;
+};

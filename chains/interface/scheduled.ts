@@ -1,0 +1,85 @@
+// Refunds that a funder signed beforehand, at rising fees, and gives away to be sent when they are
+// due: what a chain that keeps them has to answer. Only Bitcoin does; elsewhere anybody may send a
+// refund, which needs no signature of the funder.
+
+import type { InTurns } from '../kit/turns.ts';
+import type { WatchedEscrow } from './reading.ts';
+
+/** One signed refund. */
+export type Rung = {
+  readonly txid: string;
+  readonly raw: string;
+  readonly feeSats: bigint;
+  readonly feeRateSatPerVbyte: number;
+};
+
+/** The unconfirmed refund that was last seen or sent, and since when. */
+export type Tried = {
+  readonly txid: string;
+  /** Unix seconds. */
+  readonly at: number;
+  /** Height of the best block then. */
+  readonly height: number;
+};
+
+/** What to do with a ladder now. `tried` is to be kept for the next time. */
+export type Verdict =
+  /** Nothing yet; look again soon, or where `calm` when blocks have gone by. */
+  | {
+      readonly kind: 'wait';
+      readonly why: string;
+      readonly calm: boolean;
+      readonly tried: Tried | null;
+    }
+  /** Send this one, in the place of the unconfirmed refund `over`, where there is one. */
+  | {
+      readonly kind: 'send';
+      readonly from: number;
+      readonly height: number;
+      readonly over: string | null;
+    }
+  /** What it spends is gone at depth: nothing is left to do. */
+  | { readonly kind: 'over'; readonly txid: string };
+
+/** What is asked to be kept. */
+export type Asking = {
+  readonly transactions: readonly string[];
+  /** Of this escrow, checked before: the same bytes are not verified again. */
+  readonly known: readonly Rung[];
+  readonly inTurns: InTurns;
+};
+
+/** A payment to an escrow that is deep enough to be spent by what is signed now. */
+export type DeepPayment = {
+  readonly txid: string;
+  readonly vout: number;
+  readonly amount: bigint;
+};
+
+export type ScheduledRefunds = {
+  /**
+   * The ladder, if every one of these raw transactions is a refund of this escrow that can be sent
+   * after its timelock without anybody. Throws `bad_transaction`, `bad_fee_rate` or
+   * `nothing_there`, each with its numbers.
+   */
+  check(escrow: WatchedEscrow, asking: Asking, signal: AbortSignal): Promise<readonly Rung[]>;
+  /** What a ladder may spend, the largest first: shallower payments may yet be taken back. */
+  payments(escrow: WatchedEscrow, signal: AbortSignal): Promise<readonly DeepPayment[]>;
+  /** What the chain shows of the escrow, and what follows for the ladder. */
+  next(
+    escrow: WatchedEscrow,
+    ladder: {
+      readonly rungs: readonly Rung[];
+      readonly tried: Tried | null;
+      /** As in SpendInput. */
+      readonly isPublic: boolean;
+    },
+    signal: AbortSignal,
+  ): Promise<Verdict>;
+  /**
+   * What the node's mempool has at this moment that spends what this refund spends, besides the
+   * refund itself and `over`: a claim, or a refund that nobody has looked at; or a claim that a
+   * second node has. Null: nothing. Throws where that one is still waited for.
+   */
+  rival(rung: Rung, over: string | null, signal: AbortSignal): Promise<string | null>;
+};

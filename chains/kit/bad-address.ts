@@ -1,0 +1,15 @@
+// The refusal of a text that is no address, in every family.
+
+import { ParleyError } from '../../core/errors.ts';
+
+/** Longer than every address: what is beyond is not repeated. */
+const shownCharacters = 60;
+
+/** `why` goes on after the text in quotes: "is not …". */
+export function badAddress(text: string, why: string): ParleyError {
+  const shown =
+    text.length > shownCharacters
+      ? `${text.slice(0, shownCharacters)}… (${text.length} characters)`
+      : text;
+  return new ParleyError('bad_address', `"${shown}" ${why}`);
+}

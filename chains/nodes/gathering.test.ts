@@ -1,0 +1,151 @@
+// What is asked at one moment leaves in one exchange, and is answered as if each were asked alone.
+
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { atLook } from '../evm/at-look.ts';
+import { gathering } from './gathering.ts';
+import { RpcError, rpcClient } from './rpc.ts';
+
+type Question = { readonly id: number; readonly method: string };
+type Says = (question: Question) => object;
+const result = ({ id, method }: Question) => ({ id, result: `of ${method}` });
+const no = (code: number, message: string) => ({ error: { code, message } });
+
+/** `batch`: what it answers to a list; else each of it, the last one first. */
+async function node(context: TestContext, says: Says, batch?: { status: number; body: object }) {
+  const exchanges: string[][] = [];
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const part of request) text += part;
+    const asked = JSON.parse(text) as Question | Question[];
+    const isList = Array.isArray(asked);
+    const all = isList ? asked : [asked];
+    exchanges.push(all.map(({ method }) => method));
+    const own = isList && batch !== undefined;
+    response.writeHead(own ? batch.status : 200, { 'content-type': 'application/json' });
+    const each = all.map((one) => ({ jsonrpc: '2.0', id: one.id, ...says(one) })).toReversed();
+    response.end(JSON.stringify(own ? batch.body : isList ? each : each[0]));
+  });
+  context.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await new Promise<void>((done) => {
+    server.listen(0, '127.0.0.1', done);
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, exchanges };
+}
+
+const client = (...nodes: { readonly url: string }[]) =>
+  rpcClient({ chain: 'evm-dev', urls: nodes.map(({ url }) => url) });
+
+test('calls of one turn go together, each gets its own answer, and later ones go alone', async (t) => {
+  const own = await node(t, result);
+  const signal = AbortSignal.timeout(20_000);
+  const rpc = gathering(client(own), signal);
+  const asked = ['one', 'two', 'three'].map((method) => rpc.call(method, [], signal));
+  assert.deepEqual(await Promise.all(asked), ['of one', 'of two', 'of three']);
+  assert.equal(await rpc.call('four', [], signal), 'of four');
+  // Of another request: its signal ends it alone.
+  const others = [rpc.call('five', [], signal), rpc.call('six', [], AbortSignal.timeout(20_000))];
+  assert.deepEqual(await Promise.all(others), ['of five', 'of six']);
+  assert.deepEqual(own.exchanges.slice(0, 2), [['one', 'two', 'three'], ['four']]);
+  assert.deepEqual(own.exchanges.slice(2).flat().sort(), ['five', 'six']);
+  assert.equal(own.exchanges.length, 4);
+});
+
+test('what a contract refuses is final; what the node refuses is asked of another, alone', async (t) => {
+  const first = await node(t, (question) => {
+    if (question.method === 'reverts') return no(3, 'execution reverted');
+    if (question.method === 'lacks') return no(-32_601, 'the method is not available');
+    return result(question);
+  });
+  const second = await node(t, result);
+  const signal = AbortSignal.timeout(20_000);
+  const rpc = gathering(client(first, second), signal);
+  const [reverts, lacks, works] = await Promise.allSettled(
+    ['reverts', 'lacks', 'works'].map((method) => rpc.call(method, [], signal)),
+  );
+  assert.ok(reverts?.status === 'rejected' && reverts.reason instanceof RpcError);
+  assert.equal(reverts.reason.code, 3);
+  assert.deepEqual(lacks, { status: 'fulfilled', value: 'of lacks' });
+  assert.deepEqual(works, { status: 'fulfilled', value: 'of works' });
+  assert.deepEqual(first.exchanges, [['reverts', 'lacks', 'works'], ['lacks']]);
+  assert.deepEqual(second.exchanges, [['lacks']]);
+});
+
+const both = ['one', 'two'];
+const refusals = {
+  'with an error': [{ status: 200, body: no(-32_600, 'no batches here') }, true],
+  'with one answer': [{ status: 200, body: { result: '0x' } }, true],
+  'with an answer that lacks some': [{ status: 200, body: [] }, false],
+  'for now': [{ status: 429, body: no(-32_005, 'too many requests') }, false],
+} as const;
+for (const [how, [batch, isRemembered]] of Object.entries(refusals)) {
+  test(`a batch that is refused ${how} is asked one by one`, async (t) => {
+    const own = await node(t, result, batch);
+    const signal = AbortSignal.timeout(20_000);
+    const rpc = client(own);
+    const ask = () => {
+      const together = gathering(rpc, signal);
+      return Promise.all(both.map((method) => together.call(method, [], signal)));
+    };
+    assert.deepEqual(await ask(), ['of one', 'of two']);
+    assert.deepEqual(await ask(), ['of one', 'of two']);
+    const lists = own.exchanges.filter(({ length }) => length > 1);
+    assert.equal(lists.length, isRemembered ? 1 : 2);
+    assert.equal(own.exchanges.length - lists.length, 4);
+  });
+}
+
+test('nobody is asked once the request is over, and each call says so', async (t) => {
+  const own = await node(t, result);
+  const over = AbortSignal.abort();
+  const rpc = gathering(client(own), over);
+  for (const each of await Promise.allSettled(both.map((method) => rpc.call(method, [], over)))) {
+    assert.ok(each.status === 'rejected');
+    assert.equal(each.reason.code, 'chain_timeout');
+  }
+  assert.deepEqual(own.exchanges, []);
+});
+
+test('at a look the best block is its own, and a question of it is asked once, failures too', async (t) => {
+  const asked: string[] = [];
+  const own = await node(t, (question) => {
+    const { method, params } = question as Question & { readonly params: unknown[] };
+    asked.push(`${method} ${JSON.stringify(params)}`);
+    return method === 'reverts' ? no(3, 'execution reverted') : result(question);
+  });
+  const signal = AbortSignal.timeout(20_000);
+  const heads = { height: 7, hash: '0xabc', clock: 1 };
+  const rpc = client(own);
+  const call = (method: string, ...params: unknown[]) =>
+    gathering(atLook(rpc, heads), signal).call(method, params, signal);
+  const all = () =>
+    Promise.allSettled([
+      call('one', 'latest'),
+      call('one', { blockHash: '0xabc' }),
+      call('reverts', 'latest'),
+      call('eth_getBlockByNumber', 'latest'),
+      call('price'),
+    ]);
+  assert.deepEqual(
+    [await all(), await all()].map((each) => each.map(({ status }) => status)),
+    Array(2).fill(['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled']),
+  );
+  assert.equal(await call('one', 'latest'), 'of one');
+  const atBlock = '[{"blockHash":"0xabc"}]';
+  assert.deepEqual(asked, [
+    `one ${atBlock}`,
+    `reverts ${atBlock}`,
+    'eth_getBlockByNumber ["latest"]',
+    'price []',
+    'eth_getBlockByNumber ["latest"]',
+    'price []',
+  ]);
+  const [, later] = [atLook(rpc, heads), atLook(rpc, { ...heads })];
+  await later.call('one', ['latest'], signal);
+  assert.equal(asked.length, 7, 'another look asks anew');
+});

@@ -1,0 +1,186 @@
+// Signed bytes offered to every source of a chain at once. One node's no is not the chain's: it may
+// lack funds that others see, know another nonce, keep what it got to itself, or lie. So who sends
+// is done when the first source has it, is refused only by all that could have it, and where one
+// of them was silent it may have it, whatever the others say.
+
+import { ParleyError } from '../../core/errors.ts';
+import { isUnreached, TurnedAway } from './exchange.ts';
+import { isTimeout, pause, wordsOf } from './in-turn.ts';
+
+export type Sources = {
+  /** The chain's name, for sentences. */
+  readonly chain: string;
+  readonly sources: number;
+  /** How often one is tried that neither takes it nor refuses it. Default 2. */
+  readonly rounds?: number | undefined;
+};
+
+export type Offer = {
+  /** What is asked of a source, for sentences. */
+  readonly name: string;
+  readonly txid: string;
+  /**
+   * Gives it to the source at this place, once. Throws `refused_by_node` with its words; whatever
+   * else it throws says nothing of what became of it.
+   */
+  readonly give: (at: number, signal: AbortSignal) => Promise<void>;
+};
+
+export type Offers = {
+  /**
+   * The place of a source that has it, the first of those that took it at once; the others are
+   * offered it all the same, until they answer or their limits end. Throws `refused_by_node`, else
+   * `chain_timeout` where one may have it, else `chain_unavailable`: then it reached none, which
+   * whoever sends a secret relies on.
+   */
+  toAll(offer: Offer, signal: AbortSignal): Promise<number>;
+  /** Ends what goes on behind an answer. */
+  close(): void;
+};
+
+/** Once one has it the others have so long: who then reads finds it wherever he asks. */
+const soonMs = 300;
+/** Once one has refused it the silent have so long: then they count as ones that may have it. */
+const othersMs = 4_000;
+
+/** `mayHaveIt`: it was given it once without a word of what became of it. */
+type Outcome =
+  | { readonly is: 'taken' | 'silent' }
+  | { readonly is: 'refused'; readonly refusal: ParleyError; readonly mayHaveIt: boolean }
+  | { readonly is: 'failed'; readonly failure: unknown; readonly mayHaveIt: boolean };
+
+/** How long the others are waited for after one that ended so; null: for all they may take. */
+const waitMs = { taken: soonMs, refused: othersMs, failed: null, silent: null } as const;
+
+export function offersTo({ chain, sources, rounds = 2 }: Sources): Offers {
+  const ongoing = new Set<AbortController>();
+  const toAll: Offers['toAll'] = async (offer, signal) => {
+    const over = new AbortController();
+    ongoing.add(over);
+    const cancel = () => over.abort(signal.reason);
+    if (signal.aborted) cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    const outcomes = Array.from({ length: sources }, (): Outcome => ({ is: 'silent' }));
+    const waited = Promise.withResolvers<void>();
+    const timers: NodeJS.Timeout[] = [];
+    let isAnswered = false;
+    // By then it is told who has it: nobody is given it anew.
+    const isRefused = () => outcomes.some(({ is }) => is === 'refused');
+    const giving = outcomes.map(async (_, at) => {
+      const goesOn = (round: number) => round < (isRefused() ? 1 : rounds);
+      const outcome = await giveTo(at, offer, goesOn, over.signal);
+      outcomes[at] = outcome;
+      const leftMs = waitMs[outcome.is];
+      if (leftMs !== null && !isAnswered) timers.push(setTimeout(waited.resolve, leftMs));
+    });
+    const all = Promise.all(giving).finally(() => ongoing.delete(over));
+    await Promise.race([all, waited.promise]);
+    isAnswered = true;
+    timers.forEach(clearTimeout);
+    signal.removeEventListener('abort', cancel);
+    const at = outcomes.findIndex(({ is }) => is === 'taken');
+    if (at === -1) throw whyOf(chain, offer, outcomes);
+    return at;
+  };
+  return {
+    toAll,
+    close: () => {
+      for (const each of ongoing) each.abort();
+    },
+  };
+}
+
+async function giveTo(
+  at: number,
+  { give }: Offer,
+  goesOn: (round: number) => boolean,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  let failure: unknown = signal.reason;
+  let mayHaveIt = false;
+  for (let round = 0; goesOn(round) && !signal.aborted; round += 1) {
+    if (round > 0) await pause(signal);
+    try {
+      await give(at, signal);
+      return { is: 'taken' };
+    } catch (error) {
+      if (isRefusal(error)) return { is: 'refused', refusal: error, mayHaveIt };
+      failure = error;
+      mayHaveIt ||= !neverGotIt(error);
+    }
+  }
+  return { is: 'failed', failure, mayHaveIt };
+}
+
+/** A node's own no. `facts`: its code, under the name that it has there. */
+export function refusedByNode(
+  { chain, txid, words }: { readonly chain: string; readonly txid: string; readonly words: string },
+  facts: Readonly<Record<string, string | number>>,
+  cause: Error,
+): ParleyError {
+  const sentence = `the ${chain} node refused the transaction: ${words}`;
+  return new ParleyError('refused_by_node', sentence, { chain, txid, ...facts }, { cause });
+}
+
+export function isRefusal(error: unknown): error is ParleyError {
+  return error instanceof ParleyError && error.code === 'refused_by_node';
+}
+
+/** Of a source that has heard it, whatever it ended with afterwards. */
+class Heard extends Error {
+  constructor(cause: unknown) {
+    super(wordsOf(cause), { cause });
+    this.name = 'Heard';
+  }
+}
+
+/** What a source that has said no is asked then: that it is gone by now takes nothing back. */
+export async function onceHeard<T>(asking: Promise<T>): Promise<T> {
+  try {
+    return await asking;
+  } catch (error) {
+    throw new Heard(error);
+  }
+}
+
+function neverGotIt(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof Heard) return false;
+  return error instanceof TurnedAway || isUnreached(error) || neverGotIt(error.cause);
+}
+
+function whyOf(chain: string, { name, txid }: Offer, outcomes: readonly Outcome[]): ParleyError {
+  const refusals = outcomes.flatMap((each) => (each.is === 'refused' ? [each.refusal] : []));
+  const failures = outcomes.flatMap((each) => (each.is === 'failed' ? [each] : []));
+  const isOneSilent = outcomes.some(({ is }) => is === 'silent');
+  const mayHaveIt = isOneSilent || outcomes.some((each) => 'mayHaveIt' in each && each.mayHaveIt);
+  const [refusal] = refusals;
+  if (refusal !== undefined && !mayHaveIt) return withWordsOf(refusals, refusal);
+  const causes = failures.map(({ failure }) => failure);
+  const [cause] = causes;
+  const isLate = isOneSilent || causes.some(timedOut);
+  if (isLate || mayHaveIt) {
+    const sentence = isLate
+      ? `not every ${chain} node answered ${name} in time, so one may have it`
+      : `the ${chain} node does not serve ${name} now (${wordsOf(cause)}), and one may have it`;
+    const words = [sentence, ...sentencesOf(refusals)].join('; ');
+    return new ParleyError('chain_timeout', words, { chain, txid }, { cause });
+  }
+  const sentence = `the ${chain} node does not serve ${name} now: ${wordsOf(cause)}`;
+  return new ParleyError('chain_unavailable', sentence, { chain, txid }, { cause });
+}
+
+function withWordsOf(refusals: readonly ParleyError[], first: ParleyError): ParleyError {
+  const sentences = sentencesOf(refusals);
+  if (sentences.length === 1) return first;
+  const { code, facts, cause } = first;
+  return new ParleyError(code, sentences.join('; '), facts, { cause });
+}
+
+/** All their words, each once: which of them tells most, only a reader knows. */
+function sentencesOf(refusals: readonly ParleyError[]): string[] {
+  return [...new Set(refusals.map(({ message }) => message))];
+}
+
+function timedOut(error: unknown): boolean {
+  return isTimeout(error) || (error instanceof ParleyError && error.code === 'chain_timeout');
+}

@@ -1,0 +1,157 @@
+// The nodes of one chain, each asked by itself: so that what they say can be compared, and so that
+// one of them may fail.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Fact, ParleyError } from '../../core/errors.ts';
+
+/** A client that asks one node after the other, or one alone by its place. */
+export type Client = {
+  readonly sources: number;
+  call(...args: never[]): Promise<unknown>;
+  ask(at: number, ...args: never[]): Promise<unknown>;
+};
+
+export type Said = {
+  readonly chain: string;
+  readonly said: Set<string>;
+  readonly log: (event: string, facts: Readonly<Record<string, unknown>>) => void;
+};
+
+type Answer<C, T> = { readonly one: C; readonly answer: T };
+
+/** Logs an event the first time that it happens. */
+export function once(
+  watch: Omit<Said, 'chain'>,
+  event: string,
+  facts: Readonly<Record<string, unknown>>,
+): void {
+  if (watch.said.has(event)) return;
+  watch.said.add(event);
+  watch.log(event, facts);
+}
+
+/** Asks these at once; who does not answer is left out, and said. */
+export async function askEach<C, T>(
+  watch: Said,
+  client: C,
+  sources: readonly C[],
+  ask: (one: C) => Promise<T>,
+): Promise<Answer<C, T>[]> {
+  const { chain } = watch;
+  const asking = sources.map(async (one, at): Promise<Answer<C, T>[]> => {
+    try {
+      return [{ one, answer: await ask(one) }];
+    } catch (error) {
+      once(watch, `source_${at}_silent`, { chain, source: at, why: whyOf(error) });
+      return [];
+    }
+  });
+  const answers = (await Promise.all(asking)).flat();
+  // None answered: say why, as a plain call does.
+  return answers.length > 0 ? answers : [{ one: client, answer: await ask(client) }];
+}
+
+/** Without the address, which Node puts into the sentence of a connection that failed. */
+function whyOf(error: unknown): string {
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+  return typeof code === 'string' && syscall !== undefined ? code : String(error);
+}
+
+/** The same client with one of its nodes alone, which is asked once. */
+export function oneSource<C extends Client>(client: C, at: number): C {
+  return { ...client, call: (...args: never[]) => client.ask(at, ...args) };
+}
+
+/** Asks every source by itself. Throws as a plain call does when none answers. */
+export function eachSource<C extends Client, T>(
+  watch: Said,
+  client: C,
+  ask: (one: C) => Promise<T>,
+): Promise<Answer<C, T>[]> {
+  const sources = Array.from({ length: client.sources }, (_, at) => oneSource(client, at));
+  return askEach(watch, client, sources, ask);
+}
+
+/**
+ * What sources say that are asked at once. Once one has said something the others have `othersMs`:
+ * one that hangs holds up nobody. Who fails, or says null, has said nothing.
+ */
+export async function saidInTime<T>(
+  sources: number,
+  ask: (at: number, signal: AbortSignal) => Promise<T | null>,
+  othersMs: number,
+  signal: AbortSignal,
+): Promise<readonly T[]> {
+  const over = new AbortController();
+  const until = AbortSignal.any([signal, over.signal]);
+  const said: T[] = [];
+  const first = Promise.withResolvers<void>();
+  const hear = (answer: T | null) => {
+    if (answer === null) return;
+    said.push(answer);
+    first.resolve();
+  };
+  const asking = Array.from({ length: sources }, (_, at) => ask(at, until).then(hear, () => {}));
+  const all = Promise.all(asking);
+  try {
+    await Promise.race([all, first.promise]);
+    if (said.length < sources) {
+      await Promise.race([all, sleep(othersMs, undefined, { signal: until }).catch(() => {})]);
+    }
+    return [...said];
+  } finally {
+    over.abort();
+  }
+}
+
+/**
+ * All of it from one node, the first that gives it: what another adds may be of other blocks. What
+ * is no error of ours is told in `sentence`.
+ */
+export async function fromOneSource<T>(
+  { chain, sources }: { readonly chain: string; readonly sources: number },
+  read: (at: number) => Promise<T>,
+  sentence: (cause: unknown) => string,
+  signal: AbortSignal,
+): Promise<T> {
+  for (let at = 0; ; at += 1) {
+    try {
+      return await read(at);
+    } catch (cause) {
+      if (!signal.aborted && at + 1 < sources) continue;
+      if (cause instanceof ParleyError) throw cause;
+      throw new ParleyError('chain_unavailable', sentence(cause), { chain }, { cause });
+    }
+  }
+}
+
+/**
+ * What the first of the sources that has it says, each asked by itself; null: none has. Of several
+ * one that fails has nothing, and `failed` hears of it: it may be the only one that has.
+ */
+export async function foundBySome<C extends Client, T>(
+  client: C,
+  find: (one: C) => Promise<T | null>,
+  signal: AbortSignal,
+  failed: () => void = () => {},
+): Promise<T | null> {
+  for (let at = 0; at < client.sources; at += 1) {
+    const found = await find(oneSource(client, at)).catch((error: unknown) => {
+      if (signal.aborted || client.sources === 1) throw error;
+      failed();
+      return null;
+    });
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Why nobody may fund or reveal by this chain now. */
+export function disagree(
+  chain: string,
+  sentence: string,
+  facts: Record<string, Fact>,
+): ParleyError {
+  const whole = `nothing is funded or revealed by what ${chain} shows: ${sentence}`;
+  return new ParleyError('sources_disagree', whole, { chain, ...facts });
+}

@@ -1,0 +1,75 @@
+// What a look at a token finds before anybody may trade it. Every check of a family is a small
+// module of its own that answers with one finding. The families' `inspect` run them; the server
+// adds what only it can know (look-alikes, markets) and decides.
+
+import { ParleyError } from '../../core/errors.ts';
+
+/** `wait`: not now, look again later. `reject`: never, whatever happens later. */
+export type Outcome = 'pass' | 'wait' | 'reject';
+
+export type Finding = {
+  /** Which check, in one word such as `transfer`: the same for as long as the check exists. */
+  readonly check: string;
+  readonly outcome: Outcome;
+  /** A sentence for customers, with the numbers in it; null for a pass. */
+  readonly reason: string | null;
+};
+
+export type Inspection = {
+  /** In canonical form. */
+  readonly address: string;
+  /**
+   * As the token says, trimmed, at most `mostNameLength` characters; '' where it says none, null
+   * where it could not be asked.
+   */
+  readonly symbol: string | null;
+  readonly name: string | null;
+  readonly decimals: number | null;
+  /** One of every check that could be made, passes too, in the order in which they were made. */
+  readonly findings: readonly Finding[];
+};
+
+/** Powers over a token that somebody may have besides its holders. */
+export const powers = ['pausable', 'blacklist', 'mintable', 'upgradeable'] as const;
+export type Power = (typeof powers)[number];
+
+/** What becomes of a token over which somebody has such a power. */
+export type PowerRules = Readonly<Record<Power, Outcome>>;
+
+/**
+ * A power can be given up, so a token that is under one is looked at again; but who can replace its
+ * code can make it anything on any later day.
+ */
+export const defaultPowerRules: PowerRules = {
+  pausable: 'wait',
+  blacklist: 'wait',
+  mintable: 'wait',
+  upgradeable: 'reject',
+};
+
+/** Characters of a symbol or a name that are kept: what a stranger's contract says is bounded. */
+export const mostNameLength = 64;
+
+export function passed(check: string): Finding {
+  return { check, outcome: 'pass', reason: null };
+}
+
+export function found(check: string, outcome: Exclude<Outcome, 'pass'>, reason: string): Finding {
+  return { check, outcome, reason };
+}
+
+/** To find out more of a token takes more time or memory than a look at one may. */
+export class LookRanOut extends Error {
+  constructor(words: string) {
+    super(words);
+    this.name = 'LookRanOut';
+  }
+}
+
+/** There is nothing at the address that could be a token: no listing begins. */
+export function notAToken(chain: string, address: string, why: string): ParleyError {
+  return new ParleyError('not_a_token', `${address} on ${chain} is no token: ${why}`, {
+    chain,
+    address,
+  });
+}

@@ -1,0 +1,70 @@
+// Who could use the powers that a token's code gives, on any EVM-like chain: nobody, once its owner
+// is an address without a key, no other right is kept anywhere that can be seen, and nobody can
+// replace the code. Pure: the answers come from whoever asked the token.
+
+import { accessSignals, namesIn } from './powers.ts';
+import { addressIn } from './words.ts';
+
+export type Owner = {
+  /** Nobody can use a power. */
+  readonly gone: boolean;
+  /** In words, for the beginning of a sentence. */
+  readonly who: string;
+};
+
+/** How a token names its owner, and who may become one. */
+export const ownerGetters = ['owner()', 'getOwner()', '_owner()'] as const;
+export const heirGetter = 'pendingOwner()';
+
+/**
+ * Addresses that nobody has the key of, in use for what is given up. TRON writes the first as
+ * T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb.
+ */
+const dead: ReadonlySet<string> = new Set([
+  '0x0000000000000000000000000000000000000000',
+  '0x0000000000000000000000000000000000000001',
+  '0x000000000000000000000000000000000000dead',
+  '0xdead000000000000000000000000000000000000',
+  '0xdead000000000000000042069420694206942069',
+]);
+
+export function isDead(address: string): boolean {
+  return dead.has(address.toLowerCase());
+}
+
+type Asked = {
+  /** What the getters answered. */
+  readonly named: readonly string[];
+  readonly heir: string | null;
+  /** Of all code that runs. */
+  readonly selectors: ReadonlySet<string>;
+  /** Whether that code may be replaced: then nothing is given up. */
+  readonly changes: boolean;
+};
+
+/** `shown`: an address as its chain writes it. */
+export function judgeOwner(asked: Asked, shown: (address: string) => string): Owner {
+  const { named, heir, selectors, changes } = asked;
+  const living = [...named, ...(heir === null ? [] : [heir])].find((each) => !isDead(each));
+  if (living !== undefined) return { gone: false, who: `its owner ${shown(living)}` };
+  const [access] = namesIn(accessSignals, selectors);
+  if (access !== undefined) return { gone: false, who: `who has a right by ${access}` };
+  return { gone: named.length > 0 && !changes, who: 'somebody' };
+}
+
+/** Functions of one power that are tried, and words looked at that one of them reads. */
+export const mostTried = 4;
+export const mostWordsRead = 12;
+
+/** Smaller ones are amounts, counters and flags; no address is so small by chance. */
+const largestNumber = 2n ** 128n;
+/** An allowance or a limit without an end. */
+const all = 2n ** 256n - 1n;
+
+/** Somebody in a word of storage, beside whom flags may be kept: no number, and with a key. */
+export function keeperIn(word: bigint): string | null {
+  const low = word & (2n ** 160n - 1n);
+  const address = addressIn(low);
+  if (address === null || low <= largestNumber || word === all || isDead(address)) return null;
+  return address;
+}

@@ -1,0 +1,247 @@
+// Runs a command at most once under its Idempotency-Key.
+//
+// Effect and stored reply commit together, under a lock of the transaction's. "Still running" is
+// told before that too, while a chain is read (underway.ts). Not stored: 401, 429, 503, 504, the
+// scope's 403, an account's refusals beyond 10 000 a day, and replies above 32 KiB. What succeeded
+// has room for some MB a day; past them a command whose reply must be kept is refused. More on it:
+// docs/decisions/0004-what-an-idempotency-key-keeps.md.
+
+import { ParleyError } from '../../../core/errors.ts';
+import type { Tx } from '../../db/database.ts';
+import { releaseSavepoint, rollBackToSavepoint, savepoint } from '../../db/idempotency.ts';
+import type { Deps } from '../../ports/deps.ts';
+import type { Caller } from '../auth.ts';
+import { bodyHash } from '../body.ts';
+import { fault, type HttpCode, HttpError, refusalOf } from '../errors.ts';
+import { attemptOf, findReply, lockSlot, mostKeptBytes, type Slot, storeReply } from './replies.ts';
+import type { Underway } from './underway.ts';
+
+export type Reply = {
+  readonly status: number;
+  readonly body: unknown;
+  /** Of a refusal whose effect is kept: what is thrown is rolled back. */
+  readonly code?: HttpCode;
+};
+
+/** What a command is asked: a request, or what came another way in the shape of one. */
+export type Asked = {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  /** The client's address, of a request. */
+  readonly ip?: string;
+};
+
+/** A reply as it was or will be given. `code` is that of a refusal. */
+export type Stored = {
+  readonly status: number;
+  readonly body: unknown;
+  readonly code: string | null;
+};
+export type Answer = Stored & { readonly replayed: boolean };
+
+type Steps<I> = {
+  readonly parse: () => I;
+  readonly before: ((input: I, attempt: Uint8Array | null) => Promise<unknown>) | undefined;
+  readonly run: (tx: Tx, input: I, prepared: unknown) => Promise<Reply>;
+  readonly grouped: ((input: I, prepared: unknown) => Promise<Reply>) | undefined;
+  readonly replay: ((tx: Tx, input: I, stored: Stored) => Promise<void>) | undefined;
+  /** What is stored may hold a secret: replies, and refusals that quote what was sent. */
+  readonly secret: boolean;
+  readonly withoutRoom: WithoutRoom;
+};
+
+/**
+ * Of a reply for which the day has no room left. `refuse`: nothing is done, for a retry must have
+ * the same answer. `anew`: not kept, for a retry has no other effect. `keep`: there are few.
+ */
+export type WithoutRoom = 'refuse' | 'anew' | 'keep';
+
+const attempts = 3;
+const longestKey = 255;
+const neverStored = new Set([401, 429, 503, 504]);
+
+export async function runOnce<I>(
+  deps: Deps,
+  underway: Underway,
+  asked: Asked,
+  caller: Caller,
+  steps: Steps<I>,
+): Promise<Answer> {
+  const slot = slotOf(asked, caller);
+  if (slot === null) {
+    const input = steps.parse();
+    const prepared = await prepare(steps, input, null);
+    const reply =
+      steps.grouped === undefined
+        ? await transact(deps, (tx) => steps.run(tx, input, prepared))
+        : await steps.grouped(input, prepared);
+    return { ...storedOf(reply), replayed: false };
+  }
+  if (!underway.enter(slot)) throw stillRunning();
+  try {
+    return await runInSlot(deps, underway, slot, steps);
+  } catch (error) {
+    if (refusalOf(error, deps.settings.shortName) === null) await storeFault(deps, slot, steps);
+    throw error;
+  } finally {
+    underway.leave(slot);
+  }
+}
+
+async function runInSlot<I>(
+  deps: Deps,
+  underway: Underway,
+  slot: Slot,
+  steps: Steps<I>,
+): Promise<Answer> {
+  if (steps.before !== undefined) {
+    const early = await stored(deps, deps.db, slot, steps);
+    if (early !== null) return early;
+    if (!(await underway.announce(slot))) throw stillRunning();
+  }
+  let refused: Stored | null = null;
+  let input: I | undefined;
+  let prepared: unknown;
+  try {
+    input = steps.parse();
+    prepared = await prepare(steps, input, attemptOf(slot));
+  } catch (error) {
+    refused = storable(error, deps);
+  }
+  return transact(deps, async (tx) => {
+    if (!(await lockSlot(tx, slot))) throw stillRunning();
+    const earlier = await stored(deps, tx, slot, steps);
+    if (earlier !== null) return earlier;
+    const result =
+      refused ?? (await tryEffect(deps, tx, () => steps.run(tx, input as I, prepared)));
+    const kept = await storeReply(deps, tx, slot, result, keepingOf(steps));
+    if (!kept && steps.withoutRoom === 'refuse') throw noRoom(deps);
+    return { ...result, replayed: false };
+  });
+}
+
+/**
+ * Stores that the request ended in a fault of ours, unless it has an answer. In a transaction of
+ * its own, whatever the one of the effect ended with; where it cannot be stored, a retry may run.
+ */
+async function storeFault<I>(deps: Deps, slot: Slot, steps: Steps<I>): Promise<void> {
+  const { status, code, sentence } = fault;
+  const reply = { status, body: { error: sentence }, code };
+  const store = async (tx: Tx) => {
+    if (!(await lockSlot(tx, slot)) || (await findReply(deps, tx, slot)) !== null) return;
+    await storeReply(deps, tx, slot, reply, keepingOf(steps));
+  };
+  await transact(deps, store).catch(() => {});
+}
+
+function keepingOf<I>({ secret, withoutRoom }: Steps<I>) {
+  return { secret, always: withoutRoom === 'keep' };
+}
+
+/** The effect, or the refusal that it met with nothing of it left. */
+async function tryEffect(deps: Deps, tx: Tx, run: () => Promise<Reply>): Promise<Stored> {
+  await savepoint(tx);
+  try {
+    const reply = await run();
+    await releaseSavepoint(tx);
+    return storedOf(reply);
+  } catch (error) {
+    const refused = storable(error, deps);
+    await rollBackToSavepoint(tx);
+    return refused;
+  }
+}
+
+function storedOf({ status, body, code }: Reply): Stored {
+  return { status, body, code: code ?? null };
+}
+
+/** The refusal to store for what was thrown; what must not be stored is thrown on. */
+function storable(error: unknown, deps: Deps): Stored {
+  const refusal = refusalOf(error, deps.settings.shortName);
+  if (refusal === null || neverStored.has(refusal.status)) throw error;
+  return { status: refusal.status, body: { error: refusal.sentence }, code: refusal.code };
+}
+
+async function stored<I>(deps: Deps, tx: Tx, slot: Slot, steps: Steps<I>): Promise<Answer | null> {
+  const found = await findReply(deps, tx, slot);
+  if (found === null) return null;
+  if (found === 'differs') {
+    const sentence = 'this Idempotency-Key was used with another body; use a new key';
+    throw new HttpError('key_reused', sentence);
+  }
+  if ('sealed' in found) throw unreadable(found.status);
+  const { status, body, code } = found;
+  if (steps.replay !== undefined && status < 400) {
+    await steps.replay(tx, steps.parse(), { status, body, code });
+  }
+  return { status, body, code, replayed: true };
+}
+
+async function prepare<I>(steps: Steps<I>, input: I, attempt: Uint8Array | null): Promise<unknown> {
+  if (steps.before === undefined) return undefined;
+  try {
+    return await steps.before(input, attempt);
+  } catch (error) {
+    const { name } = error as Error;
+    if (name !== 'TimeoutError' && name !== 'AbortError') throw error;
+    const sentence = 'the chain did not answer in time; nothing changed';
+    throw new ParleyError('chain_timeout', sentence, {}, { cause: error });
+  }
+}
+
+// 40001 and 40P01 are the database asking for another try: nothing of this one is left.
+async function transact<R>(deps: Deps, work: (tx: Tx) => Promise<R>): Promise<R> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await deps.db.transaction(work);
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if (attempt === attempts || (code !== '40001' && code !== '40P01')) throw error;
+    }
+  }
+}
+
+function slotOf(asked: Asked, caller: Caller): Slot | null {
+  const key = asked.headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key !== 'string' || key === '' || key.length > longestKey) {
+    throw new HttpError('bad_header', `Idempotency-Key must be 1 to ${longestKey} characters`);
+  }
+  return {
+    accountId: caller.accountId,
+    method: asked.method,
+    path: asked.url,
+    key,
+    bodyHash: bodyHash(asked.body),
+  };
+}
+
+/** Nothing is run again for it: what the first request did stands. */
+function unreadable(status: number): HttpError {
+  const sentence =
+    `the first request with this Idempotency-Key was answered with status ${status}; that reply` +
+    ' is encrypted with a key that the server no longer holds, and nothing was run again';
+  return new HttpError('reply_sealed', sentence);
+}
+
+function stillRunning(): HttpError {
+  const sentence = 'a request with this Idempotency-Key is still running; ask again later';
+  return new HttpError('still_running', sentence, { 'retry-after': '1' });
+}
+
+const dayMs = 86_400_000;
+
+function noRoom({ settings, now }: Deps): HttpError {
+  const megabytes = Math.floor(mostKeptBytes(settings) / 1_000_000);
+  const seconds = Math.ceil((dayMs - (now() % dayMs)) / 1_000);
+  const sentence =
+    `what is kept under Idempotency-Keys of this account has taken ${megabytes} MB of this day` +
+    ` (UTC); nothing was done; ask without the header, or with it in ${seconds} s`;
+  return new HttpError('kept_replies_full', sentence, { 'retry-after': String(seconds) });
+}

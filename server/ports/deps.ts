@@ -1,0 +1,64 @@
+// What the rooms of the server are given. boot.ts makes one; tests make their own.
+
+import type { Logger } from 'pino';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { Rpc } from '../../chains/nodes/rpc.ts';
+import type { ChainKey } from '../../core/families.ts';
+import type { Database, Tx } from '../db/database.ts';
+import type { Settings } from '../settings/config.ts';
+import type { Gas } from './gas.ts';
+import type { RandomBytes } from './ids.ts';
+import type { Markets } from './markets.ts';
+import type { Metrics } from './metrics.ts';
+import type { SigningTime } from './signing-time.ts';
+
+export type Deps = {
+  readonly settings: Settings;
+  readonly db: Database;
+  /** Milliseconds since the epoch; dev networks move it. */
+  readonly now: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly adapters: ReadonlyMap<ChainKey, ChainAdapter>;
+  /** Nodes that can tell whether a contract wallet signed; none = key signatures only. */
+  readonly evmNodes?: readonly Rpc[];
+  /** What markets say of a token that is to be listed; none = those checks are off. */
+  readonly markets?: Markets;
+  /** Chains with an operator's gas key; none = parties send everything themselves. */
+  readonly gas?: ReadonlyMap<ChainKey, Gas>;
+  /** Told of relays that wait. */
+  readonly keeper?: { wake(chain: ChainKey): void };
+  /** None = real time. */
+  readonly signingTime?: SigningTime;
+  /** What tells people; none = nobody is told anything. */
+  readonly messaging?: Messaging;
+  readonly log: Logger;
+  /** What this process knows of time that may be missing; none where nobody counts. */
+  readonly presence?: Presence;
+  readonly metrics: Metrics;
+};
+
+/** Mail and messages to people, as the ways in need it. */
+export type Messaging = {
+  /** Queues a sign-in code; null where no mail is sent. */
+  readonly sendCode:
+    | ((
+        tx: Tx,
+        mail: {
+          readonly address: string;
+          readonly code: string;
+          readonly expiresAt: Date;
+          readonly purpose: 'sign-in' | 'add' | 'renew';
+        },
+      ) => Promise<void>)
+    | null;
+  /** Something is about to be committed that should leave at once. */
+  wake(): void;
+  /** Whether mail was not taken when this process last tried, not long ago. */
+  mailIsDown(): boolean;
+};
+
+/** What a process knows that its database may have lost. */
+export type Presence = {
+  /** The last beat that it counted; null where it counts none. */
+  beat(): number | null;
+};

@@ -1,0 +1,36 @@
+// What judge.ts asks of markets.
+
+import type { Finding } from '../../chains/tokens/inspection.ts';
+import type { ChainKey } from '../../core/families.ts';
+
+export type Token = { readonly chain: ChainKey; readonly address: string };
+
+/** `list`: may it be listed; `keep`: may it stay, which wants a little less. */
+export type Purpose = 'list' | 'keep';
+
+/** The numbers that markets are asked for, by the names of their checks. */
+export const marketChecks = [
+  'capitalisation',
+  'liquidity',
+  'volume',
+  'holders',
+  'age',
+  'concentration',
+] as const;
+
+export type Markets = {
+  /**
+   * Findings of what could be asked, and the names of the checks that are off. Throws what ended
+   * the signal and, to keep a token, `market_data_unavailable` where a source is away.
+   */
+  look(
+    token: Token,
+    purpose: Purpose,
+    signal: AbortSignal,
+  ): Promise<{ readonly findings: readonly Finding[]; readonly notChecked: readonly string[] }>;
+};
+
+/** Nothing is configured to ask. */
+export const noMarkets: Markets = {
+  look: async () => ({ findings: [], notChecked: marketChecks }),
+};

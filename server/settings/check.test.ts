@@ -1,0 +1,52 @@
+// What a text becomes where a number is wanted, and what is said where one of several shapes is.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Type from 'typebox';
+import { broadcastBody, buildQuery, scheduleBody } from '../edge/schemas/material.ts';
+import { checkOf, coercingCheckOf } from './check.ts';
+
+const schema = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  rate: Type.Optional(Type.Number({ minimum: 1, maximum: 10_000 })),
+});
+const check = coercingCheckOf(schema, 'the query');
+
+test('a text is a number only within its bounds, and never an endless one', () => {
+  const query = { limit: '1e2', rate: '1.5' };
+  assert.equal(check(query), null);
+  assert.deepEqual(query, { limit: 100, rate: 1.5 });
+  for (const text of ['101', '0', '1e3', '1e400', '-1e400', 'Infinity', 'NaN', '0x10000', '1.5']) {
+    assert.match(String(check({ limit: text })), /"limit"/, text);
+  }
+  for (const text of ['10001', '0.5', '1e400', '-1e400', 'Infinity', 'NaN']) {
+    assert.match(String(check({ rate: text })), /"rate"/, text);
+  }
+});
+
+test('what is wrong comes with the numbers: which are allowed, and how many there are', () => {
+  const rungs = (count: number) =>
+    checkOf(scheduleBody, 'the body')({ transactions: Array(count).fill('00') });
+  const most = 'field "transactions" must NOT have more than 12 items, and has 13';
+  assert.deepEqual([rungs(12), rungs(13)], [null, most]);
+  assert.match(String(rungs(0)), /fewer than 1 items, and has 0$/);
+  assert.equal(check({ limit: 'x' }), 'field "limit" must be integer from 1 to 100');
+  assert.equal(
+    coercingCheckOf(buildQuery, 'the query')({ feeRate: 'x' }),
+    'field "feeRate" must be number: sat per vbyte, from 1 to 500',
+  );
+});
+
+test('of several shapes the sentence is about the one that was meant', () => {
+  const said = (signed: unknown) => checkOf(broadcastBody, 'the body')({ chain: 'tron', signed });
+  const unsigned = { txID: 'aa', raw_data: {}, raw_data_hex: '0a', visible: false };
+  assert.equal(said(unsigned), 'field "signed.signature" is missing');
+  assert.match(
+    String(said({ ...unsigned, signature: 'aa' })),
+    /^field "signed\.signature" must be array/,
+  );
+  assert.equal(said({ signature: ['aa'] }), 'field "signed.raw_data_hex" is missing');
+  assert.equal(said({ psbtBase64: 'aa' }), 'field "signed.signaturesHex" is missing');
+  assert.match(String(said(5)), /^field "signed" must be string/);
+  assert.equal(said({ ...unsigned, signature: ['aa'] }), null);
+});

@@ -1,0 +1,137 @@
+// PARLEY_LAUNCHPADS: everything wrong is named by entry and field, nothing throws.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readSettings } from './config.ts';
+import { parseLaunchpads } from './launchpads.ts';
+
+const chains = [
+  { chain: 'btc', family: 'bitcoin' as const },
+  { chain: 'base', family: 'evm' as const },
+  { chain: 'tron', family: 'tron' as const },
+  { chain: 'sol', family: 'solana' as const },
+];
+const factory = '0x52908400098527886E0F7030069857D2E4169EE7';
+const rocket = {
+  name: 'rocket',
+  chain: 'base',
+  factory,
+  event: 'TokenCreated(address indexed token, address creator)',
+  token: 'token',
+};
+const pump = {
+  name: 'pump.fun',
+  chain: 'sol',
+  program: '6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P',
+  discriminator: '181ec828051c0777',
+  mintAccount: 0,
+  account: 'TSLvdd1pWpHVjahSpsvCXUbgwsL3JAcvokwaKt1eokM',
+};
+const sun = {
+  ...rocket,
+  name: 'sun',
+  chain: 'tron',
+  factory: 'TTfvyrAz86hbZk5iDpKD78pqLGgi8C7AAw',
+  mostAnHour: 5,
+};
+
+test('launchpads as an operator writes them are taken, addresses canonical', () => {
+  const { account: _, ...whole } = pump;
+  const given = [
+    { ...rocket, factory: factory.toLowerCase() },
+    pump,
+    { ...whole, name: 'whole' },
+    sun,
+  ];
+  const { values, wrong } = parseLaunchpads(given, chains);
+  assert.deepEqual(wrong, []);
+  const { event, token } = rocket;
+  const { program, discriminator, mintAccount, account } = pump;
+  const instruction = { program, discriminator, mintAccount };
+  assert.deepEqual(values, [
+    { name: 'rocket', chain: 'base', source: { factory, event, token }, mostAnHour: 11 },
+    { name: 'pump.fun', chain: 'sol', source: { ...instruction, account }, mostAnHour: 11 },
+    { name: 'whole', chain: 'sol', source: { ...instruction, account: program }, mostAnHour: 11 },
+    {
+      name: 'sun',
+      chain: 'tron',
+      source: { factory: sun.factory, event, token },
+      mostAnHour: 5,
+    },
+  ]);
+});
+
+test('what is wrong is named by entry and field', () => {
+  const wrong = (...given: unknown[]) => parseLaunchpads(given, chains).wrong.join('\n');
+  const array = /PARLEY_LAUNCHPADS must be a JSON array of 1 to 50 launchpads/;
+  assert.match(parseLaunchpads({}, chains).wrong.join(), array);
+  assert.match(wrong(), array);
+  assert.match(wrong(...Array.from({ length: 51 }, () => rocket)), array);
+  assert.match(wrong(rocket, null), /PARLEY_LAUNCHPADS, entry 2: the entry must be an object/);
+  assert.match(
+    wrong({ ...rocket, chain: 'optimism' }),
+    /entry 1 \("rocket" on "optimism"\): chain "optimism" is not served; there are: btc, base/,
+  );
+  assert.match(wrong({ ...rocket, chain: 'btc' }), /chain "btc" has no tokens to launch/);
+  assert.match(wrong({ ...rocket, chain: 7 }), /field "chain" must be the key of a chain/);
+  assert.match(wrong(rocket, { ...sun, name: 'rocket' }), /entry 2 .*another entry has this name/);
+  assert.match(wrong({ ...rocket, name: 'A Rocket' }), /field "name" must match/);
+  assert.match(wrong({ ...rocket, factory: sun.factory }), /field "factory": .* EVM address/);
+  assert.match(wrong({ ...sun, factory }), /field "factory": .*EVM address: a TRON address begins/);
+  assert.match(wrong({ ...rocket, factory: undefined }), /field "factory" is missing/);
+  assert.match(
+    wrong({ ...rocket, event: 'TokenCreated' }),
+    /field "event": .* is no event such as/,
+  );
+  assert.match(wrong({ ...rocket, token: 'it' }), /field "event": the event has no argument "it"/);
+  assert.match(wrong({ ...rocket, token: 7 }), /field "token" must be string/);
+  assert.match(wrong({ ...rocket, program: pump.program }), /field "program" is not known/);
+  assert.match(wrong({ ...rocket, mostAnHour: 0 }), /field "mostAnHour" must be >= 1/);
+  assert.match(wrong({ ...rocket, mostAnHour: 2_001 }), /field "mostAnHour" must be <= 2000/);
+  assert.match(
+    wrong({ ...pump, factory }),
+    /\("pump.fun" on "sol"\): field "factory" is not known/,
+  );
+  assert.match(wrong({ ...pump, program: factory }), /field "program": .*Solana/);
+  assert.match(wrong({ ...pump, account: 'x' }), /field "account": .*Solana/);
+  assert.match(wrong({ ...pump, discriminator: '0x18' }), /field "discriminator" must match/);
+  assert.match(wrong({ ...pump, mintAccount: -1 }), /field "mintAccount" must be >= 0/);
+});
+
+test('no JSON is anything but taken or refused in sentences', () => {
+  const property = fc.property(
+    fc.array(
+      fc.oneof(
+        fc.jsonValue(),
+        fc.record(
+          { name: fc.jsonValue(), chain: fc.constantFrom('base', 'sol', 'tron', 'btc') },
+          { requiredKeys: [] },
+        ),
+      ),
+    ),
+    (given) => {
+      const { values, wrong } = parseLaunchpads(given, chains);
+      assert.ok(values.length + wrong.length > 0);
+      for (const each of wrong)
+        assert.ok(each.length < 600 && each.startsWith('PARLEY_LAUNCHPADS'));
+    },
+  );
+  fc.assert(property);
+});
+
+test('the server reads the setting, and a launchpad of a chain that is not served refuses to start', () => {
+  assert.deepEqual(readSettings({}).launchpads, []);
+  const given = (chain: string) =>
+    readSettings({ PARLEY_LAUNCHPADS: JSON.stringify([{ ...rocket, chain }]) }).launchpads;
+  assert.equal(given('evm-dev')[0]?.name, 'rocket');
+  assert.throws(
+    () => given('base'),
+    /refused:\n- PARLEY_LAUNCHPADS, entry 1 \("rocket" on "base"\): chain "base" is not/,
+  );
+  const solana = JSON.stringify([
+    { ...pump, chain: 'solana-dev' },
+    { ...sun, chain: 'tron-dev' },
+  ]);
+  assert.equal(readSettings({ PARLEY_LAUNCHPADS: solana }).launchpads.length, 2);
+});

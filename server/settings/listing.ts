@@ -1,0 +1,166 @@
+// PARLEY_MARKET_DATA and PARLEY_LISTING_RULES, parsed: whom to ask about a token's market, and what
+// is wanted of a token. Every sentence names the field; a key is quoted in none.
+
+import Type from 'typebox';
+import { defaultPowerRules, type PowerRules, powers } from '../../chains/tokens/inspection.ts';
+import { type MarketNumber, marketNumbers } from '../listing/providers/facts.ts';
+import { mayAsk } from '../listing/providers/http.ts';
+import { checkOf } from './check.ts';
+
+type Asked = {
+  /** Instead of the provider's own address. */
+  readonly url?: string;
+  /** Instead of what it allows everybody. */
+  readonly perMinute?: number;
+};
+
+export type ProviderSettings =
+  | (Asked & { readonly provider: 'geckoterminal' | 'dexscreener' | 'goplus' })
+  | (Asked & {
+      readonly provider: 'coingecko';
+      readonly plan: 'demo' | 'pro';
+      /** A secret. */
+      readonly key: string;
+    });
+
+/**
+ * The least of each number, or of `topHoldersShare` the most; null = the number is not looked at.
+ */
+export type Thresholds = Readonly<Record<MarketNumber, number | null>>;
+
+export type ListingRules = {
+  /** What becomes of a token over which somebody has a power. */
+  readonly powers: PowerRules;
+  /** To be listed. */
+  readonly list: Thresholds;
+  /** To stay listed: looser, so that a token at the edge does not open and close every day. */
+  readonly keep: Thresholds;
+};
+
+export const defaultListingRules: ListingRules = {
+  powers: defaultPowerRules,
+  list: {
+    capUsd: 100_000,
+    liquidityUsd: 25_000,
+    volume24hUsd: 10_000,
+    holders: 200,
+    ageSeconds: 86_400,
+    topHoldersShare: 0.5,
+  },
+  keep: {
+    capUsd: 50_000,
+    liquidityUsd: 10_000,
+    volume24hUsd: 1_000,
+    holders: 100,
+    // It only grows, and a provider that comes to know fewer pools may know a younger one.
+    ageSeconds: null,
+    topHoldersShare: 0.7,
+  },
+};
+
+const names = ['geckoterminal', 'dexscreener', 'goplus', 'coingecko'] as const;
+const closed = { additionalProperties: false } as const;
+const provider = Type.Object(
+  {
+    provider: Type.Unsafe({ enum: names }),
+    url: Type.Optional(Type.String({ minLength: 1, maxLength: 2_048 })),
+    perMinute: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+    plan: Type.Optional(Type.Unsafe({ enum: ['demo', 'pro'] })),
+    key: Type.Optional(Type.String({ pattern: '^[!-~]{1,256}$' })),
+  },
+  closed,
+);
+const least = Type.Optional(Type.Unsafe({ type: ['integer', 'null'], minimum: 0, maximum: 1e15 }));
+const most = Type.Optional(Type.Unsafe({ type: ['number', 'null'], minimum: 0, maximum: 1 }));
+const thresholds = Type.Optional(
+  Type.Object(
+    Object.fromEntries(
+      marketNumbers.map((each) => [each, each === 'topHoldersShare' ? most : least]),
+    ),
+    closed,
+  ),
+);
+const outcome = Type.Optional(Type.Unsafe({ enum: ['pass', 'wait', 'reject'] }));
+const rules = Type.Object(
+  {
+    list: thresholds,
+    keep: thresholds,
+    powers: Type.Optional(
+      Type.Object(Object.fromEntries(powers.map((each) => [each, outcome])), closed),
+    ),
+  },
+  closed,
+);
+
+const checkProvider = checkOf(provider, 'it');
+const checkRules = checkOf(rules, 'it');
+
+export type Parsed<Value> = { readonly value: Value; readonly wrong: readonly string[] };
+
+/** Names, or objects of them, in the order in which they are asked. */
+export function parseMarketData(given: unknown): Parsed<readonly ProviderSettings[]> {
+  if (!Array.isArray(given)) {
+    const sentence = `must be an array of ${names.join(', ')}, or of objects with "provider"`;
+    return { value: [], wrong: [`PARLEY_MARKET_DATA ${sentence}`] };
+  }
+  const entries = given.map((each) => (typeof each === 'string' ? { provider: each } : each));
+  const wrong = entries.flatMap((each, at) => {
+    const sentence = checkProvider(each) ?? wrongOf(each as Entry, entries.slice(0, at));
+    return sentence === null ? [] : [`PARLEY_MARKET_DATA[${at}]: ${sentence}`];
+  });
+  return { value: wrong.length === 0 ? (entries as ProviderSettings[]) : [], wrong };
+}
+
+type Entry = Asked & {
+  readonly provider: string;
+  readonly plan?: string;
+  readonly key?: string;
+};
+
+function wrongOf(entry: Entry, before: readonly unknown[]): string | null {
+  const keyed = entry.provider === 'coingecko';
+  if (keyed && (entry.key === undefined || entry.plan === undefined)) {
+    return 'coingecko needs "key" and "plan" (demo or pro)';
+  }
+  if (!keyed && (entry.key !== undefined || entry.plan !== undefined)) {
+    return `${entry.provider} takes no "key" and no "plan"`;
+  }
+  if (entry.url !== undefined && !mayAsk(entry.url)) {
+    return '"url" must begin with https://, without user, query and fragment';
+  }
+  const twice = before.some((each) => (each as Partial<Entry> | null)?.provider === entry.provider);
+  return twice ? `${entry.provider} is named twice` : null;
+}
+
+/** What is left out is as by default. */
+export function parseListingRules(given: unknown): Parsed<ListingRules> {
+  const sentence = checkRules(given);
+  if (sentence !== null) {
+    return { value: defaultListingRules, wrong: [`PARLEY_LISTING_RULES: ${sentence}`] };
+  }
+  const own = given as { readonly [Part in keyof ListingRules]?: Partial<ListingRules[Part]> };
+  const value: ListingRules = {
+    powers: { ...defaultListingRules.powers, ...own.powers },
+    list: { ...defaultListingRules.list, ...own.list },
+    keep: { ...defaultListingRules.keep, ...own.keep },
+  };
+  const coarse = (['list', 'keep'] as const)
+    .filter((each) => !isTold(value[each].topHoldersShare ?? 0))
+    .map((each) => `PARLEY_LISTING_RULES: "${each}.topHoldersShare" has more than four decimals`);
+  const strict = marketNumbers
+    .filter((each) => isStricter(each, value.keep[each], value.list[each]))
+    .map((each) => `PARLEY_LISTING_RULES: "keep" is stricter than "list" about ${each}`);
+  return { value, wrong: [...coarse, ...strict] };
+}
+
+/** In hundredths of a percent, as reasons are. */
+function isTold(share: number): boolean {
+  return Math.abs(share * 10_000 - Math.round(share * 10_000)) < 1e-9;
+}
+
+/** What is listed by one must not be closed by the other on the same day. */
+function isStricter(number: MarketNumber, keep: number | null, list: number | null): boolean {
+  if (keep === null) return false;
+  if (list === null) return true;
+  return number === 'topHoldersShare' ? keep < list : keep > list;
+}

@@ -1,0 +1,186 @@
+// What an operator may write for people, and what is said of what is wrong.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readSettings } from './config.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'parley-people-'));
+const secretFile = join(dir, 'secret');
+writeFileSync(secretFile, 'the-secret\n');
+
+function people(env: Readonly<Record<string, string>>) {
+  return readSettings(env).people;
+}
+
+/** What is wrong, a sentence each. */
+function wrong(env: Readonly<Record<string, string>>): string[] {
+  try {
+    readSettings(env);
+  } catch (error) {
+    return (error as Error).message.split('\n- ').slice(1);
+  }
+  return [];
+}
+
+const acme = {
+  id: 'acme',
+  label: 'Acme',
+  issuer: 'https://acme.example',
+  clientId: 'parley',
+  clientSecretFile: secretFile,
+};
+const providers = (...list: unknown[]) => ({ PARLEY_IDENTITY_PROVIDERS: JSON.stringify(list) });
+
+test('nothing is offered that is not configured', () => {
+  assert.deepEqual(people({}), {
+    publicUrl: null,
+    mail: null,
+    providers: [],
+    bot: null,
+    corsOrigins: [],
+    payoutHoldSeconds: 259_200,
+  });
+  const empty = ['PUBLIC_URL', 'SMTP_URL', 'TELEGRAM_BOT_TOKEN_FILE', 'CORS_ORIGINS'];
+  const env = Object.fromEntries(empty.map((name) => [`PARLEY_${name}`, '']));
+  assert.deepEqual(people(env), people({}));
+});
+
+test('the public address is an origin: https, or http on loopback', () => {
+  const url = (given: string) => people({ PARLEY_PUBLIC_URL: given }).publicUrl;
+  assert.equal(url('https://market.example'), 'https://market.example');
+  assert.equal(url('https://Market.example/'), 'https://market.example');
+  assert.equal(url('https://market.example:8443'), 'https://market.example:8443');
+  assert.equal(url('http://localhost:8080'), 'http://localhost:8080');
+  for (const given of [
+    'http://market.example',
+    'https://market.example/app',
+    'https://market.example?x',
+    'https://user:password@market.example',
+    'market.example',
+    'ftp://market.example',
+    'javascript:alert(1)',
+  ]) {
+    assert.match(wrong({ PARLEY_PUBLIC_URL: given }).join(), /must be an origin/, given);
+  }
+});
+
+test('the host of the public address may stand in texts to sign', () => {
+  assert.deepEqual(readSettings({ PARLEY_PUBLIC_URL: 'https://market.example' }).sites, [
+    'market.example',
+  ]);
+});
+
+test('mail is an address of a server, or of a file with it, and who it is from', () => {
+  const from = 'Parley <no-reply@market.example>';
+  const mail = (url: string) => ({ PARLEY_SMTP_URL: url, PARLEY_MAIL_FROM: from });
+  const url = 'smtps://user:pass%20word@mail.example:465';
+  assert.deepEqual(people(mail(url)).mail, { url, from });
+  writeFileSync(join(dir, 'smtp'), `${url}\n`);
+  assert.deepEqual(people(mail(`@${join(dir, 'smtp')}`)).mail, { url, from });
+  for (const given of ['mail.example', 'http://mail.example', 'smtp://', 'smtp://a b']) {
+    const said = wrong(mail(given)).join();
+    assert.match(said, /PARLEY_SMTP_URL must be/, given);
+  }
+  const secret = wrong(mail('smtp://user:hunter2@mail.example/path')).join();
+  assert.doesNotMatch(secret, /hunter2/, 'a password is not quoted');
+  assert.match(wrong(mail(`@${join(dir, 'none')}`)).join(), /PARLEY_SMTP_URL: ENOENT/);
+  for (const given of ['', 'nobody', 'a@b\r\nBcc: c@d', 'Parley no-reply@market.example']) {
+    const env = { PARLEY_SMTP_URL: url, PARLEY_MAIL_FROM: given };
+    assert.match(wrong(env).join(), /PARLEY_MAIL_FROM must be/, given);
+  }
+});
+
+test('a bot is a file with its token, and where its API is', () => {
+  const file = join(dir, 'bot');
+  writeFileSync(file, `123456:${'x'.repeat(35)}\n`);
+  const env = { PARLEY_TELEGRAM_BOT_TOKEN_FILE: file };
+  const token = `123456:${'x'.repeat(35)}`;
+  assert.deepEqual(people(env).bot, { token, api: 'https://api.telegram.org' });
+  const own = { ...env, PARLEY_TELEGRAM_API: 'http://127.0.0.1:8081' };
+  assert.equal(people(own).bot?.api, 'http://127.0.0.1:8081');
+  const plain = { ...env, PARLEY_TELEGRAM_API: 'http://bots.example' };
+  assert.match(wrong(plain).join(), /PARLEY_TELEGRAM_API must be an origin/);
+  assert.match(wrong({ PARLEY_TELEGRAM_BOT_TOKEN_FILE: secretFile }).join(), /holds no bot token/);
+  assert.doesNotMatch(wrong({ PARLEY_TELEGRAM_BOT_TOKEN_FILE: secretFile }).join(), /the-secret/);
+});
+
+test('origins of CORS are a list of origins', () => {
+  const cors = (given: string) => people({ PARLEY_CORS_ORIGINS: given }).corsOrigins;
+  assert.deepEqual(cors('https://a.example, https://b.example:8443,'), [
+    'https://a.example',
+    'https://b.example:8443',
+  ]);
+  for (const given of ['*', 'null', 'https://a.example/path', 'http://a.example']) {
+    assert.match(wrong({ PARLEY_CORS_ORIGINS: given }).join(), /which is no origin/, given);
+  }
+  const many = Array.from({ length: 21 }, (_, at) => `https://bot${at}.example`);
+  assert.equal(cors(many.slice(1).join()).length, 20);
+  assert.match(wrong({ PARLEY_CORS_ORIGINS: many.join() }).join(), /21 origins; at most 20/);
+});
+
+test('the hold of a payout wallet is an hour to 90 days', () => {
+  const hold = (given: string) => people({ PARLEY_PAYOUT_HOLD: given }).payoutHoldSeconds;
+  assert.deepEqual([hold('3600'), hold('7776000')], [3_600, 7_776_000]);
+  for (const given of ['3599', '7776001', '1.5', 'a day']) {
+    assert.match(wrong({ PARLEY_PAYOUT_HOLD: given }).join(), /PARLEY_PAYOUT_HOLD/, given);
+  }
+});
+
+test('sign-ins of a client network are limited, and no limit is none', () => {
+  assert.equal(readSettings({ PARLEY_SIGN_IN_LIMIT: '7' }).signInLimit, 7);
+  assert.match(wrong({ PARLEY_SIGN_IN_LIMIT: '0' }).join(), /PARLEY_SIGN_IN_LIMIT/);
+});
+
+test('an identity provider is an issuer, a client, its secret in a file, and what it is called', () => {
+  const [provider] = people(providers(acme)).providers;
+  const { clientSecretFile: _, ...rest } = acme;
+  const scopes = ['openid', 'email', 'profile'];
+  const secret = { clientSecret: 'the-secret' };
+  assert.deepEqual(provider, { ...rest, ...secret, scopes, messages: false, nonce: true });
+  const telegram = { ...acme, scopes: ['openid', 'profile', 'telegram:bot_access'] };
+  const [bot] = people(providers({ ...telegram, messages: true, nonce: false })).providers;
+  assert.deepEqual([bot?.messages, bot?.nonce], [true, false]);
+});
+
+const refusals: readonly [change: object, said: RegExp][] = [
+  [{ id: 'Acme' }, /id must be small letters/],
+  [{ id: 'x'.repeat(33) }, /id must be small letters/],
+  [{ id: '../x' }, /id must be small letters/],
+  [{ label: '' }, /label must be a text of 1 to 50/],
+  [{ label: 'a\nb' }, /label must be a text/],
+  [{ issuer: 'http://acme.example' }, /issuer must be https/],
+  [{ issuer: 'acme.example' }, /issuer must be its issuer URL/],
+  [{ clientId: '' }, /clientId must be its client id/],
+  [{ clientSecretFile: undefined }, /clientSecretFile must be the path/],
+  [{ clientSecretFile: join(dir, 'none') }, /clientSecretFile: ENOENT/],
+  [{ clientSecret: 'in the open' }, /"clientSecret" is no field of a provider/],
+  [{ scopes: ['email'] }, /scopes must be a list .* with openid in it/],
+  [{ scopes: 'openid' }, /scopes must be a list/],
+  [{ scopes: ['openid', 'a b'] }, /scopes must be a list/],
+  [{ scopes: Array(21).fill('openid') }, /scopes must be a list of at most 20/],
+  [{ messages: 'yes' }, /messages must be true or false/],
+  [{ nonce: 1 }, /nonce must be true or false/],
+  [{ messages: true }, /messages needs the scopes profile and telegram:bot_access/],
+];
+
+test('each fault of a provider is told with its place in the list', () => {
+  for (const [change, said] of refusals) {
+    const [first = ''] = wrong(
+      providers(acme, { ...acme, id: 'two', issuer: 'https://b.example', ...change }),
+    );
+    assert.match(first, /^PARLEY_IDENTITY_PROVIDERS\[1\]: /, JSON.stringify(change));
+    assert.match(first, said, JSON.stringify(change));
+  }
+  assert.match(wrong(providers(7)).join(), /it must be an object/);
+  assert.match(wrong(providers(...Array(21).fill(acme))).join(), /list of at most 20 providers/);
+  assert.match(wrong({ PARLEY_IDENTITY_PROVIDERS: '{}' }).join(), /list of at most 20/);
+});
+
+test('two providers have neither the same id nor the same issuer', () => {
+  const other = { ...acme, issuer: 'https://b.example' };
+  assert.match(wrong(providers(acme, other)).join(), /two with the id "acme"/);
+  assert.match(wrong(providers(acme, { ...acme, id: 'two' })).join(), /two with the issuer/);
+});

@@ -1,0 +1,352 @@
+// Starts the whole market from its settings and stops it again, in an order that loses nothing:
+// database and dev chains, schema, adapters, followers, then HTTP; the other way round to stop.
+
+import { randomBytes } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import { mostProofBytes } from '../../chains/evm/proof.ts';
+import { type Rpc, rpcClient } from '../../chains/nodes/rpc.ts';
+import type { Devnet } from '../../devnet/devnet.ts';
+import { startPostgres } from '../../host/postgres/postgres.ts';
+import { findCuratedAsset } from '../db/assets.ts';
+import { connect, type Database, databaseLimits } from '../db/database.ts';
+import { migrate } from '../db/migrate.ts';
+import { buildApp } from '../edge/app.ts';
+import { connectionsWithin, openFiles } from '../edge/connections.ts';
+import { devKeeper, openGas } from '../keeper/open.ts';
+import { createKeeper } from '../keeper/passes.ts';
+import { resealKept } from '../keeper/sealing.ts';
+import { createApart } from '../listing/apart.ts';
+import { createLaunchpads } from '../listing/launchpads/watch.ts';
+import { marketsOf } from '../listing/market-checks.ts';
+import { openMarketData } from '../listing/providers/open.ts';
+import { createRechecks } from '../listing/rechecks.ts';
+import { seedAssets } from '../market/assets.ts';
+import { watchHalts } from '../market/halts.ts';
+import { startPruning } from '../market/prune.ts';
+import { byTurns } from '../market/turns.ts';
+import { createMessaging } from '../messages/messaging.ts';
+import { createReminding } from '../messages/reminders.ts';
+import { resealMessages } from '../messages/sealed.ts';
+import { startPassing } from '../people/passing.ts';
+import { openAdapters } from '../ports/chains.ts';
+import type { Deps } from '../ports/deps.ts';
+import { createMetrics, type Metrics, serveMetrics } from '../ports/metrics.ts';
+import { createPresence } from '../restore/presence.ts';
+import type { AssetSettings, ChainSettings } from '../settings/chains.ts';
+import { devEvmChain, type Settings } from '../settings/config.ts';
+import { createSettlement } from '../settle/follow.ts';
+import { mustKnowContracts } from '../settle/lanes.ts';
+import { createScheduledRefunds } from '../settle/scheduled-refunds.ts';
+import { createDelivering } from '../webhooks/deliver.ts';
+import { resealSecrets } from '../webhooks/register.ts';
+import {
+  devAssets,
+  devChains,
+  devPeople,
+  giveGas,
+  peopleWith,
+  type ReadyChain,
+  servedChains,
+} from './dev-network.ts';
+import {
+  databaseFault,
+  devNetworkFault,
+  listenFault,
+  mustBeFree,
+  naming,
+  openHome,
+  type Place,
+} from './start-errors.ts';
+
+/** What the ready line says. */
+export type Ready = {
+  readonly ready: true;
+  readonly url: string;
+  readonly network: string;
+  readonly chains: readonly ReadyChain[];
+  /** The dev network's control address; null where there are no dev chains. */
+  readonly dev: string | null;
+  /** The dev network's page of mails, and the issuer of its identity provider. */
+  readonly inbox?: string;
+  readonly identityProvider?: string;
+  /** Where Prometheus metrics are, if asked for. */
+  readonly metrics?: string;
+  readonly database: 'embedded' | 'external';
+};
+
+export type Market = {
+  readonly ready: Ready;
+  /** How far the chains are whose reading agreements wait for; empty where they wait for none. */
+  readonly held: readonly string[];
+  /** When none waits any more. */
+  readonly agreeing: Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Things to undo, last first. */
+type Stack = (() => Promise<void>)[];
+
+/** Starts everything; what was started is stopped again when a later part fails. */
+export async function startMarket(settings: Settings, log: Logger): Promise<Market> {
+  const undo: Stack = [];
+  try {
+    return await start(settings, log, undo);
+  } catch (error) {
+    await unwind(undo, log);
+    throw error;
+  }
+}
+
+async function unwind(undo: Stack, log: Logger): Promise<void> {
+  for (const step of undo.splice(0).reverse()) {
+    await step().catch((error: unknown) => log.error({ err: error }, 'a part did not stop'));
+  }
+}
+
+async function start(given: Settings, log: Logger, undo: Stack): Promise<Market> {
+  const files = openFiles();
+  const limited = { ...given, connections: connectionsWithin(given.connections, files) };
+  log.info({ connections: limited.connections, nofile: files }, 'connections that are served');
+  const home = resolve(limited.home);
+  await openHome(home);
+  for (const place of placesOf(limited)) await mustBeFree(place);
+  const { databaseUrl: own } = limited;
+  if (own !== null) await naming((error) => databaseFault(own, error), migrate(own));
+  const clock = { offsetMs: 0 };
+  const now = () => Date.now() + clock.offsetMs;
+  const market: { db?: Database } = {};
+  const [databaseUrl, devnet] = await startParts([
+    openDatabase(limited, home, log, undo),
+    openDevnet(limited, home, log, undo, clock, () => market.db),
+  ]);
+  const settings = { ...limited, people: peopleWith(limited, devnet) };
+  clock.offsetMs = (devnet?.clockOffsetSeconds ?? 0) * 1000;
+  const db = connect(databaseUrl, {
+    ...databaseLimits,
+    connections: settings.databaseConnections,
+  });
+  undo.push(() => db.close());
+  market.db = db;
+  const chains = settings.chains ?? devChains(devnet);
+  const opened = await openAdapters(settings, chains, { now, log });
+  undo.push(() => closeAll(opened));
+  const { chainTimeoutMs } = settings;
+  const apart = createApart({ chains, chainTimeoutMs });
+  undo.push(() => apart.close());
+  const adapters = apart.adapters(opened);
+  await mustKnowContracts({ db, adapters });
+  const evmNodes = byTurns(nodesForProofs(chains, settings));
+  const metrics = createMetrics(settings.shortName);
+  const made = { settings, db, now, randomBytes, adapters: adapters, log };
+  const gas = await openKeys(settings, home, chains, adapters, devnet);
+  const marketData = openMarketData(settings.marketData, chains, log);
+  const markets = marketsOf(marketData, settings.listingRules);
+  const presence = createPresence(made);
+  const parts: Deps = { ...made, evmNodes, metrics, markets, gas, presence };
+  await presence.begin();
+  undo.push(() => presence.stop());
+  const keeper = createKeeper(parts);
+  const messaging = createMessaging(parts);
+  const deps: Deps = { ...parts, keeper, messaging };
+  await seedAssets(db, deps, assetsOf(settings, chains, devnet));
+  await resealSecrets(deps);
+  await resealKept(deps);
+  await resealMessages(deps);
+  const delivering = createDelivering(deps);
+  delivering.start();
+  undo.push(() => delivering.stop());
+  messaging.start();
+  undo.push(() => messaging.stop());
+  const reminding = createReminding(deps);
+  reminding.start();
+  undo.push(() => reminding.stop());
+  const passing = startPassing(deps);
+  undo.push(() => passing.stop());
+  const settlement = createSettlement(deps);
+  settlement.start();
+  undo.push(() => settlement.stop());
+  const scheduled = createScheduledRefunds(deps);
+  scheduled.start();
+  undo.push(() => scheduled.stop());
+  keeper.start();
+  undo.push(() => keeper.stop());
+  const rechecks = createRechecks(deps);
+  rechecks.start();
+  undo.push(() => rechecks.stop());
+  const launchpads = createLaunchpads(deps);
+  launchpads.start();
+  undo.push(() => launchpads.stop());
+  const pruning = startPruning(deps);
+  undo.push(() => pruning.stop());
+  const halts = watchHalts(deps);
+  undo.push(() => halts.stop());
+  const app = await buildApp(deps);
+  const url = await listen(app, settings);
+  undo.push(() => app.close());
+  const metricsUrl = await openMetrics(settings, metrics, undo);
+  const ready: Ready = {
+    ready: true,
+    url,
+    network: settings.network,
+    chains: servedChains(chains, devnet, gas),
+    dev: devnet?.dev ?? null,
+    ...devPeople(devnet),
+    ...(metricsUrl === null ? {} : { metrics: metricsUrl }),
+    database: settings.databaseUrl === null ? 'embedded' : 'external',
+  };
+  await announce(home, ready, undo);
+  let stopping: Promise<void> | null = null;
+  return {
+    ready,
+    held: await presence.held(),
+    agreeing: presence.agreeing,
+    stop: () => {
+      stopping ??= unwind(undo, log);
+      return stopping;
+    },
+  };
+}
+
+/** The operator's gas keys; those of dev chains are made here, and given coins. */
+async function openKeys(
+  settings: Settings,
+  home: string,
+  chains: readonly ChainSettings[],
+  adapters: ReadonlyMap<string, ChainAdapter>,
+  devnet: Devnet | null,
+) {
+  const { keeper } = settings;
+  const isDev = keeper === 'dev' && devnet !== null;
+  const wanted = keeper === 'dev' ? (isDev ? devKeeper(home, chains) : []) : keeper;
+  const gas = openGas(wanted, chains, adapters);
+  if (isDev) {
+    const signal = AbortSignal.timeout(settings.chainTimeoutMs);
+    await giveGas(devnet, [...gas.values()], signal);
+  }
+  return gas;
+}
+
+/** Clients of their own: what a stranger's contract says is read only so far. */
+function nodesForProofs(chains: readonly ChainSettings[], settings: Settings): Rpc[] {
+  const attemptTimeoutMs = settings.chainTimeoutMs;
+  return chains.flatMap((each) =>
+    each.family === 'evm'
+      ? [
+          rpcClient({
+            chain: each.chain,
+            urls: each.rpcUrls,
+            attemptTimeoutMs,
+            mostBytes: mostProofBytes,
+          }),
+        ]
+      : [],
+  );
+}
+
+/** Waits for both, so that a part still starting when the other fails is undone as well. */
+async function startParts<A, B>(parts: readonly [Promise<A>, Promise<B>]): Promise<[A, B]> {
+  const [a, b] = await Promise.allSettled(parts);
+  if (a.status === 'rejected') throw a.reason;
+  if (b.status === 'rejected') throw b.reason;
+  return [a.value, b.value];
+}
+
+async function openDatabase(settings: Settings, home: string, log: Logger, undo: Stack) {
+  if (settings.databaseUrl !== null) return settings.databaseUrl;
+  const postgres = await startPostgres({ dir: home, log });
+  undo.unshift(() => postgres.stop());
+  await migrate(postgres.url);
+  return postgres.url;
+}
+
+async function openDevnet(
+  settings: Settings,
+  home: string,
+  log: Logger,
+  undo: Stack,
+  clock: { offsetMs: number },
+  db: () => Database | undefined,
+): Promise<Devnet | null> {
+  if (settings.chains !== null || settings.network !== 'dev') return null;
+  // Brings simulators of whole chains along, which a market on chains of its own is without.
+  const { startDevnet } = await naming(devNetworkFault, import('../../devnet/devnet.ts'));
+  const starting = startDevnet({
+    dir: join(home, 'chains'),
+    log,
+    people: true,
+    controlPort: settings.devControlPort,
+    evmChains: Array.from({ length: settings.devEvmChains }, (_, index) => devEvmChain(index)),
+    moveClock: (seconds) => {
+      clock.offsetMs += seconds * 1000;
+    },
+    resolveAsset: async (idOrSymbol) => {
+      const open = db();
+      return open === undefined ? null : findCuratedAsset(open, idOrSymbol);
+    },
+  });
+  const place = loopbackPlace('PARLEY_DEV_PORT', settings.devControlPort);
+  const devnet = await naming((error) => listenFault(place, error), starting);
+  undo.unshift(() => devnet.stop());
+  return devnet;
+}
+
+async function openMetrics(settings: Settings, metrics: Metrics, undo: Stack) {
+  if (settings.metricsPort === null) return null;
+  const place = loopbackPlace('PARLEY_METRICS_PORT', settings.metricsPort);
+  const serving = serveMetrics(metrics, settings.metricsPort);
+  const served = await naming((error) => listenFault(place, error), serving);
+  undo.push(() => served.stop());
+  return served.url;
+}
+
+function assetsOf(
+  settings: Settings,
+  chains: readonly ChainSettings[],
+  devnet: Devnet | null,
+): readonly AssetSettings[] {
+  return settings.assets ?? devAssets(chains, devnet);
+}
+
+async function closeAll(adapters: ReadonlyMap<string, ChainAdapter>): Promise<void> {
+  await Promise.all([...adapters.values()].map((adapter) => adapter.close()));
+}
+
+function placeOf({ host, port }: Settings): Place {
+  return { setting: 'PORT', port, host, hostSetting: 'HOST' };
+}
+
+/** Every port that a setting chooses and that will be listened on. */
+function placesOf(settings: Settings): Place[] {
+  const { network, chains, devControlPort, metricsPort } = settings;
+  const dev = network === 'dev' && chains === null ? devControlPort : 0;
+  return [
+    placeOf(settings),
+    loopbackPlace('PARLEY_DEV_PORT', dev),
+    loopbackPlace('PARLEY_METRICS_PORT', metricsPort ?? 0),
+  ].filter(({ port, hostSetting }) => port !== 0 || hostSetting !== null);
+}
+
+function loopbackPlace(setting: string, port: number): Place {
+  return { setting, port, host: '127.0.0.1', hostSetting: null };
+}
+
+async function listen(app: FastifyInstance, settings: Settings): Promise<string> {
+  const { host, port } = settings;
+  const place = placeOf(settings);
+  await naming((error) => listenFault(place, error), app.listen({ host, port }));
+  const { port: taken, address, family } = app.server.address() as AddressInfo;
+  const shown = ['0.0.0.0', '::'].includes(address) ? '127.0.0.1' : address;
+  return `http://${family === 'IPv6' && shown.includes(':') ? `[${shown}]` : shown}:${taken}`;
+}
+
+/** Other programs on this machine find the market by this file. */
+async function announce(home: string, ready: Ready, undo: Stack): Promise<void> {
+  const file = join(home, 'ready.json');
+  await writeFile(file, `${JSON.stringify(ready)}\n`, { mode: 0o600 });
+  undo.push(() => rm(file, { force: true }));
+}
