@@ -27,7 +27,9 @@ const long: readonly string[] = [
 ];
 /** Whatever else is said of them: they share what takes longest, and end within a file's time. */
 const together: readonly (readonly string[])[] = [
-  ['test/faults-bitcoin.test.ts', 'test/faults-database.test.ts', 'test/faults-forks.test.ts'],
+  ['bitcoin', 'database', 'forks', 'network', 'servers'].map(
+    (what) => `test/faults-${what}.test.ts`,
+  ),
 ];
 /** Files that start something before their tests take as long as two others. */
 const mostTogether = 12;
