@@ -7,11 +7,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Alone and begun first, by how long they take: those first that wait for most of it. */
+/** Begun first and alone, by how long they take: those first that wait for most of it. */
 const long: readonly string[] = [
-  'test/faults-network.test.ts',
+  'test/faults-servers.test.ts',
   'test/conformance.test.ts',
-  'test/feed-market.test.ts',
+  'test/secrets-families.test.ts',
   'test/restore.test.ts',
   'sdk/settle-expiring.test.ts',
   'sdk/settle-hostile.test.ts',
@@ -20,7 +20,6 @@ const long: readonly string[] = [
   'scripts/doctor.test.ts',
   'test/secrets.test.ts',
   'test/start.test.ts',
-  'test/faults-servers.test.ts',
   'test/crash-matrix.test.ts',
   'test/tour.test.ts',
   'test/sim/sim.test.ts',
@@ -41,19 +40,21 @@ const ofTheProcess = [
 ];
 const usage = pathToFileURL(join(import.meta.dirname, 'test-usage.ts')).href;
 
+const belongs = (file: string) => together.findIndex((each) => each.includes(file));
+
 /** Of `mostTogether`; all of it for a file that is alone. */
 function weightOf(root: string, file: string): number {
+  if (belongs(file) !== -1) return 1;
   if (long.includes(file)) return mostTogether;
   const text = readFileSync(join(root, file), 'utf8');
   if (ofTheProcess.some((each) => each.test(text))) return mostTogether;
   return starting.test(text) ? 2 : 1;
 }
 
-/** What shares modules: a folder of the server, or all of another room. */
+/** What shares modules: a folder of the server or of the chains, or all of another room. */
 function roomOf(file: string): string {
+  if (belongs(file) !== -1) return `together ${belongs(file)}`;
   const [room = '', inside = ''] = file.split('/');
-  const belongs = together.findIndex((each) => each.includes(file));
-  if (belongs !== -1) return `together ${belongs}`;
   return room === 'server' || room === 'chains' ? `${room}/${inside}` : room;
 }
 

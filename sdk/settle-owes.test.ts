@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Owed } from '../chains/adapter.ts';
+import type { Owed } from '../chains/interface/gas.ts';
 import { ParleyError } from '../core/errors.ts';
 import { nothingSeen } from '../core/facts.ts';
 import type { LegName } from '../core/trade.ts';

@@ -41,7 +41,7 @@ async function killAt(point: Point, work: (url: string) => Promise<unknown>): Pr
 }
 
 function post(url: string, { key }: Trader, path: string, body: object): Promise<Response> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
   return fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
@@ -97,7 +97,7 @@ for (const point of [
   { statement: 'feed_append', when: 'after', since: 'rfqs_insert' },
 ] as const) {
   const what = `after ${point.statement}`;
-  test(`killed ${what}, a server's RFQ is on the feed of another and of the next, once`, async () => {
+  test(`killed ${what}, a server's RFQ is on the feed of others, once`, async () => {
     const [taker, maker] = [await market.trader(), await market.trader()];
     const client = await resume(other.url, maker);
     const seen = client.frames.at(-1).seq;

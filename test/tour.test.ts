@@ -17,7 +17,8 @@ async function quickNpm(home: string): Promise<string> {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const file = join(home, 'bin', 'npm');
   await mkdir(dirname(file), { recursive: true });
-  const text = `#!/bin/sh\n[ "$1 $2 $3 $4" = 'run -s wallet --' ] && shift 4\n${scripts.wallet} "$@"\n`;
+  const isWallet = `[ "$1 $2 $3 $4" = 'run -s wallet --' ] && shift 4`;
+  const text = `#!/bin/sh\n${isWallet}\n${scripts.wallet} "$@"\n`;
   await writeFile(file, text, { mode: 0o755 });
   return [dirname(file), process.env.PATH].join(delimiter);
 }

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { legStatus, nothingSeen, type Sighting } from '../../core/facts.ts';
-import type { WatchedEscrow } from '../adapter.ts';
 import type { SolanaMaterial } from '../interface/material.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import type { SolanaAdapter, SolanaAdapterOptions } from './adapter.ts';
 import { readTransaction } from './message.ts';
 import { latestBlockhash } from './node.ts';

@@ -4,7 +4,7 @@
 // that takes a fee shows only once it is approved.
 
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { About } from '../adapter.ts';
+import type { About } from '../interface/building.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { begun } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';

@@ -1,6 +1,6 @@
 // What stands between signing and sending, for every verb.
 
-import type { Offered } from '../../chains/adapter.ts';
+import type { Offered } from '../../chains/interface/gas.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { Kept, SwapRecord } from '../stores/store.ts';

@@ -1,8 +1,9 @@
 // What a settlement works with: the trade, the market (if it is there), the customer's own chain
 // sources, wallets and store. And how it reads one swap from its own chains.
 
-import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Allowance } from '../../chains/interface/fund-ways.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey, Family } from '../../core/families.ts';

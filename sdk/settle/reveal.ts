@@ -1,7 +1,7 @@
 // What stands before a secret that is told: both chains, looked at anew, and whether the leg that
 // pays for it would really pay.
 
-import type { Offered } from '../../chains/adapter.ts';
+import type { Offered } from '../../chains/interface/gas.ts';
 import { claimGate } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { Kept, SwapRecord } from '../stores/store.ts';

@@ -1,8 +1,9 @@
 // One family behind the same few handles: its real dev node (TRON and Solana: simulators), adapters
 // over it, two wallets with money, and what a test does to the chain.
 
-import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Material, Signed } from '../../chains/interface/material.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import type { Family } from '../../core/families.ts';
 import type { Destination } from '../../core/terms.ts';
 import type { DevChain } from '../../devnet/dev-chain.ts';

@@ -25,14 +25,14 @@ import type { DevChain } from '../../devnet/dev-chain.ts';
 import { evmChain } from '../../devnet/evm-chain.ts';
 import { findBitcoind } from '../../devnet/find-bitcoind.ts';
 import { rpcTo } from '../../devnet/rpc.ts';
+import { devLags, solanaChain } from '../../devnet/solana-chain.ts';
+import { tronChain } from '../../devnet/tron-chain.ts';
 import { bitcoinWallet } from '../../sdk/wallets/bitcoin.ts';
 import { coreCoins } from '../../sdk/wallets/coins.ts';
 import { evmWallet } from '../../sdk/wallets/evm.ts';
 import { solanaWallet } from '../../sdk/wallets/solana.ts';
 import { tronWallet } from '../../sdk/wallets/tron.ts';
 import type { AccountWallet, BitcoinWallet } from '../../sdk/wallets/wallet.ts';
-import { devLags, solanaChain } from '../../simulators/solana/chain.ts';
-import { tronChain } from '../../simulators/tron/tron-chain.ts';
 import { testClock } from './clock.ts';
 import type { Driver, Side } from './driver.ts';
 

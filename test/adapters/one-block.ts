@@ -2,7 +2,8 @@
 // moves between, and it follows nobody.
 
 import assert from 'node:assert/strict';
-import type { Asks, Look } from '../../chains/adapter.ts';
+import type { Asks } from '../../chains/interface/building.ts';
+import type { Look } from '../../chains/interface/reading.ts';
 import type { Driver } from './driver.ts';
 import {
   allChanges,
