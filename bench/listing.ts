@@ -3,9 +3,10 @@
 // and what it does to orders on another pair.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Asset } from '../server/db/assets.ts';
 import { findRfq } from '../server/db/rfqs.ts';
 import { encodeFrame, entryText } from '../server/edge/feed/frames.ts';
-import { type Asset, seedAssets } from '../server/market/assets.ts';
+import { seedAssets } from '../server/market/assets.ts';
 import { type Changed, closeAsset, reopenAsset } from '../server/market/listing.ts';
 import { rfqView } from '../server/market/views.ts';
 import { startChild } from './children.ts';

@@ -1,9 +1,10 @@
 // What reads and quotes are measured on: a PostgreSQL with its durability on, 10 000 open RFQs, and
 // the market in a process of its own.
 
+import type { Asset } from '../server/db/assets.ts';
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
 import { migrate } from '../server/db/migrate.ts';
-import { type Asset, seedAssets } from '../server/market/assets.ts';
+import { seedAssets } from '../server/market/assets.ts';
 import { startCluster } from '../test/support/cluster.ts';
 import { type TestDeps, testDeps } from '../test/support/deps.ts';
 import { insertTrader } from '../test/support/trading.ts';

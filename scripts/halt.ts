@@ -3,8 +3,14 @@
 // this command has ended, and tells its makers within a quarter of a second.
 
 import type { Database } from '../server/db/database.ts';
-import { chainsOfAssets, findHalt, hasAssets, listHalts } from '../server/db/halts.ts';
-import { type Closing, listHaltedAssets, lockListings } from '../server/db/listing.ts';
+import {
+  type Closing,
+  chainsOfAssets,
+  findHalt,
+  hasAssets,
+  listHalts,
+} from '../server/db/halts.ts';
+import { listHaltedAssets, lockListings } from '../server/db/listing.ts';
 import { haltAsset, haltChain, resumeAsset, resumeChain } from '../server/market/halts.ts';
 import { Misused, parsed, runCommand, usualOptions } from './command.ts';
 import { isReason, mostReasonLength, openDatabase, theAsset } from './operator.ts';

@@ -2,12 +2,13 @@
 // the right one if this side is away then. Made from the customer's own terms and node alone; the
 // bytes can do nothing but pay its refund address after the timelock.
 
-import type { ChainAdapter, WatchedEscrow } from '../chains/adapter.ts';
+import type { ChainAdapter } from '../chains/adapter.ts';
 import { mostRungs, reserve, signedLadder } from '../chains/bitcoin/fee-ladder.ts';
 import { defaultFeeBounds, feeAt, rateOf } from '../chains/bitcoin/fees.ts';
 import { buildSpend, type EscrowOutput, type Spend, vsizeOf } from '../chains/bitcoin/plan.ts';
 import { assemble } from '../chains/bitcoin/signed-psbt.ts';
 import { mostRefundInputs } from '../chains/bitcoin/signed-refunds.ts';
+import type { WatchedEscrow } from '../chains/interface/reading.ts';
 import type { DeepPayment } from '../chains/interface/scheduled.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { LegName } from '../core/trade.ts';

@@ -6,18 +6,13 @@ import { ParleyError } from '../../core/errors.ts';
 import { type Hex32, opens } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type {
-  About,
-  BuildInput,
-  ChainAdapter,
-  ReadTransaction,
-  SpendInput,
-  Touch,
-  Warning,
-  WatchedEscrow,
-} from '../adapter.ts';
+import type { ChainAdapter } from '../adapter.ts';
+import type { About, BuildInput, SpendInput } from '../interface/building.ts';
+import type { Warning } from '../interface/gas.ts';
 import type { BtcSighash, Signed } from '../interface/material.ts';
-import type { Care } from '../kit/turns.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
+import type { ReadTransaction, Touch } from '../interface/sending.ts';
+import type { Care } from '../interface/turns.ts';
 import { type Watching, watching } from '../kit/watching.ts';
 import { isRefusal, type Offers, offersTo } from '../nodes/offers.ts';
 import { mustAgreeOnFunding, mustAgreeOnHeads } from './agreement.ts';

@@ -3,7 +3,7 @@
 
 import type { Fact } from '../../core/errors.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { WatchedEscrow } from '../adapter.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import { escrowFacts } from './escrow-facts.ts';
 import { historyOf } from './escrow-index.ts';
 import { type Follower, followToEnd } from './follower.ts';

@@ -2,7 +2,7 @@
 // and an Esplora server over REST. Every call throws `chain_timeout` when its signal or its own
 // limit runs out and `chain_unavailable` when the source is gone or refuses.
 
-import type { Heads } from '../adapter.ts';
+import type { Heads } from '../interface/reading.ts';
 import type { Ancestors, Conflict, FeeEstimate, NoEstimate } from './fees.ts';
 import type { Tx } from './raw-transaction.ts';
 

@@ -1,7 +1,7 @@
 // The chain as a Core node shows it (Bitcoin Core 24 or later, or Knots; no wallet, no txindex and
 // no pruning below the escrows' age needed).
 
-import type { Heads } from '../adapter.ts';
+import type { Heads } from '../interface/reading.ts';
 import { onceHeard } from '../nodes/offers.ts';
 import type { BitcoinBackend, MempoolChange, MempoolInterest } from './backend.ts';
 import type { Conflict, FeeEstimate, NoEstimate } from './fees.ts';

@@ -7,7 +7,7 @@
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Hex32 } from '../../core/hashlock.ts';
-import type { WatchedEscrow } from '../adapter.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import type { EscrowHistory, EscrowSpend } from './escrow-facts.ts';
 import { coinbaseMaturity, furtherBlocks } from './escrow-facts.ts';
 import { findSecret } from './escrow-script.ts';

@@ -6,7 +6,7 @@
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
-import type { Heads } from '../adapter.ts';
+import type { Heads } from '../interface/reading.ts';
 import type { NodeLimits } from '../nodes/exchange.ts';
 import { onceHeard } from '../nodes/offers.ts';
 import type { BitcoinBackend, MempoolChange, MempoolInterest, PlacedTx } from './backend.ts';

@@ -3,7 +3,7 @@
 // when a pass runs out of time. One pass at a time.
 
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Heads, WatchedEscrow } from '../adapter.ts';
+import type { Heads, WatchedEscrow } from '../interface/reading.ts';
 import type { BitcoinBackend, PastByBlock } from './backend.ts';
 import {
   applyTransaction,

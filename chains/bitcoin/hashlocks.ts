@@ -7,7 +7,7 @@ import {
   type HashlockReader,
   heightOf,
   pageUpTo,
-} from '../interface/hashlocks.ts';
+} from '../interface/history.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { readEscrowScript } from './escrow-script.ts';
 import { type Block, parseBlock } from './raw-transaction.ts';

@@ -1,6 +1,6 @@
 // What escrows show at one tip of the chain.
 
-import type { Look, WatchedEscrow } from '../adapter.ts';
+import type { Look, WatchedEscrow } from '../interface/reading.ts';
 import { escrowFacts } from './escrow-facts.ts';
 import { historyOf } from './escrow-index.ts';
 import { type Follower, followToEnd } from './follower.ts';

@@ -1,7 +1,7 @@
 // The chain's part in refunds that are kept to be sent later: the escrow is read, and the rules of
 // signed-refunds.ts are asked.
 
-import type { WatchedEscrow } from '../adapter.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import type { ScheduledRefunds } from '../interface/scheduled.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { type EscrowHistory, isDeep } from './escrow-facts.ts';

@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { type Hex, hexToBytes, toEventSelector } from 'viem';
 import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { type Escrow, escrowId } from '../../contracts/escrows/ids.ts';
-import { createTvm } from '../../simulators/tron/tvm/engine.ts';
-import { TvmState } from '../../simulators/tron/tvm/state.ts';
+import { createTvm } from '../../contracts/tron/tvm/engine.ts';
+import { TvmState } from '../../contracts/tron/tvm/state.ts';
 import { claimData, fundData, noToken, refundData } from './calls.ts';
 import { claimedTopic, fundedTopic, refundedTopic, topicOfVerb } from './topics.ts';
 

@@ -1,8 +1,10 @@
 // An EVM chain behind the interface that every chain keeps. One for each chain id.
 
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { ChainAdapter, WatchedEscrow } from '../adapter.ts';
-import { kitOf, lanesIn } from '../kit/adapter.ts';
+import type { ChainAdapter } from '../adapter.ts';
+import { lanesIn } from '../escrows/lanes.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
+import { kitOf } from '../kit/adapter.ts';
 import type { Rpc } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree } from './agreement.ts';

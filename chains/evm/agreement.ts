@@ -1,7 +1,7 @@
 // What the nodes of an EVM chain are compared by: a block below the lowest head, and a funding at
 // its depth.
 
-import type { WatchedEscrow } from '../adapter.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/agreement.ts';
 import type { Rpc } from '../nodes/rpc.ts';
 import { blockAt, headBlock } from './node.ts';

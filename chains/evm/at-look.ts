@@ -2,7 +2,7 @@
 // is of the same block. It is asked for by its hash (EIP-1898): a node of another fork answers
 // nothing. What a block's hash says never changes, so each question of it is asked once.
 
-import type { Heads } from '../adapter.ts';
+import type { Heads } from '../interface/reading.ts';
 import type { Answered, Asked, Rpc } from '../nodes/rpc.ts';
 import { atBlock } from './node.ts';
 

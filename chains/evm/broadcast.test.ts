@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, afterEach, before, type TestContext, test } from 'node:test';
 import type { Hex } from 'viem';
-import type { ReadTransaction } from '../adapter.ts';
+import type { ReadTransaction } from '../interface/sending.ts';
 import { type EvmAdapter, evmAdapter } from './adapter.ts';
 import { claimCall, evmDeployment } from './plan.ts';
 import { evmChains } from './policy.ts';

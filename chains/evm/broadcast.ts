@@ -1,8 +1,8 @@
 // Signed transactions: what one does, whether a node has it, and giving it to one.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { ReadTransaction, Touch } from '../adapter.ts';
 import type { Signed } from '../interface/material.ts';
+import type { ReadTransaction, Touch } from '../interface/sending.ts';
 import type { Sending } from '../kit/adapter.ts';
 import { onceHeard, refusedByNode } from '../nodes/offers.ts';
 import { fewMiB, type Rpc, refusalIn } from '../nodes/rpc.ts';

@@ -1,8 +1,9 @@
 // Unsigned calls for the party that each belongs to, who pays its gas.
 
-import type { BuildInput, SpendInput, WatchedEscrow } from '../adapter.ts';
 import type { Batch, BuiltBatch } from '../interface/batches.ts';
+import type { BuildInput, SpendInput } from '../interface/building.ts';
 import type { EvmCall, EvmMaterial } from '../interface/material.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import { alreadyFunded, holdsNothing, mayReveal, mustBeWorth } from '../kit/builders.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { parseEvmAddress } from './address.ts';

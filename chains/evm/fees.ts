@@ -3,7 +3,7 @@
 
 import { larger } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Owed } from '../adapter.ts';
+import type { Owed } from '../interface/gas.ts';
 import { owedWords, shortages } from '../kit/shortage.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { type GasRules, gasRules } from './forks.ts';

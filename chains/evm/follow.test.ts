@@ -3,7 +3,7 @@ import { after, afterEach, beforeEach, test } from 'node:test';
 import type { Hex } from 'viem';
 import { encodeFunctionData, numberToHex, parseAbi } from 'viem/utils';
 import { legStatus } from '../../core/facts.ts';
-import type { WatchedEscrow } from '../adapter.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
 import { claimCall, evmDeployment, fundCalls, refundCall } from './plan.ts';
 import { evmChains } from './policy.ts';

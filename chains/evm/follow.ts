@@ -6,7 +6,7 @@
 // After a start, or when more than `fullBlocks` behind, older blocks are read by their logs only:
 // a secret in a claim that FAILED there is not found; any other is, since it left a log.
 
-import type { Changes, Heads, WatchedEscrow } from '../adapter.ts';
+import type { Changes, Heads, WatchedEscrow } from '../interface/reading.ts';
 import { comeToDepth, follow, happened, push, type Steps, takeOwed } from '../kit/follow.ts';
 import { type Block, blockAt, headBlock, type Log } from './node.ts';
 import { readPending } from './pending.ts';

@@ -1,9 +1,9 @@
 // Fundings by signature, as a market offers them: what the token takes now, the texts, and whether
 // one that was handed out may still open its escrow.
 
-import type { WatchedEscrow } from '../adapter.ts';
 import type { FundWays, WaysInput } from '../interface/fund-ways.ts';
 import type { FundAlternative } from '../interface/material.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import { gathering } from '../nodes/gathering.ts';
 import type { Opened } from '../nodes/opened.ts';
 import { askEach } from '../nodes/sources.ts';

@@ -6,7 +6,7 @@ import {
   type HashlockReader,
   heightOf,
   pageUpTo,
-} from '../interface/hashlocks.ts';
+} from '../interface/history.ts';
 import { wordsOf } from '../nodes/in-turn.ts';
 import type { Opened } from '../nodes/opened.ts';
 import { fromOneSource, oneSource } from '../nodes/sources.ts';

@@ -3,8 +3,8 @@
 import type { Hex } from 'viem';
 import { decodeFunctionResult } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
-import type { Lanes } from '../adapter.ts';
 import { laneIn, lanesData } from '../escrows/lanes.ts';
+import type { Lanes } from '../interface/lanes.ts';
 import { gathering } from '../nodes/gathering.ts';
 import type { Rpc } from '../nodes/rpc.ts';
 import { asked } from './node.ts';

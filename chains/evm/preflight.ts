@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms, Lane } from '../../core/terms.ts';
-import type { About } from '../adapter.ts';
+import type { About } from '../interface/building.ts';
 import type { EvmCall } from '../interface/material.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';

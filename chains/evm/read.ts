@@ -17,7 +17,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
-import type { Look, WatchedEscrow } from '../adapter.ts';
+import type { Look, WatchedEscrow } from '../interface/reading.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';
 import { atLook } from './at-look.ts';

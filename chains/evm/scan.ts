@@ -2,8 +2,8 @@
 // larger only now and then.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { WatchedEscrow } from '../adapter.ts';
 import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import { firstHeight } from '../kit/heights.ts';
 import { RpcError } from '../nodes/rpc.ts';
 import { blockAt, headBlock, type Log, type LogFilter, logsOf, refused } from './node.ts';

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import gasSnapshot from '../../contracts/escrows/gas.snapshot.json' with { type: 'json' };
 import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Spend } from '../adapter.ts';
+import type { Spend } from '../interface/gas.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
 import { escrowGas, untriedGas } from './gas-policy.ts';
 import { evmChains } from './policy.ts';

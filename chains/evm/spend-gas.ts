@@ -2,7 +2,7 @@
 // the same claim of another hashlock is tried then.
 
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
-import type { Spend } from '../adapter.ts';
+import type { Spend } from '../interface/gas.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { RpcError } from '../nodes/rpc.ts';
 import { evmTransactionGas as mostGas } from './gas-policy.ts';

@@ -3,10 +3,10 @@
 // follow.ts).
 
 import type { ChainPolicy } from '../../core/policy.ts';
-import type { WatchedEscrow } from '../adapter.ts';
 import { contractsOf, escrowName } from '../escrows/plan.ts';
 import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
 import { touchesIn, type Verb } from '../escrows/touches.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import { addName, type Names, newNames } from '../kit/calldata.ts';
 import * as kit from '../kit/watch.ts';
 import { type Rpc, type RpcOptions, rpcClient } from '../nodes/rpc.ts';

@@ -6,8 +6,8 @@
 import type { ChainKey } from '../../core/families.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { ReadTransaction } from '../adapter.ts';
 import type { Batch } from '../interface/batches.ts';
+import type { ReadTransaction } from '../interface/sending.ts';
 
 /** What is sent. `void` takes a nonce that nothing else needs any more (EVM). */
 export type GasWork =

@@ -3,7 +3,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import { type Hex32, opens } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Touch } from '../adapter.ts';
+import type { Touch } from '../interface/sending.ts';
 import type { GasWork } from './account.ts';
 
 /** What moves money out of an escrow, or out of many. */

@@ -1,8 +1,8 @@
 // Fundings of a token by its funder's signature instead of an approval. Only EVM chains have them.
 
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { WatchedEscrow } from '../adapter.ts';
 import type { FundAlternative, TokenDomain, TypedData } from './material.ts';
+import type { WatchedEscrow } from './reading.ts';
 
 /** How much a funder lets the contract take: what it funds now, or any number of fundings. */
 export type Allowance = 'exact' | 'standing';

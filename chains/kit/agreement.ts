@@ -3,7 +3,7 @@
 // answer are left out: they are there so that one may fail.
 
 import type { Fact } from '../../core/errors.ts';
-import type { WatchedEscrow } from '../adapter.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import { askEach, type Client, disagree, eachSource, type Said } from '../nodes/sources.ts';
 
 /** By what a family compares its nodes. */

@@ -2,8 +2,8 @@
 
 import { type Fact, ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
-import type { SpendInput } from '../adapter.ts';
 import type { Batch } from '../interface/batches.ts';
+import type { SpendInput } from '../interface/building.ts';
 
 /**
  * Before a claim with this secret is built. A secret that is not public is shown only when `agree`

@@ -2,7 +2,7 @@
 // come in order, each the child of the last; those that the chain took back are undone. Work grows
 // with blocks and what happened in them, never with the number of escrows.
 
-import type { WatchedEscrow } from '../adapter.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import type { Watching } from './watch.ts';
 
 export type Seen = { readonly number: number; readonly hash: string };

@@ -2,7 +2,7 @@
 // about, and what is said of a shortage, are alike.
 
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Owed, Shortage, Warning } from '../adapter.ts';
+import type { Owed, Shortage, Warning } from '../interface/gas.ts';
 import type { Watching } from './watch.ts';
 
 /** What something takes, and what its payer has, in base units of the coin. */

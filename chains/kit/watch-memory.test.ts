@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashlockOf } from '../../core/hashlock.ts';
-import type { WatchedEscrow } from '../adapter.ts';
 import * as evm from '../evm/watch.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import * as solana from '../solana/watch.ts';
 import * as tron from '../tron/watch.ts';
 import { newNames } from './calldata.ts';

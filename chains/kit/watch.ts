@@ -2,7 +2,7 @@
 // of those. All of it can be lost: the chain gives it again.
 
 import { hashlockOf } from '../../core/hashlock.ts';
-import type { WatchedEscrow } from '../adapter.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import { addName, type Names, removeName } from './calldata.ts';
 
 export type Logger = (event: string, facts: Readonly<Record<string, unknown>>) => void;

@@ -2,7 +2,8 @@
 // its escrows are kept for as long as it takes. They are followed only by `watch`.
 
 import type { EscrowFacts } from '../../core/facts.ts';
-import type { ChainAdapter, WatchedEscrow } from '../adapter.ts';
+import type { ChainAdapter } from '../adapter.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 
 /** What an adapter remembers of escrows. */
 export type Memory = {

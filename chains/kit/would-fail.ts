@@ -2,7 +2,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { About } from '../adapter.ts';
+import type { About } from '../interface/building.ts';
 
 /** `native` is what the chain's own coin is called in a sentence, with its unit. */
 export function wouldFail(

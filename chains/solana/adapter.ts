@@ -1,6 +1,7 @@
 // A Solana cluster behind the interface that every chain keeps.
 
-import type { ChainAdapter, WatchedEscrow } from '../adapter.ts';
+import type { ChainAdapter } from '../adapter.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import { kitOf } from '../kit/adapter.ts';
 import type { Rpc } from '../nodes/rpc.ts';
 import { parseSolanaAddress } from './address.ts';

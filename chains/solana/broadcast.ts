@@ -2,8 +2,8 @@
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base64 } from '@scure/base';
-import type { ReadTransaction } from '../adapter.ts';
 import type { Signed } from '../interface/material.ts';
+import type { ReadTransaction } from '../interface/sending.ts';
 import type { Sending } from '../kit/adapter.ts';
 import { onceHeard, refusedByNode } from '../nodes/offers.ts';
 import { fewMiB, type Rpc, refusalIn } from '../nodes/rpc.ts';

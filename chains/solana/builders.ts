@@ -3,7 +3,7 @@
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { BuildInput, SpendInput } from '../adapter.ts';
+import type { BuildInput, SpendInput } from '../interface/building.ts';
 import type { SolanaMaterial } from '../interface/material.ts';
 import { alreadyFunded, holdsNothing, mayReveal } from '../kit/builders.ts';
 import { begun, gathering } from '../nodes/gathering.ts';

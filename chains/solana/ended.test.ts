@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { legStatus, nothingSeen, type Sighting } from '../../core/facts.ts';
-import type { WatchedEscrow } from '../adapter.ts';
 import type { SolanaMaterial } from '../interface/material.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import type { SolanaAdapter, SolanaAdapterOptions } from './adapter.ts';
 import { readTransaction } from './message.ts';
 import { latestBlockhash } from './node.ts';
@@ -155,7 +155,7 @@ test('a refund is seen before it is deep, and taken back with its block', async 
     assert.deepEqual([facts.refunded?.deep, facts.funded?.deep, facts.empty], [false, true, false]);
     assert.equal(facts.balance, 0n);
   }
-  world.chain.takeBack(2);
+  await world.chain.takeBack(2);
   await world.chain.mine(2);
   const back = await world.adapter.readEscrow(escrow, soon());
   assert.deepEqual([back.refunded, back.balance, back.empty], [null, escrow.terms.amount, false]);

@@ -3,7 +3,7 @@
 
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Warning } from '../adapter.ts';
+import type { Warning } from '../interface/gas.ts';
 import type { FundCosts } from '../interface/material.ts';
 import { owedWords, shortages } from '../kit/shortage.ts';
 import { gathering } from '../nodes/gathering.ts';

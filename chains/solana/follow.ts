@@ -2,7 +2,7 @@
 // the last finalized one on. Work grows with what happened to the program, never with the number of
 // escrows. What is missed while the service is down each escrow's own history tells (read.ts).
 
-import type { Changes, Heads } from '../adapter.ts';
+import type { Changes, Heads } from '../interface/reading.ts';
 import { dueAgain } from './history.ts';
 import {
   chainClock,

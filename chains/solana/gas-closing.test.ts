@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { WatchedEscrow } from '../adapter.ts';
 import type { GasSlot } from '../gas/account.ts';
 import { parseGasKey } from '../gas/keys.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import { createSolanaGasAccount } from './gas-account.ts';
 import { solanaGasPolicies } from './gas-policy.ts';
 import { accountsAt } from './node.ts';

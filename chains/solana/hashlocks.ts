@@ -4,7 +4,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
-import type { HashlockPage, HashlockReader } from '../interface/hashlocks.ts';
+import type { HashlockPage, HashlockReader } from '../interface/history.ts';
 import type { Opened } from '../nodes/opened.ts';
 import type { Rpc } from '../nodes/rpc.ts';
 import { fromOneSource, oneSource } from '../nodes/sources.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { hashlockOf } from '../../core/hashlock.ts';
-import type { WatchedEscrow } from '../adapter.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import type { SolanaAdapter, SolanaAdapterOptions } from './adapter.ts';
 import { vaultAddress } from './plan.ts';
 import { tokenProgram } from './programs.ts';

@@ -6,7 +6,7 @@
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { About } from '../adapter.ts';
+import type { About } from '../interface/building.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { type Account, accountsAt, chainClock, rentFor, simulate } from './node.ts';

@@ -14,7 +14,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type RentLeft, type Sighting } from '../../core/facts.ts';
-import type { Look, WatchedEscrow } from '../adapter.ts';
+import type { Look, WatchedEscrow } from '../interface/reading.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';
 import { endOf } from './ended.ts';

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
 import type { ChainPolicy } from '../../core/policy.ts';
-import type { WatchedEscrow } from '../adapter.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/watch.ts';
 import { type Rpc, type RpcOptions, rpcClient } from '../nodes/rpc.ts';
 import { once } from '../nodes/sources.ts';

@@ -1,8 +1,11 @@
 // A TRON network behind the interface that every chain keeps.
 
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { ChainAdapter, Shortage, WatchedEscrow } from '../adapter.ts';
-import { kitOf, lanesIn } from '../kit/adapter.ts';
+import type { ChainAdapter } from '../adapter.ts';
+import { lanesIn } from '../escrows/lanes.ts';
+import type { Shortage } from '../interface/gas.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
+import { kitOf } from '../kit/adapter.ts';
 import { forget } from '../kit/watch.ts';
 import type { PowerRules } from '../tokens/inspection.ts';
 import { parseTronAddress } from './address.ts';

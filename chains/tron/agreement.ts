@@ -1,7 +1,7 @@
 // What the nodes of a TRON network are compared by: an escrow's solid word, and the newest solid
 // block of the one that is least far.
 
-import type { WatchedEscrow } from '../adapter.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/agreement.ts';
 import type { Http } from './http.ts';
 import { blockAt, headBlock } from './node.ts';

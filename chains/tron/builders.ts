@@ -2,9 +2,10 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { BuildInput, SpendInput, WatchedEscrow } from '../adapter.ts';
 import type { Batch, BuiltBatch } from '../interface/batches.ts';
+import type { BuildInput, SpendInput } from '../interface/building.ts';
 import type { TronMaterial } from '../interface/material.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import {
   alreadyFunded,
   batchFails,

@@ -2,7 +2,7 @@
 // java-tron's JSON-RPC, which is off by default. It says only where to look: what is found is
 // remembered like a log that was followed, and has to be in its block still.
 
-import type { WatchedEscrow } from '../adapter.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
 import { once } from '../nodes/sources.ts';
 import { firstFrom } from './block-time.ts';
 import { type Http, jsonRpcPath } from './http.ts';

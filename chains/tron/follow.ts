@@ -8,7 +8,7 @@
 // in the blocks between is not found.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { Changes, Heads } from '../adapter.ts';
+import type { Changes, Heads } from '../interface/reading.ts';
 import { begin, comeToDepth, follow, happened, push, type Steps, takeOwed } from '../kit/follow.ts';
 import { type Block, blockAt, blocksOf, headBlock, type Info, secondOf } from './node.ts';
 import { areOf, infosOf } from './receipts.ts';

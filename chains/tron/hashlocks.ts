@@ -6,7 +6,7 @@ import {
   type HashlockReader,
   heightOf,
   pageUpTo,
-} from '../interface/hashlocks.ts';
+} from '../interface/history.ts';
 import { firstHeight } from '../kit/heights.ts';
 import type { Opened } from '../nodes/opened.ts';
 import { blockAt, headBlock, secondOf } from './node.ts';

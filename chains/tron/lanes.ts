@@ -1,8 +1,8 @@
 // What the lanes of a funder hold at the best block. Something that waits for a block may show
 // already: then a lane counts as used, and nothing is lost by waiting for another.
 
-import type { Lanes } from '../adapter.ts';
 import { laneIn, lanesData } from '../escrows/lanes.ts';
+import type { Lanes } from '../interface/lanes.ts';
 import { bareAddress } from './plan.ts';
 import { wordsOf } from './views.ts';
 import type { Watch } from './watch.ts';

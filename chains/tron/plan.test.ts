@@ -8,11 +8,11 @@ import fc from 'fast-check';
 import { TronWeb, utils } from 'tronweb';
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
 import { escrowsAbi, initCode } from '../../contracts/escrows/artifacts/abi.ts';
+import { createTvm } from '../../contracts/tron/tvm/engine.ts';
+import { TvmState } from '../../contracts/tron/tvm/state.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import { createTvm } from '../../simulators/tron/tvm/engine.ts';
-import { TvmState } from '../../simulators/tron/tvm/state.ts';
 import type { TronMaterial } from '../interface/material.ts';
 import { parseTronAddress, tronAddressOf } from './address.ts';
 import {

@@ -20,8 +20,8 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
-import type { Look, WatchedEscrow } from '../adapter.ts';
 import { stateData } from '../escrows/calls.ts';
+import type { Look, WatchedEscrow } from '../interface/reading.ts';
 import { begun } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';
 import { blocksAt } from './block-time.ts';

@@ -5,7 +5,7 @@
 
 import { erc20Abi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
-import type { Heads } from '../adapter.ts';
+import type { Heads } from '../interface/reading.ts';
 import { begun } from '../nodes/gathering.ts';
 import { tronHex } from './address.ts';
 import { type Http, TronRefusal } from './http.ts';

@@ -9,10 +9,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Abi, encodeFunctionData, type Hex, hexToBytes, maxUint256, zeroAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { createTvm, type Tvm } from '../../simulators/tron/tvm/engine.ts';
-import { TvmState } from '../../simulators/tron/tvm/state.ts';
 import { SOLC_VERSION } from '../evm/compile.ts';
 import { isEntry } from '../evm/entry.ts';
+import { createTvm, type Tvm } from '../tron/tvm/engine.ts';
+import { TvmState } from '../tron/tvm/state.ts';
 import { escrowsAbi, initCode } from './artifacts/abi.ts';
 import { EVM_VERSION } from './compile.ts';
 import { type Escrow, legOf } from './ids.ts';
@@ -254,7 +254,7 @@ async function manyCoins(send: Send): Promise<number> {
 
 function snapshotOf(figures: EnergyFigures): string {
   const measured =
-    'energy of a whole call on the TVM of simulators/tron/tvm: prices of java-tron, no dynamic ' +
+    'energy of a whole call on the TVM of contracts/tron/tvm: prices of java-tron, no dynamic ' +
     'factor. The lane was used before, unless said. Fund by the refund address, claim and refund ' +
     'by a third party. The contract and the payout hold some of a token, unless said. Tokens: ' +
     'DevCoin and FalseCoin, compiled lightly.';

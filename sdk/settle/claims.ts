@@ -1,7 +1,7 @@
 // Claiming and refunding. Each: gate, build, verify, sign, gate again, keep, send. What was kept is
 // sent again, and made anew only where the chain takes one of them at most.
 
-import type { Offered } from '../../chains/adapter.ts';
+import type { Offered } from '../../chains/interface/gas.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import { claimGate, mustOpen, refundGate } from '../../core/gates.ts';

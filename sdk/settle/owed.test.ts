@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Owed } from '../../chains/adapter.ts';
+import type { Owed } from '../../chains/interface/gas.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
 import { honestSwap, now, swapId, tradeOf, views } from '../testing/honest.ts';

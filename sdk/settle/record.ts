@@ -1,6 +1,6 @@
 // What follows from a kept record alone, and what it comes to with what the chains show.
 
-import type { WatchedEscrow } from '../../chains/adapter.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';

@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { ChainAdapter, Warning } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { Warning } from '../../chains/interface/gas.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ParleyClient } from '../client.ts';
 import type { SettleInput } from '../settle.ts';

@@ -3,7 +3,7 @@
 // exist, be slow when time is short, or learn from the question what nobody should know yet. What
 // comes out is checked like anybody's bytes.
 
-import type { Offered } from '../../chains/adapter.ts';
+import type { Offered } from '../../chains/interface/gas.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { fundGate } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { WatchedEscrow } from '../../chains/adapter.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
 
 const limits = { timeout: 60_000 };

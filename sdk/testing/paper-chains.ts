@@ -4,7 +4,7 @@
 
 import { keccak256, parseTransaction, type TransactionSerializedEIP1559 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import {
   claimCall,
   type DecodedCall,
@@ -15,6 +15,7 @@ import {
   refundCall,
 } from '../../chains/evm/plan.ts';
 import type { EvmCall, Material } from '../../chains/interface/material.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, sighting } from '../../core/facts.ts';
 import { opens } from '../../core/hashlock.ts';

@@ -2,9 +2,9 @@
 // other side does what pays it most: it claims what the secret opens, and refunds when it may.
 
 import { randomBytes } from 'node:crypto';
-import type { WatchedEscrow } from '../../chains/adapter.ts';
 import { claimCall, evmDeployment, fundCalls, refundCall } from '../../chains/evm/plan.ts';
 import type { EvmCall } from '../../chains/interface/material.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { legStatus } from '../../core/facts.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import { type LegName, otherLeg, type Party } from '../../core/trade.ts';

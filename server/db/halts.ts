@@ -3,7 +3,14 @@
 
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from './database.ts';
-import type { Closing } from './listing.ts';
+
+export type Closing = {
+  readonly reasons: readonly string[];
+  /** RFC 3339. */
+  readonly at: string;
+  /** The checks say that it is for ever; a second look is to say so too. */
+  readonly rejected?: true;
+};
 
 export type Halt = {
   readonly chain: ChainKey;

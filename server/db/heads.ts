@@ -1,6 +1,6 @@
 // What the followers last saw of each chain.
 
-import type { Heads } from '../../chains/adapter.ts';
+import type { Heads } from '../../chains/interface/reading.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from './database.ts';
 

@@ -2,8 +2,8 @@
 
 import type { ChainKey } from '../../core/families.ts';
 import type { LegName } from '../../core/trade.ts';
-import type { NotUnder, SealedRow } from '../ports/sealed-anew.ts';
 import type { Database, Tx } from './database.ts';
+import type { NotUnder, SealedRow } from './sealed-rows.ts';
 
 export type KeeperVerb = 'claim' | 'refund' | 'fund';
 /** `close`: a refund of what a claim has left in the escrow (Solana). */

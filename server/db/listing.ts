@@ -4,7 +4,7 @@
 
 import { type Asset, type AssetRow, assetColumns, assetOf } from './assets.ts';
 import type { Tx } from './database.ts';
-import { closingsOfChain } from './halts.ts';
+import { type Closing, closingsOfChain } from './halts.ts';
 import { type JoinedRfqRow, type Rfq, rfqColumns, rfqOf } from './rfqs.ts';
 
 /**
@@ -12,13 +12,6 @@ import { type JoinedRfqRow, type Rfq, rfqColumns, rfqOf } from './rfqs.ts';
  * of its chain, which is for all of the chain's assets (halts.ts).
  */
 export type Closer = 'settings' | 'checks' | 'operator' | 'halt' | 'chain';
-export type Closing = {
-  readonly reasons: readonly string[];
-  /** RFC 3339. */
-  readonly at: string;
-  /** The checks say that it is for ever; a second look is to say so too. */
-  readonly rejected?: true;
-};
 export type Closings = { readonly [By in Closer]?: Closing };
 export type ListingState = 'open' | 'closed' | 'delisted';
 

@@ -1,8 +1,8 @@
 // What is told to people: made of the outbox or asked for, taken in hand for a while, and what came
 // of each. Address and facts are sealed, and gone once a message was sent or dropped.
 
-import type { SealedRow } from '../ports/sealed-anew.ts';
 import type { Tx } from './database.ts';
+import type { SealedRow } from './sealed-rows.ts';
 
 /** The only topics that people are told of, as the index `outbox_people` has them. */
 export const peopleTopics = [

@@ -1,7 +1,7 @@
 // Webhooks as their owners register and see them.
 
-import type { NotUnder, SealedRow } from '../ports/sealed-anew.ts';
 import type { Tx } from './database.ts';
+import type { NotUnder, SealedRow } from './sealed-rows.ts';
 
 export type WebhookRow = {
   readonly id: string;

@@ -2,11 +2,11 @@
 // contracts, how far behind, how far is its clock off; do those of one chain agree; and do they
 // have the block that the market followed last.
 
-import type { Heads } from '../../chains/adapter.ts';
 import { coreBackend } from '../../chains/bitcoin/core-backend.ts';
 import { esploraBackend } from '../../chains/bitcoin/esplora-backend.ts';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { blockAt as evmBlockAt } from '../../chains/evm/node.ts';
+import type { Heads } from '../../chains/interface/reading.ts';
 import { type Rpc, rpcClient } from '../../chains/nodes/rpc.ts';
 import { httpClient } from '../../chains/tron/http.ts';
 import { blockAt as tronBlockAt } from '../../chains/tron/node.ts';

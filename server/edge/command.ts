@@ -10,10 +10,11 @@ import type { Deps } from '../ports/deps.ts';
 import { type Access, callerOf, clientOf } from './access.ts';
 import type { Caller } from './auth.ts';
 import { Malformed, notJson, tooLarge } from './body.ts';
-import { type HttpCode, HttpError } from './errors.ts';
+import { HttpError } from './errors.ts';
 import {
   type Answer,
   type Asked,
+  type Reply,
   runOnce,
   type Stored,
   type WithoutRoom,
@@ -22,13 +23,6 @@ import type { Method, Operation } from './operations.ts';
 import { bodyCheck, paramsCheck, queryCheck } from './validate.ts';
 
 export type { Caller };
-
-export type Reply = {
-  readonly status: number;
-  readonly body: unknown;
-  /** Of a refusal whose effect is kept: what is thrown is rolled back. */
-  readonly code?: HttpCode;
-};
 
 export type Input<P extends TSchema, Q extends TSchema, B extends TSchema> = {
   readonly caller: Caller;
@@ -150,6 +144,7 @@ export function command<
     url,
     config: { access: { kind: 'key', scope } satisfies Access },
     handler: (request, reply) => answerTo(request, callerOf(request), reply),
+    // oxlint-disable-next-line typescript/no-misused-promises -- Fastify awaits what it returns
     errorHandler: (error, request, reply) => {
       const body = unread(error);
       if (body === null) throw error;

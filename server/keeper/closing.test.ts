@@ -4,8 +4,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
-import type { WatchedEscrow } from '../../chains/adapter.ts';
 import { parseGasKey } from '../../chains/gas/keys.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { createSolanaGasAccount } from '../../chains/solana/gas-account.ts';
 import { solanaGasPolicies } from '../../chains/solana/gas-policy.ts';
 import { accountsAt } from '../../chains/solana/node.ts';

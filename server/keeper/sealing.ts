@@ -1,7 +1,7 @@
 // What the keeper keeps sealed: signed transactions, and secrets that are not public yet.
 
-import type { ReadTransaction } from '../../chains/adapter.ts';
 import type { GasTransaction } from '../../chains/gas/account.ts';
+import type { ReadTransaction } from '../../chains/interface/sending.ts';
 import { type Hex32, parseHex32 } from '../../core/hashlock.ts';
 import type { Attempt } from '../db/keeper-attempts.ts';
 import { type Job, resealRow, sealedNotOf } from '../db/keeper-jobs.ts';

@@ -2,9 +2,10 @@
 // it half-way, the next look finds the same: a transaction is kept before it is sent, and what was
 // kept is sent until the chain shows what became of it.
 
-import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { GasWork } from '../../chains/gas/account.ts';
 import { saysFeeTooLow } from '../../chains/gas/fee-refusals.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import { claimGate, fundBy } from '../../core/gates.ts';

@@ -14,11 +14,10 @@ import {
   storeCandidate,
 } from '../db/candidates.ts';
 import type { Tx } from '../db/database.ts';
-import { shareChain } from '../db/halts.ts';
+import { type Closing, shareChain } from '../db/halts.ts';
 import {
   boundLocks,
   type Closer,
-  type Closing,
   type Closings,
   findListedToken,
   findListing,
@@ -28,6 +27,7 @@ import {
 import { type Change, closeAsset, delistAsset, reopenAsset } from '../market/listing.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
+import type { Token } from '../ports/markets.ts';
 import {
   assetEveryMs,
   candidateEveryMs,
@@ -39,7 +39,7 @@ import {
   openingForMs,
   ranOutEveryMs,
 } from './bounds.ts';
-import type { Judgement, Token } from './judge.ts';
+import type { Judgement } from './judge.ts';
 
 /** lock_not_available (PostgreSQL, appendix A). */
 const lockTimeout = '55P03';

@@ -11,14 +11,11 @@ import {
   passed,
 } from '../../chains/tokens/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { ChainKey } from '../../core/families.ts';
 import { looksLike } from '../../core/look-alikes.ts';
 import { curatedSymbols } from '../db/assets.ts';
 import type { Deps } from '../ports/deps.ts';
-import { type Markets, noMarkets, type Purpose } from '../ports/markets.ts';
+import { type Markets, noMarkets, type Purpose, type Token } from '../ports/markets.ts';
 import { mostSymbolLength } from './bounds.ts';
-
-export type Token = { readonly chain: ChainKey; readonly address: string };
 
 /** What is known of a token that is listed already. */
 export type Known = {

@@ -4,9 +4,10 @@ import { ParleyError } from '../../core/errors.ts';
 import { findCandidate } from '../db/candidates.ts';
 import { findListedToken } from '../db/listing.ts';
 import type { Deps } from '../ports/deps.ts';
+import type { Token } from '../ports/markets.ts';
 import { mostLooks } from './bounds.ts';
 import { isPutOff, settledOf } from './decide.ts';
-import { type Judgement, judge, type Token, withoutTokens } from './judge.ts';
+import { type Judgement, judge, withoutTokens } from './judge.ts';
 
 export type Prepared = {
   readonly token: Token;

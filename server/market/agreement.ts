@@ -7,7 +7,7 @@ import type { Hex32 } from '../../core/hashlock.ts';
 import type { Tx } from '../db/database.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { setRfqStatus } from '../db/rfqs.ts';
-import { offerHashlock, settleThreads, updatePrice } from '../db/threads.ts';
+import { offerHashlock, settleThreads, type Thread, updatePrice } from '../db/threads.ts';
 import type { Deps } from '../ports/deps.ts';
 import { assertMayAgree } from '../restore/gate.ts';
 import { createSwap } from '../settle/create.ts';
@@ -22,7 +22,7 @@ import {
   assertSameHashlock,
   assertSameRules,
 } from './negotiation.ts';
-import { assertNegotiable, lockThread, partyOf, type Thread } from './threads.ts';
+import { assertNegotiable, lockThread, partyOf } from './threads.ts';
 
 export type Words = {
   readonly quoteAmount: bigint;

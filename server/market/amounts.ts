@@ -2,9 +2,9 @@
 // limit: a node that hangs is a timeout of ours, not a fault.
 
 import { ParleyError } from '../../core/errors.ts';
+import type { Asset } from '../db/assets.ts';
 import type { Deps } from '../ports/deps.ts';
 import { within } from '../ports/time-limit.ts';
-import type { Asset } from './assets.ts';
 
 /** Throws `amount_too_small`, `asset_closed`, `chain_timeout` or `chain_unavailable`. */
 export async function checkAmounts(

@@ -16,8 +16,6 @@ import { uuidv7 } from '../ports/ids.ts';
 import type { AssetSettings } from '../settings/chains.ts';
 import { closeAsset, reopenAsset } from './listing.ts';
 
-export type { Asset } from '../db/assets.ts';
-
 const notConfigured = 'no longer among the curated assets of the settings';
 
 /**

@@ -6,7 +6,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { type TestMarket, type Trader, testMarket } from '../../test/support/trading.ts';
-import { insertListed } from '../db/assets.ts';
+import { type Asset, insertListed } from '../db/assets.ts';
 import { connect, type Database } from '../db/database.ts';
 import { listHalts, shareChain } from '../db/halts.ts';
 import { findListing } from '../db/listing.ts';
@@ -14,7 +14,7 @@ import { findRfq } from '../db/rfqs.ts';
 import { buildApp } from '../edge/app.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { createMetrics } from '../ports/metrics.ts';
-import { type Asset, seedAssets } from './assets.ts';
+import { seedAssets } from './assets.ts';
 import { haltAsset, haltChain, resumeAsset, resumeChain, watchHalts } from './halts.ts';
 import { closeAsset, reopenAsset } from './listing.ts';
 

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from '../db/database.ts';
 import {
+  type Closing,
   countHaltedAssets,
   dropHalt,
   findHalt,
@@ -17,7 +18,7 @@ import {
   storeHalt,
   withOrders,
 } from '../db/halts.ts';
-import { type Closing, lockListings } from '../db/listing.ts';
+import { lockListings } from '../db/listing.ts';
 import type { Deps } from '../ports/deps.ts';
 import { type Changed, closeAsset, reopenAsset, tellOrders } from './listing.ts';
 

@@ -21,8 +21,6 @@ import {
 import type { Rfq } from '../db/rfqs.ts';
 import { tellMany } from './feed-events.ts';
 
-export type { Closer, Listing } from '../db/listing.ts';
-
 /** Orders told of with one statement: some 20 ms of work. */
 const batch = 500;
 

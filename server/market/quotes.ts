@@ -2,18 +2,21 @@
 // transaction, each answered after its commit, so that a commit to disk is paid once for many.
 
 import { ParleyError } from '../../core/errors.ts';
+import type { Asset } from '../db/assets.ts';
 import type { Tx } from '../db/database.ts';
 import type { Standing } from '../db/quotes.ts';
 import { insertThreads, makerStandings, moveThreads } from '../db/quotes.ts';
-import { findRfq, lockRfqs } from '../db/rfqs.ts';
+import { findRfq, lockRfqs, type Rfq } from '../db/rfqs.ts';
+import type { Thread } from '../db/threads.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { holds } from './addresses.ts';
 import { checkAmounts } from './amounts.ts';
-import { type Asset, assertOpen } from './assets.ts';
+import { assertOpen } from './assets.ts';
 import { mostMessages, mostThreads } from './bounds.ts';
-import { assertHolds, assertLive, type Rfq, unknownRfq } from './rfqs.ts';
-import { quoteCreated, type Thread, withPrice } from './threads.ts';
+import { assertLive } from './rfq-life.ts';
+import { assertHolds, unknownRfq } from './rfqs.ts';
+import { quoteCreated, withPrice } from './threads.ts';
 
 export type Quote = {
   readonly makerId: string;

@@ -3,44 +3,23 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { Direction } from '../../core/trade.ts';
 import { lockAccount } from '../db/accounts.ts';
+import type { Asset } from '../db/assets.ts';
 import type { Tx } from '../db/database.ts';
 import type { Holdings } from '../db/holdings.ts';
 import { findHoldings } from '../db/holdings.ts';
-import type { Rfq, StoredStatus } from '../db/rfqs.ts';
+import type { Rfq } from '../db/rfqs.ts';
 import { countLiveRfqs, insertRfq, lockRfqs, setRfqStatus } from '../db/rfqs.ts';
 import { closeThreads, findTakerAcceptance } from '../db/threads.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { holds, parseAddress } from './addresses.ts';
 import { checkAmounts } from './amounts.ts';
-import { type Asset, assertOpen, assetPair, holdOpen } from './assets.ts';
+import { assertOpen, assetPair, holdOpen } from './assets.ts';
 import { mostLiveRfqs } from './bounds.ts';
 import { tellFeed } from './feed-events.ts';
 import { assertFree } from './negotiation.ts';
+import { assertLive } from './rfq-life.ts';
 import { type RfqView, rfqView } from './views.ts';
-
-export type { Rfq } from '../db/rfqs.ts';
-
-/** `expired` is a fact of the clock. */
-export function statusAt(rfq: Rfq, nowMs: number): StoredStatus {
-  const ends = rfq.status === 'open' || rfq.status === 'negotiating';
-  return ends && rfq.expiresAt.getTime() <= nowMs ? 'expired' : rfq.status;
-}
-
-export function isLive(rfq: Rfq, nowMs: number): boolean {
-  const status = statusAt(rfq, nowMs);
-  return status === 'open' || status === 'negotiating';
-}
-
-/** Throws `rfq_gone` unless it is open or negotiating. */
-export function assertLive(rfq: Rfq, nowMs: number): void {
-  if (isLive(rfq, nowMs)) return;
-  const status = statusAt(rfq, nowMs);
-  throw new ParleyError('rfq_gone', `the RFQ is ${status} and takes no more business`, {
-    rfqId: rfq.id,
-    status,
-  });
-}
 
 export function unknownRfq(id: string): ParleyError {
   return new ParleyError('unknown_rfq', `there is no RFQ ${id.slice(0, 64)}`);

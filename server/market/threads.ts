@@ -11,9 +11,7 @@ import { checkAmounts } from './amounts.ts';
 import { assertOpen } from './assets.ts';
 import { mostMessages } from './bounds.ts';
 import { movePrice } from './negotiation.ts';
-import { assertLive } from './rfqs.ts';
-
-export type { Message, Thread } from '../db/threads.ts';
+import { assertLive } from './rfq-life.ts';
 
 export function unknownThread(id: string): ParleyError {
   return new ParleyError('unknown_thread', `there is no thread ${id.slice(0, 64)}`);

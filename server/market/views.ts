@@ -2,13 +2,13 @@
 
 import type { Rules } from '../../core/rules.ts';
 import type { Direction, Party } from '../../core/trade.ts';
-import type { StoredStatus } from '../db/rfqs.ts';
+import type { Asset } from '../db/assets.ts';
+import type { Rfq, StoredStatus } from '../db/rfqs.ts';
+import type { Message, Thread } from '../db/threads.ts';
 import type { Deps } from '../ports/deps.ts';
 import { type LegPreview, previewLegs } from '../settle/preview.ts';
-import type { Asset } from './assets.ts';
 import { acceptedInRole, acceptedUnder, standsUntil } from './negotiation.ts';
-import { isLive, type Rfq, statusAt } from './rfqs.ts';
-import type { Message, Thread } from './threads.ts';
+import { isLive, statusAt } from './rfq-life.ts';
 
 export type AssetView = Omit<Asset, 'highValueFrom' | 'closed'>;
 

@@ -5,8 +5,6 @@ import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Rpc } from '../../chains/nodes/rpc.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Database, Tx } from '../db/database.ts';
-import type { Keeper } from '../keeper/passes.ts';
-import type { Presence } from '../restore/gate.ts';
 import type { Settings } from '../settings/config.ts';
 import type { Gas } from './gas.ts';
 import type { RandomBytes } from './ids.ts';
@@ -28,7 +26,7 @@ export type Deps = {
   /** Chains with an operator's gas key; none = parties send everything themselves. */
   readonly gas?: ReadonlyMap<ChainKey, Gas>;
   /** Told of relays that wait. */
-  readonly keeper?: Pick<Keeper, 'wake'>;
+  readonly keeper?: { wake(chain: ChainKey): void };
   /** None = real time. */
   readonly signingTime?: SigningTime;
   /** What tells people; none = nobody is told anything. */
@@ -57,4 +55,10 @@ export type Messaging = {
   wake(): void;
   /** Whether mail was not taken when this process last tried, not long ago. */
   mailIsDown(): boolean;
+};
+
+/** What a process knows that its database may have lost. */
+export type Presence = {
+  /** The last beat that it counted; null where it counts none. */
+  beat(): number | null;
 };

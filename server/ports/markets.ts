@@ -1,7 +1,9 @@
 // What judge.ts asks of markets.
 
 import type { Finding } from '../../chains/tokens/inspection.ts';
-import type { Token } from '../listing/judge.ts';
+import type { ChainKey } from '../../core/families.ts';
+
+export type Token = { readonly chain: ChainKey; readonly address: string };
 
 /** `list`: may it be listed; `keep`: may it stay, which wants a little less. */
 export type Purpose = 'list' | 'keep';

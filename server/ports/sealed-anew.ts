@@ -2,17 +2,9 @@
 // that the former one may be put away.
 
 import type { Tx } from '../db/database.ts';
+import type { NotUnder, SealedRow } from '../db/sealed-rows.ts';
 import type { Deps } from './deps.ts';
 import { keyringOf } from './keyring.ts';
-
-/** Those behind `after` under another key than this one, in the order of their ids. */
-export type NotUnder<Id> = {
-  readonly version: number;
-  readonly after: Id;
-  readonly limit: number;
-};
-
-export type SealedRow<Id> = { readonly id: Id; readonly sealed: Buffer };
 
 type Rows<Id> = {
   /** Locks them. */

@@ -4,12 +4,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
 import { type Reading, standing } from '../db/gaps.ts';
-
-/** What a process knows that its database may have lost. */
-export type Presence = {
-  /** The last beat that it counted; null where it counts none. */
-  beat(): number | null;
-};
+import type { Presence } from '../ports/deps.ts';
 
 /** Throws `restoring`. In the transaction of the agreement. */
 export async function assertMayAgree(tx: Tx, presence: Presence | undefined): Promise<void> {

@@ -4,8 +4,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openReadings } from '../db/gaps.ts';
 import { createBell } from '../ports/bell.ts';
+import type { Presence } from '../ports/deps.ts';
 import { beatOnce, type Remembered } from './gap.ts';
-import { type Presence, toldOf } from './gate.ts';
+import { toldOf } from './gate.ts';
 import { type Parts, readRound } from './reading.ts';
 
 export const beatMs = 3_000;

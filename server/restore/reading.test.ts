@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
-import type { HashlockReader } from '../../chains/interface/hashlocks.ts';
+import type { HashlockReader } from '../../chains/interface/history.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { stubAdapter } from '../../test/support/adapter.ts';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';

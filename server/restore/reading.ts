@@ -2,7 +2,7 @@
 // process at a time, page by page, each stored with how far it came, so that a crash goes on.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
-import type { HashlockPage } from '../../chains/interface/hashlocks.ts';
+import type { HashlockPage } from '../../chains/interface/history.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Family } from '../../core/families.ts';
 import {

@@ -1,10 +1,11 @@
 // Sends a signed transaction. Anything well-formed is relayed; what touches an escrow of ours
 // passes that leg's gates again, because a signer may have taken an hour.
 
-import type { ChainAdapter, ReadTransaction, Touch } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { chainIdOfRaw } from '../../chains/evm/raw.ts';
 import type { Signed } from '../../chains/interface/material.ts';
-import type { InTurns } from '../../chains/kit/turns.ts';
+import type { ReadTransaction, Touch } from '../../chains/interface/sending.ts';
+import type { InTurns } from '../../chains/interface/turns.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type ChainKey, isFamily } from '../../core/families.ts';
 import { claimGate, fundGate, mustOpen, refundGate } from '../../core/gates.ts';

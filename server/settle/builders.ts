@@ -1,9 +1,11 @@
 // Unsigned funding, claim and refund of a leg, behind the gates. The chains are read first, outside
 // any transaction; the secret of a claim passes through and is not logged.
 
-import type { About, Asks, ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { About, Asks } from '../../chains/interface/building.ts';
 import type { Allowance } from '../../chains/interface/fund-ways.ts';
 import type { Material } from '../../chains/interface/material.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { begun } from '../../chains/nodes/gathering.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { legStatus } from '../../core/facts.ts';

@@ -1,6 +1,6 @@
 // From a swap to the escrows that its chains know.
 
-import type { WatchedEscrow } from '../../chains/adapter.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { fundBy } from '../../core/gates.ts';
 import type { Destination, EscrowTerms, Lane } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';

@@ -3,7 +3,8 @@
 // The work of a pass grows with what happened, not with the number of open swaps.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChainAdapter, Heads } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { Heads } from '../../chains/interface/reading.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { inParallel } from '../../host/in-parallel.ts';

@@ -1,10 +1,11 @@
 // What the funder of a token may sign instead of an approval, beside the plain funding. What a
 // token takes is found once, by trying, and kept; each build tries again what it offers.
 
-import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { noAbilities, signerOf } from '../../chains/evm/ways.ts';
 import type { Allowance, TokenAbilities } from '../../chains/interface/fund-ways.ts';
 import type { FundAlternative } from '../../chains/interface/material.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { keepAbilities, keptAbilities } from '../db/token-abilities.ts';
 import type { Deps } from '../ports/deps.ts';

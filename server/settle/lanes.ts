@@ -3,7 +3,8 @@
 // stranger that names somebody's address nor a second market takes the lanes that he has paid for.
 
 import { createHash } from 'node:crypto';
-import type { ChainAdapter, Lanes } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { Lanes } from '../../chains/interface/lanes.ts';
 import { nothingSeen } from '../../core/facts.ts';
 import type { Escrow, EscrowTerms, Lane } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';

@@ -1,7 +1,8 @@
 // What the chains show of a swap at this moment, read for one request before its gates are passed.
 // Nothing is stored: the follower finds the same by itself.
 
-import type { Asks, WatchedEscrow } from '../../chains/adapter.ts';
+import type { Asks } from '../../chains/interface/building.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { begun } from '../../chains/nodes/gathering.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, holdsPayment, nothingSeen } from '../../core/facts.ts';

@@ -2,7 +2,8 @@
 // chain wins over what is stored: rows may be lost, and a funder may use its lanes without this
 // market.
 
-import type { ChainAdapter, LaneState, Lanes } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { LaneState, Lanes } from '../../chains/interface/lanes.ts';
 import { begun } from '../../chains/nodes/gathering.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Lane } from '../../core/terms.ts';

@@ -9,7 +9,6 @@ import {
   type Rules,
   rulesOf,
 } from '../../core/rules.ts';
-import type { PlannedLegs } from './preview.ts';
 
 /** A page shows a hundred threads, and a policy never changes once it is made. */
 const digests = new WeakMap<ChainPolicy, string>();
@@ -21,6 +20,12 @@ export function rulesOfChain({ policy, contract }: ChainAdapter): ChainRules {
 }
 
 /** The rules that a swap of these legs would be agreed under now. */
-export function rulesOfLegs({ a, b }: Omit<PlannedLegs, 'long'>): Rules {
+export function rulesOfLegs({
+  a,
+  b,
+}: {
+  readonly a: { readonly adapter: ChainAdapter };
+  readonly b: { readonly adapter: ChainAdapter };
+}): Rules {
   return rulesOf({ a: rulesOfChain(a.adapter), b: rulesOfChain(b.adapter) });
 }

@@ -3,9 +3,10 @@
 // chain shows and from what is stored, so it may end anywhere and be done again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChainAdapter, WatchedEscrow } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import type { Rung, ScheduledRefunds, Verdict } from '../../chains/interface/scheduled.ts';
-import type { InTurns } from '../../chains/kit/turns.ts';
+import type { InTurns } from '../../chains/interface/turns.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { mustFund } from '../../core/gates.ts';

@@ -6,12 +6,13 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type Abi, encodeFunctionData, getAddress, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { Lanes } from '../../chains/adapter.ts';
 import { callsIn, type EvmContracts, evmDeployment } from '../../chains/evm/plan.ts';
 import { compileTestContracts } from '../../chains/evm/testing/compile.ts';
+import type { Lanes } from '../../chains/interface/lanes.ts';
 import { deployContracts } from '../../contracts/escrows/deploy.ts';
 import { shardOf } from '../../contracts/escrows/shards.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
+import type { Asset } from '../db/assets.ts';
 import {
   agree,
   anotherDesk,
@@ -29,7 +30,6 @@ import {
   startDesk,
   swapOf,
 } from '../keeper/testing/desk.ts';
-import type { Asset } from '../market/assets.ts';
 import { mustKnowContracts } from './lanes.ts';
 import { insertAsset } from './testing/rows.ts';
 import { evm, must, newParty, type Party, requestsTo } from './testing/world.ts';

@@ -1,7 +1,8 @@
 // What the parties of a swap should hear before they fund, read from the chains for a while: a swap
 // is read far more often than such things change, and no read waits long for them.
 
-import type { ChainAdapter, Warning } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { Warning } from '../../chains/interface/gas.ts';
 import { legStatus } from '../../core/facts.ts';
 import { fundBy } from '../../core/gates.ts';
 import type { Step, StuckFunding } from '../../core/next.ts';

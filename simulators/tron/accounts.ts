@@ -2,9 +2,9 @@
 // TRON knows of an account stands beside it under `meta/`.
 
 import { bytesToHex } from '@noble/hashes/utils.js';
+import type { TvmState } from '../../contracts/tron/tvm/state.ts';
 import { bandwidthWindowMs } from './parameters.ts';
 import { invalid } from './refusal.ts';
-import type { TvmState } from './tvm/state.ts';
 
 export type AccountMeta = {
   readonly createdAtMs: number;

@@ -4,13 +4,8 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { balanceOf, bare, freeNetUsed, isContract, metaOf } from './accounts.ts';
-import {
-  type Block,
-  readStored,
-  type StoredTransaction,
-  type TronChain,
-  type View,
-} from './chain.ts';
+import type { Block, StoredTransaction } from './blocks.ts';
+import { readStored, type TronChain, type View } from './chain.ts';
 import { type Call, callOf, type Info, type Ledger, logOf, outcome, runCall } from './execution.ts';
 import {
   buildRaw,

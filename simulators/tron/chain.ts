@@ -5,10 +5,13 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { Log } from '../../devnet/dev-chain.ts';
-import { queue } from '../../devnet/queue.ts';
+import { createTvm } from '../../contracts/tron/tvm/engine.ts';
+import { type Changes, TvmState } from '../../contracts/tron/tvm/state.ts';
+import type { Log } from '../../host/log.ts';
+import { queue } from '../../host/queue.ts';
 import { credit } from './accounts.ts';
-import { apply, type BlockTime, type Info, type Ledger } from './execution.ts';
+import type { Block, Header, StoredTransaction } from './blocks.ts';
+import { apply, type BlockTime, type Ledger } from './execution.ts';
 import {
   blockId,
   headerSchema,
@@ -21,29 +24,7 @@ import { expirationLimitMs, transactionLimitBytes } from './parameters.ts';
 import { encode, fromJson, type JsonObject, type Message } from './protobuf.ts';
 import { Refusal } from './refusal.ts';
 import { openStore, type Store } from './store.ts';
-import { createTvm } from './tvm/engine.ts';
-import { type Changes, TvmState } from './tvm/state.ts';
 
-export type StoredTransaction = {
-  readonly raw: string;
-  readonly signatures: readonly string[];
-  readonly contractRet: string;
-  readonly info: Info;
-};
-export type Header = {
-  readonly number: number;
-  readonly txTrieRoot: string;
-  readonly witness_address: string;
-  readonly parentHash: string;
-  readonly version: number;
-  readonly timestamp: number;
-};
-export type Block = {
-  readonly id: string;
-  readonly header: Header;
-  readonly witness_signature: string;
-  readonly transactions: readonly StoredTransaction[];
-};
 export type View = 'head' | 'solid';
 export type Place = { readonly block: Block; readonly index: number };
 export type Waiting = { readonly tx: Transaction; readonly contractRet: string };

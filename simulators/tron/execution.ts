@@ -6,6 +6,8 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { Tvm, TvmLog, TvmResult } from '../../contracts/tron/tvm/engine.ts';
+import type { TvmState } from '../../contracts/tron/tvm/state.ts';
 import { balanceOf, bare, credit, freeNetUsed, isContract, metaOf, setMeta } from './accounts.ts';
 import {
   deployedAddress,
@@ -16,8 +18,6 @@ import {
 import { parameters, resultBytes } from './parameters.ts';
 import { base58Address, FormatError, type JsonObject, type Message, toJson } from './protobuf.ts';
 import { invalid, Refusal } from './refusal.ts';
-import type { Tvm, TvmLog, TvmResult } from './tvm/engine.ts';
-import type { TvmState } from './tvm/state.ts';
 
 export type Ledger = { readonly state: TvmState; readonly tvm: Tvm };
 export type BlockTime = {

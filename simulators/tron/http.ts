@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import type { Log } from '../../devnet/dev-chain.ts';
+import type { Log } from '../../host/log.ts';
 import {
   type Asked,
   blockJson,
@@ -23,7 +23,8 @@ import {
   triggerConstantContract,
   triggerSmartContract,
 } from './answers.ts';
-import type { Block, StoredTransaction, TronChain } from './chain.ts';
+import type { Block, StoredTransaction } from './blocks.ts';
+import type { TronChain } from './chain.ts';
 import { answerRpc } from './jsonrpc.ts';
 import { decodeTransaction, packTransaction, type Transaction } from './messages.ts';
 import { parameters } from './parameters.ts';

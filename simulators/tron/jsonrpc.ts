@@ -3,15 +3,18 @@
 // tronprotocol/documentation-en, docs/api/json-rpc.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { slotKey } from '../../contracts/tron/tvm/state.ts';
+import type { Log } from '../../host/log.ts';
 import { balanceOf } from './accounts.ts';
-import type { Block, Place, TronChain } from './chain.ts';
+import type { Block } from './blocks.ts';
+import type { Place, TronChain } from './chain.ts';
 import { readStored } from './chain.ts';
 import { callOf, type Ledger, outcome, runCall } from './execution.ts';
-import type { HttpParts } from './http.ts';
 import { constantEnergyLimit, parameters } from './parameters.ts';
 import { parseAddress } from './protobuf.ts';
 import { Refusal } from './refusal.ts';
-import { slotKey } from './tvm/state.ts';
+
+type Parts = { readonly chain: TronChain; readonly log: Log };
 
 /** node.jsonrpc: maxBlockRange, maxBatchSize; LogBlockQuery.MAX_RESULT. */
 const blockRangeLimit = 5_000;
@@ -334,7 +337,7 @@ const methods: Readonly<Record<string, Method>> = {
 
 type Request = { id?: unknown; method?: unknown; params?: unknown };
 
-async function answerOne({ chain, log }: HttpParts, request: Request): Promise<object> {
+async function answerOne({ chain, log }: Parts, request: Request): Promise<object> {
   const reply = { jsonrpc: '2.0', id: request.id ?? null };
   const name = String(request.method);
   try {
@@ -355,7 +358,7 @@ async function answerOne({ chain, log }: HttpParts, request: Request): Promise<o
   }
 }
 
-export async function answerRpc(parts: HttpParts, text: string): Promise<unknown> {
+export async function answerRpc(parts: Parts, text: string): Promise<unknown> {
   const nobody = { jsonrpc: '2.0', id: null };
   let asked: unknown;
   try {

@@ -4,9 +4,9 @@
 import { appendFileSync, closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { readFile, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DevnetError } from '../../devnet/failure.ts';
-import type { Block } from './chain.ts';
-import type { Changes } from './tvm/state.ts';
+import type { Changes } from '../../contracts/tron/tvm/state.ts';
+import { DevnetError } from '../../host/failure.ts';
+import type { Block } from './blocks.ts';
 
 export type Line =
   | { readonly block: Block; readonly changes: Changes }

@@ -2,7 +2,8 @@
 // moves between, and it follows nobody.
 
 import assert from 'node:assert/strict';
-import type { Asks, Look } from '../../chains/adapter.ts';
+import type { Asks } from '../../chains/interface/building.ts';
+import type { Look } from '../../chains/interface/reading.ts';
 import type { Driver } from './driver.ts';
 import {
   allChanges,
@@ -96,6 +97,8 @@ export const oneBlock: readonly AdapterPromise[] = [
       adapter.unwatch([address]);
       assert.equal(inBlock(await unwatched), true, 'a look is not cut short');
       assert.equal(await isNamed(), false);
+      // What was signed has a nonce, which others wait for.
+      await adapter.broadcast(claiming, signal());
     },
   },
 ];

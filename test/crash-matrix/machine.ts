@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { ChainAdapter } from '../../chains/adapter.ts';
-import type { HashlockReader } from '../../chains/interface/hashlocks.ts';
+import type { HashlockReader } from '../../chains/interface/history.ts';
 import type { Inspection } from '../../chains/tokens/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { buildApp } from '../../server/edge/app.ts';

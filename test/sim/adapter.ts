@@ -3,7 +3,9 @@
 // down, slow, behind or lying, and the process may die at it.
 
 import { hash } from 'node:crypto';
-import type { ChainAdapter, Heads, ReadTransaction, WatchedEscrow } from '../../chains/adapter.ts';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { Heads, WatchedEscrow } from '../../chains/interface/reading.ts';
+import type { ReadTransaction } from '../../chains/interface/sending.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';

@@ -73,7 +73,7 @@ export const mutationsOfRooms: Readonly<Record<string, readonly Edit[]>> = {
     ),
   ],
   'rfqs: what has ended lives on': [
-    rfqs(
+    edit('server/market/rfq-life.ts')(
       "return status === 'open' || status === 'negotiating';",
       "return status === 'open' || status === 'negotiating' || status === 'expired';",
     ),

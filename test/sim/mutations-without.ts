@@ -37,7 +37,11 @@ export const without: readonly {
 }[] = [
   {
     why: 'types, numbers and words: nothing is decided in it',
-    files: [...core('errors', 'families', 'scopes', 'terms'), ...market('bounds')],
+    files: [
+      ...core('errors', 'families', 'scopes', 'terms'),
+      ...db('sealed-rows'),
+      ...market('bounds'),
+    ],
   },
   {
     why: 'lanes: escrows of a simulated chain have addresses of their own',

@@ -8,7 +8,7 @@ import { encodeFunctionData } from 'viem/utils';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
 import { freshLane } from '../../../core/testing.ts';
-import type { WatchedEscrow } from '../../adapter.ts';
+import type { WatchedEscrow } from '../../interface/reading.ts';
 import { claimCall, evmDeployment, evmEscrow, fundCalls, refundCall } from '../plan.ts';
 import { accounts, deploy, type Sender, send, type TestChain } from './anvil.ts';
 

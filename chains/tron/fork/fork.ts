@@ -5,7 +5,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { type AddOpcode, createTvm, type RunState } from '../../../simulators/tron/tvm/engine.ts';
+import { type AddOpcode, createTvm, type RunState } from '../../../contracts/tron/tvm/engine.ts';
 import { LookRanOut } from '../../tokens/inspection.ts';
 import { tronHex } from '../address.ts';
 import { headBlock, type Trial } from '../node.ts';

@@ -3,7 +3,7 @@
 
 import type { Account, Address } from '@ethereumjs/util';
 import { bytesToUnprefixedHex } from '@ethereumjs/util';
-import { slotKey, TvmState } from '../../../simulators/tron/tvm/state.ts';
+import { slotKey, TvmState } from '../../../contracts/tron/tvm/state.ts';
 import type { Source } from './source.ts';
 
 /** A word of storage: address and slot in hex. */

@@ -2,8 +2,8 @@
 // of them is mined; nonces before it that were lost are filled; and what came too late gets its
 // nonce used by a payment of nothing.
 
-import type { Spend } from '../../../chains/adapter.ts';
 import { evmTransactionGas, untriedGas } from '../../../chains/evm/gas-policy.ts';
+import type { Spend } from '../../../chains/interface/gas.ts';
 import { larger, smaller } from '../../../core/amounts.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { VerificationError } from '../../errors.ts';

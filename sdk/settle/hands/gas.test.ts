@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Hex, parseTransaction } from 'viem';
-import type { ChainAdapter, Owed, Warning } from '../../../chains/adapter.ts';
+import type { ChainAdapter } from '../../../chains/adapter.ts';
 import { untriedGas } from '../../../chains/evm/gas-policy.ts';
+import type { Owed, Warning } from '../../../chains/interface/gas.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import type { LegName, Party } from '../../../core/trade.ts';
 import { type PaperScene, paperScene, run } from '../../testing/paper-scene.ts';

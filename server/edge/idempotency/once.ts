@@ -12,10 +12,16 @@ import { releaseSavepoint, rollBackToSavepoint, savepoint } from '../../db/idemp
 import type { Deps } from '../../ports/deps.ts';
 import type { Caller } from '../auth.ts';
 import { bodyHash } from '../body.ts';
-import type { Reply } from '../command.ts';
-import { fault, HttpError, refusalOf } from '../errors.ts';
+import { fault, type HttpCode, HttpError, refusalOf } from '../errors.ts';
 import { attemptOf, findReply, lockSlot, mostKeptBytes, type Slot, storeReply } from './replies.ts';
 import type { Underway } from './underway.ts';
+
+export type Reply = {
+  readonly status: number;
+  readonly body: unknown;
+  /** Of a refusal whose effect is kept: what is thrown is rolled back. */
+  readonly code?: HttpCode;
+};
 
 /** What a command is asked: a request, or what came another way in the shape of one. */
 export type Asked = {

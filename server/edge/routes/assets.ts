@@ -5,15 +5,16 @@ import Type from 'typebox';
 import { ParleyError } from '../../../core/errors.ts';
 import { listAssets } from '../../db/assets.ts';
 import { type Decision, decideSoon } from '../../listing/decide.ts';
-import type { Token } from '../../listing/judge.ts';
 import { createLooks } from '../../listing/requests.ts';
 import { feedWriting } from '../../market/book.ts';
 import { assetView } from '../../market/views.ts';
 import type { Deps } from '../../ports/deps.ts';
+import type { Token } from '../../ports/markets.ts';
 import type { Spent } from '../budgets.ts';
-import { command, type Reply, read } from '../command.ts';
+import { command, read } from '../command.ts';
 import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
 import { HttpError } from '../errors.ts';
+import type { Reply } from '../idempotency/once.ts';
 import { assetList, listAsset, listedAsset, refusedAsset, waitingAsset } from '../schemas/asset.ts';
 import { pageLimit, pageQuery } from '../schemas/common.ts';
 

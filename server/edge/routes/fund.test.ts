@@ -20,6 +20,7 @@ import type {
 } from '../../../chains/interface/material.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
+import type { Asset } from '../../db/assets.ts';
 import { escrowsOfSwap } from '../../db/escrows.ts';
 import { swapById } from '../../db/swaps.ts';
 import { keptAbilities } from '../../db/token-abilities.ts';
@@ -32,7 +33,6 @@ import {
   look,
   startDesk,
 } from '../../keeper/testing/desk.ts';
-import type { Asset } from '../../market/assets.ts';
 import { currentEscrow } from '../../settle/escrows.ts';
 import {
   type Answer,

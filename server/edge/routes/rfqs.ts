@@ -4,16 +4,9 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { parseAmount } from '../../../core/amounts.ts';
 import { findHoldings } from '../../db/holdings.ts';
-import { findRfq, listAddressed, listBook } from '../../db/rfqs.ts';
+import { findRfq, listAddressed, listBook, type Rfq } from '../../db/rfqs.ts';
 import { bookOf, feedWriting, type Page } from '../../market/book.ts';
-import {
-  cancelRfq,
-  postRfq,
-  preparePost,
-  type Rfq,
-  rfqFor,
-  unknownRfq,
-} from '../../market/rfqs.ts';
+import { cancelRfq, postRfq, preparePost, rfqFor, unknownRfq } from '../../market/rfqs.ts';
 import { rfqView } from '../../market/views.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { isUuid } from '../../ports/ids.ts';

@@ -5,7 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { nothingSeen } from '../../../core/facts.ts';
 import { hashlockOf } from '../../../core/hashlock.ts';
-import { type Asset, seedAssets } from '../../market/assets.ts';
+import type { Asset } from '../../db/assets.ts';
+import { seedAssets } from '../../market/assets.ts';
 import type { Settings } from '../../settings/config.ts';
 import { nodelessAdapters } from '../../settle/testing/rows.ts';
 import { type Answer, startEdge, type TestEdge } from './edge.ts';

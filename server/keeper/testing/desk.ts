@@ -13,8 +13,8 @@ import type { ChainKey } from '../../../core/families.ts';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import { type Rpc, rpcTo } from '../../../devnet/rpc.ts';
 import type { TestDeps } from '../../../test/support/deps.ts';
+import type { Asset } from '../../db/assets.ts';
 import { buildApp } from '../../edge/app.ts';
-import type { Asset } from '../../market/assets.ts';
 import type { Gas } from '../../ports/gas.ts';
 import { createSettlement } from '../../settle/follow.ts';
 import {

@@ -37,3 +37,11 @@ export function pageUpTo(end: number, head: number, margin: number) {
   const cursor = String(Math.max(0, Math.min(end, head - margin)));
   return { cursor, isWhole: end >= head, left: Math.max(0, head - end) };
 }
+
+export type History = {
+  /**
+   * Every hashlock that the chain shows, escrows of strangers included: read back when a market has
+   * lost what it agreed on. Absent: not read, and an operator has to say that it need not be.
+   */
+  readonly hashlocks?: HashlockReader;
+};

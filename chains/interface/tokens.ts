@@ -1,0 +1,35 @@
+// What an adapter knows of the tokens of its chain.
+
+import type { Inspection, PowerRules } from '../tokens/inspection.ts';
+import type { LaunchReader } from '../tokens/launches.ts';
+import type { FundWays } from './fund-ways.ts';
+import type { EvmCall } from './material.ts';
+
+/** EVM: what a funder asks its own node before it signs a funding. All of the best block. */
+export type SigningReads = {
+  /** DOMAIN_SEPARATOR() of a token, hex with 0x; null: it has none. */
+  separator(token: string, signal: AbortSignal): Promise<string | null>;
+  /** nonces() of a token with permits; null: it has none. */
+  permitNonce(token: string, owner: string, signal: AbortSignal): Promise<bigint | null>;
+  /** null where the call works now, without a value; else why not. */
+  trial(call: EvmCall, from: string, signal: AbortSignal): Promise<string | null>;
+};
+
+/** All of it is absent where a chain has no tokens. */
+export type Tokens = {
+  /**
+   * Looks at a token (canonical address) that might be listed. Throws `not_a_token` where there is
+   * none at the address. What the node cannot answer throws as everywhere and says nothing of the
+   * token. Absent where a chain has no tokens.
+   */
+  inspect?(token: string, rules: PowerRules, signal: AbortSignal): Promise<Inspection>;
+
+  /** What launchpads launch. Absent where a chain has no tokens. */
+  readonly launches?: LaunchReader;
+
+  /** Fundings by signature. Absent where no token takes them. */
+  readonly ways?: FundWays;
+
+  /** Absent where no token is funded by a signature alone. */
+  readonly signing?: SigningReads;
+};
