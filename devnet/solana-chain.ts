@@ -1,0 +1,216 @@
+// The Solana dev chain as the dev network runs it: a simulator (litesvm, a VM without a network)
+// behind a node's RPC, with the escrow program in it from the first block on.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Address, getBase58Decoder, isAddress } from '@solana/kit';
+import { LiteSVM } from 'litesvm';
+import litesvm from 'litesvm/package.json' with { type: 'json' };
+import deployment from '../contracts/solana/deployment.json' with { type: 'json' };
+import { DevnetError, RefusedRequest } from '../host/failure.ts';
+import type { Log } from '../host/log.ts';
+import { type Account, SYSTEM, writeAccount } from '../simulators/solana/accounts.ts';
+import {
+  dollarAccount,
+  dollarDecimals,
+  dollarMint,
+  faucetAddress,
+  faucetLamports,
+  faucetMint,
+  faucetTransfer,
+} from '../simulators/solana/faucet.ts';
+import { openJournal } from '../simulators/solana/journal.ts';
+import {
+  type Lags,
+  type Ledger,
+  makeBlock,
+  openLedger,
+  putAccount,
+  setAhead,
+  takeBack,
+  tipOf,
+} from '../simulators/solana/ledger.ts';
+import { serveRpc } from '../simulators/solana/rpc-server.ts';
+import { submit } from '../simulators/solana/transaction-methods.ts';
+import type { Wire } from '../simulators/solana/wire.ts';
+import type { ChainHead, ChainInfo, DevChain, DevToken, Gift } from './dev-chain.ts';
+import { freePort, loopback } from './processes.ts';
+
+export type SolanaOptions = {
+  /** The chain's key, such as `solana-dev`. */
+  readonly chain: string;
+  /** Its state. */
+  readonly dir: string;
+  readonly clock: { now(): number };
+  readonly log: Log;
+  /** Default: `devLags`. */
+  readonly lags?: Lags;
+  /** How long a slot takes while the chain makes blocks by itself. Default 400. */
+  readonly slotMs?: number;
+  readonly host?: string;
+};
+
+type Info = ChainInfo & Required<Pick<ChainInfo, 'wsUrl' | 'program' | 'genesisHash'>>;
+
+export type SolanaDevChain = DevChain & {
+  readonly info: Info;
+  /** Takes the last blocks back, as a change of fork does; never a finalized one. */
+  takeBack(blocks: number): void;
+  /** Writes an account as nobody could by a transaction: hostile mints, frozen holdings. */
+  put(address: string, account: Account | null): void;
+  /** Seconds that the chain's own clock runs ahead of the dev network's; negative: behind. */
+  drift(seconds: number): void;
+};
+
+/** A cluster's confirmed and finalized are about 2 and 32 slots behind; here tests wait less. */
+export const devLags: Lags = { processed: 0, confirmed: 1, finalized: 5 };
+
+const lamportsPerSol = 1_000_000_000n;
+const defaultGiftSol = 100n;
+const giftLimitSol = 10_000n;
+const defaultGiftTokens = 1_000_000n;
+const giftLimitTokens = 1_000_000_000n;
+/** After a stall (a laptop that slept) the chain does not make up for all of it. */
+const mostBlocksAtOnce = 10;
+
+export async function solanaChain(options: SolanaOptions): Promise<SolanaDevChain> {
+  const { chain, dir, clock, log, lags = devLags, slotMs = 400, host = loopback } = options;
+  const svm = newVm();
+  const ledger = openLedger(svm, openJournal(dir, newGenesis()), lags, clock.now);
+  const portFile = join(dir, 'port');
+  const port = await freePort(savedPort(portFile));
+  const server = await serveRpc(ledger, { host, port, log });
+  writeFileSync(portFile, String(server.port));
+  log.info(
+    { chain, port: server.port },
+    'the Solana dev chain is a simulator: a VM with a node’s RPC, not a validator',
+  );
+  const state = { automatic: true, madeAtMs: performance.now() };
+  const mine = async (blocks: number) => {
+    for (let made = 0; made < blocks; made++) makeBlock(ledger);
+    state.madeAtMs = performance.now();
+  };
+  const token: DevToken = {
+    contract: 'SplDollar',
+    symbol: 'USDD',
+    name: 'Dev Dollar',
+    decimals: dollarDecimals,
+    address: dollarMint,
+  };
+  return {
+    info: {
+      chain,
+      family: 'solana',
+      rpcUrl: `http://${host}:${server.port}`,
+      wsUrl: `ws://${host}:${server.port}`,
+      node: { name: 'litesvm (simulator)', version: litesvm.version },
+      program: deployment.program,
+      genesisHash: ledger.genesis,
+      tokens: [token],
+    },
+    nativeSymbol: 'SOL',
+    head: async () => headOf(ledger),
+    mine,
+    tick: async () => {
+      if (!state.automatic) return;
+      const { madeAtMs } = state;
+      const due = Math.floor((performance.now() - madeAtMs) / slotMs);
+      if (due <= 0) return;
+      await mine(Math.min(due, mostBlocksAtOnce));
+      // What is left of a slot counts for the next: ticks come less often than slots.
+      if (due <= mostBlocksAtOnce) state.madeAtMs = madeAtMs + due * slotMs;
+    },
+    give: (gift) => give(ledger, gift),
+    moveTo: async (now) => {
+      setAhead(ledger, Math.max(ledger.ahead, now - clock.now()));
+      // Finalized at once, as on the other chains: whoever moves the clock looks at it next.
+      await mine(lags.finalized + 1);
+    },
+    setAutomatic: async (automatic) => {
+      state.automatic = automatic;
+      state.madeAtMs = performance.now();
+    },
+    takeBack: (blocks) => takeBack(ledger, blocks),
+    put: (of, account) => putAccount(ledger, of as Address, account),
+    drift: (seconds) => setAhead(ledger, seconds),
+    stop: () => server.close(),
+  };
+}
+
+function newGenesis(): string {
+  return getBase58Decoder().decode(randomBytes(32));
+}
+
+function savedPort(file: string): number {
+  try {
+    return Number(readFileSync(file, 'utf8'));
+  } catch {
+    return 0;
+  }
+}
+
+/** The VM before its first block: what it brings, the escrow program, the faucet, the dollar. */
+function newVm(): LiteSVM {
+  // Duplicates and blockhashes are the ledger's business: the VM keeps neither.
+  const svm = new LiteSVM().withTransactionHistory(0n).withBlockhashCheck(false);
+  const file = join(import.meta.dirname, '..', '..', 'contracts', 'solana', 'parley_escrow.so');
+  const program = readFileSync(file);
+  const digest = createHash('sha256').update(program).digest('hex');
+  if (digest !== deployment.sha256) {
+    throw new DevnetError(`${file} is not the pinned program`, { digest });
+  }
+  svm.addProgram(deployment.program as Address, program);
+  const faucet = { lamports: faucetLamports, owner: SYSTEM, data: new Uint8Array() };
+  writeAccount(svm, faucetAddress, { ...faucet, executable: false });
+  writeAccount(svm, dollarMint, dollarAccount(svm.minimumBalanceForRentExemption(82n)));
+  return svm;
+}
+
+function headOf(ledger: Ledger): ChainHead {
+  const { height, time } = tipOf(ledger);
+  return { height, time, medianTime: time };
+}
+
+async function give(ledger: Ledger, gift: Gift): Promise<{ txid: string; amount: bigint }> {
+  const { address, token } = gift;
+  if (!isAddress(address)) {
+    throw new RefusedRequest(400, `${address} is not a Solana address.`);
+  }
+  const { wire, amount } =
+    token === null
+      ? giftOfSol(ledger, address, gift.amount)
+      : await giftOfToken(ledger, gift, address);
+  const txid = sendGift(ledger, wire);
+  makeBlock(ledger);
+  if (ledger.history.get(txid)?.err === null) return { txid, amount };
+  throw new RefusedRequest(409, `The gift ${txid} failed on chain.`);
+}
+
+function sendGift(ledger: Ledger, wire: Wire): string {
+  try {
+    return submit(ledger, wire, { preflightCommitment: 'processed' });
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    throw new RefusedRequest(409, `The faucet cannot send now: ${words}`);
+  }
+}
+
+function giftOfSol(ledger: Ledger, to: Address, amount: bigint | null) {
+  const lamports = amount ?? defaultGiftSol * lamportsPerSol;
+  checkLimit(lamports, giftLimitSol * lamportsPerSol, 'lamports');
+  return { wire: faucetTransfer(tipOf(ledger), to, lamports), amount: lamports };
+}
+
+async function giftOfToken(ledger: Ledger, { token, amount }: Gift, owner: Address) {
+  if (token !== dollarMint) throw new RefusedRequest(400, `The faucet has no token ${token}.`);
+  const unit = 10n ** BigInt(dollarDecimals);
+  const value = amount ?? defaultGiftTokens * unit;
+  checkLimit(value, giftLimitTokens * unit, 'units of USDD');
+  return { wire: await faucetMint(tipOf(ledger), dollarMint, owner, value), amount: value };
+}
+
+function checkLimit(value: bigint, limit: bigint, unit: string): void {
+  if (value >= 1n && value <= limit) return;
+  throw new RefusedRequest(400, `The faucet gives 1 to ${limit} ${unit} at a time, not ${value}.`);
+}
