@@ -1,5 +1,5 @@
-// The golden schema: `schema.sql` is what a migrated database has, read from its catalogue in order of
-// name. It is for readers; only migrations/ make a database. After a migration rewrite it:
+// The golden schema: `schema.sql` is what a migrated database has, read from its catalogue in order
+// of name. It is for readers; only migrations/ make a database. After a migration rewrite it:
 //   npm run -s node -- server/db/schema.test.ts --write
 
 import assert from 'node:assert/strict';
@@ -25,7 +25,8 @@ const parts = {
   sequences: `select format('create sequence %I as %s increment %s;', sequencename, data_type,
       increment_by) as text
     from pg_sequences where schemaname = 'public' order by sequencename`,
-  tables: `select format(E'create table %I (\\n  %s\\n);', c.relname, string_agg(line, E',\\n  ' order by at, line)) as text
+  tables: `select format(E'create table %I (\\n  %s\\n);', c.relname,
+      string_agg(line, E',\\n  ' order by at, line)) as text
     from pg_class c cross join lateral (
       select a.attnum::int as at, concat_ws(' ', quote_ident(a.attname),
           format_type(a.atttypid, a.atttypmod),
