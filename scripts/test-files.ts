@@ -188,7 +188,7 @@ async function runIn(scratch: string): Promise<boolean> {
   const clusters = isOwn ? await startClusters(join(scratch, 'clusters'), count, signal) : null;
   if (clusters !== null) process.env.PARLEY_TEST_CLUSTERS = clusters.folder;
   const durations = new Map<string, number>();
-  let isWell = false;
+  let isWell = false as boolean;
   // What tests make is soon of no use: a larger place for the young is a tenth of the time of some.
   const execArgv = ['--max-semi-space-size=32'];
   const stream = run({ files, concurrency, timeout: fileLimitMs, signal, execArgv });
