@@ -31,7 +31,7 @@ const first: readonly string[] = [
   'test/faults-network.test.ts',
   'test/feed-market.test.ts',
   'test/restore.test.ts',
-  'sdk/settle-expiring.test.ts',
+  'sdk/settle-families.test.ts',
   'scripts/doctor.test.ts',
   'test/secrets.test.ts',
   'test/start.test.ts',

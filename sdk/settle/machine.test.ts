@@ -190,6 +190,7 @@ const tables = {
     its chain alone | maker none none sent @ wall=fundBy clockA=fundBy+1 | funding:
     in a pool | maker pooled none sent @ wall=fundBy+1 | cancelling: cancel_funding a
     in a block | maker mined none sent @ wall=fundBy+1 | funding: wait a
+    the same, its cancellation kept | maker mined none sent cancel @ wall=fundBy+1 | funding: wait a
     late | maker none none stuck @ wall=fundBy+1 | cancelling: push_approval a, cancel_funding a
     an approval alone | maker none none approval @ wall=fundBy+1 | funding: push_approval a
     the own claim was sent | taker silent none revealed @ wall=fundBy+1 | claiming:
