@@ -80,7 +80,7 @@ scenario(
 );
 
 scenario(
-  on('longer chain without a deep funding', true),
+  on('longer chain without a deep funding', false),
   'a funding that was deep and is taken back is told, nobody funds on it, and it counts again',
   async ({ stage, pair }) => {
     const rpc = bitcoinRpc(stage);

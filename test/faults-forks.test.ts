@@ -97,7 +97,7 @@ async function runBothUntilLongFunded({ stage }: Scene, deal: Awaited<ReturnType
 }
 
 scenario(
-  on('anvil', 'one of two nodes on a fork without the funding', true),
+  on('anvil', 'one of two nodes on a fork without the funding', false),
   'while two nodes disagree nobody funds or reveals, and a public secret still claims',
   async (scene) => {
     const { stage, pair } = scene;
@@ -158,7 +158,7 @@ for (const [family, b, a] of [
   ['solana', 'SOL', 'TRX'],
 ] as const) {
   scenario(
-    on(`${family} simulator`, 'a fork before it is final takes a funding', family === 'tron'),
+    on(`${family} simulator`, 'a fork before it is final takes a funding', false),
     `a funding on ${family} that is not final counts for nothing, and is sent again when it is gone`,
     async (scene) => {
       const { stage, pair } = scene;

@@ -118,6 +118,17 @@ for (const [what, change] of Object.entries(changes)) {
   });
 }
 
+test('a claim that the market does not send is sent by the side itself', limits, async () => {
+  const { scene, input } = await relaying();
+  const relayClaim = () => Promise.reject(new Error('this market has no gas key'));
+  const client = { ...input.client, relayClaim } as unknown as ParleyClient;
+  const isPaid = () => scene.chains.a.mined.some(({ ok, call }) => ok && call.verb === 'claim');
+  await run(scene, { ...input, client }, isPaid);
+  assert.ok(isPaid());
+  const refused = scene.told.find(({ step }) => step === 'market_refused');
+  assert.match(refused?.text ?? '', /no gas key; sends the claim alone$/);
+});
+
 test('what is missing for a claim to be relayed is told before the funding', limits, async () => {
   const { scene, input } = await relaying();
   const lack: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'no gas' };
