@@ -34,7 +34,8 @@ import { solanaWallet } from '../../sdk/wallets/solana.ts';
 import { tronWallet } from '../../sdk/wallets/tron.ts';
 import type { AccountWallet, BitcoinWallet } from '../../sdk/wallets/wallet.ts';
 import { testClock } from './clock.ts';
-import type { Driver, Side } from './driver.ts';
+import type { CoinKind, Driver, Side } from './driver.ts';
+import { evmMoney, solanaMoney, tronMoney } from './money.ts';
 
 const soon = () => AbortSignal.timeout(30_000);
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -115,25 +116,28 @@ async function startEvm(): Promise<Driver> {
   await chain.setAutomatic(false);
   const { policy, depthTag } = evmChains['evm-dev'];
   const depth = policy.normal.confirmations;
+  const adapter = (rpcUrls: readonly string[] = [url], attemptTimeoutMs = 5_000) =>
+    evmAdapter({
+      chain: 'evm-dev',
+      chainId,
+      rpcUrls,
+      policy,
+      depthTag,
+      rpc: { attemptTimeoutMs, rounds: 1 },
+    });
+  const token = (kind: CoinKind) => (kind === 'token' ? dollar : null);
   return {
     ...base,
+    money: evmMoney({ dev: chain, url, token, adapter }),
     family: 'evm',
     dev: chain,
     url,
     coins: ['native', 'token'],
-    token: (kind) => (kind === 'token' ? dollar : null),
+    token,
     amount: (kind) => (kind === 'native' ? 10n ** 17n : 1_000_000n),
     parties,
     depth,
-    adapter: (rpcUrls = [url], attemptTimeoutMs = 5_000) =>
-      evmAdapter({
-        chain: 'evm-dev',
-        chainId,
-        rpcUrls,
-        policy,
-        depthTag,
-        rpc: { attemptTimeoutMs, rounds: 1 },
-      }),
+    adapter,
     sign: (by, material) => signFirst(wallets[by], material),
     noToken: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
     show: () => chain.mine(1),
@@ -172,24 +176,27 @@ async function startTron(): Promise<Driver> {
   await chain.setAutomatic(false);
   await enrich(chain, parties, dollar);
   await chain.mine(solidityLag + 1);
+  const adapter = (urls: readonly string[] = [url], attemptTimeoutMs = 5_000) =>
+    tronAdapter({
+      chain: 'tron-dev',
+      deployment: { chainId, contract: escrows, creation },
+      sources: urls.map((each) => ({ url: each })),
+      policy: tronDevPolicy,
+      http: { attemptTimeoutMs, rounds: 1 },
+    });
+  const token = (kind: CoinKind) => (kind === 'token' ? dollar : null);
   return {
     ...base,
+    money: tronMoney({ dev: chain, url, token, adapter }),
     family: 'tron',
     dev: chain,
     url,
     coins: ['native', 'token'],
-    token: (kind) => (kind === 'token' ? dollar : null),
+    token,
     amount: () => 20_000_000n,
     parties,
     depth: tronDevPolicy.normal.confirmations,
-    adapter: (urls = [url], attemptTimeoutMs = 5_000) =>
-      tronAdapter({
-        chain: 'tron-dev',
-        deployment: { chainId, contract: escrows, creation },
-        sources: urls.map((each) => ({ url: each })),
-        policy: tronDevPolicy,
-        http: { attemptTimeoutMs, rounds: 1 },
-      }),
+    adapter,
     sign: (by, material) => signFirst(wallets[by], material),
     noToken: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
     show: () => chain.mine(1),
@@ -224,27 +231,30 @@ async function startSolana(): Promise<Driver> {
   await enrich(chain, parties, dollar);
   await chain.mine(devLags.finalized + 1);
   const { policy } = solanaChains[key];
+  const adapter = (rpcUrls: readonly string[] = [url], attemptTimeoutMs = 5_000) =>
+    solanaAdapter({
+      chain: key,
+      rpcUrls,
+      policy,
+      mostDriftSeconds: policy.driftSeconds,
+      genesisHash,
+      now: clock.now,
+      deployment: solanaDeployment,
+      rpc: { attemptTimeoutMs, rounds: 1 },
+    });
+  const token = (kind: CoinKind) => (kind === 'token' ? dollar : null);
   return {
     ...base,
+    money: solanaMoney({ dev: chain, url, token, adapter }),
     family: 'solana',
     dev: chain,
     url,
     coins: ['native', 'token'],
-    token: (kind) => (kind === 'token' ? dollar : null),
+    token,
     amount: () => 2_000_000_000n,
     parties,
     depth: policy.normal.confirmations,
-    adapter: (rpcUrls = [url], attemptTimeoutMs = 5_000) =>
-      solanaAdapter({
-        chain: key,
-        rpcUrls,
-        policy,
-        mostDriftSeconds: policy.driftSeconds,
-        genesisHash,
-        now: clock.now,
-        deployment: solanaDeployment,
-        rpc: { attemptTimeoutMs, rounds: 1 },
-      }),
+    adapter,
     sign: (by, material) => signFirst(wallets[by], material),
     noToken: 'DyRkUpQxYG2VnP2SkMdQs5BTsVPeKCpSHLxzByc2Sxvj',
     // Shown from `confirmed` on.

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @title Moves the money and answers false, as TRON's USDT does.
-/// @notice For development chains. Anyone mints; never use it for value.
-contract FalseCoin {
-    string public constant name = "False Coin";
-    string public constant symbol = "FALSE";
+/// @title What tokens for development chains have in common. Anyone mints; never use one for value.
+abstract contract DevBooks {
     uint8 public constant decimals = 6;
 
     uint256 public totalSupply;
@@ -26,15 +23,31 @@ contract FalseCoin {
         emit Transfer(address(0), to, value);
     }
 
+    function _approve(address owner, address spender, uint256 value) internal {
+        allowance[owner][spender] = value;
+        emit Approval(owner, spender, value);
+    }
+
+    function _move(address from, address to, uint256 value) internal virtual {
+        if (to == address(0)) revert InvalidReceiver(to);
+        uint256 held = balanceOf[from];
+        if (held < value) revert InsufficientBalance(from, held, value);
+        balanceOf[from] = held - value;
+        balanceOf[to] += value;
+        emit Transfer(from, to, value);
+    }
+}
+
+/// @title With the functions of ERC-20 as the standard has them.
+abstract contract DevToken is DevBooks {
     function approve(address spender, uint256 value) external returns (bool) {
-        allowance[msg.sender][spender] = value;
-        emit Approval(msg.sender, spender, value);
+        _approve(msg.sender, spender, value);
         return true;
     }
 
     function transfer(address to, uint256 value) external returns (bool) {
         _move(msg.sender, to, value);
-        return false;
+        return _answer();
     }
 
     function transferFrom(address from, address to, uint256 value) external returns (bool) {
@@ -44,15 +57,20 @@ contract FalseCoin {
             allowance[from][msg.sender] = allowed - value;
         }
         _move(from, to, value);
-        return false;
+        return _answer();
     }
 
-    function _move(address from, address to, uint256 value) private {
-        if (to == address(0)) revert InvalidReceiver(to);
-        uint256 held = balanceOf[from];
-        if (held < value) revert InsufficientBalance(from, held, value);
-        balanceOf[from] = held - value;
-        balanceOf[to] += value;
-        emit Transfer(from, to, value);
+    function _answer() internal pure virtual returns (bool) {
+        return true;
+    }
+}
+
+/// @title Moves the money and answers false, as TRON's USDT does.
+contract FalseCoin is DevToken {
+    string public constant name = "False Coin";
+    string public constant symbol = "FALSE";
+
+    function _answer() internal pure override returns (bool) {
+        return false;
     }
 }
