@@ -14,7 +14,6 @@ import { parseGasKey } from '../gas/keys.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { createTronGasAccount } from './gas-account.ts';
 import { type TronGasPolicy, tronGasPolicies } from './gas-policy.ts';
-import { accountOf } from './node.ts';
 import { callsIn, claimCall, tronEscrow } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import { readTronSigned } from './signed.ts';
@@ -32,7 +31,6 @@ import {
   type TestChain,
 } from './testing/chain.ts';
 import { type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
-import { tokenBalance } from './views.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
 const devGas = tronGasPolicies['tron-dev'] as TronGasPolicy;
@@ -103,10 +101,6 @@ const refuses = (code: RefusalCode, words = /./) => {
     return true;
   };
 };
-const _held = async ({ adapter }: Stranger, token: string | null, who: string) =>
-  token === null
-    ? ((await accountOf(adapter.node, who, signal()))?.balance ?? 0n)
-    : tokenBalance(adapter.node, 'head', token, who, signal());
 
 test('a late claim that waits for a block keeps no refund away; the clock is asked all the same', async () => {
   const one = await stranger();
