@@ -94,7 +94,6 @@ async function check(part: string, command: string, args: readonly string[]): Pr
 }
 
 async function checkAll(): Promise<void> {
-  // More of them each work out most of it anew: less waiting, and twice the processor's time.
   await check('types', `${root}node_modules/.bin/oxlint`, typeArguments);
   await check('lint', biomeBinary, lintArguments);
   const forge = await check('contracts/escrows', process.execPath, ['contracts/escrows/test.ts']);

@@ -9,10 +9,11 @@ import test from 'node:test';
 import { serializeTransaction } from 'viem';
 import { ParleyError } from '../core/errors.ts';
 import { sleep } from './http.ts';
-import { contextOf, legOf } from './settle/context.ts';
+import { contextOf } from './settle/context.ts';
 import { evmHand } from './settle/hands/evm.ts';
 import type { Hand } from './settle/hands/hand.ts';
-import { inNonceTurn } from './settle/hands/nonces.ts';
+import { withNonceLock } from './settle/hands/nonces.ts';
+import { legOf } from './settle/record.ts';
 import { type SettleInput, settle } from './settle.ts';
 import { fileStore } from './stores/file.ts';
 import { type Kept, keptNow, type Store } from './stores/store.ts';
@@ -53,10 +54,10 @@ async function pooled(address: string): Promise<string[]> {
 }
 
 /** A claim with the nonce after the lost ones, looked after until a block has it. */
-async function claimBehind({ store, hand, signed }: Account, nonce: number): Promise<void> {
+async function claimBehind({ keepOwn, hand, signed }: Account, nonce: number): Promise<void> {
   const claim = await signed(nonce);
-  const own = await keep(store, '00', { party: 'taker', claim });
-  await hand.tendSpend(own, 'claim', claim);
+  await keepOwn({ party: 'taker', claim });
+  await hand.tendSpend('claim');
   while ((await known(claim.txid)) === null) await sleep(20);
 }
 
@@ -133,8 +134,8 @@ test(
     const own = await account({ sources });
     const [cheap, claim] = [await own.signed(0, { gwei: 0n }), await own.signed(1)];
     await keep(own.store, '01', { party: 'taker', claim: cheap });
-    const record = await keep(own.store, '00', { party: 'taker', claim });
-    await own.hand.tendSpend(record, 'claim', claim);
+    await own.keepOwn({ party: 'taker', claim });
+    await own.hand.tendSpend('claim');
     assert.deepEqual(sent, [cheap.txid, claim.txid]);
   },
 );
@@ -157,8 +158,8 @@ test(
     assert.ok(unclear && next && claim);
     await keep(own.store, '01', { party: 'taker', claim: unclear });
     await keep(own.store, '02', { party: 'taker', claim: next });
-    const record = await keep(own.store, '00', { party: 'taker', claim });
-    await own.hand.tendSpend(record, 'claim', claim);
+    await own.keepOwn({ party: 'taker', claim });
+    await own.hand.tendSpend('claim');
     assert.deepEqual(
       sent,
       kept.map(({ txid }) => txid),
@@ -201,10 +202,12 @@ test(
       const idle = { to: evm.address, data: '0x', value: '0x0' };
       const signed = await evm.sign(chainId, idle, AbortSignal.timeout(30_000));
       const claim = { ...signed, keptAtMs: Date.now() - 60_000 };
-      const other = await keep(maker.store, '01', { party: 'taker', claim });
-      const context = contextOf({ ...maker, client: null });
+      await keep(maker.store, '01', { party: 'taker', claim });
+      const context = contextOf({ ...maker, swapId: '01', client: null });
+      const other = await context.store.getSwap('01');
+      assert.ok(other);
       // Its own side stays away meanwhile.
-      await evmHand(context, legOf(other, 'a'), evm).tendSpend(other, 'claim', claim);
+      await evmHand(context, legOf(other, 'a'), evm).tendSpend('claim');
       await on.anvil.go();
       while ((await known(claim.txid)) === null) await sleep(20);
       assert.equal(await known(funding.txid), null);
@@ -229,19 +232,19 @@ function filledBy({ on }: Account, fill: (gap: Gap) => Gap['fill']): Hand {
 test('what is kept for a nonce while it is filled is displaced by nothing', limits, async () => {
   const own = await account();
   const [urgent, claim] = [await own.signed(0), await own.signed(1)];
-  const record = await keep(own.store, '00', { party: 'taker', claim });
+  await own.keepOwn({ party: 'taker', claim });
   const hand = filledBy(own, ({ fill }) => async (...about) => {
     await keep(own.store, '01', { party: 'taker', claim: keptNow(urgent) });
     return fill(...about);
   });
   await on.anvil.hold();
   try {
-    await hand.tendSpend(record, 'claim', claim);
+    await hand.tendSpend('claim');
     const [one] = await pooled(own.address);
     assert.equal(one, '1', 'the nonce of the other one is left to it');
     // And sent again at the next look, which does not wait for long.
     own.context.sentAtMs.clear();
-    await hand.tendSpend(record, 'claim', claim);
+    await hand.tendSpend('claim');
     assert.deepEqual(await pooled(own.address), ['0', '1']);
     assert.ok(await on.anvil.call('eth_getTransactionByHash', [urgent.txid]));
   } finally {
@@ -249,22 +252,22 @@ test('what is kept for a nonce while it is filled is displaced by nothing', limi
   }
 });
 
-test('without a turn what is kept is sent again, and no nonce is used up', limits, async () => {
+test('without the lock what is kept is sent again, and no nonce is used up', limits, async () => {
   const own = await account({ chainTimeoutMs: 300 });
   const [other, claim] = [await own.signed(0), await own.signed(2)];
   await keep(own.store, '01', { party: 'taker', claim: other });
-  const record = await keep(own.store, '00', { party: 'taker', claim });
+  await own.keepOwn({ party: 'taker', claim });
   const hanging = Promise.withResolvers<void>();
-  const slow = own.hand.keeping(() => hanging.promise, { isUrgent: false });
+  const slow = own.hand.keeping(() => hanging.promise, false);
   await on.anvil.hold();
   try {
-    await own.hand.tendSpend(record, 'claim', claim);
+    await own.hand.tendSpend('claim');
     assert.deepEqual(await pooled(own.address), ['0', '2']);
     hanging.resolve();
     await slow;
     await on.anvil.block(gwei);
     own.context.sentAtMs.clear();
-    await own.hand.tendSpend(record, 'claim', claim);
+    await own.hand.tendSpend('claim');
   } finally {
     hanging.resolve();
     await on.anvil.go();
@@ -272,7 +275,7 @@ test('without a turn what is kept is sent again, and no nonce is used up', limit
   while ((await known(claim.txid)) === null) await sleep(20);
 });
 
-test('whoever fills nonces has ended before another goes on without a turn', limits, async () => {
+test('whoever fills nonces has ended before another goes on without the lock', limits, async () => {
   const looked = Promise.withResolvers<void>();
   const { sources } = withAdapter(pattern.input, evmKey, () => ({
     broadcast: async (_, signal) => {
@@ -291,11 +294,11 @@ test('whoever fills nonces has ended before another goes on without a turn', lim
   const claim = await own.signed(1);
   const lost = await own.signed(0);
   await keep(own.store, '01', { party: 'taker', claim: lost });
-  const record = await keep(own.store, '00', { party: 'taker', claim });
+  await own.keepOwn({ party: 'taker', claim });
   const hand = evmHand(own.context, own.leg, { ...own.wallet, fate });
-  const filling = hand.tendSpend(record, 'claim', claim).catch(() => {});
+  const filling = hand.tendSpend('claim').catch(() => {});
   await looked.promise;
-  assert.equal(await inNonceTurn(own.on, async (alone) => alone, { isUrgent: true }), true);
+  assert.equal(await withNonceLock(own.on, async (alone) => alone, true), true);
   await filling;
 });
 

@@ -6,10 +6,12 @@ import test from 'node:test';
 import { claimCall, evmDeployment, refundCall } from '../chains/evm/plan.ts';
 import type { EvmCall, Material } from '../chains/interface/material.ts';
 import { sleep } from './http.ts';
-import { claim, refund } from './settle/act.ts';
-import { signAndKeep } from './settle/before-sending.ts';
-import { contextOf, legOf, look } from './settle/context.ts';
-import { inNonceTurn } from './settle/hands/nonces.ts';
+import { readLeg } from './settle/chains.ts';
+import { claim, refund } from './settle/claims.ts';
+import { contextOf } from './settle/context.ts';
+import { withNonceLock } from './settle/hands/nonces.ts';
+import { legOf } from './settle/record.ts';
+import { signAndKeep } from './settle/sign.ts';
 import { memoryStore } from './stores/memory.ts';
 import { type Kept, keptNow, type Store } from './stores/store.ts';
 import {
@@ -44,26 +46,27 @@ test('swaps that sign at once, with a wallet object each, take a nonce each', li
       await keep(store, id, { party: 'taker', claim });
       return claim;
     };
-    return hand.keeping(work, { isUrgent: true });
+    return hand.keeping(work, true);
   };
   const nonces = (await Promise.all(['01', '02', '03'].map(signed))).map(nonceIn);
   assert.deepEqual(nonces, [0, 1, 2]);
 });
 
 test('a funding that looks at its chains for long holds up no claim', limits, async () => {
-  const { context, leg, hand, signing, store } = await account();
+  const { context, leg, hand, signing, store, keepOwn } = await account();
+  await keepOwn({});
   const order: string[] = [];
   const hanging = Promise.withResolvers<void>();
   const looking = Promise.withResolvers<void>();
   const funding = signAndKeep(context, leg, {
     sign: signing(),
-    next: (kept) => ({ ...pattern.record, funding: kept }),
+    keeps: (funding) => ({ funding }),
     gate: async () => {
       looking.resolve();
       await hanging.promise;
       return async () => void order.push('funding');
     },
-    turn: { isUrgent: false },
+    isUrgent: false,
   });
   funding.catch(() => {});
   await looking.promise;
@@ -72,7 +75,7 @@ test('a funding that looks at its chains for long holds up no claim', limits, as
     await keep(store, '01', { party: 'taker', claim: kept });
     order.push('claim');
   };
-  await hand.keeping(claim, { isUrgent: false });
+  await hand.keeping(claim, false);
   hanging.resolve();
   await funding;
   assert.deepEqual(order, ['claim', 'funding']);
@@ -84,11 +87,11 @@ test(
   async () => {
     const { hand, signing } = await account({ chainTimeoutMs: 300 });
     const hanging = Promise.withResolvers<void>();
-    const slow = hand.keeping(() => hanging.promise, { isUrgent: false });
-    const refused = hand.keeping(async () => {}, { isUrgent: false });
+    const slow = hand.keeping(() => hanging.promise, false);
+    const refused = hand.keeping(async () => {}, false);
     await assert.rejects(refused, { code: 'chain_timeout' });
-    assert.equal(nonceIn(await hand.keeping(signing(), { isUrgent: true })), 0);
-    const ended = hand.keeping(async () => 'after it', { isUrgent: false });
+    assert.equal(nonceIn(await hand.keeping(signing(), true)), 0);
+    const ended = hand.keeping(async () => 'after it', false);
     hanging.resolve();
     await slow;
     assert.equal(await ended, 'after it');
@@ -107,11 +110,11 @@ for (const [what, lock, told] of locks) {
       const store: Store = { ...memoryStore(), lock };
       const { on, hand, signing, texts } = await account({ store, chainTimeoutMs: 300 });
       for (let tries = 2; tries > 0; tries -= 1) {
-        const refused = hand.keeping(signing(), { isUrgent: false });
+        const refused = hand.keeping(signing(), false);
         await assert.rejects(refused, { code: 'chain_timeout' });
       }
-      assert.equal(nonceIn(await hand.keeping(signing(), { isUrgent: true })), 0);
-      assert.equal(await inNonceTurn(on, async (alone) => alone, { isUrgent: true }), false);
+      assert.equal(nonceIn(await hand.keeping(signing(), true)), 0);
+      assert.equal(await withNonceLock(on, async (alone) => alone, true), false);
       assert.match(texts(), told);
     },
   );
@@ -131,8 +134,8 @@ test('the turn and the lock of the store are waited for within one limit', limit
     given.push(signal);
     return signal;
   };
-  const counting = { ...on, context: { ...context, limit } };
-  await inNonceTurn(counting, async () => {}, { isUrgent: true });
+  const counting = { ...on, context: Object.assign(Object.create(context), { limit }) };
+  await withNonceLock(counting, async () => {}, true);
   assert.deepEqual(asked, given);
 });
 
@@ -145,8 +148,8 @@ test('a signature that never comes holds up no other of its wallet', limits, asy
       return signs === 1 ? hanging.promise : signTransaction(...args);
     },
   }));
-  const never = hand.keeping(signing(), { isUrgent: false });
-  const urgent = hand.keeping(signing(), { isUrgent: true });
+  const never = hand.keeping(signing(), false);
+  const urgent = hand.keeping(signing(), true);
   await assert.rejects(never, { name: 'TimeoutError' });
   assert.equal(nonceIn(await urgent), 0);
 });
@@ -168,10 +171,10 @@ test(
       }),
     );
     assert.equal(wallet.family, 'evm');
-    await assert.rejects(hand.keeping(signing(), { isUrgent: false }), { name: 'TimeoutError' });
+    await assert.rejects(hand.keeping(signing(), false), { name: 'TimeoutError' });
     slow.resolve();
     await sleep(50);
-    assert.equal(nonceIn(await hand.keeping(signing(), { isUrgent: false })), 0);
+    assert.equal(nonceIn(await hand.keeping(signing(), false)), 0);
   },
 );
 
@@ -193,19 +196,18 @@ for (const [what, verb] of [
     const own = await account({ sources, chainTimeoutMs: 500 });
     const wallet = { ...own.wallet, sign: () => own.signed(0) };
     const wallets = new Map(own.context.wallets).set(own.leg.chain, wallet);
-    const context = { ...own.context, wallets };
     const isClaim = verb === 'claim';
-    const party = isClaim ? 'taker' : 'maker';
-    const kept = await keep(own.store, '00', { party, ...(isClaim ? {} : { past: 'a' }) });
-    const { secret } = pattern;
-    const record = { ...kept, publicSecret: isClaim ? secret : null };
-    const seen = await look(contextOf(pattern.input), record);
-    const { a } = seen.state.legs;
+    const publicSecret = isClaim ? pattern.secret : null;
+    const slots: Other = isClaim ? { party: 'taker', publicSecret } : { party: 'maker', past: 'a' };
+    const kept = { ...own, context: contextOf({ ...own.input, wallets }) };
+    await own.keepOwn(slots);
+    await kept.context.store.getSwap('00');
+    const leg = await readLeg(kept.context, 'a');
     const hanging = Promise.withResolvers<void>();
-    const slow = own.hand.keeping(() => hanging.promise, { isUrgent: false });
+    const slow = own.hand.keeping(() => hanging.promise, false);
     try {
-      if (isClaim) await claim(context, record, { leg: a, clock: seen.clocks.a }, secret);
-      else await refund(context, record, seen);
+      if (isClaim) await claim(kept.context, leg);
+      else await refund(kept.context, leg, leg.clock);
       assert.ok((await own.store.getSwap('00'))?.[verb]);
     } finally {
       hanging.resolve();
@@ -220,5 +222,5 @@ test('a lock that cannot be freed changes nothing of what was kept', limits, asy
   };
   const store: Store = { ...memoryStore(), lock: async () => ({ release }) };
   const { hand, signing } = await account({ store });
-  assert.equal(nonceIn(await hand.keeping(signing(), { isUrgent: false })), 0);
+  assert.equal(nonceIn(await hand.keeping(signing(), false)), 0);
 });

@@ -278,9 +278,14 @@ async function signedOnly() {
   await until(maker, ({ step }) => step === 'signed');
   assert.deepEqual(relay.given, []);
   const record = (await maker.store.getSwap(maker.swapId)) ?? assert.fail();
-  const kept = record.authorization ?? assert.fail();
-  const tend = (side: SettleInput, more: Partial<SwapRecord> = {}) =>
-    tendAuthorization(contextOf(side), { ...record, ...more }, kept);
+  assert.ok(record.authorization);
+  const tend = async (side: SettleInput, more: Partial<SwapRecord> = {}) => {
+    await side.store.putSwap({ ...record, ...more });
+    const context = contextOf(side);
+    await context.store.getSwap(side.swapId);
+    await tendAuthorization(context);
+    return context.record;
+  };
   return { ...made, record, tend };
 }
 

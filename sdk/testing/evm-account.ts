@@ -7,8 +7,9 @@ import { after, before } from 'node:test';
 import { type Hex, keccak256, parseTransaction } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Hex32 } from '../../core/hashlock.ts';
-import { contextOf, legOf } from '../settle/context.ts';
+import { contextOf } from '../settle/context.ts';
 import { evmHand } from '../settle/hands/evm.ts';
+import { legOf } from '../settle/record.ts';
 import type { Progress, SettleInput } from '../settle.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { Kept, Store, SwapRecord } from '../stores/store.ts';
@@ -73,7 +74,7 @@ export async function accountOn(
   const told: Progress[] = [];
   const onProgress = (progress: Progress) => void told.push(progress);
   const wallets = new Map<string, Wallet>([...pattern.input.wallets, [evmKey, newWallet()]]);
-  const alone = { client: null, wallets, store: memoryStore(), onProgress };
+  const alone = { swapId: '00', client: null, wallets, store: memoryStore(), onProgress };
   const input = { ...pattern.input, ...alone, ...more };
   const context = contextOf(input);
   const leg = legOf(pattern.record, 'a');
@@ -93,9 +94,15 @@ export async function accountOn(
     const raw = await signTransaction({ type: 'eip1559', chainId, nonce, ...call, ...fees });
     return { raw, txid: keccak256(raw), keptAtMs: Date.now() - 60_000 };
   };
+  /** Its own swap, loaded as the record of its context. */
+  const keepOwn = async (slots: Other): Promise<SwapRecord> => {
+    await keepOn({ chains, anvil }, pattern, input.store, { ...slots, id: '00' });
+    return (await context.store.getSwap('00')) as SwapRecord;
+  };
   const texts = () => told.map(({ text }) => text).join('\n');
   const on = { context, leg, wallet };
-  return { ...on, address, on, hand, newHand, signing, signed, texts, store: input.store };
+  const { store } = input;
+  return { ...on, input, address, on, hand, newHand, signing, signed, keepOwn, texts, store };
 }
 
 export type Account = Awaited<ReturnType<typeof accountOn>>;

@@ -1,4 +1,4 @@
-// How old a look at the chains may be when something is signed by it, and when it is sent.
+// How old a snapshot of the chains may be when something is signed by it, and when it is sent.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -11,8 +11,9 @@ import { memoryStore } from '../stores/memory.ts';
 import { honestSwap, now, swapId, tradeOf, views } from '../testing/honest.ts';
 import { verifySwap } from '../verify.ts';
 import type { EvmWallet } from '../wallets/wallet.ts';
-import { freshMs, mostLooks, signAndKeep, signedFreshMs } from './before-sending.ts';
-import { contextOf, legOf } from './context.ts';
+import { contextOf } from './context.ts';
+import { legOf } from './record.ts';
+import { freshMs, mostSnapshots, signAndKeep, signedFreshMs } from './sign.ts';
 import { unquoted } from './unquoted.ts';
 
 const trade = tradeOf('maker');
@@ -21,19 +22,20 @@ const record = { trade, swap, funding: null, claim: null, refund: null, publicSe
 const name = (['a', 'b'] as const).find((each) => swap.legs[each].family === 'evm') ?? 'a';
 const leg = legOf(record, name);
 
-/** What is done, in order, where a turn comes so late or a signature takes so long. */
-async function stepsOf(took: { turnMs?: number; signMs?: number }): Promise<string> {
+/** What is done, in order, where a lock comes so late or a signature takes so long. */
+async function stepsOf(took: { lockMs?: number; signMs?: number }): Promise<string> {
   const steps: string[] = [];
   let atMs = 0;
   const wallet = { family: 'evm', address: `0x${'ab'.repeat(20)}`, forget: () => {} };
   const lock = async () => {
-    atMs += took.turnMs ?? 0;
+    atMs += took.lockMs ?? 0;
     return { release: async () => {} };
   };
   const context = contextOf({
     ...{ swapId, client: null, sources: new Map(), store: { ...memoryStore(), lock } },
     wallets: new Map([[leg.chain, wallet as unknown as EvmWallet]]),
   });
+  await context.store.putSwap(record);
   const gate = async () => {
     steps.push('look');
     return async () => void steps.push('again');
@@ -48,21 +50,21 @@ async function stepsOf(took: { turnMs?: number; signMs?: number }): Promise<stri
         atMs += took.signMs ?? 0;
         return { txid: '0x', raw: '0x' };
       },
-      next: (funding) => {
+      keeps: (funding) => {
         steps.push('keep');
-        return { ...record, funding };
+        return { funding };
       },
-      turn: { isUrgent: false },
+      isUrgent: false,
     },
     () => atMs,
   );
   return steps.join(' ');
 }
 
-test('a look is repeated when the turn comes later than it is fresh, so many times', async () => {
-  assert.equal(await stepsOf({ turnMs: freshMs }), 'look sign again keep');
-  const looks = Array.from({ length: mostLooks }, () => 'look').join(' ');
-  assert.equal(await stepsOf({ turnMs: freshMs + 1 }), `${looks} sign again keep`);
+test('a snapshot is repeated when the lock comes later than it is fresh, so many times', async () => {
+  assert.equal(await stepsOf({ lockMs: freshMs }), 'look sign again keep');
+  const looks = Array.from({ length: mostSnapshots }, () => 'look').join(' ');
+  assert.equal(await stepsOf({ lockMs: freshMs + 1 }), `${looks} sign again keep`);
 });
 
 // What is kept is stamped with that moment: it is on its way from then on.

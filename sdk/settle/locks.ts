@@ -5,13 +5,13 @@ import type { Family } from '../../core/families.ts';
 
 const lasts = new Map<string, Promise<unknown>>();
 
-/** How long a turn is waited for, and what is done when it has not come by then. */
+/** How long a lock is waited for, and what is done when it was not had by then. */
 export type Patience<T> = { readonly limit: AbortSignal; readonly late: () => Promise<T> };
 
 /** Begins when everything given before under this key has ended, however it did. */
-export function inTurn<T>(key: string, work: () => Promise<T>, patience?: Patience<T>): Promise<T> {
+export function locked<T>(key: string, work: () => Promise<T>, patience?: Patience<T>): Promise<T> {
   const before = lasts.get(key) ?? Promise.resolve();
-  const run = patience === undefined ? before.then(work) : inTime(before, work, patience);
+  const run = patience === undefined ? before.then(work) : withPatience(before, work, patience);
   // Who did not wait to the end is no reason for others not to.
   const ended = Promise.allSettled([before, run]);
   lasts.set(key, ended);
@@ -21,7 +21,7 @@ export function inTurn<T>(key: string, work: () => Promise<T>, patience?: Patien
   return run;
 }
 
-async function inTime<T>(
+async function withPatience<T>(
   before: Promise<unknown>,
   work: () => Promise<T>,
   { limit, late }: Patience<T>,

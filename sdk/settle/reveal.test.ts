@@ -1,5 +1,5 @@
-// A claim that the market is to send: what is looked at, tried and kept before it is told the
-// secret, on paper chains.
+// What is read, tried and kept before the secret is told: to the market that is to send the claim,
+// or to a node. On paper chains.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -103,13 +103,18 @@ const changes: Record<string, (scene: PaperScene) => Partial<SettleInput> | unde
   },
 };
 for (const [what, change] of Object.entries(changes)) {
-  test(`the market is not told the secret where ${what}`, limits, async () => {
-    const { scene, noted, input } = await relaying();
-    await run(scene, input, () => scene.chains.a.mined.length > 0);
-    const more = change(scene) ?? {};
-    scene.stepSeconds = 300;
-    await run(scene, { ...input, ...more }, () => scene.wall > scene.timelock('a'));
-    assert.deepEqual(noted, []);
+  test(`neither the market nor a node is told the secret where ${what}`, limits, async () => {
+    for (const relay of [true, false]) {
+      const { scene, noted, input } = await relaying();
+      const own = { ...input, relay };
+      await run(scene, own, () => scene.chains.a.mined.length > 0);
+      const more = change(scene) ?? {};
+      scene.stepSeconds = 300;
+      await run(scene, { ...own, ...more }, () => scene.wall > scene.timelock('a'));
+      const { mined, pool } = scene.chains.a;
+      const claims = [...mined, ...pool.values()].filter(({ call }) => call.verb === 'claim');
+      assert.deepEqual([noted, claims], [[], []]);
+    }
   });
 }
 
