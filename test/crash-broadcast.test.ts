@@ -29,6 +29,8 @@ async function startAnvilOnly(t: TestContext): Promise<{ rpcUrl: string; dev: De
     dir,
     log: pino({ level: 'silent' }),
     bitcoin: false,
+    tron: false,
+    solana: false,
     evmChains: [{ key: chain, chainId }],
     moveClock: () => {},
   });

@@ -45,7 +45,8 @@ const coinSats = 5_000_000n;
 
 export async function twoChains(): Promise<TwoChains> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-sdk-'));
-  const devnet = await startDevnet({ dir, log: quiet, bitcoin: true, moveClock: () => undefined });
+  const chains = { bitcoin: true, tron: false, solana: false };
+  const devnet = await startDevnet({ dir, log: quiet, ...chains, moveClock: () => undefined });
   const stop = async () => {
     await devnet.stop();
     await rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
