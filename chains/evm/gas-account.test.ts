@@ -46,11 +46,6 @@ const refuses = (code: RefusalCode, words = /./) => {
 const mine = (blocks = 1) => chain.client.mine({ blocks });
 const fate = ({ account }: Stranger, sent: Parameters<typeof account.fate>[0]) =>
   account.fate(sent, signal());
-const _coins = (address: string) => chain.client.getBalance({ address: address as Hex });
-const _tokens = async (token: Hex, address: string) => {
-  const data = `0x70a08231${address.slice(2).padStart(64, '0')}` as Hex;
-  return BigInt((await chain.client.call({ to: token, data })).data ?? '0x0');
-};
 
 test('a secret or a hashlock with another contract’s address in it keeps no gas key from its work', async () => {
   const shard = shardOf(1).address;

@@ -14,25 +14,21 @@ import { parseGasKey } from '../gas/keys.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { createTronGasAccount } from './gas-account.ts';
 import { type TronGasPolicy, tronGasPolicies } from './gas-policy.ts';
-import { accountOf } from './node.ts';
-import { callsIn, claimCall, tronEscrow } from './plan.ts';
+import { callsIn, tronEscrow } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import { readTronSigned } from './signed.ts';
 import {
-  anyone,
   deploy,
   fund,
   funder,
   type Leg,
   newcomer,
   newLeg,
-  send,
   sendAndMine,
   startTron,
   type TestChain,
 } from './testing/chain.ts';
 import { type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
-import { tokenBalance } from './views.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
 const devGas = tronGasPolicies['tron-dev'] as TronGasPolicy;
@@ -103,25 +99,6 @@ const refuses = (code: RefusalCode, words = /./) => {
     return true;
   };
 };
-const _held = async ({ adapter }: Stranger, token: string | null, who: string) =>
-  token === null
-    ? ((await accountOf(adapter.node, who, signal()))?.balance ?? 0n)
-    : tokenBalance(adapter.node, 'head', token, who, signal());
-
-test('a late claim that waits for a block keeps no refund away; the clock is asked all the same', async () => {
-  const one = await stranger();
-  const [leg, other] = [newLeg(chain), newLeg(chain)];
-  for (const each of [leg, other]) await fund(chain, each);
-  const claimed = ({ terms, secret }: Leg) =>
-    send(chain, anyone, claimCall(terms, chain.deployment, secret));
-  await claimed(other);
-  await assert.rejects(one.sign(refundOf(other)), refuses('payout_would_fail', /not passed/));
-  await chain.pass(7_200);
-  await claimed(leg);
-  const sent = await one.send(refundOf(leg));
-  await chain.dev.mine(1);
-  assert.equal(await one.fate(sent), 'mined');
-});
 
 test('what expired is gone once a solid block is as late, and not before; signed again it lands', async () => {
   const one = await stranger();
