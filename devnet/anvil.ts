@@ -7,8 +7,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { DevnetError } from '../host/failure.ts';
 import type { NodeInfo } from './dev-chain.ts';
-import { DevnetError } from './failure.ts';
 import {
   endOrphans,
   freePort,

@@ -1,9 +1,10 @@
 // The Bitcoin dev chain: a faucet wallet that holds the first coinbases (regtest halves every 150
 // blocks, so these are the coins there will ever be), mining by itself, and a clock that moves.
+
+import { RefusedRequest } from '../host/failure.ts';
 import { bitcoinMining, everydayMiner, type NodeClock } from './bitcoin-mining.ts';
 import type { BitcoinNode } from './bitcoind.ts';
 import type { DevChain, Gift } from './dev-chain.ts';
-import { RefusedRequest } from './failure.ts';
 import { type Rpc, RpcError, rpcTo } from './rpc.ts';
 
 const wallet = 'faucet';

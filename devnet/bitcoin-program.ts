@@ -1,8 +1,8 @@
 // Which bitcoind to run, and which node it is.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { DevnetError } from '../host/failure.ts';
 import type { NodeInfo } from './dev-chain.ts';
-import { DevnetError } from './failure.ts';
 
 const run = promisify(execFile);
 const answerLimitMs = 20_000;

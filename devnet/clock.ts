@@ -1,6 +1,6 @@
 // The dev network's clock: the machine's plus an offset that only grows, kept across restarts.
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { DevnetError } from './failure.ts';
+import { DevnetError } from '../host/failure.ts';
 
 export type Clock = {
   /** Unix seconds. */

@@ -1,10 +1,11 @@
 // The control server of the dev network: gifts, blocks and time, for the demo, the tests and any
 // bot under development. Loopback only, never with real money. Every answer is JSON.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { RefusedRequest } from '../host/failure.ts';
+import type { Log } from '../host/log.ts';
+import type { Queue } from '../host/queue.ts';
 import type { Clock } from './clock.ts';
-import type { DevChain, Log } from './dev-chain.ts';
-import { RefusedRequest } from './failure.ts';
-import type { Queue } from './queue.ts';
+import type { DevChain } from './dev-chain.ts';
 
 const bodyLimitBytes = 16 * 1024;
 const requestLimitMs = 60_000;

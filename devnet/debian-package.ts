@@ -8,8 +8,8 @@ import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { DevnetError } from '../host/failure.ts';
 import { type AptSource, readAptSources } from './apt-sources.ts';
-import { DevnetError } from './failure.ts';
 
 const run = promisify(execFile);
 

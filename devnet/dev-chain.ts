@@ -2,12 +2,6 @@
 
 import type { Family } from '../core/families.ts';
 
-export type Log = {
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-};
-
 export type NodeInfo = { readonly name: string; readonly version: string };
 
 /** A token of a dev chain; anyone may mint it. */

@@ -5,10 +5,10 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Family } from '../core/families.ts';
+import { DevnetError } from '../host/failure.ts';
 import { devnetClient } from './client.ts';
 import type { ChainInfo } from './dev-chain.ts';
 import type { Devnet } from './devnet.ts';
-import { DevnetError } from './failure.ts';
 import { type Rpc, rpcTo } from './rpc.ts';
 import { eventually, lab, recorder, someoneOn } from './testing/start.ts';
 

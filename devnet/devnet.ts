@@ -4,24 +4,25 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DevnetError } from '../host/failure.ts';
 import { lockFolder } from '../host/folder-lock.ts';
-import { solanaChain } from '../simulators/solana/chain.ts';
-import { tronChain } from '../simulators/tron/tron-chain.ts';
+import type { Log } from '../host/log.ts';
+import { type Queue, queue } from '../host/queue.ts';
 import { startAnvil } from './anvil.ts';
 import { bitcoinChain } from './bitcoin-chain.ts';
 import { startBitcoind } from './bitcoind.ts';
 import { type Clock, openClock } from './clock.ts';
 import { deployContracts } from './contracts.ts';
 import { type ControlParts, listenForControl, type ResolveAsset } from './control.ts';
-import type { ChainInfo, DevChain, Log } from './dev-chain.ts';
+import type { ChainInfo, DevChain } from './dev-chain.ts';
 import { evmChain } from './evm-chain.ts';
-import { DevnetError } from './failure.ts';
 import { findBitcoind } from './find-bitcoind.ts';
 import { javaTronChain } from './nodes/java-tron.ts';
 import { validatorChain } from './nodes/solana-validator.ts';
 import type { People, PeopleOptions } from './people/people.ts';
 import { loopback, type Running } from './processes.ts';
-import { type Queue, queue } from './queue.ts';
+import { solanaChain } from './solana-chain.ts';
+import { tronChain } from './tron-chain.ts';
 
 /** Two blocks a second while something waits to get deep. */
 const tickMs = 500;

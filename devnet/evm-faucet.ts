@@ -1,9 +1,9 @@
 // Gifts on an EVM dev chain: ether from the first well-known account, tokens by minting them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getAddress, isAddress } from 'viem';
+import { DevnetError, RefusedRequest } from '../host/failure.ts';
 import type { AnvilNode } from './anvil.ts';
 import type { DevToken, Gift } from './dev-chain.ts';
-import { DevnetError, RefusedRequest } from './failure.ts';
 import { RpcError } from './rpc.ts';
 
 /** The first account of anvil's well-known mnemonic; it deploys and it gives. */

@@ -1,8 +1,9 @@
 // Where a bitcoind can be had: one that is named, one on the PATH, or Debian's package.
+
+import { DevnetError } from '../host/failure.ts';
 import { type Bitcoind, identifyBitcoind } from './bitcoin-program.ts';
 import { obtainDebianBitcoind } from './debian-bitcoind.ts';
 import { cacheFolder } from './debian-package.ts';
-import { DevnetError } from './failure.ts';
 import { isExecutable, programOnPath } from './processes.ts';
 
 /**

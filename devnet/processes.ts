@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { basename, delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endBySteps, type Step } from '../host/end-process.ts';
-import { DevnetError } from './failure.ts';
+import { DevnetError } from '../host/failure.ts';
 
 export const loopback = '127.0.0.1';
 

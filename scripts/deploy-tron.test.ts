@@ -13,7 +13,7 @@ import { tronAddressOfKey } from '../chains/tron/proof.ts';
 import { lyingNode } from '../chains/tron/testing/nodes.ts';
 import { deployment as pinned } from '../contracts/escrows/artifacts/abi.ts';
 import { type EscrowRecord, recordIn, writeRecord } from '../contracts/records.ts';
-import { type TronDevChain, tronChain } from '../simulators/tron/tron-chain.ts';
+import { type TronDevChain, tronChain } from '../devnet/tron-chain.ts';
 import { deployTron, verifyTron } from './deploy-tron.ts';
 import { tronRecordFault } from './tron-record.ts';
 

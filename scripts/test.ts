@@ -10,7 +10,7 @@ import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { biomeBinary, lintArguments } from './check.ts';
+import { biomeBinary, lintArguments, typeArguments } from './check.ts';
 import { Misused, parsed, understood } from './command.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -124,7 +124,7 @@ const node = process.execPath;
 
 async function checkAll(): Promise<void> {
   // More of them each work out most of it anew: less waiting, and twice the processor's time.
-  await check('types', 'tsc', ['-p', '.', '--checkers', '1']);
+  await check('types', 'oxlint', typeArguments);
   await check('lint', biomeBinary, lintArguments);
   const args = ['contracts/escrows/test.ts'];
   const forge = await step({ name: 'contracts/escrows', command: node, args });

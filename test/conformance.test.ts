@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
 import { devnetClient } from '../devnet/client.ts';
 import { startDevnet } from '../devnet/devnet.ts';
-import { tronChain } from '../simulators/tron/tron-chain.ts';
+import { tronChain } from '../devnet/tron-chain.ts';
 
 const run = promisify(execFile);
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };

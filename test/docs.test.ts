@@ -33,7 +33,7 @@ test('docs/errors.md explains every code, with its status, and no other', () => 
 });
 
 test('docs/lifecycle.md explains every warning', () => {
-  const [, codes = ''] = /readonly code: ('[^;]+);/.exec(read('chains/adapter.ts')) ?? [];
+  const [, codes = ''] = /readonly code: ('[^;]+);/.exec(read('chains/interface/gas.ts')) ?? [];
   const wanted = [...codes.matchAll(/'(\w+)'/g)].map(([, code]) => code);
   const told = [...read('docs/lifecycle.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code);
   assert.ok(wanted.length > 1);

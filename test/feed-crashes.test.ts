@@ -128,7 +128,7 @@ for (const [what, point] of points) {
 
 async function postUntil({ url }: ServerProcess, reached: Promise<void>): Promise<void> {
   let over = false;
-  reached.then(() => {
+  void reached.then(() => {
     over = true;
   });
   while (!over) await post(url).catch(() => {});

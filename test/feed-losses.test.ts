@@ -97,7 +97,7 @@ test('RFQs posted during hundreds of handshakes are heard of by every maker', {
     const first = wave % 2 === 0 ? {} : { resume: true };
     const joining = joinAll((index) => (traders[index % 20] as Trader).key, first);
     let joined = false;
-    joining.finally(() => {
+    void joining.finally(() => {
       joined = true;
     });
     const posted: string[] = [];

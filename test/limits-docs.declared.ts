@@ -411,7 +411,7 @@ export const declared: readonly Declared[] = [
   {
     what: 'stored idempotent replies',
     limit: '24 hours',
-    by: { 'server/edge/idempotency/replies.ts': ['keptMs = 24 * 3_600_000;'] },
+    by: { 'server/db/idempotency.ts': ['keptMs = 24 * 3_600_000;'] },
   },
   {
     what: [

@@ -11,38 +11,81 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const limits = { fileLines: 500, functionLines: 70, columns: 100 } as const;
 
-/** What each room may import from, itself always included. */
+/** What each folder at the root may import from, itself always included. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  core: [],
-  chains: ['core', 'contracts'],
-  contracts: [],
   host: [],
+  core: [],
+  contracts: [],
+  chains: ['core', 'contracts'],
   sdk: ['core', 'chains', 'contracts', 'host'],
-  cli: ['sdk', 'core'],
-  web: ['sdk', 'core'],
   server: ['core', 'chains', 'contracts', 'host'],
-  devnet: ['core', 'contracts', 'host'],
-  bench: ['core', 'chains', 'contracts', 'server', 'devnet', 'sdk', 'test', 'scripts'],
-  scripts: ['core', 'chains', 'contracts', 'sdk', 'devnet', 'server'],
-  test: ['core', 'chains', 'contracts', 'server', 'devnet', 'sdk', 'cli', 'scripts'],
+  simulators: ['core', 'contracts', 'host'],
+  devnet: ['core', 'contracts', 'host', 'simulators'],
+  scripts: ['core', 'chains', 'contracts', 'host', 'sdk', 'devnet', 'server'],
+  bench: [
+    'core',
+    'chains',
+    'contracts',
+    'host',
+    'simulators',
+    'server',
+    'devnet',
+    'sdk',
+    'test',
+    'scripts',
+  ],
+  test: ['core', 'chains', 'contracts', 'host', 'simulators', 'server', 'devnet', 'sdk', 'scripts'],
 };
-/** Rooms inside the server, from the edge inwards. */
-const insideServer: Readonly<Record<string, readonly string[]>> = {
-  edge: ['keeper', 'listing', 'market', 'messages', 'people', 'settle', 'webhooks', 'db'],
-  people: ['market', 'settle', 'db'],
-  messages: ['db'],
-  doctor: ['settle', 'restore', 'db'],
-  keeper: ['settle', 'db'],
-  listing: ['market', 'db'],
-  webhooks: ['db'],
-  market: ['settle', 'restore', 'db'],
-  restore: ['db'],
-  settle: ['db'],
-  db: [],
+const ports = ['db', 'settings', 'ports'];
+/** The same for the rooms inside a folder: one that is not named there is a mistake. */
+const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  chains: {
+    tokens: [],
+    nodes: [],
+    interface: ['tokens'],
+    gas: ['interface', 'nodes'],
+    kit: ['interface', 'nodes', 'tokens', 'adapter.ts'],
+    escrows: ['interface', 'kit'],
+    'adapter.ts': ['interface'],
+    bitcoin: ['interface', 'nodes', 'kit', 'adapter.ts'],
+    evm: ['interface', 'nodes', 'tokens', 'gas', 'kit', 'escrows', 'adapter.ts'],
+    tron: ['interface', 'nodes', 'tokens', 'gas', 'kit', 'escrows', 'adapter.ts'],
+    solana: ['interface', 'nodes', 'tokens', 'gas', 'kit', 'adapter.ts'],
+  },
+  server: {
+    db: [],
+    settings: [],
+    ports: ['db', 'settings'],
+    settle: ports,
+    restore: ports,
+    webhooks: ports,
+    messages: ports,
+    market: ['settle', 'restore', ...ports],
+    listing: ['market', ...ports],
+    people: ['market', 'settle', ...ports],
+    keeper: ['settle', ...ports],
+    doctor: ['settle', 'restore', ...ports],
+    edge: ['keeper', 'listing', 'market', 'messages', 'people', 'settle', 'webhooks', ...ports],
+    start: [
+      'edge',
+      'doctor',
+      'keeper',
+      'listing',
+      'market',
+      'messages',
+      'people',
+      'restore',
+      'settle',
+      'webhooks',
+      ...ports,
+    ],
+    'main.ts': ['start', 'ports', 'settings'],
+  },
 };
+/** Limits are data: settings are held against them before anything else is loaded. */
+const isData = (file: string) => file.endsWith('/bounds.ts');
 /** The wiring: the only files of the server that know the dev network. */
 const wiring: readonly string[] = ['server/start/boot.ts', 'server/start/dev-network.ts'];
-const importsServer: readonly string[] = ['bench', 'test', 'scripts'];
 
 const impure = new RegExp(
   [
@@ -68,37 +111,68 @@ function isTest(file: string): boolean {
 
 /** What is wrong with the imports of one file, a sentence each. */
 export function direction(file: string, text: string): string[] {
-  const room = file.split('/')[0] ?? '';
-  const wrong: string[] = [];
+  const [from = '', roomOfFile = ''] = file.split('/');
   // The snippets below import what they must not.
   if (file === 'test/tidy.test.ts') return [];
+  const wrong: string[] = [];
+  const inside = rooms[from];
+  if (!(from in mayImport)) wrong.push(`${file}: ${from} is no folder that a rule covers`);
+  if (inside !== undefined && !(roomOfFile in inside) && !isTest(file)) {
+    wrong.push(`${file}: ${from}/${roomOfFile} is no room that a rule covers`);
+  }
   for (const name of importsOf(text)) {
     if (!name.startsWith('.')) continue;
     if (!/\.(ts|json|mjs)$/.test(name)) wrong.push(`${file}: "${name}" has no extension`);
+    if (isTest(file)) continue;
     const target = normalize(`${dirname(file)}/${name}`);
-    const to = target.split('/')[0] ?? '';
-    if (to !== room && !isTest(file)) {
-      const wired = to === 'devnet' && wiring.includes(file);
-      if (!wired && !(mayImport[room] ?? []).includes(to)) {
-        wrong.push(`${file}: ${room} may not import ${target}`);
+    const [to = '', roomOfTarget = ''] = target.split('/');
+    if (to !== from) {
+      const isWired = to === 'devnet' && wiring.includes(file);
+      if (!isWired && !(mayImport[from] ?? []).includes(to)) {
+        wrong.push(`${file}: ${from} may not import ${target}`);
       }
-    }
-    if (to === 'server' && room !== 'server' && !isTest(file) && !importsServer.includes(room)) {
-      wrong.push(`${file}: nothing imports the server`);
-    }
-    if (room === 'server' && to === 'server' && !isTest(file)) {
-      wrong.push(...serverDirection(file, target));
+    } else if (inside !== undefined && roomOfTarget !== roomOfFile && !isData(target)) {
+      const allowed = inside[roomOfFile] ?? [];
+      if (!allowed.includes(roomOfTarget)) {
+        wrong.push(`${file}: ${roomOfFile} may not import ${target}`);
+      }
     }
   }
   return wrong;
 }
 
-function serverDirection(file: string, target: string): string[] {
-  const from = file.split('/')[1] ?? '';
-  const to = target.split('/')[1] ?? '';
-  const allowed = insideServer[from];
-  if (allowed === undefined || to === from || !(to in insideServer)) return [];
-  return allowed.includes(to) ? [] : [`${file}: ${from} may not import ${target}`];
+type Source = { readonly file: string; readonly text: string };
+
+/** Files that import each other, of values or of types: a sentence for each group (Tarjan 1972). */
+export function circles(all: readonly Source[]): string[] {
+  const graph = new Map<string, string[]>();
+  for (const { file, text } of all) {
+    const near = importsOf(text).filter((name) => name.startsWith('.'));
+    graph.set(
+      file,
+      near.map((name) => normalize(`${dirname(file)}/${name}`)),
+    );
+  }
+  const found: string[] = [];
+  const order = new Map<string, number>();
+  const open: string[] = [];
+  const closed = new Set<string>();
+  const lowest = (file: string): number => {
+    const own = order.size;
+    order.set(file, own);
+    open.push(file);
+    let low = own;
+    for (const next of graph.get(file) ?? []) {
+      if (!closed.has(next)) low = Math.min(low, order.get(next) ?? lowest(next));
+    }
+    if (low < own) return low;
+    const group = open.splice(open.indexOf(file));
+    for (const each of group) closed.add(each);
+    if (group.length > 1) found.push(`a circle of imports: ${group.sort().join(', ')}`);
+    return low;
+  };
+  for (const file of graph.keys()) if (!order.has(file)) lowest(file);
+  return found;
 }
 
 /** Whether a file must be pure, and what is impure in it. */
@@ -171,16 +245,26 @@ test('the rules catch what they are for', () => {
   const good = (rule: (file: string, text: string) => string[], file: string, text: string) =>
     assert.deepEqual(rule(file, text), []);
   bad(direction, 'core/x.ts', "import { a } from '../chains/adapter.ts';");
-  bad(direction, 'chains/x.ts', "import { a } from '../sdk/client.ts';");
+  bad(direction, 'chains/kit/x.ts', "import { a } from '../../sdk/client.ts';");
+  bad(direction, 'chains/nodes/x.ts', "import { a } from '../evm/node.ts';");
+  bad(direction, 'chains/x.ts', '');
+  bad(direction, 'server/x.ts', '');
+  bad(direction, 'elsewhere/x.ts', '');
   bad(direction, 'sdk/x.ts', "import { a } from '../devnet/a.ts';");
   bad(direction, 'server/db/x.ts', "import { a } from '../edge/app.ts';");
   bad(direction, 'server/market/x.ts', "import { a } from '../edge/app.ts';");
   bad(direction, 'server/market/x.ts', "import { a } from '../../devnet/a.ts';");
+  bad(direction, 'server/ports/x.ts', "import { a } from '../settle/live.ts';");
   bad(direction, 'server/settle/x.ts', "import type { A } from '../market/assets.ts';");
   bad(direction, 'core/x.ts', "import { a } from './amounts';");
+  good(direction, 'server/settings/x.ts', "import { a } from '../keeper/bounds.ts';");
   good(direction, 'server/edge/x.ts', "import { a } from '../market/rfqs.ts';");
   good(direction, 'server/market/x.ts', "import { a } from '../settle/create.ts';");
   good(direction, 'chains/evm/x.ts', "import { a } from '../../core/terms.ts';");
+  const types = { file: 'core/a.ts', text: "import type { B } from './b.ts';" };
+  const values = { file: 'core/b.ts', text: "import { a } from './a.ts';" };
+  assert.equal(circles([types, values]).length, 1);
+  assert.deepEqual(circles([types, { ...values, text: '' }]), []);
   bad(purity, 'core/x.ts', 'const now = Date.now();');
   bad(purity, 'chains/evm/plan.ts', 'export async function plan() {}');
   bad(purity, 'core/x.ts', "import { readFileSync } from 'node:fs';");
@@ -203,3 +287,9 @@ for (const [name, rule] of Object.entries({ direction, purity, sizes, opening })
     assert.deepEqual(wrong, [], wrong.join('\n'));
   });
 }
+
+test('no files import each other', () => {
+  const left = /^(?:test|sdk)\/|^server\/(?:keeper|db)\//;
+  const found = circles(sources.filter(({ file }) => !left.test(file)));
+  assert.deepEqual(found, [], found.join('\n'));
+});

@@ -142,7 +142,7 @@ test('a ping repeated under one Idempotency-Key is sent once', async () => {
   const come = Promise.withResolvers<void>();
   receiver.answer((_received, response) => {
     come.resolve();
-    held.promise.then(() => response.writeHead(200).end());
+    void held.promise.then(() => response.writeHead(200).end());
   });
   const first = ping(trader, id, headers);
   await come.promise;
@@ -181,7 +181,7 @@ test('few pings are under way at once: one more is 429, and nothing of it is sen
   const come = Promise.withResolvers<void>();
   receiver.answer((_received, response) => {
     if (receiver.received.length === mostPingsEach) come.resolve();
-    held.promise.then(() => response.writeHead(200).end());
+    void held.promise.then(() => response.writeHead(200).end());
   });
   const under = Array.from({ length: mostPingsEach }, () => ping(trader, mine.id));
   await come.promise;

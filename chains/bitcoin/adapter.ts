@@ -12,7 +12,7 @@ import type { Warning } from '../interface/gas.ts';
 import type { BtcSighash, Signed } from '../interface/material.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import type { ReadTransaction, Touch } from '../interface/sending.ts';
-import type { Care } from '../kit/turns.ts';
+import type { Care } from '../interface/turns.ts';
 import { type Watching, watching } from '../kit/watching.ts';
 import { isRefusal, type Offers, offersTo } from '../nodes/offers.ts';
 import { mustAgreeOnFunding, mustAgreeOnHeads } from './agreement.ts';

@@ -4,7 +4,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import { atOnce } from '../../core/steps.ts';
 import type { SignedPsbt } from '../interface/material.ts';
-import type { Care } from '../kit/turns.ts';
+import type { Care } from '../interface/turns.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import { type Assembled, escrowOf, readPsbt, signing } from './signed-psbt.ts';
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { BtcSighash } from '../interface/material.ts';
 import type { Rung, ScheduledRefunds } from '../interface/scheduled.ts';
-import { atAStretch } from '../kit/turns.ts';
+import { atAStretch } from '../interface/turns.ts';
 import { type BitcoinAdapter, type BitcoinSource, bitcoinAdapter } from './adapter.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';

@@ -3,7 +3,8 @@
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
-import type { LaneState } from '../interface/lanes.ts';
+import type { LaneState, Lanes } from '../interface/lanes.ts';
+import { contractsOf, type Deployment, openContracts } from './plan.ts';
 
 const counterBits = 30n;
 const stateShift = 62n;
@@ -19,5 +20,19 @@ export function laneIn(word: bigint): LaneState {
   return {
     counter: Number(word & ((1n << counterBits) - 1n)),
     isOpen: ((word >> stateShift) & 3n) === open,
+  };
+}
+
+/** The lanes of a chain whose escrows lie in the contracts of a deployment. */
+export function lanesIn<D extends Deployment>(
+  deployment: D,
+  contractFor: (funder: string, deployment: D) => string,
+  read: Lanes['read'],
+): Lanes {
+  return {
+    contracts: contractsOf(deployment),
+    open: openContracts(deployment),
+    contractFor: (funder) => contractFor(funder, deployment),
+    read,
   };
 }

@@ -2,8 +2,9 @@
 
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter } from '../adapter.ts';
+import { lanesIn } from '../escrows/lanes.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import { kitOf, lanesIn } from '../kit/adapter.ts';
+import { kitOf } from '../kit/adapter.ts';
 import type { Rpc } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
 import { mustAgree } from './agreement.ts';

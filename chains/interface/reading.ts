@@ -1,4 +1,4 @@
-// What an adapter reads of its chain: which escrows it follows, what they show, and how new that is.
+// What an adapter reads of its chain: the escrows that it follows, what they show, and when.
 
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';

@@ -2,8 +2,8 @@
 // due: what a chain that keeps them has to answer. Only Bitcoin does; elsewhere anybody may send a
 // refund, which needs no signature of the funder.
 
-import type { InTurns } from '../kit/turns.ts';
 import type { WatchedEscrow } from './reading.ts';
+import type { InTurns } from './turns.ts';
 
 /** One signed refund. */
 export type Rung = {

@@ -1,9 +1,9 @@
 // Signed bytes: read, given to the nodes of a chain, and known again.
 
 import type { Hex32 } from '../../core/hashlock.ts';
-import type { Care } from '../kit/turns.ts';
 import type { Signed } from './material.ts';
 import type { ScheduledRefunds } from './scheduled.ts';
+import type { Care } from './turns.ts';
 
 /** What a signed transaction would do to one escrow. */
 export type Touch = {

@@ -2,8 +2,6 @@
 // watch escrows, and offer signed bytes to every node. What a family knows it says itself.
 
 import type { ChainAdapter } from '../adapter.ts';
-import { contractsOf, type Deployment, openContracts } from '../escrows/plan.ts';
-import type { Lanes } from '../interface/lanes.ts';
 import type { Changes, Look, WatchedEscrow } from '../interface/reading.ts';
 import type { ReadTransaction } from '../interface/sending.ts';
 import { offersTo } from '../nodes/offers.ts';
@@ -89,19 +87,5 @@ export function kitOf<
         offers.close();
       },
     },
-  };
-}
-
-/** The lanes of a chain whose escrows lie in the contracts of a deployment. */
-export function lanesIn<D extends Deployment>(
-  deployment: D,
-  contractFor: (funder: string, deployment: D) => string,
-  read: Lanes['read'],
-): Lanes {
-  return {
-    contracts: contractsOf(deployment),
-    open: openContracts(deployment),
-    contractFor: (funder) => contractFor(funder, deployment),
-    read,
   };
 }

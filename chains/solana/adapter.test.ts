@@ -173,7 +173,7 @@ test('a funding or claim that the chain takes back is gone again; its secret is 
   const first = await fund(world, escrow);
   await adapter.changes(soon());
   assert.equal((await adapter.readEscrow(escrow, soon())).funded?.txid, first);
-  chain.takeBack(3);
+  await chain.takeBack(3);
   await chain.mine(2);
   assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
   assert.ok(logged.includes('reorganised'));
@@ -185,7 +185,7 @@ test('a funding or claim that the chain takes back is gone again; its secret is 
   const claimTx = await claim(world, escrow);
   await adapter.changes(soon());
   assert.equal((await adapter.readEscrow(escrow, soon())).claimed?.txid, claimTx);
-  chain.takeBack(3);
+  await chain.takeBack(3);
   await chain.mine(2);
   assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
   const facts = await adapter.readEscrow(escrow, soon());

@@ -2,9 +2,10 @@
 
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter } from '../adapter.ts';
+import { lanesIn } from '../escrows/lanes.ts';
 import type { Shortage } from '../interface/gas.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import { kitOf, lanesIn } from '../kit/adapter.ts';
+import { kitOf } from '../kit/adapter.ts';
 import { forget } from '../kit/watch.ts';
 import type { PowerRules } from '../tokens/inspection.ts';
 import { parseTronAddress } from './address.ts';

@@ -14,7 +14,7 @@ import { parseGasKey } from '../gas/keys.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { createTronGasAccount } from './gas-account.ts';
 import { type TronGasPolicy, tronGasPolicies } from './gas-policy.ts';
-import { callsIn, tronEscrow } from './plan.ts';
+import { callsIn, claimCall, tronEscrow } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import { readTronSigned } from './signed.ts';
 import {
@@ -99,6 +99,21 @@ const refuses = (code: RefusalCode, words = /./) => {
     return true;
   };
 };
+
+test('a late claim that waits for a block keeps no refund away; the clock is asked all the same', async () => {
+  const one = await stranger();
+  const [leg, other] = [newLeg(chain), newLeg(chain)];
+  for (const each of [leg, other]) await fund(chain, each);
+  const claimed = ({ terms, secret }: Leg) =>
+    send(chain, anyone, claimCall(terms, chain.deployment, secret));
+  await claimed(other);
+  await assert.rejects(one.sign(refundOf(other)), refuses('payout_would_fail', /not passed/));
+  await chain.pass(7_200);
+  await claimed(leg);
+  const sent = await one.send(refundOf(leg));
+  await chain.dev.mine(1);
+  assert.equal(await one.fate(sent), 'mined');
+});
 
 test('what expired is gone once a solid block is as late, and not before; signed again it lands', async () => {
   const one = await stranger();

@@ -10,6 +10,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import devDollar from '../../contracts/evm/artifacts/DevDollar.json' with { type: 'json' };
+import { DevnetError, RefusedRequest } from '../../host/failure.ts';
+import type { Log } from '../../host/log.ts';
 import type { Block } from '../../simulators/tron/blocks.ts';
 import {
   type ContractKind,
@@ -18,8 +20,7 @@ import {
 } from '../../simulators/tron/messages.ts';
 import { base58Address, type Message, parseAddress } from '../../simulators/tron/protobuf.ts';
 import { addressOfKey, faucetAddress, faucetKey, signed } from '../../simulators/tron/simulator.ts';
-import type { DevChain, DevToken, Gift, Log } from '../dev-chain.ts';
-import { DevnetError, RefusedRequest } from '../failure.ts';
+import type { DevChain, DevToken, Gift } from '../dev-chain.ts';
 import { freePort, programOnPath, type Running, startProgram, untilReady } from '../processes.ts';
 import { javaTronConf } from './java-tron.conf.ts';
 import { type Door, oneDoor } from './one-door.ts';

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, getAddressEncoder, getProgramDerivedAddress, isAddress } from '@solana/kit';
 import deployment from '../../contracts/solana/deployment.json' with { type: 'json' };
+import { DevnetError, RefusedRequest } from '../../host/failure.ts';
+import type { Log } from '../../host/log.ts';
 import { type Account, SYSTEM } from '../../simulators/solana/accounts.ts';
 import {
   dollarAccount,
@@ -17,8 +19,7 @@ import {
   faucetMint,
   faucetTransfer,
 } from '../../simulators/solana/faucet.ts';
-import type { DevChain, Gift, Log } from '../dev-chain.ts';
-import { DevnetError, RefusedRequest } from '../failure.ts';
+import type { DevChain, Gift } from '../dev-chain.ts';
 import { freePort, loopback, startProgram, untilReady } from '../processes.ts';
 import { type Rpc, rpcTo } from '../rpc.ts';
 

@@ -9,9 +9,9 @@ import {
 } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import { RefusedRequest } from '../../host/failure.ts';
+import type { Log } from '../../host/log.ts';
 import { mustBeLocal, mustNameThisMachine, parseObject, readBody, reply } from '../control.ts';
-import type { Log } from '../dev-chain.ts';
-import { RefusedRequest } from '../failure.ts';
 import { loopback } from '../processes.ts';
 import { listenOnLoopback, type WantedPort } from './listening.ts';
 import { type Mail, readMail } from './mail.ts';

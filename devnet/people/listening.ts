@@ -2,7 +2,7 @@
 // where it is free.
 
 import type { AddressInfo, Server } from 'node:net';
-import { DevnetError } from '../failure.ts';
+import { DevnetError } from '../../host/failure.ts';
 import { loopback } from '../processes.ts';
 
 /** `fixed`: somebody chose it; `kept`: what the last run had. */

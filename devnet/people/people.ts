@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Log } from '../dev-chain.ts';
+import type { Log } from '../../host/log.ts';
 import { startIdentityProvider } from './identity-provider.ts';
 import { startInbox } from './inbox.ts';
 

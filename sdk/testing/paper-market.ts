@@ -6,7 +6,7 @@ import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Signed } from '../../chains/interface/material.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import type { Rung } from '../../chains/interface/scheduled.ts';
-import { atAStretch } from '../../chains/kit/turns.ts';
+import { atAStretch } from '../../chains/interface/turns.ts';
 import { deadlines } from '../../core/deadlines.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { fundBy } from '../../core/gates.ts';

@@ -2,6 +2,9 @@
 
 import type { Tx } from './database.ts';
 
+/** How long a reply is given again: specification, "Idempotency storage". */
+export const keptMs = 24 * 3_600_000;
+
 export type ReplyRow = {
   readonly bodyHash: Buffer;
   readonly status: number;

@@ -5,7 +5,7 @@
 // that is shared out. Instants and durations in milliseconds.
 
 import { setImmediate as turn } from 'node:timers/promises';
-import type { InTurns } from '../../chains/kit/turns.ts';
+import type { InTurns } from '../../chains/interface/turns.ts';
 import type { Settings } from '../settings/config.ts';
 import { clientNetwork } from './budgets.ts';
 import { HttpError } from './errors.ts';

@@ -89,7 +89,7 @@ async function keepListening({ db, log, forget }: Needs, hear: Hear) {
 
   function after(ms: number, work: () => Promise<void>): void {
     clearTimeout(timer);
-    timer = setTimeout(work, ms);
+    timer = setTimeout(() => void work(), ms);
     timer.unref();
   }
 

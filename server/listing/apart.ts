@@ -16,7 +16,8 @@ export const apartLimits = {
   workMs: 10_000,
   /**
    * Of JavaScript's own; a plain token's look takes a tenth. V8 kills no thread inside of
-   * JSON.parse, so what an answer may hold is bounded before (`mostParts` of chains/nodes/exchange.ts).
+   * JSON.parse, so what an answer may hold is bounded before: `mostParts` of
+   * chains/nodes/exchange.ts.
    */
   memoryMb: 128,
   /** Beside it, as that counts none: answers of nodes, and a VM's memory (energy buys 10 MB). */
@@ -83,7 +84,7 @@ export function createApart(given: Given, limits: ApartLimits = apartLimits): Ap
     return worker;
   };
   const giveBack = (worker: Worker) => {
-    idle.set(worker, setTimeout(() => worker.terminate(), limits.idleMs).unref());
+    idle.set(worker, setTimeout(() => void worker.terminate(), limits.idleMs).unref());
   };
   const look = async (asked: Asked, signal: AbortSignal): Promise<Inspection> => {
     await places.enter(signal);

@@ -5,9 +5,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { marketChecks, type Purpose } from '../ports/markets.ts';
-import { defaultListingRules, type Thresholds } from '../settings/listing.ts';
+import {
+  defaultListingRules,
+  type MarketNumber,
+  marketNumbers,
+  type Thresholds,
+} from '../settings/listing.ts';
 import { MarketDataUnavailable, marketFindings, marketsOf } from './market-checks.ts';
-import { type MarketFacts, type MarketNumber, marketNumbers } from './providers/facts.ts';
+import type { MarketFacts } from './providers/facts.ts';
 
 const never = new AbortController().signal;
 const token = { chain: 'c', address: 'a' };

@@ -5,13 +5,8 @@ import { type Finding, found, passed } from '../../chains/tokens/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type Markets, marketChecks, type Purpose } from '../ports/markets.ts';
 import type { ListingRules, Thresholds } from '../settings/listing.ts';
-import {
-  type MarketData,
-  type MarketFacts,
-  type MarketNumber,
-  marketNumbers,
-  type Sourced,
-} from './providers/facts.ts';
+import { type MarketNumber, marketNumbers } from '../settings/listing.ts';
+import type { MarketData, MarketFacts, Sourced } from './providers/facts.ts';
 
 type Check = {
   readonly name: (typeof marketChecks)[number];

@@ -12,13 +12,12 @@ import { markSwapsThatStay, pruneRfqs, pruneSwaps, pruneThreads } from '../db/en
 import { pruneFeedLog } from '../db/feed-log.ts';
 import { pruneTickets } from '../db/feed-tickets.ts';
 import { pruneFormerChannels } from '../db/former-channels.ts';
-import { deleteReplies, pruneKeptReplies } from '../db/idempotency.ts';
+import { deleteReplies, keptMs, pruneKeptReplies } from '../db/idempotency.ts';
 import { pruneMessages } from '../db/messages.ts';
 import { deleteNonces } from '../db/nonces.ts';
 import { pruneOutbox } from '../db/outbox.ts';
 import { pruneDevices, pruneSessions } from '../db/sessions.ts';
 import { pruneHosts } from '../db/webhook-hosts.ts';
-import { keptMs } from '../edge/idempotency/replies.ts';
 import type { Deps } from '../ports/deps.ts';
 import {
   codeDays,

@@ -22,11 +22,12 @@ import {
 } from '../db/passkeys.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
+import { isLoopback } from '../settings/people.ts';
 import { ceremonyMs, mostLogins } from './bounds.ts';
 import { type Begun, intentOf } from './ceremonies.ts';
 import { type Browser, lockLive, type Session } from './sessions.ts';
 import { type Proven, type SignInDeps, type TakenUp, takeUp } from './sign-in.ts';
-import { isLoopback, type Site } from './site.ts';
+import type { Site } from './site.ts';
 
 /** Loaded where a passkey is used first: it takes a third of a second of every start otherwise. */
 const webauthn = () => import('@simplewebauthn/server');

@@ -1,9 +1,6 @@
 // Where this market's own pages are: the one origin that its cookies are for.
 
-/** Names of this machine that no DNS answers for. */
-export function isLoopback(hostname: string): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-}
+import { isLoopback } from '../settings/people.ts';
 
 export type Site = {
   /** `https://market.example`, with a port where there is one. */

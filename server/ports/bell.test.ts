@@ -8,7 +8,7 @@ function start(t: TestContext) {
   const bell = createBell();
   const begin = (pause: Promise<void>) => {
     let ended = false;
-    pause.then(() => {
+    void pause.then(() => {
       ended = true;
     });
     return async () => {

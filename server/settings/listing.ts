@@ -3,9 +3,31 @@
 
 import Type from 'typebox';
 import { defaultPowerRules, type PowerRules, powers } from '../../chains/tokens/inspection.ts';
-import { type MarketNumber, marketNumbers } from '../listing/providers/facts.ts';
-import { mayAsk } from '../listing/providers/http.ts';
 import { checkOf } from './check.ts';
+
+export const marketNumbers = [
+  'capUsd',
+  'liquidityUsd',
+  'volume24hUsd',
+  'holders',
+  'ageSeconds',
+  'topHoldersShare',
+] as const;
+
+/**
+ * `ageSeconds`: since the first pool that the provider knows. `topHoldersShare`: 0 to 1, of the ten
+ * largest holders together, without pools and burn addresses where the provider tells them apart.
+ */
+export type MarketNumber = (typeof marketNumbers)[number];
+
+/** Whether requests may go there: to nobody in the clear, except on this machine. */
+export function mayAsk(base: string): boolean {
+  if (!URL.canParse(base)) return false;
+  const { protocol, hostname, username, password, search, hash } = new URL(base);
+  if (username + password + search + hash !== '') return false;
+  const loopback = /^(127(\.\d{1,3}){3}|\[::1\]|localhost)$/.test(hostname);
+  return protocol === 'https:' || (protocol === 'http:' && loopback);
+}
 
 type Asked = {
   /** Instead of the provider's own address. */

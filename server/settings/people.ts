@@ -2,7 +2,11 @@
 // origins of other sites whose pages may call the API with keys.
 
 import { readFileSync } from 'node:fs';
-import { isLoopback } from '../people/site.ts';
+
+/** Names of this machine that no DNS answers for. */
+export function isLoopback(hostname: string): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
 
 export type ProviderSettings = {
   /** In the address that it leads back to: `/account/provider/return/<id>`. */

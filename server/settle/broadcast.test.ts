@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atAStretch } from '../../chains/kit/turns.ts';
+import { atAStretch } from '../../chains/interface/turns.ts';
 import { stubAdapter } from '../../test/support/adapter.ts';
 import type { Deps } from '../ports/deps.ts';
 import { broadcast } from './broadcast.ts';

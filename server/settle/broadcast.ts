@@ -5,7 +5,7 @@ import type { ChainAdapter } from '../../chains/adapter.ts';
 import { chainIdOfRaw } from '../../chains/evm/raw.ts';
 import type { Signed } from '../../chains/interface/material.ts';
 import type { ReadTransaction, Touch } from '../../chains/interface/sending.ts';
-import type { InTurns } from '../../chains/kit/turns.ts';
+import type { InTurns } from '../../chains/interface/turns.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type ChainKey, isFamily } from '../../core/families.ts';
 import { claimGate, fundGate, mustOpen, refundGate } from '../../core/gates.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { refundStepSeconds } from '../../chains/bitcoin/signed-refunds.ts';
 import type { ScheduledRefunds } from '../../chains/interface/scheduled.ts';
-import type { InTurns } from '../../chains/kit/turns.ts';
+import type { InTurns } from '../../chains/interface/turns.ts';
 import { buildApp } from '../edge/app.ts';
 import { scheduleLimit } from '../edge/budgets.ts';
 import { createScheduledRefunds, scheduledLimits } from './scheduled-refunds.ts';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import type { Rung, ScheduledRefunds, Verdict } from '../../chains/interface/scheduled.ts';
-import type { InTurns } from '../../chains/kit/turns.ts';
+import type { InTurns } from '../../chains/interface/turns.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { mustFund } from '../../core/gates.ts';

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
-import { DevnetError } from '../../devnet/failure.ts';
+import { DevnetError } from '../../host/failure.ts';
 import type { Account } from './accounts.ts';
 import { fromJson, toJson } from './json.ts';
 import type { ErrorJson } from './vm-errors.ts';

@@ -2,7 +2,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Log } from '../../devnet/dev-chain.ts';
+import type { Log } from '../../host/log.ts';
 import { accountMethods, type Method } from './account-methods.ts';
 import { chainMethods } from './chain-methods.ts';
 import { fromJson, toJson } from './json.ts';

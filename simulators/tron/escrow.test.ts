@@ -12,9 +12,9 @@ import { TronWeb } from 'tronweb';
 import { type Abi, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
 import { escrowsAbi, initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import snapshot from '../../contracts/escrows/energy.snapshot.json' with { type: 'json' };
-import { RefusedRequest } from '../../devnet/failure.ts';
 import { recorder } from '../../devnet/testing/start.ts';
-import { type TronDevChain, tronChain } from './tron-chain.ts';
+import { type TronDevChain, tronChain } from '../../devnet/tron-chain.ts';
+import { RefusedRequest } from '../../host/failure.ts';
 
 const ZERO: Hex = `0x${'0'.repeat(40)}`;
 const SECRET: Hex = `0x${'5e'.repeat(32)}`;

@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import type { Log } from '../../devnet/dev-chain.ts';
+import type { Log } from '../../host/log.ts';
 import {
   type Asked,
   blockJson,

@@ -4,7 +4,7 @@
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { slotKey } from '../../contracts/tron/tvm/state.ts';
-import type { Log } from '../../devnet/dev-chain.ts';
+import type { Log } from '../../host/log.ts';
 import { balanceOf } from './accounts.ts';
 import type { Block } from './blocks.ts';
 import type { Place, TronChain } from './chain.ts';

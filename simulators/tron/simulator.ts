@@ -6,7 +6,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { Log } from '../../devnet/dev-chain.ts';
+import type { Log } from '../../host/log.ts';
 import type { Block } from './blocks.ts';
 import { openChain, type TronChain } from './chain.ts';
 import { listen } from './http.ts';

@@ -5,7 +5,7 @@ import { appendFileSync, closeSync, fsyncSync, mkdirSync, openSync } from 'node:
 import { readFile, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Changes } from '../../contracts/tron/tvm/state.ts';
-import { DevnetError } from '../../devnet/failure.ts';
+import { DevnetError } from '../../host/failure.ts';
 import type { Block } from './blocks.ts';
 
 export type Line =

@@ -15,10 +15,10 @@ import feeToken from '../../contracts/evm/artifacts/FeeToken.json' with { type: 
 import zoo from '../../contracts/tron/artifacts/zoo.json' with { type: 'json' };
 import type { DevToken } from '../../devnet/dev-chain.ts';
 import { recorder } from '../../devnet/testing/start.ts';
+import { type TronDevChain, tronChain } from '../../devnet/tron-chain.ts';
 import { base58Address, parseAddress } from './protobuf.ts';
 import { Refusal } from './refusal.ts';
 import { faucetAddress } from './simulator.ts';
-import { type TronDevChain, tronChain } from './tron-chain.ts';
 
 const AMOUNT = 1_000_000n;
 const DAY = 86_400;

@@ -44,7 +44,7 @@ export type Row = {
 
 export type Kill = { readonly k: number; readonly when: 'before' | 'after' };
 export type Failure = {
-  readonly kill: Kill;
+  /** `nowhere`: unharmed. */
   readonly where: string;
   readonly why: readonly string[];
 };
@@ -166,8 +166,10 @@ export async function play(row: Row, choose: Choose, isEnough = false): Promise<
   const opened = await open(row);
   try {
     const good = await attempt(opened);
-    if (good.problems.length > 0) throw new Error(`${row.name}: ${good.problems.join('\n')}`);
     const awaits = good.passed;
+    if (good.problems.length > 0) {
+      return { row, awaits, kills: 0, failures: [{ where: 'nowhere', why: good.problems }] };
+    }
     const kills = awaits.flatMap((_, at): Kill[] => [
       { k: at + 1, when: 'before' },
       { k: at + 1, when: 'after' },
@@ -194,9 +196,9 @@ async function tryKill(opened: Opened, good: Ended, kill: Kill): Promise<Failure
     if (ended.fell === null) why.push('that await never came');
     const [wanted, given] = [shown(opened.play, good.answer), shown(opened.play, ended.answer)];
     if (wanted !== given) why.push(`answered ${given}`, `  not ${wanted}`);
-    return why.length === 0 ? null : { kill, where, why };
+    return why.length === 0 ? null : { where, why };
   } catch (error) {
-    return { kill, where, why: [(error as Error).stack ?? String(error)] };
+    return { where, why: [(error as Error).stack ?? String(error)] };
   }
 }
 

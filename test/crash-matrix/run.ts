@@ -111,8 +111,11 @@ async function run(asked: Asked): Promise<number> {
     `crashes: ${counts.rows} rows, ${counts.awaits} awaits, ${counts.kills} kills (${how}), ` +
       `${counts.wrong} wrong in ${seconds} s`,
   );
-  if (asked.json)
-    console.log(JSON.stringify({ ...counts, broken: broken.map(({ row }) => row.name) }));
+  const told = broken.map(({ row, failures }) => ({
+    where: row.name,
+    rules: failures.map(({ where, why }) => `ended ${where}: ${why[0]}`),
+  }));
+  if (asked.json) console.log(JSON.stringify({ ...counts, broken: told }));
   // A process that was ended leaves requests behind that wait for ever.
   setTimeout(() => process.exit(), 3_000).unref();
   return broken.length === 0 && played.length > 0 ? 0 : 1;

@@ -18,7 +18,7 @@ import { buildSpend, destination, type EscrowOutput, vsizeOf } from '../../chain
 import { scheduledRefunds } from '../../chains/bitcoin/scheduled.ts';
 import { assemble } from '../../chains/bitcoin/signed-psbt.ts';
 import type { ScheduledRefunds } from '../../chains/interface/scheduled.ts';
-import { atAStretch } from '../../chains/kit/turns.ts';
+import { atAStretch } from '../../chains/interface/turns.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { clockAt, type SimChain } from './chain.ts';
 import { historyOf, type Node, viewOf } from './facts.ts';

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { deflateSync, inflateSync } from 'node:zlib';
 import type { Tx } from '../../db/database.ts';
-import { findReplyRow, keepReply, type SlotKey, tryLock } from '../../db/idempotency.ts';
+import { findReplyRow, keepReply, keptMs, type SlotKey, tryLock } from '../../db/idempotency.ts';
 import {
   keptBytesOfRequest,
   mostKeptRefusals,
@@ -36,7 +36,6 @@ export type StoredReply = {
 /** A stored reply that no key held can decrypt. */
 export type SealedReply = { readonly sealed: true; readonly status: number };
 
-export const keptMs = 24 * 3_600_000;
 const minutesOfDay = 1_440;
 /** Below it a few bytes are saved. */
 const leastPacked = 512;

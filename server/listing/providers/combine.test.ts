@@ -3,14 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { marketNumbers } from '../../settings/listing.ts';
 import { combined } from './combine.ts';
-import {
-  type ChainIdentity,
-  marketNumbers,
-  type Provider,
-  ProviderFailure,
-  type Told,
-} from './facts.ts';
+import { type ChainIdentity, type Provider, ProviderFailure, type Told } from './facts.ts';
 import { openMarketData } from './open.ts';
 import { recorded, startProvider } from './testing/server.ts';
 

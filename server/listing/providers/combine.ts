@@ -1,12 +1,11 @@
 // Several providers as one: asked in their order, each only for what those before it did not know.
 
 import type { ChainKey } from '../../../core/families.ts';
+import { type MarketNumber, marketNumbers } from '../../settings/listing.ts';
 import {
   type ChainIdentity,
   type MarketData,
   type MarketFacts,
-  type MarketNumber,
-  marketNumbers,
   type Provider,
   ProviderFailure,
   type Sourced,

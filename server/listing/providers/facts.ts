@@ -3,21 +3,7 @@
 // never settled, so they are plain numbers and not base units.
 
 import type { ChainKey } from '../../../core/families.ts';
-
-export const marketNumbers = [
-  'capUsd',
-  'liquidityUsd',
-  'volume24hUsd',
-  'holders',
-  'ageSeconds',
-  'topHoldersShare',
-] as const;
-
-/**
- * `ageSeconds`: since the first pool that the provider knows. `topHoldersShare`: 0 to 1, of the ten
- * largest holders together, without pools and burn addresses where the provider tells them apart.
- */
-export type MarketNumber = (typeof marketNumbers)[number];
+import type { MarketNumber } from '../../settings/listing.ts';
 
 export type Sourced<Value> = { readonly value: Value; readonly source: string };
 

@@ -1,6 +1,7 @@
 // JSON from one provider of market data, over HTTPS: in time, of a bounded size, at the provider's
 // pace, never from where it redirects to. A key travels in a header and stands in no sentence.
 
+import { mayAsk } from '../../settings/listing.ts';
 import { createBreaker } from './breaker.ts';
 import { type Clock, realClock } from './clock.ts';
 import { ProviderFailure } from './facts.ts';
@@ -40,15 +41,6 @@ export type JsonClient = {
   /** Throws `ProviderFailure`; what `signal` ends is one of kind `unreachable`. */
   get(path: readonly string[], query: Record<string, string>, s: AbortSignal): Promise<Answer>;
 };
-
-/** Whether requests may go there: to nobody in the clear, except on this machine. */
-export function mayAsk(base: string): boolean {
-  if (!URL.canParse(base)) return false;
-  const { protocol, hostname, username, password, search, hash } = new URL(base);
-  if (username + password + search + hash !== '') return false;
-  const loopback = /^(127(\.\d{1,3}){3}|\[::1\]|localhost)$/.test(hostname);
-  return protocol === 'https:' || (protocol === 'http:' && loopback);
-}
 
 export function jsonClient(options: ClientOptions): JsonClient {
   const { name, base, clock = realClock } = options;

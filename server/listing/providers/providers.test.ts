@@ -4,9 +4,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { mainnetChainIds, testnetChainIds } from '../../../core/worlds.ts';
+import { marketNumbers } from '../../settings/listing.ts';
 import { dexScreenerNames, geckoNames, goPlusNames, sameAddress } from './chains.ts';
 import { dexScreener } from './dexscreener.ts';
-import { type FailureKind, marketNumbers, type Provider, ProviderFailure } from './facts.ts';
+import { type FailureKind, type Provider, ProviderFailure } from './facts.ts';
 import { geckoTerminal } from './geckoterminal.ts';
 import { goPlus, goPlusLimited } from './goplus.ts';
 import { jsonClient } from './http.ts';

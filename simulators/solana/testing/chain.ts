@@ -22,7 +22,11 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
 } from '@solana/kit';
-import { type SolanaDevChain, type SolanaOptions, solanaChain } from '../chain.ts';
+import {
+  type SolanaDevChain,
+  type SolanaOptions,
+  solanaChain,
+} from '../../../devnet/solana-chain.ts';
 
 export const SYSTEM = address('11111111111111111111111111111111');
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };

@@ -1,6 +1,6 @@
 // A chain in a process of its own, for a test that kills it: pays once, and says so.
 
-import { solanaChain } from '../chain.ts';
+import { solanaChain } from '../../../devnet/solana-chain.ts';
 import { signer } from './chain.ts';
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };

@@ -22,7 +22,13 @@ import {
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit';
-import { signed, signer, startChain, type TestChain, transfer } from './testing/chain.ts';
+import {
+  signed,
+  signer,
+  startChain,
+  type TestChain,
+  transfer,
+} from '../simulators/solana/testing/chain.ts';
 
 const SOL = 1_000_000_000n;
 const clockSysvar = address('SysvarC1ock11111111111111111111111111111111');

@@ -1,4 +1,5 @@
-// The errors of the dev network: why it could not start, and why its control server refused.
+// The errors of the dev network and its simulators: why one could not start, and why its control
+// server refused.
 
 export class DevnetError extends Error {
   readonly facts: Readonly<Record<string, unknown>>;

@@ -2,17 +2,17 @@
 // that misbehave.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
-import devDollar from '../../contracts/evm/artifacts/DevDollar.json' with { type: 'json' };
-import devTether from '../../contracts/evm/artifacts/DevTether.json' with { type: 'json' };
-import feeToken from '../../contracts/evm/artifacts/FeeToken.json' with { type: 'json' };
-import returnsFalse from '../../contracts/evm/artifacts/ReturnsFalse.json' with { type: 'json' };
-import zoo from '../../contracts/tron/artifacts/zoo.json' with { type: 'json' };
-import type { DevToken } from '../../devnet/dev-chain.ts';
-import type { TronChain } from './chain.ts';
-import { deployedAddress } from './messages.ts';
-import { base58Address } from './protobuf.ts';
-import { faucetAddress, type Simulator } from './simulator.ts';
+import { initCode } from '../contracts/escrows/artifacts/abi.ts';
+import devDollar from '../contracts/evm/artifacts/DevDollar.json' with { type: 'json' };
+import devTether from '../contracts/evm/artifacts/DevTether.json' with { type: 'json' };
+import feeToken from '../contracts/evm/artifacts/FeeToken.json' with { type: 'json' };
+import returnsFalse from '../contracts/evm/artifacts/ReturnsFalse.json' with { type: 'json' };
+import zoo from '../contracts/tron/artifacts/zoo.json' with { type: 'json' };
+import type { TronChain } from '../simulators/tron/chain.ts';
+import { deployedAddress } from '../simulators/tron/messages.ts';
+import { base58Address } from '../simulators/tron/protobuf.ts';
+import { faucetAddress, type Simulator } from '../simulators/tron/simulator.ts';
+import type { DevToken } from './dev-chain.ts';
 
 const escrowsName = 'ParleyEscrows';
 /** The first is what TRON's USDT is: it moves the money and answers false. */

@@ -7,18 +7,10 @@ import { join } from 'node:path';
 import { type Address, getBase58Decoder, isAddress } from '@solana/kit';
 import { LiteSVM } from 'litesvm';
 import litesvm from 'litesvm/package.json' with { type: 'json' };
-import deployment from '../../contracts/solana/deployment.json' with { type: 'json' };
-import type {
-  ChainHead,
-  ChainInfo,
-  DevChain,
-  DevToken,
-  Gift,
-  Log,
-} from '../../devnet/dev-chain.ts';
-import { DevnetError, RefusedRequest } from '../../devnet/failure.ts';
-import { freePort, loopback } from '../../devnet/processes.ts';
-import { type Account, SYSTEM, writeAccount } from './accounts.ts';
+import deployment from '../contracts/solana/deployment.json' with { type: 'json' };
+import { DevnetError, RefusedRequest } from '../host/failure.ts';
+import type { Log } from '../host/log.ts';
+import { type Account, SYSTEM, writeAccount } from '../simulators/solana/accounts.ts';
 import {
   dollarAccount,
   dollarDecimals,
@@ -27,8 +19,8 @@ import {
   faucetLamports,
   faucetMint,
   faucetTransfer,
-} from './faucet.ts';
-import { openJournal } from './journal.ts';
+} from '../simulators/solana/faucet.ts';
+import { openJournal } from '../simulators/solana/journal.ts';
 import {
   type Lags,
   type Ledger,
@@ -38,10 +30,12 @@ import {
   setAhead,
   takeBack,
   tipOf,
-} from './ledger.ts';
-import { serveRpc } from './rpc-server.ts';
-import { submit } from './transaction-methods.ts';
-import type { Wire } from './wire.ts';
+} from '../simulators/solana/ledger.ts';
+import { serveRpc } from '../simulators/solana/rpc-server.ts';
+import { submit } from '../simulators/solana/transaction-methods.ts';
+import type { Wire } from '../simulators/solana/wire.ts';
+import type { ChainHead, ChainInfo, DevChain, DevToken, Gift } from './dev-chain.ts';
+import { freePort, loopback } from './processes.ts';
 
 export type SolanaOptions = {
   /** The chain's key, such as `solana-dev`. */

@@ -4,22 +4,20 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import type {
-  ChainHead,
-  ChainInfo,
-  DevChain,
-  DevToken,
-  Gift,
-  Log,
-} from '../../devnet/dev-chain.ts';
-import { RefusedRequest } from '../../devnet/failure.ts';
-import { pace } from '../../devnet/pace.ts';
-import { freePort } from '../../devnet/processes.ts';
-import type { TronChain } from './chain.ts';
-import { deployContracts, type TronContracts } from './contracts.ts';
-import { FormatError, type Message, parseAddress } from './protobuf.ts';
-import { Refusal } from './refusal.ts';
-import { defaultSolidityLag, type Simulator, startSimulator } from './simulator.ts';
+import { RefusedRequest } from '../host/failure.ts';
+import type { Log } from '../host/log.ts';
+import type { TronChain } from '../simulators/tron/chain.ts';
+import { FormatError, type Message, parseAddress } from '../simulators/tron/protobuf.ts';
+import { Refusal } from '../simulators/tron/refusal.ts';
+import {
+  defaultSolidityLag,
+  type Simulator,
+  startSimulator,
+} from '../simulators/tron/simulator.ts';
+import type { ChainHead, ChainInfo, DevChain, DevToken, Gift } from './dev-chain.ts';
+import { pace } from './pace.ts';
+import { freePort } from './processes.ts';
+import { deployContracts, type TronContracts } from './tron-contracts.ts';
 
 export type TronChainOptions = {
   readonly dir: string;
