@@ -69,7 +69,7 @@ test('a seed tells the same story every time, whatever runs before and beside it
 });
 
 test('signals to the whole group end no seed that is under way, and what was run is counted', async () => {
-  const args = [program, '--seeds', '5000', '--from', '700', '--story', '--no-keep', '--json'];
+  const args = [program, '--seeds', '5000', '--from', '700', '--story', '--json'];
   const child = spawn(process.execPath, [...args, '--workers', '1'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
