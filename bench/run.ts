@@ -1,4 +1,4 @@
-// npm run bench -- <name>... [--json] [--rounds N] [--seconds N] [--swaps N]
+// npm run bench -- <name>... [options]
 //
 // Prints each figure with its limit and the ratio; exit status 1 when one misses its bar. With
 // --json one line a row.
@@ -12,13 +12,13 @@ import { benchFeed } from './feed.ts';
 import { benchGas } from './gas.ts';
 import { benchGrowth } from './growth.ts';
 import { benchListing } from './listing.ts';
-import { benchQuotes } from './quotes.ts';
+import { benchQuotes, benchQuotesOfLarge } from './quotes.ts';
 import { benchReads, type Effort } from './reads.ts';
 import { jsonLine, machine, type Row, textLine } from './report.ts';
 import { benchRequests } from './requests.ts';
 import { benchScheduled } from './scheduled.ts';
 import { benchSignIn } from './sign-in.ts';
-import { setStage } from './stage.ts';
+import { type Stage, setStage, usualVolume, type Volume } from './stage.ts';
 import { benchStart } from './start.ts';
 import { benchVerify } from './verify.ts';
 import { benchWebhooks } from './webhooks.ts';
@@ -42,11 +42,13 @@ const names = [
 ] as const;
 type Name = (typeof names)[number];
 
-const usage = `usage: npm run bench -- [NAME]... [--json] [--rounds N] [--seconds N] [--swaps N]
+const usage = `usage: npm run bench -- [NAME]... [options]
   NAME       ${names.join(', ')}; without one all of them
   --json     one line of JSON a row
   --rounds   default 5; what is shown is their median
   --seconds  of a round, default 3
+  --open     of reads and quotes: open RFQs, default 10000; with more, quotes are measured on both
+  --ended    of reads and quotes: RFQs that ended, default 0
   --swaps    of the doctor: the larger number of open swaps, default 10000; the other is a tenth
 Exit status: 0 all within their bars, 1 one is not, 2 not understood.`;
 
@@ -55,6 +57,7 @@ type Asked = {
   readonly json: boolean;
   readonly effort: Effort;
   readonly swaps: number;
+  readonly volume: Volume;
 };
 
 function understand(args: string[]): Asked | null {
@@ -65,6 +68,8 @@ function understand(args: string[]): Asked | null {
       json: { type: 'boolean', default: false },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '3' },
+      open: { type: 'string', default: String(usualVolume.open) },
+      ended: { type: 'string', default: String(usualVolume.ended) },
       swaps: { type: 'string', default: '10000' },
       help: { type: 'boolean', default: false },
     },
@@ -81,10 +86,14 @@ function understand(args: string[]): Asked | null {
   const rounds = wholeNumber('--rounds', values.rounds, { most: 1_000 });
   const wanted = positionals.length === 0 ? [...names] : (positionals as Name[]);
   const swaps = wholeNumber('--swaps', values.swaps, { least: 1_000, most: 1_000_000 });
-  return { wanted, json: values.json, effort: { rounds, seconds }, swaps };
+  const volume = {
+    open: wholeNumber('--open', values.open, { least: 1_000, most: 10_000_000 }),
+    ended: wholeNumber('--ended', values.ended, { least: 0, most: 100_000_000 }),
+  };
+  return { wanted, json: values.json, effort: { rounds, seconds }, swaps, volume };
 }
 
-const { wanted, json, effort, swaps } = understood({ usage, understand });
+const { wanted, json, effort, swaps, volume } = understood({ usage, understand });
 const print = (row: Row) => console.log(json ? jsonLine(row) : textLine(row));
 const say = (text: string) => {
   if (!json) console.log(text);
@@ -126,16 +135,28 @@ async function runOne(name: Name): Promise<Row[]> {
     say(`${name}: median of ${effort.rounds} rounds of ${effort.seconds} s`);
     return name === 'budgets' ? benchBudgets(effort) : benchWebhooks(effort);
   }
-  const stage = await setStage();
+  const isSized = name === 'reads' || name === 'quotes';
+  const stage = await setStage(isSized ? volume : usualVolume);
   try {
     say(
       `${name}: median of ${effort.rounds} alternating rounds of ${effort.seconds} s; ${stage.database}`,
     );
     if (name === 'feed') return await benchFeed(stage, effort);
     if (name === 'listing') return await benchListing(stage, effort);
-    return name === 'reads' ? await benchReads(stage, effort) : await benchQuotes(stage, effort);
+    if (name === 'reads') return await benchReads(stage, effort);
+    const rows = await benchQuotes(stage, effort);
+    return volume.open > usualVolume.open ? [...rows, await quotesOfBoth(stage)] : rows;
   } finally {
     await stage.stop();
+  }
+}
+
+async function quotesOfBoth(large: Stage): Promise<Row> {
+  const usual = await setStage();
+  try {
+    return await benchQuotesOfLarge(large, usual, effort);
+  } finally {
+    await usual.stop();
   }
 }
 

@@ -36,7 +36,7 @@ test('every route that changes something is in the matrix', () => {
 /** Without a row, and why it needs none. */
 const without: Readonly<Record<string, string>> = {
   'keeper.wake': 'ends a pause of its own process and asks nobody for anything',
-  watchHalts: 'only reads, for the log and the metrics of its own process',
+  halts: 'only reads, for the log and the metrics of its own process',
   buildApp: 'serves requests, which have rows of their own',
   databaseFault: 'writes the sentence of a start that fails',
   mustKnowContracts: 'counts the escrows of contracts that are not configured, and changes nothing',
@@ -58,7 +58,7 @@ test('every pass of a process is in the matrix, and every part that a start sets
   const partOf = (name: string) => name.replace(/^start(?=[A-Z])/, '').toLowerCase();
   const [start = ''] = /^async function start\([\s\S]*?^}/m.exec(read('../server/boot.ts')) ?? [];
   const begun = begunIn(start);
-  for (const each of ['presence', 'keeper', 'resealKept', 'startPruning', 'watchHalts']) {
+  for (const each of ['presence', 'keeper', 'resealKept', 'pruning', 'halts']) {
     assert.ok(begun.includes(each), `what begins ${each} is not seen`);
   }
   assert.deepEqual(

@@ -41,6 +41,21 @@ export async function lockHeartbeat(tx: Tx, now: Date): Promise<Heartbeat> {
   return row;
 }
 
+/**
+ * One more beat of a process that has beaten before; null, and nothing stored, where anything is
+ * not as that process left it: `lockHeartbeat` says what.
+ */
+export async function beatOn(tx: Tx, remembered: number, now: Date): Promise<number | null> {
+  const [row] = await tx.rows<{ beat: number }>({
+    name: 'heartbeat_on',
+    text: `update heartbeat set beat = beat + 1, at = $1, beaten_at = clock_timestamp()
+      where beat >= $2 and not restored and lineage is not distinct from database_lineage()
+      returning beat`,
+    values: [now, remembered],
+  });
+  return row?.beat ?? null;
+}
+
 /** `jump`: besides the one. Returns the new number. */
 export async function storeBeat(tx: Tx, now: Date, jump: number): Promise<number> {
   const [row] = await tx.rows<{ beat: number }>({

@@ -4,7 +4,7 @@
 import type { Family } from '../../core/families.ts';
 import type { Rules } from '../../core/rules.ts';
 import type { Tx } from './database.ts';
-import { insertOutbox, type OutboxEntry } from './outbox.ts';
+import type { OutboxEntry } from './outbox.ts';
 import type { Message, Thread } from './threads.ts';
 
 export type Pair = { readonly rfqId: string; readonly makerId: string };
@@ -67,19 +67,20 @@ export async function makerStandings(
   }));
 }
 
-/** Inserts these new threads, each with its first message, and these events. */
+/**
+ * Inserts these new threads, each with its first message, and these events. Notifies nobody
+ * (work.ts).
+ */
 export async function insertThreads(
   tx: Tx,
   threads: readonly Thread[],
   events: readonly OutboxEntry[],
 ): Promise<void> {
-  if (threads.length === 0) return insertOutbox(tx, events);
+  const [first] = events;
+  if (first === undefined) return;
   await tx.rows({
     name: 'quotes_insert',
-    text: `with negotiating as (
-        update rfqs set status = 'negotiating', updated_at = $7
-        where id = any($2::uuid[]) and status = 'open'),
-      told as (
+    text: `with told as (
         insert into outbox (topic, account_id, payload, created_at)
         select topic, account_id, payload, $7
         from unnest($8::text[], $9::uuid[], $10::jsonb[]) e (topic, account_id, payload))
@@ -95,7 +96,7 @@ export async function insertThreads(
       threads.map((each) => each.takerId),
       threads.map((each) => each.price.quoteAmount.toString()),
       threads.map((each) => JSON.stringify(each.messages)),
-      threads[0]!.updatedAt,
+      first.at,
       events.map((each) => each.topic),
       events.map((each) => each.accountId),
       events.map((each) => JSON.stringify(each.payload)),

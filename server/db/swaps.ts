@@ -417,6 +417,16 @@ export async function dueSwaps(
   });
 }
 
+/** When the next swap is due, in Unix seconds; null = none is. */
+export async function nextSwapDue(tx: Tx): Promise<number | null> {
+  const [row] = await tx.rows<{ due_at: number }>({
+    name: 'swaps_next_due',
+    text: `select due_at from swaps where due_at is not null order by due_at limit 1`,
+    values: [],
+  });
+  return row?.due_at ?? null;
+}
+
 /** Looks at a swap again at `dueAt` (Unix seconds); the next reconcile computes it anew. */
 export async function makeDue(tx: Tx, id: string, dueAt: number): Promise<void> {
   await tx.rows({

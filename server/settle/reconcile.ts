@@ -19,6 +19,7 @@ import { insertOutbox } from '../db/outbox.ts';
 import { lockSwap, type Swap, swapById, updateSwap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { within } from '../ports/time-limit.ts';
+import { workOf } from '../ports/work.ts';
 import { escrowOfRow } from './escrows.ts';
 import { changeBetween, type SwapEvent, type Told } from './events.ts';
 import { type Outcome, outcome } from './outcome.ts';
@@ -49,7 +50,7 @@ export async function reconcile(
   deps: Deps,
   swapId: string,
   scope: ReconcileScope,
-): Promise<Reconciled | null> {
+): Promise<(Reconciled & { readonly done: boolean }) | null> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const swap = await swapById(deps.db, swapId);
     if (swap === null) return null;
@@ -63,6 +64,7 @@ export async function reconcile(
       return store(tx, deps, locked, await escrowsOfSwap(tx, swapId), read);
     });
     if (stored !== null) {
+      if (stored.changed) workOf(deps.db).ring('swaps');
       if (stored.done) forget(deps, rows);
       return stored;
     }

@@ -73,6 +73,7 @@ export const without: readonly {
       ...db('former-channels', 'reminders', 'sessions'),
     ],
   },
+  { why: 'who is woken when: a simulation calls every pass by hand', files: db('work') },
   { why: 'makes swaps for tests of the rules', files: core('testing') },
   {
     why: 'amounts are the SDK’s of it, and with the long leg turned about the whole schedule is',
