@@ -3,7 +3,7 @@
 
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { takeBackup } from '../host/postgres/backup.ts';
+import { type Manifest, takeBackup } from '../host/postgres/backup.ts';
 import { placesUnder } from '../host/postgres/cluster.ts';
 import { runningPostgres, startPostgres } from '../host/postgres/postgres.ts';
 import { keyVersionOf } from '../server/ports/keyring.ts';
@@ -69,7 +69,12 @@ async function run({ folder, key, json }: Asked): Promise<number> {
     keyVersion,
     now: new Date(),
   };
-  const manifest = await takeBackup(from, folder).finally(() => own?.stop());
+  let manifest: Manifest;
+  try {
+    manifest = await takeBackup(from, folder);
+  } finally {
+    await own?.stop();
+  }
   const bytes = manifest.files.reduce((sum, each) => sum + each.bytes, 0);
   const files = manifest.files.length;
   if (json) console.log(JSON.stringify({ folder, files, bytes, madeAt: manifest.madeAt, key }));

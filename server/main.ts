@@ -41,7 +41,7 @@ async function main(args: readonly string[]): Promise<void> {
     process.exit(0);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => stop(signal));
+    process.on(signal, () => void stop(signal));
   }
   if (process.env.npm_lifecycle_event !== undefined) stopWithParent(stop);
   const { ready, held, agreeing } = await starting;
@@ -58,7 +58,7 @@ function stopWithParent(stop: (why: string) => Promise<void>): void {
   const check = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(check);
-    stop('the process that started this is gone');
+    void stop('the process that started this is gone');
   }, parentCheckMs);
   check.unref();
 }

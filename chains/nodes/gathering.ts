@@ -38,7 +38,7 @@ function gatheringFor(rpc: Rpc, signal: AbortSignal): Rpc {
       const each = { method, params, own, ...Promise.withResolvers<unknown>() };
       waiting.push(each);
       // When all that goes on without an answer has asked.
-      if (waiting.length === 1) setImmediate(send);
+      if (waiting.length === 1) setImmediate(() => void send());
       return each.promise;
     },
   };

@@ -155,7 +155,7 @@ test('a refund is seen before it is deep, and taken back with its block', async 
     assert.deepEqual([facts.refunded?.deep, facts.funded?.deep, facts.empty], [false, true, false]);
     assert.equal(facts.balance, 0n);
   }
-  world.chain.takeBack(2);
+  await world.chain.takeBack(2);
   await world.chain.mine(2);
   const back = await world.adapter.readEscrow(escrow, soon());
   assert.deepEqual([back.refunded, back.balance, back.empty], [null, escrow.terms.amount, false]);

@@ -22,17 +22,15 @@ import {
   systemProgram,
   tokenProgram,
 } from './programs.ts';
-import { hangingNode, lyingNode } from './testing/nodes.ts';
+import { lyingNode } from './testing/nodes.ts';
 import {
   adapterOf,
-  claim,
   escrowIn,
   finalize,
   fund,
   HOUR,
   moveTo,
   newWorld,
-  refund,
   refuses,
   SOL,
   secret,
@@ -91,100 +89,6 @@ async function held({ adapter, dollar }: World, token: string | null, who: strin
   if (token === null) return BigInt(account.lamports);
   return new DataView(account.data.buffer, account.data.byteOffset).getBigUint64(64, true);
 }
-
-test('a claim by a stranger pays the payout address and makes its token account; a refund pays the funder', async (context) => {
-  const world = await newWorld(context);
-  const one = stranger(world);
-  const to = { address: walletOf('a newcomer'), pubkey: null };
-  let timelock = world.time.now + 4 * HOUR;
-  for (const token of [null, world.dollar]) {
-    timelock += 1;
-    const claimed = escrowIn(world, { token, payout: to, amount: 100_000_000n, timelock });
-    const refunded = escrowIn(world, { token, amount: 100_000_000n, timelock });
-    for (const escrow of [claimed, refunded]) await fund(world, escrow);
-    for (const [work, payee, { address: escrow }] of [
-      [claimOf(claimed), to.address, claimed],
-      [refundOf(refunded), walletOf('funder'), refunded],
-    ] as const) {
-      if (work.verb === 'refund') await moveTo(world, timelock + 1);
-      const [had, funderHad] = [
-        await held(world, token, payee),
-        await held(world, null, walletOf('funder')),
-      ];
-      const paid = await one.account.balance(soon());
-      const sent = await one.send(work);
-      const gained = (await held(world, token, payee)) - had;
-      if (token === null && work.verb === 'refund') assert.ok(gained > 100_000_000n);
-      else assert.equal(gained, 100_000_000n);
-      // The escrow's rent is the funder's, whoever sends.
-      assert.ok((await held(world, null, walletOf('funder'))) > funderHad);
-      const cost = paid - (await one.account.balance(soon()));
-      assert.ok(cost > 0n && cost <= sent.mostCost, `${cost} of ${sent.mostCost}`);
-      assert.deepEqual(await one.account.paid?.(sent.txid, soon()), { cost, said: 1 });
-      assert.deepEqual(
-        sent.touches.map((touch) => [touch.escrow, touch.verb]),
-        [[escrow, work.verb]],
-      );
-      assert.deepEqual([sent.payer, sent.nonce], [one.account.address, null]);
-      assert.equal(await one.fate(sent), 'mined');
-      await finalize(world);
-      assert.equal(await one.fate(sent), 'deep');
-    }
-    world.time.now += 60;
-    timelock = world.time.now + 4 * HOUR;
-  }
-});
-
-test('a party that was first: nothing is signed; what was signed before fails or is never taken', async (context) => {
-  const world = await newWorld(context);
-  const one = stranger(world);
-  const escrow = escrowIn(world);
-  await refuses(one.sign(claimOf(escrow)), 'nothing_there', /not funded/);
-  await fund(world, escrow);
-  const late = await one.sign(claimOf(escrow));
-  await claim(world, escrow);
-  await refuses(one.sign(claimOf(escrow)), 'nothing_there', /claimed/);
-  await refuses(one.sign(claimOf(escrow, false)), 'nothing_there');
-  await refuses(one.adapter.broadcast(late, soon()), 'refused_by_node');
-  assert.equal(await one.fate(late), 'unknown');
-  await world.chain.rpc
-    .sendTransaction(late.raw as never, { encoding: 'base64', skipPreflight: true })
-    .send();
-  await world.chain.mine(2);
-  assert.equal(await one.fate(late), 'failed');
-  const other = escrowIn(world, { timelock: world.time.now + 5 * HOUR });
-  await fund(world, other);
-  await refuses(one.sign(refundOf(other)), 'payout_would_fail', /TooEarly/);
-  const wrong = { ...claimOf(other), secret: 'ab'.repeat(32) };
-  await refuses(one.sign(wrong), 'wrong_secret');
-  const elsewhere = { ...other, terms: { ...other.terms, chain: 'solana' } };
-  await refuses(
-    Promise.resolve().then(() => one.sign(claimOf(elsewhere))),
-    'bad_chain',
-  );
-  await assert.rejects(async () => one.sign({ verb: 'void' }), /no nonces/);
-  await moveTo(world, other.terms.timelock + 1);
-  await refuses(one.sign(claimOf(other)), 'payout_would_fail', /TooLate/);
-  await refuses(one.sign(claimOf(other, false)), 'payout_would_fail', /has passed/);
-  await refund(world, other);
-  await refuses(one.sign(refundOf(other)), 'nothing_there', /has no account/);
-});
-
-test('blocks taken back make it unknown; sent again it lands', async (context) => {
-  const world = await newWorld(context);
-  const one = stranger(world);
-  const escrow = escrowIn(world);
-  await fund(world, escrow);
-  await finalize(world);
-  const sent = await one.send(claimOf(escrow));
-  assert.equal(await one.fate(sent), 'mined');
-  world.chain.takeBack(2);
-  assert.equal(await one.fate(sent), 'unknown');
-  await world.chain.mine(1);
-  await one.adapter.broadcast(sent, soon());
-  await finalize(world);
-  assert.equal(await one.fate(sent), 'deep');
-});
 
 test('what died is gone once a finalized block is as late, and not before; signed again it lands', async (context) => {
   const world = await newWorld(context);
@@ -283,37 +187,6 @@ test('the price of speed is not for strangers to set by naming the escrow', asyn
   assert.ok(full.offer > reserveUnitPrice && full.reserve > calm, 'blocks that are full are paid');
 });
 
-test('a secret that no chain has shown is told to no node before its claim is sent', async (context) => {
-  const world = await newWorld(context);
-  const heard: unknown[] = [];
-  const ear = await lyingNode(context, world.chain.info.rpcUrl, ({ method, params }, forward) => {
-    heard.push([method, params]);
-    return forward();
-  });
-  const one = stranger(world, adapterOf(world, [], { rpcUrls: [ear] }));
-  for (const token of [null, world.dollar]) {
-    const escrow = escrowIn(world, { token, amount: 100_000_000n });
-    await fund(world, escrow);
-    heard.length = 0;
-    await one.account.reserve(claimOf(escrow, false), soon());
-    const quote = await one.account.quote(claimOf(escrow, false), soon());
-    const signed = await one.sign(claimOf(escrow, false));
-    assert.equal(quote.mostCost, signed.mostCost);
-    assert.ok(heard.length > 5);
-    for (const [method] of heard as [string][]) {
-      assert.ok(!/^(simulate|send)Transaction$/.test(method), method);
-    }
-    const bytes = Buffer.from(secret, 'hex');
-    const said = JSON.stringify(heard);
-    for (const form of [secret, bytes.toString('base64').slice(2, 40)]) {
-      assert.ok(!said.includes(form));
-    }
-    await one.adapter.broadcast(signed, soon());
-    await world.chain.mine(2);
-    assert.equal(await one.fate(signed), 'mined');
-  }
-});
-
 test('without leave the key makes no token account, whatever becomes of it later', async (context) => {
   const world = await newWorld(context);
   const one = stranger(world);
@@ -383,23 +256,6 @@ test('a funder whose account is no wallet any more does not stop a claim; its re
   assert.equal(await one.fate(await one.send(refundOf(escrow))), 'mined');
   assert.ok((await held(world, null, funder)) > before);
   await refuses(one.sign(refundOf(escrow)), 'nothing_there', /claimed/);
-});
-
-test('a node that hangs is chain_timeout, one that is gone chain_unavailable, and nothing is signed', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
-  const rpc = { attemptTimeoutMs: 200, rounds: 1 };
-  const calls = ({ account }: Stranger) => [
-    account.sign(claimOf(escrow), { nonce: null, above: null, mostCost: plenty }, soon()),
-    account.reserve(claimOf(escrow), soon()),
-    account.balance(soon()),
-    account.fate({ txid: '1'.repeat(88), nonce: null, diesAt: 1 }, soon()),
-  ];
-  const hanging = await hangingNode(context);
-  const slow = stranger(world, adapterOf(world, [], { rpcUrls: [hanging], rpc }));
-  for (const each of calls(slow)) await refuses(each, 'chain_timeout');
-  const gone = stranger(world, adapterOf(world, [], { rpcUrls: ['http://127.0.0.1:9'], rpc }));
-  for (const each of calls(gone)) await refuses(each, 'chain_unavailable');
 });
 
 const chance = (sides: number) => randomInt(sides) === 0;

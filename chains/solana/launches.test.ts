@@ -82,7 +82,7 @@ test('what was taken back before it was final is never told', async (context) =>
   const { world, launch, next } = await newScene(context);
   const { position } = await next(null);
   const gone = await launch('gone');
-  world.chain.takeBack(4);
+  await world.chain.takeBack(4);
   const mint = await launch('stays');
   await finalize(world);
   assert.notEqual(mint, gone);

@@ -54,16 +54,16 @@ export function askAhead(watch: Watch, terms: EscrowTerms, signal: AbortSignal):
   const { http } = watch;
   const { token, refund, payout, lane } = terms;
   const { contract } = deploymentOf(watch, terms);
-  begun(holderOf(watch, terms, signal));
-  begun(sunOf(http, payout.address, signal));
+  void begun(holderOf(watch, terms, signal));
+  void begun(sunOf(http, payout.address, signal));
   if (lane !== undefined) {
     const of = { contract, funder: refund.address };
-    begun(lanesOf(watch)(of, [lane.number], signal));
+    void begun(lanesOf(watch)(of, [lane.number], signal));
   }
   const called = token === null ? [payout.address, refund.address] : [token];
-  for (const each of called) begun(isContract(http, each, signal));
+  for (const each of called) void begun(isContract(http, each, signal));
   if (token === null) return;
-  begun(allowanceOf(http, token, refund.address, contract, signal));
+  void begun(allowanceOf(http, token, refund.address, contract, signal));
 }
 
 /** The bare payment; null where nothing can go wrong: TRX to an address without code. */

@@ -23,7 +23,6 @@ import { checkEnergy } from './energy.ts';
 import { type Chain, createChain } from './forks.ts';
 import { checkGas } from './gas.ts';
 import { domainOf, type Escrow, escrowId, legOf } from './ids.ts';
-import { MUTATIONS } from './mutations.ts';
 
 const START = 1_800_000_000n;
 const SECRET: Hex = `0x${'5e'.repeat(32)}`;
@@ -152,12 +151,4 @@ test('the README and the decision repeat the recorded figures', () => {
     repeated.push(gas[row]?.prague?.gas ?? Number.NaN);
   }
   for (const figure of repeated) assert.ok(decision.includes(written(figure)), String(figure));
-});
-
-test('every mutation breaks one place of the sources, as they are now', () => {
-  for (const [name, { file, find, put }] of Object.entries(MUTATIONS)) {
-    assert.equal(text(`src/${file}`).split(find).length, 2, `${name}: ${find}`);
-    assert.notEqual(find, put, name);
-  }
-  assert.ok(text('README.md').includes(`lists ${Object.keys(MUTATIONS).length} ways`));
 });

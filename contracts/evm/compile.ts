@@ -1,6 +1,6 @@
 // Compiles Solidity with the pinned npm compiler, with the settings that decide the bytecode and
 // with them every address. Forge compiles only tests: they run the bytecode made here.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
@@ -33,13 +33,10 @@ class CompileError extends Error {
 /** Solidity by the path that imports are resolved against. */
 export type Sources = Record<string, { content: string }>;
 
-function tokens(): Sources {
-  const found: Sources = {};
-  for (const file of readdirSync(join(here, 'dev')).sort()) {
-    if (!file.endsWith('.sol')) continue;
-    found[`dev/${file}`] = { content: readFileSync(join(here, 'dev', file), 'utf8') };
-  }
-  return found;
+/** Files below contracts/, by their paths there. */
+export function sourcesOf(...paths: readonly string[]): Sources {
+  const read = (path: string) => readFileSync(join(here, '..', path), 'utf8');
+  return Object.fromEntries(paths.map((path) => [path, { content: read(path) }]));
 }
 
 /** Of tokens for tests, whose addresses and gas nobody relies on: in a fifth of the time. */
@@ -88,6 +85,6 @@ export function compileInput(input: string, into: Map<string, Compiled>): void {
 /** The dev tokens: contract name -> ABI and creation bytecode. A warning is an error. */
 export function compileTokens(): Map<string, Compiled> {
   const compiled = new Map<string, Compiled>();
-  compile(tokens(), compiled);
+  compile(sourcesOf('escrows/dev/DevToken.sol', 'evm/dev/Tokens.sol'), compiled);
   return compiled;
 }

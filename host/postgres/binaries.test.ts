@@ -24,7 +24,7 @@ test('missing library links are made again, by starters side by side too', async
 });
 
 /** Root may write everywhere: nothing to see there. */
-const asUserOnly: typeof test | ((name: string, run: (t: TestContext) => Promise<void>) => void) =
+const asUserOnly: (name: string, run: (t: TestContext) => Promise<void>) => void =
   process.getuid?.() === 0 ? () => {} : test;
 
 asUserOnly('a package that cannot be written gets its links in the spare folder', async (t) => {

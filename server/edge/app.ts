@@ -133,7 +133,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
       const refusal = found
         ? httpRefusal('not_found', 'there is nothing at this path')
         : httpRefusal('malformed_url', 'the URL is malformed');
-      whenKnown(budgets.spendClient(clientOf(request)), (spent) => {
+      void whenKnown(budgets.spendClient(clientOf(request)), (spent) => {
         reply.headers({ ...baseHeaders, ...budgetHeaders(spent), ...cors?.headers(request) });
         sendRefusal(reply as FastifyReply, refusal, shortName);
       });

@@ -31,7 +31,7 @@ export function answerBrokenHttp(
         : httpRefusal('malformed_http', 'the request is not valid HTTP');
   const body = JSON.stringify({ error: refusal.sentence });
   // Who a proxy speaks for cannot be read: its own address is spent then.
-  whenKnown(budgets.spendClient(socket.remoteAddress ?? 'unknown'), (spent) => {
+  void whenKnown(budgets.spendClient(socket.remoteAddress ?? 'unknown'), (spent) => {
     if (!socket.writable) return;
     const headers = {
       ...baseHeaders,

@@ -95,7 +95,7 @@ for (const [where, open] of [
 ] as const) {
   describe(`in ${where}`, () => {
     /** A test in a world of its own. */
-    const promise = (name: string, work: (world: World) => Promise<void>) =>
+    const promise = (name: string, work: (world: World) => Promise<void>): void => {
       test(name, async () => {
         const world = await open();
         try {
@@ -104,6 +104,7 @@ for (const [where, open] of [
           world.close();
         }
       });
+    };
 
     promise(
       'a key has its limit in a window, and has it back when the window ends',

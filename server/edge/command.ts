@@ -144,6 +144,7 @@ export function command<
     url,
     config: { access: { kind: 'key', scope } satisfies Access },
     handler: (request, reply) => answerTo(request, callerOf(request), reply),
+    // oxlint-disable-next-line typescript/no-misused-promises -- Fastify awaits what it returns
     errorHandler: (error, request, reply) => {
       const body = unread(error);
       if (body === null) throw error;

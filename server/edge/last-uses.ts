@@ -45,7 +45,7 @@ export function createLastUses(deps: Needs, stopMs = mostStopMs): LastUses {
     writing = writing.then(writeAll);
     return writing;
   };
-  const timer = setInterval(write, writeEveryMs);
+  const timer = setInterval(() => void write(), writeEveryMs);
   timer.unref();
   return {
     note({ by, keyId }, client) {

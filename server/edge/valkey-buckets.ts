@@ -162,7 +162,7 @@ function watch(
     if (state === 'starting') goDown();
     first.resolve();
   }, startLimitMs);
-  first.promise.then(() => clearTimeout(starting));
+  void first.promise.then(() => clearTimeout(starting));
   client.on('error', note);
   client.on('ready', attempt);
   return {
@@ -202,6 +202,6 @@ function inTime<T>(limitMs: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = () => reject(new TooLate());
     const timer = setTimeout(() => setImmediate(late), limitMs);
-    work.then(resolve, reject).then(() => clearTimeout(timer));
+    void work.then(resolve, reject).then(() => clearTimeout(timer));
   });
 }

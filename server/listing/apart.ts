@@ -84,7 +84,7 @@ export function createApart(given: Given, limits: ApartLimits = apartLimits): Ap
     return worker;
   };
   const giveBack = (worker: Worker) => {
-    idle.set(worker, setTimeout(() => worker.terminate(), limits.idleMs).unref());
+    idle.set(worker, setTimeout(() => void worker.terminate(), limits.idleMs).unref());
   };
   const look = async (asked: Asked, signal: AbortSignal): Promise<Inspection> => {
     await places.enter(signal);

@@ -21,8 +21,8 @@ for (const each of chains) {
 // Before any look, whose time it would take otherwise.
 if (chains.some(({ family }) => family === 'tron')) await import('../../chains/tron/inspect.ts');
 
-port.on('message', async (asked: Asked) => {
-  port.postMessage(await answerTo(asked));
+port.on('message', (asked: Asked) => {
+  void answerTo(asked).then((answer) => port.postMessage(answer));
 });
 port.postMessage('ready');
 

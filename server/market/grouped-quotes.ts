@@ -43,7 +43,7 @@ export function createGroupedQuotes(deps: QuotingDeps): GroupedQuotes {
       underway += 1;
       const rfqIds = new Set(group.map((each) => each.quote.rfqId));
       for (const id of rfqIds) busy.add(id);
-      settle(deps, group).then(() => {
+      void settle(deps, group).then(() => {
         for (const id of rfqIds) busy.delete(id);
         underway -= 1;
         begin();

@@ -110,13 +110,15 @@ export async function serveMetrics(
   { registry }: Metrics,
   port: number,
 ): Promise<{ url: string; stop(): Promise<void> }> {
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end();
       return;
     }
-    response.writeHead(200, { 'content-type': registry.contentType });
-    response.end(await registry.metrics());
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -102,7 +102,7 @@ function keepLink(db: Pick<Database, 'listen'>, uses: Uses) {
 
   function after(ms: number, work: () => Promise<unknown>): void {
     clearTimeout(timer);
-    timer = setTimeout(work, ms).unref();
+    timer = setTimeout(() => void work(), ms).unref();
   }
 
   /** A failure of a connection that was replaced since says nothing of the new one. */

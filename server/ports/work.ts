@@ -58,7 +58,7 @@ function createBells(db: Pick<Database, 'listen'>): WorkBells {
       joined ??= join();
       return () => {
         if (!waiting.delete(each) || waiting.size > 0) return;
-        joined?.then((own) => own.leave());
+        void joined?.then((own) => own.leave());
         joined = null;
         isHeard = () => false;
       };

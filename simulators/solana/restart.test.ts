@@ -100,7 +100,7 @@ test('blocks that are taken back take their transactions along, also through a r
   const id = await paid(chain, 2n * SOL);
   await chain.mine(1);
   const slot = await chain.rpc.getSlot({ commitment: 'processed' }).send();
-  chain.takeBack(3);
+  await chain.takeBack(3);
   assert.equal(await balanceOf(chain, 'to'), SOL);
   assert.equal((await chain.rpc.getSignatureStatuses([id]).send()).value[0], null);
   const { address: to } = await signer('to');

@@ -97,6 +97,8 @@ export const oneBlock: readonly AdapterPromise[] = [
       adapter.unwatch([address]);
       assert.equal(inBlock(await unwatched), true, 'a look is not cut short');
       assert.equal(await isNamed(), false);
+      // What was signed has a nonce, which others wait for.
+      await adapter.broadcast(claiming, signal());
     },
   },
 ];

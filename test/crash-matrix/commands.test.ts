@@ -1,4 +1,4 @@
-// The two commands of the crash matrix, as programs: nothing that was not understood ends well.
+// The commands that crash and plant, as programs: nothing that was not understood ends well.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -17,7 +17,7 @@ function said(program: string, ...args: readonly string[]) {
 test('where nothing has that name, each says what there is, and nothing is run', () => {
   for (const [program, args, there] of [
     ['run.ts', ['--row', 'nosuch'], /there are:\n {2}.*\n[\s\S]*broadcast: claim, revealing/],
-    ['planted.ts', ['nosuch'], /there are:\n {2}.*\n[\s\S]*keeper: the secret of a relay/],
+    ['../planted/run.ts', ['nosuch'], /no bug is called/],
   ] as const) {
     const { status, stdout, stderr } = said(program, ...args);
     assert.deepEqual([status, stdout], [2, ''], stderr);
@@ -28,14 +28,14 @@ test('where nothing has that name, each says what there is, and nothing is run',
 });
 
 test('--help plants nothing and is 0; what is not understood is 2', () => {
-  const help = said('planted.ts', '--help');
+  const help = said('../planted/run.ts', '--help');
   assert.deepEqual([help.status, help.stderr], [0, '']);
   assert.match(help.stdout, /^usage: npm /);
   for (const [args, named] of [
     [['--quickly'], /--quickly/],
     [['keeper', 'once'], /"once"/],
   ] as const) {
-    const { status, stdout, stderr } = said('planted.ts', ...args);
+    const { status, stdout, stderr } = said('../planted/run.ts', ...args);
     assert.deepEqual([status, stdout], [2, ''], stderr);
     assert.match(stderr.split('\n')[0] ?? '', named);
   }

@@ -4,8 +4,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chance } from '../sim/chance.ts';
+import { unlessDead } from '../sim/process.ts';
 import type { Doom } from '../sim/wire.ts';
-import { orDead, quiet } from './machine.ts';
+import { quiet } from './machine.ts';
 import {
   differences,
   idsIn,
@@ -44,7 +45,7 @@ export type Row = {
 
 export type Kill = { readonly k: number; readonly when: 'before' | 'after' };
 export type Failure = {
-  readonly kill: Kill;
+  /** `nowhere`: unharmed. */
   readonly where: string;
   readonly why: readonly string[];
 };
@@ -81,7 +82,7 @@ async function untilAnswered(world: World, { act }: Play): Promise<Answer | null
 async function run(world: World, known: ReadonlySet<string>, play: Play): Promise<Ended> {
   const { market } = world;
   const problems: string[] = [];
-  const first = await orDead(market, () => play.act(world, 0));
+  const first = await unlessDead(market, () => play.act(world, 0));
   if (first !== 'dead') await quiet(market);
   const passed = [...market.passed];
   const isDead = market.wire.isDead();
@@ -166,8 +167,10 @@ export async function play(row: Row, choose: Choose, isEnough = false): Promise<
   const opened = await open(row);
   try {
     const good = await attempt(opened);
-    if (good.problems.length > 0) throw new Error(`${row.name}: ${good.problems.join('\n')}`);
     const awaits = good.passed;
+    if (good.problems.length > 0) {
+      return { row, awaits, kills: 0, failures: [{ where: 'nowhere', why: good.problems }] };
+    }
     const kills = awaits.flatMap((_, at): Kill[] => [
       { k: at + 1, when: 'before' },
       { k: at + 1, when: 'after' },
@@ -194,9 +197,9 @@ async function tryKill(opened: Opened, good: Ended, kill: Kill): Promise<Failure
     if (ended.fell === null) why.push('that await never came');
     const [wanted, given] = [shown(opened.play, good.answer), shown(opened.play, ended.answer)];
     if (wanted !== given) why.push(`answered ${given}`, `  not ${wanted}`);
-    return why.length === 0 ? null : { kill, where, why };
+    return why.length === 0 ? null : { where, why };
   } catch (error) {
-    return { kill, where, why: [(error as Error).stack ?? String(error)] };
+    return { where, why: [(error as Error).stack ?? String(error)] };
   }
 }
 

@@ -53,7 +53,7 @@ export async function playMigrations(choose: Choose): Promise<Result> {
     const why = await cutOff(kill, schema);
     const statement = awaits[kill.k - 1]?.trim().slice(0, 40).replaceAll('\n', ' ');
     const where = `${kill.when} ${statement} (${kill.k} of ${awaits.length})`;
-    if (why.length > 0) failures.push({ kill, where, why });
+    if (why.length > 0) failures.push({ where, why });
   }
   return { row: migrations, awaits, kills: chosen.length, failures };
 }

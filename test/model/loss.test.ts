@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { swapStatuses } from '../../core/status.ts';
-import { realRules } from './rules.ts';
 import { search } from './search.ts';
 import { storyOf } from './story.ts';
 import { worldOf } from './world.ts';
@@ -13,7 +12,7 @@ let transitions = 0;
 const statuses = new Set<string>();
 
 for (const options of [...usualLosses, ...usualSettlements]) {
-  const world = worldOf(realRules, options);
+  const world = worldOf(options);
   const promise = options.question === 'loss' ? 'loses nothing' : 'settles always';
   test(`${promise}: ${world.name}, terms of ${options.scale}`, () => {
     const found = search(world);

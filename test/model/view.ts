@@ -1,12 +1,14 @@
 // What the market and the follower of the rules read off a state: the chains' facts through core/,
 // the record through settle/, and the steps that both `next[]` and the gate open.
 
-import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
+import { type EscrowFacts, nothingSeen, type Sighting, sighting } from '../../core/facts.ts';
+import { claimGate, fundGate, refundGate } from '../../core/gates.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
+import { nextSteps } from '../../core/next.ts';
 import type { SwapStatus } from '../../core/status.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
 import type { LegName, Role } from '../../core/trade.ts';
-import type { KnownEscrow } from '../../server/settle/outcome.ts';
+import { type KnownEscrow, outcome } from '../../server/settle/outcome.ts';
 import { type EscrowState, Fund, type Slot, Spend, type State } from './state.ts';
 import type { World } from './world.ts';
 
@@ -63,7 +65,7 @@ function factsOf(world: World, escrow: EscrowState, slot: number): EscrowFacts {
   const leg = isLong(slot) ? 'long' : 'short';
   const { normal } = world.policies[leg];
   const seen = (txid: string, blocks: number): Sighting =>
-    world.rules.sighting(`${txid}-${slot}`, blocks, normal);
+    sighting(`${txid}-${slot}`, blocks, normal);
   const isClaim = showsSecret(escrow);
   const blocks = isClaim ? spend - Spend.claimWaits : spend - Spend.refundWaits;
   const spent = spend === Spend.none ? null : seen(isClaim ? 'claim' : 'refund', blocks);
@@ -127,7 +129,7 @@ function mayRefund(world: World, state: State, leg: Leg, clocks: Clocks): boolea
   const key = ((wall * 8 + aheadLong + 3) * 8 + aheadShort + 3) * 2 + (leg.long ? 1 : 0);
   const before = known.get(key);
   if (before !== undefined) return before;
-  const now = passes(() => world.rules.refundGate(leg, leg.timelock, clocks));
+  const now = passes(() => refundGate(leg, leg.timelock, clocks));
   known.set(key, now);
   return now;
 }
@@ -142,7 +144,7 @@ function passes(gate: () => void): boolean {
 }
 
 export function viewOf(world: World, state: State): View {
-  const { rules, deadlines } = world;
+  const { deadlines } = world;
   const clocks: Clocks = {
     wall: state.wall,
     a: clockOf(state, 1),
@@ -156,19 +158,19 @@ export function viewOf(world: World, state: State): View {
     lapsed: state.lapsed === 1,
   };
   const escrows = knownEscrows(world, state);
-  const { state: swap, status } = rules.outcome(before, {
+  const { state: swap, status } = outcome(before, {
     escrows,
     full: true,
     wall: state.wall,
   });
-  const steps = rules.nextSteps(swap, clocks);
+  const steps = nextSteps(swap, clocks);
   const openTo = (role: Role): Open => {
     const [own, other] = role === 'initiator' ? (['b', 'a'] as const) : (['a', 'b'] as const);
     const says = (action: string, leg: LegName) =>
       steps.some((step) => step.by === role && step.action === action && step.leg === leg);
     return {
-      fund: says('fund', own) && passes(() => rules.fundGate(swap, own, clocks)),
-      claim: says('claim', other) && passes(() => rules.claimGate(swap, other, clocks)),
+      fund: says('fund', own) && passes(() => fundGate(swap, own, clocks)),
+      claim: says('claim', other) && passes(() => claimGate(swap, other, clocks)),
       refund: says('refund', own) && mayRefund(world, state, swap.legs[own], clocks),
     };
   };

@@ -1,11 +1,10 @@
 // What one search is about: two chains with policies of a few ticks, who follows the rules, and
 // what the others may do.
 
-import type { Deadlines } from '../../core/deadlines.ts';
+import { type Deadlines, deadlines as deadlinesOf } from '../../core/deadlines.ts';
 import type { Family } from '../../core/families.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { Role } from '../../core/trade.ts';
-import type { Rules } from './rules.ts';
 
 /** A kind of chain, as far as the rules can tell chains apart. TRON is as EVM is, OP as Solana. */
 export type Kind = 'evm' | 'bitcoin' | 'solana';
@@ -31,7 +30,6 @@ export type Options = {
 };
 
 export type World = Options & {
-  readonly rules: Rules;
   readonly name: string;
   readonly policies: { readonly short: ChainPolicy; readonly long: ChainPolicy };
   readonly families: { readonly short: Family; readonly long: Family };
@@ -60,21 +58,20 @@ function policyOf(kind: Kind, settleSeconds: number, scale: number): ChainPolicy
   };
 }
 
-export function worldOf(rules: Rules, options: Options): World {
+export function worldOf(options: Options): World {
   // Where nothing is faulty a chain takes its time, and there is no outage to fill.
   const { scale } = options;
   const settle = options.question === 'loss' ? scale : 2 * scale;
   const policy = (kind: Kind) => policyOf(kind, settle, scale);
   const [short, long] = [policy(options.short), policy(options.long)];
   const timing = (each: ChainPolicy) => ({ policy: each, depth: each.normal });
-  const deadlines = rules.deadlines(0, { a: timing(short), b: timing(long) }, 'b');
+  const deadlines = deadlinesOf(0, { a: timing(short), b: timing(long) }, 'b');
   const { a, b } = deadlines.refundAt;
   const who = options.question === 'loss' ? `${options.honest} against all` : options.question;
   const moves = ['', ', long leg moves', ', short leg moves', ', both legs move'][options.mayMove];
   const dust = options.mayUnderpay === 0 ? '' : ', small payments';
   return {
     ...options,
-    rules,
     name: `${options.short} short, ${options.long} long, ${who}${moves}${dust}`,
     policies: { short, long },
     families: { short: options.short, long: options.long },

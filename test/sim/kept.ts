@@ -7,8 +7,8 @@ export type Kept = { readonly seed: number; readonly why: string };
 const file = new URL('seeds.json', import.meta.url);
 const columns = 100;
 
-export function keptSeeds(): Kept[] {
-  return JSON.parse(readFileSync(file, 'utf8')) as Kept[];
+export function keptSeeds(from: URL | string = file): Kept[] {
+  return JSON.parse(readFileSync(from, 'utf8')) as Kept[];
 }
 
 /** Those of before, and the new ones behind them. */
@@ -29,6 +29,6 @@ export function textOf(all: readonly Kept[]): string {
   return `[\n${entries.join(',\n')}\n]\n`;
 }
 
-export function keep(found: readonly Kept[]): void {
-  if (found.length > 0) writeFileSync(file, textOf(withFound(keptSeeds(), found)));
+export function keep(found: readonly Kept[], into: URL | string = file): void {
+  if (found.length > 0) writeFileSync(into, textOf(withFound(keptSeeds(into), found)));
 }

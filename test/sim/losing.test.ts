@@ -2,48 +2,31 @@
 // kept, and the seeds behind it are run.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { type Copied, copyOfTree, edit } from '../support/planted.ts';
+import { test } from 'node:test';
+import { bugCalled } from '../planted/bugs.ts';
+import { runPlanted } from '../planted/finders.ts';
 import type { Kept } from './kept.ts';
-import { mutations } from './mutations.ts';
 
-let copy: Copied;
-before(() => {
-  copy = copyOfTree();
-});
-after(() => copy.remove());
-
-type Ran = { readonly code: number; readonly output: string; readonly errors: string };
-
-function run(...args: readonly string[]): Promise<Ran> {
-  const all = ['test/sim/run.ts', ...args];
-  return new Promise((resolve) => {
-    execFile(process.execPath, all, { cwd: copy.tree }, (error, output, errors) => {
-      resolve({ code: Number(error?.code ?? 0), output, errors });
-    });
-  });
-}
-
-const worker = edit('test/sim/worker.ts');
+const inWorker = (find: string, put: string) => ({ file: 'test/sim/worker.ts', find, put });
 const begun = '  current = seed;\n';
 
-test('a seed that somebody loses in is told, counted and kept; one whose process dies too', async () => {
-  const kept = join(copy.tree, 'test/sim/seeds.json');
-  writeFileSync(kept, '[]\n');
-  const restore = copy.plant([
-    ...(mutations['broadcast: no gates'] ?? []),
-    worker(begun, `${begun}  if (seed === 1_000_008) process.exit(9);\n`),
-  ]);
-  const { code, output, errors } = await run('--seed', '1000008,7,1000009', '--workers', '1');
-  restore();
+test('a seed that somebody loses in is told, counted and kept; one whose process dies too', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-losing-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const kept = join(folder, 'seeds.json');
+  await writeFile(kept, '[]\n');
+  const dies = inWorker(begun, `${begun}  if (seed === 1_000_008) process.exit(9);\n`);
+  const edits = [...bugCalled('broadcast: no gates').edits, dies];
+  const args = ['--seed', '1000008,7,1000009', '--workers', '1', '--kept', kept];
+  const { code, output, errors } = await runPlanted(['test/sim/run.ts', ...args], { edits });
   assert.equal(code, 1, errors);
-  assert.match(output, /^sim: 3 of 3 seeds in \d+ s, BROKEN in 7, 1000008; \d+ swaps \(/m);
+  assert.match(output, /^sim: 3 of 3 seeds in \d+ s, BROKEN in 7, 1000008; ends: /m);
   assert.match(errors, /^seed 1000008:\n {3}a seed comes to its end: its process ended with 9$/m);
   assert.match(errors, /^seed 7:\n {3}no claim with a wrong secret: .+\n(?: .*\n)* .*BROKEN/m);
-  const found = JSON.parse(readFileSync(kept, 'utf8')) as Kept[];
+  const found = JSON.parse(await readFile(kept, 'utf8')) as Kept[];
   assert.deepEqual(
     found.map(({ seed, why }) => [seed, why.split(':')[0]]),
     [
@@ -55,10 +38,9 @@ test('a seed that somebody loses in is told, counted and kept; one whose process
 
 test('where no seed can be begun none is broken: it is an error', async () => {
   const own = 'const { beginIds } =';
-  const restore = copy.plant([worker(own, `process.exit(7);\n${own}`)]);
-  const { code, output, errors } = await run('--seed', '7', '--no-keep');
-  restore();
-  assert.equal(code, 1);
-  assert.equal(output, '');
+  const edits = [inWorker(own, `process.exit(7);\n${own}`)];
+  const args = ['test/sim/run.ts', '--seed', '7', '--no-keep'];
+  const { code, output, errors } = await runPlanted(args, { edits });
+  assert.deepEqual([code, output], [1, '']);
   assert.match(errors, /seed 7 was not begun: its process ended with 7/);
 });

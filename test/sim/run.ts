@@ -8,12 +8,12 @@
 import { Misused, parsed, understood, wholeNumber } from '../../scripts/command.ts';
 import { mostWorkers, runCrew } from './crew.ts';
 import { type Kept, keep, keptSeeds } from './kept.ts';
-import { missedIn } from './kinds.ts';
-import { addTo, lineOf, tallyOf } from './tally.ts';
+import { lineOf, missedIn, tallyOf } from './kinds.ts';
 import type { Done } from './worker.ts';
 
 const usage = `usage: npm run sim -- [--seeds N] [--from N] [--seed N] [--known] [--minutes N]
-                     [--least N] [--workers N] [--first] [--story] [--json] [--no-keep]
+                     [--least N] [--workers N] [--first] [--story] [--json]
+                     [--kept FILE] [--no-keep]
   --seeds    so many, default 100
   --from     the first of them, default 1
   --seed     that one alone, or several: 7,8,31
@@ -24,7 +24,8 @@ const usage = `usage: npm run sim -- [--seeds N] [--from N] [--seed N] [--known]
   --first    no further than the first that broke
   --story    the story of every seed that is run is told, whatever came of it
   --json     one line of JSON
-  --no-keep  seeds that broke are not added to seeds.json
+  --kept     the file that seeds which broke are added to, default seeds.json
+  --no-keep  they are not
 Every 500 seeds it says how far it is; after SIGTERM or Ctrl-C it begins no
 new one, waits for those under way and counts.
 Exit status: 0 nobody lost, 1 somebody did, a fault was not met that so many seeds meet, nothing was
@@ -45,6 +46,7 @@ function understand(args: string[]) {
       seeds: { type: 'string', default: '100' },
       from: { type: 'string', default: '1' },
       seed: { type: 'string' },
+      kept: { type: 'string' },
       minutes: { type: 'string' },
       least: { type: 'string', default: '0' },
       workers: { type: 'string', default: String(mostWorkers) },
@@ -52,7 +54,7 @@ function understand(args: string[]) {
     },
   });
   if (values.help) return null;
-  const { story, known, first, json, 'no-keep': noKeep, minutes } = values;
+  const { story, known, first, json, kept, 'no-keep': noKeep, minutes } = values;
   const seed = (option: string, given: string) =>
     wholeNumber(option, given, { least: 0, most: mostSeed });
   if (minutes !== undefined && !(Number(minutes) > 0 && Number(minutes) <= mostMinutes)) {
@@ -66,7 +68,7 @@ function understand(args: string[]) {
       values.seed === undefined ? [] : values.seed.split(',').map((each) => seed('--seed', each)),
     workers: wholeNumber('--workers', values.workers, { most: mostProcesses }),
     limitMs: minutes === undefined ? Number.POSITIVE_INFINITY : Number(minutes) * 60_000,
-    ...{ story, known, first, json, noKeep },
+    ...{ story, known, first, json, kept, noKeep },
   };
 }
 
@@ -99,7 +101,7 @@ function storyOf({ seed, story, violations }: Done): string {
 const toldEach = 500;
 const wanted = wantedSeeds();
 const total = new Map<string, number>();
-const broken: number[] = [];
+const broken: Done[] = [];
 const found: Kept[] = [];
 const began = performance.now();
 let done = 0;
@@ -119,11 +121,11 @@ await runCrew({
   goesOn,
   onDone: (result) => {
     done += 1;
-    addTo(total, result.counts);
+    for (const [kind, times] of result.counts) total.set(kind, (total.get(kind) ?? 0) + times);
     const isBroken = result.violations.length > 0;
     const [first] = result.violations;
     if (first !== undefined) {
-      broken.push(result.seed);
+      broken.push(result);
       found.push({ seed: result.seed, why: `${first.rule}: ${first.what}` });
     }
     if (isBroken || asked.story) console.error(storyOf(result));
@@ -131,18 +133,22 @@ await runCrew({
   },
 });
 const secondsTaken = Math.round((performance.now() - began) / 1_000);
-if (!asked.noKeep) keep(found);
-const tally = tallyOf(total);
-const missed = missedIn(tally, done);
-broken.sort((one, other) => one - other);
+if (!asked.noKeep) keep(found, asked.kept);
+const missed = missedIn(total, done);
+broken.sort((one, other) => one.seed - other.seed);
 if (asked.json) {
-  const facts = { seeds: done, wanted: wanted.length, broken, missed, seconds: secondsTaken };
-  console.log(JSON.stringify({ ...facts, ...tally }));
+  const told = broken.map(({ seed, violations }) => ({
+    where: `seed ${seed}`,
+    rules: violations.map(({ rule }) => rule),
+  }));
+  const facts = { seeds: done, wanted: wanted.length, broken: told, missed, seconds: secondsTaken };
+  console.log(JSON.stringify({ ...facts, ...tallyOf(total) }));
 } else {
-  const lost = broken.length === 0 ? 'nobody lost' : `BROKEN in ${broken.join(', ')}`;
+  const lost =
+    broken.length === 0 ? 'nobody lost' : `BROKEN in ${broken.map(({ seed }) => seed).join(', ')}`;
   const ran = `${done} of ${wanted.length} seeds in ${secondsTaken} s`;
   const lacks = missed.length === 0 ? '' : `NOT MET: ${missed.join(', ')}; `;
-  console.log(`sim: ${ran}, ${lost}; ${lacks}${lineOf(tally)}`);
+  console.log(`sim: ${ran}, ${lost}; ${lacks}${lineOf(total)}`);
 }
 const isWell = broken.length === 0 && missed.length === 0;
 process.exitCode = isWell && done > 0 && !isStopped ? 0 : 1;

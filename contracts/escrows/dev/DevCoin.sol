@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
+import {DevToken} from "./DevToken.sol";
+
 /// @title A dollar with permits (EIP-2612) and authorizations (EIP-3009), as USDC has them.
 /// @notice For development chains. Anyone mints; never use it for value.
-contract DevCoin {
+contract DevCoin is DevToken {
     string public constant name = "Dev Coin";
     string public constant version = "2";
     string public constant symbol = "USDV";
-    uint8 public constant decimals = 6;
     bytes32 private constant DOMAIN = keccak256(
         "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
     );
@@ -19,19 +20,11 @@ contract DevCoin {
         "uint256 validAfter,uint256 validBefore,bytes32 nonce)"
     );
 
-    uint256 public totalSupply;
-    mapping(address => uint256) public balanceOf;
-    mapping(address => mapping(address => uint256)) public allowance;
     mapping(address => uint256) public nonces;
     mapping(address => mapping(bytes32 => bool)) public authorizationState;
 
-    event Transfer(address indexed from, address indexed to, uint256 value);
-    event Approval(address indexed owner, address indexed spender, uint256 value);
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
 
-    error InsufficientBalance(address from, uint256 balance, uint256 needed);
-    error InsufficientAllowance(address spender, uint256 allowance, uint256 needed);
-    error InvalidReceiver(address to);
     error CallerIsNotReceiver(address caller, address receiver);
     error NotValidNow(uint256 timestamp, uint256 validAfter, uint256 validBefore);
     error AuthorizationAlreadyUsed(address authorizer, bytes32 nonce);
@@ -47,33 +40,6 @@ contract DevCoin {
                 address(this)
             )
         );
-    }
-
-    function mint(address to, uint256 value) external {
-        if (to == address(0)) revert InvalidReceiver(to);
-        totalSupply += value;
-        balanceOf[to] += value;
-        emit Transfer(address(0), to, value);
-    }
-
-    function approve(address spender, uint256 value) external returns (bool) {
-        _approve(msg.sender, spender, value);
-        return true;
-    }
-
-    function transfer(address to, uint256 value) external returns (bool) {
-        _move(msg.sender, to, value);
-        return true;
-    }
-
-    function transferFrom(address from, address to, uint256 value) external returns (bool) {
-        uint256 allowed = allowance[from][msg.sender];
-        if (allowed != type(uint256).max) {
-            if (allowed < value) revert InsufficientAllowance(msg.sender, allowed, value);
-            allowance[from][msg.sender] = allowed - value;
-        }
-        _move(from, to, value);
-        return true;
     }
 
     function permit(
@@ -123,19 +89,5 @@ contract DevCoin {
         bytes32 digest = keccak256(abi.encodePacked(hex"1901", DOMAIN_SEPARATOR(), message));
         address signer = ecrecover(digest, v, r, s);
         if (signer == address(0) || signer != expected) revert WrongSignature(signer, expected);
-    }
-
-    function _approve(address owner, address spender, uint256 value) private {
-        allowance[owner][spender] = value;
-        emit Approval(owner, spender, value);
-    }
-
-    function _move(address from, address to, uint256 value) private {
-        if (to == address(0)) revert InvalidReceiver(to);
-        uint256 held = balanceOf[from];
-        if (held < value) revert InsufficientBalance(from, held, value);
-        balanceOf[from] = held - value;
-        balanceOf[to] += value;
-        emit Transfer(from, to, value);
     }
 }

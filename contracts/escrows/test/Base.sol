@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {Vm} from "./Vm.sol";
 import {DevCoin} from "../dev/DevCoin.sol";
+import {DevToken} from "../dev/DevToken.sol";
 import {ParleyEscrows} from "../src/ParleyEscrows.sol";
 import {Leg, Terms} from "../src/Terms.sol";
 
@@ -87,7 +88,7 @@ abstract contract Base {
         DevCoin(token).mint(to, amount);
         vm.prank(to);
         (bool ok,) =
-            token.call(abi.encodeCall(DevCoin.approve, (address(escrows), type(uint256).max)));
+            token.call(abi.encodeCall(DevToken.approve, (address(escrows), type(uint256).max)));
         vm.assertTrue(ok, "approve");
     }
 

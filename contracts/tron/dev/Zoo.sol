@@ -1,71 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import "./Tokens.sol";
+import "../../escrows/test/zoo/Tokens.sol";
 
-// The hostile tokens of the tests as tokens of the dev chain: what wallets ask for, and nothing
-// else, is added. Anyone mints, and anyone sets the fault.
+// The hostile tokens of the forge tests as tokens of the dev chain: what wallets ask for, and
+// nothing else, is added. Anyone mints, and anyone sets the fault.
 
-contract AnswersFalse is FalseWithoutMoving {
-    string public constant name = "Answers false and moves nothing";
-    string public constant symbol = "STUCK";
+abstract contract Named {
     uint8 public constant decimals = 6;
+    string public name;
+    string public symbol;
+
+    constructor(string memory name_, string memory symbol_) {
+        (name, symbol) = (name_, symbol_);
+    }
 }
 
-contract AnswersTrue is TrueWithoutMoving {
-    string public constant name = "Answers true and moves nothing";
-    string public constant symbol = "NOTHING";
-    uint8 public constant decimals = 6;
-}
+contract AnswersFalse is FalseWithoutMoving, Named("Answers false and moves nothing", "STUCK") {}
 
-contract Blacklist is Blacklisting {
-    string public constant name = "Has a blacklist";
-    string public constant symbol = "LISTS";
-    uint8 public constant decimals = 6;
-}
+contract AnswersTrue is TrueWithoutMoving, Named("Answers true and moves nothing", "NOTHING") {}
 
-contract Pause is Pausable {
-    string public constant name = "Can be paused";
-    string public constant symbol = "PAUSES";
-    uint8 public constant decimals = 6;
-}
+contract Blacklist is Blacklisting, Named("Has a blacklist", "LISTS") {}
 
-contract Charge is ChargesTheSender {
-    string public constant name = "Charges the sender";
-    string public constant symbol = "CHARGES";
-    uint8 public constant decimals = 6;
-}
+contract Pause is Pausable, Named("Can be paused", "PAUSES") {}
 
-contract Everything is MovesAll {
-    string public constant name = "Moves all there is";
-    string public constant symbol = "ALL";
-    uint8 public constant decimals = 6;
-}
+contract Charge is ChargesTheSender, Named("Charges the sender", "CHARGES") {}
 
-contract Rebase is Rebasing {
-    string public constant name = "Changes balances";
-    string public constant symbol = "REBASES";
-    uint8 public constant decimals = 6;
-}
+contract Everything is MovesAll, Named("Moves all there is", "ALL") {}
 
-contract Megabyte is HugeAnswer {
-    string public constant name = "Answers a megabyte";
-    string public constant symbol = "HUGE";
-    uint8 public constant decimals = 6;
-}
+contract Rebase is Rebasing, Named("Changes balances", "REBASES") {}
 
-contract NoBalance is ShortBalance {
-    string public constant name = "Hides balances";
-    string public constant symbol = "HIDES";
-    uint8 public constant decimals = 6;
-}
+contract Megabyte is HugeAnswer, Named("Answers a megabyte", "HUGE") {}
+
+contract NoBalance is ShortBalance, Named("Hides balances", "HIDES") {}
 
 /// @notice Makes a call of its own, once, from inside each transfer.
-contract Reenter is Plain {
-    string public constant name = "Calls back";
-    string public constant symbol = "REENTERS";
-    uint8 public constant decimals = 6;
-
+contract Reenter is Plain, Named("Calls back", "REENTERS") {
     address private _target;
     bytes private _call;
     bool private _inside;

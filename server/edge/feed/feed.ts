@@ -96,7 +96,7 @@ export function registerFeed(
     following = followFeed(deps, hub, () => {
       void closeInWaves(new Set(open));
     });
-    following.started.then(started.resolve);
+    void following.started.then(started.resolve);
     watch.start();
   });
   app.addHook('preClose', async () => {

@@ -69,7 +69,7 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string)
       clearTimeout(timer);
       feed.hub.join(maker);
       // Not waited for: frames that come meanwhile are heard.
-      begin(feed, maker, answer.since);
+      void begin(feed, maker, answer.since);
       return;
     }
     greetings += 1;

@@ -69,7 +69,7 @@ export function createMaker(feed: Feed, peer: Peer, { shown, caller, manner }: G
     isFull: peer.isFull,
     fallBehind: () => {
       // It ends by itself, or with the socket.
-      untilDone(feed, maker, () => goOn(feed, maker));
+      void untilDone(feed, maker, () => goOn(feed, maker));
     },
     check: () => {
       if (!peer.isOpen()) return;

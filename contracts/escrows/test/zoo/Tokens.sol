@@ -19,18 +19,18 @@ abstract contract Plain {
         return true;
     }
 
-    function transfer(address to, uint256 value) external virtual returns (bool) {
+    function transfer(address to, uint256 value) external returns (bool) {
         _move(msg.sender, to, value);
-        return true;
+        return _answer();
     }
 
-    function transferFrom(address from, address to, uint256 value)
-        external
-        virtual
-        returns (bool)
-    {
+    function transferFrom(address from, address to, uint256 value) external returns (bool) {
         require(allowance[from][msg.sender] >= value, "allowance");
         _move(from, to, value);
+        return _answer();
+    }
+
+    function _answer() internal virtual returns (bool) {
         return true;
     }
 
@@ -43,38 +43,14 @@ abstract contract Plain {
 
 /// @notice Moves and answers false, as TRON's USDT does.
 contract FalseOnSuccess is Plain {
-    function transfer(address to, uint256 value) external override returns (bool) {
-        _move(msg.sender, to, value);
-        return false;
-    }
-
-    function transferFrom(address from, address to, uint256 value)
-        external
-        override
-        returns (bool)
-    {
-        require(allowance[from][msg.sender] >= value, "allowance");
-        _move(from, to, value);
+    function _answer() internal pure override returns (bool) {
         return false;
     }
 }
 
 /// @notice Moves and answers nothing, as USDT does on Ethereum.
 contract NoReturn is Plain {
-    function transfer(address to, uint256 value) external override returns (bool) {
-        _move(msg.sender, to, value);
-        assembly ("memory-safe") {
-            return(0, 0)
-        }
-    }
-
-    function transferFrom(address from, address to, uint256 value)
-        external
-        override
-        returns (bool)
-    {
-        require(allowance[from][msg.sender] >= value, "allowance");
-        _move(from, to, value);
+    function _answer() internal pure override returns (bool) {
         assembly ("memory-safe") {
             return(0, 0)
         }
@@ -103,20 +79,12 @@ contract FalseWithoutMoving is Plain {
         stuck = next;
     }
 
-    function transfer(address to, uint256 value) external override returns (bool) {
-        if (stuck) return false;
-        _move(msg.sender, to, value);
-        return true;
+    function _move(address from, address to, uint256 value) internal override {
+        if (!stuck) super._move(from, to, value);
     }
 
-    function transferFrom(address from, address to, uint256 value)
-        external
-        override
-        returns (bool)
-    {
-        if (stuck) return false;
-        _move(from, to, value);
-        return true;
+    function _answer() internal view override returns (bool) {
+        return !stuck;
     }
 }
 
@@ -210,21 +178,7 @@ contract HugeAnswer is Plain {
         reverts = next;
     }
 
-    function transfer(address to, uint256 value) external override returns (bool) {
-        _move(msg.sender, to, value);
-        _bomb();
-    }
-
-    function transferFrom(address from, address to, uint256 value)
-        external
-        override
-        returns (bool)
-    {
-        _move(from, to, value);
-        _bomb();
-    }
-
-    function _bomb() private view {
+    function _answer() internal view override returns (bool) {
         bool bad = reverts;
         assembly ("memory-safe") {
             if bad { revert(0, 1000000) }

@@ -1,0 +1,98 @@
+// `npm run soak -- planted`: plants one bug of the registry after the other and has its finders
+// look for it. What one of them does not find is printed, and the exit status is 1.
+//
+//   npm run -s node -- test/planted/run.ts                    all of them
+//   npm run -s node -- test/planted/run.ts 'gates|live'       those whose names fit
+//   npm run -s node -- test/planted/run.ts --by sim           what the simulation is to find
+//   npm run -s node -- test/planted/run.ts NAME --search 200  which of so many seeds finds it
+
+import { Misused, parsed, runCommand, wholeNumber } from '../../scripts/command.ts';
+import { startCluster } from '../support/cluster.ts';
+import { allBugs, type Bug, type Finder, kinds } from './bugs.ts';
+import { lookFor } from './finders.ts';
+import type { Looked } from './looked.ts';
+
+const usage = `usage: npm run soak -- planted [--bug PATTERN] [--by KIND] [--search N] [--list]
+  --bug     of the names of the bugs, default all
+  --by      finders of this kind only: ${kinds.join(', ')}
+  --search  the first of so many seeds that finds it, whatever the registry says
+  --list    the names and their finders, nothing run
+Exit status: 0 every finder found its bug, 1 one did not, 2 not understood.`;
+
+/** Of seeds that are searched. */
+const mostSeeds = 10_000;
+
+type Asked = {
+  readonly wanted: readonly (readonly [Bug, Finder])[];
+  readonly list: boolean;
+  /** 0: none. */
+  readonly search: number;
+};
+
+function patternOf(text: string): RegExp {
+  try {
+    return new RegExp(text);
+  } catch {
+    throw new Misused(`"${text}" is no pattern`);
+  }
+}
+
+function understand(args: string[]): Asked | null {
+  const text = { type: 'string', default: '' } as const;
+  const flag = { type: 'boolean', default: false } as const;
+  const { values, positionals } = parsed({
+    args,
+    allowPositionals: true,
+    options: { bug: text, by: text, search: { type: 'string' }, list: flag, help: flag },
+  });
+  if (values.help) return null;
+  const { by, list, search } = values;
+  const [name = values.bug, more] = positionals;
+  if (more !== undefined) throw new Misused(`one pattern, and not "${more}" too`);
+  if (by !== '' && !kinds.some((each) => each === by)) {
+    throw new Misused(`nothing called "${by}" looks for bugs; there are ${kinds.join(', ')}`);
+  }
+  const like = patternOf(name);
+  const wanted = allBugs()
+    .filter((bug) => like.test(bug.name))
+    .flatMap((bug) => bug.by.map((finder) => [bug, finder] as const))
+    .filter(([, { kind }]) => by === '' || kind === by);
+  if (wanted.length === 0) throw new Misused(`no bug is called like "${name}"`);
+  const seeds = search === undefined ? 0 : wholeNumber('--search', search, { most: mostSeeds });
+  return { wanted, list, search: seeds };
+}
+
+/** The first seed that finds it. */
+async function searched(bug: Bug, seeds: number, env: NodeJS.ProcessEnv): Promise<Looked> {
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    const looked = await lookFor(bug, { kind: 'sim', what: `${seed}` }, env);
+    if (typeof looked === 'object' && 'rule' in looked) return looked;
+  }
+  return 'well';
+}
+
+async function run({ wanted, list, search }: Asked): Promise<number> {
+  if (list) {
+    for (const [{ name }, { kind, what }] of wanted) console.log(`${name}: ${kind} ${what}`);
+    return 0;
+  }
+  const cluster = await startCluster();
+  const env = { PARLEY_TEST_DATABASE_URL: cluster.adminUrl };
+  let survived = 0;
+  try {
+    for (const [bug, by] of wanted) {
+      const looked = await (search > 0 ? searched(bug, search, env) : lookFor(bug, by, env));
+      const isFound = typeof looked === 'object' && 'rule' in looked;
+      if (!isFound) survived += 1;
+      const said = looked === 'well' ? '' : Object.values(looked).join();
+      const who = search > 0 ? '' : `${by.kind} ${by.what}`.trim();
+      console.log(`${isFound ? 'found   ' : 'SURVIVED'}  ${bug.name}: ${who}; ${said}`);
+    }
+  } finally {
+    await cluster.stop();
+  }
+  console.log(`planted: ${wanted.length - survived} found, ${survived} survived`);
+  return survived === 0 ? 0 : 1;
+}
+
+await runCommand({ usage, understand, run });
