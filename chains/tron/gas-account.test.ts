@@ -18,14 +18,12 @@ import { callsIn, claimCall, tronEscrow } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import { readTronSigned } from './signed.ts';
 import {
-  anyone,
   deploy,
   fund,
   funder,
   type Leg,
   newcomer,
   newLeg,
-  send,
   sendAndMine,
   startTron,
   type TestChain,
