@@ -5,8 +5,8 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import { WIF } from '@scure/btc-signer';
 import fc from 'fast-check';
-import { ParleyError } from '../../core/errors.ts';
 import { runs } from '../../test/support/runs.ts';
+import { refuses } from '../testing/refusals.ts';
 import { addressesOfPubkey } from './keys.ts';
 import { bitcoinNetworks, parseBitcoinAddress } from './networks.ts';
 import {
@@ -25,9 +25,6 @@ import {
 } from './testing/bip322-vectors.ts';
 
 const { mainnet: network, regtest } = bitcoinNetworks;
-
-const refuses = (code: string) => (error: unknown) =>
-  error instanceof ParleyError && error.code === code;
 
 describe('the vectors of BIP-322', () => {
   for (const vector of transactionVectors) {
