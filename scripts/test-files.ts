@@ -1,78 +1,118 @@
-// `npm test` runs this for its test files: `node --test` begins with a, and each file of it is a
-// process with a PostgreSQL of its own. Here the long ones begin first, those that mostly wait
-// before all others, small ones share a process (test-groups.ts), and a process takes one of the
-// run's clusters that nobody uses at that time (test/support/cluster.ts). Says at its end which
-// took long.
-//
-//   node scripts/test-files.ts FILES_AT_ONCE FILE...
+// The test files of `npm test`. `node --test` begins with a, and each file of it is a process with
+// modules and a PostgreSQL of its own. Here the long ones begin first, those of a room share a
+// process (test-groups.ts), modules are compiled once, and a process that asks for a database is
+// given a cluster that nobody else uses (test-clusters.ts). Ends with what used the processor most.
 
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import pg from 'pg';
-import { type EmbeddedPostgres, startPostgres } from '../host/postgres/postgres.ts';
+import { serveClusters } from './test-clusters.ts';
 import { entryOf, groupsOf } from './test-groups.ts';
+import { processorSeconds, sumsOf } from './test-usage.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+export const root = fileURLToPath(new URL('..', import.meta.url));
+/** What is compiled: of use as long as the sources stay. */
+const cacheFolder = join(root, 'node_modules/.cache/parley');
+/** Two more than cores: most files wait for chains and clocks half of the time. */
+const concurrency = Math.max(2, availableParallelism()) + 2;
 /** Of one process. */
-const fileLimitMs = 360_000;
-/** Files that take longer are named at the end. */
-const longMs = 30_000;
+const limitMs = 480_000;
+const mostNamed = 10;
+/** A run of fewer files needs no account of its time. */
+const leastNamed = 20;
 
-/** By how long they take, those first that wait for most of it. */
-const first: readonly string[] = [
-  'test/conformance.test.ts',
-  'test/faults-network.test.ts',
-  'test/feed-market.test.ts',
-  'test/restore.test.ts',
-  'sdk/settle-expiring.test.ts',
-  'scripts/doctor.test.ts',
-  'test/secrets.test.ts',
-  'test/start.test.ts',
-  'sdk/settle-hostile.test.ts',
-  'sdk/settle-poor.test.ts',
-  'test/faults-servers.test.ts',
-  'test/crash-matrix.test.ts',
-  'test/tour.test.ts',
-  'devnet/devnet.test.ts',
-  // When nothing is compiled any more: it counts what it gets done.
-  'test/sim/sim.test.ts',
-  'test/webhooks-order.test.ts',
-  'test/webhooks-crashes.test.ts',
-  'sdk/settle-noise.test.ts',
-  'test/keeper-families.test.ts',
-  'test/families.test.ts',
-  'test/demo.test.ts',
-  'test/adapters.test.ts',
-  'test/crash-matrix/processes.test.ts',
-  'test/faults-bitcoin.test.ts',
-  'test/faults-database.test.ts',
-  'test/faults-forks.test.ts',
-  'test/crash-broadcast.test.ts',
-  'sdk/evm-replacement.test.ts',
-  'sdk/evm-reorganised.test.ts',
-  'contracts/solana/program.test.ts',
-  'scripts/command.test.ts',
-  // Compiles what others of its folder read then.
-  'chains/evm/inspect.test.ts',
-];
+export type Outcome = {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  /** What files say that they had no means to run. */
+  readonly notTested: readonly string[];
+};
 
-function ordered(files: readonly string[]): string[] {
-  // One that was renamed would lose its place without a word.
-  const gone = first.filter((file) => !existsSync(join(root, file)));
-  if (gone.length > 0) throw new Error(`of the files that begin first, not there: ${gone.join()}`);
-  const long = first.filter((file) => files.includes(file));
-  // Backward: those of test/ take longest of the rest, and one at the end leaves a core idle.
-  return [...long, ...files.filter((file) => !first.includes(file)).toReversed()];
+type Wanted = {
+  readonly files: readonly string[];
+  readonly name: RegExp | undefined;
+  /** Goes on until the signal. */
+  readonly isWatching: boolean;
+  readonly signal: AbortSignal;
+};
+
+/** Prints the tests as they go. */
+export async function runFiles(wanted: Wanted): Promise<Outcome> {
+  const compiled = join(cacheFolder, 'modules');
+  const solidity = join(cacheFolder, 'solidity');
+  for (const folder of [compiled, solidity]) mkdirSync(folder, { recursive: true });
+  const scratch = await openScratch();
+  const clusters = await serveClusters(join(scratch, 'clusters'), wanted.signal);
+  const env = {
+    ...process.env,
+    TMPDIR: scratch,
+    NODE_COMPILE_CACHE: compiled,
+    PARLEY_TEST_COMPILED: solidity,
+    PARLEY_TEST_USAGE: join(scratch, 'usage'),
+    PARLEY_TEST_CLUSTERS: clusters.path,
+  };
+  try {
+    return await runIn(scratch, env, wanted);
+  } finally {
+    await clusters.stop();
+    if (wanted.files.length >= leastNamed) tell(join(scratch, 'usage'));
+    // In memory, what is left there is missing until the machine ends.
+    await rm(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
 }
 
-const quiet = { info: () => {}, warn: () => {}, error: () => {} };
+async function runIn(scratch: string, env: NodeJS.ProcessEnv, wanted: Wanted): Promise<Outcome> {
+  const { name, isWatching: watch, signal } = wanted;
+  const entries = join(scratch, 'entries');
+  await mkdir(entries);
+  // Watched, each file is run again by itself.
+  const groups = watch ? wanted.files.map((file) => [file]) : groupsOf(root, wanted.files);
+  const files = await Promise.all(groups.map((group) => entryOf(root, entries, group)));
+  const patterns = name === undefined ? {} : { testNamePatterns: name };
+  // What tests make is soon of no use: a larger place for the young is a tenth of the time of some.
+  const execArgv = ['--max-semi-space-size=32'];
+  const limits = watch ? {} : { timeout: limitMs };
+  const stream = run({ files, concurrency, signal, env, execArgv, watch, ...limits, ...patterns });
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const notTested: string[] = [];
+  const hear = ({ message }: { message: string }) => {
+    notTested.push(...(message.match(/NOT TESTED: .*/g) ?? []));
+  };
+  stream.on('test:stdout', hear);
+  stream.on('test:stderr', hear);
+  stream.on('test:pass', (test) => {
+    // No test of it has the name that is asked for.
+    if (files.includes(test.name)) counts.passed -= 1;
+  });
+  stream.on('test:summary', (summary) => {
+    if (summary.file !== undefined) return;
+    const { tests, passed, skipped, todo } = summary.counts;
+    counts.passed += passed;
+    counts.skipped += skipped + todo;
+    // A file that is broken fails without any test.
+    counts.failed += Math.max(tests - passed - skipped - todo, summary.success ? 0 : 1);
+  });
+  for await (const text of stream.compose(spec)) process.stdout.write(text);
+  return { ...counts, failed: counts.failed + (signal.aborted ? 1 : 0), notTested };
+}
+
+/** A line each of what used most. */
+function tell(usage: string): void {
+  if (!existsSync(usage)) return;
+  const sums = sumsOf(readFileSync(usage, 'utf8'));
+  const whole = processorSeconds() / 60;
+  console.log(`\nprocessor time: ${whole.toFixed(1)} minutes, of it, in seconds:`);
+  for (const { what, seconds } of sums.slice(0, mostNamed)) {
+    console.log(`${seconds.toFixed(1).padStart(7)}  ${what}`);
+  }
+}
 
 /** Four clusters come to at most 2 GiB, half of it logs; what tests make, to a few hundred MB. */
 const inMemoryBytes = 4 * 2 ** 30;
@@ -114,98 +154,4 @@ async function canRun(folder: string): Promise<boolean> {
   );
   await rm(program);
   return isRun;
-}
-
-type Clusters = { readonly folder: string; stop(): Promise<void> };
-
-/** One for each file that runs at once: a file has it for itself while it runs. */
-async function startClusters(
-  folder: string,
-  count: number,
-  signal: AbortSignal,
-): Promise<Clusters> {
-  await mkdir(folder, { mode: 0o700 });
-  const started: EmbeddedPostgres[] = [];
-  const stop = async () => {
-    await Promise.all(started.map((each) => each.stop()));
-  };
-  try {
-    for (let at = 0; at < count; at += 1) {
-      signal.throwIfAborted();
-      const dir = join(folder, String(at));
-      await mkdir(dir);
-      const postgres = await startPostgres({ dir, log: quiet });
-      started.push(postgres);
-      await hurry(postgres.url);
-      await writeFile(join(dir, 'url'), postgres.url, { mode: 0o600 });
-    }
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { folder, stop };
-}
-
-/** What is lost when the machine stops is of no use then; what a process loses is as ever. */
-async function hurry(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  for (const name of ['fsync', 'full_page_writes']) {
-    await client.query(`alter system set ${name} = off`);
-  }
-  await client.query('select pg_reload_conf()');
-  await client.end();
-}
-
-function tell(durations: ReadonlyMap<string, number>): void {
-  const long = [...durations].filter(([, ms]) => ms >= longMs).sort((a, b) => b[1] - a[1]);
-  for (const [file, ms] of long) {
-    const seconds = `${Math.round(ms / 1_000)}`.padStart(4);
-    console.log(`${seconds} s  ${names.get(file) ?? file.replace(root, '')}`);
-  }
-}
-
-const [atOnce = '1', ...given] = process.argv.slice(2);
-const concurrency = Number(atOnce);
-const isOwn = process.env.PARLEY_TEST_DATABASE_URL === undefined;
-const groups = groupsOf(root, ordered(given), first);
-const names = new Map<string, string>();
-// Before anything is started, so that all of it is stopped: databases, and files that run.
-const stopping = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(name, () => stopping.abort(new Error(`ended by ${name}`)));
-}
-const { signal } = stopping;
-
-/** Whether all passed. */
-async function runIn(scratch: string): Promise<boolean> {
-  process.env.TMPDIR = scratch;
-  const entries = join(scratch, 'entries');
-  await mkdir(entries);
-  for (const group of groups) names.set(await entryOf(root, entries, group), group.name);
-  const files = [...names.keys()];
-  const count = Math.min(concurrency, files.length);
-  const clusters = isOwn ? await startClusters(join(scratch, 'clusters'), count, signal) : null;
-  if (clusters !== null) process.env.PARLEY_TEST_CLUSTERS = clusters.folder;
-  const durations = new Map<string, number>();
-  let isWell = false;
-  // What tests make is soon of no use: a larger place for the young is a tenth of the time of some.
-  const execArgv = ['--max-semi-space-size=32'];
-  const stream = run({ files, concurrency, timeout: fileLimitMs, signal, execArgv });
-  stream.on('test:summary', ({ file, duration_ms, success }) => {
-    if (file === undefined) isWell = success;
-    else durations.set(file, duration_ms);
-  });
-  for await (const text of stream.compose(spec)) process.stdout.write(text);
-  tell(durations);
-  await clusters?.stop();
-  return isWell && !signal.aborted;
-}
-
-const scratch = await openScratch();
-try {
-  process.exitCode = (await runIn(scratch)) ? 0 : 1;
-} finally {
-  // In memory, what is left there is missing until the machine ends.
-  await rm(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 }

@@ -1,88 +1,105 @@
 // Which test files share a process. Starting one with the modules of a whole market, and a database
-// of its own, takes longer than most files' tests, so those of one folder run one after the other
-// in a process, up to a number, each as a suite.
+// of its own, takes longer than most files' tests, so those of a room run one after the other in a
+// process, up to a number, each as a suite.
 
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Where a file that starts nodes or a market before its tests takes as long as two others. */
-const starting: readonly string[] = [
-  ...['contracts/escrows', 'contracts/solana', 'devnet', 'simulators/tron', 'scripts', 'sdk'],
-  ...['server/keeper', 'server/settle', 'test'],
+/** Begun first and alone, by how long they take: those first that wait for most of it. */
+export const long: readonly string[] = [
+  'test/faults-servers.test.ts',
+  'test/conformance.test.ts',
+  'test/secrets-families.test.ts',
+  'test/restore.test.ts',
+  'sdk/settle-expiring.test.ts',
+  'scripts/doctor.test.ts',
+  'test/secrets.test.ts',
+  'test/start.test.ts',
+  'test/crash-matrix.test.ts',
+  'test/tour.test.ts',
+  'test/sim/sim.test.ts',
 ];
 /** Whatever else is said of them: they share what takes longest, and end within a file's time. */
 const together: readonly (readonly string[])[] = [
-  ['test/faults-bitcoin.test.ts', 'test/faults-database.test.ts', 'test/faults-forks.test.ts'],
+  ['bitcoin', 'database', 'forks', 'network', 'servers'].map(
+    (what) => `test/faults-${what}.test.ts`,
+  ),
 ];
-const mostTogether = 8;
+/** Files that start something before their tests take as long as two others. */
+const mostTogether = 16;
+const starting = /^before\(|\bonStage\(|^const .* = await start/m;
 /** An environment, a clock of no test's own, the memory, or the modules: of all in the process. */
 const ofTheProcess = [
   /(?<!\.)\bmock\.timers|process\.env\.\w+ =|process\.on\(/,
   /memoryUsage|gc\(\)|\b(?:url\)|require)\.cache/,
 ];
-const beforeAll = /^before\(|\bonStage\(|^const .* = await start/m;
+const usage = pathToFileURL(join(import.meta.dirname, 'test-usage.ts')).href;
 
-export type Group = {
-  /** What it is called where files are named. */
-  readonly name: string;
-  /** Paths below the project's root. */
-  readonly files: readonly string[];
-};
+const belongs = (file: string) => together.findIndex((each) => each.includes(file));
 
 /** Of `mostTogether`; all of it for a file that is alone. */
 function weightOf(root: string, file: string): number {
+  if (belongs(file) !== -1) return 1;
+  if (long.includes(file)) return mostTogether;
   const text = readFileSync(join(root, file), 'utf8');
   if (ofTheProcess.some((each) => each.test(text))) return mostTogether;
-  return starting.includes(dirname(file)) && beforeAll.test(text) ? 2 : 1;
+  return starting.test(text) ? 2 : 1;
 }
 
-/**
- * Each file once, in the order given, those of `long` alone or with those they belong to; one alone
- * is called by its path.
- */
-export function groupsOf(
-  root: string,
-  files: readonly string[],
-  long: readonly string[] = [],
-): Group[] {
-  const groups: Group[] = [];
-  const open = new Map<string, { readonly files: string[]; weight: number }>();
-  for (const file of files) {
-    const belongs = together.findIndex((each) => each.includes(file));
-    const isAlone = belongs === -1 && long.includes(file);
-    const weight = belongs !== -1 ? 1 : isAlone ? mostTogether : weightOf(root, file);
-    const place = belongs === -1 ? dirname(file) : `together ${belongs}`;
-    const others = open.get(place);
+/** What shares modules: a folder of the server or of the chains, or all of another room. */
+function roomOf(file: string): string {
+  if (belongs(file) !== -1) return `together ${belongs(file)}`;
+  const [room = '', inside = ''] = file.split('/');
+  return room === 'server' || room === 'chains' ? `${room}/${inside}` : room;
+}
+
+/** Each file once, the long ones first. */
+export function groupsOf(root: string, files: readonly string[]): string[][] {
+  const groups: string[][] = [];
+  const open = new Map<string, { readonly group: string[]; weight: number }>();
+  const begun = long.filter((file) => files.includes(file));
+  // Backward: those of test/ take longest of the rest, and one at the end leaves a core idle.
+  for (const file of [...begun, ...files.filter((each) => !long.includes(each)).toReversed()]) {
+    const room = roomOf(file);
+    const weight = weightOf(root, file);
+    const others = open.get(room);
     if (others !== undefined && others.weight + weight <= mostTogether) {
-      others.files.push(file);
+      others.group.push(file);
       others.weight += weight;
       continue;
     }
-    const own = [file];
-    if (weight < mostTogether) open.set(place, { files: own, weight });
-    groups.push({ name: file, files: own });
+    const group = [file];
+    if (weight < mostTogether) open.set(room, { group, weight });
+    groups.push(group);
   }
-  return groups.map(({ name, files: all }) =>
-    all.length === 1
-      ? { name, files: all }
-      : { name: `${name} and ${all.length - 1} more`, files: all },
-  );
+  return groups;
 }
 
 /**
- * The path of what `node --test` is to run for a group: its file, or one that has a suite of each,
- * so that what a file does before and after its tests is done around its own.
+ * The path of what `node --test` is to run for a group: it has a suite of each file, so that what a
+ * file does before and after its tests is done around its own, and notes what each has used.
  */
-export async function entryOf(root: string, folder: string, group: Group): Promise<string> {
-  const [only = ''] = group.files;
-  if (group.files.length === 1) return join(root, only);
-  const entry = join(folder, `${only.replaceAll('/', '-')}.mjs`);
-  const suites = group.files.map((file) => {
-    const url = pathToFileURL(join(root, file)).href;
-    return `describe(${JSON.stringify(file)}, () => import(${JSON.stringify(url)}));\n`;
+export async function entryOf(root: string, folder: string, group: string[]): Promise<string> {
+  const entry = join(folder, `${group[0]?.replaceAll('/', '-')}.mjs`);
+  const suites = group.map((file) => {
+    const [name, url] = [file, pathToFileURL(join(root, file)).href].map((each) =>
+      JSON.stringify(each),
+    );
+    return `describe(${name}, async () => {
+  await import(${url});
+  after(() => note(usage, ${name}));
+});
+`;
   });
-  await writeFile(entry, `import { describe } from 'node:test';\n${suites.join('')}`);
+  const text = `import { after, before, describe } from 'node:test';
+import { note } from ${JSON.stringify(usage)};
+const usage = process.env.PARLEY_TEST_USAGE;
+const here = () => note(usage, 'what processes load and do at their end');
+before(here);
+process.on('exit', here);
+${suites.join('')}`;
+  await writeFile(entry, text);
   return entry;
 }

@@ -2,58 +2,60 @@
 // on real PostgreSQL and real chains.
 // Prints the tests as they go and each other part when it ends, then one closing line of counts.
 // A skipped test fails the run: what is not run must be heard of; so must what a test file has no
-// means to run here, which it prints as a line `NOT TESTED: …`. `npm test -- core chains/evm` runs
-// the tests below those folders only.
+// means to run here, which it prints as a line `NOT TESTED: …`.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { globSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { biomeBinary, lintArguments, typeArguments } from './check.ts';
 import { Misused, parsed, understood } from './command.ts';
+import { root, runFiles } from './test-files.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 /** With `npm ci` before it the whole stays below 20 minutes. */
 const limitMs = 19.3 * 60_000;
 /** Databases of the tests are stopped meanwhile. */
 const endingMs = 10_000;
-const usage = `usage: npm test [-- PREFIX...]
+const usage = `usage: npm test [-- [PREFIX...] [--name PATTERN] [--watch]]
   PREFIX   test files whose paths begin so, such as core or chains/evm, and nothing else; without
            one types, lint, contracts and every test
+  --name   of them the tests whose names fit this regular expression
+  --watch  runs a file again whenever it, or what it imports, changes; needs a PREFIX
 Exit status: 0 all passed, 1 not, or one was skipped, 2 not understood.`;
 
-function understand(args: string[]): readonly string[] | null {
+function understand(args: string[]) {
   const { values, positionals } = parsed({
     args,
     allowPositionals: true,
-    options: { help: { type: 'boolean', default: false } },
+    options: { name: { type: 'string' }, watch: { type: 'boolean' }, help: { type: 'boolean' } },
   });
   if (values.help) return null;
   const none = positionals.filter((prefix) => !all.some((file) => file.startsWith(prefix)));
   if (none.length > 0) throw new Misused(`no test file begins with "${none.join(' ')}"`);
-  return positionals;
+  if (values.watch && positionals.length === 0) throw new Misused('--watch needs a PREFIX');
+  return { name: patternOf(values.name), isWatching: values.watch === true, prefixes: positionals };
 }
 
-const all = globSync('**/*.test.ts', { cwd: root })
-  .filter((file) => !file.startsWith('node_modules') && !file.startsWith('.parley'))
-  .sort();
-const folders = understood({ usage, understand });
-const compiled = mkdtempSync(join(tmpdir(), 'parley-compiled-'));
-const env = {
-  ...process.env,
-  // Each of hundreds of processes would strip the types of the same sources anew.
-  NODE_COMPILE_CACHE: compiled,
-  // And the same Solidity (chains/evm/testing/compile.ts).
-  PARLEY_TEST_COMPILED: join(compiled, 'solidity'),
-  PATH: [`${root}node_modules/.bin`, dirname(process.execPath), process.env.PATH].join(delimiter),
-};
+function patternOf(name: string | undefined): RegExp | undefined {
+  if (name === undefined) return undefined;
+  try {
+    return new RegExp(name);
+  } catch {
+    throw new Misused(`--name is a regular expression, not "${name}"`);
+  }
+}
 
-type Outcome = { readonly code: number; readonly output: string };
+const all = globSync('**/*.test.ts', { cwd: root, exclude: ['node_modules', '.parley'] }).sort();
+const { name, isWatching, prefixes } = understood({ usage, understand });
+const isWhole = prefixes.length === 0 && name === undefined;
+const files = all.filter(
+  (file) => prefixes.length === 0 || prefixes.some((each) => file.startsWith(each)),
+);
 
+const stopping = new AbortController();
 const children = new Set<ChildProcess>();
 function stop(why: string): void {
   console.error(`stopped: ${why}`);
+  stopping.abort(new Error(why));
   for (const child of children) child.kill('SIGTERM');
   setTimeout(() => {
     for (const child of children) child.kill('SIGKILL');
@@ -61,99 +63,56 @@ function stop(why: string): void {
   }, endingMs).unref();
 }
 const tooLong = `the whole took longer than ${limitMs / 60_000} minutes`;
-const overall = setTimeout(() => stop(tooLong), limitMs);
+const overall = isWatching ? undefined : setTimeout(() => stop(tooLong), limitMs);
 // Else what runs here would go on alone.
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop(name));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(signal));
 
-/** What it prints is shown as it comes, or once it ended where others print meanwhile. */
-function run(command: string, args: readonly string[], live: boolean): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    children.add(child);
-    let output = '';
-    const take = (to: NodeJS.WriteStream) => (chunk: Buffer) => {
-      output += chunk;
-      if (live) to.write(chunk);
-    };
-    child.stdout.on('data', take(process.stdout));
-    child.stderr.on('data', take(process.stderr));
-    child.on('error', (error) => {
-      output += error.message;
-      if (live) console.error(error.message);
-    });
-    child.on('close', (code) => {
-      children.delete(child);
-      resolve({ code: code ?? 1, output });
-    });
-  });
-}
+let [passed, failed] = [0, 0];
 
-/** The number behind `word` in the last line of that form, such as `ℹ pass 35`. */
-function counted(output: string, form: RegExp): number {
-  return Number([...output.matchAll(form)].at(-1)?.[1] ?? 0);
-}
-
-let passed = 0;
-let failed = 0;
-let skipped = 0;
-
-type Step = {
-  readonly name: string;
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly live?: boolean;
-};
-
-async function step({ name, command, args, live = false }: Step): Promise<Outcome> {
-  if (live) console.log(`\n== ${name}`);
+/** Its output is shown once it has ended: the tests print meanwhile. */
+async function check(part: string, command: string, args: readonly string[]): Promise<string> {
   const began = Date.now();
-  const outcome = await run(command, args, live);
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  children.add(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk;
+    });
+  }
+  const code = await new Promise((resolve) => {
+    child.on('error', (error) => resolve(error.message));
+    child.on('close', resolve);
+  });
+  children.delete(child);
   const seconds = Math.round((Date.now() - began) / 1000);
-  const ended = `== ${name}: ${outcome.code === 0 ? 'ok' : 'FAILED'} in ${seconds} s`;
-  console.log(live ? ended : `\n== ${name}\n${outcome.output.trimEnd()}\n${ended}`);
-  return outcome;
-}
-
-async function check(name: string, command: string, args: readonly string[]): Promise<void> {
-  const { code } = await step({ name, command, args });
+  const ended = code === 0 ? 'ok' : `FAILED (${code})`;
+  console.log(`\n== ${part}\n${output.trimEnd()}\n== ${part}: ${ended} in ${seconds} s`);
   if (code === 0) passed += 1;
   else failed += 1;
+  return output;
 }
-
-const node = process.execPath;
 
 async function checkAll(): Promise<void> {
-  // More of them each work out most of it anew: less waiting, and twice the processor's time.
-  await check('types', 'oxlint', typeArguments);
+  await check('types', `${root}node_modules/.bin/oxlint`, typeArguments);
   await check('lint', biomeBinary, lintArguments);
-  const args = ['contracts/escrows/test.ts'];
-  const forge = await step({ name: 'contracts/escrows', command: node, args });
-  passed += counted(forge.output, /forge: (\d+) passed/g);
-  failed += Math.max(counted(forge.output, /forge: \d+ passed, (\d+) failed/g), forge.code && 1);
+  const forge = await check('contracts/escrows', process.execPath, ['contracts/escrows/test.ts']);
+  const [, wins = 0, losses = 0] = /^forge: (\d+) passed, (\d+) failed$/m.exec(forge) ?? [];
+  passed += Number(wins);
+  failed += Number(losses);
 }
 
+process.env.PATH = [dirname(process.execPath), process.env.PATH].join(':');
 // One after the other on what the tests leave of the machine: they wait half of the time.
-const checking = folders.length === 0 ? checkAll() : Promise.resolve();
-const files = all.filter(
-  (file) => folders.length === 0 || folders.some((folder) => file.startsWith(folder)),
-);
-const { code, output } = await step({
-  name: 'tests',
-  command: node,
-  // Two more than cores: most files wait for chains and clocks half of the time.
-  args: ['scripts/test-files.ts', String(Math.max(2, availableParallelism()) + 2), ...files],
-  live: true,
-});
+const checking = isWhole ? checkAll() : Promise.resolve();
+const tests = await runFiles({ files, name, isWatching, signal: stopping.signal });
 await checking;
-passed += counted(output, /^ℹ pass (\d+)$/gm);
-const lost = counted(output, /^ℹ fail (\d+)$/gm) + counted(output, /^ℹ cancelled (\d+)$/gm);
-failed += Math.max(lost, code === 0 ? 0 : 1);
-skipped += counted(output, /^ℹ skipped (\d+)$/gm) + counted(output, /^ℹ todo (\d+)$/gm);
-
 clearTimeout(overall);
-rmSync(compiled, { recursive: true, force: true });
+passed += tests.passed;
+failed += tests.failed;
 console.log(`\n${files.length} test files`);
-console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
-for (const [line] of output.matchAll(/NOT TESTED: .*/g)) console.error(line);
-if (skipped > 0) console.error('a skipped test is a failure here: see above which');
-process.exit(failed > 0 || skipped > 0 || passed === 0 ? 1 : 0);
+console.log(`${passed} passed, ${failed} failed, ${tests.skipped} skipped`);
+for (const line of tests.notTested) console.error(line);
+if (tests.skipped > 0) console.error('a skipped test is a failure here: see above which');
+if (passed + failed === 0) console.error(`no test has a name that fits ${name}`);
+process.exit(failed > 0 || tests.skipped > 0 || passed === 0 ? 1 : 0);

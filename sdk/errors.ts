@@ -1,7 +1,17 @@
 // What goes wrong on the customer's side: the market refused, the market lied, or the settlement
 // cannot go on. Each is a code and its facts.
 
+import { ParleyError } from '../core/errors.ts';
 import type { RulesDifference } from '../core/rules.ts';
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Whether a node has the transaction not, and says why. */
+export function isRefusedByNode(error: unknown): error is ParleyError {
+  return error instanceof ParleyError && error.code === 'refused_by_node';
+}
 
 /** The market answered with an error, or not at all (`status` 0). */
 export class ParleyApiError extends Error {

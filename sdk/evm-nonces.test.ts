@@ -2,19 +2,14 @@
 // nobody's claim waits for what others look at or keep.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import test from 'node:test';
 import { serializeTransaction } from 'viem';
 import { ParleyError } from '../core/errors.ts';
 import { sleep } from './http.ts';
-import { contextOf, legOf } from './settle/context.ts';
 import { evmHand } from './settle/hands/evm.ts';
 import type { Hand } from './settle/hands/hand.ts';
-import { inNonceTurn } from './settle/hands/nonces.ts';
-import { type SettleInput, settle } from './settle.ts';
-import { fileStore } from './stores/file.ts';
+import { withNonceLock } from './settle/hands/nonces.ts';
+import type { SettleInput } from './settle.ts';
 import { type Kept, keptNow, type Store } from './stores/store.ts';
 import {
   type Account,
@@ -28,7 +23,7 @@ import {
   type Pattern,
   patternOf,
 } from './testing/evm-account.ts';
-import { evmKey, gwei, isFunded, running, sideOf, until, withAdapter } from './testing/stuck.ts';
+import { evmKey, gwei, withAdapter } from './testing/sides.ts';
 import type { EvmWallet, Gap } from './wallets/wallet.ts';
 
 let pattern: Pattern;
@@ -53,23 +48,11 @@ async function pooled(address: string): Promise<string[]> {
 }
 
 /** A claim with the nonce after the lost ones, looked after until a block has it. */
-async function claimBehind({ store, hand, signed }: Account, nonce: number): Promise<void> {
+async function claimBehind({ keepOwn, hand, signed }: Account, nonce: number): Promise<void> {
   const claim = await signed(nonce);
-  const own = await keep(store, '00', { party: 'taker', claim });
-  await hand.tendSpend(own, 'claim', claim);
+  await keepOwn({ party: 'taker', claim });
+  await hand.tendSpend('claim');
   while ((await known(claim.txid)) === null) await sleep(20);
-}
-
-/** Its funding is sent while no block is made: it stays in the pool. */
-function holding(input: SettleInput): SettleInput {
-  const { client, store, swapId } = input;
-  assert.ok(client);
-  const broadcast: typeof client.broadcast = async (...args) => {
-    const record = await store.getSwap(swapId);
-    if (record?.funding?.raw === args[1]) await on.anvil.hold();
-    return client.broadcast(...args);
-  };
-  return { ...input, client: { ...client, broadcast } };
 }
 
 const cases: [string, 'again' | 'nothing', (lost: Kept) => Other][] = [
@@ -119,23 +102,34 @@ test(
   },
 );
 
+/** What the node is sent while the gap before a claim is filled; the first of it fails so. */
+async function sentAgain(before: readonly { gwei?: bigint }[], fails?: ParleyError) {
+  const sent: string[] = [];
+  const { sources } = withAdapter(pattern.input, evmKey, () => ({
+    broadcast: async ({ txid }) => {
+      if (sent.push(txid) === 1 && fails) throw fails;
+      return txid;
+    },
+  }));
+  const own = await account({ sources });
+  const lost = await Promise.all(before.map((how, nonce) => own.signed(nonce, how)));
+  for (const [at, claim] of lost.entries())
+    await keep(own.store, `0${at + 1}`, { party: 'taker', claim });
+  const claim = await own.signed(before.length);
+  await own.keepOwn({ party: 'taker', claim });
+  await own.hand.tendSpend('claim');
+  assert.deepEqual(
+    sent,
+    [...lost, claim].map(({ txid }) => txid),
+  );
+  return own;
+}
+
 test(
   'the claim of another swap that its node still takes is displaced by nothing',
   limits,
   async () => {
-    const sent: string[] = [];
-    const { sources } = withAdapter(pattern.input, evmKey, () => ({
-      broadcast: async ({ txid }) => {
-        sent.push(txid);
-        return txid;
-      },
-    }));
-    const own = await account({ sources });
-    const [cheap, claim] = [await own.signed(0, { gwei: 0n }), await own.signed(1)];
-    await keep(own.store, '01', { party: 'taker', claim: cheap });
-    const record = await keep(own.store, '00', { party: 'taker', claim });
-    await own.hand.tendSpend(record, 'claim', claim);
-    assert.deepEqual(sent, [cheap.txid, claim.txid]);
+    await sentAgain([{ gwei: 0n }]);
   },
 );
 
@@ -143,26 +137,7 @@ test(
   'where it is unclear whether a node has what was sent again, the next nonce is tried',
   limits,
   async () => {
-    const sent: string[] = [];
-    const { sources } = withAdapter(pattern.input, evmKey, () => ({
-      broadcast: async ({ txid }) => {
-        sent.push(txid);
-        if (sent.length === 1) throw new ParleyError('chain_unavailable', 'no node answers');
-        return txid;
-      },
-    }));
-    const own = await accountOn(on, pattern, { sources });
-    const kept = await Promise.all([0, 1, 2].map((nonce) => own.signed(nonce)));
-    const [unclear, next, claim] = kept;
-    assert.ok(unclear && next && claim);
-    await keep(own.store, '01', { party: 'taker', claim: unclear });
-    await keep(own.store, '02', { party: 'taker', claim: next });
-    const record = await keep(own.store, '00', { party: 'taker', claim });
-    await own.hand.tendSpend(record, 'claim', claim);
-    assert.deepEqual(
-      sent,
-      kept.map(({ txid }) => txid),
-    );
+    const own = await sentAgain([{}, {}], new ParleyError('chain_unavailable', 'no node answers'));
     assert.match(own.texts(), /no node answers/);
   },
 );
@@ -184,39 +159,6 @@ test('of all history only what has a missing nonce is asked whose it is', limits
   assert.doesNotMatch(own.texts(), /of swap 01 is left out/);
 });
 
-test(
-  'a funding that the pool dropped gives way to the claim behind it, and its swap funds anew',
-  limits,
-  async () => {
-    const scene = on.chains.swap();
-    const taker = await sideOf(scene, 'taker');
-    await until(taker, isFunded);
-    const maker = await sideOf(scene, 'maker');
-    const { evm } = on.chains.purses.maker;
-    try {
-      await until(holding(maker), isFunded);
-      const funding = (await maker.store.getSwap(maker.swapId))?.funding;
-      assert.ok(funding);
-      await on.anvil.call('anvil_dropTransaction', [funding.txid]);
-      const idle = { to: evm.address, data: '0x', value: '0x0' };
-      const signed = await evm.sign(chainId, idle, AbortSignal.timeout(30_000));
-      const claim = { ...signed, keptAtMs: Date.now() - 60_000 };
-      const other = await keep(maker.store, '01', { party: 'taker', claim });
-      const context = contextOf({ ...maker, client: null });
-      // Its own side stays away meanwhile.
-      await evmHand(context, legOf(other, 'a'), evm).tendSpend(other, 'claim', claim);
-      await on.anvil.go();
-      while ((await known(claim.txid)) === null) await sleep(20);
-      assert.equal(await known(funding.txid), null);
-      const [end, theirs] = await Promise.all([settle(maker), settle(taker)]);
-      assert.deepEqual([end.end, theirs.end], ['received', 'received']);
-      assert.notEqual(end.txids.a.fund, funding.txid);
-    } finally {
-      await on.anvil.go();
-    }
-  },
-);
-
 /** The hand of the account whose gap is filled so. */
 function filledBy({ on }: Account, fill: (gap: Gap) => Gap['fill']): Hand {
   const gapBefore: EvmWallet['gapBefore'] = async (...about) => {
@@ -229,19 +171,19 @@ function filledBy({ on }: Account, fill: (gap: Gap) => Gap['fill']): Hand {
 test('what is kept for a nonce while it is filled is displaced by nothing', limits, async () => {
   const own = await account();
   const [urgent, claim] = [await own.signed(0), await own.signed(1)];
-  const record = await keep(own.store, '00', { party: 'taker', claim });
+  await own.keepOwn({ party: 'taker', claim });
   const hand = filledBy(own, ({ fill }) => async (...about) => {
     await keep(own.store, '01', { party: 'taker', claim: keptNow(urgent) });
     return fill(...about);
   });
   await on.anvil.hold();
   try {
-    await hand.tendSpend(record, 'claim', claim);
+    await hand.tendSpend('claim');
     const [one] = await pooled(own.address);
     assert.equal(one, '1', 'the nonce of the other one is left to it');
     // And sent again at the next look, which does not wait for long.
     own.context.sentAtMs.clear();
-    await hand.tendSpend(record, 'claim', claim);
+    await hand.tendSpend('claim');
     assert.deepEqual(await pooled(own.address), ['0', '1']);
     assert.ok(await on.anvil.call('eth_getTransactionByHash', [urgent.txid]));
   } finally {
@@ -249,22 +191,22 @@ test('what is kept for a nonce while it is filled is displaced by nothing', limi
   }
 });
 
-test('without a turn what is kept is sent again, and no nonce is used up', limits, async () => {
+test('without the lock what is kept is sent again, and no nonce is used up', limits, async () => {
   const own = await account({ chainTimeoutMs: 300 });
   const [other, claim] = [await own.signed(0), await own.signed(2)];
   await keep(own.store, '01', { party: 'taker', claim: other });
-  const record = await keep(own.store, '00', { party: 'taker', claim });
+  await own.keepOwn({ party: 'taker', claim });
   const hanging = Promise.withResolvers<void>();
-  const slow = own.hand.keeping(() => hanging.promise, { isUrgent: false });
+  const slow = own.hand.keeping(() => hanging.promise, false);
   await on.anvil.hold();
   try {
-    await own.hand.tendSpend(record, 'claim', claim);
+    await own.hand.tendSpend('claim');
     assert.deepEqual(await pooled(own.address), ['0', '2']);
     hanging.resolve();
     await slow;
     await on.anvil.block(gwei);
     own.context.sentAtMs.clear();
-    await own.hand.tendSpend(record, 'claim', claim);
+    await own.hand.tendSpend('claim');
   } finally {
     hanging.resolve();
     await on.anvil.go();
@@ -272,7 +214,7 @@ test('without a turn what is kept is sent again, and no nonce is used up', limit
   while ((await known(claim.txid)) === null) await sleep(20);
 });
 
-test('whoever fills nonces has ended before another goes on without a turn', limits, async () => {
+test('whoever fills nonces has ended before another goes on without the lock', limits, async () => {
   const looked = Promise.withResolvers<void>();
   const { sources } = withAdapter(pattern.input, evmKey, () => ({
     broadcast: async (_, signal) => {
@@ -291,34 +233,10 @@ test('whoever fills nonces has ended before another goes on without a turn', lim
   const claim = await own.signed(1);
   const lost = await own.signed(0);
   await keep(own.store, '01', { party: 'taker', claim: lost });
-  const record = await keep(own.store, '00', { party: 'taker', claim });
+  await own.keepOwn({ party: 'taker', claim });
   const hand = evmHand(own.context, own.leg, { ...own.wallet, fate });
-  const filling = hand.tendSpend(record, 'claim', claim).catch(() => {});
+  const filling = hand.tendSpend('claim').catch(() => {});
   await looked.promise;
-  assert.equal(await inNonceTurn(own.on, async (alone) => alone, { isUrgent: true }), true);
+  assert.equal(await withNonceLock(own.on, async (alone) => alone, true), true);
   await filling;
 });
-
-test(
-  'a record of another swap that cannot be read keeps no claim from being sent, and is told once',
-  limits,
-  async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'parley-sdk-store-'));
-    try {
-      const scene = on.chains.swap();
-      const store = await fileStore(dir);
-      const taker = await sideOf(scene, 'taker', { store });
-      await until(taker, isFunded);
-      await writeFile(join(dir, 'swaps', 'broken'), '{"trade":');
-      await writeFile(join(dir, 'swaps', 'empty'), '{}');
-      const side = running(taker);
-      const [end, theirs] = await Promise.all([side.end, settle(await sideOf(scene, 'maker'))]);
-      assert.deepEqual([end.end, theirs.end], ['received', 'received']);
-      const about = side.told.filter(({ text }) => /is left out where nonces/.test(text));
-      const swaps = about.map(({ text }) => /swap (\w+)/.exec(text)?.[1]);
-      assert.deepEqual(swaps.toSorted(), ['broken', 'empty']);
-    } finally {
-      await rm(dir, { recursive: true, force: true });
-    }
-  },
-);

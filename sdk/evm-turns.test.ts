@@ -3,18 +3,13 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { claimCall, evmDeployment, refundCall } from '../chains/evm/plan.ts';
-import type { EvmCall, Material } from '../chains/interface/material.ts';
 import { sleep } from './http.ts';
-import { claim, refund } from './settle/act.ts';
-import { signAndKeep } from './settle/before-sending.ts';
-import { contextOf, legOf, look } from './settle/context.ts';
-import { inNonceTurn } from './settle/hands/nonces.ts';
+import { withNonceLock } from './settle/hands/nonces.ts';
+import { signAndKeep } from './settle/sign.ts';
 import { memoryStore } from './stores/memory.ts';
 import { type Kept, keptNow, type Store } from './stores/store.ts';
 import {
   accountOn,
-  chainId,
   keepOn,
   limits,
   nonceIn,
@@ -23,7 +18,6 @@ import {
   type Pattern,
   patternOf,
 } from './testing/evm-account.ts';
-import { evmKey, withAdapter } from './testing/stuck.ts';
 
 let pattern: Pattern;
 const on = onChains(async (there) => {
@@ -44,26 +38,27 @@ test('swaps that sign at once, with a wallet object each, take a nonce each', li
       await keep(store, id, { party: 'taker', claim });
       return claim;
     };
-    return hand.keeping(work, { isUrgent: true });
+    return hand.keeping(work, true);
   };
   const nonces = (await Promise.all(['01', '02', '03'].map(signed))).map(nonceIn);
   assert.deepEqual(nonces, [0, 1, 2]);
 });
 
 test('a funding that looks at its chains for long holds up no claim', limits, async () => {
-  const { context, leg, hand, signing, store } = await account();
+  const { context, leg, hand, signing, store, keepOwn } = await account();
+  await keepOwn({});
   const order: string[] = [];
   const hanging = Promise.withResolvers<void>();
   const looking = Promise.withResolvers<void>();
   const funding = signAndKeep(context, leg, {
     sign: signing(),
-    next: (kept) => ({ ...pattern.record, funding: kept }),
+    keeps: (funding) => ({ funding }),
     gate: async () => {
       looking.resolve();
       await hanging.promise;
       return async () => void order.push('funding');
     },
-    turn: { isUrgent: false },
+    isUrgent: false,
   });
   funding.catch(() => {});
   await looking.promise;
@@ -72,7 +67,7 @@ test('a funding that looks at its chains for long holds up no claim', limits, as
     await keep(store, '01', { party: 'taker', claim: kept });
     order.push('claim');
   };
-  await hand.keeping(claim, { isUrgent: false });
+  await hand.keeping(claim, false);
   hanging.resolve();
   await funding;
   assert.deepEqual(order, ['claim', 'funding']);
@@ -84,11 +79,11 @@ test(
   async () => {
     const { hand, signing } = await account({ chainTimeoutMs: 300 });
     const hanging = Promise.withResolvers<void>();
-    const slow = hand.keeping(() => hanging.promise, { isUrgent: false });
-    const refused = hand.keeping(async () => {}, { isUrgent: false });
+    const slow = hand.keeping(() => hanging.promise, false);
+    const refused = hand.keeping(async () => {}, false);
     await assert.rejects(refused, { code: 'chain_timeout' });
-    assert.equal(nonceIn(await hand.keeping(signing(), { isUrgent: true })), 0);
-    const ended = hand.keeping(async () => 'after it', { isUrgent: false });
+    assert.equal(nonceIn(await hand.keeping(signing(), true)), 0);
+    const ended = hand.keeping(async () => 'after it', false);
     hanging.resolve();
     await slow;
     assert.equal(await ended, 'after it');
@@ -107,11 +102,11 @@ for (const [what, lock, told] of locks) {
       const store: Store = { ...memoryStore(), lock };
       const { on, hand, signing, texts } = await account({ store, chainTimeoutMs: 300 });
       for (let tries = 2; tries > 0; tries -= 1) {
-        const refused = hand.keeping(signing(), { isUrgent: false });
+        const refused = hand.keeping(signing(), false);
         await assert.rejects(refused, { code: 'chain_timeout' });
       }
-      assert.equal(nonceIn(await hand.keeping(signing(), { isUrgent: true })), 0);
-      assert.equal(await inNonceTurn(on, async (alone) => alone, { isUrgent: true }), false);
+      assert.equal(nonceIn(await hand.keeping(signing(), true)), 0);
+      assert.equal(await withNonceLock(on, async (alone) => alone, true), false);
       assert.match(texts(), told);
     },
   );
@@ -131,88 +126,34 @@ test('the turn and the lock of the store are waited for within one limit', limit
     given.push(signal);
     return signal;
   };
-  const counting = { ...on, context: { ...context, limit } };
-  await inNonceTurn(counting, async () => {}, { isUrgent: true });
+  const counting = { ...on, context: Object.assign(Object.create(context), { limit }) };
+  await withNonceLock(counting, async () => {}, true);
   assert.deepEqual(asked, given);
 });
 
-test('a signature that never comes holds up no other of its wallet', limits, async () => {
-  let signs = 0;
-  const hanging = Promise.withResolvers<never>();
-  const { hand, signing } = await account({ chainTimeoutMs: 500 }, ({ signTransaction }) => ({
-    signTransaction: (...args) => {
-      signs += 1;
-      return signs === 1 ? hanging.promise : signTransaction(...args);
-    },
-  }));
-  const never = hand.keeping(signing(), { isUrgent: false });
-  const urgent = hand.keeping(signing(), { isUrgent: true });
-  await assert.rejects(never, { name: 'TimeoutError' });
-  assert.equal(nonceIn(await urgent), 0);
-});
-
 test(
-  'a signature that comes too late is nobody’s, and its nonce is given again',
+  'a signature that comes late or never is nobody’s, and its nonce is given again',
   limits,
   async () => {
-    const slow = Promise.withResolvers<void>();
-    let signs = 0;
-    const { wallet, hand, signing } = await account(
-      { chainTimeoutMs: 300 },
-      ({ signTransaction }) => ({
+    for (const comes of [Promise.withResolvers<void>(), null]) {
+      let signs = 0;
+      const { hand, signing } = await account({ chainTimeoutMs: 300 }, ({ signTransaction }) => ({
         signTransaction: async (...args) => {
           signs += 1;
-          if (signs === 1) await slow.promise;
+          if (signs === 1) await (comes?.promise ?? new Promise(() => {}));
           return signTransaction(...args);
         },
-      }),
-    );
-    assert.equal(wallet.family, 'evm');
-    await assert.rejects(hand.keeping(signing(), { isUrgent: false }), { name: 'TimeoutError' });
-    slow.resolve();
-    await sleep(50);
-    assert.equal(nonceIn(await hand.keeping(signing(), { isUrgent: false })), 0);
+      }));
+      const late = hand.keeping(signing(), false);
+      // Who comes after it is held up no longer than that.
+      const urgent = comes === null ? hand.keeping(signing(), true) : null;
+      await assert.rejects(late, { name: 'TimeoutError' });
+      comes?.resolve();
+      await sleep(50);
+      assert.equal(nonceIn(await (urgent ?? hand.keeping(signing(), false))), 0);
+    }
   },
 );
-
-for (const [what, verb] of [
-  ['a claim whose secret is public', 'claim'],
-  ['a refund', 'refund'],
-] as const) {
-  test(`${what} is signed and kept while another hangs in its turn`, limits, async () => {
-    const { chain, escrow } = legOf(pattern.record, 'a');
-    const { terms, address } = escrow;
-    // As it is built where the escrow holds the money.
-    const built = (call: EvmCall): Material => ({
-      ...{ family: 'evm', sign: 'evm-tx', chain, chainId, escrow: address, txs: [call] },
-    });
-    const { sources } = withAdapter(pattern.input, evmKey, () => ({
-      buildClaim: async () => built(claimCall(terms, evmDeployment(31_337), pattern.secret)),
-      buildRefund: async () => built(refundCall(terms, evmDeployment(31_337))),
-    }));
-    const own = await account({ sources, chainTimeoutMs: 500 });
-    const wallet = { ...own.wallet, sign: () => own.signed(0) };
-    const wallets = new Map(own.context.wallets).set(own.leg.chain, wallet);
-    const context = { ...own.context, wallets };
-    const isClaim = verb === 'claim';
-    const party = isClaim ? 'taker' : 'maker';
-    const kept = await keep(own.store, '00', { party, ...(isClaim ? {} : { past: 'a' }) });
-    const { secret } = pattern;
-    const record = { ...kept, publicSecret: isClaim ? secret : null };
-    const seen = await look(contextOf(pattern.input), record);
-    const { a } = seen.state.legs;
-    const hanging = Promise.withResolvers<void>();
-    const slow = own.hand.keeping(() => hanging.promise, { isUrgent: false });
-    try {
-      if (isClaim) await claim(context, record, { leg: a, clock: seen.clocks.a }, secret);
-      else await refund(context, record, seen);
-      assert.ok((await own.store.getSwap('00'))?.[verb]);
-    } finally {
-      hanging.resolve();
-      await slow;
-    }
-  });
-}
 
 test('a lock that cannot be freed changes nothing of what was kept', limits, async () => {
   const release = async () => {
@@ -220,5 +161,5 @@ test('a lock that cannot be freed changes nothing of what was kept', limits, asy
   };
   const store: Store = { ...memoryStore(), lock: async () => ({ release }) };
   const { hand, signing } = await account({ store });
-  assert.equal(nonceIn(await hand.keeping(signing(), { isUrgent: false })), 0);
+  assert.equal(nonceIn(await hand.keeping(signing(), false)), 0);
 });

@@ -9,9 +9,10 @@ import { evmGasPolicyOf } from '../chains/evm/gas-policy.ts';
 import type { Batch, BuiltBatch } from '../chains/interface/batches.ts';
 import { ParleyError } from '../core/errors.ts';
 import { hashlockOf } from '../core/hashlock.ts';
-import { contextOf, type SetLeg } from './settle/context.ts';
+import { contextOf } from './settle/context.ts';
 import type { On } from './settle/hands/hand.ts';
-import { inNonceTurn } from './settle/hands/nonces.ts';
+import { withNonceLock } from './settle/hands/nonces.ts';
+import type { SetLeg } from './settle/record.ts';
 import { settleMany } from './settle-many.ts';
 import { memoryStore } from './stores/memory.ts';
 import { inPlaceOf, type Kept, type Store, type SwapRecord } from './stores/store.ts';
@@ -123,18 +124,18 @@ test('a batch is not raised over a claim that was given its nonce meanwhile', as
   assert.deepEqual([batches[0]?.state, raises(), offered.length], ['waiting', 0, 1]);
 });
 
-test('a raise that meets a claim being signed waits for its turn', async () => {
+test('a raise that meets a claim being signed waits for it', async () => {
   const turn = Promise.withResolvers<void>();
   const claiming = async (store: Store, on: On<EvmWallet>) => {
-    // In the turn of another settlement of this account, which ends later.
-    void inNonceTurn(
+    // Under the lock of another settlement of this account, which ends later.
+    void withNonceLock(
       on,
       async () => {
         await turn.promise;
         const claim = { ...(await signed(3, 9n)), keptAtMs: Date.now() + 1 };
         await store.putSwap(record('2', { claim }));
       },
-      { isUrgent: true },
+      true,
     );
     setTimeout(() => turn.resolve(), 50);
   };

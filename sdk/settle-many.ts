@@ -14,19 +14,10 @@ import { type Hex32, opens } from '../core/hashlock.ts';
 import { type LegName, otherLeg } from '../core/trade.ts';
 import { SettleError } from './errors.ts';
 import { sleep } from './http.ts';
-import {
-  type Context,
-  contextOf,
-  legOf,
-  ownSides,
-  type SetLeg,
-  sourceOf,
-  walletOf,
-  watchedOf,
-} from './settle/context.ts';
-import { isGivenAway } from './settle/hands/given-away.ts';
-import { takenNonces } from './settle/hands/nonces.ts';
+import { type Context, contextOf, sourceOf, walletOf } from './settle/context.ts';
+import { isGivenAway, takenNonces } from './settle/hands/nonces.ts';
 import { handOf } from './settle/hands/of.ts';
+import { legOf, ownSides, type SetLeg, watchedOf } from './settle/record.ts';
 import { sendAlone } from './settle/send.ts';
 import type { SettleInput } from './settle.ts';
 import { type Kept, keptNow, type Store, type SwapRecord } from './stores/store.ts';
@@ -299,14 +290,11 @@ async function sent(
 ): Promise<Pick<SentBatch, 'txid' | 'state'>> {
   const wallet = walletOf(context, leg.chain) as AccountWallet;
   const hand = handOf(context, leg);
-  const first = await hand.keeping(
-    async () => {
-      const kept = keptNow(await signed());
-      await offer(context, leg, kept);
-      return kept;
-    },
-    { isUrgent: true },
-  );
+  const first = await hand.keeping(async () => {
+    const kept = keptNow(await signed());
+    await offer(context, leg, kept);
+    return kept;
+  }, true);
   return until(context, leg, wallet, first);
 
   async function signed(): Promise<Kept> {
@@ -384,7 +372,7 @@ async function raise(
   const work = async () => {
     // It gives way to whatever was kept since its first version.
     const asked = { slot: 'funding', kept } as const;
-    if (await isGivenAway(context, leg, context.swapId, asked)) return null;
+    if (await isGivenAway(context, leg, asked)) return null;
     const signed = await wallet.raise(kept, { mostFeeWei: null }, context.limit());
     if (signed === null) return null;
     const raised = { ...signed, ...(kept.keptAtMs && { keptAtMs: kept.keptAtMs }) };
@@ -392,7 +380,7 @@ async function raise(
     return raised;
   };
   try {
-    return await handOf(context, leg).keeping(work, { isUrgent: false });
+    return await handOf(context, leg).keeping(work, false);
   } catch {
     context.signal?.throwIfAborted();
     return kept;

@@ -80,7 +80,7 @@ scenario(
 );
 
 scenario(
-  on('longer chain without a deep funding', true),
+  on('longer chain without a deep funding', false),
   'a funding that was deep and is taken back is told, nobody funds on it, and it counts again',
   async ({ stage, pair }) => {
     const rpc = bitcoinRpc(stage);
@@ -125,36 +125,6 @@ scenario(
     const ends = await Promise.all([taker, run(stage, deal, 'maker')]);
     await endsRight(stage, deal, ends, 'received');
     return { meanwhile: 'the secret stays known', end: 'both paid' };
-  },
-);
-
-scenario(
-  on('reorg takes a refund', false),
-  'a refund that a reorganisation takes is mined again, and the other leg goes back too',
-  async ({ stage, pair }) => {
-    const rpc = bitcoinRpc(stage);
-    const deal = await agreed(stage, pair, 'BTC', 'ETH');
-    await Promise.all([
-      runUntil(stage, deal, 'taker', isFunded),
-      runUntil(stage, deal, 'maker', isFunded),
-    ]);
-    const { deadlines } = await shows(
-      deal,
-      'both are funded',
-      ({ status }) => status === 'counterparty_funded',
-    );
-    await stage.move(Math.max(deadlines.refundAt.a, deadlines.refundAt.b) - stage.now() + 120);
-    await stage.dev.mining(stage.place.bitcoin.chain, false);
-    const maker = run(stage, deal, 'maker');
-    const txid = await runUntil(stage, deal, 'taker', seen('refund', 'b'));
-    await stage.dev.mine(stage.place.bitcoin.chain, 1);
-    await isMined(stage, txid);
-    await invalidate(rpc, 1);
-    await otherBlocks(rpc, 2);
-    await stage.dev.mining(stage.place.bitcoin.chain, true);
-    const ends = await Promise.all([run(stage, deal, 'taker'), maker]);
-    await endsRight(stage, deal, ends, 'refunded');
-    return { meanwhile: 'mined again', end: 'both refunded' };
   },
 );
 

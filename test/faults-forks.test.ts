@@ -97,7 +97,7 @@ async function runBothUntilLongFunded({ stage }: Scene, deal: Awaited<ReturnType
 }
 
 scenario(
-  on('anvil', 'one of two nodes on a fork without the funding', true),
+  on('anvil', 'one of two nodes on a fork without the funding', false),
   'while two nodes disagree nobody funds or reveals, and a public secret still claims',
   async (scene) => {
     const { stage, pair } = scene;
@@ -158,7 +158,7 @@ for (const [family, b, a] of [
   ['solana', 'SOL', 'TRX'],
 ] as const) {
   scenario(
-    on(`${family} simulator`, 'a fork before it is final takes a funding', family === 'tron'),
+    on(`${family} simulator`, 'a fork before it is final takes a funding', false),
     `a funding on ${family} that is not final counts for nothing, and is sent again when it is gone`,
     async (scene) => {
       const { stage, pair } = scene;
@@ -182,30 +182,3 @@ for (const [family, b, a] of [
     },
   );
 }
-
-scenario(
-  on('anvil', 'rollback takes a refund', false),
-  'a refund that was taken back is sent again',
-  async (scene) => {
-    const { stage } = scene;
-    const deal = await agreed(stage, scene.pair, 'BTC', 'ETH');
-    await Promise.all([
-      runUntil(stage, deal, 'taker', isFunded),
-      runUntil(stage, deal, 'maker', isFunded),
-    ]);
-    const { deadlines } = await shows(
-      deal,
-      'both are funded',
-      ({ status }) => status === 'counterparty_funded',
-    );
-    await stage.move(Math.max(deadlines.refundAt.a, deadlines.refundAt.b) - stage.now() + 120);
-    await takenBack(scene, async () => {
-      await runUntil(stage, deal, 'maker', seen('refund', 'a'));
-      await shows(deal, 'it is in a block', ({ legs }) => legs.a.refundTx !== null);
-    });
-    await shows(deal, 'it is gone', ({ legs }) => legs.a.refundTx === null);
-    const ends = await Promise.all([run(stage, deal, 'taker'), run(stage, deal, 'maker')]);
-    await endsRight(stage, deal, ends, 'refunded');
-    return { meanwhile: 'sent again', end: 'both refunded' };
-  },
-);

@@ -3,16 +3,17 @@
 // chains with a market of its own process, and makes it fail in many ways.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
 import { base58 } from '@scure/base';
 import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
 import { evmWallet } from '../server/edge/testing/signers.ts';
+import { readSettings } from '../server/settings/config.ts';
 import {
   agree,
   claimLong,
@@ -28,11 +29,10 @@ import {
   startWorld,
   type World,
 } from '../server/settle/testing/world.ts';
+import { startMarket } from '../server/start/boot.ts';
 import { type GuardedNode, guardedNode } from './support/guarded-node.ts';
 import { newHome, type RunningMarket, startMarketProcess } from './support/market.ts';
 import { found, rowsOfAll, secretsOfRun } from './support/secrets.ts';
-
-const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Everything that must show nowhere, by what it is. */
 const { secrets, note: secret } = secretsOfRun();
@@ -395,6 +395,16 @@ test('a start that is refused names no secret', async (t) => {
   const evm = { family: 'evm', chain: 'e', chainId: 31_337 };
   const valid = JSON.stringify([{ ...evm, rpcUrls: ['http://127.0.0.1:1'] }]);
   const home = await newHome(t);
+  let logged = '';
+  const write = (line: string) => {
+    logged += line;
+  };
+  const log = pino({ level: 'trace' }, { write });
+  const started = async (env: Record<string, string>) =>
+    startMarket(
+      readSettings({ DATABASE_URL: 'postgres://127.0.0.1:1/none', PARLEY_CHAINS: valid, ...env }),
+      log,
+    );
   for (const env of [
     { DATABASE_URL: `postgres://${login}/parley` },
     { DATABASE_URL: `postgres://user:${password}@127.0.0.1:99999/parley` },
@@ -411,25 +421,11 @@ test('a start that is refused names no secret', async (t) => {
     { VALKEY_URL: `redis://:${password}@127.0.0.1:99999` },
     { VALKEY_URL: `http://:${password}@127.0.0.1:1` },
   ]) {
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      ['scripts/launch.mjs', 'server/main.ts', '--json'],
-      {
-        cwd: root,
-        encoding: 'utf8',
-        timeout: 60_000,
-        env: {
-          ...process.env,
-          PARLEY_HOME: home,
-          PORT: '0',
-          PARLEY_LOG_LEVEL: 'trace',
-          DATABASE_URL: 'postgres://127.0.0.1:1/none',
-          PARLEY_CHAINS: valid,
-          ...env,
-        },
-      },
-    );
-    assert.equal(status, 1, `${JSON.stringify(env)} ${stderr}`);
-    assert.ok(!`${stdout}${stderr}`.includes(short), `${Object.keys(env)} ${stderr}`);
+    await assert.rejects(started({ ...env, PARLEY_HOME: home }), (error: Error) => {
+      const wrote = `${error.message} ${error.stack} ${inspect(error.cause)}`;
+      assert.ok(!wrote.includes(short), `${Object.keys(env)} ${wrote}`);
+      return true;
+    });
   }
+  assert.ok(!logged.includes(short), logged);
 });

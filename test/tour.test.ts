@@ -4,19 +4,31 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { newHome, startMarketProcess } from './support/market.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+/** npm as the tour uses it, forty times: what starts its script takes longer than the script. */
+async function quickNpm(home: string): Promise<string> {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const file = join(home, 'bin', 'npm');
+  await mkdir(dirname(file), { recursive: true });
+  const isWallet = `[ "$1 $2 $3 $4" = 'run -s wallet --' ] && shift 4`;
+  const text = `#!/bin/sh\n${isWallet}\n${scripts.wallet} "$@"\n`;
+  await writeFile(file, text, { mode: 0o755 });
+  return [dirname(file), process.env.PATH].join(delimiter);
+}
+
 test('the tour by curl settles a bitcoin trade for dollars', async (t) => {
   const home = await newHome(t);
   const market = await startMarketProcess(t, home);
   const tour = spawn('bash', ['docs/tour/tour.sh'], {
     cwd: root,
-    env: { ...process.env, PARLEY_HOME: home, READY: '', WALLETS: '' },
+    env: { ...process.env, PATH: await quickNpm(home), PARLEY_HOME: home, READY: '', WALLETS: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 180_000,
   });

@@ -1,23 +1,19 @@
 // What a settlement works with: the trade, the market (if it is there), the customer's own chain
-// sources, wallets and store. And how it reads one swap from its own chains.
+// sources, wallets and store, and what it remembers while it runs.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Allowance } from '../../chains/interface/fund-ways.ts';
-import type { WatchedEscrow } from '../../chains/interface/reading.ts';
-import { ParleyError } from '../../core/errors.ts';
-import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
-import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
-import { type LegName, otherLeg } from '../../core/trade.ts';
+import type { LegName } from '../../core/trade.ts';
 import type { ParleyClient } from '../client.ts';
 import { SettleError } from '../errors.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
-import { type ChainView, type ChainViews, givenLeg, type OwnTrade } from '../trade.ts';
-import type { VerifiedLeg } from '../verify.ts';
+import type { ChainView, ChainViews, OwnTrade } from '../trade.ts';
 import type { Wallet } from '../wallets/wallet.ts';
 import { type KeptStore, keptStore } from './keeping.ts';
-import { aborted } from './turns.ts';
+import type { SettleState } from './machine.ts';
+import { type LegSeen, legOf, ownSides, type SetLeg } from './record.ts';
 
 /** A chain as the customer sees it, through a node of its own choice. */
 export type ChainSource = { readonly view: ChainView; readonly adapter: ChainAdapter };
@@ -26,6 +22,7 @@ export type ChainSource = { readonly view: ChainView; readonly adapter: ChainAda
 export type FundingWay = 'authorization' | 'permit' | 'approval';
 
 export type ProgressStep =
+  | 'state'
   | 'address_set'
   | 'verified'
   | 'approved'
@@ -45,6 +42,8 @@ export type ProgressStep =
 
 export type Progress = {
   readonly swapId: string;
+  /** Where the swap is for this side (see machine.ts); `step` says what was done or met. */
+  readonly state: SettleState;
   readonly step: ProgressStep;
   readonly leg: LegName | null;
   readonly txid: string | null;
@@ -112,25 +111,31 @@ export type SettleInput = {
 export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs' | 'store'> & {
   readonly now: () => Promise<number>;
   readonly store: KeptStore;
+  /** What this side has kept last. Throws before there is anything. */
+  readonly record: SwapRecord;
+  /** Keeps the record with this change. */
+  readonly keep: (change: Partial<SwapRecord>) => Promise<void>;
+  readonly state: SettleState;
+  readonly enter: (state: SettleState) => void;
   readonly pollMs: number;
   readonly marketPollMs: number;
   readonly replaceAfterMs: (family: Family) => number;
   /** A limit for one chain read or signature, or a share of it; the caller's signal ends it too. */
   readonly limit: (share?: number) => AbortSignal;
-  readonly tell: (step: ProgressStep, leg: LegName | null, text: string, txid?: string) => void;
+  readonly emit: (step: ProgressStep, leg: LegName | null, text: string, txid?: string) => void;
+  /** Emits that this side waits; `once`: however often it is met. */
+  readonly waits: (leg: Pick<SetLeg, 'leg'>, text: string, how?: Waits) => void;
   /** When each transaction was last sent (performance.now()). */
   readonly sentAtMs: Map<string, number>;
   /** Since when each transaction is known to wait for its first block (performance.now()). */
   readonly waitsSinceMs: Map<string, number>;
   /** Since when a claim or refund is open that is left to a batch, Unix seconds. */
   readonly openSince: Map<LegName, number>;
-  /** Whom each escrow looked at is watched by. */
+  /** Whom each escrow is watched by. */
   readonly watching: Map<string, ChainAdapter>;
-  /** What is told once and not again, however often it is met. */
-  readonly toldOnce: Set<string>;
-  /** Looks at legs whose chains have not answered yet. */
-  readonly looks: Map<LegName, Look>;
-  /** Legs as they were seen last, unless a later look has failed. */
+  /** Reads of legs whose chains have not answered yet. */
+  readonly reads: Map<LegName, LegRead>;
+  /** Legs as they were seen last, unless a later read has failed. */
   readonly lastSeen: Map<LegName, LegSeen>;
   /** What the market says the secret is, where it opens the hashlock; asked beside everything. */
   readonly heard: { secret: Hex32 | null; askedAtMs: number };
@@ -141,8 +146,10 @@ export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs' | 'store'> & {
   readonly asking: { lastAtMs: number; doubted: string | null };
 };
 
-/** One look at one leg: what came of it, once it has ended. */
-export type Look = {
+type Waits = { readonly txid?: string; readonly once?: boolean };
+
+/** One read of one leg: what came of it, once it has ended. */
+export type LegRead = {
   readonly ended: Promise<void>;
   found: LegSeen | null;
   error: unknown;
@@ -156,17 +163,38 @@ const storeShare = 1 / 3;
 export function contextOf(input: SettleInput): Context {
   const { now = () => Math.floor(Date.now() / 1000), signal } = input;
   const limitMs = input.chainTimeoutMs ?? 15_000;
-  const told = new Map<string, string>();
-  const tell: Context['tell'] = (step, leg, text, txid) => {
+  const emitted = new Map<string, string>();
+  const onlyOnce = new Set<string>();
+  let state: SettleState = 'preparing';
+  const emit: Context['emit'] = (step, leg, text, txid) => {
     const [about, news] = [`${step} ${leg}`, `${text} ${txid}`];
     // A pass repeats itself until something changes.
-    if (told.get(about) === news) return;
-    told.set(about, news);
-    input.onProgress?.({ swapId: input.swapId, step, leg, text, txid: txid ?? null });
+    if (emitted.get(about) === news) return;
+    emitted.set(about, news);
+    input.onProgress?.({ swapId: input.swapId, state, step, leg, text, txid: txid ?? null });
+  };
+  const store = keptStore({ ...input, limitMs: limitMs * storeShare, signal, emit });
+  const current = () => {
+    const record = store.latest();
+    if (record !== null) return record;
+    throw new SettleError('unknown_record', `nothing is kept of swap ${input.swapId}`);
   };
   return {
     ...input,
-    store: keptStore({ ...input, limitMs: limitMs * storeShare, signal, tell }),
+    store,
+    get record() {
+      return current();
+    },
+    keep: async (change) => store.putSwap({ ...current(), ...change }),
+    get state() {
+      return state;
+    },
+    enter: (next) => {
+      if (next === state) return;
+      const text = `${state} -> ${next}`;
+      state = next;
+      emit('state', null, text);
+    },
     now: async () => now(),
     pollMs: input.pollMs ?? 1_000,
     marketPollMs: input.marketPollMs ?? 2_000,
@@ -176,30 +204,28 @@ export function contextOf(input: SettleInput): Context {
       const limit = AbortSignal.timeout(Math.ceil(limitMs * share));
       return signal === undefined ? limit : AbortSignal.any([limit, signal]);
     },
-    tell,
+    emit,
+    waits: ({ leg }, text, { txid, once = false } = {}) => {
+      if (once && onlyOnce.has(text)) return;
+      if (once) onlyOnce.add(text);
+      emit('waiting', leg, text, txid);
+    },
     sentAtMs: new Map(),
     waitsSinceMs: new Map(),
     openSince: new Map(),
     watching: new Map(),
-    toldOnce: new Set(),
-    looks: new Map(),
+    reads: new Map(),
     lastSeen: new Map(),
     heard: { secret: null, askedAtMs: -Infinity },
     asking: { lastAtMs: -Infinity, doubted: null },
   };
 }
 
-export function tellOnce({ toldOnce, tell }: Context, { leg }: SetLeg, text: string): void {
-  if (toldOnce.has(text)) return;
-  toldOnce.add(text);
-  tell('waiting', leg, text);
-}
-
 export function viewsOf(context: Pick<Context, 'sources'>): ChainViews {
   return new Map([...context.sources].map(([chain, { view }]) => [chain, view]));
 }
 
-export function sourceOf(context: Context, chain: ChainKey): ChainSource {
+export function sourceOf(context: Pick<Context, 'sources'>, chain: ChainKey): ChainSource {
   const source = context.sources.get(chain);
   if (source !== undefined) return source;
   throw new SettleError('no_source', `no chain source of your own for "${chain}"`);
@@ -211,114 +237,17 @@ export function walletOf(context: Context, chain: ChainKey): Wallet {
   throw new SettleError('no_wallet', `no wallet of your own for "${chain}"`);
 }
 
-/** A verified leg whose destinations are known: every leg of a record. */
-export type SetLeg = VerifiedLeg & { readonly escrow: NonNullable<VerifiedLeg['escrow']> };
+/** The leg that this side funds. */
+export function ownLeg({ record }: Pick<Context, 'record'>): SetLeg {
+  return legOf(record, ownSides(record).gives);
+}
 
-export function legOf(record: SwapRecord, name: LegName): SetLeg {
-  const leg = record.swap.legs[name];
-  if (leg.escrow === null) throw new SettleError('bad_record', `leg ${name} has no escrow`);
-  return { ...leg, escrow: leg.escrow };
+/** The leg that pays this side. */
+export function payingLeg({ record }: Pick<Context, 'record'>): SetLeg {
+  return legOf(record, ownSides(record).gets);
 }
 
 /** Whether the market is to send the claim of this leg. */
 export function relays({ relay = false, client }: Context, { family }: SetLeg): boolean {
   return relay && client !== null && family !== 'bitcoin';
-}
-
-/** The leg this customer funds, and the one that pays it. */
-export function ownSides(record: Pick<SwapRecord, 'trade'>): { gives: LegName; gets: LegName } {
-  const gives = givenLeg(record.trade.party);
-  return { gives, gets: otherLeg(gives) };
-}
-
-export function watchedOf(record: SwapRecord, name: LegName): WatchedEscrow {
-  const { escrow, requiredConfirmations } = legOf(record, name);
-  const { address, terms } = escrow;
-  const stored = record.seen?.[address];
-  const watched = { address, terms, requiredConfirmations, since: record.swap.agreedAt };
-  return stored === undefined ? watched : { ...watched, stored };
-}
-
-export type Seen = { readonly state: SwapState; readonly clocks: Clocks };
-
-/** One leg as its own chain shows it, and that chain's clock. */
-export type LegSeen = { readonly leg: Leg; readonly clock: number };
-
-/** The swap as the customer's own chains show it now, both of them. Asks the market nothing. */
-export async function look(context: Context, record: SwapRecord): Promise<Seen> {
-  const [a, b] = await Promise.all([lookAt(context, record, 'a'), lookAt(context, record, 'b')]);
-  return seenOf(record, { a, b }, await context.now());
-}
-
-/** The same swap, with one of its legs and the wall clock as they are now. */
-export async function lookAgain(
-  context: Context,
-  record: SwapRecord,
-  { state, clocks }: Seen,
-  name: LegName,
-): Promise<Seen> {
-  const { leg, clock } = await lookAt(context, record, name);
-  return {
-    state: {
-      ...state,
-      secret: state.secret ?? leg.facts.secret,
-      legs: { ...state.legs, [name]: leg },
-    },
-    clocks: { ...clocks, wall: await context.now(), [name]: clock },
-  };
-}
-
-export function seenOf(
-  record: SwapRecord,
-  { a, b }: Readonly<Record<LegName, LegSeen>>,
-  wall: number,
-): Seen {
-  const secret: Hex32 | null = record.publicSecret ?? a.leg.facts.secret ?? b.leg.facts.secret;
-  const { hashlock, deadlines } = record.swap;
-  const legs = { a: a.leg, b: b.leg };
-  return {
-    state: { hashlock, deadlines, secret, lapsed: false, legs },
-    clocks: { wall, a: a.clock, b: b.clock },
-  };
-}
-
-export async function lookAt(
-  context: Context,
-  record: SwapRecord,
-  name: LegName,
-): Promise<LegSeen> {
-  const { chain } = legOf(record, name);
-  const { adapter } = sourceOf(context, chain);
-  const limit = context.limit();
-  // A source of the customer's own may not heed its signal.
-  const late = aborted(limit).then(() => {
-    throw new ParleyError('chain_timeout', `the source of "${chain}" did not answer in time`, {});
-  });
-  const watched = watchedOf(record, name);
-  // Looked at again and again: what is learnt of it is kept.
-  adapter.watch([watched]);
-  context.watching.set(watched.address, adapter);
-  const { heads, facts } = await Promise.race([adapter.look([watched], limit), late]);
-  return { leg: legWith(record, name, facts[0] as EscrowFacts), clock: heads.clock };
-}
-
-/** Whichever way the settlement ends; one that goes on later watches again. */
-export function stopWatching({ watching }: Context): void {
-  for (const [address, adapter] of watching) adapter.unwatch([address]);
-}
-
-export function legWith(record: SwapRecord, name: LegName, facts: EscrowFacts): Leg {
-  const { escrow, ...leg } = legOf(record, name);
-  const { payout, refund } = escrow.terms;
-  return {
-    ...leg,
-    facts,
-    // This driver funds one escrow a leg, and follows that one wherever the leg moves.
-    strayed: false,
-    escrow: escrow.address,
-    payoutAddress: payout.address,
-    payoutPubkey: payout.pubkey,
-    refundAddress: refund.address,
-    refundPubkey: refund.pubkey,
-  };
 }

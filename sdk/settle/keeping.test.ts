@@ -246,7 +246,7 @@ test('what was not sent is written over, at once or when the store answers', lim
       return disk.putSwap(record);
     },
   };
-  const kept = keptStore({ store, swapId, limitMs: 20, signal: undefined, tell: () => {} });
+  const kept = keptStore({ store, swapId, limitMs: 20, signal: undefined, emit: () => {} });
   const refuses = async () => Promise.reject(new Error('too late'));
   await assert.rejects(kept.putTelling(telling, before, refuses), /too late/);
   assert.equal(await secretOnDisk(), null);

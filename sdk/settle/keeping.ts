@@ -1,16 +1,18 @@
 // The customer's store as one settlement has it. Until the secret is public it is strict: what is
 // not on disk is not sent, and what cannot be read is not guessed. A call that takes too long has
-// failed, which is said, and the next look tries again. From then on only haste helps,
+// failed, which is said, and the next pass tries again. From then on only haste helps,
 // and a disk that is full, gone or silent stops no claim: the record stays in memory, that is said,
 // and it is written once the store works again. The same goes for the refund of one's own leg.
 
+import { messageOf } from '../errors.ts';
 import { type Store, type SwapRecord, withContracts, writeKept } from '../stores/store.ts';
-import type { ProgressStep } from './context.ts';
 
 /** The store gave no answer in time: whether it has done what it was asked is not known. */
 export class StoreSilent extends Error {}
 
 export type KeptStore = Omit<Store, 'swapIds'> & {
+  /** The record of this settlement, as it was kept last; null before there is any. */
+  latest(): SwapRecord | null;
   /** `isUrgent`: for what waits for no store. */
   swapIds(sinceMs?: number, isUrgent?: boolean): Promise<string[]>;
   /**
@@ -30,7 +32,7 @@ export type Keeping = {
   /** How long a write or a read is waited for. */
   readonly limitMs: number;
   readonly signal: AbortSignal | undefined;
-  readonly tell: (step: ProgressStep, leg: null, text: string) => void;
+  readonly emit: (step: 'store', leg: null, text: string) => void;
 };
 
 /** What no write has taken yet: whoever has the same store in this process reads it here. */
@@ -42,7 +44,7 @@ function unwrittenOf(store: Store): Map<string, SwapRecord> {
   return found;
 }
 
-export function keptStore({ store, swapId, limitMs, signal, tell }: Keeping): KeptStore {
+export function keptStore({ store, swapId, limitMs, signal, emit }: Keeping): KeptStore {
   let latest: SwapRecord | null = null;
   /** Calls that were not answered in time: until they are, no other is made. */
   let hanging = 0;
@@ -71,13 +73,12 @@ export function keptStore({ store, swapId, limitMs, signal, tell }: Keeping): Ke
   };
   const failed = (what: string, error: unknown) => {
     signal?.throwIfAborted();
-    const why = error instanceof Error ? error.message : String(error);
-    tell('store', null, `${what}: ${why}`);
+    emit('store', null, `${what}: ${messageOf(error)}`);
   };
   const strictly = async <T>(ask: () => Promise<T>): Promise<T> => {
     try {
       const answer = await inTime(ask);
-      if (isSilent) tell('store', null, 'the store answers again');
+      if (isSilent) emit('store', null, 'the store answers again');
       isSilent = false;
       return answer;
     } catch (error) {
@@ -122,7 +123,7 @@ export function keptStore({ store, swapId, limitMs, signal, tell }: Keeping): Ke
       return failed('the record is in memory alone, and lost with this process', error);
     }
     if (unwrittenOf(store).get(swapId) === record) unwrittenOf(store).delete(swapId);
-    if (isBehind) tell('store', null, 'the record is in the store again');
+    if (isBehind) emit('store', null, 'the record is in the store again');
     isBehind = false;
   };
   const putAnyway = async (record: SwapRecord) => {
@@ -132,6 +133,7 @@ export function keptStore({ store, swapId, limitMs, signal, tell }: Keeping): Ke
     await writeAgain();
   };
   return {
+    latest: () => latest,
     putSecret: (hashlock, secret) => strictly(() => store.putSecret(hashlock, secret)),
     getSecret: (hashlock) => strictly(() => store.getSecret(hashlock)),
     putTrade: (trade) => strictly(() => store.putTrade(trade)),

@@ -1,9 +1,10 @@
 // Questions to the market, each with a limit of its own: whatever it does, or leaves undone, the
-// customer's own chains are looked at again soon.
+// customer's own chains are read again soon.
 
 import { type Hex32, opens } from '../../core/hashlock.ts';
-import { ParleyApiError } from '../errors.ts';
-import { mayBeFunded, type SwapRecord } from '../stores/store.ts';
+import { messageOf, ParleyApiError } from '../errors.ts';
+import { mayBeFunded } from '../stores/store.ts';
+import { inTime } from '../wallets/queue.ts';
 import type { Context } from './context.ts';
 
 type How = { readonly signal: AbortSignal };
@@ -17,21 +18,16 @@ export async function asked<T>(
   ask: (how: How) => Promise<T>,
   limitMs = marketLimitMs,
 ): Promise<T> {
-  const { signal } = context;
-  signal?.throwIfAborted();
   const limit = new AbortController();
   const message = `the market took longer than ${limitMs} ms`;
   const late = new ParleyApiError({ status: 0, code: 'no_answer', message });
   const timer = setTimeout(() => limit.abort(late), limitMs);
-  const both = signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal]);
-  const ended = Promise.withResolvers<never>();
-  const end = () => ended.reject(both.reason);
-  both.addEventListener('abort', end, { once: true });
+  const signals = context.signal === undefined ? [] : [context.signal];
+  const signal = AbortSignal.any([limit.signal, ...signals]);
   try {
-    return await Promise.race([ask({ signal: both }), ended.promise]);
+    return await inTime(() => ask({ signal }), signal);
   } finally {
     clearTimeout(timer);
-    both.removeEventListener('abort', end);
   }
 }
 
@@ -43,8 +39,8 @@ const pausesBetween = 5;
  * preimage of the hashlock has the secret, so nothing of it has to be believed. Never waits: what
  * the market answers counts in a later pass.
  */
-export function heardSecret(context: Context, record: SwapRecord): Hex32 | null {
-  const { client, heard, swapId } = context;
+export function heardSecret(context: Context): Hex32 | null {
+  const { client, heard, swapId, record } = context;
   const now = performance.now();
   const isDue = now - heard.askedAtMs > context.marketPollMs * pausesBetween;
   if (client === null || !mayBeFunded(record) || heard.secret !== null || !isDue) {
@@ -55,12 +51,11 @@ export function heardSecret(context: Context, record: SwapRecord): Hex32 | null 
   const answered = asked(context, (how) => client.swap(swapId, how)).then(({ secret }) => {
     if (secret === null) return;
     if (isHex32(secret) && opens(secret, record.swap.hashlock)) heard.secret = secret;
-    else context.tell('market_lied', null, 'the secret that the market shows opens nothing');
+    else context.emit('market_lied', null, 'the secret that the market shows opens nothing');
   });
   answered
     .catch((error: unknown) => {
-      if (context.signal?.aborted) return;
-      context.tell('market_refused', null, error instanceof Error ? error.message : String(error));
+      if (!context.signal?.aborted) context.emit('market_refused', null, messageOf(error));
     })
     .finally(() => {
       heard.askedAtMs = performance.now();

@@ -7,17 +7,10 @@ import type { Family } from '../../core/families.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import { mayBeFunded, type SwapRecord } from '../stores/store.ts';
-import {
-  type Context,
-  legOf,
-  ownSides,
-  relays,
-  type Seen,
-  type SetLeg,
-  sourceOf,
-  tellOnce,
-} from './context.ts';
-import { accountKey, inTurn } from './turns.ts';
+import { type Context, relays, sourceOf } from './context.ts';
+import { accountKey, locked } from './locks.ts';
+import type { Owes } from './machine.ts';
+import { legOf, ownSides, type SetLeg } from './record.ts';
 
 /** By account, then by swap: this process's own, whichever store they are kept in. */
 type Book = Map<string, Map<string, EscrowTerms>>;
@@ -35,34 +28,33 @@ function note(book: Book, key: string, swapId: string, terms: EscrowTerms | null
 }
 
 /** Whoever signs pays; on EVM that need not be the party that is paid. */
-export function payerOf(context: Context, { chain }: SetLeg, party: string): string {
-  const wallet = context.wallets.get(chain);
+export function payerOf({ wallets }: Context, { chain }: SetLeg, party: string): string {
+  const wallet = wallets.get(chain);
   return wallet?.family === 'evm' ? wallet.address : party;
 }
 
 /** Who pays for the own claim. */
-export function claimPayerOf(context: Context, record: SwapRecord): string {
+export function claimPayerOf(context: Context, record = context.record): string {
   const leg = legOf(record, ownSides(record).gets);
   return payerOf(context, leg, leg.escrow.terms.payout.address);
 }
 
-function accountOf(context: Context, record: SwapRecord, name: LegName): string {
+/** A leg of this swap, the account that pays for it, and what it pays for. */
+function debtOf(context: Context, name: LegName) {
+  const { record } = context;
   const leg = legOf(record, name);
-  const { payout, refund } = leg.escrow.terms;
-  const party = name === ownSides(record).gives ? refund.address : payout.address;
-  return accountKey(leg.chain, leg.family, payerOf(context, leg, party));
+  const { terms } = leg.escrow;
+  const isGiven = name === ownSides(record).gives;
+  const payer = payerOf(context, leg, isGiven ? terms.refund.address : terms.payout.address);
+  return { leg, terms, isGiven, payer, key: accountKey(leg.chain, leg.family, payer) };
 }
 
-function noteOwn(
-  context: Context,
-  record: SwapRecord,
-  { claim, funding }: { readonly claim: boolean; readonly funding: boolean },
-): void {
-  const { gives, gets } = ownSides(record);
-  const { id } = record.swap;
-  const termsOf = (name: LegName) => legOf(record, name).escrow.terms;
-  note(claimsOwed, accountOf(context, record, gets), id, claim ? termsOf(gets) : null);
-  note(fundingsSent, accountOf(context, record, gives), id, funding ? termsOf(gives) : null);
+function noteOwn(context: Context, { claim, funding }: Owes): void {
+  const { gives, gets } = ownSides(context.record);
+  const { swapId } = context;
+  const [given, paying] = [debtOf(context, gives), debtOf(context, gets)];
+  note(claimsOwed, paying.key, swapId, claim ? paying.terms : null);
+  note(fundingsSent, given.key, swapId, funding ? given.terms : null);
 }
 
 /**
@@ -72,47 +64,41 @@ function noteOwn(
  */
 export async function owing(
   context: Context,
-  record: SwapRecord,
   { isSent }: { readonly isSent: boolean },
-  work: () => Promise<SwapRecord>,
-): Promise<SwapRecord> {
-  const { gives, gets } = ownSides(record);
-  const keys = [gives, gets].map((name) => accountOf(context, record, name)).sort();
+  work: () => Promise<void>,
+): Promise<void> {
+  const { gives, gets } = ownSides(context.record);
+  const keys = [gives, gets].map((name) => debtOf(context, name).key).sort();
   const count = async () => {
-    for (const name of isSent ? [gets, gives] : [gets]) await mustCover(context, record, name);
-    noteOwn(context, record, { claim: true, funding: isSent });
+    for (const name of isSent ? [gets, gives] : [gets]) await mustCover(context, name);
+    noteOwn(context, { claim: true, funding: isSent });
   };
   const counting = keys.reduce<() => Promise<void>>(
-    (inner, key) => () => inTurn(`counting ${key}`, inner),
+    (inner, key) => () => locked(`counting ${key}`, inner),
     count,
   );
   await counting();
   try {
-    return await work();
+    await work();
   } catch (error) {
-    const kept = await context.store.getSwap(record.swap.id).catch(() => record);
     // What was kept may be sent, and is owed.
-    if (kept === null || !mayBeFunded(kept))
-      noteOwn(context, record, { claim: false, funding: false });
+    if (!mayBeFunded(context.record)) noteOwn(context, { claim: false, funding: false });
     throw error;
   }
 }
 
 /**
  * Throws `claim_unpayable` while the wallet could not pay for every claim that it would owe. One
- * that the market is to send keeps nothing from being funded: what is missing for it is told.
+ * that the market is to send keeps nothing from being funded: what is missing for it is said.
  */
-async function mustCover(context: Context, record: SwapRecord, name: LegName): Promise<void> {
-  const leg = legOf(record, name);
+async function mustCover(context: Context, name: LegName): Promise<void> {
+  const { leg, terms, isGiven, payer, key } = debtOf(context, name);
   const { adapter } = sourceOf(context, leg.chain);
   if (adapter.purseShortage === undefined) return;
-  const { terms } = leg.escrow;
-  const isGiven = name === ownSides(record).gives;
-  const owed = await owedBeside(context, record, name);
+  const owed = await owedBeside(context, leg, key);
   const claims = isGiven ? [...owed.claims.values()] : [terms, ...owed.claims.values()];
   if (claims.length === 0) return;
   const fundings = isGiven ? [terms, ...owed.fundings.values()] : [...owed.fundings.values()];
-  const payer = payerOf(context, leg, isGiven ? terms.refund.address : terms.payout.address);
   const shortage = await adapter.purseShortage({ claims, fundings }, payer, context.limit());
   if (shortage === null) return;
   const { sentence, code } = shortage;
@@ -120,12 +106,15 @@ async function mustCover(context: Context, record: SwapRecord, name: LegName): P
   const whose = others.length === 0 ? '' : `; it owes the claims of ${listed(others)}`;
   if (!isGiven && relays(context, leg)) {
     const alone = `if the market does not send the claim of leg ${name}, nobody can`;
-    tellOnce(context, leg, `funded all the same, to be relayed: ${sentence}${whose}; ${alone}`);
+    const text = `funded all the same, to be relayed: ${sentence}${whose}; ${alone}`;
+    context.waits(leg, text, { once: true });
     return;
   }
   const facts = { leg: leg.leg, address: payer, lack: code, owed: others.length };
   throw new ParleyError('claim_unpayable', `${sentence}${whose}`, facts);
 }
+
+const mostListed = 3;
 
 function listed(swapIds: readonly string[]): string {
   const more = swapIds.length - mostListed;
@@ -133,22 +122,13 @@ function listed(swapIds: readonly string[]): string {
   return `swap ${shown}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-const mostListed = 3;
-
-type Beside = {
-  readonly claims: ReadonlyMap<string, EscrowTerms>;
-  readonly fundings: ReadonlyMap<string, EscrowTerms>;
-};
-
-/** What the wallet of this leg owes for other swaps. No claim is taken after its timelock. */
-async function owedBeside(context: Context, record: SwapRecord, name: LegName): Promise<Beside> {
-  const { chain, family } = legOf(record, name);
+/** What the account owes for other swaps. No claim is taken after its timelock. */
+async function owedBeside(context: Context, { chain, family }: SetLeg, key: string) {
   const { clock } = await sourceOf(context, chain).adapter.heads(context.limit());
-  const key = accountOf(context, record, name);
-  const own = record.swap.id;
+  const { swapId: own, store } = context;
   const claims = others(claimsOwed, key, own, clock);
-  for (const swapId of await context.store.swapIds()) {
-    const other = swapId === own ? null : await context.store.getSwap(swapId);
+  for (const swapId of await store.swapIds()) {
+    const other = swapId === own ? null : await store.getSwap(swapId);
     if (other === null) continue;
     const terms = claimOf(context, other, { key, family });
     if (terms !== null && clock < terms.timelock) claims.set(swapId, terms);
@@ -177,25 +157,11 @@ function claimOf(
   return isOwed ? escrow.terms : null;
 }
 
-/** Notes and keeps whether this swap's claim is still to be paid for, by what the chains show. */
-export async function tendOwed(
-  context: Context,
-  record: SwapRecord,
-  { state, clocks }: Seen,
-  isOver: boolean,
-): Promise<SwapRecord> {
-  const { gives, gets } = ownSides(record);
-  const [own, other] = [state.legs[gives].facts, state.legs[gets]];
-  const isFunding = record.funding !== null && (own.funded?.confirmations ?? 0) === 0;
-  const isFunded = mayBeFunded(record) || own.funded !== null;
-  const isPast = other.family !== 'bitcoin' && clocks[gets] >= other.timelock;
-  const owes = isFunded && !isOver && !isPast && !other.facts.claimed?.deep;
-  noteOwn(context, record, { claim: owes, funding: isFunding && !isOver });
-  const owedBy = owes ? claimPayerOf(context, record) : null;
-  if ((record.owedBy ?? null) === owedBy && (!mayBeFunded(record) || 'owedBy' in record)) {
-    return record;
-  }
-  const next = { ...record, owedBy };
-  await context.store.putSwap(next);
-  return next;
+/** Notes and keeps whether this swap's claim is still to be paid for. */
+export async function keepOwed(context: Context, owes: Owes): Promise<void> {
+  const { record } = context;
+  noteOwn(context, owes);
+  const owedBy = owes.claim ? claimPayerOf(context) : null;
+  const isKept = (record.owedBy ?? null) === owedBy && (!mayBeFunded(record) || 'owedBy' in record);
+  if (!isKept) await context.keep({ owedBy });
 }

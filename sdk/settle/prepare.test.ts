@@ -31,14 +31,9 @@ import {
 import type { Swap } from '../types.ts';
 import { clockToleranceSeconds, verifySwap } from '../verify.ts';
 import type { BitcoinWallet } from '../wallets/wallet.ts';
-import {
-  type ChainSource,
-  contextOf,
-  type Progress,
-  type Seen,
-  type SettleInput,
-} from './context.ts';
-import { prepare, refresh } from './prepare.ts';
+import { type ChainSource, contextOf, type Progress, type SettleInput } from './context.ts';
+import { prepare, takeMoves } from './prepare.ts';
+import type { Seen } from './record.ts';
 
 const deep: EscrowFacts = {
   ...nothingSeen,
@@ -70,7 +65,12 @@ async function asked(swap: Swap | Error, more: { funded?: LegName[]; sent?: bool
   const context = contextOf({ ...inputOf(client, store), now: () => later, onProgress });
   const facts = (leg: LegName) => ({ facts: more.funded?.includes(leg) ? deep : nothingSeen });
   const seen = { state: { legs: { a: facts('a'), b: facts('b') } } } as unknown as Seen;
-  return { record, told, store, next: refresh(context, record, seen) };
+  const next = async () => {
+    await context.store.putSwap(record);
+    const hasMoved = await takeMoves(context, seen);
+    return { hasMoved, after: context.record };
+  };
+  return { record, told, store, next: next() };
 }
 
 function inputOf(client: ParleyClient, store: Store): SettleInput {
@@ -94,14 +94,14 @@ test('a corrected payout of the other side moves an escrow that nobody has funde
   const payout = { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906', pubkey: null };
   const swap = withTerms(honestSwap('maker'), { payout }, ['a']);
   const { record, next, store } = await asked(swap, { funded: ['b'] });
-  const after = await next;
+  const { after } = await next;
   assert.equal(after.swap.legs.a.escrow?.address, swap.legs.a.escrow);
   assert.deepEqual(after.swap.legs.a.escrow?.terms.payout, payout);
   assert.deepEqual(after.swap.legs.b, record.swap.legs.b);
   assert.deepEqual(await store.getSwap(swapId), after);
   for (const more of [{ funded: ['a' as const] }, { sent: true }]) {
     const fixed = await asked(swap, more);
-    assert.equal(await fixed.next, fixed.record);
+    assert.deepEqual(await fixed.next, { hasMoved: false, after: fixed.record });
   }
 });
 
@@ -115,7 +115,7 @@ test('a market that tells another time of the agreement later moves no timelock'
       next,
       (error) => error instanceof VerificationError && error.field === 'deadlines.initiatorFundBy',
     );
-    assert.equal(await store.getSwap(swapId), null);
+    assert.deepEqual((await store.getSwap(swapId))?.swap, recordOf().swap);
   }
 });
 
@@ -138,7 +138,7 @@ test('with the own leg funded a market that lies or refuses does not stop the wa
     [refused, 'market_refused'],
   ] as const) {
     const { next, record, told } = await asked(answer, { sent: true });
-    assert.equal(await next, record);
+    assert.deepEqual(await next, { hasMoved: false, after: record });
     assert.deepEqual(
       told.map((each) => each.step),
       [step],
@@ -152,7 +152,10 @@ test('a swap with the hashlock or the thread of another one is not begun', async
   const other = recordOf();
   const id = '0193f0a0-0000-7000-8000-000000000002';
   const [hashlock, threadId] = [hashlockOf('77'.repeat(32)), other.trade.rfqId];
-  const begin = (store: Store) => prepare(contextOf({ ...inputOf(client, store), now: () => now }));
+  const begin = (store: Store) =>
+    prepare(contextOf({ ...inputOf(client, store), now: () => now })).then(() =>
+      store.getSwap(swapId),
+    );
   for (const { known, refused } of [
     { known: { ...other, swap: { ...other.swap, id, hashlock } }, refused: true },
     {
@@ -239,7 +242,10 @@ async function begun(at: number, store: Store, shown: Swap, signal?: AbortSignal
   } as unknown as ParleyClient;
   const input = { ...inputOf(client, store), trade: tradeOf('taker'), now: () => at };
   const context = contextOf(signal === undefined ? input : { ...input, signal });
-  const record = await prepare(context).catch((error: { code?: string; field?: string }) => error);
+  const record = await prepare(context).then(
+    () => store.getSwap(swapId),
+    (error: { code?: string; field?: string }) => error,
+  );
   return { told, record: record as { swap?: object; code?: string; field?: string } | null };
 }
 

@@ -2,26 +2,25 @@
 // customer's trade, and keeps on disk all that claiming and refunding alone will take.
 
 import { addressesOfPubkey, keySignatureText } from '../../chains/bitcoin/keys.ts';
-import { legStatus } from '../../core/facts.ts';
 import type { Destination } from '../../core/terms.ts';
-import type { LegName } from '../../core/trade.ts';
 import { sighted } from '../agree.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
 import { sleep } from '../http.ts';
-import { mayBeFunded, mustBeOnly, type SwapRecord } from '../stores/store.ts';
+import { mayBeFunded, mustBeOnly } from '../stores/store.ts';
 import { type ChainView, givenLeg, type OwnTrade, ownLegs } from '../trade.ts';
 import type { Swap } from '../types.ts';
 import { type VerifiedSwap, verifySwap } from '../verify.ts';
 import { verifyAgain } from '../verify-kept.ts';
-import { type Context, ownSides, type Seen, viewsOf, walletOf } from './context.ts';
+import { type Context, viewsOf, walletOf } from './context.ts';
+import { mayMove } from './machine.ts';
 import { asked } from './market.ts';
+import type { Seen } from './record.ts';
 
-/** The kept record, or a new one as soon as the swap is complete; null when it came to nothing. */
-export async function prepare(context: Context): Promise<SwapRecord | null> {
-  const kept = await context.store.getSwap(context.swapId);
-  if (kept !== null) return kept;
-  const { trade: own, client, swapId } = context;
+/** Resolves once there is a record of the complete swap; to false when it came to nothing. */
+export async function prepare(context: Context): Promise<boolean> {
+  const { trade: own, client, swapId, store } = context;
+  if ((await store.getSwap(swapId)) !== null) return true;
   if (own === undefined || client === null) {
     const sentence = `swap ${swapId} is not in the store: a first run needs the trade and the market`;
     throw new SettleError('unknown_record', sentence);
@@ -29,26 +28,17 @@ export async function prepare(context: Context): Promise<SwapRecord | null> {
   for (;;) {
     const answered = await untilAnswered(context, client);
     const at = { swapId, now: await context.now() };
-    const trade = await sighted(context.store, own, answered, viewsOf(context), at);
-    const swap = await named(context, trade, answered);
-    const verified = verifySwap(swap, trade, viewsOf(context), at);
-    const { hashlock } = verified;
-    await mustBeOnly(context.store, { swapId, hashlock, threadId: trade.threadId });
-    if (complete(verified)) {
-      const record: SwapRecord = {
-        trade,
-        swap: verified,
-        funding: null,
-        claim: null,
-        refund: null,
-        publicSecret: null,
-      };
-      await context.store.putSwap(record);
-      context.tell('verified', null, 'escrows, deadlines and roles follow from your own trade');
-      return record;
+    const trade = await sighted(store, own, answered, viewsOf(context), at);
+    const swap = verifySwap(await named(context, trade, answered), trade, viewsOf(context), at);
+    await mustBeOnly(store, { trade, swap });
+    if (complete(swap)) {
+      const none = { funding: null, claim: null, refund: null, publicSecret: null };
+      await store.putSwap({ trade, swap, ...none });
+      context.emit('verified', null, 'escrows, deadlines and roles follow from your own trade');
+      return true;
     }
-    if ((await context.now()) > verified.deadlines.initiatorFundBy) return null;
-    context.tell('waiting', null, 'the other side has yet to name its addresses');
+    if ((await context.now()) > swap.deadlines.initiatorFundBy) return false;
+    context.emit('waiting', null, 'the other side has yet to name its addresses');
     await sleep(context.marketPollMs, context.signal);
   }
 }
@@ -64,7 +54,7 @@ async function untilAnswered(context: Context, client: ParleyClient): Promise<Sw
       return await client.swap(context.swapId, signalOf(context));
     } catch (error) {
       if (!(error instanceof ParleyApiError) || !error.unreachable) throw error;
-      context.tell('waiting', null, error.message);
+      context.emit('waiting', null, error.message);
       await sleep(context.marketPollMs, context.signal);
     }
   }
@@ -93,7 +83,7 @@ async function named(context: Context, trade: OwnTrade, first: Swap): Promise<Sw
     const input = { chain: view.chain, address: wanted.pubkey ?? wanted.address };
     const proven = { ...input, ...(await keyProof(context, client, wanted, view)) };
     swap = await client.setAddress(context.swapId, proven, signalOf(context));
-    context.tell('address_set', name, `${kind} address of leg ${name}: ${wanted.address}`);
+    context.emit('address_set', name, `${kind} address of leg ${name}: ${wanted.address}`);
   }
   return swap;
 }
@@ -121,50 +111,40 @@ async function keyProof(
  * it; so does an own one whose lane the chain would not take. Takes such a move over; funded legs
  * stay as they are, and so does everything else that was verified once. Both legs rest on one
  * hashlock and on one set of deadlines: a leg of another agreement time, or hashlock, beside a leg
- * already funded could be refunded after it, or claimed without opening it.
+ * already funded could be refunded after it, or claimed without opening it. Resolves to whether a
+ * leg has moved: what was seen is of another escrow then.
  */
-export async function refresh(
-  context: Context,
-  record: SwapRecord,
-  seen: Seen,
-): Promise<SwapRecord> {
-  const { client } = context;
-  const open = (name: LegName) =>
-    legStatus(seen.state.legs[name].facts) === 'unfunded' &&
-    (name !== ownSides(record).gives || !mayBeFunded(record));
-  if (client === null || (!open('a') && !open('b'))) return record;
-  let swap: Swap;
+export async function takeMoves(context: Context, seen: Seen): Promise<boolean> {
+  const { client, record } = context;
+  context.asking.lastAtMs = performance.now();
+  if (client === null) return false;
   let verified: VerifiedSwap;
   try {
-    swap = await asked(context, (how) => client.swap(context.swapId, how));
+    const swap = await asked(context, (how) => client.swap(context.swapId, how));
     verified = verifyAgain(swap, record, viewsOf(context));
   } catch (error) {
-    return undisturbed(context, record, error);
+    mustPass(context, error);
+    return false;
   }
-  const moved = (name: LegName) =>
-    open(name) &&
-    verified.legs[name].escrow !== null &&
-    verified.legs[name].escrow.address !== record.swap.legs[name].escrow?.address;
-  if (!moved('a') && !moved('b')) return record;
-  const legs = {
-    a: moved('a') ? verified.legs.a : record.swap.legs.a,
-    b: moved('b') ? verified.legs.b : record.swap.legs.b,
-  };
-  const next = { ...record, swap: { ...record.swap, legs } };
-  await context.store.putSwap(next);
-  context.tell('verified', null, 'a leg moved to another escrow: checked again');
-  return next;
+  const moved = (['a', 'b'] as const).filter((name) => {
+    const { escrow } = verified.legs[name];
+    const isOther = escrow !== null && escrow.address !== record.swap.legs[name].escrow?.address;
+    return isOther && mayMove(record, seen, name);
+  });
+  if (moved.length === 0) return false;
+  const legs = { ...record.swap.legs };
+  for (const name of moved) legs[name] = verified.legs[name];
+  await context.keep({ swap: { ...record.swap, legs } });
+  context.emit('verified', null, 'a leg moved to another escrow: checked again');
+  return true;
 }
 
 /** A market that is away is waited for; with money in an escrow its lies are too. */
-function undisturbed(context: Context, record: SwapRecord, error: unknown): SwapRecord {
-  if (error instanceof ParleyApiError && (error.unreachable || mayBeFunded(record))) {
-    context.tell('market_refused', null, error.message);
-    return record;
-  }
-  if (error instanceof VerificationError && mayBeFunded(record)) {
-    context.tell('market_lied', null, error.message);
-    return record;
-  }
-  throw error;
+function mustPass({ record, emit }: Context, error: unknown): void {
+  const isFunded = mayBeFunded(record);
+  if (error instanceof ParleyApiError && (error.unreachable || isFunded)) {
+    emit('market_refused', null, error.message);
+  } else if (error instanceof VerificationError && isFunded) {
+    emit('market_lied', null, error.message);
+  } else throw error;
 }

@@ -6,7 +6,8 @@ import { memoryStore } from '../stores/memory.ts';
 import { keptNow } from '../stores/store.ts';
 import { honestSwap, now, swapId, tradeOf, views } from '../testing/honest.ts';
 import { verifySwap } from '../verify.ts';
-import { type Context, contextOf, legOf } from './context.ts';
+import { type Context, contextOf } from './context.ts';
+import { legOf } from './record.ts';
 import { overdue, waitAnew } from './send.ts';
 
 const trade = tradeOf('maker');

@@ -6,11 +6,12 @@ import { saysFeeTooLow } from '../../chains/gas/fee-refusals.ts';
 import type { Signed } from '../../chains/interface/material.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ParleyClient } from '../client.ts';
-import { ParleyApiError } from '../errors.ts';
+import { isRefusedByNode, messageOf, ParleyApiError } from '../errors.ts';
 import type { Kept } from '../stores/store.ts';
-import { type Context, type SetLeg, sourceOf } from './context.ts';
-import { isGivenAway } from './hands/given-away.ts';
+import { type Context, sourceOf } from './context.ts';
+import { isGivenAway } from './hands/nonces.ts';
 import { asked } from './market.ts';
+import type { SetLeg } from './record.ts';
 
 /** A transaction that nobody shows is sent again after this long, through one's own node. */
 const resendAfterMs = 5_000;
@@ -66,7 +67,7 @@ export async function send(context: Context, leg: SetLeg, kept: Kept): Promise<v
       return;
     } catch (error) {
       if (!(error instanceof ParleyApiError)) throw error;
-      context.tell('market_refused', name, error.message);
+      context.emit('market_refused', name, error.message);
     }
     await mustHaveNonce(context, leg, kept);
   }
@@ -76,7 +77,7 @@ export async function send(context: Context, leg: SetLeg, kept: Kept): Promise<v
 /** The market took its time: sent now, it could displace what was given its nonce meanwhile. */
 async function mustHaveNonce(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
   if (leg.family !== 'evm') return;
-  if (!(await isGivenAway(context, leg, context.swapId, { slot: 'funding', kept }))) return;
+  if (!(await isGivenAway(context, leg, { slot: 'funding', kept }))) return;
   const sentence = `another transaction has the nonce of ${kept.txid}: it is not sent`;
   throw new ParleyError('refused_by_node', sentence, { txid: kept.txid });
 }
@@ -97,9 +98,7 @@ export async function sendToAll(context: Context, leg: SetLeg, kept: Kept): Prom
   const [mine, theirs] = await Promise.allSettled([own, market]);
   if (theirs.status === 'rejected') {
     context.signal?.throwIfAborted();
-    const { reason } = theirs;
-    const why = reason instanceof Error ? reason.message : String(reason);
-    context.tell('market_refused', leg.leg, why);
+    context.emit('market_refused', leg.leg, messageOf(theirs.reason));
   }
   if (mine.status === 'rejected') throw mine.reason;
 }
@@ -118,10 +117,7 @@ export async function sendAlone(
   await adapter.broadcast(read, limit ?? context.limit());
 }
 
-/** The transactions of a record. */
-export type Slot = 'approval' | 'funding' | 'cancel' | 'claim' | 'refund';
-
-/** A refusal changes nothing by itself: the next look asks what became of the nonce. */
+/** A refusal changes nothing by itself: the next pass asks what became of the nonce. */
 export async function sendWaiting(
   context: Context,
   leg: SetLeg,
@@ -131,9 +127,9 @@ export async function sendWaiting(
   try {
     await by(context, leg, kept);
   } catch (error) {
-    if (!(error instanceof ParleyError) || error.code !== 'refused_by_node') throw error;
+    if (!isRefusedByNode(error)) throw error;
     // No pool holds it: waiting longer at this fee is of no use.
     if (saysFeeTooLow(error.message)) context.waitsSinceMs.set(kept.txid, -Infinity);
-    context.tell('waiting', leg.leg, error.message, kept.txid);
+    context.waits(leg, error.message, { txid: kept.txid });
   }
 }

@@ -9,10 +9,10 @@ import type { SwapRecord } from './store.ts';
 export type SeenFacts = Readonly<Record<string, EscrowFacts>>;
 
 /**
- * The record with what its escrows show now; the same record where that is no news. What nobody
- * can tell any more leaves the last that was known.
+ * What its escrows have shown, with what these legs show now; null: no news. What nobody can tell
+ * any more leaves the last that was known.
  */
-export function withSeen(record: SwapRecord, legs: readonly Leg[]): SwapRecord {
+export function newsOf(record: SwapRecord, legs: readonly Leg[]): SeenFacts | null {
   const { a, b } = record.swap.legs;
   const own = [a, b].flatMap(({ escrow }) => (escrow === null ? [] : [escrow.address]));
   const { seen: before = {} } = record;
@@ -25,8 +25,7 @@ export function withSeen(record: SwapRecord, legs: readonly Leg[]): SwapRecord {
       return [[address, shown]];
     }),
   );
-  const news = own.some((each) => looksOf(seen[each]) !== looksOf(before[each]));
-  return news ? { ...record, seen } : record;
+  return own.some((each) => looksOf(seen[each]) !== looksOf(before[each])) ? seen : null;
 }
 
 /** More confirmations of what is deep are no news. */

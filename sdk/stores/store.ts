@@ -188,13 +188,14 @@ export async function recordsOf(
  */
 export async function mustBeOnly(
   store: SwapStore,
-  about: { readonly swapId: string; readonly hashlock: Hex32; readonly threadId: string },
+  { swap, trade }: Pick<SwapRecord, 'swap' | 'trade'>,
 ): Promise<void> {
-  const others = await recordsOf(store, about);
-  const other = others.find(({ swap }) => swap.id !== about.swapId);
+  const { id, hashlock } = swap;
+  const others = await recordsOf(store, { hashlock, threadId: trade.threadId });
+  const other = others.find((each) => each.swap.id !== id);
   if (other === undefined) return;
-  const what = other.swap.hashlock === about.hashlock ? 'hashlock' : 'thread';
-  const sentence = `swap ${about.swapId} has the ${what} of swap ${other.swap.id}: never fund it`;
+  const what = other.swap.hashlock === hashlock ? 'hashlock' : 'thread';
+  const sentence = `swap ${id} has the ${what} of swap ${other.swap.id}: never fund it`;
   throw new SettleError('hashlock_used', sentence);
 }
 

@@ -1,5 +1,5 @@
 // Tests only: EVM accounts with money and with swaps of their own in a store, on the chains of
-// two-chains.ts; what they sign is kept, sent or lost as a test says.
+// four-chains.ts; what they sign is kept, sent or lost as a test says.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -7,15 +7,16 @@ import { after, before } from 'node:test';
 import { type Hex, keccak256, parseTransaction } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Hex32 } from '../../core/hashlock.ts';
-import { contextOf, legOf } from '../settle/context.ts';
+import { contextOf } from '../settle/context.ts';
 import { evmHand } from '../settle/hands/evm.ts';
+import { legOf } from '../settle/record.ts';
 import type { Progress, SettleInput } from '../settle.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { Kept, Store, SwapRecord } from '../stores/store.ts';
 import { evmWallet } from '../wallets/evm.ts';
 import type { Wallet } from '../wallets/wallet.ts';
-import { type Anvil, anvilOf, evmKey, rpcUrlOf, sideOf, until } from './stuck.ts';
-import { type TwoChains, twoChains } from './two-chains.ts';
+import { type FourChains, fourChains } from './four-chains.ts';
+import { type Anvil, anvilOf, evmKey, hastySide, rpcUrlOf, until } from './sides.ts';
 
 export const limits = { timeout: 120_000 };
 export const chainId = 31_337;
@@ -27,13 +28,13 @@ export type Pattern = {
   readonly record: SwapRecord;
   readonly secret: string;
 };
-export type On = { readonly chains: TwoChains; readonly anvil: Anvil };
+export type On = { readonly chains: FourChains; readonly anvil: Anvil };
 
 /** Chains for the tests of a file, and what `first` makes on them: there once the tests begin. */
 export function onChains(first: (on: On) => Promise<void> = async () => {}): On {
-  const on: { chains?: TwoChains; anvil?: Anvil } = {};
+  const on: { chains?: FourChains; anvil?: Anvil } = {};
   before(async () => {
-    on.chains = await twoChains();
+    on.chains = await fourChains();
     on.anvil = await anvilOf(on.chains);
     await first(on as On);
   }, limits);
@@ -45,7 +46,7 @@ export function onChains(first: (on: On) => Promise<void> = async () => {}): On 
 
 export async function patternOf({ chains }: On): Promise<Pattern> {
   const scene = chains.swap();
-  const input = await sideOf(scene, 'taker');
+  const input = await hastySide(scene, 'taker');
   await until(input, ({ step }) => step === 'verified');
   const record = await input.store.getSwap(input.swapId);
   assert.ok(record);
@@ -73,7 +74,7 @@ export async function accountOn(
   const told: Progress[] = [];
   const onProgress = (progress: Progress) => void told.push(progress);
   const wallets = new Map<string, Wallet>([...pattern.input.wallets, [evmKey, newWallet()]]);
-  const alone = { client: null, wallets, store: memoryStore(), onProgress };
+  const alone = { swapId: '00', client: null, wallets, store: memoryStore(), onProgress };
   const input = { ...pattern.input, ...alone, ...more };
   const context = contextOf(input);
   const leg = legOf(pattern.record, 'a');
@@ -93,9 +94,15 @@ export async function accountOn(
     const raw = await signTransaction({ type: 'eip1559', chainId, nonce, ...call, ...fees });
     return { raw, txid: keccak256(raw), keptAtMs: Date.now() - 60_000 };
   };
+  /** Its own swap, loaded as the record of its context. */
+  const keepOwn = async (slots: Other): Promise<SwapRecord> => {
+    await keepOn({ chains, anvil }, pattern, input.store, { ...slots, id: '00' });
+    return (await context.store.getSwap('00')) as SwapRecord;
+  };
   const texts = () => told.map(({ text }) => text).join('\n');
   const on = { context, leg, wallet };
-  return { ...on, address, on, hand, newHand, signing, signed, texts, store: input.store };
+  const { store } = input;
+  return { ...on, input, address, on, hand, newHand, signing, signed, keepOwn, texts, store };
 }
 
 export type Account = Awaited<ReturnType<typeof accountOn>>;

@@ -6,9 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TronWeb } from 'tronweb';
 import type { SolanaMaterial, TronMaterial } from '../../chains/interface/material.ts';
-import { claimCall, fundCalls } from '../../chains/tron/plan.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
-import type { EscrowTerms, Lane } from '../../core/terms.ts';
 import type { Place, Trader } from './people.ts';
 
 export type Coin = readonly ['tron' | 'solana', 'native' | 'token'];
@@ -109,43 +107,6 @@ async function included(node: TronWeb, txid: string): Promise<void> {
     }
     assert.ok(tries < 100, `${txid} is in no block`);
     await sleep(100);
-  }
-}
-
-/** Funds another escrow in a lane of the trader, past the market; settles it unless `isOpen`. */
-export async function useLane(
-  place: Place,
-  trader: Trader,
-  { lane, isOpen }: { readonly lane: Lane; readonly isOpen: boolean },
-): Promise<void> {
-  const { chain, chainId = 0, escrows = '', rpcUrl } = place.tron;
-  const deployment = { chainId, contract: escrows };
-  const { now } = await place.dev.status();
-  const secret = randomBytes(32).toString('hex');
-  const { address } = trader.tron;
-  const terms: EscrowTerms = {
-    chain,
-    hashlock: hashlockOf(secret),
-    payout: { address, pubkey: null },
-    refund: { address, pubkey: null },
-    token: null,
-    amount: 1_000n,
-    timelock: now + 7_200,
-    fundBefore: now + 3_600,
-    lane,
-  };
-  const calls = [...fundCalls(terms, deployment, 0n)];
-  if (!isOpen) calls.push(claimCall(terms, deployment, secret));
-  const node = new TronWeb({ fullHost: rpcUrl });
-  for (const { from, to, data, value } of calls) {
-    const options = { input: data, callValue: Number(value), feeLimit: 100_000_000 };
-    const { transactionBuilder: builder, trx } = node;
-    const built = await builder.triggerSmartContract(to, '', options, [], from);
-    const material = { transactions: [built.transaction] } as unknown as TronMaterial;
-    const signed = await trader.signTron(material);
-    const sent = await trx.sendRawTransaction(signed as never);
-    assert.equal(sent.result, true, JSON.stringify(sent));
-    await included(node, built.transaction.txID);
   }
 }
 

@@ -1,10 +1,12 @@
 // A PostgreSQL of this process's own in a temporary folder, for tests and benchmarks; in a run of
-// many files one of the run's (scripts/test-files.ts), for as long as this process uses it.
+// many files one of the run's (scripts/test-clusters.ts), for as long as this process uses it.
 
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lockFolder } from '../../host/folder-lock.ts';
+import { createInterface } from 'node:readline';
 import { startPostgres } from '../../host/postgres/postgres.ts';
 
 /** `adminUrl` may create databases. */
@@ -26,14 +28,15 @@ export async function startCluster(): Promise<Cluster> {
 /** One that nobody else uses meanwhile. What others left in it are databases of other names. */
 export async function openCluster(): Promise<Cluster> {
   const shared = process.env.PARLEY_TEST_CLUSTERS;
-  const names = shared === undefined ? [] : await readdir(shared);
-  for (const name of names) {
-    const dir = join(shared ?? '', name);
-    // The kernel gives it back, however this process ends.
-    const lock = await lockFolder(dir, 'tests');
-    if (lock === null) continue;
-    const adminUrl = await readFile(join(dir, 'url'), 'utf8');
-    return { adminUrl, stop: () => lock.release() };
-  }
-  return startCluster();
+  if (shared === undefined) return startCluster();
+  const socket = connect(shared);
+  const [adminUrl] = await Promise.race([
+    once(createInterface(socket), 'line'),
+    once(socket, 'close').then(() => {
+      throw new Error('no cluster could be started for this process');
+    }),
+  ]);
+  // The kernel gives it back, however this process ends; it does not keep the process.
+  socket.unref();
+  return { adminUrl, stop: async () => void socket.destroy() };
 }

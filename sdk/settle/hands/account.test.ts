@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memoryStore } from '../../stores/memory.ts';
 import type { Kept, SwapRecord } from '../../stores/store.ts';
 import type { AccountWallet } from '../../wallets/wallet.ts';
-import type { Context, SetLeg } from '../context.ts';
+import type { Context } from '../context.ts';
+import type { SetLeg } from '../record.ts';
 import { type AccountFamily, accountHand } from './account.ts';
 
 const chain = 'evm-dev';
@@ -22,13 +22,17 @@ function scene(answers: readonly boolean[]) {
     txid === approved.txid && (left.shift() ?? true) ? 'succeeded' : 'waiting';
   const context = {
     client: null,
-    store: memoryStore(),
+    record: { approval: null, approved, funding } as unknown as SwapRecord,
+    keep: async (change: Partial<SwapRecord>) => {
+      Object.assign(context.record, change);
+    },
     sources: new Map([[chain, { adapter: { readSigned: () => ({}), broadcast: () => '' } }]]),
     sentAtMs: new Map<string, number>(),
     waitsSinceMs: new Map([[funding.txid, since]]),
     replaceAfterMs: () => 60_000,
     limit: () => AbortSignal.timeout(60_000),
-    tell: () => {},
+    emit: () => {},
+    waits: () => {},
   };
   const wallet = {
     family: 'evm',
@@ -36,20 +40,17 @@ function scene(answers: readonly boolean[]) {
     fate: async ({ txid }: Kept) => ({ state: state(txid) }),
   } as unknown as AccountWallet;
   const family = {
-    push: async (record: SwapRecord) => record,
+    push: async () => {},
     isGivenAway: async () => false,
   } as unknown as AccountFamily;
   const hand = accountHand(context as unknown as Context, leg, wallet, family);
-  let record = { swap: { id: 'swap' }, approval: null, approved, funding } as unknown as SwapRecord;
   return {
     look: async () => {
       context.sentAtMs.clear();
-      const next = await hand.tendFunding(record, record.funding as Kept);
-      assert.notEqual(next, 'dead');
-      record = next as SwapRecord;
+      assert.equal(await hand.tendFunding(), 'tended');
       return context.waitsSinceMs.get(funding.txid) ?? 0;
     },
-    keptAtMs: () => record.funding?.keptAtMs,
+    keptAtMs: () => context.record.funding?.keptAtMs,
   };
 }
 

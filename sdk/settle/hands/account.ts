@@ -6,12 +6,14 @@ import type { Material } from '../../../chains/interface/material.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { VerificationError } from '../../errors.ts';
 import { sleep } from '../../http.ts';
-import type { Kept, SwapRecord } from '../../stores/store.ts';
+import type { Kept } from '../../stores/store.ts';
 import type { AccountWallet, Fate } from '../../wallets/wallet.ts';
-import type { Context, SetLeg } from '../context.ts';
-import { due, lookedAfter, type Slot, sendToAll, sendWaiting, waitAnew } from '../send.ts';
-import { accountKey, inTurn } from '../turns.ts';
+import type { Context } from '../context.ts';
+import { accountKey, locked } from '../locks.ts';
+import type { SetLeg } from '../record.ts';
+import { due, lookedAfter, sendToAll, sendWaiting, waitAnew } from '../send.ts';
 import type { Hand, Signing, SpendHow, Spending } from './hand.ts';
+import type { Slot } from './nonces.ts';
 
 /** How long the parts of one funding are waited for. */
 export const approvalLimitMs = 120_000;
@@ -24,16 +26,16 @@ type Spent = { readonly gas: bigint | undefined; readonly isUrgent: boolean };
 /** What each family of accounts says for itself. */
 export type AccountFamily = Pick<
   Hand,
-  'approvesTokens' | 'takesTurns' | 'keeping' | 'forget' | 'cancelFunding' | 'withdrawClaim'
+  'approvesTokens' | 'sharesNonces' | 'keeping' | 'forget' | 'cancelFunding' | 'withdrawClaim'
 > & {
   /** What is signed for the calls of this material, in order; `how` the one of a spend is. */
   signingsOf(built: Material, how?: Spent): readonly Signing[];
   /** The gas limit of a claim or refund, where a transaction has one. */
   gasOf?(asked: Spending, how: SpendHow): Promise<bigint>;
   /** Sends a kept transaction that waits again, or one that takes its place. */
-  push(record: SwapRecord, slot: Slot, kept: Kept, fate: Waiting): Promise<SwapRecord>;
+  push(slot: Slot, kept: Kept, fate: Waiting): Promise<void>;
   /** Whether another transaction of the account has its nonce now. */
-  isGivenAway(record: SwapRecord, slot: Slot, kept: Kept): Promise<boolean>;
+  isGivenAway(slot: Slot, kept: Kept): Promise<boolean>;
 };
 
 export function accountHand(
@@ -43,135 +45,105 @@ export function accountHand(
   family: AccountFamily,
 ): Hand {
   const fateOf = (kept: Kept) => wallet.fate(kept, context.limit());
-  const { isGivenAway } = family;
-  const waits = async (kept?: Kept) => kept && (await fateOf(kept)).state === 'waiting';
-  const recallApproval = async (record: SwapRecord) => {
-    const { approval, approved } = record;
-    if (approval || !approved || !(await waits(approved))) return record;
-    return recall(context, leg, record, { approved, isGivenAway });
+  const isAway = async (kept?: Kept) => kept && (await fateOf(kept)).state === 'waiting';
+  const { gasOf, signingsOf, push, isGivenAway, ...own } = family;
+  const recallApproval = async () => {
+    const { approval, approved } = context.record;
+    if (approval || !approved || !(await isAway(approved))) return;
+    // Of before the question: what is kept during it is kept later.
+    const keptAtMs = Date.now();
+    const { txid } = approved;
+    if (await isGivenAway('approval', approved)) {
+      const text = `another transaction has the nonce of the approval ${txid}: it is not sent again`;
+      return context.waits(leg, text, { txid });
+    }
+    // It waits from now on: the same bytes are sent again, and not others in their place.
+    waitAnew(context, approved);
+    context.sentAtMs.delete(txid);
+    await context.keep({ approval: { ...approved, keptAtMs } });
+    const text = `a reorganisation took back the approval ${txid}: sends it again`;
+    context.waits(leg, text, { txid });
   };
-  const tendApproval = async (record: SwapRecord, approval: Kept) => {
+  const tendApproval = async () => {
+    const { approval } = context.record;
+    if (!approval) return;
     const fate = await fateOf(approval);
     if (fate.state === 'waiting') {
-      if (!due(context, leg, approval)) return record;
-      return family.push(record, 'approval', approval, fate);
+      if (due(context, leg, approval)) await push('approval', approval, fate);
+      return;
     }
     const isMined = fate.state === 'succeeded';
-    const next = { ...record, approval: null, ...(isMined ? { approved: approval } : {}) };
-    await context.store.putSwap(next);
-    if (isMined) return next;
+    await context.keep({ approval: null, ...(isMined ? { approved: approval } : {}) });
+    if (isMined) return;
     const { txid } = approval;
     const sentence = `the approval ${txid} has ${fate.state}`;
     throw new ParleyError('funding_would_fail', sentence, { txid });
   };
   return {
-    approvesTokens: family.approvesTokens,
-    claimsPastTimelock: false,
-    alone: (work) => inTurn(accountKey(leg.chain, wallet.family, wallet.address), work),
-    takesTurns: family.takesTurns,
-    keeping: (work, turn) => family.keeping(work, turn),
-    signFunding: (built) => family.signingsOf(built),
+    ...own,
+    alone: (work) => locked(accountKey(leg.chain, wallet.family, wallet.address), work),
+    signFunding: (built) => signingsOf(built),
     signSpend: async (built, asked, how) => {
-      const gas = await family.gasOf?.(asked, how);
+      const gas = await gasOf?.(asked, how);
       const isUrgent = how.isPublic || asked.verb === 'refund';
-      const [sign] = family.signingsOf(built, { gas, isUrgent });
+      const [sign] = signingsOf(built, { gas, isUrgent });
       if (sign === undefined) throw new VerificationError('sign', 'something', 'nothing');
       return { sign, gas: gas ?? null };
     },
-    forget: () => family.forget(),
-    tendFunding: async (before, kept) => {
-      if (!due(context, leg, kept)) return before;
-      const fate = await fateOf(kept);
-      const recalled = fate.state === 'waiting' ? await recallApproval(before) : before;
-      const { approval } = recalled;
-      const record = approval ? await tendApproval(recalled, approval) : recalled;
-      const { funding } = record;
-      if (funding === null) return record;
-      if (fate.state === 'waiting' && record.approval) {
+    tendFunding: async () => {
+      const { funding, approval: before } = context.record;
+      if (funding === null || !due(context, leg, funding)) return 'tended';
+      const fate = await fateOf(funding);
+      const isWaiting = fate.state === 'waiting';
+      if (isWaiting) await recallApproval();
+      if (context.record.approval) await tendApproval();
+      if (isWaiting && context.record.approval) {
         // It is next when the approval is mined: nothing of it is raised, and no nonce filled. One
-        // look alone that misses the approval, at a node that lags, does not begin its wait anew.
-        if (before.approval) waitAnew(context, funding);
+        // read alone that misses the approval, at a node that lags, does not begin its wait anew.
+        if (before) waitAnew(context, funding);
         await sendWaiting(context, leg, funding);
-        return record;
-      }
-      if (fate.state === 'waiting') {
-        if (!(await waits(record.approved))) return family.push(record, 'funding', funding, fate);
-        // Its approval was not sent again: alone it would only fail.
+      } else if (isWaiting && !(await isAway(context.record.approved))) {
+        await push('funding', funding, fate);
+      } else {
+        // Where its approval was not sent again, alone it would only fail.
         lookedAfter(context, funding);
-        return record;
       }
-      lookedAfter(context, funding);
-      if (fate.state === 'succeeded') return record;
+      if (isWaiting || fate.state === 'succeeded') return 'tended';
       // If a reorganisation let a version of it come back, the contract would still make the escrow
       // of these terms only once: the terms stay while a funding is kept.
-      const text = `the funding ${funding.txid} has ${fate.state}: funds anew`;
-      context.tell('waiting', leg.leg, text);
+      context.waits(leg, `the funding ${funding.txid} has ${fate.state}: funds anew`);
       return 'dead';
     },
     tendApproval,
     recallApproval,
-    tendSpend: (record, verb, kept) => tendSpend(context, record, verb, kept, { fateOf, family }),
-    sendSpend: async (record, _, kept) => {
-      await sendWaiting(context, leg, kept, sendToAll);
-      return record;
+    tendSpend: async (verb) => {
+      const kept = context.record[verb];
+      if (kept === null) return;
+      const fate = await fateOf(kept);
+      if (fate.state === 'waiting') return push(verb, kept, fate);
+      lookedAfter(context, kept);
+      if (fate.state === 'succeeded') return;
+      // Made anew while its step is open: a second claim or refund finds the escrow empty.
+      own.forget();
+      const hasFailed = verb === 'claim' && fate.state === 'reverted';
+      await context.keep({ [verb]: null, ...(hasFailed ? { claimFailed: true } : {}) });
     },
-    untilMined: async (funding) => {
+    sendSpend: async (verb) => {
+      const kept = context.record[verb];
+      if (kept !== null) await sendWaiting(context, leg, kept, sendToAll);
+    },
+    untilMined: async (kept) => {
       const patienceMs = Math.min(approvalLimitMs, context.replaceAfterMs(leg.family));
       const until = performance.now() + patienceMs;
       while (performance.now() < until) {
-        if ((await fateOf(funding)).state !== 'waiting') return;
+        if ((await fateOf(kept)).state !== 'waiting') return;
         await sleep(context.pollMs, context.signal);
       }
     },
+    // By `push`.
     isStuck: () => false,
-    raiseFunding: async (record) => record,
-    cancelFunding: (record, funding) => family.cancelFunding(record, funding),
-    withdrawClaim: (record) => family.withdrawClaim(record),
+    raiseFunding: async () => {},
   };
-}
-
-/** In their order: without its approval the funding would wait for a nonce, or fail. */
-async function recall(
-  context: Context,
-  leg: SetLeg,
-  record: SwapRecord,
-  { approved, isGivenAway }: Pick<AccountFamily, 'isGivenAway'> & { readonly approved: Kept },
-): Promise<SwapRecord> {
-  // Of before the question: what is kept during it is kept later.
-  const keptAtMs = Date.now();
-  if (await isGivenAway(record, 'approval', approved)) {
-    const text = `another transaction has the nonce of the approval ${approved.txid}`;
-    context.tell('waiting', leg.leg, `${text}: it is not sent again`, approved.txid);
-    return record;
-  }
-  // It waits from now on: the same bytes are sent again, and not others in their place.
-  const approval = { ...approved, keptAtMs };
-  waitAnew(context, approval);
-  context.sentAtMs.delete(approved.txid);
-  const next = { ...record, approval };
-  await context.store.putSwap(next);
-  const text = `a reorganisation took back the approval ${approved.txid}: sends it again`;
-  context.tell('waiting', leg.leg, text, approved.txid);
-  return next;
-}
-
-async function tendSpend(
-  context: Context,
-  record: SwapRecord,
-  verb: Spending['verb'],
-  kept: Kept,
-  by: { fateOf: (kept: Kept) => Promise<Fate>; family: AccountFamily },
-): Promise<SwapRecord> {
-  const fate = await by.fateOf(kept);
-  if (fate.state === 'waiting') return by.family.push(record, verb, kept, fate);
-  lookedAfter(context, kept);
-  if (fate.state === 'succeeded') return record;
-  // Made anew while its step is open: a second claim or refund finds the escrow empty.
-  by.family.forget();
-  const hasFailed = verb === 'claim' && fate.state === 'reverted';
-  const next = { ...record, [verb]: null, ...(hasFailed ? { claimFailed: true } : {}) };
-  await context.store.putSwap(next);
-  return next;
 }
 
 /** Throws VerificationError: these bytes are not for this wallet. */

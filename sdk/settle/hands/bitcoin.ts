@@ -1,46 +1,51 @@
 // Bitcoin: coins are spent once, so what waits too long is replaced by one that spends the same
-// coins and pays more (BIP 125), and what came too late gets a coin of it spent otherwise. What may
-// still be mined is never made a second time beside it.
+// coins and pays more (BIP 125): only one version is ever mined, and each makes the same payment.
+// What came too late gets a coin of it spent otherwise. What may still be mined is never made a
+// second time beside it.
 
 import type { Material, Signed } from '../../../chains/interface/material.ts';
-import { ParleyError } from '../../../core/errors.ts';
-import { SettleError, VerificationError } from '../../errors.ts';
-import type { Kept, SwapRecord } from '../../stores/store.ts';
+import { isRefusedByNode, SettleError, VerificationError } from '../../errors.ts';
+import { type Kept, keptNow } from '../../stores/store.ts';
 import type { BitcoinWallet } from '../../wallets/wallet.ts';
-import { type Context, look, type SetLeg, sourceOf } from '../context.ts';
-import { due, overdue, send, sendToAll, waitAnew } from '../send.ts';
-import { cancelFunding } from './bitcoin-late.ts';
-import { raiseFunding } from './bitcoin-raise.ts';
+import { snapshot } from '../chains.ts';
+import { type Context, sourceOf } from '../context.ts';
+import { mayRaise } from '../machine.ts';
+import type { SetLeg } from '../record.ts';
+import { due, overdue, send, sendAlone, sendToAll, waitAnew } from '../send.ts';
 import type { Hand, On, Spending } from './hand.ts';
+import { forgetFunding, keepCancel, noFee, notYetDeep } from './late.ts';
 
 type OnBitcoin = On<BitcoinWallet>;
 
 export function bitcoinHand(context: Context, leg: SetLeg, wallet: BitcoinWallet): Hand {
   const on: OnBitcoin = { context, leg, wallet };
+  const sendSpendNow = (verb: Spending['verb']) => sendSpend(on, verb);
   return {
     approvesTokens: false,
-    claimsPastTimelock: true,
     // Coins are set apart when they are chosen.
     alone: (work) => work(),
-    takesTurns: false,
+    sharesNonces: false,
     keeping: (work) => work(),
     signFunding: () => [() => wallet.signPayment(leg.escrow.address, leg.amount, context.limit())],
     signSpend: async (built, asked) => ({ sign: () => signSpend(on, built, asked), gas: null }),
     forget: () => {},
-    tendFunding: (record, funding) => sendFunding(on, record, funding),
-    tendApproval: async (record) => record,
-    recallApproval: async (record) => record,
-    tendSpend: (record, verb, kept) => sendSpend(on, record, verb, kept),
-    sendSpend: (record, verb, kept) => sendSpend(on, record, verb, kept),
+    tendFunding: async () => {
+      await sendFunding(on);
+      return 'tended';
+    },
+    tendApproval: async () => {},
+    recallApproval: async () => {},
+    tendSpend: sendSpendNow,
+    sendSpend: sendSpendNow,
     untilMined: async () => {},
     isStuck: (kept, wall) => {
       if (!overdue(context, leg, kept) && !isRaiseDue(context, kept, wall)) return false;
       waitAnew(context, kept);
       return true;
     },
-    raiseFunding: (record, funding, seen) => raiseFunding(on, record, funding, seen),
-    cancelFunding: (record, funding) => cancelFunding(on, record, funding),
-    withdrawClaim: async (record) => record,
+    raiseFunding: () => raiseFunding(on),
+    cancelFunding: () => cancelFunding(on),
+    withdrawClaim: async () => {},
   };
 }
 
@@ -62,7 +67,7 @@ async function signSpend(
   return raiseAt === undefined ? { txid, raw } : { txid, raw, raiseAt };
 }
 
-/** Whether the next step of its ladder has come; said once, the step after is its successor's. */
+/** Whether the next step of its fee bump schedule has come: once, the step after is another's. */
 function isRaiseDue(context: Context, { txid, raiseAt }: Kept, wall: number): boolean {
   if (raiseAt === undefined || wall < raiseAt) return false;
   const key = `raised ${txid}`;
@@ -75,47 +80,108 @@ function isRaiseDue(context: Context, { txid, raiseAt }: Kept, wall: number): bo
 const tooCheapForPool = /min(imum)? (relay )?fee|insufficient fee/i;
 
 /** Sends the kept funding again while it may still be sent. Never makes another beside it. */
-async function sendFunding(
-  { context, leg, wallet }: OnBitcoin,
-  record: SwapRecord,
-  kept: Kept,
-): Promise<SwapRecord> {
-  wallet.reserve(kept.raw);
-  if (!due(context, leg, kept)) return record;
+async function sendFunding({ context, leg, wallet }: OnBitcoin): Promise<void> {
+  const { funding } = context.record;
+  if (funding === null) return;
+  wallet.reserve(funding.raw);
+  if (!due(context, leg, funding)) return;
+  const { txid } = funding;
   try {
-    await send(context, leg, kept);
-    return record;
+    await send(context, leg, funding);
   } catch (error) {
-    if (!(error instanceof ParleyError) || error.code !== 'refused_by_node') throw error;
+    if (!isRefusedByNode(error)) throw error;
     if (tooCheapForPool.test(error.message)) {
-      context.waitsSinceMs.set(kept.txid, -Infinity);
-      context.tell('waiting', leg.leg, error.message, kept.txid);
-      return record;
+      context.waitsSinceMs.set(txid, -Infinity);
+      return context.waits(leg, error.message, { txid });
     }
-    // A version of it may have been mined since the last look.
-    const { state } = await look(context, record);
-    if (state.legs[leg.leg].facts.funded !== null) return record;
+    // A version of it may have been mined since the chain was read.
+    const { state } = await snapshot(context);
+    if (state.legs[leg.leg].facts.funded !== null) return;
     const sentence =
-      `the node refuses the kept funding ${kept.txid}: ${error.message}. Its coins were probably ` +
+      `the node refuses the kept funding ${txid}: ${error.message}. Its coins were probably ` +
       'spent elsewhere. Nothing is signed again, because both might be mined';
     throw new SettleError('funding_replaced', sentence, { cause: error });
   }
 }
 
 /** One that no node takes is made anew: it spends the escrow's own payments. */
-async function sendSpend(
-  { context, leg }: OnBitcoin,
-  record: SwapRecord,
-  verb: Spending['verb'],
-  kept: Kept,
-): Promise<SwapRecord> {
+async function sendSpend({ context, leg }: OnBitcoin, verb: Spending['verb']): Promise<void> {
+  const kept = context.record[verb];
+  if (kept === null) return;
   try {
     await sendToAll(context, leg, kept);
-    return record;
   } catch (error) {
-    if (!(error instanceof ParleyError) || error.code !== 'refused_by_node') throw error;
-    const next = { ...record, [verb]: null };
-    await context.store.putSwap(next);
-    return next;
+    if (!isRefusedByNode(error)) throw error;
+    await context.keep({ [verb]: null });
   }
+}
+
+/** A funding that no block takes, until the time to fund has passed. */
+async function raiseFunding({ context, leg, wallet }: OnBitcoin): Promise<void> {
+  const { funding } = context.record;
+  if (funding === null || !overdue(context, leg, funding)) return;
+  waitAnew(context, funding);
+  wallet.reserve(funding.raw);
+  const payment = { payTo: leg.escrow.address, amountSats: leg.amount };
+  const raised = await wallet.signRaise(funding, payment, context.limit());
+  if (typeof raised === 'string') {
+    const why =
+      raised === 'no_fee'
+        ? 'the change and the limits of the wallet leave no room for a higher fee'
+        : 'a block spends a coin of the funding';
+    return context.waits(leg, why, { txid: funding.txid });
+  }
+  // Signing may have taken long.
+  if (!mayRaise(context.record, await snapshot(context))) return;
+  await context.keep({ funding: keptNow(raised) });
+  const text = 'sends the funding again, with a higher fee';
+  context.emit('replaced', leg.leg, text, raised.txid);
+  // The market relays no second funding of a leg that it sees funded. Where the node refuses it,
+  // whichever version it has instead goes on.
+  await sendOrWait({ context, leg }, raised);
+}
+
+async function sendOrWait({ context, leg }: Omit<OnBitcoin, 'wallet'>, kept: Kept): Promise<void> {
+  try {
+    await sendAlone(context, leg, kept);
+  } catch (error) {
+    if (!isRefusedByNode(error)) throw error;
+    context.waits(leg, error.message, { txid: kept.txid });
+  }
+}
+
+/** One of its coins is spent back to the wallet, so that it can never be mined unexpectedly. */
+async function cancelFunding(on: OnBitcoin): Promise<void> {
+  const { context, leg, wallet } = on;
+  const { funding, cancel = null } = context.record;
+  if (funding === null) return;
+  wallet.reserve(funding.raw);
+  if (cancel !== null) {
+    const depth = await wallet.confirmations(cancel, context.limit());
+    if (depth !== null && depth >= leg.requiredConfirmations) {
+      wallet.release(funding.raw, cancel);
+      return forgetFunding(context, leg);
+    }
+    if (depth !== null) return notYetDeep(context, leg);
+  }
+  if (!overdue(context, leg, cancel ?? funding)) {
+    if (cancel !== null && due(context, leg, cancel)) await sendOrWait(on, cancel);
+    return;
+  }
+  const signed = await wallet.signCancel(funding.raw, cancel, context.limit());
+  if (signed === 'no_fee') return noFee(context, leg, cancel ?? funding);
+  if (signed === 'coins_gone') return coinsGone(on, funding);
+  await keepCancel(context, leg, signed);
+  await sendOrWait(on, signed);
+}
+
+/** A block spends a coin of the funding: the funding itself, as will show, or something else. */
+function coinsGone({ context, leg }: OnBitcoin, { txid }: Kept): void {
+  context.waits(leg, `a coin of the funding ${txid} is spent`);
+  // A wait of its own, from when the coin was first missed.
+  if (!overdue(context, leg, { txid: `${txid} is gone` })) return;
+  const sentence =
+    `the late funding ${txid} is not mined, and a coin of it is spent elsewhere. It can ` +
+    'only be mined if that is taken back';
+  throw new SettleError('funding_replaced', sentence);
 }

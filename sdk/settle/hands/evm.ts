@@ -7,14 +7,14 @@ import type { Spend } from '../../../chains/interface/gas.ts';
 import { larger, smaller } from '../../../core/amounts.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { VerificationError } from '../../errors.ts';
-import { type Kept, keptNow, type SwapRecord } from '../../stores/store.ts';
+import { type Kept, keptNow } from '../../stores/store.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';
-import { type Context, type SetLeg, sourceOf } from '../context.ts';
+import { type Context, sourceOf } from '../context.ts';
+import type { SetLeg } from '../record.ts';
 import {
   due,
   lookedAfter,
   overdue,
-  type Slot,
   send,
   sendAlone,
   sendToAll,
@@ -23,10 +23,9 @@ import {
 } from '../send.ts';
 import { accountHand, notFor, type Waiting } from './account.ts';
 import { fillGap } from './gap.ts';
-import { isGivenAway, isSpend } from './given-away.ts';
 import type { Hand, On, SpendHow, Spending } from './hand.ts';
 import { forgetFunding, keepCancel, noFee, notYetDeep } from './late.ts';
-import { inNonceTurn, takenNonces } from './nonces.ts';
+import { isGivenAway, isSpend, type Slot, takenNonces, withNonceLock } from './nonces.ts';
 
 /** A replacement may offer this part of a native amount, as on Bitcoin, whatever is estimated. */
 const mostShareBps = 2_500n;
@@ -48,17 +47,17 @@ export function evmHand(context: Context, leg: SetLeg, wallet: EvmWallet): Hand 
       });
     },
     gasOf: (asked, how) => gasOf(on, asked, how),
-    takesTurns: true,
-    keeping: (work, turn) => inNonceTurn(on, work, turn),
-    push: (record, slot, kept, fate) => {
+    sharesNonces: true,
+    keeping: (work, isUrgent) => withNonceLock(on, work, isUrgent),
+    push: (slot, kept, fate) => {
       const by = slot === 'claim' || slot === 'refund' ? sendToAll : send;
-      return push(on, record, { slot, kept, by, cancel: false }, fate);
+      return push(on, { slot, kept, by, cancel: false }, fate);
     },
     // Else the nonces of transactions that nobody has are left out.
     forget: () => wallet.forget(),
-    cancelFunding: (record, funding) => cancelFunding(on, record, funding),
-    withdrawClaim: (record) => withdraw(on, record),
-    isGivenAway: (record, slot, kept) => isGivenAway(context, leg, record.swap.id, { slot, kept }),
+    cancelFunding: () => cancelFunding(on),
+    withdrawClaim: () => withdraw(on),
+    isGivenAway: (slot, kept) => isGivenAway(context, leg, { slot, kept }),
   });
 }
 
@@ -133,58 +132,41 @@ type Push = {
  * Sends it again. One that has waited too long gets the gap before it filled, or, if it is the next
  * one, its fee raised; those behind another wait for it.
  */
-async function push(
-  { context, leg, wallet }: OnEvm,
-  record: SwapRecord,
-  { slot, kept, by, cancel }: Push,
-  fate: Waiting,
-): Promise<SwapRecord> {
-  if (await isGivenAway(context, leg, record.swap.id, { slot, kept, cancel })) {
-    return giveWay({ context, leg, wallet }, record, { slot, kept, by, cancel });
-  }
-  if (!overdue(context, leg, kept)) {
-    await sendWaiting(context, leg, kept, by);
-    return record;
-  }
-  const isUrgent = isSpend({ slot, cancel });
-  const isThrough = !fate.gap || (await fillGap({ context, leg, wallet }, kept, { isUrgent }));
+async function push(on: OnEvm, pushed: Push, fate: Waiting): Promise<void> {
+  const { context, leg, wallet } = on;
+  const { slot, kept, by, cancel } = pushed;
+  if (await isGivenAway(context, leg, pushed)) return giveWay(on, pushed);
+  if (!overdue(context, leg, kept)) return sendWaiting(context, leg, kept, by);
+  const isThrough = !fate.gap || (await fillGap(on, kept, isSpend(pushed)));
   if (isThrough) waitAnew(context, kept);
   const how = { ...raiseOf(leg), cancel };
   const raised = fate.next ? await wallet.raise(kept, how, context.limit()) : null;
   if (raised === null) {
-    if (fate.next) context.tell('waiting', leg.leg, 'the highest fee allowed is not enough yet');
-    await sendWaiting(context, leg, kept, by);
-    return record;
+    if (fate.next) context.waits(leg, 'the highest fee allowed is not enough yet');
+    return sendWaiting(context, leg, kept, by);
   }
-  const next = { ...record, [slot]: keptNow(raised) };
-  await context.store.putSwap(next);
+  await context.keep({ [slot]: keptNow(raised) });
   const text = cancel
     ? `takes the place of the ${slot}, which is too late, with a payment to self`
     : `sends the ${slot} again, with a higher fee`;
-  context.tell('replaced', leg.leg, text, raised.txid);
+  context.emit('replaced', leg.leg, text, raised.txid);
   // The market relays what concerns the swap; the rest is for one's own node alone.
   if (slot === 'cancel') lookedAfter(context, raised);
   await sendWaiting(context, leg, raised, by);
-  return next;
 }
 
 /** Sent again it could displace what has the nonce now, maybe a claim whose secret was shown. */
-async function giveWay(
-  { context, leg, wallet }: OnEvm,
-  record: SwapRecord,
-  { slot, kept, cancel }: Push,
-): Promise<SwapRecord> {
+async function giveWay({ context, leg, wallet }: OnEvm, pushed: Push): Promise<void> {
+  const { slot, kept } = pushed;
   lookedAfter(context, kept);
-  const isAnew = isSpend({ slot, cancel });
+  const isAnew = isSpend(pushed);
   const then = isAnew ? 'made anew' : 'it waits until that one is mined';
   const text = `another transaction has the nonce of the ${slot}: ${then}`;
-  context.tell('waiting', leg.leg, text, kept.txid);
-  if (!isAnew) return record;
+  context.waits(leg, text, { txid: kept.txid });
+  if (!isAnew) return;
   // The escrow pays once, whichever of them is mined.
   wallet.forget();
-  const next = { ...record, [slot]: null };
-  await context.store.putSwap(next);
-  return next;
+  await context.keep({ [slot]: null });
 }
 
 function raiseOf(leg: SetLeg): { mostFeeWei: bigint | null } {
@@ -196,45 +178,37 @@ function raiseOf(leg: SetLeg): { mostFeeWei: bigint | null } {
  * Uses the nonce of a claim that waited too long and is of no use any more: left in somebody's pool
  * it would hold up every later transaction of the account.
  */
-async function withdraw(on: OnEvm, record: SwapRecord): Promise<SwapRecord> {
+async function withdraw(on: OnEvm): Promise<void> {
   const { context, leg, wallet } = on;
-  const { claim: kept } = record;
-  if (kept === null || !due(context, leg, kept)) return record;
+  const { claim: kept } = context.record;
+  if (kept === null || !due(context, leg, kept)) return;
   const fate = await wallet.fate(kept, context.limit());
   lookedAfter(context, kept);
-  if (fate.state !== 'waiting' || !overdue(context, leg, kept)) return record;
-  return push(on, record, { slot: 'claim', kept, by: sendAlone, cancel: true }, fate);
+  if (fate.state !== 'waiting' || !overdue(context, leg, kept)) return;
+  await push(on, { slot: 'claim', kept, by: sendAlone, cancel: true }, fate);
 }
 
-async function cancelFunding(on: OnEvm, record: SwapRecord, funding: Kept): Promise<SwapRecord> {
+async function cancelFunding(on: OnEvm): Promise<void> {
   const { context, leg, wallet } = on;
-  const { cancel } = record;
-  if (!due(context, leg, cancel ?? funding)) return record;
+  const { funding, cancel } = context.record;
+  if (funding === null || !due(context, leg, cancel ?? funding)) return;
   const fate = await wallet.fate(funding, context.limit());
   lookedAfter(context, cancel ?? funding);
-  if (fate.state === 'succeeded') {
-    context.tell('waiting', leg.leg, 'the funding was mined after all');
-    return record;
-  }
+  if (fate.state === 'succeeded') return context.waits(leg, 'the funding was mined after all');
   if (fate.state !== 'waiting') {
     // Whatever used the nonce: once that is deep, no version of the funding can be mined.
     const { requiredConfirmations } = leg;
-    if (await wallet.isNonceDeep(funding, requiredConfirmations, context.limit())) {
-      return forgetFunding(context, record, leg);
-    }
-    return notYetDeep(context, record, leg);
+    const isOver = await wallet.isNonceDeep(funding, requiredConfirmations, context.limit());
+    return isOver ? forgetFunding(context, leg) : notYetDeep(context, leg);
   }
-  if (cancel)
-    return push(on, record, { slot: 'cancel', kept: cancel, by: send, cancel: false }, fate);
-  if (!overdue(context, leg, funding)) return record;
+  if (cancel) return push(on, { slot: 'cancel', kept: cancel, by: send, cancel: false }, fate);
+  if (!overdue(context, leg, funding)) return;
   const late: Push = { slot: 'funding', kept: funding, by: send, cancel: true };
-  if (await isGivenAway(context, leg, record.swap.id, late)) return giveWay(on, record, late);
-  const how = { ...raiseOf(leg), cancel: true };
-  const signed = await wallet.raise(funding, how, context.limit());
-  if (signed === null) return noFee(context, record, leg, funding);
+  if (await isGivenAway(context, leg, late)) return giveWay(on, late);
+  const signed = await wallet.raise(funding, { ...raiseOf(leg), cancel: true }, context.limit());
+  if (signed === null) return noFee(context, leg, funding);
   // Versions of the funding are no versions of its cancellation.
-  const next = await keepCancel(context, record, leg, { txid: signed.txid, raw: signed.raw });
+  await keepCancel(context, leg, { txid: signed.txid, raw: signed.raw });
   lookedAfter(context, signed);
   await sendWaiting(context, leg, signed);
-  return next;
 }

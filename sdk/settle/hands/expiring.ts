@@ -1,43 +1,47 @@
-// Families whose transactions die by themselves, in minutes, when no block takes them. Nothing is
-// raised or replaced there: a dead one is made anew, and no earlier, because of two that live both
-// could be mined. `lost` says that it is dead by what the chain never takes back (see the wallets).
-// Of two fundings of the same terms the escrow contract or program takes one, all the same.
+// TRON and Solana, whose transactions die by themselves, in minutes, when no block takes them.
+// Nothing is raised or replaced there: a dead one is made anew, and no earlier, because of two that
+// live both could be mined. `lost` says that it is dead by what the chain never takes back (see the
+// wallets). Of two fundings of the same terms the escrow contract or program takes one, all the
+// same.
 
 import type { Material } from '../../../chains/interface/material.ts';
-import type { Kept, SwapRecord } from '../../stores/store.ts';
 import type { ExpiringWallet } from '../../wallets/wallet.ts';
-import type { Context, SetLeg } from '../context.ts';
+import type { Context } from '../context.ts';
+import type { SetLeg } from '../record.ts';
 import { due, lookedAfter, send, sendToAll, sendWaiting } from '../send.ts';
-import { accountHand } from './account.ts';
+import { accountHand, notFor } from './account.ts';
 import type { Hand, Signing } from './hand.ts';
 import { forgetFunding } from './late.ts';
 
-export function expiringHand(
-  context: Context,
-  leg: SetLeg,
-  wallet: ExpiringWallet,
-  how: {
-    readonly approvesTokens: boolean;
-    readonly signingsOf: (built: Material) => readonly Signing[];
-  },
-): Hand {
+export function expiringHand(context: Context, leg: SetLeg, wallet: ExpiringWallet): Hand {
   return accountHand(context, leg, wallet, {
-    approvesTokens: how.approvesTokens,
-    signingsOf: how.signingsOf,
-    push: async (record, slot, kept) => {
+    // On Solana one transaction does it all.
+    approvesTokens: wallet.family === 'tron',
+    signingsOf: (built) => signingsOf(context, wallet, built),
+    push: async (slot, kept) => {
       const by = slot === 'claim' || slot === 'refund' ? sendToAll : send;
       await sendWaiting(context, leg, kept, by);
-      return record;
     },
     // They have no nonces, and none is left out by what was never sent.
-    takesTurns: false,
+    sharesNonces: false,
     keeping: (work) => work(),
     forget: () => {},
-    cancelFunding: (record, funding) => awaitDeath(context, record, funding, leg, wallet),
+    cancelFunding: () => awaitDeath(context, leg, wallet),
     // It holds nobody up, and fails without effect if it is mined.
-    withdrawClaim: async (record) => record,
+    withdrawClaim: async () => {},
     isGivenAway: async () => false,
   });
+}
+
+/** On TRON approvals of a token come first, each signed when the one before has succeeded. */
+function signingsOf(context: Context, wallet: ExpiringWallet, built: Material): readonly Signing[] {
+  if (wallet.family === 'tron' && built.sign === 'tron-txid') {
+    return built.transactions.map((each) => () => wallet.sign(each, context.limit()));
+  }
+  if (wallet.family === 'solana' && built.sign === 'solana-tx') {
+    return [() => wallet.sign(built, context.limit())];
+  }
+  return notFor(wallet, built);
 }
 
 /**
@@ -45,19 +49,12 @@ export function expiringHand(
  * needed, since an expired transaction is dead. A late funding is not sent again, and forgotten
  * once it has died.
  */
-async function awaitDeath(
-  context: Context,
-  record: SwapRecord,
-  funding: Kept,
-  leg: SetLeg,
-  wallet: ExpiringWallet,
-): Promise<SwapRecord> {
-  if (!due(context, leg, funding)) return record;
+async function awaitDeath(context: Context, leg: SetLeg, wallet: ExpiringWallet): Promise<void> {
+  const { funding } = context.record;
+  if (funding === null || !due(context, leg, funding)) return;
   const { state } = await wallet.fate(funding, context.limit());
   lookedAfter(context, funding);
-  if (state === 'lost' || state === 'reverted') return forgetFunding(context, record, leg);
-  const text =
-    state === 'waiting' ? 'waits until the late funding has died' : 'the funding was mined';
-  context.tell('waiting', leg.leg, text);
-  return record;
+  if (state === 'lost' || state === 'reverted') return forgetFunding(context, leg);
+  const isWaiting = state === 'waiting';
+  context.waits(leg, isWaiting ? 'waits until the late funding has died' : 'the funding was mined');
 }

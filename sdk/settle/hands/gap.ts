@@ -1,21 +1,21 @@
 // Nonces that pools have lost: each is first tried with what is kept for it, whosever swap that is,
 // and given to a payment of nothing otherwise.
 
-import { ParleyError } from '../../../core/errors.ts';
+import { isRefusedByNode, messageOf } from '../../errors.ts';
 import type { Kept } from '../../stores/store.ts';
 import { mostFeePerGasOf, nonceOf } from '../../wallets/nonce.ts';
 import type { EvmWallet, Gap } from '../../wallets/wallet.ts';
-import { ownSides, sourceOf } from '../context.ts';
+import { sourceOf } from '../context.ts';
+import { ownSides } from '../record.ts';
 import { sendAlone } from '../send.ts';
-import { type Held, isAfter, isSpend, keptOfAll } from './given-away.ts';
-import type { On, Turn } from './hand.ts';
-import { inNonceTurn, isSentBy } from './nonces.ts';
+import type { On } from './hand.ts';
+import { type Held, isAfter, isSentBy, isSpend, keptOfAll, withNonceLock } from './nonces.ts';
 
 type Clock = { readonly clock: number; readonly wall: number };
 type Filling = {
   readonly gap: Gap;
   readonly at: Clock;
-  /** Whether it is its turn: else others may be choosing nonces. */
+  /** Whether it has the lock: else others may be choosing nonces. */
   readonly isAlone: boolean;
   readonly limit: AbortSignal;
 };
@@ -25,28 +25,27 @@ type Filling = {
  * refunds are sent again. Those that the node refuses or that pay too little, and all others, give
  * way to payments of nothing: a funding goes out through the gates of its own swap alone, which
  * makes it anew. And not to this one signed again: two of it could both be mined then. Resolves to
- * whether nothing of the gap is left for the next look.
+ * whether nothing of the gap is left for the next pass.
  */
-export async function fillGap(on: On<EvmWallet>, kept: Kept, turn: Turn): Promise<boolean> {
+export async function fillGap(on: On<EvmWallet>, kept: Kept, isUrgent: boolean): Promise<boolean> {
   const { context, leg, wallet } = on;
   const gap = await wallet.gapBefore(kept, context.limit());
   if (gap === null) return true;
   const { clock } = await sourceOf(context, leg.chain).adapter.heads(context.limit());
   const at = { clock, wall: await context.now() };
   const fill = async (isAlone: boolean) => {
-    // What others did before this turn counts.
+    // What others did before counts.
     const fate = await wallet.fate(kept, context.limit());
     if (fate.state !== 'waiting' || !fate.gap) return true;
-    // Others wait for as long as for a node: this ends well before they go on without a turn.
+    // Others wait for as long as for a node: this ends well before they go on without a lock.
     return fillEach(on, { gap, at, isAlone, limit: context.limit(1 / 2) }, kept);
   };
-  return inNonceTurn(on, fill, turn);
+  return withNonceLock(on, fill, isUrgent);
 }
 
-/** Until they are sent nothing but the turn keeps these nonces from being chosen for others. */
+/** Until they are sent nothing but the lock keeps these nonces from being chosen for others. */
 async function fillEach(on: On<EvmWallet>, filling: Filling, kept: Kept): Promise<boolean> {
   const { context, leg } = on;
-  const tell = (text: string) => context.tell('waiting', leg.leg, text);
   const before = `before ${kept.txid} were lost`;
   const again: string[] = [];
   let filled = 0;
@@ -57,18 +56,19 @@ async function fillEach(on: On<EvmWallet>, filling: Filling, kept: Kept): Promis
     else if (sent === 'nothing') filled += 1;
     else again.push(sent.txid);
   }
-  if (again.length > 0) tell(`transactions ${before}, and are sent again: ${again.join(', ')}`);
-  if (filled > 0) tell(`${filled} nonces ${before}: filled by payments of nothing`);
+  if (again.length > 0)
+    context.waits(leg, `transactions ${before}, and are sent again: ${again.join(', ')}`);
+  if (filled > 0) context.waits(leg, `${filled} nonces ${before}: filled by payments of nothing`);
   return isThrough;
 }
 
-/** What the node has with this nonce now; null: this nonce is for the next look. */
+/** What the node has with this nonce now; null: this nonce is for the next pass. */
 async function fillOne(
   on: On<EvmWallet>,
   { gap, at, isAlone, limit }: Filling,
   nonce: number,
 ): Promise<Kept | 'nothing' | null> {
-  // What is urgent may have been given a nonce without a turn: looked at for each anew.
+  // What is urgent may have been given a nonce without the lock: asked for each anew.
   const sinceMs = Date.now();
   const own = lastOf(await heldWith(on, nonce), at);
   if (own && (isSpend(own) || mostFeePerGasOf(own.kept) >= gap.baseFeePerGas)) {
@@ -92,10 +92,8 @@ async function isTaken(
     return 'taken';
   } catch (error) {
     context.signal?.throwIfAborted();
-    const why = error instanceof Error ? error.message : String(error);
-    context.tell('waiting', leg.leg, why, sent.txid);
-    const isRefused = error instanceof ParleyError && error.code === 'refused_by_node';
-    return isRefused ? 'refused' : 'unclear';
+    context.waits(leg, messageOf(error), { txid: sent.txid });
+    return isRefusedByNode(error) ? 'refused' : 'unclear';
   }
 }
 

@@ -6,9 +6,9 @@ import { keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { memoryStore } from '../../stores/memory.ts';
 import type { Kept, SwapRecord } from '../../stores/store.ts';
-import type { Context, SetLeg } from '../context.ts';
-import type { Slot } from '../send.ts';
-import { isGivenAway } from './given-away.ts';
+import type { Context } from '../context.ts';
+import type { SetLeg } from '../record.ts';
+import { isGivenAway, type Slot } from './nonces.ts';
 
 const own = privateKeyToAccount(`0x${'01'.repeat(32)}`);
 const stranger = privateKeyToAccount(`0x${'02'.repeat(32)}`);
@@ -35,7 +35,7 @@ async function givesWay(slot: Slot, kept: Kept, others: Partial<Record<Slot, Kep
   await store.putSwap(mine);
   await store.putSwap(record(id, others));
   const leg = { chain: 'evm' } as SetLeg;
-  return isGivenAway({ store } as unknown as Context, leg, 'mine', { slot, kept });
+  return isGivenAway({ store, swapId: 'mine' } as unknown as Context, leg, { slot, kept });
 }
 
 test('a nonce is given away by what the same account keeps later, and by nothing else', async () => {

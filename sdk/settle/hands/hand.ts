@@ -1,11 +1,13 @@
 // What a settlement needs done by hand on one leg: signing, looking after what was signed, raising
-// it and taking it back. Each family says how in a module of its own.
+// it and taking it back. Each family says how in a module of its own. What has become of the record
+// is kept by whoever does it.
 
 import type { Material } from '../../../chains/interface/material.ts';
-import type { Kept, SwapRecord } from '../../stores/store.ts';
+import type { Kept } from '../../stores/store.ts';
 import type { Asked } from '../../verify-material.ts';
 import type { Wallet } from '../../wallets/wallet.ts';
-import type { Context, Seen, SetLeg } from '../context.ts';
+import type { Context } from '../context.ts';
+import type { SetLeg } from '../record.ts';
 
 export type Spending = Asked & { readonly verb: 'claim' | 'refund' };
 
@@ -16,10 +18,7 @@ export type On<W extends Wallet> = {
   readonly wallet: W;
 };
 
-/** Urgent is what may not be put off: a claim whose secret is public, and a refund. */
-export type Turn = { readonly isUrgent: boolean };
-
-/** Signs one thing, when it is its turn. */
+/** Signs one thing, under the lock of its account. */
 export type Signing = () => Promise<Kept>;
 
 /** The same for a claim or refund; `gas`: its limit, where a transaction has one. */
@@ -34,48 +33,49 @@ export type SpendHow = {
 export type Hand = {
   /** Whether the funding of a token can only be tried once its approval is mined. */
   readonly approvesTokens: boolean;
-  /** Whether the chain still takes a claim after the timelock. */
-  readonly claimsPastTimelock: boolean;
   /**
    * Runs one funding or first claim of this account at a time, where two could be in each other's
    * way: a token's allowance, and what claims are paid from, is one number for all swaps.
    */
   alone<T>(work: () => Promise<T>): Promise<T>;
 
-  /** Whether `keeping` makes others wait: looks at chains come before it then. */
-  readonly takesTurns: boolean;
-  /** Signs and keeps, while nothing else that is signed here could choose the same nonce. */
-  keeping<T>(work: () => Promise<T>, turn: Turn): Promise<T>;
+  /** Whether `keeping` makes others wait: chains are asked before it then. */
+  readonly sharesNonces: boolean;
+  /**
+   * Signs and keeps, while nothing else that is signed here could choose the same nonce. Urgent is
+   * what may not be put off: a claim whose secret is public, and a refund.
+   */
+  keeping<T>(work: () => Promise<T>, isUrgent: boolean): Promise<T>;
 
   /** What is signed to fund, in order: the last is the funding, what is before it are approvals. */
   signFunding(built: Material): readonly Signing[];
-  /** Asks what has to be known before its turn: nothing of a secret that is not public. */
+  /** Asks what has to be known before its lock: nothing of a secret that is not public. */
   signSpend(built: Material, asked: Spending, how: SpendHow): Promise<SpendSigning>;
   /** What was signed last is not sent after all, or has no effect any more. */
   forget(): void;
 
   /** Sends the kept funding again while it may be; `dead` when it can never be mined any more. */
-  tendFunding(record: SwapRecord, funding: Kept): Promise<SwapRecord | 'dead'>;
-  /** The record without its approval once that is mined. Throws when it never will be. */
-  tendApproval(record: SwapRecord, approval: Kept): Promise<SwapRecord>;
+  tendFunding(): Promise<'tended' | 'dead'>;
   /**
-   * The record with the approval that was mined to be looked after again, where a reorganisation
-   * has taken it out of its block.
+   * Looks after the kept approval until it is mined: until its nonce is used every later
+   * transaction of the account waits behind it. Throws when it never will be.
    */
-  recallApproval(record: SwapRecord): Promise<SwapRecord>;
-  /** Sends the kept claim or refund again; the record without it when it has to be made anew. */
-  tendSpend(record: SwapRecord, verb: Spending['verb'], kept: Kept): Promise<SwapRecord>;
-  /** Sends a claim or refund; the record without it when it has to be made anew. */
-  sendSpend(record: SwapRecord, verb: Spending['verb'], kept: Kept): Promise<SwapRecord>;
-  /** Waits for a block with the funding, for a while. */
-  untilMined(funding: Kept): Promise<void>;
+  tendApproval(): Promise<void>;
+  /** Looks after a mined approval again, where a reorganisation has taken it out of its block. */
+  recallApproval(): Promise<void>;
+  /** Sends the kept claim or refund again, or forgets it when it has to be made anew. */
+  tendSpend(verb: Spending['verb']): Promise<void>;
+  /** Sends a claim or refund, or forgets it when it has to be made anew. */
+  sendSpend(verb: Spending['verb']): Promise<void>;
+  /** Waits for a block with the transaction, for a while. */
+  untilMined(kept: Kept): Promise<void>;
 
   /** Whether a claim or refund that waits for its first block should be replaced at `wall`. */
   isStuck(kept: Kept, wall: number): boolean;
-  /** The record with a funding that pays more in the place of one that no block takes. */
-  raiseFunding(record: SwapRecord, funding: Kept, seen: Seen): Promise<SwapRecord>;
-  /** One step towards a late funding that can never be mined: the record has none in the end. */
-  cancelFunding(record: SwapRecord, funding: Kept): Promise<SwapRecord>;
+  /** Puts a funding that pays more in the place of one that no block takes. */
+  raiseFunding(): Promise<void>;
+  /** One step towards a late funding that can never be mined: none is kept in the end. */
+  cancelFunding(): Promise<void>;
   /** Takes back a claim that the chain refuses since the timelock, where it holds others up. */
-  withdrawClaim(record: SwapRecord): Promise<SwapRecord>;
+  withdrawClaim(): Promise<void>;
 };

@@ -1,52 +1,31 @@
-// When a funding is too late, and what the record and the customer are told of it then.
+// A funding that was sent and is not mined when the time to fund has passed. It must not stay in
+// somebody's pool, to be mined when nobody expects it. So what it spends is spent otherwise: its
+// nonce on EVM, one of its coins on Bitcoin. On TRON and Solana it dies. Only then has nothing
+// moved. If it is mined after all, the swap goes on from there and is refunded in time.
 
-import { fundBy } from '../../../core/gates.ts';
-import { type Kept, keptNow, type SwapRecord } from '../../stores/store.ts';
-import { type Context, ownSides, type SetLeg } from '../context.ts';
+import { type Kept, keptNow } from '../../stores/store.ts';
+import type { Context } from '../context.ts';
+import type { SetLeg } from '../record.ts';
 import { waitAnew } from '../send.ts';
 
-/**
- * Whether the own funding is too late by the own clock AND by its chain's. With a claim of one's
- * own sent the other side has been promised the money, and it is left to arrive.
- */
-export function isPastFunding({ claim, swap, trade }: SwapRecord, wall: number, clock: number) {
-  const { gives } = ownSides({ trade });
-  return claim === null && Math.min(wall, clock) > fundBy(swap, swap.legs[gives]);
-}
-
 /** Keeps what takes the place of the late funding, before it is sent. */
-export async function keepCancel(
-  context: Context,
-  record: SwapRecord,
-  leg: SetLeg,
-  cancel: Kept,
-): Promise<SwapRecord> {
-  const next = { ...record, cancel: keptNow(cancel) };
-  await context.store.putSwap(next);
-  const text = `the funding of leg ${leg.leg} came too late: takes its place with a payment to self`;
-  context.tell('cancelled', leg.leg, text, cancel.txid);
-  return next;
+export async function keepCancel(context: Context, { leg }: SetLeg, cancel: Kept): Promise<void> {
+  await context.keep({ cancel: keptNow(cancel) });
+  const text = `the funding of leg ${leg} came too late: takes its place with a payment to self`;
+  context.emit('cancelled', leg, text, cancel.txid);
 }
 
-export function noFee(context: Context, record: SwapRecord, leg: SetLeg, kept: Kept): SwapRecord {
+export function noFee(context: Context, leg: SetLeg, kept: Kept): void {
   waitAnew(context, kept);
-  context.tell('waiting', leg.leg, 'cancelling the late funding would cost more than is allowed');
-  return record;
+  context.waits(leg, 'cancelling the late funding would cost more than is allowed');
 }
 
-export function notYetDeep(context: Context, record: SwapRecord, leg: SetLeg): SwapRecord {
-  context.tell('waiting', leg.leg, 'the end of the late funding is not yet deep');
-  return record;
+export function notYetDeep(context: Context, leg: SetLeg): void {
+  context.waits(leg, 'the end of the late funding is not yet deep');
 }
 
 /** It can never be mined any more. */
-export async function forgetFunding(
-  context: Context,
-  record: SwapRecord,
-  leg: SetLeg,
-): Promise<SwapRecord> {
-  const next = { ...record, funding: null, cancel: null };
-  await context.store.putSwap(next);
-  context.tell('cancelled', leg.leg, 'the late funding can never be mined: nothing has moved');
-  return next;
+export async function forgetFunding(context: Context, { leg }: SetLeg): Promise<void> {
+  await context.keep({ funding: null, cancel: null });
+  context.emit('cancelled', leg, 'the late funding can never be mined: nothing has moved');
 }

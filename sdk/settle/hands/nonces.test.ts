@@ -9,8 +9,9 @@ import { memoryStore } from '../../stores/memory.ts';
 import type { Kept, SwapRecord } from '../../stores/store.ts';
 import { evmView } from '../../testing/honest.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';
-import { contextOf, type SetLeg, type SettleInput } from '../context.ts';
+import { contextOf, type SettleInput } from '../context.ts';
 import { marketLimitMs } from '../market.ts';
+import type { SetLeg } from '../record.ts';
 import { send } from '../send.ts';
 import { onItsWayMs, takenNonces } from './nonces.ts';
 

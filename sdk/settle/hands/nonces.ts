@@ -1,14 +1,106 @@
 // The nonces of an EVM account, over all swaps of the store: one is chosen and kept at a time, so
-// that none is for two things.
+// that none is for two things. A reorganisation that empties the pools makes the node count as if a
+// kept transaction had never been, and the next one of the account gets its nonce. Only one of the
+// two is mined: the one kept last has it, and the other gives way.
 
+import { recoverTransactionAddress, type TransactionSerialized } from 'viem';
 import { ParleyError } from '../../../core/errors.ts';
-import type { Kept } from '../../stores/store.ts';
+import { messageOf } from '../../errors.ts';
+import type { Kept, SwapRecord } from '../../stores/store.ts';
 import { chainIdOf, nonceOf } from '../../wallets/nonce.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';
-import { sourceOf, tellOnce } from '../context.ts';
-import { aborted, accountKey, inTurn } from '../turns.ts';
-import { keptOfAll, senderOf } from './given-away.ts';
-import type { On, Turn } from './hand.ts';
+import { type Context, sourceOf } from '../context.ts';
+import { aborted, accountKey, locked } from '../locks.ts';
+import { ownSides, type SetLeg } from '../record.ts';
+import type { On } from './hand.ts';
+
+/** The transactions of a record. */
+export type Slot = 'approval' | 'funding' | 'cancel' | 'claim' | 'refund';
+/** `isMined`: an approval that was, and that a reorganisation may take back. */
+type Sent = { readonly slot: Slot; readonly kept: Kept; readonly isMined?: boolean };
+export type Held = Sent & { readonly record: SwapRecord };
+type Asked = Sent & { readonly cancel?: boolean };
+
+/** Of a claim or refund: not of what only uses its nonce up. */
+export function isSpend({ slot, cancel = false }: Pick<Asked, 'slot' | 'cancel'>): boolean {
+  return (slot === 'claim' || slot === 'refund') && !cancel;
+}
+
+/**
+ * Whether another swap's transaction, kept later, has this nonce of this account. A claim or a
+ * refund gives way to another one of those alone: what else it displaces is made anew at leisure.
+ */
+export async function isGivenAway(context: Context, leg: SetLeg, asked: Asked): Promise<boolean> {
+  const { kept } = asked;
+  const isWanted = async ({ slot, kept: other, record, isMined = false }: Held) => {
+    if (record.swap.id === context.swapId || (isSpend(asked) && !isSpend({ slot }))) return false;
+    // It is not sent again while its block stands.
+    if (isMined) return false;
+    return isAfter(other, kept) && haveOneNonce(other, kept);
+  };
+  return (await keptOfAll(context, leg, isWanted, { sinceMs: kept.keptAtMs })).length > 0;
+}
+
+type Since = { readonly sinceMs?: number | undefined; readonly isUrgent?: boolean | undefined };
+
+/**
+ * What all swaps of the store keep for this chain since then, as far as it is wanted. A record that
+ * cannot be read keeps no other swap's claim from being signed: it is left out, and that is said
+ * once.
+ */
+export async function keptOfAll(
+  context: Context,
+  leg: SetLeg,
+  isWanted: (held: Held) => Promise<boolean>,
+  { sinceMs = 0, isUrgent }: Since,
+): Promise<Held[]> {
+  const { store } = context;
+  const found: Held[] = [];
+  for (const swapId of await store.swapIds(sinceMs, isUrgent)) {
+    try {
+      const record = await store.getSwap(swapId);
+      if (record === null) continue;
+      for (const sent of keptOn(leg.chain, record)) {
+        const held = { ...sent, record };
+        if ((held.kept.keptAtMs ?? 0) >= sinceMs && (await isWanted(held))) found.push(held);
+      }
+    } catch (error) {
+      const text = `the record of swap ${swapId} is left out where nonces are chosen`;
+      context.waits(leg, `${text}: ${messageOf(error)}`, { once: true });
+    }
+  }
+  return found;
+}
+
+/** What of a record was sent on this chain. */
+function keptOn(chain: string, record: SwapRecord): Sent[] {
+  const { gives, gets } = ownSides(record);
+  const chainOf = (slot: Slot) => record.swap.legs[slot === 'claim' ? gets : gives].chain;
+  const slots = ['claim', 'refund', 'funding', 'approval', 'cancel'] as const;
+  const { approved } = record;
+  const sent = slots.flatMap((slot): Sent[] => {
+    const kept = record[slot];
+    return kept ? [{ slot, kept }] : [];
+  });
+  if (approved) sent.push({ slot: 'approval', kept: approved, isMined: true });
+  return sent.filter(({ slot }) => chainOf(slot) === chain);
+}
+
+/** One order for both of them. */
+export function isAfter(other: Kept, kept: Kept): boolean {
+  const [theirs, ours] = [other.keptAtMs ?? 0, kept.keptAtMs ?? 0];
+  return theirs === ours ? other.txid > kept.txid : theirs > ours;
+}
+
+async function haveOneNonce(one: Kept, other: Kept): Promise<boolean> {
+  if (nonceOf(one) !== nonceOf(other) || chainIdOf(one) !== chainIdOf(other)) return false;
+  const [from, alsoFrom] = await Promise.all([one, other].map(senderOf));
+  return from === alsoFrom;
+}
+
+function senderOf({ raw }: Kept): Promise<string> {
+  return recoverTransactionAddress({ serializedTransaction: raw as TransactionSerialized });
+}
 
 /**
  * What was kept so recently is on its way, though no pool shows it yet: a market may hold it for 20
@@ -19,13 +111,13 @@ export const onItsWayMs = 35_000;
 
 /**
  * Chooses a nonce, signs and keeps, while no other swap of this store does so for this account.
- * Whoever hangs in its turn must not hold up a claim whose secret is public, nor a refund: those
+ * Whoever hangs in the lock must not hold up a claim whose secret is public, nor a refund: those
  * wait no longer than for a node, and go on, not alone then. What can wait is put off.
  */
-export async function inNonceTurn<T>(
+export async function withNonceLock<T>(
   on: On<EvmWallet>,
   work: (isAlone: boolean) => Promise<T>,
-  { isUrgent }: Turn,
+  isUrgent: boolean,
 ): Promise<T> {
   const { context, leg, wallet } = on;
   const what = `nonces of ${accountKey(leg.chain, wallet.family, wallet.address)}`;
@@ -37,7 +129,7 @@ export async function inNonceTurn<T>(
     const sentence = `others of ${wallet.address} are signed on ${leg.chain}: tried again soon`;
     throw new ParleyError('chain_timeout', sentence, { chain: leg.chain });
   };
-  const locked = async () => {
+  const underLock = async () => {
     context.signal?.throwIfAborted();
     const free = await lockFor(on, what, limit);
     if (free === null) return late();
@@ -48,7 +140,7 @@ export async function inNonceTurn<T>(
       await free();
     }
   };
-  return inTurn(what, locked, { limit, late });
+  return locked(what, underLock, { limit, late });
 }
 
 /**
@@ -65,9 +157,8 @@ async function lockFor(
   const asked = async () => (await store.lock?.(what, limit)) ?? null;
   const waiting = asked().catch((error: unknown) => {
     if (limit.aborted) return null;
-    const why = error instanceof Error ? error.message : String(error);
-    const text = `the lock of the store fails, and what can wait is not signed: ${why}`;
-    tellOnce(context, leg, text);
+    const text = 'the lock of the store fails, and what can wait is not signed';
+    context.waits(leg, `${text}: ${messageOf(error)}`, { once: true });
     return null;
   });
   // One that cannot be freed changes nothing of what was kept.

@@ -9,19 +9,11 @@ import type {
 } from '../../../chains/interface/material.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { VerificationError } from '../../errors.ts';
-import type { SwapRecord } from '../../stores/store.ts';
 import type { Built } from '../../types.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';
-import {
-  type Context,
-  type FundingWay,
-  legOf,
-  ownSides,
-  type SetLeg,
-  sourceOf,
-  walletOf,
-} from '../context.ts';
+import { type Context, type FundingWay, ownLeg, sourceOf, walletOf } from '../context.ts';
 import { payerOf } from '../owed.ts';
+import type { SetLeg } from '../record.ts';
 
 export type Way =
   | { readonly way: 'transactions' }
@@ -32,8 +24,8 @@ const transactions: Way = { way: 'transactions' };
 const allWays: readonly FundingWay[] = ['authorization', 'permit', 'approval'];
 
 /** Throws `funding_would_fail` where the owner allows none of what is possible. */
-export async function wayOf(context: Context, record: SwapRecord, built: Built): Promise<Way> {
-  const leg = legOf(record, ownSides(record).gives);
+export async function wayOf(context: Context, built: Built): Promise<Way> {
+  const leg = ownLeg(context);
   const wallet = walletOf(context, leg.chain);
   const { token, refund } = leg.escrow.terms;
   if (built.sign !== 'evm-tx' || wallet.family !== 'evm' || token === null) return transactions;

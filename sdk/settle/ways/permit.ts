@@ -5,7 +5,6 @@
 import { permitAlternative, signedCall } from '../../../chains/evm/ways.ts';
 import type { EvmCall, PermitAlternative } from '../../../chains/interface/material.ts';
 import { fundBy } from '../../../core/gates.ts';
-import type { SwapRecord } from '../../stores/store.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';
 import type { On } from '../hands/hand.ts';
 import { mustBeOwnText, signingOf, signText } from './typed.ts';
@@ -13,12 +12,11 @@ import { mustBeOwnText, signingOf, signText } from './typed.ts';
 /** The one call that funds, signed permit included; null where the token does not take it. */
 export async function permitCall(
   on: On<EvmWallet>,
-  { swap }: SwapRecord,
   alternative: PermitAlternative,
 ): Promise<EvmCall | null> {
   const { context, leg, wallet } = on;
   const { allowance = 'exact' } = context;
-  const latestDeadline = fundBy(swap, leg);
+  const latestDeadline = fundBy(context.record.swap, leg);
   await mustBeOwnText(context, leg, alternative, { allowance, latestDeadline });
   const { reads, deployment } = signingOf(context, leg);
   const { terms } = leg.escrow;
@@ -31,7 +29,7 @@ export async function permitCall(
   };
   const own = permitAlternative(terms, deployment, { permit: domain, authorization: null }, values);
   const refuse = (why: string) => {
-    context.tell('waiting', leg.leg, `approves instead of a permit: ${why}`);
+    context.waits(leg, `approves instead of a permit: ${why}`);
     return null;
   };
   if (nonce === null || own === null) return refuse('your node shows no nonce of the token');
@@ -39,6 +37,6 @@ export async function permitCall(
   const why = await reads.trial(call, wallet.address, context.limit());
   if (why !== null) return refuse(why);
   const much = allowance === 'standing' ? 'any amount' : 'exactly the amount';
-  context.tell('signed', leg.leg, `signed a permit of ${much}: one transaction funds the leg`);
+  context.emit('signed', leg.leg, `signed a permit of ${much}: one transaction funds the leg`);
   return call;
 }

@@ -7,8 +7,9 @@ import type { Allowance } from '../../../chains/interface/fund-ways.ts';
 import type { FundAlternative, TypedData } from '../../../chains/interface/material.ts';
 import { SettleError, VerificationError } from '../../errors.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';
-import { type Context, type SetLeg, sourceOf } from '../context.ts';
+import { type Context, sourceOf } from '../context.ts';
 import type { On } from '../hands/hand.ts';
+import type { SetLeg } from '../record.ts';
 
 /** The own node's view of the token, and the own plan of the chain. */
 export function signingOf(context: Context, leg: SetLeg) {

@@ -3,10 +3,26 @@
 import { type BotApi, startBotApi } from '../../../test/support/bot-api.ts';
 import { type TestDatabase, testDatabase } from '../../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../../test/support/deps.ts';
+import type { Settings } from '../../settings/config.ts';
 import { createMessaging, type Messaging } from '../messaging.ts';
 import { type Arrived, type MailServer, startMailServer } from './mail-server.ts';
 import { forgetMessages, type StoredMessage, storedMessages } from './people.ts';
-import { botToken, settingsOf } from './process.ts';
+
+const botToken = '123456:TEST-stub-of-the-bot-api';
+
+function settingsOf(mail: string, bot: string, token: string): Partial<Settings> {
+  return {
+    encryptionKey: '42'.repeat(32),
+    people: {
+      publicUrl: 'https://market.example',
+      mail: { url: mail, from: 'Parley <no-reply@market.example>' },
+      bot: { token, api: bot },
+      providers: [],
+      corsOrigins: [],
+      payoutHoldSeconds: 3_600,
+    },
+  };
+}
 
 export type Stage = {
   readonly database: TestDatabase;
@@ -35,7 +51,7 @@ export async function openStage(): Promise<Stage> {
   ]);
   const { db } = database;
   const newDeps = (mailUrl = mail.url, token = botToken) => {
-    const settings = settingsOf({ databaseUrl: '', mail: mailUrl, bot: bot.url }, token);
+    const settings = settingsOf(mailUrl, bot.url, token);
     const made = testDeps({ db, settings });
     made.freeze();
     return made;

@@ -1,0 +1,43 @@
+// What a process of tests has used of the processor, its ended children counted, file by file: the
+// entry of a group (test-groups.ts) notes it after each of its files.
+
+import { appendFileSync, readFileSync } from 'node:fs';
+
+/** Of /proc/self/stat, which counts in hundredths of a second everywhere that Node runs. */
+const ticksPerSecond = 100;
+
+export type Used = { readonly what: string; readonly seconds: number };
+
+/** Of children only those that have ended; on a system without /proc none. */
+export function processorSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6 + secondsOfChildren();
+}
+
+function secondsOfChildren(): number {
+  if (process.platform !== 'linux') return 0;
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  // After the name, which may have spaces: state, then numbers; the 14th and 15th are these.
+  const numbers = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(numbers[13]) + Number(numbers[14])) / ticksPerSecond;
+}
+
+let noted = 0;
+
+/** Since the note before. */
+export function note(file: string, what: string): void {
+  const now = processorSeconds();
+  appendFileSync(file, `${JSON.stringify({ what, seconds: now - noted } satisfies Used)}\n`);
+  noted = now;
+}
+
+/** Those of one name together, the largest first. */
+export function sumsOf(lines: string): Used[] {
+  const sums = new Map<string, number>();
+  for (const line of lines.split('\n').filter(Boolean)) {
+    const { what, seconds } = JSON.parse(line) as Used;
+    sums.set(what, (sums.get(what) ?? 0) + seconds);
+  }
+  const all = [...sums].map(([what, seconds]) => ({ what, seconds }));
+  return all.sort((a, b) => b.seconds - a.seconds);
+}

@@ -1,0 +1,270 @@
+// Claiming and refunding. Each: gate, build, verify, sign, gate again, keep, send. What was kept is
+// sent again, and made anew only where the chain takes one of them at most.
+
+import type { Offered } from '../../chains/interface/gas.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { EscrowFacts } from '../../core/facts.ts';
+import { claimGate, mustOpen, refundGate } from '../../core/gates.ts';
+import type { Hex32 } from '../../core/hashlock.ts';
+import type { LegName } from '../../core/trade.ts';
+import { messageOf, SettleError } from '../errors.ts';
+import { type Kept, keptNow } from '../stores/store.ts';
+import { refreshed, snapshot } from './chains.ts';
+import { type Context, ownLeg, payingLeg, relays, sourceOf } from './context.ts';
+import type { Spending } from './hands/hand.ts';
+import { handOf } from './hands/of.ts';
+import { asked } from './market.ts';
+import { aloneOf, type LegSeen, legOf, ownSides, type Seen } from './record.ts';
+import { due, sendAlone } from './send.ts';
+import {
+  builtSpend,
+  mustAfford,
+  mustAgree,
+  offeredFor,
+  open,
+  putTelling,
+  type Still,
+  signAndKeep,
+} from './sign.ts';
+
+/** Tells the secret by claiming the leg that pays this side, if both chains still let it. */
+export async function reveal(context: Context, seen: Seen): Promise<void> {
+  const { hashlock } = context.record.swap;
+  const leg = payingLeg(context);
+  const secret = await context.store.getSecret(hashlock);
+  if (secret === null) {
+    throw new SettleError('secret_lost', `the store has no secret for ${hashlock}`);
+  }
+  mustOpen(seen.state, secret);
+  claimGate(seen.state, leg.leg, seen.clocks);
+  if (relays(context, leg)) {
+    const fresh = await snapshot(context);
+    await mayReveal(context, fresh, 'market');
+    const { facts } = seen.state.legs[leg.leg];
+    // Nothing is signed between this and the telling. Once told, only haste helps.
+    const isWaitedFor = await relayClaim(context, facts, secret, () => inTime(context, fresh));
+    return isWaitedFor ? undefined : claimNow(context, secret);
+  }
+  const hand = handOf(context, leg);
+  // One wallet may be able to pay for one claim and not for two: until the first is mined, its
+  // balance does not show it. This swap goes on meanwhile: what was lost is to be sent again.
+  return new Promise((resolve, reject) => {
+    const revealing = hand.alone(async () => {
+      await claimNow(context, secret);
+      resolve();
+      const { claim: sent } = context.record;
+      if (sent !== null) await hand.untilMined(sent).catch(() => {});
+    });
+    revealing.catch(reject);
+  });
+}
+
+/** Claims with a public secret, by what the chain that pays shows. */
+export async function claim(context: Context, { leg: { facts } }: LegSeen): Promise<void> {
+  const { publicSecret: secret, claim: kept } = context.record;
+  if (secret === null) return;
+  if (kept !== null) return resend(context, 'claim', kept);
+  if (!(await relayClaim(context, facts, secret))) await claimNow(context, secret);
+}
+
+async function claimNow(context: Context, secret: Hex32): Promise<void> {
+  const leg = payingLeg(context);
+  const isPublic = context.record.publicSecret !== null;
+  const { sign, gas } = await builtSpend(context, leg, { verb: 'claim', secret });
+  const { txid } = await signAndKeep(context, leg, {
+    sign,
+    // Once sent it cannot be taken back, seen or not: from then on only haste helps.
+    keeps: (kept) => ({ claim: kept, publicSecret: secret }),
+    // What is public is claimed whatever a chain shows, or does not.
+    ...(isPublic ? { gate: open } : revealGate(context, gas)),
+    isUrgent: isPublic,
+  });
+  context.emit('claimed', leg.leg, `sends the claim of leg ${leg.leg}`, txid);
+  await handOf(context, leg).sendSpend('claim');
+}
+
+/** Who sends the claim pays for it: oneself, for what is offered, or the market. */
+type By = { readonly offered: Offered | null } | 'market';
+
+/**
+ * At both chains before signing, so that one that is silent holds up nobody's nonce; and after it
+ * once more at the chain that is to pay: what changed there meanwhile, however short, must not cost
+ * the secret.
+ */
+function revealGate(context: Context, gas: bigint | null) {
+  const { leg: gets } = payingLeg(context);
+  let seen: Seen | null = null;
+  const gate = async (signed: Kept | null) => {
+    const fresh = await snapshot(context);
+    seen = fresh;
+    await mayReveal(context, fresh, { offered: offeredFor(gas, signed) });
+    return async (signedNow: Kept) => {
+      const again = await refreshed(context, fresh, gets);
+      seen = again;
+      await mayReveal(context, again, { offered: offeredFor(gas, signedNow) }, [gets]);
+    };
+  };
+  const still = async () => {
+    if (seen !== null) await inTime(context, seen);
+  };
+  return { gate, still };
+}
+
+/** Writing and trying take time. */
+async function inTime(context: Context, { state, clocks }: Seen) {
+  claimGate(state, payingLeg(context).leg, { ...clocks, wall: await context.now() });
+}
+
+/**
+ * With what no gate knows: whether the leg would really pay, now. A token that was paused, or that
+ * refuses the payout since the funding, must not cost the secret.
+ */
+async function mayReveal(
+  context: Context,
+  seen: Seen,
+  by: By,
+  agreeing?: readonly LegName[],
+): Promise<void> {
+  const { leg, chain, escrow } = payingLeg(context);
+  claimGate(seen.state, leg, seen.clocks);
+  // From then on only the chain may refuse.
+  if (seen.state.secret !== null) return;
+  const { adapter } = sourceOf(context, chain);
+  const tried = await Promise.allSettled([
+    mustAgree(context, agreeing),
+    by === 'market' ? null : mustAfford(context, by.offered),
+    adapter.preflight(escrow.terms, 'claim', context.limit()),
+  ]);
+  for (const each of tried) if (each.status === 'rejected') throw each.reason;
+  await inTime(context, seen);
+}
+
+/** How long a relayed claim may be unseen before the own one is sent. */
+const unseenMs = 30_000;
+
+/**
+ * Has the market send the own claim, where the customer wants that. It needs nobody's trust for the
+ * money, whose way is fixed. But from the question on the market knows the secret, so it counts as
+ * public, and a claim that the own chain does not show is sent alone. Resolves to whether it is
+ * waited for; else the own claim is due. `still`: of a secret that is not public.
+ */
+async function relayClaim(
+  context: Context,
+  { claimed }: EscrowFacts,
+  secret: Hex32,
+  still?: Still,
+): Promise<boolean> {
+  const leg = payingLeg(context);
+  if (!relays(context, leg)) return false;
+  const { relay } = context.record;
+  // No answer to the first question is no refusal: asked again, it is the same claim.
+  const isOpen = relay !== undefined && relay.txid === null && !isWithin(unseenMs, relay.askedAtMs);
+  if (relay === undefined || isOpen) return askToClaim(context, secret, still);
+  const mostMs = context.replaceAfterMs(leg.family);
+  const limitMs = claimed !== null ? mostMs : Math.min(unseenMs, mostMs);
+  if (relay.txid === null || !isWithin(limitMs, relay.askedAtMs)) return false;
+  context.waits(leg, 'the market sends the claim', { txid: relay.txid });
+  return true;
+}
+
+/** A clock that was set back makes no wait longer. */
+function isWithin(limitMs: number, askedAtMs: number): boolean {
+  return Math.abs(Date.now() - askedAtMs) < limitMs;
+}
+
+async function askToClaim(context: Context, secret: Hex32, still?: Still): Promise<boolean> {
+  const { leg } = payingLeg(context);
+  const askedAtMs = Date.now();
+  // Kept before it is told: who has it may show it.
+  const change = { publicSecret: secret, relay: { askedAtMs, txid: null } };
+  await (still === undefined ? context.keep(change) : putTelling(context, change, still));
+  try {
+    const { txid } = await asked(context, (how) => {
+      if (context.client === null) throw new Error('there is no market to ask');
+      return context.client.relayClaim(context.swapId, leg, secret, how);
+    });
+    await context.keep({ relay: { askedAtMs, txid } });
+    context.emit('claimed', leg, `the market sends the claim of leg ${leg}`, txid);
+    return true;
+  } catch (error) {
+    context.signal?.throwIfAborted();
+    context.emit('market_refused', leg, `${messageOf(error)}; sends the claim alone`);
+    return false;
+  }
+}
+
+/** Takes back what the own leg holds. */
+export async function refund(context: Context, own: LegSeen, wall: number): Promise<void> {
+  const leg = ownLeg(context);
+  const { record } = context;
+  const { state, clocks } = aloneOf(record, own, wall);
+  refundGate(state.legs[leg.leg], leg.timelock, clocks);
+  if (record.refund !== null) return resend(context, 'refund', record.refund);
+  const { sign } = await builtSpend(context, leg, { verb: 'refund' });
+  const { txid } = await signAndKeep(context, leg, {
+    sign,
+    keeps: (kept) => ({ refund: kept }),
+    gate: open,
+    isUrgent: true,
+  });
+  context.emit('refunded', leg.leg, `sends the refund of leg ${leg.leg}`, txid);
+  await handOf(context, leg).sendSpend('refund');
+}
+
+/** Sends a kept claim or refund again; one that no node takes any more is made anew. */
+async function resend(context: Context, verb: Spending['verb'], kept: Kept): Promise<void> {
+  const leg = verb === 'claim' ? payingLeg(context) : ownLeg(context);
+  if (due(context, leg, kept)) await handOf(context, leg).tendSpend(verb);
+}
+
+/** A claim that the chain refuses since the timelock is of no use any more. */
+export async function withdrawClaim(context: Context): Promise<void> {
+  const leg = payingLeg(context);
+  context.waits(leg, `leg ${leg.leg} takes no claim since its timelock`);
+  await handOf(context, leg).withdrawClaim();
+}
+
+/**
+ * Rent that a claim without the funder's account left in a Solana escrow. Sent for once, and waited
+ * for by nobody: the swap has ended.
+ */
+export async function takeRent(context: Context): Promise<void> {
+  const leg = ownLeg(context);
+  try {
+    const { sign } = await builtSpend(context, leg, { verb: 'refund' });
+    const kept = await sign();
+    await sendAlone(context, leg, kept);
+    context.emit('refunded', leg.leg, `sends for the rent that leg ${leg.leg} left`, kept.txid);
+  } catch (error) {
+    if (error instanceof ParleyError && error.code === 'nothing_there') return;
+    context.waits(leg, `the rent that leg ${leg.leg} left is not fetched: ${messageOf(error)}`);
+  }
+}
+
+/**
+ * A Bitcoin claim or refund of ours that no block takes is replaced by one that pays more, where it
+ * helps: the adapter bids higher as the deadline nears, within the customer's bounds.
+ */
+export async function replaceStuck(context: Context, name: LegName, wall: number): Promise<void> {
+  const { record } = context;
+  const leg = legOf(record, name);
+  const { publicSecret: secret } = record;
+  const isOwn = name === ownSides(record).gives;
+  if (!isOwn && secret === null) return;
+  const asked: Spending = isOwn ? { verb: 'refund' } : { verb: 'claim', secret: secret ?? '' };
+  const { verb } = asked;
+  const kept = record[verb];
+  const hand = handOf(context, leg);
+  if (kept === null || !hand.isStuck(kept, wall)) return;
+  const { sign } = await builtSpend(context, leg, asked);
+  const raised = keptNow(await sign());
+  await context.keep({ [verb]: raised });
+  const step = verb === 'claim' ? 'claimed' : 'refunded';
+  context.emit(
+    step,
+    name,
+    `sends the ${verb} of leg ${name} again, with a higher fee`,
+    raised.txid,
+  );
+  await hand.sendSpend(verb);
+}

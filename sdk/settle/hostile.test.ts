@@ -1,0 +1,264 @@
+// What a side does when signing takes long, a token stops paying, its wallet or node fails, or the
+// market lies and keeps what it was given: on paper chains, with one thing altered at a time.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { nothingSeen } from '../../core/facts.ts';
+import type { LegName } from '../../core/trade.ts';
+import type { ParleyClient } from '../client.ts';
+import { ParleyApiError } from '../errors.ts';
+import type { SettleInput } from '../settle.ts';
+import type { SwapRecord } from '../stores/store.ts';
+import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+import type { EvmWallet, Wallet } from '../wallets/wallet.ts';
+
+const limits = { timeout: 60_000 };
+const never = () => new Promise<never>(() => {});
+const sent = ({ chains }: PaperScene, leg: LegName, verb: string) =>
+  [...chains[leg].mined, ...chains[leg].pool.values()].filter(({ call }) => call.verb === verb);
+const says = ({ told }: PaperScene, words: string) => told.some(({ text }) => text.includes(words));
+
+async function recordOf({ input }: PaperScene): Promise<SwapRecord> {
+  return (await input.store.getSwap(input.swapId)) ?? assert.fail('nothing is kept');
+}
+
+/** The customer's adapter of a leg, altered. */
+function alter({ chains }: PaperScene, leg: LegName, how: (was: ChainAdapter) => object): void {
+  const { adapter } = chains[leg].source;
+  Object.assign(adapter, how({ ...adapter }));
+}
+
+/** What is done once a transaction of this leg is signed, and before it is used. */
+function onSigned(scene: PaperScene, leg: LegName, then: () => unknown): Partial<SettleInput> {
+  const { key } = scene.chains[leg];
+  const wallet = scene.input.wallets.get(key) as EvmWallet;
+  const sign: EvmWallet['sign'] = async (...about) => {
+    const signed = await wallet.sign(...about);
+    await then();
+    return signed;
+  };
+  return { wallets: new Map<string, Wallet>(scene.input.wallets).set(key, { ...wallet, sign }) };
+}
+
+/** The initiator once both legs are funded: what it does next is reveal. */
+async function aboutToReveal(): Promise<PaperScene> {
+  const scene = await paperScene('taker');
+  await run(scene, {}, () => scene.chains.a.mined.length > 0);
+  return scene;
+}
+
+test('a funding whose signature took until after the deadline is not sent', limits, async () => {
+  const scene = await paperScene('taker');
+  const slow = onSigned(scene, 'b', async () => {
+    scene.wall = (await recordOf(scene)).swap.deadlines.initiatorFundBy + 5;
+  });
+  assert.equal((await run(scene, slow, () => false))?.end, 'nothing');
+  assert.deepEqual(sent(scene, 'b', 'fund'), []);
+  assert.ok(!scene.market.calls.includes('taker broadcast'));
+});
+
+const meanwhile: Record<string, (scene: PaperScene, record: SwapRecord) => unknown> = {
+  'its time has passed': (scene, { swap }) => {
+    scene.wall = swap.deadlines.revealBy + 5;
+  },
+  'the token was paused': ({ chains }) => {
+    chains.a.refusesPayout = new ParleyError('payout_would_fail', 'the token is paused', {});
+  },
+  'the other funding was taken back': ({ chains }) => chains.a.mined.splice(0),
+  'it cannot be paid for any more': (scene) =>
+    alter(scene, 'a', () => ({ purseShortage: async () => ({ code: 'fee_poor', sentence: '' }) })),
+};
+for (const [what, happens] of Object.entries(meanwhile)) {
+  test(`a claim is not sent where, while it was signed, ${what}`, limits, async () => {
+    const scene = await aboutToReveal();
+    const record = await recordOf(scene);
+    scene.stepSeconds = 300;
+    const slow = onSigned(scene, 'a', () => happens(scene, record));
+    await run(scene, slow, () => scene.wall > scene.timelock('a'));
+    const { claim, publicSecret } = await recordOf(scene);
+    assert.deepEqual([claim, publicSecret, sent(scene, 'a', 'claim')], [null, null, []]);
+  });
+}
+
+test(
+  'nothing is funded while either leg would not pay, or its sources differ',
+  limits,
+  async () => {
+    for (const [leg, failing] of [
+      ['a', 'payout'],
+      ['b', 'payout'],
+      ['b', 'funding'],
+      ['a', 'differ'],
+      ['b', 'differ'],
+    ] as const) {
+      const scene = await paperScene('taker');
+      scene.stepSeconds = 600;
+      const fails = new ParleyError('payout_would_fail', 'it would not pay');
+      const differ = new ParleyError('sources_disagree', 'the sources differ');
+      alter(scene, leg, ({ preflight }) => ({
+        preflight: async (...about: Parameters<typeof preflight>) => {
+          if (about[1] === failing) throw fails;
+          return preflight(...about);
+        },
+        mustAgree: async () => {
+          if (failing === 'differ') throw differ;
+        },
+      }));
+      await run(scene, {}, () => false);
+      assert.deepEqual(sent(scene, 'b', 'fund'), [], `${failing} of ${leg}`);
+      assert.ok(says(scene, failing === 'differ' ? differ.message : fails.message));
+    }
+  },
+);
+
+test(
+  'nobody funds without the secret, nor where another swap has the hashlock',
+  limits,
+  async () => {
+    for (const held of [null, '77'.repeat(32)]) {
+      const scene = await paperScene('taker');
+      const store = { ...scene.input.store, getSecret: async () => held };
+      await assert.rejects(
+        run(scene, { store }, () => false),
+        { code: 'secret_lost' },
+      );
+      assert.ok(!scene.market.calls.includes('taker fund b'));
+    }
+    const scene = await paperScene('taker');
+    await run(scene, {}, () => says(scene, 'follow from your own trade'));
+    const record = await recordOf(scene);
+    await scene.input.store.putSwap({ ...record, swap: { ...record.swap, id: 'another' } });
+    await assert.rejects(
+      run(scene, {}, () => false),
+      { code: 'hashlock_used' },
+    );
+    assert.deepEqual(sent(scene, 'b', 'fund'), []);
+  },
+);
+
+const message = 'too late';
+const keepings: Record<string, () => Promise<unknown>> = {
+  'says that it was sent': async () => ({ txid: '00' }),
+  refuses: () => Promise.reject(new ParleyApiError({ status: 409, code: 'too_late', message })),
+  'never answers': never,
+};
+for (const [what, keep] of Object.entries(keepings)) {
+  test(
+    `a market that gets the claim and ${what} does not have the secret alone`,
+    limits,
+    async () => {
+      const scene = await aboutToReveal();
+      const { client } = scene.input;
+      const noted: boolean[] = [];
+      const broadcast = async () => {
+        noted.push((await recordOf(scene)).publicSecret === scene.secret);
+        // Nobody shows a secret from here on, but this one was sent.
+        scene.wall = Math.max(scene.wall, (await recordOf(scene)).swap.deadlines.revealBy + 60);
+        return keep();
+      };
+      let lost = 0;
+      alter(scene, 'a', (was) => ({
+        broadcast: async (...about: Parameters<typeof was.broadcast>) => {
+          lost += 1;
+          return lost === 1 && keep !== never ? about[0].txid : was.broadcast(...about);
+        },
+      }));
+      const own = { client: { ...client, broadcast } as unknown as ParleyClient };
+      await run(scene, own, () => scene.endOf('a') !== null);
+      assert.equal(scene.endOf('a'), 'claimed');
+      assert.ok(noted.length > 0 && !noted.includes(false), 'handed out and not noted');
+    },
+  );
+}
+
+test(
+  'a market that says "funded, deep" of empty escrows gets no money and no secret',
+  limits,
+  async () => {
+    for (const party of ['maker', 'taker'] as const) {
+      const scene = await paperScene(party);
+      scene.theirsAt = Infinity;
+      if (party === 'maker')
+        Object.assign(scene.chains.b.others.adapter, { broadcast: async () => '' });
+      scene.market.lie((swap) => {
+        const deep = { status: 'funded', confirmations: 99, fundTx: 'ab'.repeat(32) } as const;
+        const legs = { a: { ...swap.legs.a, ...deep }, b: { ...swap.legs.b, ...deep } };
+        return { ...swap, status: 'counterparty_funded', legs };
+      });
+      await run(scene, {}, () => scene.wall > scene.timelock('a') - 3_600);
+      assert.deepEqual([sent(scene, 'a', 'fund'), sent(scene, 'a', 'claim')], [[], []]);
+    }
+  },
+);
+
+test(
+  'a wallet that fails, and a market that closes the key, do not end the watch',
+  limits,
+  async () => {
+    const scene = await paperScene('maker');
+    await run(scene, {}, () => scene.chains.a.mined.length > 0);
+    let fails = 3;
+    const locked = onSigned(scene, 'b', () => {
+      fails -= 1;
+      if (fails >= 0) throw new Error('the wallet is locked');
+    });
+    const refused = () => {
+      throw new ParleyApiError({
+        status: 401,
+        code: 'key_invalid',
+        message: 'the key was replaced',
+      });
+    };
+    const client = { swap: refused, broadcast: refused } as unknown as ParleyClient;
+    assert.equal((await run(scene, { ...locked, client }, () => false))?.end, 'received');
+    assert.equal(fails, -1);
+  },
+);
+
+test(
+  'a node that lags behind and shows no funding yet does not make it fund again',
+  limits,
+  async () => {
+    const scene = await paperScene('taker');
+    await run(scene, {}, () => scene.chains.b.mined.length > 0);
+    let blind = 10;
+    alter(scene, 'b', ({ look }) => ({
+      look: async (...about: Parameters<typeof look>) => {
+        const found = await look(...about);
+        blind -= 1;
+        return blind < 0 ? found : { ...found, facts: [nothingSeen] };
+      },
+    }));
+    assert.equal((await run(scene, {}, () => false))?.end, 'received');
+    assert.ok(blind < 0);
+    assert.equal(sent(scene, 'b', 'fund').length, 1);
+  },
+);
+
+test('a wallet that ran dry shows no secret until it is filled again', limits, async () => {
+  const scene = await aboutToReveal();
+  let isDry = true;
+  const shortage = { code: 'fee_poor', sentence: 'it ran dry' };
+  alter(scene, 'a', () => ({ purseShortage: async () => (isDry ? shortage : null) }));
+  await run(scene, {}, () => says(scene, 'it ran dry'));
+  assert.deepEqual(sent(scene, 'a', 'claim'), []);
+  isDry = false;
+  assert.equal((await run(scene, {}, () => false))?.end, 'received');
+});
+
+test(
+  'the funder of the short leg cannot stop the reveal by what it does to its account',
+  limits,
+  async () => {
+    const scene = await aboutToReveal();
+    alter(scene, 'a', ({ preflight }) => ({
+      preflight: (...about: Parameters<typeof preflight>) => {
+        if (about[1] === 'claim') return preflight(...about);
+        throw new ParleyError('payout_would_fail', 'the refund account is another’s now', {});
+      },
+    }));
+    assert.equal((await run(scene, {}, () => false))?.end, 'received');
+  },
+);

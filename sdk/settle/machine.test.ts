@@ -1,0 +1,441 @@
+// The state machine of a settlement, as tables: each state, and both sides of each boundary that a
+// rule has. And every combination of what can be kept and shown, searched for what must never be.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
+import type { Family } from '../../core/families.ts';
+import type { LegName, Party } from '../../core/trade.ts';
+import type { SwapRecord } from '../stores/store.ts';
+import { honestSwap, now, secret, swapId, tradeOf, views } from '../testing/honest.ts';
+import { verifySwap } from '../verify.ts';
+import { type Facts, type Leaving, mayMove, next, type SettleState } from './machine.ts';
+import { legWith, ownSides, seenOf } from './record.ts';
+
+/** How a leg is shown, in a word. */
+type Shown = keyof typeof shows;
+
+const kept = { txid: 'own', raw: '00' };
+const sighting = (confirmations: number, txid = 'own'): Sighting => {
+  return { txid, confirmations, deep: confirmations > 9 };
+};
+const held = { ...nothingSeen, funded: sighting(10), balance: 1n, empty: false };
+const shows = {
+  none: nothingSeen,
+  pooled: { ...nothingSeen, funded: sighting(0), balance: 1n, empty: false },
+  pooledOther: { ...nothingSeen, funded: sighting(0, 'other'), balance: 1n, empty: false },
+  mined: { ...nothingSeen, funded: sighting(1), balance: 1n, empty: false },
+  final: held,
+  claimPooled: { ...held, claimed: sighting(0), secret },
+  claimMined: { ...held, claimed: sighting(1), balance: 0n, secret },
+  claimed: { ...held, claimed: sighting(10), balance: 0n, secret },
+  /** By a node that cannot read the claim yet. */
+  claimedUnread: { ...held, claimed: sighting(10), balance: 0n },
+  claimedTwice: { ...held, claimed: sighting(10), balance: 1n, secret },
+  refundPooled: { ...held, refunded: sighting(0), balance: 0n },
+  refundMined: { ...held, refunded: sighting(1), balance: 0n },
+  refunded: { ...held, refunded: sighting(10), balance: 0n },
+  unknown: { ...nothingSeen, outcome: 'unknown' },
+} as const satisfies Record<string, EscrowFacts>;
+
+type Given = {
+  readonly a?: Shown | 'silent' | 'stale';
+  readonly b?: Shown | 'silent' | 'stale';
+  /** Unix seconds; `clock` of both chains unless said otherwise. */
+  readonly wall?: number;
+  readonly clock?: number;
+  readonly clockA?: number;
+  readonly clockB?: number;
+  readonly kept?: Partial<SwapRecord>;
+  readonly state?: SettleState;
+  readonly isMarketDue?: boolean;
+  readonly leaving?: Leaving;
+  /** In the place of leg a's. */
+  readonly family?: Family;
+};
+
+/** The maker is the counterparty and gives leg a (EVM, short); the taker gives leg b (Bitcoin). */
+function recordOf(party: Party, { kept: own = {}, family }: Given): SwapRecord {
+  const trade = tradeOf(party);
+  const swap = verifySwap(honestSwap(party), trade, views, { swapId, now });
+  const { a, b } = swap.legs;
+  const legs = { a: { ...a, family: family ?? a.family }, b };
+  const none = { funding: null, claim: null, refund: null, publicSecret: null };
+  return { trade, swap: { ...swap, legs }, ...none, ...own };
+}
+
+const { deadlines: times } = recordOf('maker', {}).swap;
+
+function factsFor(party: Party, given: Given) {
+  const record = recordOf(party, given);
+  const { wall = now, clock = wall, clockA = clock, clockB = clock, leaving } = given;
+  const legs: Facts['legs'] = {};
+  for (const name of ['a', 'b'] as const) {
+    const shown = given[name] ?? 'none';
+    if (shown === 'silent') continue;
+    const isFresh = shown !== 'stale';
+    legs[name] = { ...legWith(record, name, isFresh ? shows[shown] : held), isFresh };
+  }
+  const { isMarketDue = false } = given;
+  const left = leaving === undefined ? {} : { leaving: { a: leaving, b: leaving } };
+  const clocks = { wall, a: clockA, b: clockB };
+  return { facts: { record, legs, isMarketDue, ...left }, clocks };
+}
+
+function answer(party: Party, given: Given) {
+  const { facts, clocks } = factsFor(party, given);
+  const { state, effects, owes } = next(given.state ?? 'preparing', facts, clocks);
+  return { state, does: effects.map((each) => `${each.do} ${each.leg}`).join(', '), owes, effects };
+}
+
+const funded = { funding: kept };
+const revealed = { funding: kept, claim: kept, publicSecret: secret };
+const known = { funding: kept, publicSecret: secret };
+const { initiatorFundBy, counterpartyFundBy, revealBy, refundAt } = times;
+const both = { a: 'final', b: 'final' } as const;
+
+/** What this side has kept, in a word. */
+const keeps: Record<string, Partial<SwapRecord>> = {
+  sent: funded,
+  stuck: { ...funded, approval: kept },
+  known,
+  revealed,
+  secret: { publicSecret: secret },
+  raised: { funding: { txid: 'later', raw: '', former: ['own'] } },
+  authorization: { authorization: { validBefore: 1 } as never },
+  ...Object.fromEntries(
+    ['approval', 'claim', 'refund', 'cancel'].map((slot) => [slot, { [slot]: kept }]),
+  ),
+};
+
+/** `what | party, legs a and b, what is kept @ times | state: effects`. */
+const tables = {
+  'the initiator funds first, until its time has passed by any clock': `
+    at once | taker none none | funding: fund b
+    last moment | taker none none @ wall=fundBy | funding: fund b
+    too late by its own clock | taker none none @ wall=fundBy+1 clock=now | settled:
+    by chain a | taker none none @ clockA=fundBy+1 | settled:
+    by chain b | taker none none @ clockB=fundBy+1 | settled:
+    with its funding in a pool | taker none pooled sent | funding: raise_funding b, wait b
+    in a block | taker none mined sent | funding: wait b
+    final | taker none final sent | funded: wait a
+    taken back by a reorganisation | taker none none sent | funding: raise_funding b, fund b
+  `,
+  'the counterparty funds once the long leg is final, until its time has passed': `
+    nothing there | maker none none | waiting_to_fund: wait b
+    in a pool | maker none pooled | waiting_to_fund: wait b
+    not final | maker none mined | waiting_to_fund: wait b
+    final | maker none final | funding: fund a
+    last moment | maker none final @ wall=fundBy | funding: fund a
+    too late | maker none final @ wall=fundBy+1 clock=now | settled:
+    by chain a | maker none final @ clockA=fundBy+1 | settled:
+    by chain b | maker none final @ clockB=fundBy+1 | settled:
+    being refunded | maker none refundPooled | waiting_to_fund: wait b
+    of unknown outcome | maker none unknown | waiting_to_fund: wait b
+    with the secret public | maker none final secret | claiming: claim b
+    with an approval on its way | maker none mined approval | funding: push_approval a
+    with its funding unseen | maker none final sent | funding: fund a
+    in a block | maker mined final sent | funding: wait a
+    final | maker final final sent | funded: wait a
+  `,
+  'the initiator reveals while both legs are final, until its time has passed by any clock': `
+    both final | taker final final sent | revealing: reveal a
+    short one not | taker mined final sent | funded: wait a
+    long one not | taker final mined sent | funding: wait b
+    last moment | taker final final sent @ wall=revealBy | revealing: reveal a
+    too late | taker final final sent @ wall=revealBy+1 clock=now | funded: wait b
+    by chain a | taker final final sent @ clockA=revealBy+1 | funded: wait b
+    by chain b | taker final final sent @ clockB=revealBy+1 | funded: wait b
+    being refunded | taker refundPooled final sent | funded: wait a
+    own refund seen | taker final refundPooled sent | refunding: wait b
+    of unknown outcome | taker unknown final sent | funded: wait a
+  `,
+  'a secret that is public is claimed with, by the chain that pays alone': `
+    by the counterparty | maker final final known | claiming: claim b
+    with its own chain silent | maker silent final known | claiming: claim b
+    with its own chain slow | maker stale final known | claiming: claim b
+    not by a chain that is slow | maker claimed stale known | claiming:
+    seen and not kept | maker claimed final sent | claiming:
+    claimed, and not read yet | maker claimedUnread final sent | claiming:
+    not before it is kept | maker final silent sent | preparing:
+    after revealBy | taker final final revealed @ wall=revealBy+1 | claiming: claim a
+    with the own refund in a pool | taker final refundPooled revealed | claiming: claim a
+    while a refund only waits | maker claimed refundPooled known | claiming: claim b
+    not once that is mined | maker claimed refundMined known | claiming: wait b
+    in a pool: again, and dearer | maker claimed claimPooled revealed | claiming: replace b, claim b
+    of another in the pool | maker claimed claimPooled known | claiming: claim b
+    in a block | maker claimed claimMined revealed | claiming: wait b
+    final | maker claimed claimed revealed | settled:
+    final, and its own leg open | taker claimed final revealed | received: wait b
+    on Bitcoin past the timelock | maker claimed final known @ wall=lockB+1 | claiming: claim b
+    elsewhere before it | taker final final revealed @ clockA=lockA-1 | claiming: claim a
+    and no more at it | taker final final revealed @ clockA=lockA | funded: withdraw_claim a
+  `,
+  'what is in the own escrow is refunded once its own chain is past the timelock': `
+    EVM before | maker final final sent @ clockA=lockA-1 | funded: wait a
+    EVM at it | maker final final sent @ clockA=lockA | refunding: refund a
+    by the own clock alone | maker final final sent @ wall=lockA clock=now | funded: wait a
+    Bitcoin at it | taker none final sent @ clockB=lockB | funded: wait b
+    Bitcoin past it | taker none final sent @ clockB=lockB+1 | refunding: refund b
+    with the other chain silent | maker final silent sent @ clockA=lockA | refunding: refund a
+    on Bitcoin: dearer | taker none refundPooled sent refund | refunding: replace b, wait b
+    in a block | maker refundMined final sent @ clockA=lockA | refunding: wait a
+    final | maker refunded final sent @ clockA=lockA | settled:
+    final, and the secret public | maker refunded final known | claiming: claim b
+    paid twice | taker claimed claimedTwice revealed @ clockB=lockB+1 | refunding: refund b
+  `,
+  'a funding that no block took is cancelled once the own clock and its chain are past its time': `
+    both | maker none none sent @ wall=fundBy+1 | cancelling: cancel_funding a
+    the own clock alone | maker none none sent @ wall=fundBy+1 clockA=fundBy | funding:
+    its chain alone | maker none none sent @ wall=fundBy clockA=fundBy+1 | funding:
+    in a pool | maker pooled none sent @ wall=fundBy+1 | cancelling: cancel_funding a
+    in a block | maker mined none sent @ wall=fundBy+1 | funding: wait a
+    the same, its cancellation kept | maker mined none sent cancel @ wall=fundBy+1 | funding: wait a
+    late | maker none none stuck @ wall=fundBy+1 | cancelling: push_approval a, cancel_funding a
+    an approval alone | maker none none approval @ wall=fundBy+1 | funding: push_approval a
+    the own claim was sent | taker silent none revealed @ wall=fundBy+1 | claiming:
+    signed | maker none none authorization @ wall=fundBy+1 | cancelling: cancel_funding a
+    none was signed | maker none none @ wall=fundBy+1 | settled:
+    the initiator’s | taker none none sent @ wall=fundBy+1 | cancelling: cancel_funding b
+  `,
+  'a Bitcoin funding is raised while nothing but a block is missing': `
+    last moment | taker none pooled sent @ wall=fundBy | funding: raise_funding b, wait b
+    a former version waits | taker none pooled raised | funding: raise_funding b, wait b
+    another pays the escrow | taker none pooledOther sent | funding: wait b
+    its cancellation is kept | taker none pooled sent cancel | funding: wait b
+    the own claim was sent | taker none pooled sent claim | funding: wait b
+    not elsewhere | maker pooled final sent | funding: wait a
+  `,
+  'a payment whose funding was taken back too is waited for until its timelock': `
+    before | maker claimed none revealed @ clockB=lockB-1 | claiming:
+    at it | maker claimed none revealed @ clockB=lockB | settled:
+  `,
+  'rent that a claim may have left is fetched at the end, on Solana alone': `
+    claimed | maker claimed claimed revealed @ family=solana | settled: take_rent a
+    refunded | maker refunded final sent @ family=solana | settled:
+  `,
+  'before the secret is public both chains must answer, and the state stays': `
+    not funding | maker none silent @ state=waiting_to_fund | waiting_to_fund:
+    funded | taker silent final sent @ state=funded | funded:
+    neither | taker silent silent sent @ state=revealing | revealing:
+    public | taker silent silent revealed @ state=revealing | claiming:
+  `,
+  'the market is asked where a leg is while that may still move': `
+    both may | maker none none @ due | waiting_to_fund: ask_market null, wait b
+    one may | maker none final @ due | funding: ask_market null, fund a
+    none may | maker none final sent @ due | funding: fund a
+    the secret is public | maker none final secret @ due | claiming: claim b
+  `,
+};
+
+/** Unix seconds of `revealBy+1` and the like; `fundBy` is the party's own. */
+function instant(text: string, party: Party): number {
+  const [, name = '', more = 0] = /^(\w+?)([+-]\d+)?$/.exec(text) ?? [];
+  const fundBy = party === 'taker' ? initiatorFundBy : counterpartyFundBy;
+  const named = { now, fundBy, revealBy, lockA: refundAt.a, lockB: refundAt.b };
+  return named[name as keyof typeof named] + Number(more);
+}
+
+function rowOf(line: string) {
+  const [what = '', given = '', expected = ''] = line.split('|').map((each) => each.trim());
+  const [words = '', times = ''] = given.split(' @ ');
+  const [party = '', a, b, ...slots] = words.split(' ');
+  const by = party as Party;
+  const known: Record<string, unknown> = {};
+  for (const each of times.split(' ').filter(Boolean)) {
+    const [name = '', value = ''] = each.split('=');
+    if (name === 'due') known.isMarketDue = true;
+    else if (name === 'family' || name === 'state') known[name] = value;
+    else known[name] = instant(value, by);
+  }
+  const own = Object.assign({}, ...slots.map((slot) => keeps[slot] ?? assert.fail(slot)));
+  return { what, party: by, given: { a, b, kept: own, ...known } as Given, expected };
+}
+
+for (const [promise, table] of Object.entries(tables)) {
+  test(promise, () => {
+    for (const line of table.split('\n').filter((each) => each.includes('|'))) {
+      const { what, party, given, expected } = rowOf(line);
+      const { state, effects } = answer(party, given);
+      // They have a test of their own.
+      const shown = effects.filter((each) => each.do !== 'schedule_refunds');
+      const does = shown.map((each) => `${each.do} ${each.leg}`).join(', ');
+      assert.equal(`${state}: ${does}`.trim(), expected, `${party}: ${what}`);
+    }
+  });
+}
+
+test('signed refunds are of a final funding, before the timelock, and wait for a claim', () => {
+  const has = (party: Party, given: Given) =>
+    answer(party, given).effects.some((each) => each.do === 'schedule_refunds');
+  assert.equal(has('taker', { b: 'mined', kept: funded }), false);
+  assert.equal(has('taker', { b: 'final', kept: funded }), true);
+  assert.equal(has('taker', { b: 'final', kept: funded, clockB: refundAt.b }), true);
+  assert.equal(has('taker', { b: 'final', kept: funded, clockB: refundAt.b + 1 }), false);
+  assert.equal(has('taker', { b: 'final', kept: { ...funded, refund: kept } }), false);
+  assert.equal(has('taker', { a: 'final', b: 'final', kept: revealed }), false);
+  assert.equal(has('taker', { a: 'claimed', b: 'final', kept: revealed }), true);
+  assert.equal(has('taker', { a: 'claimed', b: 'claimPooled', kept: revealed }), false);
+  assert.equal(has('maker', { ...both, kept: funded }), false, 'Bitcoin alone');
+});
+
+test('each step that has an end says when that is', () => {
+  const before = (party: Party, given: Given) => answer(party, given).effects.at(-1)?.before;
+  assert.equal(before('taker', {}), initiatorFundBy);
+  assert.equal(before('maker', { b: 'final' }), counterpartyFundBy);
+  assert.equal(before('taker', { ...both, kept: funded }), revealBy);
+  assert.equal(before('maker', { ...both, kept: known }), refundAt.b);
+  assert.equal(before('maker', { ...both, kept: funded }), refundAt.a);
+});
+
+test('a claim or refund is left to a batch for so long, and a claim while it has time enough', () => {
+  const needsSeconds = 3_600;
+  const does = (leaving: Leaving, given: Given = {}) =>
+    answer('taker', { ...both, kept: { funding: kept, publicSecret: secret }, leaving, ...given })
+      .does;
+  const at = (seconds: number) => ({ clockA: refundAt.a - seconds });
+  const left = 'leave_to_batch a';
+  assert.equal(does({ ms: 1_000, needsSeconds, since: null }), left);
+  assert.equal(does({ ms: 1_000, needsSeconds, since: now }), left);
+  assert.equal(does({ ms: 1_000, needsSeconds, since: now - 1 }), 'claim a');
+  assert.equal(does({ ms: 1_001, needsSeconds, since: now - 1 }), left);
+  // A clock that was set back.
+  assert.equal(does({ ms: 1, needsSeconds, since: now + 900 }), left);
+  assert.equal(does({ ms: Infinity, needsSeconds, since: null }, at(needsSeconds + 1)), left);
+  assert.equal(does({ ms: Infinity, needsSeconds, since: null }, at(needsSeconds)), 'claim a');
+  assert.equal(does({ ms: Infinity, needsSeconds, since: null }, { kept: revealed }), 'claim a');
+  const refunding = { kept: funded, clockA: refundAt.a };
+  const leaving = { ms: Infinity, needsSeconds, since: null };
+  assert.equal(answer('maker', { ...both, ...refunding, leaving }).does, left);
+});
+
+test('a claim is owed from the funding on, until it is final, or too late, or all has ended', () => {
+  const owes = (party: Party, given: Given) => {
+    const { claim, funding } = answer(party, given).owes ?? {};
+    return `${claim ? 'claim' : ''} ${funding ? 'funding' : ''}`.trim();
+  };
+  assert.equal(owes('taker', {}), '');
+  assert.equal(owes('taker', { kept: funded }), 'claim funding');
+  assert.equal(owes('taker', { b: 'pooled', kept: funded }), 'claim funding');
+  assert.equal(owes('taker', { b: 'mined', kept: funded }), 'claim');
+  assert.equal(owes('taker', { b: 'mined' }), 'claim', 'funded by others');
+  assert.equal(owes('taker', { ...both, kept: funded, clockA: refundAt.a - 1 }), 'claim');
+  assert.equal(owes('taker', { ...both, kept: funded, clockA: refundAt.a }), '');
+  assert.equal(
+    owes('maker', { ...both, kept: funded, clockB: refundAt.b + 1 }),
+    'claim',
+    'Bitcoin',
+  );
+  assert.equal(owes('taker', { a: 'claimMined', b: 'final', kept: revealed }), 'claim');
+  assert.equal(owes('taker', { a: 'claimed', b: 'final', kept: revealed }), '');
+  assert.equal(owes('maker', { a: 'refunded', b: 'final', kept: funded, clockA: refundAt.a }), '');
+  assert.equal(answer('taker', { a: 'silent', kept: funded }).owes, null);
+});
+
+test('a leg moves while nobody has funded it, nor signed to', () => {
+  const moves = (party: Party, name: LegName, given: Given) => {
+    const { facts, clocks } = factsFor(party, given);
+    const seen = (leg: LegName) => ({
+      leg: legWith(facts.record, leg, facts.legs[leg]!.facts),
+      clock: now,
+    });
+    return mayMove(
+      facts.record,
+      seenOf(facts.record, { a: seen('a'), b: seen('b') }, clocks.wall),
+      name,
+    );
+  };
+  assert.equal(moves('maker', 'a', {}), true);
+  assert.equal(moves('maker', 'a', { a: 'pooled' }), false);
+  assert.equal(moves('maker', 'a', { kept: funded }), false);
+  assert.equal(moves('maker', 'a', { kept: { authorization: {} as never } }), false);
+  assert.equal(moves('maker', 'b', { kept: funded }), true);
+  assert.equal(moves('maker', 'b', { kept: known }), false);
+});
+
+const statuses = Object.keys(shows) as Shown[];
+const instants = [initiatorFundBy, counterpartyFundBy, revealBy, refundAt.a, refundAt.b];
+/** Own clock and chains' together, and each past the other. */
+const moments = instants.flatMap((each) => [
+  ...[now, each, each + 1].map((at) => [at, at] as const),
+  ...([
+    [each + 1, now],
+    [now, each + 1],
+  ] as const),
+]);
+const slots: Partial<SwapRecord>[] = [{}, funded, known, revealed, { ...funded, refund: kept }];
+
+test('in no state does it fund, reveal, claim, refund or end where it must not', () => {
+  let searched = 0;
+  for (const party of ['maker', 'taker'] as const) {
+    for (const own of slots) {
+      for (const a of statuses)
+        for (const b of statuses) {
+          for (const [wall, clock] of moments) {
+            searched += 1;
+            mustBeSafe(party, { a, b, wall, clock, kept: own });
+          }
+        }
+    }
+  }
+  assert.equal(searched, 2 * slots.length * statuses.length ** 2 * moments.length);
+});
+
+function mustBeSafe(
+  party: Party,
+  given: Given & { a: Shown; b: Shown; wall: number; clock: number },
+) {
+  const { wall, clock } = given;
+  const record = recordFor(party, given.kept ?? {});
+  const { gives, gets } = ownSides(record);
+  const { facts, clocks } = { facts: legsFor(record, given), clocks: { wall, a: clock, b: clock } };
+  const { state, effects } = next('preparing', facts, clocks);
+  const [own, other] = [shows[given[gives]] as EscrowFacts, shows[given[gets]] as EscrowFacts];
+  const latest = Math.max(wall, clock);
+  const isPublic = record.publicSecret !== null || own.secret !== null || other.secret !== null;
+  const what = () => `${party} ${JSON.stringify(given)} ${state}: ${JSON.stringify(effects)}`;
+  for (const { do: doing, leg } of effects) {
+    switch (doing) {
+      case 'fund':
+        assert.ok(leg === gives && !isPublic && own.funded === null, what());
+        assert.ok(latest <= (party === 'taker' ? initiatorFundBy : counterpartyFundBy), what());
+        assert.ok(party === 'taker' || (other.funded?.deep && other.refunded === null), what());
+        break;
+      case 'reveal':
+        assert.ok(party === 'taker' && leg === 'a' && !isPublic && latest <= revealBy, what());
+        assert.ok(own.funded?.deep && other.funded?.deep, what());
+        assert.ok(own.refunded === null && other.refunded === null, what());
+        break;
+      case 'claim':
+        assert.ok(leg === gets && record.publicSecret !== null && other.funded !== null, what());
+        assert.ok(gets === 'b' || clock < refundAt.a, what());
+        break;
+      case 'refund':
+        assert.ok(leg === gives && own.balance > 0n, what());
+        assert.ok(gives === 'a' ? clock >= refundAt.a : clock > refundAt.b, what());
+        break;
+      case 'cancel_funding':
+        assert.ok(record.claim === null && (own.funded?.confirmations ?? 0) === 0, what());
+        break;
+    }
+  }
+  const urgent = effects.filter((each) => ['fund', 'reveal', 'cancel_funding'].includes(each.do));
+  assert.ok(urgent.length <= 1, what());
+  if (state !== 'settled') return;
+  assert.ok(own.balance === 0n, what());
+  const isOpen = other.balance > 0n && other.funded !== null && !other.refunded?.deep;
+  assert.ok(!isPublic || !isOpen || other.claimed?.deep, what());
+}
+
+const records = new Map<string, SwapRecord>();
+/** Verified once: the search is of millions. */
+function recordFor(party: Party, own: Partial<SwapRecord>): SwapRecord {
+  const base = records.get(party) ?? recordOf(party, {});
+  records.set(party, base);
+  return { ...base, ...own };
+}
+
+function legsFor(record: SwapRecord, given: { a: Shown; b: Shown }): Facts {
+  const leg = (name: LegName) => ({ ...legWith(record, name, shows[given[name]]), isFresh: true });
+  return { record, legs: { a: leg('a'), b: leg('b') }, isMarketDue: false };
+}

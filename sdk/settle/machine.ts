@@ -1,0 +1,327 @@
+// What one side of a swap does next, as a state machine. It goes by what this side has kept, what
+// its own chains show and the clocks, and asks nobody: settle.ts does what it answers. Every gate
+// is passed once more right before anything is sent, by what the chains show then.
+
+import { ParleyError } from '../../core/errors.ts';
+import { legStatus, nothingSeen, type Sighting } from '../../core/facts.ts';
+import { fundBy, fundGate } from '../../core/gates.ts';
+import { nextSteps, type Step } from '../../core/next.ts';
+import { type Clocks, pessimistic } from '../../core/swap.ts';
+import type { LegName } from '../../core/trade.ts';
+import { mayBeFunded, type SwapRecord, versionsOf } from '../stores/store.ts';
+import { aloneOf, type LegSeen, ownSides, type Seen, seenOf } from './record.ts';
+
+export type SettleState =
+  /** Nothing is kept yet: addresses are named, and the market's swap is checked. */
+  | 'preparing'
+  /** Nothing of the own leg is signed, and it cannot be funded now. */
+  | 'waiting_to_fund'
+  /** The own leg may be funded, or its funding is not final. */
+  | 'funding'
+  /** The time to fund has passed, and a funding that was sent must never be mined. */
+  | 'cancelling'
+  /** The own funding is final. The other leg, or the secret, is missing. */
+  | 'funded'
+  /** The initiator may show its secret: both legs are final, and it is in time. */
+  | 'revealing'
+  /** The secret is public: the leg that pays is claimed, until that is final. */
+  | 'claiming'
+  /** The own leg can be taken back, or that is not final. */
+  | 'refunding'
+  /** Paid. The own leg is still to be claimed by the other side, or refunded. */
+  | 'received'
+  /** Nothing can be gained or lost any more. */
+  | 'settled';
+
+/** What may go by one chain alone, in whatever state the other one is. */
+const alone = ['claim', 'withdraw_claim', 'refund', 'replace', 'leave_to_batch'] as const;
+
+export type Effect = {
+  readonly do:
+    | (typeof alone)[number]
+    | 'ask_market'
+    | 'schedule_refunds'
+    | 'reveal'
+    | 'raise_funding'
+    | 'fund'
+    | 'push_approval'
+    | 'cancel_funding'
+    | 'take_rent'
+    | 'wait';
+  readonly leg: LegName | null;
+  /** Unix seconds until which it is open; null: no limit of ours. */
+  readonly before: number | null;
+  /** For people. */
+  readonly why?: string;
+};
+
+export function isAlone(effect: Effect): boolean {
+  return (alone as readonly string[]).includes(effect.do);
+}
+
+/** How long claims and refunds of a leg are left to a batch (settle-many.ts). */
+export type Leaving = {
+  readonly ms: number;
+  /** What the chain's policy reckons for an outage, time to react, and the way to the depth. */
+  readonly needsSeconds: number;
+  /** Since when one is open; null: it was not. Unix seconds. */
+  readonly since: number | null;
+};
+
+export type Facts = {
+  readonly record: SwapRecord;
+  /**
+   * Each leg as its own chain showed it last; absent where that has failed. `isFresh`: just now,
+   * and not before a question that is still open.
+   */
+  readonly legs: Partial<Record<LegName, LegSeen['leg'] & { readonly isFresh: boolean }>>;
+  /** Whether it is time to ask the market where the legs are. */
+  readonly isMarketDue: boolean;
+  /** Absent: nothing is left. */
+  readonly leaving?: Partial<Record<LegName, Leaving>>;
+};
+
+/** What the wallets of this side have to be good for, beside other swaps. */
+export type Owes = {
+  /** The cost of the own claim. */
+  readonly claim: boolean;
+  /** A funding that no balance shows yet. */
+  readonly funding: boolean;
+};
+
+export type Next = {
+  readonly state: SettleState;
+  /** In this order. */
+  readonly effects: readonly Effect[];
+  /** null: not both chains have answered. */
+  readonly owes: Owes | null;
+};
+
+type OwnClocks = Pick<Clocks, 'wall'> & Partial<Clocks>;
+
+/** `state` is the last one: it stays while a chain is silent and the secret is not public. */
+export function next(state: SettleState, facts: Facts, clocks: OwnClocks): Next {
+  const { record } = facts;
+  const legs = legsSeen(facts, clocks);
+  const { a, b } = legs;
+  const seen = a && b ? seenOf(record, { a, b }, clocks.wall) : null;
+  if (seen !== null && hasEnded(record, seen)) {
+    const { gives } = ownSides(record);
+    const { family, facts: own } = seen.state.legs[gives];
+    // A claim without the funder's account leaves rent behind.
+    const hasRent = family === 'solana' && own.claimed !== null;
+    const effects = hasRent ? [effect('take_rent', gives)] : [];
+    return { state: 'settled', effects, owes: { claim: false, funding: false } };
+  }
+  const { gives, gets } = ownSides(record);
+  const effects = [gets, gives].flatMap((name) => {
+    const leg = legs[name];
+    return leg && facts.legs[name]?.isFresh ? aloneEffects(facts, leg, clocks.wall) : [];
+  });
+  if (seen === null) {
+    const isRefunding = effects.some((each) => each.do === 'refund');
+    const then = isRefunding ? 'refunding' : state;
+    return { state: record.publicSecret === null ? then : 'claiming', effects, owes: null };
+  }
+  return {
+    state: stateOf(record, seen),
+    effects: [...effects, ...togetherEffects(facts, seen, effects)],
+    owes: owesOf(record, seen),
+  };
+}
+
+function effect(what: Effect['do'], leg: LegName | null, before: number | null = null): Effect {
+  return { do: what, leg, before };
+}
+
+function legsSeen({ legs }: Facts, clocks: OwnClocks): Partial<Record<LegName, LegSeen>> {
+  const seen: Partial<Record<LegName, LegSeen>> = {};
+  for (const name of ['a', 'b'] as const) {
+    const [leg, clock] = [legs[name], clocks[name]];
+    if (leg !== undefined && clock !== undefined) seen[name] = { leg, clock };
+  }
+  return seen;
+}
+
+/** Steps that the rules open to this side. */
+function openSteps({ swap }: SwapRecord, { state, clocks }: Seen): Step[] {
+  return nextSteps(state, clocks).filter(({ by }) => by === swap.role);
+}
+
+function stateOf(record: SwapRecord, seen: Seen): SettleState {
+  const { gives, gets } = ownSides(record);
+  const [own, other] = [seen.state.legs[gives], seen.state.legs[gets]];
+  const [ownStatus, otherStatus] = [legStatus(own.facts), legStatus(other.facts)];
+  const open = openSteps(record, seen);
+  const has = (action: Step['action'], leg: LegName) =>
+    open.some((step) => step.action === action && step.leg === leg);
+  const isPast = other.family !== 'bitcoin' && seen.clocks[gets] >= other.timelock;
+  // Whoever claimed the own leg has shown the secret, found yet or not.
+  const isPublic = seen.state.secret !== null || ownStatus === 'claimed';
+  const isPaying = otherStatus === 'seen' || otherStatus === 'funded' || ownStatus === 'claimed';
+  if (isPublic && isPaying && otherStatus !== 'claimed' && !isPast) return 'claiming';
+  if (own.facts.refunded !== null || has('refund', gives)) return 'refunding';
+  if (otherStatus === 'claimed') return 'received';
+  if (isLate(record, seen)) return 'cancelling';
+  if (has('claim', gets) && !isPublic) return 'revealing';
+  if (ownStatus === 'funded') return 'funded';
+  const isBegun = mayBeFunded(record) || Boolean(record.approval) || ownStatus === 'seen';
+  return isBegun || has('fund', gives) ? 'funding' : 'waiting_to_fund';
+}
+
+/** Whether nothing can be gained or lost by this side any more. */
+function hasEnded(record: SwapRecord, { state, clocks }: Seen): boolean {
+  const { gives, gets } = ownSides(record);
+  const [own, other] = [state.legs[gives], state.legs[gets]];
+  const ownStatus = legStatus(own.facts);
+  const otherStatus = legStatus(other.facts);
+  const now = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
+  const untouched = ownStatus === 'unfunded' && !mayBeFunded(record) && !record.approval;
+  const neverFunds = untouched && (now > fundBy(state, own) || state.secret !== null);
+  const ownDone =
+    ((ownStatus === 'claimed' || ownStatus === 'refunded') && own.facts.balance === 0n) ||
+    neverFunds;
+  if (!ownDone) return false;
+  // A reorganisation took its funding back: it may come again.
+  const isTakenBack = otherStatus === 'unfunded' && clocks[gets] < other.timelock;
+  const otherOpen =
+    otherStatus === 'funded' || otherStatus === 'seen' || (ownStatus === 'claimed' && isTakenBack);
+  // Whoever claimed the own leg has shown the secret, found yet or not: it opens the other leg.
+  const isPublic = state.secret !== null || ownStatus === 'claimed';
+  return !otherOpen || !isPublic;
+}
+
+/** A claim with a public secret, or a refund: what this chain alone opens to this side. */
+function aloneEffects({ record, leaving }: Facts, seen: LegSeen, wall: number): Effect[] {
+  const { leg, clock } = seen;
+  const { leg: name, facts, timelock } = leg;
+  const verb = name === ownSides(record).gives ? 'refund' : 'claim';
+  if (verb === 'claim' && record.publicSecret === null) return [];
+  const shown = verb === 'claim' ? facts.claimed : facts.refunded;
+  const kept = record[verb];
+  // Elsewhere the hand that looks after it raises it.
+  const waits = leg.family === 'bitcoin' && kept !== null && isWaiting(shown, [kept.txid]);
+  const replace = waits ? [effect('replace', name)] : [];
+  const open = openSteps(record, aloneOf(record, seen, wall));
+  const step = open.find(({ action, leg: about }) => action === verb && about === name);
+  if (step === undefined) return replace;
+  const left = leaving?.[name];
+  if (kept === null && left && isLeft(left, verb, timelock - clock, wall)) {
+    const why = `the ${verb} of leg ${name} is left to a batch for now`;
+    return [{ ...effect('leave_to_batch', name), why }];
+  }
+  // Only Bitcoin takes a claim past its timelock. Elsewhere sending it could only tell the secret.
+  const isOver = verb === 'claim' && leg.family !== 'bitcoin' && clock >= timelock;
+  return [...replace, effect(isOver ? 'withdraw_claim' : verb, name, step.before)];
+}
+
+function isWaiting(shown: Sighting | null, txids: readonly string[]): boolean {
+  return shown !== null && shown.confirmations === 0 && txids.includes(shown.txid);
+}
+
+/** A claim is left while its timelock is far enough away. */
+function isLeft(
+  { ms, needsSeconds, since }: Leaving,
+  verb: 'claim' | 'refund',
+  leftSeconds: number,
+  wall: number,
+): boolean {
+  if (verb === 'claim' && leftSeconds <= needsSeconds) return false;
+  // A clock that was set back must not make the wait longer than it is known to be.
+  return (wall - Math.min(since ?? wall, wall)) * 1_000 < ms;
+}
+
+/** What takes both chains: funding and revealing. */
+function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): Effect[] {
+  const { record, isMarketDue } = facts;
+  const effects: Effect[] = [];
+  const isMovable = mayMove(record, seen, 'a') || mayMove(record, seen, 'b');
+  if (isMarketDue && isMovable) effects.push(effect('ask_market', null));
+  if (maySchedule(record, seen)) effects.push(effect('schedule_refunds', ownSides(record).gives));
+  const isActing = before.some((each) => each.do !== 'replace');
+  return isActing ? effects : [...effects, ...mostUrgent(record, seen)];
+}
+
+/** Whether a leg may still move to another escrow: with the secret public none may be funded. */
+export function mayMove(record: SwapRecord, { state }: Seen, name: LegName): boolean {
+  const isOpen = legStatus(state.legs[name].facts) === 'unfunded';
+  const isSent = name === ownSides(record).gives && mayBeFunded(record);
+  return record.publicSecret === null && isOpen && !isSent;
+}
+
+/** Whether signed refunds of the own leg may be left with the market: of what is final there. */
+function maySchedule(record: SwapRecord, { state, clocks }: Seen): boolean {
+  const { gives, gets } = ownSides(record);
+  const { family, facts, timelock } = state.legs[gives];
+  const { funded, claimed, refunded } = facts;
+  const isSpent = claimed !== null || refunded !== null || record.refund !== null;
+  // A claim with a public secret waits for nothing.
+  const otherStatus = legStatus(state.legs[gets].facts);
+  const isClaiming = otherStatus === 'funded' || otherStatus === 'seen';
+  if (record.publicSecret !== null && isClaiming) return false;
+  return family === 'bitcoin' && !isSpent && Boolean(funded?.deep) && clocks[gives] <= timelock;
+}
+
+/** The most urgent step that the rules open to this side by both chains. */
+function mostUrgent(record: SwapRecord, seen: Seen): Effect[] {
+  const { gives, gets } = ownSides(record);
+  const open = openSteps(record, seen);
+  const find = (action: Step['action'], leg: LegName) =>
+    open.find((step) => step.action === action && step.leg === leg);
+  const claim = find('claim', gets);
+  // A secret that was seen a moment ago is kept first.
+  if (claim) return seen.state.secret === null ? [effect('reveal', gets, claim.before)] : [];
+  const by = fundBy(seen.state, seen.state.legs[gives]);
+  const raise = mayRaise(record, seen) ? [effect('raise_funding', gives, by)] : [];
+  if (find('fund', gives)) return [...raise, effect('fund', gives, by)];
+  // What takes the late funding's nonce waits behind the approval, if that waits.
+  const push = record.approval ? [effect('push_approval', gives)] : [];
+  if (isLate(record, seen)) return [...push, effect('cancel_funding', gives)];
+  const [first] = open;
+  if (push.length > 0 || first === undefined) return [...raise, ...push];
+  return [...raise, { ...effect('wait', first.leg, first.before), why: first.why }];
+}
+
+/**
+ * Whether the own funding is late for good: by the own clock AND by its chain's. With a claim of
+ * one's own sent the other side has been promised the money, and it is left to arrive.
+ */
+export function isLate(record: SwapRecord, { state, clocks }: Seen): boolean {
+  const { gives } = ownSides(record);
+  const { funded, claimed, refunded } = state.legs[gives].facts;
+  if (!mayBeFunded(record) || record.claim !== null) return false;
+  if ((funded?.confirmations ?? 0) > 0 || claimed !== null || refunded !== null) return false;
+  const { swap } = record;
+  return Math.min(clocks.wall, clocks[gives]) > fundBy(swap, swap.legs[gives]);
+}
+
+/** Bitcoin: nothing but a block is missing, and a funding sent now would still be in time. */
+export function mayRaise(record: SwapRecord, { state, clocks }: Seen): boolean {
+  const { funding, cancel, claim } = record;
+  const { gives } = ownSides(record);
+  const own = state.legs[gives];
+  if (own.family !== 'bitcoin' || funding === null || cancel || claim !== null) return false;
+  const { funded, claimed, refunded } = own.facts;
+  const isUnmined = funded === null || isWaiting(funded, versionsOf(funding));
+  if (claimed !== null || refunded !== null || !isUnmined) return false;
+  try {
+    const unseen = { ...own, facts: nothingSeen };
+    fundGate({ ...state, legs: { ...state.legs, [gives]: unseen } }, gives, clocks);
+    return true;
+  } catch (error) {
+    if (error instanceof ParleyError) return false;
+    throw error;
+  }
+}
+
+/** The own claim is owed from the funding on, until it is final or nobody takes one any more. */
+function owesOf(record: SwapRecord, { state, clocks }: Seen): Owes {
+  const { gives, gets } = ownSides(record);
+  const [own, other] = [state.legs[gives].facts, state.legs[gets]];
+  const isFunded = mayBeFunded(record) || own.funded !== null;
+  const isPast = other.family !== 'bitcoin' && clocks[gets] >= other.timelock;
+  return {
+    claim: isFunded && !isPast && !other.facts.claimed?.deep,
+    funding: record.funding !== null && (own.funded?.confirmations ?? 0) === 0,
+  };
+}

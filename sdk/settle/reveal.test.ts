@@ -1,0 +1,140 @@
+// What is read, tried and kept before the secret is told: to the market that is to send the claim,
+// or to a node. On paper chains.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { Warning } from '../../chains/interface/gas.ts';
+import { ParleyError } from '../../core/errors.ts';
+import type { ParleyClient } from '../client.ts';
+import type { SettleInput } from '../settle.ts';
+import type { SwapRecord } from '../stores/store.ts';
+import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+
+const limits = { timeout: 60_000 };
+
+/** The initiator with `relay`, and what its record was whenever the market was told the secret. */
+async function relaying() {
+  const scene = await paperScene('taker');
+  const { store, client, swapId } = scene.input;
+  const noted: (SwapRecord | null)[] = [];
+  const relayClaim = async (_: string, leg: string, secret: string) => {
+    assert.deepEqual([leg, secret], ['a', scene.secret]);
+    noted.push(await store.getSwap(swapId));
+    return { relayed: true, txid: '0x00' };
+  };
+  const input = { relay: true, client: { ...client, relayClaim } as unknown as ParleyClient };
+  return { scene, noted, input, store };
+}
+
+/** The customer's adapter of a leg, altered. */
+function alter(scene: PaperScene, leg: 'a' | 'b', how: Partial<ChainAdapter>): void {
+  Object.assign(scene.chains[leg].source.adapter, how);
+}
+
+test(
+  'the secret is noted before the market is told it, and after both chains agreed',
+  limits,
+  async () => {
+    const { scene, noted, input } = await relaying();
+    const asked = new Set<string>();
+    for (const leg of ['a', 'b'] as const) {
+      const agreed = async () => void asked.add(`agree ${leg}`);
+      const tried = async (_: unknown, about: string) => void asked.add(`${about} ${leg}`);
+      alter(scene, leg, { mustAgree: agreed, preflight: tried });
+    }
+    // Nobody can pay for it but the market.
+    const lack = { code: 'fee_poor', verb: 'claim', need: 1n, has: 0n } as const;
+    alter(scene, 'a', {
+      claimShortage: async () => ({ ...lack, address: '', sentence: 'no gas' }),
+    });
+    await run(scene, input, () => noted.length > 0);
+    const [first] = noted;
+    assert.equal(first?.publicSecret, scene.secret);
+    assert.ok(first.relay && first.relay.txid === null);
+    for (const each of ['agree a', 'agree b', 'claim a']) assert.ok(asked.has(each), each);
+  },
+);
+
+/** What changes after the look that found the reveal open, and what then keeps the secret. */
+const changes: Record<string, (scene: PaperScene) => Partial<SettleInput> | undefined> = {
+  'its time is over once the payout was tried': (scene) => {
+    const preflight = async (_: unknown, about: string) => {
+      if (about === 'claim') scene.wall = Math.max(scene.wall, scene.timelock('a') - 3_600);
+    };
+    alter(scene, 'a', { preflight });
+    return undefined;
+  },
+  'a reorganisation took the own funding back': (scene) => {
+    const { store } = scene.input;
+    const getSecret = async (hashlock: string) => {
+      scene.chains.b.mined.length = 0;
+      return store.getSecret(hashlock);
+    };
+    return { store: { ...store, getSecret } };
+  },
+  'the payout would fail': (scene) => {
+    scene.chains.a.refusesPayout = new ParleyError('payout_would_fail', 'paused', {});
+    return undefined;
+  },
+  'two sources of the own chain disagree': (scene) => {
+    const mustAgree = async () => {
+      if (scene.chains.a.mined.length === 0) return;
+      throw new ParleyError('sources_disagree', 'they differ', {});
+    };
+    alter(scene, 'b', { mustAgree });
+    return undefined;
+  },
+  'keeping it took too long': (scene) => {
+    const { store } = scene.input;
+    const putSwap = async (record: SwapRecord) => {
+      if (record.publicSecret !== null) scene.wall = scene.timelock('a') - 3_600;
+      return store.putSwap(record);
+    };
+    return { store: { ...store, putSwap } };
+  },
+  'the store does not keep it': (scene) => {
+    const { store } = scene.input;
+    const putSwap = async (record: SwapRecord) => {
+      if (record.publicSecret !== null) throw new Error('the disk is full');
+      return store.putSwap(record);
+    };
+    return { store: { ...store, putSwap } };
+  },
+};
+for (const [what, change] of Object.entries(changes)) {
+  test(`neither the market nor a node is told the secret where ${what}`, limits, async () => {
+    for (const relay of [true, false]) {
+      const { scene, noted, input } = await relaying();
+      const own = { ...input, relay };
+      await run(scene, own, () => scene.chains.a.mined.length > 0);
+      const more = change(scene) ?? {};
+      scene.stepSeconds = 300;
+      await run(scene, { ...own, ...more }, () => scene.wall > scene.timelock('a'));
+      const { mined, pool } = scene.chains.a;
+      const claims = [...mined, ...pool.values()].filter(({ call }) => call.verb === 'claim');
+      assert.deepEqual([noted, claims], [[], []]);
+    }
+  });
+}
+
+test('a claim that the market does not send is sent by the side itself', limits, async () => {
+  const { scene, input } = await relaying();
+  const relayClaim = () => Promise.reject(new Error('this market has no gas key'));
+  const client = { ...input.client, relayClaim } as unknown as ParleyClient;
+  const isPaid = () => scene.chains.a.mined.some(({ ok, call }) => ok && call.verb === 'claim');
+  await run(scene, { ...input, client }, isPaid);
+  assert.ok(isPaid());
+  const refused = scene.told.find(({ step }) => step === 'market_refused');
+  assert.match(refused?.text ?? '', /no gas key; sends the claim alone$/);
+});
+
+test('what is missing for a claim to be relayed is told before the funding', limits, async () => {
+  const { scene, input } = await relaying();
+  const lack: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'no gas' };
+  alter(scene, 'a', { purseShortage: async () => lack });
+  await run(scene, input, () => scene.chains.b.mined.length > 0);
+  const told = scene.told.map(({ text }) => text);
+  const said = 'funded all the same, to be relayed: no gas; if the market does not send the claim';
+  assert.ok(told.includes(`${said} of leg a, nobody can`), told.join('\n'));
+});

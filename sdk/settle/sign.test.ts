@@ -1,0 +1,113 @@
+// How old a snapshot of the chains may be when something is signed by it, and when it is sent.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import test from 'node:test';
+import { inspect } from 'node:util';
+import { base58 } from '@scure/base';
+import { ParleyError } from '../../core/errors.ts';
+import { found } from '../../test/support/secrets.ts';
+import { memoryStore } from '../stores/memory.ts';
+import { honestSwap, now, swapId, tradeOf, views } from '../testing/honest.ts';
+import { verifySwap } from '../verify.ts';
+import type { EvmWallet } from '../wallets/wallet.ts';
+import { contextOf } from './context.ts';
+import { legOf } from './record.ts';
+import { freshMs, mostSnapshots, signAndKeep, signedFreshMs } from './sign.ts';
+import { unquoted } from './unquoted.ts';
+
+const trade = tradeOf('maker');
+const swap = verifySwap(honestSwap('maker'), trade, views, { swapId, now });
+const record = { trade, swap, funding: null, claim: null, refund: null, publicSecret: null };
+const name = (['a', 'b'] as const).find((each) => swap.legs[each].family === 'evm') ?? 'a';
+const leg = legOf(record, name);
+
+/** What is done, in order, where a lock comes so late or a signature takes so long. */
+async function stepsOf(took: { lockMs?: number; signMs?: number }): Promise<string> {
+  const steps: string[] = [];
+  let atMs = 0;
+  const wallet = { family: 'evm', address: `0x${'ab'.repeat(20)}`, forget: () => {} };
+  const lock = async () => {
+    atMs += took.lockMs ?? 0;
+    return { release: async () => {} };
+  };
+  const context = contextOf({
+    ...{ swapId, client: null, sources: new Map(), store: { ...memoryStore(), lock } },
+    wallets: new Map([[leg.chain, wallet as unknown as EvmWallet]]),
+  });
+  await context.store.putSwap(record);
+  const gate = async () => {
+    steps.push('look');
+    return async () => void steps.push('again');
+  };
+  await signAndKeep(
+    context,
+    leg,
+    {
+      gate,
+      sign: async () => {
+        steps.push('sign');
+        atMs += took.signMs ?? 0;
+        return { txid: '0x', raw: '0x' };
+      },
+      keeps: (funding) => {
+        steps.push('keep');
+        return { funding };
+      },
+      isUrgent: false,
+    },
+    () => atMs,
+  );
+  return steps.join(' ');
+}
+
+test('a snapshot is repeated when the lock comes later than it is fresh, so many times', async () => {
+  assert.equal(await stepsOf({ lockMs: freshMs }), 'look sign again keep');
+  const looks = Array.from({ length: mostSnapshots }, () => 'look').join(' ');
+  assert.equal(await stepsOf({ lockMs: freshMs + 1 }), `${looks} sign again keep`);
+});
+
+// What is kept is stamped with that moment: it is on its way from then on.
+test('all is looked at again after a signature that took very long, and then kept', async () => {
+  assert.equal(await stepsOf({ signMs: signedFreshMs }), 'look sign again keep');
+  assert.equal(await stepsOf({ signMs: signedFreshMs + 1 }), 'look sign look keep');
+});
+
+test('what a wallet fails with while the secret is kept quotes nothing that it was given', async () => {
+  const secret = randomBytes(32);
+  const hex = secret.toString('hex');
+  for (const quoted of [
+    hex,
+    `{"data":"0x00${hex.toUpperCase()}00"}`,
+    Buffer.concat([Buffer.from('x'), secret]).toString('base64'),
+    base58.encode(secret),
+    JSON.stringify([...secret]),
+    inspect(secret, { breakLength: 40 }),
+    inspect(new Uint8Array(secret)),
+    ...[4, 16, 32].map((each) => hex.replace(new RegExp(`.{${each}}`, 'g'), '$& ')),
+    JSON.stringify(hex.match(/../g)),
+  ]) {
+    const failing = async () => {
+      throw Object.assign(new TypeError(`device 7 is locked: ${quoted}`), { quoted });
+    };
+    const told = await unquoted(failing).catch((error: unknown) => inspect(error));
+    assert.match(String(told), /device 7 is locked: /);
+    for (let at = 0; at < 64; at += 8) {
+      assert.ok(
+        !String(told)
+          .toLowerCase()
+          .includes(hex.slice(at, at + 8)),
+        quoted,
+      );
+    }
+    assert.deepEqual(found(String(told), new Map([['secret', hex]])), [], quoted);
+  }
+  const raw = Buffer.from('00'.repeat(8).concat('61'.repeat(24)), 'hex').toString('latin1');
+  const told = await unquoted(() => Promise.reject(new Error(`locked: ${raw}`))).catch(String);
+  assert.ok(!String(told).includes('aaa'), String(told));
+  const ours = new ParleyError('chain_timeout', hex);
+  await assert.rejects(
+    unquoted(() => Promise.reject(ours)),
+    ours,
+  );
+});

@@ -1,0 +1,180 @@
+// What stands between building and sending, for every verb. Claims and refunds are built from the
+// customer's own record and chain sources, never by the market: it could name coins that do not
+// exist, be slow when time is short, or learn from the question what nobody should know yet. What
+// comes out is checked like anybody's bytes.
+
+import type { Offered } from '../../chains/interface/gas.ts';
+import { ParleyError } from '../../core/errors.ts';
+import { fundGate } from '../../core/gates.ts';
+import type { LegName } from '../../core/trade.ts';
+import { type Kept, keptNow, mustBeOnly, type SwapRecord } from '../stores/store.ts';
+import { outputsOf, verifyMaterial } from '../verify-material.ts';
+import { mostFeePerGasOf } from '../wallets/nonce.ts';
+import { snapshot } from './chains.ts';
+import { type Context, ownLeg, payingLeg, sourceOf } from './context.ts';
+import type { Signing, Spending, SpendSigning } from './hands/hand.ts';
+import { handOf } from './hands/of.ts';
+import { claimPayerOf } from './owed.ts';
+import { legOf, type SetLeg, watchedOf } from './record.ts';
+import { unquoted } from './unquoted.ts';
+
+/** A snapshot of the chains older than this is repeated before anything is signed by it. */
+export const freshMs = 5_000;
+/**
+ * And before it is sent, older than this: a signature takes its time, and deadlines leave ten
+ * minutes for it. Who signs for that long has held up the others anyway.
+ */
+export const signedFreshMs = 30_000;
+/** From then on it is signed by an older one. */
+export const mostSnapshots = 3;
+
+/**
+ * Checks whether it may be sent now, before or after it is signed. Returns what is asked again
+ * right after signing, while others of the account wait: of its own chain and clock alone.
+ */
+export type Gate = (signed: Kept | null) => Promise<(signed: Kept) => Promise<void>>;
+
+/** Of what tells a secret: whether it may still be sent once it is kept, by the clock. */
+export type Still = () => Promise<void>;
+
+type Keeping = {
+  readonly sign: Signing;
+  /** What is kept of it, and with it. */
+  readonly keeps: (kept: Kept) => Partial<SwapRecord>;
+  readonly gate: Gate;
+  /** Urgent is what may not be put off: a claim whose secret is public, and a refund. */
+  readonly isUrgent: boolean;
+  readonly still?: Still;
+};
+
+/** A gate for what may be sent whatever the chains show. */
+export const open: Gate = async () => async () => {};
+
+/**
+ * Signs, and keeps what was signed if the gate still lets it be sent. Where others of the account
+ * wait meanwhile the gate is asked before, and of the other chain after only if signing took very
+ * long: a chain that is slow to answer holds up nobody of another.
+ */
+export async function signAndKeep(
+  context: Context,
+  leg: SetLeg,
+  keeping: Keeping,
+  nowMs: () => number = () => performance.now(),
+): Promise<Kept> {
+  const hand = handOf(context, leg);
+  const { gate, isUrgent } = keeping;
+  const gated = async (signed: Kept) => {
+    await gate(signed);
+  };
+  if (!hand.sharesNonces) {
+    return hand.keeping(() => keepSigned(context, leg, keeping, gated), isUrgent);
+  }
+  for (let snapshots = 1; ; snapshots += 1) {
+    const again = await gate(null);
+    const takenAtMs = nowMs();
+    const isOlder = (ms: number) => nowMs() - takenAtMs > ms;
+    const check = (signed: Kept) => (isOlder(signedFreshMs) ? gated(signed) : again(signed));
+    const kept = await hand.keeping(async () => {
+      // The lock came late: others go on while the gate is asked again.
+      if (isOlder(freshMs) && snapshots < mostSnapshots) return null;
+      return keepSigned(context, leg, keeping, check);
+    }, isUrgent);
+    if (kept !== null) return kept;
+  }
+}
+
+async function keepSigned(
+  context: Context,
+  leg: SetLeg,
+  { sign, keeps, still }: Keeping,
+  check: (signed: Kept) => Promise<void>,
+): Promise<Kept> {
+  const signed = await sign();
+  try {
+    await check(signed);
+    // From this moment on it is on its way.
+    const kept = keptNow(signed);
+    const change = keeps(kept);
+    await (still === undefined ? context.keep(change) : putTelling(context, change, still));
+    return kept;
+  } catch (error) {
+    // Its nonce must not be left out.
+    handOf(context, leg).forget();
+    throw error;
+  }
+}
+
+/** The secret counts as public once this has succeeded, and not before. */
+export function putTelling(context: Context, change: Partial<SwapRecord>, still: Still) {
+  const { record, store } = context;
+  return unquoted(() => store.putTelling({ ...record, ...change }, record, still));
+}
+
+/** A claim or refund of this leg, built and checked, to be signed when it has the lock. */
+export async function builtSpend(
+  context: Context,
+  leg: SetLeg,
+  asked: Spending,
+): Promise<SpendSigning> {
+  const { record } = context;
+  const { adapter, view } = sourceOf(context, leg.chain);
+  const isPublic = record.publicSecret !== null;
+  const input = { escrow: watchedOf(record, leg.leg), feeRateSatPerVbyte: null, isPublic };
+  const built =
+    asked.verb === 'claim'
+      ? await adapter.buildClaim(input, asked.secret, context.limit())
+      : await adapter.buildRefund(input, context.limit());
+  const outputs = built.sign === 'btc-sighash' ? outputsOf(built.psbtBase64) : null;
+  const limits = { validUntil: null, outputs, now: await context.now() };
+  verifyMaterial(built, asked, leg.escrow.terms, view, limits);
+  const how = { isPublic, hasFailed: record.claimFailed ?? false };
+  const { sign, gas } = await handOf(context, leg).signSpend(built, asked, how);
+  return { sign: isPublic || asked.verb === 'refund' ? sign : () => unquoted(sign), gas };
+}
+
+/** Signing a funding may have taken long: all is read once more, right before sending. */
+export async function fundingGate(context: Context): Promise<Still> {
+  const { leg } = ownLeg(context);
+  const { state, clocks } = await snapshot(context);
+  fundGate(state, leg, clocks);
+  await mustBeOnly(context.store, context.record);
+  return async () => fundGate(state, leg, { ...clocks, wall: await context.now() });
+}
+
+/**
+ * The own wallet must be able to pay for the own claim before it shows the secret: a claim that
+ * cannot be paid for, or fails for want of energy, leaves this side with neither. Waits for whoever
+ * tops it up. Other claims that it owes are no reason to wait: the first one that can be paid for
+ * goes first. Before a funding they are (see owed.ts).
+ */
+export async function mustAfford(context: Context, offered: Offered | null): Promise<void> {
+  const { leg, chain, escrow } = payingLeg(context);
+  const { adapter } = sourceOf(context, chain);
+  const { terms } = escrow;
+  const address = claimPayerOf(context);
+  const limit = context.limit();
+  const shortage =
+    offered === null
+      ? await adapter.claimShortage?.(terms, address, limit)
+      : await adapter.purseShortage?.({ claims: [terms], fundings: [], offered }, address, limit);
+  if (!shortage) return;
+  const { sentence, code } = shortage;
+  throw new ParleyError('claim_unpayable', sentence, { leg, address, lack: code });
+}
+
+/** What is offered for a claim with this gas; exactly so, once it is signed. */
+export function offeredFor(gas: bigint | null, signed: Kept | null): Offered | null {
+  if (gas === null) return null;
+  return { gas, feePerGas: signed === null ? null : mostFeePerGasOf(signed) };
+}
+
+/** Several nodes of one chain must show the same before money or a secret relies on it. */
+export async function mustAgree(
+  context: Context,
+  legs: readonly LegName[] = ['a', 'b'],
+): Promise<void> {
+  for (const name of legs) {
+    const { adapter } = sourceOf(context, legOf(context.record, name).chain);
+    await adapter.mustAgree?.(watchedOf(context.record, name), context.limit());
+  }
+}

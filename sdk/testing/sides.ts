@@ -1,0 +1,212 @@
+// Tests only: sides of a swap on dev chains that stop where a crash would stop them, with wallets
+// that have next to nothing, and adapters and nodes that say otherwise.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import { showing } from '../../chains/testing/showing.ts';
+import type { ChainKey } from '../../core/families.ts';
+import { hashlockOf } from '../../core/hashlock.ts';
+import type { LegName, Party } from '../../core/trade.ts';
+import { rpcTo } from '../../devnet/rpc.ts';
+import { sleep } from '../http.ts';
+import { type Outcome, type Progress, type SettleInput, settle } from '../settle.ts';
+import { evmWallet } from '../wallets/evm.ts';
+import { solanaWallet } from '../wallets/solana.ts';
+import { tronWallet } from '../wallets/tron.ts';
+import type { Wallet } from '../wallets/wallet.ts';
+import type { FourChains, Scene } from './four-chains.ts';
+
+export const evmKey = 'evm-dev';
+export const gwei = 1_000_000_000n;
+
+export async function rpcUrlOf(chains: FourChains, family: 'evm' | 'bitcoin'): Promise<string> {
+  const all = (await chains.dev.status()).chains;
+  const found = all.find((each) => each.family === family && each.chain !== 'evm-dev-2');
+  assert.ok(found);
+  return found.rpcUrl;
+}
+
+export type Anvil = {
+  call<T>(method: string, params?: readonly unknown[]): Promise<T>;
+  /** One block at this base fee, with whatever the pool holds that pays it. */
+  block(baseFeeWei: bigint): Promise<void>;
+  /** No block but by `block`. */
+  hold(): Promise<void>;
+  /** As usual again, at a base fee that everybody pays. */
+  go(): Promise<void>;
+};
+
+export async function anvilOf(chains: FourChains): Promise<Anvil> {
+  const url = await rpcUrlOf(chains, 'evm');
+  const call = async <T>(method: string, params: readonly unknown[] = []): Promise<T> => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      signal: AbortSignal.timeout(30_000),
+    });
+    const { result, error } = (await response.json()) as { result: T; error?: unknown };
+    assert.equal(error, undefined, `${method}: ${JSON.stringify(error)}`);
+    return result;
+  };
+  const block = async (baseFeeWei: bigint) => {
+    await call('anvil_setNextBlockBaseFeePerGas', [`0x${baseFeeWei.toString(16)}`]);
+    await call('evm_mine');
+  };
+  return {
+    call,
+    block,
+    hold: () => chains.dev.mining(evmKey, false),
+    go: async () => {
+      await block(gwei);
+      await chains.dev.mining(evmKey, true);
+    },
+  };
+}
+
+/** Calls of the bitcoind behind these chains. */
+export async function coreOf(
+  chains: FourChains,
+): Promise<<T>(method: string, params?: readonly unknown[]) => Promise<T>> {
+  return rpcTo(await rpcUrlOf(chains, 'bitcoin'));
+}
+
+/** One side with its secret in its store. */
+export async function sideOf(
+  scene: Scene,
+  party: Party,
+  more: Partial<SettleInput> = {},
+): Promise<SettleInput> {
+  const input = { ...scene.input(party), ...more };
+  if (party === 'taker') await input.store.putSecret(hashlockOf(scene.secret), scene.secret);
+  return input;
+}
+
+/** The same with patience for a second: what no block takes is replaced then. */
+export const hastySide = (scene: Scene, party: Party, more: Partial<SettleInput> = {}) =>
+  sideOf(scene, party, { replaceAfterMs: 1_000, ...more });
+
+/** Runs a side until something is told, then stops it as a crash would. Returns what was told. */
+export async function until(
+  input: SettleInput,
+  when: (progress: Progress) => boolean,
+): Promise<Progress> {
+  const stop = new AbortController();
+  const stopped = new Error('stopped here');
+  let last: Progress | null = null;
+  const onProgress = (progress: Progress) => {
+    input.onProgress?.(progress);
+    if (last !== null || !when(progress)) return;
+    last = progress;
+    stop.abort(stopped);
+  };
+  await assert.rejects(settle({ ...input, signal: stop.signal, onProgress }), stopped);
+  assert.ok(last);
+  return last;
+}
+
+export const isFunded = ({ step }: Progress) => step === 'funded';
+
+/** A running side, and what it has told so far. */
+export function running(input: SettleInput): {
+  readonly told: Progress[];
+  readonly end: Promise<Outcome>;
+  /** Waits until `count` things of this kind were told; returns the last of them. */
+  next(step: Progress['step'], count?: number, leg?: 'a' | 'b'): Promise<Progress>;
+} {
+  const told: Progress[] = [];
+  let failed: unknown = null;
+  const end = settle({ ...input, onProgress: (each) => void told.push(each) });
+  end.catch((error: unknown) => {
+    failed = error ?? new Error('it ended');
+  });
+  const next = async (step: Progress['step'], count = 1, leg?: 'a' | 'b') => {
+    const limit = performance.now() + 60_000;
+    for (;;) {
+      const found = told.filter((each) => each.step === step && (!leg || each.leg === leg));
+      const wanted = found[count - 1];
+      if (wanted !== undefined) return wanted;
+      if (failed !== null) throw failed;
+      const said = told.map((each) => `${each.step} ${each.leg} ${each.text}`).join('\n');
+      assert.ok(performance.now() < limit, `never ${step} ${count} times:\n${said}`);
+      await sleep(50);
+    }
+  };
+  return { told, end, next };
+}
+
+/** The same side with its chain sources altered. */
+export function withAdapter(
+  input: SettleInput,
+  chain: string,
+  alter: (adapter: ChainAdapter) => Partial<ChainAdapter>,
+): SettleInput {
+  const sources = new Map(
+    [...input.sources].map(([name, source]) => {
+      if (name !== chain) return [name, source] as const;
+      const adapter = showing(source.adapter, alter(source.adapter));
+      return [name, { ...source, adapter }] as const;
+    }),
+  );
+  return { ...input, sources };
+}
+
+/** The same side with its clock and those of its chains ahead by so many seconds. */
+export function later(input: SettleInput, seconds: number): SettleInput {
+  let moved = input;
+  for (const chain of input.sources.keys()) {
+    moved = withAdapter(moved, chain, ({ heads }) => ({
+      heads: async (signal) => {
+        const found = await heads(signal);
+        return { ...found, clock: found.clock + seconds };
+      },
+    }));
+  }
+  const { now } = input;
+  assert.ok(now);
+  return { ...moved, now: async () => (await now()) + seconds };
+}
+
+/** The same on the chain of this leg. */
+export const withLeg = (
+  input: SettleInput,
+  scene: Scene,
+  leg: LegName,
+  alter: (adapter: ChainAdapter) => Partial<ChainAdapter>,
+) => withAdapter(input, scene.market.watched(leg).terms.chain, alter);
+
+export type NewWallet = {
+  readonly chain: ChainKey;
+  readonly wallet: Wallet;
+  /** Another object of the same key. */
+  readonly again: () => Wallet;
+};
+
+/** One party's wallet of this family is new and has nothing, for as long as `work` takes. */
+export async function withNewWallet(
+  chains: FourChains,
+  family: 'evm' | 'tron' | 'solana',
+  party: Party,
+  work: (at: NewWallet) => Promise<void>,
+): Promise<void> {
+  const served = (await chains.dev.status()).chains.find((each) => each.family === family);
+  const { chain = '', rpcUrl = '', chainId = 0 } = served ?? {};
+  const key = randomBytes(32);
+  const privateKey = key.toString('hex');
+  const made = {
+    evm: () => evmWallet({ rpcUrl, chainId: chainId ?? 0, privateKey: `0x${privateKey}` }),
+    tron: () => tronWallet({ chain, sources: [{ url: rpcUrl }], privateKey }),
+    solana: () => solanaWallet({ chain, rpcUrls: [rpcUrl], secretKey: Uint8Array.from(key) }),
+  };
+  const again = made[family];
+  const wallet = again();
+  const purse = chains.purses[party];
+  const had = purse.get(chain);
+  purse.set(chain, wallet);
+  try {
+    await work({ chain, wallet, again });
+  } finally {
+    if (had !== undefined) purse.set(chain, had);
+  }
+}
