@@ -26,7 +26,7 @@ import {
   standsUntil,
 } from './trade.ts';
 import type { Rfq, Swap, Thread } from './types.ts';
-import { clockToleranceSeconds, mustEqual, verifyAgreement } from './verify.ts';
+import { clockToleranceSeconds, mustEqual, mustMatch, verifyAgreement } from './verify.ts';
 
 export type Agreeing = {
   readonly client: ParleyClient;
@@ -196,12 +196,12 @@ function mustFit(thread: Thread, own: OwnLegs): Rules {
   });
   const { refundAt } = deadlines(0, { a: timing(own.a), b: timing(own.b) }, own.long);
   for (const name of ['a', 'b'] as const) {
-    const [field, leg, said] = [`thread.legs.${name}`, own[name], thread.legs?.[name]];
-    mustEqual(`${field}.chain`, leg.asset.chain, said?.chain);
-    mustEqual(`${field}.assetId`, leg.asset.id, said?.assetId);
-    mustEqual(`${field}.amount`, leg.amount.toString(), said?.amount);
-    mustEqual(`${field}.long`, name === own.long, said?.long);
-    mustEqual(`${field}.timelockSeconds`, refundAt[name], said?.timelockSeconds);
+    const { asset, amount } = own[name];
+    const leg = {
+      ...{ chain: asset.chain, assetId: asset.id, amount: amount.toString() },
+      ...{ long: name === own.long, timelockSeconds: refundAt[name] },
+    };
+    mustMatch(`thread.legs.${name}.`, leg, thread.legs?.[name] ?? {});
   }
   return rules;
 }
