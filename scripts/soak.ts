@@ -9,7 +9,7 @@
 //   npm run soak                                all of it
 //   npm run soak -- fuzz properties             these parts only
 //   npm run soak -- --list                      what the parts are, nothing run
-//   PARLEY_JAVA_TRON=… PARLEY_SOLANA_VALIDATOR=… npm run soak -- nodes   docs/operations.md
+//   PARLEY_JAVA_TRON=… PARLEY_SOLANA_VALIDATOR=… npm run soak -- nodes   docs/settings.md
 //   npm run soak -- --requests 50000 --seed 7   another size; a seed that failed, again
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -42,7 +42,7 @@ const usage = `usage: npm run soak -- [PART]... [--requests N] [--times N] [--ma
                               [--bug PATTERN] [--by KIND]
        npm run soak -- --list
   PART        ${names.join(', ')}; without one all of them
-              (nodes: with PARLEY_JAVA_TRON or PARLEY_SOLANA_VALIDATOR, docs/operations.md)
+              (nodes: with PARLEY_JAVA_TRON or PARLEY_SOLANA_VALIDATOR, docs/settings.md)
   --requests  of the fuzz, default 10000
   --times     as many runs of a property test as usual, default 20
   --markets   simulated, default 10000
