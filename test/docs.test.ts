@@ -137,14 +137,16 @@ test('every picture is what its text says (node docs/diagrams/draw.mjs redraws i
 test('the line of deadlines has the times of the first worked example', () => {
   const line = read('docs/diagrams/deadlines.txt').matchAll(/^at (.+?): (\w+):/gm);
   const told = [...line].slice(1).map(([, time, name]) => `${name} ${time}`);
-  const [, example = ''] = /## Worked example: BTC[\s\S]*?```\n([\s\S]*?)```/.exec(
-    read('docs/timelocks.md'),
-  ) ?? [];
+  const [, example = ''] =
+    /## Worked example: BTC[\s\S]*?```\n([\s\S]*?)```/.exec(read('docs/timelocks.md')) ?? [];
   const times = new Map<string, string>();
   let name = '';
   for (const [, named = '', time] of example.matchAll(/^(\w*) *= .*?(?:\((\d+ h \d+ min)\))?$/gm)) {
     name = named || name;
     if (time !== undefined) times.set(name, time);
   }
-  assert.deepEqual(told, [...times].map((each) => each.join(' ')));
+  assert.deepEqual(
+    told,
+    [...times].map((each) => each.join(' ')),
+  );
 });

@@ -96,10 +96,13 @@ export function draw(source) {
   const [head = '', ...lines] = source.trimEnd().split('\n');
   const title = head.replace(/^# /, '');
   if (!lines[0]?.startsWith('actors: ')) return moments(title, lines);
-  const actors = lines[0].slice('actors: '.length).split(' | ').map((each) => {
-    const [name, role = ''] = each.split(', ');
-    return { name, role };
-  });
+  const actors = lines[0]
+    .slice('actors: '.length)
+    .split(' | ')
+    .map((each) => {
+      const [name, role = ''] = each.split(', ');
+      return { name, role };
+    });
   return sequence(title, actors, lines.slice(1));
 }
 
