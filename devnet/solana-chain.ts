@@ -154,7 +154,7 @@ function savedPort(file: string): number {
 function newVm(): LiteSVM {
   // Duplicates and blockhashes are the ledger's business: the VM keeps neither.
   const svm = new LiteSVM().withTransactionHistory(0n).withBlockhashCheck(false);
-  const file = join(import.meta.dirname, '..', '..', 'contracts', 'solana', 'parley_escrow.so');
+  const file = join(import.meta.dirname, '..', 'contracts', 'solana', 'parley_escrow.so');
   const program = readFileSync(file);
   const digest = createHash('sha256').update(program).digest('hex');
   if (digest !== deployment.sha256) {

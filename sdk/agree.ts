@@ -12,6 +12,7 @@ import {
   type LegName,
   type Party,
 } from '../core/trade.ts';
+import type { Unchecked } from '../core/unchecked.ts';
 import type { CallOptions, ParleyClient } from './client.ts';
 import { SettleError } from './errors.ts';
 import { mustHaveRules } from './rules.ts';
@@ -195,8 +196,9 @@ function mustFit(thread: Thread, own: OwnLegs): Rules {
     depth: depthFor(policy, amount, asset.highValueFrom),
   });
   const { refundAt } = deadlines(0, { a: timing(own.a), b: timing(own.b) }, own.long);
+  const legs = thread.legs as Unchecked<Thread['legs']>;
   for (const name of ['a', 'b'] as const) {
-    const [field, leg, said] = [`thread.legs.${name}`, own[name], thread.legs?.[name]];
+    const [field, leg, said] = [`thread.legs.${name}`, own[name], legs?.[name]];
     mustEqual(`${field}.chain`, leg.asset.chain, said?.chain);
     mustEqual(`${field}.assetId`, leg.asset.id, said?.assetId);
     mustEqual(`${field}.amount`, leg.amount.toString(), said?.amount);

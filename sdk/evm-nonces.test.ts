@@ -2,20 +2,14 @@
 // nobody's claim waits for what others look at or keep.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import test from 'node:test';
 import { serializeTransaction } from 'viem';
 import { ParleyError } from '../core/errors.ts';
 import { sleep } from './http.ts';
-import { contextOf } from './settle/context.ts';
 import { evmHand } from './settle/hands/evm.ts';
 import type { Hand } from './settle/hands/hand.ts';
 import { withNonceLock } from './settle/hands/nonces.ts';
-import { legOf } from './settle/record.ts';
-import { type SettleInput, settle } from './settle.ts';
-import { fileStore } from './stores/file.ts';
+import type { SettleInput } from './settle.ts';
 import { type Kept, keptNow, type Store } from './stores/store.ts';
 import {
   type Account,
@@ -29,7 +23,7 @@ import {
   type Pattern,
   patternOf,
 } from './testing/evm-account.ts';
-import { evmKey, gwei, isFunded, running, sideOf, until, withAdapter } from './testing/stuck.ts';
+import { evmKey, gwei, withAdapter } from './testing/sides.ts';
 import type { EvmWallet, Gap } from './wallets/wallet.ts';
 
 let pattern: Pattern;
@@ -59,18 +53,6 @@ async function claimBehind({ keepOwn, hand, signed }: Account, nonce: number): P
   await keepOwn({ party: 'taker', claim });
   await hand.tendSpend('claim');
   while ((await known(claim.txid)) === null) await sleep(20);
-}
-
-/** Its funding is sent while no block is made: it stays in the pool. */
-function holding(input: SettleInput): SettleInput {
-  const { client, store, swapId } = input;
-  assert.ok(client);
-  const broadcast: typeof client.broadcast = async (...args) => {
-    const record = await store.getSwap(swapId);
-    if (record?.funding?.raw === args[1]) await on.anvil.hold();
-    return client.broadcast(...args);
-  };
-  return { ...input, client: { ...client, broadcast } };
 }
 
 const cases: [string, 'again' | 'nothing', (lost: Kept) => Other][] = [
@@ -120,23 +102,34 @@ test(
   },
 );
 
+/** What the node is sent while the gap before a claim is filled; the first of it fails so. */
+async function sentAgain(before: readonly { gwei?: bigint }[], fails?: ParleyError) {
+  const sent: string[] = [];
+  const { sources } = withAdapter(pattern.input, evmKey, () => ({
+    broadcast: async ({ txid }) => {
+      if (sent.push(txid) === 1 && fails) throw fails;
+      return txid;
+    },
+  }));
+  const own = await account({ sources });
+  const lost = await Promise.all(before.map((how, nonce) => own.signed(nonce, how)));
+  for (const [at, claim] of lost.entries())
+    await keep(own.store, `0${at + 1}`, { party: 'taker', claim });
+  const claim = await own.signed(before.length);
+  await own.keepOwn({ party: 'taker', claim });
+  await own.hand.tendSpend('claim');
+  assert.deepEqual(
+    sent,
+    [...lost, claim].map(({ txid }) => txid),
+  );
+  return own;
+}
+
 test(
   'the claim of another swap that its node still takes is displaced by nothing',
   limits,
   async () => {
-    const sent: string[] = [];
-    const { sources } = withAdapter(pattern.input, evmKey, () => ({
-      broadcast: async ({ txid }) => {
-        sent.push(txid);
-        return txid;
-      },
-    }));
-    const own = await account({ sources });
-    const [cheap, claim] = [await own.signed(0, { gwei: 0n }), await own.signed(1)];
-    await keep(own.store, '01', { party: 'taker', claim: cheap });
-    await own.keepOwn({ party: 'taker', claim });
-    await own.hand.tendSpend('claim');
-    assert.deepEqual(sent, [cheap.txid, claim.txid]);
+    await sentAgain([{ gwei: 0n }]);
   },
 );
 
@@ -144,26 +137,7 @@ test(
   'where it is unclear whether a node has what was sent again, the next nonce is tried',
   limits,
   async () => {
-    const sent: string[] = [];
-    const { sources } = withAdapter(pattern.input, evmKey, () => ({
-      broadcast: async ({ txid }) => {
-        sent.push(txid);
-        if (sent.length === 1) throw new ParleyError('chain_unavailable', 'no node answers');
-        return txid;
-      },
-    }));
-    const own = await accountOn(on, pattern, { sources });
-    const kept = await Promise.all([0, 1, 2].map((nonce) => own.signed(nonce)));
-    const [unclear, next, claim] = kept;
-    assert.ok(unclear && next && claim);
-    await keep(own.store, '01', { party: 'taker', claim: unclear });
-    await keep(own.store, '02', { party: 'taker', claim: next });
-    await own.keepOwn({ party: 'taker', claim });
-    await own.hand.tendSpend('claim');
-    assert.deepEqual(
-      sent,
-      kept.map(({ txid }) => txid),
-    );
+    const own = await sentAgain([{}, {}], new ParleyError('chain_unavailable', 'no node answers'));
     assert.match(own.texts(), /no node answers/);
   },
 );
@@ -184,41 +158,6 @@ test('of all history only what has a missing nonce is asked whose it is', limits
   assert.match(own.texts(), /of swap 02 is left out/);
   assert.doesNotMatch(own.texts(), /of swap 01 is left out/);
 });
-
-test(
-  'a funding that the pool dropped gives way to the claim behind it, and its swap funds anew',
-  limits,
-  async () => {
-    const scene = on.chains.swap();
-    const taker = await sideOf(scene, 'taker');
-    await until(taker, isFunded);
-    const maker = await sideOf(scene, 'maker');
-    const { evm } = on.chains.purses.maker;
-    try {
-      await until(holding(maker), isFunded);
-      const funding = (await maker.store.getSwap(maker.swapId))?.funding;
-      assert.ok(funding);
-      await on.anvil.call('anvil_dropTransaction', [funding.txid]);
-      const idle = { to: evm.address, data: '0x', value: '0x0' };
-      const signed = await evm.sign(chainId, idle, AbortSignal.timeout(30_000));
-      const claim = { ...signed, keptAtMs: Date.now() - 60_000 };
-      await keep(maker.store, '01', { party: 'taker', claim });
-      const context = contextOf({ ...maker, swapId: '01', client: null });
-      const other = await context.store.getSwap('01');
-      assert.ok(other);
-      // Its own side stays away meanwhile.
-      await evmHand(context, legOf(other, 'a'), evm).tendSpend('claim');
-      await on.anvil.go();
-      while ((await known(claim.txid)) === null) await sleep(20);
-      assert.equal(await known(funding.txid), null);
-      const [end, theirs] = await Promise.all([settle(maker), settle(taker)]);
-      assert.deepEqual([end.end, theirs.end], ['received', 'received']);
-      assert.notEqual(end.txids.a.fund, funding.txid);
-    } finally {
-      await on.anvil.go();
-    }
-  },
-);
 
 /** The hand of the account whose gap is filled so. */
 function filledBy({ on }: Account, fill: (gap: Gap) => Gap['fill']): Hand {
@@ -301,27 +240,3 @@ test('whoever fills nonces has ended before another goes on without the lock', l
   assert.equal(await withNonceLock(own.on, async (alone) => alone, true), true);
   await filling;
 });
-
-test(
-  'a record of another swap that cannot be read keeps no claim from being sent, and is told once',
-  limits,
-  async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'parley-sdk-store-'));
-    try {
-      const scene = on.chains.swap();
-      const store = await fileStore(dir);
-      const taker = await sideOf(scene, 'taker', { store });
-      await until(taker, isFunded);
-      await writeFile(join(dir, 'swaps', 'broken'), '{"trade":');
-      await writeFile(join(dir, 'swaps', 'empty'), '{}');
-      const side = running(taker);
-      const [end, theirs] = await Promise.all([side.end, settle(await sideOf(scene, 'maker'))]);
-      assert.deepEqual([end.end, theirs.end], ['received', 'received']);
-      const about = side.told.filter(({ text }) => /is left out where nonces/.test(text));
-      const swaps = about.map(({ text }) => /swap (\w+)/.exec(text)?.[1]);
-      assert.deepEqual(swaps.toSorted(), ['broken', 'empty']);
-    } finally {
-      await rm(dir, { recursive: true, force: true });
-    }
-  },
-);

@@ -9,8 +9,8 @@ import { sleep } from './http.ts';
 import { type SettleInput, settle } from './settle.ts';
 import { type Kept, keptNow } from './stores/store.ts';
 import { limits, onChains } from './testing/evm-account.ts';
-import { evmKey, gwei, isFunded, later, running, sideOf, until } from './testing/stuck.ts';
-import type { Scene } from './testing/two-chains.ts';
+import type { Scene } from './testing/four-chains.ts';
+import { evmKey, gwei, hastySide, isFunded, later, running, until } from './testing/sides.ts';
 
 const on = onChains();
 
@@ -40,12 +40,12 @@ for (const restarted of [true, false]) {
     limits,
     async () => {
       const scene = on.chains.swap();
-      const taker = await sideOf(scene, 'taker');
+      const taker = await hastySide(scene, 'taker');
       await until(taker, isFunded);
       const { evm } = on.chains.purses.maker;
       const from = await height();
       const had = await nonceOf(evm.address);
-      const maker = await sideOf(scene, 'maker', { replaceAfterMs: 60_000 });
+      const maker = await hastySide(scene, 'maker', { replaceAfterMs: 60_000 });
       const stop = new AbortController();
       const first = running({ ...maker, signal: stop.signal });
       await first.next('funded');
@@ -84,11 +84,11 @@ type Lost = {
 
 /** The maker's approval and funding were mined and taken back; nothing runs, no block comes. */
 async function bothTakenBack(scene: Scene): Promise<Lost> {
-  const taker = await sideOf(scene, 'taker');
+  const taker = await hastySide(scene, 'taker');
   await until(taker, isFunded);
   const { evm } = on.chains.purses.maker;
   const [from, had] = [await height(), await nonceOf(evm.address)];
-  const maker = await sideOf(scene, 'maker');
+  const maker = await hastySide(scene, 'maker');
   await until(maker, isFunded);
   const { funding, approved } = await recordOf(maker);
   assert.ok(funding && approved);

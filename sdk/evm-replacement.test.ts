@@ -5,27 +5,27 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseTransaction } from 'viem';
 import { sleep } from './http.ts';
-import { type Outcome, type SettleInput, settle } from './settle.ts';
-import type { Kept, Store, SwapRecord } from './stores/store.ts';
+import { type SettleInput, settle } from './settle.ts';
+import type { Kept, SwapRecord } from './stores/store.ts';
 import { limits, onChains } from './testing/evm-account.ts';
+import type { Scene } from './testing/four-chains.ts';
 import {
   evmKey,
   gwei,
+  hastySide,
   isFunded,
   later,
   running,
-  sideOf,
   until,
   withAdapter,
-} from './testing/stuck.ts';
-import type { Scene } from './testing/two-chains.ts';
+} from './testing/sides.ts';
 
 const on = onChains();
 
 /** Both sides have funded, at depth, and are stopped; the EVM chain mines only when told. */
 async function bothFunded(scene: Scene): Promise<{ taker: SettleInput; maker: SettleInput }> {
-  const taker = await sideOf(scene, 'taker');
-  const maker = await sideOf(scene, 'maker');
+  const taker = await hastySide(scene, 'taker');
+  const maker = await hastySide(scene, 'maker');
   await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
   await on.chains.dev.mine(evmKey, 3);
   await on.anvil.hold();
@@ -158,76 +158,17 @@ test('the nonce of a claim that missed its timelock is used otherwise', limits, 
   }
 });
 
-class Crash extends Error {}
-
-/** Ends the process, as it were, before and after the write and after the sending of a raise. */
-function crashing(input: SettleInput, at: string[], stop: AbortController): SettleInput {
-  const once = (where: string) => {
-    if (at.includes(where)) return;
-    at.push(where);
-    const crash = new Crash(where);
-    stop.abort(crash);
-    throw crash;
-  };
-  const isRaised = ({ claim }: SwapRecord) => (claim?.former ?? []).length > 0;
-  const store: Store = {
-    ...input.store,
-    putSwap: async (record) => {
-      if (isRaised(record)) once('before keeping');
-      await input.store.putSwap(record);
-      if (isRaised(record)) once('after keeping');
-    },
-  };
-  const altered = withAdapter({ ...input, client: null }, evmKey, ({ broadcast }) => ({
-    broadcast: async (read, signal) => {
-      const sent = await broadcast(read, signal);
-      const record = await input.store.getSwap(input.swapId);
-      if (record?.claim?.txid === read.txid && isRaised(record)) once('after sending');
-      return sent;
-    },
-  }));
-  return { ...altered, store, signal: stop.signal };
-}
-
-test('a crash around each step of a replacement claims once and is resumed', limits, async () => {
-  const scene = on.chains.swap();
-  const { taker, maker } = await bothFunded(scene);
-  const address = on.chains.purses.taker.evm.address;
-  const had = await nonceOf(address);
-  const at: string[] = [];
-  try {
-    await claimSent(taker);
-    await on.anvil.block(50n * gwei);
-    let end: Outcome | null = null;
-    const theirs = settle(maker);
-    for (let restarts = 0; end === null && restarts < 10; restarts += 1) {
-      try {
-        if (at.length === 3) await on.anvil.go();
-        end = await settle(crashing(taker, at, new AbortController()));
-      } catch (error) {
-        if (!(error instanceof Crash)) throw error;
-      }
-    }
-    assert.deepEqual(at, ['before keeping', 'after keeping', 'after sending']);
-    assert.equal(end?.end, 'received');
-    assert.equal((await theirs).end, 'received');
-    assert.equal(await nonceOf(address), had + 1);
-  } finally {
-    await on.anvil.go();
-  }
-});
-
 test(
   'an approval and a funding that no block takes are raised, and fund exactly once',
   limits,
   async () => {
     const scene = on.chains.swap();
-    const taker = await sideOf(scene, 'taker');
+    const taker = await hastySide(scene, 'taker');
     await until(taker, isFunded);
     await on.anvil.hold();
     const address = on.chains.purses.maker.evm.address;
     const had = await nonceOf(address);
-    const maker = await sideOf(scene, 'maker');
+    const maker = await hastySide(scene, 'maker');
     const started = running(maker);
     try {
       for (let left = 600; left > 0; left -= 1) {
@@ -262,7 +203,7 @@ test(
 
 /** The maker's funding is signed with this nonce, kept, and sent to nobody. */
 async function keptOnly(scene: Scene): Promise<{ maker: SettleInput; funding: Kept }> {
-  const maker = await sideOf(scene, 'maker');
+  const maker = await hastySide(scene, 'maker');
   const deaf = withAdapter(maker, evmKey, ({ broadcast }) => ({
     broadcast: async (read, signal) => {
       const record = await maker.store.getSwap(maker.swapId);
@@ -288,49 +229,9 @@ function deafMarket({ client, store, swapId }: SettleInput): SettleInput['client
   };
 }
 
-test(
-  'nonces lost before a kept funding are filled, and the funding itself is not signed again',
-  limits,
-  async () => {
-    const scene = on.chains.swap();
-    const taker = await sideOf(scene, 'taker');
-    await until(taker, isFunded);
-    const { evm } = on.chains.purses.maker;
-    // Two transactions signed before the funding, which nobody will ever send: as after a crash.
-    const idle = { to: evm.address, data: '0x', value: '0x0' };
-    const { maker, funding } = await (async () => {
-      const { sign } = evm;
-      let signs = 0;
-      evm.forget();
-      const losing = {
-        ...evm,
-        sign: async (...args: Parameters<typeof sign>) => {
-          signs += 1;
-          // Approval first, then the funding: what is lost comes between.
-          if (signs === 2) for (const _ of [1, 2]) await sign(31_337, idle, args[2]);
-          return sign(...args);
-        },
-      };
-      const real = await sideOf(scene, 'maker');
-      const wallets = new Map(real.wallets).set(evmKey, losing);
-      await until({ ...real, wallets, client: deafMarket(real) }, isFunded);
-      const record = await recordOf(real);
-      assert.ok(record.funding);
-      return { maker: real, funding: record.funding };
-    })();
-    const used = await nonceOf(evm.address);
-    assert.equal(parsed(funding).nonce, used + 2);
-    evm.forget();
-    const [end] = await Promise.all([settle({ ...maker, client: null }), settle(taker)]);
-    assert.equal(end.end, 'received');
-    assert.equal(end.txids.a.fund, funding.txid);
-    assert.equal(await nonceOf(evm.address), used + 3);
-  },
-);
-
 test('a kept funding whose nonce another transaction used is made anew, once', limits, async () => {
   const scene = on.chains.swap();
-  const taker = await sideOf(scene, 'taker');
+  const taker = await hastySide(scene, 'taker');
   await until(taker, isFunded);
   const { evm } = on.chains.purses.maker;
   const { maker, funding } = await keptOnly(scene);

@@ -3,20 +3,13 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { claimCall, evmDeployment, refundCall } from '../chains/evm/plan.ts';
-import type { EvmCall, Material } from '../chains/interface/material.ts';
 import { sleep } from './http.ts';
-import { readLeg } from './settle/chains.ts';
-import { claim, refund } from './settle/claims.ts';
-import { contextOf } from './settle/context.ts';
 import { withNonceLock } from './settle/hands/nonces.ts';
-import { legOf } from './settle/record.ts';
 import { signAndKeep } from './settle/sign.ts';
 import { memoryStore } from './stores/memory.ts';
 import { type Kept, keptNow, type Store } from './stores/store.ts';
 import {
   accountOn,
-  chainId,
   keepOn,
   limits,
   nonceIn,
@@ -25,7 +18,6 @@ import {
   type Pattern,
   patternOf,
 } from './testing/evm-account.ts';
-import { evmKey, withAdapter } from './testing/stuck.ts';
 
 let pattern: Pattern;
 const on = onChains(async (there) => {
@@ -139,82 +131,29 @@ test('the turn and the lock of the store are waited for within one limit', limit
   assert.deepEqual(asked, given);
 });
 
-test('a signature that never comes holds up no other of its wallet', limits, async () => {
-  let signs = 0;
-  const hanging = Promise.withResolvers<never>();
-  const { hand, signing } = await account({ chainTimeoutMs: 500 }, ({ signTransaction }) => ({
-    signTransaction: (...args) => {
-      signs += 1;
-      return signs === 1 ? hanging.promise : signTransaction(...args);
-    },
-  }));
-  const never = hand.keeping(signing(), false);
-  const urgent = hand.keeping(signing(), true);
-  await assert.rejects(never, { name: 'TimeoutError' });
-  assert.equal(nonceIn(await urgent), 0);
-});
-
 test(
-  'a signature that comes too late is nobody’s, and its nonce is given again',
+  'a signature that comes late or never is nobody’s, and its nonce is given again',
   limits,
   async () => {
-    const slow = Promise.withResolvers<void>();
-    let signs = 0;
-    const { wallet, hand, signing } = await account(
-      { chainTimeoutMs: 300 },
-      ({ signTransaction }) => ({
+    for (const comes of [Promise.withResolvers<void>(), null]) {
+      let signs = 0;
+      const { hand, signing } = await account({ chainTimeoutMs: 300 }, ({ signTransaction }) => ({
         signTransaction: async (...args) => {
           signs += 1;
-          if (signs === 1) await slow.promise;
+          if (signs === 1) await (comes?.promise ?? new Promise(() => {}));
           return signTransaction(...args);
         },
-      }),
-    );
-    assert.equal(wallet.family, 'evm');
-    await assert.rejects(hand.keeping(signing(), false), { name: 'TimeoutError' });
-    slow.resolve();
-    await sleep(50);
-    assert.equal(nonceIn(await hand.keeping(signing(), false)), 0);
+      }));
+      const late = hand.keeping(signing(), false);
+      // Who comes after it is held up no longer than that.
+      const urgent = comes === null ? hand.keeping(signing(), true) : null;
+      await assert.rejects(late, { name: 'TimeoutError' });
+      comes?.resolve();
+      await sleep(50);
+      assert.equal(nonceIn(await (urgent ?? hand.keeping(signing(), false))), 0);
+    }
   },
 );
-
-for (const [what, verb] of [
-  ['a claim whose secret is public', 'claim'],
-  ['a refund', 'refund'],
-] as const) {
-  test(`${what} is signed and kept while another hangs in its turn`, limits, async () => {
-    const { chain, escrow } = legOf(pattern.record, 'a');
-    const { terms, address } = escrow;
-    // As it is built where the escrow holds the money.
-    const built = (call: EvmCall): Material => ({
-      ...{ family: 'evm', sign: 'evm-tx', chain, chainId, escrow: address, txs: [call] },
-    });
-    const { sources } = withAdapter(pattern.input, evmKey, () => ({
-      buildClaim: async () => built(claimCall(terms, evmDeployment(31_337), pattern.secret)),
-      buildRefund: async () => built(refundCall(terms, evmDeployment(31_337))),
-    }));
-    const own = await account({ sources, chainTimeoutMs: 500 });
-    const wallet = { ...own.wallet, sign: () => own.signed(0) };
-    const wallets = new Map(own.context.wallets).set(own.leg.chain, wallet);
-    const isClaim = verb === 'claim';
-    const publicSecret = isClaim ? pattern.secret : null;
-    const slots: Other = isClaim ? { party: 'taker', publicSecret } : { party: 'maker', past: 'a' };
-    const kept = { ...own, context: contextOf({ ...own.input, wallets }) };
-    await own.keepOwn(slots);
-    await kept.context.store.getSwap('00');
-    const leg = await readLeg(kept.context, 'a');
-    const hanging = Promise.withResolvers<void>();
-    const slow = own.hand.keeping(() => hanging.promise, false);
-    try {
-      if (isClaim) await claim(kept.context, leg);
-      else await refund(kept.context, leg, leg.clock);
-      assert.ok((await own.store.getSwap('00'))?.[verb]);
-    } finally {
-      hanging.resolve();
-      await slow;
-    }
-  });
-}
 
 test('a lock that cannot be freed changes nothing of what was kept', limits, async () => {
   const release = async () => {

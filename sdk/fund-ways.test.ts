@@ -23,20 +23,20 @@ import { tendAuthorization } from './settle/ways/authorization.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
 import { settleMany } from './settle-many.ts';
 import type { Store, SwapRecord } from './stores/store.ts';
+import { type FourChains, fourChains, type Scene } from './testing/four-chains.ts';
 import { type Coin, coinAbi, newCoin, offering } from './testing/paper-ways.ts';
 import {
   type Anvil,
   anvilOf,
   evmKey,
+  hastySide,
   isFunded,
   later,
   rpcUrlOf,
   running,
-  sideOf,
   until,
   withAdapter,
-} from './testing/stuck.ts';
-import { type Scene, type TwoChains, twoChains } from './testing/two-chains.ts';
+} from './testing/sides.ts';
 import { evmWallet } from './wallets/evm.ts';
 import type { EvmWallet } from './wallets/wallet.ts';
 
@@ -44,14 +44,14 @@ const limits = { timeout: 120_000 };
 const root = join(import.meta.dirname, '..');
 const chainId = 31_337;
 const { contract } = evmDeployment(chainId);
-let chains: TwoChains;
+let chains: FourChains;
 let anvil: Anvil;
 let coin: Coin;
 let keeper: EvmWallet;
 let rpcUrl: string;
 
 before(async () => {
-  chains = await twoChains();
+  chains = await fourChains();
   anvil = await anvilOf(chains);
   coin = await newCoin(anvil);
   rpcUrl = await rpcUrlOf(chains, 'evm');
@@ -93,10 +93,10 @@ async function making({ gas, key, held = 1_000_000_000n, more = {}, signs }: Mak
   await coin.mint(own.address, held);
   const usual = chains.purses.maker;
   chains.purses.maker = { ...usual, evm: wallet };
-  const scene: Scene = chains.swap(coin);
-  const given = await sideOf(scene, 'maker', more);
+  const scene: Scene = chains.swap(undefined, coin);
+  const given = await hastySide(scene, 'maker', more);
   chains.purses.maker = usual;
-  const taker = await sideOf(scene, 'taker');
+  const taker = await hastySide(scene, 'taker');
   const { input, relay } = offering(given, { scene, coin, keeper, party: 'maker' });
   const told: Progress[] = [];
   const maker = { ...input, onProgress: (each: Progress) => void told.push(each) };
@@ -135,11 +135,11 @@ test('a standing permit is signed once: the next swap needs none', limits, async
   assert.ok((await coin.read('allowance', [first.wallet.address, contract])) >= 500_000_000n);
   const purse = chains.purses.maker;
   chains.purses.maker = { ...purse, evm: first.wallet };
-  const scene = chains.swap(coin);
-  const given = await sideOf(scene, 'maker');
+  const scene = chains.swap(undefined, coin);
+  const given = await hastySide(scene, 'maker');
   chains.purses.maker = purse;
   const { input } = offering(given, { scene, coin, keeper, party: 'maker' });
-  assert.deepEqual(await ends(input, await sideOf(scene, 'taker')), received);
+  assert.deepEqual(await ends(input, await hastySide(scene, 'taker')), received);
   assert.equal(first.texts.length, 1);
   assert.equal(await countOf(first.wallet.address), 2);
 });

@@ -6,59 +6,33 @@ import test, { after, before } from 'node:test';
 import { sleep } from './http.ts';
 import { type SettleInput, settle } from './settle.ts';
 import type { Kept, SwapRecord } from './stores/store.ts';
+import { type FourChains, fourChains, type Scene } from './testing/four-chains.ts';
 import {
   type Anvil,
   anvilOf,
-  evmKey,
+  coreOf,
   gwei,
+  hastySide,
   isFunded,
   later,
-  rpcUrlOf,
   running,
-  sideOf,
   until,
-} from './testing/stuck.ts';
-import { type Scene, type TwoChains, twoChains } from './testing/two-chains.ts';
-import { coreCoins } from './wallets/coins.ts';
+} from './testing/sides.ts';
 
 const limits = { timeout: 120_000 };
 const bitcoinKey = 'bitcoin-regtest';
-let chains: TwoChains;
+let chains: FourChains;
 let anvil: Anvil;
-let coreUrl: string;
+let core: Awaited<ReturnType<typeof coreOf>>;
 
 before(async () => {
-  chains = await twoChains();
+  chains = await fourChains();
   anvil = await anvilOf(chains);
-  coreUrl = await rpcUrlOf(chains, 'bitcoin');
+  core = await coreOf(chains);
 }, limits);
 after(async () => {
   await chains?.stop();
 }, limits);
-
-async function core<T>(method: string, params: readonly unknown[] = []): Promise<T> {
-  const url = new URL(coreUrl);
-  const login = Buffer.from(`${url.username}:${url.password}`).toString('base64');
-  [url.username, url.password] = ['', ''];
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { authorization: `Basic ${login}` },
-    body: JSON.stringify({ id: 1, method, params }),
-    signal: AbortSignal.timeout(30_000),
-  });
-  const { result, error } = (await response.json()) as {
-    result: T;
-    error: { message: string } | null;
-  };
-  if (error !== null) throw new Error(error.message);
-  return result;
-}
-
-async function takersSats(): Promise<bigint> {
-  const { address } = chains.purses.taker.bitcoin;
-  const coins = await coreCoins(coreUrl).coins(address, AbortSignal.timeout(30_000));
-  return coins.reduce((sum, { amountSats }) => sum + amountSats, 0n);
-}
 
 async function recordOf({ store, swapId }: SettleInput): Promise<SwapRecord> {
   const record = await store.getSwap(swapId);
@@ -80,8 +54,8 @@ async function isKnown(txid: string): Promise<boolean> {
 
 /** The maker's funding waits in the pool, with every approval mined; nothing is running. */
 async function makersFundingWaits(scene: Scene): Promise<{ maker: SettleInput; funding: Kept }> {
-  await until(await sideOf(scene, 'taker'), isFunded);
-  const maker = await sideOf(scene, 'maker', { replaceAfterMs: 60_000 });
+  await until(await hastySide(scene, 'taker'), isFunded);
+  const maker = await hastySide(scene, 'maker', { replaceAfterMs: 60_000 });
   await anvil.hold();
   const stop = new AbortController();
   const side = running({ ...maker, signal: stop.signal });
@@ -148,8 +122,8 @@ test(
   limits,
   async () => {
     const scene = chains.swap();
-    const had = await takersSats();
-    const taker = await sideOf(scene, 'taker');
+    const had = await chains.balance('taker', 'BTC');
+    const taker = await hastySide(scene, 'taker');
     await chains.dev.mining(bitcoinKey, false);
     try {
       await until(taker, isFunded);
@@ -170,7 +144,7 @@ test(
       assert.equal(end.end, 'nothing');
       assert.deepEqual(end.txids.b, { fund: null, claim: null, refund: null });
       await assert.rejects(core('sendrawtransaction', [funding.raw]), /missingorspent/);
-      const paid = had - (await takersSats());
+      const paid = had - (await chains.balance('taker', 'BTC'));
       assert.ok(paid > 0n && paid < 5_000n, `the cancellation cost ${paid} sats`);
     } finally {
       await chains.dev.mining(bitcoinKey, true);
@@ -180,7 +154,7 @@ test(
 
 test('a Bitcoin funding that was kept and never sent is cancelled just so', limits, async () => {
   const scene = chains.swap();
-  const taker = await sideOf(scene, 'taker');
+  const taker = await hastySide(scene, 'taker');
   const { client } = taker;
   assert.ok(client);
   const silent = { ...client, broadcast: async () => ({ txid: '' }) } as unknown as typeof client;
@@ -190,42 +164,4 @@ test('a Bitcoin funding that was kept and never sent is cancelled just so', limi
   const end = await settle({ ...(await tooLate(taker)), client: null });
   assert.equal(end.end, 'nothing');
   await assert.rejects(core('sendrawtransaction', [funding.raw]), /missingorspent/);
-});
-
-test('a late EVM funding that wins against its cancellation is refunded', limits, async () => {
-  const { maker, funding } = await makersFundingWaits(chains.swap());
-  try {
-    // It ends right after the cancellation is kept: nobody has seen it.
-    await until(await tooLate(maker), ({ step }) => step === 'cancelled');
-    assert.ok((await recordOf(maker)).cancel);
-    await anvil.go();
-    await chains.dev.mine(evmKey, 3);
-    await until(await tooLate(maker), ({ step, leg }) => step === 'seen' && leg === 'a');
-    await chains.move(27 * 3_600);
-    const end = await settle({ ...maker, client: null });
-    assert.equal(end.end, 'refunded');
-    assert.equal(end.txids.a.fund, funding.txid);
-  } finally {
-    await anvil.go();
-  }
-});
-
-test('a late Bitcoin funding that wins against its cancellation is refunded', limits, async () => {
-  const scene = chains.swap();
-  const taker = await sideOf(scene, 'taker');
-  await chains.dev.mining(bitcoinKey, false);
-  try {
-    await until(taker, isFunded);
-    const { funding } = await recordOf(taker);
-    await until(await tooLate(taker), ({ step }) => step === 'cancelled');
-    assert.deepEqual(await core('getrawmempool'), [funding?.txid]);
-    await chains.dev.mining(bitcoinKey, true);
-    await chains.dev.mine(bitcoinKey, 3);
-    await chains.move(27 * 3_600);
-    const end = await settle({ ...taker, client: null });
-    assert.equal(end.end, 'refunded');
-    assert.equal(end.txids.b.fund, funding?.txid);
-  } finally {
-    await chains.dev.mining(bitcoinKey, true);
-  }
 });

@@ -5,18 +5,18 @@ import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { ParleyError } from '../core/errors.ts';
 import { sleep } from './http.ts';
-import { type Progress, type SettleInput, settle } from './settle.ts';
+import type { Progress, SettleInput } from './settle.ts';
 import type { Kept } from './stores/store.ts';
-import { coreOf, isFunded, later, sideOf, until, withAdapter } from './testing/stuck.ts';
-import { type TwoChains, twoChains } from './testing/two-chains.ts';
+import { type FourChains, fourChains } from './testing/four-chains.ts';
+import { coreOf, hastySide, isFunded, until, withAdapter } from './testing/sides.ts';
 
 const limits = { timeout: 120_000 };
 const bitcoinKey = 'bitcoin-regtest';
-let chains: TwoChains;
+let chains: FourChains;
 let core: Awaited<ReturnType<typeof coreOf>>;
 
 before(async () => {
-  chains = await twoChains();
+  chains = await fourChains();
   core = await coreOf(chains);
 }, limits);
 after(async () => {
@@ -64,7 +64,7 @@ test(
   'a funding that waits is raised, again if need be, and funds the leg once',
   limits,
   async () => {
-    const taker = await sideOf(chains.swap(), 'taker');
+    const taker = await hastySide(chains.swap(), 'taker');
     await withoutBlocks(async () => {
       await until(taker, isFunded);
       const first = await fundingOf(taker);
@@ -96,7 +96,7 @@ test(
   'a former version that is mined funds the leg, and nothing is sent beside it',
   limits,
   async () => {
-    const taker = await sideOf(chains.swap(), 'taker');
+    const taker = await hastySide(chains.swap(), 'taker');
     await withoutBlocks(async () => {
       await until(taker, isFunded);
       const first = await fundingOf(taker);
@@ -117,7 +117,7 @@ test(
   limits,
   async () => {
     const scene = chains.swap();
-    const taker = await sideOf(scene, 'taker', { replaceAfterMs: 3_600_000 });
+    const taker = await hastySide(scene, 'taker', { replaceAfterMs: 3_600_000 });
     await withoutBlocks(async () => {
       let refusals = 0;
       const picky = withNode(taker, () => {
@@ -141,20 +141,3 @@ test(
     await until({ ...taker, replaceAfterMs: 60_000 }, isDeep);
   },
 );
-
-test('past the time to fund nothing is raised: it is cancelled', limits, async () => {
-  const taker = await sideOf(chains.swap(), 'taker');
-  await withoutBlocks(async () => {
-    await until(taker, isFunded);
-    const { initiatorFundBy } = (await taker.store.getSwap(taker.swapId))!.swap.deadlines;
-    const late = later(taker, initiatorFundBy - chains.now() + 4_000);
-    const { step } = await until(late, (each) => isReplaced(each) || each.step === 'cancelled');
-    assert.equal(step, 'cancelled');
-    // Its side was stopped as the cancellation was kept: it may be sent only now.
-    const { txid } = await fundingOf(taker);
-    const ending = settle(late);
-    while ((await core<string[]>('getrawmempool')).includes(txid)) await sleep(50);
-    await chains.dev.mining(bitcoinKey, true);
-    assert.equal((await ending).end, 'nothing');
-  });
-});

@@ -6,17 +6,17 @@ import test, { after, before } from 'node:test';
 import { sleep } from './http.ts';
 import { scheduleRefunds, signedRefunds, worthOf } from './scheduled-refunds.ts';
 import type { Progress } from './settle.ts';
-import { coreOf, running, sideOf, until, withAdapter } from './testing/stuck.ts';
-import { type TwoChains, twoChains } from './testing/two-chains.ts';
+import { type FourChains, fourChains } from './testing/four-chains.ts';
+import { coreOf, hastySide, running, until, withAdapter } from './testing/sides.ts';
 import { outputsOf } from './verify-material.ts';
 
 const limits = { timeout: 120_000 };
 const bitcoinKey = 'bitcoin-regtest';
-let chains: TwoChains;
+let chains: FourChains;
 let core: Awaited<ReturnType<typeof coreOf>>;
 
 before(async () => {
-  chains = await twoChains();
+  chains = await fourChains();
   core = await coreOf(chains);
 }, limits);
 after(async () => {
@@ -33,7 +33,7 @@ test(
   limits,
   async () => {
     const scene = chains.swap();
-    const input = await sideOf(scene, 'taker');
+    const input = await hastySide(scene, 'taker');
     const told = await until(input, isScheduled);
     assert.match(
       told.text,
@@ -92,7 +92,7 @@ test(
     await chains.dev.mining(bitcoinKey, false);
     try {
       let shallow = 0;
-      const input = await sideOf(scene, 'taker', { marketPollMs: 10 });
+      const input = await hastySide(scene, 'taker', { marketPollMs: 10 });
       const side = running(
         withAdapter(input, bitcoinKey, ({ readEscrow }) => ({
           readEscrow: async (...about) => {
@@ -133,7 +133,7 @@ test(
   async () => {
     const scene = chains.swap();
     const fees = { times: 1, asked: 0 };
-    const input = await sideOf(scene, 'taker', { marketPollMs: 5 });
+    const input = await hastySide(scene, 'taker', { marketPollMs: 5 });
     const side = running(
       withAdapter(input, bitcoinKey, ({ buildRefund }) => ({
         buildRefund: async (...about) => {
@@ -170,7 +170,7 @@ test(
   limits,
   async () => {
     const scene = chains.swap();
-    const side = running(await sideOf(scene, 'taker', { marketPollMs: 50 }));
+    const side = running(await hastySide(scene, 'taker', { marketPollMs: 50 }));
     await side.next('scheduled');
     const before = scene.market.refunds();
     const { address } = scene.market.watched('b');
@@ -219,7 +219,7 @@ test(
   async () => {
     const scene = chains.swap();
     scene.market.keepsRefunds(3);
-    const input = await sideOf(scene, 'taker');
+    const input = await hastySide(scene, 'taker');
     const told = await until(input, isRefused);
     assert.match(told.text, /scheduledRefunds\.count/);
     const own = input.wallets.get(bitcoinKey);

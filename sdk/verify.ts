@@ -16,6 +16,7 @@ import { type Depth, depthFor } from '../core/policy.ts';
 import type { Destination, Escrow, EscrowTerms } from '../core/terms.ts';
 import type { LegName, Party, Role } from '../core/trade.ts';
 import { funderOf, initiatorOf, roleOf } from '../core/trade.ts';
+import { jsonOf } from '../core/unchecked.ts';
 import { VerificationError } from './errors.ts';
 import type { ChainView, ChainViews, OwnLeg, OwnTrade, PinnedAsset } from './trade.ts';
 import { givenLeg, ownLegs, standsUntil } from './trade.ts';
@@ -55,7 +56,7 @@ export function mustEqual(field: string, expected: unknown, got: unknown): void 
 }
 
 function shown(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+  const text = typeof value === 'string' ? value : (jsonOf(value) ?? 'nothing');
   return text.length > 400 ? `${text.slice(0, 400)}… (${text.length} characters)` : text;
 }
 

@@ -18,10 +18,13 @@ import { ParleyApiError } from '../sdk/errors.ts';
 import { mintKey } from '../sdk/keys.ts';
 import { type Progress, type SettleInput, settle } from '../sdk/settle.ts';
 import type { Store } from '../sdk/stores/store.ts';
-import { type FourChains, fourChains, type Served } from '../sdk/testing/four-chains.ts';
-import { isFunded, sideOf } from '../sdk/testing/poor.ts';
-import { until } from '../sdk/testing/stuck.ts';
-import type { Scene } from '../sdk/testing/two-chains.ts';
+import {
+  type FourChains,
+  fourChains,
+  type Scene,
+  type Served,
+} from '../sdk/testing/four-chains.ts';
+import { isFunded, sideOf, until } from '../sdk/testing/sides.ts';
 import { type Receiver, startReceiver } from '../server/webhooks/testing/receiver.ts';
 import { agree, asMaterial, type Coin, type Deal, reaches, sendAll } from './families/deals.ts';
 import { newTrader, type Place, placeOf, type Trader } from './families/people.ts';

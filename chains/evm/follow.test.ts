@@ -10,7 +10,7 @@ import { evmChains } from './policy.ts';
 import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
 import { lyingNode } from './testing/nodes.ts';
-import { anyone, claim, fund, funder, type Leg, later, newLeg, refund } from './testing/swap.ts';
+import { anyone, claim, fund, funder, type Leg, later, newLeg } from './testing/swap.ts';
 
 const { policy } = evmChains['evm-dev'];
 const signal = () => AbortSignal.timeout(60_000);
@@ -75,63 +75,6 @@ test('a funding is reported when it is seen and at each block until it is deep',
   }
   await mine();
   assert.deepEqual(await touched(adapter), [], 'deep already');
-});
-
-test('an adapter started above a funding reports it until it is deep', async () => {
-  const leg = await newLeg(chain);
-  await fund(chain, leg);
-  const adapter = await following([leg]);
-  assert.equal(legStatus(await facts(adapter, leg)), 'seen');
-  await mine();
-  assert.deepEqual(await touched(adapter), [address(leg)]);
-  assert.equal(legStatus(await facts(adapter, leg)), 'funded');
-});
-
-test('an escrow that is unwatched is reported no more; one watched later is, once', async () => {
-  const [leg, late] = [await newLeg(chain), await newLeg(chain)];
-  const adapter = await following([leg]);
-  adapter.unwatch([address(leg)]);
-  await fund(chain, leg);
-  assert.deepEqual(await touched(adapter), []);
-  adapter.watch([late.escrow]);
-  adapter.watch([late.escrow]);
-  assert.deepEqual(await touched(adapter), [address(late)]);
-  assert.deepEqual(await touched(adapter), []);
-});
-
-test('a claim and a refund are reported, and the claim gives the secret', async () => {
-  const [claimed, refunded] = [await newLeg(chain), await newLeg(chain, { amount: 7n })];
-  await fund(chain, claimed);
-  await fund(chain, refunded);
-  await mine(3);
-  const adapter = await following([claimed, refunded]);
-  await claim(chain, claimed);
-  assert.deepEqual(await touched(adapter), [address(claimed)]);
-  assert.equal((await facts(adapter, claimed)).secret, claimed.secret);
-  await mine(2);
-  await touched(adapter);
-  await later(chain, 7_200);
-  await refund(chain, refunded);
-  assert.deepEqual(await touched(adapter), [address(refunded)]);
-  assert.equal((await facts(adapter, refunded)).refunded?.confirmations, 1);
-});
-
-test('a funding that is reorganised away is reported, and the leg is unfunded again', async () => {
-  const leg = await newLeg(chain);
-  const adapter = await following([leg]);
-  const fork = await chain.client.snapshot();
-  await fund(chain, leg);
-  await mine(2);
-  assert.deepEqual(await touched(adapter), [address(leg)]);
-  assert.equal(legStatus(await facts(adapter, leg)), 'funded');
-  await chain.client.revert({ id: fork });
-  await mine(4);
-  assert.deepEqual(await touched(adapter), [address(leg)]);
-  const gone = await facts(adapter, leg);
-  assert.deepEqual([gone.funded, gone.balance, gone.empty], [null, 0n, true]);
-  await fund(chain, leg);
-  assert.deepEqual(await touched(adapter), [address(leg)]);
-  assert.equal(legStatus(await facts(adapter, leg)), 'seen');
 });
 
 test('a claim that is reorganised away leaves the leg funded and the secret known', async () => {

@@ -6,7 +6,6 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nothingSeen } from '../../core/facts.ts';
 import { stateData } from '../escrows/calls.ts';
-import type { SignedTron, TronMaterial } from '../interface/material.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { transferCall } from './energy.ts';
 import { claimCall, contractEscrow, fundCalls, refundCall } from './plan.ts';
@@ -23,7 +22,6 @@ import {
   refund,
   send,
   sendAndMine,
-  signAll,
   solidityLag,
   startTron,
   type TestChain,
@@ -51,32 +49,6 @@ function adapterOf(...urls: string[]): TronAdapter {
 const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null, isPublic: false });
 
 const touchedBy = async (adapter: TronAdapter) => (await adapter.changes(signal())).touched;
-
-test('a secret is public once it was sent, and for ever', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  await fund(chain, leg);
-  adapter.watch([leg.escrow]);
-  await adapter.changes(signal());
-  const built = await adapter.buildClaim(inputOf(leg), leg.secret, signal());
-  const [signed] = signAll(receiver, built as TronMaterial);
-  const read = await adapter.readSigned(signed as SignedTron, signal());
-  const escrow = leg.escrow.address;
-  assert.deepEqual(read.touches, [{ escrow, verb: 'claim', secret: leg.secret }]);
-  assert.equal(await adapter.isKnown(read, signal()), false);
-  await adapter.broadcast(read, signal());
-  const facts = await adapter.readEscrow(leg.escrow, signal());
-  assert.deepEqual([facts.secret, facts.claimed], [leg.secret, null]);
-  assert.deepEqual(await touchedBy(adapter), [escrow]);
-  assert.equal(await adapter.broadcast(read, signal()), read.txid);
-  await chain.dev.mine(1);
-  assert.equal(await adapter.isKnown(read, signal()), true);
-  assert.equal(await adapter.broadcast(read, signal()), read.txid);
-  await chain.dev.simulator.chain.takeBack(1);
-  await adapter.changes(signal());
-  const back = await adapter.readEscrow(leg.escrow, signal());
-  assert.deepEqual([back.secret, back.claimed, back.balance], [leg.secret, null, 1_000n]);
-});
 
 test('what waits for a block is no fact: the head shows it as if it had happened', async () => {
   const adapter = adapterOf();
@@ -213,21 +185,6 @@ test('what is not solid is reported at every new head until it is, and then no m
     await chain.dev.mine(1);
   }
   assert.deepEqual(await touchedBy(adapter), []);
-});
-
-test('a funding and a claim that are taken back show no more, and are reported', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  const { address } = leg.escrow;
-  adapter.watch([leg.escrow]);
-  await adapter.changes(signal());
-  await fund(chain, leg);
-  assert.deepEqual(await touchedBy(adapter), [address]);
-  assert.notEqual((await adapter.readEscrow(leg.escrow, signal())).funded, null);
-  await chain.dev.simulator.chain.takeBack(1);
-  await chain.dev.mine(2);
-  assert.deepEqual(await touchedBy(adapter), [address]);
-  assert.deepEqual(await adapter.readEscrow(leg.escrow, signal()), nothingSeen);
 });
 
 test('work follows what happened: a quiet block costs the same with one escrow or a hundred', async () => {

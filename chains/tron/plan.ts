@@ -10,6 +10,7 @@ import type { Hex } from 'viem';
 import { ParleyError } from '../../core/errors.ts';
 import type { Hex32 } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
+import type { Unchecked } from '../../core/unchecked.ts';
 import { claimData, fundData, refundData } from '../escrows/calls.ts';
 import {
   approvals,
@@ -213,12 +214,13 @@ function envelopeOf({ raw_data: raw }: TronTransaction): Envelope {
 }
 
 function envelopeProblem(
-  said: TronTransaction,
+  said: Unchecked<TronTransaction>,
   { nowMs, mostFeeLimitSun, longestLifeMs = longestExpirationMs }: EnvelopeBounds,
 ): string | null {
   const raw = said?.raw_data;
   if (typeof raw !== 'object' || raw === null) return ' is missing';
-  const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
+  const isCount = (value: unknown): value is number =>
+    Number.isSafeInteger(value) && (value as number) > 0;
   const isHex = (text: unknown, length: number) =>
     typeof text === 'string' && text.length === length && /^[0-9a-f]+$/.test(text);
   if (!isHex(raw.ref_block_bytes, 4)) return '.ref_block_bytes is not 2 bytes of hex';

@@ -246,3 +246,22 @@ test(
     assert.equal(scene.endOf('b'), 'claimed');
   },
 );
+
+test(
+  'a lock that another process holds keeps back a reveal, and no public claim or refund',
+  limits,
+  async () => {
+    for (const verb of ['claim', 'refund', 'reveal'] as const) {
+      const scene = await paperScene(verb === 'claim' ? 'maker' : 'taker');
+      if (verb === 'refund') scene.theirsAt = Infinity;
+      const { gives, gets, chains } = scene;
+      await run(scene, {}, () => chains[verb === 'refund' ? gives : 'a'].mined.length > 0);
+      if (verb !== 'reveal') scene.stepSeconds = 300;
+      const store = { ...scene.input.store, lock: async () => null };
+      const isOver = () => scene.wall > scene.timelock(verb === 'reveal' ? 'a' : 'b') + 7_200;
+      await run(scene, { store }, isOver);
+      if (verb === 'reveal') assert.equal(claimsOf(chains.a), 0);
+      else assert.equal(scene.endOf(verb === 'claim' ? gets : gives), `${verb}ed`);
+    }
+  },
+);

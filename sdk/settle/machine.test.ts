@@ -97,6 +97,7 @@ const both = { a: 'final', b: 'final' } as const;
 /** What this side has kept, in a word. */
 const keeps: Record<string, Partial<SwapRecord>> = {
   sent: funded,
+  stuck: { ...funded, approval: kept },
   known,
   revealed,
   secret: { publicSecret: secret },
@@ -177,11 +178,11 @@ const tables = {
     Bitcoin at it | taker none final sent @ clockB=lockB | funded: wait b
     Bitcoin past it | taker none final sent @ clockB=lockB+1 | refunding: refund b
     with the other chain silent | maker final silent sent @ clockA=lockA | refunding: refund a
-    in a pool on Bitcoin: dearer | taker none refundPooled sent refund @ clockB=lockB+1 | refunding: replace b, wait b
+    on Bitcoin: dearer | taker none refundPooled sent refund | refunding: replace b, wait b
     in a block | maker refundMined final sent @ clockA=lockA | refunding: wait a
     final | maker refunded final sent @ clockA=lockA | settled:
     final, and the secret public | maker refunded final known | claiming: claim b
-    a second payment beside a claim | taker claimed claimedTwice revealed @ clockB=lockB+1 | refunding: refund b
+    paid twice | taker claimed claimedTwice revealed @ clockB=lockB+1 | refunding: refund b
   `,
   'a funding that no block took is cancelled once the own clock and its chain are past its time': `
     both | maker none none sent @ wall=fundBy+1 | cancelling: cancel_funding a
@@ -189,10 +190,11 @@ const tables = {
     its chain alone | maker none none sent @ wall=fundBy clockA=fundBy+1 | funding:
     in a pool | maker pooled none sent @ wall=fundBy+1 | cancelling: cancel_funding a
     in a block | maker mined none sent @ wall=fundBy+1 | funding: wait a
-    behind its approval | maker none none sent approval @ wall=fundBy+1 | cancelling: push_approval a, cancel_funding a
+    the same, its cancellation kept | maker mined none sent cancel @ wall=fundBy+1 | funding: wait a
+    late | maker none none stuck @ wall=fundBy+1 | cancelling: push_approval a, cancel_funding a
     an approval alone | maker none none approval @ wall=fundBy+1 | funding: push_approval a
     the own claim was sent | taker silent none revealed @ wall=fundBy+1 | claiming:
-    signed for others to send | maker none none authorization @ wall=fundBy+1 | cancelling: cancel_funding a
+    signed | maker none none authorization @ wall=fundBy+1 | cancelling: cancel_funding a
     none was signed | maker none none @ wall=fundBy+1 | settled:
     the initiator’s | taker none none sent @ wall=fundBy+1 | cancelling: cancel_funding b
   `,

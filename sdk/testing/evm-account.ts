@@ -1,5 +1,5 @@
 // Tests only: EVM accounts with money and with swaps of their own in a store, on the chains of
-// two-chains.ts; what they sign is kept, sent or lost as a test says.
+// four-chains.ts; what they sign is kept, sent or lost as a test says.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -15,8 +15,8 @@ import { memoryStore } from '../stores/memory.ts';
 import type { Kept, Store, SwapRecord } from '../stores/store.ts';
 import { evmWallet } from '../wallets/evm.ts';
 import type { Wallet } from '../wallets/wallet.ts';
-import { type Anvil, anvilOf, evmKey, rpcUrlOf, sideOf, until } from './stuck.ts';
-import { type TwoChains, twoChains } from './two-chains.ts';
+import { type FourChains, fourChains } from './four-chains.ts';
+import { type Anvil, anvilOf, evmKey, hastySide, rpcUrlOf, until } from './sides.ts';
 
 export const limits = { timeout: 120_000 };
 export const chainId = 31_337;
@@ -28,13 +28,13 @@ export type Pattern = {
   readonly record: SwapRecord;
   readonly secret: string;
 };
-export type On = { readonly chains: TwoChains; readonly anvil: Anvil };
+export type On = { readonly chains: FourChains; readonly anvil: Anvil };
 
 /** Chains for the tests of a file, and what `first` makes on them: there once the tests begin. */
 export function onChains(first: (on: On) => Promise<void> = async () => {}): On {
-  const on: { chains?: TwoChains; anvil?: Anvil } = {};
+  const on: { chains?: FourChains; anvil?: Anvil } = {};
   before(async () => {
-    on.chains = await twoChains();
+    on.chains = await fourChains();
     on.anvil = await anvilOf(on.chains);
     await first(on as On);
   }, limits);
@@ -46,7 +46,7 @@ export function onChains(first: (on: On) => Promise<void> = async () => {}): On 
 
 export async function patternOf({ chains }: On): Promise<Pattern> {
   const scene = chains.swap();
-  const input = await sideOf(scene, 'taker');
+  const input = await hastySide(scene, 'taker');
   await until(input, ({ step }) => step === 'verified');
   const record = await input.store.getSwap(input.swapId);
   assert.ok(record);

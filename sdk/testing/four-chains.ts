@@ -1,5 +1,5 @@
-// Tests only: dev chains of all four families, two funded parties, and swaps between any two coins.
-// TRON and Solana are simulators.
+// Tests only: dev chains of all four families, two parties with funds, and swaps between any two
+// coins. TRON and Solana are simulators, bitcoind (regtest) and anvil are real.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -19,12 +19,26 @@ import { coreCoins } from '../wallets/coins.ts';
 import { evmWallet } from '../wallets/evm.ts';
 import { solanaWallet } from '../wallets/solana.ts';
 import { tronWallet } from '../wallets/tron.ts';
-import type { Wallet } from '../wallets/wallet.ts';
-import { paperMarket } from './paper-market.ts';
-import type { Scene } from './two-chains.ts';
+import type { BitcoinWallet, EvmWallet, Wallet } from '../wallets/wallet.ts';
+import { type PaperMarket, paperMarket } from './paper-market.ts';
 
 /** A chain's own coin, or the first token that the dev network lists there. */
-export type Coin = 'BTC' | 'ETH' | 'TRX' | 'TRON dollar' | 'SOL' | 'SPL dollar';
+export type Coin = keyof typeof families;
+
+/** A wallet on every chain, by the chain's key. */
+export type Purse = Map<string, Wallet> & {
+  readonly evm: EvmWallet;
+  readonly bitcoin: BitcoinWallet;
+};
+
+export type Dollar = { readonly address: string; readonly decimals: number };
+
+export type Scene = {
+  readonly market: PaperMarket;
+  readonly secret: string;
+  /** All that settle needs of one side, with a store of its own. */
+  input(party: Party): SettleInput;
+};
 
 export type Served = DevnetStatus['chains'][number];
 
@@ -32,12 +46,15 @@ export type FourChains = {
   readonly dev: DevnetClient;
   /** Address of the control server behind it. */
   readonly control: string;
-  readonly purses: Record<Party, ReadonlyMap<string, Wallet>>;
+  readonly purses: Record<Party, Purse>;
   now(): number;
   /** Moves all chains and this clock. */
   move(seconds: number): Promise<void>;
-  /** The taker gives `b` and is the initiator, the maker gives `a`. */
-  swap(coins: Record<LegName, Coin>): Scene;
+  /**
+   * The taker gives `b` and is the initiator, the maker gives `a`: 500 dollars for 0.01 BTC unless
+   * told. `token`: in the place of the first one on EVM.
+   */
+  swap(coins?: Record<LegName, Coin>, token?: Dollar): Scene;
   /** Base units at the chain's head, by the node itself. */
   balance(party: Party, coin: Coin): Promise<bigint>;
   stop(): Promise<void>;
@@ -47,6 +64,7 @@ const quiet = { info: () => undefined, warn: () => undefined, error: () => undef
 const amounts: Readonly<Record<Coin, bigint>> = {
   BTC: 1_000_000n,
   ETH: 10n ** 17n,
+  'EVM dollar': 500_000_000n,
   TRX: 50_000_000n,
   'TRON dollar': 500_000_000n,
   SOL: 2_000_000_000n,
@@ -93,7 +111,8 @@ async function withParties(
     move: async (seconds) => {
       clock.offset = (await dev.time(seconds)).clockOffsetSeconds;
     },
-    swap: (coins) => newScene({ coins, chains, purses, now }),
+    swap: (coins = { a: 'EVM dollar', b: 'BTC' }, token) =>
+      newScene({ coins, chains, purses, now, token }),
     balance: async (party, coin) => {
       const chain = chainOf(coin);
       const { address } = purses[party].get(chain.chain) as Wallet;
@@ -103,14 +122,15 @@ async function withParties(
   };
 }
 
-const families: Readonly<Record<Coin, Served['family']>> = {
+const families = {
   BTC: 'bitcoin',
   ETH: 'evm',
+  'EVM dollar': 'evm',
   TRX: 'tron',
   'TRON dollar': 'tron',
   SOL: 'solana',
   'SPL dollar': 'solana',
-};
+} as const satisfies Record<string, Served['family']>;
 
 function chainIn(chains: readonly Served[], coin: Coin): Served {
   const found = chains.find(({ family }) => family === families[coin]);
@@ -145,17 +165,23 @@ function walletOn(chain: Served): Wallet {
   }
 }
 
-async function newPurse(
-  dev: DevnetClient,
-  chains: readonly Served[],
-): Promise<ReadonlyMap<string, Wallet>> {
+async function newPurse(dev: DevnetClient, chains: readonly Served[]): Promise<Purse> {
   const purse = new Map(chains.map((each) => [each.chain, walletOn(each)]));
-  for (const { chain, tokens = [] } of chains) {
+  for (const { chain, family, tokens = [] } of chains) {
     const { address } = purse.get(chain) as Wallet;
-    await dev.faucet({ chain, address });
+    // Fundings that wait for a block take a coin each.
+    const coins = Array.from({ length: family === 'bitcoin' ? 8 : 1 });
+    const amount = family === 'bitcoin' ? { amount: 5_000_000n } : {};
+    for (const _ of coins) await dev.faucet({ chain, address, ...amount });
     if (tokens[0] !== undefined) await dev.faucet({ chain, address, asset: tokens[0].address });
   }
-  return purse;
+  // As they are now: a test may put others in their place.
+  const of = (family: Wallet['family']) =>
+    purse.get(chains.find((each) => each.family === family)?.chain ?? '');
+  return Object.defineProperties(purse, {
+    evm: { get: () => of('evm') },
+    bitcoin: { get: () => of('bitcoin') },
+  }) as Purse;
 }
 
 function sourceOn(chain: Served, now: () => number): ChainSource {
@@ -182,8 +208,9 @@ function newScene(from: {
   chains: readonly Served[];
   purses: FourChains['purses'];
   now: () => number;
+  token: Dollar | undefined;
 }): Scene {
-  const { coins, chains, purses, now } = from;
+  const { coins, chains, purses, now, token } = from;
   const secret = randomBytes(32).toString('hex');
   const id = crypto.randomUUID();
   const [a, b] = [chainIn(chains, coins.a), chainIn(chains, coins.b)];
@@ -194,7 +221,7 @@ function newScene(from: {
   const asset = (leg: LegName, on: Served) => ({
     id: coins[leg],
     chain: on.chain,
-    token: tokenOf(on, coins[leg]),
+    token: coins[leg] === 'EVM dollar' && token ? token.address : tokenOf(on, coins[leg]),
     decimals: 6,
     highValueFrom: null,
   });
@@ -221,7 +248,7 @@ function newScene(from: {
   return { market, secret, input };
 }
 
-function destination(purse: ReadonlyMap<string, Wallet>, { chain }: Served) {
+function destination(purse: Purse, { chain }: Served) {
   const wallet = purse.get(chain) as Wallet;
   const pubkey = wallet.family === 'bitcoin' ? wallet.pubkey : null;
   return { address: wallet.address, pubkey };
@@ -240,6 +267,10 @@ async function balanceOf(chain: Served, token: string | null, address: string): 
     });
     return (await answer.json()) as Record<string, unknown> & { constant_result?: string[] };
   };
+  if (chain.family === 'bitcoin') {
+    const coins = await coreCoins(chain.rpcUrl).coins(address, AbortSignal.timeout(30_000));
+    return coins.reduce((sum, { amountSats }) => sum + amountSats, 0n);
+  }
   if (chain.family === 'tron' && token === null) {
     const { balance = 0 } = await post('/wallet/getaccount', { address, visible: true });
     return BigInt(balance as number);

@@ -1,5 +1,5 @@
 // Tests only: a market that offers signatures for the funding of a token. It sends what was signed
-// with a gas key of its own. And that token, on the anvil of two-chains.ts.
+// with a gas key of its own. And that token, on the anvil of four-chains.ts.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,8 +17,8 @@ import type { FundQuery, ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import type { SettleInput } from '../settle.ts';
 import type { EvmWallet } from '../wallets/wallet.ts';
-import { type Anvil, evmKey } from './stuck.ts';
-import type { Scene } from './two-chains.ts';
+import type { Scene } from './four-chains.ts';
+import { type Anvil, evmKey } from './sides.ts';
 
 const chainId = 31_337;
 const deployment = evmDeployment(chainId);

@@ -1,5 +1,5 @@
-// Tests only: the picture of the states of a settlement, drawn from settle/states.txt. Run by itself
-// it writes the picture.
+// Tests only: the picture of the states of a settlement, drawn from settle/states.txt. Run by
+// itself it writes the picture.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,8 @@ export function drawStates(): string {
   });
   const boxes = [...places.keys()].map((name) => {
     const { x, y } = centre(name);
-    const box = `<rect x="${x - width / 2}" y="${y - height / 2}" width="${width}" height="${height}" rx="8"/>`;
+    const corner = `x="${x - width / 2}" y="${y - height / 2}"`;
+    const box = `<rect ${corner} width="${width}" height="${height}" rx="8"/>`;
     return `${box}<text x="${x}" y="${y + 5}">${name}</text>`;
   });
   const size = `0 0 ${4 * stepX + width + 2 * margin} ${2 * stepY + height + 4 * margin}`;

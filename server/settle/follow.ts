@@ -7,6 +7,7 @@ import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Heads } from '../../chains/interface/reading.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
+import { isAborted } from '../../core/steps.ts';
 import { inParallel } from '../../host/in-parallel.ts';
 import { swapsOfEscrows } from '../db/escrows.ts';
 import { storeHeads } from '../db/heads.ts';
@@ -129,7 +130,7 @@ async function loop(
       failures = 0;
       told = '';
     } catch (error) {
-      if (stop.aborted) return;
+      if (isAborted(stop)) return;
       failures += 1;
       const most = Math.max(passLimits.backoffMs, followIntervalMs);
       wait = Math.min(followIntervalMs * 2 ** Math.min(failures, 20), most);

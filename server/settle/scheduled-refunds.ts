@@ -10,6 +10,7 @@ import type { InTurns } from '../../chains/interface/turns.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { mustFund } from '../../core/gates.ts';
+import { isAborted } from '../../core/steps.ts';
 import type { LegName } from '../../core/trade.ts';
 import { inParallel } from '../../host/in-parallel.ts';
 import type { Tx } from '../db/database.ts';
@@ -137,7 +138,7 @@ async function loop(deps: Deps, pass: () => Promise<number>, stop: AbortSignal):
       await pass();
       failures = 0;
     } catch (error) {
-      if (stop.aborted) return;
+      if (isAborted(stop)) return;
       failures += 1;
       deps.log.warn({ failures, err: error }, 'scheduled refunds could not be looked at');
     }

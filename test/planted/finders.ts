@@ -23,7 +23,7 @@ export function runPlanted(
   more: NodeJS.ProcessEnv = {},
 ): Promise<Ran> {
   const plant = `--import=${join(import.meta.dirname, 'plant.ts')}`;
-  const planting = { NODE_OPTIONS: plant, PARLEY_PLANTED: JSON.stringify(bug?.edits) };
+  const planting = { NODE_OPTIONS: plant, PARLEY_TEST_PLANTED: JSON.stringify(bug?.edits) };
   const env = { ...process.env, ...more, ...(bug === null ? {} : planting) };
   const signal = AbortSignal.timeout(limitMs);
   const child = spawn(process.execPath, args, { cwd: root, env, signal });

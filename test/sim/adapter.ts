@@ -25,8 +25,6 @@ export type AdapterParts = {
   readonly at: <R>(name: string, call: () => R) => Promise<R>;
   /** Told of every transaction that the node took, and whether its secret was known before. */
   readonly onSent: (chain: SimChain, txid: string, wasShown: boolean) => void;
-  /** Told of every signed refund that a node is given, whatever it says to it. */
-  readonly onRung?: (chain: SimChain, rung: SimTransaction) => void;
   /** Counts a fault that was met. */
   readonly count: (fault: string) => void;
 };
@@ -100,7 +98,6 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
     mustAgree: (watched) => call('mustAgree', () => mustAgree(parts, watched)),
     preflight: async (terms, about) =>
       call('preflight', () => {
-        mustEstimate(parts, about === 'funding' ? 'funding_would_fail' : 'payout_would_fail');
         const held = chain.balances.get(terms.refund.address) ?? 0n;
         if (about !== 'funding' || chain.family === 'bitcoin' || held >= terms.amount) return;
         throw new ParleyError('funding_would_fail', 'the funder holds too little', {});
@@ -140,15 +137,6 @@ export function mustAnswer({ node, chance, count }: AdapterParts, name: string):
   if (!node.slow || name === 'readSigned' || !chance.hits(0.5)) return;
   count('node slow');
   throw new ParleyError('chain_timeout', `the node of ${chain} did not answer`, { chain });
-}
-
-export function mustEstimate(
-  { node, count }: Pick<AdapterParts, 'node' | 'count'>,
-  code: 'payout_would_fail' | 'funding_would_fail',
-): void {
-  if (!node.refuses) return;
-  count('estimate refused');
-  throw new ParleyError(code, `the node of ${node.chain.chain} refuses every estimate`, {});
 }
 
 function headsOf(node: Node): Heads {
@@ -297,7 +285,6 @@ async function send(
   const { chain } = node;
   const tx = transactionOf(raw) ?? rungIn(chain, raw);
   if (tx === null) throw new ParleyError('refused_by_node', 'no coins of this chain', {});
-  if (tx.own !== undefined) parts.onRung?.(chain, tx);
   return at(`${chain.chain} broadcast`, () => {
     if (!node.slow) mustAnswer(parts, 'broadcast');
     const known = isKnown(chain, txid);

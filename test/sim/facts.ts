@@ -19,8 +19,6 @@ export type Node = {
   readonly chain: SimChain;
   down: boolean;
   slow: boolean;
-  /** Every estimate and trial ends with an error. */
-  refuses: boolean;
   /** Blocks that the first source, and the second, are behind. */
   lag: number;
   otherLag: number;
@@ -33,7 +31,6 @@ export const nodeWith = (chain: SimChain): Node => ({
   chain,
   down: false,
   slow: false,
-  refuses: false,
   lag: 0,
   otherLag: 0,
   lies: new Map(),

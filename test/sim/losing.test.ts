@@ -23,7 +23,7 @@ test('a seed that somebody loses in is told, counted and kept; one whose process
   const args = ['--seed', '1000008,7,1000009', '--workers', '1', '--kept', kept];
   const { code, output, errors } = await runPlanted(['test/sim/run.ts', ...args], { edits });
   assert.equal(code, 1, errors);
-  assert.match(output, /^sim: 3 of 3 seeds in \d+ s, BROKEN in 7, 1000008; \d+ swaps \(/m);
+  assert.match(output, /^sim: 3 of 3 seeds in \d+ s, BROKEN in 7, 1000008; ends: /m);
   assert.match(errors, /^seed 1000008:\n {3}a seed comes to its end: its process ended with 9$/m);
   assert.match(errors, /^seed 7:\n {3}no claim with a wrong secret: .+\n(?: .*\n)* .*BROKEN/m);
   const found = JSON.parse(await readFile(kept, 'utf8')) as Kept[];

@@ -8,8 +8,7 @@
 import { Misused, parsed, understood, wholeNumber } from '../../scripts/command.ts';
 import { mostWorkers, runCrew } from './crew.ts';
 import { type Kept, keep, keptSeeds } from './kept.ts';
-import { missedIn } from './kinds.ts';
-import { addTo, lineOf, tallyOf } from './tally.ts';
+import { lineOf, missedIn, tallyOf } from './kinds.ts';
 import type { Done } from './worker.ts';
 
 const usage = `usage: npm run sim -- [--seeds N] [--from N] [--seed N] [--known] [--minutes N]
@@ -122,7 +121,7 @@ await runCrew({
   goesOn,
   onDone: (result) => {
     done += 1;
-    addTo(total, result.counts);
+    for (const [kind, times] of result.counts) total.set(kind, (total.get(kind) ?? 0) + times);
     const isBroken = result.violations.length > 0;
     const [first] = result.violations;
     if (first !== undefined) {
@@ -135,8 +134,7 @@ await runCrew({
 });
 const secondsTaken = Math.round((performance.now() - began) / 1_000);
 if (!asked.noKeep) keep(found, asked.kept);
-const tally = tallyOf(total);
-const missed = missedIn(tally, done);
+const missed = missedIn(total, done);
 broken.sort((one, other) => one.seed - other.seed);
 if (asked.json) {
   const told = broken.map(({ seed, violations }) => ({
@@ -144,13 +142,13 @@ if (asked.json) {
     rules: violations.map(({ rule }) => rule),
   }));
   const facts = { seeds: done, wanted: wanted.length, broken: told, missed, seconds: secondsTaken };
-  console.log(JSON.stringify({ ...facts, ...tally }));
+  console.log(JSON.stringify({ ...facts, ...tallyOf(total) }));
 } else {
   const lost =
     broken.length === 0 ? 'nobody lost' : `BROKEN in ${broken.map(({ seed }) => seed).join(', ')}`;
   const ran = `${done} of ${wanted.length} seeds in ${secondsTaken} s`;
   const lacks = missed.length === 0 ? '' : `NOT MET: ${missed.join(', ')}; `;
-  console.log(`sim: ${ran}, ${lost}; ${lacks}${lineOf(tally)}`);
+  console.log(`sim: ${ran}, ${lost}; ${lacks}${lineOf(total)}`);
 }
 const isWell = broken.length === 0 && missed.length === 0;
 process.exitCode = isWell && done > 0 && !isStopped ? 0 : 1;

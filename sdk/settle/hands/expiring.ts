@@ -33,7 +33,7 @@ export function expiringHand(context: Context, leg: SetLeg, wallet: ExpiringWall
   });
 }
 
-/** On TRON the approvals of a token, and then the funding, each when the one before has succeeded. */
+/** On TRON approvals of a token come first, each signed when the one before has succeeded. */
 function signingsOf(context: Context, wallet: ExpiringWallet, built: Material): readonly Signing[] {
   if (wallet.family === 'tron' && built.sign === 'tron-txid') {
     return built.transactions.map((each) => () => wallet.sign(each, context.limit()));

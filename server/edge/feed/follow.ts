@@ -116,7 +116,7 @@ function keepEars({ db, log }: Parts, ring: () => void) {
   let ended = false;
 
   const open = async () => {
-    let lost = false;
+    let lost = false as boolean;
     const fresh = await db.listen({
       heard: ring,
       lost: () => {

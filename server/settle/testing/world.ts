@@ -114,6 +114,8 @@ export async function startWorld(
       dir,
       log: quiet,
       bitcoin: true,
+      tron: false,
+      solana: false,
       moveClock,
       evmChains: [evm, ...(options.secondEvm ? [evm2] : [])].map((key, at) => ({
         key,

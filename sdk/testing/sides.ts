@@ -1,20 +1,26 @@
-// Tests only: chains that mine when told to, nodes that are told what to do with what is sent, and
-// sides that stop where a crash would stop them.
+// Tests only: sides of a swap on dev chains that stop where a crash would stop them, with wallets
+// that have next to nothing, and adapters and nodes that say otherwise.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { showing } from '../../chains/testing/showing.ts';
+import type { ChainKey } from '../../core/families.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
-import type { Party } from '../../core/trade.ts';
+import type { LegName, Party } from '../../core/trade.ts';
 import { rpcTo } from '../../devnet/rpc.ts';
 import { sleep } from '../http.ts';
 import { type Outcome, type Progress, type SettleInput, settle } from '../settle.ts';
-import type { Scene, TwoChains } from './two-chains.ts';
+import { evmWallet } from '../wallets/evm.ts';
+import { solanaWallet } from '../wallets/solana.ts';
+import { tronWallet } from '../wallets/tron.ts';
+import type { Wallet } from '../wallets/wallet.ts';
+import type { FourChains, Scene } from './four-chains.ts';
 
 export const evmKey = 'evm-dev';
 export const gwei = 1_000_000_000n;
 
-export async function rpcUrlOf(chains: TwoChains, family: 'evm' | 'bitcoin'): Promise<string> {
+export async function rpcUrlOf(chains: FourChains, family: 'evm' | 'bitcoin'): Promise<string> {
   const all = (await chains.dev.status()).chains;
   const found = all.find((each) => each.family === family && each.chain !== 'evm-dev-2');
   assert.ok(found);
@@ -31,7 +37,7 @@ export type Anvil = {
   go(): Promise<void>;
 };
 
-export async function anvilOf(chains: TwoChains): Promise<Anvil> {
+export async function anvilOf(chains: FourChains): Promise<Anvil> {
   const url = await rpcUrlOf(chains, 'evm');
   const call = async <T>(method: string, params: readonly unknown[] = []): Promise<T> => {
     const response = await fetch(url, {
@@ -61,21 +67,25 @@ export async function anvilOf(chains: TwoChains): Promise<Anvil> {
 
 /** Calls of the bitcoind behind these chains. */
 export async function coreOf(
-  chains: TwoChains,
+  chains: FourChains,
 ): Promise<<T>(method: string, params?: readonly unknown[]) => Promise<T>> {
   return rpcTo(await rpcUrlOf(chains, 'bitcoin'));
 }
 
-/** One side with its secret in its store, and patience for a second. */
+/** One side with its secret in its store. */
 export async function sideOf(
   scene: Scene,
   party: Party,
   more: Partial<SettleInput> = {},
 ): Promise<SettleInput> {
-  const input = { ...scene.input(party), replaceAfterMs: 1_000, ...more };
+  const input = { ...scene.input(party), ...more };
   if (party === 'taker') await input.store.putSecret(hashlockOf(scene.secret), scene.secret);
   return input;
 }
+
+/** The same with patience for a second: what no block takes is replaced then. */
+export const hastySide = (scene: Scene, party: Party, more: Partial<SettleInput> = {}) =>
+  sideOf(scene, party, { replaceAfterMs: 1_000, ...more });
 
 /** Runs a side until something is told, then stops it as a crash would. Returns what was told. */
 export async function until(
@@ -156,4 +166,47 @@ export function later(input: SettleInput, seconds: number): SettleInput {
   const { now } = input;
   assert.ok(now);
   return { ...moved, now: async () => (await now()) + seconds };
+}
+
+/** The same on the chain of this leg. */
+export const withLeg = (
+  input: SettleInput,
+  scene: Scene,
+  leg: LegName,
+  alter: (adapter: ChainAdapter) => Partial<ChainAdapter>,
+) => withAdapter(input, scene.market.watched(leg).terms.chain, alter);
+
+export type NewWallet = {
+  readonly chain: ChainKey;
+  readonly wallet: Wallet;
+  /** Another object of the same key. */
+  readonly again: () => Wallet;
+};
+
+/** One party's wallet of this family is new and has nothing, for as long as `work` takes. */
+export async function withNewWallet(
+  chains: FourChains,
+  family: 'evm' | 'tron' | 'solana',
+  party: Party,
+  work: (at: NewWallet) => Promise<void>,
+): Promise<void> {
+  const served = (await chains.dev.status()).chains.find((each) => each.family === family);
+  const { chain = '', rpcUrl = '', chainId = 0 } = served ?? {};
+  const key = randomBytes(32);
+  const privateKey = key.toString('hex');
+  const made = {
+    evm: () => evmWallet({ rpcUrl, chainId: chainId ?? 0, privateKey: `0x${privateKey}` }),
+    tron: () => tronWallet({ chain, sources: [{ url: rpcUrl }], privateKey }),
+    solana: () => solanaWallet({ chain, rpcUrls: [rpcUrl], secretKey: Uint8Array.from(key) }),
+  };
+  const again = made[family];
+  const wallet = again();
+  const purse = chains.purses[party];
+  const had = purse.get(chain);
+  purse.set(chain, wallet);
+  try {
+    await work({ chain, wallet, again });
+  } finally {
+    if (had !== undefined) purse.set(chain, had);
+  }
 }
