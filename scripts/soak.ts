@@ -100,7 +100,7 @@ const usage = `usage: npm run soak -- [PART]... [--requests N] [--times N] [--ma
                               [--bug PATTERN] [--by KIND]
        npm run soak -- --list
   PART        ${names.join(', ')}; without one all of them
-              (nodes: with PARLEY_JAVA_TRON or PARLEY_SOLANA_VALIDATOR, docs/operations.md)
+              (nodes: with PARLEY_JAVA_TRON or PARLEY_SOLANA_VALIDATOR, docs/settings.md)
   --requests  of the fuzz, default 10000
   --times     as many runs of a property test as usual, default 20
   --markets   simulated, default 10000
