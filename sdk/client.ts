@@ -4,6 +4,7 @@
 import type { Allowance } from '../chains/interface/fund-ways.ts';
 import type { Signed } from '../chains/interface/material.ts';
 import type { Family } from '../core/families.ts';
+import type { Hashlock, Secret } from '../core/hashlock.ts';
 import type { Rules } from '../core/rules.ts';
 import type { SwapStatus } from '../core/status.ts';
 import type { Direction, LegName } from '../core/trade.ts';
@@ -150,7 +151,7 @@ function market(options: HttpOptions) {
      */
     accept: (
       id: string,
-      terms: { quoteAmount: string; hashlock?: string; rules?: Rules },
+      terms: { quoteAmount: string; hashlock?: Hashlock; rules?: Rules },
       how: CallOptions = {},
     ) => {
       const path = `/v1/threads/${segment(id)}/accept`;
@@ -196,10 +197,10 @@ function settlement(options: HttpOptions) {
         options,
         effect('POST', leg(id, name, 'fund'), { ...signed, relay: true }, how),
       ),
-    claim: (id: string, name: LegName, secret: string, how: CallOptions = {}) =>
+    claim: (id: string, name: LegName, secret: Secret, how: CallOptions = {}) =>
       call<Built>(options, effect('POST', leg(id, name, 'claim'), { secret }, how)),
     /** The market sends the claim. It has the secret from this call on, whatever it answers. */
-    relayClaim: (id: string, name: LegName, secret: string, how: CallOptions = {}) =>
+    relayClaim: (id: string, name: LegName, secret: Secret, how: CallOptions = {}) =>
       call<{ relayed: true; txid: string }>(
         options,
         effect('POST', leg(id, name, 'claim'), { secret, relay: true }, how),
