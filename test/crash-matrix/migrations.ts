@@ -38,7 +38,8 @@ async function onEmpty<R>(work: (emptied: Emptied) => Promise<R>): Promise<R> {
   }
 }
 
-export async function playMigrations(choose: Choose): Promise<Result> {
+/** `isEnough`: one failure tells enough. */
+export async function playMigrations(choose: Choose, isEnough = false): Promise<Result> {
   const { awaits, schema } = await onEmpty(async (emptied) => {
     await migrate(emptied.proxy.url);
     return { awaits: emptied.proxy.asked(), schema: await emptied.schema() };
@@ -54,6 +55,7 @@ export async function playMigrations(choose: Choose): Promise<Result> {
     const statement = awaits[kill.k - 1]?.trim().slice(0, 40).replaceAll('\n', ' ');
     const where = `${kill.when} ${statement} (${kill.k} of ${awaits.length})`;
     if (why.length > 0) failures.push({ where, why });
+    if (isEnough && failures.length > 0) break;
   }
   return { row: migrations, awaits, kills: chosen.length, failures };
 }
