@@ -3,6 +3,7 @@
 
 import { type ChainPolicy, type Depth, depthNumbers, policyNumbers } from './policy.ts';
 import type { LegName } from './trade.ts';
+import type { Unchecked } from './unchecked.ts';
 
 /**
  * Of the formula: which leg is long, and all times of a swap. Whatever makes another time of the
@@ -128,13 +129,13 @@ export function brokenPolicy(policy: ChainPolicy): string[] {
   return [...new Set([...lower, ...pairs])];
 }
 
-function wrongNumbers(policy: ChainPolicy): string[] {
+function wrongNumbers(policy: NonNullable<Unchecked<ChainPolicy>>): string[] {
   const depths = (['normal', 'high'] as const).flatMap((which) =>
     depthNumbers.map((name) => [`${which}.${name}`, policy[which]?.[name]] as const),
   );
   const plain = policyNumbers.map((name) => [name, policy[name]] as const);
   return [...plain, ['windowSeconds', policy.windowSeconds ?? 0] as const, ...depths]
-    .filter(([, value]) => !Number.isInteger(value) || value < 0)
+    .filter(([, value]) => !(Number.isInteger(value) && Number(value) >= 0))
     .map(([name, value]) => `${name} must be a whole number, is ${value}`);
 }
 

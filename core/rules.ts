@@ -7,6 +7,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { formulaVersion } from './deadlines.ts';
 import { type ChainPolicy, depthNumbers, policyNumbers } from './policy.ts';
 import type { LegName } from './trade.ts';
+import { jsonOf } from './unchecked.ts';
 
 /** What holds the escrows of a chain. */
 export type Contract = {
@@ -110,7 +111,7 @@ export function rulesDifferences(own: Rules, said: unknown): RulesDifference[] {
 
 /** What anybody may have made up is not shown at any length. */
 function text(value: unknown): string {
-  const whole = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+  const whole = typeof value === 'string' ? value : (jsonOf(value) ?? 'nothing');
   return whole.slice(0, 200);
 }
 

@@ -1,4 +1,5 @@
-// Long work in short steps, so that whoever does it may do something else between two of them.
+// Long work in short steps, so that whoever does it may do something else between two of them, or
+// give it up.
 
 /** Each `yield` is a place to pause. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
@@ -9,4 +10,9 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
     const { done, value } = steps.next();
     if (done) return value;
   }
+}
+
+/** Whether it is given up by now: types keep what was read of a signal before an `await`. */
+export function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
 }

@@ -20,7 +20,8 @@ if (Number(process.versions.node.split('.')[0]) >= wanted) {
   if (own === undefined) {
     console.error(
       `This needs Node ${wanted}, and ${process.execPath} is ${process.version}. \`npm ci\` ` +
-        'brings Node 24 on Linux (x64, arm64); elsewhere install it and put it first on PATH.',
+        'brings Node 24 on Linux (x64, arm64); elsewhere, and with --omit=dev, install it and ' +
+        'put it first on PATH.',
     );
     process.exit(1);
   }

@@ -37,14 +37,22 @@ const daySeconds = 86_400;
 
 type Asked = { readonly command: string; readonly argument: string; readonly json: boolean };
 
+/** Whether a command wants an argument. */
+const needs: Readonly<Record<string, boolean>> = {
+  list: false,
+  skip: true,
+  'read-days': true,
+  open: true,
+  'revoke-keys': false,
+};
+
 function understand(args: string[]): Asked | null {
   const flag = { type: 'boolean' } as const;
   const options = { json: flag, help: flag, 'i-know': flag };
   const { values, positionals } = parsed({ args, options, allowPositionals: true });
   if (values.help === true) return null;
   const [command = '', argument = '', ...rest] = positionals;
-  const needs = { list: false, skip: true, 'read-days': true, open: true, 'revoke-keys': false };
-  const needed = needs[command as keyof typeof needs];
+  const needed = needs[command];
   if (needed === undefined || needed !== (argument !== '') || rest.length > 0) {
     throw new Misused(
       command === '' ? 'which command?' : `"${positionals.join(' ')}" is not understood`,

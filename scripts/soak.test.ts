@@ -6,31 +6,27 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-const soak = join(import.meta.dirname, 'soak.ts');
-const listed = JSON.parse(
-  execFileSync(process.execPath, [soak, '--list'], { encoding: 'utf8', timeout: 60_000 }),
-) as { parts: readonly string[]; properties: readonly string[] };
+type Part = Readonly<Record<'name' | 'command' | 'what', string>> & { readonly minutes: number };
 
-test('properties of every room are run longer, the Solana program’s too', () => {
-  for (const room of ['chains', 'contracts/solana', 'core', 'sdk', 'server']) {
+const root = join(import.meta.dirname, '..');
+const listed = JSON.parse(
+  execFileSync(process.execPath, [join(root, 'scripts/soak.ts'), '--list'], { encoding: 'utf8' }),
+) as { parts: readonly Part[]; properties: readonly string[] };
+
+test('properties of every room are run longer', () => {
+  for (const room of ['chains', 'contracts/solana', 'core', 'sdk', 'server', 'test/feed-market']) {
     assert.ok(
-      listed.properties.some((file) => file.startsWith(`${room}/`)),
+      listed.properties.some((file) => file.startsWith(room)),
       room,
     );
   }
-  assert.ok(listed.properties.includes('contracts/solana/money.test.ts'));
-  for (const file of listed.properties) {
-    assert.match(readFileSync(join(import.meta.dirname, '..', file), 'utf8'), /\bruns\(/);
-  }
 });
 
-test('both contracts are fuzzed longer, each as a part of its own', () => {
+test('docs/tests.md has every part with its command, its time and what it does', () => {
+  const text = readFileSync(join(root, 'docs/tests.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| `(npm run soak -- .+)` \| (\d+) \| (.+) \|$/gm)];
   assert.deepEqual(
-    listed.parts.filter((name) => name.startsWith('contracts/')),
-    ['contracts/escrows'],
+    rows.map(([, command, minutes, what]) => ({ command, minutes: Number(minutes), what })),
+    listed.parts.map(({ command, minutes, what }) => ({ command, minutes, what })),
   );
-});
-
-test('bugs planted for the simulation to find are a part of it', () => {
-  assert.ok(listed.parts.includes('planted'));
 });

@@ -1,48 +1,106 @@
-// `npm run soak`: what `npm test` does briefly, for as long as it takes. Ten thousand fuzzed
-// requests, the property tests (the Solana program's with them) with twenty times their runs, the
-// model of the rules searched further, the contracts fuzzed twenty times as long, ten thousand
-// simulated markets, every request and pass ended at every await, every bug of the registry
-// planted for its finders, every fault of nodes, network, database, disk and clock at every moment
-// of a swap, schemathesis where it is installed, and the adapters' promises and the demo on real
-// nodes where these are given. A last line counts; it ends with 1 if any failed.
-//
-//   npm run soak                                all of it
-//   npm run soak -- fuzz properties             these parts only
-//   npm run soak -- --list                      what the parts are, nothing run
-//   PARLEY_JAVA_TRON=… PARLEY_SOLANA_VALIDATOR=… npm run soak -- nodes   docs/operations.md
-//   npm run soak -- --requests 50000 --seed 7   another size; a seed that failed, again
+// `npm run soak`: what `npm test` does briefly, for as long as it takes: what is random, repeated
+// or exhaustive. `--list` and docs/tests.md have its parts, each with what it runs and the minutes
+// that it may take. A last line counts; it ends with 1 if any failed.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
-import { delimiter, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Misused, parsed, understood, wholeNumber } from './command.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const partLimitMs = 90 * 60_000;
-/** Ten thousand markets of a second or two each. */
-const simLimitMs = 10 * 3_600_000;
-/** Some hundred bugs of a few seconds each, and sixteen minutes for one that hangs. */
-const plantedLimitMs = 12 * 3_600_000;
-const names = [
-  'fuzz',
-  'properties',
-  'faults',
-  'model',
-  'sim',
-  'planted',
-  'crashes',
-  'schemathesis',
-  'nodes',
-  'contracts/escrows',
-] as const;
-type Name = (typeof names)[number];
+
+type Outcome = { readonly code: number; readonly output: string };
+type Part = {
+  readonly what: string;
+  /** After which it is ended, and has failed. */
+  readonly minutes: number;
+  /** Ends one after the other, of which each uses what the machine has. */
+  readonly commands: () => readonly (readonly string[])[];
+};
+
+const testFiles = (pattern: string) =>
+  globSync(pattern, { cwd: root, exclude: ['node_modules', '.parley'] }).sort();
+
+/** What of a process of `node --test`, for test files one after the other. */
+const tests = (...files: readonly string[]) => [
+  ...['--test', '--test-reporter=spec', '--test-concurrency=1'],
+  ...files,
+];
+const propertyFiles = () =>
+  testFiles('**/*.test.ts').filter((file) =>
+    /\bruns\(/.test(readFileSync(`${root}${file}`, 'utf8')),
+  );
+
+const parts: Readonly<Record<string, Part>> = {
+  fuzz: {
+    what: 'ten thousand requests drawn from the API description, and as many over bare sockets',
+    minutes: 60,
+    commands: () => [tests('test/fuzz.test.ts', 'test/fuzz-sockets.test.ts')],
+  },
+  properties: {
+    what: 'property tests of every room, twenty times their runs, random markets on the feed too',
+    minutes: 90,
+    commands: () => [tests(...propertyFiles())],
+  },
+  faults: {
+    what: 'every fault of nodes, network, database, disk and clock at every moment of a swap',
+    minutes: 90,
+    commands: () => [
+      tests(
+        ...testFiles('test/faults-*.test.ts'),
+        ...['test/crashes.test.ts', 'test/crash-matrix/processes.test.ts'],
+        'test/conformance.test.ts',
+      ),
+    ],
+  },
+  model: {
+    what: 'the model of the rules, searched further',
+    minutes: 60,
+    commands: () => [['test/model/run.ts']],
+  },
+  sim: {
+    what: 'ten thousand simulated markets',
+    minutes: 600,
+    commands: () => {
+      const from = values.seed === undefined ? [] : ['--from', values.seed];
+      return [['test/sim/run.ts', '--known', '--seeds', values.markets, ...from]];
+    },
+  },
+  planted: {
+    what: 'every bug of the registry planted, and looked for by what should find it',
+    minutes: 720,
+    commands: () => {
+      const by = values.by === '' ? [] : ['--by', values.by];
+      return [['test/planted/run.ts', '--bug', values.bug, ...by]];
+    },
+  },
+  crashes: {
+    what: 'every request and pass of the server ended at every await',
+    minutes: 90,
+    commands: () => [['--max-old-space-size=1024', 'test/crash-matrix/run.ts', '--told']],
+  },
+  nodes: {
+    what: 'the adapters’ promises and the demo on a java-tron and a Solana validator of one’s own',
+    minutes: 90,
+    commands: () =>
+      process.env.PARLEY_JAVA_TRON || process.env.PARLEY_SOLANA_VALIDATOR
+        ? [['test/adapters/real-nodes.ts'], ['scripts/demo.ts', '--all', '--minutes', '30']]
+        : [],
+  },
+  'contracts/escrows': {
+    what: 'the escrow contract fuzzed forty times as long',
+    minutes: 90,
+    commands: () => [['contracts/escrows/test.ts', '--profile', 'soak']],
+  },
+};
+const names = Object.keys(parts);
 
 const usage = `usage: npm run soak -- [PART]... [--requests N] [--times N] [--markets N] [--seed N]
                               [--bug PATTERN] [--by KIND]
        npm run soak -- --list
   PART        ${names.join(', ')}; without one all of them
-              (nodes: with PARLEY_JAVA_TRON or PARLEY_SOLANA_VALIDATOR, docs/operations.md)
+              (nodes: with PARLEY_JAVA_TRON or PARLEY_SOLANA_VALIDATOR, docs/settings.md)
   --requests  of the fuzz, default 10000
   --times     as many runs of a property test as usual, default 20
   --markets   simulated, default 10000
@@ -67,7 +125,7 @@ function understand(args: string[]) {
     },
   });
   if (values.help) return null;
-  const unknown = positionals.filter((each) => !names.some((name) => name === each));
+  const unknown = positionals.filter((each) => !names.includes(each));
   if (unknown.length > 0) {
     throw new Misused(`no part is called "${unknown.join(' ')}"; there are ${names.join(', ')}`);
   }
@@ -80,17 +138,14 @@ function understand(args: string[]) {
 }
 
 const { values, positionals } = understood({ usage, understand });
-const bin = [`${root}node_modules/.bin`, dirname(process.execPath), process.env.PATH];
 const env = {
   ...process.env,
-  PATH: bin.join(delimiter),
+  PATH: [`${root}node_modules/.bin`, dirname(process.execPath), process.env.PATH].join(':'),
   PARLEY_FUZZ_REQUESTS: values.requests,
   PARLEY_TEST_TIMES: values.times,
   PARLEY_FAULTS: 'all',
   ...(values.seed === undefined ? {} : { PARLEY_FUZZ_SEED: values.seed }),
 };
-
-type Outcome = { readonly code: number; readonly output: string };
 
 let running: ChildProcess | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -100,9 +155,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-function run(args: readonly string[], limitMs = partLimitMs): Promise<Outcome> {
+function run(args: readonly string[], minutes: number): Promise<Outcome> {
   return new Promise((resolve) => {
-    const signal = AbortSignal.timeout(limitMs);
+    const signal = AbortSignal.timeout(minutes * 60_000);
     const stdio = ['ignore', 'pipe', 'inherit'] as const;
     const child = spawn(process.execPath, args, { cwd: root, env, signal, stdio: [...stdio] });
     running = child;
@@ -116,74 +171,45 @@ function run(args: readonly string[], limitMs = partLimitMs): Promise<Outcome> {
   });
 }
 
-/** Test files one after the other: each uses what the machine has. */
-function tests(files: readonly string[]): Promise<Outcome> {
-  const options = ['--test-reporter=spec', '--test-concurrency=1', `--test-timeout=${partLimitMs}`];
-  return run(['--test', ...options, ...files]);
-}
-
-const propertyFiles = () =>
-  globSync('**/*.test.ts', { cwd: root, exclude: ['node_modules', '.parley'] })
-    .filter((file) => /\bruns\(/.test(readFileSync(`${root}${file}`, 'utf8')))
-    .sort();
-
 /** What a part says of itself in its last lines. */
-const parting = 'forge|schemathesis|model|sim|planted|crashes|nodes';
-const saidOfParts = new RegExp(`^(?:${parting}): (.*)|(\\d+) generated,|(left out)$`, 'gm');
+const said = [
+  /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
+  /^(?:forge|model|sim|planted|crashes|nodes): (.*)|(\d+) generated,/gm,
+];
 
-async function onRealNodes(): Promise<Outcome> {
-  if (process.env.PARLEY_JAVA_TRON || process.env.PARLEY_SOLANA_VALIDATOR) {
-    const promises = await run(['test/adapters/real-nodes.ts']);
-    const demo = await run(['scripts/demo.ts', '--all', '--minutes', '30']);
-    return { code: promises.code || demo.code, output: promises.output + demo.output };
-  }
-  const output = 'no real node is given, neither java-tron nor a Solana validator: left out';
-  console.log(output);
-  return { code: 0, output };
-}
-
-const parts: Readonly<Record<Name, () => Promise<Outcome>>> = {
-  fuzz: () => tests(['test/fuzz.test.ts', 'test/fuzz-sockets.test.ts']),
-  properties: () => tests(propertyFiles()),
-  faults: () =>
-    tests([
-      ...globSync('test/faults-*.test.ts', { cwd: root }).sort(),
-      ...['test/crashes.test.ts', 'test/crash-matrix/processes.test.ts'],
-    ]),
-  model: () => run(['test/model/run.ts']),
-  sim: () => {
-    const from = values.seed === undefined ? [] : ['--from', values.seed];
-    return run(['test/sim/run.ts', '--known', '--seeds', values.markets, ...from], simLimitMs);
-  },
-  planted: () => {
-    const { bug, by } = values;
-    const kind = by === '' ? [] : ['--by', by];
-    return run(['test/planted/run.ts', '--bug', bug, ...kind], plantedLimitMs);
-  },
-  crashes: () => run(['--max-old-space-size=1024', 'test/crash-matrix/run.ts', '--told']),
-  schemathesis: () => run(['scripts/schemathesis.ts']),
-  nodes: onRealNodes,
-  'contracts/escrows': () => run(['contracts/escrows/test.ts', '--profile', 'soak']),
-};
-
-if (values.list) {
-  console.log(JSON.stringify({ parts: Object.keys(parts), properties: propertyFiles() }));
-  process.exit(0);
-}
-const outcomes: string[] = [];
-let failed = 0;
-for (const [name, part] of Object.entries(parts)) {
-  if (positionals.length > 0 && !positionals.includes(name)) continue;
+/** One line, and whether all of it passed. */
+async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {
   console.log(`\n== ${name}`);
   const began = Date.now();
-  const { code, output } = await part();
-  if (code !== 0) failed += 1;
-  const counts = [...output.matchAll(/^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm)];
-  const more = output.matchAll(saidOfParts);
-  const said = [...counts, ...more].map((each) => each.slice(1).find((part) => part));
+  const all: Outcome[] = [];
+  for (const args of commands()) all.push(await run(args, minutes));
+  const output = all.map((each) => each.output).join('');
+  const counts = said.flatMap((form) =>
+    [...output.matchAll(form)].map((each) => each[1] ?? each[2]),
+  );
+  if (all.length === 0) counts.push('left out: no real node is given');
+  const isWell = all.every(({ code }) => code === 0);
   const seconds = Math.round((Date.now() - began) / 1_000);
-  outcomes.push(`${name}: ${code === 0 ? 'ok' : 'FAILED'} in ${seconds} s (${said.join(', ')})`);
+  const how = isWell ? 'ok' : 'FAILED';
+  return [`${name}: ${how} in ${seconds} s (${counts.join(', ')})`, isWell];
 }
-console.log(`\n${outcomes.join('\n')}`);
-console.log(`soak: ${outcomes.length - failed} of ${outcomes.length} parts passed`);
-process.exit(failed === 0 ? 0 : 1);
+
+if (values.list) {
+  const listed = Object.entries(parts).map(([name, { what, minutes }]) => ({
+    name,
+    command: `npm run soak -- ${name}`,
+    minutes,
+    what,
+  }));
+  console.log(JSON.stringify({ parts: listed, properties: propertyFiles() }));
+  process.exit(0);
+}
+const outcomes: [string, boolean][] = [];
+for (const [name, part] of Object.entries(parts)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  outcomes.push(await outcomeOf(name, part));
+}
+const passed = outcomes.filter(([, isWell]) => isWell).length;
+console.log(`\n${outcomes.map(([line]) => line).join('\n')}`);
+console.log(`soak: ${passed} of ${outcomes.length} parts passed`);
+process.exit(passed === outcomes.length ? 0 : 1);

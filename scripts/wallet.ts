@@ -84,7 +84,7 @@ async function main({ command, file, place, index, secret, relayed }: Asked): Pr
       return;
     case 'show': {
       const purse = JSON.parse(readFileSync(file, 'utf8')) as Purse;
-      const value = purse[place as keyof Purse];
+      const value = (purse as Readonly<Record<string, string>>)[place];
       if (value === undefined) throw new Error(`there is no "${place}" in ${file}`);
       console.log(value);
     }

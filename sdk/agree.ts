@@ -12,6 +12,7 @@ import {
   type LegName,
   type Party,
 } from '../core/trade.ts';
+import type { Unchecked } from '../core/unchecked.ts';
 import type { CallOptions, ParleyClient } from './client.ts';
 import { SettleError } from './errors.ts';
 import { mustHaveRules } from './rules.ts';
@@ -195,13 +196,14 @@ function mustFit(thread: Thread, own: OwnLegs): Rules {
     depth: depthFor(policy, amount, asset.highValueFrom),
   });
   const { refundAt } = deadlines(0, { a: timing(own.a), b: timing(own.b) }, own.long);
+  const legs = thread.legs as Unchecked<Thread['legs']>;
   for (const name of ['a', 'b'] as const) {
     const { asset, amount } = own[name];
     const leg = {
       ...{ chain: asset.chain, assetId: asset.id, amount: amount.toString() },
       ...{ long: name === own.long, timelockSeconds: refundAt[name] },
     };
-    mustMatch(`thread.legs.${name}.`, leg, thread.legs?.[name] ?? {});
+    mustMatch(`thread.legs.${name}.`, leg, legs?.[name] ?? {});
   }
   return rules;
 }

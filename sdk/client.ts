@@ -4,6 +4,7 @@
 import type { Allowance } from '../chains/interface/fund-ways.ts';
 import type { Signed } from '../chains/interface/material.ts';
 import type { Family } from '../core/families.ts';
+import type { Hashlock, Secret } from '../core/hashlock.ts';
 import type { Rules } from '../core/rules.ts';
 import type { SwapStatus } from '../core/status.ts';
 import type { Direction, LegName } from '../core/trade.ts';
@@ -41,7 +42,7 @@ type RfqQuery = {
   /** Instead: private RFQs for an address of yours. */
   addressed?: boolean;
 };
-type Acceptance = { quoteAmount: string; hashlock?: string; rules?: Rules };
+type Acceptance = { quoteAmount: string; hashlock?: Hashlock; rules?: Rules };
 
 export type ParleyClient = ReturnType<typeof parleyClient>;
 
@@ -155,10 +156,10 @@ function settlement({ get, post }: Asking) {
       const body = { ...signed, relay: true };
       return post<{ relayed: true; txid: string }>(legAt(id, name, 'fund'), how, { body });
     },
-    claim: (id: string, name: LegName, secret: string, how: CallOptions = {}) =>
+    claim: (id: string, name: LegName, secret: Secret, how: CallOptions = {}) =>
       post<Built>(legAt(id, name, 'claim'), how, { body: { secret } }),
     /** The market sends the claim. It has the secret from this call on, whatever it answers. */
-    relayClaim: (id: string, name: LegName, secret: string, how: CallOptions = {}) => {
+    relayClaim: (id: string, name: LegName, secret: Secret, how: CallOptions = {}) => {
       const body = { secret, relay: true };
       return post<{ relayed: true; txid: string }>(legAt(id, name, 'claim'), how, { body });
     },

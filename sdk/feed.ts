@@ -118,12 +118,13 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
     else fill(filling).catch(() => {}); // Stopped.
   };
 
+  const isLive = () => state === 'live';
   const renew = async () => {
-    if (state !== 'live') return;
+    if (!isLive()) return;
     const { signal } = stop;
     const turn = filling;
     const there = await readAll(client, { addressed: true }, () => turn === filling, signal);
-    if (turn === filling && state === 'live') tell(book.renew(there));
+    if (turn === filling && isLive()) tell(book.renew(there));
   };
   const renewing = setInterval(() => {
     renew().catch(() => {}); // Again in a minute.

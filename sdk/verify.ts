@@ -11,11 +11,12 @@ import { type Deadlines, deadlines, type LegTiming, schedule } from '../core/dea
 import { ParleyError } from '../core/errors.ts';
 import type { ChainKey, Family } from '../core/families.ts';
 import { fundBy } from '../core/gates.ts';
-import { type Hex32, opens, parseHex32 } from '../core/hashlock.ts';
+import { type Hashlock, opens, parseHashlock } from '../core/hashlock.ts';
 import { type Depth, depthFor } from '../core/policy.ts';
 import type { Destination, Escrow, EscrowTerms } from '../core/terms.ts';
 import type { LegName, Party, Role } from '../core/trade.ts';
 import { funderOf, initiatorOf, roleOf } from '../core/trade.ts';
+import { jsonOf } from '../core/unchecked.ts';
 import { VerificationError } from './errors.ts';
 import type { ChainView, ChainViews, OwnLeg, OwnTrade, PinnedAsset } from './trade.ts';
 import { givenLeg, ownLegs, standsUntil } from './trade.ts';
@@ -39,7 +40,7 @@ export type VerifiedSwap = {
   readonly id: string;
   readonly party: Party;
   readonly role: Role;
-  readonly hashlock: Hex32;
+  readonly hashlock: Hashlock;
   /** Unix seconds. */
   readonly agreedAt: number;
   readonly deadlines: Deadlines;
@@ -62,7 +63,7 @@ export function mustMatch(at: string, expected: object, got: object): void {
 }
 
 function shown(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+  const text = typeof value === 'string' ? value : (jsonOf(value) ?? 'nothing');
   return text.length > 400 ? `${text.slice(0, 400)}… (${text.length} characters)` : text;
 }
 
@@ -108,7 +109,7 @@ export function verifyAgreement(
   at: { readonly swapId: string; readonly now: number },
 ): {
   readonly own: ReturnType<typeof ownLegs>;
-  readonly hashlock: Hex32;
+  readonly hashlock: Hashlock;
   readonly agreedAt: number;
   readonly times: Deadlines;
 } {
@@ -130,12 +131,12 @@ export function mustBeSwap(swap: Swap, swapId: string): void {
 }
 
 /** Whose swap it is; returns its hashlock. */
-export function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hex32 {
+export function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hashlock {
   const { threadId, rfqId, makerId, takerId } = trade;
   const initiatorUserId = initiatorOf(long) === 'maker' ? makerId : takerId;
   const role = roleOf(trade.party, long);
   mustMatch('', { threadId, rfqId, makerId, takerId, initiatorUserId, role }, swap);
-  const hashlock = hex32('hashlock', swap.hashlock);
+  const hashlock = hashlockIn(swap.hashlock);
   // Whoever has the secret of an initiator's leg takes that leg, and need not pay for it.
   if (role === 'initiator' || trade.hashlock !== null) {
     mustEqual('hashlock', trade.hashlock ?? 'your own', hashlock);
@@ -148,14 +149,14 @@ export function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hex32
   return hashlock;
 }
 
-function hex32(field: string, text: unknown): Hex32 {
+function hashlockIn(text: unknown): Hashlock {
   try {
-    const parsed = parseHex32(String(text), field);
-    mustEqual(field, parsed, text);
+    const parsed = parseHashlock(String(text));
+    mustEqual('hashlock', parsed, text);
     return parsed;
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
-    throw new VerificationError(field, '32 bytes of hex', shown(text));
+    throw new VerificationError('hashlock', '32 bytes of hex', shown(text));
   }
 }
 
@@ -220,7 +221,7 @@ export type SaidLeg = Omit<SwapLeg, 'status' | 'fundTx' | 'claimTx' | 'refundTx'
 export function verifyLeg(
   said: SaidLeg,
   own: ExpectedLeg,
-  from: { trade: OwnTrade; hashlock: Hex32 },
+  from: { trade: OwnTrade; hashlock: Hashlock },
 ): VerifiedLeg {
   const at = `legs.${own.leg}`;
   const { leg, view, asset, amount, long, timelock, requiredConfirmations } = own;
@@ -236,7 +237,7 @@ function verifyEscrow(
   at: string,
   said: SaidLeg,
   own: ExpectedLeg,
-  { trade, hashlock }: { trade: OwnTrade; hashlock: Hex32 },
+  { trade, hashlock }: { trade: OwnTrade; hashlock: Hashlock },
 ): VerifiedLeg['escrow'] {
   const mine = givenLeg(trade.party) === own.leg;
   const payout = destination(at, 'payout', said, own.view);

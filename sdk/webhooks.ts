@@ -92,7 +92,7 @@ export function verifyWebhook(request: WebhookRequest): WebhookDelivery {
   return parsed(body);
 }
 
-function header(headers: WebhookRequest['headers'], name: string): string {
+function header(headers: WebhookRequest['headers'] | undefined, name: string): string {
   const [found, ...more] =
     headers instanceof Headers
       ? [headers.get(name)]

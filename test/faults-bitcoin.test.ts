@@ -129,36 +129,6 @@ scenario(
 );
 
 scenario(
-  on('reorg takes a refund', false),
-  'a refund that a reorganisation takes is mined again, and the other leg goes back too',
-  async ({ stage, pair }) => {
-    const rpc = bitcoinRpc(stage);
-    const deal = await agreed(stage, pair, 'BTC', 'ETH');
-    await Promise.all([
-      runUntil(stage, deal, 'taker', isFunded),
-      runUntil(stage, deal, 'maker', isFunded),
-    ]);
-    const { deadlines } = await shows(
-      deal,
-      'both are funded',
-      ({ status }) => status === 'counterparty_funded',
-    );
-    await stage.move(Math.max(deadlines.refundAt.a, deadlines.refundAt.b) - stage.now() + 120);
-    await stage.dev.mining(stage.place.bitcoin.chain, false);
-    const maker = run(stage, deal, 'maker');
-    const txid = await runUntil(stage, deal, 'taker', seen('refund', 'b'));
-    await stage.dev.mine(stage.place.bitcoin.chain, 1);
-    await isMined(stage, txid);
-    await invalidate(rpc, 1);
-    await otherBlocks(rpc, 2);
-    await stage.dev.mining(stage.place.bitcoin.chain, true);
-    const ends = await Promise.all([run(stage, deal, 'taker'), maker]);
-    await endsRight(stage, deal, ends, 'refunded');
-    return { meanwhile: 'mined again', end: 'both refunded' };
-  },
-);
-
-scenario(
   on('one node stands still', false),
   'while one of two nodes stands still nobody funds, and afterwards it goes on',
   async ({ stage, pair }) => {

@@ -182,30 +182,3 @@ for (const [family, b, a] of [
     },
   );
 }
-
-scenario(
-  on('anvil', 'rollback takes a refund', false),
-  'a refund that was taken back is sent again',
-  async (scene) => {
-    const { stage } = scene;
-    const deal = await agreed(stage, scene.pair, 'BTC', 'ETH');
-    await Promise.all([
-      runUntil(stage, deal, 'taker', isFunded),
-      runUntil(stage, deal, 'maker', isFunded),
-    ]);
-    const { deadlines } = await shows(
-      deal,
-      'both are funded',
-      ({ status }) => status === 'counterparty_funded',
-    );
-    await stage.move(Math.max(deadlines.refundAt.a, deadlines.refundAt.b) - stage.now() + 120);
-    await takenBack(scene, async () => {
-      await runUntil(stage, deal, 'maker', seen('refund', 'a'));
-      await shows(deal, 'it is in a block', ({ legs }) => legs.a.refundTx !== null);
-    });
-    await shows(deal, 'it is gone', ({ legs }) => legs.a.refundTx === null);
-    const ends = await Promise.all([run(stage, deal, 'taker'), run(stage, deal, 'maker')]);
-    await endsRight(stage, deal, ends, 'refunded');
-    return { meanwhile: 'sent again', end: 'both refunded' };
-  },
-);

@@ -141,40 +141,6 @@ export function direction(file: string, text: string): string[] {
   return wrong;
 }
 
-type Source = { readonly file: string; readonly text: string };
-
-/** Files that import each other, of values or of types: a sentence for each group (Tarjan 1972). */
-export function circles(all: readonly Source[]): string[] {
-  const graph = new Map<string, string[]>();
-  for (const { file, text } of all) {
-    const near = importsOf(text).filter((name) => name.startsWith('.'));
-    graph.set(
-      file,
-      near.map((name) => normalize(`${dirname(file)}/${name}`)),
-    );
-  }
-  const found: string[] = [];
-  const order = new Map<string, number>();
-  const open: string[] = [];
-  const closed = new Set<string>();
-  const lowest = (file: string): number => {
-    const own = order.size;
-    order.set(file, own);
-    open.push(file);
-    let low = own;
-    for (const next of graph.get(file) ?? []) {
-      if (!closed.has(next)) low = Math.min(low, order.get(next) ?? lowest(next));
-    }
-    if (low < own) return low;
-    const group = open.splice(open.indexOf(file));
-    for (const each of group) closed.add(each);
-    if (group.length > 1) found.push(`a circle of imports: ${group.sort().join(', ')}`);
-    return low;
-  };
-  for (const file of graph.keys()) if (!order.has(file)) lowest(file);
-  return found;
-}
-
 /** Whether a file must be pure, and what is impure in it. */
 export function purity(file: string, text: string): string[] {
   const pure = (file.startsWith('core/') || /\/plan\.ts$/.test(file)) && !isTest(file);
@@ -261,10 +227,6 @@ test('the rules catch what they are for', () => {
   good(direction, 'server/edge/x.ts', "import { a } from '../market/rfqs.ts';");
   good(direction, 'server/market/x.ts', "import { a } from '../settle/create.ts';");
   good(direction, 'chains/evm/x.ts', "import { a } from '../../core/terms.ts';");
-  const types = { file: 'core/a.ts', text: "import type { B } from './b.ts';" };
-  const values = { file: 'core/b.ts', text: "import { a } from './a.ts';" };
-  assert.equal(circles([types, values]).length, 1);
-  assert.deepEqual(circles([types, { ...values, text: '' }]), []);
   bad(purity, 'core/x.ts', 'const now = Date.now();');
   bad(purity, 'chains/evm/plan.ts', 'export async function plan() {}');
   bad(purity, 'core/x.ts', "import { readFileSync } from 'node:fs';");
@@ -287,9 +249,3 @@ for (const [name, rule] of Object.entries({ direction, purity, sizes, opening })
     assert.deepEqual(wrong, [], wrong.join('\n'));
   });
 }
-
-test('no files import each other', () => {
-  const left = /^(?:test|sdk)\/|^server\/(?:keeper|db)\//;
-  const found = circles(sources.filter(({ file }) => !left.test(file)));
-  assert.deepEqual(found, [], found.join('\n'));
-});

@@ -235,7 +235,7 @@ async function feeEstimate(
   const answers = await rpc.batch<Smart | PoolInfo>(calls, signal);
   const [fast, medium, slow] = answers.slice(0, 3).map((answer) => {
     if (answer instanceof RpcRefusal || !('feerate' in answer)) return null;
-    return answer.feerate === undefined ? null : satPerVbyte(answer.feerate);
+    return satPerVbyte(answer.feerate);
   });
   const info = answers[3];
   const known = info !== undefined && !(info instanceof RpcRefusal) && 'mempoolminfee' in info;

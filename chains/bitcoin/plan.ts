@@ -49,7 +49,6 @@ export function escrowBytes(
     timelock: terms.timelock,
   });
   const { address, script } = p2wsh({ type: 'wsh', script: witnessScript }, network);
-  if (address === undefined) throw new Error('a P2WSH output has an address');
   return { address, witnessScript, script };
 }
 

@@ -101,9 +101,10 @@ function parseReply(status: number, body: Uint8Array): unknown {
 /** RPC_IN_WARMUP: the node is starting; every call is refused so until it is ready. */
 const warmingUp = -28;
 
-function resultOf<T>(method: string, answer: Answer | undefined): T | RpcRefusal {
-  const error = answer?.error ?? null;
-  if (answer == null || (error === null && !('result' in answer))) {
+function resultOf<T>(method: string, answer: Answer | null | undefined): T | RpcRefusal {
+  const said = typeof answer === 'object' && answer !== null;
+  const error = (said && answer.error) || null;
+  if (!said || (error === null && !('result' in answer))) {
     throw unavailable(coreName, `it did not answer ${method}`);
   }
   if (error === null) return answer.result as T;

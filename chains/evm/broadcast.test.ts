@@ -4,22 +4,19 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { after, afterEach, before, type TestContext, test } from 'node:test';
+import { after, afterEach, type TestContext, test } from 'node:test';
 import type { Hex } from 'viem';
 import type { ReadTransaction } from '../interface/sending.ts';
+import { type Answer, type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
 import { type EvmAdapter, evmAdapter } from './adapter.ts';
 import { claimCall, evmDeployment } from './plan.ts';
 import { evmChains } from './policy.ts';
-import { startAnvil, type TestChain } from './testing/anvil.ts';
-import { type Answer, hangingNode, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
+import { startAnvil } from './testing/anvil.ts';
 import { fund, type Leg, newLeg, receiver } from './testing/swap.ts';
 
 const { policy } = evmChains['evm-dev'];
 const signal = () => AbortSignal.timeout(60_000);
-let chain: TestChain;
-before(async () => {
-  chain = await startAnvil();
-});
+const chain = await startAnvil();
 after(() => chain.stop());
 const nodes: TestNode[] = [];
 afterEach(async () => {
@@ -63,78 +60,6 @@ async function isMined(txid: string): Promise<boolean> {
   const receipt = await chain.client.getTransactionReceipt({ hash: txid as Hex }).catch(() => null);
   return receipt?.status === 'success';
 }
-
-test('a claim that one node refuses, swallows or is silent about is sent by the other', async () => {
-  const bad = await Promise.all([
-    sentTo(refusing('insufficient funds for gas')),
-    sentTo(() => ({ error: { code: -32_601, message: 'the method is not available' } })),
-    // Its answer says nothing, and it keeps what it was given to itself.
-    sentTo(() => ({ result: null })),
-    sentTo(() => undefined),
-  ]);
-  for (const url of bad) {
-    for (const urls of [
-      [url, chain.rpcUrl],
-      [chain.rpcUrl, url],
-    ]) {
-      const adapter = adapterOf(...urls);
-      const { leg, read } = await claimOf(adapter);
-      assert.equal(await adapter.broadcast(read, signal()), read.txid);
-      assert.equal(await isMined(read.txid), true);
-      assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, leg.secret);
-      await adapter.close();
-    }
-  }
-});
-
-test('each node is given it, also those behind the one that took it', async () => {
-  const given: string[] = [];
-  const url = await sentTo((raw) => {
-    given.push(raw);
-    return undefined;
-  });
-  const adapter = adapterOf(chain.rpcUrl, url);
-  const { read } = await claimOf(adapter);
-  await adapter.broadcast(read, signal());
-  assert.deepEqual(given, [read.raw]);
-  await adapter.close();
-});
-
-test('what one node refuses and another may have is not refused', async () => {
-  const refuses = await sentTo(refusing('insufficient funds for gas'));
-  for (const other of [await sentTo(() => undefined), await sentTo(() => ({ result: '0x' }))]) {
-    for (const urls of [
-      [refuses, other],
-      [other, refuses],
-    ]) {
-      const adapter = adapterOf(...urls);
-      const { leg, read } = await claimOf(adapter);
-      const words = /one may have it; .*insufficient funds/;
-      const silent = { code: 'chain_timeout', message: words };
-      await assert.rejects(adapter.broadcast(read, signal()), silent);
-      assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, null);
-    }
-  }
-});
-
-test('what every node that can have it refuses is refused, with their words', async () => {
-  const [poor, low] = await Promise.all([
-    sentTo(refusing('insufficient funds for gas')),
-    sentTo(refusing('nonce too low')),
-  ]);
-  const adapter = adapterOf(poor, low);
-  const { read } = await claimOf(adapter);
-  const words = /insufficient funds for gas; .*nonce too low$/;
-  const refused = { code: 'refused_by_node', message: words };
-  await assert.rejects(adapter.broadcast(read, signal()), refused);
-  const gone = await sentTo(() => undefined);
-  await nodes.pop()?.stop();
-  await assert.rejects(adapterOf(poor, gone).broadcast(read, signal()), { code: refused.code });
-  const busy = await sentTo(() => ({ error: { code: -32_005, message: 'too many requests' } }));
-  await assert.rejects(adapterOf(poor, busy).broadcast(read, signal()), { code: refused.code });
-  const unavailable = { code: 'chain_unavailable', message: /too many requests/ };
-  await assert.rejects(adapterOf(busy, gone).broadcast(read, signal()), unavailable);
-});
 
 test('what one node has already is sent, whatever the others say of it', async () => {
   const low = await sentTo(refusing('nonce too low'));
@@ -182,17 +107,4 @@ test('a node that refuses it and dies before it is asked whether it has it may h
   const both = adapterOf(await dyingNode(context), poor);
   const words = /may have it; .*insufficient funds for gas$/;
   await assert.rejects(both.broadcast(read, signal()), { ...late, message: words });
-});
-
-test('where all nodes hang it may be with any of them', async () => {
-  const open = await sentTo(() => undefined);
-  const hanging = await hangingNode();
-  nodes.push(hanging);
-  const adapter = adapterOf(open, hanging.url);
-  const { read } = await claimOf(adapterOf(chain.rpcUrl));
-  const late = {
-    code: 'chain_timeout',
-    message: /not every evm-dev node answered .* may have it$/,
-  };
-  await assert.rejects(adapter.broadcast(read, signal()), late);
 });

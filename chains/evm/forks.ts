@@ -50,8 +50,9 @@ const policies = {
 } as const satisfies Readonly<Record<keyof typeof evmChains, ForkPolicy>>;
 
 export function forkPolicyOf(chainId: number): ForkPolicy {
-  const known = Object.entries(evmChains).find(([, each]) => each.chainId === chainId);
-  return policies[known?.[0] as keyof typeof policies] ?? ownSchedule;
+  const names = Object.keys(evmChains) as (keyof typeof evmChains)[];
+  const known = names.find((name) => evmChains[name].chainId === chainId);
+  return known === undefined ? ownSchedule : policies[known];
 }
 
 /** What one node says. */

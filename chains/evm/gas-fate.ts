@@ -36,7 +36,7 @@ export async function fateOf(
   const isTaken = async () => (await countByAll(rpc, own, { most: nonce }, signal)) > nonce;
   if (!isPast && !(await isTaken())) return waits;
   // Its own block may have come between the questions, or one of several nodes may be behind.
-  let isSure = true;
+  let isSure = true as boolean;
   const find = async (one: Rpc) => {
     const mined = await liveReceipt(one, txid, signal);
     return mined === null ? null : { one, mined };

@@ -70,14 +70,15 @@ export async function countByAll(
   };
   const all = Promise.all(asking.map((each) => each.then(hear, () => {})));
   const believed = () => said.toSorted((one, other) => one - other)[(said.length - 1) >> 1] ?? 0;
+  const isOne = () => said.length === 1;
   try {
     // None answered: ask again as a plain call does, which says why.
     await Promise.any(asking).catch(() => {});
     if (said.length === 0) return await transactionCount(rpc, own, signal, at);
     await Promise.race([all, sleep(othersMs, undefined, { signal: until }).catch(() => {})]);
-    if (said.length === 1 && believed() > most) {
+    if (isOne() && believed() > most) {
       await Promise.race([all, second.promise]);
-      if (said.length === 1 && signal.aborted) {
+      if (isOne() && signal.aborted) {
         return await transactionCount(rpc, own, signal, at);
       }
     }

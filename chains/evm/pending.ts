@@ -57,7 +57,7 @@ function waitingVerb(watch: Watch, address: string, tx: Tx, head: Block): Verb |
     case 'fund': {
       // The funder's alone, and its approval may wait in the same block: not tried.
       const value = terms.token === null ? terms.amount : 0n;
-      const isFunder = tx.from !== null && sameAddress(tx.from, terms.refund.address);
+      const isFunder = sameAddress(tx.from, terms.refund.address);
       return isFunder && tx.value === value ? 'fund' : null;
     }
     case 'claim':

@@ -7,6 +7,7 @@ import { encodeFunctionData, getAddress, hexToBytes, toHex } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { Unchecked } from '../../core/unchecked.ts';
 import type { Allowance, TokenAbilities } from '../interface/fund-ways.ts';
 import type {
   AuthorizationAlternative,
@@ -242,20 +243,21 @@ export function separatorOf(domain: TokenDomain): Hex {
  * token's own DOMAIN_SEPARATOR(), is another one.
  */
 export function checkDomain(
-  domain: TokenDomain,
+  said: Unchecked<TokenDomain>,
   { token }: Pick<EscrowTerms, 'token'>,
   { chainId }: EvmDeployment,
   separator: string | null,
 ): string[] {
   const problems: string[] = [];
-  for (const [field, value] of Object.entries(domain ?? {})) {
+  for (const [field, value] of Object.entries(said ?? {})) {
     if (!domainFields.has(field)) problems.push(`domain.${field} does not belong there`);
     else if (typeof value !== 'string') problems.push(`domain.${field} is no text`);
   }
-  if (domain?.name === undefined || domain.verifyingContract === undefined) {
+  if (said?.name === undefined || said.verifyingContract === undefined) {
     problems.push('the domain must have a name and a verifyingContract');
   }
   if (problems.length > 0) return problems;
+  const domain = said as TokenDomain;
   const { verifyingContract, chainId: named, salt } = domain;
   if (token === null || !sameAddress(verifyingContract, token)) {
     problems.push(`domain.verifyingContract is ${verifyingContract}, not ${token}`);
@@ -320,7 +322,7 @@ function expectedOf(
     case 'authorization':
       return authorizationAlternative(terms, deployment, { ...noAbilities, authorization: domain });
     case 'permit': {
-      const told = typedData?.message ?? {};
+      const told = (typedData as NonNullable<Unchecked<TypedData>>).message ?? {};
       const value = allowance === 'exact' ? terms.amount : standingAllowance;
       const deadline = Math.min(Number(integerIn(told.deadline)), latestDeadline);
       const values = { nonce: nonce ?? integerIn(told.nonce), value, deadline };

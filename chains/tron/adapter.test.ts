@@ -1,14 +1,14 @@
 // The adapter on the simulator: money in and out, what is seen when, and what is built and refused.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { TronWeb } from 'tronweb';
 import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
-import { ParleyError } from '../../core/errors.ts';
-import { nothingSeen } from '../../core/facts.ts';
 import { faucetAddress } from '../../simulators/tron/simulator.ts';
 import type { SignedTron, TronMaterial } from '../interface/material.ts';
+import { untilTested } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { createdAddress, creationFault } from './creation.ts';
 import { feeLimitOf, ownEnergy, withMargin } from './energy.ts';
@@ -16,46 +16,28 @@ import { fundCalls, materialProblems, type TronOrigin, type Wanted } from './pla
 import { tronDevPolicy } from './policy.ts';
 import {
   type Account,
+  adapterOn,
   anyone,
   fund,
   funder,
+  inputOf,
   type Leg,
   newcomer,
   newLeg,
   quoting,
   receiver,
   signAll,
+  signal,
   solidityLag,
   startTron,
-  type TestChain,
 } from './testing/chain.ts';
-import { hangingNode, type Lie, lyingNode } from './testing/nodes.ts';
+import { type Lie, lyingNode } from './testing/nodes.ts';
 
-const signal = () => AbortSignal.timeout(60_000);
-let chain: TestChain;
-before(async () => {
-  chain = await startTron();
-});
+const chain = await startTron();
 after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
 
-function adapterOf(...urls: string[]): TronAdapter {
-  return tronAdapter({
-    chain: 'tron-dev',
-    deployment: chain.deployment,
-    sources: (urls.length > 0 ? urls : [chain.url]).map((url) => ({ url })),
-    policy: tronDevPolicy,
-    http: { attemptTimeoutMs: 5_000, rounds: 1 },
-  });
-}
-
-const is = (code: string, words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof ParleyError, String(error));
-  assert.equal(error.code, code, error.message);
-  assert.match(error.message, words);
-  return true;
-};
-
-const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null, isPublic: false });
+const adapterOf = (...urls: string[]) => adapterOn(chain, urls);
 
 function mustBeOurs(material: unknown, wanted: Wanted, { terms }: Leg): TronMaterial {
   const tron = material as TronMaterial;
@@ -87,79 +69,26 @@ function mustHavePaid(txid: string, feeLimit: number): void {
 
 const touchedBy = async (adapter: TronAdapter) => (await adapter.changes(signal())).touched;
 
-for (const token of [null, 'ReturnsFalse', 'DevDollar', 'DevTether'] as const) {
-  const legOf = () => newLeg(chain, token === null ? {} : { token: chain.token(token) });
-  const name = token ?? 'TRX';
-
-  test(`${name}: built, signed, funded, claimed: seen at the head, deep when solid`, async () => {
+for (const token of [null, 'ReturnsFalse', 'DevTether'] as const) {
+  test(`${token ?? 'TRX'}: what is built is ours, and ends within its fee limit`, async () => {
     const adapter = adapterOf();
-    const leg = legOf();
-    const { address } = leg.escrow;
-    adapter.watch([leg.escrow]);
-    assert.deepEqual(await touchedBy(adapter), [address]);
-    assert.deepEqual(await adapter.readEscrow(leg.escrow, signal()), nothingSeen);
-    await adapter.preflight(leg.terms, 'funding', signal());
-
-    const built = mustBeOurs(
-      await adapter.buildFund(inputOf(leg), signal()),
-      { verb: 'fund' },
-      leg,
-    );
-    assert.equal(built.escrow, address);
-    assert.equal(built.from, funder.address);
-    const fundTx = (await perform(adapter, built, funder)).at(-1);
-    assert.deepEqual(await touchedBy(adapter), [address]);
-    const seen = await adapter.readEscrow(leg.escrow, signal());
-    assert.deepEqual(seen.funded, { txid: fundTx, confirmations: 1, deep: false });
-    assert.deepEqual([seen.balance, seen.empty], [1_000n, false]);
-    await chain.dev.mine(solidityLag - 1);
-    assert.equal((await adapter.readEscrow(leg.escrow, signal())).funded?.deep, false);
-    await chain.dev.mine(1);
-    assert.deepEqual(await touchedBy(adapter), [address]);
-    const deep = await adapter.readEscrow(leg.escrow, signal());
-    assert.deepEqual(deep.funded, { txid: fundTx, confirmations: solidityLag + 1, deep: true });
-    assert.deepEqual(await touchedBy(adapter), []);
-    await assert.rejects(adapter.buildFund(inputOf(leg), signal()), is('already_funded', /before/));
-
-    const wanted = { verb: 'claim', secret: leg.secret } as const;
+    const over = token === null ? {} : { token: chain.token(token) };
+    const [leg, back] = [newLeg(chain, over), newLeg(chain, over)];
+    for (const each of [leg, back]) {
+      const built = await adapter.buildFund(inputOf(each), signal());
+      const funding = mustBeOurs(built, { verb: 'fund' }, each);
+      assert.deepEqual([funding.escrow, funding.from], [each.escrow.address, funder.address]);
+      await perform(adapter, funding, funder);
+    }
     const material = await adapter.buildClaim(inputOf(leg), leg.secret, signal());
-    const claiming = mustBeOurs(material, wanted, leg);
+    const claiming = mustBeOurs(material, { verb: 'claim', secret: leg.secret }, leg);
     assert.equal(claiming.from, receiver.address);
-    const [claimTx] = await perform(adapter, claiming, receiver);
-    const claimed = await adapter.readEscrow(leg.escrow, signal());
-    assert.deepEqual(claimed.claimed, { txid: claimTx, confirmations: 1, deep: false });
-    assert.deepEqual([claimed.secret, claimed.balance, claimed.empty], [leg.secret, 0n, false]);
-    assert.equal(claimed.funded?.deep, true);
-    await chain.dev.mine(solidityLag - 1);
-    assert.equal((await adapter.readEscrow(leg.escrow, signal())).claimed?.deep, false);
-    await chain.dev.mine(1);
-    assert.deepEqual(await touchedBy(adapter), [address]);
-    const after = await adapter.readEscrow(leg.escrow, signal());
-    assert.deepEqual([after.claimed?.deep, after.refunded, after.empty], [true, null, true]);
-    const again = adapter.buildClaim(inputOf(leg), leg.secret, signal());
-    await assert.rejects(again, is('nothing_there', /holds nothing: claimed/));
-  });
-
-  test(`${name}: refunded after the timelock, found by an adapter that saw nothing`, async () => {
-    const leg = legOf();
-    const fundTx = await fund(chain, leg);
-    const adapter = adapterOf();
+    await perform(adapter, claiming, receiver);
     await chain.pass(7_201);
-    const built = await adapter.buildRefund(inputOf(leg), signal());
-    const [refundTx] = await perform(adapter, mustBeOurs(built, { verb: 'refund' }, leg), funder);
-    await chain.solidify();
-    const facts = await adapterOf().readEscrow(leg.escrow, signal());
-    assert.deepEqual([facts.funded?.txid, facts.funded?.deep], [fundTx, true]);
-    assert.deepEqual([facts.refunded?.txid, facts.refunded?.deep], [refundTx, true]);
-    const funded = { txid: fundTx, confirmations: 1, deep: true };
-    const stored = { ...nothingSeen, funded };
-    const again = await adapterOf().readEscrow({ ...leg.escrow, stored }, signal());
-    assert.equal(again.funded?.txid, fundTx);
-    assert.deepEqual([facts.claimed, facts.secret, facts.empty], [null, null, true]);
-    await assert.rejects(
-      adapter.buildRefund(inputOf(leg), signal()),
-      is('nothing_there', /refunded/),
-    );
+    const refunding = await adapter.buildRefund(inputOf(back), signal());
+    await perform(adapter, mustBeOurs(refunding, { verb: 'refund' }, back), funder);
+    const again = adapter.buildClaim(inputOf(leg), leg.secret, signal());
+    await assert.rejects(again, refuses('nothing_there', /holds nothing: claimed/));
   });
 }
 
@@ -208,30 +137,6 @@ test('deep is solid, and as many blocks as the escrow wants', async () => {
   assert.deepEqual(await deepOf(), [solidityLag + 3, true]);
 });
 
-test('the secret is told to no node before it is broadcast', async () => {
-  const leg = newLeg(chain, { token: chain.token('ReturnsFalse') });
-  await fund(chain, leg);
-  const bodies: string[] = [];
-  const node = await lyingNode(chain.url, ({ path, body }, forward) => {
-    bodies.push(`${path} ${JSON.stringify(body)}`);
-    return forward();
-  });
-  try {
-    const adapter = adapterOf(node.url);
-    await adapter.preflight(leg.terms, 'payout', signal());
-    const built = await adapter.buildClaim(inputOf(leg), leg.secret, signal());
-    const [signed] = signAll(receiver, built as TronMaterial);
-    const read = await adapter.readSigned(signed as SignedTron, signal());
-    await adapter.isKnown(read, signal());
-    const telling = () => bodies.filter((each) => each.includes(leg.secret));
-    assert.deepEqual(telling(), []);
-    await adapter.broadcast(read, signal());
-    assert.match(telling().join(), /^wallet\/broadcasthex/);
-  } finally {
-    await node.stop();
-  }
-});
-
 test('a funding that was sent is reported before it is in a block', async () => {
   const adapter = adapterOf();
   const leg = newLeg(chain);
@@ -268,7 +173,7 @@ test('what a node refuses is refused with its words', async () => {
   const read = await adapter.readSigned(signed as SignedTron, signal());
   await assert.rejects(
     adapter.broadcast(read, signal()),
-    is('refused_by_node', /TRANSACTION_EXPIRATION_ERROR, .*[Ee]xpired/),
+    refuses('refused_by_node', /TRANSACTION_EXPIRATION_ERROR, .*[Ee]xpired/),
   );
 });
 
@@ -293,14 +198,14 @@ test('the wrong secret, an empty escrow and amounts not worth a claim are refuse
   const adapter = adapterOf();
   const leg = newLeg(chain);
   const wrong = adapter.buildClaim(inputOf(leg), '00'.repeat(32), signal());
-  await assert.rejects(wrong, is('wrong_secret', /sha256/));
+  await assert.rejects(wrong, refuses('wrong_secret', /sha256/));
   const none = adapter.buildClaim(inputOf(leg), leg.secret, signal());
-  await assert.rejects(none, is('nothing_there', /never funded/));
+  await assert.rejects(none, refuses('nothing_there', /never funded/));
   const back = adapter.buildRefund(inputOf(leg), signal());
-  await assert.rejects(back, is('nothing_there', /never funded/));
+  await assert.rejects(back, refuses('nothing_there', /never funded/));
   await adapter.checkAmount(null, 2_200_001n, signal());
   const small = adapter.checkAmount(null, 2_200_000n, signal());
-  await assert.rejects(small, is('amount_too_small', /2200000 on tron-dev is not more than/));
+  await assert.rejects(small, refuses('amount_too_small', /2200000 on tron-dev is not more than/));
   await adapter.checkAmount(chain.token('DevDollar'), 1n, signal());
 });
 
@@ -308,38 +213,40 @@ test('more sun than a transaction carries is refused before anybody agrees on it
   const adapter = adapterOf();
   const most = BigInt(Number.MAX_SAFE_INTEGER);
   await adapter.checkAmount(null, most, signal());
-  const refused = is('bad_amount', /9007199254740992 sun is more than 9007199254740991/);
+  const refused = refuses('bad_amount', /9007199254740992 sun is more than 9007199254740991/);
   await assert.rejects(adapter.checkAmount(null, most + 1n, signal()), refused);
   await adapter.checkAmount(chain.token('DevDollar'), 2n ** 256n - 1n, signal());
 });
 
 test('another chain, no contract, other code and another domain are refused', async () => {
   const open = (over: object, lie?: Lie) => async () => {
-    const node = await lyingNode(chain.url, lie ?? ((_, forward) => forward()));
-    try {
-      const deployment = { ...chain.deployment, ...over };
-      const sources = [{ url: node.url }];
-      const options = { chain: 'tron-dev', deployment, sources, policy: tronDevPolicy };
-      await tronAdapter(options).open(signal());
-    } finally {
-      await node.stop();
-    }
+    const node = await lying(lie ?? ((_, forward) => forward()));
+    const deployment = { ...chain.deployment, ...over };
+    const sources = [{ url: node.url }];
+    const options = { chain: 'tron-dev', deployment, sources, policy: tronDevPolicy };
+    await tronAdapter(options).open(signal());
   };
   await open({})();
-  await assert.rejects(open({ chainId: 1 }), is('chain_unavailable', /of chain id \d+, not 1/));
+  await assert.rejects(
+    open({ chainId: 1 }),
+    refuses('chain_unavailable', /of chain id \d+, not 1/),
+  );
   const nowhere = open({ contract: newcomer() });
-  await assert.rejects(nowhere, is('chain_unavailable', /no escrow contract at T/));
+  await assert.rejects(nowhere, refuses('chain_unavailable', /no escrow contract at T/));
   const token = open({ contract: chain.token('DevDollar') });
   await assert.rejects(
     token,
-    is('chain_unavailable', /another contract than that of escrows at T\w+: it answers no domain/),
+    refuses(
+      'chain_unavailable',
+      /another contract than that of escrows at T\w+: it answers no domain/,
+    ),
   );
   const odd = open({}, async ({ path }, forward) => {
     const { body } = await forward();
     if (path !== 'wallet/triggerconstantcontract') return { body };
     return { body: { ...(body as object), constant_result: ['00'.repeat(32)] } };
   });
-  await assert.rejects(odd, is('chain_unavailable', /another chain id/));
+  await assert.rejects(odd, refuses('chain_unavailable', /another chain id/));
 });
 
 test('a contract is known by its creation: the same code and domain by other init code is refused', async () => {
@@ -356,11 +263,14 @@ test('a contract is known by its creation: the same code and domain by other ini
   const { txid } = await chain.dev.simulator.sendAsFaucet('CreateSmartContract', { new_contract });
   await chain.solidify();
   const other = { ...chain.deployment, contract: createdAddress(txid, origin), creation: txid };
-  await assert.rejects(open(other), is('chain_unavailable', /by other init code than the pinned/));
+  await assert.rejects(
+    open(other),
+    refuses('chain_unavailable', /by other init code than the pinned/),
+  );
   const strange = { ...chain.deployment, creation: txid };
-  await assert.rejects(open(strange), is('chain_unavailable', /created T\w+, not T/));
+  await assert.rejects(open(strange), refuses('chain_unavailable', /created T\w+, not T/));
   const unknown = { ...chain.deployment, creation: '0f'.repeat(32) };
-  await assert.rejects(open(unknown), is('chain_unavailable', /does not know 0f/));
+  await assert.rejects(open(unknown), refuses('chain_unavailable', /does not know 0f/));
   // No node is believed: other bytes have another id.
   const known = await fetch(`${chain.url}/wallet/gettransactionbyid`, {
     method: 'POST',
@@ -369,16 +279,6 @@ test('a contract is known by its creation: the same code and domain by other ini
   const { raw_data_hex: rawData } = (await known.json()) as { raw_data_hex: string };
   assert.match(creationFault(rawData, { contract, creation }) ?? '', /shows other bytes/);
   await open(chain.deployment);
-});
-
-test('a node that hangs ends in chain_timeout', async () => {
-  const node = await hangingNode();
-  try {
-    const adapter = adapterOf(node.url);
-    await assert.rejects(adapter.heads(AbortSignal.timeout(200)), is('chain_timeout', /in time/));
-  } finally {
-    await node.stop();
-  }
 });
 
 test('a funding is one only by its funder, as a call of the contract', async () => {

@@ -2,6 +2,7 @@
 // java-tron's JSON-RPC, which is off by default. It says only where to look: what is found is
 // remembered like a log that was followed, and has to be in its block still.
 
+import { jsonOf } from '../../core/unchecked.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { once } from '../nodes/sources.ts';
 import { firstFrom } from './block-time.ts';
@@ -177,7 +178,7 @@ async function eventsOf(http: Http, filter: Filter, signal: AbortSignal): Promis
   const params = [{ address, topics, ...range }];
   const body = { jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params };
   const { result, error } = (await http.call(jsonRpcPath, body, signal)) as Json;
-  if (!Array.isArray(result)) throw new Error(`no logs: ${JSON.stringify(error)?.slice(0, 200)}`);
+  if (!Array.isArray(result)) throw new Error(`no logs: ${jsonOf(error)?.slice(0, 200)}`);
   return result.map(readEvent);
 }
 

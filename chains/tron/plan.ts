@@ -8,8 +8,9 @@
 
 import type { Hex } from 'viem';
 import { ParleyError } from '../../core/errors.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
+import type { Unchecked } from '../../core/unchecked.ts';
 import { claimData, fundData, refundData } from '../escrows/calls.ts';
 import {
   approvals,
@@ -120,7 +121,7 @@ export function fundCalls(
 export function claimCall(
   terms: EscrowTerms,
   deployment: TronDeployment,
-  secret: Hex32,
+  secret: Secret,
   from: string = terms.payout.address,
 ): TronCall {
   tronEscrow(terms, deployment);
@@ -142,7 +143,7 @@ export function refundCall(
 /** What a builder was asked for; `from` signs where it is not the party that the leg names. */
 export type Wanted =
   | { readonly verb: 'fund' }
-  | { readonly verb: 'claim'; readonly secret: Hex32; readonly from?: string }
+  | { readonly verb: 'claim'; readonly secret: Secret; readonly from?: string }
   | { readonly verb: 'refund'; readonly from?: string };
 
 /** What the one who signs accepts of what does not follow from the terms. */
@@ -213,12 +214,13 @@ function envelopeOf({ raw_data: raw }: TronTransaction): Envelope {
 }
 
 function envelopeProblem(
-  said: TronTransaction,
+  said: Unchecked<TronTransaction>,
   { nowMs, mostFeeLimitSun, longestLifeMs = longestExpirationMs }: EnvelopeBounds,
 ): string | null {
   const raw = said?.raw_data;
   if (typeof raw !== 'object' || raw === null) return ' is missing';
-  const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
+  const isCount = (value: unknown): value is number =>
+    Number.isSafeInteger(value) && (value as number) > 0;
   const isHex = (text: unknown, length: number) =>
     typeof text === 'string' && text.length === length && /^[0-9a-f]+$/.test(text);
   if (!isHex(raw.ref_block_bytes, 4)) return '.ref_block_bytes is not 2 bytes of hex';

@@ -144,7 +144,11 @@ function understand(args: string[]): Asked | string | null {
     }
     const isHash = transaction === undefined || /^0x[0-9a-f]{64}$/.test(transaction);
     if (!isHash) return '--transaction is 0x and 64 hex digits';
-    const asked = { network, shard: Number(shard), transaction: (transaction as Hex) ?? null };
+    const asked = {
+      network,
+      shard: Number(shard),
+      transaction: (transaction as Hex | undefined) ?? null,
+    };
     return { ...asked, rpcUrl: rpc, records, verify };
   } catch (error) {
     const [sentence = ''] = (error as Error).message.split('. To specify ');

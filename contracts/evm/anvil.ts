@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 const require = createRequire(import.meta.url);
-const ARCH = { x64: 'amd64', arm64: 'arm64' } as const;
+const ARCH: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 const START_MS = 20_000;
 /** Gas rules of the measurements. Pinned, because a fork changes prices. */
 export const HARDFORK = 'prague';
@@ -19,7 +19,7 @@ class ToolError extends Error {
 
 /** Path of the native binary of a Foundry tool, as npm installed it for this platform. */
 export function foundryBinary(tool: 'anvil' | 'forge'): string {
-  const arch = ARCH[process.arch as keyof typeof ARCH] ?? process.arch;
+  const arch = ARCH[process.arch] ?? process.arch;
   const name = `@foundry-rs/${tool}-${process.platform}-${arch}`;
   try {
     return join(dirname(require.resolve(`${name}/package.json`)), 'bin', tool);

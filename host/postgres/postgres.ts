@@ -232,7 +232,7 @@ async function untilReady(
   logStart: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  let failure: Error | null = null;
+  let failure = null as Error | null;
   child.once('error', (error) => {
     failure = error;
   });
@@ -299,6 +299,8 @@ function supervise(
   let restarting: Promise<void> = Promise.resolve();
   let stopping: Promise<void> | null = null;
 
+  const isStopping = () => stopping !== null;
+
   const watch = () => {
     if (hasEnded(child)) restarting = restart();
     else
@@ -308,7 +310,7 @@ function supervise(
   };
   const restart = async () => {
     // For as long as it takes: a full disk may have space again when nobody is there.
-    while (stopping === null) {
+    while (!isStopping()) {
       const now = performance.now();
       endings.push(now);
       while (now - (endings[0] ?? now) > restartWindowMs) endings.shift();
@@ -320,7 +322,7 @@ function supervise(
         watch();
         return;
       } catch (cause) {
-        if (stopping === null) log.error({ err: cause }, 'the database could not be started again');
+        if (!isStopping()) log.error({ err: cause }, 'the database could not be started again');
       }
     }
   };

@@ -36,7 +36,6 @@ export function bitcoinWallet(options: BitcoinWalletOptions): BitcoinWallet & Me
   const privateKey = hexToBytes(options.privateKey);
   const publicKey = secp256k1.getPublicKey(privateKey, true);
   const { address, script } = p2wpkh(publicKey, network);
-  if (address === undefined) throw new Error('a P2WPKH output has an address');
   const spent = new Set<string>();
   const own = { privateKey, script, source, spent };
   let queue: Promise<unknown> = Promise.resolve();

@@ -9,6 +9,7 @@ import {
   type Hex,
   http,
   keccak256,
+  type LocalAccount,
   type PublicClient,
   parseTransaction,
   TransactionReceiptNotFoundError,
@@ -47,6 +48,13 @@ type Sending = EvmFees & {
   readonly nonce: number;
 };
 
+/** What an account can: one that a node holds signs nothing by itself. */
+type Signs = {
+  readonly [Verb in 'signTransaction' | 'signMessage' | 'signTypedData']?:
+    | LocalAccount[Verb]
+    | undefined;
+};
+
 type Signing = {
   readonly node: PublicClient;
   readonly chainId: number;
@@ -60,7 +68,7 @@ type Signing = {
 export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner {
   const account =
     'account' in options ? options.account : privateKeyToAccount(options.privateKey as Hex);
-  const { signTransaction, signMessage, signTypedData } = account;
+  const { signTransaction, signMessage, signTypedData }: Signs = account;
   if (signTransaction === undefined || signMessage === undefined) {
     throw new Error(`the account ${account.address} cannot sign by itself`);
   }

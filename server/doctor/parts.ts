@@ -1,6 +1,7 @@
 // The parts of the doctor's look, each with a limit of its own: one that hangs is named with its
 // time and left, and what comes after it is looked at. What it still finds afterwards is not told.
 
+import { isAborted } from '../../core/steps.ts';
 import { type Attempted, attempt, type Findings, partTime } from './findings.ts';
 
 export type PartsDeps = {
@@ -81,9 +82,9 @@ async function runPart(
       attempt(where, own, () => work(own, signal), signal),
     );
     // Done just before the end, it is.
-    return ending.aborted && outcome !== 'done' ? 'left' : outcome;
+    return isAborted(ending) && outcome !== 'done' ? 'left' : outcome;
   } catch {
-    if (ending.aborted) return 'left';
+    if (isAborted(ending)) return 'left';
     const says = `it was over its limit of ${ms} ms, and was left: nothing more is known of it`;
     findings.add(partTime(where, says, { limitMs: ms }));
     return 'over';

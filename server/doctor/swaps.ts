@@ -113,7 +113,7 @@ type Missed = { readonly looked: number; readonly missed: number; readonly lastI
 
 /** How many open swaps are in pages that were not had, and after them. */
 async function tellMissed(walk: Walk, { looked, missed, lastId }: Missed): Promise<void> {
-  let after: number | null = null;
+  let after = null as number | null;
   if (lastId !== null) {
     await walk.parts.ask('how many open swaps are left', async () => {
       after = await countOpenSwaps(walk.db, lastId);

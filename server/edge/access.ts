@@ -270,7 +270,7 @@ function refuseRoute(visit: Visit) {
     return refuse(visit, 'not_found', 'there is nothing at this path');
   }
   const allow = allowed.join(', ');
-  const besides = state.routes.besides(request.method ?? '', path);
+  const besides = state.routes.besides(request.method, path);
   const elsewhere = besides.length === 0 ? '' : `; ${request.method} is for ${besides.join(', ')}`;
   const sentence = `this path takes ${allow}, not ${request.method}${elsewhere}`;
   refuse(visit, 'method_not_allowed', sentence, { allow });

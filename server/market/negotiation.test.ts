@@ -213,6 +213,6 @@ test('a negotiation goes as the model says, whatever both sides and the clock do
       const { model, real } = await begin();
       await fc.asyncModelRun(() => ({ model, real }), steps);
     }),
-    { numRuns: runs(40) },
+    { numRuns: runs(15) },
   );
 });

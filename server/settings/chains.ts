@@ -15,6 +15,7 @@ import { type Family, families, isFamily, type Network } from '../../core/famili
 import type { ChainPolicy, Depth } from '../../core/policy.ts';
 import { worldOfBitcoin, worldOfChainId, worldOfSolana, worldOfTron } from '../../core/worlds.ts';
 import { type Check, checkOf } from './check.ts';
+import { isObject, shown } from './entry.ts';
 
 /** Numbers of a chain's own, instead of those of the policy that they are laid over. */
 export type OwnPolicy = {
@@ -474,13 +475,4 @@ function entryName(entry: unknown, at: number): string {
   const { chain, symbol } = isObject(entry) ? entry : {};
   const words = [symbol, chain].filter((each) => typeof each === 'string');
   return `entry ${at + 1}${words.length === 0 ? '' : ` (${shown(words.join(' on '))})`}`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'missing';
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

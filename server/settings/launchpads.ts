@@ -10,6 +10,7 @@ import type { Family } from '../../core/families.ts';
 import { defaultMostAnHour, mostLaunchpads, mostMostAnHour } from '../listing/launchpads/bounds.ts';
 import type { ChainSettings, Parsed } from './chains.ts';
 import { checkOf } from './check.ts';
+import { isObject, shown } from './entry.ts';
 
 /** One launchpad to follow. */
 export type LaunchpadSettings = {
@@ -141,13 +142,4 @@ function entryName(entry: unknown, at: number): string {
   const { name, chain } = isObject(entry) ? entry : {};
   const words = [name, chain].filter((each) => typeof each === 'string');
   return `entry ${at + 1}${words.length === 0 ? '' : ` (${words.map(shown).join(' on ')})`}`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'missing';
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

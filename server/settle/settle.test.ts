@@ -156,9 +156,15 @@ test('who brings the secret for the long leg is served while the short chain is 
   const silence = async () => {
     throw new ParleyError('chain_unavailable', 'silent', { chain: evm });
   };
+  const own = adapters.get(bitcoin) as ChainAdapter;
+  const refusal = async () => {
+    throw new ParleyError('payout_would_fail', 'no estimate', {});
+  };
   const claimOf = (deal: Deal, by: 'initiator' | 'counterparty', leg: 'a' | 'b') =>
     deal[by].post(`/v1/swaps/${deal.id}/legs/${leg}/claim`, { secret: deal.secret });
   adapters.set(evm, { ...adapter, look: silence, preflight: silence });
+  // Nor does it wait for an estimate of the long leg's own node.
+  adapters.set(bitcoin, { ...own, preflight: refusal });
   try {
     // What reveals is the short leg's: its own chain has to answer, and nothing is kept of it.
     assert.equal((await claimOf(builds, 'initiator', builds.short)).code, 'chain_unavailable');
@@ -172,13 +178,13 @@ test('who brings the secret for the long leg is served while the short chain is 
     const swap = (await swapById(world.deps.db, sends.id)) as Swap;
     const escrow = currentEscrow(swap, sends.long) as WatchedEscrow;
     const input = { escrow, feeRateSatPerVbyte: null, isPublic: true };
-    const own = adapters.get(bitcoin) as ChainAdapter;
     const built = await own.buildClaim(input, sends.secret, AbortSignal.timeout(10_000));
     const signed = signedSpend(sends.counterparty, built as BtcSighash, sends.secret);
     must(await send(sends.counterparty, bitcoin, signed));
     assert.deepEqual((await told(world, sends)).slice(2), ['secret.revealed initiator_claimed']);
   } finally {
     adapters.set(evm, adapter);
+    adapters.set(bitcoin, own);
   }
   // The other side has the secret: no last moment keeps the initiator from its leg any more.
   await moveTo(world, (await swapOf(builds)).deadlines.revealBy);

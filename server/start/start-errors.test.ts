@@ -1,4 +1,5 @@
-// What an operator reads when a market does not start: run as `npm start` runs it.
+// What an operator reads when a market does not start: once as `npm start` runs it, else what it
+// prints of the error.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -8,10 +9,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { migrate } from '../db/migrate.ts';
+import { readSettings } from '../settings/config.ts';
+import { startMarket } from './boot.ts';
 import { databaseFault, devNetworkFault, listenFault } from './start-errors.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,28 +32,34 @@ after(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** What a start that must fail prints: one sentence, no stack, and nothing on standard output. */
+/** The sentence of a start that must fail. */
 async function refusedStart(env: Record<string, string>): Promise<string> {
+  const settings = readSettings({ PARLEY_HOME: home, PORT: '0', ...env });
+  return startMarket(settings, pino({ level: 'silent' })).then(
+    async (market) => {
+      await market.stop();
+      return assert.fail('it started');
+    },
+    (error: Error) => error.message,
+  );
+}
+
+test('a start that fails prints one sentence, no stack, and nothing on standard output', async () => {
   const child = spawn(process.execPath, ['scripts/launch.mjs', 'server/main.ts', '--json'], {
     cwd: root,
-    env: { ...process.env, PARLEY_HOME: home, PORT: '0', ...env },
+    env: { ...process.env, PARLEY_HOME: home, PORT: '0', HOST: '192.0.2.1' },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 60_000,
   });
-  let printed = '';
-  let said = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    printed += chunk;
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    said += chunk;
-  });
-  const [status] = (await once(child, 'close')) as [number | null];
+  const [printed, said, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ]);
   assert.deepEqual([status, printed], [1, ''], said);
-  assert.match(said, /^not started: .+\n$/);
+  assert.match(said, /^not started: HOST 192\.0\.2\.1 is no address of this machine; .+\n$/);
   assert.doesNotMatch(said, /\n {4}at /);
-  return said;
-}
+});
 
 test('a port that is in use is named, with the setting that chooses another', async () => {
   const other = createServer();
@@ -119,9 +130,9 @@ test('DATABASE_URL: what is wrong with it, and never its password', async () => 
 
 test('a database of another version says which migration, and what to do', async () => {
   const { db, url } = database;
-  const text = `update migrations set sha256 = 'other' where name =
+  const update = `update migrations set sha256 = 'other' where name =
     (select max(name) from migrations) returning name`;
-  const [row] = await db.rows<{ name: string }>({ name: 'test_alter', text, values: [] });
+  const [row] = await db.rows<{ name: string }>({ name: 'test_alter', text: update, values: [] });
   const message =
     `migration ${row?.name} changed after it was applied to this database: run the version that ` +
     'made the database, or take an empty one (another PARLEY_HOME or DATABASE_URL)';

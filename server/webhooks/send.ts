@@ -79,7 +79,7 @@ export async function sendDelivery(
   const { resolve = resolveName, timeMs = deliveryMs } = options;
   // Unlike AbortSignal.timeout nothing of it outlives the delivery.
   const limit = new AbortController();
-  let late = false;
+  let late = false as boolean;
   const timer = setTimeout(() => {
     late = true;
     limit.abort();

@@ -72,6 +72,10 @@ const contractKinds = {
 } as const;
 export type ContractKind = (typeof contractKinds.names)[keyof typeof contractKinds.names];
 
+function kindOf(number: number): ContractKind | undefined {
+  return (contractKinds.names as Readonly<Record<number, ContractKind>>)[number];
+}
+
 export const contractSchemas: Readonly<Record<ContractKind, Schema>> = {
   TransferContract: {
     amount: { no: 3, kind: 'int' },
@@ -145,7 +149,7 @@ export function transactionOf(
   const raw = decode(rawSchema, rawBytes);
   const [contract, second] = (raw.contract ?? []) as readonly Message[];
   if (contract === undefined || second !== undefined) throw new FormatError('not one contract');
-  const kind = contractKinds.names[Number(contract.type ?? 0n) as 1];
+  const kind = kindOf(Number(contract.type ?? 0n));
   const parameter = contract.parameter as Message | undefined;
   if (kind === undefined || parameter?.type_url !== `${TYPE_URL}${kind}`) {
     throw new FormatError('a contract type that this simulator does not run');
@@ -207,7 +211,7 @@ export function packTransaction(json: JsonObject): Transaction {
   const rawJson = (json.raw_data ?? {}) as JsonObject;
   const [shown] = (rawJson.contract ?? []) as readonly JsonObject[];
   const kind = shown?.type as ContractKind;
-  const schema = contractSchemas[kind];
+  const schema = contractSchemas[kind] as Schema | undefined;
   if (shown === undefined || schema === undefined) {
     throw new FormatError('no contract that this simulator runs');
   }

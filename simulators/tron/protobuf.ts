@@ -85,7 +85,9 @@ export function decode(schema: Schema, bytes: Uint8Array): Message {
     if (name === undefined) throw new FormatError(`an unknown field ${number}`);
     const field = schema[name] as Field;
     const value = fieldValue(field, payload);
-    message[name] = field.repeated ? [...((message[name] as Value[]) ?? []), value] : value;
+    message[name] = field.repeated
+      ? [...((message[name] as Value[] | undefined) ?? []), value]
+      : value;
   }
   return message;
 }
@@ -163,7 +165,11 @@ function itemFromJson(field: Field, json: Json, visible: boolean): Value {
 }
 
 /** Ignores names that the schema lacks, as JsonFormat.merge does. */
-export function fromJson(schema: Schema, json: JsonObject, visible: boolean): Message {
+export function fromJson(
+  schema: Schema,
+  json: JsonObject | null | undefined,
+  visible: boolean,
+): Message {
   if (typeof json !== 'object' || json === null) throw new FormatError('not an object');
   const message: Record<string, Value> = {};
   for (const [name, field] of Object.entries(schema)) {

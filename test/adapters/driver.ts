@@ -9,10 +9,13 @@ import type { ReadTransaction } from '../../chains/interface/sending.ts';
 import type { Family } from '../../core/families.ts';
 import type { Destination } from '../../core/terms.ts';
 import type { DevChain } from '../../devnet/dev-chain.ts';
-import type { Alter } from './nodes.ts';
+import type { Alter, Asked } from './nodes.ts';
 
 export type Side = 'funder' | 'receiver';
-export type CoinKind = 'native' | 'token';
+/** `tether` answers nothing and wants its allowances reset, `false` answers false; both move. */
+export type CoinKind = 'native' | 'token' | 'tether' | 'false';
+/** Of the dev chains of EVM and TRON. */
+export const contractOf = { token: 'DevDollar', tether: 'DevTether', false: 'ReturnsFalse' };
 
 export type Money = {
   /** A fresh gas key with coins for anything, on these nodes. */
@@ -61,8 +64,13 @@ export type Driver = {
   readonly isSlow?: boolean;
   /** An address where there is no token. */
   readonly noToken: string;
-  /** A second node that shows another chain, or another state of this escrow. */
-  differ(escrow: WatchedEscrow): Alter;
+  /** Second nodes: of another state of this escrow, where it has one, and of another chain. */
+  differ(escrow: WatchedEscrow): { readonly state?: Alter; readonly chain: Alter };
+  /** Makes of the node one of another network. */
+  readonly otherNetwork: Alter;
+  /** Whether a node is asked to send something, and how one refuses that. */
+  isSending(asked: Asked): boolean;
+  readonly refusal: { readonly status?: number; readonly body: object };
   /** An address of another network or family, and one spelt in an uncommon way with its canon. */
   readonly foreign: string;
   readonly spelt: readonly [uncommon: string, canonical: string];

@@ -34,7 +34,8 @@ import { solanaWallet } from '../../sdk/wallets/solana.ts';
 import { tronWallet } from '../../sdk/wallets/tron.ts';
 import type { AccountWallet, BitcoinWallet } from '../../sdk/wallets/wallet.ts';
 import { testClock } from './clock.ts';
-import type { CoinKind, Driver, Side } from './driver.ts';
+import { type CoinKind, contractOf, type Driver, type Side } from './driver.ts';
+import { lies } from './lies.ts';
 import { evmMoney, solanaMoney, tronMoney } from './money.ts';
 
 const soon = () => AbortSignal.timeout(30_000);
@@ -70,11 +71,26 @@ async function baseOf(family: Family, dev: () => DevChain | undefined) {
   return { base, clock };
 }
 
-async function enrich(dev: DevChain, parties: Driver['parties'], token: string | null) {
-  for (const side of sides) {
-    const { address } = parties[side];
-    await dev.give({ address, token: null, amount: null });
-    if (token !== null) await dev.give({ address, token, amount: null });
+const contractCoins = ['token', 'tether', 'false'] as const;
+
+/** By the names of their contracts. */
+function tokensOf({ info: { tokens = [], hostileTokens = [] } }: DevChain): Driver['token'] {
+  const all = [...tokens, ...hostileTokens];
+  return (kind) => {
+    if (kind === 'native') return null;
+    const found = all.find(({ contract }) => contract === contractOf[kind]);
+    if (found === undefined) throw new Error(`no ${contractOf[kind]} on the dev chain`);
+    return found.address;
+  };
+}
+
+async function enrich(
+  dev: DevChain,
+  parties: Driver['parties'],
+  tokens: readonly (string | null)[],
+) {
+  for (const { address } of Object.values(parties)) {
+    for (const token of [null, ...tokens]) await dev.give({ address, token, amount: null });
   }
 }
 
@@ -104,15 +120,14 @@ async function startEvm(): Promise<Driver> {
     deployContracts(node, undefined),
   );
   dev = chain;
-  const { rpcUrl: url, tokens } = chain.info;
-  const dollar = tokens?.[0]?.address ?? null;
+  const { rpcUrl: url } = chain.info;
   const wallet = () => evmWallet({ rpcUrl: url, chainId, privateKey: `0x${fresh()}` });
   const wallets = { funder: wallet(), receiver: wallet() };
   const parties = {
     funder: plain(wallets.funder.address),
     receiver: plain(wallets.receiver.address),
   };
-  await enrich(chain, parties, dollar);
+  await enrich(chain, parties, contractCoins.map(tokensOf(chain)));
   await chain.setAutomatic(false);
   const { policy, depthTag } = evmChains['evm-dev'];
   const depth = policy.normal.confirmations;
@@ -125,14 +140,15 @@ async function startEvm(): Promise<Driver> {
       depthTag,
       rpc: { attemptTimeoutMs, rounds: 1 },
     });
-  const token = (kind: CoinKind) => (kind === 'token' ? dollar : null);
+  const token = tokensOf(chain);
   return {
     ...base,
     money: evmMoney({ dev: chain, url, token, adapter }),
+    ...lies.evm,
     family: 'evm',
     dev: chain,
     url,
-    coins: ['native', 'token'],
+    coins: ['native', ...contractCoins],
     token,
     amount: (kind) => (kind === 'native' ? 10n ** 17n : 1_000_000n),
     parties,
@@ -146,10 +162,6 @@ async function startEvm(): Promise<Driver> {
       await node.rpc('anvil_rollback', [blocks]);
       for (const side of sides) wallets[side].forget();
     },
-    differ: (escrow) => (asked, answer) =>
-      asked.text.includes('eth_call') && asked.text.includes(escrow.terms.hashlock)
-        ? { ...answer, result: `0x${'0'.repeat(128)}` }
-        : answer,
     foreign: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed1',
     spelt: [
       '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed',
@@ -165,8 +177,7 @@ async function startTron(): Promise<Driver> {
   const options = { dir: join(base.dir, 'node'), log: quiet, clock, solidityLag };
   const chain = await tronChain('tron-dev', options);
   dev = chain;
-  const { rpcUrl: url, tokens, chainId, escrows, escrowsCreation: creation } = chain.info;
-  const dollar = tokens?.[0]?.address ?? null;
+  const { rpcUrl: url, chainId, escrows, escrowsCreation: creation } = chain.info;
   const wallet = () => tronWallet({ chain: 'tron-dev', sources: [{ url }], privateKey: fresh() });
   const wallets = { funder: wallet(), receiver: wallet() };
   const parties = {
@@ -174,7 +185,7 @@ async function startTron(): Promise<Driver> {
     receiver: plain(wallets.receiver.address),
   };
   await chain.setAutomatic(false);
-  await enrich(chain, parties, dollar);
+  await enrich(chain, parties, contractCoins.map(tokensOf(chain)));
   await chain.mine(solidityLag + 1);
   const adapter = (urls: readonly string[] = [url], attemptTimeoutMs = 5_000) =>
     tronAdapter({
@@ -184,14 +195,15 @@ async function startTron(): Promise<Driver> {
       policy: tronDevPolicy,
       http: { attemptTimeoutMs, rounds: 1 },
     });
-  const token = (kind: CoinKind) => (kind === 'token' ? dollar : null);
+  const token = tokensOf(chain);
   return {
     ...base,
     money: tronMoney({ dev: chain, url, token, adapter }),
+    ...lies.tron,
     family: 'tron',
     dev: chain,
     url,
-    coins: ['native', 'token'],
+    coins: ['native', ...contractCoins],
     token,
     amount: () => 20_000_000n,
     parties,
@@ -202,11 +214,6 @@ async function startTron(): Promise<Driver> {
     show: () => chain.mine(1),
     deepen: () => chain.mine(solidityLag + 1),
     takeBack: (blocks) => chain.simulator.chain.takeBack(blocks),
-    differ: (escrow) => (asked, answer) =>
-      asked.path.startsWith('/walletsolidity/triggerconstant') &&
-      asked.text.includes(escrow.terms.hashlock)
-        ? { ...answer, constant_result: ['0'.repeat(128)] }
-        : answer,
     foreign: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv9',
     spelt: ['41a614f803b6fd780986a42c78ec9c7f77e6ded13c', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
   };
@@ -228,7 +235,7 @@ async function startSolana(): Promise<Driver> {
     receiver: plain(wallets.receiver.address),
   };
   await chain.setAutomatic(false);
-  await enrich(chain, parties, dollar);
+  await enrich(chain, parties, [dollar]);
   await chain.mine(devLags.finalized + 1);
   const { policy } = solanaChains[key];
   const adapter = (rpcUrls: readonly string[] = [url], attemptTimeoutMs = 5_000) =>
@@ -246,6 +253,7 @@ async function startSolana(): Promise<Driver> {
   return {
     ...base,
     money: solanaMoney({ dev: chain, url, token, adapter }),
+    ...lies.solana,
     family: 'solana',
     dev: chain,
     url,
@@ -261,15 +269,6 @@ async function startSolana(): Promise<Driver> {
     show: () => chain.mine(devLags.confirmed + 1),
     deepen: () => chain.mine(devLags.finalized + 2),
     takeBack: async (blocks) => chain.takeBack(blocks + devLags.confirmed),
-    differ: (escrow) => (asked, answer) =>
-      asked.text.includes('getMultipleAccounts') &&
-      asked.text.includes(escrow.address) &&
-      asked.text.includes('finalized')
-        ? {
-            ...answer,
-            result: { ...answer.result, value: [null, ...answer.result.value.slice(1)] },
-          }
-        : answer,
     foreign: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
     spelt: [
       'DyRkUpQxYG2VnP2SkMdQs5BTsVPeKCpSHLxzByc2Sxvj',
@@ -302,6 +301,7 @@ async function startBitcoin(): Promise<Driver> {
   const source = (coreUrl: string, timeMs: number) => ({ coreUrl, timeMs });
   return {
     ...base,
+    ...lies.bitcoin,
     family: 'bitcoin',
     dev: chain,
     url,
@@ -332,25 +332,12 @@ async function startBitcoin(): Promise<Driver> {
       // of a burst are ahead of the clock.
       await clock.move(Math.max(5, time + 1 - clock.now()));
     },
-    differ: () => (asked, answer) => otherHashes(asked.text, answer),
     foreign: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
     spelt: [
       'BCRT1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KYGT080',
       'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
     ],
   };
-}
-
-/** Another chain of the same length: every hash that is asked for by height is another. */
-function otherHashes(text: string, answer: unknown): unknown {
-  if (!text.includes('getblockhash')) return answer;
-  const other = (one: { result?: unknown }) =>
-    typeof one.result === 'string' ? { ...one, result: one.result.replace(/.$/, flip) } : one;
-  return Array.isArray(answer) ? answer.map(other) : other(answer as object);
-}
-
-function flip(digit: string): string {
-  return digit === '0' ? '1' : '0';
 }
 
 async function signBitcoin(

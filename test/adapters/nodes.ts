@@ -43,6 +43,52 @@ export async function movingNode(
   };
 }
 
+/** Whether a call or an answer holds the secret: in hex, or in the bytes of a base64 text. */
+export function tells(text: string, secret: string): boolean {
+  const bytes = Buffer.from(secret, 'hex');
+  const quoted = text.match(/"[^"]*"/g) ?? [];
+  return (
+    text.includes(secret) || quoted.some((each) => Buffer.from(each, 'base64').includes(bytes))
+  );
+}
+
+/** Answers everything with the same status and text. */
+export const fixedNode = (status: number, text: string): Promise<BadNode> =>
+  listen((_, reply) => reply(status, text));
+
+/** What a node answers in place of the real one; undefined: nothing, ever. */
+export type Instead = { readonly status?: number; readonly body: unknown } | undefined;
+
+/** The node, which never hears what it is asked to send and answers it so. */
+export function keepingNode(
+  { url, urlOf = () => url, isSending }: Pick<Driver, 'url' | 'urlOf' | 'isSending'>,
+  instead: (asked: Asked) => Instead,
+): Promise<BadNode> {
+  return listen(async (request, reply) => {
+    const path = request.url ?? '/';
+    const text = await textOf(request);
+    if (!isSending({ path, text })) {
+      const real = await forwarded(urlOf(path), path, text);
+      reply(real.status, await real.text());
+      return;
+    }
+    const said = instead({ path, text });
+    if (said !== undefined) reply(said.status ?? 200, JSON.stringify(said.body));
+  });
+}
+
+function forwarded(url: string, path: string, body: string): Promise<Response> {
+  const to = new URL(path, url);
+  const { username, password } = to;
+  const login = Buffer.from(`${username}:${password}`).toString('base64');
+  [to.username, to.password] = ['', ''];
+  const headers = {
+    'content-type': 'application/json',
+    ...(username === '' ? {} : { authorization: `Basic ${login}` }),
+  };
+  return fetch(to, { method: 'POST', headers, body });
+}
+
 /** A node, but for what `alter` makes of its answers. */
 export function lyingNode(
   { url, urlOf = () => url }: Pick<Driver, 'url' | 'urlOf'>,
@@ -53,18 +99,7 @@ export function lyingNode(
     await before();
     const path = request.url ?? '/';
     const text = await textOf(request);
-    const to = new URL(path, urlOf(path));
-    const { username, password } = to;
-    const login = Buffer.from(`${username}:${password}`).toString('base64');
-    [to.username, to.password] = ['', ''];
-    const answer = await fetch(to, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(username === '' ? {} : { authorization: `Basic ${login}` }),
-      },
-      body: text,
-    });
+    const answer = await forwarded(urlOf(path), path, text);
     const said = alter({ path, text }, JSON.parse(await answer.text()));
     reply(answer.status, JSON.stringify(said));
   });

@@ -24,9 +24,9 @@ import {
   settleDown,
   signal,
 } from './leg.ts';
-import { lyingNode, silentNode } from './nodes.ts';
 import { oneBlock } from './one-block.ts';
 import { readingBack } from './reading-back.ts';
+import { sources } from './sources.ts';
 
 export type AdapterPromise = {
   readonly name: string;
@@ -189,8 +189,10 @@ export const promises: readonly AdapterPromise[] = [
         const still = await facts(adapter, leg);
         assert.deepEqual([still.refunded, still.balance], [null, driver.amount(kind)], kind);
         await driver.pass(5 * 3_600);
+        await allChanges(adapter);
         const txid = await refund(driver, adapter, leg);
         await driver.show();
+        assert.ok((await allChanges(adapter)).has(leg.escrow.address), 'a refund was missed');
         assert.equal((await facts(adapter, leg)).refunded?.txid, txid, kind);
         await driver.deepen();
         const gone = await facts(adapter, leg);
@@ -334,6 +336,7 @@ export const promises: readonly AdapterPromise[] = [
       await claim(driver, adapter, leg);
       await driver.show();
       assert.equal((await facts(adapter, leg)).secret, leg.secret);
+      await allChanges(adapter);
       await driver.takeBack(1);
       const back = await facts(adapter, leg);
       assert.equal(back.secret, leg.secret);
@@ -361,29 +364,6 @@ export const promises: readonly AdapterPromise[] = [
     },
   },
   {
-    name: 'a node that is gone is chain_unavailable; one that hangs is chain_timeout, in time',
-    run: async (driver) => {
-      const gone = driver.adapter(['http://127.0.0.1:1']);
-      const silent = await silentNode();
-      try {
-        const slow = driver.adapter([silent.url], 60_000);
-        const leg = newLeg(driver);
-        for (const [adapter, code] of [
-          [gone, 'chain_unavailable'],
-          [slow, 'chain_timeout'],
-        ] as const) {
-          const limit = () => AbortSignal.timeout(400);
-          assert.equal(await codeOf(adapter.heads(limit())), code);
-          assert.equal(await codeOf(adapter.readEscrow(leg.escrow, limit())), code);
-          assert.equal(await codeOf(adapter.buildRefund(inputOf(leg), limit())), code);
-          assert.equal(await codeOf(adapter.changes(limit())), code);
-        }
-      } finally {
-        await silent.stop();
-      }
-    },
-  },
-  {
     name: 'a funding names its escrow also where nobody watches that',
     run: async (driver) => {
       const leg = newLeg(driver);
@@ -393,54 +373,6 @@ export const promises: readonly AdapterPromise[] = [
       assert.deepEqual([funding.touches, funding.pays], [[], [leg.escrow.address]]);
       // What was signed has a nonce, which others wait for.
       await adapter.broadcast(funding, signal());
-    },
-  },
-  {
-    name: 'two sources that differ pause funding and revealing, never refunds or public claims',
-    run: async (driver) => {
-      const honest = driver.adapter();
-      const leg = await deepLeg(driver, honest);
-      const liar = await lyingNode(driver, driver.differ(leg.escrow));
-      try {
-        const both = driver.adapter([driver.url, liar.url]);
-        both.watch([leg.escrow]);
-        await both.changes(signal());
-        assert.equal(
-          await codeOf(Promise.resolve(both.mustAgree?.(leg.escrow, signal()))),
-          'sources_disagree',
-        );
-        const revealing = both.buildClaim(inputOf(leg), leg.secret, signal());
-        assert.equal(await codeOf(revealing), 'sources_disagree');
-        // Shown on the other chain of the swap, of which this one knows nothing.
-        await both.buildClaim({ ...inputOf(leg), isPublic: true }, leg.secret, signal());
-        await both.buildRefund(inputOf(leg), signal());
-        assert.equal((await both.readEscrow(leg.escrow, signal())).funded?.deep, true);
-        const material = await honest.buildClaim(inputOf(leg), leg.secret, signal());
-        const sent = await read(driver, both, 'receiver', material, leg.secret);
-        await both.broadcast(sent, signal());
-        await both.readEscrow(leg.escrow, signal());
-        // It waits in a pool; what is public may be built, whatever they say.
-        const again = await codeOf(both.buildClaim(inputOf(leg), leg.secret, signal()));
-        assert.ok(['none', 'nothing_there'].includes(again), again);
-      } finally {
-        await liar.stop();
-      }
-    },
-  },
-  {
-    name: 'two sources that show the same agree, and so does one alone',
-    run: async (driver) => {
-      const leg = await deepLeg(driver, driver.adapter());
-      const same = await lyingNode(driver, (_, answer) => answer);
-      try {
-        for (const urls of [[driver.url, same.url], [driver.url]]) {
-          const adapter = driver.adapter(urls);
-          await adapter.mustAgree?.(leg.escrow, signal());
-          await adapter.buildClaim(inputOf(leg), leg.secret, signal());
-        }
-      } finally {
-        await same.stop();
-      }
     },
   },
   {
@@ -467,6 +399,7 @@ export const promises: readonly AdapterPromise[] = [
     },
   },
   ...depthTold,
+  ...sources,
   ...endsTold,
   ...readingBack,
   ...oneBlock,

@@ -11,6 +11,7 @@ import type { ChainInfo, DevChain } from '../../devnet/dev-chain.ts';
 import { rpcTo } from '../../devnet/rpc.ts';
 import { solanaWallet } from '../../sdk/wallets/solana.ts';
 import type { Driver } from './driver.ts';
+import { lies } from './lies.ts';
 import { NotHere } from './remote-tron.ts';
 
 const pollMs = 200;
@@ -45,6 +46,7 @@ export async function realSolana(info: ChainInfo, dev: DevnetClient): Promise<Dr
     moveTo: never('its clock is its own'),
   };
   return {
+    ...lies.solana,
     family: 'solana',
     dev: handles as unknown as DevChain,
     url,
@@ -75,13 +77,6 @@ export async function realSolana(info: ChainInfo, dev: DevnetClient): Promise<Dr
     takeBack: never('its blocks are not ours to take back'),
     isSlow: true,
     noToken: 'DyRkUpQxYG2VnP2SkMdQs5BTsVPeKCpSHLxzByc2Sxvj',
-    differ: (escrow) => (asked, answer) =>
-      /getMultipleAccounts.*finalized/.test(asked.text) && asked.text.includes(escrow.address)
-        ? {
-            ...answer,
-            result: { ...answer.result, value: [null, ...answer.result.value.slice(1)] },
-          }
-        : answer,
     foreign: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
     spelt: [solanaDeployment.program, solanaDeployment.program],
     stop: async () => {},

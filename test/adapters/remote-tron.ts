@@ -16,6 +16,7 @@ import { devnetClient } from '../../devnet/client.ts';
 import type { DevChain } from '../../devnet/dev-chain.ts';
 import { tronWallet } from '../../sdk/wallets/tron.ts';
 import type { Driver } from './driver.ts';
+import { lies } from './lies.ts';
 
 export type RemoteTron = {
   readonly source: TronSource;
@@ -77,6 +78,7 @@ export async function remoteTron(options: RemoteTron): Promise<Driver> {
     moveTo: never('its clock is its own'),
   } as unknown as DevChain;
   return {
+    ...lies.tron,
     family: 'tron',
     dev,
     url: source.url,
@@ -106,11 +108,6 @@ export async function remoteTron(options: RemoteTron): Promise<Driver> {
     show: () => mine(1),
     deepen: () => untilDeep(http, confirmations, blocks),
     takeBack: never('its blocks are not ours to take back'),
-    differ: (escrow) => (asked, answer) =>
-      asked.path.startsWith('/walletsolidity/triggerconstant') &&
-      asked.text.includes(escrow.terms.hashlock)
-        ? { ...answer, constant_result: ['0'.repeat(128)] }
-        : answer,
     isSlow: true,
     noToken: tronAddressOf(sha256(utf8ToBytes('no token')).subarray(0, 20)),
     foreign: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',

@@ -4,8 +4,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chance } from '../sim/chance.ts';
+import { unlessDead } from '../sim/process.ts';
 import type { Doom } from '../sim/wire.ts';
-import { orDead, quiet } from './machine.ts';
+import { quiet } from './machine.ts';
 import {
   differences,
   idsIn,
@@ -81,7 +82,7 @@ async function untilAnswered(world: World, { act }: Play): Promise<Answer | null
 async function run(world: World, known: ReadonlySet<string>, play: Play): Promise<Ended> {
   const { market } = world;
   const problems: string[] = [];
-  const first = await orDead(market, () => play.act(world, 0));
+  const first = await unlessDead(market, () => play.act(world, 0));
   if (first !== 'dead') await quiet(market);
   const passed = [...market.passed];
   const isDead = market.wire.isDead();

@@ -4,7 +4,7 @@
 import { cutOff, mine, submit } from '../sim/chain.ts';
 import type { Party } from '../sim/people.ts';
 import { inspectionOf, refused, tokenAddress, waits } from './identity-requests.ts';
-import { type Machine, type Passes, rocket, tokenChain } from './machine.ts';
+import { type Machine, rocket, tokenChain } from './machine.ts';
 import type { Play, Row } from './matrix.ts';
 import { pass, type Work } from './pass.ts';
 import { leaseMs } from './request.ts';
@@ -335,7 +335,7 @@ export const passes: readonly Row[] = [
 ];
 
 /** Every pass of a process, as `of` names it. */
-export function passesOf(machine: Passes): string[] {
+export function passesOf(machine: Machine): string[] {
   const { settlement, scheduled, keeper, delivering, messaging, reminding } = machine;
   const { rechecks, launchpads, pruning, passing, feed, presence } = machine;
   const first = { settlement, scheduled, keeper, delivering, messaging, reminding };

@@ -33,6 +33,8 @@ async function settingsFor(t: TestContext): Promise<Record<string, string>> {
     dir,
     log: pino({ level: 'silent' }),
     bitcoin: false,
+    tron: false,
+    solana: false,
     evmChains: [{ key: chain, chainId }],
     moveClock: () => {},
   });

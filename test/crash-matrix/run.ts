@@ -12,10 +12,11 @@ import { migrations, playMigrations } from './migrations.ts';
 import { rows } from './rows.ts';
 
 const usage = `usage: npm run -s node -- test/crash-matrix/run.ts [--kills N] [--seed N]
-                     [--row PART] [--first] [--told] [--json]
+                     [--row PART] [--every N] [--first] [--told] [--json]
   --kills  so many of each row, drawn; without it every one
   --seed   what they are drawn from, default 1
   --row    rows whose name has this in it, default all
+  --every  each Nth row alone, from which on the seed says
   --first  no further row after one broke
   --told   a line for each row that is done
   --json   a line of JSON after the others
@@ -28,6 +29,7 @@ type Asked = {
   readonly kills: number | null;
   readonly seed: number;
   readonly row: string;
+  readonly every: number;
   readonly first: boolean;
   readonly told: boolean;
   readonly json: boolean;
@@ -51,10 +53,11 @@ function understand(args: string[]): Asked | null {
       kills: { type: 'string' },
       seed: { type: 'string', default: '1' },
       row: { type: 'string', default: '' },
+      every: { type: 'string', default: '1' },
       ...{ first: flag, told: flag, json: flag, help: flag },
     },
   });
-  const { kills, seed, row, first, told, json, help } = values;
+  const { kills, seed, row, every, first, told, json, help } = values;
   if (help) return null;
   if (!plays.some(({ name }) => name.includes(row))) {
     const names = plays.map(({ name }) => `  ${name}`).join('\n');
@@ -63,6 +66,7 @@ function understand(args: string[]): Asked | null {
   return {
     kills: kills === undefined ? null : wholeNumber('--kills', kills, { most: most.kills }),
     seed: wholeNumber('--seed', seed, { least: 0, most: most.seed }),
+    every: wholeNumber('--every', every, { most: plays.length }),
     ...{ row, first, told, json },
   };
 }
@@ -73,8 +77,9 @@ const atOnce = 2;
 const isBroken = ({ awaits, failures }: Result) => awaits.length === 0 || failures.length > 0;
 
 /** In the order of the rows. */
-async function playAll({ kills, seed, row, first, told }: Asked): Promise<Result[]> {
-  const wanted = plays.filter(({ name }) => name.includes(row));
+async function playAll({ kills, seed, row, every, first, told }: Asked): Promise<Result[]> {
+  const named = plays.filter(({ name }) => name.includes(row));
+  const wanted = named.filter((_, at) => (at + seed) % every === 0);
   const results = new Map<Play, Result>();
   const queue = wanted.values();
   const work = async () => {

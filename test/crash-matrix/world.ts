@@ -7,16 +7,15 @@ import type { Family } from '../../core/families.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { Database } from '../../server/db/database.ts';
 import type { Outgoing } from '../../server/messages/courier.ts';
-import { newChain, type SimChain } from '../sim/chain.ts';
+import { issue, newChain, type SimChain } from '../sim/chain.ts';
 import { type Chance, chanceOf } from '../sim/chance.ts';
 import { type Node, nodeWith } from '../sim/facts.ts';
 import type { Party } from '../sim/people.ts';
 import { createReceiver, type Receiver } from '../sim/receiver.ts';
 import type { Doom } from '../sim/wire.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { fillGasKey } from './gas.ts';
 import { keep } from './kept.ts';
-import { type Machine, startMachine } from './machine.ts';
+import { gasFunds, gasKey, type Machine, startMachine, tokenChain } from './machine.ts';
 
 export type World = {
   readonly database: TestDatabase;
@@ -90,8 +89,9 @@ export async function openWorld(): Promise<World> {
     encryptionKey: '5a'.repeat(32),
     processes: 0,
   };
-  for (const { chain } of world.nodes) if (chain.family === 'evm') fillGasKey(chain);
-  return withMarket(world);
+  const opened = withMarket(world);
+  issue(chainNamed(opened, tokenChain), gasKey, gasFunds);
+  return opened;
 }
 
 function withMarket(parts: Omit<World, 'market'>, doom?: Doom): World {

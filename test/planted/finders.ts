@@ -23,7 +23,7 @@ export function runPlanted(
   more: NodeJS.ProcessEnv = {},
 ): Promise<Ran> {
   const plant = `--import=${join(import.meta.dirname, 'plant.ts')}`;
-  const planting = { NODE_OPTIONS: plant, PARLEY_PLANTED: JSON.stringify(bug?.edits) };
+  const planting = { NODE_OPTIONS: plant, PARLEY_TEST_PLANTED: JSON.stringify(bug?.edits) };
   const env = { ...process.env, ...more, ...(bug === null ? {} : planting) };
   const signal = AbortSignal.timeout(limitMs);
   const child = spawn(process.execPath, args, { cwd: root, env, signal });
@@ -75,7 +75,7 @@ const looks: Readonly<Record<Kind, Look>> = {
     testedOf(await runPlanted(['--test', '--test-reporter=tap', what], bug, env)),
   model: program('test/model/run.ts', '--world'),
   crashes: program('test/crash-matrix/run.ts', '--first', '--row'),
-  sim: program('test/sim/run.ts', '--workers', '1', '--no-keep', '--seed'),
+  sim: program('test/sim/run.ts', '--workers', '1', '--seed'),
   forge: byForge,
   solana: byPrograms,
 };

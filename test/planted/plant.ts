@@ -1,11 +1,11 @@
-// Loaded before a program and everything that it starts: sources get the edits of PARLEY_PLANTED as
-// they are loaded, and the tree stays as it is.
+// Loaded before a program and everything that it starts: sources get the edits of
+// PARLEY_TEST_PLANTED as they are loaded, and the tree stays as it is.
 
 import { registerHooks } from 'node:module';
 import { type Edit, edited } from './edit.ts';
 
 const root = new URL('../../', import.meta.url);
-const edits = JSON.parse(process.env.PARLEY_PLANTED ?? '[]') as readonly Edit[];
+const edits = JSON.parse(process.env.PARLEY_TEST_PLANTED ?? '[]') as readonly Edit[];
 
 registerHooks({
   load: (url, context, next) => {

@@ -13,8 +13,7 @@ import { clockAt, type Holding, refusal, type SimChain, submit } from './chain.t
 import type { Chance } from './chance.ts';
 import { factsOf, type Node, secretsIn, viewOf, withLie } from './facts.ts';
 import { materialOf } from './material.ts';
-import { rungIn, scheduledOn } from './rungs.ts';
-import { bidOf, type SimTransaction, transactionOf, txidOf } from './transaction.ts';
+import { type SimTransaction, transactionOf, txidOf } from './transaction.ts';
 
 export type AdapterParts = {
   readonly node: Node;
@@ -25,8 +24,6 @@ export type AdapterParts = {
   readonly at: <R>(name: string, call: () => R) => Promise<R>;
   /** Told of every transaction that the node took, and whether its secret was known before. */
   readonly onSent: (chain: SimChain, txid: string, wasShown: boolean) => void;
-  /** Told of every signed refund that a node is given, whatever it says to it. */
-  readonly onRung?: (chain: SimChain, rung: SimTransaction) => void;
   /** Counts a fault that was met. */
   readonly count: (fault: string) => void;
 };
@@ -73,10 +70,6 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
   };
   const spend = (verb: 'claim' | 'refund', watched: WatchedEscrow, secret: string | null) =>
     materialOf(chain.family, unsignedSpend(parts, memory, watched, { verb, secret }), nowSeconds());
-  const scheduled = () => {
-    const secretOf = (hashlock: string) => memory.secrets.get(hashlock) ?? null;
-    return scheduledOn({ node, now: nowSeconds, call, secretOf });
-  };
   return {
     chain: chain.chain,
     family: chain.family,
@@ -100,7 +93,6 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
     mustAgree: (watched) => call('mustAgree', () => mustAgree(parts, watched)),
     preflight: async (terms, about) =>
       call('preflight', () => {
-        mustEstimate(parts, about === 'funding' ? 'funding_would_fail' : 'payout_would_fail');
         const held = chain.balances.get(terms.refund.address) ?? 0n;
         if (about !== 'funding' || chain.family === 'bitcoin' || held >= terms.amount) return;
         throw new ParleyError('funding_would_fail', 'the funder holds too little', {});
@@ -121,7 +113,6 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
     broadcast: (transaction) => send(parts, memory, transaction),
     isKnown: ({ txid }) => call('isKnown', () => isKnown(chain, txid)),
     checkAmount: () => call('checkAmount', () => {}),
-    ...(chain.family === 'bitcoin' ? { scheduledRefunds: scheduled() } : {}),
     close: async () => {},
   };
 }
@@ -140,15 +131,6 @@ export function mustAnswer({ node, chance, count }: AdapterParts, name: string):
   if (!node.slow || name === 'readSigned' || !chance.hits(0.5)) return;
   count('node slow');
   throw new ParleyError('chain_timeout', `the node of ${chain} did not answer`, { chain });
-}
-
-export function mustEstimate(
-  { node, count }: Pick<AdapterParts, 'node' | 'count'>,
-  code: 'payout_would_fail' | 'funding_would_fail',
-): void {
-  if (!node.refuses) return;
-  count('estimate refused');
-  throw new ParleyError(code, `the node of ${node.chain.chain} refuses every estimate`, {});
 }
 
 function headsOf(node: Node): Heads {
@@ -267,7 +249,7 @@ export function feeToReplace(chain: SimChain, coins: readonly string[]): number 
   const rivals = [...chain.mempool.values()].filter(({ tx }) =>
     tx.coins.some((coin) => coins.includes(coin)),
   );
-  return Math.max(chain.feeFloor + 2, ...rivals.map(({ tx }) => Math.ceil(bidOf(tx)) + 1));
+  return Math.max(chain.feeFloor + 2, ...rivals.map(({ tx }) => Math.ceil(tx.fee) + 1));
 }
 
 function readSigned(chain: SimChain, memory: Memory, signed: unknown): ReadTransaction {
@@ -295,9 +277,8 @@ async function send(
 ): Promise<string> {
   const { node, chance, count, at } = parts;
   const { chain } = node;
-  const tx = transactionOf(raw) ?? rungIn(chain, raw);
+  const tx = transactionOf(raw);
   if (tx === null) throw new ParleyError('refused_by_node', 'no coins of this chain', {});
-  if (tx.own !== undefined) parts.onRung?.(chain, tx);
   return at(`${chain.chain} broadcast`, () => {
     if (!node.slow) mustAnswer(parts, 'broadcast');
     const known = isKnown(chain, txid);

@@ -381,6 +381,5 @@ function planSilence(world: World): void {
 export function healAll(world: World): void {
   for (const node of world.nodes) {
     for (const each of troubles) each.end(world, node);
-    node.refuses = false;
   }
 }

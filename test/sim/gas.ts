@@ -13,7 +13,7 @@ import type {
 import { alone, mustBeOf } from '../../chains/gas/work.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
-import { type AdapterParts, mustAnswer, mustEstimate, planOf } from './adapter.ts';
+import { type AdapterParts, mustAnswer, planOf } from './adapter.ts';
 import { clockAt, type Mined, nonceCoin, type SimChain } from './chain.ts';
 import { factsOf, viewOf } from './facts.ts';
 import { rawOf, type SimTransaction, transactionOf, txidOf } from './transaction.ts';
@@ -156,7 +156,6 @@ function tried(
   if (work.verb === 'void') return { escrow: '', secret: null };
   const { node } = parts;
   const { chain } = node;
-  mustEstimate(parts, 'payout_would_fail');
   const { terms } = work;
   const { address: escrow } = planOf(chain, terms);
   if (work.verb === 'claim' && !opens(work.secret, terms.hashlock)) {

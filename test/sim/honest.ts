@@ -5,14 +5,11 @@
 import type { Material } from '../../chains/interface/material.ts';
 import { feeToReplace, unsignedFunding } from './adapter.ts';
 import { refusal } from './chain.ts';
-import { refusesFromNow } from './estimates.ts';
-import { presigns } from './ladders.ts';
 import { insideOf } from './material.ts';
 import { ask, type Deal, mayPass, type Side, type StepView, type View } from './people.ts';
 import { checkRead } from './promises.ts';
 import { relayed, vanishes } from './relay.ts';
 import { sendDirect } from './servers.ts';
-import { checkClaimed, fallsSilent, readElsewhere } from './silences.ts';
 import { rawOf, type SimTransaction, txidOf } from './transaction.ts';
 import {
   chainOf,
@@ -77,9 +74,7 @@ export async function followRules(
   if (deal.id === null || isGone(world, side)) return;
   const view = await readSwap(world, side, deal);
   if (view === null || vanishes(world, side, deal, view)) return;
-  if (await presigns(world, side, deal, view)) return;
-  const offered = view.next.filter(({ by }) => by === side.role);
-  const mine = [...offered, ...readElsewhere(world, side, deal, view)];
+  const mine = view.next.filter(({ by }) => by === side.role);
   const withheld = view.secret === null ? (leaves[plan ?? ''] ?? null) : null;
   const open = mine.filter(({ action }) => action !== 'wait' && action !== withheld);
   for (const step of open.sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action))) {
@@ -138,8 +133,8 @@ async function take(
     ...(action === 'claim' ? { body: { secret } } : {}),
   });
   if (answer.status !== 200) {
-    if (action === 'claim' && leg !== null) {
-      checkClaimed(world, deal, { view, leg, role: side.role }, answer);
+    if (action === 'claim' && view.secret !== null && answer.code === 'sources_disagree') {
+      violate(world, 'a public secret waits for no source', deal.name);
     }
     tell(world, `${side.party.name} may not ${name} ${deal.name}: ${answer.code ?? answer.status}`);
     side.busyUntil.delete(name);
@@ -262,8 +257,7 @@ async function hand(world: World, side: Side, deal: Deal, handed: Handed): Promi
   if (tx.verb === 'claim' && party.kind === 'sleepy') side.goneAt = null;
   const chain = chainOf(world, tx.chain);
   const own = tx.verb === 'fund' && chain.family === 'bitcoin' ? 0.5 : 0.15;
-  refusesFromNow(world, deal, side, tx);
-  if (fallsSilent(world, deal, side, tx) || (!world.calm && party.chance.hits(own))) {
+  if (!world.calm && party.chance.hits(own)) {
     if (refusal(chain, tx, seconds(world)) === null) {
       sendDirect(world, chain, tx);
       tell(world, `${party.name} sends ${name} of ${deal.name} itself`);

@@ -10,7 +10,6 @@ import { type Chance, chanceOf } from './chance.ts';
 import type { Drill } from './drills.ts';
 import type { Node } from './facts.ts';
 import { type GasParts, simGasAccount } from './gas.ts';
-import type { Line } from './line.ts';
 import { unlessDead } from './process.ts';
 import type { Asked } from './relay.ts';
 import { isActive, noteActivity, noteDeaths } from './servers.ts';
@@ -115,7 +114,10 @@ export function gasOf(
 }
 
 /** Within an event no time passes: who waits for its turn lets another be served instead. */
-export function simTime(line: Line, now: () => number): SigningTime {
+export function simTime(
+  meanwhile: () => Promise<unknown>,
+  clock: (pausedMs: number) => number,
+): SigningTime {
   let paused = 0;
   return {
     elapsedMs: () => paused,
@@ -123,12 +125,11 @@ export function simTime(line: Line, now: () => number): SigningTime {
     // may depend; and who waits comes to an end by its patience, which these pauses use up.
     pause: async (ms) => {
       paused += ms;
-      const turn = await line.take();
-      turn.end();
+      await meanwhile();
     },
     // What is slow here is slow because the seed says so.
     limit: () => new AbortController().signal,
-    turnClock: () => new Date(now()),
+    turnClock: () => new Date(clock(paused)),
   };
 }
 

@@ -3,7 +3,6 @@
 import { attackMoves, claimAny, refundAny, type Turn } from './attacks.ts';
 import { clockAt, tipOf } from './chain.ts';
 import { followRules, isGone, readSwap } from './honest.ts';
-import { plotLadder } from './ladder-attacks.ts';
 import { type Deal, legOf, ownLeg, type Side, type View } from './people.ts';
 import { drilledPlan, type Plan, plans } from './plans.ts';
 import { plotRelay } from './relay.ts';
@@ -50,7 +49,6 @@ export async function beMalicious(
   const turn = turnOf(world, side, deal, view);
   await (plan === null ? improvise(turn) : plan.turn(turn));
   await plotRelay(turn);
-  await plotLadder(turn);
   if (side.plots) return;
   side.plots = true;
   later(world, plan === null ? pause(world, side, view) : pauseOf(world, plan, view), async () => {

@@ -8,7 +8,6 @@ import type { Chance } from './chance.ts';
 import { highValueFrom, isDrilled, plannedRole } from './drills.ts';
 import { lieAbout, troubleAt } from './faults.ts';
 import { followRules } from './honest.ts';
-import { presigningOf } from './ladders.ts';
 import { beMalicious, planFor } from './malice.ts';
 import {
   type Answer,
@@ -108,7 +107,6 @@ function sideOf(party: Party, role: Side['role']): Side {
     goneAt: null,
     backAt: null,
     habits: null,
-    presigns: null,
   };
   return { party, role, ...awake, busyUntil, wake: nobody };
 }
@@ -290,7 +288,6 @@ function proceed(world: World, deal: Deal, { body }: Answer): void {
     );
     for (const side of deal.sides) {
       side.habits = habitsOf(world, side);
-      side.presigns = presigningOf(world, side);
       const { chance, kind } = side.party;
       if (kind === 'sleepy') fallAsleep(world, deal, side, body.swap?.deadlines ?? null);
       if (kind === 'absent') side.goneAt = seconds(world) + chance.int(0, 4 * 3_600);

@@ -10,12 +10,9 @@ import type { LegName } from '../../core/trade.ts';
 import { uuidv7 } from '../../server/ports/ids.ts';
 import { issue } from './chain.ts';
 import type { Chance } from './chance.ts';
-import { checkGoesOn } from './halts.ts';
-import type { Presigning } from './ladders.ts';
 import { unlessDead } from './process.ts';
 import { type Habits, noteRelay } from './relay.ts';
 import { aServer, noteDeaths } from './servers.ts';
-import { isExcused, noteLeaving, troubleMet } from './trouble.ts';
 import { count, later, tell, type World } from './world.ts';
 
 /** `hasty`: pays a Bitcoin escrow a second time, with a fee that nobody takes for hours. */
@@ -55,8 +52,6 @@ export type Side = {
   backAt: number | null;
   /** Where there are gas keys. */
   habits: Habits | null;
-  /** Where the market keeps signed refunds. */
-  presigns: Presigning;
   wake: () => Promise<void>;
 };
 
@@ -144,16 +139,11 @@ export const ownLeg = (deal: Deal, role: Side['role']): LegName =>
 
 /** A key is dear to make: the same ones serve in every market, each once. */
 const bitcoinWallets: { readonly address: string; readonly pubkey: string }[] = [];
-const keyAt = (at: number) => hash('sha256', `wallet ${at}`, 'buffer');
-
-/** The private key of one of them. */
-export const keyOf = (pubkey: string): Uint8Array =>
-  keyAt(bitcoinWallets.findIndex((each) => each?.pubkey === pubkey));
 
 function bitcoinWallet(at: number) {
   const known = bitcoinWallets[at];
   if (known !== undefined) return known;
-  const key = keyAt(at);
+  const key = hash('sha256', `wallet ${at}`, 'buffer');
   const pubkey = Buffer.from(secp256k1.getPublicKey(key, true)).toString('hex');
   const { p2wpkh } = addressesOfPubkey(pubkey, bitcoinNetworks.regtest);
   bitcoinWallets[at] = { address: p2wpkh, pubkey };
@@ -257,22 +247,20 @@ export async function askPlainly(world: World, party: Party, asked: Ask): Promis
   const market = aServer(world)?.process ?? null;
   if (market === null) return nothing;
   const note = noteRelay(world, asked);
-  const left = noteLeaving(world, party, asked);
   const { method = 'GET', url, body, once } = asked;
   noteAcceptance(world, party, asked);
-  const met = troubleMet(world);
   const keyed = once !== undefined && party.usesKeys ? { 'idempotency-key': once } : {};
   const headers = { authorization: `Bearer ${party.key}`, ...keyed };
   const payload = body === undefined ? {} : { payload: body as object };
+  const app = await market.app();
   const reply = await unlessDead(market, async () =>
-    market.app.inject({ method, url, headers, ...payload }),
+    app.inject({ method, url, headers, ...payload }),
   );
   if (reply === 'dead') {
     noteDeaths(world);
-    left(nothing);
     return nothing;
   }
-  const { 'x-parley-error': code, 'idempotency-replayed': replayed } = reply.headers;
+  const { 'x-parley-error': code } = reply.headers;
   if (reply.statusCode === 500) tell(world, `500 for ${party.name} ${method} ${url}`);
   const answer: Answer = {
     status: reply.statusCode,
@@ -280,10 +268,6 @@ export async function askPlainly(world: World, party: Party, asked: Ask): Promis
     body: reply.body === '' ? null : reply.json(),
   };
   note(answer);
-  left(answer);
-  // What was in the way when it was asked first is told again.
-  const excused = replayed === 'true' || isExcused(world, met, answer);
-  checkGoesOn(world, party, asked, { ...answer, excused });
   return answer;
 }
 

@@ -1,13 +1,14 @@
-// One process of the market: the real application, follower and deliveries over a wire. When it
-// dies, another is started on the same database, with nothing of its memory.
+// One process of the market: the real application and passes over a wire. When it dies, another is
+// started on the same database, with nothing of its memory.
 
 import type { FastifyInstance } from 'fastify';
-import { pino } from 'pino';
-import type { Database } from '../../server/db/database.ts';
+import { type Logger, pino } from 'pino';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { buildApp } from '../../server/edge/app.ts';
 import { createKeeper, type Keeper } from '../../server/keeper/passes.ts';
 import type { Deps } from '../../server/ports/deps.ts';
 import type { Metrics } from '../../server/ports/metrics.ts';
+import type { SigningTime } from '../../server/ports/signing-time.ts';
 import { readSettings, type Settings } from '../../server/settings/config.ts';
 import { createSettlement, type Settlement } from '../../server/settle/follow.ts';
 import {
@@ -20,14 +21,15 @@ import { type AdapterParts, simAdapter } from './adapter.ts';
 import type { Chance } from './chance.ts';
 import type { Node } from './facts.ts';
 import type { GasParts } from './gas.ts';
-import { gasOf, type SimKeeper, simTime } from './keeper.ts';
-import type { Line } from './line.ts';
-import { createWire, type Doom, type Fate, type Wire, type WireParts } from './wire.ts';
+import { gasOf, type Post } from './keeper.ts';
+import { createWire, type Wire, type WireParts } from './wire.ts';
 
 export type MarketProcess = {
   readonly wire: Wire;
   readonly deps: Deps;
-  readonly app: FastifyInstance;
+  /** Made at the first request. */
+  app(): Promise<FastifyInstance>;
+  close(): Promise<void>;
   readonly settlement: Settlement;
   readonly delivering: Delivering;
   readonly keeper: Keeper;
@@ -36,27 +38,27 @@ export type MarketProcess = {
   kept: boolean;
 };
 
-export type ProcessParts = {
-  readonly real: Database;
-  readonly settings: Settings;
-  readonly metrics: Metrics;
-  readonly nodes: readonly Node[];
-  readonly now: () => number;
-  readonly chance: Chance;
-  readonly send: Send;
-  readonly line: Line;
-  /** Gas keys of this process. */
-  readonly gas: SimKeeper | null;
-  readonly onWake: (chain: string) => void;
-  readonly onSigned: GasParts['onSigned'];
-  readonly dooms: Doom[];
-  readonly holdsBack: (wrote: ReadonlySet<string>) => number;
-  readonly onStored: NonNullable<WireParts['onStored']>;
-  readonly onFate: (fate: Fate, where: string) => void;
-  readonly onSent: AdapterParts['onSent'];
-  readonly onRung: NonNullable<AdapterParts['onRung']>;
-  readonly count: (fault: string) => void;
-};
+export type ProcessParts = Omit<WireParts, 'chance'> &
+  Pick<AdapterParts, 'now' | 'onSent' | 'count'> & {
+    readonly settings: Settings;
+    readonly metrics: Metrics;
+    readonly log?: Logger;
+    readonly nodes: readonly Node[];
+    /** For the wire, each node and all else, in turn. */
+    readonly chanceFor: (what: 'wire' | 'node' | 'random') => Chance;
+    readonly send: (wire: Wire) => Send;
+    /** Gas keys of this process, and who waits for their turn. */
+    readonly gas: {
+      readonly posts: Iterable<Post>;
+      readonly chance: Chance;
+      readonly onSigned: GasParts['onSigned'];
+      readonly onWake?: (chain: string) => void;
+      readonly time: SigningTime;
+    } | null;
+    /** What else its adapters and its other sources answer. */
+    readonly adapted?: (adapter: ChainAdapter, node: Node, wire: Wire) => ChainAdapter;
+    readonly besides?: (wire: Wire) => Partial<Deps>;
+  };
 
 /** Long real limits: here a node is slow because the seed says so. */
 export const simSettings: Settings = {
@@ -64,51 +66,64 @@ export const simSettings: Settings = {
   encryptionKey: '5a'.repeat(32),
 };
 
-const log = pino({ level: process.env.PARLEY_TEST_LOG ?? 'silent' });
+const quiet = pino({ level: process.env.PARLEY_TEST_LOG ?? 'silent' });
 
-export async function startProcess(parts: ProcessParts): Promise<MarketProcess> {
-  const { real, chance, settings, metrics, now, onSent, onRung, count } = parts;
-  const { line, dooms, onFate, onStored, holdsBack } = parts;
-  const about = { line, dooms, onFate, onStored, holdsBack };
-  const wire = createWire({ real, chance: chance.fork(), ...about });
-  const adapters = parts.nodes.map((node) =>
-    simAdapter({ node, chance: chance.fork(), now, at: wire.at, onSent, onRung, count }),
+export function startProcess(parts: ProcessParts): MarketProcess {
+  const { settings, metrics, nodes, now, chanceFor, gas, onSent, count } = parts;
+  const { adapted = (same) => same, besides = () => ({}), log = quiet } = parts;
+  const wire = createWire({ ...parts, chance: chanceFor('wire') });
+  const send = parts.send(wire);
+  const about = { now, at: wire.at, onSent, count };
+  const adapters = nodes.map((node) =>
+    adapted(simAdapter({ ...about, node, chance: chanceFor('node') }), node, wire),
   );
-  const own = chance.fork();
-  const keys = gasKeys(parts, wire);
+  const random = chanceFor('random');
   const made: Deps = {
     settings,
     db: wire.db,
     now,
-    randomBytes: (bytes) => own.bytes(bytes),
+    randomBytes: (bytes) => random.bytes(bytes),
     adapters: new Map(adapters.map((each) => [each.chain, each])),
     metrics,
     log,
-    ...keys,
+    ...(gas === null ? {} : { gas: keysOf(gas, nodes, about), signingTime: gas.time }),
+    ...besides(wire),
   };
-  const keeper = createKeeper(made);
-  const deps: Deps = parts.gas === null ? made : { ...made, keeper: { wake: parts.onWake } };
-  const app = await buildApp(deps);
-  const settlement = createSettlement(deps);
-  const delivering = createDelivering(deps, { send: parts.send });
-  const scheduled = createScheduledRefunds(deps);
-  return { wire, deps, app, settlement, delivering, keeper, scheduled, kept: false };
+  const wake = gas?.onWake;
+  const deps: Deps = wake === undefined ? made : { ...made, keeper: { wake } };
+  let app: Promise<FastifyInstance> | null = null;
+  return {
+    wire,
+    deps,
+    app: () => {
+      app ??= buildApp(deps, { send });
+      return app;
+    },
+    close: async () => (await app)?.close(),
+    settlement: createSettlement(deps),
+    delivering: createDelivering(deps, { send }),
+    keeper: createKeeper(made),
+    scheduled: createScheduledRefunds(deps),
+    kept: false,
+  };
 }
 
-function gasKeys(parts: ProcessParts, wire: Wire) {
-  const { gas, nodes, now, onSent, onSigned, count, line } = parts;
-  if (gas === null) return {};
-  const chance = gas.chance.fork();
-  const keys = gasOf(gas.posts.values(), (chain) => {
+type About = Pick<AdapterParts, 'now' | 'at' | 'onSent' | 'count'>;
+
+function keysOf(
+  { posts, chance, onSigned }: NonNullable<ProcessParts['gas']>,
+  nodes: readonly Node[],
+  about: About,
+) {
+  return gasOf(posts, (chain) => {
     const node = nodes.find((each) => each.chain === chain) as Node;
-    return { node, chance: chance.fork(), now, at: wire.at, onSent, onSigned, count };
+    return { ...about, node, chance: chance.fork(), onSigned };
   });
-  return { gas: keys, signingTime: simTime(line, now) };
 }
 
 /** Runs the work; 'dead' when the process died of it. */
 export async function unlessDead<R>(
-  { wire }: MarketProcess,
+  { wire }: Pick<MarketProcess, 'wire'>,
   work: () => Promise<R>,
 ): Promise<R | 'dead'> {
   if (wire.isDead()) return 'dead';

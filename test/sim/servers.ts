@@ -3,9 +3,8 @@
 
 import { type SimChain, submit, tipOf } from './chain.ts';
 import { isPublic } from './drills.ts';
-import { noteSent, planKeep, stirKeeper } from './keeper.ts';
+import { noteSent, planKeep, simTime, stirKeeper } from './keeper.ts';
 import { checkSent, checkSigned } from './keeper-oracle.ts';
-import { noteHanded, noteRung } from './ladders.ts';
 import { type MarketProcess, startProcess, unlessDead } from './process.ts';
 import { checkStored, noteClosed } from './stored.ts';
 import type { SimTransaction } from './transaction.ts';
@@ -64,19 +63,19 @@ export async function openServer(world: World, server: Server): Promise<void> {
   const { real, settings, metrics, nodes, chance, line, keeper } = world;
   const gas = keeper?.on.has(server.name) ? keeper : null;
   for (const { chain } of nodes) server.unsure.add(chain.chain);
-  server.process = await startProcess({
-    real,
-    settings,
-    metrics,
-    nodes,
-    chance,
-    line,
-    gas,
-    onWake: (chain) => planKeep(world, chain, 1),
-    onSigned: (chain, tx) => checkSigned(world, chain, tx),
+  const now = () => world.nowMs;
+  const process = startProcess({
+    ...{ real, settings, metrics, nodes, line, now },
+    chanceFor: () => chance.fork(),
+    gas: gas && {
+      posts: gas.posts.values(),
+      chance: gas.chance.fork(),
+      onSigned: (chain, tx) => checkSigned(world, chain, tx),
+      onWake: (chain) => planKeep(world, chain, 1),
+      time: simTime(() => line.take().then((turn) => turn.end()), now),
+    },
     dooms: server.dooms,
-    now: () => world.nowMs,
-    send: (sending) => world.receiver.take(sending),
+    send: () => (sending) => world.receiver.take(sending),
     onFate: (fate, where) => {
       count(world, fates[fate].name);
       if (fate === 'cut') server.cuts += 1;
@@ -86,13 +85,14 @@ export async function openServer(world: World, server: Server): Promise<void> {
     onStored: (statement) => noteClosed(world, statement),
     onSent: (chain, txid, wasShown) => {
       noteActivity(world, chain);
-      noteRung(world, chain, txid);
       const tx = noteSent(world, chain, txid);
       if (tx !== null) checkSent(world, { txid, tx, wasShown });
     },
-    onRung: (chain, rung) => noteHanded(world, chain, rung),
     count: (fault) => count(world, fault),
   });
+  // Its making takes turns of the event loop, whose number a seed does not decide.
+  await process.app();
+  server.process = process;
 }
 
 /** Whoever answers requests; null when nobody does. */
@@ -110,7 +110,7 @@ export function noteDeaths(world: World): void {
     const dead = server.process;
     if (dead === null || !dead.wire.isDead()) continue;
     server.process = null;
-    void dead.app.close().catch(() => {});
+    void dead.close().catch(() => {});
     const alone = world.servers.length === 1 || world.keeper?.on.size === 1;
     const longest = alone ? 150 : world.chance.pick([150, 3_600]);
     later(world, world.chance.int(1, longest), async () => {

@@ -11,14 +11,10 @@ import { newChain, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import { escrowsOn } from './depth.ts';
 import { type Drill, drillOf, highValueFrom, isBare, notComeOf } from './drills.ts';
-import { estimatesOf, planEstimates } from './estimates.ts';
 import { type Node, nodeWith } from './facts.ts';
 import { healAll, mineOne, planDooms, planFaults, startMining } from './faults.ts';
-import { checkHalts, haltsOf, planHalts } from './halts.ts';
 import { keep, keeperOf, keepPolling, planKeeperDooms } from './keeper.ts';
 import { checkKeeper, checkKept } from './keeper-oracle.ts';
-import { checkLadders } from './ladder-oracle.ts';
-import { laddersOf, passAll, planLadderDooms } from './ladders.ts';
 import { createLine } from './line.ts';
 import {
   type Asset,
@@ -35,7 +31,6 @@ import { simSettings } from './process.ts';
 import { checkClosed, checkOnce } from './promises.ts';
 import { createReceiver } from './receiver.ts';
 import { allRun, deliver, lookAtAll, lookAtTime, newServer, openServer } from './servers.ts';
-import { silencesOf } from './silences.ts';
 import { storedEscrows } from './stored.ts';
 import {
   chainOf,
@@ -133,8 +128,7 @@ async function empty(real: Database): Promise<void> {
     name: '',
     text: `truncate accounts, wallets, api_keys, nonces, rfqs, assets, threads, hashlocks, swaps,
         legs, escrows, chain_heads, outbox, idempotency, webhooks, deliveries, delivery_attempts,
-        feed_log, candidates, keeper_jobs, keeper_attempts, keeper_turns, keeper_waiters,
-        scheduled_refunds, halts
+        feed_log, candidates, keeper_jobs, keeper_attempts, keeper_turns, keeper_waiters
       restart identity cascade`,
     values: [],
   });
@@ -166,10 +160,6 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     agenda: { events: [] },
     servers,
     keeper: isBare(seed) ? null : keeperOf({ seed, drill }, nodes, servers),
-    ladders: laddersOf({ seed, calm, drill }, nodes),
-    halts: haltsOf({ seed, calm, drill }),
-    silences: silencesOf({ seed, calm, drill }),
-    estimates: estimatesOf({ seed, calm, drill }),
     line: createLine(real, chance.fork()),
     beside: [],
     begun: 0,
@@ -212,7 +202,6 @@ async function openDeals(world: World): Promise<void> {
   const number = drill?.deals ?? chance.int(drill?.lateAgreement ? 2 : 1, 3);
   const isTogether = drill?.lateAgreement === true || drill?.isPair === true;
   drill?.open?.(world);
-  planHalts(world, assets);
   for (let index = 0; index < number; index += 1) {
     const about = termsFor(world, assets, index);
     const kinds = kindsFor(world, about, index);
@@ -324,7 +313,6 @@ async function finish(world: World): Promise<void> {
   await lookAtAll(world);
   for (const each of world.servers) await lookAtTime(world, each);
   await keepToTheEnd(world);
-  await passToTheEnd(world);
   for (let round = 0; round < 7; round += 1) {
     await deliver(world, 5);
     world.nowMs += 300_000;
@@ -341,17 +329,6 @@ async function keepToTheEnd(world: World): Promise<void> {
       for (let block = 0; block < 9; block += 1) mineOne(world, chain);
     }
     world.nowMs += 900_000;
-  }
-}
-
-/** Signed refunds of what is gone at depth are let go. */
-async function passToTheEnd(world: World): Promise<void> {
-  for (let round = 0; round < 3 && world.ladders !== null; round += 1) {
-    // Median time past is to follow.
-    for (const { chain } of world.nodes)
-      for (let block = 0; block < 6; block += 1) mineOne(world, chain);
-    await passAll(world);
-    world.nowMs += 600_000;
   }
 }
 
@@ -393,8 +370,6 @@ async function check(world: World): Promise<void> {
   await checkClosed(world);
   await checkOnce(world);
   await checkKeeper(world);
-  await checkLadders(world);
-  await checkHalts(world);
   for (const each of world.receiver.complaints) {
     violate(world, 'deliveries are signed and in order', each);
   }
@@ -408,10 +383,8 @@ export async function simulate(seed: number, shared: Shared): Promise<Result> {
     const span = 30 * hour;
     if (!world.calm && !world.drill?.alone) {
       planFaults(world, span);
-      planEstimates(world, span);
       planDooms(world, span);
       planKeeperDooms(world);
-      planLadderDooms(world);
     }
     if (!world.calm) {
       world.receiver.failing = world.chance.pick([0, 0.1, 0.3]);
@@ -426,7 +399,7 @@ export async function simulate(seed: number, shared: Shared): Promise<Result> {
   } finally {
     for (const { process } of world.servers) {
       process?.wire.kill('at the end');
-      void process?.app.close().catch(() => {});
+      void process?.close().catch(() => {});
     }
   }
   count(world, 'swaps', world.deals.filter(({ id }) => id !== null).length);
@@ -434,8 +407,6 @@ export async function simulate(seed: number, shared: Shared): Promise<Result> {
   if (world.servers.length > 1) count(world, 'seeds with two servers');
   if (world.drill !== null) count(world, `drill ${world.drill.name}`);
   if (world.keeper !== null) count(world, 'seeds with gas keys');
-  if (world.ladders !== null) count(world, 'seeds with signed refunds');
-  if (world.halts !== null) count(world, 'seeds with halts');
   const { violations, story, counts } = world;
   return { seed, violations, story, counts };
 }

@@ -8,14 +8,11 @@ import { clockAt, missing, type SimChain, tipOf } from './chain.ts';
 import type { Chance } from './chance.ts';
 import type { Drill } from './drills.ts';
 import type { Node } from './facts.ts';
-import type { SimHalts } from './halts.ts';
 import type { SimKeeper } from './keeper.ts';
-import type { SimLadders } from './ladders.ts';
 import type { Line } from './line.ts';
 import type { Deal, Party, Side } from './people.ts';
 import type { MarketProcess } from './process.ts';
 import type { Receiver } from './receiver.ts';
-import type { SimSilences } from './silences.ts';
 import type { Doom } from './wire.ts';
 
 export type Violation = { readonly rule: string; readonly what: string };
@@ -43,14 +40,6 @@ export type World = {
   readonly line: Line;
   /** null = no gas keys. */
   readonly keeper: SimKeeper | null;
-  /** null = nobody leaves signed refunds with the market. */
-  readonly ladders: SimLadders | null;
-  /** null = no operator halts anything. */
-  readonly halts: SimHalts | null;
-  /** null = no node falls silent with a reveal. */
-  readonly silences: SimSilences | null;
-  /** null = every node answers its estimates. */
-  readonly estimates: Chance | null;
   /** What runs besides the events of the agenda. */
   readonly beside: Promise<unknown>[];
   /** Events begun so far: two equal numbers say that nothing began in between. */

@@ -1,0 +1,15 @@
+// What comes from outside in the place of a T, told as it is: a cast or a parser of JSON says that
+// it is one, and nobody has looked.
+
+/** JSON in the place of a T: anything in it may be missing or null, at any depth. */
+export type Unchecked<T> =
+  | null
+  | undefined
+  | (T extends string | number | bigint | boolean
+      ? T
+      : { readonly [Field in keyof T]?: Unchecked<T[Field]> });
+
+/** JSON of a value: undefined for undefined and functions, which JSON.stringify's type conceals. */
+export function jsonOf(value: unknown): string | undefined {
+  return JSON.stringify(value);
+}
