@@ -55,6 +55,13 @@ export function mustEqual(field: string, expected: unknown, got: unknown): void 
   if (expected !== got) throw new VerificationError(field, shown(expected), shown(got));
 }
 
+/** The same of each of these fields, `at` being the path to them. */
+export function mustMatch(at: string, expected: object, got: object): void {
+  const said = got as Readonly<Record<string, unknown>>;
+  for (const [name, value] of Object.entries(expected))
+    mustEqual(`${at}${name}`, value, said[name]);
+}
+
 function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : (jsonOf(value) ?? 'nothing');
   return text.length > 400 ? `${text.slice(0, 400)}… (${text.length} characters)` : text;
@@ -72,10 +79,8 @@ export function mustBe(what: 'an object' | 'a list' | 'text', field: string, got
 
 /** The market's asset must be the pinned one. */
 export function verifyAsset(asset: Asset, pinned: PinnedAsset): void {
-  mustEqual('asset.id', pinned.id, asset.id);
-  mustEqual('asset.chain', pinned.chain, asset.chain);
-  mustEqual('asset.address', pinned.token, asset.address);
-  mustEqual('asset.decimals', pinned.decimals, asset.decimals);
+  const { id, chain, token: address, decimals } = pinned;
+  mustMatch('asset.', { id, chain, address, decimals }, asset);
 }
 
 /**
@@ -117,23 +122,20 @@ export function verifyAgreement(
 /** Throws unless it is that swap, with everything to read inside. */
 export function mustBeSwap(swap: Swap, swapId: string): void {
   mustEqual('id', swapId, swap.id);
-  mustBe('an object', 'legs', swap.legs);
-  mustBe('an object', 'legs.a', swap.legs.a);
-  mustBe('an object', 'legs.b', swap.legs.b);
-  mustBe('an object', 'deadlines', swap.deadlines);
-  mustBe('an object', 'deadlines.refundAt', swap.deadlines.refundAt);
+  for (const path of ['legs', 'legs.a', 'legs.b', 'deadlines', 'deadlines.refundAt']) {
+    const part = path
+      .split('.')
+      .reduce((all: unknown, name) => (all as Record<string, unknown>)[name], swap);
+    mustBe('an object', path, part);
+  }
 }
 
 /** Whose swap it is; returns its hashlock. */
 export function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hashlock {
-  mustEqual('threadId', trade.threadId, swap.threadId);
-  mustEqual('rfqId', trade.rfqId, swap.rfqId);
-  mustEqual('makerId', trade.makerId, swap.makerId);
-  mustEqual('takerId', trade.takerId, swap.takerId);
-  const initiator = initiatorOf(long) === 'maker' ? trade.makerId : trade.takerId;
-  mustEqual('initiatorUserId', initiator, swap.initiatorUserId);
+  const { threadId, rfqId, makerId, takerId } = trade;
+  const initiatorUserId = initiatorOf(long) === 'maker' ? makerId : takerId;
   const role = roleOf(trade.party, long);
-  mustEqual('role', role, swap.role);
+  mustMatch('', { threadId, rfqId, makerId, takerId, initiatorUserId, role }, swap);
   const hashlock = hashlockIn(swap.hashlock);
   // Whoever has the secret of an initiator's leg takes that leg, and need not pay for it.
   if (role === 'initiator' || trade.hashlock !== null) {
@@ -185,12 +187,9 @@ export function verifyDeadlines(
 }
 
 export function mustHaveTimes(times: Deadlines, said: Deadlines): void {
-  mustEqual('deadlines.initiatorFundBy', times.initiatorFundBy, said.initiatorFundBy);
-  mustEqual('deadlines.expiresAt', times.expiresAt, said.expiresAt);
-  mustEqual('deadlines.counterpartyFundBy', times.counterpartyFundBy, said.counterpartyFundBy);
-  mustEqual('deadlines.revealBy', times.revealBy, said.revealBy);
-  mustEqual('deadlines.refundAt.a', times.refundAt.a, said.refundAt.a);
-  mustEqual('deadlines.refundAt.b', times.refundAt.b, said.refundAt.b);
+  const { refundAt, ...rest } = times;
+  mustMatch('deadlines.', rest, said);
+  mustMatch('deadlines.refundAt.', refundAt, said.refundAt);
 }
 
 function depthOf({ view, amount, asset }: OwnLeg): Depth {
@@ -225,27 +224,13 @@ export function verifyLeg(
   from: { trade: OwnTrade; hashlock: Hashlock },
 ): VerifiedLeg {
   const at = `legs.${own.leg}`;
-  const { view, asset, amount, long, timelock, requiredConfirmations } = own;
-  mustEqual(`${at}.leg`, own.leg, said.leg);
-  mustEqual(`${at}.chain`, asset.chain, said.chain);
-  mustEqual(`${at}.assetId`, asset.id, said.assetId);
-  mustEqual(`${at}.amount`, amount.toString(), said.amount);
-  mustEqual(`${at}.funder`, funderOf(own.leg), said.funder);
-  mustEqual(`${at}.long`, long, said.long);
-  mustEqual(`${at}.timelock`, timelock, said.timelock);
-  mustEqual(`${at}.requiredConfirmations`, requiredConfirmations, said.requiredConfirmations);
-  return {
-    leg: own.leg,
-    chain: asset.chain,
-    family: view.family,
-    assetId: asset.id,
-    amount,
-    funder: funderOf(own.leg),
-    long,
-    timelock,
-    requiredConfirmations,
-    escrow: verifyEscrow(at, said, own, from),
+  const { leg, view, asset, amount, long, timelock, requiredConfirmations } = own;
+  const terms = {
+    ...{ leg, chain: asset.chain, assetId: asset.id, funder: funderOf(leg) },
+    ...{ long, timelock, requiredConfirmations },
   };
+  mustMatch(`${at}.`, { ...terms, amount: amount.toString() }, said);
+  return { ...terms, family: view.family, amount, escrow: verifyEscrow(at, said, own, from) };
 }
 
 function verifyEscrow(
