@@ -101,12 +101,7 @@ export function freshAdapters(
 }
 
 export async function startWorld(
-  options: {
-    secondEvm?: boolean;
-    /** TRON and Solana run too, which only the dev network knows of. */
-    simulators?: boolean;
-    settings?: Partial<Settings>;
-  } = {},
+  options: { secondEvm?: boolean; simulators?: boolean; settings?: Partial<Settings> } = {},
 ): Promise<World> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-settle-'));
   let deps: TestDeps | null = null;
