@@ -1,9 +1,8 @@
 // The market as the feed is measured on it, in a process of its own.
 
 import type { AddressInfo } from 'node:net';
-import { connect, databaseLimits } from '../server/db/database.ts';
+import { connect, type Database, databaseLimits } from '../server/db/database.ts';
 import { buildApp } from '../server/edge/app.ts';
-import { bookOf } from '../server/market/book.ts';
 import { testDeps } from '../test/support/deps.ts';
 import { answerQuestions } from './children.ts';
 
@@ -17,10 +16,15 @@ let commits: number[] = [];
 
 async function answer(question: FeedMarketQuestion): Promise<unknown> {
   if ('url' in question) {
-    const db = connect(question.url, databaseLimits);
+    const real = connect(question.url, databaseLimits);
+    const transaction: Database['transaction'] = async (work) => {
+      const result = await real.transaction(work);
+      commits.push(Number(process.hrtime.bigint() / 1_000n));
+      return result;
+    };
+    const db = { ...real, transaction };
     const app = await buildApp(testDeps({ db }));
     await app.listen({ host: '127.0.0.1', port: 0 });
-    bookOf(db).onAnnounced(() => commits.push(Number(process.hrtime.bigint() / 1_000n)));
     return { port: (app.server.address() as AddressInfo).port };
   }
   if ('commits' in question) {

@@ -200,7 +200,7 @@ export async function post(
 }
 
 async function commitBurst(stage: Stage): Promise<void> {
-  const { creatorId, rfqId } = { creatorId: stage.takers[0]?.accountId, rfqId: stage.rfqIds[0] };
+  const { creatorId, rfqId } = { creatorId: stage.takers[0]?.accountId, rfqId: stage.rfqId(0) };
   const at = new Date();
   await insertOutbox(
     stage.db,

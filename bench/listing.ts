@@ -14,7 +14,7 @@ import { post } from './feed.ts';
 import { type Arrived, type ClientsQuestion, microseconds } from './feed-clients.ts';
 import type { Effort } from './reads.ts';
 import { median, type Row, rowOf } from './report.ts';
-import { type Account, openRfqs, type Stage } from './stage.ts';
+import { type Account, type Stage, usualVolume } from './stage.ts';
 
 const makers = 100;
 const apartMs = 5;
@@ -88,7 +88,7 @@ async function oneRound(
   const began = microseconds();
   const { orders } = await work();
   const seconds = (microseconds() - began) / 1e6;
-  if (orders !== openRfqs) throw new Error(`${orders} orders, not ${openRfqs}`);
+  if (orders !== usualVolume.open) throw new Error(`${orders} orders, not ${usualVolume.open}`);
   const toldSeconds = await told(began);
   over = true;
   const slowestMs = await posting;
@@ -101,8 +101,8 @@ async function oneRound(
 }
 
 /** Frames of the book's orders all have one length. */
-async function lengthsOf({ db, deps, rfqIds }: Stage, kind: 'created' | 'cancelled') {
-  const rfq = await findRfq(db, rfqIds[0]!);
+async function lengthsOf({ db, deps, rfqId }: Stage, kind: 'created' | 'cancelled') {
+  const rfq = await findRfq(db, rfqId(0));
   const body = JSON.stringify(rfqView(rfq!, deps.now(), true));
   const entry = {
     seq: 0,
@@ -114,7 +114,7 @@ async function lengthsOf({ db, deps, rfqIds }: Stage, kind: 'created' | 'cancell
     body,
   };
   const { length } = encodeFrame(entryText(entry, 'plain') ?? '');
-  return Array.from({ length: openRfqs }, () => length);
+  return Array.from({ length: usualVolume.open }, () => length);
 }
 
 function rowsOf(what: 'close' | 'reopen', rounds: readonly Round[]): Row[] {
@@ -127,7 +127,7 @@ function rowsOf(what: 'close' | 'reopen', rounds: readonly Round[]): Row[] {
   return [
     rowOf({
       ...same,
-      row: `${what} an asset with ${openRfqs} open orders`,
+      row: `${what} an asset with ${usualVolume.open} open orders`,
       value: median(seconds),
       unit: 's',
       limit: limitSeconds,

@@ -5,7 +5,7 @@ import { type Child, startChild } from './children.ts';
 import type { Worked } from './database.ts';
 import type { Loaded, Request } from './load.ts';
 import { median, type Row, rowOf } from './report.ts';
-import { openRfqs, type Stage } from './stage.ts';
+import type { Stage } from './stage.ts';
 
 export type Effort = { readonly rounds: number; readonly seconds: number };
 
@@ -37,7 +37,7 @@ async function list(stage: Stage, { rounds, seconds }: Effort): Promise<Row> {
     );
     return rowOf({
       bench: 'reads',
-      row: `GET /v1/rfqs, 20 rows (${Buffer.byteLength(body)} bytes) of ${openRfqs} open RFQs`,
+      row: `GET /v1/rfqs, 20 rows (${Buffer.byteLength(body)} bytes) of ${stage.volume.open} open RFQs`,
       value,
       unit: 'requests/s',
       limit,
@@ -82,7 +82,7 @@ async function memory(stage: Stage): Promise<Row> {
   const { rss } = await stage.market.ask<{ rss: number }>({ memory: true });
   return rowOf({
     bench: 'reads',
-    row: `memory of the server after that, ${openRfqs} open RFQs`,
+    row: `memory of the server after that, ${stage.volume.open} open RFQs`,
     value: rss / 2 ** 20,
     unit: 'MiB',
     limit: memoryLimitMiB,

@@ -1,4 +1,4 @@
-// npm run bench -- <name>... [--json] [--rounds N] [--seconds N] [--swaps N]
+// npm run bench -- <name>... [options]
 //
 // Prints each figure with its limit and the ratio; exit status 1 when one misses its bar. With
 // --json one line a row.
@@ -11,50 +11,62 @@ import { benchExchange } from './exchange.ts';
 import { benchFeed } from './feed.ts';
 import { benchGas } from './gas.ts';
 import { benchGrowth } from './growth.ts';
+import { benchIdle } from './idle.ts';
 import { benchListing } from './listing.ts';
-import { benchQuotes } from './quotes.ts';
+import { benchQuotes, benchQuotesOfLarge } from './quotes.ts';
 import { benchReads, type Effort } from './reads.ts';
 import { jsonLine, machine, type Row, textLine } from './report.ts';
 import { benchRequests } from './requests.ts';
 import { benchScheduled } from './scheduled.ts';
 import { benchSignIn } from './sign-in.ts';
-import { setStage } from './stage.ts';
+import { type Stage, setStage, usualVolume, type Volume } from './stage.ts';
 import { benchStart } from './start.ts';
 import { benchVerify } from './verify.ts';
 import { benchWebhooks } from './webhooks.ts';
 
-const names = [
-  'reads',
-  'quotes',
-  'feed',
-  'listing',
-  'webhooks',
-  'budgets',
-  'gas',
-  'start',
-  'verify',
-  'scheduled',
-  'doctor',
-  'exchange',
-  'requests',
-  'growth',
-  'sign-in',
-] as const;
-type Name = (typeof names)[number];
+/** Each with what is said of it beforehand. */
+const benches: Readonly<Record<string, (name: string) => Promise<Row[]>>> = {
+  reads: onStage((stage) => benchReads(stage, effort), 'sized'),
+  quotes: onStage(async (stage) => {
+    const rows = await benchQuotes(stage, effort);
+    if (volume.open <= usualVolume.open) return rows;
+    return withStage(usualVolume, async (usual) => [
+      ...rows,
+      await benchQuotesOfLarge(stage, usual, effort),
+    ]);
+  }, 'sized'),
+  feed: onStage((stage) => benchFeed(stage, effort)),
+  listing: onStage((stage) => benchListing(stage, effort)),
+  webhooks: inRounds(() => benchWebhooks(effort), 'of a time'),
+  budgets: inRounds(() => benchBudgets(effort), 'of a time'),
+  gas: async () => benchGas(),
+  start: inRounds(() => benchStart(effort)),
+  verify: inRounds(() => benchVerify(effort)),
+  scheduled: inRounds(async () => benchScheduled(effort)),
+  doctor: inRounds(() => benchDoctor(effort, swaps), doctorStage),
+  exchange: inRounds(() => benchExchange(effort)),
+  requests: inRounds(() => benchRequests(effort), 'after one that is not counted'),
+  growth: async () => benchGrowth(),
+  'sign-in': inRounds(() => benchSignIn(effort)),
+  idle: inRounds(() => benchIdle(effort)),
+};
 
-const usage = `usage: npm run bench -- [NAME]... [--json] [--rounds N] [--seconds N] [--swaps N]
-  NAME       ${names.join(', ')}; without one all of them
+const usage = `usage: npm run bench -- [NAME]... [options]
+  NAME       ${Object.keys(benches).join(', ')}; without one all of them
   --json     one line of JSON a row
   --rounds   default 5; what is shown is their median
   --seconds  of a round, default 3
+  --open     of reads and quotes: open RFQs, default 10000; with more, quotes are measured on both
+  --ended    of reads and quotes: RFQs that ended, default 0
   --swaps    of the doctor: the larger number of open swaps, default 10000; the other is a tenth
 Exit status: 0 all within their bars, 1 one is not, 2 not understood.`;
 
 type Asked = {
-  readonly wanted: readonly Name[];
+  readonly wanted: readonly string[];
   readonly json: boolean;
   readonly effort: Effort;
   readonly swaps: number;
+  readonly volume: Volume;
 };
 
 function understand(args: string[]): Asked | null {
@@ -65,12 +77,15 @@ function understand(args: string[]): Asked | null {
       json: { type: 'boolean', default: false },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '3' },
+      open: { type: 'string', default: String(usualVolume.open) },
+      ended: { type: 'string', default: String(usualVolume.ended) },
       swaps: { type: 'string', default: '10000' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return null;
-  const unknown = positionals.filter((each) => !names.some((name) => name === each));
+  const names = Object.keys(benches);
+  const unknown = positionals.filter((each) => !names.includes(each));
   if (unknown.length > 0) {
     throw new Misused(`no bench is called "${unknown.join(' ')}"; there are ${names.join(', ')}`);
   }
@@ -79,12 +94,16 @@ function understand(args: string[]): Asked | null {
     throw new Misused(`--seconds is a number from 0.1 to 3600, not "${values.seconds}"`);
   }
   const rounds = wholeNumber('--rounds', values.rounds, { most: 1_000 });
-  const wanted = positionals.length === 0 ? [...names] : (positionals as Name[]);
+  const wanted = positionals.length === 0 ? names : positionals;
   const swaps = wholeNumber('--swaps', values.swaps, { least: 1_000, most: 1_000_000 });
-  return { wanted, json: values.json, effort: { rounds, seconds }, swaps };
+  const volume = {
+    open: wholeNumber('--open', values.open, { least: 1_000, most: 10_000_000 }),
+    ended: wholeNumber('--ended', values.ended, { least: 0, most: 100_000_000 }),
+  };
+  return { wanted, json: values.json, effort: { rounds, seconds }, swaps, volume };
 }
 
-const { wanted, json, effort, swaps } = understood({ usage, understand });
+const { wanted, json, effort, swaps, volume } = understood({ usage, understand });
 const print = (row: Row) => console.log(json ? jsonLine(row) : textLine(row));
 const say = (text: string) => {
   if (!json) console.log(text);
@@ -94,46 +113,37 @@ say(`machine: ${machine()}`);
 say(`versions: Node ${process.version}, ${versionsOf(['fastify', 'pg', 'iovalkey', 'ws'])}`);
 let missed = 0;
 for (const name of wanted) {
-  for (const row of await runOne(name)) {
+  for (const row of (await benches[name]?.(name)) ?? []) {
     print(row);
     if (!row.ok) missed += 1;
   }
 }
 process.exitCode = missed === 0 ? 0 : 1;
 
-async function runOne(name: Name): Promise<Row[]> {
-  if (name === 'gas') return benchGas();
-  if (name === 'growth') return benchGrowth();
-  if (name === 'doctor') {
-    say(`doctor: median of ${effort.rounds} rounds; ${doctorStage}`);
-    return benchDoctor(effort, swaps);
-  }
-  if (name === 'scheduled') {
-    say(`scheduled: median of ${effort.rounds} rounds`);
-    return benchScheduled(effort);
-  }
-  if (name === 'requests') {
-    say(`requests: median of ${effort.rounds} rounds, after one that is not counted`);
-    return benchRequests(effort);
-  }
-  if (name === 'start' || name === 'verify' || name === 'exchange' || name === 'sign-in') {
-    say(`${name}: median of ${effort.rounds} rounds`);
-    if (name === 'sign-in') return benchSignIn(effort);
-    if (name === 'exchange') return benchExchange(effort);
-    return name === 'start' ? benchStart(effort) : benchVerify(effort);
-  }
-  if (name === 'budgets' || name === 'webhooks') {
-    say(`${name}: median of ${effort.rounds} rounds of ${effort.seconds} s`);
-    return name === 'budgets' ? benchBudgets(effort) : benchWebhooks(effort);
-  }
-  const stage = await setStage();
-  try {
+function inRounds(run: () => Promise<Row[]>, how?: string) {
+  return async (name: string) => {
+    const ofTime = how === 'of a time';
+    const more = how === undefined || ofTime ? '' : `; ${how}`;
     say(
-      `${name}: median of ${effort.rounds} alternating rounds of ${effort.seconds} s; ${stage.database}`,
+      `${name}: median of ${effort.rounds} rounds${ofTime ? ` of ${effort.seconds} s` : ''}${more}`,
     );
-    if (name === 'feed') return await benchFeed(stage, effort);
-    if (name === 'listing') return await benchListing(stage, effort);
-    return name === 'reads' ? await benchReads(stage, effort) : await benchQuotes(stage, effort);
+    return run();
+  };
+}
+
+function onStage(run: (stage: Stage) => Promise<Row[]>, size?: 'sized') {
+  return (name: string) =>
+    withStage(size === undefined ? usualVolume : volume, (stage) => {
+      const { rounds, seconds } = effort;
+      say(`${name}: median of ${rounds} alternating rounds of ${seconds} s; ${stage.database}`);
+      return run(stage);
+    });
+}
+
+async function withStage<Result>(of: Volume, run: (stage: Stage) => Promise<Result>) {
+  const stage = await setStage(of);
+  try {
+    return await run(stage);
   } finally {
     await stage.stop();
   }

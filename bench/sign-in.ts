@@ -26,7 +26,6 @@ export async function benchSignIn({ rounds }: { readonly rounds: number }): Prom
         codes.set(mail.address, mail.code);
         if (deps !== null) await mustSendCode(tx, deps, mail);
       },
-      wake: () => {},
       mailIsDown: () => false,
     },
   });

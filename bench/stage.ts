@@ -1,5 +1,5 @@
-// What reads and quotes are measured on: a PostgreSQL with its durability on, 10 000 open RFQs, and
-// the market in a process of its own.
+// What reads and quotes are measured on: a PostgreSQL with its durability on, 10 000 open RFQs or
+// as many as asked for, ended ones beside them, and the market in a process of its own.
 
 import type { Asset } from '../server/db/assets.ts';
 import { connect, type Database, databaseLimits } from '../server/db/database.ts';
@@ -10,9 +10,15 @@ import { type TestDeps, testDeps } from '../test/support/deps.ts';
 import { insertTrader } from '../test/support/trading.ts';
 import { type Child, startChild } from './children.ts';
 
-export const openRfqs = 10_000;
+/** RFQs of the book; those that ended and are kept for 30 days. */
+export type Volume = { readonly open: number; readonly ended: number };
+export const usualVolume: Volume = { open: 10_000, ended: 0 };
 /** Ids of the book's RFQs: this, then 12 hex digits, counted from 1. */
 export const rfqIdHead = '019f0000-0000-7000-8000-';
+const endedIdHead = '019e0000-0000-7000-8000-';
+/** Filling a million rows takes a minute. */
+const fillLimits = { ...databaseLimits, connections: 1, statementMs: 600_000 };
+const fillAtOnce = 1_000_000;
 const takers = 20;
 
 export type Account = { readonly accountId: string; readonly key: string };
@@ -23,7 +29,9 @@ export type Stage = {
   readonly deps: TestDeps;
   readonly assets: readonly Asset[];
   readonly takers: readonly Account[];
-  readonly rfqIds: readonly string[];
+  readonly volume: Volume;
+  /** Of the book, the oldest first. */
+  rfqId(at: number): string;
   readonly market: Child;
   readonly port: number;
   readonly loader: Child;
@@ -33,7 +41,7 @@ export type Stage = {
   stop(): Promise<void>;
 };
 
-export async function setStage(): Promise<Stage> {
+export async function setStage(volume: Volume = usualVolume): Promise<Stage> {
   const cluster = await startCluster();
   const url = cluster.adminUrl;
   await migrate(url);
@@ -58,7 +66,7 @@ export async function setStage(): Promise<Stage> {
   };
   const owners: Account[] = [];
   for (let each = 0; each < takers; each += 1) owners.push(await account());
-  const rfqIds = await insertBook(db, deps, assets, owners);
+  await fillRfqs(url, volume, assets, owners);
   const market = startChild('market.ts');
   const { port } = await market.ask<{ port: number }>({ serve: url });
   const loader = startChild('load.ts');
@@ -69,7 +77,8 @@ export async function setStage(): Promise<Stage> {
     deps,
     assets,
     takers: owners,
-    rfqIds,
+    volume,
+    rfqId: (at) => idOf(rfqIdHead, at + 1),
     market,
     port,
     loader,
@@ -84,34 +93,47 @@ export async function setStage(): Promise<Stage> {
   };
 }
 
-async function insertBook(
-  db: Database,
-  deps: TestDeps,
+const idOf = (head: string, number: number) => head + number.toString(16).padStart(12, '0');
+
+async function fillRfqs(
+  url: string,
+  { open, ended }: Volume,
   assets: readonly Asset[],
   owners: readonly Account[],
-): Promise<string[]> {
-  const now = deps.now();
-  const ids = Array.from(
-    { length: openRfqs },
-    (_, at) => rfqIdHead + (at + 1).toString(16).padStart(12, '0'),
-  );
-  await db.rows({
-    name: 'bench_book',
-    text: `insert into rfqs (id, creator_id, direction, base_asset_id, base_amount, quote_asset_id,
-        visibility, status, created_at, expires_at, updated_at)
-      select id, creator_id, 'sell_base', $3, 100000, $4, 'public', 'open', $5, $6, $5
-      from unnest($1::uuid[], $2::uuid[]) n (id, creator_id)`,
-    values: [
-      ids,
-      ids.map((_, at) => owners[at % owners.length]!.accountId),
-      assets[0]!.id,
-      assets[1]!.id,
-      new Date(now),
-      new Date(now + 86_400_000),
-    ],
-  });
-  await db.rows({ name: 'bench_analyze', text: 'analyze', values: [] });
-  return ids;
+): Promise<void> {
+  const db = connect(url, fillLimits);
+  const fill = (status: 'open' | 'expired', head: string, from: number, to: number) =>
+    db.rows({
+      name: 'bench_fill',
+      text: `insert into rfqs (id, creator_id, direction, base_asset_id, base_amount,
+          quote_asset_id, visibility, status, created_at, expires_at, updated_at)
+        select ($1 || lpad(to_hex(n), 12, '0'))::uuid, ($2::uuid[])[1 + n % $3], 'sell_base', $4,
+          100000, $5, 'public', $6, ends - interval '1 day', ends, ends
+        from generate_series($7::int, $8::int) n, lateral (select case when $6 = 'open'
+          then now() + interval '1 day'
+          else now() - n * interval '1 second' / 10 end as ends) e`,
+      values: [
+        head,
+        owners.map(({ accountId }) => accountId),
+        owners.length,
+        assets[0]!.id,
+        assets[1]!.id,
+        status,
+        from,
+        to,
+      ],
+    });
+  for (const [status, head, count] of [
+    ['expired', endedIdHead, ended],
+    ['open', rfqIdHead, open],
+  ] as const) {
+    for (let from = 1; from <= count; from += fillAtOnce) {
+      await fill(status, head, from, Math.min(count, from + fillAtOnce - 1));
+    }
+  }
+  await db.rows({ name: 'bench_analyze', text: 'vacuum analyze', values: [] });
+  await db.rows({ name: 'bench_checkpoint', text: 'checkpoint', values: [] });
+  await db.close();
 }
 
 async function describe(db: Database): Promise<string> {

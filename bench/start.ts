@@ -55,7 +55,8 @@ async function coldStart(): Promise<number> {
   }
 }
 
-async function readyLine(child: ChildProcess, ended: Promise<unknown>): Promise<Ready> {
+/** What it says when it is ready. */
+export async function readyLine(child: ChildProcess, ended: Promise<unknown>): Promise<Ready> {
   const { stdout } = child;
   if (stdout === null) throw new Error('npm start has no output');
   const signal = AbortSignal.timeout(patienceMs);

@@ -1,5 +1,5 @@
-// `npm run soak`: what `npm test` does briefly, for as long as it takes: what is random, repeated or
-// exhaustive. Its parts, each with what it runs and the minutes that it may take, are in `--list`
+// `npm run soak`: what `npm test` does briefly, for as long as it takes: what is random, repeated
+// or exhaustive. Its parts, each with what it runs and the minutes that it may take, are in `--list`
 // and docs/tests.md. A last line counts; it ends with 1 if any failed.
 
 import { type ChildProcess, spawn } from 'node:child_process';

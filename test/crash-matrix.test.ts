@@ -34,7 +34,10 @@ test('every route that changes something is in the matrix', () => {
 
 /** Without a row, by why they need none. */
 const without: Readonly<Record<string, readonly string[]>> = {
-  'only read, for the log and the metrics of their process': ['watchHalts', 'mustKnowContracts'],
+  'only read, for the log and the metrics of their process': [
+    'createHaltsWatch',
+    'mustKnowContracts',
+  ],
   'serve or limit requests, which have rows of their own': ['buildApp', 'connectionsWithin'],
   'open what is asked later': ['connect', 'openGas', 'openMarketData', 'createApart', 'byTurns'],
   'values and limits': ['databaseLimits', 'openFiles', 'devKeeper', 'marketsOf'],

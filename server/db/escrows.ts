@@ -5,6 +5,7 @@ import type { ChainKey } from '../../core/families.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { Tx } from './database.ts';
+import { notifying } from './work.ts';
 
 export type StoredFacts = Omit<EscrowFacts, 'balance' | 'rentLeft'> & {
   readonly balance: string;
@@ -113,11 +114,12 @@ export async function insertEscrow(
 ): Promise<void> {
   await tx.rows({
     name: 'escrow_insert',
-    text: `insert into escrows
+    text: `with inserted as (insert into escrows
         (chain, address, swap_id, leg, terms, redeem_script, facts, created_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8)
       on conflict (chain, address) do update
-        set terms = $5, done = false, created_xact = pg_current_xact_id()`,
+        set terms = $5, done = false, created_xact = pg_current_xact_id())
+      select ${notifying('escrows')}`,
     values: [
       row.chain,
       row.address,
@@ -222,9 +224,11 @@ export async function updateEscrow(
   };
   await tx.rows({
     name: 'escrow_update',
-    text: `update escrows set facts = $3, done = $4,
-        created_xact = case when done and not $4 then pg_current_xact_id() else created_xact end
-      where chain = $1 and address = $2`,
+    text: `with before as (select done from escrows where chain = $1 and address = $2),
+      updated as (update escrows set facts = $3, done = $4,
+          created_xact = case when done and not $4 then pg_current_xact_id() else created_xact end
+        where chain = $1 and address = $2)
+      select ${notifying('escrows')} from before where done and not $4`,
     values: [row.chain, row.address, JSON.stringify(facts), row.done],
   });
 }

@@ -2,6 +2,7 @@
 // process at a time moves them here, which gives them an order that is the same for everybody.
 
 import type { Tx } from './database.ts';
+import { notifying } from './work.ts';
 
 /** `reset`: what came before it is not known any more, to nobody. */
 export type FeedKind = 'created' | 'cancelled' | 'gone' | 'reset';
@@ -23,9 +24,6 @@ export type FeedRow = Place & {
   /** The RFQ as JSON; of `gone` the reason. */
   readonly body: string;
 };
-
-/** What processes that listen are told when something was appended. */
-export const feedChannel = 'feed_log';
 
 /** One process at a time appends. */
 export async function lockFeedLog(tx: Tx): Promise<boolean> {
@@ -64,12 +62,23 @@ export async function appendFromOutbox(tx: Tx, limit: number): Promise<number | 
           where r.id = (payload->>'rfqId')::uuid and r.status in ('open', 'negotiating'))
         order by id
         returning seq
-      ), told as (select pg_notify('feed_log', '') from appended limit 1)
+      ), told as (select ${notifying('feed')} from appended limit 1)
       select ok as locked, (select count(*) from moved) as moved, (select count(*) from told)
       from locked`,
     values: [limit],
   });
   return row?.locked ? row.moved : null;
+}
+
+/** When the next RFQ of those that are on the market expires, or has; null = there is none. */
+export async function nextExpiry(tx: Tx): Promise<Date | null> {
+  const [row] = await tx.rows<{ at: Date }>({
+    name: 'feed_next_expiry',
+    text: `select expires_at as at from rfqs where status in ('open', 'negotiating')
+      order by expires_at limit 1`,
+    values: [],
+  });
+  return row?.at ?? null;
 }
 
 /**
@@ -96,11 +105,6 @@ export async function appendExpired(tx: Tx, now: Date, limit: number): Promise<n
     values: [now, limit],
   });
   return rows.length;
-}
-
-/** At the end of a transaction that appended. */
-export async function tellAppended(tx: Tx): Promise<void> {
-  await tx.rows({ name: 'feed_tell', text: `select pg_notify('feed_log', '')`, values: [] });
 }
 
 /** After `seq`, in order. */

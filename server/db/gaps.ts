@@ -1,6 +1,6 @@
 // Statements about the heartbeat, and about time that is missing from the database.
 
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Hashlock } from '../../core/hashlock.ts';
 import type { Tx } from './database.ts';
 
 export type GapReason = 'silence' | 'went_back' | 'lineage' | 'restored';
@@ -39,6 +39,21 @@ export async function lockHeartbeat(tx: Tx, now: Date): Promise<Heartbeat> {
   });
   if (row === undefined) throw new Error('the heartbeat has no row');
   return row;
+}
+
+/**
+ * One more beat of a process that has beaten before; null, and nothing stored, where anything is
+ * not as that process left it: `lockHeartbeat` says what.
+ */
+export async function beatOn(tx: Tx, remembered: number, now: Date): Promise<number | null> {
+  const [row] = await tx.rows<{ beat: number }>({
+    name: 'heartbeat_on',
+    text: `update heartbeat set beat = beat + 1, at = $1, beaten_at = clock_timestamp()
+      where beat >= $2 and not restored and lineage is not distinct from database_lineage()
+      returning beat`,
+    values: [now, remembered],
+  });
+  return row?.beat ?? null;
 }
 
 /** `jump`: besides the one. Returns the new number. */
@@ -270,7 +285,7 @@ export async function storeTrouble(
  */
 export async function useHashlocks(
   tx: Tx,
-  hashlocks: readonly Hex32[],
+  hashlocks: readonly Hashlock[],
   chain: string,
   now: Date,
 ): Promise<number> {

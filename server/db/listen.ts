@@ -44,3 +44,8 @@ export async function openListener(config: pg.ClientConfig, ears: Ears): Promise
     end,
   };
 }
+
+/** An answer proves that the connection is alive. */
+export async function proveListener(listener: Listener): Promise<void> {
+  await listener.rows({ name: 'prove_listener', text: 'select 1', values: [] });
+}

@@ -2,8 +2,9 @@
 // of each. Address and facts are sealed, and gone once a message was sent or dropped.
 
 import type { Tx } from './database.ts';
-import type { SealedRow } from './sealed-rows.ts';
 
+import type { SealedRow } from './sealed-rows.ts';
+import { notifying } from './work.ts';
 /** The only topics that people are told of, as the index `outbox_people` has them. */
 export const peopleTopics = [
   'key.created',
@@ -25,20 +26,26 @@ export type Channel = 'email' | 'telegram';
 
 const forPeople = `topic in (${peopleTopics.map((each) => `'${each}'`).join(', ')})`;
 
+export type Waits = Readonly<Record<Channel, boolean>> & {
+  readonly events: boolean;
+  /** When the next message is due that is not yet; null = none. */
+  readonly nextAt: Date | null;
+};
+
 /** Whether any event waits to be handed out, and on which channels messages are due. */
-export async function messagesWait(
-  tx: Tx,
-  now: Date,
-): Promise<{ readonly events: boolean } & Readonly<Record<Channel, boolean>>> {
+export async function messagesWait(tx: Tx, now: Date): Promise<Waits> {
   const due = (channel: Channel) => `exists (select from messages
     where state = 'waiting' and channel = '${channel}' and next_at <= $1)`;
-  const [row] = await tx.rows<{ events: boolean; email: boolean; telegram: boolean }>({
+  const next = (channel: Channel) => `(select min(next_at) from messages
+    where state = 'waiting' and channel = '${channel}' and next_at > $1)`;
+  const [row] = await tx.rows<Waits>({
     name: 'messages_wait',
     text: `select exists (select from outbox where ${forPeople}) as events,
-        ${due('email')} as email, ${due('telegram')} as telegram`,
+        ${due('email')} as email, ${due('telegram')} as telegram,
+        least(${next('email')}, ${next('telegram')}) as "nextAt"`,
     values: [now],
   });
-  return row ?? { events: false, email: false, telegram: false };
+  return row ?? { events: false, email: false, telegram: false, nextAt: null };
 }
 
 /** One process at a time hands out, so that what waits for an account is counted right. */
@@ -131,10 +138,11 @@ export async function insertMessages(
   if (messages.length === 0) return;
   await tx.rows({
     name: 'messages_insert',
-    text: `insert into messages
+    text: `with inserted as (insert into messages
         (id, account_id, channel, login_id, event, sealed, key_version, state, next_at, made_at)
       select n.*, 'waiting', $8, $8 from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[],
-        $5::text[], $6::bytea[], $7::int[]) n`,
+        $5::text[], $6::bytea[], $7::int[]) n)
+      select ${notifying('messages')}`,
     values: [
       messages.map((each) => each.id),
       messages.map((each) => each.accountId),

@@ -4,7 +4,9 @@
 // the log of the feed (feed-log.ts); those of messages.ts are for the account's owner, by mail and
 // chat, never for its webhooks. Kept for 7 days.
 
-import type { Statement, Tx } from './database.ts';
+import type { Tx } from './database.ts';
+import { webhookTopics } from './deliveries.ts';
+import { type Work, workChannel } from './work.ts';
 
 export type OutboxEntry = {
   readonly topic: string;
@@ -14,24 +16,28 @@ export type OutboxEntry = {
   readonly at: Date;
 };
 
-export async function insertOutbox(tx: Tx, entries: readonly OutboxEntry[]): Promise<void> {
-  if (entries.length === 0) return;
-  await tx.rows(insertStatement(entries));
+/** For whom an event is. */
+function workFor(topic: string): Work {
+  if (topic.startsWith('feed.')) return 'feed';
+  return webhookTopics.some((each) => each === topic) ? 'webhooks' : 'messages';
 }
 
-/** For those who send several statements as one. */
-export function insertStatement(entries: readonly OutboxEntry[]): Statement {
-  return {
+export async function insertOutbox(tx: Tx, entries: readonly OutboxEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  await tx.rows({
     name: 'outbox_insert',
-    text: `insert into outbox (topic, account_id, payload, created_at)
-      select * from unnest($1::text[], $2::uuid[], $3::jsonb[], $4::timestamptz[])`,
+    text: `with inserted as (
+        insert into outbox (topic, account_id, payload, created_at)
+        select * from unnest($1::text[], $2::uuid[], $3::jsonb[], $4::timestamptz[]))
+      select pg_notify('${workChannel}', work) from unnest($5::text[]) work`,
     values: [
       entries.map((each) => each.topic),
       entries.map((each) => each.accountId),
       entries.map((each) => JSON.stringify(each.payload)),
       entries.map((each) => each.at),
+      [...new Set(entries.map((each) => workFor(each.topic)))],
     ],
-  };
+  });
 }
 
 /** Deletes at most `limit` rows written before `before`; returns how many. */

@@ -2,9 +2,10 @@
 // The RFQs are locked (rfqs.ts).
 
 import type { Family } from '../../core/families.ts';
+import type { Hashlock } from '../../core/hashlock.ts';
 import type { Rules } from '../../core/rules.ts';
 import type { Tx } from './database.ts';
-import { insertOutbox, type OutboxEntry } from './outbox.ts';
+import type { OutboxEntry } from './outbox.ts';
 import type { Message, Thread } from './threads.ts';
 
 export type Pair = { readonly rfqId: string; readonly makerId: string };
@@ -24,7 +25,7 @@ export type KnownThread = {
   readonly proposed_by: 'maker' | 'taker';
   readonly maker_accepted_at: Date | null;
   readonly taker_accepted_at: Date | null;
-  readonly hashlock: string | null;
+  readonly hashlock: Hashlock | null;
   readonly accepted_rules: Rules | null;
   readonly messages: readonly Message[];
   readonly created_at: Date;
@@ -67,19 +68,20 @@ export async function makerStandings(
   }));
 }
 
-/** Inserts these new threads, each with its first message, and these events. */
+/**
+ * Inserts these new threads, each with its first message, and these events. Notifies nobody
+ * (work.ts).
+ */
 export async function insertThreads(
   tx: Tx,
   threads: readonly Thread[],
   events: readonly OutboxEntry[],
 ): Promise<void> {
-  if (threads.length === 0) return insertOutbox(tx, events);
+  const [first] = events;
+  if (first === undefined) return;
   await tx.rows({
     name: 'quotes_insert',
-    text: `with negotiating as (
-        update rfqs set status = 'negotiating', updated_at = $7
-        where id = any($2::uuid[]) and status = 'open'),
-      told as (
+    text: `with told as (
         insert into outbox (topic, account_id, payload, created_at)
         select topic, account_id, payload, $7
         from unnest($8::text[], $9::uuid[], $10::jsonb[]) e (topic, account_id, payload))
@@ -95,7 +97,7 @@ export async function insertThreads(
       threads.map((each) => each.takerId),
       threads.map((each) => each.price.quoteAmount.toString()),
       threads.map((each) => JSON.stringify(each.messages)),
-      threads[0]!.updatedAt,
+      first.at,
       events.map((each) => each.topic),
       events.map((each) => each.accountId),
       events.map((each) => JSON.stringify(each.payload)),

@@ -20,6 +20,15 @@ export async function listenForRevocations(listener: Listener): Promise<void> {
   await listener.rows({ name: 'listen_forgotten', text: 'listen key_forgotten', values: [] });
 }
 
+/** From now on this connection is not waited for, though others may still hear on it. */
+export async function endListening(listener: Listener): Promise<void> {
+  await listener.rows({
+    name: 'hide_listener',
+    text: 'select pg_advisory_unlock_shared($1, $2)',
+    values: [lockClass, lockName],
+  });
+}
+
 /** Tells that whatever was remembered of the account is dropped. */
 export async function tellForgotten(listener: Listener, notice: string): Promise<void> {
   await listener.rows({
@@ -41,9 +50,4 @@ export async function findListeners(tx: Tx): Promise<string[]> {
     values: [lockClass, lockName],
   });
   return rows.map(({ pid }) => pid);
-}
-
-/** An answer proves that the connection is alive. */
-export async function proveListener(listener: Listener): Promise<void> {
-  await listener.rows({ name: 'prove_listener', text: 'select 1', values: [] });
 }

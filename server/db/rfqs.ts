@@ -43,10 +43,16 @@ type Prefixed<P extends string, Row> = {
   readonly [K in keyof Row & string as `${P}_${K}`]: Row[K];
 };
 
-/** Select list over `rfqs r`, `assets b` (base) and `assets q` (quote). */
+/**
+ * Select list over `rfqs r`, `assets b` (base) and `assets q` (quote). That it is negotiated is
+ * seen from its threads: a first quote that wrote it into the RFQ's row would write into seven
+ * indexes as well (0.6 of the quotes a second on a large book).
+ */
 export const rfqColumns = `
-  r.id, r.status, r.created_at, r.creator_id, r.direction, r.base_amount, r.visibility,
-  r.ask_amount, r.target_address, r.expires_at,
+  r.id, case when r.status = 'open' and exists (select from threads where rfq_id = r.id)
+    then 'negotiating' else r.status end as status,
+  r.created_at, r.creator_id, r.direction, r.base_amount, r.visibility, r.ask_amount,
+  r.target_address, r.expires_at,
   b.id as base_id, b.chain as base_chain, b.symbol as base_symbol, b.address as base_address,
   b.decimals as base_decimals, b.enabled as base_enabled, b.verified as base_verified,
   b.source as base_source, b.high_value_from as base_high_value_from,

@@ -137,6 +137,18 @@ export async function chainsDue(
   return rows.map(({ chain }) => chain);
 }
 
+/** When the next ladder of these chains is due, in Unix seconds; null = none is. */
+export async function nextScheduled(tx: Tx, chains: readonly ChainKey[]): Promise<number | null> {
+  const [row] = await tx.rows<{ due_at: number | null }>({
+    name: 'scheduled_next',
+    text: `select min(next.due_at) as due_at from unnest($1::text[]) as each (chain), lateral
+      (select due_at from scheduled_refunds r
+        where r.chain = each.chain and due_at is not null order by due_at limit 1) next`,
+    values: [chains],
+  });
+  return row?.due_at ?? null;
+}
+
 /**
  * Takes what is due on a chain in hand: in one half of the places the longest due, a second one of
  * an account only where the first of every other is in hand too, and so on; in the other half the

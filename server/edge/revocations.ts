@@ -8,20 +8,17 @@
 
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';
-import type { Listener } from '../db/listen.ts';
 import {
+  endListening,
   findListeners,
   listenForRevocations,
-  proveListener,
   tellForgotten,
 } from '../db/revocations.ts';
+import { noticesOf } from '../ports/notices.ts';
 
 /** How long a key that was looked up is remembered, and the longest wait for answers. */
 export const rememberedMs = 1_000;
 
-const proveEveryMs = 5_000;
-const retryFirstMs = 100;
-const retryMostMs = 5_000;
 /** Answers may come before they are waited for. */
 const mostNotices = 1_000;
 
@@ -45,90 +42,37 @@ type Needs = {
 /** Resolves after the first try to listen; later ones go on in the background. */
 export async function openRevocations(needs: Needs): Promise<Revocations> {
   // Timers may fire up to a millisecond early.
-  const { db, forget, limitMs = rememberedMs + 2 } = needs;
+  const { db, log, forget, limitMs = rememberedMs + 2 } = needs;
   const answers = createAnswers();
-  const link = await keepListening(needs, async (own, channel, payload) => {
-    const [subject = '', who = ''] = payload.split(' ');
-    if (channel === 'key_forgotten') return answers.take(subject, who);
-    forget(subject);
-    await tellForgotten(own, who);
-  });
-  return {
-    isListening: link.isListening,
-    everywhere: (notice) => withinLimit(limitMs, answers, notice, () => findListeners(db)),
-    close: link.close,
-  };
-}
-
-/** Reads a notice as it comes; when it throws, the connection is taken for lost. */
-type Hear = (own: Listener, channel: string, payload: string) => Promise<void>;
-
-/** A listening connection, again and again. Whenever there is none, all is forgotten. */
-async function keepListening({ db, log, forget }: Needs, hear: Hear) {
-  let listener: Listener | null = null;
   let closed = false;
   let warned = false;
-  let retryMs = retryFirstMs;
-  let timer: NodeJS.Timeout | undefined;
-
-  function lose(): void {
-    listener?.end();
-    listener = null;
-    forget(null);
-    if (closed) return;
-    if (!warned) log.warn('keys are not remembered: this process does not hear of revocations');
-    warned = true;
-    after(retryMs, open);
-    retryMs = Math.min(retryMs * 2, retryMostMs);
-  }
-
-  /** A failure of a connection that was replaced since says nothing of the new one. */
-  function loseThis(own: Listener): void {
-    if (own === listener) lose();
-  }
-
-  function after(ms: number, work: () => Promise<void>): void {
-    clearTimeout(timer);
-    timer = setTimeout(() => void work(), ms);
-    timer.unref();
-  }
-
-  async function open(): Promise<void> {
-    let fresh: Listener | null = null;
-    const heard = (channel: string, payload: string) => {
-      const own = fresh;
-      if (own !== null) hear(own, channel, payload).catch(() => loseThis(own));
-    };
-    try {
-      fresh = await db.listen({ heard, lost: lose });
-      await listenForRevocations(fresh);
-    } catch {
-      fresh?.end();
-      return lose();
-    }
-    if (closed) return fresh.end();
-    listener = fresh;
-    retryMs = retryFirstMs;
-    if (warned) log.info('keys are remembered again');
-    warned = false;
-    after(proveEveryMs, prove);
-  }
-
-  /** A connection can be gone without a word. */
-  async function prove(): Promise<void> {
-    const own = listener;
-    if (own === null) return;
-    const again = () => after(proveEveryMs, prove);
-    await proveListener(own).then(again, () => loseThis(own));
-  }
-
-  await open();
+  const link = await noticesOf(db).join({
+    begin: async (own) => {
+      await listenForRevocations(own);
+      if (warned) log.info('keys are remembered again');
+      warned = false;
+    },
+    hear: async (own, channel, payload) => {
+      const [subject = '', who = ''] = payload.split(' ');
+      if (channel === 'key_forgotten') return answers.take(subject, who);
+      if (channel !== 'key_revoked') return;
+      forget(subject);
+      await tellForgotten(own, who);
+    },
+    lost: () => {
+      forget(null);
+      if (closed || warned) return;
+      log.warn('keys are not remembered: this process does not hear of revocations');
+      warned = true;
+    },
+    end: endListening,
+  });
   return {
-    isListening: () => listener !== null,
+    isListening: link.isHeard,
+    everywhere: (notice) => withinLimit(limitMs, answers, notice, () => findListeners(db)),
     close: () => {
       closed = true;
-      clearTimeout(timer);
-      lose();
+      link.leave();
     },
   };
 }

@@ -2,7 +2,6 @@
 // listed by themselves every day. Any process may do it: what one has taken in hand is not due for
 // the others, until that one must be dead.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { type Asset, findChecked, takeDueAssets } from '../db/assets.ts';
@@ -15,6 +14,7 @@ import {
 } from '../db/candidates.ts';
 import { feedWriting } from '../market/book.ts';
 import type { Deps } from '../ports/deps.ts';
+import { type Service, service } from '../ports/service.ts';
 import {
   batch,
   batchOfLaunchpads,
@@ -27,50 +27,28 @@ import {
 import { decide, type Wish } from './decide.ts';
 import { type Judgement, judge, type Known } from './judge.ts';
 
-const pauseMs = 2_000;
 /** A chain that does not tell its newest block within this does not answer. */
 const headsMs = 10_000;
 
 /** One token to look at. */
 type Due = Wish & { readonly known: Known | null };
 
-export type Rechecks = {
+export type Rechecks = Omit<Service, 'ring'> & {
   /** Looks at what is due, at most a batch; returns how many. */
   pass(): Promise<number>;
-  /** Passes until `stop`. */
-  start(): void;
-  /** Ends what runs: what was in hand is due again later. */
-  stop(): Promise<void>;
 };
 
 /** A look ends after `mostMs`. */
 export function createRechecks(given: Deps, mostMs: number = lookMs): Rechecks {
   const deps = { ...given, db: feedWriting(given.db) };
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  let running: Promise<void> = Promise.resolve();
-  const pass = () => passOf(deps, mostMs, signal);
-  const passes = async () => {
-    while (!signal.aborted) {
-      const looked = await pass().catch((error: unknown) => {
-        if (!signal.aborted) deps.log.error({ err: error }, 'looking at tokens failed');
-        return 0;
-      });
-      // Of launchpads more may be due.
-      if (looked >= batchOfLaunchpads) continue;
-      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
-    }
-  };
-  return {
-    pass,
-    start: () => {
-      running = passes();
-    },
-    stop: () => {
-      stopping.abort();
-      return running;
-    },
-  };
+  const pass = (signal = new AbortController().signal) => passOf(deps, mostMs, signal);
+  const { start, stop } = service(deps, {
+    name: 'tokens',
+    wokenBy: ['tokens'],
+    // What a stop ends is due again later. Of launchpads more may be due.
+    pass: async (signal) => ((await pass(signal)) >= batchOfLaunchpads ? 'now' : undefined),
+  });
+  return { pass: () => pass(), start, stop };
 }
 
 async function passOf(deps: Deps, mostMs: number, signal: AbortSignal): Promise<number> {

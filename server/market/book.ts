@@ -3,6 +3,7 @@
 // transaction has ended, before it replies. A change by another process shows after `maxAgeMs`.
 
 import type { Database } from '../db/database.ts';
+import { workOf } from '../ports/work.ts';
 
 /** How stale a change by another process may show: reading the page again costs about 1 ms. */
 const maxAgeMs = 250;
@@ -21,9 +22,6 @@ export type Book = {
   page(key: string, nowMs: number, load: () => Promise<Page>): Promise<Buffer> | Buffer;
   /** The book may have changed: nothing read until now is shown again. */
   touch(): void;
-  /** Told, until it takes that back, whenever an RFQ may have come or gone by this process. */
-  onAnnounced(listener: () => void): () => void;
-  announce(): void;
 };
 
 type Kept = Page & { readonly readAt: number; readonly loadedAtMs: number };
@@ -31,7 +29,6 @@ type Kept = Page & { readonly readAt: number; readonly loadedAtMs: number };
 export function createBook(): Book {
   let kept = new Map<string, Kept>();
   let loading = new Map<string, Promise<Page>>();
-  const listeners = new Set<() => void>();
 
   function load(key: string, nowMs: number, read: () => Promise<Page>): Promise<Page> {
     // A page that was being read when the book changed is stored in a map nobody looks at.
@@ -66,13 +63,6 @@ export function createBook(): Book {
       kept = new Map();
       loading = new Map();
     },
-    onAnnounced(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    announce() {
-      for (const each of listeners) each();
-    },
   };
 }
 
@@ -97,7 +87,7 @@ export function bookWriting(db: Database): Database {
 export function feedWriting(db: Database): Database {
   return afterEach(db, () => {
     bookOf(db).touch();
-    bookOf(db).announce();
+    workOf(db).ring('feed');
   });
 }
 

@@ -1,7 +1,8 @@
 // Brings what the feed tells into one order: appends to its log what waits in the outbox, then what
 // has expired. Any process may do it; one at a time does.
 
-import { appendExpired, appendFromOutbox, lockFeedLog, tellAppended } from '../db/feed-log.ts';
+import { appendExpired, appendFromOutbox, lockFeedLog, nextExpiry } from '../db/feed-log.ts';
+import { notifyWork } from '../db/work.ts';
 import type { Deps } from '../ports/deps.ts';
 
 /** Rows of a kind in one transaction: some 10 ms of work. */
@@ -13,22 +14,28 @@ export type Sequenced = {
   readonly appended: number;
   /** More may wait. */
   readonly more: boolean;
+  /** When the next RFQ expires; null = none, or nobody looked. */
+  readonly expiresAt: Date | null;
 };
 
-/** `expiry`: also what has expired since it was looked at. */
+/** `expiry`: also what has expired. */
 export async function sequenceFeed(
   { db, now }: Pick<Deps, 'db' | 'now'>,
   expiry = true,
 ): Promise<Sequenced> {
   const moved = await appendFromOutbox(db, batch);
-  if (moved === null) return { busy: true, appended: 0, more: false };
+  const nothing = { busy: false, more: false, expiresAt: null };
+  if (moved === null) return { ...nothing, busy: true, appended: 0 };
   // No RFQ is gone before it was created.
-  if (!expiry || moved === batch) return { busy: false, appended: moved, more: moved === batch };
+  if (!expiry || moved === batch) return { ...nothing, appended: moved, more: moved === batch };
+  const expiresAt = await nextExpiry(db);
+  const at = new Date(now());
+  if (expiresAt === null || expiresAt > at) return { ...nothing, appended: moved, expiresAt };
   const ended = await db.transaction(async (tx) => {
     if (!(await lockFeedLog(tx))) return 0;
-    const count = await appendExpired(tx, new Date(now()), batch);
-    if (count > 0) await tellAppended(tx);
+    const count = await appendExpired(tx, at, batch);
+    if (count > 0) await notifyWork(tx, 'feed');
     return count;
   });
-  return { busy: false, appended: moved + ended, more: ended === batch };
+  return { busy: false, appended: moved + ended, more: ended === batch, expiresAt };
 }

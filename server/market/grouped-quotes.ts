@@ -5,6 +5,7 @@ import { ParleyError } from '../../core/errors.ts';
 import { makerStandings } from '../db/quotes.ts';
 import { lockFreeRfqs } from '../db/rfqs.ts';
 import type { Deps } from '../ports/deps.ts';
+import { workOf } from '../ports/work.ts';
 import { mostThreads } from './bounds.ts';
 import { decideQuotes, type Quote, type Quoted, quote, storeQuotes } from './quotes.ts';
 
@@ -112,17 +113,19 @@ async function commit(
 ): Promise<(Quoted | ParleyError | undefined)[]> {
   const quotes = group.map((each) => each.quote);
   const ids = [...new Set(quotes.map((each) => each.rfqId))];
-  return deps.db.pipelined(async (tx) => {
+  const outcomes = await deps.db.pipelined(async (tx) => {
     const [locked, standings] = await Promise.all([
       lockFreeRfqs(tx, ids),
       makerStandings(tx, quotes, mostThreads),
     ]);
     const free = new Set(locked.map((each) => each.id));
-    const outcomes = decideQuotes(deps, quotes, locked, standings);
-    const mine = outcomes.map((each, at) => (free.has(quotes[at]!.rfqId) ? each : undefined));
+    const decided = decideQuotes(deps, quotes, locked, standings);
+    const mine = decided.map((each, at) => (free.has(quotes[at]!.rfqId) ? each : undefined));
     await storeQuotes(tx.atCommit, mine.filter(isQuoted));
     return mine;
   });
+  workOf(deps.db).ring('webhooks');
+  return outcomes;
 }
 
 function isQuoted(outcome: Quoted | ParleyError | undefined): outcome is Quoted {

@@ -14,8 +14,9 @@ import { findRfq } from '../db/rfqs.ts';
 import { buildApp } from '../edge/app.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { createMetrics } from '../ports/metrics.ts';
+
 import { seedAssets } from './assets.ts';
-import { haltAsset, haltChain, resumeAsset, resumeChain, watchHalts } from './halts.ts';
+import { createHaltsWatch, haltAsset, haltChain, resumeAsset, resumeChain } from './halts.ts';
 import { closeAsset, reopenAsset } from './listing.ts';
 
 let market: TestMarket;
@@ -335,7 +336,8 @@ test('every process says in its log and metrics what is halted, and that it no l
   const metrics = createMetrics('parley');
   await halt();
   await haltOne(market.assets.btc);
-  const watching = watchHalts({ db: market.db, log, metrics });
+  const watching = createHaltsWatch({ ...market.deps, log, metrics });
+  watching.start();
   const until = async (text: string) => {
     while (!(await metrics.registry.metrics()).includes(text)) await sleep(20);
   };

@@ -3,7 +3,6 @@
 // with it. Swaps that were agreed go on in every part, funding included. It is in the database, so
 // that it holds in every process and across restarts; who agrees shares the locks taken here.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from '../db/database.ts';
 import {
@@ -18,8 +17,11 @@ import {
   storeHalt,
   withOrders,
 } from '../db/halts.ts';
+
 import { lockListings } from '../db/listing.ts';
+import { notifyWork } from '../db/work.ts';
 import type { Deps } from '../ports/deps.ts';
+import { type Service, service } from '../ports/service.ts';
 import { type Changed, closeAsset, reopenAsset, tellOrders } from './listing.ts';
 
 export type ChangedChain = {
@@ -40,6 +42,7 @@ export async function haltChain(tx: Tx, halt: Halt): Promise<ChangedChain> {
   // Another reason does not make it a later halt.
   const since = before?.at ?? at;
   await storeHalt(tx, { ...halt, at: since });
+  await notifyWork(tx, 'halts');
   return turn(tx, chain, { reasons: [reason], at: since.toISOString() }, at);
 }
 
@@ -49,19 +52,22 @@ export async function resumeChain(tx: Tx, chain: ChainKey, at: Date): Promise<Ch
   if ((await findHalt(tx, chain)) === null) return { changed: false, assets: 0, orders: 0 };
   await lockChain(tx, chain);
   await dropHalt(tx, chain);
+  await notifyWork(tx, 'halts');
   return turn(tx, chain, null, at);
 }
 
 /** One asset, a native coin too. */
-export function haltAsset(
+export async function haltAsset(
   tx: Tx,
   assetId: string,
   { reason, at }: Pick<Halt, 'reason' | 'at'>,
 ): Promise<Changed> {
+  await notifyWork(tx, 'halts');
   return closeAsset(tx, { assetId, by: 'halt', at, reasons: [reason] });
 }
 
-export function resumeAsset(tx: Tx, assetId: string, at: Date): Promise<Changed> {
+export async function resumeAsset(tx: Tx, assetId: string, at: Date): Promise<Changed> {
+  await notifyWork(tx, 'halts');
   return reopenAsset(tx, { assetId, by: 'halt', at });
 }
 
@@ -83,41 +89,18 @@ async function turn(
   return { changed: true, assets, orders };
 }
 
-/** How often a process looks what is halted, for its log and metrics; nothing else waits for it. */
-const lookEveryMs = 1_000;
-
-/** Tells the log and the metrics of this process what is halted, until `stop`. */
-export function watchHalts(deps: Pick<Deps, 'db' | 'log' | 'metrics'>): { stop(): Promise<void> } {
-  const ending = new AbortController();
-  const { signal } = ending;
+/** Tells the log and the metrics of this process what is halted; nothing else waits for it. */
+export function createHaltsWatch(
+  deps: Pick<Deps, 'db' | 'log' | 'metrics' | 'randomBytes'>,
+): Service {
   let known = new Map<ChainKey, string>();
-  let failed = false;
-  const look = async () => {
+  const pass = async () => {
     const [halts, assets] = await Promise.all([listHalts(deps.db), countHaltedAssets(deps.db)]);
     known = tellHalts(deps, known, halts);
     deps.metrics.haltedAssets.set(assets);
+    return undefined;
   };
-  const looks = async () => {
-    while (!signal.aborted) {
-      await look().then(
-        () => {
-          failed = false;
-        },
-        (error: unknown) => {
-          if (!failed) deps.log.warn({ err: error }, 'what is halted could not be read');
-          failed = true;
-        },
-      );
-      await sleep(lookEveryMs, undefined, { signal, ref: false }).catch(() => {});
-    }
-  };
-  const running = looks();
-  return {
-    stop: () => {
-      ending.abort();
-      return running;
-    },
-  };
+  return service(deps, { name: 'halts', pass, wokenBy: ['halts'] });
 }
 
 /** What is new since the last look; returns what is halted now. */

@@ -7,7 +7,7 @@ import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { findReplyRow, keepReply } from '../db/idempotency.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { agreedSwaps } from '../doctor/testing/agreed.ts';
-import { prune, startPruning } from './prune.ts';
+import { createPruning, prune } from './prune.ts';
 
 let database: TestDatabase;
 let deps: TestDeps;
@@ -153,7 +153,8 @@ test('the sweep finds the oldest by an index, not by reading all', async () => {
 
 test('pruning starts at once and stops when told to', async () => {
   deps.advance(8 * day);
-  const pruning = startPruning(deps);
+  const pruning = createPruning(deps);
+  pruning.start();
   for (let tries = 0; tries < 200 && (await outboxTopics()).length > 0; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -4,7 +4,6 @@
 // tickets, sessions that ended and browsers not seen. Webhooks that fail for a day are switched
 // off.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pruneCeremonies, pruneCodes } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
 import { pruneDeliveries, switchOffFailing } from '../db/deliveries.ts';
@@ -19,6 +18,7 @@ import { pruneOutbox } from '../db/outbox.ts';
 import { pruneDevices, pruneSessions } from '../db/sessions.ts';
 import { pruneHosts } from '../db/webhook-hosts.ts';
 import type { Deps } from '../ports/deps.ts';
+import { type Service, service } from '../ports/service.ts';
 import {
   codeDays,
   deviceDays,
@@ -117,25 +117,13 @@ async function inBatches(tx: Tx, pruner: Pruner, before: Date): Promise<number> 
   return pruned;
 }
 
-/** A pass every minute until `stop`, which waits for the one under way. */
-export function startPruning(deps: Pick<Deps, 'db' | 'now' | 'log'>): { stop(): Promise<void> } {
-  const halt = new AbortController();
-  const { signal } = halt;
-  const passes = async () => {
-    while (!signal.aborted) {
-      const pruned = await prune(deps).catch((error: unknown) => {
-        deps.log.error({ err: error }, 'prune failed');
-        return null;
-      });
-      const full = Object.values(pruned ?? {}).some((rows) => rows >= batch * mostBatches);
-      await sleep(full ? shortPauseMs : pauseMs, undefined, { signal, ref: false }).catch(() => {});
-    }
+/** A pass every minute. */
+export function createPruning(
+  deps: Pick<Deps, 'db' | 'now' | 'log' | 'metrics' | 'randomBytes'>,
+): Service {
+  const pass = async () => {
+    const pruned = Object.values(await prune(deps));
+    return pruned.some((rows) => rows >= batch * mostBatches) ? shortPauseMs : undefined;
   };
-  const running = passes();
-  return {
-    stop: () => {
-      halt.abort();
-      return running;
-    },
-  };
+  return service(deps, { name: 'prune', pass, everyMs: pauseMs });
 }

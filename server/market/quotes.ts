@@ -6,8 +6,10 @@ import type { Asset } from '../db/assets.ts';
 import type { Tx } from '../db/database.ts';
 import type { Standing } from '../db/quotes.ts';
 import { insertThreads, makerStandings, moveThreads } from '../db/quotes.ts';
+
 import { findRfq, lockRfqs, type Rfq } from '../db/rfqs.ts';
 import type { Thread } from '../db/threads.ts';
+import { notifyWork } from '../db/work.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { holds } from './addresses.ts';
@@ -65,6 +67,7 @@ export async function quote(
   const [outcome] = decideQuotes(deps, [wanted], locked, standings);
   if (outcome instanceof ParleyError) throw outcome;
   await storeQuotes(tx, [outcome!]);
+  await notifyWork(tx, 'webhooks');
   return outcome!;
 }
 
@@ -97,7 +100,7 @@ export function decideQuotes(
   });
 }
 
-/** Writes what was decided, with an event each. */
+/** Writes what was decided, with an event each. Notifies nobody. */
 export async function storeQuotes(tx: Tx, done: readonly Quoted[]): Promise<void> {
   const made = done.filter((each) => each.created).map((each) => each.thread);
   const moved = done.filter((each) => !each.created).map((each) => each.thread);

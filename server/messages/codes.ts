@@ -18,7 +18,7 @@ export type Code = {
 /** False where too many wait already, with nothing written: mail is not sent just now. */
 export async function sendCode(
   tx: Tx,
-  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes' | 'messaging'>,
+  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
   { address, code, expiresAt, purpose }: Code,
 ): Promise<boolean> {
   if ((await countCodes(tx, mostCodes)) >= mostCodes) return false;
@@ -27,7 +27,6 @@ export async function sendCode(
   const content = { to: address, facts, at: at.toISOString() };
   const to = { accountId: null, loginId: null, channel: 'email', event: 'code' } as const;
   await insertMessages(tx, [newMessage(deps, { ...to, content })], at);
-  deps.messaging?.wake();
   return true;
 }
 

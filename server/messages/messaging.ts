@@ -3,8 +3,8 @@
 // for a while, and by another if this one dies.
 
 import { type Channel, claimMessages, type DueMessage, messagesWait } from '../db/messages.ts';
-import { createBell } from '../ports/bell.ts';
 import type { Deps } from '../ports/deps.ts';
+import { type Next, service } from '../ports/service.ts';
 import { createBot } from './bot.ts';
 import { handOutBatch, leaseMs, mostInHand, stopMs } from './bounds.ts';
 import { mustSendCode } from './codes.ts';
@@ -12,12 +12,6 @@ import { type Couriers, deliver } from './deliver.ts';
 import { handOut } from './hand-out.ts';
 import { createMail } from './mail.ts';
 import { createStanding } from './standing.ts';
-
-/** How soon is seen what nobody rang the bell for; and what somebody is about to commit. */
-const pauseMs = 250;
-const hurryPauseMs = 20;
-const hurryMs = 1_000;
-const pauseAfterFailureMs = 1_000;
 
 export type Messaging = NonNullable<Deps['messaging']> & {
   /** Hands out and sends everything that is due now; waits for the ends. */
@@ -34,6 +28,8 @@ export function couriersOf({ people }: Deps['settings']): Couriers {
   };
 }
 
+/** While a channel that was asked to wait has something due. */
+const restedMs = 1_000;
 const channels: readonly Channel[] = ['email', 'telegram'];
 
 export function createMessaging(
@@ -43,10 +39,7 @@ export function createMessaging(
   const inHand = new Map<Channel, Set<Promise<void>>>(channels.map((each) => [each, new Set()]));
   const standing = createStanding(deps);
   const served = new Set(channels.filter((each) => couriers[each] !== null));
-  const bell = createBell();
   const cut = new AbortController();
-  let halted = false;
-  let hurryUntil = 0;
 
   const carry = async (due: DueMessage): Promise<void> => {
     try {
@@ -69,7 +62,7 @@ export function createMessaging(
       const carried = carry(each).finally(() => {
         under.delete(carried);
         // There is room.
-        bell.ring();
+        loop.ring();
       });
       under.add(carried);
     }
@@ -77,48 +70,29 @@ export function createMessaging(
   };
 
   const allInHand = () => Promise.all([...inHand.values()].flatMap((each) => [...each]));
-  const look = async () => {
-    const waits = await messagesWait(deps.db, new Date(deps.now()));
-    if (waits.events && (await handOut(deps, served)) > 0) bell.ring();
+  const pass = async (): Promise<Next> => {
+    const now = deps.now();
+    const waits = await messagesWait(deps.db, new Date(now));
+    const handedOut = waits.events ? await handOut(deps, served) : 0;
     for (const channel of channels) if (waits[channel] || waits.events) await begin(channel);
+    if (handedOut > 0) return 'now';
+    if (channels.some((each) => waits[each] && standing.rests(each))) return restedMs;
+    return waits.nextAt === null ? undefined : Math.max(0, waits.nextAt.getTime() - now);
   };
-  const rounds = async () => {
-    while (!halted) {
-      const start = performance.now();
-      let restMs = 0;
-      try {
-        await look();
-      } catch (error) {
-        restMs = pauseAfterFailureMs;
-        deps.log.error({ err: error }, 'messages were not looked at');
-      }
-      // The database is left to others for at least as long as a look took.
-      await bell.rest(Math.max(restMs, performance.now() - start));
-      await bell.wait(performance.now() < hurryUntil ? hurryPauseMs : pauseMs);
-    }
-  };
-  let round: Promise<void> = Promise.resolve();
+  const loop = service(deps, { name: 'messages', pass, wokenBy: ['messages'], restMs: 0 });
   return {
     pass: async () => {
       while ((await handOut(deps, served)) === handOutBatch);
       const begun = async () => (await begin('email')) + (await begin('telegram'));
       while ((await begun()) > 0) await allInHand();
     },
-    start: () => {
-      round = rounds();
-    },
+    start: loop.start,
     stop: async () => {
-      halted = true;
-      bell.stop();
       const timer = setTimeout(() => cut.abort(), stopMs);
-      await round;
+      await loop.stop();
       await allInHand();
       clearTimeout(timer);
       for (const courier of Object.values(couriers)) courier?.close();
-    },
-    wake: () => {
-      hurryUntil = performance.now() + hurryMs;
-      bell.ring();
     },
     mailIsDown: () => standing.isDown('email'),
     sendCode: couriers.email === null ? null : (tx, code) => mustSendCode(tx, deps, code),

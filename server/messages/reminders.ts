@@ -1,7 +1,6 @@
 // Reminds parties of deadlines, and owners of keys that end, each once: a row says so, written in
 // the transaction of the event. By the market's clock, which moves with that of a dev network.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tx } from '../db/database.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import {
@@ -17,6 +16,7 @@ import {
 } from '../db/reminders.ts';
 import { swapsByIds } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
+import { type Service, service, services } from '../ports/service.ts';
 import {
   deadlinesPauseMs,
   keyReminderMs,
@@ -41,28 +41,24 @@ const finds: readonly { readonly kind: ReminderKind; readonly find: Find }[] = [
 const noUuid = '00000000-0000-0000-0000-000000000000';
 const fromTheStart: Candidate = { swapId: noUuid, accountId: noUuid };
 
-export type Reminding = {
+export type Reminding = Omit<Service, 'ring'> & {
   /** One look at swaps; how many parties were reminded. */
   deadlines(): Promise<number>;
   /** One look at keys; how many owners were told. */
   keys(): Promise<number>;
-  start(): void;
-  stop(): Promise<void>;
 };
 
 export function createReminding(
-  deps: Pick<Deps, 'db' | 'now' | 'log'>,
+  deps: Pick<Deps, 'db' | 'now' | 'log' | 'metrics' | 'randomBytes'>,
   limit: number = reminderPage,
 ): Reminding {
-  const halt = new AbortController();
-  const { signal } = halt;
   // Where the next look goes on if the last one had enough before its end.
   const places = new Map<Find, Candidate>();
-  const deadlines = async () => {
+  const deadlines = async (signal?: AbortSignal) => {
     let told = 0;
     for (const { kind, find } of finds) {
       let after = places.get(find) ?? fromTheStart;
-      for (let pages = 0; pages < mostPages && !signal.aborted; pages += 1) {
+      for (let pages = 0; pages < mostPages && !signal?.aborted; pages += 1) {
         const page = await remind(deps, kind, find, { after, limit });
         told += page.told;
         after = page.last ?? fromTheStart;
@@ -73,29 +69,22 @@ export function createReminding(
     return told;
   };
   const keys = () => remindOfKeys(deps);
-  const every = async (pauseMs: number, what: string, look: () => Promise<number>) => {
-    while (!signal.aborted) {
-      await look().catch((error: unknown) => {
-        if (!signal.aborted) deps.log.error({ err: error }, `${what} were not looked at`);
-      });
-      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
-    }
+  const every = (
+    everyMs: number,
+    name: string,
+    look: (signal?: AbortSignal) => Promise<number>,
+  ) => {
+    const pass = async (signal: AbortSignal) => {
+      await look(signal);
+      return undefined;
+    };
+    return service(deps, { name, pass, everyMs });
   };
-  let running: Promise<unknown> = Promise.resolve();
-  return {
-    deadlines,
-    keys,
-    start: () => {
-      running = Promise.all([
-        every(deadlinesPauseMs, 'deadlines of swaps', deadlines),
-        every(keysPauseMs, 'keys that end', keys),
-      ]);
-    },
-    stop: async () => {
-      halt.abort();
-      await running;
-    },
-  };
+  const { start, stop } = services([
+    every(deadlinesPauseMs, 'reminders of deadlines', deadlines),
+    every(keysPauseMs, 'reminders of keys', keys),
+  ]);
+  return { deadlines: () => deadlines(), keys, start, stop };
 }
 
 /** One page; `last` is where the next one begins, null where this was the last one. */

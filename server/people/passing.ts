@@ -1,7 +1,6 @@
 // What time decides on accounts: wallets that waited count now, and login wallets that were to
 // leave go. Their person is told once: the row that waited changes in the event's transaction.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Family } from '../../core/families.ts';
 import { lockAccount } from '../db/accounts.ts';
 import type { Tx } from '../db/database.ts';
@@ -10,6 +9,7 @@ import { takeCounted } from '../db/payouts.ts';
 import { revokeSessionsBy } from '../db/sessions.ts';
 import { leavingWallets, setLeaving, takeWaited, type WalletOf } from '../db/wallets.ts';
 import type { Deps } from '../ports/deps.ts';
+import { type Service, service } from '../ports/service.ts';
 import { passingPage, passingPauseMs } from './bounds.ts';
 import { removeWallet, shownLogins } from './logins.ts';
 
@@ -37,26 +37,14 @@ export async function passHolds(deps: Pick<Deps, 'db' | 'now' | 'randomBytes'>):
   return counted + leaving.length;
 }
 
-export function startPassing(deps: Pick<Deps, 'db' | 'now' | 'randomBytes' | 'log'>): {
-  stop(): Promise<void>;
-} {
-  const halt = new AbortController();
-  const { signal } = halt;
-  const looks = async () => {
-    while (!signal.aborted) {
-      await passHolds(deps).catch((error: unknown) => {
-        deps.log.error({ err: error }, 'wallets that waited were not looked at');
-      });
-      await sleep(passingPauseMs, undefined, { signal, ref: false }).catch(() => {});
-    }
+export function createPassing(
+  deps: Pick<Deps, 'db' | 'now' | 'randomBytes' | 'log' | 'metrics'>,
+): Service {
+  const pass = async () => {
+    await passHolds(deps);
+    return undefined;
   };
-  const running = looks();
-  return {
-    stop: () => {
-      halt.abort();
-      return running;
-    },
-  };
+  return service(deps, { name: 'wallets that waited', pass, everyMs: passingPauseMs });
 }
 
 function isSame(one: WalletOf, other: WalletOf): boolean {

@@ -28,7 +28,6 @@ function site(host: string) {
 function deps(people: Partial<(typeof plain)['people']>, sends = false, isDown = false) {
   const messaging: Messaging = {
     sendCode: sends ? async () => {} : null,
-    wake: () => {},
     mailIsDown: () => isDown,
   };
   return { settings: { ...plain, people: { ...plain.people, ...people } }, messaging };

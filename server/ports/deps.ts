@@ -51,8 +51,6 @@ export type Messaging = {
         },
       ) => Promise<void>)
     | null;
-  /** Something is about to be committed that should leave at once. */
-  wake(): void;
   /** Whether mail was not taken when this process last tried, not long ago. */
   mailIsDown(): boolean;
 };

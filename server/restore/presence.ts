@@ -1,10 +1,9 @@
 // Every server process writes a heartbeat into the database, and so notices by itself when time is
 // missing from it: docs/backup.md. Then the chains are read back, by one of them.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-import { openReadings } from '../db/gaps.ts';
-import { createBell } from '../ports/bell.ts';
-import type { Presence } from '../ports/deps.ts';
+import { beatOn, openReadings } from '../db/gaps.ts';
+import type { Deps, Presence } from '../ports/deps.ts';
+import { type Next, service, services } from '../ports/service.ts';
 import { beatOnce, type Remembered } from './gap.ts';
 import { toldOf } from './gate.ts';
 import { type Parts, readRound } from './reading.ts';
@@ -33,16 +32,19 @@ export type Running = Presence & {
   stop(): Promise<void>;
 };
 
-export function createPresence(deps: Parts): Running {
-  const halt = new AbortController();
-  const { signal } = halt;
-  const loops: Promise<void>[] = [];
-  /** Rung when a gap was opened here. */
-  const bell = createBell();
+export function createPresence(deps: Parts & Pick<Deps, 'metrics' | 'randomBytes'>): Running {
   const { promise: agreeing, resolve: mayAgree } = Promise.withResolvers<void>();
   let remembered: Remembered = null;
 
   const beat = async () => {
+    const before = remembered;
+    const on = before === null ? null : await beatOn(deps.db, before, new Date(deps.now()));
+    if (on === null) return beatAnew();
+    remembered = Math.max(before ?? 0, on);
+  };
+
+  /** The first beat, or one of a process that finds the last one changed. */
+  const beatAnew = async () => {
     const served = [...deps.adapters.keys()];
     const areDev = deps.settings.network === 'dev';
     const { keepKeys } = deps.settings;
@@ -56,57 +58,48 @@ export function createPresence(deps: Parts): Running {
     deps.log.warn(facts, 'time is missing from the database');
     if (revoked !== null) deps.log.warn({ ...facts, revoked }, 'every API key is revoked');
     else if (why !== 'restored') deps.log.warn(facts, keysAlive);
-    bell.ring();
+    reading.ring();
   };
 
-  const beating = async () => {
-    let failing = false;
-    for (;;) {
-      await sleep(beatMs, undefined, { signal, ref: false }).catch(() => {});
-      if (signal.aborted) return;
-      try {
-        await beat();
-        failing = false;
-      } catch (error) {
-        if (!failing) deps.log.error({ err: error }, 'no heartbeat could be written');
-        failing = true;
-      }
+  let restMs = readAgainMs;
+  let wasHeld = false;
+  const read = async (signal: AbortSignal): Promise<Next> => {
+    const isDone = await readRound(deps, signal);
+    if (isDone) {
+      if (wasHeld) deps.log.warn('what was missing is read back: agreements are made again');
+      mayAgree();
     }
+    wasHeld = !isDone;
+    restMs = isDone ? readAgainMs : Math.min(mostRestMs, restMs * 2);
+    return isDone ? undefined : restMs;
   };
-
-  const reading = async () => {
-    let restMs = readAgainMs;
-    let wasHeld = false;
-    while (!signal.aborted) {
-      const isDone = await readRound(deps, signal).catch((error: unknown) => {
-        if (!signal.aborted) deps.log.error({ err: error }, 'nothing could be read back');
-        return null;
-      });
-      if (isDone) {
-        if (wasHeld) deps.log.warn('what was missing is read back: agreements are made again');
-        mayAgree();
-      }
-      // Where it is not known whether anything was missing, nothing is told of it either.
-      if (isDone !== null) wasHeld = !isDone;
-      restMs = isDone ? readAgainMs : Math.min(mostRestMs, restMs * 2);
-      await bell.wait(isDone ? lookMs : restMs);
-    }
-  };
+  const reading = service(deps, {
+    name: 'reading back',
+    pass: read,
+    everyMs: lookMs,
+    failureMs: { least: readAgainMs, most: mostRestMs },
+  });
+  const beating = service(deps, {
+    name: 'heartbeat',
+    everyMs: beatMs,
+    failureMs: { least: beatMs, most: beatMs },
+    pass: async () => {
+      await beat();
+      return undefined;
+    },
+  });
+  const both = services([beating, reading]);
 
   return {
     beat: () => remembered,
     beatNow: beat,
-    readNow: () => readRound(deps, signal),
+    readNow: () => readRound(deps, new AbortController().signal),
     held: async () => (await openReadings(deps.db)).map(toldOf),
     agreeing,
     begin: async () => {
       await beat();
-      loops.push(beating(), reading());
+      both.start();
     },
-    stop: async () => {
-      halt.abort();
-      bell.stop();
-      await Promise.all(loops);
-    },
+    stop: both.stop,
   };
 }

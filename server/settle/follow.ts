@@ -2,17 +2,17 @@
 // and reconciles their swaps. A restart is the same path, since every open escrow is then new.
 // The work of a pass grows with what happened, not with the number of open swaps.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Heads } from '../../chains/interface/reading.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
-import { isAborted } from '../../core/steps.ts';
 import { inParallel } from '../../host/in-parallel.ts';
 import { swapsOfEscrows } from '../db/escrows.ts';
 import { storeHeads } from '../db/heads.ts';
-import { dueSwaps, makeDue } from '../db/swaps.ts';
+import { dueSwaps, makeDue, nextSwapDue } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
+import { deafPollMs, type Next, pollMs, service, services } from '../ports/service.ts';
+import { workOf } from '../ports/work.ts';
 import { reconcile, retrySeconds } from './reconcile.ts';
 import { fromTheStart, type Position, takeUp } from './take-up.ts';
 
@@ -26,12 +26,12 @@ export const passLimits = {
   changesMs: 60_000,
   /** Waiting after failures doubles up to this. */
   backoffMs: 30_000,
+  /** Between two looks at a chain where nothing is followed. */
+  idleMs: 5_000,
 } as const;
 
 export type Pass = {
   readonly chain: ChainKey;
-  /** Escrows followed from this pass on. */
-  readonly found: number;
   readonly touched: number;
   readonly reconciled: number;
   /** What is left to the next pass; 0 = nothing. */
@@ -58,6 +58,11 @@ type Following = {
   readonly urgent: Set<string>;
   /** Swaps of escrows that are new to this process. */
   readonly backlog: Set<string>;
+  /** Swaps of escrows that are followed. */
+  readonly followed: Set<string>;
+  /** New escrows may wait; and when they were last looked for, in milliseconds of this process. */
+  unseen: boolean;
+  seenAt: number;
   /** Touched escrows whose swaps are not looked up yet. */
   readonly touched: Set<string>;
   head: string;
@@ -65,38 +70,78 @@ type Following = {
 };
 
 export function createSettlement(deps: Deps): Settlement {
-  const stopping = new AbortController();
-  const loops: Promise<void>[] = [];
   const following = new Map<ChainKey, Following>();
   for (const adapter of deps.adapters.values()) following.set(adapter.chain, unstarted(adapter));
-  const pass = (chain: ChainKey) => {
-    const follower = following.get(chain);
-    if (follower === undefined) throw new Error(`chain "${chain}" is not followed`);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const passOn = (follower: Following) => {
     // An adapter takes one caller at a time.
-    const next = follower.running.then(() => passOf(deps, follower, stopping.signal));
+    const next = follower.running.then(() => passOf(deps, follower, signal));
     follower.running = next.catch(() => {});
     return next;
   };
-  const passDue = () => passOfDue(deps, stopping.signal);
+  const passDue = async () => (await passOfDue(deps, following, signal)).done;
+  const loops = services([
+    ...[...following.values()].map((follower) => chainService(deps, follower, passOn)),
+    service(deps, {
+      ...waits(deps, 'time'),
+      pass: async () => (await passOfDue(deps, following, signal)).next,
+      wokenBy: ['swaps'],
+    }),
+  ]);
+  let leave = () => {};
   return {
-    pass,
     passDue,
+    pass: async (chain) => {
+      const follower = following.get(chain);
+      if (follower === undefined) throw new Error(`chain "${chain}" is not followed`);
+      follower.unseen = true;
+      return passOn(follower);
+    },
     start: () => {
-      if (loops.length > 0) return;
-      for (const chain of following.keys()) {
-        const look = async () => {
-          const { left } = await pass(chain);
-          return left > 0;
-        };
-        loops.push(loop(deps, chain, look, stopping.signal));
-      }
-      loops.push(loop(deps, 'time', async () => (await passDue()) > 0, stopping.signal));
+      leave = workOf(deps.db).on(['escrows'], () => {
+        for (const each of following.values()) each.unseen = true;
+        loops.ring();
+      });
+      loops.start();
     },
     stop: async () => {
+      leave();
       stopping.abort();
-      await Promise.all(loops);
+      await loops.stop();
       await Promise.all([...following.values()].map((each) => each.running));
     },
+  };
+}
+
+/** Follows one chain, slower while nothing on it is followed. */
+function chainService(
+  deps: Deps,
+  follower: Following,
+  pass: (follower: Following) => Promise<Pass>,
+) {
+  const { chain } = follower.adapter;
+  const { followIntervalMs } = deps.settings;
+  return service(deps, {
+    ...waits(deps, chain),
+    pass: async (): Promise<Next> => {
+      const seenMs = workOf(deps.db).isHeard() ? pollMs : deafPollMs;
+      if (performance.now() - follower.seenAt >= seenMs) follower.unseen = true;
+      const { left } = await pass(follower);
+      if (left > 0) return 'now';
+      if (follower.followed.size > 0) return followIntervalMs;
+      return Math.max(followIntervalMs, passLimits.idleMs);
+    },
+  });
+}
+
+function waits({ settings: { followIntervalMs }, metrics }: Deps, name: string) {
+  return {
+    name: `follow ${name}`,
+    // As often as that is asked for, and no poll of this server's.
+    everyMs: Math.max(followIntervalMs, pollMs),
+    failureMs: { least: followIntervalMs, most: Math.max(passLimits.backoffMs, followIntervalMs) },
+    failed: () => metrics.followFailures.inc({ chain: name }),
   };
 }
 
@@ -107,50 +152,19 @@ function unstarted(adapter: ChainAdapter): Following {
     urgent: new Set(),
     backlog: new Set(),
     touched: new Set(),
+    followed: new Set(),
+    unseen: true,
+    seenAt: 0,
     head: '',
     running: Promise.resolve(),
   };
-}
-
-/** Runs `look` for ever; it returns whether there is more to do at once. */
-async function loop(
-  deps: Deps,
-  name: string,
-  look: () => Promise<boolean>,
-  stop: AbortSignal,
-): Promise<void> {
-  const { followIntervalMs } = deps.settings;
-  let failures = 0;
-  let told = '';
-  while (!stop.aborted) {
-    let wait: number = followIntervalMs;
-    try {
-      if (await look()) wait = 0;
-      if (failures > 0) deps.log.info({ follows: name, failures }, 'followed again');
-      failures = 0;
-      told = '';
-    } catch (error) {
-      if (isAborted(stop)) return;
-      failures += 1;
-      const most = Math.max(passLimits.backoffMs, followIntervalMs);
-      wait = Math.min(followIntervalMs * 2 ** Math.min(failures, 20), most);
-      deps.metrics.followFailures.inc({ chain: name });
-      // Once a reason: a node that is down for a day is no news every half minute.
-      const reason = error instanceof Error ? error.message : String(error);
-      const level = reason === told ? 'debug' : 'warn';
-      told = reason;
-      deps.log[level]({ follows: name, failures, waitMs: wait, err: error }, 'a look failed');
-    }
-    if (wait > 0) await sleep(wait, undefined, { signal: stop }).catch(() => {});
-  }
 }
 
 async function passOf(deps: Deps, follower: Following, stop: AbortSignal): Promise<Pass> {
   stop.throwIfAborted();
   const { adapter, urgent, backlog } = follower;
   const { chain } = adapter;
-  const { fresh, full } = await takeUp(deps, adapter, follower.position);
-  for (const row of fresh) backlog.add(row.swap_id);
+  const full = follower.unseen && (await takeUpOn(deps, follower));
   const limit = AbortSignal.any([stop, AbortSignal.timeout(passLimits.changesMs)]);
   const { touched, heads } = await adapter.changes(limit);
   // Kept until they are looked up: an adapter tells each change once.
@@ -165,7 +179,7 @@ async function passOf(deps: Deps, follower: Following, stop: AbortSignal): Promi
   const now = swaps.slice(0, passLimits.swaps);
   await inParallel(now, passLimits.parallel, async (id) => {
     const reconciled = reconcileOne(deps, id, [chain], stop);
-    await reconciled.catch((error: unknown) => {
+    const { isDone } = await reconciled.catch((error: unknown) => {
       // To the back, so that one slow escrow never keeps the others of its chain waiting.
       urgent.delete(id);
       backlog.delete(id);
@@ -174,16 +188,34 @@ async function passOf(deps: Deps, follower: Following, stop: AbortSignal): Promi
     });
     urgent.delete(id);
     backlog.delete(id);
+    if (isDone) follower.followed.delete(id);
   });
   const left = urgent.size + backlog.size + (full ? 1 : 0);
   return {
     chain,
-    found: fresh.length,
     touched: touched.length,
     reconciled: now.length,
     left,
     heads,
   };
+}
+
+/** True where more may wait. */
+async function takeUpOn(deps: Deps, follower: Following): Promise<boolean> {
+  follower.unseen = false;
+  follower.seenAt = performance.now();
+  try {
+    const { fresh, full } = await takeUp(deps, follower.adapter, follower.position);
+    for (const { swap_id: id } of fresh) {
+      follower.backlog.add(id);
+      follower.followed.add(id);
+    }
+    follower.unseen ||= full;
+    return full;
+  } catch (error) {
+    follower.unseen = true;
+    throw error;
+  }
 }
 
 async function keepHeads(deps: Deps, follower: Following, heads: Heads): Promise<void> {
@@ -203,22 +235,28 @@ async function reconcileOne(
   swapId: string,
   chains: readonly ChainKey[] | 'all',
   stop: AbortSignal,
-): Promise<unknown> {
+): Promise<{ readonly isDone: boolean; readonly failure: unknown }> {
   const limit = AbortSignal.timeout(deps.settings.chainTimeoutMs);
   try {
-    await reconcile(deps, swapId, { chains, signal: AbortSignal.any([stop, limit]) });
-    return null;
+    const signal = AbortSignal.any([stop, limit]);
+    const isDone = (await reconcile(deps, swapId, { chains, signal }))?.done === true;
+    return { isDone, failure: null };
   } catch (error) {
     if (stop.aborted) throw error;
     const kind = error instanceof ParleyError ? error.kind : null;
     if (chains !== 'all' && (kind === 'timeout' || kind === 'unavailable')) throw error;
     deps.log.error({ swapId, err: error }, 'a swap could not be reconciled');
     await makeDue(deps.db, swapId, Math.floor(deps.now() / 1000) + retrySeconds);
-    return error;
+    return { isDone: false, failure: error };
   }
 }
 
-async function passOfDue(deps: Deps, stop: AbortSignal): Promise<number> {
+/** How many were due, and when the next one is. */
+async function passOfDue(
+  deps: Deps,
+  following: ReadonlyMap<ChainKey, Following>,
+  stop: AbortSignal,
+): Promise<{ readonly done: number; readonly next: Next }> {
   stop.throwIfAborted();
   const wall = Math.floor(deps.now() / 1000);
   const due = await dueSwaps(deps.db, wall, passLimits.swaps);
@@ -229,9 +267,13 @@ async function passOfDue(deps: Deps, stop: AbortSignal): Promise<number> {
       await makeDue(deps.db, id, wall + retrySeconds);
       return;
     }
-    const failure = await reconcileOne(deps, id, 'all', stop);
+    const { isDone, failure } = await reconcileOne(deps, id, 'all', stop);
+    if (isDone) for (const { followed } of following.values()) followed.delete(id);
     const chain = failure instanceof ParleyError ? failure.facts.chain : undefined;
     if (typeof chain === 'string') silent.add(chain);
   });
-  return due.length;
+  if (due.length > 0) return { done: due.length, next: 'now' };
+  const nextAt = await nextSwapDue(deps.db);
+  const next = nextAt === null ? undefined : Math.max(0, nextAt * 1_000 - deps.now());
+  return { done: 0, next };
 }

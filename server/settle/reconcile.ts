@@ -4,7 +4,7 @@
 
 import type { EscrowFacts, Sighting } from '../../core/facts.ts';
 import type { ChainKey } from '../../core/families.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { SwapStatus } from '../../core/status.ts';
 import type { Tx } from '../db/database.ts';
 import {
@@ -19,6 +19,7 @@ import { insertOutbox } from '../db/outbox.ts';
 import { lockSwap, type Swap, swapById, updateSwap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { within } from '../ports/time-limit.ts';
+import { workOf } from '../ports/work.ts';
 import { escrowOfRow } from './escrows.ts';
 import { changeBetween, type SwapEvent, type Told } from './events.ts';
 import { type Outcome, outcome } from './outcome.ts';
@@ -41,7 +42,7 @@ export type ReconcileScope = {
   readonly chains: readonly ChainKey[] | 'all';
   readonly signal: AbortSignal;
   /** A secret that opens the hashlock and is known to be public, whatever a chain shows. */
-  readonly brought?: Hex32;
+  readonly brought?: Secret;
 };
 
 /** Null when there is no such swap. Throws what an adapter throws, with nothing stored. */
@@ -49,7 +50,7 @@ export async function reconcile(
   deps: Deps,
   swapId: string,
   scope: ReconcileScope,
-): Promise<Reconciled | null> {
+): Promise<(Reconciled & { readonly done: boolean }) | null> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const swap = await swapById(deps.db, swapId);
     if (swap === null) return null;
@@ -63,6 +64,7 @@ export async function reconcile(
       return store(tx, deps, locked, await escrowsOfSwap(tx, swapId), read);
     });
     if (stored !== null) {
+      if (stored.changed) workOf(deps.db).ring('swaps');
       if (stored.done) forget(deps, rows);
       return stored;
     }
@@ -72,7 +74,7 @@ export async function reconcile(
 
 type Read = {
   readonly facts: ReadonlyMap<string, EscrowFacts>;
-  readonly brought: Hex32 | null;
+  readonly brought: Secret | null;
 };
 
 function keyOf(row: { chain: ChainKey; address: string }): string {

@@ -2,7 +2,6 @@
 // next higher when one sticks. One pass, no input, bounded: what it does follows from what the
 // chain shows and from what is stored, so it may end anywhere and be done again.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import type { Rung, ScheduledRefunds, Verdict } from '../../chains/interface/scheduled.ts';
@@ -10,7 +9,6 @@ import type { InTurns } from '../../chains/interface/turns.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { mustFund } from '../../core/gates.ts';
-import { isAborted } from '../../core/steps.ts';
 import type { LegName } from '../../core/trade.ts';
 import { inParallel } from '../../host/in-parallel.ts';
 import type { Tx } from '../db/database.ts';
@@ -18,6 +16,7 @@ import { escrowAt } from '../db/escrows.ts';
 import {
   chainsDue,
   giveBackScheduled,
+  nextScheduled,
   noteSentRefund,
   putScheduled,
   rungsKept,
@@ -27,6 +26,7 @@ import {
 } from '../db/scheduled-refunds.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
+import { type Next, type Service, service } from '../ports/service.ts';
 import { within } from '../ports/time-limit.ts';
 import { legNamed, swapOfCaller } from './access.ts';
 import { escrowToRefund } from './builders.ts';
@@ -102,9 +102,7 @@ export async function storeSchedule(
   return { escrow: address, txids: rungs.map(({ txid }) => txid), ...view };
 }
 
-export type ScheduledPasses = {
-  start(): void;
-  stop(): Promise<void>;
+export type ScheduledPasses = Omit<Service, 'ring'> & {
   /** One look at everything that is due; returns how many refunds were sent. */
   pass(): Promise<number>;
 };
@@ -115,47 +113,35 @@ export function createScheduledRefunds(
   deps: Deps,
   limits: ScheduledLimits = scheduledLimits,
 ): ScheduledPasses {
-  const stopping = new AbortController();
-  let running: Promise<void> | null = null;
-  const pass = () => passOf(deps, stopping.signal, limits);
-  return {
-    pass,
-    start: () => {
-      running ??= loop(deps, pass, stopping.signal);
+  const { followIntervalMs } = deps.settings;
+  const pass = (signal: AbortSignal) => passOf(deps, signal, limits);
+  const { start, stop } = service(deps, {
+    name: 'scheduled refunds',
+    wokenBy: ['refunds'],
+    failureMs: {
+      least: followIntervalMs,
+      most: Math.max(scheduledLimits.backoffMs, followIntervalMs),
     },
-    stop: async () => {
-      stopping.abort();
-      await running;
+    pass: async (signal): Promise<Next> => {
+      await pass(signal);
+      const nextAt = await nextScheduled(deps.db, able(deps));
+      // What is due still waits for its turn.
+      return nextAt === null ? undefined : Math.max(followIntervalMs, nextAt * 1_000 - deps.now());
     },
-  };
+  });
+  return { pass: () => pass(new AbortController().signal), start, stop };
 }
 
-async function loop(deps: Deps, pass: () => Promise<number>, stop: AbortSignal): Promise<void> {
-  const { followIntervalMs } = deps.settings;
-  let failures = 0;
-  while (!stop.aborted) {
-    try {
-      await pass();
-      failures = 0;
-    } catch (error) {
-      if (isAborted(stop)) return;
-      failures += 1;
-      deps.log.warn({ failures, err: error }, 'scheduled refunds could not be looked at');
-    }
-    const most = Math.max(scheduledLimits.backoffMs, followIntervalMs);
-    const wait = Math.min(followIntervalMs * 2 ** Math.min(failures, 20), most);
-    await sleep(wait, undefined, { signal: stop }).catch(() => {});
-  }
-}
+/** Chains where refunds are signed beforehand. */
+const able = ({ adapters }: Deps) =>
+  [...adapters].flatMap(([chain, each]) => (each.scheduledRefunds === undefined ? [] : [chain]));
 
 const seconds = (deps: Deps) => Math.floor(deps.now() / 1000);
 
 async function passOf(deps: Deps, stop: AbortSignal, limits: ScheduledLimits): Promise<number> {
   stop.throwIfAborted();
   let sent = 0;
-  const able = [...deps.adapters].filter(([, each]) => each.scheduledRefunds !== undefined);
-  const chains = able.map(([chain]) => chain);
-  for (const chain of await chainsDue(deps.db, chains, seconds(deps))) {
+  for (const chain of await chainsDue(deps.db, able(deps), seconds(deps))) {
     const adapter = deps.adapters.get(chain);
     if (adapter?.scheduledRefunds === undefined) continue;
     const { perPass: limit, leaseSeconds, leaseMarginSeconds } = limits;

@@ -3,8 +3,8 @@
 // may do so side by side: a delivery is taken in hand for a while, and by another if this one dies.
 
 import { claimDue, type Due, holdWebhook, storeOutcome } from '../db/deliveries.ts';
-import { createBell } from '../ports/bell.ts';
 import type { Deps } from '../ports/deps.ts';
+import { type Next, pollMs, service } from '../ports/service.ts';
 import { attempt, type Send, senderOf } from './attempt.ts';
 import { handOut, handOutBatch } from './hand-out.ts';
 import { createHosts, HostBusy, type Hosts } from './hosts.ts';
@@ -15,11 +15,10 @@ import { deliveryMs } from './send.ts';
 export const retryAfterSeconds = [15, 30, 60, 120, 240] as const;
 /** Longer than an attempt can take: what a dead process had in hand is taken over then. */
 const leaseMs = deliveryMs + 10_000;
-/** How soon an event is seen that nobody rang the bell for. */
-const pauseMs = 50;
-/** At least this long between two looks, for what ends in between. */
+/** At least this long between two passes, for what ends in between. */
 const gapMs = 5;
-const pauseAfterFailureMs = 1_000;
+/** While attempts that failed wait for their time. */
+const retryingMs = 250;
 
 export type Delivering = {
   /** Hands out and sends everything that is due now; waits for the ends. */
@@ -34,13 +33,14 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
   const places = createPlaces(deps.now);
   const hosts = createHosts(deps);
   const running = new Set<Promise<void>>();
-  const bell = createBell();
-  let halted = false;
+  /** The last time that anything of this process is due again. */
+  let retryingUntil = 0;
 
   const carry = async (due: Due): Promise<void> => {
     const leave = places.take(due);
     try {
-      await deliver(deps, due, send, hosts);
+      const next = await deliver(deps, due, send, hosts);
+      retryingUntil = Math.max(retryingUntil, next?.getTime() ?? 0);
     } catch (error) {
       // Its time in hand ends, and it is tried again.
       deps.log.error({ err: error, deliveryId: due.id }, 'a delivery was not stored');
@@ -68,60 +68,51 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
       const carried = carry(each).finally(() => {
         running.delete(carried);
         // There is room, and perhaps one that waited for this one.
-        bell.ring();
+        loop.ring();
       });
       running.add(carried);
     }
     return due.length;
   };
 
-  const rounds = async () => {
-    while (!halted) {
-      const start = performance.now();
-      let restMs = gapMs;
-      try {
-        if ((await handOut(deps)) === handOutBatch) bell.ring();
-        await begin();
-      } catch (error) {
-        restMs = pauseAfterFailureMs;
-        deps.log.error({ err: error }, 'webhooks were not looked at');
-      }
-      // The database is left to others for at least as long as a look took.
-      await bell.rest(Math.max(restMs, performance.now() - start));
-      await bell.wait(pauseMs);
-    }
+  const pass = async (): Promise<Next> => {
+    const handedOut = await handOut(deps);
+    // Of the slow half at a time are begun.
+    const begun = await begin();
+    if (handedOut === handOutBatch || begun > 0) return 'now';
+    return deps.now() <= retryingUntil + pollMs ? retryingMs : undefined;
   };
-  let round: Promise<void> = Promise.resolve();
+  const loop = service(deps, { name: 'webhooks', pass, wokenBy: ['webhooks'], restMs: gapMs });
   return {
     pass: async () => {
       while ((await handOut(deps)) === handOutBatch);
       while ((await begin()) > 0) await Promise.all(running);
     },
-    start: () => {
-      round = rounds();
-    },
+    start: loop.start,
     stop: async () => {
-      halted = true;
-      bell.stop();
-      await round;
+      await loop.stop();
       await Promise.all(running);
     },
   };
 }
 
-/** One attempt, and what came of it. */
-async function deliver(deps: Deps, due: Due, send: Send, hosts: Hosts): Promise<void> {
+/** One attempt, and what came of it: when the next one is; null = never. */
+async function deliver(deps: Deps, due: Due, send: Send, hosts: Hosts): Promise<Date | null> {
   const { id, webhookId, accountId } = due;
   const visit = hosts.visit({ accountId, begins: due.attempts === 0 });
   const ended = await attempt(deps, due, due, send, visit).catch((error: unknown) => {
     if (error instanceof HostBusy) return error;
     throw error;
   });
-  if (ended instanceof HostBusy) return holdWebhook(deps.db, { id, webhookId, until: ended.until });
+  if (ended instanceof HostBusy) {
+    await holdWebhook(deps.db, { id, webhookId, until: ended.until });
+    return ended.until;
+  }
   const { delivered, endedAt } = ended;
   const seconds = delivered ? undefined : retryAfterSeconds[due.attempts];
   const nextAt = seconds === undefined ? null : new Date(endedAt.getTime() + seconds * 1_000);
   await storeOutcome(deps.db, { ...ended, id, webhookId, attempt: due.attempts + 1, nextAt });
   const word = delivered ? 'delivered' : nextAt === null ? 'dropped' : 'failed';
   deps.metrics.webhookAttempts.inc({ outcome: word });
+  return nextAt;
 }

@@ -1,5 +1,5 @@
-// Loaded before a program and everything that it starts: sources get the edits of PARLEY_TEST_PLANTED as
-// they are loaded, and the tree stays as it is.
+// Loaded before a program and everything that it starts: sources get the edits of
+// PARLEY_TEST_PLANTED as they are loaded, and the tree stays as it is.
 
 import { registerHooks } from 'node:module';
 import { type Edit, edited } from './edit.ts';

@@ -1,17 +1,14 @@
 // Keeps this process at the end of the feed's log: appends what effects left in the outbox, reads
-// what any process appended, and hands it to the hub. Told at once of changes made here and, by the
-// database, of what others append; looks by itself too, so that nothing hangs on being told.
+// what any process appended, and hands it to the hub.
 
-import { feedChannel, feedLogEnds, holdersOf, readFeedLog } from '../../db/feed-log.ts';
-import type { Listener as Ears } from '../../db/listen.ts';
-import { bookOf } from '../../market/book.ts';
+import { feedLogEnds, holdersOf, readFeedLog } from '../../db/feed-log.ts';
 import { sequenceFeed } from '../../market/feed-log.ts';
-import { createBell } from '../../ports/bell.ts';
 import type { Deps } from '../../ports/deps.ts';
+import { type Next, pollMs, service } from '../../ports/service.ts';
 import type { Entry, Hub } from './hub.ts';
 
-/** Without being told: how late an expiry, or another program's change, is heard of. */
-const lookEveryMs = 250;
+/** While RFQs expire, and after a fault. */
+const soonMs = 250;
 /** While another process appends. */
 const busyMs = 5;
 const batch = 500;
@@ -22,62 +19,41 @@ export type Following = {
   stop(): Promise<void>;
 };
 
-type Parts = Pick<Deps, 'db' | 'now' | 'log'>;
+type Parts = Pick<Deps, 'db' | 'now' | 'log' | 'metrics' | 'randomBytes'>;
 
 /** `reset`: what sockets were told is not known any more; they must begin anew. */
 export function followFeed(deps: Parts, hub: Hub, reset: () => void): Following {
-  const halt = new AbortController();
-  const bell = createBell();
-  const forgetBook = bookOf(deps.db).onAnnounced(bell.ring);
-  const ears = keepEars(deps, bell.ring);
   let known = false;
   const started = Promise.withResolvers<void>();
-
+  // On the market's clock. No RFQ lives for less than three polls: none expires unheard before it.
+  let lookedAt = 0;
   let expiryAt = 0;
 
-  /** One look; how long to wait for the next. */
-  const look = async (): Promise<number> => {
+  const pass = async (): Promise<Next> => {
     if (!known) {
       hub.startAt((await feedLogEnds(deps.db))?.newest ?? hub.position());
       known = true;
       started.resolve();
     }
-    ears.keep();
-    const at = performance.now();
-    const expiry = at >= expiryAt;
-    if (expiry) expiryAt = at + lookEveryMs;
-    const { busy, more } = await sequenceFeed(deps, expiry);
+    const now = deps.now();
+    const expiry = now < lookedAt || now >= expiryAt;
+    const { busy, more, expiresAt } = await sequenceFeed(deps, expiry);
     const behind = await pull(deps, hub, reset);
-    if (more && expiry) expiryAt = 0;
-    if (more || behind) return 0;
-    return busy ? busyMs : lookEveryMs;
+    if (expiry && !busy && !more) {
+      const next = Math.min(expiresAt?.getTime() ?? Number.POSITIVE_INFINITY, now + pollMs);
+      [lookedAt, expiryAt] = [now, Math.max(next, now + soonMs)];
+    }
+    if (more || behind) return 'now';
+    return busy ? busyMs : Math.max(0, expiryAt - now);
   };
 
-  const run = async () => {
-    let failing = false;
-    while (!halt.signal.aborted) {
-      let pauseMs = lookEveryMs;
-      try {
-        pauseMs = await look();
-        if (failing) deps.log.info('the feed goes on');
-        failing = false;
-      } catch (error) {
-        if (!failing) deps.log.error({ err: error }, 'the feed stands still');
-        failing = true;
-      }
-      // A fault is not met again at once, whoever rings.
-      await (failing ? bell.rest(pauseMs) : bell.wait(pauseMs));
-    }
-  };
-  const running = run();
+  const failureMs = { least: soonMs, most: 2_000 };
+  const feed = service(deps, { name: 'feed', pass, wokenBy: ['feed'], failureMs });
+  feed.start();
   return {
     started: started.promise,
     stop: async () => {
-      halt.abort();
-      forgetBook();
-      ears.end();
-      bell.stop();
-      await running;
+      await feed.stop();
       started.resolve();
     },
   };
@@ -107,47 +83,4 @@ async function pull(deps: Parts, hub: Hub, reset: () => void): Promise<boolean> 
   const more = read.length === batch;
   await hub.publish(entries, more);
   return more;
-}
-
-/** A connection that is told of what other processes append, opened again at the next look. */
-function keepEars({ db, log }: Parts, ring: () => void) {
-  let ears: Ears | null = null;
-  let opening = false;
-  let ended = false;
-
-  const open = async () => {
-    let lost = false as boolean;
-    const fresh = await db.listen({
-      heard: ring,
-      lost: () => {
-        lost = true;
-        ears = null;
-      },
-    });
-    try {
-      await fresh.rows({ name: 'feed_listen', text: `listen ${feedChannel}`, values: [] });
-    } catch (error) {
-      fresh.end();
-      throw error;
-    }
-    if (ended || lost) return fresh.end();
-    ears = fresh;
-    // What was appended before it listened.
-    ring();
-  };
-  return {
-    keep: () => {
-      if (ears !== null || opening || ended) return;
-      opening = true;
-      open()
-        .catch((error: unknown) => log.debug({ err: error }, 'the feed is not told of others'))
-        .finally(() => {
-          opening = false;
-        });
-    },
-    end: () => {
-      ended = true;
-      ears?.end();
-    },
-  };
 }

@@ -4,9 +4,9 @@
 import type { Place } from '../../db/feed-log.ts';
 import { findHoldings } from '../../db/holdings.ts';
 import { listAddressed, listBook } from '../../db/rfqs.ts';
-import { bookOf } from '../../market/book.ts';
 import { type RfqView, rfqView } from '../../market/views.ts';
 import type { Deps } from '../../ports/deps.ts';
+import { workOf } from '../../ports/work.ts';
 import type { Hub } from './hub.ts';
 
 export const mostInSnapshot = 100;
@@ -33,7 +33,7 @@ export function createSnapshots(deps: Pick<Deps, 'db' | 'now'>, hub: Hub): Snaps
   const forget = () => {
     kept = null;
   };
-  const close = bookOf(db).onAnnounced(forget);
+  const close = workOf(db).on(['feed'], forget);
 
   const read = async (without: string | null): Promise<Kept> => {
     const at = hub.position();

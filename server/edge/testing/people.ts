@@ -20,7 +20,6 @@ export async function startPeople(
     sendCode: async (_tx: unknown, { address, code }: Mail) => {
       mails.push({ address, code });
     },
-    wake: () => {},
     mailIsDown: () => false,
   };
   const edge = await startEdge({ messaging, ...overrides });

@@ -3,7 +3,6 @@
 // stored is read again, and a token that is known is not added twice. Of several processes one has
 // a launchpad in hand; no lock is held while a node is waited for.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { LaunchPage, LaunchReader } from '../../../chains/tokens/launches.ts';
 import { addCandidate, countPendingOf } from '../../db/candidates.ts';
 import {
@@ -15,8 +14,10 @@ import {
   postponeLaunchpad,
   takeLaunchpad,
 } from '../../db/launchpads.ts';
+import { notifyWork } from '../../db/work.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { uuidv7 } from '../../ports/ids.ts';
+import { type Service, service, services } from '../../ports/service.ts';
 import type { LaunchpadSettings } from '../../settings/launchpads.ts';
 import { candidateForMs, mostLaunched } from '../bounds.ts';
 import { leaseMs, mostSecondsBack, readMs, tryAgainMs } from './bounds.ts';
@@ -34,13 +35,9 @@ function pauseMsOf({ settings }: Deps): number {
 /** What a look did. `more`: the next one may follow at once; `idle`: it was not due here. */
 export type Look = 'more' | 'done' | 'failed' | 'idle';
 
-export type Launchpads = {
+export type Launchpads = Omit<Service, 'ring'> & {
   /** One look at one launchpad. */
   look(name: string): Promise<Look>;
-  /** Looks at each until `stop`. */
-  start(): void;
-  /** Ends what runs: the next to look goes on from there. */
-  stop(): Promise<void>;
 };
 
 /** One launchpad, with what its chain is asked by. */
@@ -50,37 +47,23 @@ type Followed = LaunchpadSettings & { readonly reader: LaunchReader; readonly ke
 type Memory = { readonly opened: Set<string>; readonly failing: Set<string> };
 
 export function createLaunchpads(deps: Deps): Launchpads {
-  const { settings, log } = deps;
-  const stopping = new AbortController();
-  const { signal } = stopping;
+  const { settings } = deps;
   const followed = new Map(settings.launchpads.map((each) => [each.name, followedOf(deps, each)]));
   const memory: Memory = { opened: new Set(), failing: new Set() };
-  let running: Promise<unknown> = Promise.resolve();
-  const look = async (name: string): Promise<Look> => {
+  const look = async (name: string, signal = new AbortController().signal): Promise<Look> => {
     const launchpad = followed.get(name);
     if (launchpad === undefined) throw new Error(`no launchpad "${name}" is configured`);
     return lookAt(deps, launchpad, memory, signal);
   };
-  const follow = async (name: string): Promise<void> => {
-    while (!signal.aborted) {
-      const outcome = await look(name).catch((error: unknown): Look => {
-        if (!signal.aborted) log.error({ launchpad: name, err: error }, 'a launchpad failed');
-        return 'failed';
-      });
-      if (outcome === 'more') continue;
-      await sleep(pauseMsOf(deps), undefined, { signal, ref: false }).catch(() => {});
-    }
-  };
-  return {
-    look,
-    start: () => {
-      running = Promise.all([...followed.keys()].map(follow));
-    },
-    stop: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
+  const each = [...followed.keys()].map((name) =>
+    service(deps, {
+      name: `launchpad ${name}`,
+      everyMs: pauseMsOf(deps),
+      pass: async (signal) => ((await look(name, signal)) === 'more' ? 'now' : undefined),
+    }),
+  );
+  const { start, stop } = services(each);
+  return { look: (name) => look(name), start, stop };
 }
 
 function followedOf({ adapters }: Deps, settings: LaunchpadSettings): Followed {
@@ -196,6 +179,7 @@ function store(
         givesUpAt,
       });
     }
+    if (tokens.length > 0) await notifyWork(tx, 'tokens');
     return true;
   });
 }

@@ -1,6 +1,5 @@
 // A whole market on real chains for the tests of settlement: PostgreSQL, bitcoind, anvil, the HTTP
-// application, and parties with keys of their own. Nothing mines and nothing is followed unless the
-// test says so.
+// application, and parties with keys. Nothing mines, and nothing is followed, by itself.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -30,7 +30,6 @@ export function registerEmail(app: FastifyInstance, deps: Deps): void {
       const { expiresAt } = await deps.db.transaction((tx) =>
         askForCode(tx, deps, asked, sendCode),
       );
-      messaging.wake();
       return { body: { address, expiresAt: expiresAt.toISOString() } };
     },
   });

@@ -1,0 +1,175 @@
+// What a market costs on which nothing happens: statements a second, as PostgreSQL counts them, and
+// processor time of the server and its PostgreSQL. Its four dev chains run in another process.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { startPostgres } from '../host/postgres/postgres.ts';
+import type { ChainSettings } from '../server/settings/chains.ts';
+import { startChild } from './children.ts';
+import type { Effort } from './reads.ts';
+import { median, type Row, rowOf } from './report.ts';
+import { readyLine } from './start.ts';
+
+const launcher = fileURLToPath(new URL('../scripts/launch.mjs', import.meta.url));
+const quiet = { info: () => {}, warn: () => {}, error: () => {} };
+/** What a start brings along has ended by then. */
+const settleMs = 20_000;
+/** Rare passes come too. */
+const leastSeconds = 30;
+const statementsLimit = 5;
+const processorLimit = 1;
+const ticksPerSecond = 100;
+
+type Idle = { readonly statements: number; readonly processor: number };
+
+export async function benchIdle({ rounds, seconds }: Effort): Promise<Row[]> {
+  const window = Math.max(leastSeconds, seconds);
+  const dir = await mkdtemp(join(tmpdir(), 'parley-idle-'));
+  const chains = startChild('idle-chains.ts');
+  try {
+    const served = await chains.ask<{ chains: ChainSettings[]; assets: object[] }>({ dir });
+    const { url, pid, stop } = await countingPostgres(dir);
+    try {
+      const market = await startMarket(dir, url, served);
+      try {
+        await sleep(settleMs);
+        const all: Idle[] = [];
+        for (let round = 0; round < rounds; round += 1) {
+          all.push(await measured(url, [market.pid as number, pid], window));
+        }
+        return rowsOf(all, window);
+      } finally {
+        market.kill('SIGTERM');
+        await once(market, 'exit');
+      }
+    } finally {
+      await stop();
+    }
+  } finally {
+    await chains.ask({ stop: true });
+    await chains.stop();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+function rowsOf(all: readonly Idle[], window: number): Row[] {
+  const common = { bench: 'idle', bar: 1, is: 'atMost', against: `limit; ${window} s` } as const;
+  return [
+    rowOf({
+      ...common,
+      row: 'statements of an idle market on four dev chains',
+      value: median(all.map(({ statements }) => statements)),
+      unit: 'statements/s',
+      limit: statementsLimit,
+    }),
+    rowOf({
+      ...common,
+      row: 'processor time of the server and its PostgreSQL meanwhile',
+      value: median(all.map(({ processor }) => processor)),
+      unit: '% of a core',
+      limit: processorLimit,
+    }),
+  ];
+}
+
+/** A PostgreSQL that counts every statement; it has to be started with the module for it. */
+async function countingPostgres(dir: string) {
+  const first = await startPostgres({ dir, log: quiet });
+  await query(first.url, `alter system set shared_preload_libraries = 'pg_stat_statements'`);
+  await first.stop();
+  const { url, stop } = await startPostgres({ dir, log: quiet });
+  await query(url, 'create extension pg_stat_statements');
+  const pid = Number(
+    readFileSync(join(dir, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0],
+  );
+  return { url, pid, stop };
+}
+
+async function query<R>(url: string, text: string): Promise<R[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows as R[];
+  } finally {
+    await client.end();
+  }
+}
+
+async function startMarket(
+  home: string,
+  url: string,
+  { chains, assets }: { readonly chains: readonly ChainSettings[]; readonly assets: object[] },
+): Promise<ChildProcess> {
+  const keyed = chains.filter(({ family }) => family !== 'bitcoin');
+  const keeper = await Promise.all(
+    keyed.map(async ({ chain }) => {
+      const keyFile = join(home, `${chain}.key`);
+      await writeFile(keyFile, randomBytes(32).toString('hex'), { mode: 0o600 });
+      return { chain, keyFile, dailyCap: '1000000000', lowBalance: '0' };
+    }),
+  );
+  const child = spawn(process.execPath, [launcher, 'server/main.ts', '--json'], {
+    env: {
+      ...process.env,
+      PARLEY_HOME: home,
+      PORT: '0',
+      DATABASE_URL: url,
+      PARLEY_CHAINS: JSON.stringify(chains),
+      PARLEY_ASSETS: JSON.stringify(assets),
+      PARLEY_KEEPER: JSON.stringify(keeper),
+      // As `npm start` has it on dev chains.
+      PARLEY_FOLLOW_INTERVAL_MS: '300',
+      PARLEY_LOG_LEVEL: 'warn',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await readyLine(child, once(child, 'exit'));
+  return child;
+}
+
+async function measured(url: string, pids: readonly number[], seconds: number): Promise<Idle> {
+  const before = ticksOf(pids);
+  await query(url, 'select pg_stat_statements_reset()');
+  const began = performance.now();
+  await sleep(seconds * 1_000);
+  const took = (performance.now() - began) / 1_000;
+  const rows = await query<{ query: string; calls: string }>(
+    url,
+    `select query, sum(calls) as calls from pg_stat_statements
+      where query not like '%pg_stat_statements%' group by query order by calls desc`,
+  );
+  for (const { query, calls } of rows) console.log(calls, query.replace(/\s+/g, ' ').slice(0, 150));
+  const statements = rows.reduce((sum, { calls }) => sum + Number(calls), 0) / took;
+  return { statements, processor: ((ticksOf(pids) - before) / ticksPerSecond / took) * 100 };
+}
+
+/** Processor time of these and their children, in hundredths of a second (proc(5)). */
+function ticksOf(pids: readonly number[]): number {
+  let sum = 0;
+  for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
+    const fields = fieldsOf(name);
+    if (fields === null) continue;
+    const [, parent] = fields;
+    if (!pids.includes(Number(name)) && !pids.includes(Number(parent))) continue;
+    sum += Number(fields[11]) + Number(fields[12]);
+  }
+  return sum;
+}
+
+/** From the state on, which follows the name in parentheses; null where it has ended. */
+function fieldsOf(pid: string): string[] | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,33 @@
+// Work that waits in the database for some server process, and how the transaction that makes it
+// tells all of them: `notify` with the name of the work, heard after the commit.
+//
+// Commits that notify come one after the other in PostgreSQL, without sharing a write to disk. So
+// quotes, of which there may be thousands a second, do not: their own process rings for them.
+
+import type { Tx } from './database.ts';
+
+export type Work =
+  /** Events in the outbox, by whom they are for. */
+  | 'feed'
+  | 'webhooks'
+  | 'messages'
+  /** Escrows to follow. */
+  | 'escrows'
+  /** Swaps that time will change; not notified, since each process has what it stored itself. */
+  | 'swaps'
+  /** Refunds that were signed beforehand. */
+  | 'refunds'
+  /** Tokens to look at. */
+  | 'tokens'
+  /** Chains and assets that are halted, or were. */
+  | 'halts';
+
+export const workChannel = 'parley_work';
+
+/** To stand in a statement: `select` it, since PostgreSQL leaves out what nobody reads. */
+export const notifying = (work: Work) => `pg_notify('${workChannel}', '${work}')`;
+
+export async function notifyWork(tx: Tx, work: Work): Promise<void> {
+  const text = `select ${notifying(work)}`;
+  await tx.rows({ name: `work_${work}`, text, values: [] });
+}

@@ -1,0 +1,180 @@
+// Everything that a server does by itself: a pass, again and again, one at a time. Whoever commits
+// work rings for it (work.ts); a slow poll finds what nobody rang for. What a pass does needs
+// no clock of this file: tests and simulations call it by hand.
+
+import type { Deps } from './deps.ts';
+import { type Work, workOf } from './work.ts';
+
+/** When nobody rings: how late work is found where a notice was lost. */
+export const pollMs = 10_000;
+/** The same while this process hears of no notices. */
+export const deafPollMs = 1_000;
+/** A pass that failed is not repeated sooner, whoever rings; the wait doubles up to the other. */
+export const failureMs = { least: 1_000, most: 30_000 } as const;
+/** Of a wait, so that processes that started together do not stay in step. */
+const jitter = 0.1;
+
+/** When the next pass is to be: `now`, or after so many milliseconds; else when the poll comes. */
+export type Next = 'now' | number | undefined;
+
+export type ServiceOptions = {
+  /** In the log and the metrics. */
+  readonly name: string;
+  /** Ends early when the signal does, or finishes: `stop` waits for it. */
+  readonly pass: (signal: AbortSignal) => Promise<Next>;
+  /** Work that ends a wait, by this process or another. */
+  readonly wokenBy?: readonly Work[];
+  /** Between two passes when nobody rings; default `pollMs`, less while no notices are heard. */
+  readonly everyMs?: number;
+  /** Leaves the database to others for as long as a pass took, and at least so long. */
+  readonly restMs?: number;
+  readonly failureMs?: { readonly least: number; readonly most: number };
+  /** Besides log and metric. */
+  readonly failed?: () => void;
+};
+
+export type Service = {
+  start(): void;
+  /** Ends the wait for the next pass. */
+  ring(): void;
+  /** No pass begins any more; resolves when the last one has ended. */
+  stop(): Promise<void>;
+};
+
+type Needs = Pick<Deps, 'db' | 'log' | 'metrics' | 'randomBytes'>;
+
+export function service(deps: Needs, options: ServiceOptions): Service {
+  const { name, pass, wokenBy = [], everyMs, restMs, failed } = options;
+  const { least, most } = options.failureMs ?? failureMs;
+  const work = workOf(deps.db);
+  const stopping = new AbortController();
+  const bell = createBell();
+  let running: Promise<void> | null = null;
+  let leave = () => {};
+
+  const poll = () => everyMs ?? (work.isHeard() ? pollMs : deafPollMs);
+  const spread = (ms: number) => ms * (1 + (jitter * (deps.randomBytes(1)[0] ?? 0)) / 256);
+
+  async function once(fails: Failures): Promise<void> {
+    const began = performance.now();
+    let next: Next;
+    try {
+      next = await pass(stopping.signal);
+      fails.over();
+    } catch (error) {
+      if (stopping.signal.aborted) return;
+      failed?.();
+      const waitMs = Math.min(least * 2 ** Math.min(fails.more(error), 20), most);
+      return bell.rest(spread(waitMs));
+    }
+    if (restMs !== undefined) await bell.rest(Math.max(restMs, performance.now() - began));
+    if (next === 'now') return;
+    await bell.wait(next === undefined ? spread(poll()) : Math.min(next, poll()));
+  }
+
+  async function run(): Promise<void> {
+    const fails = countFailures(deps, name);
+    while (!stopping.signal.aborted) await once(fails);
+  }
+
+  return {
+    ring: bell.ring,
+    start: () => {
+      if (running !== null) return;
+      if (wokenBy.length > 0) leave = work.on(wokenBy, bell.ring);
+      running = run();
+    },
+    stop: async () => {
+      stopping.abort();
+      leave();
+      bell.stop();
+      await running;
+    },
+  };
+}
+
+/** Several that start and stop together. */
+export function services(all: readonly Service[]): Service {
+  return {
+    start: () => {
+      for (const each of all) each.start();
+    },
+    ring: () => {
+      for (const each of all) each.ring();
+    },
+    stop: async () => {
+      await Promise.all(all.map((each) => each.stop()));
+    },
+  };
+}
+
+type Failures = {
+  /** How many there were in a row before this one. */
+  more(error: unknown): number;
+  over(): void;
+};
+
+/** Told once a reason: a node that is down for a day is no news every half minute. */
+function countFailures({ log, metrics }: Needs, name: string): Failures {
+  let failures = 0;
+  let told = '';
+  return {
+    more: (error) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      const level = reason === told ? 'debug' : 'warn';
+      told = reason;
+      failures += 1;
+      log[level]({ service: name, failures, err: error }, 'a pass failed; it is tried again');
+      metrics.passFailures.inc({ service: name });
+      return failures - 1;
+    },
+    over: () => {
+      if (failures > 0) log.info({ service: name, failures }, 'a pass that failed succeeds again');
+      failures = 0;
+      told = '';
+    },
+  };
+}
+
+type Bell = {
+  ring(): void;
+  /** Until somebody rings, or has rung since the last wait; at most `ms`. */
+  wait(ms: number): Promise<void>;
+  /** Whoever rings; that they did is remembered. */
+  rest(ms: number): Promise<void>;
+  /** From now on nothing is waited for. */
+  stop(): void;
+};
+
+/** Waiting does not keep the process from ending. */
+function createBell(): Bell {
+  let rung = false;
+  let stopped = false;
+  let waiting: { readonly end: () => void; readonly hears: boolean } | null = null;
+
+  const pause = (ms: number, hears: boolean) =>
+    new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        waiting = null;
+        if (hears) rung = false;
+        resolve();
+      };
+      const timer = setTimeout(end, ms).unref();
+      waiting = { end, hears };
+      if (stopped || (hears && rung)) end();
+    });
+
+  return {
+    ring() {
+      rung = true;
+      if (waiting?.hears) waiting.end();
+    },
+    wait: (ms) => pause(ms, true),
+    rest: (ms) => pause(ms, false),
+    stop() {
+      stopped = true;
+      waiting?.end();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+// Who waits for which work in this process, and what rings for it: whoever commits here, and what
+// other processes notify.
+
+import type { Database } from '../db/database.ts';
+import { type Work, workChannel } from '../db/work.ts';
+import { type Ear, type Joined, noticesOf } from './notices.ts';
+
+export type { Work } from '../db/work.ts';
+
+export type WorkBells = {
+  /** Until the answer is called. */
+  on(work: readonly Work[], ring: () => void): () => void;
+  /** After a commit of this process. */
+  ring(work: Work): void;
+  /** Whether others' commits are heard of; else only a poll finds what they made. */
+  isHeard(): boolean;
+};
+
+/** By what listens, which a way to the database has from the database that it is a way to. */
+const ofDatabases = new WeakMap<Database['listen'], WorkBells>();
+
+export function workOf(db: Pick<Database, 'listen'>): WorkBells {
+  const known = ofDatabases.get(db.listen) ?? createBells(db);
+  ofDatabases.set(db.listen, known);
+  return known;
+}
+
+type Waiting = { readonly work: readonly Work[]; readonly ring: () => void };
+
+function createBells(db: Pick<Database, 'listen'>): WorkBells {
+  const waiting = new Set<Waiting>();
+  let joined: Promise<Joined> | null = null;
+  let isHeard = () => false;
+
+  const ring = (name: string) => {
+    for (const each of waiting) if (each.work.some((one) => one === name)) each.ring();
+  };
+  // Each time another one: who left a moment ago may still be on the way out.
+  const newEar = (): Ear => ({
+    begin: async (own) => {
+      await own.rows({ name: 'work_listen', text: `listen ${workChannel}`, values: [] });
+      // What was notified while nobody listened.
+      for (const each of waiting) each.ring();
+    },
+    hear: (_own, channel, payload) => {
+      if (channel === workChannel) ring(payload);
+    },
+  });
+  const join = async () => {
+    const own = await noticesOf(db).join(newEar());
+    isHeard = own.isHeard;
+    return own;
+  };
+  return {
+    on: (work, ring) => {
+      const each: Waiting = { work, ring };
+      waiting.add(each);
+      joined ??= join();
+      return () => {
+        if (!waiting.delete(each) || waiting.size > 0) return;
+        void joined?.then((own) => own.leave());
+        joined = null;
+        isHeard = () => false;
+      };
+    },
+    ring,
+    isHeard: () => isHeard(),
+  };
+}
