@@ -277,6 +277,36 @@ test('a settled swap is followed six blocks further: a claim that is taken back 
   ]);
 });
 
+test('an escrow is followed as soon as it is stored, however rare looks at its chain are', async (t) => {
+  const watched = new Set<string>();
+  const adapters = new Map(
+    [...freshAdapters(world.infos, world.deps.now)].map(([chain, each]) => {
+      const watch: typeof each.watch = (escrows) => {
+        for (const { address } of escrows) watched.add(address);
+        each.watch(escrows);
+      };
+      return [chain, { ...each, watch }] as const;
+    }),
+  );
+  const settings = { ...world.deps.settings, followIntervalMs: 600_000 };
+  const settlement = createSettlement({ ...world.deps, adapters, settings });
+  t.after(() => settlement.stop());
+  settlement.start();
+  await sleep(1_000);
+  const deal = await agree(world);
+  await give(world, deal);
+  const own = (await escrowsOfSwap(world.deps.db, deal.id)).map(({ address }) => address);
+  assert.equal(own.length, 2);
+  // Far sooner than the poll.
+  for (let tries = 0; tries < 400 && !own.every((each) => watched.has(each)); tries += 1) {
+    await sleep(10);
+  }
+  assert.deepEqual(
+    own.filter((each) => !watched.has(each)),
+    [],
+  );
+});
+
 test('a pass with nothing new reconciles nothing', async (t) => {
   const settlement = anotherProcess(t);
   await look(world, settlement);
