@@ -42,7 +42,7 @@ const benches: Readonly<Record<string, (name: string) => Promise<Row[]>>> = {
   gas: async () => benchGas(),
   start: inRounds(() => benchStart(effort)),
   verify: inRounds(() => benchVerify(effort)),
-  scheduled: inRounds(() => benchScheduled(effort)),
+  scheduled: inRounds(async () => benchScheduled(effort)),
   doctor: inRounds(() => benchDoctor(effort, swaps), doctorStage),
   exchange: inRounds(() => benchExchange(effort)),
   requests: inRounds(() => benchRequests(effort), 'after one that is not counted'),

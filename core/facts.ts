@@ -2,7 +2,7 @@
 // nothing here is remembered except that a secret was seen.
 
 import type { Family } from './families.ts';
-import type { Hex32 } from './hashlock.ts';
+import type { Secret } from './hashlock.ts';
 import type { Depth } from './policy.ts';
 
 /** A transaction that did something to an escrow. */
@@ -21,7 +21,7 @@ export type EscrowFacts = {
   readonly claimed: Sighting | null;
   readonly refunded: Sighting | null;
   /** The preimage, if any transaction ever showed it: mempool and failed claims included. */
-  readonly secret: Hex32 | null;
+  readonly secret: Secret | null;
   /** Base units it holds now and that the funder can take back after the timelock. */
   readonly balance: bigint;
   /**

@@ -3,7 +3,7 @@
 
 import { ParleyError } from './errors.ts';
 import { type EscrowFacts, isFunded, isUnknown, legStatus, unknownOutcome } from './facts.ts';
-import { type Hex32, opens } from './hashlock.ts';
+import { opens, type Secret } from './hashlock.ts';
 import {
   type Clocks,
   hasPassed,
@@ -127,7 +127,7 @@ function mustBeKnown(swap: SwapState): void {
 }
 
 /** `secret` must open the hashlock: `wrong_secret` otherwise. Checked before every other gate. */
-export function mustOpen(swap: SwapState, secret: Hex32): void {
+export function mustOpen(swap: SwapState, secret: Secret): void {
   if (!opens(secret, swap.hashlock)) {
     throw new ParleyError('wrong_secret', `sha256(secret) is not the hashlock ${swap.hashlock}`, {
       hashlock: swap.hashlock,

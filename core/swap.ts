@@ -3,7 +3,7 @@
 import type { Deadlines } from './deadlines.ts';
 import type { EscrowFacts } from './facts.ts';
 import type { ChainKey, Family } from './families.ts';
-import type { Hex32 } from './hashlock.ts';
+import type { Hashlock, Secret } from './hashlock.ts';
 import type { LegName, Party } from './trade.ts';
 
 /** One leg: what is promised, where it goes, and what its chain shows. */
@@ -34,11 +34,11 @@ export type Leg = {
 };
 
 export type SwapState = {
-  readonly hashlock: Hex32;
+  readonly hashlock: Hashlock;
   readonly legs: { readonly a: Leg; readonly b: Leg };
   readonly deadlines: Deadlines;
   /** The secret, once it was seen anywhere public; never forgotten. */
-  readonly secret: Hex32 | null;
+  readonly secret: Secret | null;
   /** Whether the swap ever expired unfunded: nothing may be funded after that. */
   readonly lapsed: boolean;
 };

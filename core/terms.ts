@@ -1,7 +1,7 @@
 // What an escrow commits to. Two parties that agree on these values derive the same escrow.
 
 import type { ChainKey } from './families.ts';
-import type { Hex32 } from './hashlock.ts';
+import type { Hashlock } from './hashlock.ts';
 
 /** Where money goes: an address, and on Bitcoin the compressed key (66 hex) that spends. */
 export type Destination = { readonly address: string; readonly pubkey: string | null };
@@ -18,7 +18,7 @@ export type Lane = {
 
 export type EscrowTerms = {
   readonly chain: ChainKey;
-  readonly hashlock: Hex32;
+  readonly hashlock: Hashlock;
   readonly payout: Destination;
   /** The funder, to whom a refund goes. */
   readonly refund: Destination;

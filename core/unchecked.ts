@@ -5,7 +5,9 @@
 export type Unchecked<T> =
   | null
   | undefined
-  | (T extends object ? { readonly [Field in keyof T]?: Unchecked<T[Field]> } : T);
+  | (T extends string | number | bigint | boolean
+      ? T
+      : { readonly [Field in keyof T]?: Unchecked<T[Field]> });
 
 /** JSON of a value: undefined for undefined and functions, which JSON.stringify's type conceals. */
 export function jsonOf(value: unknown): string | undefined {

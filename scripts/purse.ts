@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { bitcoinNetworks } from '../chains/bitcoin/networks.ts';
 import type { Material } from '../chains/interface/material.ts';
+import type { Secret } from '../core/hashlock.ts';
 import { parleyClient } from '../sdk/client.ts';
 import { linkWallet, mintKey } from '../sdk/keys.ts';
 import { bitcoinWallet } from '../sdk/wallets/bitcoin.ts';
@@ -84,7 +85,7 @@ export async function join(file: string, baseUrl: string): Promise<void> {
 }
 
 /** Prints the body for POST /v1/tx/broadcast that signs what is on standard input. */
-export async function sign(file: string, nodeUrl: string, index: number, secret: string) {
+export async function sign(file: string, nodeUrl: string, index: number, secret: Secret) {
   const purse = JSON.parse(readFileSync(file, 'utf8')) as Purse;
   const material = JSON.parse(readFileSync(0, 'utf8')) as Material;
   const answer = await signed(purse, material, nodeUrl, index);
@@ -125,7 +126,7 @@ async function signed(purse: Purse, material: Material, nodeUrl: string, index: 
 }
 
 /** The swap, the leg, and the secret. */
-export type Relayed = readonly [swapId: string, leg: 'a' | 'b', secret: string];
+export type Relayed = readonly [swapId: string, leg: 'a' | 'b', secret: Secret];
 
 /** Prints what the market says of a claim that it is to send. */
 export async function relay(file: string, baseUrl: string, [swapId, leg, secret]: Relayed) {

@@ -31,7 +31,7 @@ test('every file is in one group, with others of its room', () => {
 test('alone are the long, and those that change the environment or clock of their process', () => {
   const sharing = groupsOf(root, ['sdk/http.test.ts', 'sdk/keys.test.ts', 'sdk/verify.test.ts']);
   assert.equal(sharing.length, 1);
-  for (const file of ['server/edge/app.test.ts', 'scripts/doctor.test.ts']) {
+  for (const file of ['server/edge/app.test.ts', 'sdk/settle-families.test.ts']) {
     assert.deepEqual(groupsOf(root, ['sdk/http.test.ts', file]).length, 2, file);
   }
 });

@@ -13,6 +13,7 @@ export const long: readonly string[] = [
   'test/conformance.test.ts',
   'test/secrets-families.test.ts',
   'test/restore.test.ts',
+  'sdk/settle-families.test.ts',
   'scripts/doctor.test.ts',
   'test/secrets.test.ts',
   'test/start.test.ts',

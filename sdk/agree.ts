@@ -27,7 +27,7 @@ import {
   standsUntil,
 } from './trade.ts';
 import type { Rfq, Swap, Thread } from './types.ts';
-import { clockToleranceSeconds, mustEqual, verifyAgreement } from './verify.ts';
+import { clockToleranceSeconds, mustEqual, mustMatch, verifyAgreement } from './verify.ts';
 
 export type Agreeing = {
   readonly client: ParleyClient;
@@ -198,12 +198,12 @@ function mustFit(thread: Thread, own: OwnLegs): Rules {
   const { refundAt } = deadlines(0, { a: timing(own.a), b: timing(own.b) }, own.long);
   const legs = thread.legs as Unchecked<Thread['legs']>;
   for (const name of ['a', 'b'] as const) {
-    const [field, leg, said] = [`thread.legs.${name}`, own[name], legs?.[name]];
-    mustEqual(`${field}.chain`, leg.asset.chain, said?.chain);
-    mustEqual(`${field}.assetId`, leg.asset.id, said?.assetId);
-    mustEqual(`${field}.amount`, leg.amount.toString(), said?.amount);
-    mustEqual(`${field}.long`, name === own.long, said?.long);
-    mustEqual(`${field}.timelockSeconds`, refundAt[name], said?.timelockSeconds);
+    const { asset, amount } = own[name];
+    const leg = {
+      ...{ chain: asset.chain, assetId: asset.id, amount: amount.toString() },
+      ...{ long: name === own.long, timelockSeconds: refundAt[name] },
+    };
+    mustMatch(`thread.legs.${name}.`, leg, legs?.[name] ?? {});
   }
   return rules;
 }

@@ -4,6 +4,7 @@
 import type { Allowance } from '../chains/interface/fund-ways.ts';
 import type { Signed } from '../chains/interface/material.ts';
 import type { Family } from '../core/families.ts';
+import type { Hashlock, Secret } from '../core/hashlock.ts';
 import type { Rules } from '../core/rules.ts';
 import type { SwapStatus } from '../core/status.ts';
 import type { Direction, LegName } from '../core/trade.ts';
@@ -26,164 +27,124 @@ import type {
 } from './types.ts';
 
 /** Per call: an idempotency key of the caller's own, and a way to stop. */
-export type CallOptions = { readonly idempotencyKey?: string; readonly signal?: AbortSignal };
+export type CallOptions = Pick<Request, 'idempotencyKey' | 'signal'>;
 /** EVM tokens. */
 export type FundQuery = {
   readonly allowance?: Allowance | undefined;
   readonly sign?: 'authorization' | undefined;
 };
 export type PageOptions = { readonly limit?: number; readonly cursor?: string };
+type AssetQuery = { chain?: string; symbol?: string; address?: string; enabled?: boolean };
+type RfqQuery = {
+  direction?: Direction;
+  baseAssetId?: string;
+  quoteAssetId?: string;
+  /** Instead: private RFQs for an address of yours. */
+  addressed?: boolean;
+};
+type Acceptance = { quoteAmount: string; hashlock?: Hashlock; rules?: Rules };
 
 export type ParleyClient = ReturnType<typeof parleyClient>;
 
 /** A client of the market at `baseUrl`, such as `http://127.0.0.1:8080`. */
 export function parleyClient(options: HttpOptions) {
+  const ask = asking(options);
   return {
     baseUrl: options.baseUrl,
     /** As it stands in the texts that wallets sign. */
     productName: options.productName ?? defaultProductName,
-    ...identity(options),
-    ...market(options),
-    ...settlement(options),
+    ...identity(ask),
+    ...market(ask),
+    ...settlement(ask),
   };
+}
+
+type Asking = ReturnType<typeof asking>;
+
+/** Each kind of request. What a caller gives no signal or key for goes without. */
+function asking(options: HttpOptions) {
+  const send =
+    (method: Request['method']) =>
+    <T>(path: string, how: CallOptions, more: Omit<Request, 'method' | 'path'> = {}) => {
+      const { idempotencyKey, signal } = how;
+      const key = method === 'GET' || idempotencyKey === undefined ? {} : { idempotencyKey };
+      const stop = signal === undefined ? {} : { signal };
+      return call<T>(options, { method, path: `/v1${path}`, ...more, ...key, ...stop });
+    };
+  return { get: send('GET'), post: send('POST'), remove: send('DELETE') };
 }
 
 /** Path segment of an id: whatever the market calls itself must not leave its place. */
-function segment(id: string): string {
-  return encodeURIComponent(id);
-}
+const segment = encodeURIComponent;
 
-function get(path: string, query: Request['query'], how: CallOptions): Request {
-  const signal = how.signal === undefined ? {} : { signal: how.signal };
-  return { method: 'GET', path, ...(query === undefined ? {} : { query }), ...signal };
-}
-
-function effect(
-  method: 'POST' | 'DELETE',
-  path: string,
-  body: unknown,
-  how: CallOptions,
-  query?: Request['query'],
-): Request {
+function identity({ get, post, remove }: Asking) {
   return {
-    method,
-    path,
-    ...(body === undefined ? {} : { body }),
-    ...(query === undefined ? {} : { query }),
-    ...(how.idempotencyKey === undefined ? {} : { idempotencyKey: how.idempotencyKey }),
-    ...(how.signal === undefined ? {} : { signal: how.signal }),
-  };
-}
-
-function identity(options: HttpOptions) {
-  return {
-    mintNonce: (how: CallOptions = {}) =>
-      call<{ nonce: string }>(options, get('/v1/keys/nonce', undefined, how)),
+    mintNonce: (how: CallOptions = {}) => get<{ nonce: string }>('/keys/nonce', how),
     mintKey: (proof: Proof & { rail: Family }, how: CallOptions = {}) =>
-      call<ApiKey>(options, { ...effect('POST', '/v1/keys', proof, how), once: true }),
-    me: (how: CallOptions = {}) => call<Me>(options, get('/v1/me', undefined, how)),
+      post<ApiKey>('/keys', how, { body: proof, once: true }),
+    me: (how: CallOptions = {}) => get<Me>('/me', how),
     walletNonce: (purpose: 'link' | 'authorize' = 'link', how: CallOptions = {}) =>
-      call<{ nonce: string }>(options, get('/v1/wallets/nonce', { purpose }, how)),
-    proveWallet: (
-      family: Family,
-      proof: Proof & { authorization?: Proof },
-      how: CallOptions = {},
-    ) => call<ProvenWallet>(options, effect('POST', `/v1/wallets/${family}`, proof, how)),
+      get<{ nonce: string }>('/wallets/nonce', how, { query: { purpose } }),
+    proveWallet: (family: Family, body: Proof & { authorization?: Proof }, how: CallOptions = {}) =>
+      post<ProvenWallet>(`/wallets/${family}`, how, { body }),
     removeWallet: (address: string, how: CallOptions = {}) =>
-      call<ProvenWallet>(
-        options,
-        effect('DELETE', `/v1/wallets/${segment(address)}`, undefined, how),
-      ),
+      remove<ProvenWallet>(`/wallets/${segment(address)}`, how),
   };
 }
 
-function market(options: HttpOptions) {
+function market({ get, post }: Asking) {
+  const rfqAt = (id: string) => `/rfqs/${segment(id)}`;
+  const threadAt = (id: string) => `/threads/${segment(id)}`;
+  const rfqOf = async (answer: Promise<{ rfq: Rfq }>) => (await answer).rfq;
+  const threadOf = async (answer: Promise<{ thread: Thread }>) => (await answer).thread;
   return {
-    assets: (
-      query: PageOptions & {
-        chain?: string;
-        symbol?: string;
-        address?: string;
-        enabled?: boolean;
-      } = {},
-      how: CallOptions = {},
-    ) => call<Page<'assets', Asset>>(options, get('/v1/assets', query, how)),
-    rules: (how: CallOptions = {}) => call<MarketRules>(options, get('/v1/rules', undefined, how)),
+    assets: (query: PageOptions & AssetQuery = {}, how: CallOptions = {}) =>
+      get<Page<'assets', Asset>>('/assets', how, { query }),
+    rules: (how: CallOptions = {}) => get<MarketRules>('/rules', how),
     /** Throws `token_rejected` or `asset_delisted` (422) for what can never be traded. */
-    listAsset: (token: { chain: string; address: string }, how: CallOptions = {}) =>
-      call<ListingAnswer>(options, effect('POST', '/v1/assets', token, how)),
-    createRfq: async (input: CreateRfq, how: CallOptions = {}) =>
-      (await call<{ rfq: Rfq }>(options, effect('POST', '/v1/rfqs', input, how))).rfq,
-    rfqs: (
-      query: PageOptions & {
-        direction?: Direction;
-        baseAssetId?: string;
-        quoteAssetId?: string;
-        /** Instead: private RFQs for an address of yours. */
-        addressed?: boolean;
-      } = {},
-      how: CallOptions = {},
-    ) => call<Page<'rfqs', Rfq>>(options, get('/v1/rfqs', query, how)),
-    rfq: (id: string, how: CallOptions = {}) =>
-      call<Rfq>(options, get(`/v1/rfqs/${segment(id)}`, undefined, how)),
-    cancelRfq: async (id: string, how: CallOptions = {}) => {
-      const path = `/v1/rfqs/${segment(id)}/cancel`;
-      return (await call<{ rfq: Rfq }>(options, effect('POST', path, undefined, how))).rfq;
-    },
+    listAsset: (body: { chain: string; address: string }, how: CallOptions = {}) =>
+      post<ListingAnswer>('/assets', how, { body }),
+    createRfq: (body: CreateRfq, how: CallOptions = {}) => rfqOf(post('/rfqs', how, { body })),
+    rfqs: (query: PageOptions & RfqQuery = {}, how: CallOptions = {}) =>
+      get<Page<'rfqs', Rfq>>('/rfqs', how, { query }),
+    rfq: (id: string, how: CallOptions = {}) => get<Rfq>(rfqAt(id), how),
+    cancelRfq: (id: string, how: CallOptions = {}) => rfqOf(post(`${rfqAt(id)}/cancel`, how)),
     threadsOfRfq: (id: string, query: PageOptions = {}, how: CallOptions = {}) =>
-      call<Page<'threads', Thread>>(options, get(`/v1/rfqs/${segment(id)}/threads`, query, how)),
-    quote: async (rfqId: string, quoteAmount: string, how: CallOptions = {}) => {
-      const path = `/v1/rfqs/${segment(rfqId)}/quotes`;
-      const body = { quoteAmount };
-      return (await call<{ thread: Thread }>(options, effect('POST', path, body, how))).thread;
-    },
-    thread: (id: string, how: CallOptions = {}) =>
-      call<Thread>(options, get(`/v1/threads/${segment(id)}`, undefined, how)),
-    propose: async (id: string, quoteAmount: string, how: CallOptions = {}) => {
-      const path = `/v1/threads/${segment(id)}/propose`;
-      const body = { quoteAmount };
-      return (await call<{ thread: Thread }>(options, effect('POST', path, body, how))).thread;
-    },
+      get<Page<'threads', Thread>>(`${rfqAt(id)}/threads`, how, { query }),
+    quote: (rfqId: string, quoteAmount: string, how: CallOptions = {}) =>
+      threadOf(post(`${rfqAt(rfqId)}/quotes`, how, { body: { quoteAmount } })),
+    thread: (id: string, how: CallOptions = {}) => get<Thread>(threadAt(id), how),
+    propose: (id: string, quoteAmount: string, how: CallOptions = {}) =>
+      threadOf(post(`${threadAt(id)}/propose`, how, { body: { quoteAmount } })),
     /**
      * Commits. The initiator passes `hashlock`, the other side must not. With `rules` the market
      * refuses (`rules_differ`) unless a swap would begin with exactly these.
      */
-    accept: (
-      id: string,
-      terms: { quoteAmount: string; hashlock?: string; rules?: Rules },
-      how: CallOptions = {},
-    ) => {
-      const path = `/v1/threads/${segment(id)}/accept`;
-      return call<{ thread: Thread; swap?: Swap }>(options, effect('POST', path, terms, how));
-    },
+    accept: (id: string, body: Acceptance, how: CallOptions = {}) =>
+      post<{ thread: Thread; swap?: Swap }>(`${threadAt(id)}/accept`, how, { body }),
   };
 }
 
-function settlement(options: HttpOptions) {
-  const leg = (id: string, name: LegName, verb: string) =>
-    `/v1/swaps/${segment(id)}/legs/${name}/${verb}`;
+function settlement({ get, post }: Asking) {
+  const swapAt = (id: string) => `/swaps/${segment(id)}`;
+  const legAt = (id: string, name: LegName, verb: string) => `${swapAt(id)}/legs/${name}/${verb}`;
   return {
     swaps: (query: PageOptions & { status?: SwapStatus } = {}, how: CallOptions = {}) =>
-      call<Page<'swaps', Swap>>(options, get('/v1/swaps', query, how)),
-    swap: (id: string, how: CallOptions = {}) =>
-      call<Swap>(options, get(`/v1/swaps/${segment(id)}`, undefined, how)),
+      get<Page<'swaps', Swap>>('/swaps', how, { query }),
+    swap: (id: string, how: CallOptions = {}) => get<Swap>(swapAt(id), how),
     /** On Bitcoin `address` is a compressed public key, 66 hex. */
     setAddress: async (
       id: string,
-      input: { chain: string; address: string; keySignature?: string },
+      body: { chain: string; address: string; keySignature?: string },
       how: CallOptions = {},
-    ) => {
-      const path = `/v1/swaps/${segment(id)}/address`;
-      return (await call<{ swap: Swap }>(options, effect('POST', path, input, how))).swap;
-    },
+    ) => (await post<{ swap: Swap }>(`${swapAt(id)}/address`, how, { body })).swap,
     /**
      * `sign`: also the text of a funding that others may send. The leg does not move from then on,
      * until that text is of no use any more.
      */
     fund: (id: string, name: LegName, how: CallOptions & FundQuery = {}) => {
-      const { allowance, sign, ...rest } = how;
-      const query = { allowance, sign };
-      return call<Built>(options, effect('POST', leg(id, name, 'fund'), undefined, rest, query));
+      const { allowance, sign } = how;
+      return post<Built>(legAt(id, name, 'fund'), how, { query: { allowance, sign } });
     },
     /** EVM: the market sends a token's funding that the refund address has signed (EIP-3009). */
     relayFunding: (
@@ -191,33 +152,31 @@ function settlement(options: HttpOptions) {
       name: LegName,
       signed: { readonly signature: string; readonly escrow: string },
       how: CallOptions = {},
-    ) =>
-      call<{ relayed: true; txid: string }>(
-        options,
-        effect('POST', leg(id, name, 'fund'), { ...signed, relay: true }, how),
-      ),
-    claim: (id: string, name: LegName, secret: string, how: CallOptions = {}) =>
-      call<Built>(options, effect('POST', leg(id, name, 'claim'), { secret }, how)),
+    ) => {
+      const body = { ...signed, relay: true };
+      return post<{ relayed: true; txid: string }>(legAt(id, name, 'fund'), how, { body });
+    },
+    claim: (id: string, name: LegName, secret: Secret, how: CallOptions = {}) =>
+      post<Built>(legAt(id, name, 'claim'), how, { body: { secret } }),
     /** The market sends the claim. It has the secret from this call on, whatever it answers. */
-    relayClaim: (id: string, name: LegName, secret: string, how: CallOptions = {}) =>
-      call<{ relayed: true; txid: string }>(
-        options,
-        effect('POST', leg(id, name, 'claim'), { secret, relay: true }, how),
-      ),
+    relayClaim: (id: string, name: LegName, secret: Secret, how: CallOptions = {}) => {
+      const body = { secret, relay: true };
+      return post<{ relayed: true; txid: string }>(legAt(id, name, 'claim'), how, { body });
+    },
     refund: (id: string, name: LegName, query: { escrow?: string } = {}, how: CallOptions = {}) =>
-      call<Built>(options, effect('POST', leg(id, name, 'refund'), undefined, how, query)),
+      post<Built>(legAt(id, name, 'refund'), how, { query }),
     /** Bitcoin: signed refunds in hex, the cheapest first. `scheduled-refunds.ts` makes them. */
     scheduleRefunds: async (
       id: string,
       name: LegName,
-      input: { transactions: readonly string[]; escrow?: string },
+      body: { transactions: readonly string[]; escrow?: string },
       how: CallOptions = {},
     ) => {
-      const request = effect('POST', leg(id, name, 'refund/scheduled'), input, how);
-      return (await call<{ scheduledRefunds: ScheduledRefunds }>(options, request))
-        .scheduledRefunds;
+      type Kept = { scheduledRefunds: ScheduledRefunds };
+      const path = legAt(id, name, 'refund/scheduled');
+      return (await post<Kept>(path, how, { body })).scheduledRefunds;
     },
     broadcast: (chain: string, signed: Signed, how: CallOptions = {}) =>
-      call<{ txid: string }>(options, effect('POST', '/v1/tx/broadcast', { chain, signed }, how)),
+      post<{ txid: string }>('/tx/broadcast', how, { body: { chain, signed } }),
   };
 }

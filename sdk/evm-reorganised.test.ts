@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseTransaction } from 'viem';
-import type { Hex32 } from '../core/hashlock.ts';
+import type { Hashlock } from '../core/hashlock.ts';
 import { sleep } from './http.ts';
 import { type SettleInput, settle } from './settle.ts';
 import { type Kept, keptNow } from './stores/store.ts';
@@ -106,7 +106,7 @@ async function claimKept(input: SettleInput, claim: Kept): Promise<void> {
   const { trade, swap } = await recordOf(input);
   await input.store.putSwap({
     trade: { ...trade, party: 'taker', threadId: 'another' },
-    swap: { ...swap, id: 'another', hashlock: '0'.repeat(64) as Hex32 },
+    swap: { ...swap, id: 'another', hashlock: '0'.repeat(64) as Hashlock },
     ...{ funding: null, claim: keptNow(claim), refund: null, publicSecret: null },
   });
 }

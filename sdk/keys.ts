@@ -16,49 +16,34 @@ export type MessageSigner = {
   signMessage(message: string): Promise<string>;
 };
 
+type Named = { readonly address: string; readonly nonce: string; readonly productName?: string };
+
+function textOf(
+  { address, nonce, productName }: Named,
+  what: string,
+  more: readonly string[] = [],
+) {
+  const first = `${productName ?? defaultProductName} asks you to sign to ${what}.`;
+  return [first, '', `Address: ${address}`, ...more, `Nonce: ${nonce}`].join('\n');
+}
+
 /** The text of a key mint (specification, part 4). */
-export function mintMessage(input: {
-  address: string;
-  nonce: string;
-  productName?: string;
-  name?: string;
-  scopes?: readonly Scope[];
-}): string {
-  const lines = [
-    `${input.productName ?? defaultProductName} asks you to sign to create an API key.`,
-    '',
-    `Address: ${input.address}`,
-  ];
-  if (input.name !== undefined) lines.push(`Key name: ${input.name}`);
-  if (input.scopes !== undefined) lines.push(`Scopes: ${input.scopes.join(', ')}`);
-  lines.push(`Nonce: ${input.nonce}`);
-  return lines.join('\n');
+export function mintMessage(input: Named & { name?: string; scopes?: readonly Scope[] }): string {
+  const { name, scopes } = input;
+  return textOf(input, 'create an API key', [
+    ...(name === undefined ? [] : [`Key name: ${name}`]),
+    ...(scopes === undefined ? [] : [`Scopes: ${scopes.join(', ')}`]),
+  ]);
 }
 
 /** The text that proves a further wallet. */
-export function linkMessage(input: {
-  address: string;
-  nonce: string;
-  productName?: string;
-}): string {
-  const first = `${input.productName ?? defaultProductName} asks you to sign to link this wallet.`;
-  return [first, '', `Address: ${input.address}`, `Nonce: ${input.nonce}`].join('\n');
+export function linkMessage(input: Named): string {
+  return textOf(input, 'link this wallet');
 }
 
 /** The text by which the login wallet vouches for another. */
-export function authorizeMessage(input: {
-  address: string;
-  loginAddress: string;
-  nonce: string;
-  productName?: string;
-}): string {
-  return [
-    `${input.productName ?? defaultProductName} asks you to sign to authorise this wallet.`,
-    '',
-    `Address: ${input.address}`,
-    `Login: ${input.loginAddress}`,
-    `Nonce: ${input.nonce}`,
-  ].join('\n');
+export function authorizeMessage(input: Named & { loginAddress: string }): string {
+  return textOf(input, 'authorise this wallet', [`Login: ${input.loginAddress}`]);
 }
 
 /** Mints a key with the wallet's signature; a wallet-only account's former key stops working. */

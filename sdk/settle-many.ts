@@ -10,7 +10,7 @@ import { smaller } from '../core/amounts.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { EscrowFacts } from '../core/facts.ts';
 import type { ChainKey } from '../core/families.ts';
-import { type Hex32, opens } from '../core/hashlock.ts';
+import { opens, type Secret } from '../core/hashlock.ts';
 import { type LegName, otherLeg } from '../core/trade.ts';
 import { SettleError } from './errors.ts';
 import { sleep } from './http.ts';
@@ -61,7 +61,7 @@ type Item = {
   readonly leg: SetLeg;
   readonly verb: 'claim' | 'refund';
   /** Of a claim. */
-  readonly secret: Hex32 | null;
+  readonly secret: Secret | null;
 };
 type Left = { swapId: string; leg: LegName; why: string }[];
 
@@ -186,7 +186,7 @@ async function publicSecret(
   record: SwapRecord,
   name: LegName,
   { secret: own }: Pick<EscrowFacts, 'secret'>,
-): Promise<Hex32 | null> {
+): Promise<Secret | null> {
   if (record.publicSecret !== null) return record.publicSecret;
   const { hashlock } = record.swap;
   if (own !== null && opens(own, hashlock)) return own;

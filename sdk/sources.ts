@@ -36,18 +36,28 @@ export const devPolicies = {
   solana: solanaDevPolicy,
 } as const satisfies Partial<Record<Family, ChainPolicy>>;
 
-/** Which depth is enough and how long a chain may stand still is the customer's to say. */
-function policyNeeded(
+/**
+ * The policy that is given, or that of this network. Which depth is enough and how long a chain may
+ * stand still is the customer's to say: throws where no table has one, and where one keeps not
+ * every inequality that a market's own must keep at its start.
+ */
+function policyOf(
   chain: string,
-  id: string,
-  known: Readonly<Record<string, unknown>>,
-  dev: string,
-): Error {
-  return new Error(
-    `chain ${chain} (${id}) needs a policy: this package has those of ` +
-      `${Object.keys(known).join(', ')}. Give \`policy\`: ${dev}, and for any other network ` +
-      'numbers of your own (docs/timelocks.md)',
-  );
+  given: ChainPolicy | undefined,
+  known: { readonly policy: ChainPolicy } | undefined,
+  { id, tables, dev }: { id: string; tables: Readonly<Record<string, unknown>>; dev: string },
+): ChainPolicy {
+  const policy = given ?? known?.policy;
+  if (policy === undefined) {
+    throw new Error(
+      `chain ${chain} (${id}) needs a policy: this package has those of ` +
+        `${Object.keys(tables).join(', ')}. Give \`policy\`: ${dev}, and for any other network ` +
+        'numbers of your own (docs/timelocks.md)',
+    );
+  }
+  const [sentence] = brokenPolicy(policy);
+  if (sentence !== undefined) throw new Error(`policy of chain "${chain}" refused: ${sentence}`);
+  return policy;
 }
 
 /** Throws where a contract is named twice, or too many are. */
@@ -56,11 +66,7 @@ function mustBeFew(chain: string, deployment: Deployment): void {
   if (fault !== null) throw new Error(`contracts of chain "${chain}" refused: ${fault}`);
 }
 
-/** Throws unless the policy keeps every inequality that a market's own must keep at its start. */
-function mustBeSound(chain: string, policy: ChainPolicy): void {
-  const [sentence] = brokenPolicy(policy);
-  if (sentence !== undefined) throw new Error(`policy of chain "${chain}" refused: ${sentence}`);
-}
+const machineClock = () => Math.floor(Date.now() / 1000);
 
 /** Contracts other than the one that this package pins, or beside it: those of the market. */
 export type EvmSourceOptions = EvmContracts & {
@@ -84,12 +90,10 @@ export function evmSource(options: EvmSourceOptions): ChainSource {
   const deployment = evmDeployment(chainId, options);
   mustBeFew(chain, deployment);
   const known = Object.values(evmChains).find((each) => each.chainId === chainId);
-  const policy = options.policy ?? known?.policy;
-  if (policy === undefined) {
-    const dev = 'a dev network has chain id 31337 or 31338 and needs none';
-    throw policyNeeded(chain, `chain id ${chainId}`, evmChains, dev);
-  }
-  mustBeSound(chain, policy);
+  const policy = policyOf(chain, options.policy, known, {
+    ...{ id: `chain id ${chainId}`, tables: evmChains },
+    dev: 'a dev network has chain id 31337 or 31338 and needs none',
+  });
   const depthTag = options.depthTag ?? known?.depthTag ?? null;
   const nextForkAt = options.nextForkAt ?? null;
   return {
@@ -113,8 +117,9 @@ export type BitcoinSourceOptions = {
 /** Bitcoin by one's own bitcoind or an Esplora server. Throws where its policy is unsound. */
 export function bitcoinSource(options: BitcoinSourceOptions): ChainSource {
   const { chain, network, source } = options;
-  const policy = options.policy ?? bitcoinPolicies[network];
-  mustBeSound(chain, policy);
+  const tables = bitcoinPolicies;
+  const known = { policy: tables[network] };
+  const policy = policyOf(chain, options.policy, known, { id: network, tables, dev: 'none' });
   const capSatPerVbyte = options.mostFeeRateSatPerVbyte ?? defaultFeeBounds.capSatPerVbyte;
   return {
     view: {
@@ -129,7 +134,7 @@ export function bitcoinSource(options: BitcoinSourceOptions): ChainSource {
       network,
       source,
       policy,
-      now: options.now ?? (() => Math.floor(Date.now() / 1000)),
+      now: options.now ?? machineClock,
       feeBounds: { ...defaultFeeBounds, capSatPerVbyte },
     }),
   };
@@ -155,12 +160,10 @@ export function tronSource(options: TronSourceOptions): ChainSource {
   const { chain, deployment, sources, mostFeeLimitSun } = options;
   const networks: readonly TronChainSettings[] = Object.values(tronChains);
   const known = networks.find(({ chainId }) => chainId === deployment.chainId);
-  const policy = options.policy ?? known?.policy;
-  if (policy === undefined) {
-    const dev = 'for a dev network `devPolicies.tron` of sdk/sources.ts';
-    throw policyNeeded(chain, `chain id ${deployment.chainId}`, tronChains, dev);
-  }
-  mustBeSound(chain, policy);
+  const policy = policyOf(chain, options.policy, known, {
+    ...{ id: `chain id ${deployment.chainId}`, tables: tronChains },
+    dev: 'for a dev network `devPolicies.tron` of sdk/sources.ts',
+  });
   mustBeFew(chain, deployment);
   const most = mostFeeLimitSun === undefined ? {} : { mostFeeLimitSun };
   return {
@@ -187,12 +190,10 @@ export function solanaSource(options: SolanaSourceOptions): ChainSource {
   const { chain, rpcUrls, genesisHash = null } = options;
   const clusters: readonly SolanaChainSettings[] = Object.values(solanaChains);
   const known = clusters.find((each) => each.genesisHash === genesisHash);
-  const policy = options.policy ?? known?.policy;
-  if (policy === undefined) {
-    const dev = 'for a dev network `devPolicies.solana` of sdk/sources.ts';
-    throw policyNeeded(chain, `genesis hash ${genesisHash}`, solanaChains, dev);
-  }
-  mustBeSound(chain, policy);
+  const policy = policyOf(chain, options.policy, known, {
+    ...{ id: `genesis hash ${genesisHash}`, tables: solanaChains },
+    dev: 'for a dev network `devPolicies.solana` of sdk/sources.ts',
+  });
   const deployment: SolanaDeployment = {
     ...solanaDeployment,
     ...(options.program === undefined ? {} : { program: options.program }),
@@ -206,7 +207,7 @@ export function solanaSource(options: SolanaSourceOptions): ChainSource {
       deployment,
       genesisHash,
       mostDriftSeconds: policy.driftSeconds,
-      now: options.now ?? (() => Math.floor(Date.now() / 1000)),
+      now: options.now ?? machineClock,
     }),
   };
 }

@@ -7,7 +7,7 @@ import type { SolanaDeployment } from '../chains/solana/plan.ts';
 import type { TronDeployment } from '../chains/tron/plan.ts';
 import { brokenInequalities, type LegTiming, longLeg } from '../core/deadlines.ts';
 import type { ChainKey } from '../core/families.ts';
-import type { Hex32 } from '../core/hashlock.ts';
+import type { Hashlock } from '../core/hashlock.ts';
 import { type ChainPolicy, depthFor } from '../core/policy.ts';
 import type { Destination } from '../core/terms.ts';
 import { type Direction, exchange, type LegName, otherLeg, type Party } from '../core/trade.ts';
@@ -74,7 +74,7 @@ export type OwnTrade = {
    * The initiator's own, without which no swap is the initiator's. null: the counterparty learns it
    * from the swap, and finds it on chain.
    */
-  readonly hashlock: Hex32 | null;
+  readonly hashlock: Hashlock | null;
   /** When the customer accepted, by its own clock (Unix seconds). */
   readonly acceptedAt: number;
   /** For how long that stands, in seconds; default `defaultAcceptTtlSeconds`. */

@@ -5,6 +5,7 @@ import type { Material } from '../chains/interface/material.ts';
 import type { Deadlines } from '../core/deadlines.ts';
 import type { LegStatus } from '../core/facts.ts';
 import type { Family } from '../core/families.ts';
+import type { Hashlock, Secret } from '../core/hashlock.ts';
 import type { Step } from '../core/next.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 import type { Contract, Rules } from '../core/rules.ts';
@@ -169,8 +170,8 @@ export type Swap = {
   threadId: string;
   rfqId: string;
   status: SwapStatus;
-  hashlock: string;
-  secret: string | null;
+  hashlock: Hashlock;
+  secret: Secret | null;
   /** The caller's. */
   role: Role;
   initiatorUserId: string;

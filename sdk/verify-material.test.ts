@@ -1,203 +1,290 @@
+// The honest unsigned bytes of each family are accepted, and no other.
+
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
 import test from 'node:test';
-import { base64 } from '@scure/base';
-import { rateOf } from '../chains/bitcoin/fees.ts';
-import { bitcoinEscrow, buildSpend, paymentUri, vsizeOf } from '../chains/bitcoin/plan.ts';
-import { claimCall, evmEscrow, fundCalls, refundCall } from '../chains/evm/plan.ts';
-import type { EvmCall, Material } from '../chains/interface/material.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { base58, base64 } from '@scure/base';
+import fc from 'fast-check';
+import type { Material } from '../chains/interface/material.ts';
+import {
+  mostPriorityLamports,
+  solanaDeployment,
+  solanaEscrow,
+  unitLimits,
+} from '../chains/solana/plan.ts';
+import { solanaAddressOfSeed } from '../chains/solana/proof.ts';
+import { tronAddressOfKey } from '../chains/tron/proof.ts';
+import type { Family } from '../core/families.ts';
 import type { EscrowTerms } from '../core/terms.ts';
+import { runs } from '../test/support/runs.ts';
 import { VerificationError } from './errors.ts';
-import { alterations, bitcoinView, evmView, now, secret, termsOf } from './testing/honest.ts';
+import { alterations, bitcoinView, evmView, now, secret } from './testing/honest.ts';
+import {
+  blockhash,
+  built,
+  callsOn,
+  outputs,
+  solanaView,
+  someone,
+  termsOn,
+  tronMaterial,
+  tronView,
+  viewOf,
+} from './testing/materials.ts';
 import { type Asked, verifyMaterial } from './verify-material.ts';
 
-const timelock = now + 20_000;
-const evmTerms = termsOf('a', timelock);
-const nativeTerms: EscrowTerms = { ...evmTerms, token: null };
-const btcTerms = termsOf('b', timelock);
-const { deployment } = evmView;
+const fund: Asked = { verb: 'fund' };
 const claim: Asked = { verb: 'claim', secret };
+const refund: Asked = { verb: 'refund' };
+const limits = { validUntil: null, outputs, now };
 
-function evm(terms: EscrowTerms, txs: EvmCall[], from?: string): Material {
-  const escrow = evmEscrow(terms, deployment).address;
-  const base = { chain: 'evm-dev', family: 'evm', sign: 'evm-tx', chainId: 31_337 } as const;
-  return { ...base, ...(from === undefined ? {} : { from }), txs, escrow };
+type Case = ReturnType<typeof caseOf>;
+function caseOf(family: Family, isToken: boolean, asked: Asked, allowed = 0n) {
+  const terms = termsOn(family, isToken);
+  const honest = built(family, terms, asked, { allowed });
+  const reset = allowed > 0n ? ' with a reset' : '';
+  const name = `${family} ${isToken ? 'token' : 'coin'} ${asked.verb}${reset}`;
+  return { name, honest, asked, terms, view: viewOf[family] };
 }
 
-const payment: Material = {
-  chain: 'bitcoin-regtest',
-  family: 'bitcoin',
-  sign: 'btc-payment',
-  payTo: bitcoinEscrow(btcTerms, bitcoinView.network).address,
-  amountSats: '1000000',
-  uri: paymentUri(bitcoinEscrow(btcTerms, bitcoinView.network).address, 1_000_000n),
-  escrow: bitcoinEscrow(btcTerms, bitcoinView.network).address,
-};
+const cases = (['evm', 'tron', 'solana', 'bitcoin'] as const).flatMap((family) => {
+  const kinds = family === 'bitcoin' ? [false] : [false, true];
+  const plain = kinds.flatMap((isToken) =>
+    [fund, claim, refund].map((asked) => caseOf(family, isToken, asked)),
+  );
+  const approves = family === 'evm' || family === 'tron';
+  return approves ? [...plain, caseOf(family, true, fund, 5n)] : plain;
+});
 
-const outputs = [{ txid: 'cd'.repeat(32), vout: 1, amount: 1_000_000n }];
+const check = ({ asked, terms, view }: Case, material: unknown, own: object = limits) =>
+  verifyMaterial(material as Material, asked, terms, view, { ...limits, ...own });
+const refuses = (of: Case, lie: unknown, why: string, field = '') =>
+  assert.throws(
+    () => check(of, lie),
+    (error) => error instanceof VerificationError && error.field.startsWith(field),
+    `${of.name}: ${why} was believed`,
+  );
 
-function quoteOf(verb: 'claim' | 'refund', fee: bigint) {
-  const vsize = vsizeOf(btcTerms, bitcoinView.network, verb, 1);
-  const feeRateSatPerVbyte = rateOf(fee, vsize);
-  return {
-    feeRateSatPerVbyte,
-    ladder: [{ at: now, feeRateSatPerVbyte, feeSats: fee.toString() }],
-  };
-}
+/** What does not follow from the terms, within bounds: its id belongs to it no more. */
+const isOpen =
+  /^transactions\[\d\]\.raw_data\.(ref_block_bytes|ref_block_hash|expiration|timestamp|fee_limit)$/;
 
-function spend(verb: 'claim' | 'refund', fee = 400n): Material {
-  const { network } = bitcoinView;
-  const { psbtBase64, sighashHexes } = buildSpend(btcTerms, network, verb, outputs, fee);
-  return {
-    chain: 'bitcoin-regtest',
-    family: 'bitcoin',
-    sign: 'btc-sighash',
-    psbtBase64,
-    sighashHexes,
-    escrow: payment.escrow,
-    feeSats: fee.toString(),
-    ...quoteOf(verb, fee),
-  };
-}
-
-const from = evmTerms.refund.address;
-const cases: [string, Material, Asked, EscrowTerms, typeof evmView | typeof bitcoinView][] = [
-  [
-    'token funding',
-    evm(evmTerms, fundCalls(evmTerms, deployment, 0n), from),
-    { verb: 'fund' },
-    evmTerms,
-    evmView,
-  ],
-  [
-    'token funding with a reset',
-    evm(evmTerms, fundCalls(evmTerms, deployment, 5n), from),
-    { verb: 'fund' },
-    evmTerms,
-    evmView,
-  ],
-  [
-    'native funding',
-    evm(nativeTerms, fundCalls(nativeTerms, deployment, 0n), from),
-    { verb: 'fund' },
-    nativeTerms,
-    evmView,
-  ],
-  ['EVM claim', evm(evmTerms, [claimCall(evmTerms, deployment, secret)]), claim, evmTerms, evmView],
-  [
-    'EVM refund',
-    evm(evmTerms, [refundCall(evmTerms, deployment)]),
-    { verb: 'refund' },
-    evmTerms,
-    evmView,
-  ],
-  ['Bitcoin funding', payment, { verb: 'fund' }, btcTerms, bitcoinView],
-  ['Bitcoin claim', spend('claim'), claim, btcTerms, bitcoinView],
-  ['Bitcoin refund', spend('refund'), { verb: 'refund' }, btcTerms, bitcoinView],
-];
-
-for (const [name, honest, asked, terms, view] of cases) {
-  const limits = { validUntil: now, outputs };
-  test(`${name}: the honest bytes are accepted`, () => {
-    verifyMaterial({ ...honest, validUntil: now }, asked, terms, view, limits);
-  });
-
-  test(`${name}: each altered field is refused`, () => {
+for (const of of cases) {
+  test(`${of.name}: the honest bytes are accepted, and each altered field is refused`, () => {
+    const { honest, view } = of;
+    check(of, { ...honest, validUntil: now }, { validUntil: now });
+    const isTron = view.family === 'tron' || view.family === 'solana';
     let lies = 0;
     for (const { path, how, value } of alterations(honest)) {
       // Whether approvals are due is the token's state: leaving one out only makes it revert.
-      if (path === '' || (path === 'txs' && how === 'shorter' && /^token/.test(name))) continue;
+      const isList = path === 'txs' || path === 'transactions';
+      if (path === '' || (isList && how === 'shorter' && of.name.includes('token fund'))) continue;
       // When to ask again is advice; a step more is another.
       if (path === 'ladder[0].at' || (path === 'ladder' && how !== 'shorter')) continue;
+      // Blocks after which it dies are numbers of the node's: see the wallet.
+      if (path === 'lastValidBlockHeight' && /more|less/.test(how)) continue;
       lies += 1;
-      const verify = () => verifyMaterial(value as Material, asked, terms, view, limits);
-      assert.throws(
-        verify,
-        (error) => error instanceof VerificationError,
-        `${path} (${how}) was believed`,
-      );
+      const named = isTron && !isOpen.test(path) ? path : '';
+      refuses(of, value, `${path} (${how})`, named);
     }
-    assert.ok(lies >= 20, `only ${lies} lies were told`);
+    assert.ok(lies >= 15, `only ${lies} lies were told`);
   });
 }
 
+test('any other terms make other bytes: hashlock, parties, token, amount, timelock', () => {
+  for (const of of cases) {
+    const { terms, honest, asked, view } = of;
+    const others: Partial<EscrowTerms>[] = [
+      ...[{ payout: terms.refund }, { refund: terms.payout }, { timelock: terms.timelock + 1 }],
+      ...(view.family === 'bitcoin'
+        ? []
+        : [{ token: terms.token === null ? terms.payout.address : null }]),
+      ...(view.family === 'bitcoin' && asked.verb !== 'fund'
+        ? []
+        : [{ amount: terms.amount + 1n }]),
+      ...(asked.verb === 'claim' ? [] : [{ hashlock: 'ab'.repeat(32) }]),
+    ];
+    for (const other of others) {
+      refuses({ ...of, terms: { ...terms, ...other } }, honest, Object.keys(other).join());
+    }
+  }
+});
+
+test('a contract or program of the market’s own choice is refused', () => {
+  const contract = tronAddressOfKey(someone(8));
+  const program = solanaAddressOfSeed(someone(8));
+  const tron = { ...tronView, deployment: { ...tronView.deployment, contract } };
+  const solana = { ...solanaView, deployment: { ...solanaDeployment, program } };
+  for (const of of cases) {
+    const view = of.view.family === 'tron' ? tron : of.view.family === 'solana' ? solana : null;
+    if (view !== null) refuses({ ...of, view } as Case, of.honest, 'the contract', 'escrow');
+  }
+});
+
 test('a further field in an EVM call is refused: a signer may obey it', () => {
   const fields = ['gas', 'nonce', 'type', 'chainId', 'accessList', 'authorizationList', 'from'];
-  for (const [name, honest, asked, terms] of cases) {
+  for (const of of cases) {
+    const { honest } = of;
     if (honest.sign !== 'evm-tx') continue;
     for (const [at, call] of honest.txs.entries()) {
       for (const field of fields) {
         const txs = honest.txs.with(at, { ...call, [field]: undefined });
-        assert.throws(
-          () => verifyMaterial({ ...honest, txs }, asked, terms, evmView),
-          { name: 'VerificationError', field: `txs[${at}].${field}` },
-          `${name}: ${field} of call ${at} was believed`,
-        );
+        refuses(of, { ...honest, txs }, field, `txs[${at}].${field}`);
       }
     }
   }
 });
 
 test('an approval of more than the amount is taken from who asked for a standing one alone', () => {
-  const built = evm(evmTerms, fundCalls(evmTerms, deployment, 0n, 'standing'), from);
-  verifyMaterial(built, { verb: 'fund', allowance: 'standing' }, evmTerms, evmView);
-  const verify = () => verifyMaterial(built, { verb: 'fund' }, evmTerms, evmView);
-  assert.throws(verify, { name: 'VerificationError', field: 'txs[0].data' });
+  const of = caseOf('evm', true, fund);
+  const standing = built('evm', of.terms, fund, { standing: true });
+  check({ ...of, asked: { verb: 'fund', allowance: 'standing' } }, standing);
+  refuses(of, standing, 'the allowance', 'txs[0].data');
 });
 
 test('a deadline later than the customer’s own is refused, an earlier one is not', () => {
-  const limits = { validUntil: now, outputs: null };
-  const verify = (validUntil: number) =>
-    verifyMaterial({ ...payment, validUntil }, { verb: 'fund' }, btcTerms, bitcoinView, limits);
-  verify(now - 1);
-  assert.throws(() => verify(now + 1), /validUntil/);
-});
-
-for (const verb of ['claim', 'refund'] as const) {
-  test(`${verb}: a PSBT with any one byte altered is refused`, () => {
-    const honest = spend(verb) as Material & { sign: 'btc-sighash' };
-    const bytes = base64.decode(honest.psbtBase64);
-    const asked: Asked = verb === 'claim' ? claim : { verb };
-    for (const at of bytes.keys()) {
-      const other = Uint8Array.from(bytes);
-      other[at] = (other[at] ?? 0) ^ 1;
-      const lie = { ...honest, psbtBase64: base64.encode(other) };
-      assert.throws(
-        () => verifyMaterial(lie, asked, btcTerms, bitcoinView, { validUntil: null, outputs }),
-        VerificationError,
-        `byte ${at} was believed`,
-      );
-    }
-  });
-}
-
-test('a fee that eats the money is refused even when everything else fits', () => {
-  const verify = (fee: bigint) =>
-    verifyMaterial(spend('claim', fee), claim, btcTerms, bitcoinView, {
-      validUntil: null,
-      outputs,
-    });
-  assert.throws(() => verify(300_000n), /fee is 300000 sats/);
-  const cap = { ...bitcoinView, mostFeeRateSatPerVbyte: 1 };
-  assert.throws(() =>
-    verifyMaterial(spend('claim', 400n), claim, btcTerms, cap, { validUntil: null, outputs }),
-  );
+  const of = caseOf('bitcoin', false, fund);
+  const at = (validUntil: number) => check(of, { ...of.honest, validUntil }, { validUntil: now });
+  at(now - 1);
+  assert.throws(() => at(now + 1), /validUntil/);
 });
 
 test('a secret that does not open the hashlock is never put into a claim', () => {
+  const of = caseOf('bitcoin', false, claim);
   const asked: Asked = { verb: 'claim', secret: '00'.repeat(32) };
-  const limits = { validUntil: null, outputs };
-  const verify = () => verifyMaterial(spend('claim'), asked, btcTerms, bitcoinView, limits);
-  assert.throws(verify, /secret/);
+  refuses({ ...of, asked }, of.honest, 'the secret', 'secret');
 });
 
 test('a PSBT is refused without the escrow’s payments, and for coins that are not among them', () => {
   const other = [{ txid: 'ef'.repeat(32), vout: 1, amount: 1_000_000n }];
-  for (const verb of ['claim', 'refund'] as const) {
-    const asked: Asked = verb === 'claim' ? claim : { verb };
+  for (const asked of [claim, refund]) {
+    const of = caseOf('bitcoin', false, asked);
     for (const own of [null, [], other]) {
-      const limits = { validUntil: null, outputs: own };
-      const verify = () => verifyMaterial(spend(verb), asked, btcTerms, bitcoinView, limits);
-      assert.throws(verify, VerificationError);
+      assert.throws(() => check(of, of.honest, { outputs: own }), VerificationError);
     }
   }
+});
+
+// A third of the bytes, another one each time; in the soak each of them.
+const step = runs(1) > 1 ? 1 : 3;
+const first = randomInt(step);
+
+test('a PSBT or a Solana transaction with any one byte altered is refused, but its blockhash', () => {
+  for (const of of cases) {
+    const { honest } = of;
+    const field = honest.sign === 'btc-sighash' ? 'psbtBase64' : 'transaction';
+    if (honest.sign !== 'btc-sighash' && honest.sign !== 'solana-tx') continue;
+    const bytes = base64.decode((honest as Material & Record<typeof field, string>)[field]);
+    const hash = Buffer.from(bytes).indexOf(base58.decode(blockhash));
+    // The price of speed is bounded: its low bytes may be any.
+    const price = Buffer.from(bytes).indexOf(Uint8Array.of(3, 0xe8, 3, 0, 0, 0, 0, 0, 0));
+    const isSolana = honest.sign === 'solana-tx';
+    assert.equal(isSolana, hash > 0 && price > 0);
+    const within = (at: number, from: number, count: number) => at >= from && at < from + count;
+    for (const at of bytes.keys()) {
+      if (at % step !== first) continue;
+      if (isSolana && (within(at, hash, 32) || within(at, price + 1, 4))) continue;
+      const other = Uint8Array.from(bytes);
+      other[at] = (other[at] ?? 0) ^ 1;
+      refuses(of, { ...honest, [field]: base64.encode(other) }, `byte ${at}`);
+    }
+  }
+});
+
+test('fees beyond the customer’s bound are refused, of each family that offers any', () => {
+  const btc = caseOf('bitcoin', false, claim);
+  const fee = (sats: bigint) => built('bitcoin', btc.terms, claim, { fee: sats });
+  assert.throws(() => check(btc, fee(300_000n)), /fee is 300000 sats/);
+  const cheap = { ...bitcoinView, mostFeeRateSatPerVbyte: 1 };
+  assert.throws(() => check({ ...btc, view: cheap }, fee(400n)), VerificationError);
+  const trx = caseOf('tron', false, refund);
+  const burns = (feeLimitSun: bigint) =>
+    built('tron', trx.terms, refund, { envelope: { feeLimitSun } });
+  check(trx, burns(500_000_000n));
+  assert.throws(
+    () => check(trx, burns(500_000_001n)),
+    /fee_limit is 500000001 sun, above 500000000/,
+  );
+  const own = { ...tronView, mostFeeLimitSun: 1_000n };
+  assert.throws(() => check({ ...trx, view: own }, burns(1_001n)), /above 1000/);
+  const sol = caseOf('solana', false, refund);
+  const most = (mostPriorityLamports * 1_000_000n) / BigInt(unitLimits.sol);
+  const speed = (unitPrice: bigint) => built('solana', sol.terms, refund, { unitPrice });
+  check(sol, speed(most));
+  assert.throws(() => check(sol, speed(most + 1n)), /beyond any need/);
+});
+
+test('a TRON transaction that lives for more than an hour is refused', () => {
+  const of = caseOf('tron', false, refund);
+  const last = now * 1_000 + 3_600_000;
+  const until = (expiration: number) =>
+    built('tron', of.terms, refund, { envelope: { expiration } });
+  check(of, until(last));
+  assert.throws(() => check(of, until(last + 1)), /more than 60 minutes ahead/);
+});
+
+const onTron = cases.filter(({ view }) => view.family === 'tron');
+
+test('a TRON transaction of another call is refused, however well its id fits', () => {
+  const address = fc.integer({ min: 4, max: 9 }).map((byte) => tronAddressOfKey(someone(byte)));
+  const data = fc.uint8Array({ minLength: 4, maxLength: 300 }).map(bytesToHex);
+  const value = fc.bigInt({ min: 1n, max: 500_000_000n });
+  const other = fc.record({ from: address, to: address, data, value }, { requiredKeys: [] });
+  const legal = fc.record({
+    expiration: fc.integer({ min: now * 1_000, max: (now + 3_600) * 1_000 }),
+    timestamp: fc.integer({ min: 1, max: now * 2_000 }),
+    feeLimitSun: value,
+  });
+  const which = fc.constantFrom(...onTron);
+  const property = fc.property(which, other, legal, fc.nat(2), (of, lie, how, at) => {
+    const honest = callsOn(of.terms, of.asked);
+    const index = at % honest.length;
+    const calls = honest.map((call, place) => (place === index ? { ...call, ...lie } : call));
+    const { from } = tronMaterial(of.terms, honest) as Material & { from: string };
+    const material = { ...tronMaterial(of.terms, calls, how), from };
+    if (isDeepStrictEqual(calls, honest)) return check(of, material);
+    refuses(of, material, 'another call', `transactions[${index}].raw_data.`);
+  });
+  fc.assert(property, { numRuns: 300 });
+});
+
+test('TRON bytes with a field more are refused, however well their id fits', () => {
+  for (const of of onTron) {
+    const { honest } = of;
+    if (honest.sign !== 'tron-txid') continue;
+    const [one, ...rest] = honest.transactions;
+    // A memo, an authority, a script, and a second contract.
+    for (const more of ['520161', '4a0161', '620161', '5a020801']) {
+      const raw_data_hex = `${one?.raw_data_hex}${more}`;
+      const txID = bytesToHex(sha256(hexToBytes(raw_data_hex)));
+      const transactions = [{ ...one, raw_data_hex, txID }, ...rest];
+      refuses(of, { ...honest, transactions }, more, 'transactions[0]');
+    }
+  }
+});
+
+test('a difference in a Solana transaction is named by payer, program, account or data', () => {
+  const [sol, spl] = [termsOn('solana', false), termsOn('solana', true)];
+  const stranger = { address: solanaAddressOfSeed(someone(5)), pubkey: null };
+  const named: [string, EscrowTerms][] = [
+    ['transaction.payer', { ...sol, refund: stranger }],
+    ['transaction.instructions[2].accounts[1]', { ...sol, amount: 1n }],
+    ['transaction.instructions[2].accounts[1]', { ...sol, payout: stranger }],
+    ['transaction.instructions[0].data', { ...spl, refund: sol.refund }],
+  ];
+  const { address: escrow } = solanaEscrow(sol, solanaDeployment);
+  for (const [field, others] of named) {
+    const lie = { ...built('solana', others, fund), escrow };
+    refuses(caseOf('solana', false, fund), lie, field, field);
+  }
+});
+
+test('an EVM funding comes from the refund address, and nothing else names one', () => {
+  const of = caseOf('evm', true, fund);
+  refuses(of, { ...of.honest, from: of.terms.payout.address }, 'the sender', 'from');
+  const other = caseOf('evm', true, claim);
+  refuses(other, { ...other.honest, from: evmView.deployment.contract }, 'a sender', 'from');
 });

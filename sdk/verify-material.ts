@@ -12,7 +12,7 @@ import type { EvmCall, Material } from '../chains/interface/material.ts';
 import { materialProblems as solanaProblems } from '../chains/solana/plan.ts';
 import { materialProblems as tronProblems } from '../chains/tron/plan.ts';
 import { ParleyError } from '../core/errors.ts';
-import { type Hex32, opens } from '../core/hashlock.ts';
+import { opens, type Secret } from '../core/hashlock.ts';
 import type { EscrowTerms } from '../core/terms.ts';
 import { VerificationError } from './errors.ts';
 import type { ChainView } from './trade.ts';
@@ -21,7 +21,7 @@ import { escrowOf, mustBe, mustEqual } from './verify.ts';
 /** What was asked for. */
 export type Asked =
   | { readonly verb: 'fund'; readonly allowance?: Allowance }
-  | { readonly verb: 'claim'; readonly secret: Hex32 }
+  | { readonly verb: 'claim'; readonly secret: Secret }
   | { readonly verb: 'refund' };
 
 /** The latest a transaction may be sent by the customer's own deadlines; null = no limit. */

@@ -11,7 +11,7 @@ import { type Deadlines, deadlines, type LegTiming, schedule } from '../core/dea
 import { ParleyError } from '../core/errors.ts';
 import type { ChainKey, Family } from '../core/families.ts';
 import { fundBy } from '../core/gates.ts';
-import { type Hex32, opens, parseHex32 } from '../core/hashlock.ts';
+import { type Hashlock, opens, parseHashlock } from '../core/hashlock.ts';
 import { type Depth, depthFor } from '../core/policy.ts';
 import type { Destination, Escrow, EscrowTerms } from '../core/terms.ts';
 import type { LegName, Party, Role } from '../core/trade.ts';
@@ -40,7 +40,7 @@ export type VerifiedSwap = {
   readonly id: string;
   readonly party: Party;
   readonly role: Role;
-  readonly hashlock: Hex32;
+  readonly hashlock: Hashlock;
   /** Unix seconds. */
   readonly agreedAt: number;
   readonly deadlines: Deadlines;
@@ -53,6 +53,13 @@ export const clockToleranceSeconds = 120;
 /** Throws unless the two are exactly equal. */
 export function mustEqual(field: string, expected: unknown, got: unknown): void {
   if (expected !== got) throw new VerificationError(field, shown(expected), shown(got));
+}
+
+/** The same of each of these fields, `at` being the path to them. */
+export function mustMatch(at: string, expected: object, got: object): void {
+  const said = got as Readonly<Record<string, unknown>>;
+  for (const [name, value] of Object.entries(expected))
+    mustEqual(`${at}${name}`, value, said[name]);
 }
 
 function shown(value: unknown): string {
@@ -72,10 +79,8 @@ export function mustBe(what: 'an object' | 'a list' | 'text', field: string, got
 
 /** The market's asset must be the pinned one. */
 export function verifyAsset(asset: Asset, pinned: PinnedAsset): void {
-  mustEqual('asset.id', pinned.id, asset.id);
-  mustEqual('asset.chain', pinned.chain, asset.chain);
-  mustEqual('asset.address', pinned.token, asset.address);
-  mustEqual('asset.decimals', pinned.decimals, asset.decimals);
+  const { id, chain, token: address, decimals } = pinned;
+  mustMatch('asset.', { id, chain, address, decimals }, asset);
 }
 
 /**
@@ -104,7 +109,7 @@ export function verifyAgreement(
   at: { readonly swapId: string; readonly now: number },
 ): {
   readonly own: ReturnType<typeof ownLegs>;
-  readonly hashlock: Hex32;
+  readonly hashlock: Hashlock;
   readonly agreedAt: number;
   readonly times: Deadlines;
 } {
@@ -117,24 +122,21 @@ export function verifyAgreement(
 /** Throws unless it is that swap, with everything to read inside. */
 export function mustBeSwap(swap: Swap, swapId: string): void {
   mustEqual('id', swapId, swap.id);
-  mustBe('an object', 'legs', swap.legs);
-  mustBe('an object', 'legs.a', swap.legs.a);
-  mustBe('an object', 'legs.b', swap.legs.b);
-  mustBe('an object', 'deadlines', swap.deadlines);
-  mustBe('an object', 'deadlines.refundAt', swap.deadlines.refundAt);
+  for (const path of ['legs', 'legs.a', 'legs.b', 'deadlines', 'deadlines.refundAt']) {
+    const part = path
+      .split('.')
+      .reduce((all: unknown, name) => (all as Record<string, unknown>)[name], swap);
+    mustBe('an object', path, part);
+  }
 }
 
 /** Whose swap it is; returns its hashlock. */
-export function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hex32 {
-  mustEqual('threadId', trade.threadId, swap.threadId);
-  mustEqual('rfqId', trade.rfqId, swap.rfqId);
-  mustEqual('makerId', trade.makerId, swap.makerId);
-  mustEqual('takerId', trade.takerId, swap.takerId);
-  const initiator = initiatorOf(long) === 'maker' ? trade.makerId : trade.takerId;
-  mustEqual('initiatorUserId', initiator, swap.initiatorUserId);
+export function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hashlock {
+  const { threadId, rfqId, makerId, takerId } = trade;
+  const initiatorUserId = initiatorOf(long) === 'maker' ? makerId : takerId;
   const role = roleOf(trade.party, long);
-  mustEqual('role', role, swap.role);
-  const hashlock = hex32('hashlock', swap.hashlock);
+  mustMatch('', { threadId, rfqId, makerId, takerId, initiatorUserId, role }, swap);
+  const hashlock = hashlockIn(swap.hashlock);
   // Whoever has the secret of an initiator's leg takes that leg, and need not pay for it.
   if (role === 'initiator' || trade.hashlock !== null) {
     mustEqual('hashlock', trade.hashlock ?? 'your own', hashlock);
@@ -147,14 +149,14 @@ export function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hex32
   return hashlock;
 }
 
-function hex32(field: string, text: unknown): Hex32 {
+function hashlockIn(text: unknown): Hashlock {
   try {
-    const parsed = parseHex32(String(text), field);
-    mustEqual(field, parsed, text);
+    const parsed = parseHashlock(String(text));
+    mustEqual('hashlock', parsed, text);
     return parsed;
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
-    throw new VerificationError(field, '32 bytes of hex', shown(text));
+    throw new VerificationError('hashlock', '32 bytes of hex', shown(text));
   }
 }
 
@@ -185,12 +187,9 @@ export function verifyDeadlines(
 }
 
 export function mustHaveTimes(times: Deadlines, said: Deadlines): void {
-  mustEqual('deadlines.initiatorFundBy', times.initiatorFundBy, said.initiatorFundBy);
-  mustEqual('deadlines.expiresAt', times.expiresAt, said.expiresAt);
-  mustEqual('deadlines.counterpartyFundBy', times.counterpartyFundBy, said.counterpartyFundBy);
-  mustEqual('deadlines.revealBy', times.revealBy, said.revealBy);
-  mustEqual('deadlines.refundAt.a', times.refundAt.a, said.refundAt.a);
-  mustEqual('deadlines.refundAt.b', times.refundAt.b, said.refundAt.b);
+  const { refundAt, ...rest } = times;
+  mustMatch('deadlines.', rest, said);
+  mustMatch('deadlines.refundAt.', refundAt, said.refundAt);
 }
 
 function depthOf({ view, amount, asset }: OwnLeg): Depth {
@@ -222,37 +221,23 @@ export type SaidLeg = Omit<SwapLeg, 'status' | 'fundTx' | 'claimTx' | 'refundTx'
 export function verifyLeg(
   said: SaidLeg,
   own: ExpectedLeg,
-  from: { trade: OwnTrade; hashlock: Hex32 },
+  from: { trade: OwnTrade; hashlock: Hashlock },
 ): VerifiedLeg {
   const at = `legs.${own.leg}`;
-  const { view, asset, amount, long, timelock, requiredConfirmations } = own;
-  mustEqual(`${at}.leg`, own.leg, said.leg);
-  mustEqual(`${at}.chain`, asset.chain, said.chain);
-  mustEqual(`${at}.assetId`, asset.id, said.assetId);
-  mustEqual(`${at}.amount`, amount.toString(), said.amount);
-  mustEqual(`${at}.funder`, funderOf(own.leg), said.funder);
-  mustEqual(`${at}.long`, long, said.long);
-  mustEqual(`${at}.timelock`, timelock, said.timelock);
-  mustEqual(`${at}.requiredConfirmations`, requiredConfirmations, said.requiredConfirmations);
-  return {
-    leg: own.leg,
-    chain: asset.chain,
-    family: view.family,
-    assetId: asset.id,
-    amount,
-    funder: funderOf(own.leg),
-    long,
-    timelock,
-    requiredConfirmations,
-    escrow: verifyEscrow(at, said, own, from),
+  const { leg, view, asset, amount, long, timelock, requiredConfirmations } = own;
+  const terms = {
+    ...{ leg, chain: asset.chain, assetId: asset.id, funder: funderOf(leg) },
+    ...{ long, timelock, requiredConfirmations },
   };
+  mustMatch(`${at}.`, { ...terms, amount: amount.toString() }, said);
+  return { ...terms, family: view.family, amount, escrow: verifyEscrow(at, said, own, from) };
 }
 
 function verifyEscrow(
   at: string,
   said: SaidLeg,
   own: ExpectedLeg,
-  { trade, hashlock }: { trade: OwnTrade; hashlock: Hex32 },
+  { trade, hashlock }: { trade: OwnTrade; hashlock: Hashlock },
 ): VerifiedLeg['escrow'] {
   const mine = givenLeg(trade.party) === own.leg;
   const payout = destination(at, 'payout', said, own.view);

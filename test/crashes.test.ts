@@ -1,7 +1,7 @@
 // kill -9 of a server where more than one process, or more than one request, has a part in what
 // must come out right: quotes that commit together, and an RFQ between its commit and its frame.
 // The points are forced: the server's way to PostgreSQL stops at the message that the test names.
-// Each request by itself is killed at every await in the crash matrix (docs/crashes.md).
+// Each request by itself is killed at every await in the crash matrix (docs/verification.md).
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -9,9 +9,10 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { type Answer, type Description, describedBy, type Operation } from './fuzz/description.ts';
+import { type Description, describedBy } from './fuzz/description.ts';
 import { type Caller, type FuzzMarket, startFuzzMarket } from './fuzz/market.ts';
-import { type Draft, draftFor, isReadable, type Request, written } from './fuzz/requests.ts';
+import { isReadable } from './fuzz/requests.ts';
+import { type Asked, shown, type Trying, trying } from './fuzz/trying.ts';
 
 const wanted = Number(process.env.PARLEY_FUZZ_REQUESTS ?? 500);
 const seed = Number(process.env.PARLEY_FUZZ_SEED ?? randomInt(2 ** 31));
@@ -19,15 +20,15 @@ const limits = { timeout: 1_800_000 };
 
 let market: FuzzMarket;
 let description: Description;
-let sent = 0;
-const statuses = new Map<string, number>();
-const succeeded = new Set<Operation>();
+let trial: Trying<Caller>;
 
 before(async () => {
   market = await startFuzzMarket();
   const url = '/v1/openapi.json';
   const { text } = await market.ask({ method: 'GET', url, headers: {}, body: null });
   description = describedBy(JSON.parse(text));
+  const headersOf = async ({ headers }: Caller) => headers;
+  trial = trying<Caller>({ ...market, description, headersOf, faults: faultsOfAccess });
 }, limits);
 after(() => market?.close(), limits);
 
@@ -36,25 +37,23 @@ test(
   limits,
   async (t) => {
     t.diagnostic(`seed ${seed}`);
-    for (let round = 0; sent < wanted; round += 1) {
+    for (let round = 0; trial.sent() < wanted; round += 1) {
       for (const [at, operation] of description.operations.entries()) {
         for (const [nth, caller] of callersOf(round + at).entries()) {
-          await once(operation, caller, seedOf(round, at, nth));
+          await trial.once(operation, caller, seedOf(round, at, nth));
         }
       }
     }
-    const summary = [...statuses].sort().map(([status, count]) => `${count} x ${status}`);
-    t.diagnostic(`${sent} requests: ${summary.join(', ')}`);
-    assert.ok(sent >= wanted);
+    t.diagnostic(`${trial.sent()} requests: ${trial.summary()}`);
     assert.deepEqual(market.faults, []);
   },
 );
 
 // With so few requests each, chance alone may leave a third of the operations without success.
 test('what is described is also done: half of the operations, in a long run nearly all', () => {
-  const never = description.operations.filter((each) => !succeeded.has(each));
+  const never = description.operations.filter((each) => !trial.succeeded.has(each));
   const names = never.map(({ method, path }) => `${method} ${path}`);
-  const most = sent < 10_000 ? description.operations.length / 2 : 2;
+  const most = trial.sent() < 10_000 ? description.operations.length / 2 : 2;
   assert.ok(names.length <= most, `${names}`);
 });
 
@@ -68,8 +67,8 @@ test(
     for (let round = 0; round < Math.ceil(wanted / 200); round += 1) {
       for (const [at, operation] of writes.entries()) {
         const caller = able[(round + at) % able.length] as Caller;
-        const property = fc.asyncProperty(draftsOf(operation), async (draft) => {
-          const request = await requestOf(operation, caller, draft);
+        const property = fc.asyncProperty(trial.draftsOf(operation), async (draft) => {
+          const request = await trial.requestOf(operation, caller, draft);
           const answer = await market.askWithoutNodes(request);
           const reached = description.reached(request.method, request.url);
           const faults = description.faults(reached, request.url, answer);
@@ -101,53 +100,10 @@ function seedOf(...parts: readonly number[]): number {
   return parts.reduce((so, part) => (Math.imul(so, 0x9e3779b1) + part + 1) | 0, seed);
 }
 
-const drafts = new Map<Operation, fc.Arbitrary<Draft>>();
-
-function draftsOf(operation: Operation): fc.Arbitrary<Draft> {
-  const { schemaOf } = description;
-  const known = drafts.get(operation) ?? draftFor(operation, { schemaOf, ...market });
-  drafts.set(operation, known);
-  return known;
-}
-
-/** One request of one caller; a failure is shrunk by asking again. */
-async function once(operation: Operation, caller: Caller, own: number): Promise<void> {
-  const property = fc.asyncProperty(draftsOf(operation), (draft) =>
-    tryOut(operation, caller, draft),
-  );
-  await fc.assert(property, { numRuns: 1, seed: own });
-}
-
-async function requestOf(operation: Operation, caller: Caller, draft: Draft): Promise<Request> {
-  const plain = await written(draft, market.memory, () => market.prepare(operation, caller));
-  return { ...plain, headers: { ...plain.headers, ...caller.headers } };
-}
-
-async function tryOut(operation: Operation, caller: Caller, draft: Draft): Promise<void> {
-  const request = await requestOf(operation, caller, draft);
-  const answer = await market.ask(request);
-  sent += 1;
-  statuses.set(`${answer.status}`, (statuses.get(`${answer.status}`) ?? 0) + 1);
-  const reached = description.reached(request.method, request.url);
-  const faults = [
-    ...description.faults(reached, request.url, answer),
-    ...(answer.status >= 500 ? ['a fault of ours'] : []),
-    ...(reached === null ? [] : faultsOfAccess(reached, caller, request, answer)),
-  ];
-  assert.deepEqual(faults, [], shown(request, caller, answer));
-  if (answer.status < 300) {
-    if (reached !== null) succeeded.add(reached);
-    market.memory.learn(request.url, JSON.parse(answer.text));
-  }
-}
-
 /** A key that is not taken is 401, a scope that is missing 403; neither is said of others. */
-function faultsOfAccess(
-  operation: Operation,
-  { scopes }: Caller,
-  request: Request,
-  { status, headers }: Answer,
-): string[] {
+function faultsOfAccess({ operation, caller, request, answer }: Asked<Caller>): string[] {
+  const { scopes } = caller;
+  const { status, headers } = answer;
   if (status === 429) return ['the budget is large enough for this'];
   if (!operation.needsKey || !isReadable(request) || status === 431) return [];
   if (scopes === null) return status === 401 ? [] : ['the key must not be taken'];
@@ -157,13 +113,4 @@ function faultsOfAccess(
   const said = headers['x-parley-error'] === 'scope_missing';
   if (lacks !== said) return [`scopes: ${scopes}; needed: ${scope}`];
   return lacks && status !== 403 ? ['a missing scope is 403'] : [];
-}
-
-function shown(request: Request, caller: Caller, answer: Answer): string {
-  const { method, url, headers, body } = request;
-  const sentBody = body === null ? '' : `\n${body.toString().slice(0, 2_000)}`;
-  return (
-    `${caller.name}: ${method} ${url}\n${JSON.stringify(headers)}${sentBody}\n` +
-    `-> ${answer.status} ${JSON.stringify(answer.headers)}\n${answer.text.slice(0, 2_000)}`
-  );
 }

@@ -4,11 +4,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeFunctionData, getContractAddress, type Hex, parseAbi } from 'viem';
 import { bitcoinNetworks } from '../chains/bitcoin/networks.ts';
-import devCoin from '../contracts/escrows/artifacts/DevCoin.json' with { type: 'json' };
-import { deployer } from '../contracts/evm/create2.ts';
 import { devnetClient } from '../devnet/client.ts';
 import { accept } from '../sdk/agree.ts';
 import { parleyClient } from '../sdk/client.ts';
@@ -25,17 +21,6 @@ import { newHome, type RunningMarket, startMarketProcess } from './support/marke
 
 const limits = { timeout: 300_000 };
 
-/** As USDC: it takes permits and authorizations. At an address that is known before it is there. */
-const { bytecode } = devCoin as { bytecode: Hex };
-const salt: Hex = `0x${'5a'.repeat(32)}`;
-const dollar = getContractAddress({ opcode: 'CREATE2', from: deployer.address, salt, bytecode });
-const decimals = 6;
-const abi = parseAbi(['function mint(address to, uint256 value)']);
-const assets = [
-  { chain: 'evm-dev', symbol: 'USDV', address: dollar, decimals },
-  { chain: 'bitcoin-regtest', symbol: 'BTC', address: null, decimals: 8 },
-];
-
 async function stageOf({ ready }: RunningMarket) {
   const dev = devnetClient(ready.dev ?? '');
   const { chains } = await dev.status();
@@ -48,25 +33,17 @@ async function stageOf({ ready }: RunningMarket) {
     const response = await fetch(evm.rpcUrl, { method: 'POST', headers, body });
     return ((await response.json()) as { result: T }).result;
   };
-  const [from] = await ask<string[]>('eth_accounts');
-  const send = async (to: string, data: string) => {
-    const txid = await ask<string>('eth_sendTransaction', [{ from, to, data }]);
-    while ((await ask('eth_getTransactionReceipt', [txid])) === null) await sleep(100);
-  };
-  await send(deployer.address, `${salt}${bytecode.slice(2)}`);
-  assert.notEqual(await ask('eth_getCode', [dollar, 'latest']), '0x');
-  const mint = async (to: string, value: bigint) => {
-    const args = [to as Hex, value] as const;
-    await send(dollar, encodeFunctionData({ abi, functionName: 'mint', args }));
-  };
+  // As USDC: it takes permits and authorizations.
+  const dollar = evm.tokens?.find(({ symbol }) => symbol === 'USDV');
+  assert.ok(dollar);
   const chain = { ...evm, chainId: evm.chainId };
-  return { url: ready.url, dev, bitcoin, evm: chain, ask, mint };
+  return { url: ready.url, dev, bitcoin, evm: chain, ask, dollar };
 }
 
 type Stage = Awaited<ReturnType<typeof stageOf>>;
 
 /** With dollars, and with coins for gas and bitcoin where `rich`. */
-async function party({ url, dev, bitcoin, evm, mint }: Stage, rich: boolean) {
+async function party({ url, dev, bitcoin, evm, dollar }: Stage, rich: boolean) {
   const { rpcUrl, chainId } = evm;
   const { clockOffsetSeconds } = await dev.status();
   const now = () => Math.floor(Date.now() / 1_000) + clockOffsetSeconds;
@@ -80,7 +57,7 @@ async function party({ url, dev, bitcoin, evm, mint }: Stage, rich: boolean) {
   const client = parleyClient({ baseUrl: url, key });
   await linkWallet(client, coins, ether);
   const { address } = ether;
-  await mint(address, 1_000_000_000n);
+  await dev.faucet({ chain: evm.chain, address, asset: dollar.symbol, amount: 1_000_000_000n });
   if (rich) {
     await dev.faucet({ chain: evm.chain, address });
     await dev.faucet({ chain: bitcoin.chain, address: coins.address, amount: 5_000_000n });
@@ -145,8 +122,7 @@ async function swapFor(person: Party, other: Party, gives: Side, gets: Side) {
 }
 
 test('a person without gas swaps dollars for bitcoin and back', limits, async (t) => {
-  const env = { PARLEY_ASSETS: JSON.stringify(assets) };
-  const stage = await stageOf(await startMarketProcess(t, await newHome(t), env));
+  const stage = await stageOf(await startMarketProcess(t, await newHome(t)));
   const [person, other] = [await party(stage, false), await party(stage, true)];
   t.after(async () => {
     for (const { sources } of [person, other]) {
@@ -159,8 +135,8 @@ test('a person without gas swaps dollars for bitcoin and back', limits, async (t
     assert.ok(found, `no asset ${token} on ${chain}`);
     return { id: found.id, chain, token, decimals: places, highValueFrom: null };
   };
-  const { evm, bitcoin, ask } = stage;
-  const dollars = await pin(evm.chain, dollar, decimals);
+  const { evm, bitcoin, ask, dollar } = stage;
+  const dollars = await pin(evm.chain, dollar.address, dollar.decimals);
   const coins = await pin(bitcoin.chain, null, 8);
   const mustHaveNone = async () => {
     assert.equal(await ask('eth_getBalance', [person.address, 'latest']), '0x0');

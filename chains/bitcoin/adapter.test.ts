@@ -5,6 +5,7 @@ import { ParleyError } from '../../core/errors.ts';
 import { legStatus } from '../../core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { BtcSighash } from '../interface/material.ts';
+import { refuses } from '../testing/refusals.ts';
 import { bitcoinAdapter } from './adapter.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';
@@ -16,12 +17,6 @@ import { withoutTxindex } from './testing/servers.ts';
 import { signed, type TestSwap, testSwap } from './testing/swaps.ts';
 
 const signal = () => AbortSignal.timeout(30_000);
-
-const refuses = (code: string) => (error: unknown) => {
-  assert.ok(error instanceof ParleyError, String(error));
-  assert.equal(error.code, code, error.message);
-  return true;
-};
 
 const unasked = { escrow: '', feeSats: '0', feeRateSatPerVbyte: 0, ladder: [] };
 

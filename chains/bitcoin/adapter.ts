@@ -3,7 +3,7 @@
 
 import { larger } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
-import { type Hex32, opens } from '../../core/hashlock.ts';
+import { opens, type Secret } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter } from '../adapter.ts';
@@ -276,7 +276,7 @@ function payment({ chain }: Context, { address, terms }: WatchedEscrow) {
 async function buildClaim(
   context: Context,
   input: SpendInput,
-  secret: Hex32,
+  secret: Secret,
   signal: AbortSignal,
 ): Promise<BtcSighash> {
   const { escrow } = input;

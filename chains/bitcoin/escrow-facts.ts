@@ -13,13 +13,13 @@
 // - A spend by a transaction without the secret is a refund: the script has no third way.
 
 import type { EscrowFacts, Sighting } from '../../core/facts.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 
 export type EscrowSpend = {
   readonly txid: string;
   /** Null in the mempool. */
   readonly height: number | null;
-  readonly secret: Hex32 | null;
+  readonly secret: Secret | null;
 };
 
 export type Payment = {
@@ -34,7 +34,7 @@ export type Payment = {
 export type EscrowHistory = {
   readonly payments: readonly Payment[];
   /** The secret, if any transaction ever showed it, however it ended. */
-  readonly secret: Hex32 | null;
+  readonly secret: Secret | null;
   /** Height of the best block. */
   readonly tip: number;
 };

@@ -6,7 +6,7 @@
 // transaction.
 
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import type { EscrowHistory, EscrowSpend } from './escrow-facts.ts';
 import { coinbaseMaturity, furtherBlocks } from './escrow-facts.ts';
@@ -19,7 +19,7 @@ type TxRecord = {
   /** Null: in the mempool, as far as is known. */
   height: number | null;
   readonly payments: readonly { address: string; vout: number; amount: bigint }[];
-  readonly spends: readonly { address: string; outpoint: string; secret: Hex32 | null }[];
+  readonly spends: readonly { address: string; outpoint: string; secret: Secret | null }[];
 };
 
 export type BlockMark = {
@@ -37,7 +37,7 @@ export type EscrowIndex = {
   readonly byWitnessScript: Map<string, string>;
   readonly records: Map<string, TxRecord>;
   readonly byAddress: Map<string, Set<string>>;
-  readonly secrets: Map<string, Hex32>;
+  readonly secrets: Map<string, Secret>;
   /** Looked different since `takeTouched`. */
   readonly touched: Set<string>;
   /** With transactions that are not yet as deep as they are looked after. */

@@ -8,11 +8,11 @@
 
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
-import { type Hex32, opens } from '../../core/hashlock.ts';
+import { type Hashlock, opens, type Secret } from '../../core/hashlock.ts';
 import { parsePublicKey } from './keys.ts';
 
 export type EscrowScript = {
-  readonly hashlock: Hex32;
+  readonly hashlock: Hashlock;
   /** Compressed keys, 66 hex. */
   readonly claimer: string;
   readonly funder: string;
@@ -124,7 +124,7 @@ function scriptPushes(script: Uint8Array): Uint8Array[] {
  * push of a witness item or input script read as script. By hash, never by position: a claimer
  * may shape its witness as it likes.
  */
-export function findSecret(items: Iterable<Uint8Array>, hashlock: Hex32): Hex32 | null {
+export function findSecret(items: Iterable<Uint8Array>, hashlock: Hashlock): Secret | null {
   for (const item of items) {
     for (const candidate of [item, ...scriptPushes(item)]) {
       if (candidate.length !== 32) continue;

@@ -2,6 +2,7 @@
 // its output is spent. Until then a payment says nothing of it.
 
 import { ParleyError } from '../../core/errors.ts';
+import type { Hashlock } from '../../core/hashlock.ts';
 import {
   type HashlockPage,
   type HashlockReader,
@@ -30,7 +31,7 @@ const firstStep = 12;
 export const stampedBlocks = 2;
 
 /** What a block shows, by its hash: the newest ones are looked at again and again. */
-type Shown = { readonly time: number; readonly hashlocks: readonly string[] };
+type Shown = { readonly time: number; readonly hashlocks: readonly Hashlock[] };
 const mostKept = 2 * marginBlocks;
 
 export function hashlocksOf(chain: string, backend: BitcoinBackend): HashlockReader {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { base64 } from '@scure/base';
 import { WIF } from '@scure/btc-signer';
-import { ParleyError } from '../../core/errors.ts';
+import { refuses } from '../testing/refusals.ts';
 import {
   addressesOfPubkey,
   parsePublicKey,
@@ -13,9 +13,6 @@ import {
 } from './keys.ts';
 import { bitcoinNetworks } from './networks.ts';
 import { keyOf } from './testing/swaps.ts';
-
-const refuses = (code: string) => (error: unknown) =>
-  error instanceof ParleyError && error.code === code;
 
 const generator = '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
 

@@ -3,13 +3,11 @@ import { describe, it } from 'node:test';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { Address } from '@scure/btc-signer';
 import fc from 'fast-check';
-import { ParleyError } from '../../core/errors.ts';
+import type { ParleyError } from '../../core/errors.ts';
+import { refuses } from '../testing/refusals.ts';
 import { type AddressKind, bitcoinNetworks, parseBitcoinAddress } from './networks.ts';
 
 const { mainnet, testnet, regtest } = bitcoinNetworks;
-
-const refuses = (code: string) => (error: unknown) =>
-  error instanceof ParleyError && error.code === code;
 
 // Sources: BIP 173 and BIP 350 (segwit), Bitcoin Core src/test/data/key_io_valid.json (base58).
 const known: [string, AddressKind, string][] = [

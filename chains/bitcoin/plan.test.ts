@@ -5,8 +5,9 @@ import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import { Script, Transaction } from '@scure/btc-signer';
 import fc from 'fast-check';
-import { ParleyError } from '../../core/errors.ts';
+import type { ParleyError } from '../../core/errors.ts';
 import { runs } from '../../test/support/runs.ts';
+import { refuses } from '../testing/refusals.ts';
 import { escrowScript, findSecret, readEscrowScript } from './escrow-script.ts';
 import { defaultFeeBounds } from './fees.ts';
 import { signSighashes } from './keys.ts';
@@ -22,9 +23,6 @@ const swap = testSwap({ timelock, since: 0 });
 const { terms } = swap;
 const txid = 'ab'.repeat(32);
 const output = { txid, vout: 1, amount: 1_000_000n };
-
-const refuses = (code: string) => (error: unknown) =>
-  error instanceof ParleyError && error.code === code;
 
 describe('the escrow script', () => {
   it('is the template, op by op, with minimal pushes', () => {

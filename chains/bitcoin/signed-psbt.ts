@@ -5,7 +5,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { SigHash } from '@scure/btc-signer';
-import { opens, parseHex32 } from '../../core/hashlock.ts';
+import { opens, parseSecret } from '../../core/hashlock.ts';
 import { atOnce, type Steps } from '../../core/steps.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { SignedPsbt } from '../interface/material.ts';
@@ -141,7 +141,7 @@ export function* signing(
   psbt: ReadPsbt,
   { signaturesHex, preimageHex }: Omit<SignedPsbt, 'psbtBase64'>,
 ): Steps<Assembled> {
-  const preimage = preimageHex === undefined ? null : parseHex32(preimageHex, 'preimageHex');
+  const preimage = preimageHex === undefined ? null : parseSecret(preimageHex, 'preimageHex');
   if (signaturesHex.length !== 0 && signaturesHex.length !== psbt.inputs.length) {
     throw bad(`${signaturesHex.length} signatures for ${psbt.inputs.length} inputs`);
   }

@@ -6,7 +6,7 @@ import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { type Escrow, legOf } from '../../contracts/escrows/ids.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Batch } from '../interface/batches.ts';
 
@@ -19,7 +19,7 @@ import type { Batch } from '../interface/batches.ts';
  */
 export const mostInBatch = 20;
 
-export type OpenedEscrow = { readonly escrow: Escrow; readonly secret: Hex32 };
+export type OpenedEscrow = { readonly escrow: Escrow; readonly secret: Secret };
 
 export function batchData(batch: Batch, escrowOf: (terms: EscrowTerms) => Escrow): Hex {
   if (batch.verb === 'refund')

@@ -5,7 +5,7 @@ import { type Hex, toFunctionSelector } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { type Escrow, escrowId, type Terms } from '../../contracts/escrows/ids.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Hashlock, Secret } from '../../core/hashlock.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 
@@ -41,7 +41,7 @@ export function fundData(escrow: Escrow): Hex {
   return encodeFunctionData({ abi: escrowsAbi, functionName: 'fund', args: argsOf(escrow) });
 }
 
-export function claimData(escrow: Escrow, secret: Hex32): Hex {
+export function claimData(escrow: Escrow, secret: Secret): Hex {
   const args = [...argsOf(escrow), `0x${secret}`] as const;
   return encodeFunctionData({ abi: escrowsAbi, functionName: 'claim', args });
 }
@@ -63,7 +63,7 @@ export type DecodedCall = {
   /** The contract's id, hex with 0x. */
   readonly id: Hex;
   readonly escrow: Escrow;
-  readonly secret: Hex32 | null;
+  readonly secret: Secret | null;
   /**
    * Of a funding that anybody who has seen it may send: what is said to be its funder's signature,
    * 65 bytes in hex with 0x.
@@ -106,7 +106,7 @@ const legWords = 6;
 export function callsIn(
   hex: string,
   place: Place,
-  wanted: (hashlock: Hex32) => boolean = () => true,
+  wanted: (hashlock: Hashlock) => boolean = () => true,
   most = mostLegs,
 ): DecodedCall[] {
   const found: DecodedCall[] = [];
@@ -193,7 +193,7 @@ export const mostLegs = 1_000;
 function readBatch(
   words: Words,
   verb: 'claim' | 'refund',
-  wanted: (hashlock: Hex32) => boolean,
+  wanted: (hashlock: Hashlock) => boolean,
   left: { legs: number },
 ): Call[] {
   if (words(0) === '' || BigInt(`0x${words(0)}`) !== 32n || !isNarrow(words(1), 8)) return [];
@@ -212,7 +212,7 @@ function readBatch(
 function readLeg(
   leg: readonly string[],
   verb: 'claim' | 'refund',
-  wanted: (hashlock: Hex32) => boolean,
+  wanted: (hashlock: Hashlock) => boolean,
 ): Call | null {
   const [lock = '', payout = '', token = '', key = '', amount = '', packed = ''] = leg;
   const hashlock = verb === 'claim' ? hashlockOf(lock) : lock;

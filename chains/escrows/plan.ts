@@ -6,7 +6,7 @@ import { encodeFunctionData } from 'viem/utils';
 import { deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
 import { type Escrow as ContractEscrow, domainOf, escrowId } from '../../contracts/escrows/ids.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Hashlock } from '../../core/hashlock.ts';
 import { type Contract, digestHead } from '../../core/rules.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import * as calls from './calls.ts';
@@ -174,7 +174,7 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
     callsIn: (
       hex: string,
       deployment: Deployment,
-      wanted?: (hashlock: Hex32) => boolean,
+      wanted?: (hashlock: Hashlock) => boolean,
     ): DecodedCall[] => {
       const bytes = hex.toLowerCase();
       const named = namedIn(bytes, deployment).map((contract) => {

@@ -1,5 +1,6 @@
 // What calldata does to escrows that are watched.
 
+import type { Hashlock } from '../../core/hashlock.ts';
 import { type Names, secretsIn } from '../kit/calldata.ts';
 import { learn, type Watching } from '../kit/watch.ts';
 import type { DecodedCall } from './calls.ts';
@@ -23,7 +24,7 @@ export function touchesIn(
   watching: Watched,
   data: string,
   isDirect: boolean,
-  callsIn: (wanted: (hashlock: string) => boolean) => readonly Call[],
+  callsIn: (wanted: (hashlock: Hashlock) => boolean) => readonly Call[],
 ): Map<string, Verb | null> {
   const touched = new Map<string, Verb | null>();
   // To be named costs its sender little, so it touches nobody; a secret does (`learn`).

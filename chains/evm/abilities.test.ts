@@ -6,13 +6,13 @@ import { encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
 import type { TokenAbilities } from '../interface/fund-ways.ts';
 import type { Rpc } from '../nodes/rpc.ts';
+import { type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
 import { findAbilities } from './abilities.ts';
 import { type EvmAdapter, evmAdapter } from './adapter.ts';
 import { evmDeployment } from './plan.ts';
 import { evmChains } from './policy.ts';
 import { deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
-import { type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
 import {
   anyone,
   deployToken,

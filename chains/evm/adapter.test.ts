@@ -4,15 +4,15 @@ import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { shardOf } from '../../contracts/escrows/shards.ts';
-import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { legStatus } from '../../core/facts.ts';
 import type { EvmMaterial } from '../interface/material.ts';
-import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
+import { lyingNode } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
+import type { EvmAdapter, EvmAdapterOptions } from './adapter.ts';
 import { claimCall, evmDeployment, fundCalls } from './plan.ts';
-import { evmChains } from './policy.ts';
 import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
-import { lyingNode } from './testing/nodes.ts';
 import {
+  adapterOn,
   anyone,
   deployToken,
   fund,
@@ -23,7 +23,6 @@ import {
   receiver,
 } from './testing/swap.ts';
 
-const { policy } = evmChains['evm-dev'];
 const signal = () => AbortSignal.timeout(60_000);
 let chain: TestChain;
 let other: TestChain;
@@ -32,19 +31,7 @@ before(async () => {
 });
 after(() => Promise.all([chain.stop(), other.stop()]));
 
-function adapterOf(over: Partial<EvmAdapterOptions> = {}): EvmAdapter {
-  const rpcUrls = [chain.rpcUrl];
-  return evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, ...over });
-}
-
-const refuses = (code: RefusalCode, words = /./) => {
-  return (error: unknown) => {
-    assert.ok(error instanceof ParleyError, String(error));
-    assert.equal(error.code, code, error.message);
-    assert.match(error.message, words);
-    return true;
-  };
-};
+const adapterOf = (over: Partial<EvmAdapterOptions> = {}) => adapterOn(chain, over);
 
 const mine = (blocks = 1) => chain.client.mine({ blocks });
 const status = async (adapter: EvmAdapter, leg: Leg) =>

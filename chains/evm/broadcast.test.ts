@@ -4,22 +4,19 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { after, afterEach, before, type TestContext, test } from 'node:test';
+import { after, afterEach, type TestContext, test } from 'node:test';
 import type { Hex } from 'viem';
 import type { ReadTransaction } from '../interface/sending.ts';
+import { type Answer, type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
 import { type EvmAdapter, evmAdapter } from './adapter.ts';
 import { claimCall, evmDeployment } from './plan.ts';
 import { evmChains } from './policy.ts';
-import { startAnvil, type TestChain } from './testing/anvil.ts';
-import { type Answer, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
+import { startAnvil } from './testing/anvil.ts';
 import { fund, type Leg, newLeg, receiver } from './testing/swap.ts';
 
 const { policy } = evmChains['evm-dev'];
 const signal = () => AbortSignal.timeout(60_000);
-let chain: TestChain;
-before(async () => {
-  chain = await startAnvil();
-});
+const chain = await startAnvil();
 after(() => chain.stop());
 const nodes: TestNode[] = [];
 afterEach(async () => {

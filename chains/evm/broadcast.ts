@@ -1,6 +1,7 @@
 // Signed transactions: what one does, whether a node has it, and giving it to one.
 
 import { ParleyError } from '../../core/errors.ts';
+import type { Hashlock } from '../../core/hashlock.ts';
 import type { Signed } from '../interface/material.ts';
 import type { ReadTransaction, Touch } from '../interface/sending.ts';
 import type { Sending } from '../kit/adapter.ts';
@@ -52,7 +53,7 @@ export async function readSigned(watch: Watch, signed: Signed): Promise<ReadTran
       { signedFor: raw.chainId, chainId },
     );
   }
-  const wanted = (hashlock: string) => watch.byHashlock.has(hashlock);
+  const wanted = (hashlock: Hashlock) => watch.byHashlock.has(hashlock);
   const called = calledBy(raw.to, deployment);
   const touches: Touch[] = callsIn(raw.data, called, wanted)
     .filter(({ escrow }) => watch.known.has(escrow))

@@ -1,5 +1,6 @@
 // Unsigned calls for the party that each belongs to, who pays its gas.
 
+import type { Secret } from '../../core/hashlock.ts';
 import type { Batch, BuiltBatch } from '../interface/batches.ts';
 import type { BuildInput, SpendInput } from '../interface/building.ts';
 import type { EvmCall, EvmMaterial } from '../interface/material.ts';
@@ -53,7 +54,7 @@ export async function buildFund(
 export async function buildClaim(
   watch: Watch,
   input: SpendInput,
-  secret: string,
+  secret: Secret,
   signal: AbortSignal,
 ): Promise<EvmMaterial> {
   const { escrow } = input;

@@ -9,14 +9,13 @@ import { type EvmAdapter, evmAdapter } from './adapter.ts';
 import { gasFor, margin } from './fees.ts';
 import { untriedGas } from './gas-policy.ts';
 import { evmChains } from './policy.ts';
-import { deploy, startAnvil, type TestChain } from './testing/anvil.ts';
+import { deploy, startAnvil } from './testing/anvil.ts';
 import { funder, newLeg, receiver } from './testing/swap.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
-let chain: TestChain;
+const chain = await startAnvil();
 let adapter: EvmAdapter;
 before(async () => {
-  chain = await startAnvil();
   const { policy } = evmChains['evm-dev'];
   adapter = evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls: [chain.rpcUrl], policy });
 });

@@ -4,15 +4,13 @@ import type { Hex } from 'viem';
 import { encodeFunctionData, numberToHex, parseAbi } from 'viem/utils';
 import { legStatus } from '../../core/facts.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
+import { type Lie, lyingNode, untilTested } from '../testing/nodes.ts';
+import type { EvmAdapter, EvmAdapterOptions } from './adapter.ts';
 import { claimCall, evmDeployment, fundCalls, refundCall } from './plan.ts';
-import { evmChains } from './policy.ts';
 import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
-import { lyingNode } from './testing/nodes.ts';
-import { anyone, claim, fund, funder, type Leg, later, newLeg } from './testing/swap.ts';
+import { adapterOn, anyone, claim, fund, funder, type Leg, later, newLeg } from './testing/swap.ts';
 
-const { policy } = evmChains['evm-dev'];
 const signal = () => AbortSignal.timeout(60_000);
 const contracts = compileTestContracts('Zoo.sol');
 const chain: TestChain = await startAnvil();
@@ -25,11 +23,9 @@ afterEach(async () => {
   await chain.client.setAutomine(true);
 });
 after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.rpcUrl, lie));
 
-function adapterOf(over: Partial<EvmAdapterOptions> = {}): EvmAdapter {
-  const rpcUrls = [chain.rpcUrl];
-  return evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, ...over });
-}
+const adapterOf = (over: Partial<EvmAdapterOptions> = {}) => adapterOn(chain, over);
 
 const mine = (blocks = 1) => chain.client.mine({ blocks });
 const touched = async (adapter: EvmAdapter) => [...(await adapter.changes(signal())).touched];
@@ -286,31 +282,27 @@ test('a flood of claims that are bound to fail is tried a few at a time, each on
   await fund(chain, leg);
   await mine(2);
   let trials = 0;
-  const counting = await lyingNode(chain.rpcUrl, ({ method, params }, forward) => {
+  const counting = await lying(({ method, params }, forward) => {
     if (method === 'eth_call' && (params[0] as { gas?: string }).gas !== undefined) trials += 1;
     return forward();
   });
-  try {
-    const adapter = await following([leg], { rpcUrls: [counting.url] });
-    await chain.client.setAutomine(false);
-    const call = claimCall(leg.terms, evmDeployment(31_337), leg.secret);
-    for (let sent = 0; sent < 40; sent += 1) await post(anyone, call, 30_000n);
-    const counts: number[] = [];
-    for (let pass = 0; pass < 3; pass += 1) {
-      await touched(adapter);
-      counts.push(trials);
-    }
-    assert.deepEqual(counts, [32, 40, 40]);
-    assert.equal((await facts(adapter, leg)).claimed, null);
-  } finally {
-    await counting.stop();
+  const adapter = await following([leg], { rpcUrls: [counting.url] });
+  await chain.client.setAutomine(false);
+  const call = claimCall(leg.terms, evmDeployment(31_337), leg.secret);
+  for (let sent = 0; sent < 40; sent += 1) await post(anyone, call, 30_000n);
+  const counts: number[] = [];
+  for (let pass = 0; pass < 3; pass += 1) {
+    await touched(adapter);
+    counts.push(trials);
   }
+  assert.deepEqual(counts, [32, 40, 40]);
+  assert.equal((await facts(adapter, leg)).claimed, null);
 });
 
 test('far behind, events are found by logs in ranges as small as the provider allows', async () => {
   const [leg, failed] = [await newLeg(chain), await newLeg(chain)];
   const asked: number[] = [];
-  const strict = await lyingNode(chain.rpcUrl, async ({ method, params }, forward) => {
+  const strict = await lying(async ({ method, params }, forward) => {
     if (method !== 'eth_getLogs') return forward();
     const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string };
     const blocks = Number(toBlock) - Number(fromBlock) + 1;
@@ -318,35 +310,27 @@ test('far behind, events are found by logs in ranges as small as the provider al
     const message = 'query exceeds max block range 50';
     return blocks > 50 ? { error: { code: -32_602, message } } : forward();
   });
-  try {
-    const adapter = await following([leg, failed], { rpcUrls: [strict.url], maxLogRange: 1_000 });
-    await fund(chain, leg);
-    await mine(400);
-    assert.deepEqual(await touched(adapter), [address(leg)]);
-    assert.equal(legStatus(await facts(adapter, leg)), 'funded');
-    assert.ok(asked.filter((blocks) => blocks > 50).length < 20, 'it learns the limit');
-  } finally {
-    await strict.stop();
-  }
+  const adapter = await following([leg, failed], { rpcUrls: [strict.url], maxLogRange: 1_000 });
+  await fund(chain, leg);
+  await mine(400);
+  assert.deepEqual(await touched(adapter), [address(leg)]);
+  assert.equal(legStatus(await facts(adapter, leg)), 'funded');
+  assert.ok(asked.filter((blocks) => blocks > 50).length < 20, 'it learns the limit');
 });
 
 test('a failure in the middle loses nothing: the next call reports it', async () => {
   const leg = await newLeg(chain);
   let broken = false;
-  const flaky = await lyingNode(chain.rpcUrl, async ({ method, params }, forward) =>
+  const flaky = await lying(async ({ method, params }, forward) =>
     broken && method === 'eth_getBlockByNumber' && params[0] === 'pending' ? undefined : forward(),
   );
-  try {
-    const rpc = { attemptTimeoutMs: 1_000, rounds: 1 };
-    const adapter = await following([leg], { rpcUrls: [flaky.url], rpc });
-    await fund(chain, leg);
-    broken = true;
-    await assert.rejects(adapter.changes(signal()), { code: 'chain_timeout' });
-    broken = false;
-    assert.deepEqual(await touched(adapter), [address(leg)]);
-  } finally {
-    await flaky.stop();
-  }
+  const rpc = { attemptTimeoutMs: 1_000, rounds: 1 };
+  const adapter = await following([leg], { rpcUrls: [flaky.url], rpc });
+  await fund(chain, leg);
+  broken = true;
+  await assert.rejects(adapter.changes(signal()), { code: 'chain_timeout' });
+  broken = false;
+  assert.deepEqual(await touched(adapter), [address(leg)]);
 });
 
 test('following ten thousand escrows asks the node no more than following one', async () => {
@@ -354,25 +338,21 @@ test('following ten thousand escrows asks the node no more than following one', 
   const counts: number[] = [];
   for (const others of [0, 10_000]) {
     let asked = 0;
-    const counting = await lyingNode(chain.rpcUrl, (_request, forward) => {
+    const counting = await lying((_request, forward) => {
       asked += 1;
       return forward();
     });
-    try {
-      const adapter = adapterOf({ rpcUrls: [counting.url] });
-      const many = Array.from({ length: others }, (_, at) => {
-        const hex = at.toString(16).padStart(40, '0');
-        return { ...leg.escrow, address: `0x${hex}` };
-      });
-      adapter.watch([leg.escrow, ...many]);
-      assert.equal((await touched(adapter)).length, others + 1);
-      asked = 0;
-      await mine(2);
-      assert.deepEqual(await touched(adapter), []);
-      counts.push(asked);
-    } finally {
-      await counting.stop();
-    }
+    const adapter = adapterOf({ rpcUrls: [counting.url] });
+    const many = Array.from({ length: others }, (_, at) => {
+      const hex = at.toString(16).padStart(40, '0');
+      return { ...leg.escrow, address: `0x${hex}` };
+    });
+    adapter.watch([leg.escrow, ...many]);
+    assert.equal((await touched(adapter)).length, others + 1);
+    asked = 0;
+    await mine(2);
+    assert.deepEqual(await touched(adapter), []);
+    counts.push(asked);
   }
   assert.equal(counts[0], counts[1]);
   assert.ok((counts[0] ?? 99) < 10, `${counts[0]} requests`);

@@ -2,24 +2,21 @@
 // shapes of EIP-7910, EIP-7928 and EIP-7843.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Rpc } from '../nodes/rpc.ts';
+import { type Answer, hangingNode, lyingNode, type TestNode } from '../testing/nodes.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
 import { gasFor, margin } from './fees.ts';
 import { forkPolicyOf, type GasRules, knownBy, newForks, rulesUntil } from './forks.ts';
 import { evmChains } from './policy.ts';
-import { startAnvil, type TestChain } from './testing/anvil.ts';
-import { type Answer, hangingNode, lyingNode, type TestNode } from './testing/nodes.ts';
+import { startAnvil } from './testing/anvil.ts';
 import { newLeg } from './testing/swap.ts';
 
 const { policy } = evmChains['evm-dev'];
 const signal = () => AbortSignal.timeout(60_000);
 const day = 86_400;
-let chain: TestChain;
-before(async () => {
-  chain = await startAnvil();
-});
+const chain = await startAnvil();
 const nodes: TestNode[] = [];
 after(async () => {
   await Promise.all(nodes.map((each) => each.stop()));

@@ -1,26 +1,23 @@
 // A stranger's gas key on a real node: what it sends, what that pays, and what became of it.
 
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { after, afterEach, test } from 'node:test';
 import type { Hex } from 'viem';
 import { parseTransaction } from 'viem';
 import { deployContracts } from '../../contracts/escrows/deploy.ts';
 import { shardOf } from '../../contracts/escrows/shards.ts';
-import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
+import { type Answer, type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
 import { offerIn, replacing } from './gas-fees.ts';
 import { dearestGas } from './gas-policy.ts';
 import { lentOpen } from './lane-word.ts';
 import { evmDeployment, evmEscrow, fundCalls } from './plan.ts';
-import { accounts, send, startAnvil, type TestChain } from './testing/anvil.ts';
+import { accounts, send, startAnvil } from './testing/anvil.ts';
 import { claimOf, devGas, refundOf, type Stranger, signal, strangerOn } from './testing/gas.ts';
-import { type Answer, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
 import { deployToken, fund, funder, newLeg } from './testing/swap.ts';
 
-let chain: TestChain;
-before(async () => {
-  chain = await startAnvil();
-});
+const chain = await startAnvil();
 after(() => chain.stop());
 const liars: TestNode[] = [];
 const lying = async (lie: Lie): Promise<TestNode> => {
@@ -35,14 +32,6 @@ afterEach(async () => {
   await Promise.all(liars.splice(0).map((each) => each.stop()));
 });
 
-const refuses = (code: RefusalCode, words = /./) => {
-  return (error: unknown) => {
-    assert.ok(error instanceof ParleyError, String(error));
-    assert.equal(error.code, code, error.message);
-    assert.match(error.message, words);
-    return true;
-  };
-};
 const mine = (blocks = 1) => chain.client.mine({ blocks });
 const fate = ({ account }: Stranger, sent: Parameters<typeof account.fate>[0]) =>
   account.fate(sent, signal());

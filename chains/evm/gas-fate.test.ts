@@ -5,15 +5,14 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Hex } from 'viem';
 import { rpcClient } from '../nodes/rpc.ts';
+import { type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
 import { fateOf } from './gas-fate.ts';
 import { reachBlocks } from './gas-present.ts';
-import { startAnvil, type TestChain } from './testing/anvil.ts';
+import { startAnvil } from './testing/anvil.ts';
 import { signal, strangerOn } from './testing/gas.ts';
-import { type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
 
-let chain: TestChain;
+const chain = await startAnvil();
 before(async () => {
-  chain = await startAnvil();
   await chain.client.mine({ blocks: 2 * reachBlocks });
 });
 after(() => chain.stop());

@@ -4,34 +4,27 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Hex, parseTransaction } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
-import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import { refuses } from '../testing/refusals.ts';
 import { dearestGas } from './gas-policy.ts';
 import { evmDeployment } from './plan.ts';
 import { stateAt } from './state.ts';
-import { deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
+import { deploy, send, startAnvil } from './testing/anvil.ts';
 import { deployDevCoin, fundingOf } from './testing/authorization.ts';
 import { compileTestContracts } from './testing/compile.ts';
 import { devGas, type Stranger, signal, strangerOn } from './testing/gas.ts';
 import { anyone, funder, later, mint, newLeg } from './testing/swap.ts';
 
-let chain: TestChain;
+const chain = await startAnvil();
 let token: Hex;
 let stranger: Stranger;
 before(async () => {
-  chain = await startAnvil();
   token = await deployDevCoin(chain);
   await mint(chain, token, funder.address, 100_000n);
   stranger = await strangerOn(chain);
 });
 after(() => chain.stop());
 
-const refuses = (code: RefusalCode, words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof ParleyError, String(error));
-  assert.equal(error.code, code, error.message);
-  assert.match(error.message, words);
-  return true;
-};
 const stateOf = async (terms: EscrowTerms) => {
   const { node } = stranger.adapter;
   return (await stateAt(node, evmDeployment(chain.chainId), terms, 'latest', signal())).state;

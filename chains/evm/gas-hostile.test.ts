@@ -7,42 +7,34 @@ import type { Hex } from 'viem';
 import { parseTransaction } from 'viem';
 import { encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
-import { ParleyError, type RefusalCode } from '../../core/errors.ts';
+import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { GasWork } from '../gas/account.ts';
+import { type Lie, lyingNode, type Request, untilTested } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
 import { type Offer, offerAt, offerIn, type Present, replacing } from './gas-fees.ts';
 import { evmGasPolicies, evmGasPolicyOf } from './gas-policy.ts';
 import { decodeCall, evmDeployment, evmEscrow } from './plan.ts';
 import { evmChains } from './policy.ts';
-import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
+import { accounts, deploy, send, startAnvil } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
 import { claimOf, devGas, refundOf, type Stranger, signal, strangerOn } from './testing/gas.ts';
-import { type Lie, lyingNode, type Request } from './testing/nodes.ts';
 import { anyone, claim, fund, funder, later, mint, newLeg } from './testing/swap.ts';
 
 const zoo = compileTestContracts('GasZoo.sol');
-let chain: TestChain;
+const chain = await startAnvil();
 let stranger: Stranger;
 before(async () => {
-  chain = await startAnvil();
   stranger = await strangerOn(chain);
 });
 after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.rpcUrl, lie));
 
 const put = (name: string) => deploy(chain, zoo.get(name)!.bytecode);
 const tell = async (name: string, to: string, args: readonly unknown[]) => {
   const data = encodeFunctionData({ abi: zoo.get(name)!.abi, functionName: 'set', args });
   await send(chain, accounts[9]!, { to, data });
-};
-const refuses = (code: RefusalCode, words = /./) => {
-  return (error: unknown) => {
-    assert.ok(error instanceof ParleyError, String(error));
-    assert.equal(error.code, code, error.message);
-    assert.match(error.message, words);
-    assert.ok(error.message.length < 1_000);
-    return true;
-  };
 };
 const deployment = evmDeployment(31_337);
 const stateSelector = toFunctionSelector(getAbiItem({ abi: escrowsAbi, name: 'stateOf' }));
@@ -145,41 +137,33 @@ test('a node that lies about gas and fees cannot raise the cost above the limit'
   const leg = await newLeg(chain);
   await fund(chain, leg);
   const answers: Record<string, unknown> = {};
-  const liar = await lyingNode(chain.rpcUrl, ({ method }, forward) =>
+  const liar = await lying(({ method }, forward) =>
     method in answers ? { result: answers[method] } : forward(),
   );
-  try {
-    const deceived = await strangerOn(chain, {}, { rpcUrls: [liar.url] });
-    const mostCost = 10n ** 16n;
-    answers.eth_estimateGas = '0xffffffffffff';
-    const { raw, mostCost: cost } = await deceived.sign(claimOf(leg), { mostCost });
-    assert.ok(gasIn(raw) <= devGas.mostGas && cost <= mostCost);
-    answers.eth_feeHistory = { baseFeePerGas: ['0xffffffffffff'], reward: [['0xffffffffffff']] };
-    const dear = deceived.sign(claimOf(leg), { mostCost });
-    await assert.rejects(dear, refuses('fee_above_limit'));
-    answers.eth_feeHistory = { baseFeePerGas: [] };
-    await assert.rejects(deceived.sign(claimOf(leg)), refuses('chain_unavailable'));
-    delete answers.eth_feeHistory;
-    answers.eth_estimateGas = { much: 'nonsense' };
-    await assert.rejects(deceived.sign(claimOf(leg)), refuses('chain_unavailable'));
-  } finally {
-    await liar.stop();
-  }
+  const deceived = await strangerOn(chain, {}, { rpcUrls: [liar.url] });
+  const mostCost = 10n ** 16n;
+  answers.eth_estimateGas = '0xffffffffffff';
+  const { raw, mostCost: cost } = await deceived.sign(claimOf(leg), { mostCost });
+  assert.ok(gasIn(raw) <= devGas.mostGas && cost <= mostCost);
+  answers.eth_feeHistory = { baseFeePerGas: ['0xffffffffffff'], reward: [['0xffffffffffff']] };
+  const dear = deceived.sign(claimOf(leg), { mostCost });
+  await assert.rejects(dear, refuses('fee_above_limit'));
+  answers.eth_feeHistory = { baseFeePerGas: [] };
+  await assert.rejects(deceived.sign(claimOf(leg)), refuses('chain_unavailable'));
+  delete answers.eth_feeHistory;
+  answers.eth_estimateGas = { much: 'nonsense' };
+  await assert.rejects(deceived.sign(claimOf(leg)), refuses('chain_unavailable'));
 });
 
 test('what a node behind shows as open, and was settled since, is nothing to take', async () => {
   const leg = await newLeg(chain);
   await fund(chain, leg);
   await claim(chain, leg);
-  const behind = await lyingNode(chain.rpcUrl, (request, forward) =>
+  const behind = await lying((request, forward) =>
     isAskedForState(request) ? { result: openState } : forward(),
   );
-  try {
-    const late = await strangerOn(chain, {}, { rpcUrls: [behind.url] });
-    await assert.rejects(late.sign(claimOf(leg)), refuses('nothing_there', /NotOpen/));
-  } finally {
-    await behind.stop();
-  }
+  const late = await strangerOn(chain, {}, { rpcUrls: [behind.url] });
+  await assert.rejects(late.sign(claimOf(leg)), refuses('nothing_there', /NotOpen/));
 });
 
 /** What it names no base fee with, and one price in its place. */
@@ -197,30 +181,23 @@ const withoutBaseFee =
 test('a node that names no base fee makes the key pay no price of its own', async () => {
   const leg = await newLeg(chain);
   await fund(chain, leg);
-  const liar = await lyingNode(chain.rpcUrl, withoutBaseFee(10n ** 15n));
-  try {
-    const alone = await strangerOn(chain, {}, { rpcUrls: [liar.url] });
-    await assert.rejects(alone.sign(claimOf(leg)), refuses('chain_unavailable', /no base fee/));
-    await assert.rejects(
-      alone.account.reserve(claimOf(leg), signal()),
-      refuses('chain_unavailable'),
-    );
-    const rpcUrls = [liar.url, chain.rpcUrl];
-    const policy = { ...devGas, hasBaseFee: false };
-    for (const over of [{}, { policy }]) {
-      const both = await strangerOn(chain, over, { rpcUrls });
-      const { raw } = await both.sign(claimOf(leg));
-      assert.equal(parseTransaction(raw as Hex).type, 'eip1559');
-    }
-    // Of a chain that nobody here knows it is believed so far.
-    const unknown = await strangerOn(chain, { policy }, { rpcUrls: [liar.url] });
-    const { offer } = await unknown.sign(claimOf(leg));
-    assert.ok(offer <= (5n * devGas.reserveFeePerGas) / 2n, `${offer}`);
-    const reserve = await unknown.account.reserve(claimOf(leg), signal());
-    assert.ok(reserve <= 6n * devGas.reserveFeePerGas * devGas.mostGas, `${reserve}`);
-  } finally {
-    await liar.stop();
+  const liar = await lying(withoutBaseFee(10n ** 15n));
+  const alone = await strangerOn(chain, {}, { rpcUrls: [liar.url] });
+  await assert.rejects(alone.sign(claimOf(leg)), refuses('chain_unavailable', /no base fee/));
+  await assert.rejects(alone.account.reserve(claimOf(leg), signal()), refuses('chain_unavailable'));
+  const rpcUrls = [liar.url, chain.rpcUrl];
+  const policy = { ...devGas, hasBaseFee: false };
+  for (const over of [{}, { policy }]) {
+    const both = await strangerOn(chain, over, { rpcUrls });
+    const { raw } = await both.sign(claimOf(leg));
+    assert.equal(parseTransaction(raw as Hex).type, 'eip1559');
   }
+  // Of a chain that nobody here knows it is believed so far.
+  const unknown = await strangerOn(chain, { policy }, { rpcUrls: [liar.url] });
+  const { offer } = await unknown.sign(claimOf(leg));
+  assert.ok(offer <= (5n * devGas.reserveFeePerGas) / 2n, `${offer}`);
+  const reserve = await unknown.account.reserve(claimOf(leg), signal());
+  assert.ok(reserve <= 6n * devGas.reserveFeePerGas * devGas.mostGas, `${reserve}`);
 });
 
 const chance = (sides: number) => randomInt(sides) === 0;
@@ -248,54 +225,47 @@ function anyTerms(secret: string, key: string): EscrowTerms {
 
 test('whatever it is asked, the key signs nothing but calls that settle escrows, without value', async () => {
   // A node that says yes to everything: what is refused then, is refused by us.
-  const yes = await lyingNode(chain.rpcUrl, ({ method, params }, forward) => {
+  const yes = await lying(({ method, params }, forward) => {
     if (method === 'eth_estimateGas') return { result: '0x9000' };
     if (isAskedForState({ method, params })) return { result: openState };
     return forward();
   });
-  try {
-    const easy = await strangerOn(chain, {}, { rpcUrls: [yes.url] });
-    const own = easy.account.address;
-    let signed = 0;
-    for (let round = 0; round < 150; round += 1) {
-      const secret = randomBytes(32).toString('hex');
-      const terms = anyTerms(secret, own);
-      const work: GasWork = chance(8)
-        ? { verb: 'void' }
-        : chance(2)
-          ? { verb: 'refund', terms }
-          : { verb: 'claim', terms, secret, isPublic: true };
-      const made = await easy.sign(work, { nonce: round }).catch((error: unknown) => {
-        assert.ok(error instanceof ParleyError, String(error));
-        return null;
-      });
-      if (made === null) continue;
-      signed += 1;
-      const {
-        to,
-        data = '0x',
-        value = 0n,
-        chainId,
-        nonce,
-        ...rest
-      } = parseTransaction(made.raw as Hex);
-      assert.deepEqual(
-        [value, chainId, nonce ?? 0, rest.accessList],
-        [0n, 31_337, round, undefined],
-      );
-      if (work.verb === 'void') {
-        assert.deepEqual([to?.toLowerCase(), data], [own.toLowerCase(), '0x']);
-        continue;
-      }
-      const call = decodeCall(to ?? '', data, deployment);
-      assert.equal(call?.verb, work.verb);
-      assert.equal(call?.escrow, evmEscrow(work.terms, deployment).address);
-      assert.equal(to?.toLowerCase(), deployment.contract.toLowerCase());
+  const easy = await strangerOn(chain, {}, { rpcUrls: [yes.url] });
+  const own = easy.account.address;
+  let signed = 0;
+  for (let round = 0; round < 150; round += 1) {
+    const secret = randomBytes(32).toString('hex');
+    const terms = anyTerms(secret, own);
+    const work: GasWork = chance(8)
+      ? { verb: 'void' }
+      : chance(2)
+        ? { verb: 'refund', terms }
+        : { verb: 'claim', terms, secret, isPublic: true };
+    const made = await easy.sign(work, { nonce: round }).catch((error: unknown) => {
+      assert.ok(error instanceof ParleyError, String(error));
+      return null;
+    });
+    if (made === null) continue;
+    signed += 1;
+    const {
+      to,
+      data = '0x',
+      value = 0n,
+      chainId,
+      nonce,
+      ...rest
+    } = parseTransaction(made.raw as Hex);
+    assert.deepEqual([value, chainId, nonce ?? 0, rest.accessList], [0n, 31_337, round, undefined]);
+    if (work.verb === 'void') {
+      assert.deepEqual([to?.toLowerCase(), data], [own.toLowerCase(), '0x']);
+      continue;
     }
-    assert.ok(signed > 40, `${signed} of 150`);
-  } finally {
-    await yes.stop();
+    const call = decodeCall(to ?? '', data, deployment);
+    assert.equal(call?.verb, work.verb);
+    assert.equal(call?.escrow, evmEscrow(work.terms, deployment).address);
+    assert.equal(to?.toLowerCase(), deployment.contract.toLowerCase());
   }
+  assert.ok(signed > 40, `${signed} of 150`);
 });
 
 test('an offer is never above what is affordable nor, as a replacement, below an eighth more', () => {

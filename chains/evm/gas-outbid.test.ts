@@ -2,12 +2,12 @@
 // Nothing that a node says of time alone, and nothing that no block shows, makes it dearer.
 
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { after, afterEach, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
+import { lyingNode } from '../testing/nodes.ts';
 import { type Offer, offerAt, outbidAt, type Present, priceOf, replacing } from './gas-fees.ts';
-import { startAnvil, type TestChain } from './testing/anvil.ts';
+import { startAnvil } from './testing/anvil.ts';
 import { claimOf, devGas, signal, strangerOn } from './testing/gas.ts';
-import { lyingNode } from './testing/nodes.ts';
 import { fund, newLeg } from './testing/swap.ts';
 
 const gwei = 10n ** 9n;
@@ -93,10 +93,7 @@ test('a replacement that would have to tip beyond all bounds is not made', () =>
   assert.equal(offerAt(legacy(5n), offered(9n, 9n), 10n ** 30n, policy), null);
 });
 
-let chain: TestChain;
-before(async () => {
-  chain = await startAnvil();
-});
+const chain = await startAnvil();
 after(() => chain.stop());
 afterEach(() => chain.client.setAutomine(true));
 

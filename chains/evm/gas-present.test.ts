@@ -2,12 +2,12 @@
 // is made to pay more all the same, and no more than blocks take.
 
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { after, afterEach, test } from 'node:test';
+import { type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
 import type { Present } from './gas-fees.ts';
 import { feesBy, reachBlocks } from './gas-present.ts';
-import { startAnvil, type TestChain } from './testing/anvil.ts';
+import { startAnvil } from './testing/anvil.ts';
 import { claimOf, signal, strangerOn } from './testing/gas.ts';
-import { type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
 import { fund, newLeg } from './testing/swap.ts';
 
 const gwei = 10n ** 9n;
@@ -41,10 +41,7 @@ for (const [what, said, bases, height] of [
   });
 }
 
-let chain: TestChain;
-before(async () => {
-  chain = await startAnvil();
-});
+const chain = await startAnvil();
 after(() => chain.stop());
 const liars: TestNode[] = [];
 afterEach(async () => {

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { numberToHex } from 'viem/utils';
 import { rpcClient } from '../nodes/rpc.ts';
+import { type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
 import { evmAdapter } from './adapter.ts';
 import { evmChains } from './policy.ts';
 import { startAnvil, type TestChain } from './testing/anvil.ts';
-import { type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
 import { fund, type Leg, later, newLeg } from './testing/swap.ts';
 
 const { policy } = evmChains['evm-dev'];

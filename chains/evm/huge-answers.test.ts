@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { amountOf, quantity, rpcClient } from '../nodes/rpc.ts';
+import { lyingNode, type TestNode } from '../testing/nodes.ts';
 import { ask } from './checks/ask.ts';
 import { balanceAt, blockAt, chainIdOf, transactionCount, txOf } from './node.ts';
 import { lends } from './simulate.ts';
-import { lyingNode, type TestNode } from './testing/nodes.ts';
 
 const own = '0x00000000000000000000000000000000000000A1';
 const signal = () => AbortSignal.timeout(30_000);

@@ -3,9 +3,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
+import {
+  type Answer,
+  hangingNode,
+  type Lie,
+  lyingNode,
+  type Request,
+  untilTested,
+} from '../testing/nodes.ts';
 import { defaultPowerRules, type Inspection } from '../tokens/inspection.ts';
 import { startAnvil, type TestChain } from './testing/anvil.ts';
-import { type Answer, hangingNode, type Lie, lyingNode, type Request } from './testing/nodes.ts';
 import { handsOn, notPassed, proxyArgs, slot1967 } from './testing/tokens.ts';
 
 let chain: TestChain;
@@ -14,6 +21,8 @@ before(async () => {
   chain = await startAnvil();
 });
 after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.rpcUrl, lie));
+const silentNode = untilTested(hangingNode);
 
 test('rules decide what a power means; what is stopped now waits under any', async () => {
   const token = await put('Pausable');
@@ -30,12 +39,8 @@ test('rules decide what a power means; what is stopped now waits under any', asy
 
 /** What is found by a node that answers as `lie` says. */
 async function lookBy(lie: Lie, token: string): Promise<Inspection> {
-  const node = await lyingNode(chain.rpcUrl, lie);
-  try {
-    return await look(token, defaultPowerRules, node.url);
-  } finally {
-    await node.stop();
-  }
+  const node = await lying(lie);
+  return await look(token, defaultPowerRules, node.url);
 }
 
 const unknownMethod = { error: { code: -32_601, message: 'the method does not exist' } };
@@ -131,11 +136,7 @@ test('a node that fails says nothing of the token', async () => {
     token,
   );
   await assert.rejects(trials, fails('chain_unavailable'));
-  const hanging = await hangingNode();
-  try {
-    const soon = look(token, defaultPowerRules, hanging.url, AbortSignal.timeout(300));
-    await assert.rejects(soon, fails('chain_timeout'));
-  } finally {
-    await hanging.stop();
-  }
+  const hanging = await silentNode();
+  const soon = look(token, defaultPowerRules, hanging.url, AbortSignal.timeout(300));
+  await assert.rejects(soon, fails('chain_timeout'));
 });

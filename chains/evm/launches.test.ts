@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import type { Hex } from 'viem';
+import { type Answer, hangingNode, type Lie, lyingNode, untilTested } from '../testing/nodes.ts';
 import type { LaunchPage, LaunchPosition, LaunchReader, LaunchSource } from '../tokens/launches.ts';
 import { type EvmAdapterOptions, evmAdapter } from './adapter.ts';
 import { evmChains } from './policy.ts';
 import { startAnvil, type TestChain } from './testing/anvil.ts';
 import { deployLaunchpad, type Launching, tokenListed } from './testing/launches.ts';
-import { type Answer, hangingNode, type Lie, lyingNode } from './testing/nodes.ts';
 
 const { policy } = evmChains['evm-dev'];
 const depth = policy.normal.confirmations;
@@ -24,6 +24,7 @@ afterEach(async () => {
   await chain.client.revert({ id: snapshot });
 });
 after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.rpcUrl, lie));
 
 const mine = (blocks: number) => chain.client.mine({ blocks });
 /** What is in the newest block is as deep as it must be. */
@@ -52,13 +53,9 @@ async function all(after: LaunchPosition, by = reader): Promise<LaunchPage & { p
 }
 
 async function behind(lie: Lie, check: (by: LaunchReader) => Promise<void>): Promise<void> {
-  const node = await lyingNode(chain.rpcUrl, lie);
-  try {
-    const rpc = { attemptTimeoutMs: 500, rounds: 1 };
-    await check(readerOf({ rpcUrls: [node.url], rpc }));
-  } finally {
-    await node.stop();
-  }
+  const node = await lying(lie);
+  const rpc = { attemptTimeoutMs: 500, rounds: 1 };
+  await check(readerOf({ rpcUrls: [node.url], rpc }));
 }
 
 test('it begins at the head; a launch is told when it is deep, and not before', async () => {

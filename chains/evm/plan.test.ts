@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { erc20Abi, type Hex } from 'viem';
 import { decodeFunctionData, encodeFunctionData, parseAbi } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
-import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { runs } from '../../test/support/runs.ts';
 import type { Allowance } from '../interface/fund-ways.ts';
+import { refuses } from '../testing/refusals.ts';
 import { parseEvmAddress } from './address.ts';
 import {
   callsIn,
@@ -41,43 +41,6 @@ function terms(over: Partial<EscrowTerms> = {}): EscrowTerms {
     ...over,
   };
 }
-
-const refuses = (code: string) => (error: unknown) =>
-  error instanceof ParleyError && error.code === code;
-
-test('an address is read in lower, upper and checksummed case and comes out checksummed', () => {
-  // the examples of EIP-55
-  const examples = [
-    '0x52908400098527886E0F7030069857D2E4169EE7',
-    '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
-    '0xde709f2102306220921060314715629080e2fb77',
-    '0x27b1fdb04752bbc536007a920d24acb045561c26',
-    '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
-    '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
-    '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
-    '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
-  ];
-  for (const address of examples) {
-    assert.equal(parseEvmAddress(address), address);
-    assert.equal(parseEvmAddress(address.toLowerCase()), address);
-    assert.equal(parseEvmAddress(`0x${address.slice(2).toUpperCase()}`), address);
-  }
-});
-
-test('an address with one letter in the wrong case, and what is no address, is bad_address', () => {
-  for (const text of [
-    '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed',
-    payout.slice(0, -1),
-    `${payout}0`,
-    payout.slice(2),
-    ` ${payout}`,
-    `0x${'g'.repeat(40)}`,
-    '',
-    'x'.repeat(10_000),
-  ]) {
-    assert.throws(() => parseEvmAddress(text), refuses('bad_address'), text.slice(0, 60));
-  }
-});
 
 test('every field of the terms, the lane, the contract and the chain move the escrow', () => {
   const addresses = [

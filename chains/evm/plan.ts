@@ -8,7 +8,7 @@
 
 import type { Hex } from 'viem';
 import { deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import { claimData, fundData, refundData } from '../escrows/calls.ts';
 import {
@@ -105,7 +105,7 @@ export function fundCalls(
   return [...approving, { to: contract, data, value: '0x0' }];
 }
 
-export function claimCall(terms: EscrowTerms, deployment: EvmDeployment, secret: Hex32): EvmCall {
+export function claimCall(terms: EscrowTerms, deployment: EvmDeployment, secret: Secret): EvmCall {
   mustBeGood(terms, deployment);
   const { contract: to } = deploymentOf({ deployment }, terms);
   return { to, data: claimData(contractEscrow(terms), secret), value: '0x0' };

@@ -1,27 +1,32 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { Hex } from 'viem';
 import { encodeDeployData, encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
-import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import type { EscrowTerms, Lane } from '../../core/terms.ts';
-import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
+import { type Answer, type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
+import type { EvmAdapterOptions } from './adapter.ts';
 import { lentOpen } from './lane-word.ts';
 import { evmDeployment, fundCalls } from './plan.ts';
-import { evmChains } from './policy.ts';
 import { probeCode } from './probe.ts';
-import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
+import { accounts, deploy, send, startAnvil } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
-import { type Answer, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
-import { claim, deployToken, fund, funder, later, mint, newLeg, receiver } from './testing/swap.ts';
+import {
+  adapterOn,
+  claim,
+  deployToken,
+  fund,
+  funder,
+  later,
+  mint,
+  newLeg,
+  receiver,
+} from './testing/swap.ts';
 
-const { policy } = evmChains['evm-dev'];
 const signal = () => AbortSignal.timeout(60_000);
 const zoo = compileTestContracts('Zoo.sol');
-let chain: TestChain;
-before(async () => {
-  chain = await startAnvil();
-});
+const chain = await startAnvil();
 const liars: TestNode[] = [];
 after(async () => {
   await Promise.all(liars.map((each) => each.stop()));
@@ -33,17 +38,7 @@ const lying = async (lie: Lie) => {
   return node;
 };
 
-function adapterOf(over: Partial<EvmAdapterOptions> = {}): EvmAdapter {
-  const rpcUrls = [chain.rpcUrl];
-  return evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, ...over });
-}
-
-const refuses = (code: RefusalCode, words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof ParleyError, String(error));
-  assert.equal(error.code, code, error.message);
-  assert.match(error.message, words);
-  return true;
-};
+const adapterOf = (over: Partial<EvmAdapterOptions> = {}) => adapterOn(chain, over);
 
 const terms = async (over: Partial<EscrowTerms>) => (await newLeg(chain, over)).terms;
 const to = (address: string) => ({ address, pubkey: null });
@@ -148,48 +143,40 @@ test('balances that lie in another contract are found where the token reads them
 });
 
 test('without access lists, balances are found where compilers put a mapping', async () => {
-  const node = await lyingNode(chain.rpcUrl, ({ method }, forward) =>
+  const node = await lying(({ method }, forward) =>
     method === 'eth_createAccessList'
       ? { error: { code: -32_601, message: 'the method does not exist' } }
       : forward(),
   );
-  try {
-    const events: string[] = [];
-    const log = (event: string) => void events.push(event);
-    const adapter = adapterOf({ rpcUrls: [node.url], log });
-    const token = await deployToken(chain, 'DevDollar');
-    await adapter.preflight(await terms({ token }), 'payout', signal());
-    assert.deepEqual(events, []);
-    // Its ledger cannot be guessed: said in the log, and nothing is refused.
-    const hidden = await deploy(chain, zoo.get('Separated')!.bytecode);
-    await adapter.preflight(await terms({ token: hidden }), 'payout', signal());
-    assert.deepEqual(events, ['preflight_without_balance']);
-  } finally {
-    await node.stop();
-  }
+  const events: string[] = [];
+  const log = (event: string) => void events.push(event);
+  const adapter = adapterOf({ rpcUrls: [node.url], log });
+  const token = await deployToken(chain, 'DevDollar');
+  await adapter.preflight(await terms({ token }), 'payout', signal());
+  assert.deepEqual(events, []);
+  // Its ledger cannot be guessed: said in the log, and nothing is refused.
+  const hidden = await deploy(chain, zoo.get('Separated')!.bytecode);
+  await adapter.preflight(await terms({ token: hidden }), 'payout', signal());
+  assert.deepEqual(events, ['preflight_without_balance']);
 });
 
 test('a node without state overrides tries what the funder could send, and says so', async () => {
-  const node = await lyingNode(chain.rpcUrl, ({ method, params }, forward) =>
+  const node = await lying(({ method, params }, forward) =>
     method === 'eth_call' && params.length > 2
       ? { error: { code: -32_602, message: 'too many arguments, want at most 2' } }
       : forward(),
   );
-  try {
-    const events: string[] = [];
-    const log = (event: string) => void events.push(event);
-    const adapter = adapterOf({ rpcUrls: [node.url], log });
-    const token = await deploy(chain, zoo.get('Governed')!.bytecode);
-    await tell('Governed', token, 'setBlacklisted', [receiver.address, true]);
-    await adapter.preflight(await terms({ token }), 'funding', signal());
-    await mint(chain, token, funder.address, 1_000n);
-    const payout = adapter.preflight(await terms({ token }), 'funding', signal());
-    await assert.rejects(payout, refuses('payout_would_fail', /to the payout address/));
-    await adapter.preflight(await terms({}), 'funding', signal());
-    assert.deepEqual(events, ['preflight_without_overrides']);
-  } finally {
-    await node.stop();
-  }
+  const events: string[] = [];
+  const log = (event: string) => void events.push(event);
+  const adapter = adapterOf({ rpcUrls: [node.url], log });
+  const token = await deploy(chain, zoo.get('Governed')!.bytecode);
+  await tell('Governed', token, 'setBlacklisted', [receiver.address, true]);
+  await adapter.preflight(await terms({ token }), 'funding', signal());
+  await mint(chain, token, funder.address, 1_000n);
+  const payout = adapter.preflight(await terms({ token }), 'funding', signal());
+  await assert.rejects(payout, refuses('payout_would_fail', /to the payout address/));
+  await adapter.preflight(await terms({}), 'funding', signal());
+  assert.deepEqual(events, ['preflight_without_overrides']);
 });
 
 test('a token that is no contract, a leg funded before and a late timelock are refused', async () => {
@@ -222,7 +209,7 @@ test('a contract wallet can be the funder and be paid back', async () => {
 });
 
 test('once a leg is funded, its funder’s own address stops no reveal, lent balances or not', async () => {
-  const plain = await lyingNode(chain.rpcUrl, ({ method, params }, forward) =>
+  const plain = await lying(({ method, params }, forward) =>
     method === 'eth_call' && params.length > 2
       ? { error: { code: -32_602, message: 'too many arguments, want at most 2' } }
       : forward(),
@@ -231,21 +218,17 @@ test('once a leg is funded, its funder’s own address stops no reveal, lent bal
   const leg = await newLeg(chain, { token });
   await mint(chain, token, funder.address, 2n * leg.terms.amount);
   await fund(chain, leg);
-  try {
-    const adapters = [adapterOf(), adapterOf({ rpcUrls: [plain.url] })];
-    await tell('Governed', token, 'setBlacklisted', [funder.address, true]);
-    for (const adapter of adapters) {
-      const both = adapter.preflight(leg.terms, 'payout', signal());
-      await assert.rejects(both, refuses('payout_would_fail', /./));
-      await adapter.preflight(leg.terms, 'claim', signal());
-    }
-    await tell('Governed', token, 'setBlacklisted', [receiver.address, true]);
-    for (const adapter of adapters) {
-      const claim = adapter.preflight(leg.terms, 'claim', signal());
-      await assert.rejects(claim, refuses('payout_would_fail', /to the payout address/));
-    }
-  } finally {
-    await plain.stop();
+  const adapters = [adapterOf(), adapterOf({ rpcUrls: [plain.url] })];
+  await tell('Governed', token, 'setBlacklisted', [funder.address, true]);
+  for (const adapter of adapters) {
+    const both = adapter.preflight(leg.terms, 'payout', signal());
+    await assert.rejects(both, refuses('payout_would_fail', /./));
+    await adapter.preflight(leg.terms, 'claim', signal());
+  }
+  await tell('Governed', token, 'setBlacklisted', [receiver.address, true]);
+  for (const adapter of adapters) {
+    const claim = adapter.preflight(leg.terms, 'claim', signal());
+    await assert.rejects(claim, refuses('payout_would_fail', /to the payout address/));
   }
 });
 

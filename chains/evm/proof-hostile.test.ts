@@ -2,18 +2,18 @@
 // independent library.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { getAddress as ethersAddress, verifyMessage, Wallet } from 'ethers';
 import fc from 'fast-check';
 import { encodeAbiParameters, encodeDeployData, encodeFunctionData, type Hex } from 'viem';
-import { ParleyError } from '../../core/errors.ts';
 import { runs } from '../../test/support/runs.ts';
 import { rpcClient } from '../nodes/rpc.ts';
+import { type Lie, lyingNode, untilTested } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
 import { parseEvmAddress } from './address.ts';
 import { mostProofBytes, verifyEvmProof } from './proof.ts';
-import { accounts, deploy, startAnvil, type TestChain } from './testing/anvil.ts';
+import { accounts, deploy, startAnvil } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
-import { lyingNode } from './testing/nodes.ts';
 
 const signal = AbortSignal.timeout(120_000);
 const contracts = compileTestContracts('Wallets.sol');
@@ -22,16 +22,12 @@ const message = 'Parley - link this wallet';
 const some = `0x${'ab'.repeat(65)}`;
 const magic = `0x1626ba7e${'0'.repeat(56)}`;
 
-let chain: TestChain;
-before(async () => {
-  chain = await startAnvil({ deploy: false });
-});
+const chain = await startAnvil({ deploy: false });
 after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.rpcUrl, lie));
 
 const node = (url = chain.rpcUrl) => rpcClient({ chain: 'evm-dev', urls: [url], rounds: 1 });
-const coded = (code: string) => (error: unknown) =>
-  error instanceof ParleyError && error.code === code;
-const refused = (proof: Promise<string>) => assert.rejects(proof, coded('bad_signature'));
+const refused = (proof: Promise<string>) => assert.rejects(proof, refuses('bad_signature'));
 
 const verify = (address: string, signature: string, nodes = [node()], text = message) =>
   verifyEvmProof({ address, message: text, signature, nodes }, signal);
@@ -75,25 +71,19 @@ test('an answer beyond any wallet’s is a no, read no further and asked for no 
   const address = await deploy(chain, contracts.get('YesWallet')!.bytecode);
   let asked = 0;
   const long = `${magic}${'0'.repeat(4 * mostProofBytes)}`;
-  const liar = await lyingNode(chain.rpcUrl, ({ method }, forward) => {
+  const liar = await lying(({ method }, forward) => {
     if (method !== 'eth_call') return forward();
     asked += 1;
     return { result: long };
   });
-  try {
-    const limits = { mostBytes: mostProofBytes, rounds: 3 };
-    const limited = rpcClient({ chain: 'evm-dev', urls: [liar.url], ...limits });
-    await refused(verify(address, some, [limited]));
-    assert.equal(asked, 1);
-    assert.equal(
-      await verify(address, some, [
-        rpcClient({ chain: 'evm-dev', urls: [chain.rpcUrl], ...limits }),
-      ]),
-      address,
-    );
-  } finally {
-    await liar.stop();
-  }
+  const limits = { mostBytes: mostProofBytes, rounds: 3 };
+  const limited = rpcClient({ chain: 'evm-dev', urls: [liar.url], ...limits });
+  await refused(verify(address, some, [limited]));
+  assert.equal(asked, 1);
+  assert.equal(
+    await verify(address, some, [rpcClient({ chain: 'evm-dev', urls: [chain.rpcUrl], ...limits })]),
+    address,
+  );
 });
 
 test('a contract that says yes to everything is believed alone, and not against another', async (t) => {
@@ -174,64 +164,48 @@ describe('a node', () => {
 
   test('that does not answer the call in time is chain_timeout, not a refusal', async () => {
     const address = await yes();
-    const slow = await lyingNode(chain.rpcUrl, ({ method }, forward) =>
+    const slow = await lying(({ method }, forward) =>
       method === 'eth_call' ? undefined : forward(),
     );
-    try {
-      const patient = rpcClient({
-        chain: 'evm-dev',
-        urls: [slow.url],
-        attemptTimeoutMs: 200,
-        rounds: 1,
-      });
-      await assert.rejects(verify(address, some, [patient]), coded('chain_timeout'));
-      // Another chain that accepts does not make up for one that did not say.
-      await assert.rejects(verify(address, some, [node(), patient]), coded('chain_timeout'));
-    } finally {
-      await slow.stop();
-    }
+    const patient = rpcClient({
+      chain: 'evm-dev',
+      urls: [slow.url],
+      attemptTimeoutMs: 200,
+      rounds: 1,
+    });
+    await assert.rejects(verify(address, some, [patient]), refuses('chain_timeout'));
+    // Another chain that accepts does not make up for one that did not say.
+    await assert.rejects(verify(address, some, [node(), patient]), refuses('chain_timeout'));
   });
 
   test('that is too busy is chain_unavailable, not a refusal', async () => {
     const address = await yes();
     for (const code of [-32005, 429]) {
-      const busy = await lyingNode(chain.rpcUrl, ({ method }, forward) =>
+      const busy = await lying(({ method }, forward) =>
         method === 'eth_call' ? { error: { code, message: 'limit exceeded' } } : forward(),
       );
-      try {
-        await assert.rejects(verify(address, some, [node(busy.url)]), coded('chain_unavailable'));
-      } finally {
-        await busy.stop();
-      }
+      await assert.rejects(verify(address, some, [node(busy.url)]), refuses('chain_unavailable'));
     }
   });
 
   test('is asked with a limit of gas', async () => {
     const address = await yes();
     const asked: unknown[] = [];
-    const watched = await lyingNode(chain.rpcUrl, (request, forward) => {
+    const watched = await lying((request, forward) => {
       if (request.method === 'eth_call') asked.push(request.params[0]);
       return forward();
     });
-    try {
-      await verify(address, some, [node(watched.url)]);
-      assert.equal((asked[0] as { gas: string }).gas, `0x${(3_000_000).toString(16)}`);
-    } finally {
-      await watched.stop();
-    }
+    await verify(address, some, [node(watched.url)]);
+    assert.equal((asked[0] as { gas: string }).gas, `0x${(3_000_000).toString(16)}`);
   });
 
   test('that answers nonsense makes nobody a signer', async () => {
     const address = await yes();
     for (const result of [null, 1, true, '', '0x', magic.slice(0, 10), `0x${magic}`]) {
-      const liar = await lyingNode(chain.rpcUrl, ({ method }, forward) =>
+      const liar = await lying(({ method }, forward) =>
         method === 'eth_call' ? { result } : forward(),
       );
-      try {
-        await refused(verify(address, some, [node(liar.url)]));
-      } finally {
-        await liar.stop();
-      }
+      await refused(verify(address, some, [node(liar.url)]));
     }
   });
 });

@@ -1,24 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { encodeAbiParameters, encodeDeployData, getCreate2Address, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { concatHex, encodeFunctionData, toHex } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
 import { rpcClient } from '../nodes/rpc.ts';
+import { hangingNode, untilTested } from '../testing/nodes.ts';
 import { type EvmProof, verifyEvmProof } from './proof.ts';
-import { accounts, deploy, startAnvil, type TestChain } from './testing/anvil.ts';
+import { accounts, deploy, startAnvil } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
-import { hangingNode } from './testing/nodes.ts';
 
 const signal = AbortSignal.timeout(120_000);
 const contracts = compileTestContracts('Zoo.sol');
 const walletCode = contracts.get('OwnedWallet')!;
-let chain: TestChain;
-before(async () => {
-  chain = await startAnvil({ deploy: false });
-});
+const chain = await startAnvil({ deploy: false });
 after(() => chain.stop());
+const silentNode = untilTested(hangingNode);
 
 const node = () => rpcClient({ chain: 'evm-dev', urls: [chain.rpcUrl] });
 const refused = (proof: EvmProof) =>
@@ -153,17 +151,13 @@ test('a wallet that is not deployed yet signs by EIP-6492', async () => {
 });
 
 test('when only a node could tell and it hangs, the answer is chain_timeout', async () => {
-  const hanging = await hangingNode();
-  try {
-    const urls = [hanging.url];
-    const slow = rpcClient({ chain: 'evm-dev', urls, attemptTimeoutMs: 200, rounds: 1 });
-    const proof = { ...published, message: 'another' };
-    await assert.rejects(
-      verifyEvmProof({ ...proof, nodes: [slow] }, signal),
-      (error) => error instanceof ParleyError && error.code === 'chain_timeout',
-    );
-    assert.equal(await verifyEvmProof({ ...published, nodes: [slow] }, signal), published.address);
-  } finally {
-    await hanging.stop();
-  }
+  const hanging = await silentNode();
+  const urls = [hanging.url];
+  const slow = rpcClient({ chain: 'evm-dev', urls, attemptTimeoutMs: 200, rounds: 1 });
+  const proof = { ...published, message: 'another' };
+  await assert.rejects(
+    verifyEvmProof({ ...proof, nodes: [slow] }, signal),
+    (error) => error instanceof ParleyError && error.code === 'chain_timeout',
+  );
+  assert.equal(await verifyEvmProof({ ...published, nodes: [slow] }, signal), published.address);
 });

@@ -5,13 +5,14 @@ import { encodeFunctionData } from 'viem/utils';
 import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
 import { claimedTopic, fundedTopic } from '../escrows/topics.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
+import { type Answer, type Lie, lyingNode, untilTested } from '../testing/nodes.ts';
+import type { EvmAdapterOptions } from './adapter.ts';
 import { evmDeployment, refundCall } from './plan.ts';
 import { evmChains } from './policy.ts';
 import { accounts, deploy, send, startAnvil } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
-import { type Answer, type Lie, lyingNode } from './testing/nodes.ts';
 import {
+  adapterOn,
   anyone,
   claim,
   deployToken,
@@ -34,23 +35,17 @@ beforeEach(async () => {
 });
 afterEach(() => chain.client.revert({ id: snapshot }));
 after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.rpcUrl, lie));
 
-function adapterOf(over: Partial<EvmAdapterOptions> = {}): EvmAdapter {
-  const rpcUrls = [chain.rpcUrl];
-  return evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, ...over });
-}
+const adapterOf = (over: Partial<EvmAdapterOptions> = {}) => adapterOn(chain, over);
 
 const mine = (blocks = 1) => chain.client.mine({ blocks });
 const read = (leg: Leg, adapter = adapterOf()) => adapter.readEscrow(leg.escrow, signal());
 
 /** Reads a leg through a node that lies. */
 async function readThrough(leg: Leg, lie: Lie, over: Partial<EvmAdapterOptions> = {}) {
-  const node = await lyingNode(chain.rpcUrl, lie);
-  try {
-    return await read(leg, adapterOf({ rpcUrls: [node.url], ...over }));
-  } finally {
-    await node.stop();
-  }
+  const node = await lying(lie);
+  return await read(leg, adapterOf({ rpcUrls: [node.url], ...over }));
 }
 
 const noLogs: Lie = ({ method }, forward) =>
@@ -135,18 +130,12 @@ test('an unknown outcome is told by the same adapter once its node gives logs', 
   await fund(chain, await nextIn(leg));
   await mine(3);
   let keeps = false;
-  const node = await lyingNode(chain.rpcUrl, (call, forward) =>
-    keeps ? forward() : noLogs(call, forward),
-  );
-  try {
-    const adapter = adapterOf({ rpcUrls: [node.url] });
-    assert.equal((await read(leg, adapter)).outcome, 'unknown');
-    keeps = true;
-    const told = await read(leg, adapter);
-    assert.deepEqual([told.outcome, told.claimed?.txid], [undefined, claimTx]);
-  } finally {
-    await node.stop();
-  }
+  const node = await lying((call, forward) => (keeps ? forward() : noLogs(call, forward)));
+  const adapter = adapterOf({ rpcUrls: [node.url] });
+  assert.equal((await read(leg, adapter)).outcome, 'unknown');
+  keeps = true;
+  const told = await read(leg, adapter);
+  assert.deepEqual([told.outcome, told.claimed?.txid], [undefined, claimTx]);
 });
 
 test('an escrow whose counter went to another one never looks funded, used again or not', async () => {
@@ -205,24 +194,20 @@ test('a node that keeps back all logs: funding, claim and refund are found by st
   await mine();
   const shown = await readThrough(funded, noLogs);
   assert.deepEqual([shown.funded?.txid, shown.funded?.deep], [fundTx, true]);
-  const node = await lyingNode(chain.rpcUrl, noLogs);
-  try {
-    const adapter = adapterOf({ rpcUrls: [node.url] });
-    adapter.watch([claimed.escrow, refunded.escrow]);
-    await adapter.changes(signal());
-    const claimTx = await claim(chain, claimed);
-    await later(chain, 7_200);
-    const refundTx = await refund(chain, refunded);
-    await mine(2);
-    const { touched } = await adapter.changes(signal());
-    const both = [claimed.escrow.address, refunded.escrow.address];
-    assert.deepEqual([...touched].sort(), both.sort());
-    const byState = await read(claimed, adapter);
-    assert.deepEqual([byState.claimed?.txid, byState.secret], [claimTx, claimed.secret]);
-    assert.equal((await read(refunded, adapter)).refunded?.txid, refundTx);
-  } finally {
-    await node.stop();
-  }
+  const node = await lying(noLogs);
+  const adapter = adapterOf({ rpcUrls: [node.url] });
+  adapter.watch([claimed.escrow, refunded.escrow]);
+  await adapter.changes(signal());
+  const claimTx = await claim(chain, claimed);
+  await later(chain, 7_200);
+  const refundTx = await refund(chain, refunded);
+  await mine(2);
+  const { touched } = await adapter.changes(signal());
+  const both = [claimed.escrow.address, refunded.escrow.address];
+  assert.deepEqual([...touched].sort(), both.sort());
+  const byState = await read(claimed, adapter);
+  assert.deepEqual([byState.claimed?.txid, byState.secret], [claimTx, claimed.secret]);
+  assert.equal((await read(refunded, adapter)).refunded?.txid, refundTx);
 });
 
 /** A funding log of our escrow that never was. */
@@ -317,26 +302,22 @@ test('a leg of high value waits for the tagged head as well, a normal one does n
   await mine(20);
   const funded = await chain.client.getBlockNumber();
   let safe = funded - 21n;
-  const node = await lyingNode(chain.rpcUrl, async (request, forward) => {
+  const node = await lying(async (request, forward) => {
     const { method, params } = request;
     if (method !== 'eth_getBlockByNumber' || params[0] !== 'safe') return forward();
     const { hash, parentHash } = await chain.client.getBlock({ blockNumber: safe });
     const number = `0x${safe.toString(16)}`;
     return { result: { hash, parentHash, number, timestamp: '0x1' } };
   });
-  try {
-    const adapter = adapterOf({ rpcUrls: [node.url], depthTag: 'safe' });
-    const high: WatchedEscrow = {
-      ...leg.escrow,
-      requiredConfirmations: policy.high.confirmations,
-    };
-    assert.equal(legStatus(await adapter.readEscrow(leg.escrow, signal())), 'funded');
-    assert.equal(legStatus(await adapter.readEscrow(high, signal())), 'seen');
-    safe += 1n;
-    assert.equal(legStatus(await adapter.readEscrow(high, signal())), 'funded');
-  } finally {
-    await node.stop();
-  }
+  const adapter = adapterOf({ rpcUrls: [node.url], depthTag: 'safe' });
+  const high: WatchedEscrow = {
+    ...leg.escrow,
+    requiredConfirmations: policy.high.confirmations,
+  };
+  assert.equal(legStatus(await adapter.readEscrow(leg.escrow, signal())), 'funded');
+  assert.equal(legStatus(await adapter.readEscrow(high, signal())), 'seen');
+  safe += 1n;
+  assert.equal(legStatus(await adapter.readEscrow(high, signal())), 'funded');
 });
 
 test('a claim through another contract is found, and so is a refund', async () => {
@@ -361,27 +342,23 @@ test('a claim through another contract is found, and so is a refund', async () =
 test('two nodes that show different chains stop funding and revealing, not what is public', async () => {
   const leg = await newLeg(chain);
   await mine(20);
-  const forked = await lyingNode(chain.rpcUrl, async ({ method, params }, forward) => {
+  const forked = await lying(async ({ method, params }, forward) => {
     const answer = (await forward()) as { result: Record<string, unknown> };
     if (method !== 'eth_getBlockByNumber' || params[0] === 'latest') return answer;
     return { result: { ...answer.result, hash: `0x${'66'.repeat(32)}` } };
   });
-  try {
-    const adapter = adapterOf({ rpcUrls: [chain.rpcUrl, forked.url] });
-    const input = { escrow: leg.escrow, feeRateSatPerVbyte: null, isPublic: false };
-    const disagree = { code: 'sources_disagree' };
-    await assert.rejects(adapter.buildFund(input, signal()), disagree);
-    await fund(chain, leg);
-    await mine(2);
-    await assert.rejects(adapter.buildClaim(input, leg.secret, signal()), disagree);
-    assert.equal((await adapter.buildRefund(input, signal())).sign, 'evm-tx');
-    adapter.watch([leg.escrow]);
-    // It reverts, and shows the secret.
-    const failing = { to: contract, data: `0x${leg.secret}`, gas: 100_000n };
-    await send(chain, anyone, failing);
-    await adapter.changes(signal());
-    assert.equal((await adapter.buildClaim(input, leg.secret, signal())).sign, 'evm-tx');
-  } finally {
-    await forked.stop();
-  }
+  const adapter = adapterOf({ rpcUrls: [chain.rpcUrl, forked.url] });
+  const input = { escrow: leg.escrow, feeRateSatPerVbyte: null, isPublic: false };
+  const disagree = { code: 'sources_disagree' };
+  await assert.rejects(adapter.buildFund(input, signal()), disagree);
+  await fund(chain, leg);
+  await mine(2);
+  await assert.rejects(adapter.buildClaim(input, leg.secret, signal()), disagree);
+  assert.equal((await adapter.buildRefund(input, signal())).sign, 'evm-tx');
+  adapter.watch([leg.escrow]);
+  // It reverts, and shows the secret.
+  const failing = { to: contract, data: `0x${leg.secret}`, gas: 100_000n };
+  await send(chain, anyone, failing);
+  await adapter.changes(signal());
+  assert.equal((await adapter.buildClaim(input, leg.secret, signal())).sign, 'evm-tx');
 });

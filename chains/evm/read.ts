@@ -17,6 +17,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { Look, WatchedEscrow } from '../interface/reading.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';
@@ -185,7 +186,7 @@ function unknownFunding(
 function endedUnseen(
   { stored = nothingSeen }: WatchedEscrow,
   funding: Sighting | null,
-  secret: string | null,
+  secret: Secret | null,
 ): EscrowFacts {
   const { funded, claimed, refunded } = stored;
   const seen = { funded: funding ?? funded, claimed, refunded, secret: secret ?? stored.secret };

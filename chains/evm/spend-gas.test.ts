@@ -2,17 +2,18 @@
 // given where no node tells.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import gasSnapshot from '../../contracts/escrows/gas.snapshot.json' with { type: 'json' };
-import { ParleyError, type RefusalCode } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Spend } from '../interface/gas.ts';
-import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
+import { type Answer, type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
+import type { EvmAdapterOptions } from './adapter.ts';
 import { escrowGas, untriedGas } from './gas-policy.ts';
 import { evmChains } from './policy.ts';
-import { startAnvil, type TestChain } from './testing/anvil.ts';
-import { type Answer, type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
+import { startAnvil } from './testing/anvil.ts';
 import {
+  adapterOn,
   anyone,
   claim,
   deployToken,
@@ -23,12 +24,8 @@ import {
   newLeg,
 } from './testing/swap.ts';
 
-const { policy } = evmChains['evm-dev'];
 const signal = () => AbortSignal.timeout(60_000);
-let chain: TestChain;
-before(async () => {
-  chain = await startAnvil();
-});
+const chain = await startAnvil();
 const liars: TestNode[] = [];
 after(async () => {
   await Promise.all(liars.map((each) => each.stop()));
@@ -40,17 +37,7 @@ const lying = async (lie: Lie) => {
   return node;
 };
 
-function adapterOf(over: Partial<EvmAdapterOptions> = {}): EvmAdapter {
-  const rpcUrls = [chain.rpcUrl];
-  return evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, ...over });
-}
-
-const refuses = (code: RefusalCode, words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof ParleyError, String(error));
-  assert.equal(error.code, code, error.message);
-  assert.match(error.message, words);
-  return true;
-};
+const adapterOf = (over: Partial<EvmAdapterOptions> = {}) => adapterOn(chain, over);
 
 /** What the node says to a request of the same name with other parameters. */
 async function answerOn(method: string, params: readonly unknown[]): Promise<Answer> {

@@ -9,15 +9,14 @@ import { type Rpc, rpcClient } from '../nodes/rpc.ts';
 import { laneSlot, lentOpen, openWord } from './lane-word.ts';
 import { contractEscrow, evmDeployment, idOfEscrow } from './plan.ts';
 import { mustBeOpen, stateAt } from './state.ts';
-import { startAnvil, type TestChain } from './testing/anvil.ts';
+import { startAnvil } from './testing/anvil.ts';
 import { anyone, claim, fund, type Leg, later, newLeg, refund } from './testing/swap.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
 const deployment = evmDeployment(31_337);
-let chain: TestChain;
+const chain = await startAnvil();
 let rpc: Rpc;
 before(async () => {
-  chain = await startAnvil();
   rpc = rpcClient({ chain: 'evm-dev', urls: [chain.rpcUrl] });
 });
 after(() => chain.stop());

@@ -4,7 +4,7 @@
 // Solana; a Bitcoin claim needs its receiver's signature.
 
 import type { ChainKey } from '../../core/families.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Batch } from '../interface/batches.ts';
 import type { ReadTransaction } from '../interface/sending.ts';
@@ -14,7 +14,7 @@ export type GasWork =
   | {
       readonly verb: 'claim';
       readonly terms: EscrowTerms;
-      readonly secret: Hex32;
+      readonly secret: Secret;
       /**
        * Whether a chain has shown the secret already. One that none has is told to no node before
        * its claim is sent: the claim is tried with another secret where that can be, and takes the

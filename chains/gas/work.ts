@@ -1,7 +1,7 @@
 // What a gas key may be asked to do, checked before it signs anything.
 
 import { ParleyError } from '../../core/errors.ts';
-import { type Hex32, opens } from '../../core/hashlock.ts';
+import { opens, type Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Touch } from '../interface/sending.ts';
 import type { GasWork } from './account.ts';
@@ -14,7 +14,7 @@ export type Settling = Exclude<SettlingAny, { readonly verb: 'batch' }>;
 export type Part = {
   readonly verb: 'fund' | 'claim' | 'refund';
   readonly terms: EscrowTerms;
-  readonly secret: Hex32 | null;
+  readonly secret: Secret | null;
 };
 
 export function partsOf(work: GasWork): readonly Part[] {

@@ -1,12 +1,12 @@
 // Many escrows of one chain, settled by one transaction that anybody may send. Only where one
 // contract holds them all: EVM and TRON.
 
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { EvmMaterial, TronMaterial } from './material.ts';
 
 /** An escrow and the secret that opens it, which is public. */
-export type Opened = { readonly terms: EscrowTerms; readonly secret: Hex32 };
+export type Opened = { readonly terms: EscrowTerms; readonly secret: Secret };
 
 export type Batch =
   | { readonly verb: 'claim'; readonly legs: readonly Opened[] }

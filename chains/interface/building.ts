@@ -1,6 +1,6 @@
 // What an adapter builds for a party to sign, and what it tries and checks before.
 
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import type { Batch, BuiltBatch } from './batches.ts';
 import type { Allowance } from './fund-ways.ts';
@@ -74,7 +74,7 @@ export type Building = {
    * Unsigned claim. Throws `nothing_there` when the escrow holds no payment, and what `mustAgree`
    * throws unless the secret is public.
    */
-  buildClaim(input: SpendInput, secret: Hex32, signal: AbortSignal): Promise<Material>;
+  buildClaim(input: SpendInput, secret: Secret, signal: AbortSignal): Promise<Material>;
 
   /** Unsigned refund of everything in the escrow. Throws `nothing_there` when it is empty. */
   buildRefund(input: SpendInput, signal: AbortSignal): Promise<Material>;

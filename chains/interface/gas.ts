@@ -1,6 +1,6 @@
 // What sending costs on a chain, and whether who has to send can pay for it.
 
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { StuckFunding } from '../../core/next.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { WatchedEscrow } from './reading.ts';
@@ -39,7 +39,7 @@ export type Offered = { readonly gas: bigint; readonly feePerGas: bigint | null 
 
 /** A claim or refund to be tried. The secret is null while nobody may hear it. */
 export type Spend =
-  | { readonly verb: 'claim'; readonly terms: EscrowTerms; readonly secret: Hex32 | null }
+  | { readonly verb: 'claim'; readonly terms: EscrowTerms; readonly secret: Secret | null }
   | { readonly verb: 'refund'; readonly terms: EscrowTerms };
 
 /** What a chain does not ask of who sends is absent. */

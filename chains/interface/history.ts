@@ -2,10 +2,10 @@
 // a market has lost what it knew of some hours. A page goes on from the last one's cursor, so a
 // reading survives its reader.
 
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Hashlock } from '../../core/hashlock.ts';
 
 export type HashlockPage = {
-  readonly hashlocks: readonly Hex32[];
+  readonly hashlocks: readonly Hashlock[];
   /** Where the next page begins. Only the adapter that made it knows what it says. */
   readonly cursor: string;
   /** Up to the head of now. A later page looks at the newest blocks again: they may be others. */

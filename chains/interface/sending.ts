@@ -1,6 +1,6 @@
 // Signed bytes: read, given to the nodes of a chain, and known again.
 
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { Signed } from './material.ts';
 import type { ScheduledRefunds } from './scheduled.ts';
 import type { Care } from './turns.ts';
@@ -10,7 +10,7 @@ export type Touch = {
   readonly escrow: string;
   readonly verb: 'fund' | 'claim' | 'refund';
   /** The preimage that a claim shows. */
-  readonly secret: Hex32 | null;
+  readonly secret: Secret | null;
   /** EVM: of a funding that anybody may send, what is said to be its funder's signature. */
   readonly authorization?: string;
 };

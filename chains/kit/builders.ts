@@ -1,7 +1,7 @@
 // What a builder refuses whichever the chain, with the facts of it.
 
 import { type Fact, ParleyError } from '../../core/errors.ts';
-import { opens } from '../../core/hashlock.ts';
+import { opens, type Secret } from '../../core/hashlock.ts';
 import type { Batch } from '../interface/batches.ts';
 import type { SpendInput } from '../interface/building.ts';
 
@@ -13,7 +13,7 @@ import type { SpendInput } from '../interface/building.ts';
 export async function mayReveal(
   { secrets }: { readonly secrets: ReadonlyMap<string, string> },
   { escrow, isPublic }: SpendInput,
-  secret: string,
+  secret: Secret,
   agree: () => Promise<void>,
 ): Promise<{ readonly isPublic: boolean }> {
   const { hashlock } = escrow.terms;

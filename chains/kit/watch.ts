@@ -1,7 +1,7 @@
 // What an adapter of EVM, TRON or Solana remembers between calls: whom it watches, and the secrets
 // of those. All of it can be lost: the chain gives it again.
 
-import { hashlockOf } from '../../core/hashlock.ts';
+import { hashlockOf, type Secret } from '../../core/hashlock.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { addName, type Names, removeName } from './calldata.ts';
 
@@ -88,7 +88,7 @@ export function learn(
     readonly secrets: Map<string, string>;
     readonly owed: Set<string>;
   },
-  secret: string,
+  secret: Secret,
 ): ReadonlySet<string> {
   const { byHashlock, secrets, owed } = watching;
   const hashlock = hashlockOf(secret);

@@ -21,6 +21,7 @@ import {
   refund,
   refuses,
   SOL,
+  sceneOf,
   secret,
   sendRaw,
   sent,
@@ -81,8 +82,7 @@ async function nodeBehind(context: TestContext, world: World) {
 }
 
 test('looks that a node behind answers keep nobody from hearing of a depth', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
+  const { world, escrow } = await sceneOf(context);
   const { adapter, fallBehind } = await nodeBehind(context, world);
   adapter.watch([escrow]);
   await adapter.changes(soon());
@@ -136,10 +136,7 @@ const claimData = (extra = 0) =>
 
 test('a claim that fails has shown its secret: changes finds it, whatever its form', async (context) => {
   for (const extra of [0, 5]) {
-    const world = await newWorld(context);
-    const { adapter } = world;
-    const escrow = escrowIn(world);
-    await fund(world, escrow);
+    const { world, escrow, adapter } = await sceneOf(context, fund);
     adapter.watch([escrow]);
     await adapter.changes(soon());
     await adapter.readEscrow(escrow, soon());
@@ -155,19 +152,14 @@ test('a claim that fails has shown its secret: changes finds it, whatever its fo
 });
 
 test('a secret shown to another program by a transaction that names the escrow is found by reading it', async (context) => {
-  const world = await newWorld(context);
-  const { adapter } = world;
-  const escrow = escrowIn(world);
-  await fund(world, escrow);
+  const { world, escrow, adapter } = await sceneOf(context, fund);
   await adapter.readEscrow(escrow, soon());
   await strange(world, '11111111111111111111111111111111', claimData(), [escrow.address]);
   assert.equal((await adapter.readEscrow(escrow, soon())).secret, secret);
 });
 
 test('a funding or claim that the chain takes back is gone again; its secret is not', async (context) => {
-  const world = await newWorld(context);
-  const { adapter, chain, logged } = world;
-  const escrow = escrowIn(world);
+  const { world, escrow, adapter, chain, logged } = await sceneOf(context);
   adapter.watch([escrow]);
   await adapter.changes(soon());
   const first = await fund(world, escrow);
@@ -197,9 +189,7 @@ test('a funding or claim that the chain takes back is gone again; its secret is 
 });
 
 test('signed bytes are read: txid, what they touch, the secret they show', async (context) => {
-  const world = await newWorld(context);
-  const { adapter } = world;
-  const escrow = escrowIn(world);
+  const { world, escrow, adapter } = await sceneOf(context);
   adapter.watch([escrow]);
   const funding = signed(await adapter.buildFund(built(escrow), soon()), 'funder');
   const read = await adapter.readSigned(funding, soon());
@@ -226,9 +216,7 @@ test('signed bytes are read: txid, what they touch, the secret they show', async
 });
 
 test('the node’s refusal comes in its own words; an old blockhash is one', async (context) => {
-  const world = await newWorld(context);
-  const { adapter, chain } = world;
-  const escrow = escrowIn(world);
+  const { world, escrow, adapter, chain } = await sceneOf(context);
   const late = await adapter.buildFund(built(escrow), soon());
   await chain.mine(160);
   await refuses(sent(world, late, 'funder'), 'refused_by_node', /Blockhash not found/);
@@ -274,10 +262,7 @@ test('an amount that an empty wallet could not receive is refused, and one beyon
 });
 
 test('a claim that leaves the funder out shows as claimed, and the rest is refundable', async (context) => {
-  const world = await newWorld(context);
-  const { adapter } = world;
-  const escrow = escrowIn(world);
-  await fund(world, escrow);
+  const { world, escrow, adapter } = await sceneOf(context, fund);
   await strange(world, solanaDeployment.program, claimData(), [escrow.address, walletOf('payee')]);
   const facts = await adapter.readEscrow(escrow, soon());
   assert.notEqual(facts.claimed, null);
@@ -291,9 +276,7 @@ test('a claim that leaves the funder out shows as claimed, and the rest is refun
 });
 
 test('a stranger who names an escrow in a funding of its own does not fund it', async (context) => {
-  const world = await newWorld(context);
-  const { adapter } = world;
-  const escrow = escrowIn(world);
+  const { world, escrow, adapter } = await sceneOf(context);
   await adapter.readEscrow(escrow, soon());
   const refund = { address: walletOf('stranger'), pubkey: null };
   const own = escrowIn(world, { refund });

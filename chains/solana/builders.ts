@@ -2,6 +2,7 @@
 
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import { ParleyError } from '../../core/errors.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { BuildInput, SpendInput } from '../interface/building.ts';
 import type { SolanaMaterial } from '../interface/material.ts';
@@ -49,7 +50,7 @@ export async function buildFund(
 export async function buildClaim(
   watch: Watch,
   input: SpendInput,
-  secret: string,
+  secret: Secret,
   signal: AbortSignal,
 ): Promise<SolanaMaterial> {
   const { escrow } = input;

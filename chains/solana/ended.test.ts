@@ -29,6 +29,7 @@ import {
   refund,
   refuses,
   SOL,
+  sceneOf,
   secret,
   sent,
   signed,
@@ -143,9 +144,7 @@ for (const coin of coins) {
 }
 
 test('a refund is seen before it is deep, and taken back with its block', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
-  await fund(world, escrow);
+  const { world, escrow } = await sceneOf(context, fund);
   await moveTo(world, escrow.terms.timelock);
   await finalize(world);
   const txid = await refund(world, escrow);
@@ -165,9 +164,7 @@ test('a refund is seen before it is deep, and taken back with its block', async 
 });
 
 test('a closing is seen before it is deep, and changes nothing of the claim', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
-  await fund(world, escrow);
+  const { world, escrow } = await sceneOf(context, fund);
   const txid = await claim(world, escrow);
   await finalize(world);
   await moveTo(world, escrow.terms.timelock);
@@ -180,8 +177,7 @@ test('a closing is seen before it is deep, and changes nothing of the claim', as
 });
 
 test('what nobody funded is unfunded after its timelock too, whatever was sent there', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
+  const { world, escrow } = await sceneOf(context);
   await moveTo(world, escrow.terms.timelock + HOUR);
   await finalize(world);
   assert.deepEqual(await world.adapter.readEscrow(escrow, soon()), nothingSeen);
@@ -238,8 +234,7 @@ for (const [name, end] of Object.entries(ends)) {
 
 for (const name of ['refunded', 'closed'] as const) {
   test(`${name}: who saw it before needs no history for how it ended`, async (context) => {
-    const world = await newWorld(context);
-    const escrow = escrowIn(world);
+    const { world, escrow } = await sceneOf(context);
     let hides = false;
     const url = await hiding(
       context,
@@ -276,8 +271,7 @@ function hiding(context: TestContext, world: World, isHidden: (call: Call) => bo
 }
 
 test('a node that lists nothing does not make unfunded what was seen, or what another lists', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
+  const { world, escrow } = await sceneOf(context);
   const blank = await hiding(context, world, () => true);
   const seen = another(world, [blank], { historyWaitMs: 500 });
   await fund(world, escrow);
@@ -293,8 +287,7 @@ test('a node that lists nothing does not make unfunded what was seen, or what an
 });
 
 test('a transaction that is listed and not given, or cannot be read, leaves the outcome unknown', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
+  const { world, escrow } = await sceneOf(context);
   const { fundTx, claimTx } = await closed(world, escrow);
   for (const answer of [{ result: null }, unreadable]) {
     const withheld = new Set([claimTx]);
@@ -311,9 +304,7 @@ test('a transaction that is listed and not given, or cannot be read, leaves the 
 });
 
 test('after a claim without the funder’s account its later refund is taken for none', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
-  await fund(world, escrow);
+  const { world, escrow } = await sceneOf(context, fund);
   const material = (await world.adapter.buildClaim(
     built(escrow),
     secret,
@@ -344,8 +335,7 @@ test('after a claim without the funder’s account its later refund is taken for
 });
 
 test('a claim that was seen of an account is remembered when that is closed', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
+  const { world, escrow } = await sceneOf(context);
   const blank = await hiding(context, world, () => true);
   const adapter = another(world, [blank], { historyWaitMs: 500 });
   await fund(world, escrow);

@@ -16,6 +16,7 @@ import {
   fund,
   newWorld,
   refuses,
+  sceneOf,
   secret,
   signed,
   soon,
@@ -58,8 +59,7 @@ const over = (world: World, urls: string[], changed: Partial<SolanaAdapterOption
   adapterOf(world, [], { rpcUrls: urls, rpc: { attemptTimeoutMs: 2_000, rounds: 1 }, ...changed });
 
 test('an account that the program never writes is no fact', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
+  const { world, escrow } = await sceneOf(context);
   const owner = world.chain.info.program;
   for (const bytes of [
     Buffer.alloc(184, 1),
@@ -86,11 +86,7 @@ test('an account that the program never writes is no fact', async (context) => {
 });
 
 test('a node that keeps history back hides no status: the account says it', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
-  await fund(world, escrow);
-  await claim(world, escrow);
-  await finalize(world);
+  const { world, escrow } = await sceneOf(context, fund, claim, finalize);
   const url = await lyingNode(context, world.chain.info.rpcUrl, ({ method }, forward) =>
     method === 'getSignaturesForAddress' ? { result: [] } : forward(),
   );
@@ -101,8 +97,7 @@ test('a node that keeps history back hides no status: the account says it', asyn
 });
 
 test('a node that no longer knows what was read last is followed on, and its gap is said', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
+  const { world, escrow } = await sceneOf(context);
   const funded = await fund(world, escrow);
   await finalize(world);
   let oldest = 0;
@@ -130,8 +125,7 @@ test('a node that no longer knows what was read last is followed on, and its gap
 });
 
 test('a transaction that a node lists before it can give it is asked for again', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
+  const { world, escrow } = await sceneOf(context);
   let holdsBack = true;
   const url = await lyingNode(context, world.chain.info.rpcUrl, ({ method }, forward) =>
     method === 'getTransaction' && holdsBack ? { result: null } : forward(),

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import { lyingNode } from './testing/nodes.ts';
-import { adapterOf, claim, escrowIn, finalize, fund, newWorld, soon } from './testing/world.ts';
+import { adapterOf, claim, finalize, fund, sceneOf, soon } from './testing/world.ts';
 
 const firstSlot = 300_000_000;
 
@@ -13,11 +13,7 @@ type Lie = Parameters<typeof lyingNode>[2];
 
 /** A world with one funding, and a reader of it over nodes that each lie in their own way. */
 async function readerOver(context: TestContext, lies: readonly Lie[]) {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
-  await fund(world, escrow);
-  await claim(world, escrow);
-  await finalize(world);
+  const { world, escrow } = await sceneOf(context, fund, claim, finalize);
   const { rpcUrl } = world.chain.info;
   const urls = await Promise.all(lies.map((lie) => lyingNode(context, rpcUrl, lie)));
   const reader = adapterOf(world, [], { rpcUrls: urls }).hashlocks;

@@ -18,6 +18,7 @@ import {
   finalize,
   fund,
   newWorld,
+  sceneOf,
   secret,
   signed,
   soon,
@@ -25,6 +26,8 @@ import {
 } from './testing/world.ts';
 
 const limits = { timeout: 60_000 };
+const slowly = (name: string, run: (context: TestContext) => Promise<void>) =>
+  test(name, limits, run);
 const isRead = ({ method }: Call) => method === 'getTransaction';
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Longer than anything here takes. */
@@ -78,40 +81,27 @@ for (const coin of ['SOL', 'a token'] as const) {
   );
 }
 
-test(
-  'of what was written after a claim was seen nothing is read to find it',
-  limits,
-  async (context) => {
-    const world = await newWorld(context);
-    const escrow = escrowIn(world);
-    await fund(world, escrow);
-    await claim(world, escrow);
-    await finalize(world);
-    let isListed = false;
-    const lie: Crowd['lie'] = ({ method, params }, forward) =>
-      method === 'getSignaturesForAddress' && params[0] === escrow.address && !isListed
-        ? { result: [] }
-        : forward();
-    const crowd = crowdOf(escrow, { lie, answer: () => unreadable });
-    const adapter = await among(context, world, crowd);
-    const { claimed, secret: unknown } = await adapter.readEscrow(escrow, anyTime());
-    assert.deepEqual([claimed?.deep, unknown], [true, null]);
-    isListed = true;
-    Object.assign(crowd, { above: 6_000, slotsAbove: 1_000 });
-    world.time.now += 61;
-    assert.equal((await adapter.readEscrow(escrow, anyTime())).secret, secret);
-  },
-);
+slowly('of what was written after a claim was seen nothing is read to find it', async (context) => {
+  const { world, escrow } = await sceneOf(context, fund, claim, finalize);
+  let isListed = false;
+  const lie: Crowd['lie'] = ({ method, params }, forward) =>
+    method === 'getSignaturesForAddress' && params[0] === escrow.address && !isListed
+      ? { result: [] }
+      : forward();
+  const crowd = crowdOf(escrow, { lie, answer: () => unreadable });
+  const adapter = await among(context, world, crowd);
+  const { claimed, secret: unknown } = await adapter.readEscrow(escrow, anyTime());
+  assert.deepEqual([claimed?.deep, unknown], [true, null]);
+  isListed = true;
+  Object.assign(crowd, { above: 6_000, slotsAbove: 1_000 });
+  world.time.now += 61;
+  assert.equal((await adapter.readEscrow(escrow, anyTime())).secret, secret);
+});
 
-test(
+slowly(
   'noise that comes faster than it is read, and tells nothing, hides a claim for a while only',
-  limits,
   async (context) => {
-    const world = await newWorld(context);
-    const escrow = escrowIn(world);
-    await fund(world, escrow);
-    await claim(world, escrow);
-    await finalize(world);
+    const { world, escrow } = await sceneOf(context, fund, claim, finalize);
     // Some fifty are read a second.
     const answer = async () => {
       await later(150);
@@ -130,15 +120,10 @@ test(
   },
 );
 
-test(
+slowly(
   'what a node never gives keeps nothing that lies below it from being read',
-  limits,
   async (context) => {
-    const world = await newWorld(context);
-    const escrow = escrowIn(world);
-    await fund(world, escrow);
-    await claim(world, escrow);
-    await finalize(world);
+    const { world, escrow } = await sceneOf(context, fund, claim, finalize);
     const answer = () => ({ jsonrpc: 'no answer' });
     // More than are remembered as missing.
     const crowd = crowdOf(escrow, { above: 600, below: 4_000, answer });
@@ -154,14 +139,10 @@ test(
   },
 );
 
-test(
+slowly(
   'whoever reads an escrow at once, none of its transactions is passed over',
-  limits,
   async (context) => {
-    const world = await newWorld(context);
-    const escrow = escrowIn(world);
-    await fund(world, escrow);
-    await finalize(world);
+    const { world, escrow } = await sceneOf(context, fund, finalize);
     const crowd = crowdOf(escrow, {
       answer: () => unreadable,
       lie: async ({ method }, forward) => {
@@ -185,9 +166,8 @@ test(
   },
 );
 
-test(
+slowly(
   'a claim that a node takes eight seconds to give is read, and holds up nobody meanwhile',
-  limits,
   async (context) => {
     const world = await newWorld(context);
     const victim = escrowIn(world);
@@ -228,9 +208,8 @@ test(
   },
 );
 
-test(
+slowly(
   'a node that holds its history back keeps nobody from what the account says',
-  limits,
   async (context) => {
     const world = await newWorld(context);
     const open = escrowIn(world);

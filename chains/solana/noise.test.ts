@@ -15,6 +15,7 @@ import {
   finalize,
   fund,
   newWorld,
+  sceneOf,
   secret,
   soon,
   type World,
@@ -87,8 +88,7 @@ test('a claim with ten kilobytes of noise beside it has shown its secret all the
 });
 
 test('everybody is looked at again after transactions that nobody could read, once a minute', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
+  const { world, escrow } = await sceneOf(context);
   const other = escrowIn(world, { amount: 1_000_000_000n });
   const adapter = await over(context, world, (call, forward) =>
     isRead(call) ? unsupported : forward(),
@@ -107,8 +107,7 @@ test('everybody is looked at again after transactions that nobody could read, on
 });
 
 test('a transaction of the program that the node never gives holds up nobody behind it for ever', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
+  const { world, escrow } = await sceneOf(context);
   const logged: string[] = [];
   const lie: Lie = (call, forward) => (isRead(call) ? { result: null } : forward());
   const adapter = await over(context, world, lie, logged);
@@ -228,10 +227,7 @@ test('an endless history never fails a read, and one that grows while it is read
 });
 
 test('a claim that the node lists long before it gives it is asked for until it does', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
-  await fund(world, escrow);
-  await finalize(world);
+  const { world, escrow } = await sceneOf(context, fund, finalize);
   let hidden = '';
   let asked = 0;
   const adapter = await over(context, world, (call, forward) => {
@@ -256,9 +252,7 @@ test('a claim that the node lists long before it gives it is asked for until it 
 });
 
 test('a claim that the node left out of its list is found once it lists it', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
-  await fund(world, escrow);
+  const { world, escrow } = await sceneOf(context, fund);
   let hidden = await claim(world, escrow);
   await finalize(world);
   // Above it is another that names the escrow, so that it lies below what was read.
@@ -280,10 +274,7 @@ test('a claim that the node left out of its list is found once it lists it', asy
 });
 
 test('a history that the node refuses to show fails no read', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
-  await fund(world, escrow);
-  await finalize(world);
+  const { world, escrow } = await sceneOf(context, fund, finalize);
   const logged: string[] = [];
   const refused = { error: { code: -32_011, message: 'no history here' } };
   const lie: Lie = ({ method }, forward) =>
@@ -295,9 +286,7 @@ test('a history that the node refuses to show fails no read', async (context) =>
 });
 
 test('of what programs called, only our own instructions of a length that they have are decoded', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
-  await fund(world, escrow);
+  const { world, escrow } = await sceneOf(context, fund);
   const program = world.chain.info.program;
   const bytes = (length: number) => {
     const data = new Uint8Array(length);

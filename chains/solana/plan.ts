@@ -7,7 +7,7 @@ import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/
 import { base64 } from '@scure/base';
 import pinned from '../../contracts/solana/deployment.json' with { type: 'json' };
 import { ParleyError } from '../../core/errors.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Hashlock, Secret } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import type { SolanaMaterial } from '../interface/material.ts';
 import { comparing } from '../kit/material.ts';
@@ -136,7 +136,7 @@ export type Wanted =
   | { readonly verb: 'fund' }
   | {
       readonly verb: 'claim';
-      readonly secret: Hex32;
+      readonly secret: Secret;
       /** Leaves what the escrow's account cost to a later refund; see contracts/solana. */
       readonly withoutRefund?: boolean;
     }
@@ -273,7 +273,7 @@ export function solanaTransaction(
 export function trialTransaction(
   terms: EscrowTerms,
   deployment: SolanaDeployment,
-  secret: Hex32,
+  secret: Secret,
   { blockhash, tokenProgram: owner }: Circumstances,
 ): string {
   const { payout, refund, token } = terms;
@@ -298,7 +298,7 @@ function budget(owner: TokenProgram | null, unitPrice: bigint): Instruction[] {
 export type DecodedInstruction = {
   readonly verb: Wanted['verb'];
   readonly escrow: string;
-  readonly secret: Hex32 | null;
+  readonly secret: Secret | null;
 };
 
 const verbNames = ['fund', 'claim', 'refund', 'close'] as const;
@@ -326,7 +326,7 @@ export function decodeInstruction(
 }
 
 /** The hashlock in the data of a `fund`: its terms begin with it. */
-export function hashlockOfFunding(data: Uint8Array): Hex32 {
+export function hashlockOfFunding(data: Uint8Array): Hashlock {
   return bytesToHex(data.subarray(dataHead, dataHead + 32));
 }
 

@@ -24,6 +24,7 @@ import {
   newWorld,
   refuses,
   SOL,
+  sceneOf,
   secret,
   sent,
   soon,
@@ -251,10 +252,7 @@ test('a payout that cannot take tokens, or a frozen vault, still stops a reveal'
 });
 
 test('a funder that made its wallet a program is left out of the first claim, and stops nothing', async (context) => {
-  const world = await newWorld(context);
-  const { adapter, chain } = world;
-  const escrow = escrowIn(world);
-  await fund(world, escrow);
+  const { world, escrow, adapter, chain } = await sceneOf(context, fund);
   const data = new Uint8Array(readFileSync(programFile));
   const owner = 'BPFLoader2111111111111111111111111111111111' as Address;
   chain.put(walletOf('funder'), { lamports: SOL, owner, data, executable: true });
@@ -337,8 +335,7 @@ test('a price of speed that others bid up keeps no poor wallet from its claim', 
 });
 
 test('a funding costs what it says beside the amount, and gives back what it says', async (context) => {
-  const world = await newWorld(context);
-  const escrow = escrowIn(world);
+  const { world, escrow } = await sceneOf(context);
   const held = async () => {
     const config = { commitment: 'processed' } as const;
     return (await world.chain.rpc.getBalance(walletOf('funder') as Address, config).send()).value;

@@ -14,6 +14,7 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type RentLeft, type Sighting } from '../../core/facts.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { Look, WatchedEscrow } from '../interface/reading.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';
@@ -156,7 +157,7 @@ async function lifeOf(
 function untold(
   watch: Watch,
   { address, terms, stored = nothingSeen }: WatchedEscrow,
-  { deep, secret }: { readonly deep: Shown; readonly secret: string | null },
+  { deep, secret }: { readonly deep: Shown; readonly secret: Secret | null },
 ): EscrowFacts {
   const { funded, claimed, refunded } = stored;
   const seen = { funded, claimed, refunded, secret: secret ?? stored.secret };

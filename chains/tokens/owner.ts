@@ -13,8 +13,8 @@ export type Owner = {
 };
 
 /** How a token names its owner, and who may become one. */
-export const ownerGetters = ['owner()', 'getOwner()', '_owner()'] as const;
-export const heirGetter = 'pendingOwner()';
+const ownerGetters = ['owner()', 'getOwner()', '_owner()'] as const;
+const heirGetter = 'pendingOwner()';
 
 /**
  * Addresses that nobody has the key of, in use for what is given up. TRON writes the first as
@@ -50,6 +50,20 @@ export function judgeOwner(asked: Asked, shown: (address: string) => string): Ow
   const [access] = namesIn(accessSignals, selectors);
   if (access !== undefined) return { gone: false, who: `who has a right by ${access}` };
   return { gone: named.length > 0 && !changes, who: 'somebody' };
+}
+
+/** Asks a token for its owner. `ask` gives what a getter answers; null: no address. */
+export async function askOwner(
+  ask: (getter: string) => Promise<string | null>,
+  code: Pick<Asked, 'selectors' | 'changes'>,
+  shown: (address: string) => string,
+): Promise<Owner> {
+  const named: string[] = [];
+  for (const getter of ownerGetters) {
+    const owner = await ask(getter);
+    if (owner !== null) named.push(owner);
+  }
+  return judgeOwner({ ...code, named, heir: await ask(heirGetter) }, shown);
 }
 
 /** Functions of one power that are tried, and words looked at that one of them reads. */

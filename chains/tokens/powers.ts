@@ -121,10 +121,10 @@ export const switchSignals: Signals = new Map([
 ]);
 
 /** True while all transfers are stopped. */
-export const stoppingFlags = ['paused()', 'stopped()'] as const;
+const stoppingFlags = ['paused()', 'stopped()'] as const;
 
 /** A switch that stands off until a market begins. */
-export const openingFlags = [
+const openingFlags = [
   'tradingOpen()',
   'tradingEnabled()',
   'tradingActive()',
@@ -137,6 +137,33 @@ export const openingFlags = [
   'launched()',
   'isLaunched()',
 ] as const;
+
+/** What a function without arguments says; null: neither true nor false. */
+export type Flag = (name: string) => Promise<boolean | null>;
+
+/** Part of a sentence; null: nothing says that all transfers are stopped. */
+export const stoppedNow = (flag: Flag): Promise<string | null> =>
+  firstOf(stoppingFlags, flag, true);
+
+/** The same of a market that has not begun. */
+export const closedNow = (flag: Flag): Promise<string | null> => firstOf(openingFlags, flag, false);
+
+async function firstOf(names: readonly string[], flag: Flag, is: boolean): Promise<string | null> {
+  for (const name of names) if ((await flag(name)) === is) return `${name} answers ${is}`;
+  return null;
+}
+
+/** Who could use one of these functions, for the beginning of a sentence; null: nobody. */
+export async function userOf(
+  found: Signals,
+  selectors: ReadonlySet<string>,
+  owner: { readonly gone: boolean; readonly who: string },
+  hiddenKeeper: (used: readonly string[]) => Promise<string | null>,
+): Promise<string | null> {
+  if (!owner.gone) return owner.who;
+  const keeper = await hiddenKeeper([...found.keys()].filter((each) => selectors.has(each)));
+  return keeper === null ? null : `${keeper}, whom its owner() does not name,`;
+}
 
 /** Names of these functions in some code, most telling first. */
 export function namesIn(found: Signals, selectors: ReadonlySet<string>): string[] {

@@ -1,13 +1,14 @@
 // The adapter on the simulator: money in and out, what is seen when, and what is built and refused.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { TronWeb } from 'tronweb';
 import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
-import { ParleyError } from '../../core/errors.ts';
 import { faucetAddress } from '../../simulators/tron/simulator.ts';
 import type { SignedTron, TronMaterial } from '../interface/material.ts';
+import { untilTested } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { createdAddress, creationFault } from './creation.ts';
 import { feeLimitOf, ownEnergy, withMargin } from './energy.ts';
@@ -15,46 +16,28 @@ import { fundCalls, materialProblems, type TronOrigin, type Wanted } from './pla
 import { tronDevPolicy } from './policy.ts';
 import {
   type Account,
+  adapterOn,
   anyone,
   fund,
   funder,
+  inputOf,
   type Leg,
   newcomer,
   newLeg,
   quoting,
   receiver,
   signAll,
+  signal,
   solidityLag,
   startTron,
-  type TestChain,
 } from './testing/chain.ts';
 import { type Lie, lyingNode } from './testing/nodes.ts';
 
-const signal = () => AbortSignal.timeout(60_000);
-let chain: TestChain;
-before(async () => {
-  chain = await startTron();
-});
+const chain = await startTron();
 after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
 
-function adapterOf(...urls: string[]): TronAdapter {
-  return tronAdapter({
-    chain: 'tron-dev',
-    deployment: chain.deployment,
-    sources: (urls.length > 0 ? urls : [chain.url]).map((url) => ({ url })),
-    policy: tronDevPolicy,
-    http: { attemptTimeoutMs: 5_000, rounds: 1 },
-  });
-}
-
-const is = (code: string, words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof ParleyError, String(error));
-  assert.equal(error.code, code, error.message);
-  assert.match(error.message, words);
-  return true;
-};
-
-const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null, isPublic: false });
+const adapterOf = (...urls: string[]) => adapterOn(chain, urls);
 
 function mustBeOurs(material: unknown, wanted: Wanted, { terms }: Leg): TronMaterial {
   const tron = material as TronMaterial;
@@ -105,7 +88,7 @@ for (const token of [null, 'ReturnsFalse', 'DevTether'] as const) {
     const refunding = await adapter.buildRefund(inputOf(back), signal());
     await perform(adapter, mustBeOurs(refunding, { verb: 'refund' }, back), funder);
     const again = adapter.buildClaim(inputOf(leg), leg.secret, signal());
-    await assert.rejects(again, is('nothing_there', /holds nothing: claimed/));
+    await assert.rejects(again, refuses('nothing_there', /holds nothing: claimed/));
   });
 }
 
@@ -190,7 +173,7 @@ test('what a node refuses is refused with its words', async () => {
   const read = await adapter.readSigned(signed as SignedTron, signal());
   await assert.rejects(
     adapter.broadcast(read, signal()),
-    is('refused_by_node', /TRANSACTION_EXPIRATION_ERROR, .*[Ee]xpired/),
+    refuses('refused_by_node', /TRANSACTION_EXPIRATION_ERROR, .*[Ee]xpired/),
   );
 });
 
@@ -215,14 +198,14 @@ test('the wrong secret, an empty escrow and amounts not worth a claim are refuse
   const adapter = adapterOf();
   const leg = newLeg(chain);
   const wrong = adapter.buildClaim(inputOf(leg), '00'.repeat(32), signal());
-  await assert.rejects(wrong, is('wrong_secret', /sha256/));
+  await assert.rejects(wrong, refuses('wrong_secret', /sha256/));
   const none = adapter.buildClaim(inputOf(leg), leg.secret, signal());
-  await assert.rejects(none, is('nothing_there', /never funded/));
+  await assert.rejects(none, refuses('nothing_there', /never funded/));
   const back = adapter.buildRefund(inputOf(leg), signal());
-  await assert.rejects(back, is('nothing_there', /never funded/));
+  await assert.rejects(back, refuses('nothing_there', /never funded/));
   await adapter.checkAmount(null, 2_200_001n, signal());
   const small = adapter.checkAmount(null, 2_200_000n, signal());
-  await assert.rejects(small, is('amount_too_small', /2200000 on tron-dev is not more than/));
+  await assert.rejects(small, refuses('amount_too_small', /2200000 on tron-dev is not more than/));
   await adapter.checkAmount(chain.token('DevDollar'), 1n, signal());
 });
 
@@ -230,38 +213,40 @@ test('more sun than a transaction carries is refused before anybody agrees on it
   const adapter = adapterOf();
   const most = BigInt(Number.MAX_SAFE_INTEGER);
   await adapter.checkAmount(null, most, signal());
-  const refused = is('bad_amount', /9007199254740992 sun is more than 9007199254740991/);
+  const refused = refuses('bad_amount', /9007199254740992 sun is more than 9007199254740991/);
   await assert.rejects(adapter.checkAmount(null, most + 1n, signal()), refused);
   await adapter.checkAmount(chain.token('DevDollar'), 2n ** 256n - 1n, signal());
 });
 
 test('another chain, no contract, other code and another domain are refused', async () => {
   const open = (over: object, lie?: Lie) => async () => {
-    const node = await lyingNode(chain.url, lie ?? ((_, forward) => forward()));
-    try {
-      const deployment = { ...chain.deployment, ...over };
-      const sources = [{ url: node.url }];
-      const options = { chain: 'tron-dev', deployment, sources, policy: tronDevPolicy };
-      await tronAdapter(options).open(signal());
-    } finally {
-      await node.stop();
-    }
+    const node = await lying(lie ?? ((_, forward) => forward()));
+    const deployment = { ...chain.deployment, ...over };
+    const sources = [{ url: node.url }];
+    const options = { chain: 'tron-dev', deployment, sources, policy: tronDevPolicy };
+    await tronAdapter(options).open(signal());
   };
   await open({})();
-  await assert.rejects(open({ chainId: 1 }), is('chain_unavailable', /of chain id \d+, not 1/));
+  await assert.rejects(
+    open({ chainId: 1 }),
+    refuses('chain_unavailable', /of chain id \d+, not 1/),
+  );
   const nowhere = open({ contract: newcomer() });
-  await assert.rejects(nowhere, is('chain_unavailable', /no escrow contract at T/));
+  await assert.rejects(nowhere, refuses('chain_unavailable', /no escrow contract at T/));
   const token = open({ contract: chain.token('DevDollar') });
   await assert.rejects(
     token,
-    is('chain_unavailable', /another contract than that of escrows at T\w+: it answers no domain/),
+    refuses(
+      'chain_unavailable',
+      /another contract than that of escrows at T\w+: it answers no domain/,
+    ),
   );
   const odd = open({}, async ({ path }, forward) => {
     const { body } = await forward();
     if (path !== 'wallet/triggerconstantcontract') return { body };
     return { body: { ...(body as object), constant_result: ['00'.repeat(32)] } };
   });
-  await assert.rejects(odd, is('chain_unavailable', /another chain id/));
+  await assert.rejects(odd, refuses('chain_unavailable', /another chain id/));
 });
 
 test('a contract is known by its creation: the same code and domain by other init code is refused', async () => {
@@ -278,11 +263,14 @@ test('a contract is known by its creation: the same code and domain by other ini
   const { txid } = await chain.dev.simulator.sendAsFaucet('CreateSmartContract', { new_contract });
   await chain.solidify();
   const other = { ...chain.deployment, contract: createdAddress(txid, origin), creation: txid };
-  await assert.rejects(open(other), is('chain_unavailable', /by other init code than the pinned/));
+  await assert.rejects(
+    open(other),
+    refuses('chain_unavailable', /by other init code than the pinned/),
+  );
   const strange = { ...chain.deployment, creation: txid };
-  await assert.rejects(open(strange), is('chain_unavailable', /created T\w+, not T/));
+  await assert.rejects(open(strange), refuses('chain_unavailable', /created T\w+, not T/));
   const unknown = { ...chain.deployment, creation: '0f'.repeat(32) };
-  await assert.rejects(open(unknown), is('chain_unavailable', /does not know 0f/));
+  await assert.rejects(open(unknown), refuses('chain_unavailable', /does not know 0f/));
   // No node is believed: other bytes have another id.
   const known = await fetch(`${chain.url}/wallet/gettransactionbyid`, {
     method: 'POST',

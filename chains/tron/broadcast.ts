@@ -1,5 +1,6 @@
 // Signed transactions: what one does, whether a node has it, and giving it to one.
 
+import type { Hashlock } from '../../core/hashlock.ts';
 import { contractsOf } from '../escrows/plan.ts';
 import type { Signed } from '../interface/material.ts';
 import type { ReadTransaction, Touch } from '../interface/sending.ts';
@@ -54,7 +55,7 @@ export async function readSigned(
   signed: Signed,
 ): Promise<ReadTransaction> {
   const { txid, raw, rawData, owner, called } = readTronSigned(signed);
-  const wanted = (hashlock: string) => byHashlock.has(hashlock);
+  const wanted = (hashlock: Hashlock) => byHashlock.has(hashlock);
   // Anybody may repeat the calldata of a funding in a memo or to another contract. It funds only as
   // a call of the escrow's own contract by the escrow's funder.
   const canFund = (escrow: string) =>

@@ -1,6 +1,7 @@
 // Unsigned transactions for the party that each belongs to, who burns TRX for its energy.
 
 import { ParleyError } from '../../core/errors.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Batch, BuiltBatch } from '../interface/batches.ts';
 import type { BuildInput, SpendInput } from '../interface/building.ts';
@@ -95,7 +96,7 @@ export async function buildFund(
 export async function buildClaim(
   watch: Watch,
   input: SpendInput,
-  secret: string,
+  secret: Secret,
   signal: AbortSignal,
 ): Promise<TronMaterial> {
   const { escrow } = input;

@@ -15,13 +15,13 @@ import {
   type Leg,
   newLeg,
   signAll,
+  signal,
   startTron,
   type TestChain,
 } from './testing/chain.ts';
 import { deployCoin } from './testing/tokens.ts';
 
 const { figures } = snapshot;
-const signal = () => AbortSignal.timeout(60_000);
 
 /** Builds, signs and sends the funding of a leg; the energy of each of its transactions. */
 async function fundAsBuilt(chain: TestChain, { escrow }: Leg): Promise<number[]> {

@@ -2,18 +2,20 @@
 // and when escrows are reported.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nothingSeen } from '../../core/facts.ts';
 import { stateData } from '../escrows/calls.ts';
-import { type TronAdapter, tronAdapter } from './adapter.ts';
+import { untilTested } from '../testing/nodes.ts';
+import type { TronAdapter } from './adapter.ts';
 import { transferCall } from './energy.ts';
 import { claimCall, contractEscrow, fundCalls, refundCall } from './plan.ts';
-import { tronDevPolicy } from './policy.ts';
 import {
+  adapterOn,
   anyone,
   claim,
   fund,
+  inputOf,
   type Leg,
   newLeg,
   post,
@@ -22,31 +24,18 @@ import {
   refund,
   send,
   sendAndMine,
+  signal,
   solidityLag,
   startTron,
-  type TestChain,
 } from './testing/chain.ts';
 import { type Lie, lyingNode } from './testing/nodes.ts';
 import { wordsOf } from './views.ts';
 
-const signal = () => AbortSignal.timeout(60_000);
-let chain: TestChain;
-before(async () => {
-  chain = await startTron();
-});
+const chain = await startTron();
 after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
 
-function adapterOf(...urls: string[]): TronAdapter {
-  return tronAdapter({
-    chain: 'tron-dev',
-    deployment: chain.deployment,
-    sources: (urls.length > 0 ? urls : [chain.url]).map((url) => ({ url })),
-    policy: tronDevPolicy,
-    http: { attemptTimeoutMs: 5_000, rounds: 1 },
-  });
-}
-
-const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null, isPublic: false });
+const adapterOf = (...urls: string[]) => adapterOn(chain, urls);
 
 const touchedBy = async (adapter: TronAdapter) => (await adapter.changes(signal())).touched;
 
@@ -82,7 +71,7 @@ test('a node that is slow with receipts holds up no read; what it tells late is 
   const made = [await fund(chain, leg), await claim(chain, leg)];
   const funded = await fund(chain, open);
   let delayMs = 0;
-  const node = await lyingNode(chain.url, async ({ path }, forward) => {
+  const node = await lying(async ({ path }, forward) => {
     if (/getblockbynum|gettransactioninfo/.test(path)) await sleep(delayMs);
     return forward();
   });
@@ -91,24 +80,20 @@ test('a node that is slow with receipts holds up no read; what it tells late is 
     const { funded, claimed } = await adapter.readEscrow(escrow, signal());
     return [funded?.txid, claimed?.txid];
   };
-  try {
-    await touchedBy(adapter);
-    adapter.watch([leg.escrow, open.escrow]);
-    await touchedBy(adapter);
-    delayMs = 550;
-    await idsOf(leg);
-    assert.deepEqual(await idsOf(leg), made);
-    // Two answers take longer than a read waits.
-    delayMs = 1_100;
-    assert.deepEqual(await idsOf(open), ['unknown', undefined]);
-    delayMs = 0;
-    const isTold = async () => (await touchedBy(adapter)).includes(open.escrow.address);
-    while (!(await isTold())) await sleep(100);
-    delayMs = 2_100;
-    assert.deepEqual(await idsOf(open), [funded, undefined]);
-  } finally {
-    await node.stop();
-  }
+  await touchedBy(adapter);
+  adapter.watch([leg.escrow, open.escrow]);
+  await touchedBy(adapter);
+  delayMs = 550;
+  await idsOf(leg);
+  assert.deepEqual(await idsOf(leg), made);
+  // Two answers take longer than a read waits.
+  delayMs = 1_100;
+  assert.deepEqual(await idsOf(open), ['unknown', undefined]);
+  delayMs = 0;
+  const isTold = async () => (await touchedBy(adapter)).includes(open.escrow.address);
+  while (!(await isTold())) await sleep(100);
+  delayMs = 2_100;
+  assert.deepEqual(await idsOf(open), [funded, undefined]);
 });
 
 test('the secret of a claim that failed on chain is found', async () => {
@@ -158,19 +143,15 @@ test('a claim through a contract that hides it is found by its log', async () =>
     return { body: JSON.parse(JSON.stringify(said.body).replace(/"raw_data_hex":"\w+"/g, none)) };
   };
   const none = '"raw_data_hex":"00"';
-  const node = await lyingNode(chain.url, hidden);
-  try {
-    const adapter = adapterOf(node.url);
-    adapter.watch([leg.escrow]);
-    await adapter.changes(signal());
-    await fund(chain, leg);
-    assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
-    await claim(chain, leg);
-    assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
-    assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, leg.secret);
-  } finally {
-    await node.stop();
-  }
+  const node = await lying(hidden);
+  const adapter = adapterOf(node.url);
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  await fund(chain, leg);
+  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
+  await claim(chain, leg);
+  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
+  assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, leg.secret);
 });
 
 test('what is not solid is reported at every new head until it is, and then no more', async () => {
@@ -189,22 +170,18 @@ test('what is not solid is reported at every new head until it is, and then no m
 
 test('work follows what happened: a quiet block costs the same with one escrow or a hundred', async () => {
   const asked: string[] = [];
-  const node = await lyingNode(chain.url, ({ path }, forward) => {
+  const node = await lying(({ path }, forward) => {
     asked.push(path);
     return forward();
   });
-  try {
-    const adapter = adapterOf(node.url);
-    const legs = Array.from({ length: 100 }, () => newLeg(chain));
-    adapter.watch(legs.map(({ escrow }) => escrow));
-    await adapter.changes(signal());
-    asked.length = 0;
-    await chain.dev.mine(1);
-    assert.deepEqual(await touchedBy(adapter), []);
-    assert.ok(asked.length <= 3, asked.join());
-  } finally {
-    await node.stop();
-  }
+  const adapter = adapterOf(node.url);
+  const legs = Array.from({ length: 100 }, () => newLeg(chain));
+  adapter.watch(legs.map(({ escrow }) => escrow));
+  await adapter.changes(signal());
+  asked.length = 0;
+  await chain.dev.mine(1);
+  assert.deepEqual(await touchedBy(adapter), []);
+  assert.ok(asked.length <= 3, asked.join());
 });
 
 test('logs that a node keeps back do not hide a funding or a claim', async () => {
@@ -222,38 +199,30 @@ test('logs that a node keeps back do not hide a funding or a claim', async () =>
     const infos = (said.body as object[]).map((each) => ({ ...each, log: undefined }));
     return { body: infos };
   };
-  const node = await lyingNode(chain.url, bare);
-  try {
-    const before = await adapterOf(node.url).readEscrow(leg.escrow, signal());
-    assert.equal(before.funded?.txid, fundTx);
-    const claimTx = await claim(chain, leg);
-    const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
-    assert.equal(facts.claimed?.txid, claimTx);
-    assert.equal(facts.secret, leg.secret);
-  } finally {
-    await node.stop();
-  }
+  const node = await lying(bare);
+  const before = await adapterOf(node.url).readEscrow(leg.escrow, signal());
+  assert.equal(before.funded?.txid, fundTx);
+  const claimTx = await claim(chain, leg);
+  const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
+  assert.equal(facts.claimed?.txid, claimTx);
+  assert.equal(facts.secret, leg.secret);
 });
 
 test('a block whose receipts are too much for one answer is read by single ones', async () => {
   const leg = newLeg(chain);
   const full: Lie = ({ path }, forward) =>
     path === 'wallet/gettransactioninfobyblocknum' ? { status: 500, body: 'full' } : forward();
-  const node = await lyingNode(chain.url, full);
-  try {
-    const adapter = adapterOf(node.url);
-    adapter.watch([leg.escrow]);
-    await adapter.changes(signal());
-    const fundTx = await fund(chain, leg);
-    await send(chain, anyone, refundCall(newLeg(chain).terms, chain.deployment));
-    const claimTx = await claim(chain, leg);
-    assert.deepEqual((await adapter.changes(signal())).touched, [leg.escrow.address]);
-    const facts = await adapter.readEscrow(leg.escrow, signal());
-    assert.deepEqual([facts.funded?.txid, facts.claimed?.txid], [fundTx, claimTx]);
-    assert.equal(facts.secret, leg.secret);
-  } finally {
-    await node.stop();
-  }
+  const node = await lying(full);
+  const adapter = adapterOf(node.url);
+  adapter.watch([leg.escrow]);
+  await adapter.changes(signal());
+  const fundTx = await fund(chain, leg);
+  await send(chain, anyone, refundCall(newLeg(chain).terms, chain.deployment));
+  const claimTx = await claim(chain, leg);
+  assert.deepEqual((await adapter.changes(signal())).touched, [leg.escrow.address]);
+  const facts = await adapter.readEscrow(leg.escrow, signal());
+  assert.deepEqual([facts.funded?.txid, facts.claimed?.txid], [fundTx, claimTx]);
+  assert.equal(facts.secret, leg.secret);
 });
 
 test('a stranger who quotes a funding in the same block has not made it', async () => {
@@ -280,14 +249,10 @@ test('a failed transaction, or a log of another contract, is not taken for the f
     const [first, second, ...rest] = infos;
     return { body: [{ ...first, log }, { ...second, log: foreign }, ...rest] };
   };
-  const node = await lyingNode(chain.url, moved);
-  try {
-    const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
-    assert.equal(facts.funded?.txid, fundTx);
-    assert.notEqual(failed, fundTx);
-  } finally {
-    await node.stop();
-  }
+  const node = await lying(moved);
+  const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
+  assert.equal(facts.funded?.txid, fundTx);
+  assert.notEqual(failed, fundTx);
 });
 
 test('a record whose transaction is nowhere is shown all the same, without its id', async () => {
@@ -300,14 +265,10 @@ test('a record whose transaction is nowhere is shown all the same, without its i
   const hide = ({ body }: { body: unknown }) => ({
     body: { ...(body as object), transactions: [] },
   });
-  const node = await lyingNode(chain.url, nothing);
-  try {
-    const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
-    assert.equal(facts.funded?.txid, 'unknown');
-    assert.equal(facts.balance, leg.terms.amount);
-  } finally {
-    await node.stop();
-  }
+  const node = await lying(nothing);
+  const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
+  assert.equal(facts.funded?.txid, 'unknown');
+  assert.equal(facts.balance, leg.terms.amount);
 });
 
 test('far behind, everybody is looked at again by state', async () => {

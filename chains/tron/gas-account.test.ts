@@ -2,15 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
-import { after, afterEach, before, test } from 'node:test';
+import { after, afterEach, test } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { bytesOf, decodeFields } from '../../contracts/tron/protobuf.ts';
-import { ParleyError, type RefusalCode } from '../../core/errors.ts';
+import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { freshLane } from '../../core/testing.ts';
 import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../gas/account.ts';
 import { parseGasKey } from '../gas/keys.ts';
+import type { TestNode } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { createTronGasAccount } from './gas-account.ts';
 import { type TronGasPolicy, tronGasPolicies } from './gas-policy.ts';
@@ -27,18 +29,14 @@ import {
   newLeg,
   send,
   sendAndMine,
+  signal,
   startTron,
-  type TestChain,
 } from './testing/chain.ts';
-import { type Lie, lyingNode, type TestNode } from './testing/nodes.ts';
+import { type Lie, lyingNode } from './testing/nodes.ts';
 
-const signal = () => AbortSignal.timeout(60_000);
 const devGas = tronGasPolicies['tron-dev'] as TronGasPolicy;
 const plenty = 1_000_000_000n;
-let chain: TestChain;
-before(async () => {
-  chain = await startTron();
-});
+const chain = await startTron();
 after(() => chain.stop());
 const liars: TestNode[] = [];
 const lying = async (lie: Lie): Promise<string> => {
@@ -92,16 +90,6 @@ const claimOf = ({ terms, secret }: Leg, isPublic = true): GasWork => {
   return { verb: 'claim', terms, secret, isPublic };
 };
 const refundOf = ({ terms }: Leg): GasWork => ({ verb: 'refund', terms });
-const refuses = (code: RefusalCode, words = /./) => {
-  return (error: unknown) => {
-    assert.ok(error instanceof ParleyError, String(error));
-    assert.equal(error.code, code, error.message);
-    assert.match(error.message, words);
-    assert.ok(error.message.length < 1_000);
-    return true;
-  };
-};
-
 test('a late claim that waits for a block keeps no refund away; the clock is asked all the same', async () => {
   const one = await stranger();
   const [leg, other] = [newLeg(chain), newLeg(chain)];

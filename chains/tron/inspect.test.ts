@@ -1,24 +1,22 @@
 // What a look at tokens of every kind finds, on the dev chain with the escrow contract as it is.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { ParleyError } from '../../core/errors.ts';
+import { after, test } from 'node:test';
+import { untilTested } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
 import { defaultPowerRules, type Inspection } from '../tokens/inspection.ts';
 import { selectorOf } from '../tokens/words.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { tronHex } from './address.ts';
 import { bareAddress } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
-import { funder, newcomer, startTron, type TestChain } from './testing/chain.ts';
+import { funder, newcomer, signal, startTron } from './testing/chain.ts';
 import { type Lie, lyingNode } from './testing/nodes.ts';
 import { byOwner, deployCode, deployToken, type ListingName } from './testing/tokens.ts';
 
-const signal = () => AbortSignal.timeout(60_000);
-let chain: TestChain;
-before(async () => {
-  chain = await startTron();
-});
+const chain = await startTron();
 after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
 
 function adapterOf(url = chain.url): TronAdapter {
   return tronAdapter({
@@ -136,12 +134,7 @@ for (const [name, ...expected] of matrix) {
   });
 }
 
-const notToken = (words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof ParleyError, String(error));
-  assert.equal(error.code, 'not_a_token', error.message);
-  assert.match(error.message, words);
-  return true;
-};
+const notToken = (words: RegExp) => refuses('not_a_token', words);
 
 test('an account, an unused address, a TRC-10 asset and another contract are no token', async () => {
   await assert.rejects(lookAt(funder.address), notToken(/it is an account without a contract/));
@@ -274,14 +267,10 @@ test('the rules say what becomes of a power', async () => {
 
 /** A node before the chain that changes what it says to JSON-RPC. */
 async function withLie<T>(lie: Lie, use: (adapter: TronAdapter) => Promise<T>): Promise<T> {
-  const node = await lyingNode(chain.url, (asked, forward) =>
+  const node = await lying((asked, forward) =>
     asked.path === 'jsonrpc' ? lie(asked, forward) : forward(),
   );
-  try {
-    return await use(adapterOf(node.url));
-  } finally {
-    await node.stop();
-  }
+  return await use(adapterOf(node.url));
 }
 
 test('a node whose storage is not what its contracts see speaks for and against nothing', async () => {

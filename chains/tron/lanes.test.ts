@@ -19,13 +19,11 @@ import {
   receiver,
   refund,
   startTron,
-  type TestChain,
 } from './testing/chain.ts';
 
-let chain: TestChain;
+const chain = await startTron();
 let adapter: TronAdapter;
 before(async () => {
-  chain = await startTron();
   const { deployment, url } = chain;
   const sources = [{ url }];
   adapter = tronAdapter({ chain: 'tron-dev', deployment, sources, policy: tronDevPolicy });

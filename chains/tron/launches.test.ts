@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { untilTested } from '../testing/nodes.ts';
 import type { LaunchPage, LaunchPosition, LaunchReader } from '../tokens/launches.ts';
 import { tronAdapter } from './adapter.ts';
 import { tronAddressOf } from './address.ts';
 import { tronDevPolicy } from './policy.ts';
-import { startTron, type TestChain } from './testing/chain.ts';
+import { signal, startTron } from './testing/chain.ts';
 import { deployLaunchpad, type Launching } from './testing/launches.ts';
-import { hangingNode, type Lie, lyingNode } from './testing/nodes.ts';
+import { type Lie, lyingNode } from './testing/nodes.ts';
 
 const week = 7 * 86_400;
-const signal = () => AbortSignal.timeout(60_000);
-let chain: TestChain;
+const chain = await startTron();
 let pad: Launching;
 let reader: LaunchReader;
 before(async () => {
-  chain = await startTron();
   pad = await deployLaunchpad(chain);
   await chain.solidify();
   reader = readerOf(chain.url);
 });
 after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
 
 function readerOf(url: string, attemptTimeoutMs = 5_000): LaunchReader {
   return tronAdapter({
@@ -47,12 +47,8 @@ async function all(after: LaunchPosition, by = reader): Promise<LaunchPage & { p
 }
 
 async function behind(lie: Lie, check: (by: LaunchReader) => Promise<void>): Promise<void> {
-  const node = await lyingNode(chain.url, lie);
-  try {
-    await check(readerOf(node.url, 500));
-  } finally {
-    await node.stop();
-  }
+  const node = await lying(lie);
+  await check(readerOf(node.url, 500));
 }
 
 test('it begins at the newest solid block; a launch is told when it is solid', async () => {
@@ -142,35 +138,4 @@ test('blocks that do not follow each other are not taken', async () => {
     return { body: { block: block.slice(1) } };
   };
   await behind(torn, (by) => assert.rejects(next(position, by), { code: 'chain_unavailable' }));
-});
-
-test('a cursor of another chain, or ahead of it, comes back, and nothing is lost', async () => {
-  const { position } = await next(null);
-  const launched = await pad.launch('AGAIN');
-  await chain.solidify();
-  const { height } = (await next(position)).position;
-  await chain.dev.mine(1);
-  const other = await all({ height, hash: '99'.repeat(32) });
-  assert.ok(other.tokens.includes(launched[0]!));
-  const far = await all({ height: height + 100_000, hash: '99'.repeat(32) });
-  assert.ok(far.tokens.includes(launched[0]!));
-});
-
-test('a node that hangs or is gone throws', async () => {
-  const { position } = await next(null);
-  const node = await hangingNode();
-  const silent = readerOf(node.url, 300);
-  await assert.rejects(next(position, silent), { code: 'chain_timeout' });
-  await node.stop();
-  await assert.rejects(next(position, silent), { code: 'chain_unavailable' });
-});
-
-// The last: it moves the chain's clock.
-test('after a stop of more than a week only that week is read', async () => {
-  const { position } = await next(null);
-  await pad.launch('OLD');
-  await chain.pass(week + 60);
-  const launched = await pad.launch('NEW');
-  await chain.solidify();
-  assert.deepEqual((await all(position)).tokens, launched);
 });

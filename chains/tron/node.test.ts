@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { ParleyError } from '../../core/errors.ts';
+import { hangingNode, untilTested } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
 import { type Http, httpClient, parseAnswer, plainWords, TronRefusal } from './http.ts';
 import {
   accountOf,
@@ -30,21 +31,21 @@ import {
   newLeg,
   send,
   sendAndMine,
+  signal,
   solidityLag,
   startTron,
-  type TestChain,
 } from './testing/chain.ts';
-import { hangingNode, type Lie, lyingNode } from './testing/nodes.ts';
+import { type Lie, lyingNode } from './testing/nodes.ts';
 import { allowanceOf, tokenBalance } from './views.ts';
 
-const signal = () => AbortSignal.timeout(60_000);
-let chain: TestChain;
+const chain = await startTron();
 let http: Http;
 before(async () => {
-  chain = await startTron();
   http = httpOf(chain.url);
 });
 after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
+const silentNode = untilTested(hangingNode);
 
 function httpOf(...urls: string[]): Http {
   const sources = urls.map((url) => ({ url }));
@@ -52,20 +53,9 @@ function httpOf(...urls: string[]): Http {
 }
 
 async function through(lie: Lie, work: (http: Http) => Promise<void>): Promise<void> {
-  const node = await lyingNode(chain.url, lie);
-  try {
-    await work(httpOf(node.url));
-  } finally {
-    await node.stop();
-  }
+  const node = await lying(lie);
+  await work(httpOf(node.url));
 }
-
-const fails = (code: string, words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof ParleyError, String(error));
-  assert.equal(error.code, code, error.message);
-  assert.match(error.message, words);
-  return true;
-};
 
 test('heads, blocks and their transactions, failed ones too', async () => {
   const leg = newLeg(chain);
@@ -151,7 +141,7 @@ test('accounts, tokens, prices, code and the chain id', async () => {
   assert.deepEqual(await resourcesOf(http, newcomer(), signal()), nothing);
   assert.equal((await resourcesOf(http, anyone.address, signal())).energy, 0n);
   const noToken = tokenBalance(http, 'head', newcomer(), anyone.address, signal());
-  await assert.rejects(noToken, fails('chain_unavailable', /Smart contract is not exist/));
+  await assert.rejects(noToken, refuses('chain_unavailable', /Smart contract is not exist/));
 });
 
 // Answers of a node of Nile, from tronprotocol/documentation-en, docs/api/http.
@@ -319,7 +309,7 @@ test('numbers of more digits than an int64 has, and amounts below zero, do not p
           const reading = accountOf(node, anyone.address, signal());
           const isLeast = sign + digits === String(least);
           if (isLeast) await reading;
-          else await assert.rejects(reading, fails('chain_unavailable', /not an integer/));
+          else await assert.rejects(reading, refuses('chain_unavailable', /not an integer/));
           assert.ok(performance.now() - asked < 2_000, `${performance.now() - asked} ms`);
         },
       );
@@ -342,7 +332,7 @@ test('numbers of more digits than an int64 has, and amounts below zero, do not p
     await through(
       () => ({ body }),
       async (node) => {
-        await assert.rejects(ask(node), fails('chain_unavailable', /an amount below zero/));
+        await assert.rejects(ask(node), refuses('chain_unavailable', /an amount below zero/));
       },
     );
   }
@@ -353,10 +343,10 @@ test('of each answer no more is read than it has a reason to be', async () => {
   await through(
     () => ({ body: long }),
     async (node) => {
-      const tooLong = fails('chain_unavailable', /an answer of more than 262144 bytes/);
+      const tooLong = refuses('chain_unavailable', /an answer of more than 262144 bytes/);
       await assert.rejects(pricesOf(node, signal()), tooLong);
       const word = storageAt(node, '11'.repeat(20), '00'.repeat(32), signal());
-      await assert.rejects(word, fails('chain_unavailable', /more than 16384 bytes/));
+      await assert.rejects(word, refuses('chain_unavailable', /more than 16384 bytes/));
       // This one may be as long.
       assert.equal(await accountOf(node, anyone.address, signal()), null);
     },
@@ -398,19 +388,16 @@ function hexOf(raw: string, signature: string): string {
 }
 
 test('a node that hangs ends in chain_timeout, one that is gone in chain_unavailable', async () => {
-  const hanging = await hangingNode();
-  try {
-    await assert.rejects(
-      headBlock(httpOf(hanging.url), 'head', signal()),
-      fails('chain_timeout', /did not answer wallet\/getnowblock in time/),
-    );
-    const second = await headBlock(httpOf(hanging.url, chain.url), 'head', signal());
-    assert.deepEqual(second, await headBlock(http, 'head', signal()));
-  } finally {
-    await hanging.stop();
-  }
+  const hanging = await silentNode();
+  await assert.rejects(
+    headBlock(httpOf(hanging.url), 'head', signal()),
+    refuses('chain_timeout', /did not answer wallet\/getnowblock in time/),
+  );
+  const second = await headBlock(httpOf(hanging.url, chain.url), 'head', signal());
+  assert.deepEqual(second, await headBlock(http, 'head', signal()));
+  await hanging.stop();
   const gone = headBlock(httpOf(hanging.url), 'head', signal());
-  await assert.rejects(gone, fails('chain_unavailable', /ECONNREFUSED|ECONNRESET/));
+  await assert.rejects(gone, refuses('chain_unavailable', /ECONNREFUSED|ECONNRESET/));
 });
 
 test('answers that are no JSON, of another shape, too large, or of a gateway do not pass', async () => {
@@ -429,34 +416,26 @@ test('answers that are no JSON, of another shape, too large, or of a gateway do 
       () => ({ status, body }),
       async (node) => {
         const head = headBlock(node, 'head', signal());
-        await assert.rejects(head, fails('chain_unavailable', words), String(words));
+        await assert.rejects(head, refuses('chain_unavailable', words), String(words));
       },
     );
   }
-  const node = await lyingNode(chain.url, () => ({ body: `"${'x'.repeat(2_000)}"` }));
-  try {
-    const sources = [{ url: node.url }];
-    const small = httpClient({ chain: 'tron-dev', sources, rounds: 1, mostBytes: 1_000 });
-    const head = headBlock(small, 'head', signal());
-    await assert.rejects(head, fails('chain_unavailable', /more than 1000 bytes/));
-  } finally {
-    await node.stop();
-  }
+  const node = await lying(() => ({ body: `"${'x'.repeat(2_000)}"` }));
+  const sources = [{ url: node.url }];
+  const small = httpClient({ chain: 'tron-dev', sources, rounds: 1, mostBytes: 1_000 });
+  const head = headBlock(small, 'head', signal());
+  await assert.rejects(head, refuses('chain_unavailable', /more than 1000 bytes/));
 });
 
 test('the solid view is asked at its own address where it has one', async () => {
   const paths: string[] = [];
-  const solid = await lyingNode(chain.url, ({ path }, forward) => {
+  const solid = await lying(({ path }, forward) => {
     paths.push(path);
     return forward();
   });
-  try {
-    const sources = [{ url: `${chain.url}/`, solidityUrl: solid.url }];
-    const both = httpClient({ chain: 'tron-dev', sources });
-    await headBlock(both, 'head', signal());
-    await headBlock(both, 'solid', signal());
-    assert.deepEqual(paths, ['walletsolidity/getnowblock']);
-  } finally {
-    await solid.stop();
-  }
+  const sources = [{ url: `${chain.url}/`, solidityUrl: solid.url }];
+  const both = httpClient({ chain: 'tron-dev', sources });
+  await headBlock(both, 'head', signal());
+  await headBlock(both, 'solid', signal());
+  assert.deepEqual(paths, ['walletsolidity/getnowblock']);
 });

@@ -8,7 +8,7 @@
 
 import type { Hex } from 'viem';
 import { ParleyError } from '../../core/errors.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import type { Unchecked } from '../../core/unchecked.ts';
 import { claimData, fundData, refundData } from '../escrows/calls.ts';
@@ -121,7 +121,7 @@ export function fundCalls(
 export function claimCall(
   terms: EscrowTerms,
   deployment: TronDeployment,
-  secret: Hex32,
+  secret: Secret,
   from: string = terms.payout.address,
 ): TronCall {
   tronEscrow(terms, deployment);
@@ -143,7 +143,7 @@ export function refundCall(
 /** What a builder was asked for; `from` signs where it is not the party that the leg names. */
 export type Wanted =
   | { readonly verb: 'fund' }
-  | { readonly verb: 'claim'; readonly secret: Hex32; readonly from?: string }
+  | { readonly verb: 'claim'; readonly secret: Secret; readonly from?: string }
   | { readonly verb: 'refund'; readonly from?: string };
 
 /** What the one who signs accepts of what does not follow from the terms. */

@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { TronMaterial } from '../interface/material.ts';
+import { untilTested } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { httpClient } from './http.ts';
 import { accountOf } from './node.ts';
@@ -18,36 +19,28 @@ import {
   newcomer,
   newLeg,
   sendAndMine,
+  signal,
   startTron,
-  type TestChain,
 } from './testing/chain.ts';
 import { type Lie, lyingNode } from './testing/nodes.ts';
 
-const signal = () => AbortSignal.timeout(60_000);
 /** Reverts whatever it is called with. */
 const rejecting = '60006000fd';
 /** A token of which everybody has more than enough, and which never moves. */
 const stuck = '60003560e01c63a9059cbb14601a576000196000526020 6000f35b60006000fd'.replace(' ', '');
 
-let chain: TestChain;
+const chain = await startTron();
 let adapter: TronAdapter;
 before(async () => {
-  chain = await startTron();
   adapter = adapterAt(chain.url);
 });
 after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
 
 function adapterAt(url: string): TronAdapter {
   const { deployment } = chain;
   return tronAdapter({ chain: 'tron-dev', deployment, sources: [{ url }], policy: tronDevPolicy });
 }
-
-const is = (code: string, words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof ParleyError, String(error));
-  assert.equal(error.code, code, error.message);
-  assert.match(error.message, words);
-  return true;
-};
 
 const to = (address: string) => ({ address, pubkey: null });
 const legOf = (over: Partial<EscrowTerms> = {}) => newLeg(chain, over);
@@ -65,7 +58,7 @@ test('TRX, tokens that answer true, false or nothing: nothing is in the way', as
 
 test('a payout contract that rejects TRX is found', async () => {
   const { terms } = legOf({ payout: to(await deploy(chain, rejecting)) });
-  const fails = is('payout_would_fail', /1000 of TRX \(sun\).*payout address T\w+ would fail/);
+  const fails = refuses('payout_would_fail', /1000 of TRX \(sun\).*payout address T\w+ would fail/);
   await assert.rejects(adapter.preflight(terms, 'payout', signal()), fails);
   await assert.rejects(adapter.preflight(terms, 'funding', signal()), fails);
 });
@@ -74,7 +67,7 @@ test('a refund contract that rejects TRX is found too', async () => {
   // The contract itself has what it will have to pay back.
   await fund(chain, legOf());
   const { terms } = legOf({ refund: to(await deploy(chain, rejecting)) });
-  const fails = is('payout_would_fail', /1000 of TRX \(sun\).*refund address T\w+ would fail/);
+  const fails = refuses('payout_would_fail', /1000 of TRX \(sun\).*refund address T\w+ would fail/);
   await assert.rejects(adapter.preflight(terms, 'payout', signal()), fails);
   await assert.rejects(adapter.preflight(terms, 'funding', signal()), fails);
 });
@@ -86,12 +79,15 @@ test('an address that takes TRX because it has no code needs no trial', async ()
 
 test('a token that does not move is found, and one that is none', async () => {
   const { terms } = legOf({ token: await deploy(chain, stuck) });
-  const fails = is('payout_would_fail', /to the payout address T\w+ would fail: it fails: REVERT/);
+  const fails = refuses(
+    'payout_would_fail',
+    /to the payout address T\w+ would fail: it fails: REVERT/,
+  );
   await assert.rejects(adapter.preflight(terms, 'payout', signal()), fails);
   const fund = adapter.preflight(terms, 'funding', signal());
-  await assert.rejects(fund, is('funding_would_fail', /would gain 0 instead of 1000/));
+  await assert.rejects(fund, refuses('funding_would_fail', /would gain 0 instead of 1000/));
   const none = legOf({ token: newcomer() });
-  const nothing = is('payout_would_fail', /there is no contract at T/);
+  const nothing = refuses('payout_would_fail', /there is no contract at T/);
   await assert.rejects(adapter.preflight(none.terms, 'payout', signal()), nothing);
 });
 
@@ -101,7 +97,7 @@ test('a token that takes a fee is found as soon as it is approved', async () => 
   const [approve] = fundCalls(terms, chain.deployment, 0n);
   assert.ok(approve);
   await sendAndMine(chain, funder, approve);
-  const fee = is('funding_would_fail', /would gain 990 instead of 1000: a fee on transfers\?/);
+  const fee = refuses('funding_would_fail', /would gain 990 instead of 1000: a fee on transfers\?/);
   await assert.rejects(adapter.preflight(terms, 'funding', signal()), fee);
   const build = adapter.buildFund({ escrow, feeRateSatPerVbyte: null }, signal());
   await assert.rejects(build, fee);
@@ -110,7 +106,7 @@ test('a token that takes a fee is found as soon as it is approved', async () => 
 test('a timelock out of bounds is found, with the bounds', async () => {
   for (const timelock of [chain.now() + 60, chain.now() + 31 * 86_400]) {
     const { terms } = legOf({ timelock });
-    const bounds = is('funding_would_fail', /is not between .*30 minutes to 30 days ahead/);
+    const bounds = refuses('funding_would_fail', /is not between .*30 minutes to 30 days ahead/);
     await assert.rejects(adapter.preflight(terms, 'funding', signal()), bounds);
     await adapter.preflight(terms, 'payout', signal());
   }
@@ -124,7 +120,7 @@ test('a funder with too little is not refused: its money may still come', async 
 
 test('terms that lose money are refused before any trial', async () => {
   const terms = { ...legOf().terms, payout: to(chain.deployment.contract) };
-  const lost = is('bad_address', /is the escrow contract/);
+  const lost = refuses('bad_address', /is the escrow contract/);
   await assert.rejects(adapter.preflight(terms, 'payout', signal()), lost);
 });
 
@@ -167,23 +163,19 @@ test('one that cannot burn enough is named, and staked energy counts', async () 
     if (path !== 'wallet/getaccountresource') return forward();
     return { body: { EnergyLimit: energy?.value, freeNetLimit: 600 } };
   };
-  const node = await lyingNode(chain.url, lie);
-  try {
-    const warned = async (sun: number, staked: number) => {
-      Object.assign(balance as object, { value: sun });
-      Object.assign(energy as object, { value: staked });
-      const warnings = await adapterAt(node.url).warnings(terms, signal());
-      return warnings.filter(({ verb }) => verb === 'claim').map(({ code }) => code);
-    };
-    // 1.3 times 16 000 energy at 100 sun
-    assert.deepEqual(await warned(2_080_000, 0), []);
-    assert.deepEqual(await warned(2_079_999, 0), ['energy_poor']);
-    assert.deepEqual(await warned(0, 20_800), []);
-    assert.deepEqual(await warned(0, 20_799), ['energy_poor']);
-    assert.deepEqual(await warned(100, 20_799), []);
-  } finally {
-    await node.stop();
-  }
+  const node = await lying(lie);
+  const warned = async (sun: number, staked: number) => {
+    Object.assign(balance as object, { value: sun });
+    Object.assign(energy as object, { value: staked });
+    const warnings = await adapterAt(node.url).warnings(terms, signal());
+    return warnings.filter(({ verb }) => verb === 'claim').map(({ code }) => code);
+  };
+  // 1.3 times 16 000 energy at 100 sun
+  assert.deepEqual(await warned(2_080_000, 0), []);
+  assert.deepEqual(await warned(2_079_999, 0), ['energy_poor']);
+  assert.deepEqual(await warned(0, 20_800), []);
+  assert.deepEqual(await warned(0, 20_799), ['energy_poor']);
+  assert.deepEqual(await warned(100, 20_799), []);
 });
 
 test('what the funder pays in does not pay for its energy: it is told what it has, and needs', async () => {
@@ -259,7 +251,7 @@ test('once a leg is funded, a refund address that would refuse its money stops n
   await assert.rejects(adapter.preflight(terms, 'payout', signal()));
   await adapter.preflight(terms, 'claim', signal());
   const picky = { ...leg.terms, payout: to(await deploy(chain, rejecting)) };
-  const fails = is('payout_would_fail', /payout address/);
+  const fails = refuses('payout_would_fail', /payout address/);
   await assert.rejects(adapter.preflight(picky, 'claim', signal()), fails);
 });
 

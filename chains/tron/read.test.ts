@@ -2,10 +2,11 @@
 // simulator, with the contract as it is.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
 import { freshLane } from '../../core/testing.ts';
+import { untilTested } from '../testing/nodes.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { bareAddress, fundCalls } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
@@ -18,18 +19,15 @@ import {
   post,
   quoting,
   refund,
+  signal,
   solidityLag,
   startTron,
-  type TestChain,
 } from './testing/chain.ts';
-import { lyingNode } from './testing/nodes.ts';
+import { type Lie, lyingNode } from './testing/nodes.ts';
 
-const signal = () => AbortSignal.timeout(60_000);
-let chain: TestChain;
-before(async () => {
-  chain = await startTron();
-});
+const chain = await startTron();
 after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
 
 /** Opened anew: it has followed nothing. A node may be without an index of events. */
 function adapterOf(log: string[] = [], hasEvents = true, url = chain.url): TronAdapter {
@@ -162,26 +160,22 @@ test('what an index of events tells after a look is told by the next one, and as
   await chain.solidify();
   let asked = 0;
   const [slow, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const node = await lyingNode(chain.url, async ({ body }, forward) => {
+  const node = await lying(async ({ body }, forward) => {
     if (body.method !== 'eth_getLogs') return forward();
     asked += 1;
     await slow.promise;
     return forward().finally(answered.resolve);
   });
-  try {
-    const adapter = adapterOf([], true, node.url);
-    assert.deepEqual(await read(adapter, first), unknown);
-    slow.resolve();
-    await answered.promise;
-    // The search ends while nobody looks.
-    await sleep(300);
-    const limit = signal();
-    let told = await read(adapter, first);
-    while (told.outcome === 'unknown' && !limit.aborted) told = await read(adapter, first);
-    assert.deepEqual([told.claimed?.deep, told.secret, asked], [true, first.secret, 1]);
-  } finally {
-    await node.stop();
-  }
+  const adapter = adapterOf([], true, node.url);
+  assert.deepEqual(await read(adapter, first), unknown);
+  slow.resolve();
+  await answered.promise;
+  // The search ends while nobody looks.
+  await sleep(300);
+  const limit = signal();
+  let told = await read(adapter, first);
+  while (told.outcome === 'unknown' && !limit.aborted) told = await read(adapter, first);
+  assert.deepEqual([told.claimed?.deep, told.secret, asked], [true, first.secret, 1]);
 });
 
 test('an escrow that was never funded is not made to look so by others in its lane', async () => {

@@ -1,47 +1,33 @@
 // Two nodes that pose as one chain, and what an adapter over both lets through.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { ParleyError } from '../../core/errors.ts';
+import { after, test } from 'node:test';
 import type { SignedTron, TronMaterial } from '../interface/material.ts';
-import { type TronAdapter, tronAdapter } from './adapter.ts';
+import { untilTested } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
 import { httpClient } from './http.ts';
-import { tronDevPolicy } from './policy.ts';
 import {
+  adapterOn,
   fund,
+  inputOf,
   type Leg,
   newLeg,
   receiver,
   signAll,
+  signal,
   startTron,
-  type TestChain,
 } from './testing/chain.ts';
 import { type Lie, lyingNode, type Said } from './testing/nodes.ts';
 import { tokenBalance } from './views.ts';
 
-const signal = () => AbortSignal.timeout(60_000);
-let chain: TestChain;
-before(async () => {
-  chain = await startTron();
-});
+const chain = await startTron();
 after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
 
-function adapterOf(...urls: string[]): TronAdapter {
-  return tronAdapter({
-    chain: 'tron-dev',
-    deployment: chain.deployment,
-    sources: urls.map((url) => ({ url })),
-    policy: tronDevPolicy,
-    http: { attemptTimeoutMs: 1_000, rounds: 1 },
-  });
-}
+const adapterOf = (...urls: string[]) =>
+  adapterOn(chain, urls, { http: { attemptTimeoutMs: 1_000, rounds: 1 } });
 
-const disagree = (words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof ParleyError, String(error));
-  assert.equal(error.code, 'sources_disagree', error.message);
-  assert.match(error.message, words);
-  return true;
-};
+const disagree = (words: RegExp) => refuses('sources_disagree', words);
 
 async function fundedLeg(): Promise<Leg> {
   const leg = newLeg(chain);
@@ -49,8 +35,6 @@ async function fundedLeg(): Promise<Leg> {
   await chain.solidify();
   return leg;
 }
-
-const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null, isPublic: false });
 
 test('a token that was taken out of the contract makes an escrow seen, never deep', async () => {
   const token = chain.token('DevDollar');
@@ -71,18 +55,14 @@ test('a token that was taken out of the contract makes an escrow seen, never dee
     const constant_result = [output.replaceAll(word(had), word(leg.terms.amount - 1n))];
     return { body: { ...(said.body as object), constant_result } };
   };
-  const node = await lyingNode(chain.url, seized);
-  try {
-    const { funded } = await adapterOf(node.url).readEscrow(leg.escrow, signal());
-    assert.equal(funded?.deep, false);
-    assert.equal(together, 2, 'the solid views and the newest ones');
-    await assert.rejects(
-      adapterOf(chain.url, node.url).mustAgree(leg.escrow, signal()),
-      disagree(/without its tokens/),
-    );
-  } finally {
-    await node.stop();
-  }
+  const node = await lying(seized);
+  const { funded } = await adapterOf(node.url).readEscrow(leg.escrow, signal());
+  assert.equal(funded?.deep, false);
+  assert.equal(together, 2, 'the solid views and the newest ones');
+  await assert.rejects(
+    adapterOf(chain.url, node.url).mustAgree(leg.escrow, signal()),
+    disagree(/without its tokens/),
+  );
 });
 
 /** An honest node but for what it is sent. */
@@ -103,66 +83,50 @@ test('a node that has heard it and lets nobody ask what became of it may have it
   const { read } = await signedClaim();
   const shut = { status: 401, body: { Error: 'ApiKey not exists' } };
   let isShut = false;
-  const closing = await lyingNode(chain.url, ({ path }, forward) => {
+  const closing = await lying(({ path }, forward) => {
     if (path === 'wallet/gettransactionbyid' && isShut) return shut;
     if (path !== 'wallet/broadcasthex') return forward();
     isShut = true;
     return { body: { result: false, code: 'SIGERROR', message: 'no such permission' } };
   });
-  try {
-    const late = { code: 'chain_timeout', message: /one may have it$/ };
-    await assert.rejects(adapterOf(closing.url).broadcast(read, signal()), late);
-    // Shut from the start it is not known to be of this chain, and hears nothing.
-    const gone = { code: 'chain_unavailable', message: /gettransactionbyid now: HTTP 401/ };
-    await assert.rejects(adapterOf(closing.url).broadcast(read, signal()), gone);
-    assert.equal(await adapterOf(closing.url, chain.url).broadcast(read, signal()), read.txid);
-  } finally {
-    await closing.stop();
-  }
+  const late = { code: 'chain_timeout', message: /one may have it$/ };
+  await assert.rejects(adapterOf(closing.url).broadcast(read, signal()), late);
+  // Shut from the start it is not known to be of this chain, and hears nothing.
+  const gone = { code: 'chain_unavailable', message: /gettransactionbyid now: HTTP 401/ };
+  await assert.rejects(adapterOf(closing.url).broadcast(read, signal()), gone);
+  assert.equal(await adapterOf(closing.url, chain.url).broadcast(read, signal()), read.txid);
 });
 
 test('a node without a solid view is refused by the first call, alone and beside another', async () => {
-  const half = await lyingNode(chain.url, ({ path }, forward) =>
+  const half = await lying(({ path }, forward) =>
     path.startsWith('walletsolidity/') ? { status: 405, body: '<html>' } : forward(),
   );
-  try {
-    for (const urls of [[half.url], [chain.url, half.url]]) {
-      const refused = { code: 'chain_unavailable', message: /no \/walletsolidity .*"solidityUrl"/ };
-      await assert.rejects(adapterOf(...urls).heads(signal()), refused);
-    }
-  } finally {
-    await half.stop();
+  for (const urls of [[half.url], [chain.url, half.url]]) {
+    const refused = { code: 'chain_unavailable', message: /no \/walletsolidity .*"solidityUrl"/ };
+    await assert.rejects(adapterOf(...urls).heads(signal()), refused);
   }
 });
 
 test('a node that keeps no old transactions is refused alone, and holds up nothing beside another', async () => {
-  const lite = await lyingNode(chain.url, ({ path }, forward) =>
+  const lite = await lying(({ path }, forward) =>
     path === 'wallet/gettransactionbyid' ? { body: {} } : forward(),
   );
-  try {
-    const refused = { code: 'chain_unavailable', message: /does not know/ };
-    await assert.rejects(adapterOf(lite.url).heads(signal()), refused);
-    for (const urls of [
-      [chain.url, lite.url],
-      [lite.url, chain.url],
-    ]) {
-      await adapterOf(...urls).heads(signal());
-    }
-  } finally {
-    await lite.stop();
+  const refused = { code: 'chain_unavailable', message: /does not know/ };
+  await assert.rejects(adapterOf(lite.url).heads(signal()), refused);
+  for (const urls of [
+    [chain.url, lite.url],
+    [lite.url, chain.url],
+  ]) {
+    await adapterOf(...urls).heads(signal());
   }
 });
 
 test('a node that takes nothing, whatever it is, refuses nothing: it may have it', async () => {
   for (const code of ['NO_CONNECTION', 'SERVER_BUSY']) {
     const { read } = await signedClaim();
-    const node = await lyingNode(chain.url, sentTo({ body: { code, message: 'No connection.' } }));
+    const node = await lying(sentTo({ body: { code, message: 'No connection.' } }));
     const late = { code: 'chain_timeout', message: new RegExp(`now .${code}.*one may have it$`) };
-    try {
-      await assert.rejects(adapterOf(node.url).broadcast(read, signal()), late);
-      await adapterOf(node.url, chain.url).broadcast(read, signal());
-    } finally {
-      await node.stop();
-    }
+    await assert.rejects(adapterOf(node.url).broadcast(read, signal()), late);
+    await adapterOf(node.url, chain.url).broadcast(read, signal());
   }
 });

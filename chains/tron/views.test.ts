@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { untilTested } from '../testing/nodes.ts';
 import { tronAdapter } from './adapter.ts';
 import { type Http, httpClient } from './http.ts';
 import { headBlock, pricesOf } from './node.ts';
 import { tronDevPolicy } from './policy.ts';
 import { deploy, funder, newcomer, newLeg, startTron, type TestChain } from './testing/chain.ts';
-import { lyingNode } from './testing/nodes.ts';
+import { type Lie, lyingNode } from './testing/nodes.ts';
 import {
   allowanceOf,
   energyPrice,
@@ -36,6 +37,7 @@ before(async () => {
   }
 });
 after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
 
 const signal = () => AbortSignal.timeout(20_000);
 const unused = newcomer();
@@ -108,32 +110,28 @@ test('the solid block that comes with views is one below the newest', async () =
 
 test('a node that runs no code of a contract that is never made is asked view by view', async () => {
   let refused = 0;
-  const node = await lyingNode(chain.url, ({ path, body }, forward) => {
+  const node = await lying(({ path, body }, forward) => {
     const isOurs = path === 'wallet/triggerconstantcontract' && body.contract_address === undefined;
     if (!isOurs) return forward();
     refused += 1;
     const message = bytesToHex(new TextEncoder().encode('no contract'));
     return { body: { result: { code: 'CONTRACT_VALIDATE_ERROR', message } } };
   });
-  try {
-    const http = client(node.url);
-    const first = momentOf(http);
-    assert.deepEqual(await all(first), await all(http));
-    assert.equal(first.seen('head'), null);
-    const { energySun } = await pricesOf(http, signal());
-    assert.equal(await energyPrice(first, signal()), energySun);
-    const second = momentOf(http);
-    assert.equal(second.isTogether, false);
-    await all(second);
-    assert.equal(refused, 1, 'it is remembered');
-  } finally {
-    await node.stop();
-  }
+  const http = client(node.url);
+  const first = momentOf(http);
+  assert.deepEqual(await all(first), await all(http));
+  assert.equal(first.seen('head'), null);
+  const { energySun } = await pricesOf(http, signal());
+  assert.equal(await energyPrice(first, signal()), energySun);
+  const second = momentOf(http);
+  assert.equal(second.isTogether, false);
+  await all(second);
+  assert.equal(refused, 1, 'it is remembered');
 });
 
 test('beside a look nothing is asked again that the look has asked, nor twice what it has not', async () => {
   let count = 0;
-  const node = await lyingNode(chain.url, (_, forward) => {
+  const node = await lying((_, forward) => {
     count += 1;
     return forward();
   });
@@ -142,28 +140,24 @@ test('beside a look nothing is asked again that the look has asked, nor twice wh
     await work;
     return count - before;
   };
-  try {
-    const { deployment } = chain;
-    const of = { contract: deployment.contract, funder: funder.address };
-    const adapter = tronAdapter({
-      chain: 'tron-dev',
-      deployment,
-      sources: [node],
-      policy: tronDevPolicy,
-    });
-    const { escrow } = newLeg(chain, { token: chain.token('DevDollar') });
-    const lanes = [escrow.terms.lane?.number ?? ''];
-    const { heads } = await adapter.look([escrow], signal());
-    const asks = () => adapter.at?.(heads) ?? adapter;
-    assert.equal(await asked(asks().lanes!.read(of, lanes, signal())), 0);
-    const other = ['1'];
-    assert.equal(await asked(asks().lanes!.read(of, other, signal())), 1);
-    assert.equal(await asked(asks().lanes!.read(of, other, signal())), 0);
-    assert.equal(await asked(adapter.lanes!.read(of, lanes, signal())), 1);
-    const whole = await asked(adapter.preflight(escrow.terms, 'funding', signal()));
-    const rest = await asked(asks().preflight(escrow.terms, 'funding', signal()));
-    assert.ok(rest < whole, `${rest} of ${whole}`);
-  } finally {
-    await node.stop();
-  }
+  const { deployment } = chain;
+  const of = { contract: deployment.contract, funder: funder.address };
+  const adapter = tronAdapter({
+    chain: 'tron-dev',
+    deployment,
+    sources: [node],
+    policy: tronDevPolicy,
+  });
+  const { escrow } = newLeg(chain, { token: chain.token('DevDollar') });
+  const lanes = [escrow.terms.lane?.number ?? ''];
+  const { heads } = await adapter.look([escrow], signal());
+  const asks = () => adapter.at?.(heads) ?? adapter;
+  assert.equal(await asked(asks().lanes!.read(of, lanes, signal())), 0);
+  const other = ['1'];
+  assert.equal(await asked(asks().lanes!.read(of, other, signal())), 1);
+  assert.equal(await asked(asks().lanes!.read(of, other, signal())), 0);
+  assert.equal(await asked(adapter.lanes!.read(of, lanes, signal())), 1);
+  const whole = await asked(adapter.preflight(escrow.terms, 'funding', signal()));
+  const rest = await asked(asks().preflight(escrow.terms, 'funding', signal()));
+  assert.ok(rest < whole, `${rest} of ${whole}`);
 });

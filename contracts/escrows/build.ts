@@ -7,12 +7,11 @@
 // What is pinned is the init code. The code on a chain holds the domain, so it differs between
 // chains; and other init code could leave the same code after writing open words.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Address, getCreate2Address, type Hex, keccak256, sha256 } from 'viem';
 import { type Compiled, OPTIMIZER_RUNS, SOLC_VERSION } from '../evm/compile.ts';
 import { isEntry } from '../evm/entry.ts';
 import { constant, lean, longHex } from '../evm/typescript.ts';
+import { staleIn, writeOrCheck } from '../generated.ts';
 import { compileContracts, EVM_VERSION, escrowsInput } from './compile.ts';
 
 const here = import.meta.dirname;
@@ -65,34 +64,7 @@ export function generate(): Map<string, string> {
   ]);
 }
 
-function read(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-}
-
 /** Committed files that are not what the sources make, by their path under contracts/escrows. */
-export function staleFiles(): string[] {
-  const generated = generate();
-  return [...generated.keys()].filter((path) => read(join(here, path)) !== generated.get(path));
-}
+export const staleFiles = (): string[] => staleIn(here, generate());
 
-function main(): void {
-  if (process.argv.includes('--check')) {
-    const stale = staleFiles();
-    if (stale.length === 0) process.stdout.write('build: artifacts are current\n');
-    else {
-      process.stderr.write(`build: differ from the source: ${stale.join(', ')}\n`);
-      process.exitCode = 1;
-    }
-    return;
-  }
-  mkdirSync(join(here, 'artifacts'), { recursive: true });
-  for (const [path, text] of generate()) writeFileSync(join(here, path), text);
-  process.stdout.write('build: written\n');
-}
-
-if (isEntry(import.meta.url)) main();
+if (isEntry(import.meta.url)) writeOrCheck(here, generate());

@@ -5,8 +5,6 @@
 //
 // Code hashes are read from a real EVM after a real deployment.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   type Address,
   createTestClient,
@@ -19,6 +17,7 @@ import {
 } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
+import { staleIn, writeOrCheck } from '../generated.ts';
 import { withAnvil } from './anvil.ts';
 import { type Compiled, compileTokens } from './compile.ts';
 import { deployer } from './create2.ts';
@@ -76,34 +75,7 @@ export async function generate(): Promise<Map<string, string>> {
   return files;
 }
 
-function read(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-}
-
 /** Committed files that are not what the sources make, by their path under contracts/evm. */
-export async function staleFiles(): Promise<string[]> {
-  const generated = await generate();
-  return [...generated.keys()].filter((path) => read(join(here, path)) !== generated.get(path));
-}
+export const staleFiles = async () => staleIn(here, await generate());
 
-async function main(): Promise<void> {
-  if (process.argv.includes('--check')) {
-    const stale = await staleFiles();
-    if (stale.length === 0) process.stdout.write('build: artifacts are current\n');
-    else {
-      process.stderr.write(`build: differ from the source: ${stale.join(', ')}\n`);
-      process.exitCode = 1;
-    }
-    return;
-  }
-  mkdirSync(join(here, 'artifacts'), { recursive: true });
-  for (const [path, text] of await generate()) writeFileSync(join(here, path), text);
-  process.stdout.write('build: written\n');
-}
-
-if (isEntry(import.meta.url)) await main();
+if (isEntry(import.meta.url)) writeOrCheck(here, await generate());

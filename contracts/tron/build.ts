@@ -3,10 +3,9 @@
 //   node contracts/tron/build.ts            rewrites artifacts/
 //   node contracts/tron/build.ts --check    fails when a committed file differs from the source
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Compiled, compile, LIGHT, sourcesOf } from '../evm/compile.ts';
 import { isEntry } from '../evm/entry.ts';
+import { staleIn, writeOrCheck } from '../generated.ts';
 
 const here = import.meta.dirname;
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
@@ -87,34 +86,7 @@ function generate(): Map<string, string> {
   ]);
 }
 
-function read(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-}
-
 /** Committed files that are not what the sources make, by their path under contracts/tron. */
-export function staleFiles(): string[] {
-  const generated = generate();
-  return [...generated.keys()].filter((path) => read(join(here, path)) !== generated.get(path));
-}
+export const staleFiles = (): string[] => staleIn(here, generate());
 
-function main(): void {
-  if (process.argv.includes('--check')) {
-    const stale = staleFiles();
-    if (stale.length === 0) process.stdout.write('build: artifacts are current\n');
-    else {
-      process.stderr.write(`build: differ from the source: ${stale.join(', ')}\n`);
-      process.exitCode = 1;
-    }
-    return;
-  }
-  mkdirSync(join(here, 'artifacts'), { recursive: true });
-  for (const [path, text] of generate()) writeFileSync(join(here, path), text);
-  process.stdout.write('build: written\n');
-}
-
-if (isEntry(import.meta.url)) main();
+if (isEntry(import.meta.url)) writeOrCheck(here, generate());

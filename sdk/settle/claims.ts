@@ -5,7 +5,7 @@ import type { Offered } from '../../chains/interface/gas.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import { claimGate, mustOpen, refundGate } from '../../core/gates.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { LegName } from '../../core/trade.ts';
 import { messageOf, SettleError } from '../errors.ts';
 import { type Kept, keptNow } from '../stores/store.ts';
@@ -67,7 +67,7 @@ export async function claim(context: Context, { leg: { facts } }: LegSeen): Prom
   if (!(await relayClaim(context, facts, secret))) await claimNow(context, secret);
 }
 
-async function claimNow(context: Context, secret: Hex32): Promise<void> {
+async function claimNow(context: Context, secret: Secret): Promise<void> {
   const leg = payingLeg(context);
   const isPublic = context.record.publicSecret !== null;
   const { sign, gas } = await builtSpend(context, leg, { verb: 'claim', secret });
@@ -151,7 +151,7 @@ const unseenMs = 30_000;
 async function relayClaim(
   context: Context,
   { claimed }: EscrowFacts,
-  secret: Hex32,
+  secret: Secret,
   still?: Still,
 ): Promise<boolean> {
   const leg = payingLeg(context);
@@ -172,7 +172,7 @@ function isWithin(limitMs: number, askedAtMs: number): boolean {
   return Math.abs(Date.now() - askedAtMs) < limitMs;
 }
 
-async function askToClaim(context: Context, secret: Hex32, still?: Still): Promise<boolean> {
+async function askToClaim(context: Context, secret: Secret, still?: Still): Promise<boolean> {
   const { leg } = payingLeg(context);
   const askedAtMs = Date.now();
   // Kept before it is told: who has it may show it.

@@ -4,7 +4,7 @@
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Allowance } from '../../chains/interface/fund-ways.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { ParleyClient } from '../client.ts';
 import { SettleError } from '../errors.ts';
@@ -138,7 +138,7 @@ export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs' | 'store'> & {
   /** Legs as they were seen last, unless a later read has failed. */
   readonly lastSeen: Map<LegName, LegSeen>;
   /** What the market says the secret is, where it opens the hashlock; asked beside everything. */
-  readonly heard: { secret: Hex32 | null; askedAtMs: number };
+  readonly heard: { secret: Secret | null; askedAtMs: number };
   /**
    * When the market was last asked where the legs are (performance.now()); -Infinity: before
    * anything is funded. `doubted`: the escrow that its last build did not fit.

@@ -152,10 +152,11 @@ async function sendApprovals(context: Context, signings: readonly Signing[]): Pr
 async function approved(context: Context): Promise<void> {
   const until = performance.now() + approvalLimitMs;
   const hand = handOf(context, ownLeg(context));
+  const kept = () => context.record.approval;
   await hand.recallApproval();
-  while (context.record.approval) {
+  while (kept()) {
     await hand.tendApproval();
-    const { approval } = context.record;
+    const approval = kept();
     if (!approval) return;
     if (performance.now() > until) {
       const { txid } = approval;

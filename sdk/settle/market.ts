@@ -1,7 +1,7 @@
 // Questions to the market, each with a limit of its own: whatever it does, or leaves undone, the
 // customer's own chains are read again soon.
 
-import { type Hex32, opens } from '../../core/hashlock.ts';
+import { opens, type Secret } from '../../core/hashlock.ts';
 import { messageOf, ParleyApiError } from '../errors.ts';
 import { mayBeFunded } from '../stores/store.ts';
 import { inTime } from '../wallets/queue.ts';
@@ -39,7 +39,7 @@ const pausesBetween = 5;
  * preimage of the hashlock has the secret, so nothing of it has to be believed. Never waits: what
  * the market answers counts in a later pass.
  */
-export function heardSecret(context: Context): Hex32 | null {
+export function heardSecret(context: Context): Secret | null {
   const { client, heard, swapId, record } = context;
   const now = performance.now();
   const isDue = now - heard.askedAtMs > context.marketPollMs * pausesBetween;
@@ -63,6 +63,6 @@ export function heardSecret(context: Context): Hex32 | null {
   return null;
 }
 
-function isHex32(said: unknown): said is Hex32 {
+function isHex32(said: unknown): said is Secret {
   return typeof said === 'string' && /^[0-9a-f]{64}$/.test(said);
 }

@@ -6,7 +6,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { type Hex32, opens } from '../../core/hashlock.ts';
+import { opens, type Secret } from '../../core/hashlock.ts';
 import { lockFolder } from '../../host/folder-lock.ts';
 import { SettleError } from '../errors.ts';
 import { sleep } from '../http.ts';
@@ -43,7 +43,7 @@ export async function fileStore(dir: string): Promise<Store> {
       if (held !== null && !opens(held, hashlock)) {
         throw new SettleError('bad_record', `the file of ${hashlock} holds another secret`);
       }
-      return held as Hex32 | null;
+      return held as Secret | null;
     },
     putTrade: (trade) => writeSafely(trades, named(trade.threadId), writeKept(trade)),
     getTrade: (threadId) => read<OwnTrade>(trades, threadId),

@@ -1,10 +1,10 @@
 // A store for tests and tries: forgets everything when the process ends, and with it money.
 
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Hashlock, Secret } from '../../core/hashlock.ts';
 import { readKept, type Store, writeKept } from './store.ts';
 
 export function memoryStore(): Store {
-  const secrets = new Map<Hex32, Hex32>();
+  const secrets = new Map<Hashlock, Secret>();
   const swaps = new Map<string, string>();
   const trades = new Map<string, string>();
   return {

@@ -3,7 +3,7 @@
 
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import type { EvmCall } from '../../chains/interface/material.ts';
-import { type Hex32, hashlockOf } from '../../core/hashlock.ts';
+import { type Hashlock, hashlockOf, type Secret } from '../../core/hashlock.ts';
 import { SettleError } from '../errors.ts';
 import type { OwnTrade } from '../trade.ts';
 import type { VerifiedLeg, VerifiedSwap } from '../verify.ts';
@@ -11,8 +11,8 @@ import type { SeenFacts } from './seen.ts';
 
 export type SecretStore = {
   /** Returns when the secret survives a power cut. */
-  putSecret(hashlock: Hex32, secret: Hex32): Promise<void>;
-  getSecret(hashlock: Hex32): Promise<Hex32 | null>;
+  putSecret(hashlock: Hashlock, secret: Secret): Promise<void>;
+  getSecret(hashlock: Hashlock): Promise<Secret | null>;
 };
 
 /** A signed transaction, kept before it is sent, so that it is sent again and not made again. */
@@ -104,7 +104,7 @@ export type SwapRecord = {
    * The secret, once it was seen in public, or was sent by this side (which nobody can take back);
    * never forgotten.
    */
-  readonly publicSecret: Hex32 | null;
+  readonly publicSecret: Secret | null;
 };
 
 /** Whether something of this side may fund its leg, sent by itself or by others. */
@@ -160,7 +160,7 @@ function withContract(leg: VerifiedLeg): VerifiedLeg {
 }
 
 /** A new secret, kept before its hashlock is told to anyone. */
-export async function newHashlock(store: SecretStore): Promise<Hex32> {
+export async function newHashlock(store: SecretStore): Promise<Hashlock> {
   const secret = bytesToHex(randomBytes(32));
   const hashlock = hashlockOf(secret);
   await store.putSecret(hashlock, secret);
@@ -170,7 +170,7 @@ export async function newHashlock(store: SecretStore): Promise<Hex32> {
 /** Records of this hashlock or this thread. Reads every record: there is no index to be wrong. */
 export async function recordsOf(
   store: SwapStore,
-  of: { readonly hashlock: Hex32 | null; readonly threadId: string },
+  of: { readonly hashlock: Hashlock | null; readonly threadId: string },
 ): Promise<SwapRecord[]> {
   const found: SwapRecord[] = [];
   for (const swapId of await store.swapIds()) {

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before } from 'node:test';
 import { type Hex, keccak256, parseTransaction } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Hashlock } from '../../core/hashlock.ts';
 import { contextOf } from '../settle/context.ts';
 import { evmHand } from '../settle/hands/evm.ts';
 import { legOf } from '../settle/record.ts';
@@ -128,7 +128,7 @@ export async function keepOn(
   const late = past ? { deadlines, legs: over } : {};
   const record: SwapRecord = {
     trade: { ...trade, party, threadId: id },
-    swap: { ...swap, ...late, id, hashlock: keccak256(`0x${id}`).slice(2) as Hex32 },
+    swap: { ...swap, ...late, id, hashlock: keccak256(`0x${id}`).slice(2) as Hashlock },
     ...{ funding: null, claim: null, refund: null, publicSecret: null },
     ...slots,
   };

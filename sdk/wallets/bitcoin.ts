@@ -44,17 +44,10 @@ export function bitcoinWallet(options: BitcoinWalletOptions): BitcoinWallet & Me
     const coins = await source.coins(address, signal);
     const free = coins.filter((coin) => !spent.has(outpoint(coin)));
     const { chosen, changeSats } = choose(free, amountSats, rate);
-    const tx = new Transaction({ version: 2 });
-    for (const { txid, vout, amountSats: amount } of chosen) {
-      const witnessUtxo = { script, amount };
-      tx.addInput({ txid: hexToBytes(txid), index: vout, sequence: replaceable, witnessUtxo });
-    }
-    tx.addOutput({ script: parseBitcoinAddress(payTo, network).script, amount: amountSats });
-    if (changeSats > 0n) tx.addOutput({ script, amount: changeSats });
-    tx.sign(privateKey);
-    tx.finalize();
+    const payment = { script: parseBitcoinAddress(payTo, network).script, amount: amountSats };
+    const kept = signed(own, chosen, [payment, { script, amount: changeSats }]);
     for (const coin of chosen) spent.add(outpoint(coin));
-    return { txid: tx.id, raw: tx.hex };
+    return kept;
   };
   return {
     family: 'bitcoin',
@@ -115,16 +108,32 @@ type Own = {
   readonly spent: Set<string>;
 };
 
+type Output = { readonly script: Uint8Array; readonly amount: bigint };
+
+/** Spends these coins of the key for what is not nothing of these outputs. */
+function signed({ privateKey, script }: Own, coins: readonly Coin[], outputs: Output[]): Kept {
+  const tx = new Transaction({ version: 2 });
+  for (const { txid, vout, amountSats: amount } of coins) {
+    const witnessUtxo = { script, amount };
+    tx.addInput({ txid: hexToBytes(txid), index: vout, sequence: replaceable, witnessUtxo });
+  }
+  for (const each of outputs) if (each.amount > 0n) tx.addOutput(each);
+  tx.sign(privateKey);
+  tx.finalize();
+  return { txid: tx.id, raw: tx.hex };
+}
+
 /**
  * Spends as few coins of the payment as a fee within the bounds takes, the largest first: one
  * coin in common is enough for only one of the two to be mined.
  */
 async function signCancel(
-  { privateKey, script, source, spent }: Own,
+  own: Own,
   raw: string,
   former: Kept | null,
   signal: AbortSignal,
 ): Promise<Kept | 'no_fee' | 'coins_gone'> {
+  const { script, source, spent } = own;
   const rate = await source.feeRateSatPerVbyte(signal);
   const coins = await coinsOf(raw, source, signal);
   if (coins === null) return 'coins_gone';
@@ -140,17 +149,9 @@ async function signCancel(
       feeAt(vsize, rate),
     );
     if (fee > mostFee(defaultFeeBounds, vsize, value) || value - fee < dustSats.p2wpkh) continue;
-    const tx = new Transaction({ version: 2 });
-    for (const { txid, vout, amountSats: amount } of chosen) {
-      const witnessUtxo = { script, amount };
-      tx.addInput({ txid: hexToBytes(txid), index: vout, sequence: replaceable, witnessUtxo });
-    }
-    tx.addOutput({ script, amount: value - fee });
-    tx.sign(privateKey);
-    tx.finalize();
-    spent.add(outpoint({ txid: tx.id, vout: 0 }));
-    const signed = { txid: tx.id, raw: tx.hex };
-    return former === null ? signed : inPlaceOf(former, signed);
+    const kept = signed(own, chosen, [{ script, amount: value - fee }]);
+    spent.add(outpoint({ txid: kept.txid, vout: 0 }));
+    return former === null ? kept : inPlaceOf(former, kept);
   }
   return 'no_fee';
 }
@@ -178,11 +179,12 @@ const leastRaise = 1.125;
  * payment may cost: a quarter of it, and 500 sat per vbyte.
  */
 async function signRaise(
-  { privateKey, script, source }: Own,
+  own: Own,
   kept: Kept,
-  payment: { readonly script: Uint8Array; readonly amount: bigint },
+  payment: Output,
   signal: AbortSignal,
 ): Promise<Kept | 'no_fee' | 'coins_gone'> {
+  const { script, source } = own;
   const rate = await source.feeRateSatPerVbyte(signal);
   const coins = await coinsOf(kept.raw, source, signal);
   if (coins === null) return 'coins_gone';
@@ -197,16 +199,8 @@ async function signRaise(
     const change = value - payment.amount - fee;
     if (fee < least || fee > mostFee(defaultFeeBounds, vsize, payment.amount)) continue;
     if (outputs === 2 && change < dustSats.p2wpkh) continue;
-    const tx = new Transaction({ version: 2 });
-    for (const { txid, vout, amountSats: amount } of coins) {
-      const witnessUtxo = { script, amount };
-      tx.addInput({ txid: hexToBytes(txid), index: vout, sequence: replaceable, witnessUtxo });
-    }
-    tx.addOutput(payment);
-    if (outputs === 2) tx.addOutput({ script, amount: change });
-    tx.sign(privateKey);
-    tx.finalize();
-    return inPlaceOf(kept, { txid: tx.id, raw: tx.hex });
+    const changed = outputs === 2 ? [payment, { script, amount: change }] : [payment];
+    return inPlaceOf(kept, signed(own, coins, changed));
   }
   return 'no_fee';
 }

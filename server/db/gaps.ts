@@ -1,6 +1,6 @@
 // Statements about the heartbeat, and about time that is missing from the database.
 
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Hashlock } from '../../core/hashlock.ts';
 import type { Tx } from './database.ts';
 
 export type GapReason = 'silence' | 'went_back' | 'lineage' | 'restored';
@@ -285,7 +285,7 @@ export async function storeTrouble(
  */
 export async function useHashlocks(
   tx: Tx,
-  hashlocks: readonly Hex32[],
+  hashlocks: readonly Hashlock[],
   chain: string,
   now: Date,
 ): Promise<number> {

@@ -2,7 +2,7 @@
 
 import type { GasFate } from '../../chains/gas/account.ts';
 import type { ChainKey } from '../../core/families.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Tx } from './database.ts';
 import { type StoredTerms, termsOf } from './escrows.ts';
@@ -35,7 +35,7 @@ export type Rideable = {
   readonly createdAt: Date;
   readonly terms: EscrowTerms;
   /** Of a claim: public. */
-  readonly secret: Hex32 | null;
+  readonly secret: Secret | null;
 };
 
 type Row = Omit<Rideable, 'terms'> & { readonly terms: StoredTerms };

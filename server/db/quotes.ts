@@ -2,6 +2,7 @@
 // The RFQs are locked (rfqs.ts).
 
 import type { Family } from '../../core/families.ts';
+import type { Hashlock } from '../../core/hashlock.ts';
 import type { Rules } from '../../core/rules.ts';
 import type { Tx } from './database.ts';
 import type { OutboxEntry } from './outbox.ts';
@@ -24,7 +25,7 @@ export type KnownThread = {
   readonly proposed_by: 'maker' | 'taker';
   readonly maker_accepted_at: Date | null;
   readonly taker_accepted_at: Date | null;
-  readonly hashlock: string | null;
+  readonly hashlock: Hashlock | null;
   readonly accepted_rules: Rules | null;
   readonly messages: readonly Message[];
   readonly created_at: Date;

@@ -3,6 +3,7 @@
 import type { Deadlines } from '../../core/deadlines.ts';
 import { type EscrowFacts, holdsPayment, nothingSeen } from '../../core/facts.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
+import type { Hashlock, Secret } from '../../core/hashlock.ts';
 import type { Rules } from '../../core/rules.ts';
 import type { SwapStatus } from '../../core/status.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
@@ -62,12 +63,12 @@ type Row = {
   id: string;
   thread_id: string;
   rfq_id: string;
-  hashlock: string;
+  hashlock: Hashlock;
   maker_id: string;
   taker_id: string;
   long_leg: LegName;
   status: SwapStatus;
-  secret: string | null;
+  secret: Secret | null;
   lapsed: boolean;
   agreed_at: number;
   rules: Rules | null;
@@ -327,7 +328,7 @@ export type NewSwap = {
   readonly id: string;
   readonly threadId: string;
   readonly rfqId: string;
-  readonly hashlock: string;
+  readonly hashlock: Hashlock;
   readonly makerId: string;
   readonly takerId: string;
   readonly long: LegName;
@@ -377,7 +378,7 @@ export async function updateSwap(
   swap: {
     id: string;
     status: SwapStatus;
-    secret: string | null;
+    secret: Secret | null;
     lapsed: boolean;
     dueAt: number | null;
     done: boolean;

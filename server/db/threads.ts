@@ -1,6 +1,6 @@
 // Statements about threads. Every writer holds the row lock of the thread's RFQ (rfqs.ts).
 
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Hashlock } from '../../core/hashlock.ts';
 import type { Rules } from '../../core/rules.ts';
 import type { LegName, Party } from '../../core/trade.ts';
 import type { Tx } from './database.ts';
@@ -14,7 +14,7 @@ export type Price = {
   readonly makerAcceptedAt: number | null;
   readonly takerAcceptedAt: number | null;
   /** What the initiator's last acceptance of this price carries. */
-  readonly hashlock: Hex32 | null;
+  readonly hashlock: Hashlock | null;
   /** Those that it was accepted under; null where nobody has, or nobody knows. */
   readonly rules: Rules | null;
 };
@@ -55,7 +55,7 @@ type ThreadRow = JoinedRfqRow & {
   readonly proposed_by: Party;
   readonly maker_accepted_at: Date | null;
   readonly taker_accepted_at: Date | null;
-  readonly hashlock: Hex32 | null;
+  readonly hashlock: Hashlock | null;
   readonly accepted_rules: Rules | null;
   readonly messages: readonly Message[];
   readonly thread_created_at: Date;
@@ -210,7 +210,7 @@ export async function closeThreads(tx: Tx, rfqId: string, at: Date): Promise<voi
  */
 export async function offerHashlock(
   tx: Tx,
-  offer: { hashlock: Hex32; accountId: string; threadId: string; at: Date },
+  offer: { hashlock: Hashlock; accountId: string; threadId: string; at: Date },
 ): Promise<boolean> {
   const { hashlock, accountId, threadId, at } = offer;
   await tx.rows({

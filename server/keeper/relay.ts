@@ -5,6 +5,7 @@
 import type { GasTransaction, GasWork } from '../../chains/gas/account.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { baseUnits, type ChainKey, type Family } from '../../core/families.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { Tx } from '../db/database.ts';
 import { type Attempt, attemptsOf, isLive } from '../db/keeper-attempts.ts';
 import { blockersOf, holdToFree } from '../db/keeper-blocking.ts';
@@ -49,7 +50,7 @@ import {
   type Short,
 } from './spending.ts';
 
-export type RelayRequest = Asking & { readonly secret: string };
+export type RelayRequest = Asking & { readonly secret: Secret };
 
 export type PreparedRelay = Prepared<{
   readonly claimable: Claimable;

@@ -2,7 +2,7 @@
 
 import type { GasTransaction } from '../../chains/gas/account.ts';
 import type { ReadTransaction } from '../../chains/interface/sending.ts';
-import { type Hex32, parseHex32 } from '../../core/hashlock.ts';
+import { parseSecret, type Secret } from '../../core/hashlock.ts';
 import type { Attempt } from '../db/keeper-attempts.ts';
 import { type Job, resealRow, sealedNotOf } from '../db/keeper-jobs.ts';
 import type { Deps } from '../ports/deps.ts';
@@ -33,17 +33,17 @@ export function openTransaction(
   return plain === null ? null : (JSON.parse(plain.toString()) as Kept);
 }
 
-export function sealSecret({ settings }: Settings, secret: Hex32): Sealed {
+export function sealSecret({ settings }: Settings, secret: Secret): Sealed {
   return keyringOf(settings).encrypt(Buffer.from(secret));
 }
 
 export function openSecret(
   { settings }: Settings,
   { secret, secretVersion }: Pick<Job, 'secret' | 'secretVersion'>,
-): Hex32 | null {
+): Secret | null {
   if (secret === null || secretVersion === null) return null;
   const plain = keyringOf(settings).decrypt(secretVersion, secret);
-  return plain === null ? null : parseHex32(plain.toString(), 'secret');
+  return plain === null ? null : parseSecret(plain.toString());
 }
 
 /** Seals all of it with the first of the server's keys, so that a former one may be put away. */

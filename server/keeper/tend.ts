@@ -9,7 +9,7 @@ import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import { claimGate, fundBy } from '../../core/gates.ts';
-import { type Hex32, opens } from '../../core/hashlock.ts';
+import { opens, type Secret } from '../../core/hashlock.ts';
 import { escrowAt } from '../db/escrows.ts';
 import {
   type Attempt,
@@ -155,7 +155,7 @@ async function read({ escrow, adapter, signal }: On) {
 function secretOf(
   { deps, job, swap }: On,
   { secret: seen }: EscrowFacts,
-): { isPublic: boolean; known: Hex32 | null } {
+): { isPublic: boolean; known: Secret | null } {
   const { secret, hashlock } = swap.state;
   const shown = secret ?? (seen !== null && opens(seen, hashlock) ? seen : null);
   // The initiator is not paid by the long leg: whoever had its claim relayed read the secret.
@@ -163,7 +163,7 @@ function secretOf(
   return { isPublic, known: shown ?? openSecret(deps, job) };
 }
 
-type Known = { readonly secret: Hex32 | null; readonly isPublic: boolean };
+type Known = { readonly secret: Secret | null; readonly isPublic: boolean };
 
 async function carryOut(on: On, decision: Decision, known: Known): Promise<void> {
   const { deps, job, swap } = on;
@@ -229,7 +229,7 @@ function isForItsFee({ nonce, verb, shownAt }: Attempt, error: unknown): boolean
   return error.code === 'refused_by_node' && saysFeeTooLow(error.message);
 }
 
-function workOf({ job, escrow, swap }: On, secret: Hex32 | null, reveals: boolean): GasWork {
+function workOf({ job, escrow, swap }: On, secret: Secret | null, reveals: boolean): GasWork {
   const { terms } = escrow;
   if (job.verb === 'refund') return { verb: 'refund', terms };
   if (job.verb === 'fund') return { verb: 'fund', terms, signature: job.signature ?? '' };

@@ -3,7 +3,7 @@
 // makers' acceptances take turns, so that an RFQ has one swap.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Hashlock } from '../../core/hashlock.ts';
 import type { Tx } from '../db/database.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { setRfqStatus } from '../db/rfqs.ts';
@@ -26,7 +26,7 @@ import { assertNegotiable, lockThread, partyOf } from './threads.ts';
 
 export type Words = {
   readonly quoteAmount: bigint;
-  readonly hashlock: Hex32 | null;
+  readonly hashlock: Hashlock | null;
   /** Those that the caller accepts under; undefined: whichever there are. */
   readonly rules?: unknown;
 };

@@ -2,7 +2,7 @@
 // side's acceptance of the current price stands for `ttlMs`, then it lapses as if never given.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Hashlock } from '../../core/hashlock.ts';
 import { type Rules, rulesDifferences, sameRules } from '../../core/rules.ts';
 import type { Party } from '../../core/trade.ts';
 import type { Price } from '../db/threads.ts';
@@ -61,7 +61,7 @@ export function assertCurrent(price: Price, quoteAmount: bigint): void {
 }
 
 /** The initiator names a hashlock, the other side must not. */
-export function assertHashlockFits(isInitiator: boolean, hashlock: Hex32 | null): void {
+export function assertHashlockFits(isInitiator: boolean, hashlock: Hashlock | null): void {
   if (isInitiator && hashlock === null) {
     throw new ParleyError(
       'hashlock_missing',
@@ -77,7 +77,7 @@ export function assertHashlockFits(isInitiator: boolean, hashlock: Hex32 | null)
 }
 
 /** Throws `hashlock_differs` when an acceptance that binds named another hashlock. */
-export function assertSameHashlock(bound: Hex32 | null, hashlock: Hex32 | null): void {
+export function assertSameHashlock(bound: Hashlock | null, hashlock: Hashlock | null): void {
   if (hashlock === null || hashlock === bound) return;
   throw new ParleyError(
     'hashlock_differs',
@@ -127,7 +127,7 @@ export type Accepted = {
 export function acceptPrice(
   price: Price,
   by: { readonly party: Party; readonly isInitiator: boolean },
-  words: { readonly quoteAmount: bigint; readonly hashlock: Hex32 | null },
+  words: { readonly quoteAmount: bigint; readonly hashlock: Hashlock | null },
   nowMs: number,
   ttlMs: number,
 ): Accepted {

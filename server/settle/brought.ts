@@ -2,7 +2,7 @@
 // claim it read the secret elsewhere. It counts as seen, so no gate of ours is left and the short
 // chain is not asked.
 
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { Swap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
@@ -15,7 +15,7 @@ import { reconcile } from './reconcile.ts';
 export async function withBrought(
   deps: Deps,
   swap: Swap,
-  { name, secret }: { readonly name: LegName; readonly secret: Hex32 },
+  { name, secret }: { readonly name: LegName; readonly secret: Secret },
   signal: AbortSignal,
 ): Promise<Swap> {
   if (swap.state.secret !== null || !swap.state.legs[name].long) return swap;

@@ -19,7 +19,7 @@ import {
   mustReceive,
   refundGate,
 } from '../../core/gates.ts';
-import { type Hex32, parseHex32 } from '../../core/hashlock.ts';
+import { parseSecret, type Secret } from '../../core/hashlock.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
@@ -176,7 +176,7 @@ export function authorizesFunding(material: Material): boolean {
 export type Claimable = {
   readonly swap: Swap;
   readonly name: LegName;
-  readonly secret: Hex32;
+  readonly secret: Secret;
   readonly escrow: WatchedEscrow;
   readonly state: SwapState;
   readonly clocks: Clocks;
@@ -185,11 +185,11 @@ export type Claimable = {
 /** The swap and leg of a claim, whose secret opens it and which pays the caller. Asks no chain. */
 export async function claimAsked(
   tx: Tx,
-  request: Omit<BuildRequest, 'signal' | 'feeRateSatPerVbyte'> & { readonly secret: string },
-): Promise<{ swap: Swap; name: LegName; secret: Hex32 }> {
+  request: Omit<BuildRequest, 'signal' | 'feeRateSatPerVbyte'> & { readonly secret: Secret },
+): Promise<{ swap: Swap; name: LegName; secret: Secret }> {
   const { swap, party } = await swapOfCaller(tx, request.swapId, request.accountId);
   const { leg: name } = legNamed(swap, request.leg);
-  const secret = parseHex32(request.secret, 'secret');
+  const secret = parseSecret(request.secret);
   mustOpen(swap.state, secret);
   mustReceive(swap.state.legs[name], party);
   return { swap, name, secret };
@@ -198,7 +198,7 @@ export async function claimAsked(
 /** Passes the gates of a claim. `payer`: who pays for it, if not the party that is paid. */
 export async function mayClaim(
   deps: Deps,
-  asked: { swap: Swap; name: LegName; secret: Hex32 },
+  asked: { swap: Swap; name: LegName; secret: Secret },
   payer: string | null,
   signal: AbortSignal,
 ): Promise<Claimable> {
@@ -219,7 +219,7 @@ export async function mayClaim(
 /** The claim of the leg that pays the caller. */
 export async function buildClaim(
   deps: Deps,
-  request: BuildRequest & { readonly secret: string },
+  request: BuildRequest & { readonly secret: Secret },
 ): Promise<Built> {
   const { signal, feeRateSatPerVbyte } = request;
   const asked = await claimAsked(deps.db, request);

@@ -3,7 +3,7 @@
 
 import { type Deadlines, deadlines } from '../../core/deadlines.ts';
 import { fundBy } from '../../core/gates.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Hashlock } from '../../core/hashlock.ts';
 import type { Destination, Escrow, EscrowTerms } from '../../core/terms.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
@@ -19,7 +19,7 @@ import { rulesOfLegs } from './rules.ts';
 export type Agreement = TradeTerms & {
   readonly threadId: string;
   readonly rfqId: string;
-  readonly hashlock: Hex32;
+  readonly hashlock: Hashlock;
   readonly makerId: string;
   readonly takerId: string;
 };

@@ -4,7 +4,7 @@
 
 import type { EscrowFacts, Sighting } from '../../core/facts.ts';
 import type { ChainKey } from '../../core/families.ts';
-import type { Hex32 } from '../../core/hashlock.ts';
+import type { Secret } from '../../core/hashlock.ts';
 import type { SwapStatus } from '../../core/status.ts';
 import type { Tx } from '../db/database.ts';
 import {
@@ -42,7 +42,7 @@ export type ReconcileScope = {
   readonly chains: readonly ChainKey[] | 'all';
   readonly signal: AbortSignal;
   /** A secret that opens the hashlock and is known to be public, whatever a chain shows. */
-  readonly brought?: Hex32;
+  readonly brought?: Secret;
 };
 
 /** Null when there is no such swap. Throws what an adapter throws, with nothing stored. */
@@ -74,7 +74,7 @@ export async function reconcile(
 
 type Read = {
   readonly facts: ReadonlyMap<string, EscrowFacts>;
-  readonly brought: Hex32 | null;
+  readonly brought: Secret | null;
 };
 
 function keyOf(row: { chain: ChainKey; address: string }): string {

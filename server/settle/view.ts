@@ -10,6 +10,7 @@ import {
   unknownOutcome,
 } from '../../core/facts.ts';
 import type { Family } from '../../core/families.ts';
+import type { Hashlock, Secret } from '../../core/hashlock.ts';
 import { nextSteps, type Step } from '../../core/next.ts';
 import type { Rules } from '../../core/rules.ts';
 import type { SwapStatus } from '../../core/status.ts';
@@ -68,8 +69,8 @@ export type SwapView = {
   threadId: string;
   rfqId: string;
   status: SwapStatus;
-  hashlock: string;
-  secret: string | null;
+  hashlock: Hashlock;
+  secret: Secret | null;
   role: Role;
   initiatorUserId: string;
   makerId: string;

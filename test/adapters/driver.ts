@@ -64,7 +64,7 @@ export type Driver = {
   readonly isSlow?: boolean;
   /** An address where there is no token. */
   readonly noToken: string;
-  /** Second nodes: one that shows another state of this escrow, where each has one; another chain. */
+  /** Second nodes: of another state of this escrow, where it has one, and of another chain. */
   differ(escrow: WatchedEscrow): { readonly state?: Alter; readonly chain: Alter };
   /** Makes of the node one of another network. */
   readonly otherNetwork: Alter;

@@ -23,6 +23,7 @@ import type { Node } from '../sim/facts.ts';
 import { type Post, simTime } from '../sim/keeper.ts';
 import { type MarketProcess, simSettings, startProcess } from '../sim/process.ts';
 import type { Doom, Wire } from '../sim/wire.ts';
+import { presignedOn } from './presigned.ts';
 import { chainNamed, type World } from './world.ts';
 
 export const rocket = 'rocket';
@@ -142,7 +143,8 @@ function courierOf({ told, endedChats }: World, wire: Wire): Courier {
 /** Tokens and launchpads on one chain, and what both show of hashlocks. */
 function adapted(world: World, adapter: ChainAdapter, node: Node, wire: Wire): ChainAdapter {
   const hashlocks = hashlocksOn(node.chain.chain, world, wire);
-  if (node.chain.chain !== tokenChain) return { ...adapter, hashlocks };
+  const scheduledRefunds = presignedOn(node.chain, wire);
+  if (node.chain.chain !== tokenChain) return { ...adapter, scheduledRefunds, hashlocks };
   const inspect: ChainAdapter['inspect'] = (address) =>
     wire.at('inspect', () => {
       const found = world.tokens.get(address);

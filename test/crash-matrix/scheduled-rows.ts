@@ -1,8 +1,6 @@
 // Rows of the matrix: refunds that a funder signed beforehand, kept and sent when they are due.
 
-import type { EscrowTerms } from '../../core/terms.ts';
-import { keyOf } from '../sim/people.ts';
-import { signLadder } from '../sim/rungs.ts';
+import { rawOf } from '../sim/transaction.ts';
 import type { Row } from './matrix.ts';
 import { leaseMs, request } from './request.ts';
 import { agree, bury, deliverAll, look, must, readSwap, settleLeg, waitUntil } from './trade.ts';
@@ -10,18 +8,17 @@ import { chainNamed, type World } from './world.ts';
 
 const route = 'POST /v1/swaps/{id}/legs/{leg}/refund/scheduled';
 
-/** The long leg is funded, and its funder has signed refunds of it. */
+/** The long leg is funded, and its funder has signed two refunds of it. */
 async function signedRefunds(world: World) {
   const made = await agree(world);
   await settleLeg(world, made, 'fund', made.long);
   const view = await readSwap(world, made);
-  const { chain: on, escrow } = view.legs[made.long];
-  const chain = chainNamed(world, on);
-  const terms = chain.plans.get(escrow ?? '') as EscrowTerms;
-  const held = chain.holdings.get(escrow ?? '') ?? [];
-  const coins = held.map(({ txid, amount }) => ({ txid, vout: 0, amount }));
-  const rungs = signLadder(chain, terms, coins, keyOf(terms.refund.pubkey ?? ''));
-  const transactions = rungs.map(({ raw }) => raw);
+  const { chain, escrow } = view.legs[made.long];
+  const held = chainNamed(world, chain).holdings.get(escrow ?? '') ?? [];
+  const coins = held.map(({ txid }) => txid);
+  const by = made.initiator.wallets.get(chain)?.[0]?.pubkey ?? '';
+  const about = { chain, verb: 'refund' as const, escrow: escrow ?? '', by, coins };
+  const transactions = [5, 9].map((fee) => rawOf({ ...about, amount: '0', secret: null, fee }));
   const url = `/v1/swaps/${made.swapId}/legs/${made.long}/refund/scheduled`;
   return { view, made, asked: { url, by: made.initiator, body: { transactions } } };
 }

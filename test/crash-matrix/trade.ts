@@ -8,7 +8,7 @@ import { unsignedFunding } from '../sim/adapter.ts';
 import { mine, tipOf } from '../sim/chain.ts';
 import { insideOf } from '../sim/material.ts';
 import { newParty, type Party, type View } from '../sim/people.ts';
-import { bidOf, rawOf, type SimTransaction } from '../sim/transaction.ts';
+import { rawOf, type SimTransaction } from '../sim/transaction.ts';
 import { quiet } from './machine.ts';
 import { chainNamed, secondsOf, type World } from './world.ts';
 
@@ -223,7 +223,7 @@ export async function bury(world: World, chains = ['sim-bitcoin', 'sim-evm']): P
     world.nowMs += 60_000;
     for (const name of chains) {
       const chain = chainNamed(world, name);
-      mine(chain, secondsOf(world), ({ tx }) => bidOf(tx) >= chain.feeFloor);
+      mine(chain, secondsOf(world), ({ tx }) => tx.fee >= chain.feeFloor);
     }
   }
 }

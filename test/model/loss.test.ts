@@ -27,8 +27,8 @@ test('every status of a swap was reached, so that none was left out unseen', () 
   assert.deepEqual([...statuses].sort(), [...swapStatuses].sort());
 });
 
-test('docs/model.md has the counts of these searches', () => {
-  const text = readFileSync(new URL('../../docs/model.md', import.meta.url), 'utf8');
+test('docs/verification.md has the counts of these searches', () => {
+  const text = readFileSync(new URL('../../docs/verification.md', import.meta.url), 'utf8');
   const worlds = usualLosses.length + usualSettlements.length;
   const counts = `${worlds} worlds, ${states} states, ${transitions} transitions`;
   assert.ok(text.includes(`\`npm test\`: ${counts}`), `it should say: ${counts}`);

@@ -75,7 +75,7 @@ const looks: Readonly<Record<Kind, Look>> = {
     testedOf(await runPlanted(['--test', '--test-reporter=tap', what], bug, env)),
   model: program('test/model/run.ts', '--world'),
   crashes: program('test/crash-matrix/run.ts', '--first', '--row'),
-  sim: program('test/sim/run.ts', '--workers', '1', '--no-keep', '--seed'),
+  sim: program('test/sim/run.ts', '--workers', '1', '--seed'),
   forge: byForge,
   solana: byPrograms,
 };

@@ -13,8 +13,7 @@ import { clockAt, type Holding, refusal, type SimChain, submit } from './chain.t
 import type { Chance } from './chance.ts';
 import { factsOf, type Node, secretsIn, viewOf, withLie } from './facts.ts';
 import { materialOf } from './material.ts';
-import { rungIn, scheduledOn } from './rungs.ts';
-import { bidOf, type SimTransaction, transactionOf, txidOf } from './transaction.ts';
+import { type SimTransaction, transactionOf, txidOf } from './transaction.ts';
 
 export type AdapterParts = {
   readonly node: Node;
@@ -71,10 +70,6 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
   };
   const spend = (verb: 'claim' | 'refund', watched: WatchedEscrow, secret: string | null) =>
     materialOf(chain.family, unsignedSpend(parts, memory, watched, { verb, secret }), nowSeconds());
-  const scheduled = () => {
-    const secretOf = (hashlock: string) => memory.secrets.get(hashlock) ?? null;
-    return scheduledOn({ node, now: nowSeconds, call, secretOf });
-  };
   return {
     chain: chain.chain,
     family: chain.family,
@@ -118,7 +113,6 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
     broadcast: (transaction) => send(parts, memory, transaction),
     isKnown: ({ txid }) => call('isKnown', () => isKnown(chain, txid)),
     checkAmount: () => call('checkAmount', () => {}),
-    ...(chain.family === 'bitcoin' ? { scheduledRefunds: scheduled() } : {}),
     close: async () => {},
   };
 }
@@ -255,7 +249,7 @@ export function feeToReplace(chain: SimChain, coins: readonly string[]): number 
   const rivals = [...chain.mempool.values()].filter(({ tx }) =>
     tx.coins.some((coin) => coins.includes(coin)),
   );
-  return Math.max(chain.feeFloor + 2, ...rivals.map(({ tx }) => Math.ceil(bidOf(tx)) + 1));
+  return Math.max(chain.feeFloor + 2, ...rivals.map(({ tx }) => Math.ceil(tx.fee) + 1));
 }
 
 function readSigned(chain: SimChain, memory: Memory, signed: unknown): ReadTransaction {
@@ -283,7 +277,7 @@ async function send(
 ): Promise<string> {
   const { node, chance, count, at } = parts;
   const { chain } = node;
-  const tx = transactionOf(raw) ?? rungIn(chain, raw);
+  const tx = transactionOf(raw);
   if (tx === null) throw new ParleyError('refused_by_node', 'no coins of this chain', {});
   return at(`${chain.chain} broadcast`, () => {
     if (!node.slow) mustAnswer(parts, 'broadcast');

@@ -8,7 +8,7 @@ import type { Family } from '../../core/families.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Chance } from './chance.ts';
-import { bidOf, idOf, type SimTransaction } from './transaction.ts';
+import { rawOf, type SimTransaction, txidOf } from './transaction.ts';
 
 export type Sent = { readonly txid: string; readonly tx: SimTransaction };
 
@@ -231,7 +231,7 @@ export function refusal(chain: SimChain, tx: SimTransaction, nowSeconds: number)
   if (barred === 'dead' || barred === 'poor') return barred;
   if (tx.coins.some((coin) => chain.spent.has(coin))) return 'a coin is spent';
   const rivals = rivalsOf(chain, tx);
-  if (rivals.some((each) => bidOf(each.tx) >= bidOf(tx))) return 'a rival pays as much';
+  if (rivals.some((each) => each.tx.fee >= tx.fee)) return 'a rival pays as much';
   const waiting = [...chain.mempool.values()].some(({ txid }) => tx.coins.includes(txid));
   // Where a failing transaction is mined all the same, a node takes it.
   if (chain.family === 'evm' || chain.family === 'tron') return null;
@@ -250,7 +250,7 @@ function rivalsOf(chain: SimChain, tx: SimTransaction): Sent[] {
 
 /** Into the mempool, in the place of what spends the same; a secret in it is public from now on. */
 export function submit(chain: SimChain, tx: SimTransaction): string {
-  const txid = idOf(tx);
+  const txid = txidOf(rawOf(tx));
   for (const each of rivalsOf(chain, tx)) forget(chain, each.txid);
   chain.mempool.set(txid, { txid, tx });
   show(chain, tx);
@@ -333,5 +333,5 @@ export function missing(chain: SimChain): bigint {
 
 /** Which of those waiting a block takes: what pays enough, most of the time. */
 export function choosing(chain: SimChain, chance: Chance): (sent: Sent) => boolean {
-  return ({ tx }) => bidOf(tx) >= chain.feeFloor && chance.hits(0.92);
+  return ({ tx }) => tx.fee >= chain.feeFloor && chance.hits(0.92);
 }

@@ -2,12 +2,7 @@
 // stands, its mempool if it is not behind, and what it lies about. Bitcoin's rules are those of the
 // real adapter (chains/bitcoin/escrow-facts.ts).
 
-import {
-  type EscrowHistory,
-  type EscrowSpend,
-  escrowFacts,
-  type Payment,
-} from '../../chains/bitcoin/escrow-facts.ts';
+import { type EscrowSpend, escrowFacts, type Payment } from '../../chains/bitcoin/escrow-facts.ts';
 import { findSecret } from '../../chains/bitcoin/escrow-script.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import { type Mined, type SimChain, takes, tipOf } from './chain.ts';
@@ -107,25 +102,6 @@ function paymentsOf(chain: SimChain, seen: readonly Seen[]): Payment[] {
           : { txid: by.txid, height: by.height, secret: secretIn(chain, by.tx) };
       return { txid, vout: 0, amount: BigInt(tx.amount), height, coinbase: false, spend };
     });
-}
-
-/** All that the first source shows of a Bitcoin escrow, lies included. */
-export function historyOf(
-  node: Node,
-  { escrow, required, secret }: Asked,
-): { history: EscrowHistory; view: View } {
-  const view = viewOf(node, node.lag);
-  const { height: tip } = view;
-  const seen = seenOf(node.chain, escrow, view).filter(({ ok }) => ok);
-  const shown = paymentsOf(node.chain, seen);
-  const lie = node.lies.get(escrow);
-  const deep = tip - required + 1;
-  const told = {
-    absent: [],
-    funded: shown.map((each) => ({ ...each, height: Math.min(each.height ?? deep, deep) })),
-  };
-  const payments = lie === undefined ? shown : told[lie];
-  return { history: { payments, secret, tip }, view };
 }
 
 function accountFacts(

@@ -139,16 +139,11 @@ export const ownLeg = (deal: Deal, role: Side['role']): LegName =>
 
 /** A key is dear to make: the same ones serve in every market, each once. */
 const bitcoinWallets: { readonly address: string; readonly pubkey: string }[] = [];
-const keyAt = (at: number) => hash('sha256', `wallet ${at}`, 'buffer');
-
-/** The private key of one of them. */
-export const keyOf = (pubkey: string): Uint8Array =>
-  keyAt(bitcoinWallets.findIndex((each) => each?.pubkey === pubkey));
 
 function bitcoinWallet(at: number) {
   const known = bitcoinWallets[at];
   if (known !== undefined) return known;
-  const key = keyAt(at);
+  const key = hash('sha256', `wallet ${at}`, 'buffer');
   const pubkey = Buffer.from(secp256k1.getPublicKey(key, true)).toString('hex');
   const { p2wpkh } = addressesOfPubkey(pubkey, bitcoinNetworks.regtest);
   bitcoinWallets[at] = { address: p2wpkh, pubkey };

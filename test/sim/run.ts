@@ -5,15 +5,14 @@
 //   npm run sim -- --seed 42 --story         one seed, told whatever came of it
 //   npm run sim -- --help                    the rest
 
+import { readFileSync } from 'node:fs';
 import { Misused, parsed, understood, wholeNumber } from '../../scripts/command.ts';
 import { mostWorkers, runCrew } from './crew.ts';
-import { type Kept, keep, keptSeeds } from './kept.ts';
 import { lineOf, missedIn, tallyOf } from './kinds.ts';
 import type { Done } from './worker.ts';
 
 const usage = `usage: npm run sim -- [--seeds N] [--from N] [--seed N] [--known] [--minutes N]
                      [--least N] [--workers N] [--first] [--story] [--json]
-                     [--kept FILE] [--no-keep]
   --seeds    so many, default 100
   --from     the first of them, default 1
   --seed     that one alone, or several: 7,8,31
@@ -24,8 +23,6 @@ const usage = `usage: npm run sim -- [--seeds N] [--from N] [--seed N] [--known]
   --first    no further than the first that broke
   --story    the story of every seed that is run is told, whatever came of it
   --json     one line of JSON
-  --kept     the file that seeds which broke are added to, default seeds.json
-  --no-keep  they are not
 Every 500 seeds it says how far it is; after SIGTERM or Ctrl-C it begins no
 new one, waits for those under way and counts.
 Exit status: 0 nobody lost, 1 somebody did, a fault was not met that so many seeds meet, nothing was
@@ -46,15 +43,14 @@ function understand(args: string[]) {
       seeds: { type: 'string', default: '100' },
       from: { type: 'string', default: '1' },
       seed: { type: 'string' },
-      kept: { type: 'string' },
       minutes: { type: 'string' },
       least: { type: 'string', default: '0' },
       workers: { type: 'string', default: String(mostWorkers) },
-      ...{ story: flag, known: flag, first: flag, json: flag, 'no-keep': flag, help: flag },
+      ...{ story: flag, known: flag, first: flag, json: flag, help: flag },
     },
   });
   if (values.help) return null;
-  const { story, known, first, json, kept, 'no-keep': noKeep, minutes } = values;
+  const { story, known, first, json, minutes } = values;
   const seed = (option: string, given: string) =>
     wholeNumber(option, given, { least: 0, most: mostSeed });
   if (minutes !== undefined && !(Number(minutes) > 0 && Number(minutes) <= mostMinutes)) {
@@ -68,14 +64,17 @@ function understand(args: string[]) {
       values.seed === undefined ? [] : values.seed.split(',').map((each) => seed('--seed', each)),
     workers: wholeNumber('--workers', values.workers, { most: mostProcesses }),
     limitMs: minutes === undefined ? Number.POSITIVE_INFINITY : Number(minutes) * 60_000,
-    ...{ story, known, first, json, kept, noKeep },
+    ...{ story, known, first, json },
   };
 }
 
 const asked = understood({ usage, understand });
 
+/** Seeds in which something once broke, or that find a planted bug: run first ever after. */
 function knownSeeds(): number[] {
-  return asked.known ? keptSeeds().map(({ seed }) => seed) : [];
+  const text = readFileSync(new URL('seeds.json', import.meta.url), 'utf8');
+  const all = JSON.parse(text) as readonly { readonly seed: number; readonly why: string }[];
+  return asked.known ? all.map(({ seed }) => seed) : [];
 }
 
 /** The known ones are the first of as many as were asked for. */
@@ -102,7 +101,6 @@ const toldEach = 500;
 const wanted = wantedSeeds();
 const total = new Map<string, number>();
 const broken: Done[] = [];
-const found: Kept[] = [];
 const began = performance.now();
 let done = 0;
 let isStopped = false;
@@ -123,17 +121,12 @@ await runCrew({
     done += 1;
     for (const [kind, times] of result.counts) total.set(kind, (total.get(kind) ?? 0) + times);
     const isBroken = result.violations.length > 0;
-    const [first] = result.violations;
-    if (first !== undefined) {
-      broken.push(result);
-      found.push({ seed: result.seed, why: `${first.rule}: ${first.what}` });
-    }
+    if (isBroken) broken.push(result);
     if (isBroken || asked.story) console.error(storyOf(result));
     if (done % toldEach === 0) console.error(`${done} of ${wanted.length} seeds are done`);
   },
 });
 const secondsTaken = Math.round((performance.now() - began) / 1_000);
-if (!asked.noKeep) keep(found, asked.kept);
 const missed = missedIn(total, done);
 broken.sort((one, other) => one.seed - other.seed);
 if (asked.json) {

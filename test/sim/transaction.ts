@@ -1,5 +1,4 @@
-// A transaction of a simulated chain, and how it travels: JSON in hex, whose hash is its id, or
-// Bitcoin's own bytes.
+// A transaction of a simulated chain, and how it travels: JSON in hex, whose hash is its id.
 
 import { hash } from 'node:crypto';
 
@@ -19,27 +18,19 @@ export type SimTransaction = {
   readonly secret: string | null;
   /** All that the inputs of a Bitcoin claim push, where that is not in the usual order; hex. */
   readonly pushes?: readonly string[];
-  /** What it offers for a place in a block. */
+  /** What it offers for a place in a block; of two that spend the same the better one stays. */
   readonly fee: number;
-  /** Of one in Bitcoin's own bytes: these, its id, and what it offers a vbyte. */
-  readonly own?: { readonly raw: string; readonly txid: string; readonly rate: number };
   /** Of an operator's gas key: its place in a row, and after when no block takes it. */
   readonly gas?: { readonly nonce: number | null; readonly diesAt: number | null };
 };
 
 export function rawOf(transaction: SimTransaction): string {
-  return transaction.own?.raw ?? Buffer.from(JSON.stringify(transaction)).toString('hex');
+  return Buffer.from(JSON.stringify(transaction)).toString('hex');
 }
 
 export function txidOf(raw: string): string {
   return hash('sha256', raw);
 }
-
-export const idOf = (transaction: SimTransaction): string =>
-  transaction.own?.txid ?? txidOf(rawOf(transaction));
-
-/** By which blocks choose, and of two that spend the same the better one stays. */
-export const bidOf = ({ own, fee }: SimTransaction): number => own?.rate ?? fee;
 
 /** Null where it is none. */
 export function transactionOf(raw: string): SimTransaction | null {

@@ -3,15 +3,7 @@
 import { getAddress } from 'viem/utils';
 import type { Rpc } from '../../nodes/rpc.ts';
 import { RpcError } from '../../nodes/rpc.ts';
-import {
-  heirGetter,
-  judgeOwner,
-  keeperIn,
-  mostTried,
-  mostWordsRead,
-  type Owner,
-  ownerGetters,
-} from '../../tokens/owner.ts';
+import { askOwner, keeperIn, mostTried, mostWordsRead, type Owner } from '../../tokens/owner.ts';
 import { addressIn, word } from '../../tokens/words.ts';
 import { storageAt } from '../node.ts';
 import { freshAddress } from './actors.ts';
@@ -25,13 +17,7 @@ export async function ownerOf(
   signal: AbortSignal,
 ): Promise<Owner> {
   const ask = async (name: string) => addressIn(await askWord(rpc, token, callData(name), signal));
-  const named: string[] = [];
-  for (const getter of ownerGetters) {
-    const owner = await ask(getter);
-    if (owner !== null) named.push(owner);
-  }
-  const heir = await ask(heirGetter);
-  return judgeOwner({ named, heir, selectors, changes: change !== null }, getAddress);
+  return askOwner(ask, { selectors, changes: change !== null }, getAddress);
 }
 
 /** Without a bound a node could run for long, and anew for each word that it finds. */

@@ -10,7 +10,8 @@ import {
   type Plain,
   powerSignals,
   type Signals,
-  stoppingFlags,
+  stoppedNow,
+  userOf as userAmong,
 } from '../../tokens/powers.ts';
 import { askFlag } from './ask.ts';
 import { anybodyMints } from './mints.ts';
@@ -34,7 +35,8 @@ export async function powerFinding(
   signal: AbortSignal,
 ): Promise<Finding> {
   const { rpc, token, program, rules } = subject;
-  const now = power === 'pausable' ? await stoppedNow(rpc, token, signal) : null;
+  const now =
+    power === 'pausable' ? await stoppedNow((name) => askFlag(rpc, token, name, signal)) : null;
   const names = namesIn(powerSignals[power], program.selectors);
   const who = names.length === 0 ? null : await user(power, subject, signal);
   return judgePower(power, { names, who, now }, rules[power]);
@@ -54,19 +56,7 @@ export async function userOf(
   { rpc, token, program, owner }: Subject,
   signal: AbortSignal,
 ): Promise<string | null> {
-  if (!owner.gone) return owner.who;
-  const used = [...signals.keys()].filter((each) => program.selectors.has(each));
-  const keeper = await hiddenKeeper(rpc, token, used, signal);
-  return keeper === null ? null : `${keeper}, whom its owner() does not name,`;
-}
-
-export async function stoppedNow(
-  rpc: Rpc,
-  token: string,
-  signal: AbortSignal,
-): Promise<string | null> {
-  for (const name of stoppingFlags) {
-    if ((await askFlag(rpc, token, name, signal)) === true) return `${name} answers true`;
-  }
-  return null;
+  return userAmong(signals, program.selectors, owner, (used) =>
+    hiddenKeeper(rpc, token, used, signal),
+  );
 }

@@ -1,17 +1,12 @@
-// Check `rebase`: that a balance stays what it is while nobody moves it. An escrow promises an
-// amount, and holds it for a day or more.
+// What balances are now and later, for the check `rebase`.
 
 import { RpcError } from '../../nodes/rpc.ts';
-import { type Finding, found, passed } from '../../tokens/inspection.ts';
-import { namesIn, rebaseSignals } from '../../tokens/powers.ts';
+import type { Finding } from '../../tokens/inspection.ts';
+import { daySeconds, daysAhead, judgeRebase } from '../../tokens/rebase.ts';
 import { balanceOfCall } from '../node.ts';
 import { questionGas } from './ask.ts';
 import type { Program } from './program.ts';
 import type { Theatre } from './stage.ts';
-
-const check = 'rebase';
-const daysAhead = 30;
-const daySeconds = 86_400;
 
 export async function rebaseFinding(
   stage: Theatre,
@@ -20,21 +15,7 @@ export async function rebaseFinding(
 ): Promise<Finding> {
   const now = await balanceLater(stage, 0, signal);
   const later = await balanceLater(stage, daysAhead, signal);
-  if (now !== null && later !== null && now !== later) {
-    const sentence = `a balance of ${now} becomes ${later} within ${daysAhead} days by itself`;
-    return found(check, 'reject', sentence);
-  }
-  const names = namesIn(rebaseSignals, selectors);
-  if (names.length > 0) {
-    const sentence = `its balances may change by themselves: its code has ${names.join(', ')}`;
-    return found(check, 'wait', sentence);
-  }
-  const stored = storedIn(stage);
-  if (now !== null && stored !== null && stored !== now) {
-    const sentence = `it shows a balance of ${now} where ${stored} is written, so balances may change`;
-    return found(check, 'wait', sentence);
-  }
-  return passed(check);
+  return judgeRebase({ now, later, stored: storedIn(stage) }, selectors);
 }
 
 /** null where the node cannot move the clock. */

@@ -4,11 +4,10 @@
 import { getAddress } from 'viem/utils';
 import type { Rpc } from '../../nodes/rpc.ts';
 import { type Finding, found, passed } from '../../tokens/inspection.ts';
-import { openingFlags } from '../../tokens/powers.ts';
+import { closedNow, stoppedNow } from '../../tokens/powers.ts';
 import { addressIn } from '../../tokens/words.ts';
 import { codeAt } from '../node.ts';
 import { askFlag, askWord, callData } from './ask.ts';
-import { stoppedNow } from './powers.ts';
 import { type Theatre, tryAmount, tryMarket } from './stage.ts';
 import type { Verdict } from './trial.ts';
 
@@ -119,12 +118,8 @@ async function failing(
 }
 
 async function switchedOff(rpc: Rpc, token: string, signal: AbortSignal): Promise<string | null> {
-  const stopped = await stoppedNow(rpc, token, signal);
-  if (stopped !== null) return stopped;
-  for (const name of openingFlags) {
-    if ((await askFlag(rpc, token, name, signal)) === false) return `${name} answers false`;
-  }
-  return null;
+  const flag = (name: string) => askFlag(rpc, token, name, signal);
+  return (await stoppedNow(flag)) ?? closedNow(flag);
 }
 
 const marketNames = ['uniswapV2Pair()', 'pair()', 'lpPair()', 'uniswapPair()', 'pancakePair()'];

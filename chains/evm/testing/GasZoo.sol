@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.30;
 
+import {Base} from "Base.sol";
+
 /// A token that is plain until it is told otherwise.
-contract Whim {
+contract Whim is Base {
     uint256 public writes;
     bool public shouts;
     bool public knowsTrials;
     uint256 private next;
     mapping(uint256 => uint256) private junk;
     mapping(address => uint256) public balanceOf;
-    mapping(address => mapping(address => uint256)) public allowance;
 
     function set(uint256 writes_, bool shouts_, bool knowsTrials_) external {
         (writes, shouts, knowsTrials) = (writes_, shouts_, knowsTrials_);
@@ -19,22 +20,7 @@ contract Whim {
         balanceOf[to] += value;
     }
 
-    function approve(address spender, uint256 value) external returns (bool) {
-        allowance[msg.sender][spender] = value;
-        return true;
-    }
-
-    function transfer(address to, uint256 value) external returns (bool) {
-        _move(msg.sender, to, value);
-        return true;
-    }
-
-    function transferFrom(address from, address to, uint256 value) external returns (bool) {
-        _move(from, to, value);
-        return true;
-    }
-
-    function _move(address from, address to, uint256 value) private {
+    function _move(address from, address to, uint256 value) internal override {
         if (knowsTrials) require(tx.gasprice == 0, "not in a trial");
         balanceOf[from] -= value;
         balanceOf[to] += value;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.30;
 
+import {Base, Delegates, Separated} from "Base.sol";
+
 /// Tokens for the checks of inspect.ts: each is a plain one with one thing changed.
 
-contract Plain {
+contract Plain is Base {
     uint8 public constant decimals = 18;
     uint256 public totalSupply = 1_000_000 ether;
     mapping(address => uint256) internal held;
-    mapping(address => mapping(address => uint256)) public allowance;
-
-    event Transfer(address indexed from, address indexed to, uint256 value);
 
     constructor() {
         held[msg.sender] = totalSupply;
@@ -28,28 +27,7 @@ contract Plain {
         return held[who];
     }
 
-    function approve(address spender, uint256 value) external virtual returns (bool) {
-        allowance[msg.sender][spender] = value;
-        return true;
-    }
-
-    function transfer(address to, uint256 value) external virtual returns (bool) {
-        _move(msg.sender, to, value);
-        return true;
-    }
-
-    function transferFrom(address from, address to, uint256 value)
-        external
-        virtual
-        returns (bool)
-    {
-        require(allowance[from][msg.sender] >= value, "allowance too low");
-        allowance[from][msg.sender] -= value;
-        _move(from, to, value);
-        return true;
-    }
-
-    function _move(address from, address to, uint256 value) internal virtual {
+    function _move(address from, address to, uint256 value) internal virtual override {
         require(held[from] >= value, "balance too low");
         held[from] -= value;
         held[to] += value;
@@ -131,58 +109,15 @@ contract LongReason is Plain {
     }
 }
 
-/// Its balances lie in another contract, under keys of its own.
-contract Vault {
-    mapping(bytes32 => uint256) public amounts;
-
-    function set(address who, uint256 value) external {
-        amounts[keccak256(abi.encode(who, "vault"))] = value;
-    }
-
-    function get(address who) external view returns (uint256) {
-        return amounts[keccak256(abi.encode(who, "vault"))];
-    }
-}
-
-contract Elsewhere {
+contract Elsewhere is Separated {
     string public constant name = "Elsewhere";
     string public constant symbol = "ELSE";
     uint8 public constant decimals = 6;
     uint256 public constant totalSupply = 1_000_000_000;
-    Vault internal immutable vault = new Vault();
-    mapping(address => mapping(address => uint256)) public allowance;
-
-    event Transfer(address indexed from, address indexed to, uint256 value);
 
     constructor() {
-        vault.set(msg.sender, totalSupply);
+        ledger.set(msg.sender, totalSupply);
         emit Transfer(address(0), msg.sender, totalSupply);
-    }
-
-    function balanceOf(address who) public view returns (uint256) {
-        return vault.get(who);
-    }
-
-    function approve(address spender, uint256 value) external returns (bool) {
-        allowance[msg.sender][spender] = value;
-        return true;
-    }
-
-    function transfer(address to, uint256 value) external returns (bool) {
-        _move(msg.sender, to, value);
-        return true;
-    }
-
-    function transferFrom(address from, address to, uint256 value) external returns (bool) {
-        allowance[from][msg.sender] -= value;
-        _move(from, to, value);
-        return true;
-    }
-
-    function _move(address from, address to, uint256 value) internal virtual {
-        vault.set(from, vault.get(from) - value);
-        vault.set(to, vault.get(to) + value);
-        emit Transfer(from, to, value);
     }
 }
 
@@ -355,30 +290,16 @@ contract Roles is Plain, Owned {
     }
 }
 
-contract Bytes32Names {
+contract Bytes32Names is Base {
     uint8 public constant decimals = 18;
     uint256 public constant totalSupply = 1_000 ether;
     bytes32 public constant symbol = "MKR";
     bytes32 public constant name = "Maker";
     mapping(address => uint256) public balanceOf;
-    mapping(address => mapping(address => uint256)) public allowance;
 
-    function approve(address spender, uint256 value) external returns (bool) {
-        allowance[msg.sender][spender] = value;
-        return true;
-    }
-
-    function transfer(address to, uint256 value) external returns (bool) {
-        balanceOf[msg.sender] -= value;
-        balanceOf[to] += value;
-        return true;
-    }
-
-    function transferFrom(address from, address to, uint256 value) external returns (bool) {
-        allowance[from][msg.sender] -= value;
+    function _move(address from, address to, uint256 value) internal override {
         balanceOf[from] -= value;
         balanceOf[to] += value;
-        return true;
     }
 }
 
@@ -505,7 +426,7 @@ contract Reentrant is Plain {
 }
 
 /// EIP-1967: what answers lies in the slot of the implementation.
-contract Proxy {
+contract Proxy is Delegates {
     constructor(bytes32 slot, address target, address admin) {
         assembly {
             sstore(slot, target)
@@ -515,14 +436,11 @@ contract Proxy {
     }
 
     fallback() external {
+        address target;
         assembly {
-            let target := sload(sload(0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00))
-            calldatacopy(0, 0, calldatasize())
-            let ok := delegatecall(gas(), target, 0, calldatasize(), 0, 0)
-            returndatacopy(0, 0, returndatasize())
-            if iszero(ok) { revert(0, returndatasize()) }
-            return(0, returndatasize())
+            target := sload(sload(0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00))
         }
+        _delegate(target);
     }
 }
 
@@ -586,7 +504,7 @@ contract Beacon {
     }
 }
 
-contract BeaconProxy {
+contract BeaconProxy is Delegates {
     constructor(address beacon) {
         assembly {
             sstore(0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50, beacon)
@@ -598,19 +516,12 @@ contract BeaconProxy {
         assembly {
             beacon := sload(0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50)
         }
-        address target = Beacon(beacon).implementation();
-        assembly {
-            calldatacopy(0, 0, calldatasize())
-            let ok := delegatecall(gas(), target, 0, calldatasize(), 0, 0)
-            returndatacopy(0, 0, returndatasize())
-            if iszero(ok) { revert(0, returndatasize()) }
-            return(0, returndatasize())
-        }
+        _delegate(Beacon(beacon).implementation());
     }
 }
 
 /// EIP-2535, with one facet for all.
-contract Diamond {
+contract Diamond is Delegates {
     constructor(address facet_) {
         assembly {
             sstore(0x1234567890123456789012345678901234567890123456789012345678901234, facet_)
@@ -628,14 +539,11 @@ contract Diamond {
     }
 
     fallback() external {
+        address target;
         assembly {
-            let target := sload(0x1234567890123456789012345678901234567890123456789012345678901234)
-            calldatacopy(0, 0, calldatasize())
-            let ok := delegatecall(gas(), target, 0, calldatasize(), 0, 0)
-            returndatacopy(0, 0, returndatasize())
-            if iszero(ok) { revert(0, returndatasize()) }
-            return(0, returndatasize())
+            target := sload(0x1234567890123456789012345678901234567890123456789012345678901234)
         }
+        _delegate(target);
     }
 }
 

@@ -1,6 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
+bytes32 constant DOMAIN =
+    keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
+
+/// What EIP-5267 tells of a name, a version and a contract.
+abstract contract Told {
+    function _told() internal view virtual returns (string memory, string memory, address);
+
+    function eip712Domain()
+        external
+        view
+        returns (
+            bytes1,
+            string memory,
+            string memory,
+            uint256,
+            address,
+            bytes32,
+            uint256[] memory
+        )
+    {
+        (string memory name, string memory version, address of_) = _told();
+        return (0x0f, name, version, block.chainid, of_, 0, new uint256[](0));
+    }
+}
+
 /// Tokens that take signatures of their holders, well or badly. For abilities.test.ts.
 contract Permitting {
     bytes32 private constant PERMIT = keccak256(
@@ -29,12 +54,9 @@ contract Permitting {
     }
 
     function _named(string memory name_, string memory version_) internal view returns (bytes32) {
-        bytes32 types = keccak256(
-            "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
-        );
         bytes32 n = keccak256(bytes(name_));
         return keccak256(
-            abi.encode(types, n, keccak256(bytes(version_)), block.chainid, address(this))
+            abi.encode(DOMAIN, n, keccak256(bytes(version_)), block.chainid, address(this))
         );
     }
 
@@ -108,7 +130,7 @@ contract NoNothing is Permitting {
 }
 
 /// Renamed since: its domain keeps the first name, and EIP-5267 tells it.
-contract Renamed is Permitting {
+contract Renamed is Permitting, Told {
     function name() public pure override returns (string memory) {
         return "Renamed";
     }
@@ -121,20 +143,8 @@ contract Renamed is Permitting {
         return "First";
     }
 
-    function eip712Domain()
-        external
-        view
-        returns (
-            bytes1,
-            string memory,
-            string memory,
-            uint256,
-            address,
-            bytes32,
-            uint256[] memory
-        )
-    {
-        return (0x0f, _first(), version(), block.chainid, address(this), 0, new uint256[](0));
+    function _told() internal view override returns (string memory, string memory, address) {
+        return (_first(), version(), address(this));
     }
 }
 
@@ -177,31 +187,16 @@ contract Lying is NoNothing {
 }
 
 /// Has the domain of another contract, and takes what is signed for that one.
-contract Posing is NoNothing {
+contract Posing is NoNothing, Told {
     address private constant OTHER = address(0xdead);
 
     function DOMAIN_SEPARATOR() public view override returns (bytes32) {
-        bytes32 types = keccak256(
-            "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
-        );
         bytes32 n = keccak256(bytes("Other"));
-        return keccak256(abi.encode(types, n, keccak256("1"), block.chainid, OTHER));
+        return keccak256(abi.encode(DOMAIN, n, keccak256("1"), block.chainid, OTHER));
     }
 
-    function eip712Domain()
-        external
-        view
-        returns (
-            bytes1,
-            string memory,
-            string memory,
-            uint256,
-            address,
-            bytes32,
-            uint256[] memory
-        )
-    {
-        return (0x0f, "Other", "1", block.chainid, OTHER, 0, new uint256[](0));
+    function _told() internal pure override returns (string memory, string memory, address) {
+        return ("Other", "1", OTHER);
     }
 }
 
@@ -229,11 +224,8 @@ contract DaiLike {
     string public constant version = "1";
 
     function DOMAIN_SEPARATOR() external view returns (bytes32) {
-        bytes32 types = keccak256(
-            "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
-        );
         return keccak256(
-            abi.encode(types, keccak256("Dai"), keccak256("1"), block.chainid, address(this))
+            abi.encode(DOMAIN, keccak256("Dai"), keccak256("1"), block.chainid, address(this))
         );
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.30;
 
+import {Base} from "Base.sol";
+
 /// Refuses every payment while `open` is false.
 contract Rejecting {
     bool public open;
@@ -15,10 +17,9 @@ contract Rejecting {
 }
 
 /// A token with an administration: blacklist, pause, and balances that can be rewritten.
-contract Governed {
+contract Governed is Base {
     mapping(address => bool) public blacklisted;
     bool public paused;
-    mapping(address => mapping(address => uint256)) public allowance;
     mapping(address => uint256) internal held;
 
     error Blacklisted(address who);
@@ -43,24 +44,7 @@ contract Governed {
         paused = value;
     }
 
-    function approve(address spender, uint256 value) external returns (bool) {
-        allowance[msg.sender][spender] = value;
-        return true;
-    }
-
-    function transfer(address to, uint256 value) external returns (bool) {
-        _move(msg.sender, to, value);
-        return true;
-    }
-
-    function transferFrom(address from, address to, uint256 value) external returns (bool) {
-        require(allowance[from][msg.sender] >= value, "allowance too low");
-        allowance[from][msg.sender] -= value;
-        _move(from, to, value);
-        return true;
-    }
-
-    function _move(address from, address to, uint256 value) internal virtual {
+    function _move(address from, address to, uint256 value) internal virtual override {
         require(!paused, "the token is paused");
         if (blacklisted[from]) revert Blacklisted(from);
         if (blacklisted[to]) revert Blacklisted(to);
@@ -81,49 +65,6 @@ contract LateFee is Governed {
     function _move(address from, address to, uint256 value) internal override {
         super._move(from, to, value);
         if (takes) held[to] -= value / 10;
-    }
-}
-
-/// Its balances lie in another contract, behind a proxy's storage: no fixed slot of its own.
-contract Ledger {
-    mapping(bytes32 => uint256) public amounts;
-
-    function set(address who, uint256 value) external {
-        amounts[keccak256(abi.encode(who, "ledger"))] = value;
-    }
-
-    function get(address who) external view returns (uint256) {
-        return amounts[keccak256(abi.encode(who, "ledger"))];
-    }
-}
-
-contract Separated {
-    Ledger public immutable ledger = new Ledger();
-    mapping(address => mapping(address => uint256)) public allowance;
-
-    function balanceOf(address who) public view returns (uint256) {
-        return ledger.get(who);
-    }
-
-    function approve(address spender, uint256 value) external returns (bool) {
-        allowance[msg.sender][spender] = value;
-        return true;
-    }
-
-    function transfer(address to, uint256 value) external returns (bool) {
-        _move(msg.sender, to, value);
-        return true;
-    }
-
-    function transferFrom(address from, address to, uint256 value) external returns (bool) {
-        allowance[from][msg.sender] -= value;
-        _move(from, to, value);
-        return true;
-    }
-
-    function _move(address from, address to, uint256 value) internal {
-        ledger.set(from, ledger.get(from) - value);
-        ledger.set(to, ledger.get(to) + value);
     }
 }
 

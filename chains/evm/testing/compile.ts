@@ -32,6 +32,13 @@ type Settings = {
   readonly isOptimised?: boolean;
 };
 
+/** A file and all that it imports. */
+function sourcesOf(file: string): Record<string, { readonly content: string }> {
+  const content = readFileSync(join(import.meta.dirname, file), 'utf8');
+  const imported = [...content.matchAll(/^import .* from "(.*)";$/gm)].map(([, path = '']) => path);
+  return Object.assign({ [file]: { content } }, ...imported.map(sourcesOf));
+}
+
 /** Contract name -> what it compiles to. `file` lies in chains/evm/testing. */
 export function compileTestContracts(
   file: string,
@@ -39,7 +46,7 @@ export function compileTestContracts(
 ): ReadonlyMap<string, TestContract> {
   const input = {
     language: 'Solidity',
-    sources: { [file]: { content: readFileSync(join(import.meta.dirname, file), 'utf8') } },
+    sources: sourcesOf(file),
     settings: {
       evmVersion,
       optimizer: { enabled: isOptimised, runs: 200 },
@@ -59,8 +66,9 @@ export function compileTestContracts(
   };
   const errors = (output.errors ?? []).filter(({ severity }) => severity === 'error');
   if (errors.length > 0) throw new Error(errors.map((e) => e.formattedMessage).join('\n'));
+  const contracts = Object.values(output.contracts ?? {}).flatMap((each) => Object.entries(each));
   return new Map(
-    Object.entries(output.contracts?.[file] ?? {}).map(([name, { abi, evm }]) => [
+    contracts.map(([name, { abi, evm }]) => [
       name,
       {
         abi,

@@ -9,7 +9,9 @@ import { hashlockOf } from '../../../core/hashlock.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
 import { freshLane } from '../../../core/testing.ts';
 import type { WatchedEscrow } from '../../interface/reading.ts';
+import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from '../adapter.ts';
 import { claimCall, evmDeployment, evmEscrow, fundCalls, refundCall } from '../plan.ts';
+import { evmChains } from '../policy.ts';
 import { accounts, deploy, type Sender, send, type TestChain } from './anvil.ts';
 
 export const funder = accounts[1]!;
@@ -44,6 +46,15 @@ const mintAbi = [
 export async function mint(chain: TestChain, token: Hex, to: Hex, amount: bigint): Promise<void> {
   const data = encodeFunctionData({ abi: mintAbi, functionName: 'mint', args: [to, amount] });
   await send(chain, accounts[9]!, { to: token, data });
+}
+
+/** Over the chain's node, unless another is named. */
+export function adapterOn(
+  { rpcUrl, chainId }: TestChain,
+  over: Partial<EvmAdapterOptions> = {},
+): EvmAdapter {
+  const { policy } = evmChains['evm-dev'];
+  return evmAdapter({ chain: 'evm-dev', chainId, rpcUrls: [rpcUrl], policy, ...over });
 }
 
 export type Leg = {

@@ -88,6 +88,16 @@ export function escrowIn(
   return { address, terms, requiredConfirmations: 32, since: time.now };
 }
 
+type Step = (world: World, escrow: WatchedEscrow) => Promise<unknown>;
+
+/** A world with an escrow in it, and what was done to that in turn. */
+export async function sceneOf(context: TestContext, ...steps: readonly Step[]) {
+  const world = await newWorld(context);
+  const escrow = escrowIn(world);
+  for (const step of steps) await step(world, escrow);
+  return { ...world, world, escrow };
+}
+
 export const built = (escrow: WatchedEscrow) => ({
   escrow,
   feeRateSatPerVbyte: null,

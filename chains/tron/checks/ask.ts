@@ -1,7 +1,8 @@
 // Questions to a token, answered on a fork; and the same asked of the node, to see that the fork is
 // of the same token.
 
-import { bytesOf, decodeNumber } from '../../tokens/words.ts';
+import type { Flag } from '../../tokens/powers.ts';
+import { bytesOf, dataOf, decodeNumber } from '../../tokens/words.ts';
 import { tronAddressOf } from '../address.ts';
 import type { Fork, Forks } from '../fork/fork.ts';
 import { mostEnergy } from '../fork/fork.ts';
@@ -60,3 +61,11 @@ export async function nodeSays(
 export function otherStorage(chain: string): ForkLimit {
   return new ForkLimit(`the ${chain} node does not show this contract's storage as it is`);
 }
+
+/** Of a token's switches. */
+export const flagOf =
+  (fork: Fork, token: string): Flag =>
+  async (name) => {
+    const answer = numberOf(await view(fork, token, dataOf(name)));
+    return answer === 1n ? true : answer === 0n ? false : null;
+  };

@@ -3,14 +3,12 @@
 
 import { scanCode } from '../../tokens/code.ts';
 import {
-  heirGetter,
+  askOwner,
   isDead,
-  judgeOwner,
   keeperIn,
   mostTried,
   mostWordsRead,
   type Owner,
-  ownerGetters,
 } from '../../tokens/owner.ts';
 import { addressIn, dataOf, selectorOf, word } from '../../tokens/words.ts';
 import type { Fork } from '../fork/fork.ts';
@@ -35,12 +33,7 @@ export async function controlOf(
     if (answer !== (await nodeSays(look, data))) throw otherStorage(look.watch.chain);
     return addressIn(answer);
   };
-  const named: string[] = [];
-  for (const getter of ownerGetters) {
-    const owner = await ask(getter);
-    if (owner !== null) named.push(owner);
-  }
-  return judgeOwner({ named, heir: await ask(heirGetter), selectors, changes }, shown);
+  return askOwner(ask, { selectors, changes }, shown);
 }
 
 /** Whether nobody can use an address: it has no key, or is a contract that nobody rules. */

@@ -11,18 +11,19 @@ import {
   plainPowers,
   powerSignals,
   type Signals,
+  stoppedNow,
   successionFlag,
   successor,
   successorSignals,
   switchSignals,
+  userOf,
 } from '../../tokens/powers.ts';
 import { dataOf } from '../../tokens/words.ts';
 import type { Fork } from '../fork/fork.ts';
 import { bareAddress } from '../plan.ts';
-import { type Look, numberOf, shown, view } from './ask.ts';
+import { flagOf, type Look, numberOf, shown, view } from './ask.ts';
 import { controlOf, hiddenKeeper } from './control.ts';
 import { type Program, programOf } from './program.ts';
-import { stoppedNow } from './switches.ts';
 
 export type PowersSeen = {
   readonly findings: readonly Finding[];
@@ -67,7 +68,7 @@ export async function unknownPowers(
 
 async function plainPower(power: Plain, subject: Subject): Promise<Finding> {
   const { fork, token, program, rules } = subject;
-  const now = power === 'pausable' ? await stoppedNow(fork, token) : null;
+  const now = power === 'pausable' ? await stoppedNow(flagOf(fork, token)) : null;
   const names = namesIn(powerSignals[power], program.selectors);
   const anybody = power === 'mintable' && names.length > 0 && (await anybodyMints(fork, token));
   const others = names.length === 0 ? null : await user(powerSignals[power], subject);
@@ -75,12 +76,8 @@ async function plainPower(power: Plain, subject: Subject): Promise<Finding> {
 }
 
 /** Who could use one of these functions, for the beginning of a sentence; null: nobody. */
-async function user(signals: Signals, { fork, token, program, owner }: Subject) {
-  if (!owner.gone) return owner.who;
-  const used = [...signals.keys()].filter((each) => program.selectors.has(each));
-  const keeper = await hiddenKeeper(fork, token, used);
-  return keeper === null ? null : `${keeper}, whom its owner() does not name,`;
-}
+const user = (signals: Signals, { fork, token, program, owner }: Subject) =>
+  userOf(signals, program.selectors, owner, (used) => hiddenKeeper(fork, token, used));
 
 async function anybodyMints(fork: Fork, token: string): Promise<boolean> {
   const anybody = fork.stranger();

@@ -1,15 +1,10 @@
-// Check `rebase`: that a balance stays what it is while nobody moves it. An escrow promises an
-// amount, and holds it for a day or more.
+// What balances are now and later, for the check `rebase`.
 
-import { type Finding, found, passed } from '../../tokens/inspection.ts';
-import { namesIn, rebaseSignals } from '../../tokens/powers.ts';
+import type { Finding } from '../../tokens/inspection.ts';
+import { daySeconds, daysAhead, judgeRebase } from '../../tokens/rebase.ts';
 import { dataOf } from '../../tokens/words.ts';
 import { type Look, numberOf, shown } from './ask.ts';
 import { lend } from './lend.ts';
-
-const check = 'rebase';
-const daysAhead = 30;
-const daySeconds = 86_400;
 
 /** null where no balance could be lent: the check of transfers tells of that. */
 export async function checkRebase(
@@ -24,21 +19,9 @@ export async function checkRebase(
   const stored = await lend(fork, token, holder, lent);
   if (stored === null) return null;
   const data = dataOf('balanceOf(address)', holder);
-  const held = async (later: number) =>
-    numberOf(await fork.look({ from: shown(holder), to: token, data, later }));
-  const [now, then] = [await held(0), await held(daysAhead * daySeconds)];
-  if (now !== then) {
-    const sentence = `a balance of ${now} becomes ${then} within ${daysAhead} days by itself`;
-    return found(check, 'reject', sentence);
-  }
-  const names = namesIn(rebaseSignals, selectors);
-  if (names.length > 0) {
-    const sentence = `its balances may change by themselves: its code has ${names.join(', ')}`;
-    return found(check, 'wait', sentence);
-  }
-  if (stored !== now) {
-    const sentence = `it shows a balance of ${now} where ${stored} is written, so balances may change`;
-    return found(check, 'wait', sentence);
-  }
-  return passed(check);
+  // A balance that the token does not tell is none.
+  const held = async (ahead: number) =>
+    numberOf(await fork.look({ from: shown(holder), to: token, data, later: ahead })) ?? 0n;
+  const [now, later] = [await held(0), await held(daysAhead * daySeconds)];
+  return judgeRebase({ now, later, stored }, selectors);
 }

@@ -8,15 +8,15 @@ import { escrowsAbi } from '../../../contracts/escrows/artifacts/abi.ts';
 import type { Escrow } from '../../../contracts/escrows/ids.ts';
 import { claimData, fundData, refundData } from '../../escrows/calls.ts';
 import { type Finding, found, passed } from '../../tokens/inspection.ts';
+import { closedNow } from '../../tokens/powers.ts';
 import { cleanText } from '../../tokens/text.ts';
 import { dataOf } from '../../tokens/words.ts';
 import type { Fork, ForkCall } from '../fork/fork.ts';
 import type { Trial } from '../node.ts';
 import { bareAddress } from '../plan.ts';
 import { reasonOf } from '../reverts.ts';
-import { type Look, ranOut, shown, tooDear } from './ask.ts';
+import { flagOf, type Look, ranOut, shown, tooDear } from './ask.ts';
 import { balanceOf, lend } from './lend.ts';
-import { closedNow } from './switches.ts';
 
 const check = 'transfer';
 const hour = 3_600;
@@ -56,7 +56,7 @@ export async function checkTransfer(look: Look, situation: Situation): Promise<F
 }
 
 async function isClosed({ forks, token }: Look): Promise<boolean> {
-  return (await closedNow(await forks.fork(), token)) !== null;
+  return (await closedNow(flagOf(await forks.fork(), token))) !== null;
 }
 
 /** What went wrong with a step; `refused`: the token did not move anything. */

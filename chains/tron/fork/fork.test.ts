@@ -8,7 +8,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { tronHex } from '../address.ts';
 import { httpClient } from '../http.ts';
 import { tronDevPolicy } from '../policy.ts';
-import { startTron, type TestChain } from '../testing/chain.ts';
+import { startTron } from '../testing/chain.ts';
 import { deployCode, deployToken } from '../testing/tokens.ts';
 import { newWatch, type Watch } from '../watch.ts';
 import { type Fork, type Forks, mostEnergy, openForks } from './fork.ts';
@@ -16,10 +16,9 @@ import { ForkLimit, mostReads, nodeSource } from './source.ts';
 import { ForkState } from './state.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
-let chain: TestChain;
+const chain = await startTron();
 let watch: Watch;
 before(async () => {
-  chain = await startTron();
   const http = httpClient({ chain: 'tron-dev', sources: [{ url: chain.url }] });
   const { deployment } = chain;
   watch = newWatch({ chain: 'tron-dev', http, deployment, policy: tronDevPolicy });

@@ -17,11 +17,14 @@ import { deployedAddress } from '../../../simulators/tron/messages.ts';
 import { faucetAddress } from '../../../simulators/tron/simulator.ts';
 import type { Signed, TronMaterial } from '../../interface/material.ts';
 import type { WatchedEscrow } from '../../interface/reading.ts';
+import { type TronAdapter, tronAdapter } from '../adapter.ts';
 import { parseTronAddress, tronAddressOf, tronHex } from '../address.ts';
 import { claimCall, fundCalls, refundCall, type TronOrigin, tronEscrow } from '../plan.ts';
+import { tronDevPolicy } from '../policy.ts';
 import { tronAddressOfKey } from '../proof.ts';
 import { readTronSigned, signTronTransaction } from '../signed.ts';
 import { referenceTo, type TronCall, tronTransaction } from '../transaction.ts';
+import type { TronAdapterOptions } from '../watch.ts';
 
 export const solidityLag = 3;
 
@@ -118,6 +121,26 @@ export function newLeg(chain: TestChain, over: Partial<EscrowTerms> = {}): Leg {
   const { address } = tronEscrow(terms, chain.deployment);
   const since = chain.now();
   return { secret, terms, escrow: { address, terms, requiredConfirmations: 2, since } };
+}
+
+export const signal = () => AbortSignal.timeout(60_000);
+
+export const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null, isPublic: false });
+
+/** Over the chain's node, unless others are named. */
+export function adapterOn(
+  { url, deployment }: TestChain,
+  urls: readonly string[] = [],
+  over: Partial<TronAdapterOptions> = {},
+): TronAdapter {
+  return tronAdapter({
+    chain: 'tron-dev',
+    deployment,
+    sources: (urls.length > 0 ? urls : [url]).map((each) => ({ url: each })),
+    policy: tronDevPolicy,
+    http: { attemptTimeoutMs: 5_000, rounds: 1 },
+    ...over,
+  });
 }
 
 /** Broadcasts a call by one of the accounts; returns its id. It is in no block yet. */

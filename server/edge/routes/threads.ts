@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import { parseAmount } from '../../../core/amounts.ts';
-import { parseHex32 } from '../../../core/hashlock.ts';
+import { parseHashlock } from '../../../core/hashlock.ts';
 import { findRfq } from '../../db/rfqs.ts';
 import { listThreads } from '../../db/threads.ts';
 import { accept } from '../../market/agreement.ts';
@@ -71,7 +71,7 @@ export function registerThreads(app: FastifyInstance, deps: Deps): Run {
     run: async (tx, { caller, params, body }) => {
       const accepted = await accept(tx, deps, caller.accountId, threadId(params.id), {
         quoteAmount: parseAmount(body.quoteAmount, 'quoteAmount'),
-        hashlock: body.hashlock === undefined ? null : parseHex32(body.hashlock, 'hashlock'),
+        hashlock: body.hashlock === undefined ? null : parseHashlock(body.hashlock),
         rules: body.rules,
       });
       const nowMs = deps.now();

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import type { Signed, SignedPsbt } from '../../../chains/interface/material.ts';
-import { parseHex32 } from '../../../core/hashlock.ts';
+import { parseSecret } from '../../../core/hashlock.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { broadcast } from '../../settle/broadcast.ts';
 import { createFreshness } from '../../settle/take-up.ts';
@@ -44,5 +44,5 @@ function signedOf(
   if (typeof signed === 'string' || 'raw_data_hex' in signed) return signed;
   const { preimageHex, ...rest } = signed;
   if (preimageHex === undefined) return rest satisfies SignedPsbt;
-  return { ...rest, preimageHex: parseHex32(preimageHex, 'preimageHex') } satisfies SignedPsbt;
+  return { ...rest, preimageHex: parseSecret(preimageHex, 'preimageHex') } satisfies SignedPsbt;
 }

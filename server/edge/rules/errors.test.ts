@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
-import { hangingNode } from '../../../chains/evm/testing/nodes.ts';
 import { rpcClient } from '../../../chains/nodes/rpc.ts';
+import { hangingNode } from '../../../chains/testing/nodes.ts';
 import { type Answer, startEdge, type TestEdge } from '../testing/edge.ts';
 import {
   account,

@@ -8,7 +8,7 @@ import { type EvmAdapterOptions, evmAdapter } from '../../../chains/evm/adapter.
 import { evmChains } from '../../../chains/evm/policy.ts';
 import { startAnvil, type TestChain } from '../../../chains/evm/testing/anvil.ts';
 import { deployLaunchpad, type Launching } from '../../../chains/evm/testing/launches.ts';
-import { hangingNode } from '../../../chains/evm/testing/nodes.ts';
+import { hangingNode } from '../../../chains/testing/nodes.ts';
 import { found, passed } from '../../../chains/tokens/inspection.ts';
 import { stubAdapter } from '../../../test/support/adapter.ts';
 import { type TestMarket, testMarket } from '../../../test/support/trading.ts';
