@@ -1,6 +1,6 @@
 // `npm run soak`: what `npm test` does briefly, for as long as it takes: what is random, repeated
-// or exhaustive. Its parts, each with what it runs and the minutes that it may take, are in `--list`
-// and docs/tests.md. A last line counts; it ends with 1 if any failed.
+// or exhaustive. `--list` and docs/tests.md have its parts, each with what it runs and the minutes
+// that it may take. A last line counts; it ends with 1 if any failed.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -77,7 +77,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   crashes: {
     what: 'every request and pass of the server ended at every await',
-    minutes: 90,
+    minutes: 180,
     commands: () => [['--max-old-space-size=1024', 'test/crash-matrix/run.ts', '--told']],
   },
   nodes: {
@@ -100,7 +100,7 @@ const usage = `usage: npm run soak -- [PART]... [--requests N] [--times N] [--ma
                               [--bug PATTERN] [--by KIND]
        npm run soak -- --list
   PART        ${names.join(', ')}; without one all of them
-              (nodes: with PARLEY_JAVA_TRON or PARLEY_SOLANA_VALIDATOR, docs/operations.md)
+              (nodes: with PARLEY_JAVA_TRON or PARLEY_SOLANA_VALIDATOR, docs/settings.md)
   --requests  of the fuzz, default 10000
   --times     as many runs of a property test as usual, default 20
   --markets   simulated, default 10000

@@ -13,7 +13,7 @@ const stopLimitMs = 20_000;
 
 const usage = `usage: npm start [-- --json]
   --json   print one JSON line when ready, and nothing else, on standard output
-Settings are environment variables: docs/operations.md lists them.`;
+Settings are environment variables: docs/settings.md lists them.`;
 
 async function main(args: readonly string[]): Promise<void> {
   if (args.includes('--help')) {

@@ -2,8 +2,6 @@
 // with by another process; `npm run soak -- crashes` ends each of them at every one.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +9,7 @@ import { migrations } from './crash-matrix/migrations.ts';
 import { passesOf } from './crash-matrix/passes.ts';
 import { rows } from './crash-matrix/rows.ts';
 import { openWorld } from './crash-matrix/world.ts';
+import { runPlanted } from './planted/finders.ts';
 
 const program = fileURLToPath(new URL('crash-matrix/run.ts', import.meta.url));
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
@@ -84,15 +83,7 @@ const share = 5;
 test('whatever a process was ended at, the end is the same', async (t) => {
   const seed = process.env.PARLEY_CRASH_SEED ?? String(Date.now() % 100_000);
   const args = [program, '--every', `${share}`, '--kills', '1', '--seed', seed, '--json'];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  let [output, errors] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk;
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    errors += chunk;
-  });
-  const [code] = (await once(child, 'close')) as [number | null];
+  const { code, output, errors } = await runPlanted(args, null);
   t.diagnostic(output);
   assert.equal(code, 0, `${errors}\n${output}`);
   const counted = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<string, number>;

@@ -2,8 +2,11 @@
 // that no longer exists is.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, normalize } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { refusalKinds } from '../core/errors.ts';
 import { swapStatuses } from '../core/status.ts';
 import { httpCodes } from '../server/edge/errors.ts';
@@ -71,7 +74,7 @@ test('a command of the documents runs with the Node that the README asks for, 20
   }
 });
 
-test('docs/operations.md names every setting that the server reads, and no other', () => {
+test('docs/settings.md names every setting that the server reads, and no other', () => {
   const names = (text: string) =>
     new Set(text.match(/\b(PARLEY_[A-Z_]+|DATABASE_URL|VALKEY_URL)\b/g));
   const readers = [
@@ -81,9 +84,69 @@ test('docs/operations.md names every setting that the server reads, and no other
   ];
   const sources = [...readers, 'devnet/devnet.ts'].map(read).join('\n');
   const settings = names(sources);
-  const told = names(read('docs/operations.md'));
-  for (const name of settings) assert.ok(told.has(name), `${name} is not in docs/operations.md`);
-  told.delete('PARLEY_DEPLOYER_KEY'); // read by contracts/escrows/deploy.ts
-  told.delete('PARLEY_PAYER_KEY'); // read by contracts/solana/deploy.ts
+  const told = names(read('docs/settings.md'));
+  for (const name of settings) assert.ok(told.has(name), `${name} is not in docs/settings.md`);
   for (const name of told) assert.ok(settings.has(name), `${name} is not read any more`);
+});
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const pages = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { cwd: root })
+  .toString()
+  .split('\n')
+  .filter((path) => path !== '' && existsSync(root + path));
+
+/** The anchors of a page as GitHub makes them of its headings. */
+const anchors = (path: string): string[] =>
+  [...read(path).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+test('every link between the documents leads to a file and a heading that are there', () => {
+  const wrong: string[] = [];
+  for (const page of pages) {
+    const text = read(page).replace(/```[\s\S]*?```/g, '');
+    for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue;
+      const [file = '', anchor] = target.split('#');
+      const path = file === '' ? page : normalize(`${dirname(page)}/${file}`);
+      const isThere = existsSync(root + path);
+      const isHeading = anchor === undefined || (isThere && anchors(path).includes(anchor));
+      if (!isThere || !isHeading) wrong.push(`${page}: ${target}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
+test('docs/README.md names every page, and docs/decisions/README.md every decision', () => {
+  for (const folder of ['docs', 'docs/decisions']) {
+    const index = read(`${folder}/README.md`);
+    const own = pages.filter((path) => dirname(path) === folder && !path.endsWith('/README.md'));
+    const left = own.filter((path) => !index.includes(`](${path.slice(folder.length + 1)})`));
+    assert.ok(own.length > 10);
+    assert.deepEqual(left, []);
+  }
+});
+
+test('every picture is what its text says (node docs/diagrams/draw.mjs redraws it)', () => {
+  execFileSync(process.execPath, ['docs/diagrams/draw.mjs', '--check'], { cwd: root });
+});
+
+test('the line of deadlines has the times of the first worked example', () => {
+  const line = read('docs/diagrams/deadlines.txt').matchAll(/^at (.+?): (\w+):/gm);
+  const told = [...line].slice(1).map(([, time, name]) => `${name} ${time}`);
+  const [, example = ''] =
+    /## Worked example: BTC[\s\S]*?```\n([\s\S]*?)```/.exec(read('docs/timelocks.md')) ?? [];
+  const times = new Map<string, string>();
+  let name = '';
+  for (const [, named = '', time] of example.matchAll(/^(\w*) *= .*?(?:\((\d+ h \d+ min)\))?$/gm)) {
+    name = named || name;
+    if (time !== undefined) times.set(name, time);
+  }
+  assert.deepEqual(
+    told,
+    [...times].map((each) => each.join(' ')),
+  );
 });

@@ -101,7 +101,7 @@ function parseReply(status: number, body: Uint8Array): unknown {
 /** RPC_IN_WARMUP: the node is starting; every call is refused so until it is ready. */
 const warmingUp = -28;
 
-function resultOf<T>(method: string, answer: Answer | undefined): T | RpcRefusal {
+function resultOf<T>(method: string, answer: Answer | null | undefined): T | RpcRefusal {
   const said = typeof answer === 'object' && answer !== null;
   const error = (said && answer.error) || null;
   if (!said || (error === null && !('result' in answer))) {

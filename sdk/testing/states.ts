@@ -49,8 +49,10 @@ export function drawStates(): string {
   const size = `0 0 ${4 * stepX + width + 2 * margin} ${2 * stepY + height + 4 * margin}`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${size}" role="img">
 <title>The states of a settlement</title>
-<style>path{stroke:#667;fill:none}rect{fill:#eef;stroke:#446}text{font:14px monospace;text-anchor:middle;fill:#113}</style>
-<marker id="to" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse"><path d="M0 0L8 4L0 8"/></marker>
+<style>path{stroke:#667;fill:none}rect{fill:#eef;stroke:#446}
+text{font:14px monospace;text-anchor:middle;fill:#113}</style>
+<marker id="to" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8"
+orient="auto-start-reverse"><path d="M0 0L8 4L0 8"/></marker>
 ${[...lines, ...boxes].join('\n')}
 </svg>
 `;

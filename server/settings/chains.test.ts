@@ -202,8 +202,8 @@ test('assets on dev chains are held against the chains that will be started', ()
   assert.equal(readSettings(two).assets?.length, 1);
 });
 
-test('the examples of docs/operations.md start, each on its own network and on no other', () => {
-  const text = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+test('the examples of docs/settings.md start, each on its own network and on no other', () => {
+  const text = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
   const blocks = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => json ?? '');
   const [mainnet = '', testnet = '', assets = '', launchpads = '', ...rest] = blocks;
   const [markets = '', rules = '', ...more] = rest;
@@ -224,8 +224,8 @@ test('the examples of docs/operations.md start, each on its own network and on n
   assert.throws(() => readSettings({ ...test, PARLEY_NETWORK: 'mainnet' }), /belongs to testnet/);
 });
 
-test('docs/operations.md names every policy', () => {
-  const text = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+test('docs/settings.md names every policy', () => {
+  const text = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
   const tables = [bitcoinPolicies, evmChains, tronChains, solanaChains];
   const names = [...tables.flatMap((table) => Object.keys(table)), 'tron-dev'];
   const unlisted = names.filter((name) => !text.includes(`\`${name}\``));

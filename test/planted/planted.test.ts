@@ -152,3 +152,18 @@ test('what only threw or ended a process is no finding, whatever else broke', ()
       rule,
     );
 });
+
+test('a command that is not understood says what there is, runs nothing and ends with 2', async () => {
+  for (const [program, args, said] of [
+    ['crash-matrix', ['--row', 'nosuch'], /^no row has "nosuch"[\s\S]*broadcast: claim, revealing/],
+    ['planted', ['nosuch'], /^no bug is called like "nosuch"/],
+    ['planted', ['keeper', 'once'], /^one pattern, and not "once" too/],
+    ['planted', ['--by', 'chance'], /^nothing called "chance"/],
+    ['model', ['--world', 'flat'], /^no world is called "flat"/],
+  ] as const) {
+    const ran = await runPlanted([`test/${program}/run.ts`, ...args], null);
+    assert.deepEqual([ran.code, ran.output], [2, ''], ran.errors);
+    assert.match(ran.errors, said);
+    assert.match(ran.errors, /^usage: npm /m);
+  }
+});

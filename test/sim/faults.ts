@@ -98,43 +98,32 @@ type Trouble = {
   end(world: World, node: Node): void;
 };
 
+const switched = (name: string, what: 'down' | 'slow'): Trouble => ({
+  name,
+  begin: (_world, node) => {
+    node[what] = true;
+  },
+  end: (_world, node) => {
+    node[what] = false;
+  },
+});
+
+/** So many blocks behind at the most. */
+const lagging = (name: string, what: 'lag' | 'otherLag', most: number): Trouble => ({
+  name,
+  begin: (world, node) => {
+    node[what] = world.chance.int(1, most);
+  },
+  end: (_world, node) => {
+    node[what] = 0;
+  },
+});
+
 const troubles: readonly Trouble[] = [
-  {
-    name: 'node down',
-    begin: (_world, node) => {
-      node.down = true;
-    },
-    end: (_world, node) => {
-      node.down = false;
-    },
-  },
-  {
-    name: 'node slow',
-    begin: (_world, node) => {
-      node.slow = true;
-    },
-    end: (_world, node) => {
-      node.slow = false;
-    },
-  },
-  {
-    name: 'node lagging',
-    begin: (world, node) => {
-      node.lag = world.chance.int(1, 4);
-    },
-    end: (_world, node) => {
-      node.lag = 0;
-    },
-  },
-  {
-    name: 'second source lagging',
-    begin: (world, node) => {
-      node.otherLag = world.chance.int(1, 6);
-    },
-    end: (_world, node) => {
-      node.otherLag = 0;
-    },
-  },
+  switched('node down', 'down'),
+  switched('node slow', 'slow'),
+  lagging('node lagging', 'lag', 4),
+  lagging('second source lagging', 'otherLag', 6),
   {
     name: 'node lying',
     begin: (world, node) => {

@@ -5,21 +5,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { runPlanted } from '../planted/finders.ts';
 
 const program = fileURLToPath(new URL('run.ts', import.meta.url));
 
 async function run(...args: readonly string[]) {
-  const child = spawn(process.execPath, [program, ...args, '--json'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let [output, errors] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk;
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    errors += chunk;
-  });
-  const [code] = (await once(child, 'close')) as [number | null];
+  const { code, output, errors } = await runPlanted([program, ...args, '--json'], null);
   const last = output.trim().split('\n').at(-1) ?? '';
   assert.ok(last.startsWith('{'), `${output}\n${errors}`);
   return { code, errors, ...(JSON.parse(last) as Counted) };
