@@ -58,7 +58,7 @@ async function allEnd(adapter: ChainAdapter, leg: Leg, code: string, family: str
     // A payment to a Bitcoin escrow is built without a node.
     if (family === 'bitcoin' && name === 'buildFund') continue;
     const started = performance.now();
-    // What is said at once is said in time on a busy machine too; what never is need not be awaited.
+    // A busy machine has time for what is said at once; what never is need not be awaited.
     const limitMs = code === 'chain_timeout' ? 250 : 10_000;
     const error: unknown = await call(adapter, AbortSignal.timeout(limitMs)).then(
       () => 'an answer',
