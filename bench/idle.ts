@@ -146,7 +146,6 @@ async function measured(url: string, pids: readonly number[], seconds: number): 
     `select query, sum(calls) as calls from pg_stat_statements
       where query not like '%pg_stat_statements%' group by query order by calls desc`,
   );
-  for (const { query, calls } of rows) console.log(calls, query.replace(/\s+/g, ' ').slice(0, 150));
   const statements = rows.reduce((sum, { calls }) => sum + Number(calls), 0) / took;
   return { statements, processor: ((ticksOf(pids) - before) / ticksPerSecond / took) * 100 };
 }

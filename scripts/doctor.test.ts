@@ -43,7 +43,7 @@ let deals: { agreed: Deal; half: Deal; funded: Deal; revealed: Deal; ended: Deal
 
 before(async () => {
   // A slow machine is to be told apart from a chain that is away.
-  world = await startWorld({ settings: { chainTimeoutMs: 60_000 } });
+  world = await startWorld({ simulators: true, settings: { chainTimeoutMs: 60_000 } });
   chains = devChains(await world.dev.status());
   const limits = { ...databaseLimits, connections: 4, readOnly: true } as const;
   db = connect(world.urls.database, limits);

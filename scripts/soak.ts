@@ -77,7 +77,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   crashes: {
     what: 'every request and pass of the server ended at every await',
-    minutes: 90,
+    minutes: 180,
     commands: () => [['--max-old-space-size=1024', 'test/crash-matrix/run.ts', '--told']],
   },
   nodes: {

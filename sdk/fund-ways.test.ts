@@ -23,7 +23,7 @@ import { tendAuthorization } from './settle/ways/authorization.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
 import { settleMany } from './settle-many.ts';
 import type { Store, SwapRecord } from './stores/store.ts';
-import { type FourChains, fourChains, type Scene } from './testing/four-chains.ts';
+import { type FourChains, fourChains } from './testing/four-chains.ts';
 import { type Coin, coinAbi, newCoin, offering } from './testing/paper-ways.ts';
 import {
   type Anvil,
@@ -69,6 +69,18 @@ const countOf = async (address: string) =>
 const etherOf = async (address: string) =>
   BigInt(await anvil.call<string>('eth_getBalance', [address, 'latest']));
 
+/** What is made while the maker has this wallet. */
+function withMaker<T>(wallet: EvmWallet, make: () => T): T {
+  const { maker } = chains.purses;
+  const { evm } = maker;
+  maker.set(evmKey, wallet);
+  try {
+    return make();
+  } finally {
+    maker.set(evmKey, evm);
+  }
+}
+
 type Makes = {
   readonly key?: Hex;
   readonly gas: boolean;
@@ -91,11 +103,8 @@ async function making({ gas, key, held = 1_000_000_000n, more = {}, signs }: Mak
   const wallet = { ...own, signTypedData };
   if (gas) await chains.dev.faucet({ chain: evmKey, address: own.address });
   await coin.mint(own.address, held);
-  const usual = chains.purses.maker;
-  chains.purses.maker = { ...usual, evm: wallet };
-  const scene: Scene = chains.swap(undefined, coin);
-  const given = await hastySide(scene, 'maker', more);
-  chains.purses.maker = usual;
+  const scene = withMaker(wallet, () => chains.swap(undefined, coin));
+  const given = await withMaker(wallet, () => hastySide(scene, 'maker', more));
   const taker = await hastySide(scene, 'taker');
   const { input, relay } = offering(given, { scene, coin, keeper, party: 'maker' });
   const told: Progress[] = [];
@@ -133,11 +142,8 @@ test('a standing permit is signed once: the next swap needs none', limits, async
   assert.deepEqual(await ends(first.maker, first.taker), received);
   assert.equal(first.texts[0]?.message.value, `${2n ** 256n - 1n}`);
   assert.ok((await coin.read('allowance', [first.wallet.address, contract])) >= 500_000_000n);
-  const purse = chains.purses.maker;
-  chains.purses.maker = { ...purse, evm: first.wallet };
-  const scene = chains.swap(undefined, coin);
-  const given = await hastySide(scene, 'maker');
-  chains.purses.maker = purse;
+  const scene = withMaker(first.wallet, () => chains.swap(undefined, coin));
+  const given = await withMaker(first.wallet, () => hastySide(scene, 'maker'));
   const { input } = offering(given, { scene, coin, keeper, party: 'maker' });
   assert.deepEqual(await ends(input, await hastySide(scene, 'taker')), received);
   assert.equal(first.texts.length, 1);

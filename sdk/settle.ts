@@ -203,6 +203,7 @@ async function runAlone(context: Context, effect: Effect, { fresh, wall }: Poll)
     case 'refund':
       return refund(context, seen, wall);
     case 'leave_to_batch':
+      // A clock that was set back must not make the wait longer than it is known to be.
       context.openSince.set(name, Math.min(context.openSince.get(name) ?? wall, wall));
       return context.waits(seen.leg, why);
   }

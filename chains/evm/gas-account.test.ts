@@ -7,7 +7,7 @@ import { parseTransaction } from 'viem';
 import { deployContracts } from '../../contracts/escrows/deploy.ts';
 import { shardOf } from '../../contracts/escrows/shards.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
-import { type Answer, type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
+import { answerOf, type Lie, lyingNode, untilTested } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { offerIn, replacing } from './gas-fees.ts';
 import { dearestGas } from './gas-policy.ts';
@@ -19,17 +19,11 @@ import { deployToken, fund, funder, newLeg } from './testing/swap.ts';
 
 const chain = await startAnvil();
 after(() => chain.stop());
-const liars: TestNode[] = [];
-const lying = async (lie: Lie): Promise<TestNode> => {
-  const node = await lyingNode(chain.rpcUrl, lie);
-  liars.push(node);
-  return node;
-};
+const lying = untilTested((lie: Lie) => lyingNode(chain.rpcUrl, lie));
 afterEach(async () => {
   await chain.client.setAutomine(true);
   await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 9n });
   await chain.client.mine({ blocks: 1 });
-  await Promise.all(liars.splice(0).map((each) => each.stop()));
 });
 
 const mine = (blocks = 1) => chain.client.mine({ blocks });
@@ -130,10 +124,7 @@ test('a node that lends nothing to an estimate, and does not say so, gets the mo
   await fund(chain, leg);
   const forgetful = await lying(async ({ method, params }, forward) => {
     if (method !== 'eth_estimateGas' || params.length < 3) return forward();
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: params.slice(0, 2) });
-    const headers = { 'content-type': 'application/json' };
-    const answer = await fetch(chain.rpcUrl, { method: 'POST', headers, body });
-    return (await answer.json()) as Answer;
+    return answerOf(chain.rpcUrl, method, params.slice(0, 2));
   });
   const stranger = await strangerOn(chain, {}, { rpcUrls: [forgetful.url] });
   const signed = await stranger.sign(claimOf(leg, false));

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import type { Hex } from 'viem';
+import { allLaunches } from '../testing/launches.ts';
 import { type Answer, hangingNode, type Lie, lyingNode, untilTested } from '../testing/nodes.ts';
-import type { LaunchPage, LaunchPosition, LaunchReader, LaunchSource } from '../tokens/launches.ts';
-import { type EvmAdapterOptions, evmAdapter } from './adapter.ts';
+import type { LaunchPosition, LaunchReader, LaunchSource } from '../tokens/launches.ts';
+import type { EvmAdapterOptions } from './adapter.ts';
 import { evmChains } from './policy.ts';
 import { startAnvil, type TestChain } from './testing/anvil.ts';
 import { deployLaunchpad, type Launching, tokenListed } from './testing/launches.ts';
+import { adapterOn } from './testing/swap.ts';
 
 const { policy } = evmChains['evm-dev'];
 const depth = policy.normal.confirmations;
@@ -30,27 +32,14 @@ const mine = (blocks: number) => chain.client.mine({ blocks });
 /** What is in the newest block is as deep as it must be. */
 const deepen = () => mine(depth - 1);
 
-function readerOf(over: Partial<EvmAdapterOptions> = {}): LaunchReader {
-  const rpcUrls = [chain.rpcUrl];
-  return evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, ...over }).launches!;
-}
+const readerOf = (over: Partial<EvmAdapterOptions> = {}): LaunchReader =>
+  adapterOn(chain, over).launches!;
 
 const reader = readerOf();
 const next = (after: LaunchPosition | null, by = reader, source: LaunchSource = pad.source) =>
   by.read(source, after, week, signal());
 
-/** Page after page until there are no more. */
-async function all(after: LaunchPosition, by = reader): Promise<LaunchPage & { pages: number }> {
-  const tokens: string[] = [];
-  let position = after;
-  for (let pages = 1; pages < 1_000; pages += 1) {
-    const page = await next(position, by);
-    tokens.push(...page.tokens);
-    position = page.position;
-    if (page.isWhole) return { ...page, tokens, pages };
-  }
-  throw new Error('no end');
-}
+const all = (after: LaunchPosition, by = reader) => allLaunches(after, (at) => next(at, by));
 
 async function behind(lie: Lie, check: (by: LaunchReader) => Promise<void>): Promise<void> {
   const node = await lying(lie);

@@ -4,7 +4,7 @@ import type { Hex } from 'viem';
 import { encodeDeployData, encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import type { EscrowTerms, Lane } from '../../core/terms.ts';
-import { type Answer, type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
+import { answerOf, type Lie, lyingNode, untilTested } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import type { EvmAdapterOptions } from './adapter.ts';
 import { lentOpen } from './lane-word.ts';
@@ -27,16 +27,9 @@ import {
 const signal = () => AbortSignal.timeout(60_000);
 const zoo = compileTestContracts('Zoo.sol');
 const chain = await startAnvil();
-const liars: TestNode[] = [];
-after(async () => {
-  await Promise.all(liars.map((each) => each.stop()));
-  await chain.stop();
-});
-const lying = async (lie: Lie) => {
-  const node = await lyingNode(chain.rpcUrl, lie);
-  liars.push(node);
-  return node;
-};
+after(() => chain.stop());
+const lyingFor = untilTested(lyingNode);
+const lying = (lie: Lie) => lyingFor(chain.rpcUrl, lie);
 
 const adapterOf = (over: Partial<EvmAdapterOptions> = {}) => adapterOn(chain, over);
 
@@ -45,13 +38,8 @@ const to = (address: string) => ({ address, pubkey: null });
 
 const claimSelector = toFunctionSelector(getAbiItem({ abi: escrowsAbi, name: 'claim' })).slice(2);
 
-/** What the node says to a request of the same name with other parameters. */
-async function answerOn(method: string, params: readonly unknown[]): Promise<Answer> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-  const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(chain.rpcUrl, { method: 'POST', headers, body });
-  return (await answer.json()) as Answer;
-}
+const answerOn = (method: string, params: readonly unknown[]) =>
+  answerOf(chain.rpcUrl, method, params);
 
 /** Calls a contract of the zoo as its deployer. */
 async function tell(name: string, address: Hex, functionName: string, args: readonly unknown[]) {
@@ -308,11 +296,10 @@ test('where storage is not lent, the contract itself is the one that pays in a p
   const lent = adapterOf().preflight(leg.terms, 'claim', signal());
   await assert.rejects(lent, refuses('payout_would_fail', words));
   const payers: unknown[] = [];
-  const ear = await lyingNode(forgetful.url, ({ params }, forward) => {
+  const ear = await lyingFor(forgetful.url, ({ params }, forward) => {
     payers.push((params[0] as { from?: unknown } | undefined)?.from);
     return forward();
   });
-  liars.push(ear);
   const adapter = adapterOf({ rpcUrls: [ear.url] });
   const claim = adapter.preflight(leg.terms, 'claim', signal());
   await assert.rejects(claim, refuses('payout_would_fail', words));

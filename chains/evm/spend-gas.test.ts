@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import gasSnapshot from '../../contracts/escrows/gas.snapshot.json' with { type: 'json' };
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Spend } from '../interface/gas.ts';
-import { type Answer, type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
+import { answerOf, type Lie, lyingNode, untilTested } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import type { EvmAdapterOptions } from './adapter.ts';
 import { escrowGas, untriedGas } from './gas-policy.ts';
@@ -26,26 +26,13 @@ import {
 
 const signal = () => AbortSignal.timeout(60_000);
 const chain = await startAnvil();
-const liars: TestNode[] = [];
-after(async () => {
-  await Promise.all(liars.map((each) => each.stop()));
-  await chain.stop();
-});
-const lying = async (lie: Lie) => {
-  const node = await lyingNode(chain.rpcUrl, lie);
-  liars.push(node);
-  return node;
-};
+after(() => chain.stop());
+const lying = untilTested((lie: Lie) => lyingNode(chain.rpcUrl, lie));
 
 const adapterOf = (over: Partial<EvmAdapterOptions> = {}) => adapterOn(chain, over);
 
-/** What the node says to a request of the same name with other parameters. */
-async function answerOn(method: string, params: readonly unknown[]): Promise<Answer> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-  const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(chain.rpcUrl, { method: 'POST', headers, body });
-  return (await answer.json()) as Answer;
-}
+const answerOn = (method: string, params: readonly unknown[]) =>
+  answerOf(chain.rpcUrl, method, params);
 
 const limitsOf = (terms: EscrowTerms) =>
   untriedGas(31_337, terms.token === null ? 'native' : 'token', 'prague');

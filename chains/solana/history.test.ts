@@ -26,8 +26,9 @@ import {
 } from './testing/world.ts';
 
 const limits = { timeout: 60_000 };
-const slowly = (name: string, run: (context: TestContext) => Promise<void>) =>
+const slowly = (name: string, run: (context: TestContext) => Promise<void>): void => {
   test(name, limits, run);
+};
 const isRead = ({ method }: Call) => method === 'getTransaction';
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Longer than anything here takes. */

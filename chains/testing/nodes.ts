@@ -56,6 +56,17 @@ export type Lie = (
   forward: () => Promise<Answer>,
 ) => Promise<Said | undefined> | Said | undefined;
 
+/** What a real node answers. */
+export async function answerOf(
+  rpcUrl: string,
+  method: string,
+  params: readonly unknown[],
+): Promise<Answer> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  const headers = { 'content-type': 'application/json' };
+  return (await (await fetch(rpcUrl, { method: 'POST', headers, body })).json()) as Answer;
+}
+
 /** A node that answers as `lie` says, each request of a batch by itself. */
 export function lyingNode(rpcUrl: string, lie: Lie): Promise<TestNode> {
   const told = async (asked: Asked) => {

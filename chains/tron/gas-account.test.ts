@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
-import { after, afterEach, test } from 'node:test';
+import { after, test } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { bytesOf, decodeFields } from '../../contracts/tron/protobuf.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -11,7 +11,7 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import { freshLane } from '../../core/testing.ts';
 import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../gas/account.ts';
 import { parseGasKey } from '../gas/keys.ts';
-import type { TestNode } from '../testing/nodes.ts';
+import { untilTested } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
 import { createTronGasAccount } from './gas-account.ts';
@@ -38,13 +38,8 @@ const devGas = tronGasPolicies['tron-dev'] as TronGasPolicy;
 const plenty = 1_000_000_000n;
 const chain = await startTron();
 after(() => chain.stop());
-const liars: TestNode[] = [];
-const lying = async (lie: Lie): Promise<string> => {
-  const node = await lyingNode(chain.url, lie);
-  liars.push(node);
-  return node.url;
-};
-afterEach(() => Promise.all(liars.splice(0).map((each) => each.stop())));
+const lyingFor = untilTested((lie: Lie) => lyingNode(chain.url, lie));
+const lying = async (lie: Lie) => (await lyingFor(lie)).url;
 
 type Stranger = {
   readonly adapter: TronAdapter;

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { allLaunches } from '../testing/launches.ts';
 import { untilTested } from '../testing/nodes.ts';
-import type { LaunchPage, LaunchPosition, LaunchReader } from '../tokens/launches.ts';
-import { tronAdapter } from './adapter.ts';
+import type { LaunchPosition, LaunchReader } from '../tokens/launches.ts';
 import { tronAddressOf } from './address.ts';
-import { tronDevPolicy } from './policy.ts';
-import { signal, startTron } from './testing/chain.ts';
+import { adapterOn, signal, startTron } from './testing/chain.ts';
 import { deployLaunchpad, type Launching } from './testing/launches.ts';
 import { type Lie, lyingNode } from './testing/nodes.ts';
 
@@ -21,30 +20,13 @@ before(async () => {
 after(() => chain.stop());
 const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
 
-function readerOf(url: string, attemptTimeoutMs = 5_000): LaunchReader {
-  return tronAdapter({
-    chain: 'tron-dev',
-    deployment: chain.deployment,
-    sources: [{ url }],
-    policy: tronDevPolicy,
-    http: { attemptTimeoutMs, rounds: 1 },
-  }).launches!;
-}
+const readerOf = (url: string, attemptTimeoutMs = 5_000): LaunchReader =>
+  adapterOn(chain, [url], { http: { attemptTimeoutMs, rounds: 1 } }).launches!;
 
 const next = (after: LaunchPosition | null, by = reader) =>
   by.read(pad.source, after, week, signal());
 
-async function all(after: LaunchPosition, by = reader): Promise<LaunchPage & { pages: number }> {
-  const tokens: string[] = [];
-  let position = after;
-  for (let pages = 1; pages < 1_000; pages += 1) {
-    const page = await next(position, by);
-    tokens.push(...page.tokens);
-    position = page.position;
-    if (page.isWhole) return { ...page, tokens, pages };
-  }
-  throw new Error('no end');
-}
+const all = (after: LaunchPosition, by = reader) => allLaunches(after, (at) => next(at, by));
 
 async function behind(lie: Lie, check: (by: LaunchReader) => Promise<void>): Promise<void> {
   const node = await lying(lie);

@@ -16,6 +16,7 @@ import {
 } from './testing/instructions.ts';
 import {
   AMOUNT,
+  accepted,
   assets,
   type Changes,
   claim,
@@ -27,6 +28,7 @@ import {
   HOUR,
   moneyOf,
   refund,
+  refused,
   type Swap,
   secret,
   stateOf,
@@ -48,14 +50,6 @@ import {
 } from './testing/vm.ts';
 
 const half = HOUR / 2n;
-
-async function refused(outcome: ReturnType<typeof send>, error: string): Promise<void> {
-  assert.equal((await outcome).error, error);
-}
-
-async function accepted(outcome: ReturnType<typeof send>): Promise<void> {
-  assert.equal((await outcome).error, undefined);
-}
 
 function isGone({ world, escrow }: Swap): void {
   assert.equal(balanceOf(world, escrow.escrow), 0n);

@@ -15,6 +15,7 @@ import {
 } from './testing/instructions.ts';
 import {
   AMOUNT,
+  accepted,
   assets,
   type Changes,
   claim,
@@ -25,6 +26,7 @@ import {
   HOUR,
   moneyOf,
   refund,
+  refused,
   STATUS,
   type Swap,
   secret,
@@ -62,14 +64,6 @@ const tombstone = ({ world }: Swap): bigint => rentOf(world, 1n);
 /** What stays at the address. */
 const leftBy = (settle: (swap: Swap) => ReturnType<typeof send>, swap: Swap): bigint =>
   settle === claim ? tombstone(swap) : 0n;
-
-async function refused(outcome: ReturnType<typeof send>, error: string): Promise<void> {
-  assert.equal((await outcome).error, error);
-}
-
-async function accepted(outcome: ReturnType<typeof send>): Promise<void> {
-  assert.equal((await outcome).error, undefined);
-}
 
 for (const asset of assets) {
   test(`${asset}: a funding takes the amount and the rent, and keeps the terms`, async () => {

@@ -227,8 +227,7 @@ function isLeft(
   wall: number,
 ): boolean {
   if (verb === 'claim' && leftSeconds <= needsSeconds) return false;
-  // A clock that was set back must not make the wait longer than it is known to be.
-  return (wall - Math.min(since ?? wall, wall)) * 1_000 < ms;
+  return (wall - (since ?? wall)) * 1_000 < ms;
 }
 
 /** What takes both chains: funding and revealing. */

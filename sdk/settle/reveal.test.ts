@@ -129,6 +129,28 @@ test('a claim that the market does not send is sent by the side itself', limits,
   assert.match(refused?.text ?? '', /no gas key; sends the claim alone$/);
 });
 
+test('a reveal whose time is over once its payout was tried is not even kept', limits, async () => {
+  for (const relay of [true, false]) {
+    const { scene, input, store } = await relaying();
+    await run(scene, { ...input, relay }, () => scene.chains.a.mined.length > 0);
+    let tried = 0;
+    const preflight = async (_: unknown, about: string) => {
+      if (about !== 'claim') return;
+      tried += 1;
+      scene.wall = Math.max(scene.wall, scene.timelock('a') - 3_600);
+    };
+    alter(scene, 'a', { preflight });
+    const kept: (string | null)[] = [];
+    const putSwap = async (record: SwapRecord) => {
+      kept.push(record.publicSecret);
+      return store.putSwap(record);
+    };
+    const own = { ...input, relay, store: { ...store, putSwap } };
+    await run(scene, own, () => scene.wall > scene.timelock('a'));
+    assert.ok(tried > 0 && kept.every((secret) => secret === null));
+  }
+});
+
 test('what is missing for a claim to be relayed is told before the funding', limits, async () => {
   const { scene, input } = await relaying();
   const lack: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'no gas' };

@@ -9,11 +9,12 @@ import { ParleyError } from '../../core/errors.ts';
 import { found } from '../../test/support/secrets.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { honestSwap, now, swapId, tradeOf, views } from '../testing/honest.ts';
+import { paperScene, run } from '../testing/paper-scene.ts';
 import { verifySwap } from '../verify.ts';
 import type { EvmWallet } from '../wallets/wallet.ts';
 import { contextOf } from './context.ts';
 import { legOf } from './record.ts';
-import { freshMs, mostSnapshots, signAndKeep, signedFreshMs } from './sign.ts';
+import { freshMs, fundingGate, mostSnapshots, signAndKeep, signedFreshMs } from './sign.ts';
 import { unquoted } from './unquoted.ts';
 
 const trade = tradeOf('maker');
@@ -23,10 +24,18 @@ const name = (['a', 'b'] as const).find((each) => swap.legs[each].family === 'ev
 const leg = legOf(record, name);
 
 /** What is done, in order, where a lock comes so late or a signature takes so long. */
-async function stepsOf(took: { lockMs?: number; signMs?: number }): Promise<string> {
+async function stepsOf(took: {
+  lockMs?: number;
+  signMs?: number;
+  family?: 'bitcoin' | 'tron' | 'solana';
+}): Promise<string> {
   const steps: string[] = [];
   let atMs = 0;
-  const wallet = { family: 'evm', address: `0x${'ab'.repeat(20)}`, forget: () => {} };
+  const wallet = {
+    family: took.family ?? 'evm',
+    address: `0x${'ab'.repeat(20)}`,
+    forget: () => {},
+  };
   const lock = async () => {
     atMs += took.lockMs ?? 0;
     return { release: async () => {} };
@@ -65,6 +74,29 @@ test('a snapshot is repeated when the lock comes later than it is fresh, so many
   assert.equal(await stepsOf({ lockMs: freshMs }), 'look sign again keep');
   const looks = Array.from({ length: mostSnapshots }, () => 'look').join(' ');
   assert.equal(await stepsOf({ lockMs: freshMs + 1 }), `${looks} sign again keep`);
+});
+
+test('where no nonce is shared all is looked at once it is signed', async () => {
+  for (const family of ['bitcoin', 'tron', 'solana'] as const) {
+    assert.equal(await stepsOf({ family, signMs: 1 }), 'sign look keep');
+  }
+});
+
+test('what the chains show after a signature keeps a late funding from being sent', async () => {
+  const scene = await paperScene('taker');
+  await run(scene, {}, () => scene.told.some(({ step }) => step === 'verified'));
+  const context = contextOf({ ...scene.input, chainTimeoutMs: 5_000 });
+  await context.store.getSwap(scene.input.swapId);
+  const { initiatorFundBy } = context.record.swap.deadlines;
+  scene.stepSeconds = 0;
+  for (const [late, code] of [
+    [0, null],
+    [1, 'too_late_to_fund'],
+  ] as const) {
+    scene.wall = initiatorFundBy + late;
+    const gated = fundingGate(context);
+    await (code === null ? gated : assert.rejects(gated, { code }));
+  }
 });
 
 // What is kept is stamped with that moment: it is on its way from then on.

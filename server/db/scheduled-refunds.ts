@@ -4,6 +4,7 @@ import type { Rung, Tried } from '../../chains/interface/scheduled.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { Tx } from './database.ts';
+import { notifying } from './work.ts';
 
 export type StoredRung = Omit<Rung, 'feeSats'> & { readonly feeSats: string };
 
@@ -49,7 +50,7 @@ export async function putScheduled(
   const dueAt = Math.max(ladder.dueAt, Math.floor(ladder.at.getTime() / 1000));
   const [row] = await tx.rows<{ sent_txid: string | null }>({
     name: 'scheduled_put',
-    text: `insert into scheduled_refunds
+    text: `with put as (insert into scheduled_refunds
         (chain, escrow, swap_id, leg, rungs, count, lowest_fee_rate, highest_fee_rate, due_at,
          posted_at, account_id)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
@@ -65,7 +66,8 @@ export async function putScheduled(
             then scheduled_refunds.sent_txid end
         where scheduled_refunds.due_at is null or scheduled_refunds.rungs <> excluded.rungs
           or scheduled_refunds.account_id <> excluded.account_id
-      returning sent_txid`,
+        returning sent_txid)
+      select sent_txid, ${notifying('refunds')} from put`,
     values: [
       ladder.chain,
       ladder.escrow,

@@ -27,6 +27,8 @@ import {
 import { decide, type Wish } from './decide.ts';
 import { type Judgement, judge, type Known } from './judge.ts';
 
+/** Candidates wait for days: to the minute is soon enough. */
+const tidyMs = 60_000;
 /** A chain that does not tell its newest block within this does not answer. */
 const headsMs = 10_000;
 
@@ -41,21 +43,34 @@ export type Rechecks = Omit<Service, 'ring'> & {
 /** A look ends after `mostMs`. */
 export function createRechecks(given: Deps, mostMs: number = lookMs): Rechecks {
   const deps = { ...given, db: feedWriting(given.db) };
-  const pass = (signal = new AbortController().signal) => passOf(deps, mostMs, signal);
+  const pass = async (signal = new AbortController().signal, tidies = true) => {
+    if (tidies) await tidyUp(deps);
+    return passOf(deps, mostMs, signal);
+  };
+  let tidiedAt = Number.NEGATIVE_INFINITY;
   const { start, stop } = service(deps, {
     name: 'tokens',
     wokenBy: ['tokens'],
     // What a stop ends is due again later. Of launchpads more may be due.
-    pass: async (signal) => ((await pass(signal)) >= batchOfLaunchpads ? 'now' : undefined),
+    pass: async (signal) => {
+      const tidies = performance.now() - tidiedAt >= tidyMs;
+      if (tidies) tidiedAt = performance.now();
+      return (await pass(signal, tidies)) >= batchOfLaunchpads ? 'now' : undefined;
+    },
   });
   return { pass: () => pass(), start, stop };
+}
+
+/** Ends what waited too long, and forgets what ended long ago. */
+async function tidyUp({ db, now }: Deps): Promise<void> {
+  const at = now();
+  await expireCandidates(db, new Date(at), batch);
+  await pruneCandidates(db, new Date(at - forgottenAfterMs), batch);
 }
 
 async function passOf(deps: Deps, mostMs: number, signal: AbortSignal): Promise<number> {
   const now = new Date(deps.now());
   const later = new Date(now.getTime() + tryAgainMs);
-  await expireCandidates(deps.db, now, batch);
-  await pruneCandidates(deps.db, new Date(now.getTime() - forgottenAfterMs), batch);
   const chains = listingChains(deps);
   const take = (of: 'api' | 'launchpads', most: number) =>
     takeDueCandidates(deps.db, chains, now, later, of, most);

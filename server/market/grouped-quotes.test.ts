@@ -5,6 +5,8 @@ import { after, before, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import { type TestMarket, type Trader, testMarket } from '../../test/support/trading.ts';
 import type { Database, PipelinedTx } from '../db/database.ts';
+import { findRfq } from '../db/rfqs.ts';
+import { workOf } from '../ports/work.ts';
 import { mostThreads } from './bounds.ts';
 import { createGroupedQuotes } from './grouped-quotes.ts';
 
@@ -54,6 +56,29 @@ const quoteBy = (by: Trader, rfqId: string, quoteAmount: bigint) => ({
   makerId: by.accountId,
   rfqId,
   quoteAmount,
+});
+
+test('a group rings for webhooks when it has committed, and writes no row of its RFQ', async () => {
+  const rfqId = await posted();
+  const versionOf = async () => {
+    const text = 'select ctid::text as version, status from rfqs where id = $1';
+    const [row] = await market.db.rows({ name: 'test_version', text, values: [rfqId] });
+    return row;
+  };
+  const before = await versionOf();
+  const db = { ...market.db, listen: () => Promise.reject(new Error('nothing is heard')) };
+  let rings = 0;
+  const leave = workOf(db).on(['webhooks'], () => {
+    rings += 1;
+  });
+  const quotes = createGroupedQuotes({ ...market.deps, db });
+  for (const amount of [1_000n, 2_000n]) {
+    await Promise.all(makers.map((by) => quotes(quoteBy(by, rfqId, amount))));
+  }
+  leave();
+  assert.equal(rings, 2);
+  assert.deepEqual(await versionOf(), before);
+  assert.equal((await findRfq(market.db, rfqId))?.status, 'negotiating');
 });
 
 test('quotes of one turn share a transaction, and the most makers of an RFQ hold within it', async () => {

@@ -258,7 +258,10 @@ async function passOfDue(
   stop: AbortSignal,
 ): Promise<{ readonly done: number; readonly next: Next }> {
   stop.throwIfAborted();
+  const nextAt = await nextSwapDue(deps.db);
+  if (nextAt === null) return { done: 0, next: undefined };
   const wall = Math.floor(deps.now() / 1000);
+  if (nextAt > wall) return { done: 0, next: nextAt * 1_000 - deps.now() };
   const due = await dueSwaps(deps.db, wall, passLimits.swaps);
   // The first silence of a chain speaks for all of this pass: others must not wait for it too.
   const silent = new Set<ChainKey>();
@@ -272,8 +275,5 @@ async function passOfDue(
     const chain = failure instanceof ParleyError ? failure.facts.chain : undefined;
     if (typeof chain === 'string') silent.add(chain);
   });
-  if (due.length > 0) return { done: due.length, next: 'now' };
-  const nextAt = await nextSwapDue(deps.db);
-  const next = nextAt === null ? undefined : Math.max(0, nextAt * 1_000 - deps.now());
-  return { done: 0, next };
+  return { done: due.length, next: 'now' };
 }

@@ -123,10 +123,12 @@ export function createScheduledRefunds(
       most: Math.max(scheduledLimits.backoffMs, followIntervalMs),
     },
     pass: async (signal): Promise<Next> => {
-      await pass(signal);
       const nextAt = await nextScheduled(deps.db, able(deps));
-      // What is due still waits for its turn.
-      return nextAt === null ? undefined : Math.max(followIntervalMs, nextAt * 1_000 - deps.now());
+      if (nextAt === null) return undefined;
+      const inMs = nextAt * 1_000 - deps.now();
+      if (inMs > 0) return inMs;
+      await pass(signal);
+      return followIntervalMs;
     },
   });
   return { pass: () => pass(new AbortController().signal), start, stop };

@@ -58,22 +58,24 @@ async function allEnd(adapter: ChainAdapter, leg: Leg, code: string, family: str
     // A payment to a Bitcoin escrow is built without a node.
     if (family === 'bitcoin' && name === 'buildFund') continue;
     const started = performance.now();
-    const error: unknown = await call(adapter, AbortSignal.timeout(250)).then(
+    // A busy machine has time for what is said at once; what never is need not be awaited.
+    const limitMs = code === 'chain_timeout' ? 250 : 10_000;
+    const error: unknown = await call(adapter, AbortSignal.timeout(limitMs)).then(
       () => 'an answer',
       (cause: unknown) => cause,
     );
     assert.ok(error instanceof ParleyError, `${name}: ${String(error)}`);
     assert.equal(error.code, code, `${name}: ${error.message}`);
     assert.ok(!error.message.includes(password), `${name}: ${error.message}`);
-    assert.ok(performance.now() - started < 5_000, `${name} took too long`);
+    assert.ok(performance.now() - started < 9_000, `${name} took too long`);
   }
 }
 
 /** A claim that is signed, of a leg that a fresh adapter over these nodes follows. */
-async function signedClaim(driver: Driver, urls: readonly string[]) {
+async function signedClaim(driver: Driver, urls: readonly string[], attemptMs = 5_000) {
   const honest = driver.adapter();
   const leg = await deepLeg(driver, honest);
-  const adapter = driver.adapter(urls, 1_000);
+  const adapter = driver.adapter(urls, attemptMs);
   adapter.watch([leg.escrow]);
   const built = await honest.buildClaim(inputOf(leg), leg.secret, signal());
   return { leg, adapter, claiming: await read(driver, adapter, 'receiver', built, leg.secret) };
@@ -263,7 +265,7 @@ export const sources: readonly AdapterPromise[] = [
         among(
           keepingNode(driver, () => undefined),
           async (silent) => {
-            const { leg, adapter, claiming } = await signedClaim(driver, [no, silent]);
+            const { leg, adapter, claiming } = await signedClaim(driver, [no, silent], 1_000);
             assert.equal(await codeOf(adapter.broadcast(claiming, signal())), 'chain_timeout');
             assert.equal((await facts(adapter, leg)).secret, null, 'no node is known to have it');
             for (const [urls, code] of [

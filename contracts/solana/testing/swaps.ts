@@ -1,6 +1,7 @@
 // One swap leg in a world of its own: a funder and a receiver with money, the asset, the escrow,
 // and the three instructions as honest people send them.
 
+import assert from 'node:assert/strict';
 import type { Address, Instruction } from '@solana/kit';
 import * as instructions from './instructions.ts';
 import {
@@ -116,6 +117,14 @@ export async function funded(asset: Asset, changes: Changes = {}): Promise<Swap>
 }
 
 export const close = (swap: Swap): Promise<Outcome> => send(swap.world, [swap.close]);
+
+export async function refused(outcome: Promise<Outcome>, error: string): Promise<void> {
+  assert.equal((await outcome).error, error);
+}
+
+export async function accepted(outcome: Promise<Outcome>): Promise<void> {
+  assert.equal((await outcome).error, undefined);
+}
 
 /** Lets the timelock pass. */
 export const expire = ({ world, terms }: Swap): void => setNow(world, terms.timelock);

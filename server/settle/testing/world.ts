@@ -101,7 +101,7 @@ export function freshAdapters(
 }
 
 export async function startWorld(
-  options: { secondEvm?: boolean; settings?: Partial<Settings> } = {},
+  options: { secondEvm?: boolean; simulators?: boolean; settings?: Partial<Settings> } = {},
 ): Promise<World> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-settle-'));
   let deps: TestDeps | null = null;
@@ -113,8 +113,8 @@ export async function startWorld(
       dir,
       log: quiet,
       bitcoin: true,
-      tron: false,
-      solana: false,
+      tron: options.simulators === true,
+      solana: options.simulators === true,
       moveClock,
       evmChains: [evm, ...(options.secondEvm ? [evm2] : [])].map((key, at) => ({
         key,

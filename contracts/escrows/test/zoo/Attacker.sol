@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import {Plain} from "./Tokens.sol";
+import {Authorized, Plain} from "./Tokens.sol";
 
 /// @notice Makes one call of its own from wherever it is called, then remembers what came of it.
 contract Attacker {
@@ -63,7 +63,7 @@ contract Attacker {
 }
 
 /// @notice Calls an attacker from whatever it is asked, and can move another amount than told.
-contract Crooked is Plain {
+contract Crooked is Authorized {
     bytes32 public constant DOMAIN_SEPARATOR = keccak256("crooked");
     Attacker private _attacker;
     address private _victim;
@@ -84,20 +84,6 @@ contract Crooked is Plain {
         allowance[owner][msg.sender] = type(uint256).max;
     }
 
-    function receiveWithAuthorization(
-        address from,
-        address to,
-        uint256 value,
-        uint256,
-        uint256,
-        bytes32,
-        uint8,
-        bytes32,
-        bytes32
-    ) external {
-        _move(from, to, value);
-    }
-
     function _move(address from, address to, uint256 value) internal override {
         bool cheated = from == _victim;
         super._move(from, to, cheated ? value - _missing : value);
@@ -111,7 +97,7 @@ contract Crooked is Plain {
 }
 
 /// @notice Calls from its view functions, as far as a static call lets it.
-contract TalksInViews is Plain {
+contract TalksInViews is Authorized {
     Attacker private _attacker;
     bool private _quiet = true;
 
@@ -131,19 +117,5 @@ contract TalksInViews is Plain {
     function DOMAIN_SEPARATOR() external view returns (bytes32) {
         balanceOf(address(0));
         return keccak256("talks");
-    }
-
-    function receiveWithAuthorization(
-        address from,
-        address to,
-        uint256 value,
-        uint256,
-        uint256,
-        bytes32,
-        uint8,
-        bytes32,
-        bytes32
-    ) external {
-        _move(from, to, value);
     }
 }

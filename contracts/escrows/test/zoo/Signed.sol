@@ -2,10 +2,10 @@
 pragma solidity 0.8.37;
 
 import {DevCoin} from "../../dev/DevCoin.sol";
-import {Plain} from "./Tokens.sol";
+import {Authorized, Plain} from "./Tokens.sol";
 
 /// @notice Moves for whoever asks, whatever the signature, under any separator it was told.
-contract AcceptsAnything is Plain {
+contract AcceptsAnything is Authorized {
     bytes32 public immutable DOMAIN_SEPARATOR;
     bool private _stopped;
 
@@ -17,36 +17,16 @@ contract AcceptsAnything is Plain {
         _stopped = true;
     }
 
-    function receiveWithAuthorization(
-        address,
-        address to,
-        uint256 value,
-        uint256,
-        uint256,
-        bytes32,
-        uint8,
-        bytes32,
-        bytes32
-    ) external {
+    function _receive(address, address to, uint256 value) internal override {
         if (!_stopped) _balances[to] += value;
     }
 }
 
 /// @notice As the one above, and a unit of each payment goes elsewhere.
-contract FeeOfAuthorized is Plain {
+contract FeeOfAuthorized is Authorized {
     bytes32 public constant DOMAIN_SEPARATOR = keccak256("of some token");
 
-    function receiveWithAuthorization(
-        address,
-        address to,
-        uint256 value,
-        uint256,
-        uint256,
-        bytes32,
-        uint8,
-        bytes32,
-        bytes32
-    ) external {
+    function _receive(address, address to, uint256 value) internal override {
         _balances[to] += value - 1;
     }
 }

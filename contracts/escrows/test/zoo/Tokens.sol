@@ -41,6 +41,27 @@ abstract contract Plain {
     }
 }
 
+/// @notice Takes an authorization of anybody's, whatever it says.
+abstract contract Authorized is Plain {
+    function receiveWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256,
+        uint256,
+        bytes32,
+        uint8,
+        bytes32,
+        bytes32
+    ) external {
+        _receive(from, to, value);
+    }
+
+    function _receive(address from, address to, uint256 value) internal virtual {
+        _move(from, to, value);
+    }
+}
+
 /// @notice Moves and answers false, as TRON's USDT does.
 contract FalseOnSuccess is Plain {
     function _answer() internal pure override returns (bool) {
