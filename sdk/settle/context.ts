@@ -171,7 +171,11 @@ export function contextOf(input: SettleInput): Context {
     // A pass repeats itself until something changes.
     if (emitted.get(about) === news) return;
     emitted.set(about, news);
-    input.onProgress?.({ swapId: input.swapId, state, step, leg, text, txid: txid ?? null });
+    try {
+      input.onProgress?.({ swapId: input.swapId, state, step, leg, text, txid: txid ?? null });
+    } catch {
+      // What a listener does wrong must not keep a claim from being sent.
+    }
   };
   const store = keptStore({ ...input, limitMs: limitMs * storeShare, signal, emit });
   const current = () => {

@@ -237,6 +237,16 @@ test(
   },
 );
 
+test('a listener that throws each time ends no settlement', limits, async () => {
+  let calls = 0;
+  const onProgress = () => {
+    calls += 1;
+    throw new Error('the pipe is closed');
+  };
+  assert.equal((await run(await paperScene('taker'), { onProgress }, () => false))?.end, 'received');
+  assert.ok(calls > 3);
+});
+
 test('a wallet that ran dry shows no secret until it is filled again', limits, async () => {
   const scene = await aboutToReveal();
   let isDry = true;
