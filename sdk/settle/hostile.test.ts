@@ -243,7 +243,10 @@ test('a listener that throws each time ends no settlement', limits, async () => 
     calls += 1;
     throw new Error('the pipe is closed');
   };
-  assert.equal((await run(await paperScene('taker'), { onProgress }, () => false))?.end, 'received');
+  assert.equal(
+    (await run(await paperScene('taker'), { onProgress }, () => false))?.end,
+    'received',
+  );
   assert.ok(calls > 3);
 });
 

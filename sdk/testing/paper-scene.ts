@@ -134,7 +134,10 @@ export async function run(
     onStep();
     if (isEnough()) stop.abort(enough);
   };
-  const onProgress = (each: Progress) => void told.push(each);
+  const onProgress = (each: Progress) => {
+    told.push(each);
+    more.onProgress?.(each);
+  };
   try {
     return await settle({ ...input, ...more, signal: stop.signal, onProgress });
   } catch (error) {
