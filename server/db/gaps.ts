@@ -2,6 +2,7 @@
 
 import type { Hashlock } from '../../core/hashlock.ts';
 import type { Tx } from './database.ts';
+import { notifyWork } from './work.ts';
 
 export type GapReason = 'silence' | 'went_back' | 'lineage' | 'restored';
 
@@ -151,6 +152,7 @@ export async function resetFeedLog(tx: Tx, now: Date, numbers: number): Promise<
         '00000000-0000-0000-0000-000000000000', null, '', $1)`,
     values: [now],
   });
+  await notifyWork(tx, 'feed');
 }
 
 /** What `mayAgree` has to know, in one look. */

@@ -24,6 +24,7 @@ import {
   type Listing,
   lockListings,
 } from '../db/listing.ts';
+import { notifyWork } from '../db/work.ts';
 import { type Change, closeAsset, delistAsset, reopenAsset } from '../market/listing.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
@@ -282,5 +283,6 @@ async function keep(
     nextCheckAt: new Date(at.getTime() + (judgement === null ? 0 : everyMs)),
     givesUpAt: known?.givesUpAt ?? new Date(at.getTime() + candidateForMs),
   });
+  if (judgement === null) await notifyWork(tx, 'tokens');
   return { status: isRejected ? 'rejected' : 'pending', reasons };
 }

@@ -79,7 +79,13 @@ export function createMessaging(
     if (channels.some((each) => waits[each] && standing.rests(each))) return restedMs;
     return waits.nextAt === null ? undefined : Math.max(0, waits.nextAt.getTime() - now);
   };
-  const loop = service(deps, { name: 'messages', pass, wokenBy: ['messages'], restMs: 0 });
+  const loop = service(deps, {
+    name: 'messages',
+    pass,
+    wokenBy: ['messages'],
+    restMs: 0,
+    failureMs: { least: 1_000, most: 2_000 },
+  });
   return {
     pass: async () => {
       while ((await handOut(deps, served)) === handOutBatch);

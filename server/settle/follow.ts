@@ -16,6 +16,9 @@ import { workOf } from '../ports/work.ts';
 import { reconcile, retrySeconds } from './reconcile.ts';
 import { fromTheStart, type Position, takeUp } from './take-up.ts';
 
+/** Nodes count what they are asked, and escrows may be stored all the time. */
+const ringMs = 1_000;
+
 /** Limits of one pass, so that a backlog never holds up what happens now. */
 export const passLimits = {
   /** Swaps reconciled. */
@@ -89,6 +92,7 @@ export function createSettlement(deps: Deps): Settlement {
       wokenBy: ['swaps'],
     }),
   ]);
+  const bell = paced(loops.ring, ringMs);
   let leave = () => {};
   return {
     passDue,
@@ -101,16 +105,36 @@ export function createSettlement(deps: Deps): Settlement {
     start: () => {
       leave = workOf(deps.db).on(['escrows'], () => {
         for (const each of following.values()) each.unseen = true;
-        loops.ring();
+        bell.ring();
       });
       loops.start();
     },
     stop: async () => {
       leave();
+      bell.stop();
       stopping.abort();
       await loops.stop();
       await Promise.all([...following.values()].map((each) => each.running));
     },
+  };
+}
+
+/** Rings at once, and then no sooner than so many milliseconds after the last time. */
+function paced(ring: () => void, ms: number) {
+  let next = 0;
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    ring: () => {
+      timer ??= setTimeout(
+        () => {
+          timer = undefined;
+          next = performance.now() + ms;
+          ring();
+        },
+        Math.max(0, next - performance.now()),
+      ).unref();
+    },
+    stop: () => clearTimeout(timer),
   };
 }
 

@@ -13,10 +13,10 @@ const fresh = stateOf('nothing', 'nothing');
 function look(
   [long, short]: [Show, Show],
   wall: number,
-  more: { full?: boolean; before?: SwapState } = {},
+  more: { full?: boolean; wasDone?: boolean; before?: SwapState } = {},
 ) {
-  const { full = true, before = fresh } = more;
-  return outcome(before, { escrows: escrowsOf(long, short), full, wall });
+  const { full = true, wasDone = false, before = fresh } = more;
+  return outcome(before, { escrows: escrowsOf(long, short), full, wall, wasDone });
 }
 
 test('a swap expires after its funding deadline, when every escrow was looked at', () => {
@@ -73,6 +73,8 @@ test('it is done when both legs ended and every escrow is empty, after a full lo
     assert.equal(look(ended, 50).dueAt, null);
     const partial = look(ended, 50, { full: false });
     assert.deepEqual([partial.done, partial.dueAt], [false, 50]);
+    const again = look(ended, 50, { full: false, wasDone: true });
+    assert.deepEqual([again.done, again.dueAt], [true, null], 'one chain reopens nothing');
   }
   for (const open of [
     ['funded', 'claimed'],

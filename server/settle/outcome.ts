@@ -34,6 +34,8 @@ export type Look = {
   readonly full: boolean;
   /** Unix seconds. */
   readonly wall: number;
+  /** Stored as done: one chain that shows nothing else reopens nothing. */
+  readonly wasDone?: boolean;
 };
 
 export type Outcome = {
@@ -45,7 +47,7 @@ export type Outcome = {
 };
 
 export function outcome(before: SwapState, look: Look): Outcome {
-  const { escrows, full, wall } = look;
+  const { escrows, full, wall, wasDone = false } = look;
   const shown = escrows.map((each) => each.facts.secret);
   const secret =
     before.secret ?? shown.find((each) => each !== null && opens(each, before.hashlock)) ?? null;
@@ -64,15 +66,17 @@ export function outcome(before: SwapState, look: Look): Outcome {
   const ended = statuses.every((each) => each === 'claimed' || each === 'refunded');
   const empty = escrows.every(({ facts }) => facts.empty && facts.balance === 0n);
   const over = empty && (ended || wall >= quietAt);
+  const isDone = over && (full || wasDone);
   const untouched = statuses.every((each) => each === 'unfunded');
   const waits = untouched && !lapsed && status === 'agreed';
   const dueAt = () => {
-    if (over) return full ? null : wall;
+    if (isDone) return null;
+    if (over) return wall;
     if (waits) return expiresAt + 1;
     if (isUnknown(legs.a.facts) || isUnknown(legs.b.facts)) return wall + unknownRetrySeconds;
     return empty ? quietAt : null;
   };
-  return { state: { ...state, lapsed }, status, done: over && full, dueAt: dueAt() };
+  return { state: { ...state, lapsed }, status, done: isDone, dueAt: dueAt() };
 }
 
 function withFacts(leg: Leg, escrows: readonly KnownEscrow[]): Leg {

@@ -114,7 +114,7 @@ async function store(
   const full = rows.every((row) => read.has(keyOf(row)));
   const wall = Math.floor(nowMs / 1000);
   const known = { ...swap.state, secret: swap.state.secret ?? brought };
-  const shown = outcome(known, { escrows, full, wall });
+  const shown = outcome(known, { escrows, full, wall, wasDone: swap.done });
   const after = full ? shown : { ...shown, dueAt: soonerRetry(swap.dueAt, shown.dueAt, wall) };
   const before = { state: swap.state, status: swap.status, told: toldOf(swap, rows) };
   const { events, told } = changeBetween(before, after);

@@ -36,6 +36,7 @@ import { createPassing } from '../people/passing.ts';
 import { openAdapters } from '../ports/chains.ts';
 import type { Deps } from '../ports/deps.ts';
 import { createMetrics, type Metrics, serveMetrics } from '../ports/metrics.ts';
+import { workOf } from '../ports/work.ts';
 import { createPresence } from '../restore/presence.ts';
 import type { AssetSettings, ChainSettings } from '../settings/chains.ts';
 import { devEvmChain, type Settings } from '../settings/config.ts';
@@ -271,6 +272,9 @@ async function openDevnet(
     evmChains: Array.from({ length: settings.devEvmChains }, (_, index) => devEvmChain(index)),
     moveClock: (seconds) => {
       clock.offsetMs += seconds * 1000;
+      const open = db();
+      const moved = ['swaps', 'feed', 'refunds', 'messages', 'webhooks'] as const;
+      if (open !== undefined) for (const each of moved) workOf(open).ring(each);
     },
     resolveAsset: async (idOrSymbol) => {
       const open = db();

@@ -18,6 +18,8 @@ const leaseMs = deliveryMs + 10_000;
 /** At least this long between two passes, for what ends in between. */
 const gapMs = 5;
 /** While attempts that failed wait for their time. */
+/** Between two tries while another process hands out. */
+const busyMs = 20;
 const retryingMs = 250;
 
 export type Delivering = {
@@ -30,7 +32,7 @@ export type Delivering = {
 
 export function createDelivering(deps: Deps, options: { readonly send?: Send } = {}): Delivering {
   const send = options.send ?? senderOf(deps.settings);
-  const places = createPlaces(deps.now);
+  const places = createPlaces(deps.now, () => loop.ring());
   const hosts = createHosts(deps);
   const running = new Set<Promise<void>>();
   /** The last time that anything of this process is due again. */
@@ -77,12 +79,20 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
 
   const pass = async (): Promise<Next> => {
     const handedOut = await handOut(deps);
+    // Another process hands out, perhaps what it saw before the last commit.
+    if (handedOut === null) return busyMs;
     // Of the slow half at a time are begun.
     const begun = await begin();
     if (handedOut === handOutBatch || begun > 0) return 'now';
     return deps.now() <= retryingUntil + pollMs ? retryingMs : undefined;
   };
-  const loop = service(deps, { name: 'webhooks', pass, wokenBy: ['webhooks'], restMs: gapMs });
+  const loop = service(deps, {
+    name: 'webhooks',
+    pass,
+    wokenBy: ['webhooks'],
+    restMs: gapMs,
+    failureMs: { least: 1_000, most: 2_000 },
+  });
   return {
     pass: async () => {
       while ((await handOut(deps)) === handOutBatch);

@@ -19,14 +19,14 @@ export const handOutBatch = 200;
 /** Deliveries to one webhook that wait: what comes beyond is dropped for it. */
 export const mostWaiting = 10_000;
 
-/** How many events were handed out; a whole batch means that there may be more. */
+/** How many events were handed out; a whole batch may not be all. null: another process does. */
 export async function handOut(
   deps: Pick<Deps, 'db' | 'now' | 'randomBytes' | 'metrics'>,
-): Promise<number> {
+): Promise<number | null> {
   if (!(await eventsWait(deps.db))) return 0;
   const { events, dropped } = await deps.db.transaction(async (tx) => {
     const nothing = { events: 0, dropped: 0 };
-    if (!(await lockHandingOut(tx))) return nothing;
+    if (!(await lockHandingOut(tx))) return { ...nothing, events: null };
     const events = await takeFromOutbox(tx, handOutBatch);
     if (events.length === 0) return nothing;
     const now = deps.now();

@@ -28,7 +28,8 @@ export type Places = {
   take(due: Pick<Due, 'webhookId' | 'accountId' | 'lane'>): () => void;
 };
 
-export function createPlaces(now: () => number): Places {
+/** `freed`: a quick place was, though its delivery still runs. */
+export function createPlaces(now: () => number, freed: () => void = () => {}): Places {
   const taken = { quick: 0, slow: 0, hanging: 0 };
   const webhooks = new Map<string, number>();
   const accounts = new Map<string, number>();
@@ -70,6 +71,7 @@ export function createPlaces(now: () => number): Places {
         taken.hanging += 1;
         held = 'hanging';
         holdBack(accountId);
+        freed();
       };
       const timer = lane === 'quick' ? setTimeout(overdue, slowMs).unref() : undefined;
       return () => {
