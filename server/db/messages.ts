@@ -2,9 +2,9 @@
 // of each. Address and facts are sealed, and gone once a message was sent or dropped.
 
 import type { Tx } from './database.ts';
-
 import type { SealedRow } from './sealed-rows.ts';
 import { notifying } from './work.ts';
+
 /** The only topics that people are told of, as the index `outbox_people` has them. */
 export const peopleTopics = [
   'key.created',

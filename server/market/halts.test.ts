@@ -14,7 +14,6 @@ import { findRfq } from '../db/rfqs.ts';
 import { buildApp } from '../edge/app.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { createMetrics } from '../ports/metrics.ts';
-
 import { seedAssets } from './assets.ts';
 import { createHaltsWatch, haltAsset, haltChain, resumeAsset, resumeChain } from './halts.ts';
 import { closeAsset, reopenAsset } from './listing.ts';

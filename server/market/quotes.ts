@@ -6,7 +6,6 @@ import type { Asset } from '../db/assets.ts';
 import type { Tx } from '../db/database.ts';
 import type { Standing } from '../db/quotes.ts';
 import { insertThreads, makerStandings, moveThreads } from '../db/quotes.ts';
-
 import { findRfq, lockRfqs, type Rfq } from '../db/rfqs.ts';
 import type { Thread } from '../db/threads.ts';
 import { notifyWork } from '../db/work.ts';

@@ -4,7 +4,7 @@
 
 import { type Channel, claimMessages, type DueMessage, messagesWait } from '../db/messages.ts';
 import type { Deps } from '../ports/deps.ts';
-import { type Next, service } from '../ports/service.ts';
+import { type Next, sendingFailureMs, service } from '../ports/service.ts';
 import { createBot } from './bot.ts';
 import { handOutBatch, leaseMs, mostInHand, stopMs } from './bounds.ts';
 import { mustSendCode } from './codes.ts';
@@ -84,7 +84,7 @@ export function createMessaging(
     pass,
     wokenBy: ['messages'],
     restMs: 0,
-    failureMs: { least: 1_000, most: 2_000 },
+    failureMs: sendingFailureMs,
   });
   return {
     pass: async () => {

@@ -11,6 +11,8 @@ export const pollMs = 10_000;
 export const deafPollMs = 1_000;
 /** A pass that failed is not repeated sooner, whoever rings; the wait doubles up to the other. */
 export const failureMs = { least: 1_000, most: 30_000 } as const;
+/** The same where people wait for what is sent: a database that is back is asked soon. */
+export const sendingFailureMs = { least: 1_000, most: 2_000 } as const;
 /** Of a wait, so that processes that started together do not stay in step. */
 const jitter = 0.1;
 

@@ -4,7 +4,7 @@
 
 import { claimDue, type Due, holdWebhook, storeOutcome } from '../db/deliveries.ts';
 import type { Deps } from '../ports/deps.ts';
-import { type Next, pollMs, service } from '../ports/service.ts';
+import { type Next, pollMs, sendingFailureMs, service } from '../ports/service.ts';
 import { attempt, type Send, senderOf } from './attempt.ts';
 import { handOut, handOutBatch } from './hand-out.ts';
 import { createHosts, HostBusy, type Hosts } from './hosts.ts';
@@ -91,7 +91,7 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
     pass,
     wokenBy: ['webhooks'],
     restMs: gapMs,
-    failureMs: { least: 1_000, most: 2_000 },
+    failureMs: sendingFailureMs,
   });
   return {
     pass: async () => {
