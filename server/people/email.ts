@@ -4,22 +4,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ParleyError } from '../../core/errors.ts';
 import { waitForLock } from '../db/accounts.ts';
-import {
-  type CodesOf,
-  countCodes,
-  endCodes,
-  insertCeremony,
-  type Purpose,
-  takeCeremony,
-  tryCeremony,
-} from '../db/ceremonies.ts';
+import { type CodesOf, countCodes, endCodes, type Purpose, tryCeremony } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
 import { isKnownBrowser } from '../db/logins.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { keyringOf } from '../ports/keyring.ts';
-import { ceremonyMs, codeLimits, codeTries, longestAddress } from './bounds.ts';
-import { type Begun, intentOf } from './ceremonies.ts';
+import { codeLimits, codeTries, longestAddress } from './bounds.ts';
+import { type Begun, begin, gone, intentOf, take } from './ceremonies.ts';
 import type { Browser, Session } from './sessions.ts';
 import { type Proven, type TakenUp, takeUp } from './sign-in.ts';
 
@@ -85,11 +77,11 @@ export type SendCode = (
 export async function askForCode(
   tx: Tx,
   deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
-  { address, browser, purpose, session }: CodeRequest,
+  asked: CodeRequest,
   send: SendCode,
 ): Promise<{ expiresAt: Date }> {
+  const { address, browser, purpose } = asked;
   const now = deps.now();
-  const at = new Date(now);
   const subject = subjectOf(deps, address);
   const [network = ''] = keyringOf(deps.settings).marks(`network ${browser.place}`);
   // Of many at once, each counts those before it.
@@ -97,22 +89,12 @@ export async function askForCode(
   const isKnown = await isKnownBrowser(tx, address, browser.hash);
   const codes = { subject, known: isKnown ? browser.hash : null };
   await mustHaveRoom(tx, codes, network, now);
-  await endCodes(tx, codes, browser.hash, at);
+  await endCodes(tx, codes, browser.hash, new Date(now));
   const code = sixDigits(deps.randomBytes(8));
   const id = uuidv7(now, deps.randomBytes);
   const [mark] = keyringOf(deps.settings).marks(`code ${id} ${address} ${code}`);
-  const expiresAt = new Date(now + ceremonyMs);
-  await insertCeremony(tx, {
-    id,
-    browser: browser.hash,
-    way: 'email',
-    purpose,
-    sessionId: session?.id ?? null,
-    subject,
-    facts: { mark, network, known: isKnown },
-    madeAt: at,
-    expiresAt,
-  });
+  const facts = { mark, network, known: isKnown };
+  const { expiresAt } = await begin(tx, deps, asked, { way: 'email', subject, facts, id });
   await send(tx, { address, code, expiresAt, purpose });
   return { expiresAt };
 }
@@ -160,7 +142,7 @@ export async function checkCode(
   const subject = subjectOf(deps, address);
   const place = { browser: browser.hash, way: 'email', subject } as const;
   const ceremony = await tryCeremony(deps.db, place, codeTries, new Date(deps.now()));
-  if (ceremony === null) throw goneCode();
+  if (ceremony === null) throw gone('email');
   const right = keyring
     .marks(`code ${ceremony.id} ${address} ${code}`)
     .some((mark) => isSame(mark, String(ceremony.facts.mark)));
@@ -181,20 +163,10 @@ export async function takeCode(
   deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
   { address, browser, session }: CodeGiven,
 ): Promise<TakenUp> {
-  const subject = subjectOf(deps, address);
-  const place = { browser: browser.hash, way: 'email', subject } as const;
-  const ceremony = await takeCeremony(tx, place, new Date(deps.now()));
-  if (ceremony === null) throw goneCode();
+  const place = { way: 'email', subject: subjectOf(deps, address) } as const;
+  const ceremony = await take(tx, deps, browser, place);
   const proven: Proven = { way: 'email', address };
   return takeUp(tx, deps, proven, intentOf(ceremony, session), browser);
-}
-
-function goneCode(): ParleyError {
-  return new ParleyError(
-    'ceremony_gone',
-    `no code for this address waits in this browser: it was used, is older than ` +
-      `${ceremonyMs / 60_000} minutes, a newer one was sent, or its ${codeTries} tries are used up`,
-  );
 }
 
 function isSame(one: string, other: string): boolean {

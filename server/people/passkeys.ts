@@ -10,7 +10,7 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import { ParleyError } from '../../core/errors.ts';
-import { type Ceremony, insertCeremony, takeCeremony } from '../db/ceremonies.ts';
+import type { Ceremony } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
 import { loginsOf, type PasskeyFacts } from '../db/logins.ts';
 import {
@@ -21,10 +21,9 @@ import {
   passkeyUserOf,
 } from '../db/passkeys.ts';
 import type { Deps } from '../ports/deps.ts';
-import { uuidv7 } from '../ports/ids.ts';
 import { isLoopback } from '../settings/networks.ts';
 import { ceremonyMs, mostLogins } from './bounds.ts';
-import { type Begun, intentOf } from './ceremonies.ts';
+import { type Begun, begin, intentOf, take } from './ceremonies.ts';
 import { type Browser, lockLive, type Session } from './sessions.ts';
 import { type Proven, type SignInDeps, type TakenUp, takeUp } from './sign-in.ts';
 import type { Site } from './site.ts';
@@ -86,7 +85,8 @@ export async function beginMaking(
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     supportedAlgorithmIDs: algorithms,
   });
-  await begin(tx, deps, { browser, purpose: 'add', session }, options.challenge);
+  const begun: Begun = { browser, purpose: 'add', session };
+  await begin(tx, deps, begun, { way: 'passkey', subject: options.challenge });
   return options;
 }
 
@@ -105,28 +105,8 @@ export async function beginAsking(
     userVerification: 'required',
     allowCredentials: [],
   });
-  await begin(tx, deps, begun, options.challenge);
+  await begin(tx, deps, begun, { way: 'passkey', subject: options.challenge });
   return options;
-}
-
-async function begin(
-  tx: Tx,
-  deps: Asked,
-  { browser, purpose, session }: Begun,
-  challenge: string,
-): Promise<void> {
-  const madeAt = new Date(deps.now());
-  await insertCeremony(tx, {
-    id: uuidv7(deps.now(), deps.randomBytes),
-    browser: browser.hash,
-    way: 'passkey',
-    purpose,
-    sessionId: session?.id ?? null,
-    subject: challenge,
-    facts: {},
-    madeAt,
-    expiresAt: new Date(madeAt.getTime() + ceremonyMs),
-  });
 }
 
 type Given<R> = {
@@ -282,15 +262,8 @@ async function takeChallenge(
   if (typeof data?.challenge !== 'string' || !/^[\w-]{43}$/.test(data.challenge)) {
     throw refusal('it cannot be read');
   }
-  const place = { browser: browser.hash, way: 'passkey', subject: data.challenge } as const;
-  const ceremony = await takeCeremony(deps.db, place, new Date(deps.now()));
-  if (ceremony === null) {
-    throw new ParleyError(
-      'ceremony_gone',
-      `this answer of a passkey is good for nothing here: it was used, is older than ` +
-        `${ceremonyMs / 60_000} minutes, or was asked for in another browser`,
-    );
-  }
+  const place = { way: 'passkey', subject: data.challenge } as const;
+  const ceremony = await take(deps.db, deps, browser, place);
   if (data.type !== type) throw refusal('it was asked for to do something else');
   if (data.origin !== site.origin) {
     throw refusal(`it was given to ${shown(data.origin)}, and this is ${site.origin}`);

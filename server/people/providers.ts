@@ -13,14 +13,12 @@ import {
   WWWAuthenticateChallengeError,
 } from 'openid-client';
 import { ParleyError } from '../../core/errors.ts';
-import { type Ceremony, insertCeremony, takeCeremony } from '../db/ceremonies.ts';
+import type { Ceremony } from '../db/ceremonies.ts';
 import { base62 } from '../market/keys.ts';
 import type { Deps } from '../ports/deps.ts';
-import { uuidv7 } from '../ports/ids.ts';
 import { keyringOf } from '../ports/keyring.ts';
 import type { ProviderSettings } from '../settings/people.ts';
-import { ceremonyMs } from './bounds.ts';
-import type { Begun } from './ceremonies.ts';
+import { type Begun, begin, gone, take } from './ceremonies.ts';
 import { faultIn } from './provider-fetch.ts';
 import type { Providers } from './provider-server.ts';
 import { maxAgeSeconds, provenBy, UnprovenError } from './provider-token.ts';
@@ -50,7 +48,7 @@ export async function beginAtProvider(
   providers: Providers,
   asked: ProviderRequest,
 ): Promise<URL> {
-  const { browser, purpose, session, site } = asked;
+  const { purpose, session, site } = asked;
   const provider = providerOf(deps, asked.providerId);
   // Told now, not after the way to the provider and back.
   if (purpose === 'add' && session !== null) mustBeFresh(session, deps.now());
@@ -68,7 +66,6 @@ export async function beginAtProvider(
       ...(purpose === 'sign-in' ? {} : anew(config)),
     });
   });
-  const at = deps.now();
   const { version, sealed } = keyringOf(deps.settings).encrypt(Buffer.from(verifier));
   const facts = {
     provider: provider.id,
@@ -76,17 +73,7 @@ export async function beginAtProvider(
     verifier: { version, sealed: sealed.toString('base64') },
     askedSeconds: wallSeconds(),
   } satisfies Facts;
-  await insertCeremony(deps.db, {
-    id: uuidv7(at, deps.randomBytes),
-    browser: browser.hash,
-    way: 'provider',
-    purpose,
-    sessionId: session?.id ?? null,
-    subject: subjectOf(state),
-    facts,
-    madeAt: new Date(at),
-    expiresAt: new Date(at + ceremonyMs),
-  });
+  await begin(deps.db, deps, asked, { way: 'provider', subject: subjectOf(state), facts });
   return url;
 }
 
@@ -135,15 +122,14 @@ export async function takeReturn(
   { url, id, browser, site }: { url: URL; id: string; browser: Browser; site: Site },
 ): Promise<Returned> {
   const [state = '', ...more] = url.searchParams.getAll('state');
-  if (!stateShape.test(state) || more.length > 0) throw gone();
-  const place = { browser: browser.hash, way: 'provider', subject: subjectOf(state) } as const;
-  const ceremony = await takeCeremony(deps.db, place, new Date(deps.now()));
-  if (ceremony === null) throw gone();
+  if (!stateShape.test(state) || more.length > 0) throw gone('provider');
+  const place = { way: 'provider', subject: subjectOf(state) } as const;
+  const ceremony = await take(deps.db, deps, browser, place);
   const facts = ceremony.facts as Facts;
   const provider = providerOf(deps, facts.provider);
   const { version, sealed } = facts.verifier;
   const verifier = keyringOf(deps.settings).decrypt(version, Buffer.from(sealed, 'base64'));
-  if (verifier === null) throw gone();
+  if (verifier === null) throw gone('provider');
   return speaking(deps, provider, site, async () => {
     if (provider.id !== id) throw new UnprovenError('the answer is at the address of another one');
     const config = await providers.configurationOf(provider);
@@ -177,14 +163,6 @@ function listed(value: unknown): readonly unknown[] {
 
 function isCancelled(error: unknown): boolean {
   return error instanceof AuthorizationResponseError && error.error === 'access_denied';
-}
-
-function gone(): ParleyError {
-  return new ParleyError(
-    'ceremony_gone',
-    `no sign-in through a provider waits in this browser: it was used, or is older than ` +
-      `${ceremonyMs / 60_000} minutes; begin again`,
-  );
 }
 
 /**
