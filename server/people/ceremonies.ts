@@ -23,10 +23,7 @@ export type Begun = {
   readonly session: Session | null;
 };
 
-/**
- * Throws `session_ended` where something is to be done to a session and there is none, and
- * `session_stale` where a login is to be added: before a code is sent or a text signed in vain.
- */
+/** Throws `session_ended`, and `session_stale` before a login is added in vain. */
 export function begun(
   { now }: Pick<Deps, 'now'>,
   purpose: Purpose,

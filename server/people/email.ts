@@ -15,10 +15,7 @@ import { type Begun, begin, gone, intentOf, take } from './ceremonies.ts';
 import type { Browser, Session } from './sessions.ts';
 import { type Proven, type TakenUp, takeUp } from './sign-in.ts';
 
-/**
- * The address in its one form: composed characters, the domain in punycode, small letters. Throws
- * `bad_email` for what is none; what a mail server makes of it is not asked.
- */
+/** NFC, the domain in punycode, small letters. Throws `bad_email`; no mail server is asked. */
 export function parseEmail(text: string): string {
   const given = text.normalize('NFC').trim();
   const at = given.lastIndexOf('@');
@@ -39,10 +36,7 @@ export function parseEmail(text: string): string {
   );
 }
 
-/**
- * The address without what follows a `+`: many mail servers put `ann+1`, `ann+2` and so on into one
- * mailbox, whose codes are counted together.
- */
+/** Without what follows a `+`: `ann+1` and `ann+2` are one mailbox, whose codes count together. */
 function mailboxOf(address: string): string {
   const at = address.lastIndexOf('@');
   const [name = ''] = address.slice(0, at).split('+');
@@ -57,7 +51,6 @@ function subjectOf(deps: Pick<Deps, 'settings'>, address: string): string {
 
 export type CodeRequest = Begun & { readonly address: string };
 
-/** Queues a code in the transaction. */
 export type SendCode = (
   tx: Tx,
   mail: {
@@ -69,11 +62,7 @@ export type SendCode = (
   },
 ) => Promise<void>;
 
-/**
- * The former code ends, and whatever code this browser has of before it was known, or no more. A
- * browser that was signed in from by this address has codes of its own, which no stranger ends or
- * uses up. Throws `too_many_codes`.
- */
+/** A browser known by this address has codes that no stranger ends. Throws `too_many_codes`. */
 export async function askForCode(
   tx: Tx,
   deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
@@ -129,7 +118,6 @@ export type CodeGiven = {
   readonly address: string;
   readonly code: string;
   readonly browser: Browser;
-  /** Of the browser, where it is signed in. */
   readonly session: Session | null;
 };
 

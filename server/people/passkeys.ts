@@ -152,10 +152,7 @@ export async function checkMade(
   return { ceremony, proven: { way: 'passkey', credentialId: credential.id, label, made } };
 }
 
-/**
- * The same without a statement of where the authenticator is from: none was asked for, and what
- * strangers put there (certificates, with addresses to be asked about them) is not looked at.
- */
+/** Without its attestation: strangers' certificates, and addresses in them, are never read. */
 async function withoutOrigin(attestationObject: string): Promise<string> {
   const { decodeAttestationObject, isoBase64URL, isoCBOR } = await helpers();
   try {
@@ -181,10 +178,7 @@ export type Used = {
   readonly backedUp: boolean;
 };
 
-/**
- * A passkey that was used. Uses its challenge up. Throws `bad_proof`, `ceremony_gone`,
- * `unknown_passkey`.
- */
+/** Uses its challenge up. Throws `bad_proof`, `ceremony_gone`, `unknown_passkey`. */
 export async function checkUsed(
   deps: Pick<Deps, 'db' | 'now'>,
   { site, browser, response }: Given<AuthenticationResponseJSON>,

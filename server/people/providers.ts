@@ -77,7 +77,6 @@ export async function beginAtProvider(
   return url;
 }
 
-/** What a ceremony keeps. */
 type Facts = {
   readonly provider: string;
   readonly nonce: string | null;
@@ -112,10 +111,7 @@ export type Returned =
   | { readonly cancelled: true }
   | { readonly cancelled: false; readonly ceremony: Ceremony; readonly proven: Proven };
 
-/**
- * What the provider has led the browser back with: `url`, at the address of the provider `id`. It
- * is looked at once. Throws `ceremony_gone`, `way_off`, `provider_down`, `bad_proof`.
- */
+/** `url`: where the provider `id` led the browser back to. It counts once. */
 export async function takeReturn(
   deps: ProviderDeps,
   providers: Providers,
@@ -165,10 +161,7 @@ function isCancelled(error: unknown): boolean {
   return error instanceof AuthorizationResponseError && error.error === 'access_denied';
 }
 
-/**
- * Whatever is wrong with the provider, or with what it says, is a refusal: `provider_down` or
- * `bad_proof`. Why is told to the operator alone.
- */
+/** A fault is `provider_down` or `bad_proof`; why is told to the operator alone. */
 async function speaking<R>(
   deps: ProviderDeps,
   provider: ProviderSettings,

@@ -7,13 +7,9 @@ import type { Family } from '../../core/families.ts';
 
 export type SignInText = {
   readonly family: Family;
-  /** The site's host, with its port where it has one. */
   readonly domain: string;
-  /** In canonical form. */
   readonly address: string;
-  /** What signing does, in a sentence. */
   readonly statement: string;
-  /** The site's origin. */
   readonly uri: string;
   readonly chain: string;
   readonly nonce: string;

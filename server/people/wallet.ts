@@ -36,7 +36,6 @@ export type TextRequest = Begun & {
 };
 
 export type TextToSign = {
-  /** In canonical form. */
   readonly address: string;
   readonly message: string;
   readonly expiresAt: Date;
@@ -89,18 +88,13 @@ export type TextSigned = {
 export type SignatureFound = {
   /** What the text was asked for: its purpose and its session are still to be looked at. */
   readonly ceremony: Ceremony;
-  /** As the ceremony was begun with it. */
   readonly statement: string;
   readonly address: string;
   /** Bitcoin: the key, where the signature showed it. */
   readonly pubkey: string | null;
 };
 
-/**
- * Whether the wallet signed the text that it was asked to. Uses the text up by itself, whatever is
- * found: only a node that did not answer gives it back, as nothing was told. Throws `bad_message`,
- * `bad_signature`, `ceremony_gone`.
- */
+/** Uses the text up, unless no node answered. Throws `bad_message`, `bad_signature`. */
 export async function checkText(
   deps: ProofDeps & Pick<Deps, 'db' | 'now'>,
   signed: TextSigned,

@@ -89,10 +89,7 @@ test('what is wrong is named by entry and field', () => {
   assert.match(wrong({ ...rocket, program: pump.program }), /field "program" is not known/);
   assert.match(wrong({ ...rocket, mostAnHour: 0 }), /field "mostAnHour" must be >= 1/);
   assert.match(wrong({ ...rocket, mostAnHour: 2_001 }), /field "mostAnHour" must be <= 2000/);
-  assert.match(
-    wrong({ ...pump, factory }),
-    /\("pump.fun on sol"\): field "factory" is not known/,
-  );
+  assert.match(wrong({ ...pump, factory }), /\("pump.fun on sol"\): field "factory" is not known/);
   assert.match(wrong({ ...pump, program: factory }), /field "program": .*Solana/);
   assert.match(wrong({ ...pump, account: 'x' }), /field "account": .*Solana/);
   assert.match(wrong({ ...pump, discriminator: '0x18' }), /field "discriminator" must match/);
