@@ -1,6 +1,7 @@
 // The deadline engine: when each side must have acted, so that nobody who keeps to it can lose.
 // All times are Unix seconds. The inequalities and their reasons: docs/timelocks.md.
 
+import type { UnixSeconds } from './nominal.ts';
 import { type ChainPolicy, type Depth, depthNumbers, policyNumbers } from './policy.ts';
 import type { LegName } from './trade.ts';
 import type { Unchecked } from './unchecked.ts';
@@ -14,18 +15,18 @@ export const formulaVersion = 1;
 
 export type Deadlines = {
   /** Last moment for the initiator's funding transaction to be sent. */
-  readonly initiatorFundBy: number;
+  readonly initiatorFundBy: UnixSeconds;
   /**
    * When the swap counts as expired if nothing was funded: a funding sent at `initiatorFundBy` is
    * deep by then.
    */
-  readonly expiresAt: number;
+  readonly expiresAt: UnixSeconds;
   /** Last moment for the counterparty's funding transaction to be sent. */
-  readonly counterpartyFundBy: number;
+  readonly counterpartyFundBy: UnixSeconds;
   /** Last moment for the initiator to reveal the secret by claiming the short leg. */
-  readonly revealBy: number;
+  readonly revealBy: UnixSeconds;
   /** The escrow timelocks: claims before, refunds from then on. */
-  readonly refundAt: { readonly a: number; readonly b: number };
+  readonly refundAt: { readonly a: UnixSeconds; readonly b: UnixSeconds };
 };
 
 export type LegTiming = { readonly policy: ChainPolicy; readonly depth: Depth };
@@ -89,7 +90,7 @@ export function longLeg({ a, b }: { readonly a: LegTiming; readonly b: LegTiming
 
 /** The deadlines of a swap agreed at `agreedAt` (Unix seconds). */
 export function deadlines(
-  agreedAt: number,
+  agreedAt: UnixSeconds,
   legs: { readonly a: LegTiming; readonly b: LegTiming },
   long: LegName,
 ): Deadlines {

@@ -3,6 +3,7 @@
 
 import type { Family } from './families.ts';
 import type { Secret } from './hashlock.ts';
+import type { BaseUnits, UnixSeconds } from './nominal.ts';
 import type { Depth } from './policy.ts';
 
 /** A transaction that did something to an escrow. */
@@ -22,8 +23,8 @@ export type EscrowFacts = {
   readonly refunded: Sighting | null;
   /** The preimage, if any transaction ever showed it: mempool and failed claims included. */
   readonly secret: Secret | null;
-  /** Base units it holds now and that the funder can take back after the timelock. */
-  readonly balance: bigint;
+  /** What it holds now and that the funder can take back after the timelock. */
+  readonly balance: BaseUnits;
   /**
    * Nothing in it, nothing on its way in that was seen, and what emptied it is final: six blocks
    * beyond its depth on Bitcoin, finality elsewhere. Until then a reorganisation is looked for.
@@ -39,9 +40,9 @@ export type EscrowFacts = {
 
 /** Solana: what a claim left of its funder's own in the escrow's account. */
 export type RentLeft = {
-  readonly lamports: bigint;
-  /** Unix seconds from which a refund takes it; null: at once. */
-  readonly from: number | null;
+  readonly lamports: BaseUnits;
+  /** From when a refund takes it; null: at once. */
+  readonly from: UnixSeconds | null;
 };
 
 export const nothingSeen: EscrowFacts = {
@@ -109,7 +110,7 @@ type UnknownOf = { readonly chain: string; readonly family: Family; readonly leg
  * one on its way, or a hundredth of `amount`. Less is dust that anyone could send to stop a swap.
  * What nobody can tell may have been a payment.
  */
-export function holdsPayment(facts: EscrowFacts, amount: bigint): boolean {
+export function holdsPayment(facts: EscrowFacts, amount: BaseUnits): boolean {
   const { funded, claimed, refunded, balance } = facts;
   const left = (claimed?.deep ?? false) || (refunded?.deep ?? false);
   return (funded !== null && !left) || balance * 100n >= amount || isUnknown(facts);

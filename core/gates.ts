@@ -4,6 +4,7 @@
 import { ParleyError } from './errors.ts';
 import { type EscrowFacts, isFunded, isUnknown, legStatus, unknownOutcome } from './facts.ts';
 import { opens, type Secret } from './hashlock.ts';
+import type { UnixSeconds } from './nominal.ts';
 import {
   type Clocks,
   hasPassed,
@@ -16,7 +17,7 @@ import {
 import { type LegName, otherLeg, type Party } from './trade.ts';
 
 /** Unix seconds as people and programs both read it. */
-function at(seconds: number): string {
+function at(seconds: UnixSeconds): string {
   return `${seconds} (${new Date(seconds * 1000).toISOString()})`;
 }
 
@@ -24,7 +25,7 @@ function at(seconds: number): string {
 export function fundBy(
   { deadlines }: Pick<SwapState, 'deadlines'>,
   { long }: Pick<Leg, 'long'>,
-): number {
+): UnixSeconds {
   return long ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
 }
 
@@ -193,7 +194,7 @@ export function claimGate(swap: SwapState, name: LegName, clocks: Clocks): void 
  * Whether an escrow with this timelock may be refunded by its chain's own clock (Bitcoin: median
  * time past must be beyond it; others: at or beyond).
  */
-export function refundGate(leg: Leg, timelock: number, clocks: Clocks): void {
+export function refundGate(leg: Leg, timelock: UnixSeconds, clocks: Clocks): void {
   const clock = clocks[leg.leg];
   if (hasPassed(leg, timelock, clocks)) return;
   const behind = clocks.wall - clock;

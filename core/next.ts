@@ -3,6 +3,7 @@
 
 import { isFunded, isUnknown, legStatus, unknownOutcome } from './facts.ts';
 import { fundBy } from './gates.ts';
+import type { UnixSeconds } from './nominal.ts';
 import {
   type Clocks,
   hasPassed,
@@ -32,8 +33,8 @@ export type Step = {
   readonly by: Role;
   readonly action: Action;
   readonly leg: LegName | null;
-  /** Unix seconds after which the step is no longer open; null = no limit of ours. */
-  readonly before: number | null;
+  /** After which the step is no longer open; null = no limit of ours. */
+  readonly before: UnixSeconds | null;
   readonly why: string;
   /** What to know before it; only the server, which asks the chains, adds them. */
   readonly warnings?: readonly {
@@ -155,7 +156,7 @@ function refunding(clocks: Clocks, role: Role, own: Leg): Step[] {
 function waiting(swap: SwapState, clocks: Clocks, role: Role): Step[] {
   const own = role === 'initiator' ? longOf(swap) : shortOf(swap);
   const other = role === 'initiator' ? shortOf(swap) : longOf(swap);
-  const wait = (leg: LegName, before: number | null, why: string): Step[] => [
+  const wait = (leg: LegName, before: UnixSeconds | null, why: string): Step[] => [
     { by: role, action: 'wait', leg, before, why },
   ];
   const unknown = unknownLeg(swap);

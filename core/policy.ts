@@ -2,6 +2,8 @@
 // (Bitcoin p99.9: 3 blocks 112 min, 6 blocks 165 min) and published outage history per chain.
 // Units: seconds, blocks.
 
+import type { BaseUnits } from './nominal.ts';
+
 /** Depth wanted for a value, and what reaching it takes. */
 export type Depth = {
   /** Blocks that must hold the transaction, its own included; 1 = one confirmation. */
@@ -54,6 +56,10 @@ export const depthNumbers = [
 ] as const satisfies readonly (keyof Depth)[];
 
 /** The depth that `amount` of an asset wants; `highValueFrom` in its base units, null = never. */
-export function depthFor(policy: ChainPolicy, amount: bigint, highValueFrom: bigint | null): Depth {
+export function depthFor(
+  policy: ChainPolicy,
+  amount: BaseUnits,
+  highValueFrom: BaseUnits | null,
+): Depth {
   return highValueFrom !== null && amount >= highValueFrom ? policy.high : policy.normal;
 }

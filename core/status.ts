@@ -2,6 +2,7 @@
 // ever seen, and of the clock. A reorganisation therefore needs no code of its own.
 
 import { type EscrowFacts, isFunded, isUnknown, legStatus } from './facts.ts';
+import type { UnixSeconds } from './nominal.ts';
 import { longOf, type SwapState, shortOf } from './swap.ts';
 
 export const swapStatuses = [
@@ -17,8 +18,8 @@ export const swapStatuses = [
 
 export type SwapStatus = (typeof swapStatuses)[number];
 
-/** The status now; `wall` is our clock in Unix seconds. docs/lifecycle.md explains each. */
-export function swapStatus(swap: SwapState, wall: number): SwapStatus {
+/** The status now; `wall` is our clock. docs/lifecycle.md explains each. */
+export function swapStatus(swap: SwapState, wall: UnixSeconds): SwapStatus {
   const long = longOf(swap).facts;
   const short = shortOf(swap).facts;
   const statuses = [legStatus(long), legStatus(short)];

@@ -2,6 +2,8 @@
 // by the maker, leg `b` by the taker (the RFQ's creator). Which one is long deadlines.ts says; its
 // funder is the initiator and holds the secret.
 
+import type { BaseUnits } from './nominal.ts';
+
 export type Direction = 'sell_base' | 'buy_base';
 export type Party = 'maker' | 'taker';
 export type Role = 'initiator' | 'counterparty';
@@ -9,8 +11,8 @@ export type LegName = 'a' | 'b';
 
 /** What each side hands over. Amounts in base units of their asset. */
 export type Exchange = {
-  readonly a: { readonly assetId: string; readonly amount: bigint };
-  readonly b: { readonly assetId: string; readonly amount: bigint };
+  readonly a: { readonly assetId: string; readonly amount: BaseUnits };
+  readonly b: { readonly assetId: string; readonly amount: BaseUnits };
 };
 
 /** The asset the RFQ's creator gives: base when it sells base, quote when it buys. */
@@ -35,9 +37,9 @@ export function givenByMaker(rfq: {
 export function exchange(rfq: {
   direction: Direction;
   baseAssetId: string;
-  baseAmount: bigint;
+  baseAmount: BaseUnits;
   quoteAssetId: string;
-  quoteAmount: bigint;
+  quoteAmount: BaseUnits;
 }): Exchange {
   const base = { assetId: rfq.baseAssetId, amount: rfq.baseAmount };
   const quote = { assetId: rfq.quoteAssetId, amount: rfq.quoteAmount };

@@ -2,6 +2,7 @@
 // of the assets, what it read before it accepted, and what it accepted.
 
 import { deadlines, type LegTiming } from '../core/deadlines.ts';
+import type { BaseUnits, UnixSeconds } from '../core/nominal.ts';
 import { depthFor } from '../core/policy.ts';
 import type { Rules } from '../core/rules.ts';
 import type { Destination } from '../core/terms.ts';
@@ -37,7 +38,7 @@ export type Agreeing = {
   readonly rfq: Pick<Rfq, 'id' | 'direction' | 'baseAssetId' | 'baseAmount' | 'quoteAssetId'>;
   readonly threadId: string;
   /** The price the customer accepts, base units of the quote asset. */
-  readonly quoteAmount: bigint;
+  readonly quoteAmount: BaseUnits;
   /** The two assets as the customer pinned them. */
   readonly base: PinnedAsset;
   readonly quote: PinnedAsset;
@@ -45,8 +46,7 @@ export type Agreeing = {
   /** The customer's own destination on a chain: an address, on Bitcoin with its key. */
   readonly destinationOn: (chain: string) => Destination;
   readonly store: Store;
-  /** Unix seconds. */
-  readonly now: () => number | Promise<number>;
+  readonly now: () => UnixSeconds | Promise<UnixSeconds>;
   /**
    * For how long the acceptance binds the customer, in seconds: no swap of a later agreement, or
    * first seen later, is taken. Default 600, as the market has it.
@@ -121,7 +121,7 @@ export async function sighted(
   trade: OwnTrade,
   swap: Swap,
   views: ChainViews,
-  at: { readonly swapId: string; readonly now: number },
+  at: { readonly swapId: string; readonly now: UnixSeconds },
 ): Promise<OwnTrade> {
   verifyAgreement(swap, trade, views, at);
   // Only what was seen is kept, by a version that noted no moment too.

@@ -8,6 +8,7 @@ import type { TronDeployment } from '../chains/tron/plan.ts';
 import { brokenInequalities, type LegTiming, longLeg } from '../core/deadlines.ts';
 import type { ChainKey } from '../core/families.ts';
 import type { Hashlock } from '../core/hashlock.ts';
+import type { BaseUnits, UnixSeconds } from '../core/nominal.ts';
 import { type ChainPolicy, depthFor } from '../core/policy.ts';
 import type { Destination } from '../core/terms.ts';
 import { type Direction, exchange, type LegName, otherLeg, type Party } from '../core/trade.ts';
@@ -20,7 +21,7 @@ export type PinnedAsset = {
   readonly token: string | null;
   readonly decimals: number;
   /** Base units from which the customer wants the chain's high-value depth; null = never. */
-  readonly highValueFrom: bigint | null;
+  readonly highValueFrom: BaseUnits | null;
 };
 
 /** What the customer holds true about a chain, whatever the market says. */
@@ -46,7 +47,7 @@ export type ChainView =
       readonly deployment: TronDeployment;
       readonly policy: ChainPolicy;
       /** Most that one transaction may burn for energy, sun; default 500 TRX. */
-      readonly mostFeeLimitSun?: bigint;
+      readonly mostFeeLimitSun?: BaseUnits;
     }
   | {
       readonly family: 'solana';
@@ -66,21 +67,21 @@ export type OwnTrade = {
   readonly direction: Direction;
   readonly base: PinnedAsset;
   /** Base units, as the customer asked for or quoted on. */
-  readonly baseAmount: bigint;
+  readonly baseAmount: BaseUnits;
   readonly quote: PinnedAsset;
   /** The price the customer accepted. */
-  readonly quoteAmount: bigint;
+  readonly quoteAmount: BaseUnits;
   /**
    * The initiator's own, without which no swap is the initiator's. null: the counterparty learns it
    * from the swap, and finds it on chain.
    */
   readonly hashlock: Hashlock | null;
-  /** When the customer accepted, by its own clock (Unix seconds). */
-  readonly acceptedAt: number;
+  /** When the customer accepted, by its own clock. */
+  readonly acceptedAt: UnixSeconds;
   /** For how long that stands, in seconds; default `defaultAcceptTtlSeconds`. */
   readonly acceptTtlSeconds?: number;
-  /** When its swap was first seen, by the customer's own clock (Unix seconds). */
-  readonly swapSeenAt?: number;
+  /** When its swap was first seen, by the customer's own clock. */
+  readonly swapSeenAt?: UnixSeconds;
   /** Where the leg it funds is refunded to, and where the other leg pays it. */
   readonly refundTo: Destination;
   readonly payTo: Destination;
@@ -89,15 +90,15 @@ export type OwnTrade = {
 /** What the market has by default (PARLEY_ACCEPT_TTL). */
 export const defaultAcceptTtlSeconds = 600;
 
-/** Until when the customer's acceptance stands, by its own clock (Unix seconds). */
-export function standsUntil(trade: Pick<OwnTrade, 'acceptedAt' | 'acceptTtlSeconds'>): number {
+/** Until when the customer's acceptance stands, by its own clock. */
+export function standsUntil(trade: Pick<OwnTrade, 'acceptedAt' | 'acceptTtlSeconds'>): UnixSeconds {
   return trade.acceptedAt + (trade.acceptTtlSeconds ?? defaultAcceptTtlSeconds);
 }
 
 export type OwnLeg = {
   readonly leg: LegName;
   readonly asset: PinnedAsset;
-  readonly amount: bigint;
+  readonly amount: BaseUnits;
   readonly view: ChainView;
 };
 

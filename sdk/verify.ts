@@ -12,6 +12,7 @@ import { ParleyError } from '../core/errors.ts';
 import type { ChainKey, Family } from '../core/families.ts';
 import { fundBy } from '../core/gates.ts';
 import { type Hashlock, opens, parseHashlock } from '../core/hashlock.ts';
+import type { BaseUnits, UnixSeconds } from '../core/nominal.ts';
 import { type Depth, depthFor } from '../core/policy.ts';
 import type { Destination, Escrow, EscrowTerms } from '../core/terms.ts';
 import type { LegName, Party, Role } from '../core/trade.ts';
@@ -27,10 +28,10 @@ export type VerifiedLeg = {
   readonly chain: ChainKey;
   readonly family: Family;
   readonly assetId: string;
-  readonly amount: bigint;
+  readonly amount: BaseUnits;
   readonly funder: Party;
   readonly long: boolean;
-  readonly timelock: number;
+  readonly timelock: UnixSeconds;
   readonly requiredConfirmations: number;
   /** null until both destinations of the leg are set. */
   readonly escrow: (Escrow & { readonly terms: EscrowTerms }) | null;
@@ -41,8 +42,7 @@ export type VerifiedSwap = {
   readonly party: Party;
   readonly role: Role;
   readonly hashlock: Hashlock;
-  /** Unix seconds. */
-  readonly agreedAt: number;
+  readonly agreedAt: UnixSeconds;
   readonly deadlines: Deadlines;
   readonly legs: Readonly<Record<LegName, VerifiedLeg>>;
 };
@@ -91,7 +91,7 @@ export function verifySwap(
   swap: Swap,
   trade: OwnTrade,
   views: ChainViews,
-  at: { readonly swapId: string; readonly now: number },
+  at: { readonly swapId: string; readonly now: UnixSeconds },
 ): VerifiedSwap {
   const { own, hashlock, agreedAt, times } = verifyAgreement(swap, trade, views, at);
   const leg = (name: LegName) =>
@@ -106,11 +106,11 @@ export function verifyAgreement(
   swap: Swap,
   trade: OwnTrade,
   views: ChainViews,
-  at: { readonly swapId: string; readonly now: number },
+  at: { readonly swapId: string; readonly now: UnixSeconds },
 ): {
   readonly own: ReturnType<typeof ownLegs>;
   readonly hashlock: Hashlock;
-  readonly agreedAt: number;
+  readonly agreedAt: UnixSeconds;
   readonly times: Deadlines;
 } {
   mustBeSwap(swap, at.swapId);
@@ -168,8 +168,8 @@ export function verifyDeadlines(
   said: Deadlines,
   trade: OwnTrade,
   own: ReturnType<typeof ownLegs>,
-  now: number,
-): { agreedAt: number; times: Deadlines } {
+  now: UnixSeconds,
+): { agreedAt: UnixSeconds; times: Deadlines } {
   const timing = (leg: OwnLeg): LegTiming => ({ policy: leg.view.policy, depth: depthOf(leg) });
   const timings = { a: timing(own.a), b: timing(own.b) };
   const short = own.long === 'a' ? 'b' : 'a';

@@ -4,6 +4,7 @@
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import type { EvmCall } from '../../chains/interface/material.ts';
 import { type Hashlock, hashlockOf, type Secret } from '../../core/hashlock.ts';
+import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
 import { SettleError } from '../errors.ts';
 import type { OwnTrade } from '../trade.ts';
 import type { VerifiedLeg, VerifiedSwap } from '../verify.ts';
@@ -25,18 +26,18 @@ export type Kept = {
    */
   readonly former?: readonly string[];
   /**
-   * When this version was kept, right before it was first sent: Unix milliseconds of the machine's
+   * When this version was kept, right before it was first sent, by the machine's
    * own clock. How long it waits for a block is counted from then, through restarts too.
    */
-  readonly keptAtMs?: number;
-  /** Bitcoin: when the next step of its fee ladder comes, Unix seconds. */
-  readonly raiseAt?: number;
+  readonly keptAtMs?: Millis;
+  /** Bitcoin: when the next step of its fee ladder comes. */
+  readonly raiseAt?: UnixSeconds;
   /** Solana: no block above this height takes it. */
   readonly lastValidBlockHeight?: number;
 };
 
 /** With the moment from which its wait counts. */
-export function keptNow<T extends object>(signed: T): T & { readonly keptAtMs: number } {
+export function keptNow<T extends object>(signed: T): T & { readonly keptAtMs: Millis } {
   return { ...signed, keptAtMs: Date.now() };
 }
 
@@ -65,10 +66,10 @@ export type Authorization = {
   readonly signature: string;
   /** What carries it to the chain. */
   readonly call: EvmCall;
-  /** Unix seconds: no block takes it from then on, by the chain's clock. */
-  readonly validBefore: number;
+  /** No block takes it from then on, by the chain's clock. */
+  readonly validBefore: UnixSeconds;
   /** When it was signed: Unix milliseconds of the machine's own clock. */
-  readonly keptAtMs: number;
+  readonly keptAtMs: Millis;
 };
 
 /** All that is known of one side of a swap. */
@@ -81,7 +82,7 @@ export type SwapRecord = {
   /** EVM: the signed funding that anybody may send; null: its time is over, and it never came. */
   readonly authorization?: Authorization | null;
   /** When the market was asked to send the own claim (Unix milliseconds), and what it answered. */
-  readonly relay?: { readonly askedAtMs: number; readonly txid: string | null };
+  readonly relay?: { readonly askedAtMs: Millis; readonly txid: string | null };
   /** The approval before a token's funding, while it may be unmined: its nonce holds up others. */
   readonly approval?: Kept | null;
   /** The approval that was mined last: a reorganisation may take it back, with the funding. */
@@ -91,7 +92,7 @@ export type SwapRecord = {
   /** Of which payments, by their outpoints, the market keeps signed refunds. */
   readonly scheduled?: string;
   /** What the escrow held at depth when that was looked at last. */
-  readonly scheduledOf?: bigint;
+  readonly scheduledOf?: BaseUnits;
   /** The highest rate of those, sat per vbyte. */
   readonly scheduledUpTo?: number;
   /** Whether an own claim was mined and has failed: the next one gets more gas, on EVM. */
@@ -117,7 +118,7 @@ export type SwapStore = {
   putSwap(record: SwapRecord): Promise<void>;
   getSwap(swapId: string): Promise<SwapRecord | null>;
   /** Ids of the swaps kept; those kept last before that moment (Unix ms) may be left out. */
-  swapIds(sinceMs?: number): Promise<string[]>;
+  swapIds(sinceMs?: Millis): Promise<string[]>;
 };
 
 export type TradeStore = {

@@ -6,6 +6,13 @@ import type {
   TronTransaction,
   TypedData,
 } from '../../chains/interface/material.ts';
+import type {
+  BaseUnits,
+  BitcoinAddress,
+  EvmAddress,
+  SolanaAddress,
+  TronAddress,
+} from '../../core/nominal.ts';
 import type { Kept } from '../stores/store.ts';
 
 /**
@@ -21,14 +28,14 @@ export type Raise = {
   /** Nothing but the nonce stays: zero to oneself, which takes the place of the former one. */
   readonly cancel?: boolean;
   /** Most that gas and its price may come to, wei; null = only the wallet's own limit. */
-  readonly mostFeeWei: bigint | null;
+  readonly mostFeeWei: BaseUnits | null;
 };
 
 export type Gap = {
   /** In order, 64 at most. */
   readonly nonces: readonly number[];
   /** What a block takes for a unit of gas now, wei. */
-  readonly baseFeePerGas: bigint;
+  readonly baseFeePerGas: BaseUnits;
   /** Signs zero to oneself with this nonce, at a fee that nobody has to raise later. */
   fill(nonce: number, signal: AbortSignal): Promise<Kept>;
 };
@@ -41,7 +48,7 @@ export type EvmSending = EvmCall & { readonly gas?: bigint };
 
 export type EvmWallet = {
   readonly family: 'evm';
-  readonly address: string;
+  readonly address: EvmAddress;
   /**
    * Signs one call with the next nonce that is not among `taken`, fees of the customer's own node,
    * and its gas where the call says none. Whoever does not answer until the signal aborts must hold
@@ -78,7 +85,7 @@ export type EvmWallet = {
 
 export type BitcoinWallet = {
   readonly family: 'bitcoin';
-  readonly address: string;
+  readonly address: BitcoinAddress;
   /** The compressed key that escrows are made of, 66 hex. */
   readonly pubkey: string;
   /**
@@ -92,7 +99,7 @@ export type BitcoinWallet = {
   /** 64-byte compact signatures (SIGHASH_ALL), hex. */
   signSighashes(sighashHexes: readonly string[], signal: AbortSignal): Promise<string[]>;
   /** A signed payment with ONE output of exactly this amount to `payTo`; not sent. */
-  signPayment(payTo: string, amountSats: bigint, signal: AbortSignal): Promise<Kept>;
+  signPayment(payTo: BitcoinAddress, amountSats: BaseUnits, signal: AbortSignal): Promise<Kept>;
   /** Leaves the coins of a payment signed before a restart alone. */
   reserve(raw: string): void;
   /**
@@ -103,7 +110,7 @@ export type BitcoinWallet = {
    */
   signRaise(
     kept: Kept,
-    payment: { readonly payTo: string; readonly amountSats: bigint },
+    payment: { readonly payTo: BitcoinAddress; readonly amountSats: BaseUnits },
     signal: AbortSignal,
   ): Promise<Kept | 'no_fee' | 'coins_gone'>;
   /**
@@ -128,7 +135,6 @@ export type BitcoinWallet = {
  * escrow the chain takes one.
  */
 type Expiring = {
-  readonly address: string;
   /**
    * By the customer's own node. `lost` and `reverted` only by what the chain never takes back: it
    * has died there, or has failed.
@@ -138,12 +144,14 @@ type Expiring = {
 
 export type TronWallet = Expiring & {
   readonly family: 'tron';
+  readonly address: TronAddress;
   /** Signs the hash of the bytes, which is made anew here whatever the transaction says it is. */
   sign(transaction: TronTransaction, signal: AbortSignal): Promise<Kept>;
 };
 
 export type SolanaWallet = Expiring & {
   readonly family: 'solana';
+  readonly address: SolanaAddress;
   /** Signs a transaction that this wallet pays for and nobody else has to sign. */
   sign(material: SolanaMaterial, signal: AbortSignal): Promise<Kept>;
 };
