@@ -8,10 +8,7 @@ export const maxAmount = 2n ** 256n - 1n;
 
 const canonical = /^[1-9][0-9]{0,77}$/;
 
-/**
- * Reads a wire amount: base units, 1 to 2^256-1, decimal, no sign, no leading zero, no exponent.
- * Throws `bad_amount` naming `field`.
- */
+/** 1 to 2^256-1, without sign, leading zero or exponent. Throws `bad_amount` naming `field`. */
 export function parseAmount(text: string, field: string): BaseUnits {
   const amount = canonical.test(text) ? BigInt(text) : 0n;
   if (amount < 1n || amount > maxAmount) {

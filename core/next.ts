@@ -1,5 +1,4 @@
-// What each side can do now, as data. A party that acts only when this list says so ends with its
-// own funds back or with what it was promised.
+// What each side can do now. Who acts only when this list says so loses nothing.
 
 import { isFunded, isUnknown, legStatus, unknownOutcome } from './facts.ts';
 import { fundBy } from './gates.ts';
@@ -45,8 +44,8 @@ export type Step = {
 };
 
 /**
- * Every step open to each side; empty when nothing is left to do for either. What is in an escrow
- * that a leg moved off is not known here by its address: server/settle/view.ts adds those steps.
+ * Empty when nothing is left to do. Steps of escrows that a leg moved off server/settle/view.ts
+ * adds.
  */
 export function nextSteps(swap: SwapState, clocks: Clocks): Step[] {
   const steps: Step[] = [];
@@ -188,7 +187,6 @@ function waiting(swap: SwapState, clocks: Clocks, role: Role): Step[] {
   return [];
 }
 
-/** Whether the leg's last transaction was seen but is not deep. */
 function onItsWay({ facts }: Leg): boolean {
   const last = facts.refunded ?? facts.claimed ?? facts.funded;
   return last !== null && !last.deep;

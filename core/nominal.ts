@@ -1,5 +1,4 @@
-// Types that are the same underneath and must not be taken for each other. A value without a name,
-// such as a literal, is taken for any of them: what is refused is one name in another's place.
+// Types that must not be taken for each other. A literal is taken for any of them.
 
 import type { Family } from './families.ts';
 

@@ -26,10 +26,7 @@ export type Leg = {
   readonly refundPubkey: string | null;
   readonly escrow: string | null;
   readonly facts: EscrowFacts;
-  /**
-   * Whether an escrow that this leg moved off holds a payment or awaits one (`holdsPayment`): the
-   * same secret opens that one too, so nothing more may be funded and no secret revealed.
-   */
+  /** Whether an escrow it moved off holds a payment, which the same secret opens. */
   readonly strayed: boolean;
 };
 
@@ -43,10 +40,7 @@ export type SwapState = {
   readonly lapsed: boolean;
 };
 
-/**
- * Clocks a rule may compare with: `wall` ours, `a` and `b` the chains' own
- * (Bitcoin: median time past).
- */
+/** `wall` ours, `a` and `b` the chains' own (Bitcoin: median time past). */
 export type Clocks = {
   readonly wall: UnixSeconds;
   readonly a: UnixSeconds;

@@ -34,7 +34,6 @@ export type EscrowTerms = {
   readonly lane?: Lane;
 };
 
-/** What `terms` come to on their chain. */
 export type Escrow = {
   /** The escrow's address: it commits to the terms. */
   readonly address: string;

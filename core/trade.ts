@@ -1,6 +1,5 @@
-// Who gives what: from an RFQ's direction and price to the two legs of a swap. Leg `a` is funded
-// by the maker, leg `b` by the taker (the RFQ's creator). Which one is long deadlines.ts says; its
-// funder is the initiator and holds the secret.
+// Who gives what. Leg `a` is funded by the maker, `b` by the taker; the long leg's funder holds the
+// secret.
 
 import type { BaseUnits } from './nominal.ts';
 
@@ -24,7 +23,6 @@ export function givenByTaker(rfq: {
   return rfq.direction === 'sell_base' ? rfq.baseAssetId : rfq.quoteAssetId;
 }
 
-/** The asset a maker of the RFQ gives. */
 export function givenByMaker(rfq: {
   direction: Direction;
   baseAssetId: string;

@@ -1,5 +1,4 @@
-// A trade as the CUSTOMER knows it: what it agreed to, where it wants its money, and what it holds
-// true about each chain. Everything the market says later is compared with what follows from this.
+// A trade as the CUSTOMER knows it: everything the market says later is compared with it.
 
 import type { BitcoinNetwork } from '../chains/bitcoin/networks.ts';
 import type { EvmDeployment } from '../chains/evm/plan.ts';
@@ -66,15 +65,10 @@ export type OwnTrade = {
   readonly takerId: string;
   readonly direction: Direction;
   readonly base: PinnedAsset;
-  /** Base units, as the customer asked for or quoted on. */
   readonly baseAmount: BaseUnits;
   readonly quote: PinnedAsset;
-  /** The price the customer accepted. */
   readonly quoteAmount: BaseUnits;
-  /**
-   * The initiator's own, without which no swap is the initiator's. null: the counterparty learns it
-   * from the swap, and finds it on chain.
-   */
+  /** The initiator's own. null: the counterparty learns it from the swap. */
   readonly hashlock: Hashlock | null;
   /** When the customer accepted, by its own clock. */
   readonly acceptedAt: UnixSeconds;
@@ -102,10 +96,7 @@ export type OwnLeg = {
   readonly view: ChainView;
 };
 
-/**
- * Both legs as they follow from the trade, and which one is long. Throws where the policies of the
- * two chains break an inequality of the deadlines.
- */
+/** Throws where the policies of the two chains break an inequality of the deadlines. */
 export function ownLegs(
   trade: OwnTrade,
   views: ChainViews,
@@ -140,7 +131,6 @@ export function ownLegs(
   );
 }
 
-/** The leg this customer funds: `a` for the maker, `b` for the taker. */
 export function givenLeg(party: Party): LegName {
   return party === 'maker' ? 'a' : 'b';
 }

@@ -1,6 +1,5 @@
-// A swap that was verified and kept, under whatever formula of deadlines it was agreed. The market
-// is held to what was kept: a formula, a policy or a version that is newer makes no liar of it, and
-// no escrow unclaimed. Only a funding still to be made must follow from today's.
+// A kept swap, under whatever formula it was agreed: a newer version makes no liar of the market,
+// and no escrow unclaimed.
 
 import { openContracts } from '../chains/escrows/plan.ts';
 import { fundBy } from '../core/gates.ts';
@@ -21,10 +20,7 @@ import {
   verifyParties,
 } from './verify.ts';
 
-/**
- * The kept swap as the market shows it now. Throws VerificationError unless everything is as it was
- * kept but the other side's destinations, and the escrows that follow from them.
- */
+/** Throws unless all is as kept but the other side's destinations and their escrows. */
 export function verifyAgain(
   swap: Swap,
   { trade, swap: kept }: SwapRecord,
@@ -53,11 +49,7 @@ export function verifyAgain(
   return { ...kept, legs };
 }
 
-/**
- * Throws SettleError `terms_outdated` unless the kept swap is what would be verified today, by the
- * formula of this version and the customer's policies. `now` is the customer's clock (Unix
- * seconds).
- */
+/** SettleError `terms_outdated` unless the kept swap is what would be verified today. */
 export function mustFollowToday(record: SwapRecord, views: ChainViews, now: number): void {
   const { trade, swap: kept } = record;
   // Until something of it may be funded the own leg can leave such a contract, when it is built.
@@ -82,7 +74,6 @@ export function mustFollowToday(record: SwapRecord, views: ChainViews, now: numb
   }
 }
 
-/** Throws VerificationError unless it lies in a contract that takes new escrows. */
 export function mustTakeNew({ leg, escrow }: VerifiedLeg, view: ChainView): void {
   if ((view.family !== 'evm' && view.family !== 'tron') || escrow === null) return;
   const open = openContracts(view.deployment);
@@ -91,7 +82,6 @@ export function mustTakeNew({ leg, escrow }: VerifiedLeg, view: ChainView): void
   throw new VerificationError(`legs.${leg}.lane.contract`, open.join(' or '), contract);
 }
 
-/** As a market shows it. */
 function shown({ escrow, ...leg }: VerifiedLeg): SaidLeg {
   const { payout = null, refund = null } = escrow?.terms ?? {};
   return {

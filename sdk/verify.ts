@@ -1,6 +1,5 @@
-// Does the market's swap follow from the customer's own trade? Recomputes roles, amounts, depths,
-// deadlines, scripts and escrow addresses, and throws a VerificationError that names the first
-// field that differs. What it returns is made of the customer's own values, never of the answer.
+// Does the market's swap follow from the customer's own trade? What it returns is made of the
+// customer's values, never of the answer.
 
 import { addressesOfPubkey } from '../chains/bitcoin/keys.ts';
 import { bitcoinEscrow } from '../chains/bitcoin/plan.ts';
@@ -50,7 +49,6 @@ export type VerifiedSwap = {
 /** How far the market's clock may be from the customer's, in seconds. */
 export const clockToleranceSeconds = 120;
 
-/** Throws unless the two are exactly equal. */
 export function mustEqual(field: string, expected: unknown, got: unknown): void {
   if (expected !== got) throw new VerificationError(field, shown(expected), shown(got));
 }
@@ -83,10 +81,7 @@ export function verifyAsset(asset: Asset, pinned: PinnedAsset): void {
   mustMatch('asset.', { id, chain, address, decimals }, asset);
 }
 
-/**
- * The swap, checked. `at.now` is the customer's clock (Unix seconds). Throws VerificationError.
- * Destinations of the other side are its own business: it checks them as this side checks its own.
- */
+/** Throws VerificationError. The other side's destinations are its own business. */
 export function verifySwap(
   swap: Swap,
   trade: OwnTrade,
@@ -130,7 +125,6 @@ export function mustBeSwap(swap: Swap, swapId: string): void {
   }
 }
 
-/** Whose swap it is; returns its hashlock. */
 export function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hashlock {
   const { threadId, rfqId, makerId, takerId } = trade;
   const initiatorUserId = initiatorOf(long) === 'maker' ? makerId : takerId;
@@ -161,8 +155,7 @@ function hashlockIn(text: unknown): Hashlock {
 }
 
 /**
- * The deadlines must be the formula's, by the customer's policy, from a time at which the
- * customer's acceptance stood.
+ * From a time at which the customer's acceptance stood, by the formula and the customer's policy.
  */
 export function verifyDeadlines(
   said: Deadlines,
@@ -196,7 +189,6 @@ function depthOf({ view, amount, asset }: OwnLeg): Depth {
   return depthFor(view.policy, amount, asset.highValueFrom);
 }
 
-/** What a leg must be. */
 export type ExpectedLeg = OwnLeg &
   Pick<VerifiedLeg, 'long' | 'timelock' | 'requiredConfirmations'> & {
     /** Unix seconds: its funding is sent before. */
@@ -215,7 +207,6 @@ export function legBy(
   return { ...own[name], long, timelock, requiredConfirmations, fundBefore };
 }
 
-/** What is checked of a leg. */
 export type SaidLeg = Omit<SwapLeg, 'status' | 'fundTx' | 'claimTx' | 'refundTx' | 'confirmations'>;
 
 export function verifyLeg(
@@ -270,10 +261,7 @@ function verifyEscrow(
 /** Source: the width of the counter in the contract's word. */
 const mostUses = 2 ** 30 - 1;
 
-/**
- * Any lane will do, in any contract of the customer's own: the escrow commits to both, and a
- * funding that it cannot take is refused.
- */
+/** Any lane in any contract of the customer's own: the escrow commits to both. */
 function placeOf(
   at: string,
   { lane }: SaidLeg,
@@ -295,7 +283,6 @@ function placeOf(
   return { fundBefore, lane: { ...named, number, counter: Number(counter) } };
 }
 
-/** The escrow of terms, by the customer's own view of the chain. */
 export function escrowOf(field: string, terms: EscrowTerms, view: ChainView): Escrow {
   try {
     switch (view.family) {

@@ -1,5 +1,3 @@
-// The frames of the maker feed with `resume`, as they arrive: docs/feed.md, docs/asyncapi.json.
-
 import type { Rfq } from '../types.ts';
 
 export type ServerFrame =
@@ -10,7 +8,6 @@ export type ServerFrame =
   | { type: 'quoted'; rfqId: string; threadId: string; idempotencyKey?: string; seq: number }
   | (Refused & { type: 'error'; error: string; seq?: number });
 
-/** What is known of the quote that was refused. */
 type Refused = { code?: string; rfqId?: string; idempotencyKey?: string };
 
 const types = [
@@ -25,7 +22,7 @@ const types = [
   'error',
 ] as const;
 
-/** Null for what is no frame, or one of a kind that is not known here: it is passed over. */
+/** Null for what is no frame, or one of a kind not known here. */
 export function parseFrame(data: unknown): ServerFrame | null {
   if (typeof data !== 'string') return null;
   let frame: Record<string, unknown> | null;
@@ -39,7 +36,6 @@ export function parseFrame(data: unknown): ServerFrame | null {
   return isWhole(frame) ? (frame as ServerFrame) : null;
 }
 
-/** Whether it has what is read of it. */
 function isWhole(frame: Record<string, unknown>): boolean {
   const isText = (name: string) => typeof frame[name] === 'string';
   const isTextOrNone = (name: string) => frame[name] === undefined || isText(name);

@@ -1,5 +1,4 @@
-// The connection to the feed, again and again: resumed where it was lost, with a random wait that
-// grows, and given up only for what waiting cannot mend.
+// The connection to the feed: resumed where it was lost, after a random wait that grows.
 
 import { parseFrame, type ServerFrame } from './frames.ts';
 
@@ -9,16 +8,13 @@ export type LinkOptions = {
   /** `ws:` or `wss:`. */
   readonly url: string;
   readonly key: string;
-  /** Every frame, in order. */
   readonly heard: (frame: ServerFrame) => void;
   readonly changed: (state: LinkState) => void;
   /** A connection was lost, or could not be had. */
   readonly troubled: (sentence: string) => void;
   /** It is given up: the key is not, or no longer, good for the feed. */
   readonly ended: (sentence: string) => void;
-  /** From 0 to 1. */
   readonly random?: () => number;
-  /** Instead of the runtime's own. */
   readonly open?: (url: string) => WebSocket;
 };
 
@@ -44,8 +40,7 @@ const fatalCodes = new Map<string, string>([
 const tooManyCode = 4429;
 
 /**
- * Knows what is sent again: private RFQs go by the number of the entry for everybody before them,
- * and who resumes from that number is told all of them anew, those of one RFQ in the same order.
+ * Knows what is sent again: who resumes from an entry's number gets all private RFQs under it anew.
  */
 function createRepeats() {
   /** Frames heard under the newest number, by RFQ; and how many of them are still to come again. */

@@ -1,7 +1,5 @@
-// Funding the own leg, by a signature where that is the better way (ways/), else by transactions.
-// Approvals come first where there are any, each mined before the next is signed.
-// Gate, build, verify, sign, gate again, keep, send. What was kept is sent again; another is made
-// only when none of its versions can be mined any more.
+// Funding the own leg, by a signature where that is better, else by transactions. Another is made
+// only when no version of the kept one can be mined.
 
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
@@ -75,10 +73,7 @@ async function signAndSend(context: Context, built: Built): Promise<void> {
   context.emit('funded', leg.leg, text, funding.txid);
 }
 
-/**
- * A swap that was kept before an upgrade, or before policies changed, is not funded under its
- * former times. Where a funding of it was sent already it is still watched, claimed and refunded.
- */
+/** A swap kept before an upgrade is not funded under its former times. */
 async function followsToday(context: Context): Promise<boolean> {
   const { record } = context;
   try {
@@ -108,8 +103,7 @@ async function preflight(context: Context): Promise<void> {
     await adapter.preflight(escrow.terms, 'payout', context.limit());
   }
   await mustHold(context);
-  // An approval is part of the funding: whether the token lets the contract take it is tried when
-  // the funding itself is signed.
+  // Whether the token lets the contract take it is tried when the funding itself is signed.
   const { terms } = own.escrow;
   if (terms.token !== null && handOf(context, own).approvesTokens) return;
   const { adapter } = sourceOf(context, own.chain);
@@ -148,7 +142,6 @@ async function sendApprovals(context: Context, signings: readonly Signing[]): Pr
   return sign;
 }
 
-/** Waits for the kept approval, whichever version of it is mined. */
 async function approved(context: Context): Promise<void> {
   const until = performance.now() + approvalLimitMs;
   const hand = handOf(context, ownLeg(context));

@@ -1,5 +1,3 @@
-// What every way of funding asks of the market, and how its transaction is signed and kept.
-
 import { fundBy } from '../../core/gates.ts';
 import type { FundQuery } from '../client.ts';
 import { ParleyApiError, VerificationError } from '../errors.ts';
@@ -14,9 +12,8 @@ import { claimPayerOf } from './owed.ts';
 import { fundingGate, signAndKeep } from './sign.ts';
 
 /**
- * What the market builds, checked like anybody's bytes. null: it is gone or refuses for now, or the
- * leg may have moved, which is said. Where it is, is asked before the next build. Throws
- * VerificationError where it has not moved.
+ * Checked like anybody's bytes. null: the market refuses for now, or the leg may have moved, which
+ * is asked before the next build.
  */
 export async function askToFund(
   context: Context,

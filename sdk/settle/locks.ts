@@ -1,11 +1,9 @@
-// What one account does one thing at a time in this process, however many wallet objects, stores
-// and settlements there are for it.
+// What one account does one thing at a time in this process.
 
 import type { Family } from '../../core/families.ts';
 
 const lasts = new Map<string, Promise<unknown>>();
 
-/** How long a lock is waited for, and what is done when it was not had by then. */
 export type Patience<T> = { readonly limit: AbortSignal; readonly late: () => Promise<T> };
 
 /** Begins when everything given before under this key has ended, however it did. */

@@ -1,5 +1,4 @@
-// Questions to the market, each with a limit of its own: whatever it does, or leaves undone, the
-// customer's own chains are read again soon.
+// Questions to the market, each with a limit: the chains are read again soon.
 
 import { opens, type Secret } from '../../core/hashlock.ts';
 import { messageOf, ParleyApiError } from '../errors.ts';
@@ -35,9 +34,8 @@ export async function asked<T>(
 const pausesBetween = 5;
 
 /**
- * The secret, where the market has shown it: of a chain whose node shows nothing. Who has a
- * preimage of the hashlock has the secret, so nothing of it has to be believed. Never waits: what
- * the market answers counts in a later pass.
+ * Who has a preimage has the secret: nothing is believed. What the market answers counts in a later
+ * pass.
  */
 export function heardSecret(context: Context): Secret | null {
   const { client, heard, swapId, record } = context;

@@ -1,5 +1,5 @@
-// Before any money moves: names the customer's addresses, checks the market's swap against the
-// customer's trade, and keeps on disk all that claiming and refunding alone will take.
+// Before money moves: names addresses, checks the market's swap, and keeps all that claiming and
+// refunding alone will take.
 
 import { addressesOfPubkey, keySignatureText } from '../../chains/bitcoin/keys.ts';
 import type { Destination } from '../../core/terms.ts';
@@ -107,12 +107,8 @@ async function keyProof(
 }
 
 /**
- * Until a leg is funded the other side may still correct its own key, and the escrow moves with
- * it; so does an own one whose lane the chain would not take. Takes such a move over; funded legs
- * stay as they are, and so does everything else that was verified once. Both legs rest on one
- * hashlock and on one set of deadlines: a leg of another agreement time, or hashlock, beside a leg
- * already funded could be refunded after it, or claimed without opening it. Resolves to whether a
- * leg has moved: what was seen is of another escrow then.
+ * The other side may correct its key until a leg is funded, and an own lane may be taken. Both legs
+ * keep one hashlock and one set of deadlines. Resolves to whether a leg has moved.
  */
 export async function takeMoves(context: Context, seen: Seen): Promise<boolean> {
   const { client, record } = context;

@@ -1,12 +1,10 @@
-// What a wallet, a device or a store fails with may quote what it was given, and a secret in it:
-// nobody is told that while the secret is kept.
+// What a wallet, a device or a store fails with may quote a secret: cut while it is kept.
 
 import { ParleyError } from '../../core/errors.ts';
 import { SettleError } from '../errors.ts';
 
 /** Longer than any address: calldata, signed bytes, a secret, in whatever letters. */
 const longWord = /\S{43,}/g;
-/** A part of such a word. */
 const hexWord = /\b(?:0x)?[0-9a-f]{16,}\b/gi;
 /** Bytes one by one, or in groups, quoted or not. */
 const bytesInARow = /(?:["'`]?\b(?:0x)?[0-9a-f]{1,8}\b["'`]?[\s,:]*){8,}/gi;

@@ -1,5 +1,5 @@
-// What a side has seen of the escrows of its swap, kept with its record. A chain may forget an
-// escrow (its lane was used again, its account closed): who was away then still knows what it was.
+// What a side has seen of its escrows: a chain may forget one (a lane used again, an account
+// closed).
 
 import { type EscrowFacts, isUnknown, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { Leg } from '../../core/swap.ts';
@@ -8,10 +8,7 @@ import type { SwapRecord } from './store.ts';
 /** By the escrow's address: a leg that moved has another one. */
 export type SeenFacts = Readonly<Record<string, EscrowFacts>>;
 
-/**
- * What its escrows have shown, with what these legs show now; null: no news. What nobody can tell
- * any more leaves the last that was known.
- */
+/** null: no news. What nobody can tell any more leaves the last that was known. */
 export function newsOf(record: SwapRecord, legs: readonly Leg[]): SeenFacts | null {
   const { a, b } = record.swap.legs;
   const own = [a, b].flatMap(({ escrow }) => (escrow === null ? [] : [escrow.address]));

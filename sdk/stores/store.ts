@@ -1,5 +1,5 @@
-// What the customer keeps: the secret of each hashlock, and of each swap everything it takes to
-// claim and refund alone. Implemented by memory.ts and file.ts; a bot may bring its own database.
+// What the customer keeps: secrets, and all it takes to claim and refund alone. A bot may bring its
+// own database.
 
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import type { EvmCall } from '../../chains/interface/material.ts';
@@ -20,23 +20,16 @@ export type SecretStore = {
 export type Kept = {
   readonly txid: string;
   readonly raw: string;
-  /**
-   * Ids of the versions that this one was signed to replace, with the same nonce or coins: any of
-   * them may be mined in its place. Oldest first.
-   */
+  /** Ids of versions it was signed to replace, any of which may be mined. Oldest first. */
   readonly former?: readonly string[];
-  /**
-   * When this version was kept, right before it was first sent, by the machine's
-   * own clock. How long it waits for a block is counted from then, through restarts too.
-   */
+  /** By the machine's clock, right before it was first sent: its wait counts from then. */
   readonly keptAtMs?: Millis;
-  /** Bitcoin: when the next step of its fee ladder comes. */
+  /** Bitcoin: when the next step of its fee bump schedule comes. */
   readonly raiseAt?: UnixSeconds;
   /** Solana: no block above this height takes it. */
   readonly lastValidBlockHeight?: number;
 };
 
-/** With the moment from which its wait counts. */
 export function keptNow<T extends object>(signed: T): T & { readonly keptAtMs: Millis } {
   return { ...signed, keptAtMs: Date.now() };
 }
@@ -49,30 +42,21 @@ export function versionsOf({ txid, former = [] }: Kept): string[] {
 /** Most former versions kept: so many raises of an eighth are a fee 10 000 times the first. */
 const mostVersions = 80;
 
-/** The one that replaces `kept`. */
 export function inPlaceOf(kept: Kept, signed: Kept): Kept {
   const former = [...(kept.former ?? []), kept.txid, ...(signed.former ?? [])];
   return { ...signed, former: former.slice(-mostVersions) };
 }
 
-/**
- * A signature by which anybody may fund the own leg (EIP-3009), kept before anybody has it. From
- * then on it counts as a funding, and nothing else is signed to fund in its place.
- */
+/** By it anybody may fund the own leg (EIP-3009): nothing else is signed to fund in its place. */
 export type Authorization = {
-  /** The escrow that it funds, and no other. */
   readonly escrow: string;
-  /** 65 bytes, hex with 0x. */
   readonly signature: string;
-  /** What carries it to the chain. */
   readonly call: EvmCall;
   /** No block takes it from then on, by the chain's clock. */
   readonly validBefore: UnixSeconds;
-  /** When it was signed: Unix milliseconds of the machine's own clock. */
   readonly keptAtMs: Millis;
 };
 
-/** All that is known of one side of a swap. */
 export type SwapRecord = {
   readonly trade: OwnTrade;
   readonly swap: VerifiedSwap;
@@ -101,10 +85,7 @@ export type SwapRecord = {
   readonly seen?: SeenFacts;
   /** Who still has to pay for the own claim; null: nobody, it is deep or will never be sent. */
   readonly owedBy?: string | null;
-  /**
-   * The secret, once it was seen in public, or was sent by this side (which nobody can take back);
-   * never forgotten.
-   */
+  /** Seen in public, or sent by this side; never forgotten. */
   readonly publicSecret: Secret | null;
 };
 
@@ -133,17 +114,11 @@ export type StoreLock = { release(): Promise<void> };
 export type Store = SecretStore &
   TradeStore &
   SwapStore & {
-    /**
-     * For a store that several processes share: one of them at a time has the lock of this name.
-     * null when another still has it as the signal aborts.
-     */
+    /** For a store of several processes. null when another still has it as the signal aborts. */
     lock?(name: string, signal: AbortSignal): Promise<StoreLock | null>;
   };
 
-/**
- * Where a record does not say which contract a lane is in, as those of older versions do not, the
- * escrow's name does: the first contract of the customer's list may be another one by now.
- */
+/** Older versions kept no contract of a lane: the escrow's name says it. */
 export function withContracts(record: SwapRecord): SwapRecord {
   const { a, b } = record.swap.legs;
   const legs = { a: withContract(a), b: withContract(b) };
@@ -184,8 +159,8 @@ export async function recordsOf(
 }
 
 /**
- * One hashlock locks one swap, and one thread makes one swap: with a second one, the secret that
- * opens the first opens both. Throws SettleError `hashlock_used` when the store knows another.
+ * With a second swap the secret that opens the first opens both. Throws SettleError
+ * `hashlock_used`.
  */
 export async function mustBeOnly(
   store: SwapStore,

@@ -2,7 +2,6 @@
 
 import { larger, smaller } from '../../core/amounts.ts';
 
-/** Fees of a type 2 transaction. */
 export type EvmFees = {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
@@ -13,7 +12,6 @@ function raised(fee: bigint): bigint {
   return fee + fee / 8n + 1n;
 }
 
-/** Both fees within the limit. */
 export function bounded(fees: EvmFees, mostFeePerGas: bigint): EvmFees {
   const maxFeePerGas = smaller(fees.maxFeePerGas, mostFeePerGas);
   return {
@@ -23,8 +21,8 @@ export function bounded(fees: EvmFees, mostFeePerGas: bigint): EvmFees {
 }
 
 /**
- * Fees that replace `former`: each an eighth above it, and what the node estimates now where that
- * is more. Within `mostFeePerGas`; null when that leaves no room for an eighth.
+ * Each an eighth above the former, or what the node estimates; null where `mostFeePerGas` leaves no
+ * room.
  */
 export function replacementFees(
   former: EvmFees,

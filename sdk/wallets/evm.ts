@@ -1,5 +1,4 @@
-// A wallet on one EVM chain: a viem account, with nonces, gas and fees from the customer's own
-// node. It signs and reads; settle sends.
+// A wallet on one EVM chain, by the customer's own node. It signs and reads; settle sends.
 
 import {
   type Account,
@@ -139,10 +138,7 @@ async function priced(
   return { to, data, value, gas, ...bounded(fees, mostFeePerGas) };
 }
 
-/**
- * Of what holds secrets, for each of its claims: no node hears one before it is sent, whoever asks
- * for a signature.
- */
+/** No node hears a secret before it is sent, whoever asks for a signature. */
 function claimGasOf(data: Hex, chainId: number): bigint | null {
   const claims = callsIn(data, evmDeployment(chainId)).filter(({ verb }) => verb === 'claim');
   if (claims.length === 0) return null;
@@ -157,8 +153,8 @@ async function estimated(node: PublicClient, call: EstimateGasParameters): Promi
 }
 
 /**
- * Zero to oneself. Its gas is asked for: on some chains it is not 21 000. It may stand between a
- * claim and its block, so that a node which tells nothing must not stop it.
+ * On some chains it is not 21 000. A node that tells nothing must not stop what stands before a
+ * claim.
  */
 async function nothingTo(node: PublicClient, address: Hex, chainId: number) {
   const call = { account: address, to: address, value: 0n };

@@ -1,6 +1,4 @@
-// Questions whose answers only mean something together: put to one node after the other until one
-// answers them all. Two nodes are not equally far: one that is ahead may show a time that has
-// passed, and one that is behind not yet the transaction that came before.
+// Answers that only mean something together come of one node: another may be ahead or behind.
 
 import { ParleyError } from '../../core/errors.ts';
 

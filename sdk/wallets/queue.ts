@@ -1,5 +1,3 @@
-// Work of one wallet, one piece at a time.
-
 /** Rejects with the signal's reason once it aborts: whatever comes of the work then is dropped. */
 export async function inTime<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
@@ -13,10 +11,7 @@ export async function inTime<T>(work: () => Promise<T>, signal: AbortSignal): Pr
   }
 }
 
-/**
- * A queue of work: each begins when the one before has ended, however it did, or its signal has
- * aborted. Who waits until its signal aborts is not begun, and gets the signal's reason at once.
- */
+/** Who waits until its signal aborts is not begun, and gets the signal's reason at once. */
 export function oneByOne() {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {

@@ -1,6 +1,5 @@
-// What families of accounts have in common. A leg is funded, claimed and refunded by calls, and
-// what became of a kept one is asked of the customer's own node: it is sent again while it waits,
-// and made anew only when no version of it can be mined any more.
+// What families of accounts have in common: a kept transaction is sent again while it waits, and
+// made anew only when no version of it can be mined.
 
 import type { Material } from '../../../chains/interface/material.ts';
 import { ParleyError } from '../../../core/errors.ts';
@@ -15,7 +14,6 @@ import { due, lookedAfter, sendToAll, sendWaiting, waitAnew } from '../send.ts';
 import type { Hand, Signing, SpendHow, Spending } from './hand.ts';
 import type { Slot } from './nonces.ts';
 
-/** How long the parts of one funding are waited for. */
 export const approvalLimitMs = 120_000;
 
 export type Waiting = Fate & { readonly state: 'waiting' };
@@ -23,7 +21,6 @@ export type Waiting = Fate & { readonly state: 'waiting' };
 /** Its gas limit, where that is known, and whether it waits for nothing. */
 type Spent = { readonly gas: bigint | undefined; readonly isUrgent: boolean };
 
-/** What each family of accounts says for itself. */
 export type AccountFamily = Pick<
   Hand,
   'approvesTokens' | 'sharesNonces' | 'keeping' | 'forget' | 'cancelFunding' | 'withdrawClaim'
@@ -98,8 +95,8 @@ export function accountHand(
       if (isWaiting) await recallApproval();
       if (context.record.approval) await tendApproval();
       if (isWaiting && context.record.approval) {
-        // It is next when the approval is mined: nothing of it is raised, and no nonce filled. One
-        // read alone that misses the approval, at a node that lags, does not begin its wait anew.
+        // Next when the approval is mined. One read that misses the approval does not begin its
+        // wait anew.
         if (before) waitAnew(context, funding);
         await sendWaiting(context, leg, funding);
       } else if (isWaiting && !(await isAway(context.record.approved))) {
@@ -109,8 +106,7 @@ export function accountHand(
         lookedAfter(context, funding);
       }
       if (isWaiting || fate.state === 'succeeded') return 'tended';
-      // If a reorganisation let a version of it come back, the contract would still make the escrow
-      // of these terms only once: the terms stay while a funding is kept.
+      // Should a version of it come back, the contract makes the escrow of these terms only once.
       context.waits(leg, `the funding ${funding.txid} has ${fate.state}: funds anew`);
       return 'dead';
     },
@@ -140,13 +136,11 @@ export function accountHand(
         await sleep(context.pollMs, context.signal);
       }
     },
-    // By `push`.
     isStuck: () => false,
     raiseFunding: async () => {},
   };
 }
 
-/** Throws VerificationError: these bytes are not for this wallet. */
 export function notFor({ family }: AccountWallet, { sign }: Material): never {
   throw new VerificationError('sign', `for a ${family} wallet`, sign);
 }

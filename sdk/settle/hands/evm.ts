@@ -1,6 +1,5 @@
-// EVM: what waits too long is replaced by one with the same nonce and higher fees, so at most one
-// of them is mined; nonces before it that were lost are filled; and what came too late gets its
-// nonce used by a payment of nothing.
+// EVM: what waits too long is replaced with the same nonce and higher fees; a late funding gets its
+// nonce used.
 
 import { evmTransactionGas, untriedGas } from '../../../chains/evm/gas-policy.ts';
 import type { Spend } from '../../../chains/interface/gas.ts';
@@ -29,7 +28,6 @@ import { isGivenAway, isSpend, type Slot, takenNonces, withNonceLock } from './n
 
 /** A replacement may offer this part of a native amount, as on Bitcoin, whatever is estimated. */
 const mostShareBps = 2_500n;
-/** Gas beyond what was tried: the state may change until it is mined. */
 const gasSharePercent = 125n;
 
 type OnEvm = On<EvmWallet>;
@@ -62,9 +60,8 @@ export function evmHand(context: Context, leg: SetLeg, wallet: EvmWallet): Hand 
 }
 
 /**
- * Never less than what does where no node tells it: what is not used is not paid. A node that
- * refuses every estimate, or answers none in half the time that there is, stops no claim. Nor does
- * one that says it would fail, once the secret is public; before, the claim is not sent.
+ * Gas that is not used is not paid. No node stops a claim with a public secret; before, one that
+ * says it would fail does.
  */
 async function gasOf(on: OnEvm, asked: Spending, how: SpendHow): Promise<bigint> {
   const { context, leg, wallet } = on;
@@ -128,10 +125,7 @@ type Push = {
   readonly cancel: boolean;
 };
 
-/**
- * Sends it again. One that has waited too long gets the gap before it filled, or, if it is the next
- * one, its fee raised; those behind another wait for it.
- */
+/** Long waits: the gap before it is filled, or its fee raised where it is next. */
 async function push(on: OnEvm, pushed: Push, fate: Waiting): Promise<void> {
   const { context, leg, wallet } = on;
   const { slot, kept, by, cancel } = pushed;
@@ -174,10 +168,7 @@ function raiseOf(leg: SetLeg): { mostFeeWei: bigint | null } {
   return { mostFeeWei: (leg.amount * mostShareBps) / 10_000n };
 }
 
-/**
- * Uses the nonce of a claim that waited too long and is of no use any more: left in somebody's pool
- * it would hold up every later transaction of the account.
- */
+/** A useless claim in somebody's pool would hold up every later transaction of the account. */
 async function withdraw(on: OnEvm): Promise<void> {
   const { context, leg, wallet } = on;
   const { claim: kept } = context.record;

@@ -1,8 +1,5 @@
-// TRON and Solana, whose transactions die by themselves, in minutes, when no block takes them.
-// Nothing is raised or replaced there: a dead one is made anew, and no earlier, because of two that
-// live both could be mined. `lost` says that it is dead by what the chain never takes back (see the
-// wallets). Of two fundings of the same terms the escrow contract or program takes one, all the
-// same.
+// TRON and Solana: transactions die by themselves, and a dead one is made anew, no earlier. Of two
+// fundings of the same terms the chain takes one.
 
 import type { Material } from '../../../chains/interface/material.ts';
 import type { ExpiringWallet } from '../../wallets/wallet.ts';
@@ -44,11 +41,7 @@ function signingsOf(context: Context, wallet: ExpiringWallet, built: Material): 
   return notFor(wallet, built);
 }
 
-/**
- * A cancellation has no meaning here: there is no nonce or coin to spend otherwise, and none is
- * needed, since an expired transaction is dead. A late funding is not sent again, and forgotten
- * once it has died.
- */
+/** No nonce or coin can be spent otherwise, and an expired transaction is dead. */
 async function awaitDeath(context: Context, leg: SetLeg, wallet: ExpiringWallet): Promise<void> {
   const { funding } = context.record;
   if (funding === null || !due(context, leg, funding)) return;

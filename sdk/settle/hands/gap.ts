@@ -1,5 +1,5 @@
-// Nonces that pools have lost: each is first tried with what is kept for it, whosever swap that is,
-// and given to a payment of nothing otherwise.
+// Nonces that pools have lost: each is tried with what is kept for it, else given to a payment of
+// nothing.
 
 import { isRefusedByNode, messageOf } from '../../errors.ts';
 import type { Kept } from '../../stores/store.ts';
@@ -21,11 +21,8 @@ type Filling = {
 };
 
 /**
- * Nonces before this one were given to transactions that no pool has any more. Kept claims and
- * refunds are sent again. Those that the node refuses or that pay too little, and all others, give
- * way to payments of nothing: a funding goes out through the gates of its own swap alone, which
- * makes it anew. And not to this one signed again: two of it could both be mined then. Resolves to
- * whether nothing of the gap is left for the next pass.
+ * Kept claims and refunds are sent again; all else gives way to payments of nothing, since a
+ * funding passes its own gates. Resolves to whether nothing is left for the next pass.
  */
 export async function fillGap(on: On<EvmWallet>, kept: Kept, isUrgent: boolean): Promise<boolean> {
   const { context, leg, wallet } = on;
@@ -110,7 +107,6 @@ function lastOf(found: readonly Held[], at: Clock): Held | null {
   return last !== undefined && isOfUse(last, at) ? last : null;
 }
 
-/** By the order in which one gives way to the other. */
 function isBefore(one: Held, other: Held): boolean {
   if (isSpend(one) !== isSpend(other)) return isSpend(other);
   return isAfter(other.kept, one.kept);

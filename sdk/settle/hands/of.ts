@@ -1,5 +1,3 @@
-// The hand for a leg: by the wallet that the customer gave for its chain.
-
 import { type Context, walletOf } from '../context.ts';
 import type { SetLeg } from '../record.ts';
 import { bitcoinHand } from './bitcoin.ts';

@@ -1,7 +1,5 @@
-// A token funded by a signature alone (EIP-3009). Anybody may carry it to the chain: the market
-// does with its gas, or this side with its own. The signature binds the escrow and its fund-by. It
-// is kept before anybody has it, and counts as a funding from then on. No other funding of this
-// hashlock is signed until the chain can take this one no more.
+// A token funded by a signature alone (EIP-3009), which anybody may send. It counts as a funding
+// from when it is kept.
 
 import { signedCall } from '../../../chains/evm/ways.ts';
 import type { AuthorizationAlternative, EvmMaterial } from '../../../chains/interface/material.ts';
@@ -24,7 +22,6 @@ import { mustBeOwnText, signingOf, signText } from './typed.ts';
 /** Between two times that the market is given it, in pauses between questions to the market. */
 const pausesBetween = 5;
 
-/** Signs, keeps, and hands out. */
 export async function authorize(context: Context): Promise<void> {
   const leg = ownLeg(context);
   const wallet = walletOf(context, leg.chain) as EvmWallet;
@@ -66,10 +63,7 @@ async function askForText(context: Context): Promise<Text | null> {
   return { typedData, call };
 }
 
-/**
- * Hands it out again: the same one, however often this side begins anew. Nobody may have it yet, so
- * all is asked as before a new funding.
- */
+/** Nobody may have it yet: all is asked as before a new funding. */
 export async function tendAuthorization(context: Context): Promise<void> {
   const { authorization: kept } = context.record;
   if (!kept || !isDue(context, kept)) return;
@@ -131,10 +125,7 @@ async function sendIt(context: Context, { call, escrow }: Authorization): Promis
   context.emit('funded', leg.leg, `sent the signed funding of leg ${leg.leg}`, funding.txid);
 }
 
-/**
- * A signed funding that never came: forgotten once no block can take it any more, by what is final.
- * That is asked first: what is not funded by a later read never will be.
- */
+/** Forgotten once no block can take it, by what is final: that is asked before the leg. */
 export async function endAuthorization(context: Context): Promise<void> {
   const { authorization: kept } = context.record;
   if (!kept) return;

@@ -62,7 +62,6 @@ type Offered = {
   readonly authorization?: AuthorizationAlternative;
 };
 
-/** As the market says; each is checked before it is signed. */
 function offeredBy(built: EvmMaterial, wallet: EvmWallet): Offered {
   if (wallet.signTypedData === undefined) return {};
   const all = alternativesOf(built);

@@ -1,6 +1,5 @@
-// A token funded in one transaction that carries its own approval (EIP-2612). The permit binds no
-// terms, but the contract takes it of the refund address alone. Somebody who sends it before only
-// makes the allowance come earlier.
+// A token funded with its own approval (EIP-2612). The permit binds no terms; the contract takes it
+// of the refund address alone.
 
 import { permitAlternative, signedCall } from '../../../chains/evm/ways.ts';
 import type { EvmCall, PermitAlternative } from '../../../chains/interface/material.ts';

@@ -1,5 +1,5 @@
-// What is checked of a text that moves money. Before it is signed: that it is what the own terms
-// come to, by the token as the own node shows it. After: that the refund address itself signed it.
+// What is checked of a text that moves money: before signing that it is ours, after that the refund
+// address signed it.
 
 import { sameAddress } from '../../../chains/evm/address.ts';
 import { signerOf, typedDataProblems } from '../../../chains/evm/ways.ts';
@@ -21,10 +21,7 @@ export function signingOf(context: Context, leg: SetLeg) {
   return { reads: adapter.signing, deployment: view.deployment };
 }
 
-/**
- * Throws VerificationError with all that differs. A permit's number is the own node's to say: the
- * market may be a block ahead of it.
- */
+/** A permit's number is the own node's to say: the market may be a block ahead. */
 export async function mustBeOwnText(
   context: Context,
   leg: SetLeg,
