@@ -2,12 +2,11 @@
 
 import { parleyClient } from './client.ts';
 import { type Book, type BookChange, createBook } from './feed/book.ts';
-import type { ServerFrame } from './feed/frames.ts';
-import { createLink, type Link, type LinkState } from './feed/link.ts';
+import { createLink, type Link, type LinkState, type ServerFrame } from './feed/link.ts';
 import { createQuotes, type Quoted } from './feed/quotes.ts';
 import type { HttpOptions } from './http.ts';
-import { sleep } from './http.ts';
 import type { Rfq } from './types.ts';
+import { sleep } from './waiting.ts';
 
 export type { BookChange } from './feed/book.ts';
 export type { Quoted } from './feed/quotes.ts';

@@ -1,7 +1,8 @@
 // One request to the market: limits, idempotency, and retries where a second try does nothing
 // twice.
 
-import { ParleyApiError } from './errors.ts';
+import { messageOf, ParleyApiError } from './errors.ts';
+import { sleep } from './waiting.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -52,22 +53,6 @@ export async function call<T>(options: HttpOptions, request: Request): Promise<T
   }
 }
 
-/** Waits; ends early, by throwing, when the signal does. */
-export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  signal?.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    signal?.addEventListener('abort', stop, { once: true });
-  });
-}
-
 /**
  * An idempotency key makes a repeat the same effect; 409 `still_running` is a twin not yet done.
  */
@@ -113,8 +98,7 @@ async function once<T>(
     text = await bounded(response);
   } catch (cause) {
     signal?.throwIfAborted();
-    const why = cause instanceof Error ? cause.message : String(cause);
-    const message = `no answer from ${new URL(url).host}: ${why}`;
+    const message = `no answer from ${new URL(url).host}: ${messageOf(cause)}`;
     throw new ParleyApiError({ status: 0, code: 'no_answer', message }, { cause });
   }
   if (!response.ok) throw refusal(options.shortName ?? 'parley', response, text);

@@ -11,7 +11,6 @@ import type { ChainKey } from '../core/families.ts';
 import { opens, type Secret } from '../core/hashlock.ts';
 import { type LegName, otherLeg } from '../core/trade.ts';
 import { SettleError } from './errors.ts';
-import { sleep } from './http.ts';
 import { type Context, contextOf, sourceOf, walletOf } from './settle/context.ts';
 import { isGivenAway, takenNonces } from './settle/hands/nonces.ts';
 import { handOf } from './settle/hands/of.ts';
@@ -19,6 +18,7 @@ import { legOf, ownSides, type SetLeg, watchedOf } from './settle/record.ts';
 import { sendAlone } from './settle/send.ts';
 import type { SettleInput } from './settle.ts';
 import { type Kept, keptNow, type Store, type SwapRecord } from './stores/store.ts';
+import { sleep } from './waiting.ts';
 import type { AccountWallet, EvmWallet, Fate } from './wallets/wallet.ts';
 
 export type ManyInput = Pick<

@@ -4,13 +4,20 @@ import type { BitcoinNetwork } from '../chains/bitcoin/networks.ts';
 import type { EvmDeployment } from '../chains/evm/plan.ts';
 import type { SolanaDeployment } from '../chains/solana/plan.ts';
 import type { TronDeployment } from '../chains/tron/plan.ts';
-import { brokenInequalities, type LegTiming, longLeg } from '../core/deadlines.ts';
-import type { ChainKey } from '../core/families.ts';
+import { brokenInequalities, type Deadlines, type LegTiming, longLeg } from '../core/deadlines.ts';
+import type { ChainKey, Family } from '../core/families.ts';
 import type { Hashlock } from '../core/hashlock.ts';
 import type { BaseUnits, UnixSeconds } from '../core/nominal.ts';
 import { type ChainPolicy, depthFor } from '../core/policy.ts';
-import type { Destination } from '../core/terms.ts';
-import { type Direction, exchange, type LegName, otherLeg, type Party } from '../core/trade.ts';
+import type { Destination, Escrow, EscrowTerms } from '../core/terms.ts';
+import {
+  type Direction,
+  exchange,
+  type LegName,
+  otherLeg,
+  type Party,
+  type Role,
+} from '../core/trade.ts';
 
 /** An asset as the customer pinned it, with the id the market uses for it. */
 export type PinnedAsset = {
@@ -79,6 +86,30 @@ export type OwnTrade = {
   /** Where the leg it funds is refunded to, and where the other leg pays it. */
   readonly refundTo: Destination;
   readonly payTo: Destination;
+};
+
+export type VerifiedLeg = {
+  readonly leg: LegName;
+  readonly chain: ChainKey;
+  readonly family: Family;
+  readonly assetId: string;
+  readonly amount: BaseUnits;
+  readonly funder: Party;
+  readonly long: boolean;
+  readonly timelock: UnixSeconds;
+  readonly requiredConfirmations: number;
+  /** null until both destinations of the leg are set. */
+  readonly escrow: (Escrow & { readonly terms: EscrowTerms }) | null;
+};
+
+export type VerifiedSwap = {
+  readonly id: string;
+  readonly party: Party;
+  readonly role: Role;
+  readonly hashlock: Hashlock;
+  readonly agreedAt: UnixSeconds;
+  readonly deadlines: Deadlines;
+  readonly legs: Readonly<Record<LegName, VerifiedLeg>>;
 };
 
 /** What the market has by default (PARLEY_ACCEPT_TTL). */

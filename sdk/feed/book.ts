@@ -2,7 +2,7 @@
 // bring it back.
 
 import type { Rfq } from '../types.ts';
-import type { ServerFrame } from './frames.ts';
+import type { ServerFrame } from './link.ts';
 
 export type BookChange =
   | { readonly kind: 'created'; readonly rfq: Rfq }

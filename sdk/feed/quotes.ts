@@ -2,7 +2,7 @@
 // price holds.
 
 import { QuoteError } from '../errors.ts';
-import type { ServerFrame } from './frames.ts';
+import type { ServerFrame } from './link.ts';
 
 export type Quoted = { readonly rfqId: string; readonly threadId: string };
 

@@ -4,8 +4,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { LegName } from '../../core/trade.ts';
-import { sleep } from '../http.ts';
-import { inTime } from '../wallets/queue.ts';
+import { inTime, sleep } from '../waiting.ts';
 import { type Context, type LegRead, sourceOf } from './context.ts';
 import { type LegSeen, legOf, legWith, type Seen, seenOf, watchedOf } from './record.ts';
 

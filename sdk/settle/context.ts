@@ -143,6 +143,13 @@ export type LegRead = {
   error: unknown;
 };
 
+/** One leg and the wallet of its chain. */
+export type On<W extends Wallet> = {
+  readonly context: Context;
+  readonly leg: SetLeg;
+  readonly wallet: W;
+};
+
 const bitcoinPatienceMs = 20 * 60_000;
 const patienceMs = 2 * 60_000;
 const storeShare = 1 / 3;

@@ -4,21 +4,26 @@
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import { SettleError, VerificationError } from '../errors.ts';
-import { sleep } from '../http.ts';
 import { mayBeFunded, mustBeOnly } from '../stores/store.ts';
 import type { Built } from '../types.ts';
-import { mustFollowToday } from '../verify-kept.ts';
+import { mustFollowToday } from '../verify.ts';
+import { sleep } from '../waiting.ts';
 import { type Context, ownLeg, payingLeg, sourceOf, viewsOf, walletOf } from './context.ts';
-import { askToFund, keepFunding } from './funding.ts';
 import { approvalLimitMs } from './hands/account.ts';
 import type { Signing } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
 import { owing } from './owed.ts';
 import { send, sendWaiting } from './send.ts';
 import { mustAgree, open, signAndKeep } from './sign.ts';
-import { authorize, tendAuthorization } from './ways/authorization.ts';
-import { type Way, wayOf } from './ways/choose.ts';
-import { permitCall } from './ways/permit.ts';
+import {
+  askToFund,
+  authorize,
+  keepFunding,
+  permitCall,
+  tendAuthorization,
+  type Way,
+  wayOf,
+} from './ways.ts';
 
 /** Funds the own leg. Needs the market: with it gone nothing new is begun. */
 export async function fund(context: Context): Promise<void> {

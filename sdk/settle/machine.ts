@@ -104,14 +104,35 @@ export function next(state: SettleState, facts: Facts, clocks: OwnClocks): Next 
   });
   if (seen === null) {
     const isRefunding = effects.some((each) => each.do === 'refund');
-    const then = isRefunding ? 'refunding' : state;
-    return { state: record.publicSecret === null ? then : 'claiming', effects, owes: null };
+    return { state: halfSeen(state, record, legs[gets], isRefunding), effects, owes: null };
   }
   return {
     state: stateOf(record, seen),
     effects: [...effects, ...togetherEffects(facts, seen, effects)],
     owes: owesOf(record, seen),
   };
+}
+
+/** By one chain: what was shown to be paid stays so while the other one is silent. */
+function halfSeen(
+  state: SettleState,
+  { publicSecret }: SwapRecord,
+  paying: LegSeen | undefined,
+  isRefunding: boolean,
+): SettleState {
+  if (publicSecret === null) return isRefunding ? 'refunding' : state;
+  const isPaid =
+    paying === undefined
+      ? state === 'received' || state === 'refunding'
+      : legStatus(paying.leg.facts) === 'claimed';
+  if (isPaid) return isRefunding || state === 'refunding' ? 'refunding' : 'received';
+  const isPast = paying !== undefined && takesNoClaim(paying);
+  return isPast && isRefunding ? 'refunding' : 'claiming';
+}
+
+/** Only Bitcoin takes a claim past its timelock. */
+function takesNoClaim({ leg, clock }: LegSeen): boolean {
+  return leg.family !== 'bitcoin' && clock >= leg.timelock;
 }
 
 function effect(what: Effect['do'], leg: LegName | null, before: number | null = null): Effect {
@@ -139,7 +160,7 @@ function stateOf(record: SwapRecord, seen: Seen): SettleState {
   const open = openSteps(record, seen);
   const has = (action: Step['action'], leg: LegName) =>
     open.some((step) => step.action === action && step.leg === leg);
-  const isPast = other.family !== 'bitcoin' && seen.clocks[gets] >= other.timelock;
+  const isPast = takesNoClaim({ leg: other, clock: seen.clocks[gets] });
   // Whoever claimed the own leg has shown the secret, found yet or not.
   const isPublic = seen.state.secret !== null || ownStatus === 'claimed';
   const isPaying = otherStatus === 'seen' || otherStatus === 'funded' || ownStatus === 'claimed';
@@ -194,8 +215,8 @@ function aloneEffects({ record, leaving }: Facts, seen: LegSeen, wall: number): 
     const why = `the ${verb} of leg ${name} is left to a batch for now`;
     return [{ ...effect('leave_to_batch', name), why }];
   }
-  // Only Bitcoin takes a claim past its timelock. Elsewhere sending it could only tell the secret.
-  const isOver = verb === 'claim' && leg.family !== 'bitcoin' && clock >= timelock;
+  // Sending it then could only tell the secret.
+  const isOver = verb === 'claim' && takesNoClaim(seen);
   return [...replace, effect(isOver ? 'withdraw_claim' : verb, name, step.before)];
 }
 
@@ -219,7 +240,9 @@ function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): E
   const effects: Effect[] = [];
   const isMovable = mayMove(record, seen, 'a') || mayMove(record, seen, 'b');
   if (isMarketDue && isMovable) effects.push(effect('ask_market', null));
-  if (maySchedule(record, seen)) effects.push(effect('schedule_refunds', ownSides(record).gives));
+  const { gives } = ownSides(record);
+  const isFresh = facts.legs[gives]?.isFresh ?? false;
+  if (isFresh && maySchedule(record, seen)) effects.push(effect('schedule_refunds', gives));
   const isActing = before.some((each) => each.do !== 'replace');
   return isActing ? effects : [...effects, ...mostUrgent(record, seen)];
 }
@@ -300,7 +323,7 @@ function owesOf(record: SwapRecord, { state, clocks }: Seen): Owes {
   const { gives, gets } = ownSides(record);
   const [own, other] = [state.legs[gives].facts, state.legs[gets]];
   const isFunded = mayBeFunded(record) || own.funded !== null;
-  const isPast = other.family !== 'bitcoin' && clocks[gets] >= other.timelock;
+  const isPast = takesNoClaim({ leg: other, clock: clocks[gets] });
   return {
     claim: isFunded && !isPast && !other.facts.claimed?.deep,
     funding: record.funding !== null && (own.funded?.confirmations ?? 0) === 0,

@@ -6,10 +6,10 @@ import type { Family } from '../../core/families.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import { mayBeFunded, type SwapRecord } from '../stores/store.ts';
+import { locked } from '../waiting.ts';
 import { type Context, relays, sourceOf } from './context.ts';
-import { accountKey, locked } from './locks.ts';
 import type { Owes } from './machine.ts';
-import { legOf, ownSides, type SetLeg } from './record.ts';
+import { accountKey, legOf, ownSides, type SetLeg } from './record.ts';
 
 /** By account, then by swap: this process's own, whichever store they are kept in. */
 type Book = Map<string, Map<string, EscrowTerms>>;

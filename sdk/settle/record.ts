@@ -2,12 +2,12 @@
 
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
+import type { Family } from '../../core/families.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
 import { SettleError } from '../errors.ts';
 import type { SwapRecord } from '../stores/store.ts';
-import { givenLeg } from '../trade.ts';
-import type { VerifiedLeg } from '../verify.ts';
+import { givenLeg, type VerifiedLeg } from '../trade.ts';
 
 export type SetLeg = VerifiedLeg & { readonly escrow: NonNullable<VerifiedLeg['escrow']> };
 
@@ -75,4 +75,9 @@ export function aloneOf(record: SwapRecord, seen: LegSeen, wall: number): Seen {
   const blank = { leg: legWith(record, other, nothingSeen), clock: wall };
   const both = { [name]: seen, [other]: blank } as Record<LegName, LegSeen>;
   return seenOf(record, both, wall);
+}
+
+/** One account of one chain, whichever way its address is spelt. */
+export function accountKey(chain: string, family: Family, address: string): string {
+  return `${chain} ${family === 'evm' ? address.toLowerCase() : address}`;
 }

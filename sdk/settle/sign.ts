@@ -7,14 +7,14 @@ import { fundGate } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';
 import { type Kept, keptNow, mustBeOnly, type SwapRecord } from '../stores/store.ts';
 import { outputsOf, verifyMaterial } from '../verify-material.ts';
-import { mostFeePerGasOf } from '../wallets/nonce.ts';
+import { mostFeePerGasOf } from '../wallets/evm.ts';
 import { snapshot } from './chains.ts';
 import { type Context, ownLeg, payingLeg, sourceOf } from './context.ts';
 import type { Signing, Spending, SpendSigning } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
+import { unquoted } from './market.ts';
 import { claimPayerOf } from './owed.ts';
 import { legOf, type SetLeg, watchedOf } from './record.ts';
-import { unquoted } from './unquoted.ts';
 
 /** A snapshot of the chains older than this is repeated before anything is signed by it. */
 export const freshMs = 5_000;

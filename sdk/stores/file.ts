@@ -8,8 +8,8 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { opens, type Secret } from '../../core/hashlock.ts';
 import { lockFolder } from '../../host/folder-lock.ts';
 import { SettleError } from '../errors.ts';
-import { sleep } from '../http.ts';
 import type { OwnTrade } from '../trade.ts';
+import { sleep } from '../waiting.ts';
 import { readKept, type Store, type SwapRecord, writeKept } from './store.ts';
 
 /** Between two looks whether a lock is free. */

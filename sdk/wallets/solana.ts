@@ -9,8 +9,7 @@ import { blockHeight, isBlockhashValid, statusOf } from '../../chains/solana/nod
 import { signSolanaMessage, solanaAddressOfSeed } from '../../chains/solana/proof.ts';
 import type { MessageSigner } from '../keys.ts';
 import { type Kept, versionsOf } from '../stores/store.ts';
-import { byOneNode, oneOfManyTimeoutMs } from './one-node.ts';
-import type { Fate, SolanaWallet } from './wallet.ts';
+import { byOneNode, type Fate, oneOfManyTimeoutMs, type SolanaWallet } from './wallet.ts';
 
 export type SolanaSignerOptions = {
   /** 64 bytes, seed and public key, in base58 or as bytes; or the seed alone, 32 bytes. */

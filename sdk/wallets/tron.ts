@@ -8,8 +8,7 @@ import { signTronMessage, tronAddressOfKey } from '../../chains/tron/proof.ts';
 import { readTronSigned, signTronTransaction } from '../../chains/tron/signed.ts';
 import type { MessageSigner } from '../keys.ts';
 import { type Kept, versionsOf } from '../stores/store.ts';
-import { byOneNode, oneOfManyTimeoutMs } from './one-node.ts';
-import type { Fate, TronWallet } from './wallet.ts';
+import { byOneNode, type Fate, oneOfManyTimeoutMs, type TronWallet } from './wallet.ts';
 
 export type TronSignerOptions = {
   readonly privateKey: string;

@@ -6,6 +6,7 @@ import type {
   TronTransaction,
   TypedData,
 } from '../../chains/interface/material.ts';
+import { ParleyError } from '../../core/errors.ts';
 import type {
   BaseUnits,
   BitcoinAddress,
@@ -138,3 +139,23 @@ export type ExpiringWallet = TronWallet | SolanaWallet;
 /** Wallets of accounts, which fund by calls. */
 export type AccountWallet = EvmWallet | ExpiringWallet;
 export type Wallet = AccountWallet | BitcoinWallet;
+
+/** For one answer of a node that others stand behind. */
+export const oneOfManyTimeoutMs = 4_000;
+
+export async function byOneNode<N, T>(
+  nodes: readonly N[],
+  signal: AbortSignal,
+  ask: (node: N) => Promise<T>,
+): Promise<T> {
+  let failure: unknown = new Error('no node to ask');
+  for (const node of nodes) {
+    try {
+      return await ask(node);
+    } catch (error) {
+      if (!(error instanceof ParleyError) || signal.aborted) throw error;
+      failure = error;
+    }
+  }
+  throw failure;
+}

@@ -4,14 +4,13 @@
 import type { Material } from '../../../chains/interface/material.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { VerificationError } from '../../errors.ts';
-import { sleep } from '../../http.ts';
 import type { Kept } from '../../stores/store.ts';
-import type { AccountWallet, Fate } from '../../wallets/wallet.ts';
+import { locked, sleep } from '../../waiting.ts';
+import type { AccountWallet, ExpiringWallet, Fate } from '../../wallets/wallet.ts';
 import type { Context } from '../context.ts';
-import { accountKey, locked } from '../locks.ts';
-import type { SetLeg } from '../record.ts';
-import { due, lookedAfter, sendToAll, sendWaiting, waitAnew } from '../send.ts';
-import type { Hand, Signing, SpendHow, Spending } from './hand.ts';
+import { accountKey, type SetLeg } from '../record.ts';
+import { due, lookedAfter, send, sendToAll, sendWaiting, waitAnew } from '../send.ts';
+import { forgetFunding, type Hand, type Signing, type SpendHow, type Spending } from './hand.ts';
 import type { Slot } from './nonces.ts';
 
 export const approvalLimitMs = 120_000;
@@ -143,4 +142,46 @@ export function accountHand(
 
 export function notFor({ family }: AccountWallet, { sign }: Material): never {
   throw new VerificationError('sign', `for a ${family} wallet`, sign);
+}
+
+export function expiringHand(context: Context, leg: SetLeg, wallet: ExpiringWallet): Hand {
+  return accountHand(context, leg, wallet, {
+    // On Solana one transaction does it all.
+    approvesTokens: wallet.family === 'tron',
+    signingsOf: (built) => signingsOf(context, wallet, built),
+    push: async (slot, kept) => {
+      const by = slot === 'claim' || slot === 'refund' ? sendToAll : send;
+      await sendWaiting(context, leg, kept, by);
+    },
+    // They have no nonces, and none is left out by what was never sent.
+    sharesNonces: false,
+    keeping: (work) => work(),
+    forget: () => {},
+    cancelFunding: () => awaitDeath(context, leg, wallet),
+    // It holds nobody up, and fails without effect if it is mined.
+    withdrawClaim: async () => {},
+    isGivenAway: async () => false,
+  });
+}
+
+/** On TRON approvals of a token come first, each signed when the one before has succeeded. */
+function signingsOf(context: Context, wallet: ExpiringWallet, built: Material): readonly Signing[] {
+  if (wallet.family === 'tron' && built.sign === 'tron-txid') {
+    return built.transactions.map((each) => () => wallet.sign(each, context.limit()));
+  }
+  if (wallet.family === 'solana' && built.sign === 'solana-tx') {
+    return [() => wallet.sign(built, context.limit())];
+  }
+  return notFor(wallet, built);
+}
+
+/** No nonce or coin can be spent otherwise, and an expired transaction is dead. */
+async function awaitDeath(context: Context, leg: SetLeg, wallet: ExpiringWallet): Promise<void> {
+  const { funding } = context.record;
+  if (funding === null || !due(context, leg, funding)) return;
+  const { state } = await wallet.fate(funding, context.limit());
+  lookedAfter(context, funding);
+  if (state === 'lost' || state === 'reverted') return forgetFunding(context, leg);
+  const isWaiting = state === 'waiting';
+  context.waits(leg, isWaiting ? 'waits until the late funding has died' : 'the funding was mined');
 }

@@ -6,12 +6,11 @@ import { isRefusedByNode, SettleError, VerificationError } from '../../errors.ts
 import { type Kept, keptNow } from '../../stores/store.ts';
 import type { BitcoinWallet } from '../../wallets/wallet.ts';
 import { snapshot } from '../chains.ts';
-import { type Context, sourceOf } from '../context.ts';
+import { type Context, type On, sourceOf } from '../context.ts';
 import { mayRaise } from '../machine.ts';
 import type { SetLeg } from '../record.ts';
 import { due, overdue, send, sendAlone, sendToAll, waitAnew } from '../send.ts';
-import type { Hand, On, Spending } from './hand.ts';
-import { forgetFunding, keepCancel, noFee, notYetDeep } from './late.ts';
+import { forgetFunding, type Hand, keepCancel, noFee, notYetDeep, type Spending } from './hand.ts';
 
 type OnBitcoin = On<BitcoinWallet>;
 

@@ -2,19 +2,13 @@
 // of its own.
 
 import type { Material } from '../../../chains/interface/material.ts';
-import type { Kept } from '../../stores/store.ts';
+import { type Kept, keptNow } from '../../stores/store.ts';
 import type { Asked } from '../../verify-material.ts';
-import type { Wallet } from '../../wallets/wallet.ts';
 import type { Context } from '../context.ts';
 import type { SetLeg } from '../record.ts';
+import { waitAnew } from '../send.ts';
 
 export type Spending = Asked & { readonly verb: 'claim' | 'refund' };
-
-export type On<W extends Wallet> = {
-  readonly context: Context;
-  readonly leg: SetLeg;
-  readonly wallet: W;
-};
 
 /** Signs one thing, under the lock of its account. */
 export type Signing = () => Promise<Kept>;
@@ -70,3 +64,23 @@ export type Hand = {
   /** Takes back a claim that the chain refuses since the timelock, where it holds others up. */
   withdrawClaim(): Promise<void>;
 };
+
+export async function keepCancel(context: Context, { leg }: SetLeg, cancel: Kept): Promise<void> {
+  await context.keep({ cancel: keptNow(cancel) });
+  const text = `the funding of leg ${leg} came too late: takes its place with a payment to self`;
+  context.emit('cancelled', leg, text, cancel.txid);
+}
+
+export function noFee(context: Context, leg: SetLeg, kept: Kept): void {
+  waitAnew(context, kept);
+  context.waits(leg, 'cancelling the late funding would cost more than is allowed');
+}
+
+export function notYetDeep(context: Context, leg: SetLeg): void {
+  context.waits(leg, 'the end of the late funding is not yet deep');
+}
+
+export async function forgetFunding(context: Context, { leg }: SetLeg): Promise<void> {
+  await context.keep({ funding: null, cancel: null });
+  context.emit('cancelled', leg, 'the late funding can never be mined: nothing has moved');
+}

@@ -5,12 +5,11 @@ import { recoverTransactionAddress, type TransactionSerialized } from 'viem';
 import { ParleyError } from '../../../core/errors.ts';
 import { messageOf } from '../../errors.ts';
 import type { Kept, SwapRecord } from '../../stores/store.ts';
-import { chainIdOf, nonceOf } from '../../wallets/nonce.ts';
+import { aborted, locked } from '../../waiting.ts';
+import { chainIdOf, nonceOf } from '../../wallets/evm.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';
-import { type Context, sourceOf } from '../context.ts';
-import { aborted, accountKey, locked } from '../locks.ts';
-import { ownSides, type SetLeg } from '../record.ts';
-import type { On } from './hand.ts';
+import { type Context, type On, sourceOf } from '../context.ts';
+import { accountKey, ownSides, type SetLeg } from '../record.ts';
 
 export type Slot = 'approval' | 'funding' | 'cancel' | 'claim' | 'refund';
 /** `isMined`: an approval that was, and that a reorganisation may take back. */

@@ -1,8 +1,8 @@
 import { type Context, walletOf } from '../context.ts';
 import type { SetLeg } from '../record.ts';
+import { expiringHand } from './account.ts';
 import { bitcoinHand } from './bitcoin.ts';
 import { evmHand } from './evm.ts';
-import { expiringHand } from './expiring.ts';
 import type { Hand } from './hand.ts';
 
 export function handOf(context: Context, leg: SetLeg): Hand {
