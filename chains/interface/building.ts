@@ -1,6 +1,7 @@
 // What an adapter builds for a party to sign, and what it tries and checks before.
 
 import type { Secret } from '../../core/hashlock.ts';
+import type { BaseUnits } from '../../core/nominal.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import type { Batch, BuiltBatch } from './batches.ts';
 import type { Allowance } from './fund-ways.ts';
@@ -43,7 +44,7 @@ export type Building = {
   readonly lanes?: Lanes;
 
   /** Refuses amounts that could not be claimed (`amount_too_small`): dust, fee above value. */
-  checkAmount(token: string | null, amount: bigint, signal: AbortSignal): Promise<void>;
+  checkAmount(token: string | null, amount: BaseUnits, signal: AbortSignal): Promise<void>;
 
   /**
    * Whether funding and both payouts of these terms would work on chain, as far as it can be
@@ -57,7 +58,7 @@ export type Building = {
    * What the funder has of the asset. Absent where no approval is paid before a funding: there the
    * preflight of the funding tells when it is too little.
    */
-  held?(terms: EscrowTerms, signal: AbortSignal): Promise<bigint>;
+  held?(terms: EscrowTerms, signal: AbortSignal): Promise<BaseUnits>;
 
   /**
    * What gates ask beside a look. EVM: of the look's block, so that gates are decided on one block.

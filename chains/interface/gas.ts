@@ -2,6 +2,7 @@
 
 import type { Secret } from '../../core/hashlock.ts';
 import type { StuckFunding } from '../../core/next.ts';
+import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { WatchedEscrow } from './reading.ts';
 
@@ -21,8 +22,8 @@ export type Warning = {
   readonly stuck?: StuckFunding;
 };
 
-/** Base units of the native coin: what it takes, and what there is. */
-export type Shortage = Warning & { readonly need: bigint; readonly has: bigint };
+/** Of the native coin: what it takes, and what there is. */
+export type Shortage = Warning & { readonly need: BaseUnits; readonly has: BaseUnits };
 
 /** What one wallet is about to send, all of which it has to pay for. */
 export type Owed = {
@@ -35,7 +36,7 @@ export type Owed = {
 };
 
 /** EVM: what a claim is sent with. `feePerGas`: wei, once it is signed. */
-export type Offered = { readonly gas: bigint; readonly feePerGas: bigint | null };
+export type Offered = { readonly gas: bigint; readonly feePerGas: BaseUnits | null };
 
 /** A claim or refund to be tried. The secret is null while nobody may hear it. */
 export type Spend =
@@ -52,11 +53,11 @@ export type Gas = {
 
   /**
    * Bitcoin: what the funder of this escrow should hear of a funding that waits too long for its
-   * first block; it was to be sent by `sendBy` (Unix seconds). null: nothing.
+   * first block; it was to be sent by `sendBy`. null: nothing.
    */
   stuckFunding?(
     escrow: WatchedEscrow,
-    sendBy: number,
+    sendBy: UnixSeconds,
     signal: AbortSignal,
   ): Promise<Warning | null>;
 

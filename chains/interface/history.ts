@@ -3,6 +3,7 @@
 // reading survives its reader.
 
 import type { Hashlock } from '../../core/hashlock.ts';
+import type { UnixSeconds } from '../../core/nominal.ts';
 
 export type HashlockPage = {
   readonly hashlocks: readonly Hashlock[];
@@ -11,17 +12,17 @@ export type HashlockPage = {
   /** Up to the head of now. A later page looks at the newest blocks again: they may be others. */
   readonly isWhole: boolean;
   /**
-   * Of a whole page, Unix seconds: all that the chain's own clock puts before this was read. By the
+   * Of a whole page: all that the chain's own clock puts before this was read. By the
    * newest blocks of the node that gave the page: one that is behind shows it here.
    */
-  readonly shownUntil: number;
+  readonly shownUntil: UnixSeconds;
   /** About how many blocks (Solana: transactions, as far as they are listed) are left. */
   readonly left: number;
 };
 
 export type HashlockReader = {
-  /** From before `since` (Unix seconds), as far as the chain's clock may be off. */
-  begin(since: number, signal: AbortSignal): Promise<string>;
+  /** From before `since`, as far as the chain's clock may be off. */
+  begin(since: UnixSeconds, signal: AbortSignal): Promise<string>;
   /** Bounded in requests. Throws `chain_unavailable` rather than leave anything out. */
   next(cursor: string, signal: AbortSignal): Promise<HashlockPage>;
 };

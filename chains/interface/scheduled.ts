@@ -2,6 +2,7 @@
 // due: what a chain that keeps them has to answer. Only Bitcoin does; elsewhere anybody may send a
 // refund, which needs no signature of the funder.
 
+import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
 import type { WatchedEscrow } from './reading.ts';
 import type { InTurns } from './turns.ts';
 
@@ -9,15 +10,14 @@ import type { InTurns } from './turns.ts';
 export type Rung = {
   readonly txid: string;
   readonly raw: string;
-  readonly feeSats: bigint;
+  readonly feeSats: BaseUnits;
   readonly feeRateSatPerVbyte: number;
 };
 
 /** The unconfirmed refund that was last seen or sent, and since when. */
 export type Tried = {
   readonly txid: string;
-  /** Unix seconds. */
-  readonly at: number;
+  readonly at: UnixSeconds;
   /** Height of the best block then. */
   readonly height: number;
 };
@@ -53,7 +53,7 @@ export type Asking = {
 export type DeepPayment = {
   readonly txid: string;
   readonly vout: number;
-  readonly amount: bigint;
+  readonly amount: BaseUnits;
 };
 
 export type ScheduledRefunds = {

@@ -2,12 +2,11 @@
 // claims.
 
 import { accept } from '../../sdk/agree.ts';
-import { sleep } from '../../sdk/http.ts';
-import type { Outcome, Progress } from '../../sdk/settle.ts';
-import { settle } from '../../sdk/settle.ts';
+import { type Outcome, type Progress, settle } from '../../sdk/settle.ts';
 import { type OwnTrade, ownLegs, type PinnedAsset } from '../../sdk/trade.ts';
 import type { Rfq } from '../../sdk/types.ts';
 import { verifyAsset } from '../../sdk/verify.ts';
+import { sleep } from '../../sdk/waiting.ts';
 import { add, type Doings, type Holding, note, nothing } from './ledger.ts';
 import type { Person } from './people.ts';
 import { type CoinName, coinNames, type Place } from './place.ts';
