@@ -1,6 +1,4 @@
-// Many escrows settled at once: `claimMany` and `refundMany` of the contract, on EVM and TRON. A
-// claim stands in a batch only once its secret is public. A leg that the contract leaves has shown
-// its own, and so have all of a batch that reverts. Pure.
+// Many escrows settled at once, each claim only once its secret is public. Pure.
 
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
@@ -10,13 +8,7 @@ import type { Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Batch } from '../interface/batches.ts';
 
-/**
- * Most escrows in one batch. By contracts/escrows/gas.snapshot.json one of ten takes up to 22 131
- * gas (a token, Amsterdam). Twenty of one payment stay below the 500 000 that a gas key spends on
- * one transaction. That is a sixtieth of a block of 30 million: a busy block has room for it. More
- * would gain little. Of the 14 051 gas that each of ten takes now, about 4 000 are its share of
- * what all have in common. And one payment that fails reverts the whole batch.
- */
+/** Twenty of one payment stay below a gas key's 500 000 gas (gas.snapshot.json: 22 131 each). */
 export const mostInBatch = 20;
 
 export type OpenedEscrow = { readonly escrow: Escrow; readonly secret: Secret };
@@ -39,7 +31,6 @@ export function refundManyData(escrows: readonly Escrow[]): Hex {
   return encodeFunctionData({ abi: escrowsAbi, functionName: 'refundMany', args: [legs] });
 }
 
-/** Whom one transfer pays: neighbours of one token and one receiver are paid together. */
 export function paymentOf(
   { token, payout, refund }: Pick<EscrowTerms, 'token' | 'payout' | 'refund'>,
   verb: 'claim' | 'refund',
@@ -47,10 +38,7 @@ export function paymentOf(
   return `${token} ${verb === 'claim' ? payout.address : refund.address}`;
 }
 
-/**
- * In batches of `most` at the longest, those of one payment side by side. The order within a
- * payment stays. Throws RangeError where `most` lets none into a batch.
- */
+/** Those of one payment side by side, in their order. Throws RangeError where `most` is below 1. */
 export function inBatches<T>(
   items: readonly T[],
   payment: (item: T) => string,

@@ -9,12 +9,10 @@ import type { Hashlock, Secret } from '../../core/hashlock.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 
-/** Where the contract is. Both are in every id. */
 export type Place = { readonly chainId: number; readonly contract: Hex };
 
 export const noToken: Hex = `0x${'0'.repeat(40)}`;
 
-/** What the contract is told of an escrow. `bare` gives the 20 bytes of an address. */
 export function escrowOfTerms(terms: EscrowTerms, bare: (address: string) => Hex): Escrow {
   const { lane, fundBefore, token } = terms;
   if (lane === undefined || fundBefore === undefined) {
@@ -50,7 +48,6 @@ export function refundData(escrow: Escrow): Hex {
   return encodeFunctionData({ abi: escrowsAbi, functionName: 'refund', args: argsOf(escrow) });
 }
 
-/** A view that tells of one escrow: `stateOf` answers its state and the time of its last change. */
 export function stateData(escrow: Escrow): Hex {
   return encodeFunctionData({ abi: escrowsAbi, functionName: 'stateOf', args: argsOf(escrow) });
 }
@@ -60,18 +57,12 @@ type Called = 'fund' | 'claim' | 'refund';
 /** A call of ours, read back. The escrow follows from the terms, wherever it was sent to. */
 export type DecodedCall = {
   readonly verb: Called;
-  /** The contract's id, hex with 0x. */
   readonly id: Hex;
   readonly escrow: Escrow;
   readonly secret: Secret | null;
-  /**
-   * Of a funding that anybody who has seen it may send: what is said to be its funder's signature,
-   * 65 bytes in hex with 0x.
-   */
   readonly authorization?: Hex;
 };
 
-/** By the four bytes that a call begins with, hex. */
 function bySelector<Verb extends Called>(verbOf: { readonly [name: string]: Verb }) {
   const functions = escrowsAbi.filter((item) => item.type === 'function');
   const ours = functions.filter(({ name }) => Object.hasOwn(verbOf, name));
@@ -92,17 +83,10 @@ const authorized = bySelector({ fundWithAuthorization: 'fund' });
 /** Looked for ahead, so that one found across another's bytes does not hide it. */
 const selector = new RegExp(`(?=(${[...verbs.keys(), ...batches.keys()].join('|')}))`, 'g');
 const wordLength = 64;
-/** The terms, the lane and the counter. */
 const escrowWords = 9;
 const legWords = 6;
 
-/**
- * Every fund, claim and refund inside hex in lower case, at any depth: a call made by another
- * contract, or a whole transaction, carries ours word for word. Only calls whose narrow words are
- * clean count, since the contract refuses all others. `wanted` says which hashlocks are of interest
- * before an id is computed, so that calldata full of selectors costs little. Of batches `most` legs
- * are read.
- */
+/** Finds calls at any depth. `wanted` is asked before an id is computed, so that it stays cheap. */
 export function callsIn(
   hex: string,
   place: Place,
@@ -131,7 +115,6 @@ export function callsIn(
 /** Calls that are read of bytes whose hashlocks nobody watches. */
 const mostStrange = 16;
 
-/** The ids of the first calls in bytes that fund one, whichever. */
 export function fundedIn(hex: string, place: Place): Hex[] {
   let left = mostStrange;
   const calls = callsIn(hex, place, () => left-- > 0);
@@ -152,7 +135,6 @@ function named(call: Call, { chainId, contract }: Place): DecodedCall {
   return { ...call, id: escrowId(chainId, contract, call.escrow) };
 }
 
-/** Hex words by their place; empty where the bytes end before. */
 function wordsFrom(hex: string, start: number): Words {
   return (at) => {
     const text = hex.slice(start + at * wordLength, start + (at + 1) * wordLength);
@@ -183,10 +165,7 @@ function readCall(words: Words, verb: DecodedCall['verb']): Call | null {
   return { verb, escrow: { terms, lane: BigInt(`0x${words(7)}`), counter }, secret };
 }
 
-/**
- * Legs of all batches in one calldata: more than a block's gas settles. Batches may lie across each
- * other, so without a bound for all of them the work grew with the square of the bytes.
- */
+// Batches may lie across each other: without a bound the work grows with the square of the bytes.
 export const mostLegs = 1_000;
 
 /** An array in the usual form: its place, its length, then leg by leg. */

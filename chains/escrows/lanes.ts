@@ -10,7 +10,6 @@ const counterBits = 30n;
 const stateShift = 62n;
 const open = 1n;
 
-/** `funder`: its 20 bytes, hex with 0x. */
 export function lanesData(funder: Hex, numbers: readonly string[]): Hex {
   const keys = numbers.map((number) => (BigInt(funder) << 96n) | BigInt(`0x${number}`));
   return encodeFunctionData({ abi: escrowsAbi, functionName: 'lanesOf', args: [keys] });
@@ -23,7 +22,6 @@ export function laneIn(word: bigint): LaneState {
   };
 }
 
-/** The lanes of a chain whose escrows lie in the contracts of a deployment. */
 export function lanesIn<D extends Deployment>(
   deployment: D,
   contractFor: (funder: string, deployment: D) => string,

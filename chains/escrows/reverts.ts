@@ -8,7 +8,6 @@ import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 export const mostWords = 200;
 
 export type Revert = {
-  /** The error's name; null when it is none of ours. */
   readonly name: string | null;
   readonly words: string;
 };

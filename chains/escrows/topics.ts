@@ -10,7 +10,6 @@ const topicOf = (name: 'Funded' | 'Claimed' | 'Refunded') =>
 
 /** `Funded(id, terms, lane, counter)`: the hashlock is the first word of its data. */
 export const fundedTopic = topicOf('Funded');
-/** `Claimed(id, secret)`. */
 export const claimedTopic = topicOf('Claimed');
 export const refundedTopic = topicOf('Refunded');
 

@@ -34,13 +34,9 @@ export type EvmAdapter = ChainAdapter & {
   readonly family: 'evm';
   readonly chainId: number;
   readonly deployment: EvmDeployment;
-  /** See ChainAdapter: never left out here. With one node it always agrees. */
   mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
-  /** For proofs by contract wallets of this chain (proof.ts). */
   readonly node: Rpc;
-  /** By which gas rules is mined what is sent until a second of the chain's clock. See forks.ts. */
   gasRules(until: number, signal: AbortSignal): Promise<GasRules>;
-  /** Checks that the node is of this chain and shows the contract. */
   open(signal: AbortSignal): Promise<void>;
 };
 
@@ -78,7 +74,6 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     ways: fundWaysOf(watch, kit.opened),
     launches: launchesOf(watch, policy.normal.confirmations, kit.opened),
     hashlocks: hashlocksOf(watch, kit.opened),
-    // What asks the nodes: each is told of the watch, and begins once they are checked.
     ...asksOf(watch),
     ...kit.asked({
       mustAgree,

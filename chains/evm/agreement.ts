@@ -1,5 +1,4 @@
-// What the nodes of an EVM chain are compared by: a block below the lowest head, and a funding at
-// its depth.
+// What the nodes of an EVM chain are compared by.
 
 import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/agreement.ts';
@@ -29,7 +28,6 @@ export function mustAgree(watch: Watch, escrow: WatchedEscrow, signal: AbortSign
   return kit.mustAgree(watch, compared, escrow, signal);
 }
 
-/** What one source shows at the depth that the escrow wants, in words. */
 async function fundingBy(
   asked: Watch,
   rpc: Rpc,

@@ -1,6 +1,4 @@
-// The nodes of a chain as the block of one look left it, so that what a gate asks beside the look
-// is of the same block. It is asked for by its hash (EIP-1898): a node of another fork answers
-// nothing. What a block's hash says never changes, so each question of it is asked once.
+// A chain as one block left it, by its hash (EIP-1898): a node of another fork answers nothing.
 
 import type { Heads } from '../interface/reading.ts';
 import type { Answered, Asked, Rpc } from '../nodes/rpc.ts';
@@ -13,8 +11,7 @@ export function atLook(rpc: Rpc, heads: Heads): Rpc {
   const known = looks.get(heads);
   if (known !== undefined) return known;
   const { hash } = heads;
-  // A look has at most 50 escrows, and a request's gates ask a fixed number of questions of each.
-  // What was told goes with the look.
+  // Its size is bounded by the 50 escrows of a read and a request's gates.
   const told = new Map<string, Answered>();
   const keyOf = ({ method, params }: Asked) => JSON.stringify([method, params]);
   const keep = (asked: Asked, answer: Answered) => {

@@ -34,7 +34,6 @@ export const sending: Sending<Rpc, Watch> = {
   touched: (watch, raw) => touchesOf(watch, calldataOf(raw)).keys(),
 };
 
-/** The id is a hash over all bytes, the signature included. */
 export async function isKnown(
   { rpc }: Watch,
   { txid }: ReadTransaction,

@@ -72,10 +72,6 @@ export async function buildRefund(
   return material(watch, address, [refundCall(escrow.terms, watch.deployment)]);
 }
 
-/**
- * See ChainAdapter. Every secret in it is public: it is tried as it is sent, with the most gas that
- * it may take. A token or receiver that takes more fails it.
- */
 export async function buildBatch(
   watch: Watch,
   batch: Batch,

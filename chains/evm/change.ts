@@ -1,5 +1,4 @@
-// Transactions found without logs: by their receipts, and by the second that the contract keeps of
-// an escrow's last change. For nodes that lose or keep back logs.
+// Transactions found by receipts and by the second of an escrow's last change, without logs.
 
 import { firstHeight } from '../kit/heights.ts';
 import { learn } from '../kit/watch.ts';
@@ -12,10 +11,7 @@ const mostReceipts = 300;
 /** Blocks of one second that are looked into. */
 const mostAlike = 16;
 
-/**
- * The mark of a transaction, when its receipt says that it did this to the escrow: by a log, or
- * by having been exactly that call and succeeded. null when it did not, or is on chain no more.
- */
+/** null when the transaction did not do this, or is on chain no more. */
 export async function confirmed(
   watch: Watch,
   known: Known,
@@ -38,7 +34,6 @@ export async function confirmed(
   return { verb, txid, block: receipt.block, index: 0 };
 }
 
-/** The transaction that changed an escrow's state at this second. */
 export async function changeOf(
   watch: Watch,
   known: Known,

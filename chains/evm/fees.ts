@@ -1,5 +1,5 @@
-// What a transaction of ours costs whoever sends it, in the chain's own coin. A claim is never
-// estimated: its secret would be told to the node before it is sent.
+// What a transaction of ours costs its sender. A claim is never estimated: a node would hear its
+// secret.
 
 import { larger } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
@@ -20,12 +20,7 @@ const offeredAt = (price: bigint) => (price * 6n + 4n) / 5n;
 
 const kindOf = ({ token }: EscrowTerms) => (token === null ? 'native' : 'token');
 
-/**
- * Gas of a claim or a funding, without `margin`. With it and at a fifth above the price, a claim
- * can pay for the limit that it gets where no node could try it (untriedGas). On Ethereum by
- * Prague's and by Amsterdam's rules: 49 659 and 171 534 for a native claim, 104 358 and 196 337 for
- * one of a token.
- */
+/** With `margin` and a fifth above the price, a claim can pay for its limit by `untriedGas`. */
 export function gasFor(
   chainId: number,
   terms: EscrowTerms,
@@ -40,17 +35,14 @@ export function gasFor(
   return evmGasPolicyOf(chainId).l1FeeOracle === null ? gas : gas * opStackTimes;
 }
 
-/**
- * With a lane's first use; of a token with the approval that it wants and the contract's first
- * balance of it. A quarter more, rounded up.
- */
+// With a lane's first use, an approval and the contract's first balance. A quarter more, rounded
+// up.
 function fundGas(kind: 'native' | 'token', rules: GasRules): bigint {
   const { native, token, approve, newWord } = escrowGas(rules);
   const gas = kind === 'native' ? native.fund + newWord : token.fund + approve + 2n * newWord;
   return (gas * 5n + 3n) / 4n;
 }
 
-/** See ChainAdapter. */
 export const shortage = shortages<Watch>({
   unit: 'wei',
   code: 'fee_poor',
@@ -102,7 +94,6 @@ const fundedBy = ({ fundBefore, timelock }: EscrowTerms): number => fundBefore ?
 
 const nativeOf = ({ token, amount }: EscrowTerms): bigint => (token === null ? amount : 0n);
 
-/** See ChainAdapter. */
 export async function untriedSpend(
   watch: Watch,
   terms: EscrowTerms,

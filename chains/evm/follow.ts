@@ -1,10 +1,6 @@
-// What happened since the last look: new blocks with their logs and transactions, blocks taken
-// back, the pending block, and events that came nearer to their depth. Each new block is read
-// whole, because a claim that failed shows its secret in no log. Work grows with blocks and
-// events, never with the number of escrows.
-//
-// After a start, or when more than `fullBlocks` behind, older blocks are read by their logs only:
-// a secret in a claim that FAILED there is not found; any other is, since it left a log.
+// New blocks, blocks taken back, the pending block, and events that came nearer to their depth.
+// Blocks are read whole: a failed claim shows its secret in no log. Far behind, logs alone are
+// read.
 
 import type { Changes, Heads, WatchedEscrow } from '../interface/reading.ts';
 import { comeToDepth, follow, happened, push, type Steps, takeOwed } from '../kit/follow.ts';
@@ -14,7 +10,6 @@ import { deepestBlock, finalBlock } from './read.ts';
 import { eachRange, ours } from './scan.ts';
 import { noteLog, type Seen, touchesOf, type Watch } from './watch.ts';
 
-/** Blocks read whole in one call, and after a start. */
 const fullBlocks = 128;
 /** Callers kept for an escrow: its own claim and refund are among the first. */
 const mostCallers = 64;
@@ -52,7 +47,6 @@ const steps: Steps<Watch, Block, Seen> = {
   take,
 };
 
-/** Far behind: logs only, up to the blocks that are read whole. */
 async function skip(watch: Watch, head: Block, signal: AbortSignal): Promise<void> {
   const tip = watch.blocks.at(-1)?.number ?? 0;
   const to = head.number - fullBlocks;
@@ -112,7 +106,6 @@ function takeBlock(watch: Watch, block: Block, logs: readonly Log[]): void {
   push(watch, { number: block.number, hash: block.hash, touched });
 }
 
-/** Reports again what comes to its depth, and once it is final. */
 async function tellDepth(watch: Watch, head: Block, signal: AbortSignal): Promise<void> {
   const deepest = new Map<number, number>();
   const deepestFor = async (watched: WatchedEscrow) => {

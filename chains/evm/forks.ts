@@ -1,11 +1,5 @@
-// By which gas rules a transaction of a chain will be mined: Prague's or Amsterdam's, where new
-// state is several times as dear. Osaka and blob forks changed none of Prague's. Asked of the
-// chain's nodes, since a claim may be sent a day after it was reckoned with, behind a fork.
-//
-// A node tells it twice: blocks of Amsterdam have a `blockAccessListHash` (EIP-7928) and a
-// `slotNumber` (EIP-7843). `eth_config` (EIP-7910) names when the present fork began and the
-// next one will. The most careful of all nodes that answer counts. What nobody tells is 'either':
-// the larger figures of both.
+// Which gas rules will hold, Prague's or Amsterdam's (new state is several times as dear). Blocks
+// of Amsterdam show it (EIP-7928, EIP-7843); eth_config names the next fork (EIP-7910).
 
 import { fewMiB, fewWords, quantity, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { once, saidInTime } from '../nodes/sources.ts';
@@ -13,14 +7,11 @@ import { evmChains } from './policy.ts';
 
 export type GasRules = 'prague' | 'amsterdam' | 'either';
 
-/** How the forks of a chain are known besides by its blocks. Unix seconds. */
 export type ForkPolicy = {
   /** When Amsterdam's rules begin, or began; null: not announced, or not by Ethereum's schedule. */
   readonly amsterdamAt: number | null;
-  /**
-   * Start of the last fork that is known to have Prague's rules: of a later one that a node names
-   * nobody knows. null: `eth_config` says nothing of this chain's gas.
-   */
+  // Start of the last fork with Prague's rules. null: `eth_config` says nothing of this chain's
+  // gas.
   readonly pragueUpTo: number | null;
 };
 
@@ -28,10 +19,7 @@ export type ForkPolicy = {
 const ethereum: ForkPolicy = { amsterdamAt: null, pragueUpTo: 1_767_747_671 };
 /** 6 October 2026 (blog.ethereum.org, "Glamsterdam Testnet Announcement"). */
 const sepolia: ForkPolicy = { amsterdamAt: 1_791_294_816, pragueUpTo: null };
-/**
- * OP chains (docs.optimism.io, "Karst": Osaka's EVM since July 2026) and Arbitrum (ArbOS) take over
- * what Ethereum changes, or not, at times of their own, which no `eth_config` names.
- */
+/** OP chains and Arbitrum take over Ethereum's changes at times that no `eth_config` names. */
 const ownSchedule: ForkPolicy = { amsterdamAt: null, pragueUpTo: null };
 /** anvil: one fork from its first block on. */
 const dev: ForkPolicy = { amsterdamAt: null, pragueUpTo: 0 };
@@ -55,24 +43,19 @@ export function forkPolicyOf(chainId: number): ForkPolicy {
   return known === undefined ? ownSchedule : policies[known];
 }
 
-/** What one node says. */
 type Said = {
-  /** Of its head. */
   readonly time: number;
   readonly isAmsterdam: boolean;
   /** null: it tells nothing that can be relied on. */
   readonly config: { readonly since: number; readonly nextAt: number | null } | null;
 };
 
-/** `until` is the last second that counts; null: nobody tells. */
 type Known = { readonly amsterdam: boolean; readonly pragueUntil: number | null };
 
 export type Forks = {
   /** The operator's word: Prague's rules hold until then (Unix seconds). */
   readonly nextForkAt: number | null;
-  /** Milliseconds from some moment on. */
   readonly clock: () => number;
-  /** `at`: by that clock. */
   known: (Known & { readonly at: number }) | null;
   asking: Promise<void> | null;
   askedAt: number;
@@ -107,10 +90,7 @@ type Watch = {
   readonly log: (event: string, facts: Readonly<Record<string, unknown>>) => void;
 };
 
-/**
- * Gas rules of what is mined from now until a second of the chain's clock. Never throws but for an
- * abort. The nodes are asked once in five minutes, two questions each.
- */
+/** Never throws but for an abort. Nodes are asked once in five minutes. */
 export async function gasRules(
   watch: Watch,
   signal: AbortSignal,
@@ -132,7 +112,6 @@ export async function gasRules(
   return (until) => (pragueUntil !== null && until <= pragueUntil ? 'prague' : 'either');
 }
 
-/** See EvmAdapter. */
 export async function rulesUntil(
   watch: Watch,
   until: number,
@@ -168,7 +147,6 @@ async function askAll(watch: Watch): Promise<void> {
   forks.known = { ...known, at: forks.clock() };
 }
 
-/** Exported for its test. */
 export function knownBy(said: Said, policy: ForkPolicy, nextForkAt: number | null): Known {
   const { amsterdamAt, pragueUpTo } = policy;
   const dates = [amsterdamAt, nextForkAt].filter((each) => each !== null);
@@ -212,7 +190,6 @@ async function saidBy(
   };
 }
 
-/** Of any other shape, or of another chain, it says nothing. */
 function configIn(answer: unknown, chainId: number): Said['config'] {
   const config = recordIn(answer);
   const current = recordIn(config?.current);

@@ -1,5 +1,4 @@
-// Fundings by signature, as a market offers them: what the token takes now, the texts, and whether
-// one that was handed out may still open its escrow.
+// Fundings by signature, and whether one that was handed out may still open its escrow.
 
 import type { FundWays, WaysInput } from '../interface/fund-ways.ts';
 import type { FundAlternative } from '../interface/material.ts';

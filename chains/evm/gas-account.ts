@@ -1,5 +1,4 @@
-// An operator's gas key on an EVM chain. See GasAccount. The fee of Ethereum that an OP chain takes
-// besides the gas is part of `mostCost` by estimate: no field of a transaction bounds it.
+// An operator's gas key on an EVM chain. No field of a transaction bounds an OP chain's L1 fee.
 
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -35,7 +34,6 @@ export type EvmGasOptions = {
   readonly key: GasKey;
   readonly adapter: EvmAdapter;
   readonly policy: EvmGasPolicy;
-  /** See EvmAdapterOptions. */
   readonly depthTag?: DepthTag | null;
 };
 
@@ -95,7 +93,6 @@ async function quote(account: Account, work: GasWork, signal: AbortSignal): Prom
   return { mostCost, makesAccount: false };
 }
 
-/** What it calls, the gas that it takes by trial, and what it would offer if it might. */
 async function weighed(
   account: Account,
   work: GasWork,
@@ -161,7 +158,6 @@ async function sign(
   };
 }
 
-/** `offers`: of those to show in it the first that the key could pay is. */
 async function trialOf(
   account: Account,
   offers: readonly (Offer | null)[],
@@ -181,10 +177,6 @@ const voidGas = 30_000n;
 /** What waits longer behind its timelock is weighed again when it is sent. */
 const sentWithinSeconds = 86_400;
 
-/**
- * Of what cannot be tried yet: with an account that is made, and a token that does more; a funding
- * takes a lane for the first time.
- */
 async function usualGas({ options }: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
   if (work.verb === 'void') return voidGas;
   const { adapter } = options;
@@ -215,11 +207,7 @@ async function reserve(account: Account, work: GasWork, signal: AbortSignal): Pr
   return larger(await asFarAsTried(trying), usual) * fee + l1Fee;
 }
 
-/**
- * The last look at what the key has signed, by the bytes alone: nothing but a call that settles the
- * escrow of these terms or funds it by its funder's signature, or nothing at all to itself, and
- * never with a value.
- */
+// The last check, by the signed bytes alone: a call of ours or nothing at all, never with a value.
 function mustBeOwn({ deployment, signer }: Account, work: GasWork, raw: Hex): void {
   const { to, data = '0x', value = 0n } = parseTransaction(raw);
   if (value === 0n && isOwn({ deployment, signer }, work, { to: to ?? '', data })) return;

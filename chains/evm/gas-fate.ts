@@ -1,5 +1,5 @@
-// What became of a transaction of an operator's gas key. Of the best block's chain alone: a receipt
-// of a block that was taken back counts for nothing.
+// What became of a gas key's transaction. A receipt of a block that was taken back counts for
+// nothing.
 
 import { topicOfVerb } from '../escrows/topics.ts';
 import type { GasFate, GasSent, Paid } from '../gas/account.ts';
@@ -49,11 +49,7 @@ export async function fateOf(
   return !isPast || isSure || (await isTaken()) ? 'gone' : waits;
 }
 
-/**
- * Whether a transaction of the key in this block has used its nonce, by more than half of the
- * nodes: one alone could say so of what no block has. Who has stopped far below the block is not
- * counted.
- */
+/** By more than half of the nodes. One that has stopped far below the block is not counted. */
 async function isUsed(
   rpc: Rpc,
   own: string,

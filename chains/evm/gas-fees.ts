@@ -1,5 +1,4 @@
-// What a transaction of an operator's gas key offers for each unit of gas. Pure but for one
-// reading. A chain whose blocks name no base fee takes one price instead of two fields.
+// What a gas key offers for a unit of gas. Without a base fee there is one price, not two fields.
 
 import { encodeFunctionData, parseTransaction } from 'viem/utils';
 import { larger } from '../../core/amounts.ts';
@@ -8,7 +7,6 @@ import type { Rpc } from '../nodes/rpc.ts';
 import type { EvmGasPolicy } from './gas-policy.ts';
 import { asked, text, wordOf } from './node.ts';
 
-/** What blocks take now. */
 export type Present =
   | { readonly kind: 'market'; readonly base: bigint; readonly tip: bigint }
   | { readonly kind: 'legacy'; readonly price: bigint };
@@ -20,7 +18,6 @@ export type Offer = {
   readonly tip: bigint;
 };
 
-/** For a unit of gas in the next block. */
 export function priceOf(present: Present): bigint {
   return present.kind === 'market' ? present.base + present.tip : present.price;
 }
@@ -30,7 +27,6 @@ export function replacing(fee: bigint): bigint {
   return (fee * 9n + 7n) / 8n;
 }
 
-/** Both fields of signed bytes of the key. */
 export function offerIn(raw: string): Pick<Offer, 'maxFee' | 'tip'> {
   const {
     gasPrice: price,
@@ -44,19 +40,12 @@ export function offerIn(raw: string): Pick<Offer, 'maxFee' | 'tip'> {
 
 /** Blocks that come without something that offers enough: its tip may be what is too low. */
 const passedOver = 3;
-/**
- * Times the most that a first offer tips, and that what was passed over does. Nodes want an eighth
- * more of the tip, too, of what only follows the base fee: this leaves room for eleven of those,
- * each of twice the base fee before it.
- */
+/** Nodes want an eighth more of the tip each time: this leaves room for eleven replacements. */
 export const forcedTips = 4n;
 /** Times the present price, where all that is offered is paid (no base fee). */
 const forcedPrices = 2n;
 
-/**
- * `blocks`: that came since it was signed, null where that is not known. Where none came nothing is
- * `price`: an offer is above the price of its own block.
- */
+/** `blocks`: that came since it was signed; null: not known. */
 export function outbidAt(
   present: Present,
   offered: Pick<Offer, 'maxFee' | 'tip'>,
@@ -72,11 +61,7 @@ export function outbidAt(
   return hasRoom ? 'passed over' : null;
 }
 
-/**
- * Twice the base fee, which six full blocks in a row reach (an eighth each); less, where
- * `affordable` is less, but enough for two. null: it would not be taken at what is affordable, or
- * would have to pay beyond what blocks take, just to be a replacement.
- */
+/** Twice the base fee, or less where less is affordable. null: no node would take it. */
 export function offerAt(
   present: Present,
   above: Pick<Offer, 'maxFee' | 'tip'> | null,
@@ -115,10 +100,7 @@ const oracleAbi = [
   },
 ] as const;
 
-/**
- * What the bytes cost on Ethereum, paid besides the gas; 0 where there is no such fee. The oracle
- * hears their number, not the bytes: they may hold a secret.
- */
+/** The oracle hears the number of bytes, not the bytes: they may hold a secret. */
 export async function l1FeeOf(
   rpc: Rpc,
   { l1FeeOracle }: EvmGasPolicy,

@@ -1,7 +1,5 @@
-// What an operator's gas key pays on the EVM chains, as data. Wei for each unit of gas, and gas.
-//
-// `reserveFeePerGas` stands for the fee that 99.9 % of times stay below. It was chosen from what is
-// published, not measured block by block: an operator with a series of its own gives its own.
+// What a gas key pays on the EVM chains, as data. `reserveFeePerGas` covers 99.9 % of times; it was
+// chosen from published figures, not measured.
 
 import { measuredGas } from '../../contracts/escrows/artifacts/gas.ts';
 import { larger } from '../../core/amounts.ts';
@@ -23,7 +21,6 @@ export type EvmGasPolicy = {
 
 const gwei = 1_000_000_000n;
 
-/** Gas of transactions of ours, as measured; an approval comes on top of a token's funding. */
 export type EscrowGas = {
   readonly native: { readonly fund: bigint; readonly settle: bigint };
   readonly token: { readonly fund: bigint; readonly settle: bigint };
@@ -58,16 +55,10 @@ export function escrowGas(rules: GasRules): EscrowGas {
   return gasBy[rules];
 }
 
-/**
- * A claim or refund takes 41 000 to 66 000, and up to 229 000 where it makes a balance or an
- * account. The transfer of a token behind proxies that calls hooks may take ten times as much.
- */
+/** A settlement takes 41 000 to 229 000; a token behind hooks may take ten times as much. */
 const mostGas = 500_000n;
 
-/**
- * Daily means of Ethereum's gas price were above 300 gwei on single days only since EIP-1559
- * (etherscan.io/chart/gasprice; the highest was 474, 1 May 2022): about one day in a thousand.
- */
+/** Daily means above 300 gwei were single days since EIP-1559 (etherscan.io/chart/gasprice). */
 const ethereum: EvmGasPolicy = {
   mostGas,
   leastTip: gwei / 100n,
@@ -77,12 +68,7 @@ const ethereum: EvmGasPolicy = {
   l1FeeOracle: null,
 };
 
-/**
- * The least tip is what a sequencer takes at all (1 000 000 wei, docs.optimism.io, "Transaction
- * fees"). Base fees rose to some tenths of a gwei in the busiest hours of Base and OP Mainnet; 2
- * gwei is several times that. `GasPriceOracle` is a predeploy of every OP chain
- * (specs.optimism.io, "Predeploys").
- */
+// A sequencer takes 1 000 000 wei at least (docs.optimism.io); 2 gwei is above the busiest hours.
 const opStack: EvmGasPolicy = {
   mostGas,
   leastTip: gwei / 1_000n,
@@ -92,11 +78,7 @@ const opStack: EvmGasPolicy = {
   l1FeeOracle: '0x420000000000000000000000000000000000000F',
 };
 
-/**
- * Gas holds what the bytes cost on Ethereum, so that there is much more of it, and of a tip nothing
- * reaches the sequencer (docs.arbitrum.io, "Gas and fees"). The base fee is 0.01 gwei at least; in
- * the busiest hour known, the inscriptions of December 2023, it was some gwei.
- */
+/** Gas holds the bytes' cost on Ethereum too; the base fee reached some gwei (docs.arbitrum.io). */
 const arbitrum: EvmGasPolicy = {
   mostGas: 5_000_000n,
   leastTip: 0n,
@@ -116,7 +98,6 @@ export function isKnownEvmChain(chainId: number): boolean {
   return Object.values(evmChains).some((each) => each.chainId === chainId);
 }
 
-/** Nor whether there is a base fee. */
 const unknown: EvmGasPolicy = { ...ethereum, hasBaseFee: false };
 
 /** By the chain's id, whatever it is called; of one that nobody here knows Ethereum's. */
@@ -125,10 +106,6 @@ export function evmGasPolicyOf(chainId: number): EvmGasPolicy {
   return evmGasPolicies[known?.[0] ?? ''] ?? unknown;
 }
 
-/**
- * With what a settlement may make besides: the receiver's account, or its first balance. A funding
- * by signature with the contract's first balance of the token, and a quarter more.
- */
 export function dearestGas(rules: GasRules, kind: 'native' | 'token' | 'authorized'): bigint {
   const { native, token, authorized, newAccount, newWord } = escrowGas(rules);
   switch (kind) {
@@ -146,13 +123,7 @@ export function gasOnChain(chainId: number, gas: bigint): bigint {
   return (evmGasPolicyOf(chainId).mostGas * gas) / mostGas;
 }
 
-/**
- * Gas of what a party sends by itself, where no node says how much it takes. A quarter more than
- * the dearest, and for a token, which may do more than the measured one, twice what it takes and
- * makes, or three and a half times what it takes. A claim that reveals the secret of a token's
- * escrow gets all that the policy allows: out of gas it would tell the secret and take nothing. A
- * wallet that passed `claimShortage` (fees.ts) can pay for it at a fifth above the price.
- */
+/** A claim that reveals gets all the gas: out of gas it would tell the secret and take nothing. */
 export function untriedGas(
   chainId: number,
   what: 'native' | 'token' | 'nothing' | 'reveal',
@@ -176,7 +147,6 @@ function untriedOf(what: Parameters<typeof untriedGas>[1], rules: GasRules): big
   }
 }
 
-/** By chain key, as evmChains. */
 export const evmGasPolicies: Readonly<Record<string, EvmGasPolicy>> = {
   ethereum,
   sepolia: ethereum,

@@ -1,5 +1,4 @@
-// What blocks take now for a unit of gas, by every node of the chain: one that has stopped taking
-// in blocks, or that lies, still answers, and by it alone nothing would ever be made to pay more.
+// What blocks take now for gas, by every node: one alone may have stopped, or lie.
 
 import { amountOf, fewMiB, quantity, type Rpc } from '../nodes/rpc.ts';
 import { oneSource, saidInTime } from '../nodes/sources.ts';
@@ -22,11 +21,7 @@ export type Fees = {
 
 type Said = { readonly present: Present; readonly height: number };
 
-/**
- * The dearest: what an offer is above the base fee is not paid, and what is below it is not taken.
- * Of three or more the second, so that one alone does not decide. Throws as a plain call does when
- * none answers.
- */
+/** The dearest; of three or more the second, so that one alone does not decide. */
 export async function presentFees(
   rpc: Rpc,
   policy: EvmGasPolicy,
@@ -35,7 +30,6 @@ export async function presentFees(
   return feesBy(await byEach(rpc, (one, until) => feesOf(one, policy, until), signal));
 }
 
-/** Of what nodes say, one at least. */
 export function feesBy(said: readonly Said[]): Fees {
   const skipped = said.length > 2 ? 1 : 0;
   const heights = said.map(({ height }) => height).sort((a, b) => b - a);
@@ -50,7 +44,6 @@ export function feesBy(said: readonly Said[]): Fees {
   return { presents, height: isSure ? height : null };
 }
 
-/** What each node says that answers in time, one at least. */
 async function byEach<T>(
   rpc: Rpc,
   ask: (one: Rpc, signal: AbortSignal) => Promise<T>,
@@ -65,10 +58,7 @@ async function byEach<T>(
 const historyBlocks = 20;
 /** Of each block: half of its gas paid no more than this. */
 const percentile = 50;
-/**
- * Times the fee that 99.9 % of times stay below: all of one price is paid, so what a node says of
- * it is believed so far and no further.
- */
+/** All of one price is paid: a node is believed up to twice the fee of 99.9 % of times. */
 const believedPrices = 2n;
 
 async function feesOf(

@@ -14,7 +14,6 @@ import { headBlock } from './node.ts';
 import { eachRange, firstBlock, type Scanned } from './scan.ts';
 import type { Watch } from './watch.ts';
 
-/** Blocks of one page: in as many requests as the provider wants. */
 export const pageBlocks = 10_000;
 /** Read again: reorganisations, and machines of a provider that are behind one another. */
 const marginBlocks = 64;
@@ -31,7 +30,6 @@ export function hashlocksOf(watch: Watch, opened: Opened): HashlockReader {
   };
 }
 
-/** One of the chain's nodes, asked alone. */
 type Node = Scanned & Pick<Watch, 'contracts'>;
 
 function read(
@@ -52,7 +50,6 @@ async function readBy(node: Node, after: number, signal: AbortSignal): Promise<H
   const { contracts } = node;
   // Of this very node: of blocks that it has not got it lists nothing, and does not say so.
   const { number: head, timestamp: shownUntil } = await headBlock(node.rpc, signal);
-  // The first block is not below itself.
   const from = after === 0 ? 0 : after + 1;
   const to = Math.min(head, after + pageBlocks);
   const found = new Set<string>();
@@ -69,7 +66,7 @@ async function readBy(node: Node, after: number, signal: AbortSignal): Promise<H
       end = rangeEnd;
     });
   } catch (error) {
-    // What was read counts: a provider that gives little at a time would never be read otherwise.
+    // What was read counts: some providers give little at a time.
     if (end <= after) throw error;
   }
   return { hashlocks: [...found], shownUntil, ...pageUpTo(end, head, marginBlocks) };

@@ -1,6 +1,4 @@
-// Whether a node shows the contracts of escrows. An address commits to the deployer, the salt and
-// the init code: whatever is at one of a shard was made by the pinned init code. What it says of
-// its domain is compared, since every id follows from it.
+// Whether a node shows the contracts: an address commits to the init code, every id to the domain.
 
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
@@ -57,7 +55,6 @@ async function faultOf(
   return `shows a contract at ${contract} that was deployed under another chain id than ${chainId}`;
 }
 
-/** Throws `chain_unavailable` where a node is of another chain, or shows another contract. */
 export async function checkNodes(watch: Watch, signal: AbortSignal): Promise<void> {
   const { chain, chainId, deployment } = watch;
   const wrong = (sentence: string, facts: Record<string, string | number>) =>

@@ -1,6 +1,4 @@
-// Looks at a token that might be listed: each check is a module of its own (checks/), and answers
-// with one finding. All is read and tried, nothing is sent. What a hostile token can make the node
-// and us spend is bounded by the gas that each question gets.
+// Inspects a token that might be listed: each check of checks/ gives a finding. Nothing is sent.
 
 import type { Finding, Inspection, PowerRules } from '../tokens/inspection.ts';
 import { found } from '../tokens/inspection.ts';
@@ -16,7 +14,6 @@ import { largestTried, transferFindings } from './checks/transfer.ts';
 import { upgradeableFinding } from './checks/upgradeable.ts';
 import type { Watch } from './watch.ts';
 
-/** See ChainAdapter.inspect. */
 export async function inspect(
   { rpc, deployment }: Watch,
   token: string,

@@ -1,5 +1,5 @@
-// The storage word of a lane, as the contract keeps it (contracts/escrows/README.md, "Lanes"). Lent
-// to the contract for the length of a call, it makes an escrow open that nobody funded. Pure.
+// The storage word of a lane. Lent to the contract, it makes an escrow open that nobody funded.
+// Pure.
 
 import { encodeAbiParameters, type Hex, keccak256 } from 'viem';
 import type { EscrowTerms } from '../../core/terms.ts';
@@ -10,13 +10,11 @@ const open = 1n;
 const [timeShift, stateShift, idShift] = [30n, 62n, 64n];
 const timeModulus = 2n ** 32n;
 
-/** Where the contract keeps the word of `(funder, lane)`. */
 export function laneSlot(funder: Hex, lane: bigint): Hex {
   const key = (BigInt(funder) << 96n) | lane;
   return keccak256(encodeAbiParameters([{ type: 'uint256' }, { type: 'uint256' }], [key, 0n]));
 }
 
-/** The word of an escrow that is open since that second. */
 export function openWord(id: Hex, since: bigint, counter: number): Hex {
   const start = (BigInt(id) >> idShift) << idShift;
   const time = (since % timeModulus) << timeShift;

@@ -15,7 +15,6 @@ export function launchesOf(watch: Watch, depth: number, opened: Opened): LaunchR
 
 function stepsAt(depth: number): Steps<Watch> {
   const steps: Steps<Watch> = {
-    // In as many requests as the provider wants.
     pageBlocks: 10_000,
     rewindBlocks: 512,
     newest: async ({ rpc }, signal) => {
@@ -40,8 +39,7 @@ function stepsAt(depth: number): Steps<Watch> {
           end = rangeEnd;
         });
       } catch (error) {
-        // What was read counts: a provider that gives little at a time would never be read
-        // otherwise.
+        // What was read counts: some providers give little at a time.
         if (end === last.number) throw error;
       }
       return { tokens, end };

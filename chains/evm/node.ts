@@ -1,5 +1,4 @@
-// What is asked of a node, parsed: blocks, logs, receipts, code and balances. Answers of another
-// shape are the node's fault and end in `chain_unavailable`.
+// What is asked of a node, parsed. An answer of another shape ends in `chain_unavailable`.
 
 import { erc20Abi, type Hex } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, getAddress } from 'viem/utils';
@@ -19,11 +18,9 @@ import {
 export type Tx = {
   readonly hash: string;
   readonly from: string;
-  /** Checksummed; null creates a contract. */
   readonly to: string | null;
   readonly input: string;
   readonly value: bigint;
-  /** Its gas limit, as the node writes it. */
   readonly gas: string;
   /** Storage named ahead, which is paid for out of the gas; null when there is none. */
   readonly accessList: unknown;
@@ -35,14 +32,12 @@ export type Block = {
   readonly number: number;
   readonly hash: string;
   readonly parentHash: string;
-  /** Unix seconds. */
   readonly timestamp: number;
   /** Empty when the block was asked for without its transactions. */
   readonly txs: readonly Tx[];
 };
 
 export type Log = {
-  /** Checksummed. */
   readonly address: string;
   readonly topics: readonly string[];
   readonly data: string;
@@ -115,7 +110,6 @@ export function refused(rpc: Rpc, method: string, cause: RpcError): ParleyError 
 /** A block by its number, or by its hash: then nothing is answered once it was taken back. */
 export type At = number | BlockTag | Pick<Block, 'hash'>;
 
-/** A hash as EIP-1898 has it. */
 export function atBlock(at: At): string | { readonly blockHash: string } {
   if (typeof at === 'object') return { blockHash: at.hash };
   return typeof at === 'number' ? `0x${at.toString(16)}` : at;
@@ -211,7 +205,6 @@ export function receiptOf(rpc: Rpc, txid: string, signal: AbortSignal): Promise<
   });
 }
 
-/** A transaction the node knows, mined or waiting. */
 export function txOf(rpc: Rpc, txid: string, signal: AbortSignal): Promise<Tx | null> {
   const read = (answer: unknown) => (answer === null ? null : readTx(answer));
   return asked(rpc, 'eth_getTransactionByHash', [txid], signal, read, oneTransaction);
@@ -226,7 +219,6 @@ export function codeAt(
   return asked(rpc, 'eth_getCode', [address, atBlock(at)], signal, text, fewMiB);
 }
 
-/** A word of a contract's storage, in hex. */
 export function storageAt(
   rpc: Rpc,
   address: string,
@@ -241,7 +233,6 @@ export function storageAt(
   return asked(rpc, 'eth_getStorageAt', [address, slot, 'latest'], signal, read, fewWords);
 }
 
-/** What `holder` has of a token, or of the native coin when `token` is null. */
 export function balanceAt(
   rpc: Rpc,
   token: string | null,
@@ -262,13 +253,11 @@ export function balanceOfCall(holder: string): string {
   return encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [holder as Hex] });
 }
 
-/** The first word of a call's answer. */
 export function wordOf(answer: string): bigint {
   if (!/^0x[0-9a-fA-F]{64}/.test(answer)) throw new Error('no word: is there a token?');
   return BigInt(answer.slice(0, 66));
 }
 
-/** What `owner` lets `spender` take of a token. */
 export function allowanceOf(
   rpc: Rpc,
   token: string,

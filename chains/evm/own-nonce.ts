@@ -1,6 +1,5 @@
-// How many transactions of a gas key are in blocks, or with those in mempools, by all nodes of its
-// chain: what one alone says too high would leave a nonce behind that nothing takes, or a
-// transaction for lost that is not.
+// A gas key's nonce by all nodes: one alone could leave a nonce behind, or count a transaction
+// lost.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rpc } from '../nodes/rpc.ts';
@@ -12,11 +11,8 @@ const usualOthersMs = 400;
 export type Expected = {
   /** Above it what one node says is not believed while another may still answer. */
   readonly most: number;
-  /** In place of the usual wait for the others. */
   readonly othersMs?: number;
-  /** How long each node has for its answer, in place of what every call has. */
   readonly answerMs?: number;
-  /** `pending`: with what waits in mempools. */
   readonly at?: 'latest' | 'pending';
 };
 
@@ -47,12 +43,7 @@ export async function pendingCounts(
   return said.toSorted((one, other) => one - other);
 }
 
-/**
- * What more than half of those that answer say at least, so of two the lower: neither one that lies
- * nor, of three, one that is behind decides. Above `most` a second answer is waited for until every
- * other node has failed or the signal ends: only where all others fail, one is believed alone.
- * Throws as a plain call does when none answers, or the second does not in time.
- */
+/** What more than half of the nodes say. Above `most` a second answer is waited for. */
 export async function countByAll(
   rpc: Rpc,
   own: string,

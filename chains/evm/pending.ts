@@ -1,6 +1,4 @@
-// What waits for its block. Nobody may make an escrow look funded, claimed or refunded by a
-// transaction that is bound to fail: a waiting claim would hide from the others that theirs is
-// wanted. A secret that such a transaction shows counts all the same.
+// The pending block. A transaction bound to fail must not hide from others that theirs is wanted.
 
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
@@ -12,12 +10,10 @@ import { touchesOf, type Verb, type Waiting, type Watch } from './watch.ts';
 
 /** Transactions tried in one call; the rest show when they are mined, or at a later call. */
 const mostTrials = 32;
-/** Tried at once. */
 const batch = 8;
 
 type Candidate = { readonly address: string; readonly verb: Verb; readonly tx: Tx };
 
-/** What waits for its block; a transaction that left the pool is reported too. */
 export async function readPending(watch: Watch, head: Block, signal: AbortSignal): Promise<void> {
   const pending = await blockAt(watch.rpc, 'pending', true, signal).catch((error: unknown) => {
     if (error instanceof ParleyError && error.code === 'chain_timeout') throw error;
@@ -67,7 +63,6 @@ function waitingVerb(watch: Watch, address: string, tx: Tx, head: Block): Verb |
   }
 }
 
-/** Tries claims and refunds, which anyone can send, on the best block; each once a block. */
 async function tryAll(
   watch: Watch,
   candidates: readonly Candidate[],

@@ -1,7 +1,5 @@
-// Whether a swap's money could move, tried before anybody commits any: an escrow with the same
-// payout, token and amount but a hashlock and a lane of ours is funded and claimed inside one
-// eth_call, by the real contract and the real token. Of an escrow that is open, the claim alone is
-// tried, out of the contract's own money. The true secret is not needed, and nothing is sent.
+// Whether a swap's money could move: an escrow alike, of our hashlock, is funded and claimed in one
+// eth_call. The true secret is not needed, and nothing is sent.
 
 import { randomBytes } from 'node:crypto';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
@@ -36,13 +34,8 @@ function unusedLane(contract: string): Lane {
   return { contract, number: randomBytes(laneBytes).toString('hex'), counter: 1 };
 }
 
-/** Who pays in a trial, and what it is lent for that. */
 type Purse = { readonly from: string; readonly lent: Overrides };
 
-/**
- * Throws `payout_would_fail` or `funding_would_fail`, with the reason and the numbers. Terms name a
- * lane unless it is about 'payout'.
- */
 export async function preflight(
   asked: Watch,
   terms: EscrowTerms,
@@ -53,13 +46,11 @@ export async function preflight(
   mustBeGood(terms, watch.deployment);
   if (about === 'claim') return tryClaim(watch, terms, signal);
   const { token } = terms;
-  // In one exchange, as the trials are below.
   const head = begun(headBlock(watch.rpc, signal));
   const funder = about === 'funding' ? begun(funderOf(watch, terms, signal)) : null;
   const lending = token === null ? begun(lends(watch.rpc, signal)) : null;
   const lent = await lentTo(watch, terms, signal);
-  // A balance that it shows only because it was lent says both that there is a token and a node
-  // that lends.
+  // A lent balance that shows proves both a token and a node that lends.
   if (token === null || lent === null) {
     if (token !== null && (await codeAt(watch.rpc, token, 'latest', signal)) === '0x') {
       throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
@@ -119,10 +110,7 @@ async function tryClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): 
   throw wouldFail(terms, native, 'payout', address, reason);
 }
 
-/**
- * A token that takes a fee by now leaves the contract whole and arrives short, which the claim does
- * not see: a funding would.
- */
+/** A claim does not see that a token's fee lets it arrive short: a funding would. */
 async function mustArriveWhole(
   watch: Watch,
   terms: EscrowTerms,
@@ -160,7 +148,6 @@ async function purseOf(
   return held >= amount ? { from: refund.address, lent: {} } : null;
 }
 
-/** Funds and claims a trial escrow that pays `to`. */
 async function tryPayout(
   watch: Watch,
   terms: EscrowTerms,
@@ -220,7 +207,6 @@ function transfer(token: string | null, to: string, amount: bigint): EvmCall {
   return { to: token, data, value: '0x0' };
 }
 
-/** What the funder has, and lets the contract take of it. */
 type Funder = { readonly held: bigint; readonly allowance: bigint };
 
 async function funderOf(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<Funder> {
@@ -235,7 +221,6 @@ async function funderOf(watch: Watch, terms: EscrowTerms, signal: AbortSignal): 
   return { held, allowance };
 }
 
-/** Funds the true terms as the funder, with the balance lent when it has too little. */
 async function tryFunding(
   watch: Watch,
   terms: EscrowTerms,
@@ -264,11 +249,7 @@ async function tryFunding(
   throw wouldFail(terms, native, 'funding', null, reason);
 }
 
-/**
- * Without state overrides, or where a token's balances cannot be lent: what the funder, or the
- * contract that holds the open escrow, could send right now is tried as plain calls; where it has
- * too little, nothing can be tried.
- */
+/** Without state overrides: only what the funder, or the contract, could send right now. */
 async function plainTrial(
   watch: Watch,
   terms: EscrowTerms,

@@ -21,7 +21,6 @@ function bad(why: string, cause?: unknown): ParleyError {
   return new ParleyError('bad_transaction', `not a signed EVM transaction: ${why}`, {}, { cause });
 }
 
-/** The bytes as nodes take them. */
 function rawHex(signed: Signed): Hex {
   if (typeof signed !== 'string') throw bad('it must be the raw transaction as hex');
   const digits = signed.startsWith('0x') ? signed.slice(2) : signed;
@@ -70,7 +69,6 @@ export async function readRaw(signed: Signed): Promise<RawTransaction> {
   return { raw, txid: keccak256(raw), chainId, from, to: to ?? null, data: data ?? '0x' };
 }
 
-/** Where signed bytes go and what they carry there. Throws `bad_transaction`. */
 export function calldataOf(signed: Signed): { to: string | null; input: string } {
   const { to, data } = parse(rawHex(signed));
   return { to: to ? getAddress(to) : null, input: data ?? '0x' };

@@ -1,19 +1,5 @@
-// What one escrow shows: its state in the contract at the best block and at its depth, joined with
-// the logs that say by which transactions it came about. The state is the truth, a log by itself is
-// nothing.
-//
-//   state      shown as
-//   never      not funded, whatever a log says
-//   void       not funded: the lane's counter went to another escrow
-//   open       funded; where the contract holds less of the token than the amount (it shrank or
-//              was seized), seen and never deep
-//   claimed    claimed, whatever the token did since
-//   refunded   refunded
-//   ended      a later escrow has the lane: what logs say of this one, else what was stored as
-//              deep; else its outcome is unknown, beside what was stored
-//
-// Deep means: the block of the transaction is at least as deep as the escrow wants (and at or
-// below the tagged head where one is wanted), and the state at that depth says the same.
+// What one escrow shows: its state at the best block and at its depth, and the logs that explain
+// it. The state is the truth. Deep: the block is deep enough, and the state there says the same.
 
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
@@ -29,10 +15,8 @@ import { scanEscrow } from './scan.ts';
 import { type EscrowState, stateAt as wordAt } from './state.ts';
 import { type Known, type Mark, mark, remember, type Watch } from './watch.ts';
 
-/** With whether the contract has as much of the asset as this escrow is owed. */
 export type State = EscrowState & { readonly covered: boolean };
 
-/** What happened, each at its first time in the chain's order. */
 type History = {
   readonly fund: Mark | null;
   readonly claim: Mark | null;
@@ -179,10 +163,7 @@ function unknownFunding(
   return { txid: unknownTxid, confirmations, deep: settled !== null };
 }
 
-/**
- * How it ended is what was stored as deep, or nobody knows. A funding that nothing proves is none:
- * the lane's counter may have gone to another escrow of its funder.
- */
+/** A funding that nothing proves is none: the counter may have gone to another escrow. */
 function endedUnseen(
   { stored = nothingSeen }: WatchedEscrow,
   funding: Sighting | null,
@@ -213,7 +194,6 @@ function settlingOf(
   }
 }
 
-/** The state at a block. `isLikelyOpen`: what the contract holds is asked for with it. */
 export async function stateAt(
   { rpc, deployment }: Pick<Watch, 'rpc' | 'deployment'>,
   { terms }: Pick<WatchedEscrow, 'terms'>,
@@ -375,7 +355,6 @@ async function lookBack(
   }
 }
 
-/** The first of each verb. */
 function firsts(known: Known, head: number): History {
   const marks = [...known.marks.values()]
     .filter(({ block }) => block <= head)

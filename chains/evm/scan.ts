@@ -1,5 +1,4 @@
-// Logs in ranges that suit the provider: a range it refuses is halved, and tried again
-// larger only now and then.
+// Logs in ranges that suit the provider: one that it refuses is halved, and grows again slowly.
 
 import { ParleyError } from '../../core/errors.ts';
 import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
@@ -23,10 +22,8 @@ const clockSlackSeconds = 3_600;
 /** First topics of the contract's events. */
 export const ours = [fundedTopic, claimedTopic, refundedTopic];
 
-/** What logs are asked of. */
 export type Scanned = Pick<Watch, 'chain' | 'rpc' | 'logRange'>;
 
-/** All that the contract of an escrow has logged of it. */
 export function logsAbout(
   watch: Pick<Watch, 'deployment'>,
   { address, terms }: WatchedEscrow,
@@ -75,7 +72,6 @@ function tooLong(watch: Scanned, from: number, to: number): ParleyError {
   );
 }
 
-/** Brings an escrow's marks up to `to`. Returns the marks seen by this very call. */
 export async function scanEscrow(
   watch: Watch,
   known: Known,

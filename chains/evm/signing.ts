@@ -14,7 +14,6 @@ const tokenAbi = parseAbi([
   'function nonces(address owner) view returns (uint256)',
 ]);
 
-/** See SigningReads. */
 export async function separator(
   { rpc }: Watch,
   token: string,
@@ -36,7 +35,6 @@ export function permitNonce(
   return wordAt(rpc, { to: token, data }, signal);
 }
 
-/** null: the contract does not answer that. */
 async function wordAt(
   rpc: Rpc,
   call: { readonly to: string; readonly data: string },

@@ -1,5 +1,4 @@
-// Calls tried on a node without a transaction: code and balances are lent to addresses for the
-// length of one eth_call (state overrides).
+// Calls tried with code and balances that are lent for one eth_call (state overrides).
 
 import type { Hex } from 'viem';
 import { decodeErrorResult, encodeFunctionData, keccak256 } from 'viem/utils';
@@ -21,7 +20,6 @@ export type Overrides = Readonly<Record<string, Lent>>;
 export const stranger = '0x9a11e4f1A6b4e51D5Cb0e9a5e1b6A6f5d4C3b2a1'.toLowerCase();
 
 export type Failure = Revert & {
-  /** Which of the calls failed. */
   readonly index: number;
 };
 
@@ -45,7 +43,6 @@ export async function lends(rpc: Rpc, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-/** Makes the calls as `from`, in order, with what is lent. null: all of them work. */
 export async function tryCalls(
   rpc: Rpc,
   from: string,
@@ -68,7 +65,6 @@ export async function tryCalls(
   return tryCall(rpc, { from, to: from, data }, lent, signal);
 }
 
-/** One plain call; what is lent may be nothing. */
 export async function tryCall(
   rpc: Rpc,
   call: Readonly<Record<string, string>>,
@@ -102,18 +98,11 @@ function failureOf({ data, message }: RpcError): Failure {
 const balanceGas = '0x7a120';
 const mostSlots = 32;
 const guessedSlots = 64n;
-/** Tokens whose place is remembered. */
 const mostKnownSlots = 1_000;
 
-/** A word of storage. */
 export type Slot = { readonly address: string; readonly key: string };
 
-/**
- * What to lend a token so that `holder` has at least `amount` of it; null when its balances are
- * kept in a way that cannot be found. Looks where the token itself looks (an access list), else
- * at the places where compilers put a mapping. `known`: where each token was found to keep this
- * holder's, which is tried first.
- */
+// Looks where the token reads (access list), then where compilers put mappings. null: not found.
 export async function lendBalance(
   rpc: Rpc,
   token: string,

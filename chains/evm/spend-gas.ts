@@ -1,5 +1,4 @@
-// How much gas a party's own claim or refund takes. A secret that is not public is in no question:
-// the same claim of another hashlock is tried then.
+// Gas of a party's own claim or refund. An undecided secret is in no question.
 
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import type { Spend } from '../interface/gas.ts';
@@ -18,7 +17,6 @@ const ownErrors: ReadonlySet<string> = new Set(
   escrowsAbi.flatMap((each) => (each.type === 'error' ? [each.name] : [])),
 );
 
-/** See ChainAdapter. */
 export async function spendGas(
   watch: Pick<Watch, 'rpc' | 'deployment'>,
   spend: Spend,

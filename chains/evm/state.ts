@@ -1,5 +1,4 @@
-// What the contract says of one escrow: asked of its view, never of a balance or of code, since the
-// money of all escrows lies together.
+// What the contract says of one escrow, by its view: the money of all escrows lies together.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
@@ -18,10 +17,6 @@ export type EscrowState = {
   readonly changedAt: number;
 };
 
-/**
- * The escrow of terms that name a lane, at a block or at the best one. Throws
- * `chain_unavailable`, with `rpcCode` where the node refused: it may keep no state that old.
- */
 export function stateAt(
   rpc: Rpc,
   deployment: EvmDeployment,
@@ -49,7 +44,6 @@ function stateIn(words: string, contract: string): EscrowState {
   return { state, changedAt };
 }
 
-/** Throws `nothing_there` unless the escrow holds money at the best block. */
 export async function mustBeOpen(
   rpc: Rpc,
   deployment: EvmDeployment,

@@ -1,6 +1,4 @@
-// Secrets in calldata of any form. A transaction that names a watched escrow or its hashlock is
-// searched at every byte. Finding the names costs one look a byte, however many are watched, so
-// that following stays linear in what the chain holds.
+// Secrets in calldata of any form, searched at every byte; the cost does not grow with the watched.
 
 import { hash, randomInt } from 'node:crypto';
 
@@ -17,11 +15,7 @@ export function newNames(): Names {
 const wordBytes = 32;
 const addressBytes = 20;
 
-/**
- * The print of bytes is a polynomial over them, modulo 2^32, that moves on by a byte with two
- * multiplications. Its base is secret: whoever chooses a hashlock and calldata cannot make the
- * prints of both alike without the bytes being so.
- */
+/** A rolling polynomial of a secret base: nobody can make two prints alike on purpose. */
 const base = 2 * randomInt(2 ** 30) + 1;
 
 function power(exponent: number): number {
@@ -37,7 +31,6 @@ function plain(name: string): string {
   return (name.startsWith('0x') ? name.slice(2) : name).toLowerCase();
 }
 
-/** An address or a hashlock, with or without `0x`. */
 export function addName({ all, prints }: Names, name: string): void {
   const hex = plain(name);
   if (all.has(hex)) return;
@@ -80,10 +73,7 @@ type Searching = {
   readonly secrets: ReadonlyMap<string, string>;
 };
 
-/**
- * Every new secret of a watched hashlock in calldata that names a watched escrow or hashlock, or
- * that was sent to an escrow (`direct`).
- */
+/** `direct`: sent to an escrow. Else the calldata must name a watched escrow or hashlock. */
 export function secretsIn(
   { names, byHashlock, secrets }: Searching,
   input: string,

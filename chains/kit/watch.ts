@@ -1,5 +1,4 @@
-// What an adapter of EVM, TRON or Solana remembers between calls: whom it watches, and the secrets
-// of those. All of it can be lost: the chain gives it again.
+// What an adapter remembers: whom it watches, and their secrets. The chain gives all of it again.
 
 import { hashlockOf, type Secret } from '../../core/hashlock.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
@@ -13,15 +12,12 @@ type Kept = { readonly watched: WatchedEscrow };
 export type Watching<Known extends Kept = Kept> = {
   readonly chain: string;
   readonly log: Logger;
-  /** By escrow. */
   readonly known: Map<string, Known>;
-  /** Watched escrows by hashlock. */
   readonly byHashlock: Map<string, Set<string>>;
   /** The hashlocks of `known`, where they are looked for in calldata. */
   readonly names?: Names;
   /** Secrets by hashlock, as long as an escrow of it is watched. */
   readonly secrets: Map<string, string>;
-  /** To be reported by the next changes(). */
   readonly owed: Set<string>;
   /** Escrows with something above their depth, and the block of it. */
   readonly shallow: Map<string, number>;

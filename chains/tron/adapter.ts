@@ -30,13 +30,9 @@ export type TronAdapter = Omit<ChainAdapter, 'warnings'> & {
   readonly family: 'tron';
   readonly chainId: number;
   readonly deployment: TronDeployment;
-  /** Its nodes, for whoever else has something to ask of them. */
   readonly node: Http;
-  /** See ChainAdapter: never left out here. With one node it always agrees. */
   mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
-  /** What the parties should hear before they fund; nothing of it refuses anything. */
   warnings(terms: EscrowTerms, signal: AbortSignal): Promise<readonly Shortage[]>;
-  /** Checks that the nodes are of this chain and the contract is the pinned one. */
   open(signal: AbortSignal): Promise<void>;
 };
 
@@ -72,7 +68,6 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     deployment,
     launches: launchesOf(watch, kit.opened),
     hashlocks: hashlocksOf(watch, kit.opened),
-    // What asks the nodes: each is told of the watch, and begins once they are checked.
     ...asksOf(watch),
     ...kit.asked({
       mustAgree,

@@ -1,5 +1,4 @@
-// What the nodes of a TRON network are compared by: an escrow's solid word, and the newest solid
-// block of the one that is least far.
+// What the nodes of a TRON network are compared by: solid words and the lowest solid block.
 
 import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/agreement.ts';

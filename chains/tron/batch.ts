@@ -6,7 +6,6 @@ import { parseTronAddress } from './address.ts';
 import { contractEscrow, deploymentOfAll, mustBeGood, type TronDeployment } from './plan.ts';
 import type { TronCall } from './transaction.ts';
 
-/** `from` signs and pays the energy. Every secret must be public: see escrows/batch.ts. */
 export function batchCall(batch: Batch, deployment: TronDeployment, from: string): TronCall {
   const all = batch.legs.map(({ terms }) => terms);
   for (const terms of all) mustBeGood(terms, deployment);

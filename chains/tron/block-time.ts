@@ -1,6 +1,4 @@
-// Which blocks have a time: the contract keeps the second of an escrow's last change, and receipts
-// are asked for by a block's number. Blocks are 3 s apart, or more where a witness missed its slot;
-// on a simulator several have one second.
+// The blocks of a second: escrows keep the second of their last change. Slots are 3 s apart.
 
 import { type Block, blockAt, secondOf } from './node.ts';
 import type { Watch } from './watch.ts';
@@ -8,10 +6,8 @@ import type { Watch } from './watch.ts';
 const slotSeconds = 3;
 /** Guesses by the slots; then the rest is halved. */
 const mostGuesses = 8;
-/** Blocks of one second that are looked into. */
 const mostAlike = 256;
 
-/** The numbers of the blocks of this second, at most 256; none where the chain has none. */
 export async function blocksAt(
   watch: Watch,
   second: number,
@@ -36,7 +32,6 @@ export async function blocksAt(
   return numbers;
 }
 
-/** The first block that is not before this second; null where the head is. */
 export async function firstFrom(
   watch: Pick<Watch, 'http'>,
   second: number,
@@ -56,7 +51,6 @@ export async function firstFrom(
   return high;
 }
 
-/** Strictly between the two. */
 function guess(
   low: Pick<Block, 'number' | 'timestampMs'> | null,
   high: Block,

@@ -56,8 +56,7 @@ export async function readSigned(
 ): Promise<ReadTransaction> {
   const { txid, raw, rawData, owner, called } = readTronSigned(signed);
   const wanted = (hashlock: Hashlock) => byHashlock.has(hashlock);
-  // Anybody may repeat the calldata of a funding in a memo or to another contract. It funds only as
-  // a call of the escrow's own contract by the escrow's funder.
+  // Calldata may be repeated in a memo: only a call of the contract by the funder funds.
   const canFund = (escrow: string) =>
     escrow.startsWith(`${called}:`) && known.get(escrow)?.watched.terms.refund.address === owner;
   const touches: Touch[] = callsIn(rawData, deployment, wanted)

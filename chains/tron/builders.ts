@@ -120,7 +120,6 @@ export async function buildRefund(
   return material(watch, address, [{ call, energy }], signal);
 }
 
-/** See ChainAdapter. Every secret in it is public: it is tried as it is sent. */
 export async function buildBatch(
   watch: Watch,
   batch: Batch,
@@ -132,7 +131,6 @@ export async function buildBatch(
   return { material: built, settles: Number(settles), gas: null };
 }
 
-/** How many it would settle, by which energy. Throws `payout_would_fail`. */
 export async function tryBatch(watch: Watch, batch: Batch, from: string, signal: AbortSignal) {
   const call = batchCall(batch, watch.deployment, from);
   const trial = await trialOf(watch, call, signal);
@@ -155,7 +153,6 @@ async function mustHold(
   throw holdsNothing(watch.chain, address, `holds nothing: ${why}`, { status });
 }
 
-/** What a call uses, by trying it. Throws `funding_would_fail` when it does not work. */
 async function triedEnergy(
   watch: Watch,
   { token, amount }: EscrowTerms,

@@ -1,7 +1,4 @@
-// What a transaction created, read from its own bytes. A contract's address commits to the
-// transaction that created it and to who sent that, so bytes that hash to its id prove which init
-// code ran there, and with it what was written into storage: whoever shows them need not be
-// believed. Pure.
+// What a transaction created, proved by its own bytes: they hash to its id. Pure.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
@@ -40,10 +37,7 @@ export function createdAddress(txid: string, owner: Uint8Array): string {
   return tronAddressOf(keccak_256(concatBytes(hexToBytes(txid), owner)).subarray(12));
 }
 
-/**
- * What is wrong with these bytes as the creation of the pinned contract: words that go on after "a
- * node"; null = nothing. `rawData` in hex.
- */
+/** Words that go on after "a node"; null = nothing. `rawData` in hex. */
 export function creationFault(
   rawData: string,
   { contract, creation }: Pick<TronOrigin, 'contract' | 'creation'>,
@@ -60,7 +54,6 @@ export function creationFault(
   return `shows that ${contract} was created by other init code than the pinned`;
 }
 
-/** Who paid for it, base58: of bytes in which `creationFault` finds nothing wrong. */
 export function creatorIn(rawData: string): string {
   const typed = decoded(bytesOf(decoded(hexToBytes(rawData), rawShape), 11), contractShape);
   // The byte of a TRON address leads.

@@ -1,6 +1,4 @@
-// What a call of ours may burn. A funding is tried as it is, by a constant call. A claim never is:
-// its secret would be told to the node before the claim is sent, and be public to whoever runs it.
-// Its parts that depend on the token and the receiver are tried instead.
+// What a call may burn. A claim is never tried whole: a node would hear its secret.
 
 import { erc20Abi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
@@ -12,12 +10,8 @@ import { largestFeeLimitSun, type TronCall } from './transaction.ts';
 import { allowanceOf, isContract, sunOf, tokenBalance } from './views.ts';
 import type { Watch } from './watch.ts';
 
-/**
- * contracts/escrows/energy.snapshot.json, rounded up. A funding is its lane's first: the dearest.
- * With a token: without the transfer, but with two looks at a balance that cost what USDT's do at
- * their dearest (4.4 times 935 each), and with what a transferFrom takes more than a transfer, 4.4
- * times too: 5,400 to write the allowance.
- */
+// contracts/escrows/energy.snapshot.json, rounded up. Token: without the transfer, at USDT's
+// dearest.
 export const ownEnergy = {
   trxFund: 26_000n,
   trxSettle: 16_000n,
@@ -38,7 +32,6 @@ export function withMargin(energy: bigint): bigint {
   return (energy * marginTimes + marginOf - 1n) / marginOf;
 }
 
-/** The most that has no more than this with its margin. */
 export function withoutMargin(energy: bigint): bigint {
   return (energy * marginOf) / marginTimes;
 }
@@ -61,7 +54,6 @@ export function transferCall(token: string, from: string, to: string, amount: bi
   return { from, to: token, data, value: 0n };
 }
 
-/** A trial, or what the node says instead of beginning one. */
 export async function trialOf(watch: Watch, call: TronCall, signal: AbortSignal): Promise<Trial> {
   try {
     return await tryCall(watch.http, 'head', call, signal);
@@ -71,7 +63,6 @@ export async function trialOf(watch: Watch, call: TronCall, signal: AbortSignal)
   }
 }
 
-/** What somebody has now of the coin or token of these terms. */
 export async function heldBy(
   { http }: Watch,
   { token }: EscrowTerms,
@@ -116,7 +107,6 @@ export async function settleEnergy(
   return ownEnergy.trxSettle + received.energy;
 }
 
-/** What a funding uses, approval aside; for one that cannot be tried yet. */
 export async function fundEnergy(
   watch: Watch,
   terms: EscrowTerms,
@@ -130,7 +120,6 @@ export async function fundEnergy(
   return ownEnergy.tokenFund + (failure === null ? energy : unknownTransfer);
 }
 
-/** Everything that the funder has to send now, approvals too. */
 export async function wholeFunding(
   watch: Watch,
   terms: EscrowTerms,

@@ -1,6 +1,4 @@
-// What a node's index of events tells of an escrow where its lane's word does not: eth_getLogs of
-// java-tron's JSON-RPC, which is off by default. It says only where to look: what is found is
-// remembered like a log that was followed, and has to be in its block still.
+// What a node's event index tells (java-tron's eth_getLogs). It only says where to look.
 
 import { jsonOf } from '../../core/unchecked.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
@@ -90,7 +88,6 @@ function has(watch: Watch, { address: escrow }: WatchedEscrow, sought: Sought): 
   return sought === 'fund' ? made('fund') : made('claim') || made('refund');
 }
 
-/** Remembers what was found, where the escrow is watched or looked at now. */
 function take(watch: Watch, { address: escrow }: WatchedEscrow, found: readonly Event[]): void {
   for (const { txid, block, log } of found) {
     const verb = verbOf({ log });
@@ -150,7 +147,6 @@ async function rangesOf(
   return { all, lastFunding };
 }
 
-/** What one request gives of an escrow. */
 async function eventsIn(
   watch: Watch,
   { address: escrow, terms }: WatchedEscrow,

@@ -1,5 +1,4 @@
-// What a wallet lacks to send what it has to. An address that was never used cannot send anything,
-// and energy that is not staked for is burnt in TRX.
+// What a wallet lacks to send. An unused address sends nothing; unstaked energy is burnt in TRX.
 
 import type { EscrowTerms } from '../../core/terms.ts';
 import { owedWords, type Sum, shortages } from '../kit/shortage.ts';
@@ -8,7 +7,6 @@ import { type Account, accountOf, pricesOf, resourcesOf } from './node.ts';
 import { energyPrice, sunOf } from './views.ts';
 import type { Watch } from './watch.ts';
 
-/** See ChainAdapter. */
 export const shortage = shortages<Watch>({
   unit: 'sun',
   code: 'energy_poor',
@@ -38,7 +36,6 @@ export const shortage = shortages<Watch>({
   },
 });
 
-/** Sun that goes along with a funding. */
 const paidIn = ({ token, amount }: EscrowTerms) => (token === null ? amount : 0n);
 
 /** Claims of one token for one receiver: one trial tells what each of them takes. */
@@ -51,7 +48,6 @@ type Sending = {
   readonly what: string;
   readonly energy: bigint;
   readonly transactions: bigint;
-  /** Sun that goes along. */
   readonly paid: bigint;
   /** Energy that others delegated may be gone before a claim is mined. */
   readonly lentCounts: boolean;
@@ -68,8 +64,7 @@ async function sumOf(
     sunOf(http, address, signal),
     resourcesOf(http, address, signal),
   ]);
-  // The account tells whether an address without coins was ever used, and how much of its energy
-  // others delegated. It is asked for only where one of them is wanted.
+  // The account tells of use and of delegated energy. It is asked for only where wanted.
   const isClear = sun > 0n && (lentCounts || has.energy === 0n);
   const account = isClear ? null : await accountOf(http, address, signal);
   const own = lentCounts || account === null ? has.energy : ownEnergyLeft(account, has);
@@ -88,7 +83,6 @@ async function sumOf(
   };
 }
 
-/** What its own stake gives. */
 function ownEnergyLeft(
   { stakedSun, lentSun }: Account,
   { energy, energyLimit }: { readonly energy: bigint; readonly energyLimit: bigint },

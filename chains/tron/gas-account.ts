@@ -1,6 +1,5 @@
-// An operator's gas key on a TRON network. See GasAccount. It calls the one contract of all escrows
-// as owner, and burns its own TRX for energy and bytes, never more than `fee_limit` and the bytes.
-// Nothing is replaced here: a second transaction beside a living one would be paid for too.
+// An operator's gas key on a TRON network. Nothing is replaced: both transactions would be paid
+// for.
 
 import { larger, smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -100,7 +99,6 @@ async function quote(account: Account, work: SettlingAny, signal: AbortSignal): 
   return { mostCost, makesAccount: false };
 }
 
-/** What it may cost by trial. */
 async function weighed(account: Account, work: SettlingAny, signal: AbortSignal) {
   const energy = await energyOf(account, work, signal);
   const prices = await pricesOf(account.watch.http, signal);
@@ -108,7 +106,6 @@ async function weighed(account: Account, work: SettlingAny, signal: AbortSignal)
   return { feeLimitSun, mostCost: feeLimitSun + bytesOf(work) * prices.byteSun };
 }
 
-/** Of a signed transaction of this work. */
 function bytesOf(work: SettlingAny): bigint {
   return transactionBytes + legBytes * BigInt(partsOf(work).length - 1);
 }
@@ -184,7 +181,6 @@ function mustBeOwn(unsigned: TronTransaction, deployment: TronDeployment, own: s
   if (!isOwn) throw foreign();
 }
 
-/** Energy of this work, without margin. Throws `nothing_there` or `payout_would_fail`. */
 async function energyOf(account: Account, work: SettlingAny, signal: AbortSignal): Promise<bigint> {
   mustOpenAll(work);
   if (work.verb === 'batch') return energyOfBatch(account, work.batch, signal);
@@ -249,7 +245,6 @@ async function energySeen(
   throw wouldFail(work.terms, native, 'payout', payeeOf(work), reason);
 }
 
-/** By the newest block, as the contract will. */
 async function mustBeInTime(watch: Watch, work: Settling, signal: AbortSignal): Promise<void> {
   const { verb, terms } = work;
   const { timestampMs } = await headBlock(watch.http, 'head', signal);

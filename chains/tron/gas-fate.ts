@@ -1,5 +1,4 @@
-// What became of a transaction of an operator's gas key. A node that took it has executed nothing
-// yet, and one that failed is in a block all the same: its receipt says what happened.
+// What became of a gas key's transaction. One that failed is in a block: its receipt says so.
 
 import type { GasFate, GasTransaction, Paid } from '../gas/account.ts';
 import { paidByAll } from '../gas/paid.ts';
@@ -14,8 +13,7 @@ export async function fateOf(
 ): Promise<GasFate> {
   const seen = await fateSeen(http, txid, signal);
   if (seen !== null) return seen;
-  // A block takes what expires after the one before it. So where a solid block is as late as that,
-  // none above it does, and those below are known for good.
+  // A solid block as late as the expiration: no later block takes the transaction.
   const { timestampMs } = await headBlock(http, 'solid', signal);
   if (diesAt === null || timestampMs < diesAt * 1_000) {
     return (await knows(http, txid, signal)) ? 'pending' : 'unknown';
@@ -32,7 +30,6 @@ async function fateSeen(http: Http, txid: string, signal: AbortSignal): Promise<
   return null;
 }
 
-/** Sun, by every node. */
 export function paidFor(http: Http, txid: string, signal: AbortSignal): Promise<Paid | null> {
   const ask = (at: number, until: AbortSignal) => burntBy(oneSource(http, at), txid, until);
   return paidByAll(http.sources, ask, signal);

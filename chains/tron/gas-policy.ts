@@ -10,17 +10,8 @@ export type TronGasPolicy = {
   readonly reserveByteSun: bigint;
 };
 
-/**
- * A claim takes 15 000 to 40 000 (contracts/escrows/energy.snapshot.json). One of USDT to a new
- * holder takes 150 000 at its dearest, with the dynamic factor at 4.4; twice that again is for
- * others.
- *
- * Prices are parameters that the witnesses vote on, not an auction: getEnergyFee was 420 at most
- * and has only been lowered since (proposals on tronscan.org), getTransactionFee is 1 000.
- *
- * Forty blocks: while one transaction lives no other is signed for the same work, as both would
- * be paid for, and a claim has hours.
- */
+// A claim takes 15 000 to 40 000, USDT's dearest 150 000. Prices are voted on (420 sun at most).
+// While one transaction lives no other is signed for the same work: both would be paid for.
 const tron: TronGasPolicy = {
   mostEnergy: 500_000n,
   lifeSeconds: 120,
@@ -28,7 +19,6 @@ const tron: TronGasPolicy = {
   reserveByteSun: 1_000n,
 };
 
-/** By chain key. */
 export const tronGasPolicies: Readonly<Record<string, TronGasPolicy>> = {
   tron,
   'tron-nile': tron,

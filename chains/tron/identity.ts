@@ -1,5 +1,5 @@
-// Whether a node is of the configured TRON network, and each contract of escrows is the pinned one.
-// Code and domain do not say what else its init code wrote into storage: its creation does.
+// Whether a node is of the network and shows the pinned contracts: their creation proves storage
+// too.
 
 import { encodeFunctionData } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
@@ -50,7 +50,6 @@ async function instanceFault(
   return fault === null ? null : { says: fault, isLack: false };
 }
 
-/** Hex, without 0x. */
 const domainDigits = 64;
 
 async function networkFault(
@@ -98,7 +97,6 @@ async function servesSolid(http: Http, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-/** Throws `chain_unavailable` where a node is of another network, or shows another contract. */
 export async function checkNodes(
   watch: Watch,
   deployment: TronOrigin,

@@ -18,7 +18,6 @@ import { ForkLimit } from './fork/source.ts';
 import { bareAddress } from './plan.ts';
 import type { Watch } from './watch.ts';
 
-/** See ChainAdapter. */
 export async function inspect(
   watch: Watch,
   text: string,

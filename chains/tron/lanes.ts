@@ -1,5 +1,4 @@
-// What the lanes of a funder hold at the best block. Something that waits for a block may show
-// already: then a lane counts as used, and nothing is lost by waiting for another.
+// What the lanes of a funder hold. What waits for a block may show: then a lane counts as used.
 
 import { laneIn, lanesData } from '../escrows/lanes.ts';
 import type { Lanes } from '../interface/lanes.ts';
@@ -7,7 +6,6 @@ import { bareAddress } from './plan.ts';
 import { wordsOf } from './views.ts';
 import type { Watch } from './watch.ts';
 
-/** Before the words of an array: its place and its length. */
 const ahead = 2;
 
 export function lanesOf({ http }: Watch): Lanes['read'] {

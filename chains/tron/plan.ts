@@ -1,10 +1,5 @@
-// From the terms of a TRON leg to its escrow and the transactions to sign. Pure: the server and the
-// SDK run this same code, so that a customer verifies instead of trusting.
-//
-// The escrows of a chain lie in one contract, or in several of its code. An escrow goes by
-// `<contract>:<id>`: the contract in base58, where the money is, and the contract's own id for it
-// in hex, which commits to the chain, the contract, every term and the lane. That is the `escrow`
-// of material, of legs and of `?escrow=`.
+// From the terms of a TRON leg to its escrow and transactions, for server and SDK alike. Pure. An
+// escrow goes by `<contract>:<id>`, the contract in base58; the id commits to everything.
 
 import type { Hex } from 'viem';
 import { ParleyError } from '../../core/errors.ts';
@@ -29,10 +24,7 @@ import {
   tronTransaction,
 } from './transaction.ts';
 
-/**
- * Where the contracts are, base58. Their addresses differ from network to network. `chainId` is
- * what CHAINID answers: the last four bytes of the first block's id.
- */
+/** `chainId` is what CHAINID answers: the last four bytes of the first block's id. */
 export type TronDeployment = Deployment;
 
 /** With the transaction that created it, hex: what proves that it is the pinned one. */
@@ -43,7 +35,6 @@ export type TronOrigin = TronInstance & {
   readonly formerContracts?: readonly TronInstance[];
 };
 
-/** The 20 bytes of an address as contracts know it, hex with 0x. */
 export function bareAddress(address: string): Hex {
   return `0x${tronHex(parseTronAddress(address)).slice(2)}`;
 }
@@ -76,16 +67,11 @@ export function mustFit(token: string | null, amount: bigint): void {
   });
 }
 
-/**
- * Throws `bad_address` for destinations where money would be lost: the zero address, the token, and
- * the contract itself; `bad_amount` as `mustFit` does.
- */
 export function mustBeGood(terms: EscrowTerms, deployment: TronDeployment): void {
   own.mustBeGood(terms, deployment);
   mustFit(terms.token, terms.amount);
 }
 
-/** The escrow of these terms, which name a lane. Throws as `mustBeGood` does. */
 export function tronEscrow(terms: EscrowTerms, deployment: TronDeployment): Escrow {
   const escrow = own.escrowOf(terms, deployment);
   mustFit(terms.token, terms.amount);
@@ -96,10 +82,6 @@ function call(from: string, to: string, data: Hex, value = 0n): TronCall {
   return { from: parseTronAddress(from), to: parseTronAddress(to), data: data.slice(2), value };
 }
 
-/**
- * The calls that fund, in order, all from the refund address. `allowance` is what the token now
- * lets the contract take from it.
- */
 export function fundCalls(
   terms: EscrowTerms,
   deployment: TronDeployment,
@@ -129,7 +111,6 @@ export function claimCall(
   return call(from, contract, claimData(contractEscrow(terms), secret));
 }
 
-/** `from` signs and pays the energy: the funder where nobody else is named. */
 export function refundCall(
   terms: EscrowTerms,
   deployment: TronDeployment,
@@ -155,11 +136,7 @@ export type EnvelopeBounds = {
   readonly longestLifeMs?: number;
 };
 
-/**
- * What differs between unsigned material and what the terms demand: one sentence a difference,
- * none when it is exactly that and nothing more. The number of approvals may be any that
- * `fundCalls` can give, since it depends on the token's state.
- */
+/** One sentence a difference. Any number of approvals that `fundCalls` can give is right. */
 export function materialProblems(
   material: TronMaterial,
   wanted: Wanted,
@@ -235,7 +212,6 @@ function envelopeProblem(
   return `.fee_limit is ${raw.fee_limit} sun, above ${mostFeeLimitSun}`;
 }
 
-/** Field by field, at any depth: what is missing, different, or does not belong there. */
 function differences(name: string, said: unknown, expected: unknown): string[] {
   if (typeof expected !== 'object' || expected === null) {
     return said === expected ? [] : [`${name} is ${String(said)}, not ${String(expected)}`];

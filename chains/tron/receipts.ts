@@ -7,15 +7,11 @@ import { callsIn } from './plan.ts';
 import { topicOfVerb } from './topics.ts';
 import { noteLog, touchesOf, type Verb, type Watch } from './watch.ts';
 
-/** Blocks, or receipts, asked for at once. */
 const batch = 8;
 /** A stranger may quote our calls in as many transactions as he likes: so many are asked for. */
 const mostAsked = 16;
 
-/**
- * All receipts of a block. Where they are too much for one answer, as logs of strangers can make
- * them, each is asked for by itself.
- */
+/** Logs of strangers can make them too much for one answer: then each is asked for. */
 export async function infosOf(watch: Watch, block: Block, signal: AbortSignal): Promise<Info[]> {
   const { http } = watch;
   try {
@@ -38,11 +34,8 @@ export function areOf({ txs }: Block, infos: readonly Info[]): boolean {
   return infos.length === ids.size && infos.every(({ txid }) => ids.has(txid));
 }
 
-/**
- * The logs of what succeeded in each block behind `last`, read whole up to `to`, each the child of
- * the one before. Bounded by the caller's range; a node is asked for no index of logs, which
- * java-tron has only where it is turned on. Throws `chain_unavailable` rather than leave one out.
- */
+// Throws `chain_unavailable` rather than leave a log out. java-tron has no index of logs by
+// default.
 export async function eachBlock(
   watch: Watch,
   last: { readonly number: number; readonly hash: string | null },
@@ -83,10 +76,7 @@ function unavailable({ chain }: Watch, block: number, why: string): ParleyError 
   return new ParleyError('chain_unavailable', sentence, { chain, block });
 }
 
-/**
- * The transaction of this block that did this to an escrow: by its log, or, where the node keeps
- * logs back, by having been that very call. Learns a secret either way. Null where none is found.
- */
+// By its log or, where the node keeps logs back, by having been that very call. Learns a secret.
 export async function transactionIn(
   watch: Watch,
   escrow: string,
@@ -109,7 +99,6 @@ export async function transactionIn(
   return calls[0] ?? null;
 }
 
-/** The transaction of this block whose log says so; null where no log does. */
 export async function loggedIn(
   watch: Watch,
   escrow: string,

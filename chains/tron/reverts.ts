@@ -3,7 +3,6 @@
 import { revertIn } from '../escrows/reverts.ts';
 import type { Trial } from './node.ts';
 
-/** Why a call would fail; null: it would not. */
 export function reasonOf({ failure, output }: Trial): string | null {
   if (failure === null) return null;
   return output === '' ? `it fails: ${failure}` : revertIn(`0x${output}`).words;

@@ -1,5 +1,4 @@
-// A signed TRON transaction, read before it is sent. What counts are the bytes of raw_data: they
-// are what was signed and what is sent, whatever the JSON beside them says. Pure.
+// A signed TRON transaction. Only the bytes of raw_data count, whatever the JSON says. Pure.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -40,15 +39,12 @@ const ownerField = Uint8Array.of(0x0a, 21, 0x41);
 
 export type SignedTransaction = {
   readonly txid: string;
-  /** raw_data, hex. */
   readonly rawData: string;
   /** The whole transaction in protobuf, hex: what `wallet/broadcasthex` takes. */
   readonly raw: string;
-  /** base58 */
   readonly owner: string;
   /** The contract that it calls, base58; null where it is no call. */
   readonly called: string | null;
-  /** Unix milliseconds. */
   readonly expiration: number;
 };
 
@@ -56,7 +52,6 @@ function bad(why: string, cause?: unknown): ParleyError {
   return new ParleyError('bad_transaction', `not a signed TRON transaction: ${why}`, {}, { cause });
 }
 
-/** A message, or `bad_transaction` in the words of what is wrong with it. */
 function read(bytes: Uint8Array, shape: Shape): Field[] {
   try {
     return decodeFields(bytes, shape);
@@ -74,7 +69,6 @@ function hexBytes(text: unknown, what: string): Uint8Array {
   return hexToBytes(digits.toLowerCase());
 }
 
-/** raw_data and signatures, from the object that wallets give or from the whole in hex. */
 function partsOf(signed: Signed): { rawData: Uint8Array; signatures: Uint8Array[] } {
   if (typeof signed === 'string') {
     const whole = read(hexBytes(signed, 'it'), transactionShape);
@@ -96,7 +90,6 @@ function partsOf(signed: Signed): { rawData: Uint8Array; signatures: Uint8Array[
   return { rawData, signatures: signature.map((each) => hexBytes(each, 'a signature')) };
 }
 
-/** Reads it and checks its signature. Throws `bad_transaction`. */
 export function readTronSigned(signed: Signed): SignedTransaction {
   const { rawData, signatures } = partsOf(signed);
   const raw = read(rawData, rawShape);
@@ -137,10 +130,7 @@ function calledBy(type: bigint, parameter: Uint8Array): string | null {
   return tronAddressOf(rest.slice(calledField.length, calledField.length + 20));
 }
 
-/**
- * The owner's own signature. Under another permission than the owner's first, or with several
- * signatures, only the chain knows whose keys count: then each must be of some key.
- */
+/** Under another permission only the chain knows whose keys count. */
 function mustBeSigned(
   digest: Uint8Array,
   signatures: readonly Uint8Array[],

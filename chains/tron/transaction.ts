@@ -1,8 +1,5 @@
-// A TRON transaction that calls a contract, as java-tron's JSON with its id: what a wallet signs.
-// Everything in it follows from the call and a few numbers, so that anyone can make it again. Pure.
-//
-// Field numbers: tronprotocol/protocol, core/Tron.proto (Transaction) and
-// core/contract/smart_contract.proto. The id is the SHA-256 of raw_data's bytes.
+// A TRON transaction that calls a contract, as java-tron's JSON. Fields: protocol/core/Tron.proto.
+// Pure.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -25,9 +22,7 @@ export type BlockReference = { readonly number: number; readonly hash: string };
 export type TronCall = {
   readonly from: string;
   readonly to: string;
-  /** Hex without 0x. */
   readonly data: string;
-  /** Sun. */
   readonly value: bigint;
 };
 
@@ -36,7 +31,6 @@ export type Envelope = {
   /** Two bytes of the referred block's number and eight of its id, hex. */
   readonly refBlockBytes: string;
   readonly refBlockHash: string;
-  /** Unix milliseconds. */
   readonly expiration: number;
   readonly timestamp: number;
   readonly feeLimitSun: bigint;
@@ -51,7 +45,6 @@ export function referenceTo({ number, hash }: BlockReference): {
   return { refBlockBytes, refBlockHash: hash.slice(16, 32) };
 }
 
-/** The unsigned transaction: JSON as java-tron writes it, addresses in hex (visible: false). */
 export function tronTransaction(call: TronCall, envelope: Envelope): TronTransaction {
   const { refBlockBytes, refBlockHash, expiration, timestamp, feeLimitSun } = envelope;
   const [owner, contract] = [tronHex(call.from), tronHex(call.to)];

@@ -19,7 +19,6 @@ const here = import.meta.dirname;
 const DEPLOYER: Address = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 const SALT = keccak256(new TextEncoder().encode('Parley escrows 1'));
 
-/** Tokens and wallets of `dev/`, for measurements and development chains. */
 const DEV = ['DevCoin', 'FalseCoin', 'DevWallet', 'DevEntryPoint'] as const;
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
@@ -43,7 +42,6 @@ function pinned(bytecode: Hex) {
   };
 }
 
-/** Every generated file, by its path under contracts/escrows. */
 export function generate(): Map<string, string> {
   const compiled = compileContracts();
   const { abi, bytecode } = need(compiled, 'ParleyEscrows');
@@ -64,7 +62,6 @@ export function generate(): Map<string, string> {
   ]);
 }
 
-/** Committed files that are not what the sources make, by their path under contracts/escrows. */
 export const staleFiles = (): string[] => staleIn(here, generate());
 
 if (isEntry(import.meta.url)) writeOrCheck(here, generate());

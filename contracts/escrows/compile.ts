@@ -1,5 +1,4 @@
-// Compiles the escrow contract, with one setting of its own: transient storage needs `cancun`. TRON
-// has it by the chain parameter getAllowTvmCancun.
+// Compiles the contract for `cancun` (transient storage); TRON has it by getAllowTvmCancun.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -23,15 +22,10 @@ function sources(folder: 'src' | 'dev'): Sources {
   return found;
 }
 
-/**
- * What explorers take to verify the source (Etherscan, Sourcify, Tronscan: "standard JSON input"):
- * exactly what the deployed init code is compiled from.
- */
 export function escrowsInput(): object {
   return standardInput(sources('src'), { evmVersion: EVM_VERSION });
 }
 
-/** Contract name -> ABI and creation bytecode. A warning is an error. */
 export function compileContracts(): Map<string, Compiled> {
   const compiled = new Map<string, Compiled>();
   compileInput(JSON.stringify(escrowsInput()), compiled);

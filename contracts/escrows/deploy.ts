@@ -43,7 +43,6 @@ import { mostShards, shardAt, shardOf } from './shards.ts';
 export type Verification = {
   readonly chainId: number;
   readonly contract: Address;
-  /** keccak256; null: nothing is there. */
   readonly codeHash: Hex | null;
   /** What its domain() answers; every id follows from it. */
   readonly domain: Hex | null;
@@ -53,11 +52,9 @@ export type Verification = {
 export type Deployment = {
   readonly chainId: number;
   readonly contract: Address;
-  /** null: was there already. */
   readonly txHash: Hex | null;
 };
 
-/** Sends nothing. */
 export async function verifyDeployment(endpoint: Endpoint, shard = 0): Promise<Verification> {
   const client = reader(endpoint);
   const { address: contract } = shardOf(shard);
@@ -74,11 +71,7 @@ export async function verifyDeployment(endpoint: Endpoint, shard = 0): Promise<V
   return { chainId, contract, codeHash, domain, ok: domain === domainOf(chainId, contract) };
 }
 
-/**
- * Makes sure the contract is on the chain. Repeating it changes nothing. Throws DeploymentError
- * where the chain lacks the CREATE2 deployer, and where the contract was deployed under another
- * chain id: a copy of another chain.
- */
+// Repeating it changes nothing. Throws DeploymentError: no CREATE2 deployer, or another chain id.
 export async function deployContracts(options: DeployOptions, shard = 0): Promise<Deployment> {
   const { address: contract, salt } = shardOf(shard);
   const present = (await codeHashAt(reader(options), contract)) !== null;

@@ -1,5 +1,4 @@
-// How an escrow is named, computed away from the contract. Both sides do this before anything is
-// funded.
+// How an escrow is named, computed away from the contract.
 
 import { type Address, encodeAbiParameters, type Hex, keccak256 } from 'viem';
 import { escrowsAbi } from './artifacts/abi.ts';
@@ -11,7 +10,6 @@ export type Terms = {
   readonly refund: Address;
   /** Zero: the chain's native asset. */
   readonly token: Address;
-  /** Base units. */
   readonly amount: bigint;
   /** Unix seconds, as is `fundBefore`. */
   readonly timelock: bigint;

@@ -1,5 +1,4 @@
-// The record of a deployment on an EVM chain: read from the chain, so that it is the same whoever
-// writes it, and compared with the chain again.
+// The record of a deployment, read from the chain and compared with it again.
 
 import { getAddress, type Hex } from 'viem';
 import { codeHashAt, deployer, type Endpoint, reader } from '../evm/create2.ts';
@@ -9,13 +8,8 @@ import { type Shard, shardAt, shardOf } from './shards.ts';
 
 type Reader = ReturnType<typeof reader>;
 
-/** What the deployer is called with. */
 const dataOf = ({ salt }: Shard): Hex => `${salt}${initCode.slice(2)}`.toLowerCase() as Hex;
 
-/**
- * `transaction`: what made the contract; null: it is looked for, in the state that the node keeps.
- * Throws an Error that says what is missing.
- */
 export async function evmRecordOf(
   endpoint: Endpoint,
   network: string,
@@ -40,7 +34,6 @@ export async function evmRecordOf(
   };
 }
 
-/** What differs between a record and the chain; null: nothing. */
 export async function evmRecordFault(
   endpoint: Endpoint,
   record: EscrowRecord,

@@ -1,5 +1,4 @@
-// Where instances of the contract lie on an EVM chain. They have the same init code under salts
-// that follow from a number, so that an address shows what made it, whoever sent it.
+// Where instances lie on an EVM chain: one init code under salts that follow from a number.
 
 import { type Address, encodeAbiParameters, getContractAddress, type Hex, keccak256 } from 'viem';
 import { deployment } from './artifacts/abi.ts';
@@ -25,7 +24,6 @@ export function shardOf(number: number): Shard {
 
 const known = new Map<string, Shard>();
 
-/** By its address with its checksum; null: no instance has it. */
 export function shardAt(address: string): Shard | null {
   for (let number = known.size; number < mostShards && !known.has(address); number += 1) {
     const shard = shardOf(number);

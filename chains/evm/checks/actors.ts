@@ -1,18 +1,15 @@
-// Who plays in a trial. Drawn anew each time and used by nobody else: a token that knew them ahead
-// could be kind to them alone.
+// Who plays in a trial. Drawn anew each time: a token could be kind to those that it knows.
 
 import { randomBytes } from 'node:crypto';
 
 const addressBytes = 20;
 
 export type Actors = {
-  /** Begins with what a trial moves. */
   readonly holder: string;
   readonly second: string;
   readonly spender: string;
   /** A contract that holds tokens, as a market does. */
   readonly contract: string;
-  /** Paid by a claim. */
   readonly payout: string;
   /** Paid by a refund; no code is ever lent to it. */
   readonly last: string;

@@ -14,7 +14,6 @@ const delegation = /^0xef0100[0-9a-f]{40}$/i;
 
 export type Face = Said & { readonly code: string; readonly finding: Finding };
 
-/** Throws `not_a_token` for what is plainly none. */
 export async function faceOf(rpc: Rpc, token: string, signal: AbortSignal): Promise<Face> {
   const { chain } = rpc;
   const code = await codeAt(rpc, token, 'latest', signal);

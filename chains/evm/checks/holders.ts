@@ -1,5 +1,4 @@
-// Who could begin a trial: an address that the node lends a balance to or, where the place of the
-// balances cannot be found, somebody who really holds some.
+// Somebody who holds a token now, where no balance can be lent.
 
 import type { Rpc } from '../../nodes/rpc.ts';
 import { RpcError } from '../../nodes/rpc.ts';
@@ -15,7 +14,6 @@ const mostBytes = 4 * 2 ** 20;
 
 export type Holding = { readonly holder: string; readonly balance: bigint };
 
-/** The largest holder among the last receivers; null where none is found cheaply. */
 export async function recentHolder(
   rpc: Rpc,
   token: string,

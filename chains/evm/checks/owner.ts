@@ -23,10 +23,7 @@ export async function ownerOf(
 /** Without a bound a node could run for long, and anew for each word that it finds. */
 const triedGas = '0x7a120';
 
-/**
- * Whether a function that is refused to a stranger looks up somebody before: an address in the
- * storage that it reads. That is an owner whom `owner()` does not name.
- */
+/** An address in the storage that a refused call reads is an owner whom `owner()` does not name. */
 export async function hiddenKeeper(
   rpc: Rpc,
   token: string,
@@ -46,10 +43,7 @@ export async function hiddenKeeper(
   return null;
 }
 
-/**
- * Code that makes a call and does not mind its failing: some nodes list no storage for a call that
- * reverts. It is run as if it created a contract, which needs nothing to be lent.
- */
+/** Some nodes list no storage for a call that reverts: this code makes the call and ends well. */
 function swallowing(to: string, data: string): string {
   const size = (data.length / 2).toString(16).padStart(2, '0');
   // CODECOPY of what follows, CALL with it, STOP: 41 bytes.

@@ -1,5 +1,4 @@
-// Checks `pausable`, `blacklist` and `mintable`: powers by the names of their functions in the
-// code that runs. Each is moot where nobody is left who could use it.
+// Checks `pausable`, `blacklist` and `mintable`, by the names of functions in the code that runs.
 
 import type { Rpc } from '../../nodes/rpc.ts';
 import type { Finding, PowerRules } from '../../tokens/inspection.ts';
@@ -25,7 +24,6 @@ export type Subject = {
   readonly program: Program;
   readonly owner: Owner;
   readonly rules: PowerRules;
-  /** Where trials can be made. */
   readonly stage: Theatre | null;
 };
 
@@ -50,7 +48,6 @@ async function user(power: Plain, subject: Subject, signal: AbortSignal): Promis
   return userOf(powerSignals[power], subject, signal);
 }
 
-/** Who could use one of these functions, for the beginning of a sentence; null: nobody. */
 export async function userOf(
   signals: Signals,
   { rpc, token, program, owner }: Subject,

@@ -1,5 +1,4 @@
-// The code that really runs for a token: its own and, behind proxies, that of the contracts whose
-// code it borrows; and who could put another there.
+// The code that really runs for a token, and who could put another there.
 
 import type { Rpc } from '../../nodes/rpc.ts';
 import { type Scan, scanCode } from '../../tokens/code.ts';
@@ -12,14 +11,11 @@ import { ask, askWord, callData } from './ask.ts';
 export type Change = {
   /** How sure that is: what only may be is looked at again, whatever the rules say. */
   readonly sure: boolean;
-  /** Goes on after "its code ". */
   readonly how: string;
-  /** Who alone can do it, where the proxy says so. */
   readonly admin: string | null;
 };
 
 export type Program = {
-  /** Selectors of all code that runs. */
   readonly selectors: ReadonlySet<string>;
   /** Those of the contracts behind a proxy that can be replaced. */
   readonly beneath: ReadonlySet<string>;
@@ -37,7 +33,6 @@ const mostFacets = 12;
 
 const transfers = ['a9059cbb', '23b872dd'] as const;
 
-/** `code` is the token's own. */
 export async function programOf(
   rpc: Rpc,
   token: string,
@@ -127,7 +122,6 @@ async function withCode(
   return (await codeAt(rpc, address, 'latest', signal)) === '0x' ? null : address;
 }
 
-/** The addresses in an answer of the form `address[]`. */
 function facetsIn(answer: string | null): string[] {
   const words = (answer ?? '').slice(2).match(/.{64}/g) ?? [];
   const [offset, length, ...rest] = words.map((each) => BigInt(`0x${each}`));

@@ -18,7 +18,6 @@ export async function rebaseFinding(
   return judgeRebase({ now, later, stored: storedIn(stage) }, selectors);
 }
 
-/** null where the node cannot move the clock. */
 async function balanceLater(
   { rpc, token, actors, lent, now }: Theatre,
   days: number,

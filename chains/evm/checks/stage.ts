@@ -11,15 +11,11 @@ import { directed, played, playsTransactions, type Stage, type Verdict } from '.
 
 export type Theatre = Stage & {
   readonly deployment: EvmDeployment;
-  /** The holder is somebody of this chain and has so much; null: an address of ours. */
   readonly borrowed: bigint | null;
-  /** Transactions of plain accounts can be tried too. */
   readonly plays: boolean;
-  /** Unix seconds of the best block. */
   readonly now: number;
 };
 
-/** What keeps a token from being tried, as a sentence. */
 export type Closed = { readonly why: string };
 
 export async function openStage(
@@ -83,7 +79,6 @@ export async function tryAmount(
   return verdict;
 }
 
-/** May be otherwise when the time has come. */
 function onlyLater(verdict: Extract<Verdict, { readonly what: string }>, when: string): Verdict {
   const what = `${when}, ${verdict.what}`;
   if (verdict.kind === 'fails') return { ...verdict, what, sure: false };

@@ -1,5 +1,4 @@
-// What a trial does, step by step: one amount goes round through every kind of transfer and through
-// our own contract, and each step must move exactly it.
+// The steps of a trial: one amount goes round, and each step must move exactly it.
 
 import { randomBytes } from 'node:crypto';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
@@ -12,19 +11,16 @@ import type { Overrides } from '../simulate.ts';
 import type { Actors } from './actors.ts';
 
 export type Step = {
-  /** In words, for a sentence: "... of 1000 units". */
   readonly what: string;
   readonly actor: string;
   readonly to: string;
   readonly data: Hex;
-  /** Who loses and who gains the amount; null: nothing moves. */
   readonly moves: { readonly payer: string; readonly payee: string } | null;
 };
 
 export type Course = {
   readonly amount: bigint;
   readonly steps: readonly Step[];
-  /** The word of an escrow whose timelock has passed; nothing where the course needs none. */
   readonly lent: Overrides;
 };
 
@@ -124,7 +120,6 @@ function transferStep(
   return { what, actor: payer, to: token, data, moves: { payer, payee } };
 }
 
-/** Sold to a market that the token names, and bought there. */
 export function marketCourse(
   token: string,
   amount: bigint,

@@ -1,6 +1,4 @@
-// What a trial looks like from within: the blocks, the price, the purse and the gas of a trial are
-// those of a transaction that somebody might send now. A token that could tell them apart could be
-// kind to trials alone.
+// Blocks, prices and gas of a trial, as of a transaction: a token must not tell them apart.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { ParleyError } from '../../../core/errors.ts';
@@ -8,11 +6,8 @@ import { amountOf, fewMiB, quantity, type Rpc, RpcError } from '../../nodes/rpc.
 import { gasPrice, refused } from '../node.ts';
 
 export type Surroundings = {
-  /** Of the best block. */
   readonly number: number;
-  /** Unix seconds. */
   readonly timestamp: number;
-  /** null: the chain has none. */
   readonly baseFee: bigint | null;
   /** Every block has a number of chance (PREVRANDAO). */
   readonly random: boolean;
@@ -61,7 +56,6 @@ function mixOf({ mixHash }: Readonly<Record<string, unknown>>): string {
   return String(mixHash ?? '0x').slice(2);
 }
 
-/** For eth_simulateV1: the block `at` places after the next one, `ahead` seconds later. */
 export function blockAfter(
   { number, timestamp, baseFee, random }: Surroundings,
   at: number,
@@ -76,7 +70,6 @@ export function blockAfter(
   };
 }
 
-/** Pays for so much gas twice, and has a few coins or the part of one besides. */
 export function purseFor({ price }: Surroundings, gas: bigint): string {
   const coins = BigInt(randomInt(...purseMilliCoins)) * milliCoin + chance(2 ** 40);
   return hex(2n * price * gas + coins);
@@ -90,7 +83,6 @@ export function readGasOf(): bigint {
   return BigInt(randomInt(...readGas));
 }
 
-/** What wallets add to what a step was found to take. */
 export function walletGas(used: bigint): bigint {
   return (used * BigInt(randomInt(1_500, 1_800))) / 1_000n + chance(20_000);
 }

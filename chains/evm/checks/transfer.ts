@@ -1,5 +1,4 @@
-// Checks `transfer` and `limit`: that what goes in comes out, whole, at every step and by every
-// way; and that small and large amounts do as well as middling ones.
+// Checks `transfer` and `limit`: what goes in comes out whole, at every step and amount.
 
 import { getAddress } from 'viem/utils';
 import type { Rpc } from '../../nodes/rpc.ts';

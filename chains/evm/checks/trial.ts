@@ -1,8 +1,5 @@
-// Plays a course on a node, without a transaction, in two ways. In one call, where a director has
-// the actors make the steps by code that is lent to them (Trial.sol): every node with state
-// overrides can. And as transactions of plain accounts (eth_simulateV1), where the node can. What
-// hides from one way shows in the other; what a token could know either by is drawn at random, or
-// as on the chain (surroundings.ts).
+// Plays a course by lent code in one call, and by eth_simulateV1. One shows what hides from the
+// other.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Hex } from 'viem';
@@ -30,7 +27,6 @@ import { trialAbi, trialCode } from './trial-code.ts';
 
 export type Verdict =
   | { readonly kind: 'works' }
-  /** A step reverts, or says that it worked and moves nothing that can be weighed. */
   | {
       readonly kind: 'fails';
       readonly what: string;
@@ -38,9 +34,7 @@ export type Verdict =
       /** It would fail as a transaction too, and not only where many are made in one. */
       readonly sure: boolean;
     }
-  /** The node broke off, or what it answers is too long: nothing is known. */
   | { readonly kind: 'untried' }
-  /** A step moves something else than the amount. */
   | {
       readonly kind: 'differs';
       readonly what: string;
@@ -48,7 +42,6 @@ export type Verdict =
       readonly gained: bigint;
     };
 
-/** What a step did. Balances of the payer before and after, then of the payee. */
 type Done = {
   readonly ok: boolean;
   readonly answer: string;
@@ -58,14 +51,10 @@ type Done = {
   readonly balances: readonly (bigint | null)[];
 };
 
-/** Of a director between two steps. */
 const betweenGas = 100_000n;
 /** An answer in hex; one of a usual token takes a hundredth. */
 const mostBytes = 4 * 2 ** 20;
-/**
- * Enough for every step and balance to take all that it may, as each call within another keeps a
- * 64th back: a course that ended for want of gas would say nothing of the token.
- */
+/** Each call within another keeps a 64th back: a course must not end for want of gas. */
 export function courseGas(steps: readonly { readonly gasMost: bigint }[], readGas: bigint): bigint {
   const parts = steps.map(({ gasMost }) => gasMost + 4n * readGas + betweenGas);
   const sum = parts.reduce((before, each) => before + each, 1_500_000n);
@@ -79,11 +68,9 @@ export type Stage = {
   readonly rpc: Rpc;
   readonly token: string;
   readonly actors: Actors;
-  /** What gives the holder its tokens. */
   readonly lent: Overrides;
 };
 
-/** In one call, by a director. */
 export async function directed(
   { rpc, token, actors, lent }: Stage,
   { amount, steps, lent: word }: Course,
@@ -169,7 +156,6 @@ async function called(
   }
 }
 
-/** Whether the node plays transactions one after the other. */
 export async function playsTransactions(rpc: Rpc, signal: AbortSignal): Promise<boolean> {
   const block = { calls: [{ to: zero, data: '0x' }] };
   try {
@@ -185,7 +171,6 @@ export async function playsTransactions(rpc: Rpc, signal: AbortSignal): Promise<
   }
 }
 
-/** As transactions of plain accounts, each in a block of its own, `ahead` seconds from now. */
 export async function played(
   stage: Stage,
   course: Course,
@@ -272,7 +257,6 @@ function blocksOf(answer: unknown): Played[][] {
   return blocks.map((each) => (Array.isArray(each?.calls) ? (each.calls as Played[]) : []));
 }
 
-/** A step alone, or between two readings before and two after. */
 function doneOf(calls: readonly Played[], gasMost: bigint): Done {
   const weighed = calls.length > 1;
   const step = calls[weighed ? 2 : 0] ?? {};
@@ -296,7 +280,6 @@ function wordOf({ status, returnData }: Played): bigint | null {
   return good ? BigInt(returnData.slice(0, 66)) : null;
 }
 
-/** The first step that does not do what it should. */
 function judge(steps: readonly Step[], done: readonly Done[], amount: bigint): Verdict {
   for (const [at, { what, moves }] of steps.entries()) {
     const result = done[at];

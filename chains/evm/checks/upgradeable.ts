@@ -43,7 +43,6 @@ async function replacedFinding(
   return found(check, change.sure ? outcome : 'wait', `its code ${change.how}${by}`);
 }
 
-/** A token that hands its calls on to a successor, as USDT can. */
 async function succession(
   subject: Subject,
   outcome: Exclude<Outcome, 'pass'>,

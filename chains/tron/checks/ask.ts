@@ -1,5 +1,4 @@
-// Questions to a token, answered on a fork; and the same asked of the node, to see that the fork is
-// of the same token.
+// Questions to a token on a fork, and the same of the node, to see that both are of one token.
 
 import type { Flag } from '../../tokens/powers.ts';
 import { bytesOf, dataOf, decodeNumber } from '../../tokens/words.ts';
@@ -13,7 +12,6 @@ import type { Watch } from '../watch.ts';
 
 export type Look = {
   readonly watch: Watch;
-  /** base58 */
   readonly token: string;
   readonly forks: Forks;
   readonly signal: AbortSignal;
@@ -23,12 +21,10 @@ export function shown(address: string): string {
   return tronAddressOf(bytesOf(address));
 }
 
-/** Asks by a stranger. */
 export function view(fork: Fork, to: string, data: string): Promise<Trial> {
   return fork.look({ from: shown(fork.stranger()), to, data });
 }
 
-/** The number that a call answered; null where it failed or answered less than a word. */
 export function numberOf({ failure, output }: Trial): bigint | null {
   return failure === null ? decodeNumber(bytesOf(output.slice(0, 64))) : null;
 }
@@ -39,7 +35,6 @@ export function ranOut({ failure }: Trial): boolean {
 
 export const tooDear = `takes more than the ${mostEnergy} energy of a trial`;
 
-/** What the node itself answers to a constant call; null where it fails there. */
 export async function nodeSays(
   { watch, token, signal }: Pick<Look, 'watch' | 'token' | 'signal'>,
   data: string,
@@ -53,16 +48,12 @@ export async function nodeSays(
   }
 }
 
-/**
- * Some versions of java-tron answer eth_getStorageAt with zeros for contracts that another contract
- * made with CREATE2: their storage has the transaction in its key. What such a fork shows is of no
- * token.
- */
+// Some java-tron versions answer storage of CREATE2 contracts with zeros: such a fork shows no
+// token.
 export function otherStorage(chain: string): ForkLimit {
   return new ForkLimit(`the ${chain} node does not show this contract's storage as it is`);
 }
 
-/** Of a token's switches. */
 export const flagOf =
   (fork: Fork, token: string): Flag =>
   async (name) => {

@@ -10,14 +10,11 @@ import { type Look, nodeSays, numberOf, otherStorage, ranOut, tooDear, view } fr
 const check = 'contract';
 
 export type Contract = {
-  /** Null where it could not be read. */
   readonly told: Said | null;
   readonly finding: Finding;
-  /** Nothing else can be asked of it. */
   readonly mute?: true;
 };
 
-/** Throws `not_a_token` where a wallet could not even show a balance. */
 export async function checkContract(look: Look): Promise<Contract> {
   const fork = await look.forks.fork();
   const asked = [

@@ -1,5 +1,4 @@
-// Asks for the owner of a token, or of a proxy's administrator, and looks for one whom it does not
-// name.
+// Asks for an owner, and looks for one whom `owner()` does not name.
 
 import { scanCode } from '../../tokens/code.ts';
 import {
@@ -15,9 +14,7 @@ import type { Fork } from '../fork/fork.ts';
 import { type Look, nodeSays, numberOf, otherStorage, shown, view } from './ask.ts';
 
 type Ruled = {
-  /** Of all code that runs. */
   readonly selectors: ReadonlySet<string>;
-  /** Whether that code may be replaced. */
   readonly changes: boolean;
 };
 
@@ -46,10 +43,7 @@ export async function isNobodys(look: Look, fork: Fork, address: string): Promis
   return (await controlOf({ ...look, token: shown(address) }, fork, ruled)).gone;
 }
 
-/**
- * Somebody in the storage that a function reads before it is refused to a stranger: an owner whom
- * owner() does not name.
- */
+/** Storage that a refused function reads may name an owner whom owner() does not. */
 export async function hiddenKeeper(
   fork: Fork,
   token: string,

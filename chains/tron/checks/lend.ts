@@ -1,15 +1,11 @@
-// Lends a stranger a balance of a token: the word that balanceOf reads for it, and for nobody else,
-// is found by watching what is read, and written.
+// Lends a stranger a balance: the word that balanceOf reads for it, and for nobody else.
 
 import { dataOf } from '../../tokens/words.ts';
 import type { Fork } from '../fork/fork.ts';
 import type { Word } from '../fork/state.ts';
 import { numberOf, shown, view } from './ask.ts';
 
-/**
- * What the word is set to, until the balance is enough: a token may keep shares, of which it takes
- * many to a unit, or something else beside the balance in the highest bits.
- */
+/** A token may keep shares, or other things in the highest bits. */
 const fills = (least: bigint): readonly bigint[] => [
   least,
   2n ** 96n,
@@ -17,7 +13,6 @@ const fills = (least: bigint): readonly bigint[] => [
   2n ** 192n,
   2n ** 255n,
 ];
-/** Of one balanceOf. */
 const mostWords = 32;
 
 /** Makes `who` (20 bytes in hex) hold at least so much: what was written; null: no way is known. */

@@ -1,5 +1,4 @@
-// The code that really runs in a token's name: its own and, behind proxies, that of the contracts
-// whose code it borrows; and who could put another there.
+// The code that really runs in a token's name, and who could put another there.
 
 import { type Scan, scanCode } from '../../tokens/code.ts';
 import { mostNames, namesIn, upgradeSignals } from '../../tokens/powers.ts';
@@ -11,16 +10,13 @@ import { type Look, shown, view } from './ask.ts';
 import { isNobodys } from './control.ts';
 
 export type Program = {
-  /** Selectors of all code that runs. */
   readonly selectors: ReadonlySet<string>;
-  /** How that can be replaced. */
   readonly change: Change | null;
 };
 
 export type Change = {
   /** How sure that is: what only may be is looked at again, whatever the rules say. */
   readonly sure: boolean;
-  /** Goes on after "its code ". */
   readonly how: string;
 };
 
@@ -68,7 +64,6 @@ function selectorsOf(scans: ReadonlyMap<string, Scan>): ReadonlySet<string> {
 
 type Seen = {
   readonly selectors: ReadonlySet<string>;
-  /** Those of the contracts behind a proxy. */
   readonly beneath: ReadonlySet<string>;
   readonly proxy: ProxyForm | null;
   /** Code elsewhere that runs in its name although nothing fixes that it does. */

@@ -1,6 +1,4 @@
-// Whether a token can be traded through our escrow, tried on a fork with the escrow contract as it
-// is on chain: a stranger who was lent some funds, the receiver claims the whole of it an hour
-// later and passes it on; or nobody claims, and the funder has all of it back after the timelock.
+// Whether a token can be traded through our escrow, tried on a fork: funding, claim, refund.
 
 import { randomBytes } from 'node:crypto';
 import { decodeErrorResult, sha256 } from 'viem/utils';
@@ -63,7 +61,6 @@ async function isClosed({ forks, token }: Look): Promise<boolean> {
 type Fault = {
   readonly sentence: string;
   readonly refused: boolean;
-  /** Nothing could be tried. */
   readonly unknown?: true;
 };
 
@@ -72,7 +69,6 @@ type Trade = {
   readonly token: string;
   readonly amount: bigint;
   readonly escrows: string;
-  /** 20 bytes in hex. */
   readonly funder: string;
   readonly receiver: string;
   readonly escrow: Escrow;

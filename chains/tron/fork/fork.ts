@@ -1,6 +1,4 @@
-// A TRON chain in memory that goes on from the node's newest block: calls that move money which
-// was lent to them, at any later time, and none of it is sent. java-tron lends no state to its own
-// constant calls. What the node has is read as it is needed, so that a call may see two blocks.
+// A TRON chain in memory, on top of the node's newest block: java-tron lends no state itself.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
@@ -26,10 +24,8 @@ const mostWorkMs = 5_000;
 const longestStepMs = 50;
 
 export type ForkCall = {
-  /** base58 */
   readonly from: string;
   readonly to: string;
-  /** Bare hex. */
   readonly data: string;
   /** Seconds after the newest block; default 0. */
   readonly later?: number;
@@ -37,13 +33,11 @@ export type ForkCall = {
 
 export type Fork = {
   readonly state: ForkState;
-  /** Unix seconds of the newest block. */
   readonly now: number;
   /** What the call would do; its changes stay, unless it fails. */
   call(call: ForkCall): Promise<Trial>;
   /** What it would do; nothing stays. */
   look(call: ForkCall): Promise<Trial>;
-  /** The same, with the words of storage that it read. */
   traced(call: ForkCall): Promise<{ readonly trial: Trial; readonly words: readonly Word[] }>;
   /** Whether code of this address (20 bytes in hex) ran in the name of another. */
   readonly delegated: ReadonlySet<string>;
@@ -53,10 +47,7 @@ export type Fork = {
 
 /** Operations of a TVM that need more of a chain than is here: TRC-10, stakes, votes, prices. */
 const absent = [0x48, 0x49, 0x4a, 0xd0, 0xd1, ...range(0xd5, 0xdf)];
-/**
- * GASPRICE, BLOCKHASH, COINBASE, DIFFICULTY and GASLIMIT: whoever asks for these could tell a fork
- * from a chain, and behave while it is tried.
- */
+/** Whoever asks for these could tell a fork from a chain, and behave while it is tried. */
 const telling = [0x3a, 0x40, 0x41, 0x44, 0x45];
 const beyond = [...absent, ...telling];
 
@@ -66,7 +57,6 @@ function range(from: number, to: number): number[] {
 
 /** Forks of one block: each begins as the node has it, and one that was given up is no more use. */
 export type Forks = {
-  /** Unix seconds of the newest block. */
   readonly now: number;
   readonly source: Source;
   fork(): Promise<Fork>;
@@ -81,7 +71,6 @@ export async function openForks(watch: Watch, signal: AbortSignal): Promise<Fork
   return { now, source, fork: () => openFork(watch, source, at, budget, signal) };
 }
 
-/** Shared by all forks of one look. */
 type Budget = { energy: bigint; workMs: number; restedAt: number; steppedAt: number };
 
 async function openFork(

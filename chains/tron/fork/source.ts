@@ -1,6 +1,4 @@
-// What a fork takes from the node: accounts, code and storage, each once and only so many. Code
-// and accounts come from java-tron's own API, which tells an address that was never used from one
-// that is empty; storage only its JSON-RPC gives.
+// What a fork takes from the node, each once and bounded. Storage needs its JSON-RPC.
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../../core/errors.ts';
@@ -22,13 +20,10 @@ export class ForkLimit extends Error {
   }
 }
 
-/** Addresses are 20 bytes and slots 32, in hex. Everything is asked for once. */
 export type Source = {
   /** Decimal sun, or undefined for an address that was never used. */
   account(address: string): Promise<string | undefined>;
-  /** Hex, or undefined where there is none. */
   code(address: string): Promise<string | undefined>;
-  /** 32 bytes in hex. */
   storage(address: string, slot: string): Promise<string>;
 };
 

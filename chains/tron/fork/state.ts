@@ -1,5 +1,4 @@
-// The state of a fork: what the node has, fetched when it is first asked for, under what was
-// changed here. Nothing of it goes back.
+// The state of a fork: the node's, fetched when first asked for, under what was changed here.
 
 import type { Account, Address } from '@ethereumjs/util';
 import { bytesToUnprefixedHex } from '@ethereumjs/util';
@@ -31,13 +30,11 @@ export class ForkState extends TvmState {
     this.known.set(`code/${address}`, Promise.resolve());
   }
 
-  /** A word as it is now, without a trace. */
   async read({ address, slot }: Word): Promise<bigint> {
     await this.word(address, slot);
     return BigInt(`0x${this.get(slotKey(address, Buffer.from(slot, 'hex'))) ?? '0'}`);
   }
 
-  /** Writes a word over what the node has. */
   async overwrite({ address, slot }: Word, value: bigint): Promise<void> {
     const key = slotKey(address, Buffer.from(slot, 'hex'));
     await this.word(address, slot);
@@ -66,7 +63,6 @@ export class ForkState extends TvmState {
     return super.putStorage(address, slot, value);
   }
 
-  /** Account and code, as the node has them. */
   async loadAccount(address: string): Promise<void> {
     if (address.startsWith(lowest)) return;
     await this.fetched(`account/${address}`, () => this.source.account(address));
