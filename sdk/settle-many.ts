@@ -3,7 +3,7 @@
 // that fails, have shown theirs. No batch is kept in the store, and nothing is lost by that. What
 // it does not settle is settled by `settle` of its swap, which sees what was.
 
-import { inBatches, mostInBatch, paymentOf } from '../chains/escrows/batch.ts';
+import { inBatches, mostInBatch, paymentOf } from '../chains/escrows/calls.ts';
 import { evmGasPolicyOf } from '../chains/evm/gas-policy.ts';
 import type { Batch, BuiltBatch } from '../chains/interface/batches.ts';
 import { smaller } from '../core/amounts.ts';

@@ -2,12 +2,12 @@
 // Addresses are 20 bytes in hex with 0x. Pure.
 
 import { type Hex, toFunctionSelector } from 'viem';
-import { encodeFunctionData } from 'viem/utils';
+import { decodeErrorResult, encodeFunctionData, getAbiItem, toEventSelector } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
-import { type Escrow, escrowId, type Terms } from '../../contracts/escrows/ids.ts';
-import type { Hashlock, Secret } from '../../core/hashlock.ts';
-import { hashlockOf } from '../../core/hashlock.ts';
+import { type Escrow, escrowId, legOf, type Terms } from '../../contracts/escrows/ids.ts';
+import { type Hashlock, hashlockOf, type Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { Batch } from '../interface/batches.ts';
 
 export type Place = { readonly chainId: number; readonly contract: Hex };
 
@@ -212,4 +212,121 @@ function readLeg(
     counter: Number(times & 0xffff_ffffn),
   };
   return { verb, escrow, secret: verb === 'claim' ? lock : null };
+}
+
+/** Twenty of one payment stay below a gas key's 500 000 gas (gas.snapshot.json: 22 131 each). */
+export const mostInBatch = 20;
+
+export type OpenedEscrow = { readonly escrow: Escrow; readonly secret: Secret };
+
+export function batchData(batch: Batch, escrowOf: (terms: EscrowTerms) => Escrow): Hex {
+  if (batch.verb === 'refund')
+    return refundManyData(batch.legs.map(({ terms }) => escrowOf(terms)));
+  return claimManyData(
+    batch.legs.map(({ terms, secret }) => ({ escrow: escrowOf(terms), secret })),
+  );
+}
+
+export function claimManyData(claims: readonly OpenedEscrow[]): Hex {
+  const legs = claims.map(({ escrow, secret }) => legOf(escrow, `0x${secret}`));
+  return encodeFunctionData({ abi: escrowsAbi, functionName: 'claimMany', args: [legs] });
+}
+
+export function refundManyData(escrows: readonly Escrow[]): Hex {
+  const legs = escrows.map((escrow) => legOf(escrow, escrow.terms.hashlock));
+  return encodeFunctionData({ abi: escrowsAbi, functionName: 'refundMany', args: [legs] });
+}
+
+export function paymentOf(
+  { token, payout, refund }: Pick<EscrowTerms, 'token' | 'payout' | 'refund'>,
+  verb: 'claim' | 'refund',
+): string {
+  return `${token} ${verb === 'claim' ? payout.address : refund.address}`;
+}
+
+/** Those of one payment side by side, in their order. Throws RangeError where `most` is below 1. */
+export function inBatches<T>(
+  items: readonly T[],
+  payment: (item: T) => string,
+  most: number = mostInBatch,
+): T[][] {
+  if (!(most >= 1)) throw new RangeError(`a batch holds 1 escrow at least, not ${most}`);
+  const byPayment = [...Map.groupBy(items, payment).values()].flat();
+  const batches: T[][] = [];
+  for (let at = 0; at < byPayment.length; at += most) {
+    batches.push(byPayment.slice(at, at + most));
+  }
+  return batches;
+}
+
+const topicOf = (name: 'Funded' | 'Claimed' | 'Refunded') =>
+  toEventSelector(getAbiItem({ abi: escrowsAbi, name }));
+
+/** `Funded(id, terms, lane, counter)`: the hashlock is the first word of its data. */
+export const fundedTopic = topicOf('Funded');
+export const claimedTopic = topicOf('Claimed');
+export const refundedTopic = topicOf('Refunded');
+
+export const topicOfVerb: Readonly<Record<DecodedCall['verb'], Hex>> = {
+  fund: fundedTopic,
+  claim: claimedTopic,
+  refund: refundedTopic,
+};
+
+/** Own words of others are cut here: they end in answers and logs. */
+export const mostWords = 200;
+
+export type Revert = {
+  readonly name: string | null;
+  readonly words: string;
+};
+
+export function revertIn(data: Hex): Revert {
+  try {
+    const { errorName, args = [] } = decodeErrorResult({ abi: escrowsAbi, data });
+    return { name: errorName, words: sentence(errorName, args) };
+  } catch {
+    return { name: null, words: `it reverts with the error ${data.slice(0, 10)} of its own` };
+  }
+}
+
+function seconds(value: unknown): string {
+  return new Date(Number(value) * 1_000).toISOString();
+}
+
+function sentence(name: string, args: readonly unknown[]): string {
+  switch (name) {
+    case 'Error':
+      return `it says "${printable(String(args[0]))}"`;
+    case 'Panic':
+      return `it panics with code ${String(args[0])}`;
+    case 'WrongAmountReceived': {
+      const gained = BigInt(args[2] as bigint) - BigInt(args[1] as bigint);
+      return `the escrow would gain ${gained} instead of ${String(args[3])}: a fee on transfers?`;
+    }
+    case 'WrongAmountSent': {
+      const lost = BigInt(args[1] as bigint) - BigInt(args[2] as bigint);
+      return `the escrow would lose ${lost} instead of ${String(args[3])}`;
+    }
+    case 'PaymentRejected':
+      return 'the receiving contract refuses the payment';
+    case 'TokenCallFailed':
+      return 'the token refuses the transfer';
+    case 'LaneNotReady':
+      return `the lane was used ${String(args[1])} times: number ${String(args[2])} is not its next`;
+    case 'FundTooLate':
+      return `it had to be funded before ${seconds(args[0])}, and it is ${seconds(args[1])}`;
+    case 'TimelockOutOfBounds':
+      return (
+        `the timelock ${seconds(args[0])} is not between ${seconds(args[1])} ` +
+        `and ${seconds(args[2])}, 30 minutes to 30 days ahead`
+      );
+    default:
+      return `${name}(${args.map(String).join(', ')})`;
+  }
+}
+
+/** A stranger's text without control characters, cut to a length. */
+function printable(text: string): string {
+  return text.replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '').slice(0, mostWords);
 }

@@ -3,12 +3,13 @@
 
 import { concat, erc20Abi, type Hex, keccak256 } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
-import { deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
+import { escrowsAbi, deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
 import { type Escrow as ContractEscrow, domainOf, escrowId } from '../../contracts/escrows/ids.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Hashlock } from '../../core/hashlock.ts';
 import { type Contract, digestHead } from '../../core/rules.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
+import type { LaneState, Lanes } from '../interface/lanes.ts';
 import * as calls from './calls.ts';
 
 export type Instance = { readonly contract: string };
@@ -197,4 +198,33 @@ export function fundingOfLength<Call>(
   const some = amount > 1n ? 1n : amount;
   const forms = [amount, 0n, some].map(callsAt);
   return forms.find((each) => each.length === length) ?? callsAt(0n);
+}
+
+const counterBits = 30n;
+const stateShift = 62n;
+const openState = 1n;
+
+export function lanesData(funder: Hex, numbers: readonly string[]): Hex {
+  const keys = numbers.map((number) => (BigInt(funder) << 96n) | BigInt(`0x${number}`));
+  return encodeFunctionData({ abi: escrowsAbi, functionName: 'lanesOf', args: [keys] });
+}
+
+export function laneIn(word: bigint): LaneState {
+  return {
+    counter: Number(word & ((1n << counterBits) - 1n)),
+    isOpen: ((word >> stateShift) & 3n) === openState,
+  };
+}
+
+export function lanesIn<D extends Deployment>(
+  deployment: D,
+  contractFor: (funder: string, deployment: D) => string,
+  read: Lanes['read'],
+): Lanes {
+  return {
+    contracts: contractsOf(deployment),
+    open: openContracts(deployment),
+    contractFor: (funder) => contractFor(funder, deployment),
+    read,
+  };
 }

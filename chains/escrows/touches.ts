@@ -1,8 +1,7 @@
 // What calldata does to escrows that are watched.
 
 import type { Hashlock } from '../../core/hashlock.ts';
-import { type Names, secretsIn } from '../kit/calldata.ts';
-import { learn, type Watching } from '../kit/watch.ts';
+import { learn, type Names, secretsIn, type Watching } from '../kit/watch.ts';
 import type { DecodedCall } from './calls.ts';
 
 export type Verb = DecodedCall['verb'];

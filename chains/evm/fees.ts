@@ -1,14 +1,28 @@
 // What a transaction of ours costs its sender. A claim is never estimated: a node would hear its
 // secret.
 
+import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { larger } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Owed } from '../interface/gas.ts';
+import type { Owed, Spend } from '../interface/gas.ts';
 import { owedWords, shortages } from '../kit/shortage.ts';
+import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
-import { type GasRules, gasRules } from './forks.ts';
-import { escrowGas, evmGasPolicyOf, gasOnChain, untriedGas } from './gas-policy.ts';
-import { balanceAt, codeAt, gasPrice } from './node.ts';
+import { RpcError } from '../nodes/rpc.ts';
+import {
+  escrowGas,
+  evmGasPolicyOf,
+  type GasRules,
+  gasOnChain,
+  gasRules,
+  evmTransactionGas as mostGas,
+  untriedGas,
+} from './gas-policy.ts';
+import { callOf, estimate, isUnlent, unseenClaim } from './gas-work.ts';
+import { balanceAt, codeAt, gasPrice, refused } from './node.ts';
+import { evmEscrow } from './plan.ts';
+import { readRevert } from './simulate.ts';
+import { mustBeOpen } from './state.ts';
 import type { Watch } from './watch.ts';
 
 /** What the bytes cost on Ethereum comes on top of the gas: room for twice the gas in peaks. */
@@ -102,3 +116,56 @@ export async function untriedSpend(
   const rules = await gasRules(watch, signal);
   return untriedGas(watch.chainId, kindOf(terms), rules(terms.timelock));
 }
+
+/** What the contract says by itself. It passes on no words of a token or a receiver. */
+const ownErrors: ReadonlySet<string> = new Set(
+  escrowsAbi.flatMap((each) => (each.type === 'error' ? [each.name] : [])),
+);
+
+export async function spendGas(
+  watch: Pick<Watch, 'rpc' | 'deployment'>,
+  spend: Spend,
+  payer: string,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const { rpc } = watch;
+  const { call, overrides } = await triedOf(watch, spend, payer, signal);
+  try {
+    const trial = { rpc, from: payer, mostGas, offer: null };
+    const gas = await estimate(trial, call, overrides, signal);
+    if (gas <= mostGas) return gas;
+    // Every other node would refuse a transaction with so much.
+    throw new RpcError(0, `it estimates ${gas} gas, above the ${mostGas} of a transaction`, null);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    if (overrides !== null && isUnlent(error)) throw refused(rpc, 'eth_estimateGas', unlent);
+    const { name, words } = readRevert(error.data, error.message);
+    // A claim that would fail says so by one of these. What else a node says is about itself.
+    if (name === null || !ownErrors.has(name)) throw refused(rpc, 'eth_estimateGas', error);
+    const { terms, verb } = spend;
+    const to = verb === 'claim' ? terms.payout : terms.refund;
+    throw wouldFail(terms, 'wei', 'payout', to.address, words);
+  }
+}
+
+async function triedOf(
+  watch: Pick<Watch, 'rpc' | 'deployment'>,
+  spend: Spend,
+  payer: string,
+  signal: AbortSignal,
+) {
+  const { rpc, deployment } = watch;
+  if (spend.verb === 'refund') return { call: callOf(spend, payer, deployment), overrides: null };
+  const { terms, secret } = spend;
+  if (secret !== null) {
+    const call = callOf({ ...spend, secret, isPublic: true }, payer, deployment);
+    return { call, overrides: null };
+  }
+  // It is tried as open, with the money of others: so the true one must be.
+  await mustBeOpen(rpc, deployment, terms, evmEscrow(terms, deployment).address, signal);
+  const tried = await unseenClaim(watch, terms, signal);
+  if (tried !== null) return tried;
+  throw refused(rpc, 'eth_estimateGas', unlent);
+}
+
+const unlent = new RpcError(0, 'it lends no state', null);

@@ -4,7 +4,7 @@ import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { keccak256, parseTransaction } from 'viem/utils';
 import { larger } from '../../core/amounts.ts';
-import { mostInBatch } from '../escrows/batch.ts';
+import { mostInBatch } from '../escrows/calls.ts';
 import { contractsOf } from '../escrows/plan.ts';
 import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas/account.ts';
 import type { GasKey } from '../gas/keys.ts';
@@ -20,13 +20,20 @@ import {
 import { opening, told } from '../nodes/opened.ts';
 import type { EvmAdapter } from './adapter.ts';
 import { sameAddress } from './address.ts';
-import { fateOf, paidFor } from './gas-fate.ts';
-import { l1FeeOf, type Offer, offerAt, offerIn, outbidAt, priceOf } from './gas-fees.ts';
+import { countByAll, type Expected, fateOf, paidFor, pendingCounts } from './gas-fate.ts';
+import {
+  l1FeeOf,
+  type Offer,
+  offerAt,
+  offerIn,
+  outbidAt,
+  presentFees,
+  priceOf,
+  reachBlocks,
+} from './gas-fees.ts';
 import { dearestGas, type EvmGasPolicy, gasOnChain } from './gas-policy.ts';
-import { presentFees, reachBlocks } from './gas-present.ts';
 import { callOf, fundedBySignature, gasOf, type Trial } from './gas-work.ts';
 import { balanceAt } from './node.ts';
-import { countByAll, type Expected, pendingCounts } from './own-nonce.ts';
 import { calledBy, callsIn, type EvmDeployment, evmEscrow } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 

@@ -3,7 +3,8 @@
 
 import { measuredGas } from '../../contracts/escrows/artifacts/gas.ts';
 import { larger } from '../../core/amounts.ts';
-import type { GasRules } from './forks.ts';
+import { fewMiB, fewWords, quantity, type Rpc, RpcError } from '../nodes/rpc.ts';
+import { once, saidInTime } from '../nodes/sources.ts';
 import { evmChains } from './policy.ts';
 
 export type EvmGasPolicy = {
@@ -159,3 +160,206 @@ export const evmGasPolicies: Readonly<Record<string, EvmGasPolicy>> = {
   'evm-dev': dev,
   'evm-dev-2': dev,
 };
+
+export type GasRules = 'prague' | 'amsterdam' | 'either';
+
+export type ForkPolicy = {
+  /** When Amsterdam's rules begin, or began; null: not announced, or not by Ethereum's schedule. */
+  readonly amsterdamAt: number | null;
+  // Start of the last fork with Prague's rules. null: `eth_config` says nothing of this chain's
+  // gas.
+  readonly pragueUpTo: number | null;
+};
+
+/** BPO2, 7 January 2026; no later fork had a date in November 2026 (EIP-7773). */
+const ethereumForks: ForkPolicy = { amsterdamAt: null, pragueUpTo: 1_767_747_671 };
+/** 6 October 2026 (blog.ethereum.org, "Glamsterdam Testnet Announcement"). */
+const sepolia: ForkPolicy = { amsterdamAt: 1_791_294_816, pragueUpTo: null };
+/** OP chains and Arbitrum take over Ethereum's changes at times that no `eth_config` names. */
+const ownSchedule: ForkPolicy = { amsterdamAt: null, pragueUpTo: null };
+/** anvil: one fork from its first block on. */
+const devForks: ForkPolicy = { amsterdamAt: null, pragueUpTo: 0 };
+
+const policies = {
+  ethereum: ethereumForks,
+  sepolia,
+  optimism: ownSchedule,
+  'optimism-sepolia': ownSchedule,
+  base: ownSchedule,
+  'base-sepolia': ownSchedule,
+  arbitrum: ownSchedule,
+  'arbitrum-sepolia': ownSchedule,
+  'evm-dev': devForks,
+  'evm-dev-2': devForks,
+} as const satisfies Readonly<Record<keyof typeof evmChains, ForkPolicy>>;
+
+export function forkPolicyOf(chainId: number): ForkPolicy {
+  const names = Object.keys(evmChains) as (keyof typeof evmChains)[];
+  const known = names.find((name) => evmChains[name].chainId === chainId);
+  return known === undefined ? ownSchedule : policies[known];
+}
+
+type Said = {
+  readonly time: number;
+  readonly isAmsterdam: boolean;
+  /** null: it tells nothing that can be relied on. */
+  readonly config: { readonly since: number; readonly nextAt: number | null } | null;
+};
+
+type Known = { readonly amsterdam: boolean; readonly pragueUntil: number | null };
+
+export type Forks = {
+  /** The operator's word: Prague's rules hold until then (Unix seconds). */
+  readonly nextForkAt: number | null;
+  readonly clock: () => number;
+  known: (Known & { readonly at: number }) | null;
+  asking: Promise<void> | null;
+  askedAt: number;
+};
+
+export const newForks = (
+  nextForkAt: number | null,
+  clock: Forks['clock'] = () => performance.now(),
+): Forks => ({
+  nextForkAt,
+  clock,
+  known: null,
+  asking: null,
+  askedAt: Number.NEGATIVE_INFINITY,
+});
+
+const againMs = 5 * 60_000;
+/** Where no node answered: the other questions of a request fail then, too. */
+const failedAgainMs = 30_000;
+/** What was known stands in so long for nodes that are silent. */
+const staleMs = 24 * 3_600_000;
+const waitMs = 4_000;
+/** A node that hangs holds up nobody. */
+const othersMs = 1_000;
+
+type Asking = {
+  readonly chain: string;
+  readonly chainId: number;
+  readonly rpc: Rpc;
+  readonly forks: Forks;
+  readonly said: Set<string>;
+  readonly log: (event: string, facts: Readonly<Record<string, unknown>>) => void;
+};
+
+/** Never throws but for an abort. Nodes are asked once in five minutes. */
+export async function gasRules(
+  watch: Asking,
+  signal: AbortSignal,
+): Promise<(until: number) => GasRules> {
+  const { forks } = watch;
+  const isFresh = forks.known !== null && forks.clock() - forks.known.at < againMs;
+  if (!isFresh && forks.clock() - forks.askedAt >= failedAgainMs) {
+    forks.askedAt = forks.clock();
+    forks.asking ??= askAll(watch).finally(() => {
+      forks.asking = null;
+    });
+  }
+  if (!isFresh && forks.asking !== null) await untilAborted(forks.asking, signal);
+  signal.throwIfAborted();
+  const { known } = forks;
+  if (known === null || forks.clock() - known.at > staleMs) return () => 'either';
+  if (known.amsterdam) return () => 'amsterdam';
+  const { pragueUntil } = known;
+  return (until) => (pragueUntil !== null && until <= pragueUntil ? 'prague' : 'either');
+}
+
+export async function rulesUntil(
+  watch: Asking,
+  until: number,
+  signal: AbortSignal,
+): Promise<GasRules> {
+  return (await gasRules(watch, signal))(until);
+}
+
+function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<void>();
+  const end = () => aborted.resolve();
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  return Promise.race([work, aborted.promise]).finally(() => {
+    signal.removeEventListener('abort', end);
+  });
+}
+
+async function askAll(watch: Asking): Promise<void> {
+  const { rpc, chain, chainId, forks } = watch;
+  const { sources } = rpc;
+  const ask = (at: number, signal: AbortSignal) => saidBy(rpc, at, chainId, signal);
+  const said = await saidInTime(sources, ask, othersMs, AbortSignal.timeout(waitMs));
+  if (said.length === 0) {
+    once(watch, 'fork_unknown', { chain, why: 'no node answers' });
+    return;
+  }
+  const policy = forkPolicyOf(chainId);
+  const known = mostCareful(said.map((each) => knownBy(each, policy, forks.nextForkAt)));
+  if (!known.amsterdam && known.pragueUntil === null) {
+    once(watch, 'fork_unknown', { chain, why: 'its nodes do not tell: the dearer gas is asked' });
+  }
+  forks.known = { ...known, at: forks.clock() };
+}
+
+export function knownBy(said: Said, policy: ForkPolicy, nextForkAt: number | null): Known {
+  const { amsterdamAt, pragueUpTo } = policy;
+  const dates = [amsterdamAt, nextForkAt].filter((each) => each !== null);
+  const isOver = dates.some((at) => at <= said.time);
+  if (said.isAmsterdam || isOver) return { amsterdam: true, pragueUntil: null };
+  const { config } = said;
+  const isTold = config !== null && pragueUpTo !== null && config.since <= pragueUpTo;
+  if (!isTold && nextForkAt === null) return { amsterdam: false, pragueUntil: null };
+  if (isTold && config.nextAt !== null) dates.push(config.nextAt);
+  return { amsterdam: false, pragueUntil: Math.min(...dates) - 1 };
+}
+
+function mostCareful(all: readonly Known[]): Known {
+  const ends = all.map(({ pragueUntil }) => pragueUntil ?? Number.NEGATIVE_INFINITY);
+  const pragueUntil = Math.min(...ends);
+  return {
+    amsterdam: all.some(({ amsterdam }) => amsterdam),
+    pragueUntil: pragueUntil === Number.NEGATIVE_INFINITY ? null : pragueUntil,
+  };
+}
+
+async function saidBy(
+  rpc: Rpc,
+  at: number,
+  chainId: number,
+  signal: AbortSignal,
+): Promise<Said | null> {
+  const [head, config] = await Promise.all([
+    rpc.ask(at, 'eth_getBlockByNumber', ['latest', false], signal, fewMiB),
+    rpc.ask(at, 'eth_config', [], signal, fewWords).catch((error: unknown) => {
+      if (error instanceof RpcError) return null;
+      throw error;
+    }),
+  ]);
+  const block = recordIn(head);
+  if (block === null) return null;
+  return {
+    time: quantity(block.timestamp),
+    isAmsterdam: block.blockAccessListHash != null || block.slotNumber != null,
+    config: configIn(config, chainId),
+  };
+}
+
+function configIn(answer: unknown, chainId: number): Said['config'] {
+  const config = recordIn(answer);
+  const current = recordIn(config?.current);
+  if (config === null || current === null) return null;
+  const since = current.activationTime;
+  if (current.chainId !== `0x${chainId.toString(16)}` || !isTime(since)) return null;
+  if (config.next === null) return { since, nextAt: null };
+  const nextAt = recordIn(config.next)?.activationTime;
+  return isTime(nextAt) ? { since, nextAt } : null;
+}
+
+function recordIn(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === 'object' && value !== null ? { ...value } : null;
+}
+
+const isTime = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;

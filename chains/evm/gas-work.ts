@@ -6,7 +6,7 @@ import { smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Revert } from '../escrows/reverts.ts';
+import type { Revert } from '../escrows/calls.ts';
 import type { GasWork } from '../gas/account.ts';
 import { batchIncomplete, mustOpenAll, unseenMargin } from '../gas/work.ts';
 import type { Batch } from '../interface/batches.ts';
@@ -14,12 +14,11 @@ import type { EvmCall } from '../interface/material.ts';
 import { batchFails } from '../kit/builders.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { type Rpc, RpcError } from '../nodes/rpc.ts';
-import { batchCall } from './batch.ts';
 import { isCallFailure } from './checks/ask.ts';
 import type { Offer } from './gas-fees.ts';
-import { lentOpen } from './lane-word.ts';
 import { balanceAt, headBlock, refused } from './node.ts';
 import {
+  batchCall,
   claimCall,
   deploymentOf,
   type EvmDeployment,
@@ -27,8 +26,7 @@ import {
   mustBeGood,
   refundCall,
 } from './plan.ts';
-import { readRevert } from './reverts.ts';
-import { lends, type Overrides } from './simulate.ts';
+import { lends, lentOpen, type Overrides, readRevert } from './simulate.ts';
 import { mustBeOpen, nothingThere } from './state.ts';
 import { authorizationCall, signedCall } from './ways.ts';
 

@@ -5,7 +5,7 @@ import type { Hex } from 'viem';
 import { deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
-import { claimData, fundData, refundData } from '../escrows/calls.ts';
+import { batchData, claimData, fundData, refundData } from '../escrows/calls.ts';
 import {
   approvals,
   contractsOf,
@@ -13,6 +13,7 @@ import {
   type Deployment,
   planOf,
 } from '../escrows/plan.ts';
+import type { Batch } from '../interface/batches.ts';
 import type { Allowance } from '../interface/fund-ways.ts';
 import type { EvmCall } from '../interface/material.ts';
 import { parseEvmAddress, sameAddress } from './address.ts';
@@ -125,4 +126,12 @@ export function decodeCall(
     refund: () => refundData(call.of),
   }[call.verb]();
   return alone === data.toLowerCase() ? call : null;
+}
+
+/** Every secret must be public: see escrows/batch.ts. */
+export function batchCall(batch: Batch, deployment: EvmDeployment): EvmCall {
+  const all = batch.legs.map(({ terms }) => terms);
+  for (const terms of all) mustBeGood(terms, deployment);
+  const { contract } = deploymentOfAll({ deployment }, all);
+  return { to: contract, data: batchData(batch, contractEscrow), value: '0x0' };
 }

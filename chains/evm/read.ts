@@ -5,13 +5,13 @@ import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { Look, WatchedEscrow } from '../interface/reading.ts';
+import * as kit from '../kit/agreement.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
+import type { Rpc } from '../nodes/rpc.ts';
 import { once } from '../nodes/sources.ts';
-import { atLook } from './at-look.ts';
-import { changeOf, confirmed } from './change.ts';
-import { type At, type Block, balanceAt, blockAt, headBlock } from './node.ts';
+import { type At, atLook, type Block, balanceAt, blockAt, headBlock } from './node.ts';
 import { deploymentOf } from './plan.ts';
-import { scanEscrow } from './scan.ts';
+import { changeOf, confirmed, scanEscrow } from './scan.ts';
 import { type EscrowState, stateAt as wordAt } from './state.ts';
 import { type Known, type Mark, mark, remember, type Watch } from './watch.ts';
 
@@ -374,4 +374,43 @@ function noteDepth(watch: Watch, { address }: WatchedEscrow, facts: EscrowFacts,
   // What is left in it is no matter of time.
   if (!settled?.deep || facts.empty || facts.balance > 0n) return;
   watch.unfinal.set(address, head.number - settled.confirmations + 1);
+}
+
+/** Blocks below the lowest head at which sources are compared: the last ones may still change. */
+const agreementDepth = 6;
+
+const compared: kit.Compared<Watch, Rpc> = {
+  nodesOf: ({ rpc }) => rpc,
+  headOf: async (one, signal) => (await headBlock(one, signal)).number,
+  heights: (lowest) => [Math.max(0, lowest - agreementDepth)],
+  hashAt: async (one, height, signal) => (await blockAt(one, height, false, signal))?.hash ?? null,
+  mustMeet: false,
+  unit: 'height',
+  fundingBy,
+};
+
+export function mustAgreeOnHeads(watch: Watch, signal: AbortSignal): Promise<Rpc[]> {
+  return kit.mustAgreeOnHeads(watch, compared, signal);
+}
+
+export function mustAgree(watch: Watch, escrow: WatchedEscrow, signal: AbortSignal): Promise<void> {
+  return kit.mustAgree(watch, compared, escrow, signal);
+}
+
+async function fundingBy(
+  asked: Watch,
+  rpc: Rpc,
+  escrow: WatchedEscrow,
+  signal: AbortSignal,
+): Promise<string> {
+  const watch = { ...asked, rpc };
+  const head = await headBlock(rpc, signal);
+  const deepest = await deepestBlock(watch, escrow, head, signal);
+  // Without state that old, what it shows now must do.
+  const state =
+    (await deepState(watch, escrow, deepest, signal)) ??
+    (await stateAt(watch, escrow, head.number, signal));
+  const { state: shown, changedAt, covered } = state;
+  if (shown === 'never' || shown === 'void') return 'no funding';
+  return `${shown} at ${changedAt}${covered ? '' : ', without its tokens'}`;
 }

@@ -1,13 +1,14 @@
 // Calls tried with code and balances that are lent for one eth_call (state overrides).
 
-import type { Hex } from 'viem';
-import { decodeErrorResult, encodeFunctionData, keccak256 } from 'viem/utils';
-import type { Revert } from '../escrows/reverts.ts';
+import { encodeAbiParameters, type Hex, keccak256 } from 'viem';
+import { decodeErrorResult, encodeFunctionData } from 'viem/utils';
+import type { EscrowTerms } from '../../core/terms.ts';
+import { mostWords, type Revert, revertIn } from '../escrows/calls.ts';
 import type { EvmCall } from '../interface/material.ts';
 import { fewMiB, fewWords, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { balanceOfCall, refused } from './node.ts';
+import { contractEscrow, deploymentOf, type EvmDeployment, evmEscrow, idOfEscrow } from './plan.ts';
 import { probeAbi, probeCode } from './probe.ts';
-import { readRevert } from './reverts.ts';
 
 export type Lent = {
   readonly code?: string;
@@ -185,4 +186,36 @@ function guessedKeys(holder: string): string[] {
     keys.push(keccak256(`0x${key}${place}`), keccak256(`0x${place}${key}`));
   }
   return keys;
+}
+
+/** Decodes revert data. `message` is what the node said, for when there is no data. */
+export function readRevert(data: string | null, message: string): Revert {
+  if (data === null) return { name: null, words: message.slice(0, mostWords) };
+  if (data === '0x') return { name: null, words: 'it reverts without a reason' };
+  return revertIn(data as Hex);
+}
+
+const openState = 1n;
+const [timeShift, stateShift, idShift] = [30n, 62n, 64n];
+const timeModulus = 2n ** 32n;
+
+export function laneSlot(funder: Hex, lane: bigint): Hex {
+  const key = (BigInt(funder) << 96n) | lane;
+  return keccak256(encodeAbiParameters([{ type: 'uint256' }, { type: 'uint256' }], [key, 0n]));
+}
+
+export function openWord(id: Hex, since: bigint, counter: number): Hex {
+  const start = (BigInt(id) >> idShift) << idShift;
+  const time = (since % timeModulus) << timeShift;
+  const word = start | (openState << stateShift) | time | BigInt(counter);
+  return `0x${word.toString(16).padStart(64, '0')}`;
+}
+
+/** What to lend the contract so that the escrow of these terms is open. It is lent no money. */
+export function lentOpen(terms: EscrowTerms, deployment: EvmDeployment): Overrides {
+  const { terms: told, lane, counter } = contractEscrow(terms);
+  const id = idOfEscrow(evmEscrow(terms, deployment).address);
+  const word = openWord(id, told.fundBefore - 1n, counter);
+  const stateDiff = { [laneSlot(told.refund, lane)]: word };
+  return { [deploymentOf({ deployment }, terms).contract]: { stateDiff } };
 }

@@ -2,14 +2,14 @@
 // again.
 
 import type { ChainPolicy } from '../../core/policy.ts';
+import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/calls.ts';
 import { contractsOf, escrowName } from '../escrows/plan.ts';
-import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
 import { touchesIn, type Verb } from '../escrows/touches.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import { addName, type Names, newNames } from '../kit/calldata.ts';
 import * as kit from '../kit/watch.ts';
+import { addName, type Names, newNames } from '../kit/watch.ts';
 import { type Rpc, type RpcOptions, rpcClient } from '../nodes/rpc.ts';
-import { type Forks, newForks } from './forks.ts';
+import { type Forks, newForks } from './gas-policy.ts';
 import type { Block, Log, Tx } from './node.ts';
 import { calledBy, callsIn, type EvmContracts, type EvmDeployment, evmDeployment } from './plan.ts';
 import type { DepthTag } from './policy.ts';

@@ -10,8 +10,7 @@ import {
   type LaunchSource,
   launchEvent,
 } from '../tokens/launches.ts';
-import type { Seen } from './follow.ts';
-import { firstHeight } from './heights.ts';
+import { firstHeight, type Seen } from './follow.ts';
 import type { Watching } from './watch.ts';
 
 export type Timed = Seen & { readonly seconds: number };

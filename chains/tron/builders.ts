@@ -15,22 +15,30 @@ import {
   mustBeWorth,
 } from '../kit/builders.ts';
 import { begun } from '../nodes/gathering.ts';
-import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
-import { batchCall } from './batch.ts';
 import {
   feeLimitOf,
   fundEnergy,
   heldBy,
   ownEnergy,
+  reasonOf,
   settleEnergy,
   transactionBytes,
   trialOf,
 } from './energy.ts';
 import { headBlock, pricesOf } from './node.ts';
-import { claimCall, deploymentOf, fundCalls, mustFit, refundCall, tronEscrow } from './plan.ts';
-import { recordAt } from './read.ts';
-import { reasonOf } from './reverts.ts';
-import { referenceTo, type TronCall, tronTransaction } from './transaction.ts';
+import {
+  batchCall,
+  claimCall,
+  deploymentOf,
+  fundCalls,
+  mustFit,
+  referenceTo,
+  refundCall,
+  type TronCall,
+  tronEscrow,
+  tronTransaction,
+} from './plan.ts';
+import { mustAgree, mustAgreeOnHeads, recordAt } from './read.ts';
 import { allowanceOf, energyPrice, solidBlock } from './views.ts';
 import type { Watch } from './watch.ts';
 

@@ -3,18 +3,19 @@
 import { jsonOf } from '../../core/unchecked.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { once } from '../nodes/sources.ts';
-import { firstFrom } from './block-time.ts';
 import { type Http, jsonRpcPath } from './http.ts';
 import type { Block } from './node.ts';
 import { bareAddress, deploymentOf } from './plan.ts';
-import { ourTopics, verbOfTopic } from './topics.ts';
+import { firstFrom } from './receipts.ts';
 import {
   type Event,
   madeBy,
   noteLog,
   noteMade,
+  ourTopics,
   type Searched,
   type Verb,
+  verbOfTopic,
   type Watch,
 } from './watch.ts';
 

@@ -6,8 +6,7 @@ import type { Changes, Heads } from '../interface/reading.ts';
 import { begin, comeToDepth, follow, happened, push, type Steps, takeOwed } from '../kit/follow.ts';
 import { type Block, blockAt, blocksOf, headBlock, type Info, secondOf } from './node.ts';
 import { areOf, infosOf } from './receipts.ts';
-import { verbOfTopic } from './topics.ts';
-import { noteLog, noteMade, type Seen, touchesOf, type Watch } from './watch.ts';
+import { noteLog, noteMade, type Seen, touchesOf, verbOfTopic, type Watch } from './watch.ts';
 
 /** Blocks read whole in one call, and after a start: five minutes of them. */
 const fullBlocks = 100;

@@ -4,10 +4,19 @@
 import { larger, smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import { mostInBatch } from '../escrows/batch.ts';
+import { mostInBatch } from '../escrows/calls.ts';
 import { contractsOf } from '../escrows/plan.ts';
-import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas/account.ts';
+import type {
+  GasAccount,
+  GasFate,
+  GasQuote,
+  GasSlot,
+  GasTransaction,
+  GasWork,
+  Paid,
+} from '../gas/account.ts';
 import type { GasKey } from '../gas/keys.ts';
+import { paidByAll } from '../gas/paid.ts';
 import {
   aboveLimit,
   areThese,
@@ -28,30 +37,39 @@ import type { SignedTron, TronTransaction } from '../interface/material.ts';
 import { batchFails } from '../kit/builders.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { opening } from '../nodes/opened.ts';
+import { foundBySome, oneSource } from '../nodes/sources.ts';
 import type { TronAdapter } from './adapter.ts';
 import { tronHex } from './address.ts';
-import { batchCall } from './batch.ts';
+import { readTronSigned, signTronTransaction } from './broadcast.ts';
 import { tryBatch } from './builders.ts';
 import {
   feeLimitOf,
   legBytes,
   ownEnergy,
+  reasonOf,
   settleEnergy,
   transactionBytes,
   trialOf,
   withMargin,
   withoutMargin,
 } from './energy.ts';
-import { fateOf, paidFor } from './gas-fate.ts';
-import type { TronGasPolicy } from './gas-policy.ts';
-import { accountOf, headBlock, type Prices, pricesOf } from './node.ts';
-import { callsIn, claimCall, refundCall, type TronDeployment, tronEscrow } from './plan.ts';
+import type { Http } from './http.ts';
+import { accountOf, burntBy, headBlock, infoOf, knows, type Prices, pricesOf } from './node.ts';
+import {
+  batchCall,
+  callsIn,
+  claimCall,
+  referenceTo,
+  refundCall,
+  type TronCall,
+  type TronDeployment,
+  tronEscrow,
+  tronTransaction,
+} from './plan.ts';
+import type { TronGasPolicy } from './policy.ts';
 import { preflight } from './preflight.ts';
 import { tronAddressOfKey } from './proof.ts';
 import { type Record, wordAt } from './read.ts';
-import { reasonOf } from './reverts.ts';
-import { readTronSigned, signTronTransaction } from './signed.ts';
-import { referenceTo, type TronCall, tronTransaction } from './transaction.ts';
 import { newWatch, type Watch } from './watch.ts';
 
 export type TronGasOptions = {
@@ -285,4 +303,33 @@ async function reserve(account: Account, work: SettlingAny, signal: AbortSignal)
     energy * larger(reserveEnergySun, presentMultiple * energySun) +
     bytesOf(work) * larger(reserveByteSun, presentMultiple * byteSun)
   );
+}
+
+export async function fateOf(
+  http: Http,
+  { txid, diesAt }: Pick<GasTransaction, 'txid' | 'diesAt'>,
+  signal: AbortSignal,
+): Promise<GasFate> {
+  const seen = await fateSeen(http, txid, signal);
+  if (seen !== null) return seen;
+  // A solid block as late as the expiration: no later block takes the transaction.
+  const { timestampMs } = await headBlock(http, 'solid', signal);
+  if (diesAt === null || timestampMs < diesAt * 1_000) {
+    return (await knows(http, txid, signal)) ? 'pending' : 'unknown';
+  }
+  // Of several nodes the one that was asked may be behind.
+  return (await foundBySome(http, (one: Http) => fateSeen(one, txid, signal), signal)) ?? 'gone';
+}
+
+async function fateSeen(http: Http, txid: string, signal: AbortSignal): Promise<GasFate | null> {
+  const solid = await infoOf(http, txid, 'solid', signal);
+  if (solid !== null) return solid.succeeded ? 'deep' : 'failed';
+  const head = await infoOf(http, txid, 'head', signal);
+  if (head !== null) return head.succeeded ? 'mined' : 'failed';
+  return null;
+}
+
+export function paidFor(http: Http, txid: string, signal: AbortSignal): Promise<Paid | null> {
+  const ask = (at: number, until: AbortSignal) => burntBy(oneSource(http, at), txid, until);
+  return paidByAll(http.sources, ask, signal);
 }

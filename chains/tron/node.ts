@@ -6,7 +6,7 @@ import { ParleyError } from '../../core/errors.ts';
 import { isTimeout } from '../nodes/in-turn.ts';
 import { tronHex } from './address.ts';
 import { type Body, type Http, jsonRpcPath, plainWords, TronRefusal } from './http.ts';
-import type { TronCall } from './transaction.ts';
+import type { TronCall } from './plan.ts';
 
 /** The newest block, or the newest that 19 of 27 witnesses have built on, which never goes away. */
 export type View = 'head' | 'solid';

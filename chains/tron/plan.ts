@@ -1,12 +1,15 @@
 // From the terms of a TRON leg to its escrow and transactions, for server and SDK alike. Pure. An
 // escrow goes by `<contract>:<id>`, the contract in base58; the id commits to everything.
 
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Hex } from 'viem';
+import { encodeFields } from '../../contracts/tron/protobuf.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import type { Unchecked } from '../../core/unchecked.ts';
-import { claimData, fundData, refundData } from '../escrows/calls.ts';
+import { batchData, claimData, fundData, refundData } from '../escrows/calls.ts';
 import {
   approvals,
   type Deployment,
@@ -14,15 +17,10 @@ import {
   type Instance,
   planOf,
 } from '../escrows/plan.ts';
+import type { Batch } from '../interface/batches.ts';
 import type { TronMaterial, TronTransaction } from '../interface/material.ts';
 import { comparing } from '../kit/material.ts';
 import { parseTronAddress, tronHex } from './address.ts';
-import {
-  type Envelope,
-  longestExpirationMs,
-  type TronCall,
-  tronTransaction,
-} from './transaction.ts';
 
 /** `chainId` is what CHAINID answers: the last four bytes of the first block's id. */
 export type TronDeployment = Deployment;
@@ -225,4 +223,98 @@ function differences(name: string, said: unknown, expected: unknown): string[] {
     if (!Object.hasOwn(said, field)) return [`${place} is missing`];
     return differences(place, got?.[field], wanted?.[field]);
   });
+}
+
+export function batchCall(batch: Batch, deployment: TronDeployment, from: string): TronCall {
+  const all = batch.legs.map(({ terms }) => terms);
+  for (const terms of all) mustBeGood(terms, deployment);
+  const { contract } = deploymentOfAll({ deployment }, all);
+  const [owner, to] = [parseTronAddress(from), parseTronAddress(contract)];
+  return { from: owner, to, data: batchData(batch, contractEscrow).slice(2), value: 0n };
+}
+
+/** java-tron takes an expiration up to a day after its newest block. */
+export const longestExpirationMs = 24 * 60 * 60 * 1_000;
+/** getMaxFeeLimit of the main network, in sun: 15 000 TRX. */
+export const largestFeeLimitSun = 15_000_000_000n;
+
+const triggerType = 31n;
+const triggerUrl = 'type.googleapis.com/protocol.TriggerSmartContract';
+
+/** A block that a transaction refers to (TAPOS): it is good on chains that have this block only. */
+export type BlockReference = { readonly number: number; readonly hash: string };
+
+/** A call of a contract, addresses in base58. */
+export type TronCall = {
+  readonly from: string;
+  readonly to: string;
+  readonly data: string;
+  readonly value: bigint;
+};
+
+/** What of a transaction does not follow from its call. */
+export type Envelope = {
+  /** Two bytes of the referred block's number and eight of its id, hex. */
+  readonly refBlockBytes: string;
+  readonly refBlockHash: string;
+  readonly expiration: number;
+  readonly timestamp: number;
+  readonly feeLimitSun: bigint;
+};
+
+/** The last two bytes of the number, and the ninth to sixteenth of the id. */
+export function referenceTo({ number, hash }: BlockReference): {
+  refBlockBytes: string;
+  refBlockHash: string;
+} {
+  const refBlockBytes = (number % 65_536).toString(16).padStart(4, '0');
+  return { refBlockBytes, refBlockHash: hash.slice(16, 32) };
+}
+
+export function tronTransaction(call: TronCall, envelope: Envelope): TronTransaction {
+  const { refBlockBytes, refBlockHash, expiration, timestamp, feeLimitSun } = envelope;
+  const [owner, contract] = [tronHex(call.from), tronHex(call.to)];
+  const parameter = encodeFields([
+    [1, hexToBytes(owner)],
+    [2, hexToBytes(contract)],
+    [3, call.value],
+    [4, hexToBytes(call.data)],
+  ]);
+  const any = encodeFields([
+    [1, utf8ToBytes(triggerUrl)],
+    [2, parameter],
+  ]);
+  const raw = encodeFields([
+    [1, hexToBytes(refBlockBytes)],
+    [4, hexToBytes(refBlockHash)],
+    [8, BigInt(expiration)],
+    [
+      11,
+      encodeFields([
+        [1, triggerType],
+        [2, any],
+      ]),
+    ],
+    [14, BigInt(timestamp)],
+    [18, feeLimitSun],
+  ]);
+  const value = {
+    data: call.data,
+    owner_address: owner,
+    contract_address: contract,
+    ...(call.value === 0n ? {} : { call_value: Number(call.value) }),
+  };
+  return {
+    visible: false,
+    txID: bytesToHex(sha256(raw)),
+    raw_data: {
+      contract: [{ parameter: { value, type_url: triggerUrl }, type: 'TriggerSmartContract' }],
+      ref_block_bytes: refBlockBytes,
+      ref_block_hash: refBlockHash,
+      expiration,
+      fee_limit: Number(feeLimitSun),
+      timestamp,
+    },
+    raw_data_hex: bytesToHex(raw),
+  };
 }

@@ -6,12 +6,9 @@ import type { About } from '../interface/building.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { begun } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';
-import { heldBy, holderOf, transferCall, trialOf } from './energy.ts';
-import { lanesOf } from './lanes.ts';
-import { deploymentOf, fundCalls, mustBeGood } from './plan.ts';
-import { reasonOf } from './reverts.ts';
-import type { TronCall } from './transaction.ts';
-import { allowanceOf, isContract, sunOf } from './views.ts';
+import { heldBy, holderOf, reasonOf, transferCall, trialOf } from './energy.ts';
+import { deploymentOf, fundCalls, mustBeGood, type TronCall } from './plan.ts';
+import { allowanceOf, isContract, lanesOf, sunOf } from './views.ts';
 import type { Watch } from './watch.ts';
 
 /** Throws `payout_would_fail` or `funding_would_fail`, with the reason and the numbers. */

@@ -5,14 +5,15 @@ import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import { stateData } from '../escrows/calls.ts';
 import type { Look, WatchedEscrow } from '../interface/reading.ts';
+import * as kit from '../kit/agreement.ts';
 import { begun } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';
-import { blocksAt } from './block-time.ts';
 import { lookInEvents } from './events.ts';
-import { type Block, headBlock, type View } from './node.ts';
+import type { Http } from './http.ts';
+import { type Block, blockAt, headBlock, type View } from './node.ts';
 import { contractEscrow, deploymentOf } from './plan.ts';
 import { askAhead } from './preflight.ts';
-import { loggedIn, transactionIn } from './receipts.ts';
+import { blocksAt, loggedIn, transactionIn } from './receipts.ts';
 import { isOf, momentOf, noteMoment, tokenBalance, wordsOf } from './views.ts';
 import { type Found, madeBy, noteMade, remember, type Verb, type Watch } from './watch.ts';
 
@@ -412,4 +413,27 @@ function noteDepth(
   if (shallow === null || shallow.deep) return;
   const block = head.number - shallow.confirmations + 1;
   watch.shallow.set(address, Math.max(block, watch.shallow.get(address) ?? 0));
+}
+
+const compared: kit.Compared<Watch, Http> = {
+  nodesOf: ({ http }) => http,
+  headOf: async (one, signal) => (await headBlock(one, 'solid', signal)).number,
+  heights: (lowest) => [lowest],
+  hashAt: async (one, height, signal) => (await blockAt(one, height, signal))?.hash ?? null,
+  mustMeet: false,
+  unit: 'height',
+  fundingBy: async (watch, http, escrow, signal) => {
+    const record = await recordAt({ ...watch, http }, escrow, 'solid', signal);
+    const { status, changedAt, covered } = record;
+    if (status === 'never') return 'no funding';
+    return `${status} at ${changedAt}${covered ? '' : ', without its tokens'}`;
+  },
+};
+
+export function mustAgreeOnHeads(watch: Watch, signal: AbortSignal): Promise<Http[]> {
+  return kit.mustAgreeOnHeads(watch, compared, signal);
+}
+
+export function mustAgree(watch: Watch, escrow: WatchedEscrow, signal: AbortSignal): Promise<void> {
+  return kit.mustAgree(watch, compared, escrow, signal);
 }

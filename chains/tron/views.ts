@@ -3,6 +3,8 @@
 
 import { erc20Abi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
+import { laneIn, lanesData } from '../escrows/plan.ts';
+import type { Lanes } from '../interface/lanes.ts';
 import type { Heads } from '../interface/reading.ts';
 import { begun } from '../nodes/gathering.ts';
 import { tronHex } from './address.ts';
@@ -21,6 +23,7 @@ import {
   type View,
 } from './node.ts';
 import { bareAddress } from './plan.ts';
+import type { Watch } from './watch.ts';
 
 /** A call with its data in bare hex, or what is known of any address: bytes of code, sun. */
 type Asked = {
@@ -302,4 +305,15 @@ export async function allowanceOf(
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args }).slice(2);
   const [allowance = 0n] = await wordsOf(http, 'head', token, data, 1, signal);
   return allowance;
+}
+
+const ahead = 2;
+
+export function lanesOf({ http }: Watch): Lanes['read'] {
+  return async ({ contract, funder }, numbers, signal) => {
+    const data = lanesData(bareAddress(funder), numbers).slice(2);
+    const end = ahead + numbers.length;
+    const words = await wordsOf(http, 'head', contract, data, end, signal);
+    return words.slice(ahead, end).map(laneIn);
+  };
 }

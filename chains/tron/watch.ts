@@ -2,15 +2,15 @@
 // again.
 
 import type { ChainPolicy } from '../../core/policy.ts';
+import * as topics from '../escrows/calls.ts';
 import { contractsOf, escrowName } from '../escrows/plan.ts';
 import { touchesIn, type Verb } from '../escrows/touches.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import { addName, type Names, newNames } from '../kit/calldata.ts';
 import * as kit from '../kit/watch.ts';
+import { addName, type Names, newNames } from '../kit/watch.ts';
 import type { Http, HttpOptions, TronSource } from './http.ts';
 import type { Block, Log } from './node.ts';
 import { bareAddress, callsIn, type TronDeployment, type TronOrigin } from './plan.ts';
-import { claimedTopic, ourTopics } from './topics.ts';
 
 export type { Verb };
 
@@ -123,3 +123,21 @@ export function noteLog(watch: Watch, log: Log): string | null {
   if (topic === claimedTopic && log.data.length >= wordHex) kit.learn(watch, log.data.slice(0, 64));
   return escrow;
 }
+
+export const fundedTopic = topics.fundedTopic.slice(2);
+export const claimedTopic = topics.claimedTopic.slice(2);
+const refundedTopic = topics.refundedTopic.slice(2);
+
+export const ourTopics: ReadonlySet<string> = new Set([fundedTopic, claimedTopic, refundedTopic]);
+
+export const verbOfTopic = new Map([
+  [fundedTopic, 'fund'],
+  [claimedTopic, 'claim'],
+  [refundedTopic, 'refund'],
+] as const);
+
+export const topicOfVerb = {
+  fund: fundedTopic,
+  claim: claimedTopic,
+  refund: refundedTopic,
+} as const;

@@ -7,12 +7,22 @@
 // What is pinned is the init code. The code on a chain holds the domain, so it differs between
 // chains; and other init code could leave the same code after writing open words.
 
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Address, getCreate2Address, type Hex, keccak256, sha256 } from 'viem';
-import { type Compiled, OPTIMIZER_RUNS, SOLC_VERSION } from '../evm/compile.ts';
+import {
+  type Compiled,
+  compile,
+  compileInput,
+  LIGHT,
+  OPTIMIZER_RUNS,
+  SOLC_VERSION,
+  type Sources,
+  standardInput,
+} from '../evm/compile.ts';
 import { isEntry } from '../evm/entry.ts';
 import { constant, lean, longHex } from '../evm/typescript.ts';
 import { staleIn, writeOrCheck } from '../generated.ts';
-import { compileContracts, EVM_VERSION, escrowsInput } from './compile.ts';
 
 const here = import.meta.dirname;
 /** Deployed on most chains by a transaction without a key, and part of anvil. */
@@ -65,3 +75,26 @@ export function generate(): Map<string, string> {
 export const staleFiles = (): string[] => staleIn(here, generate());
 
 if (isEntry(import.meta.url)) writeOrCheck(here, generate());
+
+/** The same on EVM and TRON: there is one init code. */
+export const EVM_VERSION = 'cancun';
+
+function sources(folder: 'src' | 'dev'): Sources {
+  const found: Sources = {};
+  for (const file of readdirSync(join(import.meta.dirname, folder)).sort()) {
+    const content = readFileSync(join(import.meta.dirname, folder, file), 'utf8');
+    found[`escrows/${folder}/${file}`] = { content };
+  }
+  return found;
+}
+
+export function escrowsInput(): object {
+  return standardInput(sources('src'), { evmVersion: EVM_VERSION });
+}
+
+export function compileContracts(): Map<string, Compiled> {
+  const compiled = new Map<string, Compiled>();
+  compileInput(JSON.stringify(escrowsInput()), compiled);
+  compile(sources('dev'), compiled, { ...LIGHT, evmVersion: EVM_VERSION });
+  return compiled;
+}

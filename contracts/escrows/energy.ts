@@ -14,7 +14,7 @@ import { isEntry } from '../evm/entry.ts';
 import { createTvm, type Tvm } from '../tron/tvm/engine.ts';
 import { TvmState } from '../tron/tvm/state.ts';
 import { escrowsAbi, initCode } from './artifacts/abi.ts';
-import { EVM_VERSION } from './compile.ts';
+import { EVM_VERSION } from './build.ts';
 import { type Escrow, legOf } from './ids.ts';
 import { authorizationBy, permitBy } from './signatures.ts';
 

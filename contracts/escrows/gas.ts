@@ -11,7 +11,7 @@ import { type Address, maxUint256, zeroAddress } from 'viem';
 import { SOLC_VERSION } from '../evm/compile.ts';
 import { isEntry } from '../evm/entry.ts';
 import { constant } from '../evm/typescript.ts';
-import { EVM_VERSION } from './compile.ts';
+import { EVM_VERSION } from './build.ts';
 import { FORKS, type Fork } from './forks.ts';
 import {
   accountOf,

@@ -5,10 +5,8 @@ import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
 import { claimData, fundData, refundData } from '../../escrows/calls.ts';
-import { lentOpen } from '../lane-word.ts';
 import { contractEscrow, type EvmDeployment } from '../plan.ts';
-import type { Overrides } from '../simulate.ts';
-import type { Actors } from './actors.ts';
+import { lentOpen, type Overrides } from '../simulate.ts';
 
 export type Step = {
   readonly what: string;
@@ -131,4 +129,37 @@ export function marketCourse(
     transferStep(`a purchase from its market ${market}`, token, market, last, amount),
   ];
   return { amount, steps, lent: {} };
+}
+
+const addressBytes = 20;
+
+export type Actors = {
+  readonly holder: string;
+  readonly second: string;
+  readonly spender: string;
+  /** A contract that holds tokens, as a market does. */
+  readonly contract: string;
+  readonly payout: string;
+  /** Paid by a refund; no code is ever lent to it. */
+  readonly last: string;
+  /** Sends what an actor need not. */
+  readonly origin: string;
+  readonly director: string;
+};
+
+export function freshAddress(): string {
+  return `0x${randomBytes(addressBytes).toString('hex')}`;
+}
+
+export function newActors(): Actors {
+  return {
+    holder: freshAddress(),
+    second: freshAddress(),
+    spender: freshAddress(),
+    contract: freshAddress(),
+    payout: freshAddress(),
+    last: freshAddress(),
+    origin: freshAddress(),
+    director: freshAddress(),
+  };
 }

@@ -21,8 +21,7 @@ import { dataOf } from '../../tokens/words.ts';
 import type { Fork } from '../fork/fork.ts';
 import { bareAddress } from '../plan.ts';
 import { flagOf, type Look, numberOf, shown, view } from './ask.ts';
-import { controlOf, hiddenKeeper } from './control.ts';
-import { type Program, programOf } from './program.ts';
+import { controlOf, hiddenKeeper, type Program, programOf } from './program.ts';
 
 export type PowersSeen = {
   readonly findings: readonly Finding[];

@@ -7,14 +7,14 @@ import type { Escrow } from '../../../contracts/escrows/ids.ts';
 import { claimData, fundData, refundData } from '../../escrows/calls.ts';
 import { type Finding, found, passed } from '../../tokens/inspection.ts';
 import { closedNow } from '../../tokens/powers.ts';
+import { daySeconds, daysAhead, judgeRebase } from '../../tokens/rebase.ts';
 import { cleanText } from '../../tokens/text.ts';
 import { dataOf } from '../../tokens/words.ts';
+import { reasonOf } from '../energy.ts';
 import type { Fork, ForkCall } from '../fork/fork.ts';
 import type { Trial } from '../node.ts';
 import { bareAddress } from '../plan.ts';
-import { reasonOf } from '../reverts.ts';
-import { flagOf, type Look, ranOut, shown, tooDear } from './ask.ts';
-import { balanceOf, lend } from './lend.ts';
+import { balanceOf, flagOf, type Look, lend, numberOf, ranOut, shown, tooDear } from './ask.ts';
 
 const check = 'transfer';
 const hour = 3_600;
@@ -225,3 +225,23 @@ function costs(amount: bigint, before: bigint | null, after: bigint | null): Fau
 }
 
 const hidden: Fault = { sentence: 'it shows no balance after a transfer', refused: false };
+
+/** null where no balance could be lent: the check of transfers tells of that. */
+export async function checkRebase(
+  look: Look,
+  supply: bigint,
+  selectors: ReadonlySet<string>,
+): Promise<Finding | null> {
+  const { token, forks } = look;
+  const fork = await forks.fork();
+  const holder = fork.stranger();
+  const lent = supply / 1_000n + 1n;
+  const stored = await lend(fork, token, holder, lent);
+  if (stored === null) return null;
+  const data = dataOf('balanceOf(address)', holder);
+  // A balance that the token does not tell is none.
+  const held = async (ahead: number) =>
+    numberOf(await fork.look({ from: shown(holder), to: token, data, later: ahead })) ?? 0n;
+  const [now, later] = [await held(0), await held(daysAhead * daySeconds)];
+  return judgeRebase({ now, later, stored }, selectors);
+}
