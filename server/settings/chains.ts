@@ -1,7 +1,8 @@
 // Which chains and assets a deployment serves: PARLEY_CHAINS and PARLEY_ASSETS, parsed. Every
 // sentence names the entry and the field; whoever gets these values need not check again.
 
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
+import Type from 'typebox';
 import { contractsFault, contractsOf, mostContracts } from '../../chains/escrows/plan.ts';
 import { parseEvmAddress } from '../../chains/evm/address.ts';
 import { evmDeployment } from '../../chains/evm/plan.ts';
@@ -9,7 +10,7 @@ import { parseSolanaAddress } from '../../chains/solana/address.ts';
 import { parseTronAddress } from '../../chains/tron/address.ts';
 import type { TronSource } from '../../chains/tron/http.ts';
 import type { TronInstance } from '../../chains/tron/plan.ts';
-import { noShard, shardAt } from '../../contracts/escrows/shards.ts';
+import { noShard, shardAt } from '../../contracts/escrows/ids.ts';
 import { parseAmount } from '../../core/amounts.ts';
 import { type Family, families, isFamily, type Network } from '../../core/families.ts';
 import type { ChainPolicy, Depth } from '../../core/policy.ts';
