@@ -1,6 +1,7 @@
 // What an adapter builds for a party to sign, and what it tries and checks before.
 
 import type { Secret } from '../../core/hashlock.ts';
+import type { BaseUnits } from '../../core/nominal.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import type { Batch, BuiltBatch } from './batches.ts';
 import type { Allowance } from './fund-ways.ts';
@@ -40,7 +41,7 @@ export type Building = {
   readonly lanes?: Lanes;
 
   /** Refuses amounts that could not be claimed (`amount_too_small`): dust, fee above value. */
-  checkAmount(token: string | null, amount: bigint, signal: AbortSignal): Promise<void>;
+  checkAmount(token: string | null, amount: BaseUnits, signal: AbortSignal): Promise<void>;
 
   /**
    * Tries funding and payouts without the secret: `payout_would_fail`, `funding_would_fail`.
@@ -50,7 +51,7 @@ export type Building = {
   preflight(terms: EscrowTerms, about: About, signal: AbortSignal): Promise<void>;
 
   /** The funder's balance of the asset. Absent where no approval is paid before a funding. */
-  held?(terms: EscrowTerms, signal: AbortSignal): Promise<bigint>;
+  held?(terms: EscrowTerms, signal: AbortSignal): Promise<BaseUnits>;
 
   /** What gates ask beside a look, once: EVM of its block, TRON of now. Absent: anew. */
   at?(heads: Heads): Asks;

@@ -1,5 +1,6 @@
 // Fundings of a token by its funder's signature instead of an approval. Only EVM chains have them.
 
+import type { UnixSeconds } from '../../core/nominal.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { FundAlternative, TokenDomain, TypedData } from './material.ts';
 import type { WatchedEscrow } from './reading.ts';
@@ -25,8 +26,8 @@ export type WaysInput = {
   readonly allowance: Allowance;
   /** Whether the text of an authorization is given. From then on the leg must not move. */
   readonly authorizes: boolean;
-  /** Unix seconds, of a permit. */
-  readonly deadline: number;
+  /** Of a permit. */
+  readonly deadline: UnixSeconds;
 };
 
 export type FundWays = {

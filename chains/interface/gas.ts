@@ -2,6 +2,7 @@
 
 import type { Secret } from '../../core/hashlock.ts';
 import type { StuckFunding } from '../../core/next.ts';
+import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { WatchedEscrow } from './reading.ts';
 
@@ -17,8 +18,8 @@ export type Warning = {
   readonly stuck?: StuckFunding;
 };
 
-/** Base units of the native coin: what it takes, and what there is. */
-export type Shortage = Warning & { readonly need: bigint; readonly has: bigint };
+/** Of the native coin: what it takes, and what there is. */
+export type Shortage = Warning & { readonly need: BaseUnits; readonly has: BaseUnits };
 
 /** What one wallet is about to send, all of which it has to pay for. */
 export type Owed = {
@@ -31,7 +32,7 @@ export type Owed = {
 };
 
 /** EVM: what a claim is sent with. `feePerGas`: wei, once it is signed. */
-export type Offered = { readonly gas: bigint; readonly feePerGas: bigint | null };
+export type Offered = { readonly gas: bigint; readonly feePerGas: BaseUnits | null };
 
 /** A claim or refund to be tried. The secret is null while nobody may hear it. */
 export type Spend =
@@ -46,7 +47,7 @@ export type Gas = {
   /** Bitcoin: of a funding that waits too long for its first block; to be sent by `sendBy`. */
   stuckFunding?(
     escrow: WatchedEscrow,
-    sendBy: number,
+    sendBy: UnixSeconds,
     signal: AbortSignal,
   ): Promise<Warning | null>;
 

@@ -2,6 +2,7 @@
 // cursors: read when a market has lost some hours.
 
 import type { Hashlock } from '../../core/hashlock.ts';
+import type { UnixSeconds } from '../../core/nominal.ts';
 
 export type HashlockPage = {
   readonly hashlocks: readonly Hashlock[];
@@ -9,15 +10,15 @@ export type HashlockPage = {
   readonly cursor: string;
   /** Up to the head of now. A later page looks at the newest blocks again: they may be others. */
   readonly isWhole: boolean;
-  /** Of a whole page, Unix seconds: by its node's newest blocks, all that came before was read. */
-  readonly shownUntil: number;
+  /** Of a whole page: by its node's newest blocks, all that came before was read. */
+  readonly shownUntil: UnixSeconds;
   /** About how many blocks (Solana: transactions, as far as they are listed) are left. */
   readonly left: number;
 };
 
 export type HashlockReader = {
-  /** From before `since` (Unix seconds), as far as the chain's clock may be off. */
-  begin(since: number, signal: AbortSignal): Promise<string>;
+  /** From before `since`, as far as the chain's clock may be off. */
+  begin(since: UnixSeconds, signal: AbortSignal): Promise<string>;
   /** Bounded in requests. Throws `chain_unavailable` rather than leave anything out. */
   next(cursor: string, signal: AbortSignal): Promise<HashlockPage>;
 };

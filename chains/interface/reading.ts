@@ -1,6 +1,7 @@
 // What an adapter reads of its chain: the escrows that it follows, what they show, and when.
 
 import type { EscrowFacts } from '../../core/facts.ts';
+import type { UnixSeconds } from '../../core/nominal.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 
 /** An escrow to follow. `requiredConfirmations` is the depth its amount wants. */
@@ -8,8 +9,8 @@ export type WatchedEscrow = {
   readonly address: string;
   readonly terms: EscrowTerms;
   readonly requiredConfirmations: number;
-  /** Unix seconds: no payment to it can be older than this (its swap's agreement). */
-  readonly since: number;
+  /** No payment to it can be older than this (its swap's agreement). */
+  readonly since: UnixSeconds;
   /** What was last stored of it: all there is where its chain has forgotten (a lane used again). */
   readonly stored?: EscrowFacts;
 };
@@ -18,8 +19,8 @@ export type Heads = {
   /** Height and hash of the best block. */
   readonly height: number;
   readonly hash: string;
-  /** The chain's own clock, Unix seconds: Bitcoin median time past, EVM time of the best block. */
-  readonly clock: number;
+  /** The chain's own clock: Bitcoin median time past, EVM time of the best block. */
+  readonly clock: UnixSeconds;
 };
 
 /** What a chain shows at one block. */

@@ -1,6 +1,7 @@
 // Refunds that a funder signed beforehand, at rising fees, to be sent when due. Only Bitcoin needs
 // them: elsewhere anybody may send a refund.
 
+import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
 import type { WatchedEscrow } from './reading.ts';
 import type { InTurns } from './turns.ts';
 
@@ -8,15 +9,14 @@ import type { InTurns } from './turns.ts';
 export type Rung = {
   readonly txid: string;
   readonly raw: string;
-  readonly feeSats: bigint;
+  readonly feeSats: BaseUnits;
   readonly feeRateSatPerVbyte: number;
 };
 
 /** The unconfirmed refund that was last seen or sent, and since when. */
 export type Tried = {
   readonly txid: string;
-  /** Unix seconds. */
-  readonly at: number;
+  readonly at: UnixSeconds;
   /** Height of the best block then. */
   readonly height: number;
 };
@@ -52,7 +52,7 @@ export type Asking = {
 export type DeepPayment = {
   readonly txid: string;
   readonly vout: number;
-  readonly amount: bigint;
+  readonly amount: BaseUnits;
 };
 
 export type ScheduledRefunds = {

@@ -17,8 +17,7 @@ import {
   zeroAddress,
 } from 'viem';
 import { deployment, escrowsAbi, initCode } from './artifacts/abi.ts';
-import { staleFiles } from './build.ts';
-import { escrowsInput } from './compile.ts';
+import { escrowsInput, staleFiles } from './build.ts';
 import { checkEnergy } from './energy.ts';
 import { type Chain, createChain } from './forks.ts';
 import { checkGas } from './gas.ts';

@@ -14,7 +14,7 @@ import { isEntry } from '../evm/entry.ts';
 import { createTvm, type Tvm } from '../tron/tvm/engine.ts';
 import { TvmState } from '../tron/tvm/state.ts';
 import { escrowsAbi, initCode } from './artifacts/abi.ts';
-import { EVM_VERSION } from './compile.ts';
+import { EVM_VERSION } from './build.ts';
 import { type Escrow, legOf } from './ids.ts';
 import { authorizationBy, permitBy } from './signatures.ts';
 
@@ -31,11 +31,7 @@ const SIGNER = privateKeyToAccount(`0x${'f0'.repeat(32)}`);
 const FUNDER = SIGNER.address.toLowerCase() as Hex;
 const WHERE = { chainId: CHAIN_ID, escrows: ESCROWS, coin: COIN };
 
-/**
- * The bars of the project, where it has one. The lane was used before, unless said. "held none" is
- * the dearest there is: neither this contract nor the payout hold any of the token, and its
- * allowance is of the amount, so that the funding sets it back to zero.
- */
+/** null: no bar. "held none": neither contract nor payout hold any of the token. */
 const LIMITS = {
   'TRX fund': 11_000,
   'TRX claim': 16_000,
@@ -59,7 +55,6 @@ const LIMITS = {
 } as const satisfies Record<string, number | null>;
 
 type Row = keyof typeof LIMITS;
-/** `limit` is null where the project sets none. */
 export type EnergyFigure = { limit: number | null; energy: number };
 export type EnergyFigures = Record<Row, EnergyFigure>;
 
@@ -97,7 +92,6 @@ function escrowOf(n: number, counter: number, token: Hex, payout: Hex): Escrow {
 
 type Call = { from?: Hex; to?: Hex; data: Hex; value?: bigint; at?: bigint };
 
-/** Answers with the energy used. */
 type Send = (call: Call) => Promise<number>;
 
 function sender(tvm: Tvm): Send {
@@ -156,7 +150,6 @@ async function verbs(send: Send, n: number, asset: Hex, payout: Hex) {
   return { first, firstClaim, fund: again, claim: claimed, refund };
 }
 
-/** Of lanes that were used before. */
 async function claimMany(send: Send, from: number, asset: Hex): Promise<number> {
   let energy = 0;
   for (const counter of [1, 2]) {
@@ -190,7 +183,6 @@ async function bySignature(send: Send, n: number) {
   };
 }
 
-/** Deterministic. */
 async function measureEnergy(): Promise<EnergyFigures> {
   const state = new TvmState();
   for (const who of [FUNDER, THIRD, HOLDER]) state.set(`account/${who.slice(2)}`, '1000000000000');
@@ -262,7 +254,6 @@ function snapshotOf(figures: EnergyFigures): string {
   return `${JSON.stringify({ ...settings, figures }, null, 2)}\n`;
 }
 
-/** What is wrong with the figures: nothing, or one sentence each. */
 export async function checkEnergy(): Promise<string[]> {
   const figures = await measureEnergy();
   const wrong: string[] = [];

@@ -1,9 +1,5 @@
-// Whole transactions on an EVM in this process, under the gas rules of a named fork: intrinsic gas,
-// calldata and its floor, execution, refunds. Accounts are warm or cold as the fork says, since
-// every transaction begins anew. No signatures, nonces, fees or blocks: they cost no gas.
-//
-// What a fork takes for a transaction as such is not in @ethereumjs/evm: `RULES` has it, for Prague
-// from EIP-2028 and EIP-7623, for Amsterdam from EIP-2780 and EIP-7976 as of August 2026.
+// Whole transactions under a fork's gas rules: EIP-2028 and EIP-7623 (Prague), EIP-2780 and
+// EIP-7976.
 
 import { createCustomCommon, Hardfork, Mainnet } from '@ethereumjs/common';
 import { createEVM, type EVM } from '@ethereumjs/evm';
@@ -45,7 +41,6 @@ export type Transaction = {
   readonly to: Hex;
   readonly data: Hex;
   readonly value?: bigint;
-  /** Unix seconds. */
   readonly at: bigint;
 };
 
@@ -136,7 +131,6 @@ async function send(evm: EVM, rules: Rules, sent: Transaction): Promise<number> 
   return Math.max(Number(paid), Number(floor));
 }
 
-/** A chain without anything on it. */
 export async function createChain(fork: Fork): Promise<Chain> {
   const rules = RULES[fork];
   const common = createCustomCommon({ chainId: CHAIN_ID }, Mainnet, { hardfork: rules.hardfork });

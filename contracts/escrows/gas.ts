@@ -11,7 +11,7 @@ import { type Address, maxUint256, zeroAddress } from 'viem';
 import { SOLC_VERSION } from '../evm/compile.ts';
 import { isEntry } from '../evm/entry.ts';
 import { constant } from '../evm/typescript.ts';
-import { EVM_VERSION } from './compile.ts';
+import { EVM_VERSION } from './build.ts';
 import { FORKS, type Fork } from './forks.ts';
 import {
   accountOf,
@@ -82,7 +82,6 @@ const LIMITS = {
 } as const satisfies Record<string, Record<Fork, number | null>>;
 
 type Row = keyof typeof LIMITS;
-/** `limit` is null where the project sets none. */
 export type GasFigure = { gas: number; limit: number | null };
 export type GasFigures = Record<Row, Record<Fork, GasFigure>>;
 
@@ -198,7 +197,6 @@ async function measureOn(fork: Fork): Promise<Record<Row, number>> {
   };
 }
 
-/** Gas of every row on every fork. Deterministic. */
 export async function measureGas(): Promise<GasFigures> {
   const [prague, amsterdam] = await Promise.all(FORKS.map(measureOn));
   if (prague === undefined || amsterdam === undefined) throw new Error('two forks are measured');
@@ -255,7 +253,6 @@ function constantsOf(figures: GasFigures): string {
   return [head, constant('measuredGas', why, value)].join('\n');
 }
 
-/** What is wrong with the figures: nothing, or one sentence each. */
 export async function checkGas(): Promise<string[]> {
   const figures = await measureGas();
   const wrong: string[] = [];

@@ -1,5 +1,4 @@
-// What a funder signs of DevCoin: a permit (EIP-2612), and an authorization (EIP-3009) whose nonce
-// is the escrow's id.
+// What a funder signs of DevCoin: a permit (EIP-2612), an authorization (EIP-3009).
 
 import { type Address, type Hex, parseSignature } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';

@@ -1,6 +1,4 @@
-// Gas of users whose account is a contract: a minimal wallet that its owner calls, and the same
-// behind an ERC-4337 entry point. The third is an account that delegates to one (EIP-7702). It
-// sends approval and funding as one batch, as wallets with EIP-5792 do.
+// Gas of contract wallets: called by the owner, by ERC-4337, and delegated to by EIP-7702.
 
 import {
   type Abi,
@@ -34,7 +32,6 @@ const OPERATION_FEE = 10n ** 15n;
 
 type Call = { readonly to: Address; readonly value: bigint; readonly data: Hex };
 
-/** What a wallet is told for some calls: `execute` for one, `executeBatch` for several. */
 function executing(abi: Abi, calls: readonly Call[]): Hex {
   const [only] = calls;
   return calls.length === 1 && only !== undefined
@@ -145,7 +142,6 @@ async function byDelegation(s: Session, n: number) {
   );
 }
 
-/** Gas by row. */
 export async function walletGas(s: Session) {
   const owned = await byOwner(s, 60);
   const operation = await byOperation(s, 61);
