@@ -37,37 +37,23 @@ export type Log = (sentence: string, facts: Readonly<Record<string, string | num
 
 type PastJob = { next: number; readonly to: number; readonly addresses: Set<string> };
 
-export type Follower = {
-  readonly backend: BitcoinBackend;
-  /** Another source, whose mempool may still have what this one's has no more. */
-  readonly other: Pick<BitcoinBackend, 'mempoolEntry'> | null;
-  readonly index: EscrowIndex;
-  /** Unix seconds. */
-  readonly now: () => number;
-  readonly log: Log;
-  /** Watched escrows whose past was not read yet, with their `since`. */
-  readonly pastOf: Map<string, number>;
-  job: PastJob | null;
-  isNewInterest: boolean;
-  /** The end of the pass under way. */
-  lock: Promise<void>;
-};
+export type Follower = ReturnType<typeof createFollower>;
 
+/** `other`: a source whose mempool may still have what this one's has no more. */
 export function createFollower(
   backend: BitcoinBackend,
   now: () => number,
   log: Log = () => {},
-  other: Follower['other'] = null,
-): Follower {
+  other: Pick<BitcoinBackend, 'mempoolEntry'> | null = null,
+) {
   return {
-    backend,
-    other,
-    log,
+    ...{ backend, other, log, now },
     index: createIndex(),
-    now,
-    pastOf: new Map(),
-    job: null,
+    /** Watched escrows whose past was not read yet, with their `since`. */
+    pastOf: new Map<string, number>(),
+    job: null as PastJob | null,
     isNewInterest: false,
+    /** The end of the pass under way. */
     lock: Promise.resolve(),
   };
 }
