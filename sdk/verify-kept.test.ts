@@ -23,8 +23,7 @@ import {
 } from './testing/honest.ts';
 import type { ChainView } from './trade.ts';
 import type { Swap } from './types.ts';
-import { verifySwap } from './verify.ts';
-import { mustFollowToday, verifyAgain } from './verify-kept.ts';
+import { mustFollowToday, verifyAgain, verifySwap } from './verify.ts';
 
 /** The honest swap of a formula that had other times, each by its own number of seconds. */
 function formerSwap(party: Party): Swap {

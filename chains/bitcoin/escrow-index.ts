@@ -1,9 +1,6 @@
-// What was seen of the watched escrows: an index of transactions that pay or spend them, fed by
-// blocks and mempool in any order, and taken back when a block is. No input or output here.
-//
-// A spend is recognised by the witness script that it must show (P2WSH), so it is found even where
-// the payment it spends was never seen; the secret by hash, and kept whatever becomes of the
-// transaction.
+// An index of transactions that pay or spend the watched escrows, fed by blocks and mempool in any
+// order. A spend is known by its witness script, a secret by its hash, which is kept for ever.
+// Pure.
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Secret } from '../../core/hashlock.ts';

@@ -1,6 +1,5 @@
-// Keeps an escrow index in step with its source: new blocks, blocks taken back, the past of
-// escrows watched late, and the mempool. Bounded in each pass and resumable: what was done is kept
-// when a pass runs out of time. One pass at a time.
+// Keeps an escrow index in step with its source: blocks, blocks taken back, the past of escrows
+// watched late, the mempool. One bounded, resumable pass at a time.
 
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Heads, WatchedEscrow } from '../interface/reading.ts';
@@ -51,7 +50,7 @@ export type Follower = {
   job: PastJob | null;
   isNewInterest: boolean;
   /** The end of the pass under way. */
-  turn: Promise<void>;
+  lock: Promise<void>;
 };
 
 export function createFollower(
@@ -69,7 +68,7 @@ export function createFollower(
     pastOf: new Map(),
     job: null,
     isNewInterest: false,
-    turn: Promise.resolve(),
+    lock: Promise.resolve(),
   };
 }
 
@@ -127,29 +126,20 @@ async function exclusively<T>(
   signal: AbortSignal,
   work: () => Promise<T>,
 ): Promise<T> {
-  const before = follower.turn;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  follower.turn = promise;
-  try {
-    await withSignal(before, signal, follower.backend.name);
-    return await work();
-  } finally {
-    // Whoever waits for us waits for the one before as well, even if we gave up.
-    void before.then(() => resolve());
-  }
+  const late = () => timedOut(follower.backend.name, signal.reason);
+  if (signal.aborted) throw late();
+  const done = follower.lock.then(() => {
+    if (signal.aborted) throw late();
+    return work();
+  });
+  follower.lock = done.then(noop, noop);
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(late());
+  signal.addEventListener('abort', stop, { once: true });
+  return Promise.race([done, promise]).finally(() => signal.removeEventListener('abort', stop));
 }
 
-async function withSignal(before: Promise<void>, signal: AbortSignal, name: string): Promise<void> {
-  if (signal.aborted) throw timedOut(name, signal.reason);
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(timedOut(name, signal.reason));
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    await Promise.race([before, promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-}
+const noop = () => {};
 
 /** Walks back to the last block that still stands, then forward. True when at `heads`. */
 async function followBlocks(

@@ -1,7 +1,5 @@
-// An operator's gas key on a Solana cluster. See GasAccount. It is the fee payer of claims and
-// refunds, and makes the receiver's token account where there is none: that rent is part of
-// `mostCost`, and stays with the account's owner, who may close it and take it. The rent of the
-// escrow goes to the funder, as the program has it, and never to the key.
+// An operator's gas key on a Solana cluster: fee payer of claims and refunds. It makes the
+// receiver's token account where missing, whose rent is part of `mostCost` and its owner's.
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
@@ -306,10 +304,7 @@ async function reserve(account: Account, work: Settling, signal: AbortSignal): P
   return rents.reduce((sum, each) => sum + each, fee);
 }
 
-/**
- * The last look before the key is used, by the bytes alone: its only signer is the key, and it does
- * this verb to this escrow, sets its own budget, makes the receiver's token account, nothing else.
- */
+/** By the bytes: signed by the key, this verb of this escrow, budget, token account, no more. */
 function mustBeOwn(
   { address, deployment }: Account,
   work: Settling,

@@ -1,8 +1,5 @@
-// What a gas key pays for speed on a Solana cluster. For the price of an account a node says what
-// those paid of late who named it to be written, and anybody may name any account, a program's too,
-// in transactions that do next to nothing: the price is then set by whoever pays a fraction of it.
-// A party's own build goes by it all the same: there it is its own money, of which it reads before
-// it signs and a delay may cost all. A key's offers are bounded.
+// What a gas key pays for speed. Anybody may name any account in cheap transactions and so raise
+// its price, so a key's offers are bounded; a party's own build pays its own money.
 
 import { larger, smaller } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
@@ -23,9 +20,8 @@ export async function placePrice({ rpc, terms, signal }: Asked): Promise<bigint>
 }
 
 /**
- * And what is paid at the escrow's account, as far as the reserve price: to hold a claim up there
- * somebody has to fill the account's part of every block. So three of four must have had it, which
- * makes a price that is set to no such end cost about what it makes the key pay.
+ * Also the escrow account's price, up to the reserve: three of four blocks must have had it, so
+ * raising it costs about what the key pays.
  */
 export async function offerPrice(
   asked: Asked,

@@ -217,10 +217,7 @@ function secretIn(bytes: Uint8Array, hashlocks: ReadonlySet<string>): string | n
   return null;
 }
 
-/**
- * Learns every secret of watched escrows that a transaction shows: whoever claims through another
- * program, in another form or in vain has shown it all the same.
- */
+/** Whoever claims through another program, in another form or in vain has shown the secret. */
 export function learnFrom(
   watch: Watch,
   touched: ReadonlySet<string>,

@@ -22,7 +22,7 @@ import {
 } from '../db/passkeys.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
-import { isLoopback } from '../settings/people.ts';
+import { isLoopback } from '../settings/networks.ts';
 import { ceremonyMs, mostLogins } from './bounds.ts';
 import { type Begun, intentOf } from './ceremonies.ts';
 import { type Browser, lockLive, type Session } from './sessions.ts';

@@ -1,6 +1,6 @@
 // Where this market's own pages are: the one origin that its cookies are for.
 
-import { isLoopback } from '../settings/people.ts';
+import { isLoopback } from '../settings/networks.ts';
 
 export type Site = {
   /** `https://market.example`, with a port where there is one. */

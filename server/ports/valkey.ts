@@ -3,7 +3,7 @@
 
 import { isIP } from 'node:net';
 import { Redis } from 'iovalkey';
-import { parseValkeyUrl } from '../settings/valkey-url.ts';
+import { parseValkeyUrl } from '../settings/networks.ts';
 
 export type Valkey = Redis;
 

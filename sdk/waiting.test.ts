@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { oneByOne } from './queue.ts';
+import { oneByOne } from './waiting.ts';
 
 /** Whoever would wait for ever has failed. */
 const limits = { timeout: 10_000 };
