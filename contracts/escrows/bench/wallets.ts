@@ -10,12 +10,14 @@ import {
   maxUint256,
   zeroAddress,
 } from 'viem';
+import type { Escrow } from '../ids.ts';
 import {
   accountOf,
   args,
   artifact,
   claim,
   coinCall,
+  coinData,
   encoded,
   escrowOf,
   funder,
@@ -23,8 +25,7 @@ import {
   START,
   secretOf,
   third,
-} from './gas-session.ts';
-import type { Escrow } from './ids.ts';
+} from './session.ts';
 
 const owner = accountOf('owner');
 /** Wei that an operation pays to its bundler. */
@@ -54,12 +55,7 @@ function claimCall(s: Session, escrow: Escrow, n: number): Call {
 }
 
 function approveCall(s: Session, amount: bigint): Call {
-  const data = encodeFunctionData({
-    abi: s.coinAbi,
-    functionName: 'approve',
-    args: [s.escrows, amount],
-  });
-  return { to: s.coin, value: 0n, data };
+  return { to: s.coin, value: 0n, data: coinData('approve', [s.escrows, amount]) };
 }
 
 /** Sends calls as somebody's account; answers with the gas of the whole transaction. */
