@@ -15,13 +15,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { parseTronAddress, tronHex } from '../chains/tron/address.ts';
-import { createdAddress, createType } from '../chains/tron/creation.ts';
+import { readTronSigned, signTronTransaction } from '../chains/tron/broadcast.ts';
 import { type Http, httpClient, TronRefusal } from '../chains/tron/http.ts';
-import { tronFault } from '../chains/tron/identity.ts';
+import { createdAddress, createType, tronFault } from '../chains/tron/identity.ts';
 import { chainIdOf, headBlock, infoOf, knows, sendHex } from '../chains/tron/node.ts';
+import { referenceTo } from '../chains/tron/plan.ts';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
-import { readTronSigned, signTronTransaction } from '../chains/tron/signed.ts';
-import { referenceTo } from '../chains/tron/transaction.ts';
 import { initCode } from '../contracts/escrows/artifacts/abi.ts';
 import { isEntry } from '../contracts/evm/entry.ts';
 import {
@@ -172,7 +171,7 @@ function clientOf({ url, solidityUrl }: Pick<TronDeployOptions, 'url' | 'solidit
   return httpClient({ chain: 'tron', sources: [source] });
 }
 
-/** raw_data; field numbers: chains/tron/transaction.ts, core/contract/smart_contract.proto. */
+/** raw_data; field numbers: chains/tron/plan.ts, core/contract/smart_contract.proto. */
 async function creation(
   http: Http,
   owner: Uint8Array,

@@ -90,7 +90,7 @@ const parts: Readonly<Record<string, Part>> = {
   'contracts/escrows': {
     what: 'the escrow contract fuzzed forty times as long',
     minutes: 90,
-    commands: () => [['contracts/escrows/test.ts', '--profile', 'soak']],
+    commands: () => [['contracts/escrows/test/run.ts', '--profile', 'soak']],
   },
 };
 const names = Object.keys(parts);

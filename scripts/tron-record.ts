@@ -1,9 +1,8 @@
 // The record of a deployment on TRON: read from the chain, so that it is the same whoever writes
 // it, and compared with the chain again.
 
-import { creatorIn } from '../chains/tron/creation.ts';
 import type { Http } from '../chains/tron/http.ts';
-import { tronFault } from '../chains/tron/identity.ts';
+import { creatorIn, tronFault } from '../chains/tron/identity.ts';
 import { blockOf, chainIdOf, rawDataOf } from '../chains/tron/node.ts';
 import type { TronOrigin } from '../chains/tron/plan.ts';
 import { deployment as pinned } from '../contracts/escrows/artifacts/abi.ts';

@@ -3,10 +3,10 @@
 
 import type { Family } from '../../core/families.ts';
 import { accept } from '../../sdk/agree.ts';
-import { sleep } from '../../sdk/http.ts';
 import { type Outcome, type Progress, settle } from '../../sdk/settle.ts';
 import { type OwnTrade, ownLegs, type PinnedAsset } from '../../sdk/trade.ts';
 import { verifyAsset } from '../../sdk/verify.ts';
+import { sleep } from '../../sdk/waiting.ts';
 import type { Doings } from './ledger.ts';
 import type { Person } from './people.ts';
 import { type CoinName, coinNames, type Place, type Plan as PlanOf } from './place.ts';

@@ -5,8 +5,8 @@
 import { exchange } from '../../chains/bitcoin/http.ts';
 import { coreRpc } from '../../chains/bitcoin/rpc.ts';
 import type { EvmAdapter } from '../../chains/evm/adapter.ts';
-import { contractFault } from '../../chains/evm/identity.ts';
 import { chainIdOf } from '../../chains/evm/node.ts';
+import { contractFault } from '../../chains/evm/state.ts';
 import { type Rpc, rpcClient } from '../../chains/nodes/rpc.ts';
 import { solanaFault } from '../../chains/solana/identity.ts';
 import { httpClient, type TronSource } from '../../chains/tron/http.ts';

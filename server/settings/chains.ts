@@ -7,7 +7,7 @@ import { parseEvmAddress } from '../../chains/evm/address.ts';
 import { evmDeployment } from '../../chains/evm/plan.ts';
 import { parseSolanaAddress } from '../../chains/solana/address.ts';
 import { parseTronAddress } from '../../chains/tron/address.ts';
-import { noShard, shardAt } from '../../contracts/escrows/shards.ts';
+import { noShard, shardAt } from '../../contracts/escrows/ids.ts';
 import { parseAmount } from '../../core/amounts.ts';
 import { type Family, families, isFamily, type Network } from '../../core/families.ts';
 import { type ChainPolicy, type Depth, policyNumbers } from '../../core/policy.ts';

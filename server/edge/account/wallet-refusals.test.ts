@@ -7,8 +7,8 @@ import { after, before, describe, test } from 'node:test';
 import { siteOf } from '../../people/site.ts';
 import { beginText, checkText } from '../../people/wallet.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
-import { type Answer, startEdge, type TestEdge } from '../testing/edge.ts';
-import { account, codeOf, mintNonce, prove, signed, vouch, walletNonce } from '../testing/hands.ts';
+import { type Answer, codeOf, startEdge, type TestEdge } from '../testing/edge.ts';
+import { account, mintNonce, prove, signed, vouch, walletNonce } from '../testing/hands.ts';
 import { giveText, textFor } from '../testing/sign-in.ts';
 import { bitcoinWallet, evmWallet, solanaWallet, type TestWallet } from '../testing/signers.ts';
 
