@@ -1,7 +1,7 @@
 // Claims and refunds of many swaps on one chain, in few transactions, with public secrets alone.
 // What no batch settles is left to `settle` of its swap.
 
-import { inBatches, mostInBatch, paymentOf } from '../chains/escrows/batch.ts';
+import { inBatches, mostInBatch, paymentOf } from '../chains/escrows/calls.ts';
 import { evmGasPolicyOf } from '../chains/evm/gas-policy.ts';
 import type { Batch, BuiltBatch } from '../chains/interface/batches.ts';
 import { smaller } from '../core/amounts.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { evmDeployment } from '../chains/evm/plan.ts';
-import { shardOf } from '../contracts/escrows/shards.ts';
+import { shardOf } from '../contracts/escrows/ids.ts';
 import type { LegName, Party } from '../core/trade.ts';
 import { VerificationError } from './errors.ts';
 import type { SwapRecord } from './stores/store.ts';

@@ -31,18 +31,12 @@ export type WaysInput = {
 };
 
 export type FundWays = {
-  /**
-   * Which signatures a token takes, found by trying them with a key that is thrown away. What the
-   * node cannot answer throws, and says nothing of the token.
-   */
+  /** Found by trying with a throw-away key. What the node cannot answer throws. */
   abilities(token: string, signal: AbortSignal): Promise<TokenAbilities>;
   /** What the refund address signs; null where there is nothing to sign. Pure. */
   authorization(terms: EscrowTerms, abilities: TokenAbilities): TypedData | null;
   /** null: the token is not any more as the abilities have it, and is to be tried anew. */
   alternatives(input: WaysInput, signal: AbortSignal): Promise<readonly FundAlternative[] | null>;
-  /**
-   * Whether a signature over this escrow may still open it. It may not once a block at its depth
-   * has passed the fund-by, or shows the lane's counter used, on every node that answers.
-   */
+  /** Whether a signature may still open it: not past its fund-by at depth, nor its counter used. */
   mayOpen(escrow: WatchedEscrow, signal: AbortSignal): Promise<boolean>;
 };

@@ -25,10 +25,7 @@ export type EvmMaterial = {
   readonly alternatives?: readonly FundAlternative[];
 };
 
-/**
- * The EIP-712 domain of a token: its separator hashes those fields that are there, in this order.
- * `chainId` is a decimal string.
- */
+/** EIP-712: the separator hashes the fields that are there, in this order. `chainId` is decimal. */
 export type TokenDomain = {
   readonly name: string;
   readonly version?: string;
@@ -188,8 +185,5 @@ export type SignedTron = {
   readonly txID?: string;
 };
 
-/**
- * What `POST /v1/tx/broadcast` takes as `signed`: raw hex, a PSBT and its signatures, or TRON's
- * signed transaction.
- */
+/** What `POST /v1/tx/broadcast` takes as `signed`. */
 export type Signed = string | SignedPsbt | SignedTron;

@@ -44,16 +44,14 @@ export type Reading = {
   unwatch(addresses: readonly string[]): void;
 
   /**
-   * Which watched escrows to look at again, since the last call: new blocks and mempool, blocks
-   * taken back, and transactions that came to depth. One caller at a time. Work grows with what
-   * happened on the chain, not with the number of escrows.
+   * Watched escrows that may have changed since the last call. One caller at a time. Work grows
+   * with what happened on the chain, not with the escrows.
    */
   changes(signal: AbortSignal): Promise<Changes>;
 
   /**
-   * The best block, and what these escrows show at it, at most 50: gates go by its clock. They need
-   * not be watched, and are not from then on. TRON: a call there names no block. Where each block
-   * is another before the node has answered, the facts may be of one before that of the clock.
+   * The best block and what at most 50 escrows, watched or not, show at it. TRON calls name no
+   * block: its facts may be of one before the clock's.
    */
   look(escrows: readonly WatchedEscrow[], signal: AbortSignal): Promise<Look>;
 
@@ -63,10 +61,6 @@ export type Reading = {
   /** A look at one escrow, where no clock matters. */
   readEscrow(escrow: WatchedEscrow, signal: AbortSignal): Promise<EscrowFacts>;
 
-  /**
-   * Where a second source of the chain is configured: throws `sources_disagree` when the two differ
-   * about the head or this escrow's funding. Asked before money or a secret relies on the facts;
-   * never before a refund, or a claim with a public secret.
-   */
+  /** Throws `sources_disagree`. Never asked before a refund or a public claim. */
   mustAgree?(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
 };

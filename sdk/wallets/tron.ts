@@ -2,10 +2,10 @@
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { readTronSigned, signTronTransaction } from '../../chains/tron/broadcast.ts';
 import { type Http, httpClient, type TronSource } from '../../chains/tron/http.ts';
 import { headBlock, infoOf } from '../../chains/tron/node.ts';
 import { signTronMessage, tronAddressOfKey } from '../../chains/tron/proof.ts';
-import { readTronSigned, signTronTransaction } from '../../chains/tron/signed.ts';
 import type { MessageSigner } from '../keys.ts';
 import { type Kept, versionsOf } from '../stores/store.ts';
 import { byOneNode, type Fate, oneOfManyTimeoutMs, type TronWallet } from './wallet.ts';
