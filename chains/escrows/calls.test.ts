@@ -1,6 +1,3 @@
-// Calls as viem encodes them by the contract's ABI, read back to the ids of contracts/escrows; and
-// bytes that are no call of ours.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -43,7 +40,6 @@ const escrows = (timeBits = 256): fc.Arbitrary<Escrow> =>
     lane: uint(96),
     counter: fc.integer({ min: 1, max: 2 ** 30 - 1 }),
   });
-/** An escrow, and the secret that opens it. */
 const opened = (timeBits = 256) =>
   fc.tuple(escrows(timeBits), bytes(32)).map(([escrow, secret]) => {
     const hashlock: Hex = `0x${hashlockOf(secret.slice(2))}`;
@@ -56,7 +52,6 @@ const encoded = (functionName: string, args: readonly unknown[]) =>
 const shown = (calls: readonly DecodedCall[]) =>
   calls.map(({ verb, id, secret }) => [verb, id, secret]);
 
-/** Every way to open or settle one escrow: its words, and what `callsIn` must find. */
 function waysOf({ terms, lane, counter }: Escrow, secret: Hex): [string, DecodedCall['verb']][] {
   const own = [terms, lane, counter];
   const signature = [27, secret, terms.hashlock];
@@ -147,7 +142,6 @@ test('what the adapters write is what viem writes', () => {
 });
 
 const wordLength = 64;
-/** Sets the lowest bit above the width of a word. */
 function dirtied(data: string, word: number, width: number): string {
   const at = 8 + (word + 1) * wordLength - width - 1;
   const digit = (Number.parseInt(data[at] ?? '', 16) | 1).toString(16);
@@ -155,7 +149,6 @@ function dirtied(data: string, word: number, width: number): string {
 }
 
 test('a word with more than it holds makes it no call, as the contract sees it', () => {
-  // The three addresses, the lane, the counter: hex digits of each.
   const narrow = [
     [1, 40],
     [2, 40],

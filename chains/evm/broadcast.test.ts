@@ -1,5 +1,3 @@
-// Signed transactions offered to several nodes, some of which refuse, swallow or hang.
-
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -28,7 +26,6 @@ function adapterOf(...rpcUrls: string[]): EvmAdapter {
   return evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, rpc });
 }
 
-/** An honest node but for what it is sent. */
 async function sentTo(lie: (raw: string) => Answer | undefined): Promise<string> {
   const all: Lie = ({ method, params }, forward) =>
     method === 'eth_sendRawTransaction' ? lie(String(params[0])) : forward();

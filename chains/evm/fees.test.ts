@@ -1,5 +1,3 @@
-// Whether a wallet can pay for what it has to send, on a node.
-
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -118,7 +116,6 @@ test('a native leg counts in what its funder needs', async () => {
   );
 });
 
-/** Code that stops at once. */
 const takesAll = '0x6001600c60003960016000f300';
 
 test('of a contract that is paid nobody is warned: another wallet sends its claim', async () => {

@@ -1,6 +1,3 @@
-// What became of a transaction of a gas key where the nodes of its chain do not say the same: what
-// is deep is never looked at again, so no node says so alone.
-
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Hex } from 'viem';
@@ -26,7 +23,6 @@ const lying = async (lie: Lie): Promise<string> => {
   return node.url;
 };
 
-/** Knows nothing of what the key has sent. `head`: the block at which it stands. */
 const without =
   (head: number | null): Lie =>
   async ({ method, params }, forward) => {

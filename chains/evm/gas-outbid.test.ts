@@ -1,6 +1,3 @@
-// When something signed is made to pay more: blocks take more than it offers, or come without it.
-// Nothing that a node says of time alone, and nothing that no block shows, makes it dearer.
-
 import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
@@ -40,7 +37,6 @@ for (const [what, present, offer, blocks, refused, wanted] of [
   });
 }
 
-/** As the keeper does it: asked so often, and each time replaced where that helps. */
 function pushed(first: Offer, looks: number, at: (look: number) => [Present, number]): Offer[] {
   const made = [first];
   let signedAt = 0;

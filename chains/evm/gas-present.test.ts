@@ -1,6 +1,3 @@
-// What nodes say of fees where one of them has stopped taking in blocks, hangs or lies: what waits
-// is made to pay more all the same, and no more than blocks take.
-
 import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
 import { type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';

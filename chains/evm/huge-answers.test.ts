@@ -1,6 +1,3 @@
-// A node whose numbers have more digits than any number of a chain: nothing waits for their
-// parsing, and no sentence quotes them.
-
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { amountOf, quantity, rpcClient } from '../nodes/rpc.ts';
@@ -33,7 +30,6 @@ test('a quantity is hex of a word at most, and is not parsed where it is longer'
     assert.throws(() => quantity(value), /the node gave .{0,81} as a number$/, String(value));
   }
   assert.throws(() => quantity('0xfffffffffffffff'), /gave 0xfffffffffffffff as a number/);
-  // No method of it is called, however much it holds.
   const list = Array.from({ length: 3 }, () => ({ toString: () => assert.fail('was quoted') }));
   assert.throws(() => quantity(list), /gave object as a number/);
 });

@@ -1,6 +1,3 @@
-// What `inspect` finds on a real node of who can put other code in a token's place, of balances
-// behind a proxy, and of tokens that take all the gas they get.
-
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Address, type Hex, keccak256, pad, stringToHex } from 'viem';
@@ -14,7 +11,6 @@ before(async () => {
 });
 after(() => chain.stop());
 
-/** An address without a key. */
 const nobody = '0x000000000000000000000000000000000000dEaD';
 const nobodysWord = pad(nobody);
 /** Of EIP-1967. */

@@ -1,5 +1,3 @@
-// A gas key's mined nonce by nodes that do not say the same.
-
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,3 @@
-// EIP-1271 against contracts and nodes that answer as none should, and EIP-191 against an
-// independent library.
-
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { getAddress as ethersAddress, verifyMessage, Wallet } from 'ethers';

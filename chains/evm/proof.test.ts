@@ -6,7 +6,6 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { concatHex, encodeFunctionData, toHex } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
 import { rpcClient } from '../nodes/rpc.ts';
-import { hangingNode, untilTested } from '../testing/nodes.ts';
 import { type EvmProof, verifyEvmProof } from './proof.ts';
 import { accounts, deploy, startAnvil } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
@@ -16,7 +15,6 @@ const contracts = compileTestContracts('Zoo.sol');
 const walletCode = contracts.get('OwnedWallet')!;
 const chain = await startAnvil({ deploy: false });
 after(() => chain.stop());
-const silentNode = untilTested(hangingNode);
 
 const node = () => rpcClient({ chain: 'evm-dev', urls: [chain.rpcUrl] });
 const refused = (proof: EvmProof) =>
@@ -34,7 +32,6 @@ const published = {
     '6007e74cd82e037b800186422fc2da167c747ef045e5d18a5f5d4300f8e1a0291c',
 };
 
-/** The same signature with another last byte. */
 const withV = (signature: string, v: number) =>
   signature.slice(0, -2) + toHex(v, { size: 1 }).slice(2);
 
@@ -148,16 +145,4 @@ test('a wallet that is not deployed yet signs by EIP-6492', async () => {
   assert.equal(await verifyEvmProof({ ...proof, signature }, signal), address);
   await refused({ ...proof, signature: wrap(await accounts[4]!.signMessage({ message })) });
   await refused({ ...proof, signature, address: accounts[4]!.address });
-});
-
-test('when only a node could tell and it hangs, the answer is chain_timeout', async () => {
-  const hanging = await silentNode();
-  const urls = [hanging.url];
-  const slow = rpcClient({ chain: 'evm-dev', urls, attemptTimeoutMs: 200, rounds: 1 });
-  const proof = { ...published, message: 'another' };
-  await assert.rejects(
-    verifyEvmProof({ ...proof, nodes: [slow] }, signal),
-    (error) => error instanceof ParleyError && error.code === 'chain_timeout',
-  );
-  assert.equal(await verifyEvmProof({ ...published, nodes: [slow] }, signal), published.address);
 });

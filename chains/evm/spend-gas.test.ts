@@ -1,6 +1,3 @@
-// How much gas a party's own claim or refund takes, with and without its secret, and what it is
-// given where no node tells.
-
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import gasSnapshot from '../../contracts/escrows/gas.snapshot.json' with { type: 'json' };

@@ -1,5 +1,3 @@
-// What the contract says of an escrow, and the word by which it is made to say it.
-
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Hex } from 'viem';

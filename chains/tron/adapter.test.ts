@@ -1,5 +1,3 @@
-// The adapter on the simulator: money in and out, what is seen when, and what is built and refused.
-
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
@@ -46,7 +44,6 @@ function mustBeOurs(material: unknown, wanted: Wanted, { terms }: Leg): TronMate
   return tron;
 }
 
-/** Signs and sends what was built, a block for each. */
 async function perform(adapter: TronAdapter, material: TronMaterial, by: Account) {
   const txids: string[] = [];
   for (const signed of signAll(by, material)) {
@@ -162,19 +159,6 @@ test('a transaction is good on whatever takes the place of the newest blocks', a
   await chain.dev.mine(2);
   await perform(adapter, material, funder);
   assert.notEqual((await adapter.readEscrow(leg.escrow, signal())).funded, null);
-});
-
-test('what a node refuses is refused with its words', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  const material = (await adapter.buildFund(inputOf(leg), signal())) as TronMaterial;
-  const [signed] = signAll(funder, material);
-  await chain.pass(601);
-  const read = await adapter.readSigned(signed as SignedTron, signal());
-  await assert.rejects(
-    adapter.broadcast(read, signal()),
-    refuses('refused_by_node', /TRANSACTION_EXPIRATION_ERROR, .*[Ee]xpired/),
-  );
 });
 
 test('a transaction that tronweb signed is sent, and one of tronweb alone too', async () => {

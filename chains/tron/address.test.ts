@@ -1,5 +1,3 @@
-// TRON addresses against tronweb, which wallets and exchanges use.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sha256 } from '@noble/hashes/sha2.js';

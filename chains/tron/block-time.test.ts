@@ -1,6 +1,3 @@
-// Finding the blocks of a second on chains of any rhythm, and how often the node is asked for it.
-// The node is a table of times.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -16,12 +13,10 @@ type Seconds = readonly number[];
 const idOf = (number: number) => (number + 1).toString(16).padStart(64, '0');
 
 function blockOf(seconds: Seconds, number: number): Block {
-  // Milliseconds count for nothing.
   const timestampMs = (seconds[number] as number) * 1_000 + (number % 1_000);
   return { number, hash: idOf(number), parentHash: idOf(number - 1), timestampMs, txs: [] };
 }
 
-/** A node that has these blocks, and the numbers it was asked for. */
 function chainOf(seconds: Seconds, remembered: readonly number[] = []) {
   const asked: number[] = [];
   const call = async (path: string, { num }: { readonly num: number }) => {

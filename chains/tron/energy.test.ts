@@ -1,6 +1,3 @@
-// What a funding costs on chain with the very transactions that the adapter builds, and what is
-// reckoned with where nothing can be tried, against the snapshot of the contract.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import snapshot from '../../contracts/escrows/energy.snapshot.json' with { type: 'json' };
@@ -23,7 +20,6 @@ import { deployCoin } from './testing/tokens.ts';
 
 const { figures } = snapshot;
 
-/** Builds, signs and sends the funding of a leg; the energy of each of its transactions. */
 async function fundAsBuilt(chain: TestChain, { escrow }: Leg): Promise<number[]> {
   const { deployment, url } = chain;
   const sources = [{ url }];

@@ -1,5 +1,3 @@
-// What lanes hold, by the contract on the simulator, and by each of two contracts.
-
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';

@@ -1,5 +1,3 @@
-// Fundings and payouts that would fail, found before anybody commits money; what to warn of.
-
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { EscrowTerms } from '../../core/terms.ts';

@@ -1,6 +1,3 @@
-// What is told of an escrow whose lane was used again, or whose counter went to another: on the
-// simulator, with the contract as it is.
-
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,7 +26,6 @@ const chain = await startTron();
 after(() => chain.stop());
 const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
 
-/** Opened anew: it has followed nothing. A node may be without an index of events. */
 function adapterOf(log: string[] = [], hasEvents = true, url = chain.url): TronAdapter {
   return tronAdapter({
     chain: 'tron-dev',
@@ -40,7 +36,6 @@ function adapterOf(log: string[] = [], hasEvents = true, url = chain.url): TronA
   });
 }
 
-/** Escrows that take one lane after another. */
 function legsInLane(count: number): Leg[] {
   const { number } = freshLane();
   return Array.from({ length: count }, (_, at) =>

@@ -1,5 +1,3 @@
-// Two nodes that pose as one chain, and what an adapter over both lets through.
-
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { SignedTron, TronMaterial } from '../interface/material.ts';
@@ -65,7 +63,6 @@ test('a token that was taken out of the contract makes an escrow seen, never dee
   );
 });
 
-/** An honest node but for what it is sent. */
 const sentTo =
   (said: Said | undefined): Lie =>
   ({ path }, forward) =>

@@ -1,5 +1,3 @@
-// Views that are asked together, on the simulator: of one block, each by itself, each once.
-
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { bytesToHex } from '@noble/hashes/utils.js';
@@ -42,7 +40,6 @@ const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
 const signal = () => AbortSignal.timeout(20_000);
 const unused = newcomer();
 const asked: string[] = [];
-/** Writes down what it is asked. */
 function client(url: string): Http {
   const http = httpClient({ chain: 'tron-dev', sources: [{ url }] });
   const call: Http['call'] = (path, body, until) => {

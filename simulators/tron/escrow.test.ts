@@ -1,6 +1,3 @@
-// The escrow contract on the dev chain, funded, claimed and refunded by tronweb: what the receipts
-// say it costs, what the logs and the JSON-RPC show, and the faucet and the clock on the way.
-
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -154,7 +154,6 @@ function energyOf(place: Place): number {
 
 type LogJson = { address: string; topics: string[] } & Readonly<Record<string, unknown>>;
 
-/** Logs of a block in order; `logIndex` counts through the block. */
 function logsOf(block: Block): LogJson[] {
   let logIndex = 0;
   return block.transactions.flatMap(({ info }, index) =>

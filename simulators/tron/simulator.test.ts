@@ -1,5 +1,3 @@
-// What the simulator refuses, in java-tron's words, what it keeps, and what lags.
-
 import assert from 'node:assert/strict';
 import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +22,6 @@ import {
 
 const HERE = hexToBytes(faucetAddress);
 const THERE = hexToBytes(`41${'ab'.repeat(20)}`);
-/** PUSH1 1, PUSH1 0, SSTORE, STOP; and what deploys it. */
 const STORES = '600a600c600039600a6000f360016000556001600055';
 const LOOPS = '6004600c60003960046000f35b600056';
 
@@ -72,7 +69,6 @@ async function refused(simulator: Simulator, tx: Transaction): Promise<[string, 
   return [code, message];
 }
 
-/** The same transaction with other raw fields, signed by the faucet again. */
 function rebuilt(simulator: Simulator, change: Message): Transaction {
   const tx = sendTo(simulator, {});
   const { contract: _, ...rest } = tx.raw;
@@ -85,7 +81,6 @@ function signBytes(tx: Transaction, rawBytes: Uint8Array, key = faucetKey): Tran
   return { ...tx, rawBytes, raw: decode(rawSchema, rawBytes), signatures: [signature] };
 }
 
-/** A call by an account that was never used. */
 function fromNobody(tx: Transaction): Transaction {
   const key = sha256(faucetKey);
   const point = secp256k1.getPublicKey(key, false).subarray(1);

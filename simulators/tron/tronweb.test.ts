@@ -1,5 +1,3 @@
-// tronweb as it comes from npm, against the simulator: what a wallet or a program of TRON does.
-
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
