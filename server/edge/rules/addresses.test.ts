@@ -1,6 +1,6 @@
 // Address forms over HTTP: what is taken, in which form it is kept and compared, and what is said
 // of an address of another network. Specification part 4; TRON's and Solana's forms:
-// chains/tron/address.test.ts, chains/solana/address.test.ts.
+// chains/tron/proof.test.ts, chains/solana/address.test.ts.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
