@@ -48,7 +48,6 @@ export type Transaction = {
 
 export type Chain = {
   readonly chainId: number;
-  /** Gas that the sender pays. Throws when the transaction fails. */
   send(transaction: Transaction): Promise<number>;
   /** The address of a contract made by this init code; what it costs is not told. */
   create(initCode: Hex, at: bigint): Promise<Hex>;

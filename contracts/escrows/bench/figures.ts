@@ -37,7 +37,6 @@ import { walletGas } from './wallets.ts';
 const file = (name: string) => join(import.meta.dirname, '..', name);
 const BATCH = 10;
 
-/** The bars of the project, where it has one; of a batch, for each escrow in it. */
 const LIMITS = {
   'native fund': { prague: 36_000, amsterdam: 43_000 },
   'native claim': { prague: 42_000, amsterdam: 46_000 },
@@ -243,7 +242,6 @@ async function energies(): Promise<Record<EnergyRow, number>> {
   };
 }
 
-/** Deterministic. */
 export async function measureGas(): Promise<GasFigures> {
   const [prague, amsterdam] = await Promise.all(FORKS.map(gasOn));
   if (prague === undefined || amsterdam === undefined) throw new Error('two forks are measured');
@@ -341,7 +339,6 @@ function wrongIn(lines: readonly Line[], written: Written): string[] {
   ];
 }
 
-/** What is wrong with the figures: nothing, or one sentence each. */
 export async function checkGas(): Promise<string[]> {
   const figures = await measureGas();
   return wrongIn(gasLines(figures), writtenGas(figures));

@@ -28,7 +28,6 @@ import {
 } from './session.ts';
 
 const owner = accountOf('owner');
-/** Wei that an operation pays to its bundler. */
 const OPERATION_FEE = 10n ** 15n;
 
 type Call = { readonly to: Address; readonly value: bigint; readonly data: Hex };
@@ -58,7 +57,6 @@ function approveCall(s: Session, amount: bigint): Call {
   return { to: s.coin, value: 0n, data: coinData('approve', [s.escrows, amount]) };
 }
 
-/** Sends calls as somebody's account; answers with the gas of the whole transaction. */
 type Sends = (calls: readonly Call[]) => Promise<number>;
 
 /** Each on a lane that was used before, and the claims of an escrow that pays the account. */
