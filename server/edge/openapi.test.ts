@@ -37,7 +37,7 @@ test('every reference in it resolves, every operation has an id of its own', asy
     const found = (path as string).split('/').reduce((at, part) => at?.[part], body);
     assert.ok(found !== undefined, path);
   }
-  const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id);
+  const ids = [...text.matchAll(/"operationId":"([^"]+)","summary"/g)].map(([, id]) => id);
   assert.equal(new Set(ids).size, ids.length);
   const ajv = new Ajv({ strict: false, validateFormats: false });
   for (const schema of Object.values(body.components.schemas)) {

@@ -8,7 +8,7 @@ import { type TestMarket, testMarket } from '../../test/support/trading.ts';
 import { changeBetween, type Known, nothingTold } from '../settle/events.ts';
 import { outcome } from '../settle/outcome.ts';
 import { escrowsOf, type Show, shows, stateOf } from '../settle/testing/states.ts';
-import { webhookEvents } from './schemas/events.ts';
+import { webhookEvents } from './schemas/webhook.ts';
 
 const ajv = new Ajv({ strict: false, formats: { uuid: true, 'date-time': true } });
 const id = '0193b5a0-0000-7000-8000-000000000000';
