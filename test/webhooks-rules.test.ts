@@ -54,7 +54,7 @@ test('ping sends at once and never again, and ok says whether a 2xx came', async
     // Nothing else ran: it was sent by the request itself.
     const [one, ...more] = receiver.received;
     assert.ok(one !== undefined && more.length === 0);
-    const { type, deliveryId, message } = verifyWebhook({ secret, ...one });
+    const { type, deliveryId, message } = verifyWebhook({ secret, now: soon(), ...one });
     assert.deepEqual([type, message], ['ping', 'a test of Parley']);
     assert.equal(one.headers['x-parley-event'], 'ping');
     assert.deepEqual([answer.status, answer.body], [200, { ok, deliveryId }]);
