@@ -102,11 +102,7 @@ type Context = {
   readonly keeping: Watching['keeping'];
 };
 
-function backendOf(
-  source: BitcoinSource,
-  network: BitcoinNetwork,
-  now: () => number,
-): BitcoinBackend {
+function backendOf(source: BitcoinSource, network: BitcoinNetwork, now: () => number) {
   if ('backend' in source) return source.backend;
   const limits = source.timeMs === undefined ? {} : { timeMs: source.timeMs };
   if ('esploraUrl' in source) {
@@ -380,12 +376,7 @@ function leastAmount(rate: number, bounds: FeeBounds): bigint {
   return larger(byShare, fee + dustSats.p2pkh);
 }
 
-async function preflight(
-  context: Context,
-  terms: EscrowTerms,
-  about: About,
-  signal: AbortSignal,
-): Promise<void> {
+async function preflight(context: Context, terms: EscrowTerms, about: About, signal: AbortSignal) {
   const code = about === 'funding' ? 'funding_would_fail' : 'payout_would_fail';
   for (const verb of ['claim', 'refund'] as const) vsizeOf(terms, context.network, verb, 1);
   await checkAmount(context, terms.token, terms.amount, signal).catch((cause: unknown) => {

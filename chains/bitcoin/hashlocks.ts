@@ -108,11 +108,7 @@ async function read(source: Source, after: number, signal: AbortSignal): Promise
   };
 }
 
-async function shownIn(
-  { chain, backend, kept }: Source,
-  height: number,
-  signal: AbortSignal,
-): Promise<Shown> {
+async function shownIn({ chain, backend, kept }: Source, height: number, signal: AbortSignal) {
   const hash = await backend.blockHash(height, signal);
   const known = hash === null ? undefined : kept.get(hash);
   if (known !== undefined) return known;

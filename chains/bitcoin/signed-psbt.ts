@@ -170,12 +170,7 @@ function mustUnlock(psbt: ReadPsbt, input: PsbtInput, at: number): void {
 }
 
 /** The input's signature in DER with its flag, checked against the key of the branch. */
-function signatureFor(
-  input: PsbtInput,
-  at: number,
-  hex: string | undefined,
-  claim: boolean,
-): Uint8Array {
+function signatureFor(input: PsbtInput, at: number, hex: string | undefined, claim: boolean) {
   const key = claim ? input.escrow.claimer : input.escrow.funder;
   const given = hex === undefined ? input.partial.get(key) : bytesOf(hex, at);
   if (given === undefined) throw bad(`input ${at}: the PSBT holds no signature by ${key}`);

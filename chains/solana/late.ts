@@ -20,10 +20,7 @@ export function lateTransaction(
   return asked.finally(() => lateAsked.delete(txid));
 }
 
-async function askAll(
-  { rpc, closed }: Pick<Watch, 'rpc' | 'closed'>,
-  txid: string,
-): Promise<Transaction | Unreadable | null> {
+async function askAll({ rpc, closed }: Pick<Watch, 'rpc' | 'closed'>, txid: string) {
   const soon = AbortSignal.any([closed.signal, AbortSignal.timeout(lateMs)]);
   const unreadable: Unreadable[] = [];
   const asked = Array.from({ length: rpc.sources }, async (_, at) => {

@@ -11,7 +11,6 @@ import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import type { SolanaMaterial } from '../interface/material.ts';
 import { comparing } from '../kit/material.ts';
 import { isOnCurve, parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './address.ts';
-import { differences } from './differences.ts';
 import {
   type AccountRole,
   type Instruction,
@@ -386,4 +385,42 @@ function offeredPrice({ instructions }: ReadMessage): bigint {
   if (found === undefined) return 0n;
   const { buffer, byteOffset } = found.data;
   return new DataView(buffer, byteOffset + 1, 8).getBigUint64(0, true);
+}
+
+/** One sentence a difference, beginning with its place; at least one, as their bytes differ. */
+function differences(shown: ReadMessage, wanted: ReadMessage): string[] {
+  const found: string[] = [];
+  const must = (place: string, got: unknown, expected: unknown) => {
+    if (got !== expected) {
+      found.push(`transaction.${place} is ${String(got)}, not ${String(expected)}`);
+    }
+  };
+  must('signers', shown.signers, wanted.signers);
+  must('payer', shown.keys[0], wanted.keys[0]);
+  must('lookups.length', shown.lookups.length, wanted.lookups.length);
+  must('instructions.length', shown.instructions.length, wanted.instructions.length);
+  for (const [at, expected] of wanted.instructions.entries()) {
+    const said = shown.instructions[at];
+    if (said === undefined) break;
+    const place = `instructions[${at}]`;
+    must(`${place}.program`, said.program, expected.program);
+    must(`${place}.accounts.length`, said.accounts.length, expected.accounts.length);
+    for (const [index, account] of expected.accounts.entries()) {
+      const got = shown.keys[said.accounts[index] ?? -1];
+      must(`${place}.accounts[${index}]`, got, wanted.keys[account]);
+    }
+    const byte = firstOther(said.data, expected.data);
+    if (byte !== null) found.push(`transaction.${place}.data differs from byte ${byte} on`);
+  }
+  if (shown.signatures.some((each) => each.some((byte) => byte !== 0))) {
+    found.push('transaction.signatures is filled');
+  }
+  if (found.length > 0) return found;
+  return ['transaction differs in its version, its accounts’ order or what they may do'];
+}
+
+function firstOther(got: Uint8Array, wanted: Uint8Array): number | null {
+  const length = Math.max(got.length, wanted.length);
+  for (let at = 0; at < length; at += 1) if (got[at] !== wanted[at]) return at;
+  return null;
 }
