@@ -8,14 +8,12 @@ import { parleyClient } from '../sdk/client.ts';
 import { brandOf } from './demo/market.ts';
 import { joined, type Keys, newKeys, walletsOf } from './demo/people.ts';
 
-/** What the file holds, as JSON. */
 type KeyFile = Readonly<
   Record<
     'apiKey' | 'evmAddress' | 'btcAddress' | 'btcPubkey' | 'tronAddress' | 'solanaAddress',
     string
   >
 > & { readonly keys: Keys };
-/** The swap, the leg, and the secret. */
 type Relayed = readonly [swapId: string, leg: 'a' | 'b', secret: Secret];
 
 /** Signing and onboarding are a few requests; a node that hangs ends them. */
@@ -29,7 +27,6 @@ const walletsAt = (rpcUrl: string, keys: Keys, chainId = 31_337) => {
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as KeyFile;
 
-/** Makes the wallets and the account that they trade as. */
 export async function join(file: string, url: string): Promise<void> {
   const keys = newKeys();
   const wallets = walletsAt(unusedNode, keys);

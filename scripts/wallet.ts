@@ -20,7 +20,6 @@ const usage = `usage: npm run -s wallet -- <command>
                              asks the market to send your claim with its gas key (not on
                              Bitcoin): from then on it knows the secret`;
 
-/** How many arguments each takes, at least and at most. */
 const takes = { join: [2, 2], show: [2, 2], secret: [0, 0], sign: [2, 4], relay: [5, 5] } as const;
 const mostIndex = 99;
 

@@ -6,9 +6,9 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import { mostWords, type Revert, revertIn } from '../escrows/calls.ts';
 import type { EvmCall } from '../interface/material.ts';
 import { fewMiB, fewWords, type Rpc, RpcError } from '../nodes/rpc.ts';
+import { probeAbi, probeCode } from './artifacts/probe.ts';
 import { balanceOfCall, refused } from './node.ts';
 import { contractEscrow, deploymentOf, type EvmDeployment, evmEscrow, idOfEscrow } from './plan.ts';
-import { probeAbi, probeCode } from './probe.ts';
 
 export type Lent = {
   readonly code?: string;

@@ -32,7 +32,6 @@ export function mayBeAsked(url: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
-/** The answer with its whole body. Throws ProviderFault. */
 export async function askProvider(
   url: string,
   { method, headers, body }: Pick<CustomFetchOptions, 'method' | 'headers' | 'body'>,

@@ -23,7 +23,6 @@ import {
   shown,
 } from './entries.ts';
 
-/** Numbers of a chain's own, instead of those of the policy that they are laid over. */
 export type OwnPolicy = {
   /** Name of the policy that the rest is taken from; default: the chain's own. */
   readonly like?: string;
@@ -96,7 +95,6 @@ const evmChain = Type.Object(
     family: oneOf('evm'),
     chainId: chainIdTo(Number.MAX_SAFE_INTEGER),
     rpcUrls: nodes(url),
-    /** See EvmContracts, with their checksums. */
     contract: some(evmContract),
     ...instances(evmContract),
     world,
@@ -107,7 +105,6 @@ const evmChain = Type.Object(
   },
   closed,
 );
-/** See TronOrigin. */
 const tronInstance = {
   contract: Type.String({ minLength: 1, maxLength: 64 }),
   creation: Type.String({ pattern: '^[0-9a-f]{64}$' }),
@@ -130,7 +127,6 @@ const solanaChain = Type.Object(
   {
     ...common,
     family: oneOf('solana'),
-    /** Of the cluster's first block. */
     genesisHash: base58Of32Bytes,
     rpcUrls: nodes(url),
     /** The escrow program, which nobody can replace. */
@@ -141,7 +137,6 @@ const solanaChain = Type.Object(
   },
   closed,
 );
-/** A curated one of a deployment. */
 const asset = Type.Object(
   {
     chain,
@@ -158,18 +153,15 @@ const asset = Type.Object(
   closed,
 );
 
-/** One chain to serve. */
 export type ChainSettings = ReadonlyDeep<
   | Static<typeof bitcoinChain>
   | Static<typeof evmChain>
   | Static<typeof tronChain>
   | Static<typeof solanaChain>
 >;
-/** Of one family. */
 export type Of<F extends Family> = ChainSettings & { readonly family: F };
 export type BitcoinSourceSettings = Pick<Of<'bitcoin'>, 'rpcUrl' | 'esploraUrl'>;
 export type AssetSettings = ReadonlyDeep<Static<typeof asset>>;
-/** The key and family of a chain. */
 export type NamedChain = Pick<ChainSettings, 'chain' | 'family'>;
 
 const checks = {
@@ -317,7 +309,6 @@ export function knownWorld(one: ChainSettings): Network | null {
   }
 }
 
-/** The assets of PARLEY_ASSETS, addresses canonical; `chains` are those that will be served. */
 export function parseAssets(given: unknown, chains: readonly NamedChain[]): Parsed<AssetSettings> {
   return entriesOf(given, {
     setting: 'PARLEY_ASSETS',

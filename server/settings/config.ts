@@ -21,7 +21,6 @@ import { readPeople } from './people.ts';
 export type { Environment } from './environment.ts';
 export type Settings = Readonly<ReturnType<typeof settingsOf>>;
 
-/** Reads the settings. Throws one Error that names every setting that is wrong. */
 export function readSettings(given: Environment): Settings {
   const read = readerOf(given);
   const settings = settingsOf(read);
@@ -57,12 +56,10 @@ function settingsOf(read: Reader) {
     home: text('PARLEY_HOME') ?? '.parley',
     /** What server/ports/keyring.ts derives from, hex or base64; null = a file in `home`. */
     encryptionKey: text('PARLEY_ENCRYPTION_KEY'),
-    /** A PostgreSQL of one's own; null = the embedded one. */
     databaseUrl: text('DATABASE_URL'),
     databaseConnections: whole('PARLEY_DATABASE_CONNECTIONS', 10, 3, 200),
     valkeyUrl: valkeyUrlOf(read),
     ...served,
-    /** How many dev EVM chains to start. */
     devEvmChains,
     devControlPort: whole('PARLEY_DEV_PORT', 0, 0, 65_535),
     /** Port of Prometheus metrics on loopback; null = none. */
@@ -91,7 +88,6 @@ function settingsOf(read: Reader) {
     keepKeys: whole('PARLEY_KEEP_KEYS', 0, 0, 1) === 1,
     /** Time limit of one chain read for a request. */
     chainTimeoutMs: whole('PARLEY_CHAIN_TIMEOUT_MS', 5_000, 100, 60_000),
-    /** How often each chain is polled. */
     followIntervalMs: whole('PARLEY_FOLLOW_INTERVAL_MS', dev ? 300 : 5_000, 50, 600_000),
     /** Addresses whose X-Forwarded-For is believed. */
     trustedProxies: list(

@@ -21,7 +21,6 @@ export type Parsed<T> = { readonly values: readonly T[]; readonly wrong: readonl
 
 type Kind<T> = {
   readonly setting: string;
-  /** What the list must be, in words. */
   readonly wanted: string;
   readonly least: number;
   readonly most: number;
@@ -60,7 +59,6 @@ function entryName(entry: unknown, at: number, fields: readonly string[]): strin
   return `entry ${at + 1}${name === '' ? '' : ` (${shown(name)})`}`;
 }
 
-/** What `parse` says against a text of this field; null = nothing. */
 export function fieldFault(field: string, parse: () => unknown): string | null {
   try {
     parse();

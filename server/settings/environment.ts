@@ -61,7 +61,6 @@ export function readerOf(given: Environment) {
         return '';
       }
     },
-    /** All that is wrong, a sentence each. */
     faults: (): readonly string[] => [...wrong, ...misspelt(given, read)],
   };
 }

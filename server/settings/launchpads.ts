@@ -9,7 +9,6 @@ import { type NamedChain, tokenParsers } from './chains.ts';
 import { checkOf } from './check.ts';
 import { closed, entriesOf, fieldFault, type Parsed, shown } from './entries.ts';
 
-/** One launchpad to follow. */
 export type LaunchpadSettings = {
   /** The source of what it launches is `launchpad:<name>`. */
   readonly name: string;
@@ -49,7 +48,6 @@ const checks = {
   instruction: checkOf(instruction, 'the entry'),
 };
 
-/** The launchpads of PARLEY_LAUNCHPADS; `chains` are those that will be served. */
 export function parseLaunchpads(
   given: unknown,
   chains: readonly NamedChain[],

@@ -17,10 +17,7 @@ export const marketNumbers = [
   'topHoldersShare',
 ] as const;
 
-/**
- * `ageSeconds`: since the first pool that the provider knows. `topHoldersShare`: 0 to 1, of the ten
- * largest holders together, without pools and burn addresses where the provider tells them apart.
- */
+/** `ageSeconds`: since the first known pool. `topHoldersShare`: 0 to 1, of ten, without pools. */
 export type MarketNumber = (typeof marketNumbers)[number];
 
 /** Whether requests may go there: to nobody in the clear, except on this machine. */
@@ -42,19 +39,15 @@ export type ProviderSettings =
   | (Asked & {
       readonly provider: 'coingecko';
       readonly plan: 'demo' | 'pro';
-      /** A secret. */
       readonly key: string;
     });
 
-/**
- * The least of each number, or of `topHoldersShare` the most; null = the number is not looked at.
- */
+/** The least, of `topHoldersShare` the most; null = not asked for. */
 export type Thresholds = Readonly<Record<MarketNumber, number | null>>;
 
 export type ListingRules = {
   /** What becomes of a token over which somebody has a power. */
   readonly powers: PowerRules;
-  /** To be listed. */
   readonly list: Thresholds;
   /** To stay listed: looser, so that a token at the edge does not open and close every day. */
   readonly keep: Thresholds;
@@ -154,7 +147,6 @@ function wrongOf(entry: Entry, before: readonly unknown[]): string | null {
   return twice ? `${entry.provider} is named twice` : null;
 }
 
-/** What is left out is as by default. */
 export function readListingRules({ json, refuse }: Reader): ListingRules {
   const setting = 'PARLEY_LISTING_RULES';
   const given = json(setting) ?? {};

@@ -40,7 +40,6 @@ export type PeopleSettings = {
   readonly payoutHoldSeconds: number;
 };
 
-/** Quotes no secret. */
 export function readPeople(read: Reader): PeopleSettings {
   return {
     publicUrl: publicUrlOf(read),

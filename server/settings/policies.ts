@@ -13,9 +13,7 @@ import { type ChainSettings, knownWorld, type Of, type OwnPolicy } from './chain
 
 export type PolicyOfChain = {
   readonly policy: ChainPolicy;
-  /** EVM only. */
   readonly depthTag: DepthTag | null;
-  /** Solana only. */
   readonly mostDriftSeconds: number | null;
 };
 

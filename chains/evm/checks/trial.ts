@@ -9,11 +9,11 @@ import { smaller } from '../../../core/amounts.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { amountOf, fewMiB, quantity, type Rpc, RpcError } from '../../nodes/rpc.ts';
 import { cleanText } from '../../tokens/text.ts';
+import { trialAbi, trialCode } from '../artifacts/trial.ts';
 import { balanceOfCall, gasPrice, refused } from '../node.ts';
 import { type Overrides, readRevert } from '../simulate.ts';
 import { isCallFailure } from './ask.ts';
 import type { Actors, Course, Step } from './steps.ts';
-import { trialAbi, trialCode } from './trial-code.ts';
 
 export type Verdict =
   | { readonly kind: 'works' }

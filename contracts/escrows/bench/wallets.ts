@@ -10,12 +10,14 @@ import {
   maxUint256,
   zeroAddress,
 } from 'viem';
+import type { Escrow } from '../ids.ts';
 import {
   accountOf,
   args,
   artifact,
   claim,
   coinCall,
+  coinData,
   encoded,
   escrowOf,
   funder,
@@ -23,11 +25,9 @@ import {
   START,
   secretOf,
   third,
-} from './gas-session.ts';
-import type { Escrow } from './ids.ts';
+} from './session.ts';
 
 const owner = accountOf('owner');
-/** Wei that an operation pays to its bundler. */
 const OPERATION_FEE = 10n ** 15n;
 
 type Call = { readonly to: Address; readonly value: bigint; readonly data: Hex };
@@ -54,15 +54,9 @@ function claimCall(s: Session, escrow: Escrow, n: number): Call {
 }
 
 function approveCall(s: Session, amount: bigint): Call {
-  const data = encodeFunctionData({
-    abi: s.coinAbi,
-    functionName: 'approve',
-    args: [s.escrows, amount],
-  });
-  return { to: s.coin, value: 0n, data };
+  return { to: s.coin, value: 0n, data: coinData('approve', [s.escrows, amount]) };
 }
 
-/** Sends calls as somebody's account; answers with the gas of the whole transaction. */
 type Sends = (calls: readonly Call[]) => Promise<number>;
 
 /** Each on a lane that was used before, and the claims of an escrow that pays the account. */

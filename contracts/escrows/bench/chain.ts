@@ -5,6 +5,8 @@ import { createCustomCommon, Hardfork, Mainnet } from '@ethereumjs/common';
 import { createEVM, type EVM } from '@ethereumjs/evm';
 import { Account, Address, createAccount, hexToBytes } from '@ethereumjs/util';
 import type { Hex } from 'viem';
+import { createTvm } from '../../tron/tvm/engine.ts';
+import { TvmState } from '../../tron/tvm/state.ts';
 
 export type Fork = 'prague' | 'amsterdam';
 export const FORKS = ['prague', 'amsterdam'] as const satisfies readonly Fork[];
@@ -46,7 +48,6 @@ export type Transaction = {
 
 export type Chain = {
   readonly chainId: number;
-  /** Gas that the sender pays. Throws when the transaction fails. */
   send(transaction: Transaction): Promise<number>;
   /** The address of a contract made by this init code; what it costs is not told. */
   create(initCode: Hex, at: bigint): Promise<Hex>;
@@ -175,3 +176,45 @@ export async function createChain(fork: Fork): Promise<Chain> {
       ),
   };
 }
+
+const TRON_CHAIN_ID = 728_126_428;
+
+/** The same on the TVM: `send` answers energy. */
+export async function createTronChain(): Promise<Chain> {
+  const state = new TvmState();
+  const tvm = await createTvm(state, TRON_CHAIN_ID, { cancun: true });
+  let made = 0;
+  const run = async (from: Hex, to: Hex, { data, value = 0n, at }: Call, creates = false) => {
+    const where = hexToBytes(to);
+    const result = await tvm.run({
+      caller: hexToBytes(from),
+      ...(creates ? { to: null, creates: where } : { to: where }),
+      value,
+      data: hexToBytes(data),
+      energyLimit: 10_000_000n,
+      txid: new Uint8Array(32),
+      block: { number: 60_000_000n, timestamp: at },
+    });
+    if (result.failure === 'none') return Number(result.energyUsed);
+    throw new MeasureError('transaction', result.failure, result.output);
+  };
+  const give = async (to: Hex, wei: bigint) => {
+    state.set(`account/${to.slice(2).toLowerCase()}`, `${wei}`);
+  };
+  return {
+    chainId: TRON_CHAIN_ID,
+    send: (sent) => run(sent.from, sent.to, sent),
+    create: async (initCode, at) => {
+      made += 1;
+      const address: Hex = `0x${`e${made}`.repeat(20)}`;
+      await run(`0x${'de'.repeat(20)}`, address, { data: initCode, at }, true);
+      return address;
+    },
+    give,
+    endow: give,
+    read: () => Promise.reject(new Error('not on a TVM')),
+    delegate: () => Promise.reject(new Error('not on a TVM')),
+  };
+}
+
+type Call = Omit<Transaction, 'from' | 'to'>;
