@@ -9,11 +9,10 @@ import type { LegName, Party } from '../core/trade.ts';
 import { VerificationError } from './errors.ts';
 import type { SwapRecord } from './stores/store.ts';
 import {
-  alterations,
   evmView,
   honestSwap,
-  isHarmless,
   lastOf,
+  mustRefuseLies,
   now,
   shownLeg,
   swapId,
@@ -74,17 +73,7 @@ for (const party of ['maker', 'taker'] as const) {
 
   test(`a market that alters any one field of what the ${party} keeps is refused`, () => {
     const record = formerRecord(party);
-    let lies = 0;
-    for (const { path, how, value } of alterations(formerSwap(party))) {
-      if (path === '' || isHarmless(path, how)) continue;
-      lies += 1;
-      assert.throws(
-        () => verifyAgain(value as Swap, record, views),
-        VerificationError,
-        `${path} (${how}) was believed`,
-      );
-    }
-    assert.ok(lies > 150, `only ${lies} lies were told`);
+    mustRefuseLies(formerSwap(party), (lie) => verifyAgain(lie, record, views));
   });
 
   test(`the swap of today's formula is refused where the ${party} keeps another`, () => {
