@@ -11,6 +11,7 @@ import type { SwapRecord } from './stores/store.ts';
 import {
   evmView,
   honestSwap,
+  keptRecord,
   lastOf,
   mustRefuseLies,
   now,
@@ -45,8 +46,8 @@ function formerSwap(party: Party): Swap {
 
 /** What the former version kept of it. */
 function formerRecord(party: Party): SwapRecord {
-  const trade = tradeOf(party);
-  const honest = verifySwap(honestSwap(party), trade, views, { swapId, now });
+  const record = keptRecord(party);
+  const { swap: honest } = record;
   const { legs: shown, deadlines } = formerSwap(party);
   const former = (leg: LegName) => {
     const { timelock, requiredConfirmations, escrow, redeemScript } = shown[leg];
@@ -55,7 +56,7 @@ function formerRecord(party: Party): SwapRecord {
     return { ...honest.legs[leg], timelock, requiredConfirmations, escrow: kept };
   };
   const swap = { ...honest, deadlines, legs: { a: former('a'), b: former('b') } };
-  return { trade, swap, funding: null, claim: null, refund: null, publicSecret: null };
+  return { ...record, swap };
 }
 
 for (const party of ['maker', 'taker'] as const) {

@@ -17,8 +17,10 @@ import type { Destination, Escrow, EscrowTerms } from '../../core/terms.ts';
 import { funderOf, type LegName, type Party, roleOf } from '../../core/trade.ts';
 import { VerificationError } from '../errors.ts';
 import { ownRules } from '../rules.ts';
+import type { SwapRecord } from '../stores/store.ts';
 import type { ChainView, OwnTrade, PinnedAsset } from '../trade.ts';
 import type { Swap, SwapLeg } from '../types.ts';
+import { verifySwap } from '../verify.ts';
 
 export const secret = '5e'.repeat(32);
 export const now = 1_800_000_000;
@@ -284,3 +286,10 @@ function isRefusal(error: unknown): true {
 /** Of `assert.throws`: refused by this field. */
 export const byField = (field: string) => (error: unknown) =>
   error instanceof VerificationError && error.field === field;
+
+/** What a side keeps of the honest swap once it is verified. */
+export function keptRecord(party: Party, more: Partial<SwapRecord> = {}): SwapRecord {
+  const trade = tradeOf(party);
+  const swap = verifySwap(honestSwap(party), trade, views, { swapId, now });
+  return { trade, swap, funding: null, claim: null, refund: null, publicSecret: null, ...more };
+}
