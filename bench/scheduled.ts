@@ -1,4 +1,4 @@
-// What the largest ladder of signed refunds keeps the event loop from: its check at a stretch, as
+// What the largest fee bump schedule of signed refunds keeps the event loop from: its check at a stretch, as
 // it once was, against the longest of the steps that it is made in, and against the same bytes
 // posted again.
 

@@ -59,7 +59,7 @@ export type SettleInput = {
   readonly wallets: ReadonlyMap<ChainKey, Wallet>;
   readonly store: Store;
   readonly now?: () => UnixSeconds | Promise<UnixSeconds>;
-  /** Pause between looks at the chains; default 1 s. */
+  /** Pause between polls of the chains; default 1 s. */
   readonly pollMs?: number;
   /** Least time between questions to the market; default 2 s. */
   readonly marketPollMs?: number;
