@@ -1,5 +1,5 @@
-// EVM transactions that no block takes, or that blocks and pools have lost: raised or sent again with
-// the same nonce, and never made twice. On a real anvil whose base fee the test sets.
+// EVM transactions that no block takes, or that blocks and pools have lost: raised or sent again
+// with the same nonce, and never made twice. On a real anvil whose base fee the test sets.
 
 import assert from 'node:assert/strict';
 import { parseTransaction } from 'viem';

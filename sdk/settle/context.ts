@@ -191,7 +191,7 @@ export function contextOf(input: SettleInput) {
     lastSeen: new Map<LegName, LegSeen>(),
     /** What the market says the secret is, where it opens the hashlock. */
     heard: { secret: null as Secret | null, askedAtMs: -Infinity },
-    /** -Infinity before anything is funded. `doubted`: the escrow that its last build did not fit. */
+    /** -Infinity before anything is funded. `doubted`: of a build that did not fit. */
     asking: { lastAtMs: -Infinity, doubted: null as string | null },
   };
 }
