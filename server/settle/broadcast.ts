@@ -209,7 +209,7 @@ function hasEnded(deps: Deps, swap: Swap, { leg, address }: EscrowRow): unknown 
 }
 
 /**
- * Sends it, and looks at what it touched before the answer: a secret that was relayed is then
+ * Sends it, and reads what it touched before the answer: a secret that was relayed is then
  * known, and a leg whose funding is on its way no longer moves.
  */
 async function send(

@@ -95,7 +95,7 @@ export type Fundable = {
   readonly escrow: WatchedEscrow;
   readonly state: SwapState;
   readonly clocks: Clocks;
-  /** Of the look that the gates went by. */
+  /** Of the poll that the gates went by. */
   readonly asks: Asks;
 };
 

@@ -160,8 +160,8 @@ async function store(
 }
 
 /**
- * A look at one chain says nothing of another that failed: when that is to be tried again stands,
- * or what it would have shown were never looked at.
+ * A poll of one chain says nothing of another that failed: when that is to be tried again stands,
+ * or what it would have shown were never read.
  */
 function soonerRetry(stored: number | null, fresh: number | null, wall: number): number | null {
   if (stored === null || stored > wall + retrySeconds) return fresh;
@@ -211,7 +211,7 @@ function differsForItsParties(swap: Swap, after: Outcome): boolean {
 }
 
 /**
- * To its parties: more confirmations of what is deep are no news; a swap that ended has them. Nor
+ * To its parties: more confirmations of what is final are no news; a swap that ended has them. Nor
  * is how much a claim left, which any stranger can add to.
  */
 function looksSame(row: EscrowRow, facts: EscrowFacts): boolean {
