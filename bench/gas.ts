@@ -1,8 +1,8 @@
 // Gas of whole transactions by the rules of Prague and of Amsterdam, against the limits and the
 // snapshot. First what users really pay, approval included, by every way to fund.
 
-import { checkGas, type GasFigures, measureGas } from '../contracts/escrows/gas.ts';
-import { type Row, rowOf } from './report.ts';
+import { checkGas, type GasFigures, measureGas } from '../contracts/escrows/bench/figures.ts';
+import { atMost, type Row } from './report.ts';
 
 /** A leg from nothing prepared to the receiver's claim; and each way to fund a token leg alone. */
 const headlines = [
@@ -29,15 +29,10 @@ export async function benchGas(): Promise<Row[]> {
 
 function rowsOf(row: keyof GasFigures, figures: GasFigures, label: string): Row[] {
   return Object.entries(figures[row]).map(([fork, { gas, limit }]) =>
-    rowOf({
-      bench: 'gas',
-      row: `${label}${row}, ${fork}`,
-      value: gas,
-      unit: 'gas',
-      limit: limit ?? gas,
-      bar: 1,
-      is: 'atMost',
-      against: limit === null ? 'itself: measured, and no bar is set' : 'its bar',
-    }),
+    atMost(
+      `gas: ${label}${row}, ${fork}`,
+      { value: gas, unit: 'gas', limit: limit ?? gas, bar: 1 },
+      limit === null ? 'itself: measured, and no bar is set' : 'its bar',
+    ),
   );
 }

@@ -1,8 +1,6 @@
-// A text as a person reads it who takes letters of other alphabets for Latin ones: characters that
-// are drawn alike become one, and what is not drawn at all is left out. By UTS #39, and beyond it
-// where that leaves out what is as good as Latin.
+// A text as one reads it who takes other letters for Latin ones: by UTS #39 and beyond.
 
-import { confusables } from './confusables.ts';
+import confusables from './confusables.json' with { type: 'json' };
 
 /** No confusables of UTS #39, but read as these all the same: small capitals and signs. */
 const beyond = `
@@ -36,7 +34,7 @@ const rows: readonly (readonly [first: number, latin: string])[] = [
 ];
 
 const latinOf = new Map([
-  ...[...confusables.trim().split('\n'), ...beyond.trim().split('\n')].flatMap((line) => {
+  ...[...confusables.lines, ...beyond.trim().split('\n')].flatMap((line) => {
     const [latin = '', ...codes] = line.split(' ');
     return codes.map((code) => [String.fromCodePoint(Number.parseInt(code, 16)), latin] as const);
   }),
@@ -51,11 +49,7 @@ const latinOf = new Map([
 /** More rounds than any text was seen to need: what comes of a letter may stand for another. */
 const mostRounds = 4;
 
-/**
- * Latin letters and digits where they are drawn so, in the case that they have, without marks and
- * without what is not drawn. `wanted`: whether a Latin text is put in the place of a character,
- * always if left out.
- */
+/** In the case they have, without marks. `wanted`: whether a Latin text replaces a character. */
 export function drawn(
   text: string,
   wanted: (latin: string, character: string) => boolean = () => true,

@@ -77,10 +77,7 @@ async function makeFirstCoins(rpc: Rpc, walletRpc: Rpc): Promise<void> {
   if (missing > 0) await rpc('generatetodescriptor', [missing, everydayMiner]);
 }
 
-async function send(
-  walletRpc: Rpc,
-  { address, token, amount }: Gift,
-): Promise<{ txid: string; amount: bigint }> {
+async function send(walletRpc: Rpc, { address, token, amount }: Gift) {
   if (token !== null) throw new RefusedRequest(400, 'Bitcoin has no tokens.');
   const sats = amount ?? defaultGiftSats;
   if (sats < leastGiftSats || sats > giftLimitSats) {

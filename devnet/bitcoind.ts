@@ -3,8 +3,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DevnetError } from '../host/failure.ts';
-import type { Bitcoind } from './bitcoin-program.ts';
 import type { NodeInfo } from './dev-chain.ts';
+import type { Bitcoind } from './find-bitcoind.ts';
 import {
   endOrphans,
   freePort,
@@ -63,12 +63,7 @@ export async function startBitcoind(
   return { rpcUrl, rpc, node, running };
 }
 
-function nodeArguments(
-  node: NodeInfo,
-  port: number,
-  password: string,
-  mockTime: number | null,
-): readonly string[] {
+function nodeArguments(node: NodeInfo, port: number, password: string, mockTime: number | null) {
   const salt = randomBytes(16).toString('hex');
   const proof = createHmac('sha256', salt).update(password).digest('hex');
   return [

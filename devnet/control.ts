@@ -55,11 +55,7 @@ export async function listenForControl(
   return { url: `http://${name}:${address.port}`, close: () => close(server) };
 }
 
-async function answer(
-  parts: ControlParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function answer(parts: ControlParts, request: IncomingMessage, response: ServerResponse) {
   try {
     mustBeLocal(request);
     const path = new URL(request.url ?? '/', 'http://control').pathname;
@@ -182,11 +178,7 @@ function amountField(body: Record<string, unknown>): bigint {
 }
 
 /** The contract of an asset of this chain, null for its native coin. */
-async function tokenOf(
-  parts: ControlParts,
-  chain: DevChain,
-  asset: string,
-): Promise<string | null> {
+async function tokenOf(parts: ControlParts, chain: DevChain, asset: string) {
   if (asset === chain.nativeSymbol) return null;
   const { tokens = [], hostileTokens = [] } = chain.info;
   const own = [...tokens, ...hostileTokens].find(

@@ -2,10 +2,8 @@
 // nobody's claim waits for what others look at or keep.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import { serializeTransaction } from 'viem';
 import { ParleyError } from '../core/errors.ts';
-import { sleep } from './http.ts';
 import { evmHand } from './settle/hands/evm.ts';
 import type { Hand } from './settle/hands/hand.ts';
 import { withNonceLock } from './settle/hands/nonces.ts';
@@ -17,13 +15,14 @@ import {
   chainId,
   ether,
   keepOn,
-  limits,
   type Other,
   onChains,
   type Pattern,
   patternOf,
 } from './testing/evm-account.ts';
 import { evmKey, gwei, withAdapter } from './testing/sides.ts';
+import { timed } from './testing/timed.ts';
+import { sleep } from './waiting.ts';
 import type { EvmWallet, Gap } from './wallets/wallet.ts';
 
 let pattern: Pattern;
@@ -73,7 +72,7 @@ const cases: [string, 'again' | 'nothing', (lost: Kept) => Other][] = [
 
 for (const [what, filling, slots] of cases) {
   const by = filling === 'again' ? 'with it' : 'with a payment of nothing';
-  test(`a lost nonce for which another swap keeps ${what} is filled ${by}`, limits, async () => {
+  timed(`a lost nonce for which another swap keeps ${what} is filled ${by}`, async () => {
     const own = await account();
     const lost = await own.signed(0);
     const other = slots(lost);
@@ -85,22 +84,18 @@ for (const [what, filling, slots] of cases) {
   });
 }
 
-test(
-  'what the node refuses or pays too little gives way to nothing, and is told',
-  limits,
-  async () => {
-    const own = await account();
-    const refused = await own.signed(0, { value: 100n * ether });
-    const cheap = await own.signed(1, { gwei: 0n });
-    await keep(own.store, '01', { refund: refused });
-    await keep(own.store, '02', { cancel: cheap });
-    await claimBehind(own, 2);
-    assert.deepEqual([await known(refused.txid), await known(cheap.txid)], [null, null]);
-    assert.match(own.texts(), /refused the transaction/);
-    assert.match(own.texts(), /2 nonces .* payments of nothing/);
-    assert.doesNotMatch(own.texts(), /are sent again/);
-  },
-);
+timed('what the node refuses or pays too little gives way to nothing, and is told', async () => {
+  const own = await account();
+  const refused = await own.signed(0, { value: 100n * ether });
+  const cheap = await own.signed(1, { gwei: 0n });
+  await keep(own.store, '01', { refund: refused });
+  await keep(own.store, '02', { cancel: cheap });
+  await claimBehind(own, 2);
+  assert.deepEqual([await known(refused.txid), await known(cheap.txid)], [null, null]);
+  assert.match(own.texts(), /refused the transaction/);
+  assert.match(own.texts(), /2 nonces .* payments of nothing/);
+  assert.doesNotMatch(own.texts(), /are sent again/);
+});
 
 /** What the node is sent while the gap before a claim is filled; the first of it fails so. */
 async function sentAgain(before: readonly { gwei?: bigint }[], fails?: ParleyError) {
@@ -125,24 +120,19 @@ async function sentAgain(before: readonly { gwei?: bigint }[], fails?: ParleyErr
   return own;
 }
 
-test(
-  'the claim of another swap that its node still takes is displaced by nothing',
-  limits,
-  async () => {
-    await sentAgain([{ gwei: 0n }]);
-  },
-);
+timed('the claim of another swap that its node still takes is displaced by nothing', async () => {
+  await sentAgain([{ gwei: 0n }]);
+});
 
-test(
+timed(
   'where it is unclear whether a node has what was sent again, the next nonce is tried',
-  limits,
   async () => {
     const own = await sentAgain([{}, {}], new ParleyError('chain_unavailable', 'no node answers'));
     assert.match(own.texts(), /no node answers/);
   },
 );
 
-test('of all history only what has a missing nonce is asked whose it is', limits, async () => {
+timed('of all history only what has a missing nonce is asked whose it is', async () => {
   const own = await account();
   const mined = await own.signed(0);
   await on.anvil.call('eth_sendRawTransaction', [mined.raw]);
@@ -168,7 +158,7 @@ function filledBy({ on }: Account, fill: (gap: Gap) => Gap['fill']): Hand {
   return evmHand(on.context, on.leg, { ...on.wallet, gapBefore });
 }
 
-test('what is kept for a nonce while it is filled is displaced by nothing', limits, async () => {
+timed('what is kept for a nonce while it is filled is displaced by nothing', async () => {
   const own = await account();
   const [urgent, claim] = [await own.signed(0), await own.signed(1)];
   await own.keepOwn({ party: 'taker', claim });
@@ -191,7 +181,7 @@ test('what is kept for a nonce while it is filled is displaced by nothing', limi
   }
 });
 
-test('without the lock what is kept is sent again, and no nonce is used up', limits, async () => {
+timed('without the lock what is kept is sent again, and no nonce is used up', async () => {
   const own = await account({ chainTimeoutMs: 300 });
   const [other, claim] = [await own.signed(0), await own.signed(2)];
   await keep(own.store, '01', { party: 'taker', claim: other });
@@ -214,7 +204,7 @@ test('without the lock what is kept is sent again, and no nonce is used up', lim
   while ((await known(claim.txid)) === null) await sleep(20);
 });
 
-test('whoever fills nonces has ended before another goes on without the lock', limits, async () => {
+timed('whoever fills nonces has ended before another goes on without the lock', async () => {
   const looked = Promise.withResolvers<void>();
   const { sources } = withAdapter(pattern.input, evmKey, () => ({
     broadcast: async (_, signal) => {

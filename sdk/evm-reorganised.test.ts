@@ -2,15 +2,15 @@
 // is sent again, in the order of its nonces.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import { parseTransaction } from 'viem';
 import type { Hashlock } from '../core/hashlock.ts';
-import { sleep } from './http.ts';
 import { type SettleInput, settle } from './settle.ts';
 import { type Kept, keptNow } from './stores/store.ts';
-import { limits, onChains } from './testing/evm-account.ts';
+import { onChains } from './testing/evm-account.ts';
 import type { Scene } from './testing/four-chains.ts';
 import { evmKey, gwei, hastySide, isFunded, later, running, until } from './testing/sides.ts';
+import { timed } from './testing/timed.ts';
+import { sleep } from './waiting.ts';
 
 const on = onChains();
 
@@ -35,9 +35,8 @@ async function takeBack(from: number): Promise<void> {
 
 for (const restarted of [true, false]) {
   const who = restarted ? 'a side that comes back' : 'a side that goes on';
-  test(
+  timed(
     `${who} sends an approval and its funding again when blocks and pools have lost them`,
-    limits,
     async () => {
       const scene = on.chains.swap();
       const taker = await hastySide(scene, 'taker');
@@ -111,9 +110,8 @@ async function claimKept(input: SettleInput, claim: Kept): Promise<void> {
   });
 }
 
-test(
+timed(
   'an approval that was taken back never displaces the claim of another swap from its nonce',
-  limits,
   async () => {
     const { taker, maker, approved, funding } = await bothTakenBack(on.chains.swap());
     try {
@@ -147,9 +145,8 @@ test(
 const isRecalled = ({ text }: { text: string }) => /took back the approval/.test(text);
 
 // The last: its approval stays, for whatever is funded next.
-test(
+timed(
   'an approval that was taken back and is late with its funding is raised, and holds nobody up',
-  limits,
   async () => {
     const { maker, approved, had } = await bothTakenBack(on.chains.swap());
     try {

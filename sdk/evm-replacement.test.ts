@@ -2,12 +2,10 @@
 // anvil whose base fee the test sets block by block.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import { parseTransaction } from 'viem';
-import { sleep } from './http.ts';
 import { type SettleInput, settle } from './settle.ts';
 import type { Kept, SwapRecord } from './stores/store.ts';
-import { limits, onChains } from './testing/evm-account.ts';
+import { onChains } from './testing/evm-account.ts';
 import type { Scene } from './testing/four-chains.ts';
 import {
   evmKey,
@@ -19,6 +17,8 @@ import {
   until,
   withAdapter,
 } from './testing/sides.ts';
+import { timed } from './testing/timed.ts';
+import { sleep } from './waiting.ts';
 
 const on = onChains();
 
@@ -65,9 +65,8 @@ async function nonceOf(address: string): Promise<number> {
   return Number(await on.anvil.call<string>('eth_getTransactionCount', [address, 'latest']));
 }
 
-test(
+timed(
   'a claim that a risen base fee keeps out is raised with its own nonce, also after revealBy',
-  limits,
   async () => {
     const scene = on.chains.swap();
     const { taker, maker } = await bothFunded(scene);
@@ -101,7 +100,7 @@ test(
   },
 );
 
-test('the former version counts when it is the one that gets mined', limits, async () => {
+timed('the former version counts when it is the one that gets mined', async () => {
   const scene = on.chains.swap();
   const { taker, maker } = await bothFunded(scene);
   try {
@@ -128,7 +127,7 @@ test('the former version counts when it is the one that gets mined', limits, asy
   }
 });
 
-test('the nonce of a claim that missed its timelock is used otherwise', limits, async () => {
+timed('the nonce of a claim that missed its timelock is used otherwise', async () => {
   const scene = on.chains.swap();
   const { taker } = await bothFunded(scene);
   const { address } = on.chains.purses.taker.evm;
@@ -158,9 +157,8 @@ test('the nonce of a claim that missed its timelock is used otherwise', limits, 
   }
 });
 
-test(
+timed(
   'an approval and a funding that no block takes are raised, and fund exactly once',
-  limits,
   async () => {
     const scene = on.chains.swap();
     const taker = await hastySide(scene, 'taker');
@@ -229,7 +227,7 @@ function deafMarket({ client, store, swapId }: SettleInput): SettleInput['client
   };
 }
 
-test('a kept funding whose nonce another transaction used is made anew, once', limits, async () => {
+timed('a kept funding whose nonce another transaction used is made anew, once', async () => {
   const scene = on.chains.swap();
   const taker = await hastySide(scene, 'taker');
   await until(taker, isFunded);

@@ -2,8 +2,6 @@
 // hangs in its own is no reason for what is urgent to wait.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
-import { sleep } from './http.ts';
 import { withNonceLock } from './settle/hands/nonces.ts';
 import { signAndKeep } from './settle/sign.ts';
 import { memoryStore } from './stores/memory.ts';
@@ -11,13 +9,14 @@ import { type Kept, keptNow, type Store } from './stores/store.ts';
 import {
   accountOn,
   keepOn,
-  limits,
   nonceIn,
   type Other,
   onChains,
   type Pattern,
   patternOf,
 } from './testing/evm-account.ts';
+import { timed } from './testing/timed.ts';
+import { sleep } from './waiting.ts';
 
 let pattern: Pattern;
 const on = onChains(async (there) => {
@@ -29,7 +28,7 @@ const account = (...more: Rest) => accountOn(on, pattern, ...more);
 const keep = (store: Store, id: string, slots: Other) =>
   keepOn(on, pattern, store, { ...slots, id });
 
-test('swaps that sign at once, with a wallet object each, take a nonce each', limits, async () => {
+timed('swaps that sign at once, with a wallet object each, take a nonce each', async () => {
   const { store, newHand, signing } = await account();
   const signed = async (id: string): Promise<Kept> => {
     const hand = newHand();
@@ -44,7 +43,7 @@ test('swaps that sign at once, with a wallet object each, take a nonce each', li
   assert.deepEqual(nonces, [0, 1, 2]);
 });
 
-test('a funding that looks at its chains for long holds up no claim', limits, async () => {
+timed('a funding that looks at its chains for long holds up no claim', async () => {
   const { context, leg, hand, signing, store, keepOwn } = await account();
   await keepOwn({});
   const order: string[] = [];
@@ -73,9 +72,8 @@ test('a funding that looks at its chains for long holds up no claim', limits, as
   assert.deepEqual(order, ['claim', 'funding']);
 });
 
-test(
+timed(
   'whoever hangs in its turn is waited for no longer than a node by what is urgent',
-  limits,
   async () => {
     const { hand, signing } = await account({ chainTimeoutMs: 300 });
     const hanging = Promise.withResolvers<void>();
@@ -95,9 +93,8 @@ const locks: [string, () => Promise<null>, RegExp][] = [
   ['fails', async () => assert.fail('no permission'), /^the lock of the store fails.* permission$/],
 ];
 for (const [what, lock, told] of locks) {
-  test(
+  timed(
     `where the lock of the store ${what}, only what is urgent is signed, and not alone`,
-    limits,
     async () => {
       const store: Store = { ...memoryStore(), lock };
       const { on, hand, signing, texts } = await account({ store, chainTimeoutMs: 300 });
@@ -112,7 +109,7 @@ for (const [what, lock, told] of locks) {
   );
 }
 
-test('the turn and the lock of the store are waited for within one limit', limits, async () => {
+timed('the turn and the lock of the store are waited for within one limit', async () => {
   const asked: AbortSignal[] = [];
   const lock = async (_: string, signal: AbortSignal) => {
     asked.push(signal);
@@ -131,9 +128,8 @@ test('the turn and the lock of the store are waited for within one limit', limit
   assert.deepEqual(asked, given);
 });
 
-test(
+timed(
   'a signature that comes late or never is nobody’s, and its nonce is given again',
-  limits,
   async () => {
     for (const comes of [Promise.withResolvers<void>(), null]) {
       let signs = 0;
@@ -155,7 +151,7 @@ test(
   },
 );
 
-test('a lock that cannot be freed changes nothing of what was kept', limits, async () => {
+timed('a lock that cannot be freed changes nothing of what was kept', async () => {
   const release = async () => {
     throw new Error('the lock is gone');
   };

@@ -3,12 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import test, { after, before } from 'node:test';
+import { after, before } from 'node:test';
 import { parseEther, parseTransaction } from 'viem';
-import { mostInBatch } from '../chains/escrows/batch.ts';
-import { batchCall } from '../chains/evm/batch.ts';
+import { mostInBatch } from '../chains/escrows/calls.ts';
 import { evmTransactionGas } from '../chains/evm/gas-policy.ts';
-import { claimCall, evmDeployment, evmEscrow, fundCalls } from '../chains/evm/plan.ts';
+import { batchCall, claimCall, evmDeployment, evmEscrow, fundCalls } from '../chains/evm/plan.ts';
 import { accounts, send, startAnvil, type TestChain } from '../chains/evm/testing/anvil.ts';
 import {
   claim,
@@ -35,12 +34,12 @@ import { devPolicies, evmSource, tronSource } from './sources.ts';
 import { memoryStore } from './stores/memory.ts';
 import type { Store, SwapRecord } from './stores/store.ts';
 import { honestSwap, now, swapId, tradeOf, views } from './testing/honest.ts';
+import { limits, timed } from './testing/timed.ts';
 import { verifySwap } from './verify.ts';
 import { evmWallet } from './wallets/evm.ts';
 import { tronWallet } from './wallets/tron.ts';
 import type { EvmWallet } from './wallets/wallet.ts';
 
-const limits = { timeout: 120_000 };
 const chainKey = 'evm-dev';
 let chain: TestChain;
 let source: ChainSource;
@@ -115,9 +114,8 @@ async function fundedLegs(count: number, over: Parameters<typeof newLeg>[1] = {}
   return legs;
 }
 
-test(
+timed(
   'claims with public secrets go in one transaction, and a kept one in none until it is shown',
-  limits,
   async () => {
     const legs = await fundedLegs(4);
     const kept = legs
@@ -153,7 +151,7 @@ test(
   },
 );
 
-test('one payment that fails is left out and told, and the others are paid', limits, async () => {
+timed('one payment that fails is left out and told, and the others are paid', async () => {
   const token = await deployToken(chain, 'DevDollar');
   await mint(chain, token, funder.address, 10_000n);
   const good = [...(await fundedLegs(2, { token })), ...(await fundedLegs(1))];
@@ -173,9 +171,8 @@ test('one payment that fails is left out and told, and the others are paid', lim
   assert.deepEqual(await statesOf(bad), ['open']);
 });
 
-test(
+timed(
   'refunds wait for their timelock; what was claimed or sent before is in no batch',
-  limits,
   async () => {
     const { timestamp } = await chain.client.getBlock();
     const soon = Number(timestamp) + 2_000;
@@ -202,7 +199,7 @@ test(
   },
 );
 
-test('no batch is longer than it may be, nor than one is told', limits, async () => {
+timed('no batch is longer than it may be, nor than one is told', async () => {
   const legs = await fundedLegs(5);
   const records = legs.map((leg) => recordOf(leg, 'taker', { publicSecret: leg.secret }));
   const many = await side(records);
@@ -215,7 +212,7 @@ test('no batch is longer than it may be, nor than one is told', limits, async ()
   assert.equal(mostInBatch, 20);
 });
 
-test('swaps of two contracts are settled in a batch each', limits, async () => {
+timed('swaps of two contracts are settled in a batch each', async () => {
   const { rpcUrl, chainId } = chain;
   const { contract } = await deployContracts({ rpcUrl, account: accounts[9]! }, 1);
   const deployment = evmDeployment(chainId, { shards: [contract] });
@@ -240,7 +237,7 @@ test('swaps of two contracts are settled in a batch each', limits, async () => {
   await own.adapter.close();
 });
 
-test('a batch signed without a limit gets what its claims get one by one', limits, async () => {
+timed('a batch signed without a limit gets what its claims get one by one', async () => {
   const token = await deployToken(chain, 'DevDollar');
   const legs = [await newLeg(chain), await newLeg(chain, { token }), await newLeg(chain)];
   const deployment = evmDeployment(chain.chainId);
@@ -261,7 +258,7 @@ test('a batch signed without a limit gets what its claims get one by one', limit
   );
 });
 
-test('on TRON many claims are one transaction too', limits, async () => {
+timed('on TRON many claims are one transaction too', async () => {
   const tron = await startTron();
   const key = 'tron-dev';
   const sources = [{ url: tron.url }];
@@ -301,7 +298,7 @@ test('on TRON many claims are one transaction too', limits, async () => {
   }
 });
 
-test('a chain that settles each escrow by itself is refused', limits, async () => {
+timed('a chain that settles each escrow by itself is refused', async () => {
   const { buildBatch: _, ...adapter } = source.adapter;
   const many = await side([]);
   const sources = new Map([[chainKey, { ...source, adapter }]]);

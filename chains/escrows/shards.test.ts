@@ -1,13 +1,10 @@
-// Several contracts on one chain: which of them an escrow is in, and whose calls are whose.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
-import { mostShards, shardAt, shardOf } from '../../contracts/escrows/shards.ts';
+import { mostShards, shardAt, shardOf } from '../../contracts/escrows/ids.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import { contractId } from '../../core/rules.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import { batchCall as evmBatch } from '../evm/batch.ts';
 import {
   calledBy,
   callsIn,
@@ -15,6 +12,7 @@ import {
   contractFor,
   decodeCall,
   deploymentOf,
+  batchCall as evmBatch,
   evmContract,
   evmDeployment,
   evmEscrow,
@@ -23,8 +21,7 @@ import {
 } from '../evm/plan.ts';
 import { authorizationAlternative, permitAlternative } from '../evm/ways.ts';
 import { tronAddressOf } from '../tron/address.ts';
-import { batchCall as tronBatch } from '../tron/batch.ts';
-import { callsIn as tronCallsIn, tronEscrow } from '../tron/plan.ts';
+import { batchCall as tronBatch, callsIn as tronCallsIn, tronEscrow } from '../tron/plan.ts';
 import { contractsFault } from './plan.ts';
 
 const [first, second, third] = [0, 1, 2].map((each) => shardOf(each).address) as [
@@ -112,7 +109,6 @@ test('terms name their contract; without one they mean the first', () => {
     [second, second],
   );
   assert.equal(evmEscrow(terms(null), two).address, evmEscrow(terms(first), one).address);
-  // Before they have a lane they are tried where they will go.
   const [funder] = fundersOf(9).filter((each) => contractFor(each, two) === second);
   const { lane: _, ...laneless } = terms(null, { refund: { address: funder ?? '', pubkey: null } });
   assert.equal(deploymentOf({ deployment: two }, laneless).contract, second);

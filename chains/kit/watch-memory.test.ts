@@ -1,6 +1,3 @@
-// What an adapter remembers ends with what it watches: a market that runs for years must not keep
-// every secret that it ever saw.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashlockOf } from '../../core/hashlock.ts';
@@ -8,8 +5,7 @@ import * as evm from '../evm/watch.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import * as solana from '../solana/watch.ts';
 import * as tron from '../tron/watch.ts';
-import { newNames } from './calldata.ts';
-import { forget, learn } from './watch.ts';
+import { forget, learn, newNames } from './watch.ts';
 
 function fields() {
   const [known, byHashlock, secrets] = [new Map(), new Map(), new Map<string, string>()];

@@ -1,12 +1,7 @@
-// Finds a claim among however many transactions that strangers put around it, without reading them.
-// It lies between the slots in which the finalized account was seen open and claimed. And every
-// transaction that names an account says what it held before and after: where less is held after a
-// stretch than before it, something in the stretch took it out. So a few of a stretch are read, and
-// of the parts between them those that lost something, until the claim is among the few.
-//
-// Of tokens, the vault is what counts: nobody can bring a vault back that a claim closed. SOL that
-// somebody gives to the escrow after the claim, as much as was taken, hides the loss: then the
-// claim is found when all of the history is read (history.ts).
+// Finds a claim among strangers' transactions without reading all of them. Each says what the
+// account held before and after: a stretch after which less is held has taken something out. A few
+// of each are read, and again of the parts that lost. SOL given back after the claim hides it; then
+// history.ts finds it.
 
 import { lateTransaction } from './late.ts';
 import {
@@ -76,11 +71,7 @@ function isBetween({ openAt, settledAt }: History, { slot }: Signature): boolean
   return slot > openAt && slot <= settledAt;
 }
 
-async function ledgerOf(
-  watch: Watch,
-  { watched: { address, terms } }: Known,
-  signal: AbortSignal,
-): Promise<Ledger> {
+async function ledgerOf(watch: Watch, { watched: { address, terms } }: Known, signal: AbortSignal) {
   const { amount } = terms;
   const program = await tokenProgramOf(watch, terms, signal);
   if (program !== null) {
@@ -102,12 +93,7 @@ type Part = {
 };
 
 /** Reads into what lost something. What is below the last that was read, and was held there. */
-async function search(
-  watch: Watch,
-  known: Known,
-  ledger: Ledger,
-  whole: Part,
-): Promise<Pick<Part, 'list' | 'held'>> {
+async function search(watch: Watch, known: Known, ledger: Ledger, whole: Part) {
   let rest: Pick<Part, 'list' | 'held'> = whole;
   const parts = [whole];
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {

@@ -3,34 +3,37 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import { mustBeUnfunded, mustHold } from '../escrows/state.ts';
 import type { Batch, BuiltBatch } from '../interface/batches.ts';
 import type { BuildInput, SpendInput } from '../interface/building.ts';
 import type { TronMaterial } from '../interface/material.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import {
-  alreadyFunded,
-  batchFails,
-  holdsNothing,
-  mayReveal,
-  mustBeWorth,
-} from '../kit/builders.ts';
+import { batchFails, mayReveal, mustBeWorth } from '../kit/builders.ts';
 import { begun } from '../nodes/gathering.ts';
-import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
-import { batchCall } from './batch.ts';
 import {
   feeLimitOf,
   fundEnergy,
   heldBy,
   ownEnergy,
+  reasonOf,
   settleEnergy,
   transactionBytes,
   trialOf,
 } from './energy.ts';
 import { headBlock, pricesOf } from './node.ts';
-import { claimCall, deploymentOf, fundCalls, mustFit, refundCall, tronEscrow } from './plan.ts';
-import { recordAt } from './read.ts';
-import { reasonOf } from './reverts.ts';
-import { referenceTo, type TronCall, tronTransaction } from './transaction.ts';
+import {
+  batchCall,
+  claimCall,
+  deploymentOf,
+  fundCalls,
+  mustFit,
+  referenceTo,
+  refundCall,
+  type TronCall,
+  tronEscrow,
+  tronTransaction,
+} from './plan.ts';
+import { mustAgree, mustAgreeOnHeads, recordAt } from './read.ts';
 import { allowanceOf, energyPrice, solidBlock } from './views.ts';
 import type { Watch } from './watch.ts';
 
@@ -77,8 +80,7 @@ export async function buildFund(
       ? Promise.resolve(0n)
       : allowanceOf(http, token, refund.address, contract, signal),
   );
-  const { status } = await recordAt(watch, { address, terms }, 'head', signal);
-  if (status !== 'never' && status !== 'void') throw alreadyFunded(address);
+  mustBeUnfunded(address, await recordAt(watch, { address, terms }, 'head', signal));
   const calls = fundCalls(terms, deployment, await allowing);
   const held = await holding;
   const parts: Part[] = [];
@@ -102,7 +104,7 @@ export async function buildClaim(
   const { escrow } = input;
   const { terms } = escrow;
   await mayReveal(watch, input, secret, () => mustAgree(watch, escrow, signal));
-  const address = await mustHold(watch, escrow, signal);
+  const address = await held(watch, escrow, signal);
   const energy = await settleEnergy(watch, terms, terms.payout.address, signal);
   const call = claimCall(terms, watch.deployment, secret);
   return material(watch, address, [{ call, energy }], signal);
@@ -114,13 +116,12 @@ export async function buildRefund(
   signal: AbortSignal,
 ): Promise<TronMaterial> {
   const { terms } = escrow;
-  const address = await mustHold(watch, escrow, signal);
+  const address = await held(watch, escrow, signal);
   const energy = await settleEnergy(watch, terms, terms.refund.address, signal);
   const call = refundCall(terms, watch.deployment);
   return material(watch, address, [{ call, energy }], signal);
 }
 
-/** See ChainAdapter. Every secret in it is public: it is tried as it is sent. */
 export async function buildBatch(
   watch: Watch,
   batch: Batch,
@@ -132,7 +133,6 @@ export async function buildBatch(
   return { material: built, settles: Number(settles), gas: null };
 }
 
-/** How many it would settle, by which energy. Throws `payout_would_fail`. */
 export async function tryBatch(watch: Watch, batch: Batch, from: string, signal: AbortSignal) {
   const call = batchCall(batch, watch.deployment, from);
   const trial = await trialOf(watch, call, signal);
@@ -143,19 +143,13 @@ export async function tryBatch(watch: Watch, batch: Batch, from: string, signal:
   return { call, settles, energy };
 }
 
-async function mustHold(
-  watch: Watch,
-  { terms }: WatchedEscrow,
-  signal: AbortSignal,
-): Promise<string> {
+async function held(watch: Watch, { terms }: WatchedEscrow, signal: AbortSignal) {
   const { address } = tronEscrow(terms, watch.deployment);
-  const { status } = await recordAt(watch, { address, terms }, 'head', signal);
-  if (status === 'funded') return address;
-  const why = status === 'never' || status === 'void' ? 'never funded' : status;
-  throw holdsNothing(watch.chain, address, `holds nothing: ${why}`, { status });
+  const record = await recordAt(watch, { address, terms }, 'head', signal);
+  mustHold(watch.chain, address, record, 'status');
+  return address;
 }
 
-/** What a call uses, by trying it. Throws `funding_would_fail` when it does not work. */
 async function triedEnergy(
   watch: Watch,
   { token, amount }: EscrowTerms,

@@ -1,5 +1,3 @@
-// What a look at tokens of every kind finds, on the dev chain with the escrow contract as it is.
-
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { untilTested } from '../testing/nodes.ts';
@@ -34,7 +32,6 @@ async function lookAt(token: string, rules = defaultPowerRules): Promise<Inspect
   return inspect(token, rules, signal());
 }
 
-/** What did not pass, as `check outcome: reason`. */
 function against({ findings }: Inspection): string[] {
   return findings
     .filter(({ outcome }) => outcome !== 'pass')
@@ -46,7 +43,6 @@ const checks = [
   ...['pausable', 'blacklist', 'mintable', 'upgradeable'],
 ];
 
-/** Prints a row of the matrix, and compares it. */
 async function finds(name: string, token: string, ...expected: readonly RegExp[]) {
   const found = against(await lookAt(token));
   process.stdout.write(`# ${name.padEnd(22)} ${found.join(' | ') || 'passes all'}\n`);
@@ -265,7 +261,6 @@ test('the rules say what becomes of a power', async () => {
   assert.match(against(await lookAt(token, strict)).join(), /^mintable reject/);
 });
 
-/** A node before the chain that changes what it says to JSON-RPC. */
 async function withLie<T>(lie: Lie, use: (adapter: TronAdapter) => Promise<T>): Promise<T> {
   const node = await lying((asked, forward) =>
     asked.path === 'jsonrpc' ? lie(asked, forward) : forward(),

@@ -1,6 +1,3 @@
-// Escrow ids against the contract on a TVM, transactions against tronweb and against what a real
-// node made, material against every change of a field.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
@@ -21,13 +18,16 @@ import {
   claimCall,
   contractEscrow,
   domainOf,
+  type Envelope,
   fundCalls,
   materialProblems,
+  referenceTo,
   refundCall,
+  type TronCall,
   type TronDeployment,
   tronEscrow,
+  tronTransaction,
 } from './plan.ts';
-import { type Envelope, referenceTo, type TronCall, tronTransaction } from './transaction.ts';
 
 const address = (byte: number) => tronAddressOf(new Uint8Array(20).fill(byte));
 const deployment: TronDeployment = { chainId: 728_126_428, contract: address(0xe5) };
@@ -284,7 +284,6 @@ test('material of each verb is without problems', () => {
 
 type Path = readonly (string | number)[];
 
-/** Every leaf of a value. */
 function leaves(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path];
   const inner = Array.isArray(value) ? [...value.entries()] : Object.entries(value);

@@ -1,5 +1,3 @@
-// Signed transactions: what tronweb signed is read, what is not exactly one transaction is refused.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -8,9 +6,9 @@ import { TronWeb, utils } from 'tronweb';
 import { decodeFields, encodeFields, type Field } from '../../contracts/tron/protobuf.ts';
 import type { SignedTron } from '../interface/material.ts';
 import { tronAddressOf } from './address.ts';
+import { readTronSigned, signTronTransaction } from './broadcast.ts';
+import { tronTransaction } from './plan.ts';
 import { tronAddressOfKey } from './proof.ts';
-import { readTronSigned, signTronTransaction } from './signed.ts';
-import { tronTransaction } from './transaction.ts';
 
 const key = new Uint8Array(32).fill(0x11);
 const owner = tronAddressOfKey(key);
@@ -111,7 +109,6 @@ test('a last byte of 0 or 1 is as good as 27 or 28', () => {
   assert.equal(read.txid, made.txID);
 });
 
-/** raw_data with its parts put together anew. */
 function rawOf(change: (parts: Uint8Array[]) => Uint8Array[]): SignedTron {
   const shape = { 1: 'bytes', 4: 'bytes', 8: 'int', 11: 'message', 14: 'int', 18: 'int' } as const;
   const parts = decodeFields(hexToBytes(made.raw_data_hex), shape).map((field: Field) =>

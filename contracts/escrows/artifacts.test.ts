@@ -1,6 +1,3 @@
-// What other programs take from this folder: the pinned facts, ids and legs that are computed away
-// from the contract, and figures that documents repeat.
-
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -17,11 +14,9 @@ import {
   zeroAddress,
 } from 'viem';
 import { deployment, escrowsAbi, initCode } from './artifacts/abi.ts';
-import { staleFiles } from './build.ts';
-import { escrowsInput } from './compile.ts';
-import { checkEnergy } from './energy.ts';
-import { type Chain, createChain } from './forks.ts';
-import { checkGas } from './gas.ts';
+import { type Chain, createChain } from './bench/chain.ts';
+import { checkEnergy, checkGas } from './bench/figures.ts';
+import { escrowsInput, staleFiles } from './build.ts';
 import { domainOf, type Escrow, escrowId, legOf } from './ids.ts';
 
 const START = 1_800_000_000n;

@@ -110,12 +110,7 @@ export async function startIdentityProvider(
  * The library and a key take half a second of a processor (RSA, two cores), which a dev network
  * where nobody signs in this way is without: they come with the first request.
  */
-function providerWhenAsked(
-  issuer: string,
-  client: Client,
-  allowed: ReadonlySet<string>,
-  log: Log,
-): Pick<Running, 'provider'> & Pick<IdentityProvider, 'rotateKeys'> {
+function providerWhenAsked(issuer: string, client: Client, allowed: ReadonlySet<string>, log: Log) {
   const adapter = providerStore();
   const cookieKey = randomBytes(32).toString('base64url');
   let keys: readonly JWK[] = [];
@@ -242,11 +237,7 @@ export function telegramId(name: string): number {
   return 1_000_000_000 + (hash.readUInt32BE(0) % 8_000_000_000);
 }
 
-async function answer(
-  running: Running,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function answer(running: Running, request: IncomingMessage, response: ServerResponse) {
   try {
     mustNameTheIssuer(running, request);
     const path = new URL(request.url ?? '/', running.issuer).pathname;

@@ -157,11 +157,7 @@ function refusal(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }
 
-async function receive(
-  state: State,
-  stream: SMTPServerDataStream,
-  session: SMTPServerSession,
-): Promise<Error | null> {
+async function receive(state: State, stream: SMTPServerDataStream, session: SMTPServerSession) {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
@@ -188,12 +184,7 @@ function mailsTo(state: State, to: string | undefined): readonly ReceivedMail[] 
   return state.mails.filter(({ recipients }) => recipients.includes(to.toLowerCase()));
 }
 
-async function answer(
-  state: State,
-  log: Log,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function answer(state: State, log: Log, request: IncomingMessage, response: ServerResponse) {
   try {
     await route(state, request, response);
   } catch (error) {
@@ -204,11 +195,7 @@ async function answer(
   }
 }
 
-async function route(
-  state: State,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function route(state: State, request: IncomingMessage, response: ServerResponse) {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://inbox');
   const to = searchParams.get('to') ?? undefined;
   switch (`${request.method} ${pathname}`) {

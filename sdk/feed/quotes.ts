@@ -1,9 +1,8 @@
-// Quotes on their way: one of an RFQ at a time, each answered once. A quote is sent again after a
-// lost connection only while its price still holds, under its own idempotency key; one that is
-// stale, or was followed by another price, never is.
+// Quotes on their way: one of an RFQ at a time, each answered once, and sent again only while its
+// price holds.
 
 import { QuoteError } from '../errors.ts';
-import type { ServerFrame } from './frames.ts';
+import type { ServerFrame } from './link.ts';
 
 export type Quoted = { readonly rfqId: string; readonly threadId: string };
 
@@ -22,26 +21,15 @@ type Pending = {
 
 type Wanted = { rfqId: string; quoteAmount: string; idempotencyKey: string; goodForMs: number };
 
-export type Quotes = {
-  quote(wanted: Wanted): Promise<Quoted>;
-  /** Takes the answers of the market; true when it was one. */
-  take(frame: ServerFrame): boolean;
-  /** The connection is there: sends what still holds. */
-  connected(): void;
-  end(): void;
-};
-
-/** How long an answer is waited for. */
 const answerMs = 15_000;
 const mostPending = 10_000;
 const stillRunning = 'still_running';
 const againMs = 200;
 
-/** `send` is false where nothing can be sent now. */
 export function createQuotes(
   send: (frame: object) => boolean,
   now: () => number = () => performance.now(),
-): Quotes {
+) {
   const pending = new Map<string, Pending>();
   /** The next price of an RFQ whose last one is not answered. */
   const next = new Map<string, Pending>();
@@ -65,7 +53,6 @@ export function createQuotes(
     if (send({ quote: { rfqId, quoteAmount, idempotencyKey } })) each.sent = true;
   };
 
-  /** The one that waited has its turn. */
   const advance = (rfqId: string) => {
     const waiting = next.get(rfqId);
     next.delete(rfqId);
@@ -86,8 +73,8 @@ export function createQuotes(
   };
 
   return {
-    quote: ({ rfqId: given, quoteAmount, idempotencyKey, goodForMs }) =>
-      new Promise((resolve, reject) => {
+    quote: ({ rfqId: given, quoteAmount, idempotencyKey, goodForMs }: Wanted) =>
+      new Promise<Quoted>((resolve, reject) => {
         if (over) return reject(new QuoteError('closed', 'the feed was closed'));
         const rfqId = given.toLowerCase();
         if (pending.size + next.size >= mostPending) {
@@ -116,7 +103,8 @@ export function createQuotes(
         }
         next.set(rfqId, each);
       }),
-    take: (frame) => {
+    /** Whether it was an answer of the market to one of these. */
+    take: (frame: ServerFrame): boolean => {
       if (frame.type !== 'quoted' && frame.type !== 'error') return false;
       if (frame.rfqId === undefined) return false;
       const each = pending.get(frame.rfqId.toLowerCase());
@@ -139,6 +127,7 @@ export function createQuotes(
       advance(each.rfqId);
       return true;
     },
+    /** Sends what still holds. */
     connected: () => {
       for (const each of [...pending.values()]) {
         const newer = next.get(each.rfqId);

@@ -1,13 +1,12 @@
 // Each leg stands alone once the secret is public: paper chains, and one thing silent at a time.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
 import type { PaperChain } from '../testing/paper-chains.ts';
 import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+import { timed } from '../testing/timed.ts';
 
-const limits = { timeout: 60_000 };
 const day = 86_400;
 const nodes = ['gone', 'silent'] as const;
 
@@ -43,7 +42,7 @@ async function stoppedOncePublic(party: 'maker' | 'taker'): Promise<PaperScene> 
 }
 
 for (const node of nodes) {
-  test(`the counterparty claims with the other chain's node ${node}`, limits, async () => {
+  timed(`the counterparty claims with the other chain's node ${node}`, async () => {
     const scene = await stoppedOncePublic('maker');
     scene.chains.a.node = node;
     scene.chains.b.pool.clear();
@@ -51,23 +50,19 @@ for (const node of nodes) {
     assert.deepEqual([scene.endOf('a'), scene.endOf('b')], ['claimed', 'claimed']);
   });
 
-  test(
-    `a reveal is sent again and raised with the other chain's node ${node}`,
-    limits,
-    async () => {
-      const scene = await stoppedOncePublic('taker');
-      scene.chains.b.node = node;
-      // No pool has it any more, and its fee is too low by now.
-      scene.chains.a.pool.clear();
-      scene.chains.a.leastFee = 3n;
-      await run(scene, { client: null }, () => longEnough(scene));
-      assert.deepEqual([scene.endOf('a'), scene.endOf('b')], ['claimed', 'claimed']);
-    },
-  );
+  timed(`a reveal is sent again and raised with the other chain's node ${node}`, async () => {
+    const scene = await stoppedOncePublic('taker');
+    scene.chains.b.node = node;
+    // No pool has it any more, and its fee is too low by now.
+    scene.chains.a.pool.clear();
+    scene.chains.a.leastFee = 3n;
+    await run(scene, { client: null }, () => longEnough(scene));
+    assert.deepEqual([scene.endOf('a'), scene.endOf('b')], ['claimed', 'claimed']);
+  });
 }
 
 for (const party of ['maker', 'taker'] as const) {
-  test(`the ${party} refunds its leg with the other chain's node gone`, limits, async () => {
+  timed(`the ${party} refunds its leg with the other chain's node gone`, async () => {
     const scene = await paperScene(party);
     scene.theirsAt = Infinity;
     const { gives, gets, chains } = scene;
@@ -79,7 +74,7 @@ for (const party of ['maker', 'taker'] as const) {
   });
 }
 
-test('a source that heeds no signal holds up no refund', limits, async () => {
+timed('a source that heeds no signal holds up no refund', async () => {
   const scene = await paperScene('maker');
   scene.theirsAt = Infinity;
   const { gives, gets, chains } = scene;
@@ -93,7 +88,7 @@ test('a source that heeds no signal holds up no refund', limits, async () => {
   assert.equal(scene.endOf(gives), 'refunded');
 });
 
-test('a chain that is slow to fail holds up no pass of the one that pays', limits, async () => {
+timed('a chain that is slow to fail holds up no pass of the one that pays', async () => {
   const scene = await stoppedOncePublic('maker');
   scene.chains.a.node = 'silent';
   let looks = 0;
@@ -113,7 +108,7 @@ test('a chain that is slow to fail holds up no pass of the one that pays', limit
   assert.ok(tookMs < chainTimeoutMs, `20 looks took ${tookMs} ms`);
 });
 
-test('before the secret is public both chains must answer', limits, async () => {
+timed('before the secret is public both chains must answer', async () => {
   // The maker has seen the long leg deep, and the taker both; then one chain falls silent.
   const maker = await paperScene('maker');
   await run(maker, {}, () => maker.chains.b.height > 3);
@@ -143,46 +138,42 @@ for (const [what, fails, writes] of [
   ['does not answer', hangs, hangs],
   ['cannot be read', refuses, null],
 ] as const) {
-  test(
-    `a store that ${what} stops no claim with a public secret, and is told of`,
-    limits,
-    async () => {
-      const scene = await paperScene('maker');
-      const { store } = scene.input;
-      let works = true;
-      // From the moment that the secret is seen; and the first try to claim fails too.
-      const broken: Store = {
-        ...store,
-        putSwap: async (record) => {
-          if (record.publicSecret !== null && record.claim === null) works = false;
-          return works || writes === null ? store.putSwap(record) : writes();
-        },
-        putSecret: async (...about) =>
-          works || writes === null ? store.putSecret(...about) : writes(),
-        getSwap: async (id) => (works ? store.getSwap(id) : fails()),
-        swapIds: async (since) => (works ? store.swapIds(since) : fails()),
-      };
-      const { adapter } = scene.chains.b.source;
-      const { broadcast } = adapter;
-      let tries = 0;
-      Object.assign(adapter, {
-        broadcast: async (...about: Parameters<typeof broadcast>) => {
-          tries += 1;
-          if (tries === 1) throw new ParleyError('chain_unavailable', 'no node', {});
-          return broadcast(...about);
-        },
-      });
-      await run(scene, { store: broken }, () => scene.endOf('b') !== null);
-      assert.equal(scene.endOf('b'), 'claimed');
-      const said = writes === null ? 'nonces are chosen without' : 'the record is in memory alone';
-      const isTold = told(scene).some((each) => each.startsWith(`store: ${said}`));
-      assert.ok(isTold, told(scene).join('\n'));
-      assert.equal((await recordOf(scene)).claim === null, writes !== null);
-    },
-  );
+  timed(`a store that ${what} stops no claim with a public secret, and is told of`, async () => {
+    const scene = await paperScene('maker');
+    const { store } = scene.input;
+    let works = true;
+    // From the moment that the secret is seen; and the first try to claim fails too.
+    const broken: Store = {
+      ...store,
+      putSwap: async (record) => {
+        if (record.publicSecret !== null && record.claim === null) works = false;
+        return works || writes === null ? store.putSwap(record) : writes();
+      },
+      putSecret: async (...about) =>
+        works || writes === null ? store.putSecret(...about) : writes(),
+      getSwap: async (id) => (works ? store.getSwap(id) : fails()),
+      swapIds: async (since) => (works ? store.swapIds(since) : fails()),
+    };
+    const { adapter } = scene.chains.b.source;
+    const { broadcast } = adapter;
+    let tries = 0;
+    Object.assign(adapter, {
+      broadcast: async (...about: Parameters<typeof broadcast>) => {
+        tries += 1;
+        if (tries === 1) throw new ParleyError('chain_unavailable', 'no node', {});
+        return broadcast(...about);
+      },
+    });
+    await run(scene, { store: broken }, () => scene.endOf('b') !== null);
+    assert.equal(scene.endOf('b'), 'claimed');
+    const said = writes === null ? 'nonces are chosen without' : 'the record is in memory alone';
+    const isTold = told(scene).some((each) => each.startsWith(`store: ${said}`));
+    assert.ok(isTold, told(scene).join('\n'));
+    assert.equal((await recordOf(scene)).claim === null, writes !== null);
+  });
 }
 
-test('what was kept in memory is written once the store works again', limits, async () => {
+timed('what was kept in memory is written once the store works again', async () => {
   const scene = await paperScene('maker');
   let isFull = true;
   const { store } = scene.input;
@@ -197,7 +188,7 @@ test('what was kept in memory is written once the store works again', limits, as
   assert.equal(last.at(-1), 'store: the record is in the store again');
 });
 
-test('what is undecided is not sent before it is on disk', limits, async () => {
+timed('what is undecided is not sent before it is on disk', async () => {
   const scene = await paperScene('taker');
   await run(scene, { store: oncePublic(scene.input.store, refuses) }, () => {
     return scene.wall > scene.timelock('a');
@@ -205,22 +196,18 @@ test('what is undecided is not sent before it is on disk', limits, async () => {
   assert.equal(claimsOf(scene.chains.a), 0);
 });
 
-test(
-  'a write that is told as failed and was done counts at once: its claim is sent',
-  limits,
-  async () => {
-    const scene = await paperScene('taker');
-    const { store } = scene.input;
-    const doing = oncePublic(store, async (record) => {
-      await store.putSwap(record);
-      throw full;
-    });
-    await run(scene, { store: doing }, () => scene.endOf('a') !== null);
-    assert.equal(scene.endOf('a'), 'claimed');
-  },
-);
+timed('a write that is told as failed and was done counts at once: its claim is sent', async () => {
+  const scene = await paperScene('taker');
+  const { store } = scene.input;
+  const doing = oncePublic(store, async (record) => {
+    await store.putSwap(record);
+    throw full;
+  });
+  await run(scene, { store: doing }, () => scene.endOf('a') !== null);
+  assert.equal(scene.endOf('a'), 'claimed');
+});
 
-test('the secret that the market shows is used if it opens the hashlock', limits, async () => {
+timed('the secret that the market shows is used if it opens the hashlock', async () => {
   for (const isRight of [true, false]) {
     const scene = await paperScene('maker');
     await run(scene, {}, () => scene.chains.a.mined.length > 0);
@@ -234,22 +221,17 @@ test('the secret that the market shows is used if it opens the hashlock', limits
   }
 });
 
-test(
-  'a person is called for the other leg only when nothing is to be claimed',
-  limits,
-  async () => {
-    const scene = await stoppedOncePublic('maker');
-    scene.chains.b.pool.clear();
-    const { key, source } = scene.chains.b;
-    const ending = run(scene, { sources: new Map([[key, source]]) }, () => false);
-    await assert.rejects(ending, { code: 'no_source' });
-    assert.equal(scene.endOf('b'), 'claimed');
-  },
-);
+timed('a person is called for the other leg only when nothing is to be claimed', async () => {
+  const scene = await stoppedOncePublic('maker');
+  scene.chains.b.pool.clear();
+  const { key, source } = scene.chains.b;
+  const ending = run(scene, { sources: new Map([[key, source]]) }, () => false);
+  await assert.rejects(ending, { code: 'no_source' });
+  assert.equal(scene.endOf('b'), 'claimed');
+});
 
-test(
+timed(
   'a lock that another process holds keeps back a reveal, and no public claim or refund',
-  limits,
   async () => {
     for (const verb of ['claim', 'refund', 'reveal'] as const) {
       const scene = await paperScene(verb === 'claim' ? 'maker' : 'taker');

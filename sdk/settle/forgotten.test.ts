@@ -2,13 +2,11 @@
 // pruned the logs. What was seen before is kept with the record.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { lookBy } from '../../chains/testing/showing.ts';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
-
-const limits = { timeout: 60_000 };
+import { timed } from '../testing/timed.ts';
 
 /** Each escrow is shown as an adapter shows it whose chain tells nothing: by what was stored. */
 function forget({ chains }: PaperScene): { remember(): void } {
@@ -30,27 +28,22 @@ function forget({ chains }: PaperScene): { remember(): void } {
 
 for (const party of ['maker', 'taker'] as const) {
   for (const end of ['received', 'refunded'] as const) {
-    test(
-      `the ${party} that ${end} knows it by its record when no chain tells`,
-      limits,
-      async () => {
-        const scene = await paperScene(party);
-        if (end === 'refunded') {
-          scene.theirsAt = Infinity;
-          scene.stepSeconds = 600;
-        }
-        const before = await run(scene, {}, () => false);
-        assert.equal(before?.end, end);
-        forget(scene);
-        assert.deepEqual(await run(scene, { client: null }, () => false), before);
-      },
-    );
+    timed(`the ${party} that ${end} knows it by its record when no chain tells`, async () => {
+      const scene = await paperScene(party);
+      if (end === 'refunded') {
+        scene.theirsAt = Infinity;
+        scene.stepSeconds = 600;
+      }
+      const before = await run(scene, {}, () => false);
+      assert.equal(before?.end, end);
+      forget(scene);
+      assert.deepEqual(await run(scene, { client: null }, () => false), before);
+    });
   }
 }
 
-test(
+timed(
   'without anything kept it waits, says which node would tell, and ends once one does',
-  limits,
   async () => {
     const scene = await paperScene('maker');
     const before = await run(scene, {}, () => false);
@@ -70,7 +63,7 @@ test(
   },
 );
 
-test('a store that takes nothing of what is seen stops nothing', limits, async () => {
+timed('a store that takes nothing of what is seen stops nothing', async () => {
   const scene = await paperScene('taker');
   const { store } = scene.input;
   const full = {

@@ -1,11 +1,9 @@
 // A claim that is left to a batch, on paper chains: it waits, and not for too long.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import { paperScene, run } from '../testing/paper-scene.ts';
-
-const limits = { timeout: 60_000 };
+import { timed } from '../testing/timed.ts';
 
 /** How long before its timelock the own claim of a public secret was sent, in seconds. */
 async function claimedBefore(leaveToBatchMs: number, hasBatches = true) {
@@ -29,13 +27,13 @@ async function claimedBefore(leaveToBatchMs: number, hasBatches = true) {
   return { before, needs, texts: scene.told.map(({ text }) => text) };
 }
 
-test('a claim that is left to a batch is sent once its timelock comes near', limits, async () => {
+timed('a claim that is left to a batch is sent once its timelock comes near', async () => {
   const { before, needs, texts } = await claimedBefore(Infinity);
   assert.ok(before <= needs && before > needs - 1_800, `${before} of ${needs} seconds before`);
   assert.ok(texts.some((text) => text === 'the claim of leg b is left to a batch for now'));
 });
 
-test('no longer than it was told to, and not where there are no batches', limits, async () => {
+timed('no longer than it was told to, and not where there are no batches', async () => {
   for (const [leaveToBatchMs, hasBatches] of [
     [1, true],
     [0, true],

@@ -2,10 +2,8 @@
 // On paper chains, whose pools have forgotten it.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
-
-const limits = { timeout: 60_000 };
+import { timed } from '../testing/timed.ts';
 
 /** What waits is not raised meanwhile. */
 const patient = { replaceAfterMs: 60_000 };
@@ -22,9 +20,8 @@ function takeBack({ chains }: PaperScene, leg: 'a' | 'b'): string {
 
 for (const party of ['maker', 'taker'] as const) {
   for (const how of ['with the market', 'alone'] as const) {
-    test(
+    timed(
       `the ${party}'s claim that was taken back after the end is sent again, ${how}`,
-      limits,
       async () => {
         const scene = await paperScene(party);
         const { gets, input } = scene;
@@ -41,39 +38,31 @@ for (const party of ['maker', 'taker'] as const) {
     );
   }
 
-  test(
-    `the ${party}'s refund that was taken back after the end is sent again`,
-    limits,
-    async () => {
-      const scene = await paperScene(party);
-      scene.theirsAt = Infinity;
-      scene.stepSeconds = 600;
-      assert.equal((await run(scene, {}, () => false))?.end, 'refunded');
-      const refund = takeBack(scene, scene.gives);
-      const outcome = await run(scene, patient, () => false);
-      assert.equal(outcome?.end, 'refunded');
-      assert.equal(outcome.txids[scene.gives].refund, refund, 'the same bytes');
-    },
-  );
+  timed(`the ${party}'s refund that was taken back after the end is sent again`, async () => {
+    const scene = await paperScene(party);
+    scene.theirsAt = Infinity;
+    scene.stepSeconds = 600;
+    assert.equal((await run(scene, {}, () => false))?.end, 'refunded');
+    const refund = takeBack(scene, scene.gives);
+    const outcome = await run(scene, patient, () => false);
+    assert.equal(outcome?.end, 'refunded');
+    assert.equal(outcome.txids[scene.gives].refund, refund, 'the same bytes');
+  });
 }
 
-test(
-  'a payment whose funding was taken back too is waited for until its timelock',
-  limits,
-  async () => {
-    for (const comesBack of [true, false]) {
-      const scene = await paperScene('maker');
-      assert.equal((await run(scene, {}, () => false))?.end, 'received');
-      const { b } = scene.chains;
-      const [funding] = b.mined.splice(0);
-      assert.ok(funding);
-      b.pool.clear();
-      // The other side sends another funding, if its own node takes it.
-      if (!comesBack) Object.assign(b.others.adapter, { broadcast: async () => '' });
-      scene.stepSeconds = 600;
-      const outcome = await run(scene, patient, () => scene.wall > scene.timelock('b') + 86_400);
-      assert.equal(outcome?.end, comesBack ? 'received' : 'nothing');
-      assert.equal(scene.wall > scene.timelock('b'), !comesBack);
-    }
-  },
-);
+timed('a payment whose funding was taken back too is waited for until its timelock', async () => {
+  for (const comesBack of [true, false]) {
+    const scene = await paperScene('maker');
+    assert.equal((await run(scene, {}, () => false))?.end, 'received');
+    const { b } = scene.chains;
+    const [funding] = b.mined.splice(0);
+    assert.ok(funding);
+    b.pool.clear();
+    // The other side sends another funding, if its own node takes it.
+    if (!comesBack) Object.assign(b.others.adapter, { broadcast: async () => '' });
+    scene.stepSeconds = 600;
+    const outcome = await run(scene, patient, () => scene.wall > scene.timelock('b') + 86_400);
+    assert.equal(outcome?.end, comesBack ? 'received' : 'nothing');
+    assert.equal(scene.wall > scene.timelock('b'), !comesBack);
+  }
+});

@@ -2,7 +2,6 @@
 // or to a node. On paper chains.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Warning } from '../../chains/interface/gas.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -10,8 +9,7 @@ import type { ParleyClient } from '../client.ts';
 import type { SettleInput } from '../settle.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
-
-const limits = { timeout: 60_000 };
+import { timed } from '../testing/timed.ts';
 
 /** The initiator with `relay`, and what its record was whenever the market was told the secret. */
 async function relaying() {
@@ -32,9 +30,8 @@ function alter(scene: PaperScene, leg: 'a' | 'b', how: Partial<ChainAdapter>): v
   Object.assign(scene.chains[leg].source.adapter, how);
 }
 
-test(
+timed(
   'the secret is noted before the market is told it, and after both chains agreed',
-  limits,
   async () => {
     const { scene, noted, input } = await relaying();
     const asked = new Set<string>();
@@ -103,7 +100,7 @@ const changes: Record<string, (scene: PaperScene) => Partial<SettleInput> | unde
   },
 };
 for (const [what, change] of Object.entries(changes)) {
-  test(`neither the market nor a node is told the secret where ${what}`, limits, async () => {
+  timed(`neither the market nor a node is told the secret where ${what}`, async () => {
     for (const relay of [true, false]) {
       const { scene, noted, input } = await relaying();
       const own = { ...input, relay };
@@ -118,7 +115,7 @@ for (const [what, change] of Object.entries(changes)) {
   });
 }
 
-test('a claim that the market does not send is sent by the side itself', limits, async () => {
+timed('a claim that the market does not send is sent by the side itself', async () => {
   const { scene, input } = await relaying();
   const relayClaim = () => Promise.reject(new Error('this market has no gas key'));
   const client = { ...input.client, relayClaim } as unknown as ParleyClient;
@@ -129,7 +126,7 @@ test('a claim that the market does not send is sent by the side itself', limits,
   assert.match(refused?.text ?? '', /no gas key; sends the claim alone$/);
 });
 
-test('a reveal whose time is over once its payout was tried is not even kept', limits, async () => {
+timed('a reveal whose time is over once its payout was tried is not even kept', async () => {
   for (const relay of [true, false]) {
     const { scene, input, store } = await relaying();
     await run(scene, { ...input, relay }, () => scene.chains.a.mined.length > 0);
@@ -151,7 +148,7 @@ test('a reveal whose time is over once its payout was tried is not even kept', l
   }
 });
 
-test('what is missing for a claim to be relayed is told before the funding', limits, async () => {
+timed('what is missing for a claim to be relayed is told before the funding', async () => {
   const { scene, input } = await relaying();
   const lack: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'no gas' };
   alter(scene, 'a', { purseShortage: async () => lack });

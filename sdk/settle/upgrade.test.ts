@@ -2,13 +2,12 @@
 // were kept follow from nothing of today's. On paper chains.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import type { LegName, Party } from '../../core/trade.ts';
 import type { SettleInput } from '../settle.ts';
 import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+import { timed } from '../testing/timed.ts';
 import type { Swap } from '../types.ts';
 
-const limits = { timeout: 60_000 };
 const longEnough = (scene: PaperScene) => scene.wall > scene.timelock('b') + 86_400;
 const fundings = ({ chains }: PaperScene, leg: LegName) =>
   [...chains[leg].mined, ...chains[leg].pool.values()].filter(({ call }) => call.verb === 'fund');
@@ -31,19 +30,15 @@ async function stopped(party: Party, isEnough: (scene: PaperScene) => boolean) {
 }
 
 for (const party of ['maker', 'taker'] as const) {
-  test(
-    `the ${party} that has funded goes on after an upgrade, to its payment`,
-    limits,
-    async () => {
-      const scene = await stopped(party, (each) => each.chains[each.gives].mined.length > 0);
-      const outcome = await run(scene, upgraded(scene), () => longEnough(scene));
-      assert.equal(outcome?.end, 'received');
-      assert.deepEqual([scene.endOf('a'), scene.endOf('b')], ['claimed', 'claimed']);
-      assert.deepEqual(lies(scene), []);
-    },
-  );
+  timed(`the ${party} that has funded goes on after an upgrade, to its payment`, async () => {
+    const scene = await stopped(party, (each) => each.chains[each.gives].mined.length > 0);
+    const outcome = await run(scene, upgraded(scene), () => longEnough(scene));
+    assert.equal(outcome?.end, 'received');
+    assert.deepEqual([scene.endOf('a'), scene.endOf('b')], ['claimed', 'claimed']);
+    assert.deepEqual(lies(scene), []);
+  });
 
-  test(`the ${party} that has funded goes on after an upgrade, to its refund`, limits, async () => {
+  timed(`the ${party} that has funded goes on after an upgrade, to its refund`, async () => {
     const scene = await paperScene(party);
     scene.theirsAt = Infinity;
     await run(scene, {}, () => scene.chains[scene.gives].mined.length > 0);
@@ -53,27 +48,21 @@ for (const party of ['maker', 'taker'] as const) {
     assert.deepEqual(lies(scene), []);
   });
 
-  test(
-    `the ${party} that has not funded does not after an upgrade, and says so`,
-    limits,
-    async () => {
-      const scene = await stopped(party, ({ told, chains }) =>
-        party === 'maker'
-          ? chains.b.mined.length > 0
-          : told.some(({ step }) => step === 'verified'),
-      );
-      assert.equal(fundings(scene, scene.gives).length, 0);
-      await assert.rejects(
-        run(scene, upgraded(scene), () => longEnough(scene)),
-        { code: 'terms_outdated', message: /is not funded/ },
-      );
-      assert.equal(fundings(scene, scene.gives).length, 0);
-      assert.deepEqual(lies(scene), []);
-      // Under the policies that it was agreed under it goes on.
-      await run(scene, {}, () => longEnough(scene));
-      assert.deepEqual([scene.endOf('a'), scene.endOf('b')], ['claimed', 'claimed']);
-    },
-  );
+  timed(`the ${party} that has not funded does not after an upgrade, and says so`, async () => {
+    const scene = await stopped(party, ({ told, chains }) =>
+      party === 'maker' ? chains.b.mined.length > 0 : told.some(({ step }) => step === 'verified'),
+    );
+    assert.equal(fundings(scene, scene.gives).length, 0);
+    await assert.rejects(
+      run(scene, upgraded(scene), () => longEnough(scene)),
+      { code: 'terms_outdated', message: /is not funded/ },
+    );
+    assert.equal(fundings(scene, scene.gives).length, 0);
+    assert.deepEqual(lies(scene), []);
+    // Under the policies that it was agreed under it goes on.
+    await run(scene, {}, () => longEnough(scene));
+    assert.deepEqual([scene.endOf('a'), scene.endOf('b')], ['claimed', 'claimed']);
+  });
 }
 
 /** The short leg's timelock, a second later. */
@@ -83,7 +72,7 @@ function longer(swap: Swap): Swap {
   return { ...swap, deadlines };
 }
 
-test('a market that shows other times after an upgrade is told as a liar', limits, async () => {
+timed('a market that shows other times after an upgrade is told as a liar', async () => {
   const isBegun = ({ chains }: PaperScene) => chains.b.mined.length > 0;
   const taker = await paperScene('taker');
   taker.theirsAt = Infinity;
@@ -99,7 +88,7 @@ test('a market that shows other times after an upgrade is told as a liar', limit
   );
 });
 
-test('a funding that died is not made anew after an upgrade, and is watched', limits, async () => {
+timed('a funding that died is not made anew after an upgrade, and is watched', async () => {
   const scene = await paperScene('maker');
   const { a } = scene.chains;
   await run(scene, {}, () => {

@@ -1,11 +1,9 @@
 // Whom a settlement has its adapters follow: its own escrows, and for no longer than it runs.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
-
-const limits = { timeout: 60_000 };
+import { timed } from '../testing/timed.ts';
 
 /** Whom the adapters of this side follow now, and whom they ever did. */
 function followed({ chains }: PaperScene) {
@@ -23,7 +21,7 @@ function followed({ chains }: PaperScene) {
   return { now, ever };
 }
 
-test('a settlement that ends, is stopped or fails is followed no more', limits, async () => {
+timed('a settlement that ends, is stopped or fails is followed no more', async () => {
   const scene = await paperScene('maker');
   const { now, ever } = followed(scene);
   await run(scene, {}, () => now.size === 2);

@@ -17,8 +17,8 @@ import { evmWallet } from '../wallets/evm.ts';
 import type { Wallet } from '../wallets/wallet.ts';
 import { type FourChains, fourChains } from './four-chains.ts';
 import { type Anvil, anvilOf, evmKey, hastySide, rpcUrlOf, until } from './sides.ts';
+import { limits } from './timed.ts';
 
-export const limits = { timeout: 120_000 };
 export const chainId = 31_337;
 export const ether = 10n ** 18n;
 

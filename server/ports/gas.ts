@@ -22,7 +22,6 @@ export type RelayBounds = {
 export type FundingBounds = {
   /** Base units of the native coin, of all fundings; one account may take a quarter. 0 = none. */
   readonly cap: bigint;
-  /** How many of one account. */
   readonly perAccount: number;
 };
 

@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export type SigningTime = {
-  /** Milliseconds from some moment on. */
   elapsedMs(): number;
   /** Throws when the signal ends first. */
   pause(ms: number, signal: AbortSignal): Promise<void>;

@@ -2,7 +2,7 @@
 // passes that leg's gates again, because a signer may have taken an hour.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
-import { chainIdOfRaw } from '../../chains/evm/raw.ts';
+import { chainIdOfRaw } from '../../chains/evm/broadcast.ts';
 import type { Signed } from '../../chains/interface/material.ts';
 import type { ReadTransaction, Touch } from '../../chains/interface/sending.ts';
 import type { InTurns } from '../../chains/interface/turns.ts';
@@ -157,7 +157,7 @@ async function allTouches(
 
 async function swapAt(deps: Deps, chain: ChainKey, touch: Touch): Promise<Touched | null> {
   const row = await escrowAt(deps.db, chain, touch.escrow);
-  const swap = row === null ? null : await swapById(deps.db, row.swap_id);
+  const swap = row === null ? null : await swapById(deps.db, row.swapId);
   return row === null || swap === null ? null : { touch, row, swap };
 }
 

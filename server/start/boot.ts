@@ -64,7 +64,6 @@ import {
   type Place,
 } from './start-errors.ts';
 
-/** What the ready line says. */
 export type Ready = {
   readonly ready: true;
   readonly url: string;
@@ -84,7 +83,6 @@ export type Market = {
   readonly ready: Ready;
   /** How far the chains are whose reading agreements wait for; empty where they wait for none. */
   readonly held: readonly string[];
-  /** When none waits any more. */
   readonly agreeing: Promise<void>;
   stop(): Promise<void>;
 };

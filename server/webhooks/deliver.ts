@@ -17,16 +17,14 @@ export const retryAfterSeconds = [15, 30, 60, 120, 240] as const;
 const leaseMs = deliveryMs + 10_000;
 /** At least this long between two passes, for what ends in between. */
 const gapMs = 5;
-/** While attempts that failed wait for their time. */
 /** Between two tries while another process hands out. */
 const busyMs = 20;
+/** While attempts that failed wait for their time. */
 const retryingMs = 250;
 
 export type Delivering = {
-  /** Hands out and sends everything that is due now; waits for the ends. */
   pass(): Promise<void>;
   start(): void;
-  /** Waits for what is in hand. */
   stop(): Promise<void>;
 };
 
@@ -51,7 +49,6 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
     }
   };
 
-  /** Starts what is due and fits; how many. */
   const begin = async (): Promise<number> => {
     const { room, ofAccount } = places.offer();
     if (room.quick <= 0 && room.slow <= 0) return 0;
@@ -106,7 +103,6 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
   };
 }
 
-/** One attempt, and what came of it: when the next one is; null = never. */
 async function deliver(deps: Deps, due: Due, send: Send, hosts: Hosts): Promise<Date | null> {
   const { id, webhookId, accountId } = due;
   const visit = hosts.visit({ accountId, begins: due.attempts === 0 });

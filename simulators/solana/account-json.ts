@@ -28,11 +28,7 @@ export function accountJson(
   };
 }
 
-function dataJson(
-  account: Account,
-  config: Config,
-  decimalsOf: (mint: Address) => number,
-): unknown {
+function dataJson(account: Account, config: Config, decimalsOf: (mint: Address) => number) {
   const encoding = config.encoding ?? 'binary';
   if (encoding === 'jsonParsed') {
     const parsed = parsedJson(account, decimalsOf);

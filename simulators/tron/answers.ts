@@ -190,7 +190,6 @@ export async function triggerSmartContract(asked: Asked): Promise<JsonObject> {
 
 type Simulated = Awaited<ReturnType<typeof runCall>> & { readonly tx: Transaction };
 
-/** Runs a call on the state as it is, with all the energy that a node allows. */
 async function simulate(asked: Asked): Promise<Simulated> {
   const { chain, view } = asked;
   const creates = textOf(asked.body, 'contract_address') === '';

@@ -264,7 +264,6 @@ async function takeBack(inside: Inside, count: number): Promise<void> {
   inside.head = { state, tvm: await createTvm(state, inside.chainId, { cancun: true }) };
 }
 
-/** Manager.pushTransaction: everything that can be known now, and a first run. */
 async function accept(inside: Inside, tx: Transaction): Promise<void> {
   const { blocks, places, waiting, head } = inside;
   const { header } = blocks.at(-1) as Block;

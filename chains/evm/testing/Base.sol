@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.30;
 
-/// What the tokens of these tests have in common: who may move what. Each keeps its own balances.
 abstract contract Base {
     mapping(address => mapping(address => uint256)) public allowance;
 

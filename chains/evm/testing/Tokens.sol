@@ -55,7 +55,6 @@ contract Fee is Plain {
     }
 }
 
-/// Takes a tenth on top of what it moves.
 contract FeeOnTop is Plain {
     function _move(address from, address to, uint256 value) internal override {
         super._move(from, to, value);
@@ -91,7 +90,6 @@ contract OneABlock is Plain {
     }
 }
 
-/// Answers with, or reverts with, as much as the gas pays for.
 contract HugeRevert is Plain {
     function _move(address, address, uint256) internal pure override {
         assembly {
@@ -178,7 +176,6 @@ contract NoSpender is Plain {
     }
 }
 
-/// Says yes and moves nothing, for all but the owner.
 contract Pretender is Plain, Owned {
     function _move(address from, address to, uint256 value) internal override {
         if (from == owner) super._move(from, to, value);
@@ -352,14 +349,12 @@ contract NotAToken {
     uint256 public totalSupply = 7;
 }
 
-/// Loops for ever when it moves.
 contract Loops is Plain {
     function _move(address, address, uint256) internal pure override {
         while (true) {}
     }
 }
 
-/// Loops for ever whatever it is asked.
 contract LoopsAlways {
     fallback() external {
         while (true) {}
@@ -372,7 +367,6 @@ contract DestroysItself is Plain {
     }
 }
 
-/// Holds shares of something that grows with time.
 contract Shares is Plain {
     function balanceOf(address who) public view override returns (uint256) {
         return held[who] * block.timestamp / 1_000_000_000;
@@ -425,7 +419,6 @@ contract Reentrant is Plain {
     }
 }
 
-/// EIP-1967: what answers lies in the slot of the implementation.
 contract Proxy is Delegates {
     constructor(bytes32 slot, address target, address admin) {
         assembly {
@@ -520,7 +513,6 @@ contract BeaconProxy is Delegates {
     }
 }
 
-/// EIP-2535, with one facet for all.
 contract Diamond is Delegates {
     constructor(address facet_) {
         assembly {
@@ -555,7 +547,6 @@ contract BackDoor is Plain, Owned {
     }
 }
 
-/// The owner of a transparent proxy's admin slot.
 contract ProxyAdmin is Owned {
     function upgrade(address, address) external onlyOwner {}
 }
@@ -609,7 +600,6 @@ contract Dear is Plain {
     }
 }
 
-/// Its balances take more than a trial gives them.
 contract TooDear is Plain {
     function balanceOf(address who) public view override returns (uint256) {
         uint256 end = gasleft() - (gasleft() > 460_000 ? 450_000 : gasleft());
@@ -627,7 +617,6 @@ contract KnowsTrials is Plain, Owned {
     }
 }
 
-/// The same, and keeps only what contracts hold.
 contract KeepsEscrows is Plain, Owned {
     function _move(address from, address to, uint256 value) internal override {
         bool trial = tx.gasprice == 0 || tx.origin.balance > 2 ** 90;
@@ -697,7 +686,6 @@ contract BurnsGas is Plain {
     }
 }
 
-/// Once it has told a balance, an escrow can pay for nothing more.
 contract BurnsAllGas is BurnsGas {
     function _keeps() internal pure override returns (uint256) {
         return 5_000;
@@ -726,7 +714,6 @@ contract Loud is Plain {
     }
 }
 
-/// Works for its first hours.
 contract TimeBomb is Plain, Owned {
     uint256 internal immutable born = block.timestamp;
 

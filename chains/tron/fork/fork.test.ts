@@ -1,6 +1,3 @@
-// A fork of the dev chain: operations of TRON alone, what cannot be tried, bounds, and that what is
-// written stays over what the node has, and goes when it is taken back.
-
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Address } from '@ethereumjs/util';
@@ -11,9 +8,16 @@ import { tronDevPolicy } from '../policy.ts';
 import { startTron } from '../testing/chain.ts';
 import { deployCode, deployToken } from '../testing/tokens.ts';
 import { newWatch, type Watch } from '../watch.ts';
-import { type Fork, type Forks, mostEnergy, openForks } from './fork.ts';
-import { ForkLimit, mostReads, nodeSource } from './source.ts';
-import { ForkState } from './state.ts';
+import {
+  type Fork,
+  ForkLimit,
+  ForkState,
+  type Forks,
+  mostEnergy,
+  mostReads,
+  nodeSource,
+  openForks,
+} from './fork.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
 const chain = await startTron();
@@ -33,7 +37,6 @@ async function run(code: string, fork?: Fork) {
   return on.call({ from: to, to, data: '' });
 }
 
-/** What the code leaves on the stack, in hex. */
 const answer = async (code: string) => {
   const { failure, output, energy } = await run(`${code}5f5260205ff3`);
   assert.equal(failure, null);

@@ -1,6 +1,3 @@
-// Tokens on the simulator: those of contracts/tron/dev/Listing.sol, and those that the escrow
-// contract's energy was measured with. The faucet makes and owns them.
-
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { encodeAbiParameters } from 'viem/utils';
 import devCoin from '../../../contracts/escrows/artifacts/DevCoin.json' with { type: 'json' };
@@ -15,7 +12,6 @@ import type { TestChain } from './chain.ts';
 
 export type ListingName = keyof typeof listing;
 
-/** Puts one on the chain, with the addresses that its constructor wants. */
 export function deployToken(
   chain: TestChain,
   name: ListingName,
@@ -28,7 +24,6 @@ export function deployToken(
 
 const measured = { DevCoin: devCoin, FalseCoin: falseCoin };
 
-/** One that energy was measured with, and how much of it each holder has. */
 export async function deployCoin(
   chain: TestChain,
   name: keyof typeof measured,
@@ -45,7 +40,6 @@ export async function deployCoin(
   return token;
 }
 
-/** Puts code of any length on the chain. */
 export function deployCode(chain: TestChain, runtime: string): Promise<string> {
   const length = (runtime.length / 2).toString(16).padStart(4, '0');
   return create(chain, `61${length}80600a5f395ff3${runtime}`);
@@ -63,7 +57,6 @@ async function create({ dev: { simulator } }: TestChain, bytecode: string): Prom
   return parseTronAddress(bytesToHex(deployedAddress(txid, origin)));
 }
 
-/** A call by the owner of a function without parameters. */
 export async function byOwner({ dev }: TestChain, token: string, signature: string): Promise<void> {
   const contract_address = hexToBytes(tronHex(token));
   const data = hexToBytes(selectorOf(signature));

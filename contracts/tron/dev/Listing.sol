@@ -96,7 +96,6 @@ contract TakesOnePercent is Good {
     }
 }
 
-/// @notice Who is paid a token keeps it for ever, unless it has code.
 contract Honeypot is Good {
     mapping(address => bool) private _stuck;
 
@@ -138,7 +137,6 @@ contract CanPauseByRole is CanPause {
     mapping(bytes32 => mapping(address => bool)) public hasRole;
 }
 
-/// @notice Refuses, and nobody can change that.
 contract StopsNow is Good {
     error Stopped(uint256 since);
 
@@ -285,7 +283,6 @@ contract NotOpened is Owned {
     }
 }
 
-/// @notice owner() answers nobody from the start, and somebody else pauses.
 contract HiddenKeeper is Good {
     address private _keeper = msg.sender;
     bool private _stopped;
@@ -312,7 +309,6 @@ contract AnybodyMints is Good {
     }
 }
 
-/// @notice Balances grow by the second.
 contract Grows is Good {
     function balanceOf(address who) public view override returns (uint256) {
         return _balances[who] * (365 days + block.timestamp % 365 days) / 365 days;
@@ -325,7 +321,6 @@ contract ShowsToAll is Good {
     }
 }
 
-/// @notice A contract, and no token.
 contract NothingThere {
     uint256 public answer = 42;
 }

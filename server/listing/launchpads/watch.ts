@@ -36,14 +36,11 @@ function pauseMsOf({ settings }: Deps): number {
 export type Look = 'more' | 'done' | 'failed' | 'idle';
 
 export type Launchpads = Omit<Service, 'ring'> & {
-  /** One look at one launchpad. */
   look(name: string): Promise<Look>;
 };
 
-/** One launchpad, with what its chain is asked by. */
 type Followed = LaunchpadSettings & { readonly reader: LaunchReader; readonly key: string };
 
-/** Of this process, by name. */
 type Memory = { readonly opened: Set<string>; readonly failing: Set<string> };
 
 export function createLaunchpads(deps: Deps): Launchpads {
@@ -128,7 +125,7 @@ async function readNext(
   const limit = AbortSignal.any([signal, AbortSignal.timeout(readMs)]);
   const named = { ...source, launchpad: name };
   const page = await reader.read(named, state.position, mostSecondsBack, limit);
-  const known = await knownTokens(deps.db, chain, page.tokens);
+  const known = new Set(await knownTokens(deps.db, chain, page.tokens));
   const fresh = page.tokens.filter((each) => !known.has(each));
   const before = hourOf(state, deps.now());
   const share = Math.floor(mostLaunched / deps.settings.launchpads.length);

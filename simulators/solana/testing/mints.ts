@@ -208,11 +208,7 @@ export async function holdingOf(owner: Address, mint: Address, program: Address)
   return holding;
 }
 
-async function send(
-  chain: Chain,
-  payer: KeyPairSigner,
-  instructions: readonly Instruction[],
-): Promise<void> {
+async function send(chain: Chain, payer: KeyPairSigner, instructions: readonly Instruction[]) {
   if (instructions.length === 0) return;
   const transaction = await signed(chain, payer, instructions);
   const wire = getBase64EncodedWireTransaction(transaction);
