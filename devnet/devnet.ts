@@ -1,6 +1,4 @@
-// Starts local chains for a market under development: bitcoind on regtest, one anvil a chain id,
-// simulators of TRON and Solana, and the control server. Never in production: everything here gives
-// money away.
+// Starts local chains and the control server. Never in production: everything gives money away.
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

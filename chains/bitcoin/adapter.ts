@@ -1,5 +1,4 @@
-// The Bitcoin chain behind the one interface every chain keeps: reads escrows through an index
-// that follows a Core node or an Esplora server, and builds unsigned payments, claims and refunds.
+// The Bitcoin chain behind the one interface: escrows through a follower, unsigned transactions.
 
 import { larger } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';

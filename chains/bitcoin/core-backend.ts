@@ -1,5 +1,4 @@
-// The chain as a Core node shows it (Bitcoin Core 24 or later, or Knots; no wallet, no txindex and
-// no pruning below the escrows' age needed).
+// The chain as a Core node (24 or later, or Knots) shows it; without wallet and txindex.
 
 import type { Heads } from '../interface/reading.ts';
 import { onceHeard } from '../nodes/offers.ts';

@@ -1,5 +1,4 @@
-// Reading PSBTs: the sighashes of one, the finished transaction from one and its signatures, and
-// the check of a server-built one against the terms. PURE: server and SDK share it.
+// PSBTs: their sighashes, the finished transaction, and the check against the terms. PURE.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';

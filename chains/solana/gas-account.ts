@@ -394,10 +394,7 @@ async function placePrice({ rpc, terms, signal }: Asked): Promise<bigint> {
   return usualPrice(terms, await recentPrices(rpc, [], signal));
 }
 
-/**
- * Also the escrow account's price, up to the reserve: three of four blocks must have had it, so
- * raising it costs about what the key pays.
- */
+/** Also the escrow's price: what three of four blocks had, up to the reserve. */
 async function offerPrice(
   asked: Asked,
   escrow: string,

@@ -1,5 +1,5 @@
-// Transactions that a node is late with, as anybody can make slow ones: asked for beside all looks,
-// a bounded number at once, each with its own time.
+// Transactions that a node is late with, asked for beside all reads: bounded, each with its own
+// time.
 
 import type { Rpc } from '../nodes/rpc.ts';
 import { type Transaction, transactionOf, type Unreadable } from './node.ts';

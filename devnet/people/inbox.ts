@@ -12,8 +12,8 @@ import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 's
 import { RefusedRequest } from '../../host/failure.ts';
 import type { Log } from '../../host/log.ts';
 import { mustBeLocal, mustNameThisMachine, parseObject, readBody, reply } from '../control.ts';
+import { closeServer, listenOnLoopback, type WantedPort } from '../listening.ts';
 import { loopback } from '../processes.ts';
-import { listenOnLoopback, type WantedPort } from './listening.ts';
 import { type Mail, readMail } from './mail.ts';
 import { html, sendPage } from './pages.ts';
 
@@ -85,9 +85,7 @@ export async function startInbox(options: InboxOptions): Promise<Inbox> {
       mails: (to) => mailsTo(state, to),
       setMode: (mode) => setMode(state, mode),
       stop: async () => {
-        const closed = new Promise((resolve) => http.close(resolve));
-        http.closeAllConnections();
-        await Promise.all([smtp.stop(), closed]);
+        await Promise.all([smtp.stop(), closeServer(http)]);
       },
     };
   } catch (error) {

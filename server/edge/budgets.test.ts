@@ -161,32 +161,6 @@ for (const [where, open] of [
       },
     );
 
-    promise('all keys of an account share its budget', async ({ budgets }) => {
-      await budgets.spendCaller(caller('one'), '192.0.2.1');
-      assert.equal((await budgets.spendCaller(caller('two'), '192.0.2.1')).remaining, 1);
-      assert.equal((await budgets.spendCaller(caller('three'), '192.0.2.1')).remaining, 0);
-      const refused = await budgets.spendCaller(caller('four'), '192.0.2.1');
-      assert.deepEqual([refused.allowed, refused.whose], [false, 'account']);
-      assert.equal((await budgets.spendCaller(caller('other', 'b'), '192.0.2.1')).remaining, 2);
-    });
-
-    promise('a key whose window opened later than its account is the tighter', async (world) => {
-      const { budgets, pass } = world;
-      await budgets.spendCaller(caller('old'), '192.0.2.1');
-      await pass(40_000);
-      await budgets.spendCaller(caller('new'), '192.0.2.1');
-      await budgets.spendCaller(caller('new'), '192.0.2.1');
-      await pass(20_000);
-      // The account's window has ended, the key's has not.
-      const last = await budgets.spendCaller(caller('new'), '192.0.2.1');
-      assert.deepEqual([last.allowed, last.remaining], [true, 0]);
-      assert.ok(last.resetSeconds > 30 && last.resetSeconds <= 40);
-      const refused = await budgets.spendCaller(caller('new'), '192.0.2.1');
-      assert.deepEqual([refused.allowed, refused.whose], [false, 'key']);
-      // Refused by the key, nothing was spent of the account: one of three.
-      assert.equal((await budgets.spendCaller(caller('third'), '192.0.2.1')).remaining, 1);
-    });
-
     promise('when both are out it is the account that is named', async ({ budgets, pass }) => {
       await budgets.spendCaller(caller('old'), '192.0.2.1');
       await pass(40_000);
@@ -200,16 +174,6 @@ for (const [where, open] of [
       assert.deepEqual([refused.allowed, refused.whose], [false, 'account']);
       // And it waits for the later of the two.
       assert.ok(refused.resetSeconds > 50);
-    });
-
-    promise('what the account refuses is not spent of the key', async ({ budgets, pass }) => {
-      for (const key of ['x', 'x', 'x']) await budgets.spendCaller(caller(key), '192.0.2.1');
-      await pass(30_000);
-      for (const key of ['k', 'k', 'k', 'k']) {
-        assert.equal((await budgets.spendCaller(caller(key), '192.0.2.1')).allowed, false);
-      }
-      await pass(30_000);
-      assert.equal((await budgets.spendCaller(caller('k'), '192.0.2.1')).remaining, 2);
     });
 
     promise('of many calls at once exactly as many pass as the limit says', async ({ budgets }) => {
