@@ -99,7 +99,7 @@ const rows: readonly Row[] = [
   [
     'tron-dev',
     'one that answers false, as the dollar there, is listed',
-    onTron('AnswersFalseButMoves'),
+    onTron('AnswersFalse'),
     201,
     /^listed /,
   ],
@@ -113,7 +113,7 @@ const rows: readonly Row[] = [
   [
     'tron-dev',
     'one that somebody can make more of waits',
-    onTron('CanMint'),
+    onTron('Mintable'),
     202,
     /^pending mintable: /,
   ],
