@@ -106,7 +106,7 @@ const rows: readonly Row[] = [
   [
     'tron-dev',
     'a honeypot that cannot be sold is rejected',
-    onTron('Honeypot'),
+    onTron('Kept'),
     422,
     /^rejected transfer: .*Bought is bought/,
   ],
