@@ -8,9 +8,6 @@ import { atMost, type Row } from './report.ts';
 const headlines = [
   'native fund and claim',
   'token fund by permit, nothing prepared',
-  'token fund and approval in one batch, a delegated account',
-  'token fund and approval by a contract wallet, one transaction',
-  'token fund and approval by an ERC-4337 operation',
   'token fund by authorization, the submitter',
   'token fund and approval of the amount, two transactions',
 ] as const satisfies readonly (keyof GasFigures)[];

@@ -33,9 +33,8 @@ import { settleMany } from './settle-many.ts';
 import { devPolicies, evmSource, tronSource } from './sources.ts';
 import { memoryStore } from './stores/memory.ts';
 import type { Store, SwapRecord } from './stores/store.ts';
-import { honestSwap, now, swapId, tradeOf, views } from './testing/honest.ts';
+import { keptRecord } from './testing/honest.ts';
 import { limits, timed } from './testing/timed.ts';
-import { verifySwap } from './verify.ts';
 import { evmWallet } from './wallets/evm.ts';
 import { tronWallet } from './wallets/tron.ts';
 import type { EvmWallet } from './wallets/wallet.ts';
@@ -55,8 +54,7 @@ after(async () => {
 
 /** The record of who is paid by this leg (taker) or funds it (maker), on leg `a`. */
 function recordOf(leg: Leg, party: 'maker' | 'taker', more: Partial<SwapRecord>): SwapRecord {
-  const trade = tradeOf(party);
-  const swap = verifySwap(honestSwap(party), trade, views, { swapId, now });
+  const { trade, swap, ...rest } = keptRecord(party, more);
   const { terms, escrow } = leg;
   const { a, b } = swap.legs;
   const own = { ...a, amount: terms.amount, timelock: terms.timelock, requiredConfirmations: 1 };
@@ -65,8 +63,7 @@ function recordOf(leg: Leg, party: 'maker' | 'taker', more: Partial<SwapRecord>)
   return {
     trade: { ...trade, threadId: id },
     swap: { ...swap, id, hashlock: terms.hashlock, agreedAt: escrow.since, legs },
-    ...{ funding: null, claim: null, refund: null, publicSecret: null },
-    ...more,
+    ...rest,
   };
 }
 

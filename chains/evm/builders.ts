@@ -183,12 +183,7 @@ export async function preflight(
   return plainTrial(watch, terms, about, signal);
 }
 
-function withoutOverrides(
-  watch: Watch,
-  terms: EscrowTerms,
-  about: About,
-  signal: AbortSignal,
-): Promise<void> {
+function withoutOverrides(watch: Watch, terms: EscrowTerms, about: About, signal: AbortSignal) {
   once(watch, 'preflight_without_overrides', { chain: watch.chain });
   return plainTrial(watch, terms, about, signal);
 }
@@ -217,11 +212,7 @@ async function tryClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): 
 }
 
 /** A claim does not see that a token's fee lets it arrive short: a funding would. */
-async function mustArriveWhole(
-  watch: Watch,
-  terms: EscrowTerms,
-  signal: AbortSignal,
-): Promise<void> {
+async function mustArriveWhole(watch: Watch, terms: EscrowTerms, signal: AbortSignal) {
   if (terms.token === null) return;
   const [lent, head] = await Promise.all([
     lentTo(watch, terms, signal),
@@ -234,11 +225,7 @@ async function mustArriveWhole(
 }
 
 /** What gives a stranger the amount; null where the token's balances cannot be lent. */
-async function lentTo(
-  { rpc, slots }: Watch,
-  { token, amount }: EscrowTerms,
-  signal: AbortSignal,
-): Promise<Overrides | null> {
+async function lentTo({ rpc, slots }: Watch, { token, amount }: EscrowTerms, signal: AbortSignal) {
   if (token === null) return { [stranger]: { balance: `0x${amount.toString(16)}` } };
   return lendBalance(rpc, token, stranger, amount, signal, slots);
 }
@@ -356,12 +343,7 @@ async function tryFunding(
 }
 
 /** Without state overrides: only what the funder, or the contract, could send right now. */
-async function plainTrial(
-  watch: Watch,
-  terms: EscrowTerms,
-  about: About,
-  signal: AbortSignal,
-): Promise<void> {
+async function plainTrial(watch: Watch, terms: EscrowTerms, about: About, signal: AbortSignal) {
   const { rpc } = watch;
   const deployment = deploymentOf(watch, terms);
   const { token, amount, refund } = terms;

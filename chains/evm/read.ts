@@ -144,11 +144,7 @@ function atSight(txid: string): Sighting {
 }
 
 /** Where the log of the funding is lost, by what was stored; it lies below what settled it. */
-function unknownFunding(
-  { stored }: WatchedEscrow,
-  head: Block,
-  settled: Mark | null,
-): Sighting | null {
+function unknownFunding({ stored }: WatchedEscrow, head: Block, settled: Mark | null) {
   if (stored?.funded) return stored.funded;
   const confirmations = settled === null ? 1 : head.number - settled.block + 1;
   return { txid: unknownTxid, confirmations, deep: settled !== null };
@@ -306,12 +302,7 @@ function explains({ fund, claim, refund }: History, { state }: State): boolean {
 }
 
 /** Scans, and asks again for what is remembered from before the scanned blocks. */
-async function lookBack(
-  watch: Watch,
-  known: Known,
-  head: number,
-  signal: AbortSignal,
-): Promise<History> {
+async function lookBack(watch: Watch, known: Known, head: number, signal: AbortSignal) {
   const fresh = await scanEscrow(watch, known, head, signal);
   for (let tries = 0; ; tries += 1) {
     const history = firsts(known, head);
@@ -373,12 +364,7 @@ export function mustAgree(watch: Watch, escrow: WatchedEscrow, signal: AbortSign
   return kit.mustAgree(watch, compared, escrow, signal);
 }
 
-async function fundingBy(
-  asked: Watch,
-  rpc: Rpc,
-  escrow: WatchedEscrow,
-  signal: AbortSignal,
-): Promise<string> {
+async function fundingBy(asked: Watch, rpc: Rpc, escrow: WatchedEscrow, signal: AbortSignal) {
   const watch = { ...asked, rpc };
   const head = await headBlock(rpc, signal);
   const deepest = await deepestBlock(watch, escrow, head, signal);

@@ -92,11 +92,7 @@ export async function contractFault(
   return faults.find((each) => each !== null) ?? null;
 }
 
-async function faultOf(
-  rpc: Rpc,
-  { chainId, contract }: EvmDeployment,
-  signal: AbortSignal,
-): Promise<string | null> {
+async function faultOf(rpc: Rpc, { chainId, contract }: EvmDeployment, signal: AbortSignal) {
   const shard = shardAt(contract);
   if (shard === null) return `is to show ${noShard(contract)}`;
   const code = await codeAt(rpc, contract, 'latest', signal);

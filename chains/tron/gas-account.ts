@@ -128,12 +128,7 @@ function bytesOf(work: SettlingAny): bigint {
   return transactionBytes + legBytes * BigInt(partsOf(work).length - 1);
 }
 
-async function sign(
-  account: Account,
-  work: SettlingAny,
-  slot: GasSlot,
-  signal: AbortSignal,
-): Promise<GasTransaction> {
+async function sign(account: Account, work: SettlingAny, slot: GasSlot, signal: AbortSignal) {
   const { options, address, watch } = account;
   const { policy, key } = options;
   const { deployment } = watch;
@@ -264,11 +259,7 @@ async function mustBeInTime(watch: Watch, work: Settling, signal: AbortSignal): 
 }
 
 /** A secret that no chain has shown is told to no node: the payment is tried without it. */
-async function energyUnseen(
-  { watch, options }: Account,
-  work: Settling,
-  signal: AbortSignal,
-): Promise<bigint> {
+async function energyUnseen({ watch, options }: Account, work: Settling, signal: AbortSignal) {
   const { terms } = work;
   await mustBeInTime(watch, work, signal);
   await preflight(watch, terms, 'claim', signal);

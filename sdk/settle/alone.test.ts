@@ -1,24 +1,22 @@
 // Each leg stands alone once the secret is public: paper chains, and one thing silent at a time.
 
 import assert from 'node:assert/strict';
+import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
-import type { PaperChain } from '../testing/paper-chains.ts';
-import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+import {
+  isOver,
+  type PaperScene,
+  paperScene,
+  recordOf,
+  run,
+  sent,
+} from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
 
-const day = 86_400;
 const nodes = ['gone', 'silent'] as const;
 
-/** The time of the whole swap and more, in few looks. */
-const longEnough = (scene: PaperScene) => scene.wall > scene.timelock('b') + day;
 const told = (scene: PaperScene) => scene.told.map(({ step, text }) => `${step}: ${text}`);
-
-async function recordOf({ input }: PaperScene): Promise<SwapRecord> {
-  const record = await input.store.getSwap(input.swapId);
-  assert.ok(record);
-  return record;
-}
 
 /** The same store, which does something else with records in which the secret is public. */
 function oncePublic(store: Store, instead: (record: SwapRecord) => Promise<void>): Store {
@@ -46,7 +44,7 @@ for (const node of nodes) {
     const scene = await stoppedOncePublic('maker');
     scene.chains.a.node = node;
     scene.chains.b.pool.clear();
-    await run(scene, { client: null }, () => longEnough(scene));
+    await run(scene, { client: null }, () => isOver(scene));
     assert.deepEqual([scene.endOf('a'), scene.endOf('b')], ['claimed', 'claimed']);
   });
 
@@ -56,7 +54,7 @@ for (const node of nodes) {
     // No pool has it any more, and its fee is too low by now.
     scene.chains.a.pool.clear();
     scene.chains.a.leastFee = 3n;
-    await run(scene, { client: null }, () => longEnough(scene));
+    await run(scene, { client: null }, () => isOver(scene));
     assert.deepEqual([scene.endOf('a'), scene.endOf('b')], ['claimed', 'claimed']);
   });
 }
@@ -69,7 +67,7 @@ for (const party of ['maker', 'taker'] as const) {
     await run(scene, {}, () => chains[gives].mined.length > 0);
     chains[gets].node = 'gone';
     scene.stepSeconds = 1_200;
-    await run(scene, {}, () => longEnough(scene));
+    await run(scene, {}, () => isOver(scene));
     assert.equal(scene.endOf(gives), 'refunded');
   });
 }
@@ -83,7 +81,7 @@ timed('a source that heeds no signal holds up no refund', async () => {
   scene.stepSeconds = 1_200;
   // A signal's own timer keeps no process.
   const held = setInterval(() => {}, 1_000);
-  await run(scene, { chainTimeoutMs: 50 }, () => longEnough(scene));
+  await run(scene, { chainTimeoutMs: 50 }, () => isOver(scene));
   clearInterval(held);
   assert.equal(scene.endOf(gives), 'refunded');
 });
@@ -114,7 +112,7 @@ timed('before the secret is public both chains must answer', async () => {
   await run(maker, {}, () => maker.chains.b.height > 3);
   maker.chains.b.node = 'gone';
   maker.stepSeconds = 600;
-  await run(maker, {}, () => longEnough(maker));
+  await run(maker, {}, () => isOver(maker));
   assert.equal(maker.chains.a.mined.length, 0, 'funded without the other chain');
   for (const leg of ['a', 'b'] as const) {
     const taker = await paperScene('taker');
@@ -122,13 +120,9 @@ timed('before the secret is public both chains must answer', async () => {
     await run(taker, {}, () => chains.a.mined.length > 0);
     chains[leg].node = 'gone';
     await run(taker, {}, () => taker.wall > taker.timelock('a'));
-    assert.equal(claimsOf(chains.a), 0, `revealed without chain ${leg}`);
+    assert.equal(sent(taker, 'a', 'claim').length, 0, `revealed without chain ${leg}`);
   }
 });
-
-function claimsOf({ mined, pool }: PaperChain): number {
-  return [...mined, ...pool.values()].filter(({ call }) => call.verb === 'claim').length;
-}
 
 const full = new Error('ENOSPC: no space left on device');
 const refuses = async () => Promise.reject(full);
@@ -193,7 +187,7 @@ timed('what is undecided is not sent before it is on disk', async () => {
   await run(scene, { store: oncePublic(scene.input.store, refuses) }, () => {
     return scene.wall > scene.timelock('a');
   });
-  assert.equal(claimsOf(scene.chains.a), 0);
+  assert.equal(sent(scene, 'a', 'claim').length, 0);
 });
 
 timed('a write that is told as failed and was done counts at once: its claim is sent', async () => {
@@ -240,10 +234,80 @@ timed(
       await run(scene, {}, () => chains[verb === 'refund' ? gives : 'a'].mined.length > 0);
       if (verb !== 'reveal') scene.stepSeconds = 300;
       const store = { ...scene.input.store, lock: async () => null };
-      const isOver = () => scene.wall > scene.timelock(verb === 'reveal' ? 'a' : 'b') + 7_200;
-      await run(scene, { store }, isOver);
-      if (verb === 'reveal') assert.equal(claimsOf(chains.a), 0);
+      const isPast = () => scene.wall > scene.timelock(verb === 'reveal' ? 'a' : 'b') + 7_200;
+      await run(scene, { store }, isPast);
+      if (verb === 'reveal') assert.equal(sent(scene, 'a', 'claim').length, 0);
       else assert.equal(scene.endOf(verb === 'claim' ? gets : gives), `${verb}ed`);
     }
   },
 );
+
+/** How long before its timelock the own claim of a public secret was sent, in seconds. */
+async function claimedBefore(leaveToBatchMs: number, hasBatches = true) {
+  const scene = await paperScene('maker');
+  const paying = scene.chains[scene.gets];
+  const none = async () => {
+    throw new ParleyError('payout_would_fail', 'nobody sends batches here', {});
+  };
+  if (hasBatches) Object.assign(paying.source.adapter, { buildBatch: none });
+  const timelock = scene.timelock(scene.gets);
+  let before: number | null = null;
+  scene.onStep = () => {
+    const sent = [...paying.pool.values(), ...paying.mined];
+    if (sent.some(({ call }) => call.verb === 'claim')) before ??= timelock - scene.wall;
+  };
+  const outcome = await run(scene, { leaveToBatchMs }, () => false);
+  assert.equal(outcome?.end, 'received');
+  const { high, reactSeconds } = paying.source.view.policy;
+  const needs = high.outageSeconds + reactSeconds + high.settleSeconds;
+  assert.ok(before !== null);
+  return { before, needs, texts: scene.told.map(({ text }) => text) };
+}
+
+timed('a claim that is left to a batch is sent once its timelock comes near', async () => {
+  const { before, needs, texts } = await claimedBefore(Infinity);
+  assert.ok(before <= needs && before > needs - 1_800, `${before} of ${needs} seconds before`);
+  assert.ok(texts.some((text) => text === 'the claim of leg b is left to a batch for now'));
+});
+
+timed('no longer than it was told to, and not where there are no batches', async () => {
+  for (const [leaveToBatchMs, hasBatches] of [
+    [1, true],
+    [0, true],
+    [Infinity, false],
+  ] as const) {
+    const { before, needs } = await claimedBefore(leaveToBatchMs, hasBatches);
+    assert.ok(before > needs, `${before} of ${needs} seconds before`);
+  }
+});
+
+/** Whom the adapters of this side follow now, and whom they ever did. */
+function followed({ chains }: PaperScene) {
+  const [now, ever] = [new Set<string>(), new Set<string>()];
+  const watch = (escrows: readonly WatchedEscrow[]) => {
+    for (const { address } of escrows) {
+      now.add(address);
+      ever.add(address);
+    }
+  };
+  const unwatch = (addresses: readonly string[]) => {
+    for (const each of addresses) now.delete(each);
+  };
+  for (const { source } of [chains.a, chains.b]) Object.assign(source.adapter, { watch, unwatch });
+  return { now, ever };
+}
+
+timed('a settlement that ends, is stopped or fails is followed no more', async () => {
+  const scene = await paperScene('maker');
+  const { now, ever } = followed(scene);
+  await run(scene, {}, () => now.size === 2);
+  assert.deepEqual([now.size, ever.size], [0, 2]);
+  ever.clear();
+  await assert.rejects(
+    run(scene, { wallets: new Map() }, () => false),
+    { code: 'no_wallet' },
+  );
+  assert.deepEqual([now.size, ever.size], [0, 2]);
+  assert.equal((await run(scene, {}, () => false))?.end, 'received');
+  assert.equal(now.size, 0);
+});

@@ -2,7 +2,6 @@
 // market lies and keeps what it was given: on paper chains, with one thing altered at a time.
 
 import assert from 'node:assert/strict';
-import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { nothingSeen } from '../../core/facts.ts';
 import type { LegName } from '../../core/trade.ts';
@@ -10,25 +9,19 @@ import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import type { SettleInput } from '../settle.ts';
 import type { SwapRecord } from '../stores/store.ts';
-import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+import {
+  alter,
+  type PaperScene,
+  paperScene,
+  recordOf,
+  run,
+  says,
+  sent,
+} from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
 import type { EvmWallet, Wallet } from '../wallets/wallet.ts';
 
 const never = () => new Promise<never>(() => {});
-const sent = ({ chains }: PaperScene, leg: LegName, verb: string) =>
-  [...chains[leg].mined, ...chains[leg].pool.values()].filter(({ call }) => call.verb === verb);
-const says = ({ told }: PaperScene, words: string) => told.some(({ text }) => text.includes(words));
-
-async function recordOf({ input }: PaperScene): Promise<SwapRecord> {
-  return (await input.store.getSwap(input.swapId)) ?? assert.fail('nothing is kept');
-}
-
-/** The customer's adapter of a leg, altered. */
-function alter({ chains }: PaperScene, leg: LegName, how: (was: ChainAdapter) => object): void {
-  const { adapter } = chains[leg].source;
-  Object.assign(adapter, how({ ...adapter }));
-}
-
 /** What is done once a transaction of this leg is signed, and before it is used. */
 function onSigned(scene: PaperScene, leg: LegName, then: () => unknown): Partial<SettleInput> {
   const { key } = scene.chains[leg];

@@ -6,16 +6,13 @@ import { evmDeployment, evmEscrow, fundCalls } from '../../chains/evm/plan.ts';
 import { shardOf } from '../../contracts/escrows/ids.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
-import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+import { isOver, type PaperScene, paperScene, run, says } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
 import type { Built } from '../types.ts';
 import { keptStore } from './keeping.ts';
 
 /** No pause between questions to the market passes within the swap. */
 const rarely = { marketPollMs: 600_000 };
-const isLate = ({ wall, timelock }: PaperScene) => wall > timelock('b') + 86_400;
-const isTold = (scene: PaperScene, text: string) =>
-  scene.told.some((each) => each.text.includes(text));
 const checked = 'a leg moved to another escrow: checked again';
 const doubted = 'the leg may have moved';
 
@@ -30,23 +27,23 @@ async function moving() {
 const moved = { code: 'escrow_moved' };
 
 async function receives(scene: PaperScene, more: object = {}) {
-  const outcome = await run(scene, { ...rarely, ...more }, () => isLate(scene));
+  const outcome = await run(scene, { ...rarely, ...more }, () => isOver(scene));
   assert.equal(outcome?.end, 'received');
 }
 
 timed('a leg that moved while this side was away is funded where it is now', async () => {
   const { scene, move } = await moving();
-  await run(scene, {}, () => isTold(scene, 'follow from your own trade'));
+  await run(scene, {}, () => says(scene, 'follow from your own trade'));
   await move();
   await receives(scene);
-  assert.ok(isTold(scene, checked) && !isTold(scene, doubted));
+  assert.ok(says(scene, checked) && !says(scene, doubted));
 });
 
 timed('where the market says that the leg moved the swap is read at once', async () => {
   const { scene } = await moving();
   await receives(scene);
-  assert.ok(isTold(scene, 'leg b moved to another escrow') && isTold(scene, checked));
-  assert.ok(!isTold(scene, doubted));
+  assert.ok(says(scene, 'leg b moved to another escrow') && says(scene, checked));
+  assert.ok(!says(scene, doubted));
 });
 
 timed('a leg that moves between the reading and the build is read again', async () => {
@@ -58,7 +55,7 @@ timed('a leg that moves between the reading and the build is read again', async 
     return client.fund(...args);
   };
   await receives(scene, { client: { ...client, fund } });
-  assert.ok(isTold(scene, doubted) && isTold(scene, checked));
+  assert.ok(says(scene, doubted) && says(scene, checked));
 });
 
 timed('a build that does not fit a leg that has not moved ends it', async () => {
@@ -70,14 +67,14 @@ timed('a build that does not fit a leg that has not moved ends it', async () => 
     name: 'VerificationError',
     field: 'chainId',
   });
-  assert.ok(isTold(scene, doubted));
+  assert.ok(says(scene, doubted));
 });
 
 /** The taker's own leg is kept in a contract that takes none now, by a version that named none. */
 async function inFormer() {
   const scene = await paperScene('taker');
   const { client, store, swapId, sources } = scene.input;
-  await run(scene, {}, () => isTold(scene, 'follow from your own trade'));
+  await run(scene, {}, () => says(scene, 'follow from your own trade'));
   const record = await store.getSwap(swapId);
   const { key, chainId, source } = scene.chains.b;
   const { b } = record?.swap.legs ?? {};
@@ -109,7 +106,7 @@ timed('a leg that left a contract which takes none now is funded in the other', 
   assert.equal(terms.lane?.contract, former);
   assert.equal(evmEscrow(terms, deployment).address, address);
   await receives(scene, own);
-  assert.ok(isTold(scene, checked));
+  assert.ok(says(scene, checked));
 });
 
 timed('a leg leaves a contract which takes none now when its build is asked', async () => {
@@ -124,7 +121,7 @@ timed('a leg leaves a contract which takes none now when its build is asked', as
     throw new ParleyApiError({ status: 409, code: 'escrow_moved', message });
   };
   await receives(scene, { ...own, client: { ...client, fund } });
-  assert.ok(isTold(scene, checked));
+  assert.ok(says(scene, checked));
 });
 
 timed('nothing is funded in a contract that takes none now', async () => {

@@ -135,3 +135,19 @@ export async function keepOn(
   await store.putSwap(record);
   return record;
 }
+
+/** Accounts on chains of their own, for the tests of a file, and swaps kept beside theirs. */
+export function accounts() {
+  let pattern: Pattern | null = null;
+  const on = onChains(async (there) => {
+    pattern = await patternOf(there);
+  });
+  const made = (): Pattern => pattern ?? assert.fail('before the tests');
+  return {
+    on,
+    pattern: made,
+    account: (more?: Partial<SettleInput>, alter?: (signs: Signs) => Signs) =>
+      accountOn(on, made(), more, alter),
+    keep: (store: Store, id: string, slots: Other) => keepOn(on, made(), store, { ...slots, id }),
+  };
+}

@@ -74,7 +74,9 @@ for (const [file, text, published, declared] of [
 }
 
 test('every operation of both has an id of its own, and each describes its own paths', () => {
-  const ids = [...(golden.api + golden.account).matchAll(/"operationId": ?"([^"]+)"/g)];
+  const ids = [
+    ...(golden.api + golden.account).matchAll(/"operationId": ?"([^"]+)",\s*"summary"/g),
+  ];
   assert.ok(ids.length >= 50);
   assert.equal(new Set(ids.map(([, id]) => id)).size, ids.length);
   for (const path of Object.keys(api.paths)) assert.match(path, /^\/v1\//);

@@ -6,7 +6,7 @@ import { Ajv } from 'ajv';
 import { changeBetween, type Known, nothingTold } from '../settle/events.ts';
 import { outcome } from '../settle/outcome.ts';
 import { escrowsOf, type Show, shows, stateOf } from '../settle/testing/states.ts';
-import { webhookEvents } from './schemas/events.ts';
+import { webhookEvents } from './schemas/webhook.ts';
 import { negotiating, secretLock } from './testing/negotiating.ts';
 
 const ajv = new Ajv({ strict: false, formats: { uuid: true, 'date-time': true } });

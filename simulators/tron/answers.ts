@@ -251,18 +251,6 @@ export async function triggerConstantContract(asked: Asked): Promise<JsonObject>
   };
 }
 
-/** java-tron searches for the least limit with which the call succeeds; here nothing is refunded
- *  on the way but a call's 2,300, so what was used and those are enough. */
-export async function estimateEnergy(asked: Asked): Promise<JsonObject> {
-  const result = await simulate(asked);
-  const { words } = outcome(result);
-  if (result.failure === 'none') {
-    const spare = 2_300;
-    return { result: { result: true }, energy_required: Number(result.energyUsed) + spare };
-  }
-  return { result: { result: true, message: shownText(words, asked.visible) } };
-}
-
 export function getAccount(asked: Asked): Promise<JsonObject> {
   const hex = addressOf(asked, 'address');
   return asked.chain.look(asked.view, async ({ state }) => {

@@ -191,7 +191,7 @@ test('a claim is found by its logs, and its receipt says the same', async () => 
   assert.equal(`0x${info.log?.[0]?.data}`, SECRET);
 });
 
-test('an estimate by a constant call is what the call then takes', async () => {
+test('a constant call uses the energy that the call then takes', async () => {
   const terms = termsOf(ZERO, (await chain.head()).time + DAY);
   const owner = tronWeb.defaultAddress.hex as string;
   const options = { input: verb('fund', placed(terms)).slice(2), callValue: 1_000_000 };
@@ -202,16 +202,8 @@ test('an estimate by a constant call is what the call then takes', async () => {
     [],
     owner,
   );
-  const estimate = await tronWeb.transactionBuilder.estimateEnergy(
-    chain.info.escrows,
-    '',
-    options,
-    [],
-    owner,
-  );
   const funded = await send(chain.info.escrows, verb('fund', placed(terms)), 1_000_000);
   assert.equal(energy_used, used(funded));
-  assert.ok(estimate.energy_required >= used(funded));
 });
 
 test('after something happened ticks make blocks until it is solid, and no more', async () => {

@@ -229,7 +229,7 @@ contract Pausable is Plain, Owned {
         paused = false;
     }
 
-    function _move(address from, address to, uint256 value) internal override {
+    function _move(address from, address to, uint256 value) internal virtual override {
         require(!paused, "paused");
         super._move(from, to, value);
     }
@@ -740,5 +740,101 @@ contract StuckInContracts is Plain {
     function _move(address from, address to, uint256 value) internal override {
         if (from == msg.sender && from.code.length > 0) return;
         super._move(from, to, value);
+    }
+}
+
+contract AnswersFalse is Plain {
+    function _answer() internal pure override returns (bool) {
+        return false;
+    }
+}
+
+/// A thousand shares are a unit, as in tokens that pay interest.
+contract Shared is PlainBehind {
+    function balanceOf(address who) public view override returns (uint256) {
+        return held[who] / 1000;
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        super._move(from, to, value * 1000);
+    }
+}
+
+/// Who is paid keeps it for ever, unless he has code.
+contract Kept is Plain {
+    mapping(address => bool) internal stuck;
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(!stuck[from], "Bought is bought\u200b");
+        if (to.code.length == 0) stuck[to] = true;
+        super._move(from, to, value);
+    }
+}
+
+contract TimeTrap is Plain {
+    uint256 internal immutable until = block.timestamp + 30 minutes;
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(block.timestamp < until, "over");
+        super._move(from, to, value);
+    }
+}
+
+contract StopsNow is Plain {
+    error Stopped(uint256 since);
+
+    function _move(address, address, uint256) internal pure override {
+        revert Stopped(1);
+    }
+}
+
+/// That it can be paused is no reason for the loop.
+contract PausesAndLoops is Pausable {
+    function _move(address, address, uint256) internal pure override {
+        while (true) {}
+    }
+}
+
+contract LoopsInBalance is Plain {
+    function balanceOf(address) public pure override returns (uint256) {
+        while (true) {}
+    }
+}
+
+contract AnybodyMints is Plain {
+    function mint(address to, uint256 value) external {
+        totalSupply += value;
+        held[to] += value;
+    }
+}
+
+/// A balance counts only where two books agree on it.
+contract TwoBooks is Plain {
+    mapping(address => uint256) internal again;
+
+    function balanceOf(address who) public view override returns (uint256) {
+        return held[who] < again[who] ? held[who] : again[who];
+    }
+}
+
+contract ReadsALot is Plain {
+    uint256[1000] internal rows;
+
+    function _move(address from, address to, uint256 value) internal override {
+        for (uint256 row = 0; row < 1000; row++) require(rows[row] == 0, "row");
+        super._move(from, to, value);
+    }
+}
+
+/// Keeps what it stands for where no standard says.
+contract LooseProxy is Delegates {
+    address internal target;
+
+    constructor(address target_) {
+        target = target_;
+    }
+
+    fallback() external {
+        _delegate(target);
     }
 }

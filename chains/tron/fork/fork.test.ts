@@ -48,7 +48,7 @@ test('a call carries no TRC-10, as TRON code asks at the head of every function'
 });
 
 test('ISCONTRACT tells a contract from an account', async () => {
-  const token = tronHex(await deployToken(chain, 'Good')).slice(2);
+  const token = tronHex(await deployToken(chain, 'Plain')).slice(2);
   assert.equal((await answer(`73${token}d4`)).answer, 1n);
   assert.equal((await answer(`73${'12'.repeat(20)}d4`)).answer, 0n);
 });

@@ -2,24 +2,35 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { encodeAbiParameters } from 'viem/utils';
 import devCoin from '../../../contracts/escrows/artifacts/DevCoin.json' with { type: 'json' };
 import falseCoin from '../../../contracts/escrows/artifacts/FalseCoin.json' with { type: 'json' };
-import listing from '../../../contracts/tron/artifacts/listing.json' with { type: 'json' };
 import { deployedAddress } from '../../../simulators/tron/messages.ts';
 import { faucetAddress } from '../../../simulators/tron/simulator.ts';
+import { compileTestContracts, type TestContract } from '../../evm/testing/compile.ts';
+import { slot1967 } from '../../evm/testing/tokens.ts';
 import { selectorOf } from '../../tokens/words.ts';
 import { parseTronAddress, tronHex } from '../address.ts';
 import { bareAddress } from '../plan.ts';
 import type { TestChain } from './chain.ts';
 
-export type ListingName = keyof typeof listing;
+const tokens = compileTestContracts('Tokens.sol');
 
+/** One of chains/evm/testing/Tokens.sol, with what its constructor wants: addresses, and words. */
 export function deployToken(
   chain: TestChain,
-  name: ListingName,
-  ...addresses: readonly string[]
+  name: string,
+  ...given: readonly string[]
 ): Promise<string> {
-  const types = addresses.map(() => ({ type: 'address' }));
-  const args = encodeAbiParameters(types, addresses.map(bareAddress)).slice(2);
-  return create(chain, listing[name].bytecode.slice(2) + args);
+  const isWord = (each: string) => each.startsWith('0x');
+  const types = given.map((each) => ({ type: isWord(each) ? 'bytes32' : 'address' }));
+  const values = given.map((each) => (isWord(each) ? each : bareAddress(each)));
+  const code = (tokens.get(name) as TestContract).bytecode;
+  return create(chain, code.slice(2) + encodeAbiParameters(types, values).slice(2));
+}
+
+/** A proxy by EIP-1967 that stands for `target`. */
+export async function deployProxy(chain: TestChain, target: string, admin: string) {
+  const proxy = await deployToken(chain, 'Proxy', slot1967, target, admin);
+  await byOwner(chain, proxy, 'begin()');
+  return proxy;
 }
 
 const measured = { DevCoin: devCoin, FalseCoin: falseCoin };

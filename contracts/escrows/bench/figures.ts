@@ -32,7 +32,6 @@ import {
   TIMELOCK,
   third,
 } from './session.ts';
-import { walletGas } from './wallets.ts';
 
 const file = (name: string) => join(import.meta.dirname, '..', name);
 const BATCH = 10;
@@ -59,21 +58,6 @@ const LIMITS = {
   'native refundMany of ten, each': { prague: 20_000, amsterdam: 20_000 },
   'token claimMany of ten, each': { prague: 20_000, amsterdam: null },
   'token refundMany of ten, each': { prague: 20_000, amsterdam: null },
-  'native fund by a contract wallet': { prague: null, amsterdam: null },
-  'native claim by a contract wallet': { prague: null, amsterdam: null },
-  'native claim that pays a contract wallet': { prague: null, amsterdam: null },
-  'token fund by a contract wallet, allowance standing': { prague: null, amsterdam: null },
-  'token fund and approval by a contract wallet, one transaction': {
-    prague: null,
-    amsterdam: null,
-  },
-  'token claim by a contract wallet': { prague: null, amsterdam: null },
-  'native fund by an ERC-4337 operation': { prague: null, amsterdam: null },
-  'native claim by an ERC-4337 operation': { prague: null, amsterdam: null },
-  'token fund and approval by an ERC-4337 operation': { prague: null, amsterdam: null },
-  'token claim by an ERC-4337 operation': { prague: null, amsterdam: null },
-  'token fund and approval in one batch, a delegated account': { prague: null, amsterdam: null },
-  'token claim by a delegated account': { prague: null, amsterdam: null },
 } as const satisfies Record<string, Record<Fork, number | null>>;
 
 /** "held none": neither contract nor payout hold any; the funding sets its allowance to zero. */
@@ -195,7 +179,6 @@ async function gasOn(fork: Fork): Promise<Record<Row, number>> {
     'native refundMany of ten, each': nativeBatch.refunds,
     'token claimMany of ten, each': tokenBatch.claims,
     'token refundMany of ten, each': tokenBatch.refunds,
-    ...(await walletGas(s)),
   };
 }
 

@@ -19,12 +19,8 @@ const cookieName = '__Host-parley_session';
 
 const edge = await testEdge({ settings: siteAt(site) }, (app, deps) => {
   // As every way in ends: the session's cookie is set.
-  anyBrowser(app, deps, {
-    method: 'POST',
-    url: '/account/test-in',
-    operationId: 'testIn',
-    summary: 'test',
-    tags: ['test'],
+  anyBrowser({ app, deps, tag: 'test' }, 'POST /account/test-in', 'testIn', {
+    about: 'test',
     replies: { 200: ok },
     handle: async () => ({ body: { ok: true }, token: 'a token' }),
   });

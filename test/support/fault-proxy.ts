@@ -26,6 +26,8 @@ export type FaultProxy = {
   heal(): void;
   /** From the next connection on; those that are there are ended. */
   pointTo(...ports: readonly number[]): void;
+  /** Ends those that are there. */
+  cut(): void;
   /** Connections that were taken so far. */
   taken(): number;
   /** Pieces, and new connections, that a fault was done to so far. */
@@ -136,6 +138,7 @@ export async function faultProxy(...ports: readonly number[]): Promise<FaultProx
       state.ports = next;
       endAll(() => true);
     },
+    cut: () => endAll(() => true),
     taken: () => state.taken,
     struck: () => state.struck,
     close: async () => {

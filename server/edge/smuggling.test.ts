@@ -2,20 +2,11 @@
 // server takes is what a person reads, however the signer's screen draws what is unclear.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
-import { ParleyError } from '../../../core/errors.ts';
-import { runs } from '../../../test/support/runs.ts';
-import { clearText, keyTermsOf, nonceOf } from '../../market/messages.ts';
-import { startEdge, type TestEdge } from '../testing/edge.ts';
-import { mintOf } from '../testing/hands.ts';
-import { evmWallet } from '../testing/signers.ts';
-
-let edge: TestEdge;
-before(async () => {
-  edge = await startEdge();
-});
-after(() => edge.close());
+import { ParleyError } from '../../core/errors.ts';
+import { runs } from '../../test/support/runs.ts';
+import { clearText, keyTermsOf, nonceOf } from '../market/messages.ts';
 
 type Label = 'nonce' | 'name' | 'scopes';
 /** `break`: drawn as a line break for sure; `perhaps`: here and not there; `hidden`: not drawn. */
@@ -149,28 +140,4 @@ test('what the server takes from a hostile message is what a person reads, or no
     { numRuns: runs(2_000) },
   );
   assert.ok(taken > 200 && refused > 200, `${taken} taken, ${refused} refused`);
-});
-
-test('over HTTP a key has the name and scopes that a person reads, or there is none', async () => {
-  const wallet = evmWallet();
-  let taken = 0;
-  await fc.assert(
-    fc.asyncProperty(lines, async (pieces) => {
-      const head = `Parley - create an API key\n${wallet.address}\n`;
-      const answer = await mintOf(edge, wallet, (fresh) =>
-        (head + textOf(pieces)).replaceAll(nonce, fresh),
-      );
-      if (answer.status !== 200) {
-        assert.equal(answer.status, 400);
-        return;
-      }
-      taken += 1;
-      const { name, scopes } = answer.body;
-      for (const drawn of drawings(pieces)) {
-        assert.deepEqual(readBy(drawn), { name, scopes, nonce });
-      }
-    }),
-    { numRuns: runs(150) },
-  );
-  assert.ok(taken > 5, `${taken} taken`);
 });
