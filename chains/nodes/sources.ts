@@ -18,7 +18,6 @@ export type Said = {
 
 type Answer<C, T> = { readonly one: C; readonly answer: T };
 
-/** Logs an event the first time that it happens. */
 export function once(
   watch: Omit<Said, 'chain'>,
   event: string,

@@ -8,7 +8,7 @@ import type { EvmAdapter } from '../../chains/evm/adapter.ts';
 import { chainIdOf } from '../../chains/evm/node.ts';
 import { contractFault } from '../../chains/evm/state.ts';
 import { type Rpc, rpcClient } from '../../chains/nodes/rpc.ts';
-import { solanaFault } from '../../chains/solana/identity.ts';
+import { solanaFault } from '../../chains/solana/agreement.ts';
 import { httpClient, type TronSource } from '../../chains/tron/http.ts';
 import { tronFault } from '../../chains/tron/identity.ts';
 import type { BitcoinSourceSettings, Of } from '../settings/chains.ts';
