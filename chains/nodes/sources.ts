@@ -145,3 +145,12 @@ export function disagree(
   const whole = `nothing is funded or revealed by what ${chain} shows: ${sentence}`;
   return new ParleyError('sources_disagree', whole, { chain, ...facts });
 }
+
+/** Rejects once the signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = () => reject(signal.reason);
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  return promise;
+}

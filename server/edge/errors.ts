@@ -5,52 +5,36 @@ import type { FastifyReply } from 'fastify';
 import { ParleyError, type RefusalKind } from '../../core/errors.ts';
 import { notJson, tooLarge } from './body.ts';
 
-/** Codes that only HTTP knows, and their statuses. docs/errors.md lists what to do next. */
-export const httpCodes = {
-  malformed_http: 400,
-  malformed_url: 400,
-  malformed_json: 400,
-  bad_field: 400,
-  bad_header: 400,
-  key_missing: 401,
-  key_invalid: 401,
-  session_missing: 401,
-  other_account: 409,
-  scope_missing: 403,
-  cross_site: 403,
-  wrong_site: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  request_timeout: 408,
-  still_running: 409,
-  reply_sealed: 409,
-  body_too_large: 413,
-  not_json: 415,
-  expectation_failed: 417,
-  key_reused: 422,
-  token_rejected: 422,
-  asset_delisted: 422,
-  upgrade_required: 426,
-  rate_limited: 429,
-  account_rate_limited: 429,
-  key_rate_limited: 429,
-  mint_rate_limited: 429,
-  sign_in_rate_limited: 429,
-  change_rate_limited: 429,
-  listing_rate_limited: 429,
-  schedule_rate_limited: 429,
-  relay_rate_limited: 429,
-  ping_rate_limited: 429,
-  processor_time_limited: 429,
-  kept_replies_full: 429,
-  headers_too_large: 431,
-  internal: 500,
-  accounts_off: 503,
-  shutting_down: 503,
-  unavailable: 503,
+/** Codes that only HTTP knows, by status. docs/errors.md lists what to do next. */
+const codes = {
+  400: ['malformed_http', 'malformed_url', 'malformed_json', 'bad_field', 'bad_header'],
+  401: ['key_missing', 'key_invalid', 'session_missing'],
+  403: ['scope_missing', 'cross_site', 'wrong_site'],
+  404: ['not_found'],
+  405: ['method_not_allowed'],
+  408: ['request_timeout'],
+  409: ['other_account', 'still_running', 'reply_sealed'],
+  413: ['body_too_large'],
+  415: ['not_json'],
+  417: ['expectation_failed'],
+  422: ['key_reused', 'token_rejected', 'asset_delisted'],
+  426: ['upgrade_required'],
+  429: [
+    ...['rate_limited', 'account_rate_limited', 'key_rate_limited', 'mint_rate_limited'],
+    ...['sign_in_rate_limited', 'change_rate_limited', 'listing_rate_limited'],
+    ...['schedule_rate_limited', 'relay_rate_limited', 'ping_rate_limited'],
+    ...['processor_time_limited', 'kept_replies_full'],
+  ],
+  431: ['headers_too_large'],
+  500: ['internal'],
+  503: ['accounts_off', 'shutting_down', 'unavailable'],
 } as const;
 
-export type HttpCode = keyof typeof httpCodes;
+export type HttpCode = (typeof codes)[keyof typeof codes][number];
+
+export const httpCodes = Object.fromEntries(
+  Object.entries(codes).flatMap(([status, own]) => own.map((code) => [code, Number(status)])),
+) as Readonly<Record<HttpCode, number>>;
 
 const statuses: Record<RefusalKind, number> = {
   invalid: 400,

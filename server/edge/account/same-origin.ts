@@ -4,7 +4,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Site, siteOf } from '../../people/site.ts';
-import { type HttpCode, HttpError } from '../errors.ts';
+import { HttpError } from '../errors.ts';
 
 export type SiteSettings = {
   readonly shortName: string;
@@ -35,18 +35,22 @@ export function ownSite(
   const { origin, 'sec-fetch-site': from } = headers;
   const writes = isWrite(method);
   if (origin !== undefined && origin !== site.origin) {
-    return refusal('cross_site', `the request comes from ${shown(origin)}, not ${site.origin}`);
+    const from = JSON.stringify(origin.slice(0, 100));
+    return new HttpError('cross_site', `the request comes from ${from}, not ${site.origin}`);
   }
   const isOwn = from === 'same-origin' || (from === 'none' && !writes);
   if (from !== undefined && !isOwn) {
-    return refusal('cross_site', 'the browser says that the request comes from another site');
+    return new HttpError('cross_site', 'the browser says that the request comes from another site');
   }
   if (writes && origin === undefined) {
-    return refusal('cross_site', 'the header Origin is missing, which browsers send');
+    return new HttpError('cross_site', 'the header Origin is missing, which browsers send');
   }
   const name = requestHeader(settings.shortName);
   if ((writes || strict) && headers[name] !== '1') {
-    return refusal('cross_site', `the header ${name}: 1 is missing, which our own pages send`);
+    return new HttpError(
+      'cross_site',
+      `the header ${name}: 1 is missing, which our own pages send`,
+    );
   }
   return site;
 }
@@ -71,7 +75,7 @@ export function otherAccount(
         'nothing was done'
       : 'another account is signed in here by now, or nobody; nothing was done. ' +
         'Load the page again';
-  return refusal('other_account', sentence);
+  return new HttpError('other_account', sentence);
 }
 
 export function isWrite(method: string): boolean {
@@ -86,16 +90,14 @@ export function siteNamed(settings: SiteSettings, { host }: Asked['headers']): S
 
 function notOurs({ people, network }: SiteSettings): HttpError {
   if (people.publicUrl === null && network !== 'dev') {
-    return refusal('accounts_off', 'accounts in the browser are off: PARLEY_PUBLIC_URL is not set');
+    return new HttpError(
+      'accounts_off',
+      'accounts in the browser are off: PARLEY_PUBLIC_URL is not set',
+    );
   }
   const name = people.publicUrl ?? 'loopback, such as localhost';
-  return refusal('wrong_site', `accounts are at ${name}; the header Host names another place`);
-}
-
-function refusal(code: HttpCode, sentence: string): HttpError {
-  return new HttpError(code, sentence);
-}
-
-function shown(origin: string): string {
-  return JSON.stringify(origin.slice(0, 100));
+  return new HttpError(
+    'wrong_site',
+    `accounts are at ${name}; the header Host names another place`,
+  );
 }

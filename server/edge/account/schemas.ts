@@ -57,9 +57,7 @@ const login = s.model('Login', 'A way into the account.', {
 
 export const loginRemoved = s.model('LoginRemoved', 'What became of it.', {
   ok: yes(true),
-  leavesAt: s.nullable(
-    s.instant('a wallet is removed then, unless it is stopped; null = it is removed'),
-  ),
+  leavesAt: s.nullable(s.instant('a wallet leaves then, unless stopped; null = it is removed')),
 });
 
 export const account = s.model('Account', 'The account that is signed in.', {
@@ -70,9 +68,7 @@ export const account = s.model('Account', 'The account that is signed in.', {
   freshUntil: s.instant('until when the sign-in counts as fresh'),
   walletSession: s.flag('may change where the account is paid', true),
   logins: s.list('its ways in', login),
-  recovery: s.nullable(
-    s.text('a warning where only one login is left to get in with', 'add a second login'),
-  ),
+  recovery: s.nullable(s.text('a warning where only one login is left', 'add a second login')),
 });
 
 export const sessionParams = Type.Object({
@@ -219,15 +215,15 @@ const credentialId = base64url('its id', 1_364);
 // Challenge and origin, and what browsers add so that nobody compares it as a text.
 const clientDataJSON = base64url('what the browser signed for', 4_096);
 
+const attachment = s.text('where it is', 'platform', { maxLength: 32 });
+
 /** What a browser's passkey says. Open: browsers may say more than this. */
 function credential<R extends TSchema>(response: R) {
   return s.group('PublicKeyCredential.toJSON()', {
     id: credentialId,
     rawId: credentialId,
     type: publicKey,
-    authenticatorAttachment: s.optional(
-      s.nullable(s.text('where it is', 'platform', { maxLength: 32 })),
-    ),
+    authenticatorAttachment: s.optional(s.nullable(attachment)),
     clientExtensionResults: s.optional(s.group('not looked at', {})),
     response,
   });
@@ -278,6 +274,9 @@ const paid = s.flag(
 const { message: given, signature } = words;
 const signed = { message: given, signature };
 
+const waiting = s.group('One that waits.', { address, fromAt: s.instant('when it counts'), paid });
+const leaving = s.group('One that leaves.', { address, at: s.instant('when it is removed') });
+
 export const payouts = s.model('Payouts', 'Where the account is paid.', {
   payouts: s.list(
     'one entry a family',
@@ -285,14 +284,8 @@ export const payouts = s.model('Payouts', 'Where the account is paid.', {
       family,
       paid: s.nullable(s.text('paid unless a swap is told otherwise', s.examples.evm)),
       receives: s.list('may be named as where a swap pays', address),
-      waiting: s.list(
-        'wallets that are to be paid later',
-        s.group('A wallet that waits.', { address, fromAt: s.instant('when it counts'), paid }),
-      ),
-      leaving: s.list(
-        'login wallets that are removed then, and paid until then',
-        s.group('A wallet that leaves.', { address, at: s.instant('when it is removed') }),
-      ),
+      waiting: s.list('wallets that are to be paid later', waiting),
+      leaving: s.list('login wallets that are removed then, and paid until then', leaving),
     }),
   ),
 });
@@ -336,6 +329,8 @@ export const stopPayout = s.form('StopPayout', 'Of which wallet.', {
 
 // Keys, and tickets for the feed.
 
+const day = { pattern: '^\\d{4}-\\d{2}-\\d{2}$' };
+
 export const keysShown = s.model('Keys', 'The live keys of the account.', {
   keys: s.list(
     'the newest first',
@@ -346,22 +341,14 @@ export const keysShown = s.model('Keys', 'The live keys of the account.', {
       scopes: scopeList,
       createdAt: s.instant('when it was made'),
       expiresAt: s.instant('when it ends'),
-      usedOn: s.nullable(
-        s.text('the day (UTC) of the last use', '2026-03-14', {
-          pattern: '^\\d{4}-\\d{2}-\\d{2}$',
-        }),
-      ),
+      usedOn: s.nullable(s.text('the day (UTC) of the last use', '2026-03-14', day)),
       usedFrom: s.nullable(s.text('the network of the last use', '203.0.113.7')),
     }),
   ),
 });
 
 export const makeKeyBody = s.form('MakeKey', 'What the key is to be.', {
-  name: s.optional(
-    s.nullable(
-      s.text('what its person calls it', 'market maker', { minLength: 1, maxLength: longestName }),
-    ),
-  ),
+  name: s.optional(s.nullable(s.bounded('what its person calls it', 'market maker', longestName))),
   scopes: s.list('what it may do', s.oneOf(scopes, 'one scope'), {
     minItems: 1,
     maxItems: scopes.length,

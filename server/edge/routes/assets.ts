@@ -12,14 +12,7 @@ import type { Token } from '../../ports/markets.ts';
 import { command, read } from '../command.ts';
 import { pageOf } from '../cursor.ts';
 import type { Reply } from '../idempotency/once.ts';
-import {
-  assetList,
-  assetQuery,
-  listAsset,
-  listedAsset,
-  refusedAsset,
-  waitingAsset,
-} from '../schemas/asset.ts';
+import * as shapes from '../schemas/asset.ts';
 
 export function registerAssets(app: FastifyInstance, deps: Deps): void {
   const { budgets } = app.edge;
@@ -40,8 +33,13 @@ export function registerAssets(app: FastifyInstance, deps: Deps): void {
       'Ask for a token to be listed, or a closed one to be looked at again. What is checked: ' +
       'docs/listing.md.',
     scope: 'taker',
-    body: listAsset,
-    replies: { 200: listedAsset, 201: listedAsset, 202: waitingAsset, 422: refusedAsset },
+    body: shapes.listAsset,
+    replies: {
+      200: shapes.listedAsset,
+      201: shapes.listedAsset,
+      202: shapes.waitingAsset,
+      422: shapes.refusedAsset,
+    },
     outcomes: {
       200: 'listed before, and open to trade; or closed before, and reopened by this',
       201: 'listed by this request, and open to trade',
@@ -60,8 +58,8 @@ export function registerAssets(app: FastifyInstance, deps: Deps): void {
 
   read({ app, deps, tag: 'assets' }, '/v1/assets', 'listAssets', {
     about: 'Assets, oldest first. The filters are taken together.',
-    query: assetQuery,
-    replies: { 200: assetList },
+    query: shapes.assetQuery,
+    replies: { 200: shapes.assetList },
     handle: async ({ query }) => {
       const { chain = null, symbol = null, address = null, enabled = null } = query;
       const filters = { chain, symbol, address, enabled };

@@ -7,23 +7,13 @@ import { issueNonce, minting } from '../../market/nonces.ts';
 import { addProof, checkProof, removeProof, walletsByFamily } from '../../market/wallets.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { command, open, read } from '../command.ts';
-import {
-  addressParams,
-  me,
-  mintBody,
-  mintedKey,
-  nonceQuery,
-  nonceReply,
-  proveBody,
-  provenWallet,
-  removedWallet,
-} from '../schemas/identity.ts';
+import * as shapes from '../schemas/identity.ts';
 
 export function registerKeys(app: FastifyInstance, deps: Deps): void {
   const place = { app, deps, tag: 'keys' };
   open(place, 'GET /v1/keys/nonce', 'getKeyNonce', {
     about: 'A nonce for minting a key. It is good once, for 5 minutes.',
-    replies: { 200: nonceReply },
+    replies: { 200: shapes.nonceReply },
     handle: async () => ({ nonce: await issueNonce(deps, minting) }),
   });
 
@@ -32,8 +22,8 @@ export function registerKeys(app: FastifyInstance, deps: Deps): void {
       'Mint an API key by wallet signature. Whatever its scopes, a key reads all of its account, ' +
       'registers webhooks and broadcasts.',
     mint: true,
-    body: mintBody,
-    replies: { 200: mintedKey },
+    body: shapes.mintBody,
+    replies: { 200: shapes.mintedKey },
     handle: async ({ body }) => {
       const signal = AbortSignal.timeout(deps.settings.chainTimeoutMs);
       const { accountId, ...minted } = await mintKey(deps, body, signal);
@@ -45,7 +35,7 @@ export function registerKeys(app: FastifyInstance, deps: Deps): void {
 
   read({ app, deps, tag: 'account' }, '/v1/me', 'getMe', {
     about: 'The account of this key and its wallets.',
-    replies: { 200: me },
+    replies: { 200: shapes.me },
     handle: async ({ caller }) => ({
       userId: caller.accountId,
       scopes: caller.scopes,
@@ -60,8 +50,8 @@ export function registerWallets(app: FastifyInstance, deps: Deps): void {
   const place = { app, deps, tag: 'wallets' };
   read(place, '/v1/wallets/nonce', 'getWalletNonce', {
     about: 'A nonce for proving or vouching for a wallet. It is good once, for 10 minutes.',
-    query: nonceQuery,
-    replies: { 200: nonceReply },
+    query: shapes.nonceQuery,
+    replies: { 200: shapes.nonceReply },
     handle: async ({ caller: { accountId }, query: { purpose: pool = 'link' } }) => ({
       nonce: await issueNonce(deps, { pool, accountId }),
     }),
@@ -73,8 +63,8 @@ export function registerWallets(app: FastifyInstance, deps: Deps): void {
         `Prove a wallet of the family ${family}. With it the account may trade; it may receive ` +
         'too where a login wallet has signed for it.',
       fresh: true,
-      body: proveBody,
-      replies: { 200: provenWallet },
+      body: shapes.proveBody,
+      replies: { 200: shapes.provenWallet },
       before: ({ caller, body, signal, attempt }) =>
         checkProof(deps, { accountId: caller.accountId, attempt }, family, body, signal),
       run: async (tx, { caller, prepared }) => ({
@@ -87,8 +77,8 @@ export function registerWallets(app: FastifyInstance, deps: Deps): void {
   command(place, 'DELETE /v1/wallets/:address', 'removeWallet', {
     about: 'Remove the proof of a wallet. A login address has none, and one that is paid stays.',
     fresh: true,
-    params: addressParams,
-    replies: { 200: removedWallet },
+    params: shapes.addressParams,
+    replies: { 200: shapes.removedWallet },
     run: async (tx, { caller, params }) => {
       const { address, family } = await removeProof(tx, deps, caller.accountId, params.address);
       return { status: 200, body: { address, family, proven: false } };

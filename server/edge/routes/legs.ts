@@ -8,34 +8,13 @@ import { endRelay } from '../../keeper/asked.ts';
 import { prepareFundRelay, relaysFundings, storeFundRelay } from '../../keeper/fund-relay.ts';
 import { prepareRelay, storeRelay } from '../../keeper/relay.ts';
 import type { Deps } from '../../ports/deps.ts';
-import {
-  authorizesFunding,
-  type BuildRequest,
-  type Built,
-  buildClaim,
-  buildFund,
-  buildRefund,
-  mustLive,
-  mustStillBe,
-} from '../../settle/builders.ts';
+import * as builders from '../../settle/builders.ts';
 import { prepareSchedule, storeSchedule } from '../../settle/scheduled-refunds.ts';
 import { pinLeg, takeSignature } from '../../settle/signed-funding.ts';
 import { limited } from '../budgets.ts';
 import { command } from '../command.ts';
 import { HttpError } from '../errors.ts';
-import {
-  buildQuery,
-  claimBody,
-  claimReply,
-  fundBody,
-  fundQuery,
-  fundReply,
-  legParams,
-  material,
-  refundQuery,
-  scheduleBody,
-  scheduleReply,
-} from '../schemas/material.ts';
+import * as shapes from '../schemas/material.ts';
 
 const tag = 'swaps';
 
@@ -51,10 +30,10 @@ function buildFunding(app: FastifyInstance, deps: Deps): void {
     about:
       'Unsigned funding of your leg, or its sending by your signature (`relay`). Ways to fund: ' +
       'docs/funding.md.',
-    params: legParams,
-    query: fundQuery,
-    body: fundBody,
-    replies: { 200: fundReply },
+    params: shapes.legParams,
+    query: shapes.fundQuery,
+    body: shapes.fundBody,
+    replies: { 200: shapes.fundReply },
     ...relays,
     before: async (input) => {
       const request = buildRequest(input);
@@ -67,7 +46,7 @@ function buildFunding(app: FastifyInstance, deps: Deps): void {
         return { relay, accountId };
       }
       const { allowance = 'exact', sign } = input.query;
-      const built = await buildFund(deps, {
+      const built = await builders.buildFund(deps, {
         ...request,
         allowance,
         authorizes: sign === 'authorization',
@@ -81,15 +60,15 @@ function buildFunding(app: FastifyInstance, deps: Deps): void {
       }
       const { built } = prepared;
       const about = { swapId: params.id, leg: params.leg, escrow: built.escrow };
-      if (authorizesFunding(built)) await pinLeg(tx, deps, about);
-      else await mustStillBe(tx, about);
+      if (builders.authorizesFunding(built)) await pinLeg(tx, deps, about);
+      else await builders.mustStillBe(tx, about);
       return { status: 200, body: built };
     },
     // A stored funding whose escrow has moved since would send money to the former one.
     replay: async (tx, { params, body, reply }) => {
       if (body.relay) return;
-      const { escrow } = reply.body as Built;
-      await mustStillBe(tx, { swapId: params.id, leg: params.leg, escrow });
+      const { escrow } = reply.body as builders.Built;
+      await builders.mustStillBe(tx, { swapId: params.id, leg: params.leg, escrow });
       mustStillLive(deps, reply);
     },
   });
@@ -116,10 +95,10 @@ function buildSpending(app: FastifyInstance, deps: Deps): void {
     about:
       'Unsigned claim of the leg that pays you, or its sending (`relay`). It reveals the secret: ' +
       'check the other leg first (docs/dont-trust-verify.md).',
-    params: legParams,
-    query: buildQuery,
-    body: claimBody,
-    replies: { 200: claimReply },
+    params: shapes.legParams,
+    query: shapes.buildQuery,
+    body: shapes.claimBody,
+    replies: { 200: shapes.claimReply },
     secret: true,
     ...relaysOf(app, deps),
     before: async (input) => {
@@ -129,7 +108,7 @@ function buildSpending(app: FastifyInstance, deps: Deps): void {
         const admit = () => app.edge.budgets.charge('relays', accountId);
         return { relay: await prepareRelay(deps, { ...request, admit }), accountId };
       }
-      return { relay: null, built: await buildClaim(deps, request), accountId };
+      return { relay: null, built: await builders.buildClaim(deps, request), accountId };
     },
     run: async (tx, { prepared }) => {
       if (prepared.relay === null) return { status: 200, body: prepared.built };
@@ -142,12 +121,12 @@ function buildSpending(app: FastifyInstance, deps: Deps): void {
 
   command(place, 'POST /v1/swaps/:id/legs/:leg/refund', 'buildRefund', {
     about: 'Unsigned refund of your leg after its timelock, or of an escrow that it moved off.',
-    params: legParams,
-    query: refundQuery,
-    replies: { 200: material },
+    params: shapes.legParams,
+    query: shapes.refundQuery,
+    replies: { 200: shapes.material },
     withoutRoom: 'anew',
     before: (input) =>
-      buildRefund(deps, { ...buildRequest(input), escrow: input.query.escrow ?? null }),
+      builders.buildRefund(deps, { ...buildRequest(input), escrow: input.query.escrow ?? null }),
     run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
     replay: async (_tx, { reply }) => mustStillLive(deps, reply),
   });
@@ -184,7 +163,7 @@ type AskedForLeg = {
 };
 
 function mustStillLive(deps: Deps, reply: { readonly body: unknown }): void {
-  mustLive(reply.body as Built, Math.floor(deps.now() / 1_000));
+  builders.mustLive(reply.body as builders.Built, Math.floor(deps.now() / 1_000));
 }
 
 function buildRequest(input: {
@@ -192,7 +171,7 @@ function buildRequest(input: {
   params: { id: string; leg: string };
   query: { feeRate?: number };
   signal: AbortSignal;
-}): BuildRequest {
+}): builders.BuildRequest {
   const { caller, params, query, signal } = input;
   const { feeRate = null } = query;
   if (feeRate !== null) mustBeRate(feeRate);
@@ -212,9 +191,9 @@ function scheduleRefunds(app: FastifyInstance, deps: Deps): void {
     about:
       'Bitcoin: signed refunds of your leg at rising fees. They are kept, and sent when they are ' +
       'due: docs/bitcoin-fees.md.',
-    params: legParams,
-    body: scheduleBody,
-    replies: { 200: scheduleReply },
+    params: shapes.legParams,
+    body: shapes.scheduleBody,
+    replies: { 200: shapes.scheduleReply },
     // At most 20 a minute, and they guard what was funded.
     withoutRoom: 'keep',
     before: async ({ caller: { accountId }, client, params, body, signal }) => {

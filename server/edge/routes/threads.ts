@@ -20,14 +20,7 @@ import { swapView } from '../../settle/view.ts';
 import { command, type Run, read } from '../command.ts';
 import { pageOf } from '../cursor.ts';
 import { idParams, pageQuery, threadId } from '../schemas/common.ts';
-import {
-  acceptBody,
-  acceptReply,
-  quoteBody,
-  thread,
-  threadList,
-  threadReply,
-} from '../schemas/thread.ts';
+import * as shapes from '../schemas/thread.ts';
 import { rfqParams } from './rfqs.ts';
 
 const tag = 'threads';
@@ -40,8 +33,8 @@ export function registerThreads(app: FastifyInstance, deps: Deps): Run {
   command({ app, deps, tag }, 'POST /v1/threads/:id/propose', 'proposePrice', {
     about: 'Name another price. Both acceptances end.',
     params,
-    body: quoteBody,
-    replies: { 200: threadReply },
+    body: shapes.quoteBody,
+    replies: { 200: shapes.threadReply },
     before: async ({ caller, params, body, signal }) => {
       const id = idOf(params);
       const quoteAmount = parseAmount(body.quoteAmount, 'quoteAmount');
@@ -61,8 +54,8 @@ export function registerThreads(app: FastifyInstance, deps: Deps): Run {
       'Commit to the current price. When both sides have, the swap exists. The initiator gives ' +
       'the hashlock; its secret stays with it.',
     params,
-    body: acceptBody,
-    replies: { 200: acceptReply },
+    body: shapes.acceptBody,
+    replies: { 200: shapes.acceptReply },
     run: async (tx, { caller, params, body }) => {
       const accepted = await accept(tx, deps, caller.accountId, idOf(params), {
         quoteAmount: parseAmount(body.quoteAmount, 'quoteAmount'),
@@ -91,8 +84,8 @@ function registerQuotes(app: FastifyInstance, deps: Deps): Run {
     about: 'Quote a price. The first one opens a thread; later ones move its price.',
     scope: 'maker',
     params: rfqParams,
-    body: quoteBody,
-    replies: { 200: threadReply, 201: threadReply },
+    body: shapes.quoteBody,
+    replies: { 200: shapes.threadReply, 201: shapes.threadReply },
     outcomes: { 200: 'the price of the thread there is has moved', 201: 'a thread was opened' },
     before: async ({ caller, params, body, signal }) => {
       if (!isUuid(params.id)) throw unknownRfq(params.id);
@@ -111,7 +104,7 @@ function registerReads(app: FastifyInstance, deps: Deps): void {
     about: 'The threads of an RFQ, newest activity first. Its creator sees all, a maker its own.',
     params: rfqParams,
     query: pageQuery({}, threadsPage),
-    replies: { 200: threadList },
+    replies: { 200: shapes.threadList },
     handle: async ({ caller: { accountId: viewer }, params, query }) => {
       const rfqId = params.id.toLowerCase();
       const found = isUuid(rfqId) ? await findRfq(deps.db, rfqId) : null;
@@ -135,7 +128,7 @@ function registerReads(app: FastifyInstance, deps: Deps): void {
   read({ app, deps, tag }, '/v1/threads/:id', 'getThread', {
     about: 'One thread. Only its two parties see it.',
     params,
-    replies: { 200: thread },
+    replies: { 200: shapes.thread },
     handle: async ({ caller, params }) =>
       threadView(deps, await readThread(deps.db, caller.accountId, idOf(params)), deps.now()),
   });

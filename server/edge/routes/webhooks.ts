@@ -10,16 +10,9 @@ import { limited } from '../budgets.ts';
 import { command, read } from '../command.ts';
 import { pageOf } from '../cursor.ts';
 import { idParams, pageQuery, webhookId } from '../schemas/common.ts';
-import {
-  pinged,
-  registerBody,
-  registered,
-  removed,
-  webhookEvents,
-  webhookPage,
-} from '../schemas/webhook.ts';
+import * as shapes from '../schemas/webhook.ts';
 
-const known = Object.keys(webhookEvents);
+const known = Object.keys(shapes.webhookEvents);
 const params = idParams(webhookId);
 
 export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send): void {
@@ -28,8 +21,8 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send):
   command(place, 'POST /v1/webhooks', 'registerWebhook', {
     about: 'Where your events are sent. The secret that signs them is given once.',
     fresh: true,
-    body: registerBody,
-    replies: { 201: registered },
+    body: shapes.registerBody,
+    replies: { 201: shapes.registered },
     secret: true,
     run: async (tx, { caller: { accountId }, body: { url, events = [] } }) => {
       const asked = { accountId, url, events, known };
@@ -41,7 +34,7 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send):
   read(place, '/v1/webhooks', 'listWebhooks', {
     about: 'Your webhooks, newest first. Each with how its last delivery went.',
     query: pageQuery({}),
-    replies: { 200: webhookPage },
+    replies: { 200: shapes.webhookPage },
     handle: async ({ caller: { accountId }, query }) => {
       const filters = { list: 'webhooks', accountId };
       const { rows, nextCursor } = await pageOf(deps, query, filters, (from, limit) =>
@@ -59,7 +52,7 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send):
     about: 'Remove a webhook. What was on its way to it is given up.',
     fresh: true,
     params,
-    replies: { 200: removed },
+    replies: { 200: shapes.removed },
     run: async (tx, { caller, params }) => {
       await removeWebhook(tx, caller.accountId, params.id);
       return { status: 200, body: { ok: true } };
@@ -69,7 +62,7 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send):
   command(place, 'POST /v1/webhooks/:id/ping', 'pingWebhook', {
     about: 'Send a test delivery at once, and say whether a 2xx came.',
     params,
-    replies: { 200: pinged },
+    replies: { 200: shapes.pinged },
     withoutRoom: 'anew',
     before: ({ caller: { accountId }, params, attempt }) =>
       ping({ accountId, webhookId: params.id, attempt }).catch((error: unknown) => {

@@ -2,8 +2,6 @@
 
 import * as s from './common.ts';
 
-const address = s.text('token contract or mint', s.examples.usdc, { minLength: 1, maxLength: 128 });
-
 export const asset = s.model('Asset', 'What may be traded.', {
   id: s.assetId,
   chain: s.chainKey,
@@ -15,24 +13,18 @@ export const asset = s.model('Asset', 'What may be traded.', {
   source: s.text('`curated`, `launchpad:<name>` or `api`', 'curated'),
 });
 
-export const listAsset = s.input(
-  {
-    chain: s.text('chain key, such as `base`', 'ethereum', { minLength: 1, maxLength: 64 }),
-    address,
-  },
-  'The token that is to be listed.',
-);
+const wanted = {
+  chain: s.bounded('chain key, such as `base`', 'ethereum', 64),
+  address: s.bounded('token contract or mint', s.examples.usdc, 128),
+};
+export const listAsset = s.input(wanted, 'The token that is to be listed.');
 
 const reasons = s.list(
   'each begins with the name of the check that says so',
   s.text('one reason', 'tax: a transfer of 1000 arrives as 990'),
 );
-const notChecked = s.optional(
-  s.list(
-    'checks that this deployment does not make, having nobody to ask',
-    s.text('the name of a check', 'liquidity'),
-  ),
-);
+const check = s.text('the name of a check', 'liquidity');
+const notChecked = s.optional(s.list('checks that are not made here, with nobody to ask', check));
 
 export const listedAsset = s.model('ListedAsset', 'A token that is listed.', {
   status: s.oneOf(['listed'], 'open to trade'),
@@ -52,18 +44,11 @@ export const refusedAsset = s.model('RefusedAsset', 'A token that will never be 
   reasons,
 });
 
-export const assetList = s.model('AssetList', 'A page of assets, oldest first.', {
-  assets: s.list('the assets', asset),
-  nextCursor: s.nextCursor,
-});
+export const assetList = s.page('AssetList', 'A page of assets, oldest first.', 'assets', asset);
 
 export const assetQuery = s.pageQuery({
   chain: s.optional(s.text('of this chain key', 'ethereum', { maxLength: 64 })),
-  symbol: s.optional(
-    s.text('with this symbol, in any case; several may have it', 'USDC', { maxLength: 64 }),
-  ),
-  address: s.optional(
-    s.text('of this token contract or mint; hex in any case', s.examples.usdc, { maxLength: 128 }),
-  ),
+  symbol: s.optional(s.text('with this symbol, in any case', 'USDC', { maxLength: 64 })),
+  address: s.optional(s.text('of this contract or mint', s.examples.usdc, { maxLength: 128 })),
   enabled: s.optional(s.flag('`true`: open to trade; `false`: closed, halted or delisted', true)),
 });

@@ -15,6 +15,11 @@ export function text(description: string, example: string, more: TStringOptions 
   return Type.String({ ...more, description, examples: [example] });
 }
 
+/** At least one character, and at most so many. */
+export function bounded(description: string, example: string, maxLength: number) {
+  return text(description, example, { minLength: 1, maxLength });
+}
+
 export function int(description: string, example: number, more: TSchemaOptions = {}) {
   return Type.Integer({ ...more, description, examples: [example] });
 }
@@ -177,6 +182,11 @@ const cursorExample = 'q0Yy2l0m1mXnVb7p1w6cT1siMDE5MzZiMjAtMTJmMyJd';
 export const nextCursor = nullable(
   text('what the next page is asked for with; null on the last page', cursorExample),
 );
+
+/** A page of a list, under the name of what is in it. */
+export function page(name: string, description: string, field: string, items: TSchema) {
+  return model(name, description, { [field]: list(`the ${field}`, items), nextCursor });
+}
 
 export const errorBody = model('Error', 'A refusal; its code is in the header.', {
   error: sentence,

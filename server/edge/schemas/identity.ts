@@ -8,7 +8,6 @@ import * as s from './common.ts';
 
 // A contract wallet signs with up to 8 192 bytes, in hex.
 const longestSignature = 16_386;
-const minLength = 1;
 
 export const family = s.oneOf(families, 'the family of its chain');
 export const address = s.text('in its canonical form', s.examples.evm);
@@ -16,23 +15,16 @@ export const scopeList = s.list('what it may do', s.oneOf(scopes, 'one scope'));
 
 /** Of every text that a wallet signs. */
 export const words = {
-  address: s.text(
-    'in any spelling of its family; answers write the canonical one',
-    s.examples.evm,
-    {
-      minLength,
-      maxLength: 128,
-    },
-  ),
-  message: s.text(
+  address: s.bounded('in any spelling; answers write the canonical one', s.examples.evm, 128),
+  message: s.bounded(
     'the signed text; what it must contain: docs/signing.md',
     `{product} - create an API key\n\nAddress: ${s.examples.evm}\nNonce: ${s.examples.nonce}`,
-    { minLength, maxLength: longestMessage },
+    longestMessage,
   ),
-  signature: s.text(
+  signature: s.bounded(
     'evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322 simple); docs/signing.md',
     s.examples.evmSignature,
-    { minLength, maxLength: longestSignature },
+    longestSignature,
   ),
 };
 
@@ -44,10 +36,8 @@ export const nonceQuery = Type.Object({
   purpose: s.optional(s.oneOf(['link', 'authorize'], 'link: proving; authorize: vouching')),
 });
 
-export const mintBody = s.form('MintKey', 'A text that the wallet has signed.', {
-  rail: family,
-  ...words,
-});
+const signedText = 'A text that the wallet has signed.';
+export const mintBody = s.form('MintKey', signedText, { rail: family, ...words });
 
 export const mintedKey = s.model('ApiKey', 'A new key.', {
   id: s.keyId,
@@ -62,7 +52,7 @@ export const mintedKey = s.model('ApiKey', 'A new key.', {
   ),
 });
 
-export const proveBody = s.form('ProveWallet', 'A text that the wallet has signed.', {
+export const proveBody = s.form('ProveWallet', signedText, {
   ...words,
   authorization: s.optional(s.form('Authorization', 'The same of a login wallet.', words)),
 });

@@ -158,10 +158,7 @@ const tronTransaction = s.group(
 );
 const tronTx = materialOf('TronMaterial', 'tron', 'tron-txid', 'TRON: transactions to sign.', {
   from: s.text('base58: sign as this address', s.examples.tron),
-  transactions: s.list(
-    'sign each, in order; send the next when the one before has succeeded',
-    tronTransaction,
-  ),
+  transactions: s.list('sign in order; send each when the one before succeeded', tronTransaction),
 });
 
 const costs = s.group("fund: what it takes from the funder's SOL beside what moves", {
@@ -216,14 +213,7 @@ const askedRate = s.optional(
   }),
 );
 const formerEscrow = s.optional(
-  s.text(
-    'an escrow that this leg moved off after an address was corrected',
-    s.exampleIn(s.escrow),
-    {
-      minLength: 1,
-      maxLength: 200,
-    },
-  ),
+  s.bounded('one that this leg moved off after its address changed', s.exampleIn(s.escrow), 200),
 );
 
 export const buildQuery = Type.Object({ feeRate: askedRate });
@@ -262,13 +252,11 @@ export const fundBody = s.form('Fund', 'For the market to send a funding; else e
       { maxLength: 1_024 },
     ),
   ),
-  escrow: s.optional(
-    s.text('what was signed for', s.exampleIn(s.escrow), { minLength: 1, maxLength: 200 }),
-  ),
+  escrow: s.optional(s.bounded('what was signed for', s.exampleIn(s.escrow), 200)),
 });
 
 const signedHex = (description: string, maxLength: number) =>
-  s.text(description, '0200000000010142', { minLength: 1, maxLength });
+  s.bounded(description, '0200000000010142', maxLength);
 
 export const scheduleBody = s.form('ScheduleRefunds', 'Refunds that you have signed.', {
   transactions: s.list(
@@ -297,7 +285,7 @@ export const legParams = Type.Object({
 const longestHex = 65_536;
 
 const signedPsbt = s.form('SignedPsbt', 'A PSBT and its signatures.', {
-  psbtBase64: s.text('the PSBT', 'cHNidP8BAFICAAAAAQ==', { minLength: 1, maxLength: longestHex }),
+  psbtBase64: s.bounded('the PSBT', 'cHNidP8BAFICAAAAAQ==', longestHex),
   signaturesHex: s.list(
     'one an input, in order; none = those inside the PSBT',
     signedHex('a DER signature in hex', 160),
@@ -323,10 +311,7 @@ const signedTron = s.named(
 );
 
 export const broadcastBody = s.form('Broadcast', 'A signed transaction.', {
-  chain: s.text('a family (evm, tron, bitcoin, solana) or a chain key', 'bitcoin', {
-    minLength: 1,
-    maxLength: 32,
-  }),
+  chain: s.bounded('a family (evm, tron, bitcoin, solana) or a chain key', 'bitcoin', 32),
   signed: Type.Union([signedHex('raw transaction', longestHex), signedPsbt, signedTron], {
     description:
       'EVM, Bitcoin: raw transaction in hex; Bitcoin also a PSBT with its signatures; ' +

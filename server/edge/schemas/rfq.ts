@@ -24,10 +24,7 @@ export const createRfq = s.form('CreateRfq', 'What quotes are asked for.', {
   visibility: s.optional(s.as(visibility, 'default: public', 'private')),
   askAmount: s.optional(asked),
   targetAddress: s.optional(
-    s.text('with `private` only: who holds it may quote, nobody else', s.examples.evm, {
-      minLength: 1,
-      maxLength: 128,
-    }),
+    s.bounded('with `private` only: who holds it may quote, nobody else', s.examples.evm, 128),
   ),
 });
 
@@ -40,17 +37,12 @@ export const rfq = s.model('Rfq', 'A request for quote.', {
   creatorId: s.as(s.accountId, 'UUID of the account that asks'),
   createdAt: s.instant('when it was posted'),
   expiresAt: s.instant('when it ends by itself'),
-  targetAddress: s.optional(
-    s.text('shown to the creator and to who holds the address', s.examples.evm),
-  ),
+  targetAddress: s.optional(s.text('for its creator and who holds it to see', s.examples.evm)),
 });
 
 export const rfqReply = s.model('RfqReply', 'The RFQ as it is now.', { rfq });
 
-export const rfqList = s.model('RfqList', 'A page of RFQs, newest first.', {
-  rfqs: s.list('the RFQs', rfq),
-  nextCursor: s.nextCursor,
-});
+export const rfqList = s.page('RfqList', 'A page of RFQs, newest first.', 'rfqs', rfq);
 
 export const bookQuery = s.pageQuery({
   direction: s.optional(direction),

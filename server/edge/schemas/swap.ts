@@ -26,21 +26,15 @@ const refunds = {
   refundTx: s.nullable(s.txid, 'the refund'),
   refundedBy: sender('`refundTx`'),
   scheduledRefunds: s.nullable(
-    s.group(
-      'Bitcoin, to the funder alone: signed refunds kept to be sent when due',
-      scheduledFields,
-    ),
+    s.group('Bitcoin, to the funder alone: signed refunds, sent when due', scheduledFields),
   ),
 };
 
-const lane = s.group(
-  'where contracts hold the escrows (EVM, TRON): the word of the funder it takes',
-  {
-    contract: s.optional(s.text('which holds the word and the escrow', s.examples.contract)),
-    number: s.text('96 bits', '00000000000000000000002a', { pattern: '^[0-9a-f]{24}$' }),
-    counter: s.int('how often it was taken', 7, { minimum: 1, maximum: 1_073_741_823 }),
-  },
-);
+const lane = s.group('where contracts hold the escrows (EVM, TRON): a word of the funder', {
+  contract: s.optional(s.text('which holds the word and the escrow', s.examples.contract)),
+  number: s.text('96 bits', '00000000000000000000002a', { pattern: '^[0-9a-f]{24}$' }),
+  counter: s.int('how often it was taken', 7, { minimum: 1, maximum: 1_073_741_823 }),
+});
 
 const rentLeft = s.group('Solana: what a claim left of the deposit of the funder', {
   lamports: s.text('lamports', '1398960'),
@@ -153,27 +147,26 @@ export const swapSchema = s.model('Swap', 'A swap as one of its parties sees it.
 
 export const swapReply = s.model('SwapReply', 'The swap as it is now.', { swap: swapSchema });
 
-export const swapPage = s.model('SwapPage', 'A page of your swaps, newest first.', {
-  swaps: s.list('the swaps', swapSchema),
-  nextCursor: s.nextCursor,
-});
+export const swapPage = s.page(
+  'SwapPage',
+  'A page of your swaps, newest first.',
+  'swaps',
+  swapSchema,
+);
 
 export const swapsQuery = s.pageQuery({
   status: s.optional(s.oneOf(swapStatuses, 'of this status')),
 });
 
-const bounded = (description: string, example: string, maxLength: number) =>
-  s.text(description, example, { minLength: 1, maxLength });
-
 export const setAddress = s.form('SetAddress', 'Your address on one chain of the swap.', {
-  chain: bounded('a chain key of the swap', 'bitcoin', 32),
-  address: bounded(
+  chain: s.bounded('a chain key of the swap', 'bitcoin', 32),
+  address: s.bounded(
     'where you receive or fund on it; on Bitcoin a compressed public key, 66 hex',
     s.examples.pubkey,
     200,
   ),
   keySignature: s.optional(
-    bounded(
+    s.bounded(
       'a key of a Taproot wallet: base64 ECDSA signature (BIP 137) by exactly that key over ' +
         '"<product> - use this key: <pubkey> for swap <id>"',
       `H${'8aXw3vT1'.repeat(10)}kQ2mZ0=`,

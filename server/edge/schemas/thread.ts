@@ -60,10 +60,12 @@ export const thread = s.model('Thread', 'A negotiation between the maker and the
 
 export const threadReply = s.model('ThreadReply', 'The thread as it is now.', { thread });
 
-export const threadList = s.model('ThreadList', 'A page of threads, newest activity first.', {
-  threads: s.list('the threads', thread),
-  nextCursor: s.nextCursor,
-});
+export const threadList = s.page(
+  'ThreadList',
+  'A page of threads, newest activity first.',
+  'threads',
+  thread,
+);
 
 export const acceptReply = s.model('AcceptReply', 'The thread, and the swap where there is one.', {
   thread,

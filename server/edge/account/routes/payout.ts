@@ -1,32 +1,18 @@
 // Where the account is paid: read, chosen in a wallet session, and stopped while it waits.
 
-import {
-  beginChoice,
-  checkChoice,
-  choose,
-  receivingOf,
-  stopWaiting,
-} from '../../../people/payouts.ts';
+import * as people from '../../../people/payouts.ts';
 import type { Session } from '../../../people/sessions.ts';
 import type { Place } from '../../command.ts';
 import { signedIn } from '../declare.ts';
-import {
-  beginPayout,
-  ok,
-  payoutBegun,
-  payoutChosen,
-  payouts,
-  provePayout,
-  stopPayout,
-} from '../schemas.ts';
+import * as shapes from '../schemas.ts';
 
 export function registerPayout(place: Place): void {
   const { app, deps } = place;
   signedIn(place, 'GET /account/payout', 'getPayout', {
     about: 'Which wallet of each family is paid, which may be named as paid, and what waits.',
-    replies: { 200: payouts },
+    replies: { 200: shapes.payouts },
     handle: async ({ session }) => ({
-      body: { payouts: await receivingOf(deps.db, session.accountId, deps.now()) },
+      body: { payouts: await people.receivingOf(deps.db, session.accountId, deps.now()) },
     }),
   });
 
@@ -35,11 +21,13 @@ export function registerPayout(place: Place): void {
       'The texts to sign for another wallet to be paid. One is for itself, one for the wallet of ' +
       'before.',
     fresh: true,
-    body: beginPayout,
-    replies: { 200: payoutBegun },
+    body: shapes.beginPayout,
+    replies: { 200: shapes.payoutBegun },
     handle: async ({ session, browser, site, body }) => {
       const asked = { session, browser, site, ...body, chainId: body.chainId ?? null };
-      const { own, voucher } = await deps.db.transaction((tx) => beginChoice(tx, deps, asked));
+      const { own, voucher } = await deps.db.transaction((tx) =>
+        people.beginChoice(tx, deps, asked),
+      );
       const { address, message, expiresAt } = own;
       const waitSeconds = voucher === null ? 0 : deps.settings.people.payoutHoldSeconds;
       return { body: { address, message, expiresAt, voucher, waitSeconds } };
@@ -50,34 +38,36 @@ export function registerPayout(place: Place): void {
     about: 'Have another wallet paid. With both signatures at once, with its own after the hold.',
     fresh: true,
     change: true,
-    body: provePayout,
-    replies: { 200: payoutChosen },
+    body: shapes.provePayout,
+    replies: { 200: shapes.payoutChosen },
     handle: async ({ session, browser, site, body, signal }) => {
       const given = { session, browser, site, ...body, voucher: body.voucher ?? null };
-      const choice = await checkChoice(deps, given, signal);
-      const { fromAt } = await deps.db.transaction((tx) => choose(tx, deps, session, choice));
+      const choice = await people.checkChoice(deps, given, signal);
+      const { fromAt } = await deps.db.transaction((tx) =>
+        people.choose(tx, deps, session, choice),
+      );
       const { family, address, paid } = choice;
       return { body: { family, address, paid, fromAt } };
     },
   });
 
-  const stop = async (session: Session, wallet: Parameters<typeof stopWaiting>[3]) => {
-    await deps.db.transaction((tx) => stopWaiting(tx, deps, session, wallet));
+  const stop = async (session: Session, wallet: Parameters<typeof people.stopWaiting>[3]) => {
+    await deps.db.transaction((tx) => people.stopWaiting(tx, deps, session, wallet));
     await app.edge.keys.revoked(session.accountId, session.id);
     return { body: { ok: true } };
   };
   signedIn(place, 'POST /account/payout/stop', 'stopPayout', {
     about: 'Stop what waits for this wallet, its removal too. Every other session ends.',
     fresh: true,
-    body: stopPayout,
-    replies: { 200: ok },
+    body: shapes.stopPayout,
+    replies: { 200: shapes.ok },
     handle: ({ session, body }) => stop(session, body),
   });
 
   signedIn(place, 'POST /account/payout/stop-all', 'stopAllPayouts', {
     about: 'Stop all that waits, of every wallet. Every other session ends.',
     fresh: true,
-    replies: { 200: ok },
+    replies: { 200: shapes.ok },
     handle: ({ session }) => stop(session, null),
   });
 }

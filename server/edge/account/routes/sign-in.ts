@@ -5,39 +5,19 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simp
 import { ParleyError } from '../../../../core/errors.ts';
 import { begun, intentOf } from '../../../people/ceremonies.ts';
 import { askForCode, checkCode, parseEmail, takeCode } from '../../../people/email.ts';
-import {
-  beginAsking,
-  beginMaking,
-  checkMade,
-  checkUsed,
-  takeUsed,
-} from '../../../people/passkeys.ts';
+import * as passkeys from '../../../people/passkeys.ts';
 import { type Proven, takeUp } from '../../../people/sign-in.ts';
 import { beginText, checkText, productIn, signInStatement } from '../../../people/wallet.ts';
 import { waysAt } from '../../../people/ways.ts';
 import type { Place } from '../../command.ts';
 import { answerOf, anyBrowser, signedIn } from '../declare.ts';
-import {
-  askCode,
-  askPasskey,
-  askText,
-  codeSent,
-  creationOptions,
-  giveCode,
-  giveSignature,
-  madePasskey,
-  requestOptions,
-  signedInReply,
-  textToSign,
-  usedPasskey,
-  ways,
-} from '../schemas.ts';
+import * as shapes from '../schemas.ts';
 
 export function registerSignIn(place: Place): void {
   const { deps } = place;
   anyBrowser(place, 'GET /account/ways', 'getWays', {
     about: 'What one may sign in with here. It says too whether mail can be sent just now.',
-    replies: { 200: ways },
+    replies: { 200: shapes.ways },
     handle: async ({ site }) => ({ body: waysAt(deps, site) }),
   });
   byEmail(place);
@@ -52,8 +32,8 @@ function byEmail(place: Place): void {
     about:
       'Have a code of six digits sent to an e-mail address. It is good for 10 minutes and 5 tries.',
     signIn: true,
-    body: askCode,
-    replies: { 200: codeSent },
+    body: shapes.askCode,
+    replies: { 200: shapes.codeSent },
     handle: async ({ body, browser, session }) => {
       const { messaging } = deps;
       if (messaging?.sendCode == null) {
@@ -70,8 +50,8 @@ function byEmail(place: Place): void {
   anyBrowser(place, 'POST /account/email/code', 'giveCode', {
     about: 'Sign in, add the address as a login or be fresh again by the code that was sent.',
     signIn: true,
-    body: giveCode,
-    replies: { 200: signedInReply },
+    body: shapes.giveCode,
+    replies: { 200: shapes.signedInReply },
     handle: async ({ body, browser, session }) => {
       const given = { address: parseEmail(body.address), code: body.code, browser, session };
       await checkCode(deps, given);
@@ -86,8 +66,8 @@ function byWallet(place: Place): void {
     about:
       'The text that a wallet signs to sign in. It is good once, in this browser, for 10 minutes.',
     signIn: true,
-    body: askText,
-    replies: { 200: textToSign },
+    body: shapes.askText,
+    replies: { 200: shapes.textToSign },
     handle: async ({ body, site, browser, session }) => {
       const { family, address, purpose, chainId = null } = body;
       const statement = signInStatement(purpose, productIn(deps.settings, site));
@@ -100,8 +80,8 @@ function byWallet(place: Place): void {
   anyBrowser(place, 'POST /account/wallet/proof', 'giveSignature', {
     about: 'Sign in, add the wallet as a login or be fresh again by the signed text.',
     signIn: true,
-    body: giveSignature,
-    replies: { 200: signedInReply },
+    body: shapes.giveSignature,
+    replies: { 200: shapes.signedInReply },
     handle: async ({ body, site, browser, session, signal }) => {
       const signed = { ...body, way: 'wallet', site, browser } as const;
       const { ceremony, address, pubkey } = await checkText(deps, signed, signal);
@@ -121,10 +101,10 @@ function makePasskeys(place: Place): void {
     about:
       'What the browser makes a passkey of this account from. It is good once, for 10 minutes.',
     fresh: true,
-    replies: { 200: creationOptions },
+    replies: { 200: shapes.creationOptions },
     handle: async ({ site, browser, session }) => {
       const asked = { site, browser, session };
-      return { body: await deps.db.transaction((tx) => beginMaking(tx, deps, asked)) };
+      return { body: await deps.db.transaction((tx) => passkeys.beginMaking(tx, deps, asked)) };
     },
   });
 
@@ -132,13 +112,13 @@ function makePasskeys(place: Place): void {
     about: 'Add the passkey that the browser has made as a login of this account.',
     fresh: true,
     change: true,
-    body: madePasskey,
-    replies: { 200: signedInReply },
+    body: shapes.madePasskey,
+    replies: { 200: shapes.signedInReply },
     handle: async ({ body, site, browser, session }) => {
       const { id, rawId, type, response: said } = body.response;
       const response: RegistrationResponseJSON = { id, rawId, type, response: said, ...extensions };
       const given = { site, browser, session, response };
-      const { ceremony, proven } = await checkMade(deps, given, body.name.trim());
+      const { ceremony, proven } = await passkeys.checkMade(deps, given, body.name.trim());
       const intent = intentOf(ceremony, session);
       return answerOf(place, session, (tx) => takeUp(tx, deps, proven, intent, browser));
     },
@@ -150,27 +130,31 @@ function byPasskey(place: Place): void {
   anyBrowser(place, 'POST /account/passkey', 'askPasskey', {
     about: 'What the browser asks its passkeys with. It is good once, for 10 minutes.',
     signIn: true,
-    body: askPasskey,
-    replies: { 200: requestOptions },
+    body: shapes.askPasskey,
+    replies: { 200: shapes.requestOptions },
     handle: async ({ body, site, browser, session }) => {
       const asked = begun(deps, body.purpose, browser, session);
-      return { body: await deps.db.transaction((tx) => beginAsking(tx, deps, asked, site)) };
+      return {
+        body: await deps.db.transaction((tx) => passkeys.beginAsking(tx, deps, asked, site)),
+      };
     },
   });
 
   anyBrowser(place, 'POST /account/passkey/proof', 'givePasskey', {
     about: 'Sign in or be fresh again by a passkey of the account.',
     signIn: true,
-    body: usedPasskey,
-    replies: { 200: signedInReply },
+    body: shapes.usedPasskey,
+    replies: { 200: shapes.signedInReply },
     handle: async ({ body, site, browser, session }) => {
       const { id, rawId, type, response: said } = body.response;
       const { userHandle, ...rest } = said;
       const named = userHandle == null ? rest : { ...rest, userHandle };
       const answer = { id, rawId, type, response: named, ...extensions };
       const response: AuthenticationResponseJSON = answer;
-      const used = await checkUsed(deps, { site, browser, session, response });
-      return answerOf(place, session, (tx) => takeUsed(tx, deps, used, { browser, session }));
+      const used = await passkeys.checkUsed(deps, { site, browser, session, response });
+      return answerOf(place, session, (tx) =>
+        passkeys.takeUsed(tx, deps, used, { browser, session }),
+      );
     },
   });
 }
