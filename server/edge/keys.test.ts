@@ -1,5 +1,5 @@
-// Keys by wallet signature over HTTP: specification parts 4, 5 and 8, decisions 4 and 7. What the
-// signed text must say is in server/market/messages.test.ts, of nonces in server/market/nonces.test.ts.
+// Keys by wallet signature over HTTP: specification parts 4, 5 and 8, decisions 4 and 7. The signed
+// text by itself is in server/market/messages.test.ts, nonces in server/market/nonces.test.ts.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,5 +1,5 @@
-// The published descriptions of `/v1` and `/account`, and the reference page: golden, valid by their
-// references, and true of the routes. Specification part 9.
+// The published descriptions of `/v1` and `/account`, and the reference page: golden, valid by
+// their references, and true of the routes. Specification part 9.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

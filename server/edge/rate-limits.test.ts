@@ -1,5 +1,5 @@
-// Budgets over HTTP: whose a request is counted against, what every answer tells of that, and what a
-// party of an open swap keeps. Specification part 8. The counting itself: budgets.test.ts.
+// Budgets over HTTP: whose a request is counted against, what every answer tells of that, and what
+// a party of an open swap keeps. Specification part 8. The counting itself: budgets.test.ts.
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';

@@ -56,7 +56,7 @@ async function proof(
 }
 
 for (const family of families) {
-  test(`${family}: a wallet is proven in any spelling, for giving only, and removed once`, async () => {
+  test(`${family}: a wallet is proven in any spelling, for giving only, removed once`, async () => {
     const { key } = await someone();
     const wallet = walletOf[family]();
     const { address } = wallet;
@@ -72,7 +72,7 @@ for (const family of families) {
     assert.deepEqual((await walletsOf(key))[family].proven, []);
   });
 
-  test(`${family}: a login address is no proof: it cannot be removed, proving it is 200`, async () => {
+  test(`${family}: a login address is no proof: it is not removed, proving it is 200`, async () => {
     const { wallet, key } = await someone(walletOf[family]());
     const { address } = wallet;
     assert.deepEqual((await link(edge, key, wallet)).body, {
@@ -83,7 +83,7 @@ for (const family of families) {
     assert.deepEqual((await walletsOf(key))[family], { login: address, proven: [] });
   });
 
-  test(`${family}: another account's login or proof is 409, until that one removes it`, async () => {
+  test(`${family}: another account's login or proof is 409, until it is removed`, async () => {
     const { wallet: login, key } = await someone();
     const [signedIn, proven] = [walletOf[family](), walletOf[family]()];
     await someone(signedIn);
@@ -349,7 +349,8 @@ describe('a contract wallet', async () => {
 
   test('whose chain does not answer is 504, not stored, and the same proofs hold later', async () => {
     const login = await contract();
-    const text = `Parley create an API key\nAddress: ${login.address}\nNonce: ${await mintNonce(own)}`;
+    const fresh = await mintNonce(own);
+    const text = `Parley create an API key\nAddress: ${login.address}\nNonce: ${fresh}`;
     const body = { rail: 'evm', ...(await signed(login, text)) };
     const mint = () => own.call('POST', '/v1/keys', { body });
     gate.hang(/eth_call/);

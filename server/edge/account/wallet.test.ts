@@ -1,5 +1,5 @@
-// Sign-in by wallets of all four families over HTTP: POST /account/wallet and its proof. What the text
-// must be, line by line: server/people/sign-in-text.test.ts.
+// Sign-in by wallets of all four families over HTTP: POST /account/wallet and its proof. What the
+// text must be, line by line: server/people/sign-in-text.test.ts.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -238,7 +238,8 @@ test('without room what must be kept is refused whole, and only under a key and 
   const ofRoom = async () =>
     (await edge.sql(`select 1 as one from assets where symbol = 'room'`)).length;
   deps.freeze(Date.UTC(2030, 0, 9, 22));
-  const text = `insert into assets (id, chain, symbol, address, decimals, verified, source, created_at)
+  const text = `insert into assets
+      (id, chain, symbol, address, decimals, verified, source, created_at)
     values (gen_random_uuid(), 'test', 'room', gen_random_uuid(), 0, true, 'api', now())`;
   const first = await post('before');
   await fill('2030-01-09', 0, mostKeptBytes(deps.settings));

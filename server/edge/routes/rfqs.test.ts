@@ -77,7 +77,7 @@ const refusals: [what: string, fields: object, code: string, words?: RegExp][] =
     'a broken amount',
     { baseAmount: '1.5' },
     '400 bad_amount',
-    /^baseAmount must be a whole number of base units from 1 to 2\^256-1, as a string without sign, leading zeros or exponent; it was "1.5"$/,
+    /^baseAmount must be a whole .* 1 to 2\^256-1, as a string without sign.*; it was "1.5"$/,
   ],
   ['no ask that can be', { askAmount: `${most + 1n}` }, '400 bad_amount', /askAmount/],
   ['29 seconds', { ttlSeconds: 29 }, '400 bad_field', /ttlSeconds/],

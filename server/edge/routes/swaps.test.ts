@@ -1,5 +1,5 @@
-// Swaps over HTTP: who may read and build, every refusal, the rules of addresses, and that a claim's
-// secret is not kept in clear.
+// Swaps over HTTP: who may read and build, every refusal, the rules of addresses, and that a
+// claim's secret is not kept in clear.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
