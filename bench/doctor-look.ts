@@ -32,7 +32,7 @@ export type Looked = {
 };
 
 const warmSwaps = 500;
-/** Reads of escrows between two looks at the heap. */
+/** Reads of escrows between two readings of the heap. */
 const readsApart = 2_000;
 const limits = { chainTimeoutMs: 5_000, followIntervalMs: 1_000, databaseConnections: 1 };
 

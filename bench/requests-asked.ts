@@ -50,7 +50,7 @@ import type { TokenOn } from './tron-token.ts';
 
 type Measure = Meter['measure'];
 
-/** Payments to an escrow beside the one that funds it: with it as many as a ladder may spend. */
+/** Payments to an escrow beside the one that funds it: with it as many as a schedule may spend. */
 const furtherPayments = 9;
 const rungs = 12;
 

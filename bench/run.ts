@@ -5,7 +5,6 @@
 
 import { readFileSync } from 'node:fs';
 import { Misused, parsed, understood, wholeNumber } from '../scripts/command.ts';
-import { benchBudgets } from './budgets.ts';
 import { benchDoctor, doctorStage } from './doctor.ts';
 import { benchExchange } from './exchange.ts';
 import { benchFeed } from './feed.ts';
@@ -38,7 +37,6 @@ const benches: Readonly<Record<string, (name: string) => Promise<Row[]>>> = {
   feed: onStage((stage) => benchFeed(stage, effort)),
   listing: onStage((stage) => benchListing(stage, effort)),
   webhooks: inRounds(() => benchWebhooks(effort), 'of a time'),
-  budgets: inRounds(() => benchBudgets(effort), 'of a time'),
   gas: async () => benchGas(),
   start: inRounds(() => benchStart(effort)),
   verify: inRounds(() => benchVerify(effort)),
@@ -110,7 +108,7 @@ const say = (text: string) => {
 };
 
 say(`machine: ${machine()}`);
-say(`versions: Node ${process.version}, ${versionsOf(['fastify', 'pg', 'iovalkey', 'ws'])}`);
+say(`versions: Node ${process.version}, ${versionsOf(['fastify', 'pg', 'ws'])}`);
 let missed = 0;
 for (const name of wanted) {
   for (const row of (await benches[name]?.(name)) ?? []) {

@@ -1,6 +1,5 @@
-// What the largest ladder of signed refunds keeps the event loop from: its check at a stretch, as
-// it once was, against the longest of the steps that it is made in, and against the same bytes
-// posted again.
+// What the largest fee bump schedule of signed refunds keeps the event loop from: its check at a
+// stretch, against the longest of its steps, and against the same bytes posted again.
 
 import { mostRungs } from '../chains/bitcoin/fee-ladder.ts';
 import { defaultFeeBounds as bounds, feeAt } from '../chains/bitcoin/fees.ts';

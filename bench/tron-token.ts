@@ -23,5 +23,5 @@ answerQuestions(async ({ ends }: { readonly ends: boolean }) => {
     sources: [{ url }],
     world: 'dev',
   };
-  return { on, token: await deployToken(tron, 'Good') } satisfies TokenOn;
+  return { on, token: await deployToken(tron, 'Plain') } satisfies TokenOn;
 });

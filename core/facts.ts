@@ -1,3 +1,5 @@
+// What a chain shows of one escrow, and what follows for its leg.
+
 import type { Family } from './families.ts';
 import type { Secret } from './hashlock.ts';
 import type { BaseUnits, UnixSeconds } from './nominal.ts';

@@ -129,7 +129,7 @@ function matcherOf(curated: string): (latin: string) => boolean {
   };
 }
 
-/** D is drawn much like O, which in a longer symbol nobody looks at twice. */
+/** D is drawn much like O, which in a longer symbol nobody reads twice. */
 function rounded(folded: string): string {
   return folded.replaceAll('D', 'O');
 }

@@ -1,5 +1,4 @@
 // Blocks and time of the Bitcoin dev chain.
-import type { ChainHead } from './dev-chain.ts';
 import { pace } from './pace.ts';
 import type { Rpc } from './rpc.ts';
 
@@ -14,15 +13,7 @@ type Mempool = { size: number; bytes: number };
 /** `isMoved()`: whether the dev network's clock has left the machine's. */
 export type NodeClock = { now(): number; isMoved(): boolean };
 
-export type BitcoinMining = {
-  head(): Promise<ChainHead>;
-  mine(blocks: number): Promise<void>;
-  /** Until the median time has reached `now`. `empty`: by blocks without transactions. */
-  moveTo(now: number, empty?: boolean): Promise<void>;
-  tick(): Promise<void>;
-};
-
-export function bitcoinMining(rpc: Rpc, clock: NodeClock): BitcoinMining {
+export function bitcoinMining(rpc: Rpc, clock: NodeClock) {
   const rhythm = pace();
   let ownTip = '';
   /** What waited when a block left it out: fees too low to mine, so no reason to mine again. */
@@ -49,6 +40,7 @@ export function bitcoinMining(rpc: Rpc, clock: NodeClock): BitcoinMining {
     await rpc('setmocktime', [clock.isMoved() ? clock.now() : 0]);
     await make(blocks);
   };
+  /** Until the median time has reached `now`. `empty`: by blocks without transactions. */
   const moveTo = async (now: number, empty = false) => {
     for (let time = now; (await readState()).mediantime < now; time++) {
       await rpc('setmocktime', [time]);
@@ -64,11 +56,11 @@ export function bitcoinMining(rpc: Rpc, clock: NodeClock): BitcoinMining {
   return {
     head,
     moveTo,
-    mine: async (blocks) => {
+    mine: async (blocks: number) => {
       await makeNow(blocks);
       rhythm.wake((await readState()).blocks);
     },
-    tick: async () => {
+    tick: async (): Promise<void> => {
       const { blocks, bestblockhash } = await readState();
       // Somebody else mined, or a block was taken back: whoever did that waits for depth.
       if (bestblockhash !== ownTip) rhythm.wake(blocks);

@@ -33,7 +33,6 @@ export type DevnetClient = {
   chains(signal: AbortSignal): Promise<DevnetChains>;
 };
 
-/** A refusal of the control server, with its sentence. */
 class DevnetRefusal extends Error {
   readonly status: number;
 

@@ -3,7 +3,6 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { DevnetError } from '../host/failure.ts';
 
 export type Clock = {
-  /** Unix seconds. */
   now(): number;
   offsetSeconds(): number;
   isMoved(): boolean;

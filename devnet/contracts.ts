@@ -55,7 +55,6 @@ export async function deployContracts(
   };
 }
 
-/** Deploys it unless it is there. */
 async function deployDevCoin(options: DeployOptions): Promise<Address> {
   const bytecode = devCoin.bytecode as Hex;
   await sendThroughDeployer(options, { salt: devSalt, initCode: bytecode });

@@ -173,7 +173,6 @@ function amountField(body: Record<string, unknown>): bigint {
   throw new RefusedRequest(400, '"amount" must be a string: a whole number of base units.');
 }
 
-/** The contract of an asset of this chain, null for its native coin. */
 async function tokenOf(parts: ControlParts, chain: DevChain, asset: string) {
   if (asset === chain.nativeSymbol) return null;
   const { tokens = [], hostileTokens = [] } = chain.info;

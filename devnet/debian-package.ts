@@ -31,12 +31,6 @@ export type DebianProgram = {
   readonly suites: readonly string[];
 };
 
-/** Runs the program for its identity; throws when it does not run. */
-export type Identify<Identity> = (
-  file: string,
-  leadingArgs: readonly string[],
-) => Promise<Identity>;
-
 /** Where programs are kept: the user's cache, which clones share; `spare` where it is read-only. */
 export async function cacheFolder(spare: string): Promise<string> {
   const shared = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'parley');
@@ -57,7 +51,7 @@ async function isWritable(folder: string): Promise<boolean> {
 export async function obtainDebianProgram<Identity>(
   wanted: DebianProgram,
   cache: string,
-  identify: Identify<Identity>,
+  identify: (file: string, leadingArgs: readonly string[]) => Promise<Identity>,
   signal: AbortSignal | undefined,
 ): Promise<Identity> {
   const architecture = architectures[process.arch];

@@ -11,7 +11,6 @@ export type DevToken = {
   readonly symbol: string;
   readonly name: string;
   readonly decimals: number;
-  /** Contract, or mint. */
   readonly address: string;
 };
 
@@ -21,7 +20,6 @@ export type ChainInfo = {
   readonly family: Family;
   /** Bitcoin: with credentials. TRON: base of the HTTP API, `/jsonrpc` and the like too. */
   readonly rpcUrl: string;
-  /** EVM, TRON. */
   readonly chainId?: number;
   readonly node: NodeInfo;
   /** A real node's: nobody moves it. */
@@ -42,7 +40,6 @@ export type ChainInfo = {
 
 export type ChainHead = {
   readonly height: number;
-  /** Unix seconds of the newest block. */
   readonly time: number;
   /** Unix seconds that timelocks compare with (BIP 113); on EVM the same as `time`. */
   readonly medianTime: number;
@@ -58,7 +55,6 @@ export type Gift = {
 
 export type DevChain = {
   readonly info: ChainInfo;
-  /** The symbol of the native coin. */
   readonly nativeSymbol: string;
   head(): Promise<ChainHead>;
   /** Sends coins and mines them. Throws RefusedRequest on a bad address or amount. */

@@ -39,9 +39,7 @@ export type DevnetOptions = {
   readonly evmChains?: readonly { readonly key: string; readonly chainId: number }[];
   /** 'auto' (default): off with one clear line where no bitcoind can be had; true: fail then. */
   readonly bitcoin?: boolean | 'auto';
-  /** The simulator `tron-dev`; default true. */
   readonly tron?: boolean;
-  /** The simulator `solana-dev`; default true. */
   readonly solana?: boolean;
   /** An inbox and an identity provider; default false: a chain needs neither. */
   readonly people?: boolean | PeopleOptions;
@@ -51,17 +49,14 @@ export type DevnetOptions = {
   readonly moveClock: (seconds: number) => void | Promise<void>;
   /** What the market knows of an asset id or symbol, for the faucet. */
   readonly resolveAsset?: ResolveAsset;
-  /** Where the control server listens. */
   readonly host?: string;
   /** A bitcoind of one's own; default PARLEY_BITCOIND, then PATH, then Debian's package. */
   readonly bitcoind?: string;
-  /** Gives up a start that is under way. */
   readonly signal?: AbortSignal;
 };
 
 export type Devnet = {
   readonly chains: readonly ChainInfo[];
-  /** The address of the control server. */
   readonly dev: string;
   /** Null where they were not asked for. */
   readonly people: People | null;
@@ -72,7 +67,6 @@ export type Devnet = {
   stop(): Promise<void>;
 };
 
-/** Throws DevnetError. Whatever was started by then is stopped again. */
 export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 });
   const dir = await realpath(options.dir);

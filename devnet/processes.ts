@@ -30,7 +30,6 @@ export type Program = {
 export type Running = {
   readonly child: ChildProcess;
   hasEnded(): boolean;
-  /** The end of what it wrote, for an error message. */
   lastWords(): Promise<string>;
   stop(): Promise<void>;
 };
@@ -106,7 +105,6 @@ export async function untilReady<T>(
   );
 }
 
-/** SIGTERM, then SIGKILL when it does not end. */
 async function endProcess(pid: number): Promise<void> {
   const steps: Step[] = [
     { signal: 'SIGTERM', limitMs: termLimitMs },
@@ -188,7 +186,6 @@ async function rotateLog(file: string): Promise<void> {
   if (found !== null && found.size > logLimitBytes) await rename(file, `${file}.old`);
 }
 
-/** The wanted port when it is free, else any free one. */
 export async function freePort(wanted?: number): Promise<number> {
   if (wanted !== undefined && wanted > 0) {
     const port = await bind(wanted).catch(() => null);

@@ -21,7 +21,6 @@ export type Rpc = <T>(method: string, params?: readonly unknown[]) => Promise<T>
 
 type Reply = { result?: unknown; error?: { code: number; message: string } | null };
 
-/** `url` may carry credentials. */
 export function rpcTo(url: string): Rpc {
   return async <T>(method: string, params: readonly unknown[] = []): Promise<T> => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });

@@ -37,13 +37,10 @@ import { amountOf, cannotSend, tokenGift } from './faucet.ts';
 import { freePort, loopback } from './processes.ts';
 
 export type SolanaOptions = {
-  /** The chain's key, such as `solana-dev`. */
   readonly chain: string;
-  /** Its state. */
   readonly dir: string;
   readonly clock: { now(): number };
   readonly log: Log;
-  /** Default: `devLags`. */
   readonly lags?: Lags;
   /** How long a slot takes while the chain makes blocks by itself. Default 400. */
   readonly slotMs?: number;

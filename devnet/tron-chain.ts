@@ -22,9 +22,7 @@ import { deployContracts, type TronContracts } from './tron-contracts.ts';
 export type TronChainOptions = {
   readonly dir: string;
   readonly log: Log;
-  /** Unix seconds, as the dev network's clock has them. */
   readonly clock: { now(): number };
-  /** Blocks until a block is solid. */
   readonly solidityLag?: number;
   readonly hasSolidityPort?: boolean;
 };

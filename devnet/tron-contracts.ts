@@ -19,15 +19,12 @@ const toTrade = { ReturnsFalse: returnsFalse, DevDollar: devDollar };
 const hostile = { DevTether: devTether, FeeToken: feeToken, ...zoo };
 
 export type TronContracts = {
-  /** Base58. */
   readonly escrows: string;
-  /** The transaction that created it, hex. */
   readonly escrowsCreation: string;
   readonly tokens: readonly DevToken[];
   readonly hostileTokens: readonly DevToken[];
 };
 
-/** Deploys what the chain does not have yet. */
 export async function deployContracts(simulator: Simulator): Promise<TronContracts> {
   const found = await findContracts(simulator);
   const place = (name: string, bytecode: string) => placeOf(simulator, found, name, bytecode);

@@ -23,8 +23,8 @@ import {
   delistAsset,
   reopenAsset,
 } from '../server/market/listing.ts';
-import { Misused, parsed, runCommand } from './command.ts';
-import { isReason, mostReasonLength, openDatabase, theAsset } from './operator.ts';
+import { Misused, parsed, runCommand, usualOptions } from './command.ts';
+import { isReason, mostReasonLength, print, rfqs, theAsset, withDatabase } from './operator.ts';
 
 const usage = `usage: npm run assets -- list [--state open|closed|delisted] [--json]
        npm run assets -- candidates [--state pending|rejected|expired] [--json]
@@ -43,80 +43,72 @@ Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exi
 so already, 1 refused, 2 not understood.`;
 
 const mostReasons = 20;
-const commands = ['list', 'candidates', 'close', 'reopen', 'delist', 'curate', 'forget'] as const;
-const states = {
-  list: ['open', 'closed', 'delisted'],
-  candidates: ['pending', 'rejected', 'expired'],
-} as const;
+/** Assets or candidates in a list. */
 const mostShown = 1_000;
+/** Of each command: whether it is about one asset, and what goes with it. */
+const commands = {
+  list: { options: ['state'], states: ['open', 'closed', 'delisted'] },
+  candidates: { options: ['state'], states: ['pending', 'rejected', 'expired'] },
+  close: { options: ['reason'] },
+  reopen: { options: [] },
+  delist: { options: ['reason', 'for-ever'] },
+  curate: { options: ['high-value-from'] },
+  forget: { options: [] },
+} as const;
+type Command = keyof typeof commands;
 
-type Asked = {
-  readonly command: (typeof commands)[number];
-  readonly asset: string;
-  readonly reasons: readonly string[];
-  readonly state: ListingState | CandidateStatus | null;
-  readonly highValueFrom: bigint | null;
-  readonly json: boolean;
-};
-
-function understand(args: string[]): Asked | null {
+function understand(args: string[]) {
   const { values, positionals } = parsed({
     args,
     allowPositionals: true,
     options: {
+      ...usualOptions,
       reason: { type: 'string', multiple: true },
       state: { type: 'string' },
       'for-ever': { type: 'boolean' },
       'high-value-from': { type: 'string' },
-      json: { type: 'boolean' },
-      help: { type: 'boolean' },
     },
   });
-  if (values.help === true) return null;
+  const { reason: reasons = [], state = null, 'high-value-from': from, help, ...given } = values;
+  if (help === true) return null;
   const [command = '', asset = '', ...rest] = positionals;
-  const one = commands.find((each) => each === command);
-  if (one === undefined) throw new Misused(command === '' ? '' : `there is no command ${command}`);
-  if (rest.length > 0) throw new Misused(`one asset at a time; also given: ${rest.join(' ')}`);
-  const isList = one === 'list' || one === 'candidates';
-  if (isList === (asset !== '')) {
-    throw new Misused(isList ? `${one} takes no asset` : `${one} needs an asset`);
+  if (!Object.hasOwn(commands, command)) {
+    throw new Misused(command === '' ? '' : `there is no command ${command}`);
   }
-  const { reason: reasons = [], state, 'for-ever': forEver, 'high-value-from': from } = values;
-  const named = {
-    reason: ['close', 'delist'],
-    'for-ever': ['delist'],
-    state: ['list', 'candidates'],
+  const one = command as Command;
+  const { options, states = null } = commands[one] as {
+    options: readonly string[];
+    states?: readonly string[];
   };
-  for (const [option, of] of Object.entries({ ...named, 'high-value-from': ['curate'] })) {
-    const given = values[option as keyof typeof values] !== undefined;
-    if (given && !of.includes(one)) throw new Misused(`--${option} does not go with ${one}`);
+  if (rest.length > 0) throw new Misused(`one asset at a time; also given: ${rest.join(' ')}`);
+  if ((states !== null) === (asset !== '')) {
+    throw new Misused(states === null ? `${one} needs an asset` : `${one} takes no asset`);
   }
-  if ((one === 'close' || one === 'delist') && reasons.length === 0) {
+  for (const option of ['reason', 'for-ever', 'state', 'high-value-from'] as const) {
+    if (values[option] === undefined || options.includes(option)) continue;
+    throw new Misused(`--${option} does not go with ${one}`);
+  }
+  if (options.includes('reason') && reasons.length === 0) {
     throw new Misused(`${one} needs a --reason: customers are told it`);
   }
   if (reasons.length > mostReasons || reasons.some((each) => !isReason(each))) {
     const sizes = `1 to ${mostReasonLength} characters, on one line`;
     throw new Misused(`a --reason is ${sizes}; there are at most ${mostReasons}`);
   }
-  if (one === 'delist' && forEver !== true) {
+  if (one === 'delist' && given['for-ever'] !== true) {
     throw new Misused('a delisted asset can never be traded again: say --for-ever');
   }
-  const known: readonly string[] = one === 'candidates' ? states.candidates : states.list;
-  if (state !== undefined && !known.includes(state)) {
-    throw new Misused(`--state of ${one} is ${known.join(', ')}, not "${state}"`);
+  if (state !== null && states !== null && !states.includes(state)) {
+    throw new Misused(`--state of ${one} is ${states.join(', ')}, not "${state}"`);
   }
   if (from !== undefined && !/^[1-9][0-9]{0,76}$/.test(from)) {
     throw new Misused(`--high-value-from is a whole number of base units, not "${from}"`);
   }
-  return {
-    command: one,
-    asset,
-    reasons,
-    state: (state as Asked['state'] | undefined) ?? null,
-    highValueFrom: from === undefined ? null : BigInt(from),
-    json: values.json === true,
-  };
+  const highValueFrom = from === undefined ? null : BigInt(from);
+  return { command: one, asset, reasons, state, highValueFrom, json: given.json === true };
 }
+
+type Asked = NonNullable<ReturnType<typeof understand>>;
 
 function change(db: Database, { command, reasons, highValueFrom }: Asked, assetId: string) {
   return db.transaction(async (tx): Promise<Changed> => {
@@ -183,24 +175,19 @@ function told({ command }: Asked, changed: Changed): string {
   // It was not so: what it waits for is said beside it.
   if (command === 'reopen' && changed.state !== 'open' && !changed.changed) return line(changed);
   const verb = command === 'reopen' ? 'came back to the book' : 'left the book';
-  const orders = changed.orders === 1 ? '1 RFQ' : `${changed.orders} RFQs`;
-  const done = command === 'curate' ? 'done' : `done, ${orders} ${verb}`;
+  const done = command === 'curate' ? 'done' : `done, ${rfqs(changed.orders)} ${verb}`;
   return `${changed.changed ? done : 'nothing to do, it was so already'}\n${line(changed)}`;
 }
 
 /** What an operator's reopening does not lift, and what does. */
 function whyStill(by: Closer, { id, chain }: Listing['asset']): string {
-  switch (by) {
-    case 'settings':
-      return 'the settings of the market do not list it';
-    case 'halt':
-      return `it is halted (npm run resume -- --asset ${id} lifts that)`;
-    case 'chain':
-      return `its chain is halted (npm run resume -- --chain ${chain} lifts that)`;
-    case 'operator':
-    case 'checks':
-      return by;
-  }
+  return {
+    settings: 'the settings of the market do not list it',
+    halt: `it is halted (npm run resume -- --asset ${id} lifts that)`,
+    chain: `its chain is halted (npm run resume -- --chain ${chain} lifts that)`,
+    operator: 'operator',
+    checks: 'checks',
+  }[by];
 }
 
 function stillClosed({ asset, closings }: Listing): string {
@@ -209,49 +196,41 @@ function stillClosed({ asset, closings }: Listing): string {
   return `${symbol} on ${chain} (asset ${id}) stays closed: ${why.join(', and ')}`;
 }
 
-async function run(asked: Asked): Promise<number> {
-  const db = await openDatabase();
-  const print = (text: string) => process.stdout.write(`${text}\n`);
-  try {
-    if (asked.command === 'list') {
+const run = (asked: Asked) =>
+  withDatabase(async (db) => {
+    const { command, json } = asked;
+    if (command === 'list') {
       const state = asked.state as ListingState | null;
       const found = await searchListings(db, state === null ? {} : { state }, mostShown + 1);
-      for (const each of shownOf(found, 'oldest'))
-        print(asked.json ? JSON.stringify(facts(each)) : line(each));
-      return 0;
-    }
-    if (asked.command === 'candidates') {
+      for (const each of shownOf(found, 'oldest')) {
+        print(json ? JSON.stringify(facts(each)) : line(each));
+      }
+    } else if (command === 'candidates') {
       const state = asked.state as CandidateStatus | null;
       const found = await listCandidates(db, state, mostShown + 1);
-      for (const each of shownOf(found, 'newest'))
-        print(asked.json ? JSON.stringify(each) : candidateLine(each));
-      return 0;
-    }
-    if (asked.command === 'forget') {
+      for (const each of shownOf(found, 'newest')) {
+        print(json ? JSON.stringify(each) : candidateLine(each));
+      }
+    } else if (command === 'forget') {
       const candidate = await theCandidate(db, asked.asset);
       await dropCandidate(db, candidate.chain, candidate.address);
-      print(asked.json ? JSON.stringify(candidate) : `forgotten\n${candidateLine(candidate)}`);
-      return 0;
-    }
-    const { asset, state } = await theAsset(db, asked.asset);
-    if (asked.command === 'close' && state === 'delisted') {
-      throw new Error(
-        `${asset.symbol} on ${asset.chain} (asset ${asset.id}) is delisted, for ever`,
-      );
-    }
-    const changed = await change(db, asked, asset.id);
-    const { changed: isNew, orders } = changed;
-    print(
-      asked.json
-        ? JSON.stringify({ ...facts(changed), changed: isNew, orders })
-        : told(asked, changed),
-    );
-    if (asked.command !== 'reopen' || changed.state === 'open') return 0;
-    process.stderr.write(`${stillClosed(changed)}\n`);
-    return 1;
-  } finally {
-    await db.close();
+      print(json ? JSON.stringify(candidate) : `forgotten\n${candidateLine(candidate)}`);
+    } else return changeOne(db, asked);
+    return 0;
+  });
+
+async function changeOne(db: Database, asked: Asked): Promise<number> {
+  const { asset, state } = await theAsset(db, asked.asset);
+  if (asked.command === 'close' && state === 'delisted') {
+    throw new Error(`${asset.symbol} on ${asset.chain} (asset ${asset.id}) is delisted, for ever`);
   }
+  const changed = await change(db, asked, asset.id);
+  const { changed: isNew, orders } = changed;
+  const json = { ...facts(changed), changed: isNew, orders };
+  print(asked.json ? JSON.stringify(json) : told(asked, changed));
+  if (asked.command !== 'reopen' || changed.state === 'open') return 0;
+  process.stderr.write(`${stillClosed(changed)}\n`);
+  return 1;
 }
 
 await runCommand({ usage, understand, run });

@@ -8,7 +8,7 @@ import { placesUnder } from '../host/postgres/cluster.ts';
 import { runningPostgres, startPostgres } from '../host/postgres/postgres.ts';
 import { keyVersionOf } from '../server/ports/keyring.ts';
 import { readSettings } from '../server/settings/config.ts';
-import { Misused, parsed, runCommand } from './command.ts';
+import { Misused, parsed, runCommand, usualOptions } from './command.ts';
 import { quiet } from './operator.ts';
 
 const usage = `usage: npm run backup -- FOLDER [--key FILE] [--json]
@@ -18,14 +18,8 @@ const usage = `usage: npm run backup -- FOLDER [--key FILE] [--json]
 Settings as for npm start: PARLEY_HOME. With DATABASE_URL use your server's own backups:
 docs/backup.md. Exit status: 0 done, 1 refused, 2 not understood.`;
 
-type Asked = { readonly folder: string; readonly key: string | null; readonly json: boolean };
-
-function understand(args: string[]): Asked | null {
-  const options = {
-    key: { type: 'string' },
-    json: { type: 'boolean' },
-    help: { type: 'boolean' },
-  } as const;
+function understand(args: string[]) {
+  const options = { ...usualOptions, key: { type: 'string' } } as const;
   const { values, positionals } = parsed({ args, options, allowPositionals: true });
   if (values.help === true) return null;
   const [folder, ...rest] = positionals;
@@ -37,6 +31,8 @@ function understand(args: string[]): Asked | null {
   }
   return { folder: resolve(folder), key, json: values.json === true };
 }
+
+type Asked = NonNullable<ReturnType<typeof understand>>;
 
 async function run({ folder, key, json }: Asked): Promise<number> {
   const settings = readSettings(process.env);

@@ -13,7 +13,7 @@ import {
 import { listHaltedAssets, lockListings } from '../server/db/listing.ts';
 import { haltAsset, haltChain, resumeAsset, resumeChain } from '../server/market/halts.ts';
 import { Misused, parsed, runCommand, usualOptions } from './command.ts';
-import { isReason, mostReasonLength, openDatabase, theAsset } from './operator.ts';
+import { isReason, mostReasonLength, print, rfqs, theAsset, withDatabase } from './operator.ts';
 
 const usage = `usage: npm run halt -- --chain KEY --reason TEXT [--json]
        npm run halt -- --asset ASSET --reason TEXT [--json]
@@ -28,15 +28,7 @@ so already, 1 refused, 2 not understood.`;
 
 const mostShown = 1_000;
 
-type Asked = {
-  readonly verb: 'halt' | 'resume' | 'list';
-  readonly chain: string | null;
-  readonly asset: string | null;
-  readonly reason: string;
-  readonly json: boolean;
-};
-
-function understand(args: string[]): Asked | null {
+function understand(args: string[]) {
   const { values, positionals } = parsed({
     args,
     allowPositionals: true,
@@ -56,7 +48,7 @@ function understand(args: string[]): Asked | null {
       throw new Misused(`not understood: ${rest.join(' ')}; name it with --chain or --asset`);
     }
     if (chain ?? asset ?? values.reason) throw new Misused('list takes --json alone');
-    return { ...what, verb: 'list' };
+    return { ...what, verb: 'list' as const };
   }
   if (verb !== 'halt' && verb !== 'resume') throw new Misused('');
   if ((chain === null) === (asset === null)) {
@@ -72,25 +64,26 @@ function understand(args: string[]): Asked | null {
   return { ...what, verb };
 }
 
-type Halted = {
-  readonly of: 'chain' | 'asset';
-  readonly name: string;
-  readonly assetId?: string;
-  readonly since: string;
-  readonly reason: string;
-};
+type Asked = NonNullable<ReturnType<typeof understand>>;
 
-async function listAll(db: Database): Promise<Halted[]> {
-  const chains = (await listHalts(db)).map(({ chain, at, reason }): Halted => {
+async function list(db: Database, json: boolean): Promise<void> {
+  const chains = (await listHalts(db)).map(({ chain, at, reason }) => {
     return { of: 'chain', name: chain, since: at.toISOString(), reason };
   });
-  const assets = (await listHaltedAssets(db, mostShown)).map(({ asset, closings }): Halted => {
+  const assets = (await listHaltedAssets(db, mostShown)).map(({ asset, closings }) => {
     const { chain, address, symbol, id } = asset;
-    const { at: since = '', reasons = [] } = closings.halt ?? {};
     const name = `${chain}/${address ?? 'native'} (${symbol})`;
-    return { of: 'asset', name, assetId: id, since, reason: reasons.join('; ') };
+    return { of: 'asset', name, assetId: id, ...haltOf(closings.halt) };
   });
-  return [...chains, ...assets];
+  for (const each of [...chains, ...assets]) {
+    const { of, name, since, reason } = each;
+    print(json ? JSON.stringify(each) : `${of}  ${name}  since ${since}: ${reason}`);
+  }
+  if (chains.length + assets.length === 0 && !json) print('nothing is halted');
+}
+
+function haltOf({ at = '', reasons = [] }: Partial<Closing> = {}) {
+  return { since: at, reason: reasons.join('; ') };
 }
 
 /** A switch that names no chain would stop nothing. */
@@ -101,20 +94,14 @@ async function mustBeChain(db: Database, chain: string): Promise<void> {
   throw new Error(`no asset is of a chain "${chain}"; there are: ${known.join(', ') || 'none'}`);
 }
 
-type Before = { readonly since: string; readonly reason: string };
-
+/** `before`: the halt that stood; `stays`: who else holds the asset closed. */
 type Done = {
   readonly changed: boolean;
   readonly orders: number;
   readonly what: string;
-  readonly before: Before | null;
+  readonly before: { readonly since: string; readonly reason: string } | null;
   readonly stays: readonly string[];
 };
-
-function beforeOf(closing: Closing | undefined): Before | null {
-  if (closing === undefined) return null;
-  return { since: closing.at, reason: closing.reasons.join('; ') };
-}
 
 async function change(db: Database, { verb, chain, asset, reason }: Asked): Promise<Done> {
   const at = new Date();
@@ -138,45 +125,34 @@ async function change(db: Database, { verb, chain, asset, reason }: Asked): Prom
   );
   const stays = verb === 'resume' && state !== 'open' ? Object.keys(closings) : [];
   const what = `${found.symbol} on ${found.chain} (asset ${found.id})`;
-  return { changed, orders, what, before: beforeOf(known.halt), stays };
+  return { changed, orders, what, before: known.halt ? haltOf(known.halt) : null, stays };
 }
 
 function told(verb: Asked['verb'], { changed, orders, what, before }: Done): string {
-  const rfqs = orders === 1 ? '1 RFQ' : `${orders} RFQs`;
   if (verb === 'resume') {
-    if (changed) return `resumed ${what}: ${rfqs} came back to the book`;
+    if (changed) return `resumed ${what}: ${rfqs(orders)} came back to the book`;
     return `nothing to do: ${what} is not halted`;
   }
   if (!changed) return `nothing to do: ${what} is halted`;
-  if (before === null) return `halted ${what}: ${rfqs} left the book`;
+  if (before === null) return `halted ${what}: ${rfqs(orders)} left the book`;
   const { since, reason } = before;
   return `${what} stays halted since ${since}, with this reason now; before it was: ${reason}`;
 }
 
-async function run(asked: Asked): Promise<number> {
-  const db = await openDatabase();
-  const print = (text: string) => process.stdout.write(`${text}\n`);
-  try {
-    if (asked.verb === 'list') {
-      const all = await listAll(db);
-      for (const each of all) {
-        const { of, name, since, reason } = each;
-        print(asked.json ? JSON.stringify(each) : `${of}  ${name}  since ${since}: ${reason}`);
-      }
-      if (all.length === 0 && !asked.json) print('nothing is halted');
+const run = (asked: Asked) =>
+  withDatabase(async (db) => {
+    const { verb, json } = asked;
+    if (verb === 'list') {
+      await list(db, json);
       return 0;
     }
     const done = await change(db, asked);
-    const { stays } = done;
-    const did = asked.verb === 'halt' ? 'halted' : 'resumed';
-    print(asked.json ? JSON.stringify({ done: did, ...done }) : told(asked.verb, done));
-    if (stays.length > 0) {
-      process.stderr.write(`it stays closed, held by: ${stays.join(', ')} (npm run assets)\n`);
+    const did = verb === 'halt' ? 'halted' : 'resumed';
+    print(json ? JSON.stringify({ done: did, ...done }) : told(verb, done));
+    if (done.stays.length > 0) {
+      process.stderr.write(`it stays closed, held by: ${done.stays.join(', ')} (npm run assets)\n`);
     }
     return 0;
-  } finally {
-    await db.close();
-  }
-}
+  });
 
 await runCommand({ usage, understand, run });

@@ -16,14 +16,13 @@ export const longStatementMs = 300_000;
 const mostNamed = 20;
 export const mostReasonLength = 500;
 
-export function isReason(text: string): boolean {
-  return text.trim() !== '' && text.length <= mostReasonLength && !/\p{Cc}/u.test(text);
-}
+export const isReason = (text: string) =>
+  text.trim() !== '' && text.length <= mostReasonLength && !/\p{Cc}/u.test(text);
 
 /** For a database that this process starts by itself: what it did is told at the end. */
 export const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-export async function openDatabase(statementMs = usualStatementMs): Promise<Database> {
+async function openDatabase(statementMs = usualStatementMs): Promise<Database> {
   const { databaseUrl, home } = readSettings(process.env);
   const url = databaseUrl ?? (await runningPostgres(home));
   if (url === null) {
@@ -49,6 +48,21 @@ export async function openDatabase(statementMs = usualStatementMs): Promise<Data
     throw databaseFault(url, error);
   }
 }
+
+export async function withDatabase<Result>(
+  work: (db: Database) => Promise<Result>,
+  statementMs?: number,
+): Promise<Result> {
+  const db = await openDatabase(statementMs);
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+  }
+}
+
+export const print = (text: string) => process.stdout.write(`${text}\n`);
+export const rfqs = (count: number) => (count === 1 ? '1 RFQ' : `${count} RFQs`);
 
 export async function theAsset(db: Database, given: string): Promise<Listing> {
   const slash = given.indexOf('/');

@@ -14,7 +14,7 @@ import { revokeAllKeys } from '../server/db/keys.ts';
 import { mostGapDays } from '../server/restore/gap.ts';
 import { toldOf } from '../server/restore/gate.ts';
 import { Misused, parsed, runCommand, wholeNumber } from './command.ts';
-import { longStatementMs, openDatabase } from './operator.ts';
+import { longStatementMs, print, withDatabase } from './operator.ts';
 
 const usage = `usage: npm run gaps -- list [--json]
        npm run gaps -- skip CHAIN --i-know
@@ -126,14 +126,11 @@ async function list(db: Database, json: boolean): Promise<string> {
   return [first, ...lines].join('\n');
 }
 
-async function run(asked: Asked): Promise<number> {
-  const db = await openDatabase(longStatementMs);
-  try {
-    console.log(await act(db, asked));
+await runCommand({
+  usage,
+  understand,
+  run: async (asked) => {
+    print(await withDatabase((db) => act(db, asked), longStatementMs));
     return 0;
-  } finally {
-    await db.close();
-  }
-}
-
-await runCommand({ usage, understand, run });
+  },
+});

@@ -12,7 +12,7 @@ import { migrate } from '../server/db/migrate.ts';
 import { keyVersionsOf } from '../server/ports/keyring.ts';
 import { readSettings } from '../server/settings/config.ts';
 import { openHome } from '../server/start/start-errors.ts';
-import { Misused, parsed, runCommand } from './command.ts';
+import { Misused, parsed, runCommand, usualOptions } from './command.ts';
 import { longStatementMs, quiet } from './operator.ts';
 
 const usage = `usage: npm run restore -- FOLDER --home NEW [--key FILE | --without-key]
@@ -27,16 +27,7 @@ const usage = `usage: npm run restore -- FOLDER --home NEW [--key FILE | --witho
   --check        only looks whether the backup is whole
 Exit status: 0 done, 1 refused, 2 not understood.`;
 
-type Asked = {
-  readonly folder: string;
-  readonly home: string | null;
-  readonly key: string | null;
-  readonly withoutKey: boolean;
-  readonly keepKeys: boolean;
-  readonly json: boolean;
-};
-
-function understand(args: string[]): Asked | null {
+function understand(args: string[]) {
   const flag = { type: 'boolean' } as const;
   const options = {
     home: { type: 'string' },
@@ -44,8 +35,7 @@ function understand(args: string[]): Asked | null {
     'without-key': flag,
     'keep-keys': flag,
     check: flag,
-    json: flag,
-    help: flag,
+    ...usualOptions,
   } as const;
   const { values, positionals } = parsed({ args, options, allowPositionals: true });
   if (values.help === true) return null;
@@ -64,6 +54,8 @@ function understand(args: string[]): Asked | null {
     json: values.json === true,
   };
 }
+
+type Asked = NonNullable<ReturnType<typeof understand>>;
 
 async function keyOf(asked: Asked, { keyVersion }: Manifest): Promise<string | null> {
   const { encryptionKey = null } = readSettings(process.env);

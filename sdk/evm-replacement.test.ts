@@ -1,5 +1,5 @@
-// EVM transactions that no block takes, or that blocks and pools have lost: raised or sent again with
-// the same nonce, and never made twice. On a real anvil whose base fee the test sets.
+// EVM transactions that no block takes, or that blocks and pools have lost: raised or sent again
+// with the same nonce, and never made twice. On a real anvil whose base fee the test sets.
 
 import assert from 'node:assert/strict';
 import { parseTransaction } from 'viem';
@@ -121,7 +121,7 @@ timed('the former version counts when it is the one that gets mined', async () =
     const { claim } = await recordOf(taker);
     assert.notEqual(claim?.txid, first);
     assert.ok(claim);
-    const fate = await on.chains.purses.taker.evm.fate(claim, AbortSignal.timeout(10_000));
+    const fate = await on.chains.walletsOf.taker.evm.fate(claim, AbortSignal.timeout(10_000));
     assert.deepEqual(fate, { state: 'succeeded' });
   } finally {
     await on.anvil.go();
@@ -131,7 +131,7 @@ timed('the former version counts when it is the one that gets mined', async () =
 timed('the nonce of a claim that missed its timelock is used otherwise', async () => {
   const scene = on.chains.swap();
   const { taker } = await bothFunded(scene);
-  const { address } = on.chains.purses.taker.evm;
+  const { address } = on.chains.walletsOf.taker.evm;
   const stop = new AbortController();
   const stopped = new Error('stopped here');
   try {
@@ -165,7 +165,7 @@ timed(
     const taker = await hastySide(scene, 'taker');
     await until(taker, isFunded);
     await on.anvil.hold();
-    const address = on.chains.purses.maker.evm.address;
+    const address = on.chains.walletsOf.maker.evm.address;
     const had = await nonceOf(address);
     const maker = await hastySide(scene, 'maker');
     const started = running(maker);
@@ -232,7 +232,7 @@ timed('a kept funding whose nonce another transaction used is made anew, once', 
   const scene = on.chains.swap();
   const taker = await hastySide(scene, 'taker');
   await until(taker, isFunded);
-  const { evm } = on.chains.purses.maker;
+  const { evm } = on.chains.walletsOf.maker;
   const { maker, funding } = await keptOnly(scene);
   evm.forget();
   const signal = AbortSignal.timeout(30_000);
@@ -268,7 +268,7 @@ for (const restarted of [true, false]) {
       const scene = on.chains.swap();
       const taker = await hastySide(scene, 'taker');
       await until(taker, isFunded);
-      const { evm } = on.chains.purses.maker;
+      const { evm } = on.chains.walletsOf.maker;
       const from = await height();
       const had = await nonceOf(evm.address);
       const maker = await hastySide(scene, 'maker', { replaceAfterMs: 60_000 });
@@ -312,7 +312,7 @@ type Lost = {
 async function bothTakenBack(scene: Scene): Promise<Lost> {
   const taker = await hastySide(scene, 'taker');
   await until(taker, isFunded);
-  const { evm } = on.chains.purses.maker;
+  const { evm } = on.chains.walletsOf.maker;
   const [from, had] = [await height(), await nonceOf(evm.address)];
   const maker = await hastySide(scene, 'maker');
   await until(maker, isFunded);
@@ -341,7 +341,7 @@ timed(
   async () => {
     const { taker, maker, approved, funding } = await bothTakenBack(on.chains.swap());
     try {
-      const { evm } = on.chains.purses.maker;
+      const { evm } = on.chains.walletsOf.maker;
       const idle = { to: evm.address, data: '0x', value: '0x0' };
       const other = await evm.sign(31_337, idle, AbortSignal.timeout(30_000));
       assert.equal(parsed(other).nonce, parsed(approved).nonce);
@@ -389,7 +389,7 @@ timed(
       await on.anvil.go();
       assert.equal((await side.end).end, 'nothing');
       // The approval, and what took the place of the funding.
-      assert.equal(await nonceOf(on.chains.purses.maker.evm.address), had + 2);
+      assert.equal(await nonceOf(on.chains.walletsOf.maker.evm.address), had + 2);
     } finally {
       await on.anvil.go();
     }

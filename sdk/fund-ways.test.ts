@@ -68,7 +68,7 @@ const etherOf = async (address: string) =>
 
 /** What is made while the maker has this wallet. */
 function withMaker<T>(wallet: EvmWallet, make: () => T): T {
-  const { maker } = chains.purses;
+  const { maker } = chains.walletsOf;
   const { evm } = maker;
   maker.set(evmKey, wallet);
   try {

@@ -57,7 +57,7 @@ type Item = {
 };
 type Left = { swapId: string; leg: LegName; why: string }[];
 
-const looksAtOnce = 8;
+const readsAtOnce = 8;
 /** A transaction that no block takes is raised so often, and then left to the next call. */
 const mostRaises = 5;
 
@@ -125,15 +125,15 @@ async function openItems(
 ): Promise<Item[]> {
   const { clock } = await sourceOf(context, chain).adapter.heads(context.limit());
   const found: Item[] = [];
-  for (let at = 0; at < swapIds.length; at += looksAtOnce) {
-    const looked = swapIds.slice(at, at + looksAtOnce).map(async (swapId) => {
+  for (let at = 0; at < swapIds.length; at += readsAtOnce) {
+    const read = swapIds.slice(at, at + readsAtOnce).map(async (swapId) => {
       const record = await context.store.getSwap(swapId);
       if (record === null) return [];
       const names = (['a', 'b'] as const).filter((name) => record.swap.legs[name].chain === chain);
       const items = names.map((name) => openItem(context, record, name, { clock, left, failed }));
       return (await Promise.all(items)).filter((item) => item !== null);
     });
-    found.push(...(await Promise.all(looked)).flat());
+    found.push(...(await Promise.all(read)).flat());
   }
   return found;
 }

@@ -30,37 +30,32 @@ export type PinnedAsset = {
   readonly highValueFrom: BaseUnits | null;
 };
 
+type View<F extends Family, Own> = Own & {
+  readonly family: F;
+  readonly chain: ChainKey;
+  readonly policy: ChainPolicy;
+};
+
 /** What the customer holds true about a chain, whatever the market says. */
 export type ChainView =
-  | {
-      readonly family: 'evm';
-      readonly chain: ChainKey;
-      readonly chainId: number;
-      readonly deployment: EvmDeployment;
-      readonly policy: ChainPolicy;
-    }
-  | {
-      readonly family: 'bitcoin';
-      readonly chain: ChainKey;
-      readonly network: BitcoinNetwork;
-      readonly policy: ChainPolicy;
-      /** Most that a claim or refund may pay in fees, satoshi a virtual byte; default 500. */
-      readonly mostFeeRateSatPerVbyte?: number;
-    }
-  | {
-      readonly family: 'tron';
-      readonly chain: ChainKey;
-      readonly deployment: TronDeployment;
-      readonly policy: ChainPolicy;
-      /** Most that one transaction may burn for energy, sun; default 500 TRX. */
-      readonly mostFeeLimitSun?: BaseUnits;
-    }
-  | {
-      readonly family: 'solana';
-      readonly chain: ChainKey;
-      readonly deployment: SolanaDeployment;
-      readonly policy: ChainPolicy;
-    };
+  | View<'evm', { readonly chainId: number; readonly deployment: EvmDeployment }>
+  | View<
+      'bitcoin',
+      {
+        readonly network: BitcoinNetwork;
+        /** Most that a claim or refund may pay in fees, satoshi a virtual byte; default 500. */
+        readonly mostFeeRateSatPerVbyte?: number;
+      }
+    >
+  | View<
+      'tron',
+      {
+        readonly deployment: TronDeployment;
+        /** Most that one transaction may burn for energy, sun; default 500 TRX. */
+        readonly mostFeeLimitSun?: BaseUnits;
+      }
+    >
+  | View<'solana', { readonly deployment: SolanaDeployment }>;
 
 export type ChainViews = ReadonlyMap<ChainKey, ChainView>;
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, normalize } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -62,18 +62,6 @@ test('docs/webhooks.md lists every event with its fields and statuses, and no ot
   assert.deepEqual(told, wanted);
 });
 
-test('a command of the documents runs with the Node that the README asks for, 20 too', () => {
-  const docs = readdirSync(new URL('../docs', import.meta.url))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`);
-  for (const path of [...docs, 'README.md', 'sdk/README.md']) {
-    const bare = read(path).match(
-      /(?<!run -s )\bnode (?!-- )(-\S+ )*[\w/-]+\.ts\b|`[\w/-]+\.ts --\w+/g,
-    );
-    assert.equal(bare, null, `${path}: TypeScript needs \`npm run -s node --\` before it`);
-  }
-});
-
 test('docs/settings.md names every setting that the server reads, and no other', () => {
   const names = (text: string) =>
     new Set(text.match(/\b(PARLEY_[A-Z_]+|DATABASE_URL|VALKEY_URL)\b/g));
@@ -121,33 +109,6 @@ test('every link between the documents leads to a file and a heading that are th
   assert.deepEqual(wrong, []);
 });
 
-test('docs/README.md names every page, and docs/decisions/README.md every decision', () => {
-  for (const folder of ['docs', 'docs/decisions']) {
-    const index = read(`${folder}/README.md`);
-    const own = pages.filter((path) => dirname(path) === folder && !path.endsWith('/README.md'));
-    const left = own.filter((path) => !index.includes(`](${path.slice(folder.length + 1)})`));
-    assert.ok(own.length > 10);
-    assert.deepEqual(left, []);
-  }
-});
-
 test('every picture is what its text says (node docs/diagrams/draw.mjs redraws it)', () => {
   execFileSync(process.execPath, ['docs/diagrams/draw.mjs', '--check'], { cwd: root });
-});
-
-test('the line of deadlines has the times of the first worked example', () => {
-  const line = read('docs/diagrams/deadlines.txt').matchAll(/^at (.+?): (\w+):/gm);
-  const told = [...line].slice(1).map(([, time, name]) => `${name} ${time}`);
-  const [, example = ''] =
-    /## Worked example: BTC[\s\S]*?```\n([\s\S]*?)```/.exec(read('docs/timelocks.md')) ?? [];
-  const times = new Map<string, string>();
-  let name = '';
-  for (const [, named = '', time] of example.matchAll(/^(\w*) *= .*?(?:\((\d+ h \d+ min)\))?$/gm)) {
-    name = named || name;
-    if (time !== undefined) times.set(name, time);
-  }
-  assert.deepEqual(
-    told,
-    [...times].map((each) => each.join(' ')),
-  );
 });

@@ -143,12 +143,12 @@ function wallet(args: string[], input = ''): Promise<string> {
 }
 
 test('the wallet of the tour signs in with, and for, TRON and Solana', limits, async () => {
-  const purses = await Promise.all(
+  const walletsOf = await Promise.all(
     ['taker', 'maker'].map(async (name) => {
       const file = join(market.home, `${name}.json`);
       await wallet(['join', file, place.url]);
-      const purse = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
-      const { apiKey: key = '', tronAddress = '', solanaAddress = '' } = purse;
+      const wallets = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
+      const { apiKey: key = '', tronAddress = '', solanaAddress = '' } = wallets;
       const { dev, tron, solana } = place;
       await dev.faucet({ chain: tron.chain, address: tronAddress });
       await dev.faucet({ chain: solana.chain, address: solanaAddress });
@@ -162,7 +162,7 @@ test('the wallet of the tour signs in with, and for, TRON and Solana', limits, a
       return { file, trader: own as unknown as Trader };
     }),
   );
-  const [taker, maker] = purses as [(typeof purses)[0], (typeof purses)[0]];
+  const [taker, maker] = walletsOf as [(typeof walletsOf)[0], (typeof walletsOf)[0]];
   for (const [b, node] of [
     ['tron', place.tron.rpcUrl],
     ['solana', place.solana.rpcUrl],

@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { type AddressInfo, connect } from 'node:net';
-import { after, before, describe, test } from 'node:test';
+import { connect } from 'node:net';
+import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { startEdge, type TestEdge } from '../server/edge/testing/edge.ts';
+import { testEdge } from '../server/edge/testing/edge.ts';
 import { evmWallet } from '../server/edge/testing/signers.ts';
 import type { Answer } from './fuzz/description.ts';
 import { exchange } from './fuzz/wire.ts';
@@ -15,19 +15,11 @@ import { exchange } from './fuzz/wire.ts';
 const wanted = Number(process.env.PARLEY_FUZZ_REQUESTS ?? 600);
 const seed = Number(process.env.PARLEY_FUZZ_SEED ?? randomInt(2 ** 31));
 
-let edge: TestEdge;
-let port: number;
-let key: string;
 const faults: string[] = [];
-
-before(async () => {
-  const log = pino({ level: 'error' }, { write: (line: string) => void faults.push(line) });
-  edge = await startEdge({ log });
-  key = (await edge.mint(evmWallet())).body.key;
-  await edge.app.listen({ host: '127.0.0.1', port: 0 });
-  port = (edge.app.server.address() as AddressInfo).port;
-});
-after(() => edge?.close());
+const log = pino({ level: 'error' }, { write: (line: string) => void faults.push(line) });
+const edge = await testEdge({ log });
+const key: string = (await edge.mint(evmWallet())).body.key;
+const port = await edge.port();
 
 function checked(answers: readonly Answer[], about: string): number[] {
   for (const { status, headers, text } of answers) {
@@ -64,102 +56,57 @@ function write(headers: string, body: string, line = 'POST /v1/rfqs HTTP/1.1'): 
   return `${line}\r\nhost: x\r\nx-api-key: ${key}\r\n${type}\r\n${headers}\r\n\r\n${body}`;
 }
 
-describe('a body that lies about its length is refused, and what is behind it is no request', () => {
-  const cases: [string, string, string][] = [
-    ['longer than it says', 'content-length: 2', '{}{}'],
-    ['of no length at all', 'a: b', '{}'],
-    ['negative', 'content-length: -1', '{}'],
-    ['not a number', 'content-length: 2x', '{}'],
-    ['hexadecimal', 'content-length: 0x2', '{}'],
-    ['beyond every integer', `content-length: ${'9'.repeat(30)}`, '{}'],
-    ['two lengths', 'content-length: 2\r\ncontent-length: 3', '{}'],
-    ['twice the same length', 'content-length: 2\r\ncontent-length: 2', '{}'],
-    ['a list of lengths', 'content-length: 2, 2', '{}'],
-    ['a length and chunks', 'content-length: 2\r\ntransfer-encoding: chunked', '0\r\n\r\n'],
-  ];
-  for (const [name, headers, body] of cases) {
-    test(name, async () => {
-      assert.deepEqual([...new Set(await say(write(headers, body)))], [400]);
-    });
+const chunked = (body: string, headers = 'transfer-encoding: chunked') => write(headers, body);
+const get = (line: string, headers = 'host: x') => `${line}\r\n${headers}\r\n\r\n`;
+const nonce = 'GET /v1/keys/nonce HTTP/1.1';
+
+/** What is behind a body that lies about its length is no request. */
+const lengths: [what: string, headers: string, body: string][] = [
+  ['a body longer than it says', 'content-length: 2', '{}{}'],
+  ['a body of no length at all', 'a: b', '{}'],
+  ['a negative length', 'content-length: -1', '{}'],
+  ['a length that is no number', 'content-length: 2x', '{}'],
+  ['a hexadecimal length', 'content-length: 0x2', '{}'],
+  ['a length beyond every integer', `content-length: ${'9'.repeat(30)}`, '{}'],
+  ['two lengths', 'content-length: 2\r\ncontent-length: 3', '{}'],
+  ['twice the same length', 'content-length: 2\r\ncontent-length: 2', '{}'],
+  ['a list of lengths', 'content-length: 2, 2', '{}'],
+  ['a length and chunks', 'content-length: 2\r\ntransfer-encoding: chunked', '0\r\n\r\n'],
+];
+const large = `${(66_000).toString(16)}\r\n${'x'.repeat(66_000)}\r\n0\r\n\r\n`;
+const exchanges: [what: string, text: string, statuses: number[]][] = [
+  ['chunks', chunked('1\r\n{\r\n1\r\n}\r\n0\r\n\r\n'), [400, 200]],
+  ['what follows chunks', `${chunked('2\r\n{}\r\n0\r\n\r\n')}${next}`, [400, 200, 200]],
+  ['a chunk whose size overflows', chunked(`${'f'.repeat(20)}\r\n{}\r\n`), [400]],
+  ['a chunk that is too large', chunked(large), [413]],
+  ['an endless extension', chunked(`2;${'x'.repeat(40_000)}\r\n{}\r\n0\r\n\r\n`), [400]],
+  ['another coding', chunked('{}', 'transfer-encoding: gzip'), [400]],
+  ['a space before the colon', chunked('0\r\n\r\n', 'transfer-encoding : chunked'), [400]],
+  ['another protocol', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400]],
+  ['a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', [400]],
+  ['a method nobody knows', get('BREW /v1/keys/nonce HTTP/1.1'), [400]],
+  ['a raw byte in the path', get('GET /v1/rfqs/\xe9 HTTP/1.1'), [400]],
+  ['a folded header', get(nonce, 'host: x\r\na: b\r\n c: d'), [400]],
+  ['a line that is too long', get(`GET /${'a'.repeat(20_000)} HTTP/1.1`), [431]],
+  ['too many headers', get('GET /v1/me HTTP/1.1', 'a: b\r\n'.repeat(5_000)), [431]],
+  ['a head that asks for *', get('OPTIONS * HTTP/1.1'), [404, 200]],
+  ['the whole address', get('GET http://x/v1/keys/nonce HTTP/1.1'), [200, 200]],
+  ['a tunnel', get('CONNECT x:443 HTTP/1.1'), [400]],
+];
+
+test('heads and bodies that no client sends are refused, and nothing behind them is a request', async () => {
+  for (const [what, headers, body] of lengths) {
+    assert.deepEqual([...new Set(await say(write(headers, body)))], [400], what);
   }
-
-  test('larger than is taken: refused before it arrives', async () => {
-    const bytes = Buffer.from(write('connection: close\r\ncontent-length: 65537', ''));
-    assert.deepEqual(checked(await exchange(port, [bytes]), 'too large'), [413]);
-  });
-
-  test('shorter than it says, then the end: nothing is done with it', async () => {
-    assert.deepEqual(await sayAndEnd(write('content-length: 9', '{}')), [400]);
-  });
-});
-
-describe('a body in chunks', () => {
-  const chunked = (body: string, headers = 'transfer-encoding: chunked') => write(headers, body);
-  const cases: [string, () => string, number[]][] = [
-    ['is read', () => chunked('1\r\n{\r\n1\r\n}\r\n0\r\n\r\n'), [400, 200]],
-    [
-      'and what follows it is the next request',
-      () => `${chunked('2\r\n{}\r\n0\r\n\r\n')}${next}`,
-      [400, 200, 200],
-    ],
-    ['whose size overflows', () => chunked(`${'f'.repeat(20)}\r\n{}\r\n`), [400]],
-    [
-      'that is too large',
-      () => chunked(`${(66_000).toString(16)}\r\n${'x'.repeat(66_000)}\r\n0\r\n\r\n`),
-      [413],
-    ],
-    [
-      'whose extension never ends',
-      () => chunked(`2;${'x'.repeat(40_000)}\r\n{}\r\n0\r\n\r\n`),
-      [400],
-    ],
-    ['under another coding', () => chunked('{}', 'transfer-encoding: gzip'), [400]],
-    [
-      'with a space before the colon',
-      () => chunked('0\r\n\r\n', 'transfer-encoding : chunked'),
-      [400],
-    ],
-  ];
-  for (const [name, text, expected] of cases) {
-    test(name, async () => {
-      assert.deepEqual(await say(text()), expected);
-    });
-  }
-});
-
-describe('a head', () => {
-  const get = (line: string, headers = 'host: x') => `${line}\r\n${headers}\r\n\r\n`;
-  const cases: [string, () => string, number[]][] = [
-    ['of another protocol', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400]],
-    ['that is a TLS greeting', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', [400]],
-    ['with a method nobody knows', () => get('BREW /v1/keys/nonce HTTP/1.1'), [400]],
-    ['with a raw byte in the path', () => get('GET /v1/rfqs/\xe9 HTTP/1.1'), [400]],
-    [
-      'with a folded header',
-      () => get('GET /v1/keys/nonce HTTP/1.1', 'host: x\r\na: b\r\n c: d'),
-      [400],
-    ],
-    ['with a line that is too long', () => get(`GET /${'a'.repeat(20_000)} HTTP/1.1`), [431]],
-    ['with too many headers', () => get('GET /v1/me HTTP/1.1', 'a: b\r\n'.repeat(5_000)), [431]],
-    ['that asks for *', () => get('OPTIONS * HTTP/1.1'), [404, 200]],
-    ['with the whole address', () => get('GET http://x/v1/keys/nonce HTTP/1.1'), [200, 200]],
-    ['that asks for a tunnel', () => get('CONNECT x:443 HTTP/1.1'), [400]],
-  ];
-  for (const [name, text, expected] of cases) {
-    test(name, async () => {
-      assert.deepEqual(await say(text()), expected);
-    });
-  }
-
-  test('that asks for an upgrade is answered as if it did not', async () => {
-    const bytes = Buffer.from(last.replace('close', 'close, upgrade\r\nupgrade: h2c'));
-    assert.deepEqual(checked(await exchange(port, [bytes]), 'upgrade'), [200]);
-  });
-
-  test('cut short, or of nothing at all, ends', async () => {
-    assert.deepEqual(await sayAndEnd('GET /v1/keys/nonce HTTP/1.1\r\nhost: x\r\n'), [400]);
-    assert.deepEqual(await sayAndEnd(''), []);
-  });
+  for (const [what, text, statuses] of exchanges) assert.deepEqual(await say(text), statuses, what);
+  // Refused before it arrives; shorter than it says; an upgrade that is let be; cut short; nothing.
+  const early = Buffer.from(write('connection: close\r\ncontent-length: 65537', ''));
+  assert.deepEqual(checked(await exchange(port, [early]), 'too large'), [413]);
+  const upgrade = Buffer.from(last.replace('close', 'close, upgrade\r\nupgrade: h2c'));
+  assert.deepEqual(checked(await exchange(port, [upgrade]), 'upgrade'), [200]);
+  assert.deepEqual(await sayAndEnd(write('content-length: 9', '{}')), [400]);
+  assert.deepEqual(await sayAndEnd(`${nonce}\r\nhost: x\r\n`), [400]);
+  assert.deepEqual(await sayAndEnd(''), []);
 });
 
 describe('a pipeline', () => {

@@ -64,65 +64,6 @@ async function refundOf(swap: TestSwap, rate: number | null = null) {
   return adapter.readSigned(signed(material, swap.funder), signal());
 }
 
-describe('a swap of one escrow', () => {
-  it('is seen, funded, claimed with the secret, and empty', async () => {
-    const swap = newSwap();
-    adapter.watch([swap.escrow]);
-    const unfunded = await read(swap);
-    assert.deepEqual([unfunded.funded, unfunded.empty], [null, true]);
-    const txid = await fund(swap);
-    assert.deepEqual((await read(swap)).funded, { txid, confirmations: 0, deep: false });
-    await node.mine(1);
-    assert.deepEqual((await read(swap)).funded, { txid, confirmations: 1, deep: false });
-    await node.mine(1);
-    const funded = await read(swap);
-    assert.deepEqual(funded.funded, { txid, confirmations: 2, deep: true });
-    assert.deepEqual([funded.balance, funded.empty, funded.secret], [1_000_000n, false, null]);
-
-    const claim = await claimOf(swap);
-    assert.deepEqual(claim.touches, [
-      { escrow: swap.escrow.address, verb: 'claim', secret: swap.secret },
-    ]);
-    assert.equal(await adapter.broadcast(claim, signal()), claim.txid);
-    const claiming = await read(swap);
-    assert.deepEqual(claiming.claimed, { txid: claim.txid, confirmations: 0, deep: false });
-    assert.deepEqual([claiming.secret, claiming.balance], [swap.secret, 0n]);
-    await node.mine(2);
-    const claimed = await read(swap);
-    assert.deepEqual(claimed.claimed, { txid: claim.txid, confirmations: 2, deep: true });
-    assert.deepEqual([claimed.refunded, claimed.empty], [null, false]);
-    await node.mine(6);
-    assert.equal((await read(swap)).empty, true);
-    assert.equal(await adapter.broadcast(claim, signal()), claim.txid, 'mined already');
-  });
-
-  it('is refunded after the median time past the timelock, and not before', async () => {
-    const swap = newSwap({ lockSeconds: 3_600 });
-    adapter.watch([swap.escrow]);
-    const txid = await fund(swap);
-    await node.mine(2);
-    const refund = await refundOf(swap);
-    assert.deepEqual(refund.touches, [
-      { escrow: swap.escrow.address, verb: 'refund', secret: null },
-    ]);
-    await assert.rejects(adapter.broadcast(refund, signal()), (error: ParleyError) => {
-      assert.match(error.message, /non-final/);
-      return refuses('refused_by_node')(error);
-    });
-    // At the timelock itself it is still not final: BIP 113 wants the median beyond it.
-    await node.moveMedianTo(swap.terms.timelock);
-    assert.equal(await node.medianTime(), swap.terms.timelock);
-    await assert.rejects(adapter.broadcast(refund, signal()), refuses('refused_by_node'));
-    await node.moveMedianTo(swap.terms.timelock + 1);
-    assert.equal(await adapter.broadcast(refund, signal()), refund.txid);
-    await node.mine(2);
-    const facts = await read(swap);
-    assert.deepEqual(facts.refunded, { txid: refund.txid, confirmations: 2, deep: true });
-    assert.deepEqual([facts.claimed, facts.secret, facts.empty], [null, null, false]);
-    assert.equal(facts.funded?.txid, txid);
-  });
-});
-
 describe('several payments', () => {
   it('are never summed, and the funder gets back what the claimer does not take', async () => {
     const swap = newSwap({ amount: 100_000n, lockSeconds: 4_000 });
@@ -353,10 +294,7 @@ describe('readSigned and broadcast', () => {
     assert.deepEqual((await blind.changes(signal())).touched, [swap.escrow.address]);
   });
 
-  it('refuse malformed bytes, and keep the words of the node', async () => {
-    for (const bad of ['', '00', 'hello', `0x${'00'.repeat(60)}`]) {
-      await assert.rejects(adapter.readSigned(bad, signal()), refuses('bad_transaction'));
-    }
+  it('keep the words of the node', async () => {
     const swap = newSwap();
     const unknown = { txid: '11'.repeat(32), vout: 0, amount: 1_000_000n };
     const built = buildSpend(swap.terms, bitcoinNetworks.regtest, 'claim', [unknown], 1_000n);

@@ -84,7 +84,6 @@ export type BitcoinAdapterOptions = {
   readonly second?: BitcoinSource;
   readonly policy?: ChainPolicy;
   readonly feeBounds?: FeeBounds;
-  /** Unix seconds. */
   readonly now: () => number;
   readonly log?: Log;
 };
@@ -157,7 +156,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
       if (second !== null) await mustAgreeOnHeads(follower, second, signal);
       return payment(chain, escrow);
     },
-    buildClaim: (input, secret, signal) => {
+    buildClaim: async (input, secret, signal) => {
       const { hashlock } = input.escrow.terms;
       // It comes into the witness only when the claim is signed; a wrong one must not get that far.
       if (opens(secret, hashlock)) return build(context, input, 'claim', signal);
@@ -207,7 +206,6 @@ async function mustAgree(
   });
 }
 
-/** Everything seen of an escrow up to the best block, and that block's median time past. */
 function historyBy({ follower, keeping }: Pick<Context, 'follower' | 'keeping'>) {
   return (escrow: WatchedEscrow, signal: AbortSignal) =>
     keeping([escrow], async () => {
@@ -368,7 +366,6 @@ async function checkAmount(
 /** The longest script has a 4-byte timelock; the longest destination is P2WSH or P2TR. */
 const claimVsize = spendVsize('claim', 1, 119, 34);
 
-/** Least amount whose claim is neither dust nor above the fee's share of the value. */
 function leastAmount(rate: number, bounds: FeeBounds): bigint {
   const fee = feeAt(claimVsize, Math.min(rate, bounds.capSatPerVbyte));
   const byShare = (fee * 10_000n + bounds.capShareBps - 1n) / bounds.capShareBps;

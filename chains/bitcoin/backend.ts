@@ -11,11 +11,9 @@ export type MempoolInterest = {
   readonly outpoints: () => readonly string[];
   /** Transactions of ours that were not mined when last seen. */
   readonly unmined: readonly string[];
-  /** Every watched escrow. */
   readonly addresses: () => readonly string[];
-  /** Watched since the last call: look again at what was already passed over. */
+  /** Watched since the last call: read again what was already passed over. */
   readonly isNewInterest: boolean;
-  /** The escrow that somebody asks about now. */
   readonly about: string | null;
 };
 
@@ -36,7 +34,6 @@ export type PastByBlock = {
   blockHashes(heights: readonly number[], signal: AbortSignal): Promise<(string | null)[]>;
 };
 
-/** How a source tells what happened before an escrow was watched. */
 export type Past =
   | { readonly kind: 'by_address'; read(address: string, signal: AbortSignal): Promise<PlacedTx[]> }
   | PastByBlock;

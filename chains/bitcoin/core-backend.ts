@@ -24,12 +24,9 @@ type ChainInfo = {
   initialblockdownload: boolean;
 };
 
-/** Transactions fetched from the mempool in one pass; the rest wait for the next. */
 const maxFetched = 2_000;
-/** A mempool list longer than this is read at most every `longListSeconds`. */
 const defaultLongList = 5_000;
 const longListSeconds = 5;
-/** Outpoints asked about in one pass where the list was not read. */
 const maxOutpoints = 1_000;
 
 type State = {
@@ -37,7 +34,6 @@ type State = {
   readonly network: BitcoinNetwork;
   readonly now: () => number;
   readonly longList: number;
-  /** Mempool transactions already looked at. */
   known: Set<string>;
   listedAt: number;
   /** Where the next round of `spenders` starts. */
@@ -46,9 +42,7 @@ type State = {
 
 export type CoreBackendOptions = CoreOptions & {
   readonly network: BitcoinNetwork;
-  /** Unix seconds. */
   readonly now: () => number;
-  /** From how many transactions on a mempool counts as long. */
   readonly longList?: number;
 };
 
@@ -229,7 +223,6 @@ async function feeEstimate(rpc: CoreRpc, at: number, signal: AbortSignal) {
   return { fast, medium, slow, least, increment, at };
 }
 
-/** Core speaks coins per 1 000 vbytes. */
 function satPerVbyte(coinsPerKvB: number): number {
   return Math.round(coinsPerKvB * 1e8) / 1_000;
 }
@@ -291,7 +284,6 @@ async function blockOfOutput(ask: Ask, txid: string): Promise<string | null> {
   return ask<string>('getblockhash', [best.height - output.confirmations + 1]);
 }
 
-/** RPC_VERIFY_ALREADY_IN_UTXO_SET: mined already. */
 const alreadyMined = -27;
 
 async function send(rpc: CoreRpc, rawHex: string, txid: string, signal: AbortSignal) {

@@ -35,7 +35,6 @@ export type EscrowHistory = {
   readonly payments: readonly Payment[];
   /** The secret, if any transaction ever showed it, however it ended. */
   readonly secret: Secret | null;
-  /** Height of the best block. */
   readonly tip: number;
 };
 
@@ -58,7 +57,6 @@ function sighting(
   return { txid: tx.txid, confirmations: count, deep: count >= required };
 }
 
-/** Blocks that `payment` needs before it counts. */
 function requiredFor(payment: Payment, required: number): number {
   return payment.coinbase ? Math.max(required, coinbaseMaturity) : required;
 }
@@ -74,7 +72,6 @@ function earlier(a: Payment, b: Payment): number {
   return a.txid === b.txid ? a.vout - b.vout : a.txid < b.txid ? -1 : 1;
 }
 
-/** The payment that funds the escrow, if one does. */
 export function fundingPayment(history: EscrowHistory, amount: bigint): Payment | null {
   const enough = history.payments.filter((each) => each.amount >= amount).sort(earlier);
   const claimed = enough.filter(({ spend }) => spend !== null && spend.secret !== null);

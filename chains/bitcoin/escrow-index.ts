@@ -41,7 +41,6 @@ export function createIndex() {
     records: new Map<string, TxRecord>(),
     byAddress: new Map<string, Set<string>>(),
     secrets: new Map<string, Secret>(),
-    /** Changed since `takeTouched`. */
     touched: new Set<string>(),
     /** With transactions that are not yet as final as they are followed to. */
     maturing: new Set<string>(),
@@ -50,7 +49,6 @@ export function createIndex() {
   };
 }
 
-/** Starts watching; false when it was watched already. */
 export function watchEscrow(
   index: EscrowIndex,
   escrow: WatchedEscrow,
@@ -95,7 +93,6 @@ function spentEscrow(index: EscrowIndex, witness: readonly Uint8Array[]): string
   return index.byWitnessScript.get(bytesToHex(script));
 }
 
-/** Pay-to-witness-script-hash, as every escrow is paid. */
 export function isWitnessScriptHash(script: Uint8Array): boolean {
   return script.length === 34 && script[0] === 0 && script[1] === 32;
 }
@@ -105,9 +102,8 @@ function paidEscrow(index: EscrowIndex, script: Uint8Array): string | undefined 
   return index.byScript.get(bytesToHex(script));
 }
 
-export type Involvement = Pick<TxRecord, 'payments' | 'spends'>;
+type Involvement = Pick<TxRecord, 'payments' | 'spends'>;
 
-/** What a transaction does to watched escrows; null when nothing. */
 export function involvement(index: EscrowIndex, tx: Tx): Involvement | null {
   const payments = tx.outputs.flatMap(({ script, amount }, vout) => {
     const address = paidEscrow(index, script);
@@ -123,7 +119,6 @@ export function involvement(index: EscrowIndex, tx: Tx): Involvement | null {
   return payments.length === 0 && spends.length === 0 ? null : { payments, spends };
 }
 
-/** Takes in a transaction: `height` of its block, or null from the mempool. */
 export function applyTransaction(index: EscrowIndex, tx: Tx, height: number | null): void {
   const found = involvement(index, tx);
   if (found === null) return;
@@ -191,7 +186,6 @@ export function dropTransaction(index: EscrowIndex, txid: string): void {
   }
 }
 
-/** Takes in a block on top of the last one. */
 export function connectBlock(
   index: EscrowIndex,
   mark: BlockMark,
@@ -230,7 +224,6 @@ export function rollBackTo(index: EscrowIndex, height: number): void {
   }
 }
 
-/** Transactions of ours that are not mined. */
 export function unminedTransactions(index: EscrowIndex): string[] {
   const unmined: string[] = [];
   for (const address of index.maturing) {
@@ -256,7 +249,6 @@ export function showsSecret({ records }: EscrowIndex, txid: string): boolean {
   return records.get(txid)?.spends.some(({ secret }) => secret !== null) ?? false;
 }
 
-/** The whole history of one escrow. */
 export function historyOf(index: EscrowIndex, address: string): EscrowHistory {
   const records = [...(index.byAddress.get(address) ?? [])].flatMap((txid) => {
     const record = index.records.get(txid);

@@ -13,10 +13,8 @@ import { parsePublicKey } from './keys.ts';
 
 export type EscrowScript = {
   readonly hashlock: Hashlock;
-  /** Compressed keys, 66 hex. */
   readonly claimer: string;
   readonly funder: string;
-  /** Unix seconds. */
   readonly timelock: number;
 };
 

@@ -1,5 +1,5 @@
 // The chain as an Esplora server shows it over REST. Escrows are asked in turn, as it lists nothing
-// new; replacements are priced without descendants; esplora-waiting.ts adds more.
+// new. Replacements are priced without descendants; how long one waits is remembered here.
 // https://github.com/Blockstream/esplora/blob/master/API.md
 
 import { hexToBytes } from '@noble/hashes/utils.js';
@@ -8,14 +8,7 @@ import type { Heads } from '../interface/reading.ts';
 import type { NodeLimits } from '../nodes/exchange.ts';
 import { onceHeard } from '../nodes/offers.ts';
 import type { BitcoinBackend, MempoolChange, MempoolInterest, PlacedTx } from './backend.ts';
-import {
-  ancestorsOf,
-  type FirstSeen,
-  firstSeen,
-  type ReadTx,
-  waitingEntry,
-} from './esplora-waiting.ts';
-import type { FeeEstimate } from './fees.ts';
+import type { Ancestors, Conflict, FeeEstimate } from './fees.ts';
 import { exchange, unavailable } from './http.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import type { Tx } from './raw-transaction.ts';
@@ -24,7 +17,6 @@ const esploraName = 'Esplora server';
 
 /** Escrows whose mempool is read in one pass: public servers allow some requests a second. */
 const addressesPerPass = 20;
-/** Pages of 25 read of one address's history. */
 const maxPages = 40;
 const pageLength = 25;
 
@@ -34,14 +26,12 @@ export type EsploraOptions = {
   readonly url: string;
   readonly network: BitcoinNetwork;
   readonly limits?: Partial<NodeLimits>;
-  /** Unix seconds; default: the machine's clock. */
   readonly now?: () => number;
 };
 
 type Get = (path: string, signal: AbortSignal) => Promise<Uint8Array | null>;
 type State = {
   readonly get: Get;
-  /** Of what waits for a block. */
   readonly seen: FirstSeen;
   turn: number;
   checked: boolean;
@@ -252,4 +242,82 @@ async function send(
   const words = text(body).slice(0, 300);
   const sentence = `the ${esploraName} refused the transaction: ${words}`;
   throw new ParleyError('refused_by_node', sentence, { status });
+}
+
+/** Far more than wait at once; some 2 MB. */
+export const mostRemembered = 10_000;
+/** Transactions asked for in one read of ancestors: no mempool takes longer chains (Core: 25). */
+export const mostAncestorsAsked = 25;
+
+export type WaitingTx = {
+  readonly txid: string;
+  readonly fee: number;
+  readonly weight: number;
+  readonly vin: readonly { readonly txid: string }[];
+  readonly status: { readonly confirmed: boolean };
+};
+
+export type ReadTx = (txid: string, signal: AbortSignal) => Promise<WaitingTx | null>;
+
+/** When each was seen the first time, Unix seconds; those not seen for long are forgotten. */
+export type FirstSeen = { of(txid: string): number };
+
+export function firstSeen(now: () => number, most = mostRemembered): FirstSeen {
+  const seen = new Map<string, number>();
+  return {
+    of: (txid) => {
+      const since = seen.get(txid) ?? now();
+      seen.delete(txid);
+      seen.set(txid, since);
+      const [oldest] = seen.keys();
+      if (seen.size > most && oldest !== undefined) seen.delete(oldest);
+      return since;
+    },
+  };
+}
+
+const vsizeOf = ({ weight }: WaitingTx) => Math.ceil(weight / 4);
+
+export async function waitingEntry(
+  read: ReadTx,
+  seen: FirstSeen,
+  txid: string,
+  signal: AbortSignal,
+): Promise<Conflict | null> {
+  const tx = await read(txid, signal);
+  if (tx === null || tx.status.confirmed) return null;
+  const feeSats = BigInt(tx.fee);
+  const since = seen.of(txid);
+  return { txid, vsize: vsizeOf(tx), feeSats, withDescendantsFeeSats: feeSats, since };
+}
+
+/** It and every unconfirmed transaction below it, as far as `mostAncestorsAsked` goes. */
+export async function ancestorsOf(
+  read: ReadTx,
+  txid: string,
+  signal: AbortSignal,
+): Promise<Ancestors> {
+  const queue = [txid];
+  const asked = new Set(queue);
+  let withAncestorsFeeSats = 0n;
+  let withAncestorsVsize = 0;
+  let isWhole = true;
+  for (const [at, each] of queue.entries()) {
+    // One more for the transaction itself, which is known to wait.
+    if (at > mostAncestorsAsked) {
+      isWhole = false;
+      break;
+    }
+    const tx = await read(each, signal);
+    if (tx === null) isWhole = false;
+    if (tx === null || tx.status.confirmed) continue;
+    withAncestorsFeeSats += BigInt(tx.fee);
+    withAncestorsVsize += vsizeOf(tx);
+    for (const { txid: parent } of tx.vin) {
+      if (asked.has(parent)) continue;
+      asked.add(parent);
+      queue.push(parent);
+    }
+  }
+  return { withAncestorsFeeSats, withAncestorsVsize, isWhole };
 }

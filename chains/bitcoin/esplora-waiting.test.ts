@@ -6,7 +6,7 @@ import {
   mostAncestorsAsked,
   type ReadTx,
   waitingEntry,
-} from './esplora-waiting.ts';
+} from './esplora-backend.ts';
 
 const signal = new AbortController().signal;
 

@@ -14,7 +14,6 @@ import {
 } from './fees.ts';
 
 export type FeeStep = {
-  /** From when on to pay it. */
   readonly at: number;
   readonly feeRateSatPerVbyte: number;
   readonly feeSats: bigint;
@@ -33,7 +32,6 @@ type Spent = {
   readonly estimate: FeeEstimate;
   readonly bounds: FeeBounds;
   readonly vsize: number;
-  /** What is spent, satoshis. */
   readonly value: bigint;
 };
 
@@ -62,7 +60,6 @@ export function feeLadder(
   return steps;
 }
 
-/** Most refunds that are signed beforehand. */
 export const mostRungs = 12;
 
 /** They reach so many times above what the last hour would cost now. */

@@ -20,7 +20,6 @@ export const defaultFeeBounds: FeeBounds = {
   staleSeconds: 1_800,
 };
 
-/** What a node estimates. */
 export type FeeEstimate = {
   /** Next block or two; about half an hour; about an hour. */
   readonly fast: number;
@@ -30,7 +29,6 @@ export type FeeEstimate = {
   readonly least: number;
   /** By how much a replacement has to pay more (Core's incrementalrelayfee); default 1. */
   readonly increment?: number;
-  /** Unix seconds at which it was made. */
   readonly at: number;
 };
 
@@ -57,14 +55,12 @@ export function leastRateFor(feeSats: bigint, vsize: number): number {
   return Number((feeSats * 1_000n + size - 1n) / size) / 1_000;
 }
 
-/** The highest fee that spending `value` sats in `vsize` may cost. */
 export function mostFee(bounds: FeeBounds, vsize: number, value: bigint): bigint {
   const share = (value * bounds.capShareBps) / 10_000n;
   const cap = feeAt(vsize, bounds.capSatPerVbyte);
   return larger(smaller(share, cap), leastFee(bounds, vsize));
 }
 
-/** The lowest fee that is relayed. */
 export function leastFee(bounds: FeeBounds, vsize: number): bigint {
   return feeAt(vsize, bounds.floorSatPerVbyte);
 }
@@ -90,7 +86,6 @@ const schedule = [
   { fromSeconds: -Infinity, pace: 'fast', times: 2 },
 ] as const;
 
-/** Seconds left at which the pace rises, the furthest first. */
 export const paceChanges: readonly number[] = schedule
   .slice(0, -1)
   .map(({ fromSeconds }) => fromSeconds - 1);

@@ -50,30 +50,6 @@ async function refund(adapter: ChainAdapter, swap: TestSwap, rate: number | null
 }
 
 describe('changes', () => {
-  it('names an escrow when it is watched, paid, deeper, and not after it is deep', async () => {
-    const adapter = newAdapter();
-    const [swap, quiet] = [newSwap(), newSwap()];
-    adapter.watch([swap.escrow, quiet.escrow]);
-    const { address } = swap.escrow;
-    assert.deepEqual(new Set(await touched(adapter)), new Set([address, quiet.escrow.address]));
-    assert.deepEqual(await touched(adapter), []);
-    await node.pay(address, swap.terms.amount);
-    assert.deepEqual(await touched(adapter), [address], 'in the mempool');
-    assert.deepEqual(await touched(adapter), []);
-    await node.mine(1);
-    assert.deepEqual(await touched(adapter), [address], '1 confirmation');
-    await node.mine(1);
-    assert.deepEqual(await touched(adapter), [address], '2 confirmations: deep');
-    await node.mine(1);
-    assert.deepEqual(await touched(adapter), [], 'deep is deep');
-    const paid = await claim(adapter, swap);
-    await node.rpc('sendrawtransaction', [paid.raw]);
-    assert.deepEqual(await touched(adapter), [address], 'claimed in the mempool');
-    adapter.unwatch([address]);
-    await node.mine(1);
-    assert.deepEqual(await touched(adapter), []);
-  });
-
   it('catches up over many blocks in bounded passes', async () => {
     const adapter = newAdapter();
     const swap = newSwap();
@@ -87,19 +63,6 @@ describe('changes', () => {
 });
 
 describe('a restart', () => {
-  it('finds what happened since the agreement: payment, claim and secret', async () => {
-    const swap = newSwap();
-    await node.pay(swap.escrow.address, swap.terms.amount);
-    await node.mine(60);
-    const first = newAdapter();
-    const paid = await claim(first, swap);
-    await first.broadcast(paid, signal());
-    await node.mine(60);
-    const facts = await read(newAdapter(), swap);
-    assert.equal(legStatus(facts), 'claimed');
-    assert.deepEqual([facts.secret, facts.empty], [swap.secret, true]);
-  });
-
   it('finds the past of an escrow that is watched late, while others are followed', async () => {
     const adapter = newAdapter();
     await read(adapter, newSwap());
@@ -135,23 +98,6 @@ async function reorganise(blocks: number): Promise<void> {
 }
 
 describe('a reorganisation', () => {
-  it('takes confirmations back and gives them again', async () => {
-    const adapter = newAdapter();
-    const swap = newSwap();
-    adapter.watch([swap.escrow]);
-    const txid = await node.pay(swap.escrow.address, swap.terms.amount);
-    await node.mine(3);
-    assert.equal((await read(adapter, swap)).funded?.confirmations, 3);
-    await touched(adapter);
-    await reorganise(3);
-    assert.deepEqual(await touched(adapter), [swap.escrow.address]);
-    const back = await read(adapter, swap);
-    assert.deepEqual(back.funded, { txid, confirmations: 0, deep: false }, 'in the mempool again');
-    assert.equal(back.balance, 0n);
-    await node.mine(4);
-    assert.equal((await read(adapter, swap)).funded?.confirmations, 4);
-  });
-
   it('to a chain of the same length or longer is walked as well', async () => {
     const adapter = newAdapter();
     const swap = newSwap();

@@ -20,7 +20,6 @@ import {
 import { timedOut } from './http.ts';
 import { parseBlock } from './raw-transaction.ts';
 
-/** Blocks read in one pass, new and old together. */
 const maxBlocksPerPass = 40;
 /** The deepest reorganisation walked; a deeper one reads every escrow's past again. */
 const reorgDepth = 144;
@@ -32,7 +31,6 @@ const atOnce = 16;
 /** How far the clock that set `since` may be ahead of ours. */
 const sinceMarginSeconds = 120;
 
-/** What an operator should know: a sentence and its facts. */
 export type Log = (sentence: string, facts: Readonly<Record<string, string | number>>) => void;
 
 type PastJob = { next: number; readonly to: number; readonly addresses: Set<string> };
@@ -53,7 +51,6 @@ export function createFollower(
     pastOf: new Map<string, number>(),
     job: null as PastJob | null,
     isNewInterest: false,
-    /** The end of the pass under way. */
     lock: Promise.resolve(),
   };
 }

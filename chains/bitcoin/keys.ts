@@ -26,15 +26,8 @@ export function parsePublicKey(text: string): string {
   throw new ParleyError('bad_public_key', sentence, { key });
 }
 
-/** The single-key wallet addresses of one key. */
-export type KeyAddresses = {
-  readonly p2wpkh: string;
-  readonly p2shP2wpkh: string;
-  /** BIP 86: key path only, no script tree. The other parity has the same one. */
-  readonly p2tr: string;
-};
-
-export function addressesOfPubkey(pubkey: string, network: BitcoinNetwork): KeyAddresses {
+/** Of its wallets. Both parities have the same `p2tr` (BIP 86: key path only, no script tree). */
+export function addressesOfPubkey(pubkey: string, network: BitcoinNetwork) {
   const key = hexToBytes(parsePublicKey(pubkey));
   const native = p2wpkh(key, network);
   return {

@@ -31,10 +31,8 @@ const kinds = { pkh: 'p2pkh', sh: 'p2sh', wpkh: 'p2wpkh', wsh: 'p2wsh', tr: 'p2t
 export type AddressKind = (typeof kinds)[keyof typeof kinds];
 
 export type BitcoinAddress = {
-  /** Canonical form. */
   readonly address: string;
   readonly kind: AddressKind;
-  /** The output script it stands for. */
   readonly script: Uint8Array;
   /** Hash or key inside it, hex: 20 bytes, or 32 for p2wsh and p2tr. */
   readonly payload: string;
@@ -63,7 +61,6 @@ export function parseBitcoinAddress(text: string, network: BitcoinNetwork): Bitc
   );
 }
 
-/** The address of a pay-to-witness-script-hash output. */
 export function witnessScriptHashAddress(script: Uint8Array, network: BitcoinNetwork): string {
   return Address(network).encode({ type: 'wsh', hash: script.subarray(2) });
 }

@@ -16,7 +16,6 @@ export const replaceableSequence = 0xffff_fffd;
 /** 21 million coins: no output can hold more. */
 export const maxSats = 2_100_000_000_000_000n;
 
-/** One payment to the escrow. */
 export type EscrowOutput = {
   readonly txid: string;
   readonly vout: number;
@@ -25,14 +24,12 @@ export type EscrowOutput = {
 
 export type Verb = 'claim' | 'refund';
 
-/** An unsigned spend of an escrow. */
 export type Spend = {
   readonly psbtBase64: string;
   /** What to sign for each input, in order (SIGHASH_ALL, BIP 143). */
   readonly sighashHexes: readonly string[];
   readonly feeSats: bigint;
   readonly vsize: number;
-  /** What arrives. */
   readonly paysSats: bigint;
 };
 
@@ -122,7 +119,6 @@ export function buildSpend(
   };
 }
 
-/** The PSBT alone of such a spend. */
 export function spendPsbt(...about: Parameters<typeof buildSpend>): string {
   return base64.encode(unsigned(...about).tx.toPSBT(0));
 }

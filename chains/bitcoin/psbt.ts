@@ -27,7 +27,6 @@ const mostEntries = 16;
 const magic = '70736274ff';
 const types = { unsignedTx: '00', witnessUtxo: '01', sighashType: '03', witnessScript: '05' };
 const partialSig = '02';
-/** What a builder writes of an input. */
 const templateTypes = [types.witnessUtxo, types.sighashType, types.witnessScript];
 
 export function badPsbt(sentence: string, cause?: unknown): ParleyError {
@@ -46,12 +45,10 @@ type Unsigned = {
   readonly outputBytes: Uint8Array;
 };
 
-/** What an input's map says. */
 export type PsbtInputMap = {
   readonly witnessUtxo: PsbtOutput | null;
   readonly witnessScript: Uint8Array | null;
   readonly sighashType: number | null;
-  /** By key, in hex. */
   readonly partial: ReadonlyMap<string, Uint8Array>;
 };
 
@@ -75,7 +72,6 @@ export function decodePsbt(psbtBase64: string): Psbt {
   }
 }
 
-/** A PSBT, but none that is taken here. */
 class Refused extends Error {}
 
 function decode(from: Reader): Psbt {

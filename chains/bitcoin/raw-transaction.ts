@@ -57,7 +57,6 @@ function list<T>(from: Reader, read: () => T): T[] {
   return items;
 }
 
-/** Bytes behind their length. */
 export const data = (from: Reader) => take(from, compactSize(from));
 
 function malformed(why: string): ParleyError {
@@ -162,7 +161,6 @@ export type Block = {
   readonly transactions: readonly Tx[];
 };
 
-/** A block from its bytes. */
 export function parseBlock(bytes: Uint8Array): Block {
   const from = reader(bytes);
   const header = take(from, 80);

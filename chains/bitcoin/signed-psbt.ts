@@ -100,7 +100,6 @@ function paymentScript(witnessScript: Uint8Array): Uint8Array {
   return concatBytes(Uint8Array.of(0, 32), sha256(witnessScript));
 }
 
-/** A finished transaction. */
 export type Assembled = { readonly raw: string; readonly txid: string };
 
 /**

@@ -91,7 +91,6 @@ export function* checkSignedRefunds(transactions: readonly string[], about: Abou
   return rungs;
 }
 
-/** What all refunds of an escrow have in common. */
 type Shape = {
   readonly to: ReturnType<typeof destination>;
   readonly outputScript: string;
@@ -271,29 +270,24 @@ function checkTop(read: readonly Read[], { bounds, estimate }: About): void {
   );
 }
 
-/** What the chain shows now, for a ladder. */
 export type Shown = {
   readonly history: EscrowHistory;
-  /** Median time past. */
   readonly clock: number;
   readonly requiredConfirmations: number;
   readonly estimate: FeeEstimate;
-  /** Unix seconds. */
   readonly now: number;
-  /** By when a refund should be mined. */
   readonly deadline: number;
   /** The unconfirmed refund in the way, as the mempool knows it. */
   readonly pending: Conflict | null;
 };
 
-/** The unconfirmed refunds in the way of a ladder: the mempool is asked about them. */
+/** The unconfirmed refunds in the way of a schedule: the mempool is asked about them. */
 export function pendingOf(rungs: readonly Rung[], history: EscrowHistory): string | null {
   const spends = spentBy(rungs, history).flatMap(({ spend }) => (spend === null ? [] : [spend]));
   const waiting = spends.find(({ height, secret }) => height === null && secret === null);
   return waiting?.txid ?? null;
 }
 
-/** What a refund spends, as `txid:vout`. */
 export function outpointsOf(rung: Rung): string[] {
   return inputsOf(rung).map(outpointOf);
 }

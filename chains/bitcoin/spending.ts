@@ -57,7 +57,6 @@ export function untaken({ payments }: Pick<EscrowHistory, 'payments'>): Payment[
     .sort((a, b) => (a.amount === b.amount ? 0 : a.amount > b.amount ? -1 : 1));
 }
 
-/** What a refund takes. Throws `nothing_there`. */
 export function refundable(history: EscrowHistory, address: string): Payment[] {
   const payments = untaken(history).slice(0, mostInputs);
   if (payments.length === 0) {
@@ -66,7 +65,6 @@ export function refundable(history: EscrowHistory, address: string): Payment[] {
   return payments;
 }
 
-/** The unconfirmed transactions that spending these would replace. */
 export function rivals(payments: readonly Payment[]): string[] {
   return [...new Set(payments.flatMap(({ spend }) => (spend === null ? [] : [spend.txid])))];
 }
@@ -79,18 +77,13 @@ export type SpendRequest = {
   readonly conflicts: readonly Conflict[];
   readonly estimate: FeeEstimate;
   readonly bounds: FeeBounds;
-  /** Unix seconds. */
   readonly now: number;
-  /** Unix seconds by when it must be mined. */
   readonly deadline: number;
-  /** The caller's own rate, sat per vbyte. */
   readonly wantedRate: number | null;
 };
 
-export type QuotedSpend = Spend & { readonly ladder: readonly FeeStep[] };
-
 /** Throws `nothing_there`, `bad_fee_rate`, `payout_would_fail`: replacing is above the bounds. */
-export function spend(request: SpendRequest): QuotedSpend {
+export function spend(request: SpendRequest): Spend & { readonly ladder: readonly FeeStep[] } {
   const { verb, terms, network, conflicts, estimate, bounds, now, deadline } = request;
   const asked = request.wantedRate;
   const isNumber = asked !== null && Number.isFinite(asked);

@@ -20,9 +20,7 @@ export type Waiting = {
   /** Outputs that do not pay the escrow: the funder's change, if any. */
   readonly changeOutputs: readonly number[];
   readonly estimate: FeeEstimate;
-  /** Unix seconds. */
   readonly now: number;
-  /** By when a funding of this leg is to be sent. */
   readonly sendBy: number;
 };
 

@@ -217,7 +217,7 @@ function readLeg(
 /** Twenty of one payment stay below a gas key's 500 000 gas (gas.snapshot.json: 22 131 each). */
 export const mostInBatch = 20;
 
-export type OpenedEscrow = { readonly escrow: Escrow; readonly secret: Secret };
+type OpenedEscrow = { readonly escrow: Escrow; readonly secret: Secret };
 
 export function batchData(batch: Batch, escrowOf: (terms: EscrowTerms) => Escrow): Hex {
   if (batch.verb === 'refund')

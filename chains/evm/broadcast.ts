@@ -126,7 +126,7 @@ export async function readRaw(signed: Signed): Promise<RawTransaction> {
   return { raw, txid: keccak256(raw), chainId, from, to: to ?? null, data: data ?? '0x' };
 }
 
-export function calldataOf(signed: Signed): { to: string | null; input: string } {
+function calldataOf(signed: Signed): { to: string | null; input: string } {
   const { to, data } = parse(rawHex(signed));
   return { to: to ? getAddress(to) : null, input: data ?? '0x' };
 }

@@ -134,7 +134,7 @@ const batch = 8;
 
 type Candidate = { readonly address: string; readonly verb: Verb; readonly tx: Tx };
 
-export async function readPending(watch: Watch, head: Block, signal: AbortSignal): Promise<void> {
+async function readPending(watch: Watch, head: Block, signal: AbortSignal): Promise<void> {
   const pending = await blockAt(watch.rpc, 'pending', true, signal).catch((error: unknown) => {
     if (error instanceof ParleyError && error.code === 'chain_timeout') throw error;
     once(watch, 'no_pending_block', { chain: watch.chain, why: String(error) });

@@ -5,7 +5,7 @@ import type { Rpc } from '../nodes/rpc.ts';
 import { type Answer, hangingNode, lyingNode, type TestNode } from '../testing/nodes.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
 import { gasFor, margin } from './fees.ts';
-import { forkPolicyOf, type GasRules, knownBy, newForks, rulesUntil } from './gas-policy.ts';
+import { evmGasPolicyOf, type GasRules, knownBy, newForks, rulesUntil } from './gas-policy.ts';
 import { evmChains } from './policy.ts';
 import { startAnvil } from './testing/anvil.ts';
 import { newLeg } from './testing/swap.ts';
@@ -187,7 +187,7 @@ test('chains of which no node tells the fork are asked for the dearer gas', () =
   const plain = { time: 1_795_000_000, isAmsterdam: false };
   const told = { ...plain, config: { since: 1_767_747_671, nextAt: null } };
   const rules = (chainId: number, nextForkAt: number | null = null) =>
-    knownBy(told, forkPolicyOf(chainId), nextForkAt);
+    knownBy(told, evmGasPolicyOf(chainId).forks, nextForkAt);
   const { ethereum, sepolia, optimism, base, arbitrum } = evmChains;
   const forever = { amsterdam: false, pragueUntil: Number.POSITIVE_INFINITY };
   assert.deepEqual(rules(ethereum.chainId), forever);
@@ -199,7 +199,7 @@ test('chains of which no node tells the fork are asked for the dearer gas', () =
   }
   // A blob fork of which this program knows nothing may be more than that.
   const later = { ...plain, config: { since: 1_790_000_000, nextAt: null } };
-  const { pragueUntil } = knownBy(later, forkPolicyOf(ethereum.chainId), null);
+  const { pragueUntil } = knownBy(later, evmGasPolicyOf(ethereum.chainId).forks, null);
   assert.equal(pragueUntil, null);
 });
 

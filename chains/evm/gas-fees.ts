@@ -42,7 +42,7 @@ export function offerIn(raw: string): Pick<Offer, 'maxFee' | 'tip'> {
 /** Blocks that come without something that offers enough: its tip may be what is too low. */
 const passedOver = 3;
 /** Nodes want an eighth more of the tip each time: this leaves room for eleven replacements. */
-export const forcedTips = 4n;
+const forcedTips = 4n;
 /** Times the present price, where all that is offered is paid (no base fee). */
 const forcedPrices = 2n;
 

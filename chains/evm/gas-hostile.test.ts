@@ -291,8 +291,9 @@ test('a policy is of the chain id: each chain of the market has its own, any oth
   for (const [chain, { chainId }] of Object.entries(evmChains)) {
     assert.equal(evmGasPolicyOf(chainId), evmGasPolicies[chain]);
   }
-  const { ethereum } = evmGasPolicies;
-  assert.deepEqual(evmGasPolicyOf(123_456_789), { ...ethereum, hasBaseFee: false });
+  const forks = { amsterdamAt: null, pragueUpTo: null };
+  const unknown = { ...evmGasPolicies.ethereum, hasBaseFee: false, forks };
+  assert.deepEqual(evmGasPolicyOf(123_456_789), unknown);
   assert.ok(Object.values(evmGasPolicies).every(({ hasBaseFee }) => hasBaseFee));
 });
 

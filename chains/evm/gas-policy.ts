@@ -4,7 +4,7 @@
 import { measuredGas } from '../../contracts/escrows/artifacts/gas.ts';
 import { larger } from '../../core/amounts.ts';
 import { fewMiB, fewWords, quantity, type Rpc, RpcError } from '../nodes/rpc.ts';
-import { once, saidInTime } from '../nodes/sources.ts';
+import { aborted, once, saidInTime } from '../nodes/sources.ts';
 import { evmChains } from './policy.ts';
 
 export type EvmGasPolicy = {
@@ -18,11 +18,100 @@ export type EvmGasPolicy = {
   readonly hasBaseFee: boolean;
   /** OP stack: the contract that knows what a transaction's bytes cost on Ethereum. */
   readonly l1FeeOracle: string | null;
+  readonly forks: ForkPolicy;
+};
+
+type ForkPolicy = {
+  /** When Amsterdam's rules begin, or began; null: not announced, or not by Ethereum's schedule. */
+  readonly amsterdamAt: number | null;
+  /** Start of the last fork with Prague's rules. null: its `eth_config` says nothing of its gas. */
+  readonly pragueUpTo: number | null;
 };
 
 const gwei = 1_000_000_000n;
+/** A settlement takes 41 000 to 229 000; a token behind hooks may take ten times as much. */
+const mostGas = 500_000n;
+/** OP chains and Arbitrum take over Ethereum's changes at times that no `eth_config` names. */
+const ownSchedule: ForkPolicy = { amsterdamAt: null, pragueUpTo: null };
 
-export type EscrowGas = {
+/** Daily means above 300 gwei were single days since EIP-1559 (etherscan.io/chart/gasprice). */
+const ethereum: EvmGasPolicy = {
+  mostGas,
+  leastTip: gwei / 100n,
+  mostTip: 20n * gwei,
+  reserveFeePerGas: 300n * gwei,
+  hasBaseFee: true,
+  l1FeeOracle: null,
+  // BPO2, 7 January 2026; no later fork had a date in November 2026 (EIP-7773).
+  forks: { amsterdamAt: null, pragueUpTo: 1_767_747_671 },
+};
+
+/** 6 October 2026 (blog.ethereum.org, "Glamsterdam Testnet Announcement"). */
+const sepolia: EvmGasPolicy = {
+  ...ethereum,
+  forks: { amsterdamAt: 1_791_294_816, pragueUpTo: null },
+};
+
+// A sequencer takes 1 000 000 wei at least (docs.optimism.io); 2 gwei is above the busiest hours.
+const opStack: EvmGasPolicy = {
+  mostGas,
+  leastTip: gwei / 1_000n,
+  mostTip: gwei,
+  reserveFeePerGas: 2n * gwei,
+  hasBaseFee: true,
+  l1FeeOracle: '0x420000000000000000000000000000000000000F',
+  forks: ownSchedule,
+};
+
+/** Gas holds the bytes' cost on Ethereum too; the base fee reached some gwei (docs.arbitrum.io). */
+const arbitrum: EvmGasPolicy = {
+  mostGas: 5_000_000n,
+  leastTip: 0n,
+  mostTip: gwei / 100n,
+  reserveFeePerGas: 5n * gwei,
+  hasBaseFee: true,
+  l1FeeOracle: null,
+  forks: ownSchedule,
+};
+
+/** Nothing is scarce on a test network, and least of all coins. anvil has one fork from block 0. */
+const dev: EvmGasPolicy = {
+  ...ethereum,
+  reserveFeePerGas: 20n * gwei,
+  forks: { amsterdamAt: null, pragueUpTo: 0 },
+};
+
+const policies = {
+  ethereum,
+  sepolia,
+  optimism: opStack,
+  'optimism-sepolia': opStack,
+  base: opStack,
+  'base-sepolia': opStack,
+  arbitrum,
+  'arbitrum-sepolia': arbitrum,
+  'evm-dev': dev,
+  'evm-dev-2': dev,
+} as const satisfies Readonly<Record<keyof typeof evmChains, EvmGasPolicy>>;
+
+export const evmGasPolicies: Readonly<Record<string, EvmGasPolicy>> = policies;
+
+export function isKnownEvmChain(chainId: number): boolean {
+  return Object.values(evmChains).some((each) => each.chainId === chainId);
+}
+
+const unknown: EvmGasPolicy = { ...ethereum, hasBaseFee: false, forks: ownSchedule };
+
+/** By the chain's id, whatever it is called; of one that nobody here knows Ethereum's. */
+export function evmGasPolicyOf(chainId: number): EvmGasPolicy {
+  const known = Object.entries(evmChains).find(([, each]) => each.chainId === chainId);
+  return evmGasPolicies[known?.[0] ?? ''] ?? unknown;
+}
+
+/** No transaction of Ethereum may have more (EIP-7825). */
+export const evmTransactionGas = 2n ** 24n;
+
+type EscrowGas = {
   readonly native: { readonly fund: bigint; readonly settle: bigint };
   readonly token: { readonly fund: bigint; readonly settle: bigint };
   readonly approve: bigint;
@@ -33,6 +122,8 @@ export type EscrowGas = {
   /** A native payment to an address that was never used. */
   readonly newAccount: bigint;
 };
+
+export type GasRules = 'prague' | 'amsterdam' | 'either';
 
 const { prague, amsterdam } = measuredGas;
 const gasBy: Readonly<Record<GasRules, EscrowGas>> = {
@@ -56,67 +147,14 @@ export function escrowGas(rules: GasRules): EscrowGas {
   return gasBy[rules];
 }
 
-/** A settlement takes 41 000 to 229 000; a token behind hooks may take ten times as much. */
-const mostGas = 500_000n;
-
-/** Daily means above 300 gwei were single days since EIP-1559 (etherscan.io/chart/gasprice). */
-const ethereum: EvmGasPolicy = {
-  mostGas,
-  leastTip: gwei / 100n,
-  mostTip: 20n * gwei,
-  reserveFeePerGas: 300n * gwei,
-  hasBaseFee: true,
-  l1FeeOracle: null,
-};
-
-// A sequencer takes 1 000 000 wei at least (docs.optimism.io); 2 gwei is above the busiest hours.
-const opStack: EvmGasPolicy = {
-  mostGas,
-  leastTip: gwei / 1_000n,
-  mostTip: gwei,
-  reserveFeePerGas: 2n * gwei,
-  hasBaseFee: true,
-  l1FeeOracle: '0x420000000000000000000000000000000000000F',
-};
-
-/** Gas holds the bytes' cost on Ethereum too; the base fee reached some gwei (docs.arbitrum.io). */
-const arbitrum: EvmGasPolicy = {
-  mostGas: 5_000_000n,
-  leastTip: 0n,
-  mostTip: gwei / 100n,
-  reserveFeePerGas: 5n * gwei,
-  hasBaseFee: true,
-  l1FeeOracle: null,
-};
-
-/** Nothing is scarce on a test network, and least of all coins. */
-const dev: EvmGasPolicy = { ...ethereum, reserveFeePerGas: 20n * gwei };
-
-/** No transaction of Ethereum may have more (EIP-7825). */
-export const evmTransactionGas = 2n ** 24n;
-
-export function isKnownEvmChain(chainId: number): boolean {
-  return Object.values(evmChains).some((each) => each.chainId === chainId);
-}
-
-const unknown: EvmGasPolicy = { ...ethereum, hasBaseFee: false };
-
-/** By the chain's id, whatever it is called; of one that nobody here knows Ethereum's. */
-export function evmGasPolicyOf(chainId: number): EvmGasPolicy {
-  const known = Object.entries(evmChains).find(([, each]) => each.chainId === chainId);
-  return evmGasPolicies[known?.[0] ?? ''] ?? unknown;
-}
-
 export function dearestGas(rules: GasRules, kind: 'native' | 'token' | 'authorized'): bigint {
-  const { native, token, authorized, newAccount, newWord } = escrowGas(rules);
-  switch (kind) {
-    case 'native':
-      return native.settle + newAccount;
-    case 'token':
-      return larger(token.settle + newWord, (token.settle * 7n) / 2n);
-    case 'authorized':
-      return ((authorized + newWord) * 5n) / 4n;
-  }
+  const { native, token, authorized, newAccount, newWord } = gasBy[rules];
+  const dearest = {
+    native: native.settle + newAccount,
+    token: larger(token.settle + newWord, (token.settle * 7n) / 2n),
+    authorized: ((authorized + newWord) * 5n) / 4n,
+  };
+  return dearest[kind];
 }
 
 /** Gas on this chain for so much on Ethereum: where gas holds the bytes too, it takes more. */
@@ -130,73 +168,14 @@ export function untriedGas(
   what: 'native' | 'token' | 'nothing' | 'reveal',
   rules: GasRules,
 ): bigint {
-  return gasOnChain(chainId, untriedOf(what, rules));
-}
-
-function untriedOf(what: Parameters<typeof untriedGas>[1], rules: GasRules): bigint {
-  switch (what) {
-    case 'native':
-      return (dearestGas(rules, 'native') * 5n + 3n) / 4n;
-    case 'token': {
-      const { token, newWord } = escrowGas(rules);
-      return larger(2n * (token.settle + newWord), (token.settle * 7n + 1n) / 2n);
-    }
-    case 'nothing':
-      return 30_000n;
-    case 'reveal':
-      return mostGas;
-  }
-}
-
-export const evmGasPolicies: Readonly<Record<string, EvmGasPolicy>> = {
-  ethereum,
-  sepolia: ethereum,
-  optimism: opStack,
-  'optimism-sepolia': opStack,
-  base: opStack,
-  'base-sepolia': opStack,
-  arbitrum,
-  'arbitrum-sepolia': arbitrum,
-  'evm-dev': dev,
-  'evm-dev-2': dev,
-};
-
-export type GasRules = 'prague' | 'amsterdam' | 'either';
-
-export type ForkPolicy = {
-  /** When Amsterdam's rules begin, or began; null: not announced, or not by Ethereum's schedule. */
-  readonly amsterdamAt: number | null;
-  // Start of the last fork with Prague's rules. null: `eth_config` says nothing of this chain's
-  // gas.
-  readonly pragueUpTo: number | null;
-};
-
-/** BPO2, 7 January 2026; no later fork had a date in November 2026 (EIP-7773). */
-const ethereumForks: ForkPolicy = { amsterdamAt: null, pragueUpTo: 1_767_747_671 };
-/** 6 October 2026 (blog.ethereum.org, "Glamsterdam Testnet Announcement"). */
-const sepolia: ForkPolicy = { amsterdamAt: 1_791_294_816, pragueUpTo: null };
-/** OP chains and Arbitrum take over Ethereum's changes at times that no `eth_config` names. */
-const ownSchedule: ForkPolicy = { amsterdamAt: null, pragueUpTo: null };
-/** anvil: one fork from its first block on. */
-const devForks: ForkPolicy = { amsterdamAt: null, pragueUpTo: 0 };
-
-const policies = {
-  ethereum: ethereumForks,
-  sepolia,
-  optimism: ownSchedule,
-  'optimism-sepolia': ownSchedule,
-  base: ownSchedule,
-  'base-sepolia': ownSchedule,
-  arbitrum: ownSchedule,
-  'arbitrum-sepolia': ownSchedule,
-  'evm-dev': devForks,
-  'evm-dev-2': devForks,
-} as const satisfies Readonly<Record<keyof typeof evmChains, ForkPolicy>>;
-
-export function forkPolicyOf(chainId: number): ForkPolicy {
-  const names = Object.keys(evmChains) as (keyof typeof evmChains)[];
-  const known = names.find((name) => evmChains[name].chainId === chainId);
-  return known === undefined ? ownSchedule : policies[known];
+  const { token, newWord } = gasBy[rules];
+  const untried = {
+    native: (dearestGas(rules, 'native') * 5n + 3n) / 4n,
+    token: larger(2n * (token.settle + newWord), (token.settle * 7n + 1n) / 2n),
+    nothing: 30_000n,
+    reveal: mostGas,
+  };
+  return gasOnChain(chainId, untried[what]);
 }
 
 type Said = {
@@ -259,7 +238,7 @@ export async function gasRules(
       forks.asking = null;
     });
   }
-  if (!isFresh && forks.asking !== null) await untilAborted(forks.asking, signal);
+  if (!isFresh && forks.asking !== null) await Promise.race([forks.asking, aborted(signal)]);
   signal.throwIfAborted();
   const { known } = forks;
   if (known === null || forks.clock() - known.at > staleMs) return () => 'either';
@@ -276,16 +255,6 @@ export async function rulesUntil(
   return (await gasRules(watch, signal))(until);
 }
 
-function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const aborted = Promise.withResolvers<void>();
-  const end = () => aborted.resolve();
-  signal.addEventListener('abort', end, { once: true });
-  if (signal.aborted) end();
-  return Promise.race([work, aborted.promise]).finally(() => {
-    signal.removeEventListener('abort', end);
-  });
-}
-
 async function askAll(watch: Asking): Promise<void> {
   const { rpc, chain, chainId, forks } = watch;
   const { sources } = rpc;
@@ -295,7 +264,7 @@ async function askAll(watch: Asking): Promise<void> {
     once(watch, 'fork_unknown', { chain, why: 'no node answers' });
     return;
   }
-  const policy = forkPolicyOf(chainId);
+  const policy = evmGasPolicyOf(chainId).forks;
   const known = mostCareful(said.map((each) => knownBy(each, policy, forks.nextForkAt)));
   if (!known.amsterdam && known.pragueUntil === null) {
     once(watch, 'fork_unknown', { chain, why: 'its nodes do not tell: the dearer gas is asked' });
@@ -316,11 +285,10 @@ export function knownBy(said: Said, policy: ForkPolicy, nextForkAt: number | nul
 }
 
 function mostCareful(all: readonly Known[]): Known {
-  const ends = all.map(({ pragueUntil }) => pragueUntil ?? Number.NEGATIVE_INFINITY);
-  const pragueUntil = Math.min(...ends);
+  const ends = all.map(({ pragueUntil }) => pragueUntil);
   return {
     amsterdam: all.some(({ amsterdam }) => amsterdam),
-    pragueUntil: pragueUntil === Number.NEGATIVE_INFINITY ? null : pragueUntil,
+    pragueUntil: ends.includes(null) ? null : Math.min(...ends.filter((end) => end !== null)),
   };
 }
 

@@ -49,7 +49,7 @@ export async function inspect(
 /** EIP-7702: an account that somebody holds the key of, with a contract's code lent to it. */
 const delegation = /^0xef0100[0-9a-f]{40}$/i;
 
-export type Face = Said & { readonly code: string; readonly finding: Finding };
+type Face = Said & { readonly code: string; readonly finding: Finding };
 
 export async function faceOf(rpc: Rpc, token: string, signal: AbortSignal): Promise<Face> {
   const { chain } = rpc;

@@ -57,7 +57,7 @@ export type Receipt = {
   readonly logs: readonly Log[];
 };
 
-export type BlockTag = 'latest' | 'pending' | 'safe' | 'finalized';
+type BlockTag = 'latest' | 'pending' | 'safe' | 'finalized';
 type Json = Record<string, unknown>;
 
 export function object(value: unknown): Json {

@@ -236,7 +236,7 @@ async function isFinal(watch: Watch, found: Mark | null, head: Block, signal: Ab
 }
 
 /** null when the node keeps no state that old: then depth is judged by the logs' blocks. */
-export async function deepState(
+async function deepState(
   watch: Watch,
   watched: WatchedEscrow,
   deepest: number,

@@ -45,12 +45,9 @@ const clockSlackSeconds = 3_600;
 /** First topics of the contract's events. */
 export const ours = [fundedTopic, claimedTopic, refundedTopic];
 
-export type Scanned = Pick<Watch, 'chain' | 'rpc' | 'logRange'>;
+type Scanned = Pick<Watch, 'chain' | 'rpc' | 'logRange'>;
 
-export function logsAbout(
-  watch: Pick<Watch, 'deployment'>,
-  { address, terms }: WatchedEscrow,
-): LogFilter {
+function logsAbout(watch: Pick<Watch, 'deployment'>, { address, terms }: WatchedEscrow): LogFilter {
   const { contract } = deploymentOf(watch, terms);
   return { address: contract, topics: [ours, idOfEscrow(address)] };
 }

@@ -74,7 +74,7 @@ export function lanesOf(rpc: Rpc): Lanes['read'] {
 
 const domainCall: Hex = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' });
 
-export type ContractFault = { readonly says: string; readonly contract: string };
+type ContractFault = { readonly says: string; readonly contract: string };
 
 /** What is wrong with one of them, as a clause; null = nothing. Throws what the node throws. */
 export async function contractFault(

@@ -30,7 +30,7 @@ import {
 
 export const noAbilities: TokenAbilities = { permit: null, authorization: null };
 
-export type PermitValues = {
+type PermitValues = {
   readonly nonce: bigint;
   /** What it allows: the amount, or `standingAllowance`. */
   readonly value: bigint;
@@ -77,7 +77,7 @@ export function permitData(
 }
 
 /** What an authorization moves, and when. `nonce`: 32 bytes in hex with 0x. */
-export type AuthorizationValues = {
+type AuthorizationValues = {
   readonly value: bigint;
   readonly validBefore: number;
   readonly nonce: string;

@@ -33,7 +33,6 @@ export type GasTransaction = ReadTransaction & {
   readonly mostCost: bigint;
   /** Unix seconds by the chain's clock after which no block takes it; null: never (EVM). */
   readonly diesAt: number | null;
-  /** EVM: the best block by the node that was asked, when it was signed. */
   readonly height?: number;
 };
 
@@ -43,7 +42,6 @@ export type Outbid = 'price' | 'passed over';
 export type Paid = {
   /** Base units of the native coin, fees and rent: the highest that a node says. */
   readonly cost: bigint;
-  /** How many nodes say what it has cost. */
   readonly said: number;
 };
 
@@ -73,9 +71,7 @@ export type GasSlot = {
   readonly withoutAccount?: boolean;
 };
 
-/** What some work would cost now, at most. */
 export type GasQuote = {
-  /** Base units of the native coin. */
   readonly mostCost: bigint;
   /** Solana: whether it makes the receiver's token account, whose rent stays with the receiver. */
   readonly makesAccount: boolean;
@@ -84,9 +80,7 @@ export type GasQuote = {
 export type GasAccount = {
   readonly chain: ChainKey;
   readonly address: string;
-  /** How many escrows one transaction may settle; absent: one. */
   readonly mostInBatch?: number;
-  /** Base units of the native coin. */
   balance(signal: AbortSignal): Promise<bigint>;
   /** EVM: the lowest free nonce by blocks; else null. Above `most` no early node decides alone. */
   minedNonce(signal: AbortSignal, asked?: CountAsked): Promise<number | null>;

@@ -6,11 +6,9 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import type { Touch } from '../interface/sending.ts';
 import type { GasWork } from './account.ts';
 
-/** What moves money out of an escrow, or out of many. */
 export type SettlingAny = Exclude<GasWork, { readonly verb: 'void' | 'fund' }>;
 export type Settling = Exclude<SettlingAny, { readonly verb: 'batch' }>;
 
-/** What of one escrow each part of it does. */
 export type Part = {
   readonly verb: 'fund' | 'claim' | 'refund';
   readonly terms: EscrowTerms;
@@ -34,7 +32,6 @@ export function partsOf(work: GasWork): readonly Part[] {
   }
 }
 
-/** What it does to which escrows. */
 export function touchesOf(
   work: GasWork,
   escrowOf: (terms: EscrowTerms) => { readonly address: string },
@@ -56,7 +53,6 @@ export function areThese(calls: readonly Done[], touches: readonly Done[]): bool
   return found === touches.length;
 }
 
-/** Whom it pays. */
 export function payeeOf({ verb, terms }: Settling): string {
   return (verb === 'claim' ? terms.payout : terms.refund).address;
 }
@@ -111,7 +107,6 @@ export function alone(chain: string, work: GasWork): Exclude<GasWork, { readonly
   return work;
 }
 
-/** The same there. */
 export function settling(chain: string, work: GasWork): Settling {
   return settlingAny(chain, alone(chain, work)) as Settling;
 }

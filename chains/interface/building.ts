@@ -18,13 +18,11 @@ export type BuildInput = {
   readonly feeRateSatPerVbyte: number | null;
 };
 
-/** A claim or a refund. */
 export type SpendInput = BuildInput & {
   /** Whether the secret was seen on any chain: a claim then asks no agreement, a refund hurries. */
   readonly isPublic: boolean;
 };
 
-/** What a preflight is for. */
 export type About = 'payout' | 'funding' | 'claim';
 
 /** What gates ask beside a look. */
@@ -56,7 +54,6 @@ export type Building = {
   /** What gates ask beside a look, once: EVM of its block, TRON of now. Absent: anew. */
   at?(heads: Heads): Asks;
 
-  /** Unsigned funding. */
   buildFund(input: BuildInput, signal: AbortSignal): Promise<Material>;
 
   /** Throws `nothing_there`, and unless the secret is public what `mustAgree` throws. */

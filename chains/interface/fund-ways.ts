@@ -26,7 +26,6 @@ export type WaysInput = {
   readonly allowance: Allowance;
   /** Whether the text of an authorization is given. From then on the leg must not move. */
   readonly authorizes: boolean;
-  /** Of a permit. */
   readonly deadline: UnixSeconds;
 };
 

@@ -14,16 +14,13 @@ export type Warning = {
   readonly verb: 'fund' | 'claim';
   readonly address: string;
   readonly sentence: string;
-  /** Of `fund_stuck`. */
   readonly stuck?: StuckFunding;
 };
 
 /** Of the native coin: what it takes, and what there is. */
 export type Shortage = Warning & { readonly need: BaseUnits; readonly has: BaseUnits };
 
-/** What one wallet is about to send, all of which it has to pay for. */
 export type Owed = {
-  /** Escrows whose claims it sends. */
   readonly claims: readonly EscrowTerms[];
   /** Escrows that it funds before; its balance does not show them yet. */
   readonly fundings: readonly EscrowTerms[];

@@ -1,10 +1,8 @@
 // The lanes of a chain whose escrows lie in contracts. Only EVM and TRON have them.
 
-/** What a lane holds at the best block. */
 export type LaneState = {
   /** Of its last escrow; 0: never used. The next funding must bring one more. */
   readonly counter: number;
-  /** Whether that escrow still holds money. */
   readonly isOpen: boolean;
 };
 

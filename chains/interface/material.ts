@@ -34,7 +34,6 @@ export type TokenDomain = {
   readonly salt?: string;
 };
 
-/** A field of a struct. */
 export type TypedField = { readonly name: string; readonly type: string };
 
 /** EIP-712, as `eth_signTypedData_v4` names its parts. Every integer is a decimal string. */
@@ -119,9 +118,7 @@ export type SolanaMaterial = {
   readonly costs?: FundCosts;
 };
 
-/** In lamports. */
 export type FundCosts = {
-  /** Rent of the escrow's accounts. */
   readonly depositLamports: string;
   /** Of it, what a claim gives back to the funder at once; a refund gives all. */
   readonly returnedLamports: string;

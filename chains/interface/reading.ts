@@ -23,7 +23,6 @@ export type Heads = {
   readonly clock: UnixSeconds;
 };
 
-/** What a chain shows at one block. */
 export type Look = {
   readonly heads: Heads;
   /** Of the escrows that were asked for, in their order. */

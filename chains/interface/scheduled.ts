@@ -4,7 +4,6 @@ import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
 import type { WatchedEscrow } from './reading.ts';
 import type { InTurns } from './turns.ts';
 
-/** One signed refund. */
 export type Rung = {
   readonly txid: string;
   readonly raw: string;
@@ -39,7 +38,6 @@ export type Verdict =
   /** What it spends is gone at depth: nothing is left to do. */
   | { readonly kind: 'over'; readonly txid: string };
 
-/** What is asked to be kept. */
 export type Asking = {
   readonly transactions: readonly string[];
   /** Of this escrow, checked before: the same bytes are not verified again. */
@@ -65,7 +63,6 @@ export type ScheduledRefunds = {
     ladder: {
       readonly rungs: readonly Rung[];
       readonly tried: Tried | null;
-      /** As in SpendInput. */
       readonly isPublic: boolean;
     },
     signal: AbortSignal,

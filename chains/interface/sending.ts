@@ -9,17 +9,14 @@ import type { Care } from './turns.ts';
 export type Touch = {
   readonly escrow: string;
   readonly verb: 'fund' | 'claim' | 'refund';
-  /** The preimage that a claim shows. */
   readonly secret: Secret | null;
   /** EVM: of a funding that anybody may send, what is said to be its funder's signature. */
   readonly authorization?: string;
 };
 
-/** A signed transaction, read before it is sent. */
 export type ReadTransaction = {
   /** The id it will have on chain, computed from the bytes. */
   readonly txid: string;
-  /** The bytes to send, as the node takes them. */
   readonly raw: string;
   readonly touches: readonly Touch[];
   /** What it pays that may be an escrow: an ended one's money is its secret holder's. */

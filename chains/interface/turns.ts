@@ -5,7 +5,6 @@ import { atOnce, type Steps } from '../../core/steps.ts';
 /** Does the steps with a rest between any two; throws what ends them early. */
 export type InTurns = <Result>(steps: Steps<Result>, signal: AbortSignal) => Promise<Result>;
 
-/** For who does nothing else meanwhile. */
 export const atAStretch: InTurns = async (steps) => atOnce(steps);
 
 /** How a server reads what anybody may have made up. */

@@ -6,15 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '../../core/errors.ts';
 
 export type Nodes = {
-  /** The chain's name, for sentences. */
   readonly chain: string;
   readonly urls: readonly string[];
-  /** Over all nodes, before giving up. */
   readonly rounds: number;
 };
 
 export type Question<Answer> = {
-  /** What is asked for, for sentences. */
   readonly name: string;
   /** The same under its field's name, for the error's facts. */
   readonly facts: Readonly<Record<string, string>>;

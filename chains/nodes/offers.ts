@@ -6,7 +6,6 @@ import { isUnreached, TurnedAway } from './exchange.ts';
 import { isTimeout, pause, wordsOf } from './in-turn.ts';
 
 export type Sources = {
-  /** The chain's name, for sentences. */
   readonly chain: string;
   readonly sources: number;
   /** How often one is tried that neither takes it nor refuses it. Default 2. */
@@ -14,7 +13,6 @@ export type Sources = {
 };
 
 export type Offer = {
-  /** What is asked of a source, for sentences. */
   readonly name: string;
   readonly txid: string;
   /** Once, to this source. Only `refused_by_node` says what became of it. */

@@ -2,7 +2,6 @@
 
 import { ParleyError } from '../../core/errors.ts';
 
-/** Work that begins when the check has passed. */
 export type Opened = <A extends unknown[], T>(
   work: (...args: [...A, AbortSignal]) => Promise<T>,
 ) => (...args: [...A, AbortSignal]) => Promise<T>;

@@ -25,7 +25,6 @@ export class RpcError extends Error {
 }
 
 export type RpcOptions = {
-  /** The chain's name, for sentences. */
   readonly chain: string;
   readonly urls: readonly string[];
   /** Longest wait for one answer of one node. Default 8 000. */
@@ -36,7 +35,6 @@ export type RpcOptions = {
   readonly mostBytes?: number;
 };
 
-/** What one call has in place of what all have. */
 export type OwnLimits = Pick<RpcOptions, 'attemptTimeoutMs' | 'mostBytes'>;
 
 export type Rpc = {
@@ -187,7 +185,6 @@ function readAnswer(reply: NodeReply): unknown {
   return answerOf(reply.status, jsonOf(reply));
 }
 
-/** The node takes one question at a time. */
 class NoBatch extends Error {}
 
 /** Neither for now nor for what it was asked. */
@@ -260,7 +257,6 @@ export function amountOf(value: unknown): bigint {
   throw notNumber(value);
 }
 
-/** A node's quantity as a safe integer. */
 export function quantity(value: unknown): number {
   const number = Number(amountOf(value));
   if (!Number.isSafeInteger(number)) throw notNumber(value);

@@ -18,7 +18,6 @@ export type Said = {
 
 type Answer<C, T> = { readonly one: C; readonly answer: T };
 
-/** Logs an event the first time that it happens. */
 export function once(
   watch: Omit<Said, 'chain'>,
   event: string,
@@ -144,4 +143,13 @@ export function disagree(
 ): ParleyError {
   const whole = `nothing is funded or revealed by what ${chain} shows: ${sentence}`;
   return new ParleyError('sources_disagree', whole, { chain, ...facts });
+}
+
+/** Rejects once the signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = () => reject(signal.reason);
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  return promise;
 }

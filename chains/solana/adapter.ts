@@ -5,14 +5,13 @@ import type { WatchedEscrow } from '../interface/reading.ts';
 import { kitOf } from '../kit/adapter.ts';
 import type { Rpc } from '../nodes/rpc.ts';
 import { parseSolanaAddress } from './address.ts';
-import { mustAgree } from './agreement.ts';
+import { checkNodes, mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
 import { solanaContract } from './contract.ts';
 import { shortage } from './fees.ts';
 import { changes } from './follow.ts';
 import { hashlocksOf } from './hashlocks.ts';
-import { checkNodes } from './identity.ts';
 import { inspect } from './inspect.ts';
 import { launchesOf } from './launches.ts';
 import { solanaEscrow } from './plan.ts';
@@ -26,7 +25,6 @@ export type SolanaAdapter = ChainAdapter & {
   readonly family: 'solana';
   /** Its nodes, for whoever else has something to ask of them. */
   readonly node: Rpc;
-  /** See ChainAdapter: never left out here, because of the clock. */
   mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
   /** Checks that the nodes are of this cluster and the program is the pinned one, for good. */
   open(signal: AbortSignal): Promise<void>;
@@ -57,7 +55,7 @@ export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
     readSigned: (signed, signal) => readSigned(watch, signed, signal),
     launches: launchesOf(watch, kit.opened),
     hashlocks: hashlocksOf(watch, kit.opened),
-    // What asks the nodes: each is told of the watch, and begins once they are checked.
+    // What asks the nodes: each has the watch, and begins once they are checked.
     ...kit.asked({
       mustAgree,
       preflight,

@@ -16,7 +16,6 @@ export function parseSolanaAddress(text: string): string {
   throw badAddress(text, `is not a Solana address: ${why}`);
 }
 
-/** The 32 bytes of an address that `parseSolanaAddress` returned. */
 export function solanaAddressBytes(address: string): Uint8Array {
   return base58.decode(address);
 }

@@ -9,7 +9,7 @@ import type { SolanaMaterial } from '../interface/material.ts';
 import { alreadyFunded, holdsNothing, mayReveal } from '../kit/builders.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { mustAgree } from './agreement.ts';
-import { depositOf, fundCosts, settlePurse } from './fees.ts';
+import { depositOf, fundCosts, settleNeeds } from './fees.ts';
 import { accountsAt, latestBlockhash, recentPrices, simulate } from './node.ts';
 import { payerOf, solanaEscrow, solanaTransaction, unitLimits, type Wanted } from './plan.ts';
 import { tokenProgramOf } from './preflight.ts';
@@ -27,7 +27,7 @@ export async function buildFund(
   signal: AbortSignal,
 ): Promise<SolanaMaterial> {
   const { address } = solanaEscrow(escrow.terms, watch.deployment);
-  // All of it at one moment, and told in this order.
+  // All of it at one moment; errors come in this order.
   const together = { ...watch, rpc: gathering(watch.rpc, signal) };
   const agreeing = begun(mustAgree(watch, escrow, signal));
   const showing = begun(stateOf(together, escrow, 'confirmed', signal));
@@ -135,7 +135,7 @@ async function affordable(
 ): Promise<bigint> {
   if (wanted.verb === 'fund' || usual === 0n) return usual;
   const payer = payerOf(terms, wanted);
-  const { need, has } = await settlePurse(watch, terms, payer, payer, signal);
+  const { need, has } = await settleNeeds(watch, terms, payer, payer, signal);
   const limit = BigInt(terms.token === null ? unitLimits.sol : unitLimits.token);
   const most = has > need ? ((has - need) * 1_000_000n) / limit : 0n;
   return usual < most ? usual : most;

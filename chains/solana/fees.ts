@@ -17,16 +17,16 @@ const sparedLamports = 100_000n;
 const parts = ' for the fee and the rent of accounts';
 const { stateBytes, tombstoneBytes, vaultBytes } = layout.constants;
 
-export type Purse = { readonly need: bigint; readonly has: bigint };
+export type Needs = { readonly need: bigint; readonly has: bigint };
 
 /** For a claim or refund that pays `wallet`, making its token account where there is none. */
-export async function settlePurse(
+export async function settleNeeds(
   watch: Watch,
   { token }: EscrowTerms,
   wallet: string,
   payer: string,
   signal: AbortSignal,
-): Promise<Purse> {
+): Promise<Needs> {
   const rpc = gathering(watch.rpc, signal);
   const holding = (program: TokenProgram) =>
     token === null ? [] : [associatedTokenAccount(wallet, token, program)];
@@ -73,7 +73,7 @@ export function fundCosts(
   };
 }
 
-/** Told at every funding, whoever has enough for it. */
+/** With every funding, whoever has enough for it. */
 async function depositWarning(
   watch: Watch,
   terms: EscrowTerms,
@@ -88,7 +88,7 @@ async function depositWarning(
   return { code: 'deposit', verb: 'fund', address, sentence };
 }
 
-async function fundPurse(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<Purse> {
+async function fundNeeds(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<Needs> {
   const { refund, token, amount } = terms;
   const { accounts } = await accountsAt(watch.rpc, [refund.address], 'confirmed', signal);
   const { deposit } = await depositOf(watch, terms, signal);
@@ -105,29 +105,29 @@ const counted = shortages<Watch>({
     const rpc = gathering(watch.rpc, signal);
     // The first claim of a token makes the account that the next ones pay into.
     const alike = Map.groupBy(owed.claims, ({ token, payout }) => `${token} ${payout.address}`);
-    const [own, { accounts }, ...purses] = await Promise.all([
+    const [own, { accounts }, ...all] = await Promise.all([
       rentFor(rpc, 0, signal),
       accountsAt(rpc, [payer], 'confirmed', signal),
       ...[...alike.values()].map(async ([first, ...more]) => ({
-        purse: first && (await settlePurse(watch, first, first.payout.address, payer, signal)),
+        needs: first && (await settleNeeds(watch, first, first.payout.address, payer, signal)),
         more: BigInt(more.length),
       })),
     ]);
     const has = BigInt(Math.floor(accounts[0]?.lamports ?? 0));
     let need = own;
-    for (const { purse, more } of purses) {
+    for (const { needs, more } of all) {
       // The payer's own rent is in each of the parts, and is needed once.
-      need += (purse?.need ?? own) - own + more * signatureLamports;
+      need += (needs?.need ?? own) - own + more * signatureLamports;
     }
     for (const terms of owed.fundings) {
-      const purse = await fundPurse(watch, terms, signal);
-      need += purse.need - own + (terms.token === null ? terms.amount : 0n);
+      const needs = await fundNeeds(watch, terms, signal);
+      need += needs.need - own + (terms.token === null ? terms.amount : 0n);
     }
     return { need, has, what: owedWords(owed, 'send its own claim'), parts };
   },
   funding: async (watch, terms, signal) => {
-    const purse = await fundPurse(watch, terms, signal);
-    return { ...purse, what: 'fund, beside what it funds with,', parts };
+    const needs = await fundNeeds(watch, terms, signal);
+    return { ...needs, what: 'fund, beside what it funds with,', parts };
   },
 });
 

@@ -25,6 +25,7 @@ import {
 import { lyingNode } from './testing/nodes.ts';
 import {
   adapterOf,
+  claim,
   escrowIn,
   finalize,
   fund,
@@ -56,9 +57,10 @@ function stranger(
   world: World,
   adapter: SolanaAdapter = world.adapter,
   name = 'stranger',
+  policy = devGas,
 ): Stranger {
   const key = parseGasKey('solana', Buffer.from(seedOf(name)).toString('hex'));
-  const account = createSolanaGasAccount({ key, adapter, policy: devGas });
+  const account = createSolanaGasAccount({ key, adapter, policy });
   const sign = (work: GasWork, own: Partial<GasSlot> = {}) =>
     account.sign(work, { nonce: null, above: null, mostCost: plenty, ...own }, soon());
   return {
@@ -256,6 +258,43 @@ test('a funder whose account is no wallet any more does not stop a claim; its re
   assert.equal(await one.fate(await one.send(refundOf(escrow))), 'mined');
   assert.ok((await held(world, null, funder)) > before);
   await refuses(one.sign(refundOf(escrow)), 'nothing_there', /claimed/);
+});
+
+test('what a claim left goes to the funder by a refund of the key, from the timelock on', async (context) => {
+  const world = await newWorld(context);
+  const funder = walletOf('funder');
+  // The funder has no account of the token any more, and needs none for this.
+  const holding = associatedTokenAccount(funder, world.dollar, tokenProgram);
+  const url = await lyingNode(context, world.chain.info.rpcUrl, ({ params }, forward) =>
+    Array.isArray(params[0]) && params[0][0] === holding
+      ? { result: { context: { slot: 1 }, value: [null] } }
+      : forward(),
+  );
+  const adapter = adapterOf(world, [], { rpcUrls: [url] });
+  const { account, sign, send } = stranger(world, adapter);
+  const slot = { mostCost: SOL / 100n, withoutAccount: true };
+  const dear = { ...devGas, leastUnitPrice: 20_000_000n };
+  const careful = stranger(world, adapter, 'stranger', dear);
+  for (const token of [null, world.dollar]) {
+    const timelock = world.time.now + 4 * HOUR;
+    const escrow = escrowIn(world, { token, amount: 100_000_000n, timelock });
+    await fund(world, escrow);
+    await claim(world, escrow);
+    await refuses(sign(refundOf(escrow), slot), 'nothing_there', /from \d+ on/);
+    const { rentLeft } = await adapter.readEscrow(escrow, soon());
+    assert.deepEqual(rentLeft, { lamports: 897_840n, from: timelock });
+    await moveTo(world, timelock);
+    const costly = careful.sign(refundOf(escrow), slot);
+    await refuses(costly, 'fee_above_limit', /224460 is the limit/);
+    const [had, paid] = [await held(world, null, funder), await account.balance(soon())];
+    const sent = await send(refundOf(escrow), slot);
+    assert.deepEqual(sent.touches, [{ escrow: escrow.address, verb: 'refund', secret: null }]);
+    assert.equal((await held(world, null, funder)) - had, 897_840n);
+    const cost = paid - (await account.balance(soon()));
+    assert.ok(cost > 0n && cost <= sent.mostCost, `${cost} of ${sent.mostCost}`);
+    await refuses(sign(refundOf(escrow), slot), 'nothing_there', /has no account/);
+    assert.equal((await adapter.readEscrow(escrow, soon())).rentLeft, undefined);
+  }
 });
 
 const chance = (sides: number) => randomInt(sides) === 0;

@@ -55,7 +55,7 @@ import {
   unitLimits,
   type Wanted,
 } from './plan.ts';
-import { tokenProgramOf } from './preflight.ts';
+import { reasonOf, tokenProgramOf } from './preflight.ts';
 import { signatureLamports, usualPrice } from './prices.ts';
 import {
   associatedTokenAccount,
@@ -67,13 +67,11 @@ import {
 import { solanaAddressOfSeed } from './proof.ts';
 import { stateOf } from './read.ts';
 import { returning } from './state.ts';
-import { reasonOf } from './trial.ts';
 
 export type SolanaGasOptions = {
   readonly key: GasKey;
   readonly adapter: SolanaAdapter;
   readonly policy: SolanaGasPolicy;
-  /** See SolanaAdapterOptions. */
   readonly deployment?: SolanaDeployment;
 };
 
@@ -233,7 +231,7 @@ async function tried(
   throw wouldFail(work.terms, native, 'payout', payeeOf(work), reasonOf(account, failure));
 }
 
-/** A secret that no chain has shown is told to no node: the payment is looked at without it. */
+/** A secret that no chain has shown goes to no node: the payment is tried without it. */
 async function unseen(
   account: Account,
   { terms, secret }: Extract<Settling, { readonly verb: 'claim' }>,
@@ -273,7 +271,6 @@ const bytesOf = (program: TokenProgram) =>
 const limitOf = ({ terms }: Settling) =>
   BigInt(terms.token === null ? unitLimits.sol : unitLimits.token);
 const millionth = 1_000_000n;
-/** Lamports for speed, rounded up. */
 const speedOf = (limit: bigint, unitPrice: bigint) =>
   (limit * unitPrice + millionth - 1n) / millionth;
 

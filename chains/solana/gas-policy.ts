@@ -10,7 +10,6 @@ export type SolanaGasPolicy = {
 /** Chosen, not measured: 10 000 000 is 0.0012 SOL for a claim of tokens. */
 const cluster: SolanaGasPolicy = { leastUnitPrice: 10_000n, reserveUnitPrice: 10_000_000n };
 
-/** By chain key. */
 export const solanaGasPolicies: Readonly<Record<string, SolanaGasPolicy>> = {
   solana: cluster,
   'solana-devnet': cluster,

@@ -21,7 +21,6 @@ import {
 import { decodeInstruction, hashlockOfFunding } from './plan.ts';
 import { ownInner, type Watch } from './watch.ts';
 
-/** Transactions of one page, and those asked for at once. */
 export const pageTransactions = 200;
 const batch = 8;
 /** The chain's clock is an estimate that may lag. */
@@ -89,7 +88,6 @@ async function readFrom(watch: Watch, place: Place, signal: AbortSignal): Promis
 }
 
 type Listed = {
-  /** The node that listed it. */
   readonly by: Rpc;
   /** Its clock of before it listed anything of this way back. */
   readonly began: number;
@@ -137,7 +135,6 @@ async function mustReachBack({ rpc, chain }: Watch, { since, before }: Place, si
   throw forgotten(rpc, before);
 }
 
-/** The hashlocks in one transaction of the program. */
 async function toldIn(watch: Watch, by: Rpc, { txid, failed }: Signature, signal: AbortSignal) {
   const transaction =
     (await transactionOf(watch.rpc, txid, signal)) ?? (await transactionOf(by, txid, signal));

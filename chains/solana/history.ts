@@ -16,29 +16,28 @@ import {
 } from './node.ts';
 import { type Gap, type History, type Known, type Mark, takeOrSkip, type Watch } from './watch.ts';
 
-/** In one look. */
 const mostPages = 5;
 const mostTransactions = 1_000;
-/** For all lists of one look, then for its transactions; half of that for the oldest first. */
+/** For all lists of one read, then for its transactions; half of that for the oldest first. */
 const listsMs = 10_000;
 const lookMs = 4_000;
-/** For one transaction; later it is asked for beside the looks. */
+/** For one transaction; later it is asked for beside the reads. */
 const oneMs = 2_000;
 const atOnce = 8;
 /** A claim among more is searched for at once, among fewer when they were read in vain. */
 const mostAwaited = 50;
 /** Of one escrow, not given yet; beyond, no more are read. */
 const mostMissing = 256;
-/** Room is made by leaving out one that was asked for so often beside a look. */
+/** Room is made by leaving out one that was asked for so often beside a read. */
 const triesInVain = 1;
 const mostAsking = 12;
-/** What is asked for beside a look may still be of use to it. */
+/** What is asked for beside a read may still be of use to it. */
 const graceMs = 250;
-/** Without its history nothing can be told of an account that is gone. */
+/** Without its history nothing is known of an account that is gone. */
 const goneWaitMs = 5_000;
 const longestPauseSeconds = 60;
 
-/** Waits a moment for the look under way, which goes on without whoever asked. */
+/** Waits a moment for the read under way, which goes on without whoever asked. */
 export async function tellHistory(
   watch: Watch,
   known: Known,
@@ -116,7 +115,7 @@ function isTold({ secrets }: Watch, { marks, watched }: Known, end: 'open' | End
   return end === 'refunded' && marks.has('refund');
 }
 
-/** Escrows that are to be read again because their history is not told yet. */
+/** Escrows that are to be read again because their history is not known yet. */
 export function dueAgain(watch: Watch): string[] {
   return [...watch.unread].filter((address) => {
     const history = watch.known.get(address)?.history;
@@ -135,7 +134,7 @@ function pauseLonger(watch: Watch, history: History): void {
   history.pauseSeconds = Math.min(longestPauseSeconds, Math.max(1, pauseSeconds * 2));
 }
 
-/** What one look may still spend. */
+/** What one read may still spend. */
 type Budget = { pages: number; transactions: number; readonly signal: AbortSignal };
 
 /** Of that, what one part of it may. */
@@ -321,7 +320,6 @@ async function readGaps(
   }
 }
 
-/** null: no page is left for it. */
 async function listGap(
   watch: Watch,
   known: Known,

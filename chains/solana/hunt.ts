@@ -16,7 +16,7 @@ import { vaultAddress } from './plan.ts';
 import { tokenProgramOf } from './preflight.ts';
 import { type History, type Known, takeOrSkip, type Watch } from './watch.ts';
 
-/** No further list is begun after it; the next turn goes on there. */
+/** No further list is begun after it; the next pass goes on there. */
 const turnMs = 60_000;
 const listMs = 10_000;
 /** Listed before they are searched. */
@@ -35,7 +35,7 @@ type Ledger = {
   readonly amount: bigint;
 };
 
-/** Looks for the claim until its secret is known, all was searched, or its turn ends. */
+/** Searches the claim until its secret is known, all was read, or its pass ends. */
 export async function hunt(watch: Watch, known: Known): Promise<void> {
   const { history } = known;
   const until = performance.now() + turnMs;

@@ -13,7 +13,6 @@ import { checkTransfer } from './checks/transfer.ts';
 import { accountsAt } from './node.ts';
 import type { Watch } from './watch.ts';
 
-/** See ChainAdapter. */
 export async function inspect(
   watch: Watch,
   token: string,

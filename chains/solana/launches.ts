@@ -28,11 +28,9 @@ import type { Watch } from './watch.ts';
 
 /** Pages of a list read at once: what is older, after a long stop, is left out. */
 const mostPages = 20;
-/** Transactions of one page of launches. */
 const mostTransactions = 400;
-/** Transactions asked for at once. */
 const batch = 8;
-/** No further ones are begun after this: what was read must be told. */
+/** No further ones are begun after this: what was read must be reported. */
 const readMs = 15_000;
 /** Looks at one that the node lists and does not give, while it gives others. */
 const mostTries = 20;

@@ -17,7 +17,6 @@ export type Instruction = {
   readonly data: Uint8Array;
 };
 
-/** What fits into one packet of the network. */
 export const mostTransactionBytes = 1_232;
 const signatureBytes = 64;
 const keyBytes = 32;
@@ -95,10 +94,8 @@ export type Lookup = {
 };
 
 export type ReadMessage = {
-  /** Base58 of the first signature: the transaction's id. */
   readonly txid: string;
   readonly signatures: readonly Uint8Array[];
-  /** The bytes that are signed. */
   readonly message: Uint8Array;
   readonly signers: number;
   readonly keys: readonly string[];
@@ -107,7 +104,6 @@ export type ReadMessage = {
   readonly lookups: readonly Lookup[];
 };
 
-/** Reads a transaction in base64. Throws `bad_transaction`. */
 export function readTransaction(text: string): ReadMessage {
   let bytes: Uint8Array;
   try {

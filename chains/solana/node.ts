@@ -17,23 +17,17 @@ export type Account = {
 
 /** What an answer has at most, by its method; what is not here has as much as any. */
 const limitOf: Readonly<Record<string, OwnLimits>> = {
-  getLatestBlockhash: fewWords,
-  getSlot: fewWords,
-  getBlockHeight: fewWords,
-  isBlockhashValid: fewWords,
-  getSignatureStatuses: fewWords,
-  getGenesisHash: fewWords,
-  getMinimumBalanceForRentExemption: fewWords,
-  getFirstAvailableBlock: fewWords,
-  getBlockTime: fewWords,
-  getRecentPrioritizationFees: fewMiB,
+  ...{ getLatestBlockhash: fewWords, getSlot: fewWords, getBlockHeight: fewWords },
+  ...{ isBlockhashValid: fewWords, getSignatureStatuses: fewWords, getGenesisHash: fewWords },
+  ...{ getMinimumBalanceForRentExemption: fewWords, getBlockTime: fewWords },
+  ...{ getFirstAvailableBlock: fewWords, getRecentPrioritizationFees: fewMiB },
   // What programs log and call within one transaction's units.
   simulateTransaction: fewMiB,
   // A thousand, each with a memo as long as a transaction, every letter of it escaped.
   getSignaturesForAddress: { mostBytes: 16 * 2 ** 20 },
 };
 
-/** Of each account, in base64, and what is told beside it. */
+/** Of each account, in base64, and what comes beside it. */
 function accountsLimit(count: number, mostBytes: number | undefined): OwnLimits {
   if (mostBytes === undefined) return {};
   return { mostBytes: 2 ** 14 + count * (2 * mostBytes + 2 ** 10) };
@@ -118,8 +112,6 @@ function readAccount(value: Json): Account | null {
   };
 }
 
-export type AccountsAt = { readonly slot: number; readonly accounts: readonly (Account | null)[] };
-
 /** All as of one slot; of each no more than its first `mostBytes`, where that is given. */
 export function accountsAt(
   rpc: Rpc,
@@ -127,7 +119,7 @@ export function accountsAt(
   commitment: Commitment,
   signal: AbortSignal,
   mostBytes?: number,
-): Promise<AccountsAt> {
+) {
   const slice = mostBytes === undefined ? {} : { dataSlice: { offset: 0, length: mostBytes } };
   const config = { commitment, encoding: 'base64', ...slice };
   const read = (answer: Json) => {
@@ -163,17 +155,7 @@ export async function largestHoldings(
   }
 }
 
-export type Latest = {
-  readonly slot: number;
-  readonly blockhash: string;
-  readonly lastValidBlockHeight: number;
-};
-
-export function latestBlockhash(
-  rpc: Rpc,
-  commitment: Commitment,
-  signal: AbortSignal,
-): Promise<Latest> {
+export function latestBlockhash(rpc: Rpc, commitment: Commitment, signal: AbortSignal) {
   return asked(rpc, 'getLatestBlockhash', [{ commitment }], signal, (answer) => {
     const value = field(answer, 'value');
     const blockhash = text(field(value, 'blockhash'));
@@ -266,7 +248,6 @@ export type Transaction = {
   readonly read: ReadMessage;
   /** All accounts, lookup tables followed. */
   readonly keys: readonly string[];
-  /** Instructions that programs called. */
   readonly inner: readonly {
     readonly program: string;
     readonly accounts: readonly string[];
@@ -326,7 +307,6 @@ function readAnswered(answer: Json, txid: string): Transaction {
   return { txid, slot, failed: field(meta, 'err') !== null, read, keys, inner, meta };
 }
 
-/** What an account held before and after. */
 export type Held = { readonly before: bigint; readonly after: bigint };
 
 /** Lamports, or tokens of a token account; null: not named, or not said. */
@@ -352,11 +332,7 @@ export function heldIn(
 }
 
 /** Of blocks, not slots: what `lastValidBlockHeight` counts. */
-export function blockHeight(
-  rpc: Rpc,
-  commitment: Commitment,
-  signal: AbortSignal,
-): Promise<number> {
+export function blockHeight(rpc: Rpc, commitment: Commitment, signal: AbortSignal) {
   return asked(rpc, 'getBlockHeight', [{ commitment }], signal, whole);
 }
 
@@ -366,7 +342,7 @@ export function isBlockhashValid(
   blockhash: string,
   commitment: Commitment,
   signal: AbortSignal,
-): Promise<boolean> {
+) {
   return asked(rpc, 'isBlockhashValid', [blockhash, { commitment }], signal, (answer) => {
     const value = field(answer, 'value');
     if (typeof value !== 'boolean') throw new Error('neither true nor false');
@@ -374,10 +350,8 @@ export function isBlockhashValid(
   });
 }
 
-export type Status = { readonly failed: boolean; readonly finalized: boolean };
-
 /** What became of a transaction; null when no block has it. */
-export function statusOf(rpc: Rpc, txid: string, signal: AbortSignal): Promise<Status | null> {
+export function statusOf(rpc: Rpc, txid: string, signal: AbortSignal) {
   const params = [[txid], { searchTransactionHistory: true }];
   return asked(rpc, 'getSignatureStatuses', params, signal, (answer) => {
     const [status = null] = list(field(answer, 'value'));
@@ -387,7 +361,6 @@ export function statusOf(rpc: Rpc, txid: string, signal: AbortSignal): Promise<S
   });
 }
 
-/** Whether any block has it. */
 export async function isOnChain(rpc: Rpc, txid: string, signal: AbortSignal): Promise<boolean> {
   return (await statusOf(rpc, txid, signal)) !== null;
 }
@@ -403,11 +376,7 @@ export function rentFor(rpc: Rpc, bytes: number, signal: AbortSignal): Promise<b
 }
 
 /** What was paid for speed of late where these accounts were written, per unit, lowest first. */
-export function recentPrices(
-  rpc: Rpc,
-  addresses: readonly string[],
-  signal: AbortSignal,
-): Promise<bigint[]> {
+export function recentPrices(rpc: Rpc, addresses: readonly string[], signal: AbortSignal) {
   return asked(rpc, 'getRecentPrioritizationFees', [addresses], signal, (answer) =>
     list(answer)
       .map((each) => BigInt(whole(field(each, 'prioritizationFee'))))
@@ -416,11 +385,7 @@ export function recentPrices(
 }
 
 /** The hash of a finalized block; null where it was skipped or is not kept. */
-export async function blockhashAt(
-  rpc: Rpc,
-  slot: number,
-  signal: AbortSignal,
-): Promise<string | null> {
+export async function blockhashAt(rpc: Rpc, slot: number, signal: AbortSignal) {
   const config = {
     commitment: 'finalized',
     transactionDetails: 'none',
@@ -437,10 +402,7 @@ export async function blockhashAt(
 }
 
 /** The oldest block that the node still has, and when it was made. Slot 0: it has all there is. */
-export async function firstBlock(
-  rpc: Rpc,
-  signal: AbortSignal,
-): Promise<{ readonly slot: number; readonly at: number }> {
+export async function firstBlock(rpc: Rpc, signal: AbortSignal) {
   const slot = await asked(rpc, 'getFirstAvailableBlock', [], signal, whole);
   const at = slot === 0 ? 0 : await asked(rpc, 'getBlockTime', [slot], signal, whole);
   return { slot, at };

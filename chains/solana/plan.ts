@@ -285,7 +285,6 @@ function budget(owner: TokenProgram | null, unitPrice: bigint): Instruction[] {
   ];
 }
 
-/** An instruction of ours, read back. */
 export type DecodedInstruction = {
   readonly verb: Wanted['verb'];
   readonly escrow: string;

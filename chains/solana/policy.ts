@@ -49,7 +49,6 @@ const dev: ChainPolicy = {
   windowSeconds: 0,
 };
 
-/** By chain key. */
 export const solanaChains = {
   solana: {
     genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',

@@ -1,14 +1,24 @@
 // Whether a swap's money could move, tried before anybody commits any: the mint, both receivers,
 // and by simulation the funding and a trial escrow. The true secret goes nowhere.
 
+import { base64 } from '@scure/base';
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import { ParleyError } from '../../core/errors.ts';
+import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { About } from '../interface/building.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
-import { type Account, accountsAt, chainClock, rentFor, simulate } from './node.ts';
-import { solanaEscrow, solanaTransaction, vaultAddress } from './plan.ts';
+import { solanaAddressOf } from './address.ts';
+import { mostTransactionBytes } from './message.ts';
+import { type Account, accountsAt, chainClock, rentFor, simulate, type Trial } from './node.ts';
+import {
+  type Circumstances,
+  solanaEscrow,
+  solanaTransaction,
+  trialTransaction,
+  vaultAddress,
+} from './plan.ts';
 import { leastAmount } from './prices.ts';
 import {
   associatedTokenAccount,
@@ -17,10 +27,9 @@ import {
   tokenPrograms,
 } from './programs.ts';
 import { isGuarded, readHolding, readMint } from './tokens.ts';
-import { feeLamports, reasonOf, simulated, trialLamports, tryFundAndClaim } from './trial.ts';
 import type { Watch } from './watch.ts';
 
-const stateBytes = layout.constants.stateBytes;
+const { stateBytes, vaultBytes } = layout.constants;
 
 /** Throws `payout_would_fail` or `funding_would_fail`. One exchange to read, one for the trials. */
 export async function preflight(
@@ -147,7 +156,6 @@ function checkWallet(terms: EscrowTerms, to: string, account: Account | null, le
 /** `hasFunds`: whether the funder has the amount, and the rents. */
 type Checked = { readonly program: TokenProgram | null; readonly hasFunds: boolean };
 
-/** SOL: both wallets can take the amount. */
 async function checkWallets(
   watch: Watch,
   terms: EscrowTerms,
@@ -167,7 +175,6 @@ async function checkWallets(
   return { program: null, hasFunds: has >= amount + rent + least + feeLamports };
 }
 
-/** Tokens: both can take them. */
 async function checkHoldings(
   watch: Watch,
   terms: EscrowTerms,
@@ -207,3 +214,50 @@ async function checkHoldings(
 }
 
 const native = 'SOL, in lamports';
+
+const trialSecret = '00'.repeat(31).concat('01');
+const trialTimelockSeconds = 7_200;
+/** Fees and a little: what a funder must have over amount and rents. */
+export const feeLamports = 100_000n;
+
+/** What a simulated transaction needs: the node puts a blockhash of its own in. */
+export function simulated(tokenProgram: TokenProgram | null): Circumstances {
+  return { tokenProgram, blockhash: solanaAddressOf(new Uint8Array(32)), unitPrice: 0n };
+}
+
+/** What a funder of tokens must have: for the escrow, its vault, a token account, and itself. */
+export async function trialLamports({ rpc }: Pick<Watch, 'rpc'>, signal: AbortSignal) {
+  const sizes = [stateBytes, vaultBytes, vaultBytes, 0];
+  const rents = await Promise.all(sizes.map((bytes) => rentFor(rpc, bytes, signal)));
+  return rents.reduce((sum, each) => sum + each, feeLamports);
+}
+
+/** Why terms like these, with another hashlock and timelock, would fail at `clock`; null: not. */
+export async function tryFundAndClaim(
+  watch: Pick<Watch, 'rpc' | 'deployment'>,
+  terms: Omit<EscrowTerms, 'hashlock' | 'timelock'>,
+  { program, clock }: { readonly program: TokenProgram | null; readonly clock: number },
+  signal: AbortSignal,
+): Promise<Trial | null> {
+  const trialTerms: EscrowTerms = {
+    ...terms,
+    hashlock: hashlockOf(trialSecret),
+    timelock: clock + trialTimelockSeconds,
+  };
+  const circumstances = simulated(program);
+  const text = trialTransaction(trialTerms, watch.deployment, trialSecret, circumstances);
+  if (base64.decode(text).length > mostTransactionBytes) return null;
+  return simulate(watch.rpc, text, signal);
+}
+
+/** The program's error by its name, else what the node says. */
+export function reasonOf(watch: Pick<Watch, 'deployment'>, { error, logs }: Trial): string {
+  const start = `Program ${watch.deployment.program} failed: custom program error: 0x`;
+  const own = logs.find((line) => line.startsWith(start));
+  const code = own === undefined ? null : Number.parseInt(own.slice(start.length), 16);
+  const name = Object.entries(layout.errors).find(([, each]) => each === code)?.[0];
+  const words = JSON.stringify(error);
+  const last = logs.findLast((line) => /failed|Error/.test(line));
+  if (name !== undefined) return `the escrow program says ${name}`;
+  return last === undefined ? words : `${words}, ${last.slice(0, 200)}`;
+}

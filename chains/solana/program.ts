@@ -5,16 +5,16 @@ import { endsWithin, lateTransaction } from './late.ts';
 import { type Signature, signaturesOf, signaturesPage, transactionOf } from './node.ts';
 import { takeOrSkip, type Watch } from './watch.ts';
 
-/** In one look. */
+/** In one read. */
 const mostPages = 5;
 const mostTransactions = 1_000;
 const atOnce = 8;
 const oneMs = 2_000;
 const mostAsking = 8;
 const graceMs = 250;
-/** A transaction that does not come is left out after it; so is what so many looks do not reach. */
+/** A transaction that does not come is left out after it; so is what so many reads do not reach. */
 const patienceSeconds = 30;
-/** No further ones are begun after this: what was found must be told. */
+/** No further ones are begun after this: what was found must be reported. */
 const programMs = 10_000;
 
 /** All signatures of the program above a cursor, newest first. */
@@ -36,7 +36,7 @@ export async function signaturesAbove(
 
 type Took = (txid: string, touched: ReadonlySet<string>) => void;
 
-/** As many as one look reads; whether all of them are done with. */
+/** As many as one poll reads; whether all of them are done with. */
 export async function readTransactions(
   watch: Watch,
   list: readonly Signature[],

@@ -32,7 +32,6 @@ export function programAddress(
     const hash = sha256(concatBytes(...seeds, Uint8Array.of(bump), owner, marker));
     if (!isOnCurve(hash)) return { address: solanaAddressOf(hash), bump };
   }
-  // One in 2^256.
   throw new Error(`no program address of ${program} for these seeds`);
 }
 
@@ -41,7 +40,6 @@ export function associatedToken(owner: string, mint: string, program: TokenProgr
   return programAddress([owner, program, mint].map(solanaAddressBytes), associatedTokenProgram);
 }
 
-/** See `associatedToken`. */
 export function associatedTokenAccount(owner: string, mint: string, program: TokenProgram): string {
   return associatedToken(owner, mint, program).address;
 }

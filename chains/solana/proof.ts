@@ -11,7 +11,6 @@ import { parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './addre
 export type SolanaProof = {
   readonly address: string;
   readonly message: string;
-  /** 64 bytes in base58. */
   readonly signature: string;
 };
 
@@ -62,7 +61,6 @@ export function signSolanaMessage(seed: Uint8Array, message: string): string {
   return base58.encode(ed25519.sign(utf8ToBytes(message), seed));
 }
 
-/** The address of a 32-byte seed. */
 export function solanaAddressOfSeed(seed: Uint8Array): string {
   return solanaAddressOf(ed25519.getPublicKey(seed));
 }

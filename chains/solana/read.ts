@@ -58,7 +58,6 @@ export async function look(
 }
 
 const mostTries = 3;
-/** How many blocks above it a blockhash is good for. */
 export const blockhashAge = 150;
 
 async function factsAt(
@@ -204,7 +203,6 @@ export async function stateOf(
   return shown[0] as Shown;
 }
 
-/** All as of one slot. */
 async function shownAt(
   { rpc, chain, deployment }: Pick<Watch, 'rpc' | 'chain' | 'deployment'>,
   escrows: readonly Pick<WatchedEscrow, 'address' | 'terms'>[],

@@ -13,7 +13,6 @@ export type EscrowState = {
 /** The escrow's address at one slot. */
 export type Shown = {
   readonly slot: number;
-  /** The chain's, Unix seconds. */
   readonly clock: number;
   /** null: no account of the program. From the timelock on it may have been closed. */
   readonly state: EscrowState | null;
@@ -53,11 +52,11 @@ export function mayBeClosed({ state, clock }: Shown, timelock: number): boolean 
   return state === null && clock >= timelock;
 }
 
-/** Verbs that pay nobody but the funder. */
-export type Returning = Extract<Wanted, { readonly verb: 'refund' | 'close' }>;
-
 /** What gives the funder all that is there; null: nothing does, or not yet. */
-export function returning(shown: Shown, timelock: number): Returning | null {
+export function returning(
+  shown: Shown,
+  timelock: number,
+): Extract<Wanted, { readonly verb: 'refund' | 'close' }> | null {
   const { state, clock, lamports } = shown;
   if (state?.isFull) return { verb: 'refund', afterClaim: state.status === 'claimed' };
   return clock >= timelock && lamports > 0n ? { verb: 'close' } : null;

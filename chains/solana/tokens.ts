@@ -50,13 +50,11 @@ export function extensionsOf(data: Uint8Array): Extension[] {
   return found;
 }
 
-export type Holding = { readonly amount: bigint };
-
 /** Why a token account could not take (or, for a funder, give) tokens; null where there is none. */
 export function readHolding(
   account: Account | null,
   expected: { readonly mint: string; readonly owner: string; readonly program: TokenProgram },
-): Holding | string | null {
+): { readonly amount: bigint } | string | null {
   if (account === null || account.data.length === 0) return null;
   const { owner, data } = account;
   if (owner !== expected.program || data.length < accountBytes) return 'it is no token account';

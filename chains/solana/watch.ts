@@ -13,7 +13,6 @@ import type { Signature, Transaction, Unreadable } from './node.ts';
 import { decodeInstruction, type SolanaDeployment, solanaDeployment, type Wanted } from './plan.ts';
 
 export type SolanaAdapterOptions = {
-  /** The chain's name, such as `solana`. */
   readonly chain: string;
   /** See EvmAdapterOptions: the first that answers is used, and those that answer must agree. */
   readonly rpcUrls: readonly string[];
@@ -25,7 +24,7 @@ export type SolanaAdapterOptions = {
   readonly now: () => number;
   /** Default: the program as contracts/solana/deployment.json pins it. */
   readonly deployment?: SolanaDeployment;
-  /** How long a read of an escrow waits for its history; the account is told all the same. */
+  /** How long a read of an escrow waits for its history; the account is reported all the same. */
   readonly historyWaitMs?: number;
   readonly rpc?: Pick<RpcOptions, 'attemptTimeoutMs' | 'rounds' | 'mostBytes'>;
   readonly log?: kit.Logger;
@@ -53,7 +52,6 @@ export type Gap = {
 
 export type History = ReturnType<typeof newHistory>;
 
-/** How far an escrow's transactions were read. */
 function newHistory() {
   return {
     /** All up to here is listed: read, in a gap, or missing. */
@@ -101,7 +99,6 @@ function newHistory() {
 
 export type Known = {
   readonly watched: WatchedEscrow;
-  /** By verb. */
   readonly marks: Map<Verb, Mark>;
   readonly history: History;
 };
@@ -136,7 +133,6 @@ export function newWatch(options: SolanaAdapterOptions) {
     late: lanes(mostLate),
     lateAsked: new Map<string, Promise<Transaction | Unreadable | null>>(),
     hunts: lanes(mostHunts),
-    /** Escrows whose history is not read to its end. */
     unread: new Set<string>(),
     /** Whether a transaction of the program was left out since everybody was last reported. */
     leftOut: false,

@@ -14,7 +14,6 @@ export type Finding = {
 };
 
 export type Inspection = {
-  /** In canonical form. */
   readonly address: string;
   /** Trimmed, at most `mostNameLength` characters; '' = none, null = could not be asked. */
   readonly symbol: string | null;

@@ -3,9 +3,7 @@
 import type { AbiEvent, AbiParameter } from 'viem';
 import { parseAbiItem, toEventSelector } from 'viem/utils';
 
-/** An event of a factory's. */
 export type EventSource = {
-  /** Canonical. */
   readonly factory: string;
   /** As Solidity declares it: `TokenCreated(address indexed token, address creator)`. */
   readonly event: string;
@@ -13,7 +11,6 @@ export type EventSource = {
   readonly token: string;
 };
 
-/** An instruction of a program's. */
 export type InstructionSource = {
   readonly program: string;
   /** The bytes that its data begins with, hex. */
@@ -40,7 +37,6 @@ export type LaunchPosition = {
 export type LaunchPage = {
   /** Canonical addresses in the order of their launches, each once. */
   readonly tokens: readonly string[];
-  /** Launches whose token is no address. */
   readonly skipped: number;
   readonly position: LaunchPosition;
   /** Whether that is all for now; else the next page can be asked for at once. */

@@ -4,7 +4,6 @@ import { accessSignals, namesIn } from './powers.ts';
 import { addressIn } from './words.ts';
 
 export type Owner = {
-  /** Nobody can use a power. */
   readonly gone: boolean;
   /** In words, for the beginning of a sentence. */
   readonly who: string;

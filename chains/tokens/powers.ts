@@ -180,7 +180,6 @@ const can: Readonly<Record<Plain, string>> = {
 export const mostNames = 3;
 
 type Use = {
-  /** Of functions that give the power. */
   readonly names: readonly string[];
   /** Who could use it, for the beginning of a sentence; null: nobody. */
   readonly who: string | null;

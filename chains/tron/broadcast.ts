@@ -101,7 +101,7 @@ export const anyShape: Shape = { 1: 'bytes', 2: 'bytes' };
 /** Every contract of the protocol has its owner's address first; the rest differs. */
 const ownerField = Uint8Array.of(0x0a, 21, 0x41);
 
-export type SignedTransaction = {
+type SignedTransaction = {
   readonly txid: string;
   readonly rawData: string;
   /** The whole transaction in protobuf, hex: what `wallet/broadcasthex` takes. */

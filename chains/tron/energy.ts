@@ -129,7 +129,7 @@ export async function fundEnergy(
   return ownEnergy.tokenFund + (failure === null ? energy : unknownTransfer);
 }
 
-export async function wholeFunding(
+async function wholeFunding(
   watch: Watch,
   terms: EscrowTerms,
   signal: AbortSignal,

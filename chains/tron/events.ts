@@ -2,7 +2,7 @@
 
 import { jsonOf } from '../../core/unchecked.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import { once } from '../nodes/sources.ts';
+import { aborted, once } from '../nodes/sources.ts';
 import { type Http, jsonRpcPath } from './http.ts';
 import type { Block } from './node.ts';
 import { bareAddress, deploymentOf } from './plan.ts';
@@ -36,7 +36,7 @@ const mostFound = 8;
 const slackSeconds = 600;
 
 /** `fund`: which transaction funded it. `end`: also how it ended. */
-export type Sought = 'fund' | 'end';
+type Sought = 'fund' | 'end';
 
 /** Waits as long as the signal lets it; the search goes on, and its news is told by changes(). */
 export async function lookInEvents(
@@ -50,12 +50,7 @@ export async function lookInEvents(
   const searched = searchOf(watch, watched, about);
   take(watch, watched, searched.found);
   if (searched.going === null || isFound()) return;
-  const late = Promise.withResolvers<void>();
-  const end = () => late.resolve();
-  if (signal.aborted) end();
-  signal.addEventListener('abort', end, { once: true });
-  await Promise.race([searched.going, late.promise]);
-  signal.removeEventListener('abort', end);
+  await Promise.race([searched.going, aborted(signal)]).catch(() => {});
 }
 
 type About = { readonly sought: Sought; readonly head: Block };

@@ -98,7 +98,7 @@ export type Contract = {
   readonly mute?: true;
 };
 
-export async function checkContract(look: Look): Promise<Contract> {
+async function checkContract(look: Look): Promise<Contract> {
   const fork = await look.forks.fork();
   const asked = [
     ['totalSupply()', dataOf('totalSupply()')],

@@ -223,7 +223,7 @@ export function batchCall(batch: Batch, deployment: TronDeployment, from: string
 }
 
 /** java-tron takes an expiration up to a day after its newest block. */
-export const longestExpirationMs = 24 * 60 * 60 * 1_000;
+const longestExpirationMs = 24 * 60 * 60 * 1_000;
 /** getMaxFeeLimit of the main network, in sun: 15 000 TRX. */
 export const largestFeeLimitSun = 15_000_000_000n;
 

@@ -16,7 +16,7 @@ import {
 import type { Look, WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/agreement.ts';
 import { begun } from '../nodes/gathering.ts';
-import { once } from '../nodes/sources.ts';
+import { aborted, once } from '../nodes/sources.ts';
 import { lookInEvents } from './events.ts';
 import type { Http } from './http.ts';
 import { type Block, blockAt, headBlock, secondOf, type View } from './node.ts';
@@ -207,7 +207,7 @@ async function transactionOf(
   }
   const search = searchFor(watch, wanted);
   try {
-    const found = (await Promise.race([search, ended(limit)])) ?? known;
+    const found = (await Promise.race([search, aborted(limit)])) ?? known;
     return { found, isMissing: found === null, failed: false };
   } catch (error) {
     if (signal.aborted) throw late(watch, wanted, error);
@@ -251,14 +251,6 @@ async function found(
     return made;
   }
   return null;
-}
-
-function ended(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const end = () => reject(signal.reason);
-    if (signal.aborted) end();
-    signal.addEventListener('abort', end, { once: true });
-  });
 }
 
 type Shown = Looked & { readonly made: Made };

@@ -58,7 +58,7 @@ export function areOf({ txs }: Block, infos: readonly Info[]): boolean {
 
 // Throws `chain_unavailable` rather than leave a log out. java-tron has no index of logs by
 // default.
-export async function eachBlock(
+async function eachBlock(
   watch: Watch,
   last: { readonly number: number; readonly hash: string | null },
   to: number,

@@ -92,7 +92,7 @@ export function escrowsInput(): object {
   return standardInput(sources('src'), { evmVersion: EVM_VERSION });
 }
 
-export function compileContracts(): Map<string, Compiled> {
+function compileContracts(): Map<string, Compiled> {
   const compiled = new Map<string, Compiled>();
   compileInput(JSON.stringify(escrowsInput()), compiled);
   compile(sources('dev'), compiled, { ...LIGHT, evmVersion: EVM_VERSION });

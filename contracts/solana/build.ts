@@ -39,7 +39,6 @@ const FLAGS: readonly string[] = [
 ];
 
 export type Toolchain = {
-  /** The executable. */
   readonly rustc: string;
   readonly release: string;
   readonly library: string;
@@ -130,7 +129,6 @@ export function prepare({ rustc, library }: Toolchain): Prepared {
 export const discard = ({ folder }: Prepared): void =>
   rmSync(folder, { recursive: true, force: true });
 
-/** The program that a folder of sources gives. */
 export function compile(
   { rustc, folder, flags }: Prepared,
   sources: string,

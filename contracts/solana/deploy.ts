@@ -56,7 +56,6 @@ export type DeployOptions = {
   readonly payer: KeyPairSigner;
   readonly program: KeyPairSigner;
   readonly code?: Uint8Array;
-  /** Folder of the records. */
   readonly records?: string;
   readonly say?: (sentence: string) => void;
 };

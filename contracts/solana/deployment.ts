@@ -24,7 +24,6 @@ export type Account = {
 
 export type ReadAccount = (address: string) => Promise<Account | null>;
 
-/** What is wrong with the program at this address, or null. */
 export async function deploymentFault(
   address: string,
   read: ReadAccount,
@@ -55,7 +54,6 @@ export async function deploymentFault(
   return null;
 }
 
-/** Reads accounts at `finalized` over JSON-RPC. */
 export function readerOf(rpcUrl: string): ReadAccount {
   const rpc = rpcTo(rpcUrl);
   return async (address) => {

@@ -35,7 +35,6 @@ import {
 import { javaTronConf } from './java-tron.conf.ts';
 
 export type JavaTronOptions = {
-  /** As `java -cp` takes it. */
   readonly classPath: string;
   readonly dir: string;
   readonly log: Log;

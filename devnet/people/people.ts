@@ -16,10 +16,8 @@ export type PeopleOptions = {
   readonly redirectUris?: readonly string[];
 };
 
-/** What a market is configured with. */
 export type People = {
   readonly smtpUrl: string;
-  /** The page of the inbox. */
   readonly inbox: string;
   readonly provider: {
     readonly issuer: string;

@@ -59,7 +59,7 @@ export type SettleInput = {
   readonly wallets: ReadonlyMap<ChainKey, Wallet>;
   readonly store: Store;
   readonly now?: () => UnixSeconds | Promise<UnixSeconds>;
-  /** Pause between looks at the chains; default 1 s. */
+  /** Pause between polls of the chains; default 1 s. */
   readonly pollMs?: number;
   /** Least time between questions to the market; default 2 s. */
   readonly marketPollMs?: number;
@@ -191,7 +191,7 @@ export function contextOf(input: SettleInput) {
     lastSeen: new Map<LegName, LegSeen>(),
     /** What the market says the secret is, where it opens the hashlock. */
     heard: { secret: null as Secret | null, askedAtMs: -Infinity },
-    /** -Infinity before anything is funded. `doubted`: the escrow that its last build did not fit. */
+    /** -Infinity before anything is funded. `doubted`: of a build that did not fit. */
     asking: { lastAtMs: -Infinity, doubted: null as string | null },
   };
 }

@@ -1,5 +1,5 @@
-// Chains that forget an escrow while `settle` is away, and payments that are taken back after it has
-// ended, deeper than their depth. On paper chains, whose pools have forgotten them.
+// Chains that forget an escrow while `settle` is away, and payments that are taken back after it
+// has ended, deeper than their depth. On paper chains, whose pools have forgotten them.
 
 import assert from 'node:assert/strict';
 import type { ChainAdapter } from '../../chains/adapter.ts';

@@ -222,7 +222,7 @@ const tables = {
     not paid yet | taker claimMined silent revealed | claiming:
     the paying one, paid before | taker silent final revealed @ state=received | received:
     the same, never seen paid | taker silent final revealed @ state=claiming | claiming:
-    the own leg taken back | taker silent final revealed @ state=received clockB=lockB+1 | refunding: refund b
+    taken back | taker silent final revealed @ state=received clockB=lockB+1 | refunding: refund b
     that is under way | taker claimed silent revealed @ state=refunding | refunding:
   `,
   'the market is asked where a leg is while that may still move': `

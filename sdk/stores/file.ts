@@ -12,7 +12,7 @@ import type { OwnTrade } from '../trade.ts';
 import { sleep } from '../waiting.ts';
 import { readKept, type Store, type SwapRecord, writeKept } from './store.ts';
 
-/** Between two looks whether a lock is free. */
+/** Between two tries to have a lock. */
 const lockPauseMs = 50;
 /** A disk's clock beside the machine's. */
 const clockSlackMs = 60_000;

@@ -83,7 +83,7 @@ export type SwapRecord = {
   readonly claimFailed?: boolean;
   /** What its escrows showed last, as far as anything was seen. */
   readonly seen?: SeenFacts;
-  /** Who still has to pay for the own claim; null: nobody, it is deep or will never be sent. */
+  /** Who still has to pay for the own claim; null: nobody, it is final or will never be sent. */
   readonly owedBy?: string | null;
   /** Seen in public, or sent by this side; never forgotten. */
   readonly publicSecret: Secret | null;
@@ -204,17 +204,17 @@ export function newsOf(record: SwapRecord, legs: readonly Leg[]): SeenFacts | nu
       const shown = legs.find(({ escrow }) => escrow === address)?.facts;
       const kept = before[address];
       if (shown === undefined || isUnknown(shown)) return kept ? [[address, kept]] : [];
-      if (kept === undefined && looksOf(shown) === looksOf(nothingSeen)) return [];
+      if (kept === undefined && shownBy(shown) === shownBy(nothingSeen)) return [];
       return [[address, shown]];
     }),
   );
-  return own.some((each) => looksOf(seen[each]) !== looksOf(before[each])) ? seen : null;
+  return own.some((each) => shownBy(seen[each]) !== shownBy(before[each])) ? seen : null;
 }
 
-/** More confirmations of what is deep are no news. */
-function looksOf(facts: EscrowFacts = nothingSeen): string {
+/** More confirmations of what is final are no news. */
+function shownBy(facts: EscrowFacts = nothingSeen): string {
   const { funded, claimed, refunded, secret, balance, empty } = facts;
-  const looks = (each: Sighting | null) =>
+  const shown = (each: Sighting | null) =>
     each === null ? '' : `${each.txid} ${each.deep ? 'deep' : each.confirmations > 0}`;
-  return [looks(funded), looks(claimed), looks(refunded), secret, balance, empty].join();
+  return [shown(funded), shown(claimed), shown(refunded), secret, balance, empty].join();
 }

@@ -26,7 +26,7 @@ import { type PaperMarket, paperMarket } from './paper-market.ts';
 export type Coin = keyof typeof families;
 
 /** A wallet on every chain, by the chain's key. */
-export type Purse = Map<string, Wallet> & {
+export type Wallets = Map<string, Wallet> & {
   readonly evm: EvmWallet;
   readonly bitcoin: BitcoinWallet;
 };
@@ -46,7 +46,7 @@ export type FourChains = {
   readonly dev: DevnetClient;
   /** Address of the control server behind it. */
   readonly control: string;
-  readonly purses: Record<Party, Purse>;
+  readonly walletsOf: Record<Party, Wallets>;
   now(): number;
   /** Moves all chains and this clock. */
   move(seconds: number): Promise<void>;
@@ -101,21 +101,21 @@ async function withParties(
   for (const each of served) chains.push({ ...each, rpcUrl: await through(each) });
   const clock = { offset: 0 };
   const now = () => Math.floor(Date.now() / 1000) + clock.offset;
-  const purses = { maker: await newPurse(dev, chains), taker: await newPurse(dev, chains) };
+  const walletsOf = { maker: await newWallets(dev, chains), taker: await newWallets(dev, chains) };
   const chainOf = (coin: Coin) => chainIn(chains, coin);
   return {
     dev,
     control,
-    purses,
+    walletsOf,
     now,
     move: async (seconds) => {
       clock.offset = (await dev.time(seconds)).clockOffsetSeconds;
     },
     swap: (coins = { a: 'EVM dollar', b: 'BTC' }, token) =>
-      newScene({ coins, chains, purses, now, token }),
+      newScene({ coins, chains, walletsOf, now, token }),
     balance: async (party, coin) => {
       const chain = chainOf(coin);
-      const { address } = purses[party].get(chain.chain) as Wallet;
+      const { address } = walletsOf[party].get(chain.chain) as Wallet;
       return balanceOf(chain, tokenOf(chain, coin), address);
     },
     stop,
@@ -165,10 +165,10 @@ function walletOn(chain: Served): Wallet {
   }
 }
 
-async function newPurse(dev: DevnetClient, chains: readonly Served[]): Promise<Purse> {
-  const purse = new Map(chains.map((each) => [each.chain, walletOn(each)]));
+async function newWallets(dev: DevnetClient, chains: readonly Served[]): Promise<Wallets> {
+  const wallets = new Map(chains.map((each) => [each.chain, walletOn(each)]));
   for (const { chain, family, tokens = [] } of chains) {
-    const { address } = purse.get(chain) as Wallet;
+    const { address } = wallets.get(chain) as Wallet;
     // Fundings that wait for a block take a coin each.
     const coins = Array.from({ length: family === 'bitcoin' ? 8 : 1 });
     const amount = family === 'bitcoin' ? { amount: 5_000_000n } : {};
@@ -177,11 +177,11 @@ async function newPurse(dev: DevnetClient, chains: readonly Served[]): Promise<P
   }
   // As they are now: a test may put others in their place.
   const of = (family: Wallet['family']) =>
-    purse.get(chains.find((each) => each.family === family)?.chain ?? '');
-  return Object.defineProperties(purse, {
+    wallets.get(chains.find((each) => each.family === family)?.chain ?? '');
+  return Object.defineProperties(wallets, {
     evm: { get: () => of('evm') },
     bitcoin: { get: () => of('bitcoin') },
-  }) as Purse;
+  }) as Wallets;
 }
 
 function sourceOn(chain: Served, now: () => number): ChainSource {
@@ -206,17 +206,17 @@ function sourceOn(chain: Served, now: () => number): ChainSource {
 function newScene(from: {
   coins: Record<LegName, Coin>;
   chains: readonly Served[];
-  purses: FourChains['purses'];
+  walletsOf: FourChains['walletsOf'];
   now: () => number;
   token: Dollar | undefined;
 }): Scene {
-  const { coins, chains, purses, now, token } = from;
+  const { coins, chains, walletsOf, now, token } = from;
   const secret = randomBytes(32).toString('hex');
   const id = crypto.randomUUID();
   const [a, b] = [chainIn(chains, coins.a), chainIn(chains, coins.b)];
   const home = (party: Party) => ({
-    a: destination(purses[party], a),
-    b: destination(purses[party], b),
+    a: destination(walletsOf[party], a),
+    b: destination(walletsOf[party], b),
   });
   const asset = (leg: LegName, on: Served) => ({
     id: coins[leg],
@@ -239,7 +239,7 @@ function newScene(from: {
     trade: market.trade(party),
     client: market.client(party),
     sources: new Map([a, b].map((each) => [each.chain, sourceOn(each, now)])),
-    wallets: new Map<string, Wallet>(purses[party]),
+    wallets: new Map<string, Wallet>(walletsOf[party]),
     store: memoryStore(),
     now,
     pollMs: 250,
@@ -248,8 +248,8 @@ function newScene(from: {
   return { market, secret, input };
 }
 
-function destination(purse: Purse, { chain }: Served) {
-  const wallet = purse.get(chain) as Wallet;
+function destination(wallets: Wallets, { chain }: Served) {
+  const wallet = wallets.get(chain) as Wallet;
   const pubkey = wallet.family === 'bitcoin' ? wallet.pubkey : null;
   return { address: wallet.address, pubkey };
 }

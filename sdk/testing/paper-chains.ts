@@ -1,5 +1,5 @@
 // Tests only: two chains on paper in one process, with the escrow contract's rules, and time that
-// moves when the customer looks at its clock. Signatures, calldata and everything of the SDK are
+// moves when the customer reads its clock. Signatures, calldata and everything of the SDK are
 // real; each chain has one node, which may fall silent, lose its pool, or want higher fees.
 
 import { keccak256, parseTransaction, type TransactionSerializedEIP1559 } from 'viem';

@@ -1,4 +1,4 @@
-// Tests only: one side of a swap on paper chains. Time moves when it looks at its clock, and the
+// Tests only: one side of a swap on paper chains. Time moves when it reads its clock, and the
 // other side does what pays it most: it claims what the secret opens, and refunds when it may.
 
 import { randomBytes } from 'node:crypto';
@@ -35,7 +35,7 @@ export type PaperScene = {
   timelock(leg: LegName): number;
   /** Unix seconds. */
   wall: number;
-  /** How far each look at the clock moves it, with a block of both chains. */
+  /** How far each reading of the clock moves it, with a block of both chains. */
   stepSeconds: number;
   /** When the other side, as initiator, shows the secret; as counterparty, funds. */
   theirsAt: number;

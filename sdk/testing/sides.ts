@@ -201,12 +201,12 @@ export async function withNewWallet(
   };
   const again = made[family];
   const wallet = again();
-  const purse = chains.purses[party];
-  const had = purse.get(chain);
-  purse.set(chain, wallet);
+  const wallets = chains.walletsOf[party];
+  const had = wallets.get(chain);
+  wallets.set(chain, wallet);
   try {
     await work({ chain, wallet, again });
   } finally {
-    if (had !== undefined) purse.set(chain, had);
+    if (had !== undefined) wallets.set(chain, had);
   }
 }

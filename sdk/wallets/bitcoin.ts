@@ -70,7 +70,7 @@ export function bitcoinWallet(options: BitcoinWalletOptions): BitcoinWallet & Me
     },
     signCancel: (raw, former, signal) => signCancel(own, raw, former, signal),
     confirmations: async (cancel, signal) => {
-      // Spent by another payment before it is deep, it would be lost from sight.
+      // Spent by another payment before it is final, it would be lost from sight.
       for (const txid of versionsOf(cancel)) spent.add(outpoint({ txid, vout: 0 }));
       for (const txid of versionsOf(cancel)) {
         const found = await source.output({ txid, vout: 0 }, signal);

@@ -16,7 +16,7 @@ export type Candidate = {
   readonly status: CandidateStatus;
   readonly reasons: readonly string[];
   readonly createdAt: Date;
-  /** When the last look that counted began; null before the first. */
+  /** When the last check that counted began; null before the first. */
   readonly checkedAt: Date | null;
   readonly nextCheckAt: Date;
   readonly givesUpAt: Date;
@@ -39,17 +39,17 @@ export const listCandidates = many<[status: CandidateStatus | null, limit: numbe
 export const lockToken = none<[chain: ChainKey, address: string]>('candidates_lock_token')`
   select pg_advisory_xact_lock(hashtextextended($1 || '/' || $2, 0))`;
 
-/** Those that an account asked for and that are still looked at. */
+/** Those that an account asked for and that are still checked. */
 export const countPending = count<[accountId: string]>('candidates_count')`
   select count(*) from candidates where account_id = $1 and status = 'pending'`;
 
-/** Those of a source that are still looked at. */
+/** Those of a source that are still checked. */
 export const countPendingOf = count<[source: string]>('candidates_count_of')`
   select count(*) from candidates where source = $1 and status = 'pending'`;
 
 /**
  * Adds it, or writes over the one of this chain and address, which keeps its id, its source, and
- * the next look where that is later: somebody may have it in hand until then. Under `lockToken`.
+ * the next check where that is later: somebody may have it in hand until then. Under `lockToken`.
  */
 export const storeCandidate = none<[candidate: Candidate]>('candidates_store')`
   insert into candidates (id, chain, address, source, account_id, status, reasons, created_at,
@@ -111,7 +111,7 @@ export const expireCandidates = changed<[before: Date, limit: number]>('candidat
       limit $2 for update skip locked)
     returning 1`;
 
-/** Forgets what is no longer looked at, by when that began; returns how many. */
+/** Forgets what is no longer checked, by when that began; returns how many. */
 export const pruneCandidates = changed<[before: Date, limit: number]>('candidates_prune')`
   delete from candidates
     where id in (

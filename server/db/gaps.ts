@@ -133,7 +133,7 @@ export async function resetFeedLog(tx: Tx, now: Date, numbers: number): Promise<
   await notifyWork(tx, 'feed');
 }
 
-/** What `mayAgree` has to know, in one look. */
+/** What `mayAgree` has to know, read at once. */
 export type Standing = {
   /** Null: no server process ever beat. */
   readonly beat: number | null;

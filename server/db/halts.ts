@@ -9,7 +9,7 @@ export type Closing = {
   readonly reasons: readonly string[];
   /** RFC 3339. */
   readonly at: string;
-  /** The checks say that it is for ever; a second look is to say so too. */
+  /** The checks say that it is for ever; a second check is to say so too. */
   readonly rejected?: true;
 };
 

@@ -1,7 +1,7 @@
 // API keys. Only the SHA-256 of a key is ever stored.
 
 import type { Scope } from '../../core/scopes.ts';
-import { changed, count, did, list, many, none, one, unlessEmpty } from './statements.ts';
+import { changed, columns, count, did, list, many, none, one, unlessEmpty } from './statements.ts';
 
 export type LiveKey = {
   readonly id: string;
@@ -13,8 +13,7 @@ export type LiveKey = {
 
 /** Those of the keys with these hashes that are live. */
 export const findLiveKeys = many<[hashes: readonly Buffer[], now: Date], LiveKey>('find_live_keys')`
-  select id, hash, account_id as "accountId", scopes, expires_at as "expiresAt"
-    from api_keys
+  select ${columns('id hash accountId scopes expiresAt')} from api_keys
     where hash = any($1::bytea[]) and revoked_at is null and expires_at > $2`;
 
 export type NewKey = {
@@ -83,8 +82,8 @@ export type KeyShown = {
   readonly usedFrom: string | null;
 };
 
-const shown = `id, prefix, name, scopes, created_at as "createdAt", expires_at as "expiresAt",
-  to_char(used_on, 'YYYY-MM-DD') as "usedOn", used_from as "usedFrom"`;
+const shown = `${columns('id prefix name scopes createdAt expiresAt usedFrom')},
+  to_char(used_on, 'YYYY-MM-DD') as "usedOn"`;
 
 /** The live ones, newest first. */
 export const liveKeysOf = many<[accountId: string, now: Date], KeyShown>('keys_live_of')`

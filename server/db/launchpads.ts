@@ -13,18 +13,18 @@ export type LaunchpadHour = {
 };
 
 export type LaunchpadState = LaunchpadHour & {
-  /** Null: not looked at yet. */
+  /** Null: not read yet. */
   readonly position: LaunchPosition | null;
 };
 
-/** Adds it, due at once; where it looked for something else before, it begins anew. */
+/** Adds it, due at once; where it read something else before, it begins anew. */
 export const openLaunchpad = none<[name: string, source: string, now: Date]>('launchpads_open')`
   insert into launchpads (name, source, due_at, hour_at) values ($1, $2, $3, $3)
     on conflict (name) do update
       set source = $2, height = null, hash = null, due_at = $3
       where launchpads.source <> $2`;
 
-/** Takes it in hand until `leaseEnds`; null where it is not due, or looks for something else. */
+/** Takes it in hand until `leaseEnds`; null where it is not due, or reads something else. */
 export const takeLaunchpad = one<
   [name: string, source: string, now: Date, leaseEnds: Date],
   LaunchpadState

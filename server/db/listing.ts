@@ -22,7 +22,7 @@ export type Listing = {
   /** Each lifts its own; an open asset has none. */
   readonly closings: Closings;
   readonly delistedAt: Date | null;
-  /** When the last look at it began, and when the next one is due; null of what has none. */
+  /** When its last check began, and when the next one is due; null of what has none. */
   readonly checkedAt: Date | null;
   readonly nextCheckAt: Date | null;
 };

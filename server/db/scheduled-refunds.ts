@@ -1,4 +1,5 @@
-// Ladders of signed refunds, one an escrow: kept, taken in hand by one process a chain, given back.
+// Signed refunds, a fee bump schedule for each escrow: kept, taken in hand by one process a chain,
+// given back.
 
 import type { Rung, Tried } from '../../chains/interface/scheduled.ts';
 import type { ChainKey } from '../../core/families.ts';
@@ -91,7 +92,7 @@ function read(rungs: readonly StoredRung[]): Rung[] {
   return rungs.map((each) => ({ ...each, feeSats: BigInt(each.feeSats) }));
 }
 
-/** Those of the chains with a ladder that is due, whoever may have it in hand. */
+/** Those of the chains with a schedule that is due, whoever may have it in hand. */
 export const chainsDue = list<[chains: readonly ChainKey[], wall: number], ChainKey>(
   'scheduled_chains_due',
 )`
@@ -99,7 +100,7 @@ export const chainsDue = list<[chains: readonly ChainKey[], wall: number], Chain
     where exists (
       select 1 from scheduled_refunds r where r.chain = each.chain and r.due_at <= $2)`;
 
-/** When the next ladder of these chains is due, in Unix seconds; null = none is. */
+/** When the next schedule of these chains is due, in Unix seconds; null = none is. */
 export const nextScheduled = value<[chains: readonly ChainKey[]], number>('scheduled_next')`
   select min(next.due_at) as due_at from unnest($1::text[]) as each (chain), lateral
     (select due_at from scheduled_refunds r

@@ -57,14 +57,15 @@ function statement(name: string, source: string) {
     return `$${places.indexOf(place) + 1}${json}`;
   });
   const isNested = /"\w+\??\.\w/.test(text);
+  let nesting: Nesting | undefined;
   return async (tx: Tx, args: readonly unknown[]): Promise<Row[]> => {
-    const rows = await tx.rows<Row>({
-      name,
-      text,
-      values: values.map((value) => value(args)),
-      hasMoney: true,
-    });
-    return isNested ? rows.map(nested) : rows;
+    const given = values.map((value) => value(args));
+    const rows = await tx.rows<Row>({ name, text, values: given, hasMoney: true });
+    const [first] = rows;
+    if (!isNested || first === undefined) return rows;
+    nesting ??= nestingOf(Object.keys(first));
+    const by = nesting;
+    return rows.map((row) => nested(row, by));
   };
 }
 
@@ -81,28 +82,45 @@ function readerOf(name: string, { nth, field, path }: Place, json: string): Valu
     : (args) => (plain(args) as unknown[]).map(toJson);
 }
 
-const paths = new Map<string, readonly string[]>();
+type Nesting = {
+  /** Objects below the row's: of which, called what, and the column that is null where it is. */
+  readonly objects: readonly { into: number; name: string; unless: string | null }[];
+  readonly fields: readonly { into: number; name: string; column: string }[];
+};
 
-function pathOf(column: string): readonly string[] {
-  const known = paths.get(column);
-  if (known !== undefined) return known;
-  const path = column.split('.');
-  paths.set(column, path);
-  return path;
+function nestingOf(columns: readonly string[]): Nesting {
+  const objects: Nesting['objects'][number][] = [];
+  const places = new Map<string, number>();
+  const fields = columns.map((column) => {
+    const keys = column.split('.');
+    const name = keys.pop()!;
+    let into = -1;
+    let path = '';
+    for (const key of keys) {
+      path += `${key}.`;
+      const unless = key.endsWith('?') ? column : null;
+      const at = places.get(path) ?? objects.push({ into, name: key.replace('?', ''), unless }) - 1;
+      places.set(path, at);
+      into = at;
+    }
+    return { into, name, column };
+  });
+  return { objects, fields };
 }
 
-function nested(row: Row): Row {
+function nested(row: Row, { objects, fields }: Nesting): Row {
   const whole: Row = {};
-  for (const [column, value] of Object.entries(row)) {
-    const path = pathOf(column);
-    let into: Row | null = whole;
-    for (const key of path.slice(0, -1)) {
-      const name = key.replace('?', '');
-      if (!(name in into)) into[name] = value === null && name !== key ? null : {};
-      into = into[name] as Row | null;
-      if (into === null) break;
-    }
-    if (into !== null) into[path.at(-1)!] = value;
+  const made: (Row | null)[] = [];
+  const at = (place: number) => (place < 0 ? whole : (made[place] ?? null));
+  for (const { into, name, unless } of objects) {
+    const parent = at(into);
+    const own = parent === null || (unless !== null && row[unless] === null) ? null : {};
+    if (parent !== null) parent[name] = own;
+    made.push(own);
+  }
+  for (const { into, name, column } of fields) {
+    const parent = at(into);
+    if (parent !== null) parent[name] = row[column];
   }
   return whole;
 }

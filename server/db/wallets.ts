@@ -29,6 +29,12 @@ export const findLogin = value<[family: Family, address: string], string>('find_
   select account_id as "accountId" from wallets
     where family = $1 and address = $2 and standing = 'login'`;
 
+export type WalletOf = {
+  readonly accountId: string;
+  readonly family: Family;
+  readonly address: string;
+};
+
 type NewLogin = Omit<Proof, 'authorised'> & {
   /** Until when it may not receive; it does not wait unless told. */
   readonly waitsUntil?: Date | null;
@@ -45,10 +51,7 @@ export const insertLogin = (tx: Tx, login: NewLogin): Promise<void> =>
 export const walletsOf = many<[accountId: string], Wallet>('wallets_of')`
   select ${read} from wallets where account_id = $1 order by proven_at, address`;
 
-export type Proof = {
-  readonly accountId: string;
-  readonly family: Family;
-  readonly address: string;
+export type Proof = WalletOf & {
   readonly authorised: boolean;
   readonly pubkey: string | null;
   readonly at: Date;
@@ -69,13 +72,17 @@ export const upsertProof = one<[proof: Proof], Wallet>('upsert_proof')`
       where wallets.account_id = excluded.account_id
     returning ${read}`;
 
-/** False when the account has no proof of it. A login is not a proof. */
-export const deleteProof = did<[accountId: string, family: Family, address: string]>(
-  'delete_proof',
-)`
+const deleteOf = (standing: Wallet['standing'], name: string) =>
+  did<[accountId: string, family: Family, address: string]>(name)`
   delete from wallets
-    where account_id = $1 and family = $2 and address = $3 and standing = 'proven'
-    returning 1 as one`;
+    where account_id = $1 and family = $2 and address = $3 and standing = '${standing}'
+    returning 1`;
+
+/** False when the account has no proof of it. A login is not a proof. */
+export const deleteProof = deleteOf('proven', 'delete_proof');
+
+/** False where the account does not sign in with it. */
+export const deleteLoginWallet = deleteOf('login', 'wallets_delete_login');
 
 export const countProofs = count<[accountId: string]>('count_proofs')`
   select count(*) from wallets where account_id = $1 and standing = 'proven'`;
@@ -106,29 +113,17 @@ export const upsertWebProof = one<[proof: WebProof], Wallet>('upsert_web_proof')
       where wallets.account_id = excluded.account_id
     returning ${read}`;
 
-/** A login wallet waits no longer. */
-export const endWait = none<
-  [wallet: { readonly accountId: string; readonly family: Family; readonly address: string }]
->('wallets_end_wait')`
-  update wallets set waits_until = null
-    where account_id = :accountId and family = :family and address = :address`;
+const isIt = 'account_id = :accountId and family = :family and address = :address';
 
-/** False where the account does not sign in with it. */
-export const deleteLoginWallet = did<[accountId: string, family: Family, address: string]>(
-  'wallets_delete_login',
-)`
-  delete from wallets
-    where account_id = $1 and family = $2 and address = $3 and standing = 'login'
-    returning 1 as one`;
+/** A login wallet waits no longer. */
+export const endWait = none<[wallet: WalletOf]>('wallets_end_wait')`
+  update wallets set waits_until = null where ${isIt}`;
 
 /** Removes what waits of this address, login or proof; returns how many. */
-export const deleteWaiting = changed<
-  [wallet: { accountId: string; family: Family; address: string; now: Date }]
->('wallets_delete_waiting')`
-  delete from wallets
-    where account_id = :accountId and family = :family and address = :address
-      and waits_until > :now and not authorised
-    returning 1 as one`;
+export const deleteWaiting = changed<[wallet: WalletOf & { readonly now: Date }]>(
+  'wallets_delete_waiting',
+)`
+  delete from wallets where ${isIt} and waits_until > :now and not authorised returning 1`;
 
 /** Whether the account ever had a wallet, one that was removed since too. */
 // A process of the version before may add one during an upgrade, and does not mark it.
@@ -138,19 +133,13 @@ export const hadWallet = is<[accountId: string]>('wallets_had')`
     from accounts where id = $1`;
 
 /** A login wallet is removed then; null = it stays. False where nothing changes. */
-export const setLeaving = did<
-  [wallet: { accountId: string; family: Family; address: string; leavesAt: Date | null }]
->('wallets_set_leaving')`
+export const setLeaving = did<[wallet: WalletOf & { readonly leavesAt: Date | null }]>(
+  'wallets_set_leaving',
+)`
   update wallets set leaves_at = :leavesAt
-    where account_id = :accountId and family = :family and address = :address and standing = 'login'
+    where ${isIt} and standing = 'login'
       and (leaves_at is null) <> (:leavesAt::timestamptz is null)
-    returning 1 as one`;
-
-export type WalletOf = {
-  readonly accountId: string;
-  readonly family: Family;
-  readonly address: string;
-};
+    returning 1`;
 
 /** Login wallets whose time to leave has come, the first ones first. */
 export const leavingWallets = many<[now: Date, limit: number], WalletOf>('wallets_leaving')`

@@ -17,7 +17,7 @@ export type Work =
   | 'swaps'
   /** Refunds that were signed beforehand. */
   | 'refunds'
-  /** Tokens to look at. */
+  /** Tokens to check. */
   | 'tokens'
   /** Chains and assets that are halted, or were. */
   | 'halts';

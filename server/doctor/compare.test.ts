@@ -9,7 +9,7 @@ import { rulesOf } from '../../core/rules.ts';
 import { agreedAt, clocksAt, facts, policies, swapOf } from '../../core/testing.ts';
 import { type EscrowRow, storedFacts } from '../db/escrows.ts';
 import type { Swap } from '../db/swaps.ts';
-import { rulesOfChain } from '../settle/rules.ts';
+import { rulesOfChain } from '../settle/preview.ts';
 import { compareSwap, keyOf } from './compare.ts';
 
 const chains = ['ethereum', 'bitcoin'] as const;

@@ -19,7 +19,7 @@ import { termsOfLeg } from '../settle/escrows.ts';
 import { changeBetween } from '../settle/events.ts';
 import { outcome } from '../settle/outcome.ts';
 import { toldOf } from '../settle/reconcile.ts';
-import { rulesOfChain } from '../settle/rules.ts';
+import { rulesOfChain } from '../settle/preview.ts';
 import { danger, differs, type Finding, notice, unseen } from './findings.ts';
 
 export type SwapLook = {

@@ -1,6 +1,7 @@
 // Remembered keys. The database is wrapped to force the order of a look-up and a revocation.
 
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import type { Tx } from '../db/database.ts';
 import { createKeys, keyOf } from './auth.ts';
@@ -149,20 +150,54 @@ test('a look-up that fails fails who waited for it, and nobody after them', asyn
   assert.notEqual(await keys.find(body.key), null);
 });
 
-test('made-up keys spend the budget of their address: after it they are 429', async () => {
-  const own = await testEdge({ settings: { rateLimit: 5 } });
-  const statuses: number[] = [];
-  for (let at = 0; at < 7; at += 1) {
-    const { status } = await own.call('GET', '/v1/me', { key: madeUp(at), ip: '192.0.2.7' });
-    statuses.push(status);
-  }
-  assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429]);
-  const { status } = await own.call('GET', '/v1/me', { key: madeUp(0), ip: '192.0.2.7' });
-  assert.equal(status, 429, 'one that is remembered as none spends it too');
-});
-
 test('a bearer wins over X-Api-Key; another scheme does not', () => {
   assert.equal(keyOf({ authorization: 'Bearer a', 'x-api-key': 'b' }), 'a');
   assert.equal(keyOf({ authorization: 'Basic a', 'x-api-key': 'b' }), 'b');
   assert.equal(keyOf({}), null);
+});
+
+const most = 20_000;
+
+/** Keys of a market where all those that begin like `keyOf` are live, and no others. */
+function live() {
+  const liveKeyOf = (at: number) => `parley_test_${String(at).padStart(43, 'k')}`;
+  const wrongKeyOf = (at: number) => `parley_test_${String(at).padStart(43, 'w')}`;
+  const hashes = new Set(
+    Array.from({ length: most + 1 }, (_, at) => hash('sha256', liveKeyOf(at), 'hex')),
+  );
+  const row = {
+    id: '0193f0a0-0000-7000-8000-000000000001',
+    accountId: '0193f0a0-0000-7000-8000-000000000002',
+    scopes: ['read'],
+    expiresAt: new Date('2100-01-01'),
+  };
+  const rows: Tx['rows'] = async ({ values: [asked] }) =>
+    (asked as Buffer[])
+      .filter((each) => hashes.has(each.toString('hex')))
+      .map((each) => ({ ...row, hash: each })) as never;
+  const keys = createKeys({ ...edge.deps, db: { ...edge.deps.db, rows } }, () => true);
+  return { keys, liveKeyOf, wrongKeyOf };
+}
+
+test('twenty thousand keys are remembered; one more, and the others are forgotten', async (context) => {
+  // None gets too old to be remembered.
+  context.mock.method(performance, 'now', () => 0);
+  const { keys, liveKeyOf } = live();
+  for (let at = 0; at < most; at += 1) await keys.find(liveKeyOf(at));
+  assert.ok(keys.known(liveKeyOf(0)) && keys.known(liveKeyOf(most - 1)));
+  await keys.find(liveKeyOf(most));
+  assert.ok(keys.known(liveKeyOf(most)));
+  assert.equal(keys.known(liveKeyOf(0)), undefined);
+});
+
+test('as many wrong ones are remembered, and drive out no key', async (context) => {
+  context.mock.method(performance, 'now', () => 0);
+  const { keys, liveKeyOf, wrongKeyOf } = live();
+  await keys.find(liveKeyOf(0));
+  for (let at = 0; at < most; at += 1) await keys.find(wrongKeyOf(at));
+  assert.deepEqual([keys.known(wrongKeyOf(0)), keys.known(wrongKeyOf(most - 1))], [null, null]);
+  await keys.find(wrongKeyOf(most));
+  assert.equal(keys.known(wrongKeyOf(most)), null);
+  assert.equal(keys.known(wrongKeyOf(0)), undefined);
+  assert.ok(keys.known(liveKeyOf(0)));
 });

@@ -26,7 +26,7 @@ import {
 } from '../db/listing.ts';
 import { notifyWork } from '../db/work.ts';
 import { type Change, closeAsset, delistAsset, reopenAsset } from '../market/listing.ts';
-import type { Deps } from '../ports/deps.ts';
+import type { Deps, Making } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import type { Token } from '../ports/markets.ts';
 import {
@@ -87,7 +87,7 @@ export function isPutOff(
 /** `judgement` null: look again soon. One that a later look overtook changes nothing. */
 export async function decide(
   tx: Tx,
-  deps: Pick<Deps, 'now' | 'randomBytes'>,
+  deps: Making,
   wish: Wish,
   judgement: Judgement | null,
 ): Promise<Decision> {
@@ -130,7 +130,7 @@ function isOvertaken(
 /** The lock of all changes is for those who change something. */
 async function decideListed(
   tx: Tx,
-  deps: Pick<Deps, 'now' | 'randomBytes'>,
+  deps: Making,
   found: Listing,
   judgement: Judgement | null,
 ): Promise<Decision> {
@@ -150,7 +150,7 @@ async function decideListed(
 
 async function judgeListed(
   tx: Tx,
-  deps: Pick<Deps, 'now' | 'randomBytes'>,
+  deps: Making,
   before: Listing,
   { outcome, reasons, beganAt, ranOut }: Judgement,
 ): Promise<Decision> {

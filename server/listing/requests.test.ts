@@ -172,16 +172,6 @@ test('a token of a halted chain is listed closed, and open when the chain is res
   assert.deepEqual([open.status, open.body.asset.enabled], [200, true]);
 });
 
-test('a closed token whose contract is gone stays closed, and says so', async () => {
-  const address = market.says({});
-  const { asset } = (await ask(address)).body;
-  await market.db.transaction((tx) => closeAsset(tx, { ...change(asset.id), by: 'checks' }));
-  market.says(new ParleyError('not_a_token', 'there is no contract'), address);
-  const { status, body } = await ask(address);
-  const reasons = ['contract: there is no contract'];
-  assert.deepEqual([status, body], [202, { status: 'closed', reasons }]);
-});
-
 test('what could not be read is compared with nothing, and passes nothing', async () => {
   const unread = { symbol: null, name: null, decimals: null };
   const fresh = market.says(unread);
@@ -210,24 +200,6 @@ test('a delisted asset is refused for ever', async () => {
   assert.deepEqual([status, code], [422, 'asset_delisted']);
   assert.deepEqual([body.status, body.reasons], ['delisted', ['operator: x']]);
   assert.match(body.error, /was delisted, for ever: operator: x$/);
-});
-
-test('one look does not delist: a second one, a day later, does', async () => {
-  const address = market.says({});
-  const { asset } = (await ask(address)).body;
-  await market.db.transaction((tx) => closeAsset(tx, { ...change(asset.id), by: 'checks' }));
-  market.says({ findings: [fee] }, address);
-  for (let early = 0; early < 3; early += 1) {
-    const { status, body } = await ask(address);
-    assert.deepEqual([status, body.status], [202, 'closed']);
-  }
-  market.deps.advance(86_399_000);
-  market.says({ findings: [found('transfer', 'reject', '4 of 100 did not arrive')] }, address);
-  assert.equal((await ask(address)).body.status, 'closed');
-  market.deps.advance(2_000);
-  const { status, body } = await ask(address);
-  assert.deepEqual([status, body.status], [422, 'delisted']);
-  assert.deepEqual(body.reasons, ['transfer: 4 of 100 did not arrive']);
 });
 
 test('a refusal of the first day is looked at again when somebody asks after it, and then is for ever', async () => {
@@ -277,11 +249,16 @@ test('no such chain, a chain without tokens, no address, no token: 400, and noth
   assert.equal(await candidate(nothing), null);
 });
 
-test('a chain that is away is said so, and the token can be asked for later', async () => {
-  const address = market.says(new ParleyError('chain_unavailable', 'evm-dev does not answer'));
-  const { status, code } = await ask(address);
-  assert.deepEqual([status, code], [503, 'chain_unavailable']);
-  assert.equal(await candidate(address), null);
+test('a chain that is away, or late, is said so, and nothing is kept', async () => {
+  for (const [expected, error] of [
+    [503, new ParleyError('chain_unavailable', 'evm-dev does not answer')],
+    [504, new ParleyError('chain_timeout', 'evm-dev did not answer in time')],
+  ] as const) {
+    const address = market.says(error);
+    const { status, code } = await ask(address);
+    assert.deepEqual([status, code], [expected, error.code]);
+    assert.equal(await candidate(address), null);
+  }
 });
 
 test('what is answered with 503 takes nothing from the budget of an hour', async () => {
@@ -295,13 +272,6 @@ test('what is answered with 503 takes nothing from the budget of an hour', async
   } finally {
     await own.close();
   }
-});
-
-test('a chain that does not answer in time is said so, and nothing is kept', async () => {
-  const address = market.says(new ParleyError('chain_timeout', 'evm-dev did not answer in time'));
-  const { status, code } = await ask(address);
-  assert.deepEqual([status, code], [504, 'chain_timeout']);
-  assert.equal(await candidate(address), null);
 });
 
 test('a look that takes longer than its share of a request goes on without it', async (t) => {

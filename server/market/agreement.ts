@@ -13,7 +13,7 @@ import { assertMayAgree } from '../restore/gate.ts';
 import { createSwap } from '../settle/create.ts';
 import { previewLegs } from '../settle/preview.ts';
 import { holdOpen } from './assets.ts';
-import { tellGone } from './feed-events.ts';
+import { tellGone } from './feed-log.ts';
 import {
   acceptedUnder,
   acceptPrice,
@@ -41,9 +41,7 @@ export async function accept(
 ): Promise<Thread> {
   const thread = await lockThread(tx, callerId, id);
   const party = partyOf(thread, callerId);
-  const { direction, base, quote, baseAmount } = thread.rfq;
-  const { quoteAmount } = thread.price;
-  const terms = { direction, base, quote, baseAmount, quoteAmount };
+  const terms = { ...thread.rfq, quoteAmount: thread.price.quoteAmount };
   const { initiator, rules } = previewLegs(deps, terms, thread.agreed);
   const by = { party, isInitiator: party === initiator };
   if (thread.status === 'agreed') {

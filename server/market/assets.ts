@@ -13,6 +13,7 @@ import {
 } from '../db/listing.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
+import { within } from '../ports/time-limit.ts';
 import type { AssetSettings } from '../settings/chains.ts';
 import { closeAsset, reopenAsset } from './listing.ts';
 
@@ -140,4 +141,26 @@ function closedWords(closed: Closed | null): string {
     case undefined:
       return `is closed to trade for now: ${again}`;
   }
+}
+
+/**
+ * Whether amounts can settle on their chains: dust, fees above the value. Throws
+ * `amount_too_small`, `asset_closed`, `chain_timeout` or `chain_unavailable`.
+ */
+export async function checkAmounts(
+  deps: Pick<Deps, 'adapters'>,
+  amounts: readonly { readonly asset: Asset; readonly amount: bigint }[],
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.all(
+    amounts.map(async ({ asset, amount }) => {
+      const adapter = deps.adapters.get(asset.chain);
+      if (adapter === undefined) {
+        throw new ParleyError('asset_closed', `${asset.chain} is not served here at the moment`, {
+          chain: asset.chain,
+        });
+      }
+      await within(signal, asset.chain, adapter.checkAmount(asset.address, amount, signal));
+    }),
+  );
 }

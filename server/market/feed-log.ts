@@ -1,9 +1,14 @@
-// Brings what the feed tells into one order: appends to its log what waits in the outbox, then what
-// has expired. Any process may do it; one at a time does.
+// What makers are told of an RFQ: everybody of a public one, the addressed maker of a private one,
+// nobody of a private one that only has a link. And how that comes into one order: one process at a
+// time appends to the log what waits in the outbox, then what has expired.
 
+import type { Tx } from '../db/database.ts';
 import { appendExpired, appendFromOutbox, lockFeedLog, nextExpiry } from '../db/feed-log.ts';
+import { insertOutbox, type OutboxEntry } from '../db/outbox.ts';
+import type { Rfq } from '../db/rfqs.ts';
 import { notifyWork } from '../db/work.ts';
 import type { Deps } from '../ports/deps.ts';
+import { rfqView } from './views.ts';
 
 /** Rows of a kind in one transaction: some 10 ms of work. */
 const batch = 500;
@@ -14,7 +19,7 @@ export type Sequenced = {
   readonly appended: number;
   /** More may wait. */
   readonly more: boolean;
-  /** When the next RFQ expires; null = none, or nobody looked. */
+  /** When the next RFQ expires; null = none, or nobody asked. */
   readonly expiresAt: Date | null;
 };
 
@@ -38,4 +43,43 @@ export async function sequenceFeed(
     return count;
   });
   return { busy: false, appended: moved + ended, more: ended === batch, expiresAt };
+}
+
+const bodyAt = (at: Date) => (rfq: Rfq) => JSON.stringify(rfqView(rfq, at.getTime(), true));
+
+/** It is on the book, or has left it. */
+export function tellFeed(tx: Tx, kind: 'created' | 'cancelled', rfq: Rfq, at: Date): Promise<void> {
+  return tell(tx, kind, [rfq], bodyAt(at), at);
+}
+
+/** Many have left the book with their asset, or are on it again. */
+export function tellMany(
+  tx: Tx,
+  kind: 'created' | 'cancelled',
+  rfqs: readonly Rfq[],
+  at: Date,
+): Promise<void> {
+  return tell(tx, kind, rfqs, bodyAt(at), at, kind === 'created' ? { again: true } : {});
+}
+
+/** It has left the book in a way that only makers who asked for more are told of. */
+export function tellGone(tx: Tx, rfq: Rfq, reason: 'agreed', at: Date): Promise<void> {
+  return tell(tx, 'gone', [rfq], () => reason, at);
+}
+
+async function tell(
+  tx: Tx,
+  kind: 'created' | 'cancelled' | 'gone',
+  rfqs: readonly Rfq[],
+  bodyOf: (rfq: Rfq) => string,
+  at: Date,
+  more: { readonly again?: true } = {},
+): Promise<void> {
+  const entries = rfqs.flatMap((rfq): OutboxEntry[] => {
+    const { id: rfqId, creatorId, visibility, targetAddress } = rfq;
+    if (visibility === 'private' && targetAddress === null) return [];
+    const payload = { rfqId, creatorId, targetAddress, body: bodyOf(rfq), ...more };
+    return [{ topic: `feed.${kind}`, accountId: null, payload, at }];
+  });
+  await insertOutbox(tx, entries);
 }

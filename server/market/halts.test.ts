@@ -1,108 +1,37 @@
-// The kill switch: what halting a chain or an asset stops, for whom, and what it leaves alone.
+// The kill switch: what halting a chain or an asset stops, for whom, and what it leaves alone. What
+// races with it is in listing.test.ts, with closings of one asset.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { type TestMarket, type Trader, testMarket } from '../../test/support/trading.ts';
 import { type Asset, insertListed } from '../db/assets.ts';
-import { connect, type Database } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import { listHalts, shareChain } from '../db/halts.ts';
 import { findListing } from '../db/listing.ts';
-import { findRfq } from '../db/rfqs.ts';
 import { buildApp } from '../edge/app.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { createMetrics } from '../ports/metrics.ts';
 import { seedAssets } from './assets.ts';
 import { createHaltsWatch, haltAsset, haltChain, resumeAsset, resumeChain } from './halts.ts';
 import { closeAsset, reopenAsset } from './listing.ts';
+import { ordersToClose } from './testing/orders.ts';
 
-let market: TestMarket;
-let taker: Trader;
-let maker: Trader;
-/** Another pool on the same database: what another process would do. */
-let other: Database;
-
-before(async () => {
-  market = await testMarket();
-  [taker, maker] = [await market.trader(), await market.trader()];
-  other = connect(market.url);
-});
-after(async () => {
-  await other.close();
-  await market.close();
-});
-beforeEach(async () => {
-  for (const text of [
-    'delete from outbox where account_id is null',
-    'delete from halts',
-    `update assets set closings = '{}', delisted_at = null`,
-    `update rfqs set status = 'cancelled' where status in ('open', 'negotiating')`,
-  ]) {
-    await market.db.rows({ name: '', text, values: [] });
-  }
-});
-
+const { place, at, kindsOf, post, posted, quote, book } = ordersToClose();
 const chain = 'evm-dev';
 const reason = 'its nodes disagree';
-const at = () => new Date(market.deps.now());
-const halt = (which = chain, db = market.db) =>
+const halt = (which = chain, db = place.market.db) =>
   db.transaction((tx) => haltChain(tx, { chain: which, reason, at: at() }));
-const resume = (which = chain, db = market.db) =>
+const resume = (which = chain, db = place.market.db) =>
   db.transaction((tx) => resumeChain(tx, which, at()));
-const haltOne = (asset: Asset, db = market.db) =>
+const haltOne = (asset: Asset, db = place.market.db) =>
   db.transaction((tx) => haltAsset(tx, asset.id, { reason, at: at() }));
-const resumeOne = (asset: Asset) => market.db.transaction((tx) => resumeAsset(tx, asset.id, at()));
-
-async function kindsOf(id: string): Promise<string[]> {
-  const rows = await market.db.rows<{ topic: string }>({
-    name: 'test_kinds',
-    text: `select topic from outbox where account_id is null and payload ->> 'rfqId' = $1
-      order by id`,
-    values: [id],
-  });
-  return rows.map(({ topic }) => topic.slice('feed.'.length));
-}
-
-const post = (fields: Record<string, unknown> = {}) => {
-  const { btc, usd } = market.assets;
-  const wanted = { baseAssetId: btc.id, quoteAssetId: usd.id, baseAmount: '100000' };
-  const rest = { direction: 'sell_base', ttlSeconds: 600 };
-  return taker.post('/v1/rfqs', { ...wanted, ...rest, ...fields });
-};
-const posted = async (fields: Record<string, unknown> = {}) => {
-  const { status, body } = await post(fields);
-  assert.equal(status, 201, JSON.stringify(body));
-  return body.rfq;
-};
-const quote = (id: string) => maker.post(`/v1/rfqs/${id}/quotes`, { quoteAmount: '65000000' });
-
-/** The book of a process that changed nothing itself and keeps no page. */
-async function book(db = other): Promise<string[]> {
-  const app = await buildApp({ ...market.deps, db: { ...db } });
-  const headers = { authorization: `Bearer ${taker.key}` };
-  const reply = await app.inject({ url: '/v1/rfqs?limit=100', headers });
-  await app.close();
-  return reply.json().rfqs.map(({ id }: { id: string }) => id);
-}
-
-/** Both accept; `meanwhile` runs before the second does. */
-async function agreed(rfqId: string, meanwhile = async () => {}) {
-  const { thread } = (await quote(rfqId)).body;
-  const hashlock = Buffer.from(market.deps.randomBytes(32)).toString('hex');
-  const accept = (by: Trader, side: string) =>
-    by.post(`/v1/threads/${thread.id}/accept`, {
-      quoteAmount: '65000000',
-      ...(thread.initiator === side ? { hashlock } : {}),
-    });
-  assert.equal((await accept(taker, 'taker')).status, 200);
-  await meanwhile();
-  return accept(maker, 'maker');
-}
+const resumeOne = (asset: Asset) =>
+  place.market.db.transaction((tx) => resumeAsset(tx, asset.id, at()));
 
 test('a halted chain: no RFQ that touches it is posted, quoted, agreed or shown; others go on', async () => {
-  const { btc, eth, usd } = market.assets;
+  const { btc, eth, usd } = place.market.assets;
   const asQuote = await posted();
   const asBase = await posted({ baseAssetId: eth.id, quoteAssetId: btc.id });
   const negotiating = await posted();
@@ -114,7 +43,7 @@ test('a halted chain: no RFQ that touches it is posted, quoted, agreed or shown;
     assert.deepEqual(await kindsOf(id), ['created', 'cancelled']);
     const refused = await quote(id);
     assert.deepEqual([refused.status, refused.code], [409, 'asset_closed']);
-    const { status } = (await taker.get(`/v1/rfqs/${id}`)).body;
+    const { status } = (await place.taker.get(`/v1/rfqs/${id}`)).body;
     assert.equal(status, id === negotiating.id ? 'negotiating' : 'open');
   }
   for (const quoteAssetId of [usd.id, eth.id]) {
@@ -128,7 +57,7 @@ test('a halted chain: no RFQ that touches it is posted, quoted, agreed or shown;
   );
   assert.match(body.error, /GET \/v1\/assets shows it enabled again when it is open/);
   assert.ok(!body.error.includes(reason), "the reason is the operator's own");
-  const shown = (await taker.get('/v1/assets')).body.assets;
+  const shown = (await place.taker.get('/v1/assets')).body.assets;
   const open = shown.filter((each: Asset) => each.enabled).map((each: Asset) => each.id);
   assert.deepEqual(open, [btc.id]);
   assert.deepEqual(await halt(), { changed: false, assets: 0, orders: 0 });
@@ -137,7 +66,7 @@ test('a halted chain: no RFQ that touches it is posted, quoted, agreed or shown;
   assert.deepEqual((await book()).sort(), [asQuote.id, asBase.id, negotiating.id].sort());
   for (const before of [asQuote, asBase]) {
     assert.deepEqual(await kindsOf(before.id), ['created', 'cancelled', 'created']);
-    const { id, createdAt } = (await taker.get(`/v1/rfqs/${before.id}`)).body;
+    const { id, createdAt } = (await place.taker.get(`/v1/rfqs/${before.id}`)).body;
     assert.deepEqual([id, createdAt], [before.id, before.createdAt]);
   }
   assert.deepEqual(await resume(), { changed: false, assets: 0, orders: 0 });
@@ -145,32 +74,32 @@ test('a halted chain: no RFQ that touches it is posted, quoted, agreed or shown;
 
 test('another reason is shown from then on, and the halt is as old as it was', async () => {
   await halt();
-  const [first] = await listHalts(market.db);
-  await market.db.transaction((tx) =>
+  const [first] = await listHalts(place.market.db);
+  await place.market.db.transaction((tx) =>
     haltChain(tx, { chain, reason: 'another', at: new Date(at().getTime() + 60_000) }),
   );
-  const [again] = await listHalts(market.db);
+  const [again] = await listHalts(place.market.db);
   assert.deepEqual([again?.reason, again?.at], ['another', first?.at]);
 });
 
 test('a native coin can be halted by itself, and only its own switch lifts that', async () => {
-  const { btc, usd } = market.assets;
+  const { btc, usd } = place.market.assets;
   const rfq = await posted();
   assert.equal((await haltOne(btc)).orders, 1);
   assert.equal((await post()).code, 'asset_closed');
   const operator = { assetId: btc.id, by: 'operator' as const, at: at() };
-  const reopened = await market.db.transaction((tx) => reopenAsset(tx, operator));
+  const reopened = await place.market.db.transaction((tx) => reopenAsset(tx, operator));
   assert.equal(reopened.state, 'closed');
   assert.equal((await halt('bitcoin')).orders, 0);
   assert.equal((await resumeOne(btc)).state, 'closed');
   assert.deepEqual(await kindsOf(rfq.id), ['created', 'cancelled']);
-  await market.db.transaction((tx) =>
+  await place.market.db.transaction((tx) =>
     closeAsset(tx, { assetId: usd.id, by: 'checks', at: at(), reasons: ['x'] }),
   );
-  // Its other side closed meanwhile: it stays away until that opens too.
+  // Its place.other side closed meanwhile: it stays away until that opens too.
   assert.equal((await resume('bitcoin')).orders, 0);
   const checks = { assetId: usd.id, by: 'checks' as const, at: at() };
-  assert.equal((await market.db.transaction((tx) => reopenAsset(tx, checks))).orders, 1);
+  assert.equal((await place.market.db.transaction((tx) => reopenAsset(tx, checks))).orders, 1);
   assert.deepEqual(await kindsOf(rfq.id), ['created', 'cancelled', 'created']);
 });
 
@@ -189,11 +118,11 @@ test('a halt is there after a restart, for what the settings add and for what is
   const settingsOf = ({ symbol, address, decimals, chain: of }: Asset) => {
     return { chain: of, symbol, address, decimals };
   };
-  const { btc, eth, usd } = market.assets;
+  const { btc, eth, usd } = place.market.assets;
   const address = `0x${randomBytes(20).toString('hex')}`;
   const fresh = { chain, symbol: 'NEW', address, decimals: 6 };
   const all = [btc, eth, usd].map(settingsOf);
-  const seeded = await seedAssets(market.db, market.deps, [...all, fresh]);
+  const seeded = await seedAssets(place.market.db, place.market.deps, [...all, fresh]);
   assert.deepEqual(
     seeded.map(({ symbol, enabled }) => [symbol, enabled]),
     [
@@ -203,23 +132,23 @@ test('a halt is there after a restart, for what the settings add and for what is
       ['NEW', false],
     ],
   );
-  const { closings } = (await findListing(market.db, seeded[3]!.id))!;
+  const { closings } = (await findListing(place.market.db, seeded[3]!.id))!;
   assert.deepEqual(closings.chain?.reasons, [reason]);
   assert.match(closings.chain?.at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-  const listed = await market.db.transaction(async (tx) => {
+  const listed = await place.market.db.transaction(async (tx) => {
     await shareChain(tx, chain);
     return insertListed(tx, someToken(), at(), at(), at());
   });
   assert.equal(listed?.enabled, false);
   await resume();
   for (const { id } of [seeded[3]!, listed!]) {
-    assert.equal((await findListing(market.db, id))?.state, 'open');
+    assert.equal((await findListing(place.market.db, id))?.state, 'open');
   }
-  await seedAssets(market.db, market.deps, all);
+  await seedAssets(place.market.db, place.market.deps, all);
 });
 
 const someToken = () => ({
-  id: uuidv7(market.deps.now(), market.deps.randomBytes),
+  id: uuidv7(place.market.deps.now(), place.market.deps.randomBytes),
   chain,
   symbol: 'TKN',
   address: `0x${randomBytes(20).toString('hex')}`,
@@ -246,70 +175,21 @@ test('a token that is being listed while its chain is halted is held closed, whi
         begun.resolve();
         if (pause) await holding.promise;
       });
-    const one = first === 'listing' ? list(other, true) : halting(other, true);
+    const one = first === 'listing' ? list(place.other, true) : halting(place.other, true);
     await begun.promise;
-    const two = first === 'listing' ? halting(market.db, false) : list(market.db, false);
+    const two =
+      first === 'listing' ? halting(place.market.db, false) : list(place.market.db, false);
     holding.resolve();
     await Promise.all([one, two]);
-    assert.equal((await findListing(market.db, token.id))?.state, 'closed', first);
-    await resume();
-  }
-});
-
-test('an agreement that commits first stands and goes on; one after the halt is refused', async () => {
-  const before = await posted();
-  assert.equal((await agreed(before.id)).status, 200);
-  const after = await posted();
-  const refused = await agreed(after.id, async () => {
-    await halt(chain, other);
-  });
-  assert.deepEqual([refused.status, refused.code], [409, 'asset_closed']);
-  assert.equal((await findRfq(market.db, after.id))?.status, 'negotiating');
-  assert.deepEqual(await kindsOf(before.id), ['created', 'gone']);
-  assert.deepEqual(await kindsOf(after.id), ['created', 'cancelled']);
-});
-
-test('while the halt is being written nobody agrees or posts on its chain, and it waits for who does', async () => {
-  const { id } = await posted();
-  const holding = Promise.withResolvers<void>();
-  const begun = Promise.withResolvers<void>();
-  const halting = other.transaction(async (tx) => {
-    await haltChain(tx, { chain, reason, at: at() });
-    begun.resolve();
-    await holding.promise;
-  });
-  await begun.promise;
-  try {
-    assert.equal((await post()).code, 'asset_closed');
-    assert.equal((await agreed(id)).code, 'asset_closed');
-  } finally {
-    holding.resolve();
-    await halting;
-  }
-  assert.deepEqual(await kindsOf(id), ['created', 'cancelled']);
-});
-
-test('acceptances racing a halt: agreed before it, or refused, and told as it is', async () => {
-  for (let round = 0; round < 10; round += 1) {
-    const { id } = await posted();
-    let halting: Promise<unknown> = Promise.resolve();
-    const answer = await agreed(id, async () => {
-      halting = halt(chain, other);
-    });
-    await halting;
-    const { status } = (await findRfq(market.db, id))!;
-    assert.equal(answer.code, answer.status === 200 ? null : 'asset_closed');
-    assert.equal(status, answer.status === 200 ? 'agreed' : 'negotiating');
-    const expected = answer.status === 200 ? ['created', 'gone'] : ['created', 'cancelled'];
-    assert.deepEqual(await kindsOf(id), expected);
+    assert.equal((await findListing(place.market.db, token.id))?.state, 'closed', first);
     await resume();
   }
 });
 
 test('two servers: what one halts, the other refuses at once and shows within its pages’ age', async () => {
   const { id } = await posted();
-  const second = await buildApp({ ...market.deps, db: other });
-  const headers = { authorization: `Bearer ${maker.key}` };
+  const second = await buildApp({ ...place.market.deps, db: place.other });
+  const headers = { authorization: `Bearer ${place.maker.key}` };
   const ids = async (): Promise<string[]> => {
     const reply = await second.inject({ url: '/v1/rfqs?limit=100', headers });
     return reply.json().rfqs.map((each: { id: string }) => each.id);
@@ -334,8 +214,8 @@ test('every process says in its log and metrics what is halted, and that it no l
   const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) });
   const metrics = createMetrics('parley');
   await halt();
-  await haltOne(market.assets.btc);
-  const watching = createHaltsWatch({ ...market.deps, log, metrics });
+  await haltOne(place.market.assets.btc);
+  const watching = createHaltsWatch({ ...place.market.deps, log, metrics });
   watching.start();
   const until = async (text: string) => {
     while (!(await metrics.registry.metrics()).includes(text)) await sleep(20);

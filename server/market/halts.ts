@@ -103,7 +103,7 @@ export function createHaltsWatch(
   return service(deps, { name: 'halts', pass, wokenBy: ['halts'] });
 }
 
-/** What is new since the last look; returns what is halted now. */
+/** What is new since the last pass; returns what is halted now. */
 function tellHalts(
   { log, metrics }: Pick<Deps, 'log' | 'metrics'>,
   known: ReadonlyMap<ChainKey, string>,

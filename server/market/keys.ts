@@ -124,7 +124,9 @@ export async function createKey(
   const expiresAt = new Date(deps.now() + lifeDays * 86_400_000);
   const hash = createHash('sha256').update(key).digest();
   await insertKey(tx, { id, accountId, hash, prefix, name, scopes, createdAt, expiresAt });
-  await announce(tx, accountId, { keyId: id, prefix, name, scopes, expiresAt }, createdAt);
+  // For the account's owner, never for its webhooks. The key itself is in no event.
+  const payload = { keyId: id, prefix, name, scopes, expiresAt };
+  await insertOutbox(tx, [{ topic: 'key.created', accountId, payload, at: createdAt }]);
   const note = kind === 'browser' ? noteFor(deps.settings) : null;
   return { id, key, prefix, scopes, name, expiresAt, replaced, note, accountId };
 }
@@ -136,22 +138,6 @@ function noteFor({ people: { publicUrl } }: Deps['settings']): string {
     `this account holds up to ${mostBrowserKeys} keys and the others stay good: ` +
     `a leaked key is revoked ${place}`
   );
-}
-
-/** Told to the account's owner, never to its webhooks. The key itself is in no event. */
-function announce(
-  tx: Tx,
-  accountId: string,
-  payload: {
-    readonly keyId: string;
-    readonly prefix: string;
-    readonly name: string | null;
-    readonly scopes: readonly Scope[];
-    readonly expiresAt: Date;
-  },
-  at: Date,
-): Promise<void> {
-  return insertOutbox(tx, [{ topic: 'key.created', accountId, payload, at }]);
 }
 
 /**

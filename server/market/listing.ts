@@ -19,7 +19,7 @@ import {
   setListing,
 } from '../db/listing.ts';
 import type { Rfq } from '../db/rfqs.ts';
-import { tellMany } from './feed-events.ts';
+import { tellMany } from './feed-log.ts';
 
 /** Orders told of with one statement: some 20 ms of work. */
 const batch = 500;

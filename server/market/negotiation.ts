@@ -1,11 +1,33 @@
-// The rules of one thread, pure: who may move the price, who may accept, and when both have. A
-// side's acceptance of the current price stands for `ttlMs`, then it lapses as if never given.
+// The rules of an RFQ and a thread, pure: whether it takes business, who may move the price, who
+// may accept, and when both have. An acceptance of the current price stands for `ttlMs`.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Hashlock } from '../../core/hashlock.ts';
 import { type Rules, rulesDifferences, sameRules } from '../../core/rules.ts';
 import type { Party } from '../../core/trade.ts';
+import type { Rfq, StoredStatus } from '../db/rfqs.ts';
 import type { Price } from '../db/threads.ts';
+
+/** `expired` is a fact of the clock. */
+export function statusAt(rfq: Rfq, nowMs: number): StoredStatus {
+  const ends = rfq.status === 'open' || rfq.status === 'negotiating';
+  return ends && rfq.expiresAt.getTime() <= nowMs ? 'expired' : rfq.status;
+}
+
+export function isLive(rfq: Rfq, nowMs: number): boolean {
+  const status = statusAt(rfq, nowMs);
+  return status === 'open' || status === 'negotiating';
+}
+
+/** Throws `rfq_gone` unless it is open or negotiating. */
+export function assertLive(rfq: Rfq, nowMs: number): void {
+  if (isLive(rfq, nowMs)) return;
+  const status = statusAt(rfq, nowMs);
+  throw new ParleyError('rfq_gone', `the RFQ is ${status} and takes no more business`, {
+    rfqId: rfq.id,
+    status,
+  });
+}
 
 /** When this side's standing acceptance lapses; null = none stands. */
 export function standsUntil(

@@ -47,64 +47,47 @@ const graceMs = 60_000;
 /** Handles at most `limit` rows that are older than the instant; returns how many. */
 type Pruner = (tx: Tx, before: Date, limit: number) => Promise<number>;
 
-export type Pruned = {
-  readonly outbox: number;
-  readonly feedLog: number;
-  readonly nonces: number;
-  readonly replies: number;
-  readonly deliveries: number;
-  readonly webhookHosts: number;
-  readonly keptReplies: number;
-  readonly messages: number;
-  /** Never pruned, and looked at no more. */
-  readonly swapsThatStay: number;
-  readonly swaps: number;
-  readonly threads: number;
-  readonly rfqs: number;
-  /** For sign-ins by mail. */
-  readonly codes: number;
-  /** All others that were begun. */
-  readonly ceremonies: number;
-  readonly feedTickets: number;
-  readonly formerChannels: number;
-  readonly sessions: number;
-  readonly devices: number;
-  /** Switched off. */
-  readonly webhooks: number;
-};
-
-/** One pass. */
-export async function prune(deps: Pick<Deps, 'db' | 'now'>): Promise<Pruned> {
-  const now = deps.now();
-  const { db } = deps;
-  const ended = new Date(now - endedDays * dayMs);
-  return {
-    outbox: await inBatches(db, pruneOutbox, new Date(now - outboxDays * dayMs)),
-    feedLog: await inBatches(db, pruneLog, new Date(now - feedLogDays * dayMs)),
-    nonces: await inBatches(db, deleteNonces, new Date(now - graceMs)),
-    replies: await inBatches(db, deleteReplies, new Date(now - keptMs - graceMs)),
-    deliveries: await inBatches(db, pruneDeliveries, new Date(now - outboxDays * dayMs)),
-    webhookHosts: await inBatches(db, pruneHosts, new Date(now - outboxDays * dayMs)),
-    keptReplies: await inBatches(db, pruneKeptReplies, new Date(now - 2 * dayMs)),
-    messages: await inBatches(db, pruneMessages, new Date(now - messageDays * dayMs)),
-    swapsThatStay: await inBatches(db, markSwapsThatStay, ended),
-    swaps: await inBatches(db, pruneSwaps, ended),
-    threads: await inBatches(db, pruneThreads, ended),
-    rfqs: await inBatches(db, pruneRfqs, ended),
-    codes: await inBatches(db, pruneCodes, new Date(now - codeDays * dayMs)),
-    ceremonies: await inBatches(db, pruneCeremonies, new Date(now - graceMs)),
-    feedTickets: await inBatches(db, pruneTickets, new Date(now - graceMs)),
-    formerChannels: await inBatches(db, pruneFormerChannels, new Date(now - graceMs)),
-    sessions: await inBatches(db, pruneEnded, new Date(now - endedSessionDays * dayMs)),
-    devices: await inBatches(db, pruneDevices, new Date(now - deviceDays * dayMs)),
-    webhooks: await switchOffFailing(db, new Date(now), mostSwitchedOff),
-  };
-}
-
 const pruneLog: Pruner = (tx, before, limit) => pruneFeedLog(tx, before, feedLogEntries, limit);
 
 const pruneEnded: Pruner = (tx, before, limit) =>
   pruneSessions(tx, before, new Date(before.getTime() - idleDays * dayMs), limit);
+
+/** What is dropped, and at which age. */
+const pruners = {
+  outbox: [pruneOutbox, outboxDays * dayMs],
+  feedLog: [pruneLog, feedLogDays * dayMs],
+  nonces: [deleteNonces, graceMs],
+  replies: [deleteReplies, keptMs + graceMs],
+  deliveries: [pruneDeliveries, outboxDays * dayMs],
+  webhookHosts: [pruneHosts, outboxDays * dayMs],
+  keptReplies: [pruneKeptReplies, 2 * dayMs],
+  messages: [pruneMessages, messageDays * dayMs],
+  // Never pruned, and read no more.
+  swapsThatStay: [markSwapsThatStay, endedDays * dayMs],
+  swaps: [pruneSwaps, endedDays * dayMs],
+  threads: [pruneThreads, endedDays * dayMs],
+  rfqs: [pruneRfqs, endedDays * dayMs],
+  codes: [pruneCodes, codeDays * dayMs],
+  ceremonies: [pruneCeremonies, graceMs],
+  feedTickets: [pruneTickets, graceMs],
+  formerChannels: [pruneFormerChannels, graceMs],
+  sessions: [pruneEnded, endedSessionDays * dayMs],
+  devices: [pruneDevices, deviceDays * dayMs],
+} as const satisfies Record<string, readonly [Pruner, number]>;
+
+/** How many of each; `webhooks` were switched off. */
+export type Pruned = Readonly<Record<keyof typeof pruners | 'webhooks', number>>;
+
+/** One pass. */
+export async function prune({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<Pruned> {
+  const at = now();
+  const pruned: Record<string, number> = {};
+  for (const [kind, [pruner, ageMs]] of Object.entries(pruners)) {
+    pruned[kind] = await inBatches(db, pruner, new Date(at - ageMs));
+  }
+  pruned.webhooks = await switchOffFailing(db, new Date(at), mostSwitchedOff);
+  return pruned as Pruned;
+}
 
 /** Repeats one bounded statement until it finds less than a batch, or enough for one pass. */
 async function inBatches(tx: Tx, pruner: Pruner, before: Date): Promise<number> {

@@ -12,10 +12,9 @@ import { notifyWork } from '../db/work.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { holds } from './addresses.ts';
-import { checkAmounts } from './amounts.ts';
-import { assertOpen } from './assets.ts';
+import { assertOpen, checkAmounts } from './assets.ts';
 import { mostMessages, mostThreads } from './bounds.ts';
-import { assertLive } from './rfq-life.ts';
+import { assertLive } from './negotiation.ts';
 import { assertHolds, unknownRfq } from './rfqs.ts';
 import { quoteCreated, withPrice } from './threads.ts';
 

@@ -13,12 +13,10 @@ import { closeThreads, findTakerAcceptance } from '../db/threads.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { holds, parseAddress } from './addresses.ts';
-import { checkAmounts } from './amounts.ts';
-import { assertOpen, assetPair, holdOpen } from './assets.ts';
+import { assertOpen, assetPair, checkAmounts, holdOpen } from './assets.ts';
 import { mostLiveRfqs } from './bounds.ts';
-import { tellFeed } from './feed-events.ts';
-import { assertFree } from './negotiation.ts';
-import { assertLive } from './rfq-life.ts';
+import { tellFeed } from './feed-log.ts';
+import { assertFree, assertLive } from './negotiation.ts';
 import { type RfqView, rfqView } from './views.ts';
 
 export function unknownRfq(id: string): ParleyError {

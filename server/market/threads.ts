@@ -7,11 +7,9 @@ import { insertOutbox, type OutboxEntry } from '../db/outbox.ts';
 import { lockRfqs } from '../db/rfqs.ts';
 import { findThread, type Thread, updatePrice } from '../db/threads.ts';
 import type { Deps } from '../ports/deps.ts';
-import { checkAmounts } from './amounts.ts';
-import { assertOpen } from './assets.ts';
+import { assertOpen, checkAmounts } from './assets.ts';
 import { mostMessages } from './bounds.ts';
-import { movePrice } from './negotiation.ts';
-import { assertLive } from './rfq-life.ts';
+import { assertLive, movePrice } from './negotiation.ts';
 
 export function unknownThread(id: string): ParleyError {
   return new ParleyError('unknown_thread', `there is no thread ${id.slice(0, 64)}`);

@@ -3,7 +3,7 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from '../db/database.ts';
 import { countCodes, insertMessages } from '../db/messages.ts';
-import type { Deps } from '../ports/deps.ts';
+import type { Making } from '../ports/deps.ts';
 import { mostCodes } from './bounds.ts';
 import { newMessage } from './sealed.ts';
 
@@ -17,7 +17,7 @@ export type Code = {
 /** False where too many wait already, with nothing written: mail is not sent just now. */
 export async function sendCode(
   tx: Tx,
-  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  deps: Making,
   { address, code, expiresAt, purpose }: Code,
 ): Promise<boolean> {
   if ((await countCodes(tx, mostCodes)) >= mostCodes) return false;

@@ -13,7 +13,7 @@ import {
   takePeopleEvents,
   waitingFor,
 } from '../db/messages.ts';
-import type { Deps } from '../ports/deps.ts';
+import type { Deps, Making } from '../ports/deps.ts';
 import { handOutBatch, mostWaiting } from './bounds.ts';
 import { newMessage } from './sealed.ts';
 
@@ -88,7 +88,7 @@ function targetsOf(
 }
 
 function messageOf(
-  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  deps: Making,
   { topic, accountId, payload, at }: PeopleEvent & { readonly accountId: string },
   { channel, to, loginId }: Target,
 ): NewMessage {

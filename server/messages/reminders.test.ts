@@ -91,13 +91,6 @@ test('where the time is short a party is reminded at its half', async () => {
   assert.deepEqual(await look(), [line(initiator, 'fund_by', long, initiatorFundBy)]);
 });
 
-test('nobody is reminded of what is under way already', async () => {
-  const made = await market.agree();
-  await market.show(made, { [made.long]: shows.seen });
-  at(made.swap.state.deadlines.initiatorFundBy - 60);
-  await never();
-});
-
 test('who has an address to give yet is reminded to fund all the same', async () => {
   const { swap, initiator, long } = await market.agree();
   const text = 'update legs set payout_address = null, escrow = null where swap_id = $1';
@@ -146,22 +139,6 @@ test('with the secret public, who is paid by an unclaimed leg is told to claim n
   await never();
 });
 
-test('with the secret public and nothing claimed, both are; and with a claim under way nobody', async () => {
-  const made = await market.agree();
-  const { secret } = shows.claimed;
-  await market.show(made, { [made.long]: shows.claiming, [made.short]: shows.claiming }, secret);
-  await never();
-  await market.show(made, { [made.long]: shows.funded, [made.short]: shows.funded }, secret);
-  const accounts = (await look()).map((each) => each.split(' ').slice(0, 2));
-  assert.deepEqual(
-    accounts.sort(),
-    [
-      [made.counterparty, 'claim_now'],
-      [made.initiator, 'claim_now'],
-    ].sort(),
-  );
-});
-
 test('who funded is told of the refund when its chain’s clock passes the timelock, not ours', async () => {
   const made = await market.agree();
   const { a, b } = made.swap.state.legs;
@@ -177,16 +154,6 @@ test('who funded is told of the refund when its chain’s clock passes the timel
   await never();
   await market.clock(long);
   assert.deepEqual(await look(), [line(made.initiator, 'refund_possible', made.long, long)]);
-  await never();
-});
-
-test('nobody is told to refund what was claimed, or is refunded', async () => {
-  const made = await market.agree();
-  const leftover = { ...shows.claimed, balance: 5n, empty: false };
-  await market.show(made, { [made.long]: shows.refunding, [made.short]: leftover });
-  const { a, b } = made.swap.state.legs;
-  at(Math.max(a.timelock, b.timelock) + 1);
-  await market.clock(Math.max(a.timelock, b.timelock) + 1);
   await never();
 });
 
@@ -229,20 +196,6 @@ test('who is reached nowhere is not reminded, and is when there is somewhere', a
   await never();
   await addLogins(market.deps, initiator, { email: [someAddress()] });
   assert.equal((await look()).length, 1);
-});
-
-test('two processes that look at once remind once', async () => {
-  const made: Agreed[] = [await market.agree(), await market.agree(), await market.agree()];
-  const [first] = made;
-  at((first?.swap.state.deadlines.initiatorFundBy ?? 0) - 60);
-  const others = [createReminding(market.deps), createReminding(market.deps)];
-  const counts = await Promise.all(others.map((each) => each.deadlines()));
-  assert.equal(
-    counts.reduce((sum, each) => sum + each),
-    3,
-  );
-  const text = `select account_id from outbox where topic = 'swap.reminder'`;
-  assert.equal((await database.db.rows({ name: '', text, values: [] })).length, 3);
 });
 
 test('who comes second while another reminds waits for it, and reminds nobody', async () => {

@@ -3,7 +3,7 @@
 
 import type { Channel, NewMessage } from '../db/messages.ts';
 import { messagesNotOf, resealMessage } from '../db/messages.ts';
-import type { Deps } from '../ports/deps.ts';
+import type { Deps, Making } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { keyringOf } from '../ports/keyring.ts';
 import { sealAnew } from '../ports/sealed-anew.ts';
@@ -21,7 +21,7 @@ const noUuid = '00000000-0000-0000-0000-000000000000';
 const resealBatch = 500;
 
 export function newMessage(
-  { settings, now, randomBytes }: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  { settings, now, randomBytes }: Making,
   message: {
     readonly accountId: string | null;
     readonly channel: Channel;

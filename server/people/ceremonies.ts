@@ -10,7 +10,7 @@ import {
   takeCeremony,
 } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
-import type { Deps } from '../ports/deps.ts';
+import type { Deps, Making } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { ceremonyMs } from './bounds.ts';
 import { type Browser, mustBeFresh, type Session } from './sessions.ts';
@@ -47,7 +47,7 @@ type Kept = {
 /** From now on it waits for its proof. */
 export async function begin(
   tx: Tx,
-  deps: Pick<Deps, 'now' | 'randomBytes'>,
+  deps: Making,
   { browser, purpose, session }: Begun,
   { way, subject, facts = {}, id = uuidv7(deps.now(), deps.randomBytes) }: Kept,
 ): Promise<{ readonly madeAt: Date; readonly expiresAt: Date }> {

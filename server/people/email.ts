@@ -7,7 +7,7 @@ import { waitForLock } from '../db/accounts.ts';
 import { type CodesOf, countCodes, endCodes, type Purpose, tryCeremony } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
 import { isKnownBrowser } from '../db/logins.ts';
-import type { Deps } from '../ports/deps.ts';
+import type { Deps, Making } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { keyringOf } from '../ports/keyring.ts';
 import { codeLimits, codeTries, longestAddress } from './bounds.ts';
@@ -65,7 +65,7 @@ export type SendCode = (
 /** A browser known by this address has codes that no stranger ends. Throws `too_many_codes`. */
 export async function askForCode(
   tx: Tx,
-  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  deps: Making,
   asked: CodeRequest,
   send: SendCode,
 ): Promise<{ expiresAt: Date }> {
@@ -148,7 +148,7 @@ export async function checkCode(
 /** After `checkCode`: uses the code up and signs in by it. Of two at once, one does. */
 export async function takeCode(
   tx: Tx,
-  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  deps: Making,
   { address, browser, session }: CodeGiven,
 ): Promise<TakenUp> {
   const place = { way: 'email', subject: subjectOf(deps, address) } as const;

@@ -16,7 +16,7 @@ import {
   waits,
   walletsOf,
 } from '../db/wallets.ts';
-import type { Deps } from '../ports/deps.ts';
+import type { Making } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { mostFormerChannels } from './bounds.ts';
 import { holdFrom } from './hold.ts';
@@ -91,7 +91,7 @@ export function recoveryOf(logins: readonly ShownLogin[]): string | null {
 /** A wallet leaves after the hold: until then it stops what a thief adds. Throws `last_login`. */
 export async function removeLogin(
   tx: Tx,
-  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  deps: Making,
   session: Session,
   id: string,
 ): Promise<{ readonly leavesAt: Date | null }> {
@@ -128,7 +128,7 @@ type Removed = {
 /** Throws `too_many_logins` where too many that were removed still hear. */
 async function remove(
   tx: Tx,
-  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  deps: Making,
   accountId: string,
   { id, wallet, leavesAt }: Removed,
 ): Promise<void> {
@@ -146,11 +146,7 @@ async function remove(
 }
 
 /** What the family pays is remembered: its signature still vouches for the next wallet. */
-export async function removeWallet(
-  tx: Tx,
-  deps: Pick<Deps, 'now' | 'randomBytes'>,
-  wallet: WalletOf,
-): Promise<void> {
+export async function removeWallet(tx: Tx, deps: Making, wallet: WalletOf): Promise<void> {
   const { accountId, family, address } = wallet;
   const at = new Date(deps.now());
   const held = (await walletsOf(tx, accountId)).find(

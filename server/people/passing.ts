@@ -8,12 +8,12 @@ import { insertOutbox } from '../db/outbox.ts';
 import { takeCounted } from '../db/payouts.ts';
 import { revokeSessionsBy } from '../db/sessions.ts';
 import { leavingWallets, setLeaving, takeWaited, type WalletOf } from '../db/wallets.ts';
-import type { Deps } from '../ports/deps.ts';
+import type { Deps, Making } from '../ports/deps.ts';
 import { type Service, service } from '../ports/service.ts';
 import { passingPage, passingPauseMs } from './bounds.ts';
 import { removeWallet, shownLogins } from './logins.ts';
 
-export async function passHolds(deps: Pick<Deps, 'db' | 'now' | 'randomBytes'>): Promise<number> {
+export async function passHolds(deps: Making & Pick<Deps, 'db'>): Promise<number> {
   const at = new Date(deps.now());
   const counted = await deps.db.transaction(async (tx) => {
     const payouts = await takeCounted(tx, at, passingPage);
@@ -36,9 +36,7 @@ export async function passHolds(deps: Pick<Deps, 'db' | 'now' | 'randomBytes'>):
   return counted + leaving.length;
 }
 
-export function createPassing(
-  deps: Pick<Deps, 'db' | 'now' | 'randomBytes' | 'log' | 'metrics'>,
-): Service {
+export function createPassing(deps: Making & Pick<Deps, 'db' | 'log' | 'metrics'>): Service {
   const pass = async () => {
     await passHolds(deps);
     return undefined;
@@ -52,11 +50,7 @@ function isSame(one: WalletOf, other: WalletOf): boolean {
 }
 
 /** It goes with the sessions that it signed in to; it stays where nothing else would sign in. */
-async function leave(
-  tx: Tx,
-  deps: Pick<Deps, 'now' | 'randomBytes'>,
-  wallet: WalletOf,
-): Promise<void> {
+async function leave(tx: Tx, deps: Making, wallet: WalletOf): Promise<void> {
   const { accountId, address } = wallet;
   const at = new Date(deps.now());
   await lockAccount(tx, accountId);

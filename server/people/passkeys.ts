@@ -20,12 +20,12 @@ import {
   passkeysOf,
   passkeyUserOf,
 } from '../db/passkeys.ts';
-import type { Deps } from '../ports/deps.ts';
+import type { Deps, Making } from '../ports/deps.ts';
 import { isLoopback } from '../settings/networks.ts';
 import { ceremonyMs, mostLogins } from './bounds.ts';
 import { type Begun, begin, intentOf, take } from './ceremonies.ts';
 import { type Browser, lockLive, type Session } from './sessions.ts';
-import { type Proven, type SignInDeps, type TakenUp, takeUp } from './sign-in.ts';
+import { type Proven, type TakenUp, takeUp } from './sign-in.ts';
 import type { Site } from './site.ts';
 
 /** Loaded where a passkey is used first: it takes a third of a second of every start otherwise. */
@@ -50,12 +50,10 @@ export function relyingPartyOf({ host, hostname }: Site): string {
   );
 }
 
-type Asked = Pick<Deps, 'settings' | 'now' | 'randomBytes'>;
-
 /** What a browser makes a passkey from. Throws `way_off`, `too_many_logins`. */
 export async function beginMaking(
   tx: Tx,
-  deps: Asked,
+  deps: Making,
   { site, browser, session }: { site: Site; browser: Browser; session: Session },
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const rpID = relyingPartyOf(site);
@@ -93,7 +91,7 @@ export async function beginMaking(
 /** What a browser asks its passkeys with; whose it is they know. Throws `way_off`. */
 export async function beginAsking(
   tx: Tx,
-  deps: Asked,
+  deps: Making,
   begun: Begun,
   site: Site,
 ): Promise<PublicKeyCredentialRequestOptionsJSON> {
@@ -219,7 +217,7 @@ export async function checkUsed(
 /** After `checkUsed`: signs in, or renews the session. Of two with one counter, one does. */
 export async function takeUsed(
   tx: Tx,
-  deps: SignInDeps,
+  deps: Making,
   { ceremony, passkey, counter, backedUp }: Used,
   { browser, session }: { browser: Browser; session: Session | null },
 ): Promise<TakenUp> {

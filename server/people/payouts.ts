@@ -21,7 +21,7 @@ import {
 } from '../db/wallets.ts';
 import { canonicalAddress } from '../market/proofs.ts';
 import { mustHaveRoomForProofs, taken } from '../market/wallets.ts';
-import type { Deps } from '../ports/deps.ts';
+import type { Deps, Making } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { holdFrom, mustHaveRoomToWait } from './hold.ts';
 import { isCounted, shownLogins } from './logins.ts';
@@ -100,7 +100,7 @@ function statementsOf(
 /** The texts to sign; no voucher where the wallet's own signature is enough. */
 export async function beginChoice(
   tx: Tx,
-  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  deps: Making,
   asked: ChoiceAsked,
 ): Promise<{ own: TextToSign; voucher: (WalletName & { message: string }) | null }> {
   const { session, browser, site, family, paid, chainId } = asked;
@@ -165,7 +165,7 @@ export type Choice = WalletName & {
 /** When it counts. Throws `not_a_wallet_session`, `wallet_taken`, `too_many_wallets`. */
 export async function choose(
   tx: Tx,
-  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  deps: Making,
   session: Session,
   choice: Choice,
 ): Promise<{ fromAt: Date }> {

@@ -35,84 +35,85 @@ export const toleranceSeconds = 120;
 const otherIssuer = 'its discovery document names another issuer';
 
 /** Asymmetric ones: under `none` and HS256 whoever has no key can sign. */
-const algorithms = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
+const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
 export type Providers = {
   configurationOf(provider: ProviderSettings): Promise<Configuration>;
 };
 
 type Known = {
-  metadata: { readonly value: ServerMetadata; readonly at: number } | null;
+  readonly metadata: Remembered<ServerMetadata>;
   failure: { readonly fault: ProviderFault; readonly at: number } | null;
-  asking: Promise<ServerMetadata> | null;
-  keys: { readonly jwks: JWKS; readonly at: number } | null;
-  askingKeys: Promise<string> | null;
-  keysAgainAt: number | null;
+  readonly keys: Remembered<JWKS>;
+  /** When keys were last fetched for a token of an unknown one. */
+  keysAgainAt: number;
 };
+
+type Remembered<T> = {
+  /** Null where it is none, or too old. */
+  fresh(): T | null;
+  isAsked(): boolean;
+  /** One request at a time, whoever waits for it. */
+  ask(request: () => Promise<T>): Promise<T>;
+};
+
+function remembered<T>(now: () => number, keepMs: number): Remembered<T> {
+  let known: { readonly value: T; readonly at: number } | null = null;
+  let asking: Promise<T> | null = null;
+  const asked = async (request: () => Promise<T>) => {
+    const value = await request();
+    known = { value, at: now() };
+    return value;
+  };
+  return {
+    fresh: () => (known !== null && now() - known.at < keepMs ? known.value : null),
+    isAsked: () => asking !== null,
+    ask: (request) => {
+      asking ??= asked(request).finally(() => {
+        asking = null;
+      });
+      return asking;
+    },
+  };
+}
 
 type ServerDeps = Pick<Deps, 'now'> & {
   readonly settings: Pick<Deps['settings'], 'chainTimeoutMs'>;
 };
 
 export function openProviders(deps: ServerDeps): Providers {
-  const known = new Map<string, Known>();
+  const all = new Map<string, Known>();
   return {
     configurationOf: async (provider) => {
-      const one = known.get(provider.id) ?? nothingKnown();
-      known.set(provider.id, one);
-      const metadata = await metadataOf(deps, provider, one);
-      return configured(deps, provider, metadata, one);
+      const known = all.get(provider.id) ?? {
+        metadata: remembered(deps.now, metadataMs),
+        failure: null,
+        keys: remembered(deps.now, keysMs),
+        keysAgainAt: Number.NEGATIVE_INFINITY,
+      };
+      all.set(provider.id, known);
+      return configured(deps, provider, await metadataOf(deps, provider, known), known);
     },
   };
 }
 
-function nothingKnown(): Known {
-  return {
-    metadata: null,
-    failure: null,
-    asking: null,
-    keys: null,
-    askingKeys: null,
-    keysAgainAt: null,
-  };
-}
-
-/** One request at a time, whoever waits for it. */
 async function metadataOf(
   deps: ServerDeps,
   provider: ProviderSettings,
   known: Known,
 ): Promise<ServerMetadata> {
   const { metadata, failure } = known;
-  if (metadata !== null && deps.now() - metadata.at < metadataMs) return metadata.value;
+  const fresh = metadata.fresh();
+  if (fresh !== null) return fresh;
   if (failure !== null && deps.now() - failure.at < failureMs) throw failure.fault;
-  known.asking ??= discover(deps, provider)
-    .then(
-      (value) => {
-        Object.assign(known, { metadata: { value, at: deps.now() }, failure: null });
-        return value;
-      },
-      (error: unknown) => {
-        known.failure = { fault: faultOf(error), at: deps.now() };
-        throw known.failure.fault;
-      },
-    )
-    .finally(() => {
-      known.asking = null;
-    });
-  return known.asking;
+  return metadata.ask(async () => {
+    try {
+      return await discover(deps, provider);
+    } catch (error) {
+      known.failure = { fault: faultOf(error), at: deps.now() };
+      throw known.failure.fault;
+    }
+  });
 }
 
 function faultOf(error: unknown): ProviderFault {
@@ -196,11 +197,9 @@ function configured(
   // Checks the signature of ID tokens, which TLS alone vouches for otherwise.
   enableNonRepudiationChecks(config);
   if (isPlain(provider.issuer)) allowInsecureRequests(config);
-  const { keys } = known;
-  if (keys !== null && deps.now() - keys.at < keysMs) {
-    // The library fetches anew for an unknown key only where what it has is a minute old.
-    setJwksCache(config, { jwks: keys.jwks, uat: Math.floor(Date.now() / 1_000) - 60 });
-  }
+  const jwks = known.keys.fresh();
+  // The library fetches anew for an unknown key only where what it has is a minute old.
+  if (jwks !== null) setJwksCache(config, { jwks, uat: Math.floor(Date.now() / 1_000) - 60 });
   return config;
 }
 
@@ -211,33 +210,19 @@ async function keysOf(
   url: string,
   options: CustomFetchOptions,
 ): Promise<Response> {
-  const now = deps.now();
-  const { keys, keysAgainAt } = known;
-  if (known.askingKeys === null && keys !== null && now - keys.at < keysMs) {
-    const isTooSoon = keysAgainAt !== null && now - keysAgainAt < keysAgainMs;
-    if (isTooSoon) return Response.json(keys.jwks);
-    known.keysAgainAt = now;
+  const fresh = known.keys.fresh();
+  if (fresh !== null && !known.keys.isAsked()) {
+    if (deps.now() - known.keysAgainAt < keysAgainMs) return Response.json(fresh);
+    known.keysAgainAt = deps.now();
   }
-  known.askingKeys ??= fetchKeys(deps, known, url, options).finally(() => {
-    known.askingKeys = null;
+  const jwks = await known.keys.ask(async () => {
+    const response = await askProvider(url, options, deps.settings.chainTimeoutMs);
+    if (response.status !== 200) throw new ProviderFault(`its keys answer ${response.status}`);
+    const parsed = parsedKeys(await response.text());
+    if (parsed === null) throw new ProviderFault('its keys are no set of keys');
+    return parsed;
   });
-  const text = await known.askingKeys;
-  return new Response(text, { headers: { 'content-type': 'application/json' } });
-}
-
-async function fetchKeys(
-  deps: ServerDeps,
-  known: Known,
-  url: string,
-  options: CustomFetchOptions,
-): Promise<string> {
-  const response = await askProvider(url, options, deps.settings.chainTimeoutMs);
-  if (response.status !== 200) throw new ProviderFault(`its keys answer ${response.status}`);
-  const text = await response.text();
-  const jwks = parsedKeys(text);
-  if (jwks === null) throw new ProviderFault('its keys are no set of keys');
-  known.keys = { jwks, at: deps.now() };
-  return text;
+  return Response.json(jwks);
 }
 
 function parsedKeys(text: string): JWKS | null {

@@ -20,7 +20,7 @@ import {
 } from '../db/sessions.ts';
 import { type Wallet, waits, walletsOf } from '../db/wallets.ts';
 import { base62 } from '../market/keys.ts';
-import type { Deps } from '../ports/deps.ts';
+import type { Deps, Making } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { freshMs, idleMs, mostSessions, sessionMs } from './bounds.ts';
 
@@ -62,7 +62,7 @@ export type Opened = {
 /** From a browser that is new to it, its person is told, unless the account is new. */
 export async function openSession(
   tx: Tx,
-  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  deps: Making,
   opened: { accountId: string; means: Means; browser: Browser; isNew: boolean },
 ): Promise<Opened> {
   const { accountId, means, browser, isNew } = opened;
@@ -101,7 +101,7 @@ async function makeRoom(tx: Tx, accountId: string, nowMs: number): Promise<void>
 /** Its person has signed in again: fresh, under another token. Throws `session_ended`. */
 export async function renew(
   tx: Tx,
-  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
+  deps: Making,
   session: Session,
   { by, wallet }: Means,
 ): Promise<Opened> {

@@ -25,7 +25,7 @@ import { insertOutbox } from '../db/outbox.ts';
 import { insertPayout, payoutsOf } from '../db/payouts.ts';
 import { findLogin, insertLogin, type WalletOf, walletsOf } from '../db/wallets.ts';
 import { loginLock } from '../market/keys.ts';
-import type { Deps } from '../ports/deps.ts';
+import type { Making } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { mostLogins } from './bounds.ts';
 import { waitOf } from './hold.ts';
@@ -79,12 +79,10 @@ export type TakenUp = {
   readonly way: Proven['way'];
 };
 
-export type SignInDeps = Pick<Deps, 'settings' | 'now' | 'randomBytes'>;
-
 /** Throws `login_taken`, `unknown_passkey`, `session_ended`, `session_stale`, `too_many_logins`. */
 export async function takeUp(
   tx: Tx,
-  deps: SignInDeps,
+  deps: Making,
   proven: Proven,
   intent: Intent,
   browser: Browser,
@@ -172,7 +170,7 @@ async function lockedOwnerOf(tx: Tx, proven: Proven): Promise<Owner | null> {
 
 async function markUsed(
   tx: Tx,
-  deps: SignInDeps,
+  deps: Making,
   proven: Proven,
   loginId: string | null,
 ): Promise<void> {
@@ -191,7 +189,7 @@ function labelOf(proven: Exclude<Proven, { way: 'wallet' }>): string {
 }
 
 /** A passkey alone makes none: it is a login of an account that has another. */
-async function makeAccount(tx: Tx, deps: SignInDeps, proven: Proven): Promise<string> {
+async function makeAccount(tx: Tx, deps: Making, proven: Proven): Promise<string> {
   if (proven.way === 'passkey') {
     const sentence = 'no account has this passkey; sign in another way and add it there';
     throw new ParleyError('unknown_passkey', sentence);
@@ -206,7 +204,7 @@ async function makeAccount(tx: Tx, deps: SignInDeps, proven: Proven): Promise<st
 
 async function storeLogin(
   tx: Tx,
-  deps: SignInDeps,
+  deps: Making,
   proven: Proven,
   accountId: string,
   waitsUntil: Date | null,
@@ -239,7 +237,7 @@ async function mustLackLogin(tx: Tx, accountId: string, family: Family): Promise
 }
 
 /** From an e-mail, provider or messaging login on, the account holds ten keys. */
-async function addLogin(tx: Tx, deps: SignInDeps, proven: Proven, session: Session): Promise<void> {
+async function addLogin(tx: Tx, deps: Making, proven: Proven, session: Session): Promise<void> {
   mustBeFresh(session, deps.now());
   const { accountId } = session;
   const at = new Date(deps.now());
@@ -262,7 +260,7 @@ async function addLogin(tx: Tx, deps: SignInDeps, proven: Proven, session: Sessi
 /** It is paid once it counts, where the wallet that its family paid was removed. */
 async function payNext(
   tx: Tx,
-  deps: SignInDeps,
+  deps: Making,
   { accountId, family, address }: WalletOf,
   waitsUntil: Date | null,
 ): Promise<void> {

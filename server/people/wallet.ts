@@ -7,7 +7,7 @@ import type { Family } from '../../core/families.ts';
 import { type Ceremony, giveBackCeremony, type Purpose } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
 import { canonicalAddress, checkSignature, type ProofDeps } from '../market/proofs.ts';
-import type { Deps } from '../ports/deps.ts';
+import type { Deps, Making } from '../ports/deps.ts';
 import { type Begun, begin, take } from './ceremonies.ts';
 import type { Browser } from './sessions.ts';
 import {
@@ -45,11 +45,7 @@ export type TextToSign = {
 const nonceBytes = 16;
 
 /** Throws `bad_address`, `wrong_network`, `bad_field`. */
-export async function beginText(
-  tx: Tx,
-  deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
-  request: TextRequest,
-): Promise<TextToSign> {
+export async function beginText(tx: Tx, deps: Making, request: TextRequest): Promise<TextToSign> {
   const { way, site, family, statement, chainId } = request;
   if (!isPlain(statement)) throw new Error(`no wallet shows this statement: ${statement}`);
   const { settings } = deps;

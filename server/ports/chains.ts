@@ -2,7 +2,7 @@
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { bitcoinAdapter } from '../../chains/bitcoin/adapter.ts';
-import { type EvmAdapter, evmAdapter } from '../../chains/evm/adapter.ts';
+import { evmAdapter } from '../../chains/evm/adapter.ts';
 import { RpcError } from '../../chains/nodes/rpc.ts';
 import { solanaAdapter } from '../../chains/solana/adapter.ts';
 import { solanaDeployment } from '../../chains/solana/plan.ts';
@@ -10,10 +10,17 @@ import { tronAdapter } from '../../chains/tron/adapter.ts';
 import { brokenInequalities, pairings } from '../../core/deadlines.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
-import type { BitcoinSourceSettings, ChainSettings, Of } from '../settings/chains.ts';
+import type { BitcoinSourceSettings, ChainSettings } from '../settings/chains.ts';
 import type { Settings } from '../settings/config.ts';
 import { policyOf } from '../settings/policies.ts';
-import { mustBeBitcoin, mustBeEvm, mustBeSolana, mustBeTron } from './node-identity.ts';
+import {
+  bitcoinIdentity,
+  evmIdentity,
+  type Identity,
+  mustBe,
+  solanaIdentity,
+  tronIdentity,
+} from './node-identity.ts';
 
 type Log = {
   info(facts: object, message: string): void;
@@ -31,22 +38,16 @@ export async function openAdapters(
   parts: Parts,
 ): Promise<ReadonlyMap<ChainKey, ChainAdapter>> {
   const all = new Map<ChainKey, ChainAdapter>();
-  const identities: (() => Promise<void>)[] = [];
-  for (const each of chains) {
-    const { adapter, identify } = openOne(each, settings, parts);
-    all.set(each.chain, adapter);
-    identities.push(() =>
-      identify((source, why) =>
-        parts.log.warn(
-          { chain: each.chain, source, why },
-          'a node does not answer; it is asked again',
-        ),
-      ),
-    );
-  }
+  const opened = chains.map((each) => ({ ...each, ...openOne(each, settings, parts) }));
+  for (const { chain, adapter } of opened) all.set(chain, adapter);
   const broken = brokenPolicies(all);
   if (broken.length > 0) throw new Error(`chain policies refused:\n- ${broken.join('\n- ')}`);
-  await Promise.all(identities.map((check) => check()));
+  const told = 'a node does not answer; it is asked again';
+  await Promise.all(
+    opened.map(({ chain, identify }) =>
+      identify((source, why) => parts.log.warn({ chain, source, why }, told)),
+    ),
+  );
   return all;
 }
 
@@ -57,29 +58,66 @@ export type Opened = {
 };
 
 export function openOne(each: ChainSettings, settings: Limits, parts: Parts): Opened {
-  type Silent = Parameters<Opened['identify']>[0];
-  const saying = (silent: Silent) => (source: number, error: unknown) =>
-    silent(source, reasonOf(error));
-  switch (each.family) {
-    case 'bitcoin':
-      return {
-        adapter: bitcoinOf(each, settings, parts),
-        identify: (silent) => mustBeBitcoin(each, saying(silent)),
-      };
-    case 'evm': {
-      const adapter = evmOf(each, settings, parts);
-      return { adapter, identify: (silent) => mustBeEvm(adapter, saying(silent)) };
+  const { adapter, identity } = openedOf(each, settings, parts);
+  return {
+    adapter,
+    identify: (silent) =>
+      mustBe(each.chain, identity, (source, error) => silent(source, reasonOf(error))),
+  };
+}
+
+type Of = { readonly adapter: ChainAdapter; readonly identity: Identity };
+
+function openedOf(of: ChainSettings, { chainTimeoutMs }: Limits, { now, log }: Parts): Of {
+  const { chain } = of;
+  const { policy, depthTag, mostDriftSeconds } = policyOf(of);
+  const attempts = { attemptTimeoutMs: chainTimeoutMs };
+  const common = {
+    ...{ chain, policy },
+    now: () => Math.floor(now() / 1000),
+    log: (what: string, facts: object) => log.warn({ chain, ...facts }, what),
+  };
+  switch (of.family) {
+    case 'bitcoin': {
+      const sourceOf = ({ rpcUrl, esploraUrl = '' }: BitcoinSourceSettings) =>
+        rpcUrl === undefined
+          ? { esploraUrl, timeMs: chainTimeoutMs }
+          : { coreUrl: rpcUrl, timeMs: chainTimeoutMs };
+      const adapter = bitcoinAdapter({
+        ...common,
+        network: of.network === 'signet' ? 'testnet' : of.network,
+        source: sourceOf(of),
+        ...(of.second === undefined ? {} : { second: sourceOf(of.second) }),
+      });
+      return { adapter, identity: bitcoinIdentity(of) };
     }
-    case 'tron':
-      return {
-        adapter: tronOf(each, settings, parts),
-        identify: (silent) => mustBeTron(each, saying(silent)),
-      };
-    case 'solana':
-      return {
-        adapter: solanaOf(each, settings, parts),
-        identify: (silent) => mustBeSolana(each, saying(silent)),
-      };
+    case 'evm': {
+      const { chainId, contract, shards = [], formerContracts = [], rpcUrls } = of;
+      const adapter = evmAdapter({
+        ...common,
+        ...{ chainId, shards, formerContracts, rpcUrls, depthTag },
+        ...(contract !== undefined && { contract }),
+        nextForkAt: of.nextForkAt ?? null,
+        rpc: attempts,
+      });
+      return { adapter, identity: evmIdentity(adapter) };
+    }
+    case 'tron': {
+      const { sources } = of;
+      const adapter = tronAdapter({ ...common, deployment: of, sources, http: attempts });
+      return { adapter, identity: tronIdentity(of) };
+    }
+    case 'solana': {
+      const { rpcUrls, genesisHash, program } = of;
+      const adapter = solanaAdapter({
+        ...common,
+        ...{ rpcUrls, genesisHash },
+        mostDriftSeconds: mostDriftSeconds ?? policy.driftSeconds,
+        deployment: { ...solanaDeployment, program },
+        rpc: attempts,
+      });
+      return { adapter, identity: solanaIdentity(of) };
+    }
   }
 }
 
@@ -89,62 +127,6 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unreadable';
   const { code } = (error.cause ?? error) as { code?: unknown };
   return typeof code === 'string' ? code : error.name;
-}
-
-function bitcoinOf(chain: Of<'bitcoin'>, settings: Limits, { now, log }: Parts): ChainAdapter {
-  const timeMs = settings.chainTimeoutMs;
-  const sourceOf = ({ rpcUrl, esploraUrl = '' }: BitcoinSourceSettings) =>
-    rpcUrl === undefined ? { esploraUrl, timeMs } : { coreUrl: rpcUrl, timeMs };
-  return bitcoinAdapter({
-    chain: chain.chain,
-    network: chain.network === 'signet' ? 'testnet' : chain.network,
-    source: sourceOf(chain),
-    ...(chain.second === undefined ? {} : { second: sourceOf(chain.second) }),
-    policy: policyOf(chain).policy,
-    now: () => Math.floor(now() / 1000),
-    log: (sentence, facts) => log.warn({ chain: chain.chain, ...facts }, sentence),
-  });
-}
-
-function evmOf(chain: Of<'evm'>, settings: Limits, { log }: Parts): EvmAdapter {
-  return evmAdapter({
-    chain: chain.chain,
-    chainId: chain.chainId,
-    ...(chain.contract !== undefined && { contract: chain.contract }),
-    shards: chain.shards ?? [],
-    formerContracts: chain.formerContracts ?? [],
-    rpcUrls: chain.rpcUrls,
-    nextForkAt: chain.nextForkAt ?? null,
-    ...policyOf(chain),
-    rpc: { attemptTimeoutMs: settings.chainTimeoutMs },
-    log: (event, facts) => log.warn({ chain: chain.chain, ...facts }, event),
-  });
-}
-
-function tronOf(chain: Of<'tron'>, settings: Limits, { log }: Parts): ChainAdapter {
-  return tronAdapter({
-    chain: chain.chain,
-    deployment: chain,
-    sources: chain.sources,
-    policy: policyOf(chain).policy,
-    http: { attemptTimeoutMs: settings.chainTimeoutMs },
-    log: (event, facts) => log.warn({ chain: chain.chain, ...facts }, event),
-  });
-}
-
-function solanaOf(chain: Of<'solana'>, settings: Limits, { now, log }: Parts): ChainAdapter {
-  const { policy, mostDriftSeconds } = policyOf(chain);
-  return solanaAdapter({
-    chain: chain.chain,
-    rpcUrls: chain.rpcUrls,
-    policy,
-    mostDriftSeconds: mostDriftSeconds ?? policy.driftSeconds,
-    genesisHash: chain.genesisHash,
-    now: () => Math.floor(now() / 1000),
-    deployment: { ...solanaDeployment, program: chain.program },
-    rpc: { attemptTimeoutMs: settings.chainTimeoutMs },
-    log: (event, facts) => log.warn({ chain: chain.chain, ...facts }, event),
-  });
 }
 
 /** Every broken inequality of every pair of chains and depths, whichever may be long. */

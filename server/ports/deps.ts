@@ -37,6 +37,9 @@ export type Deps = {
   readonly metrics: Metrics;
 };
 
+/** What new rows are made with. */
+export type Making = Pick<Deps, 'settings' | 'now' | 'randomBytes'>;
+
 /** Mail and messages to people, as the ways in need it. */
 export type Messaging = {
   readonly sendCode:

@@ -8,7 +8,7 @@ import type { EvmAdapter } from '../../chains/evm/adapter.ts';
 import { chainIdOf } from '../../chains/evm/node.ts';
 import { contractFault } from '../../chains/evm/state.ts';
 import { type Rpc, rpcClient } from '../../chains/nodes/rpc.ts';
-import { solanaFault } from '../../chains/solana/identity.ts';
+import { solanaFault } from '../../chains/solana/agreement.ts';
 import { httpClient, type TronSource } from '../../chains/tron/http.ts';
 import { tronFault } from '../../chains/tron/identity.ts';
 import type { BitcoinSourceSettings, Of } from '../settings/chains.ts';
@@ -25,66 +25,76 @@ export class WrongNodeError extends Error {
   }
 }
 
-export async function mustBeEvm(
-  adapter: EvmAdapter,
+/** What is wrong with each node of a chain, as a clause; null = nothing. */
+export type Identity = {
+  readonly sources: number;
+  fault(at: number, signal: AbortSignal): Promise<string | null>;
+};
+
+/** Throws WrongNodeError; `silent` is told of each node that did not answer. */
+export async function mustBe(
+  chain: string,
+  { sources, fault }: Identity,
   silent: (source: number, error: unknown) => void,
 ): Promise<void> {
-  const { chain, chainId, node, deployment } = adapter;
-  await eachSource(node.sources, silent, async (at) => {
-    const one: Rpc = { ...node, call: (method, params, s) => node.ask(at, method, params, s) };
-    const signal = AbortSignal.timeout(openMs);
-    const id = await chainIdOf(one, signal);
-    if (id !== chainId) {
-      throw new WrongNodeError(chain, at, `is of chain id ${id}, not ${chainId} as configured`);
-    }
-    const fault = await contractFault(one, deployment, signal);
-    if (fault !== null) throw new WrongNodeError(chain, at, fault.says);
-  });
+  const check = async (at: number) => {
+    const found = await fault(at, AbortSignal.timeout(openMs)).catch((error: unknown) => {
+      silent(at, error);
+      return null;
+    });
+    if (found !== null) throw new WrongNodeError(chain, at, found);
+  };
+  await Promise.all(Array.from({ length: sources }, (_, at) => check(at)));
 }
 
-export async function mustBeBitcoin(
-  chain: Of<'bitcoin'>,
-  silent: (source: number, error: unknown) => void,
-): Promise<void> {
-  const sources = chain.second === undefined ? [chain] : [chain, chain.second];
-  await eachSource(sources.length, silent, async (at) => {
-    const source = sources[at] as BitcoinSourceSettings;
-    const found = await (source.rpcUrl === undefined
-      ? networkOfEsplora(source.esploraUrl ?? '')
-      : networkOfCore(source.rpcUrl));
-    if (networks[chain.network].includes(found)) return;
-    throw new WrongNodeError(
-      chain.chain,
-      at,
-      `is of Bitcoin ${found}, not ${chain.network} as configured`,
-    );
-  });
+export function evmIdentity({ chainId, node, deployment }: EvmAdapter): Identity {
+  return {
+    sources: node.sources,
+    fault: async (at, signal) => {
+      const one: Rpc = { ...node, call: (method, params, s) => node.ask(at, method, params, s) };
+      const id = await chainIdOf(one, signal);
+      if (id !== chainId) return `is of chain id ${id}, not ${chainId} as configured`;
+      return (await contractFault(one, deployment, signal))?.says ?? null;
+    },
+  };
 }
 
-/** The same for a TRON chain: its id, each contract of escrows and its creation. */
-export async function mustBeTron(
-  { chain, sources, ...deployment }: Of<'tron'>,
-  silent: (source: number, error: unknown) => void,
-): Promise<void> {
-  await eachSource(sources.length, silent, async (at) => {
-    const one = httpClient({ chain, sources: [sources[at] as TronSource], rounds: 1 });
-    const signal = AbortSignal.timeout(openMs);
-    const fault = await tronFault(one, deployment, signal);
-    if (fault !== null) throw new WrongNodeError(chain, at, fault.says);
-  });
+/** Of both its sources. */
+export function bitcoinIdentity(chain: Of<'bitcoin'>): Identity {
+  const all = chain.second === undefined ? [chain] : [chain, chain.second];
+  return {
+    sources: all.length,
+    fault: async (at, signal) => {
+      const { rpcUrl, esploraUrl = '' } = all[at] as BitcoinSourceSettings;
+      const found = await (rpcUrl === undefined
+        ? networkOfEsplora(esploraUrl, signal)
+        : networkOfCore(rpcUrl, signal));
+      if (networks[chain.network].includes(found)) return null;
+      return `is of Bitcoin ${found}, not ${chain.network} as configured`;
+    },
+  };
 }
 
-/** The same for a Solana cluster: its genesis hash, and the program, which nobody can replace. */
-export async function mustBeSolana(
-  { chain, genesisHash, rpcUrls, program }: Of<'solana'>,
-  silent: (source: number, error: unknown) => void,
-): Promise<void> {
-  await eachSource(rpcUrls.length, silent, async (at) => {
-    const one = rpcClient({ chain, urls: [rpcUrls[at] as string], rounds: 1 });
-    const signal = AbortSignal.timeout(openMs);
-    const fault = await solanaFault(one, { genesisHash, program }, signal);
-    if (fault !== null) throw new WrongNodeError(chain, at, fault);
-  });
+/** Its id, each contract of escrows and its creation. */
+export function tronIdentity({ chain, sources, ...deployment }: Of<'tron'>): Identity {
+  return {
+    sources: sources.length,
+    fault: async (at, signal) => {
+      const one = httpClient({ chain, sources: [sources[at] as TronSource], rounds: 1 });
+      return (await tronFault(one, deployment, signal))?.says ?? null;
+    },
+  };
+}
+
+/** Its genesis hash, and the program, which nobody can replace. */
+export function solanaIdentity({ chain, genesisHash, rpcUrls, program }: Of<'solana'>): Identity {
+  return {
+    sources: rpcUrls.length,
+    fault: (at, signal) => {
+      const one = rpcClient({ chain, urls: [rpcUrls[at] as string], rounds: 1 });
+      return solanaFault(one, { genesisHash, program }, signal);
+    },
+  };
 }
 
 /** What a node calls the networks that each setting stands for (Core's getblockchaininfo). */
@@ -104,18 +114,16 @@ const firstBlocks: Readonly<Record<string, string>> = {
   '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206': 'regtest',
 };
 
-async function networkOfCore(url: string): Promise<string> {
-  const signal = AbortSignal.timeout(openMs);
+async function networkOfCore(url: string, signal: AbortSignal): Promise<string> {
   const rpc = coreRpc({ url, limits: { timeMs: openMs } });
   const { chain } = await rpc.call<{ chain: unknown }>('getblockchaininfo', [], signal);
   return shown(chain);
 }
 
-async function networkOfEsplora(base: string): Promise<string> {
+async function networkOfEsplora(base: string, signal: AbortSignal): Promise<string> {
   const url = `${base.replace(/\/+$/, '')}/block-height/0`;
   const limits = { timeMs: openMs, bytes: 100_000 };
   const request = { url, method: 'GET' as const, headers: {} };
-  const signal = AbortSignal.timeout(openMs);
   const { status, body } = await exchange('Esplora server', request, limits, signal);
   if (status !== 200) throw new Error(`the Esplora server answered HTTP ${status}`);
   const hash = new TextDecoder().decode(body).trim();
@@ -124,21 +132,4 @@ async function networkOfEsplora(base: string): Promise<string> {
 
 function shown(value: unknown): string {
   return String(value).slice(0, 80);
-}
-
-async function eachSource(
-  count: number,
-  silent: (source: number, error: unknown) => void,
-  check: (at: number) => Promise<void>,
-): Promise<void> {
-  await Promise.all(
-    Array.from({ length: count }, async (_, at) => {
-      try {
-        await check(at);
-      } catch (error) {
-        if (error instanceof WrongNodeError) throw error;
-        silent(at, error);
-      }
-    }),
-  );
 }

@@ -12,39 +12,25 @@ const chains = [
 ] as const;
 const entry = { keyFile: '/k', dailyCap: '5' };
 
-test('bounds of fundings have defaults, and may be nothing at all', () => {
-  const other = { chain: 'base', family: 'evm' } as const;
-  const { values, wrong } = parseKeeper(
-    [
-      { chain: 'ethereum', ...entry },
-      { chain: 'base', ...entry, fundCap: '0', fundsPerAccount: 0 },
-    ],
-    [...chains, other],
-  );
+test('bounds of relays and fundings have defaults, and may be nothing at all', () => {
+  const { relaysPerAccount, relayTokenAccounts, fundsPerAccount } = bounds;
+  const none = { relayCap: '0', relaysPerAccount: 0, fundCap: '0', fundsPerAccount: 0 };
+  const given = [
+    { chain: 'ethereum', ...entry },
+    { chain: 'base', ...entry, ...none },
+    { chain: 'solana', ...entry, relayTokenAccounts: 0 },
+  ];
+  const { values, wrong } = parseKeeper(given, [...chains, { chain: 'base', family: 'evm' }]);
   assert.deepEqual(wrong, []);
   assert.deepEqual(
-    values.map((each) => [each.fundCap, each.fundsPerAccount]),
+    values.map((each) => [
+      ...[each.relayCap, each.relaysPerAccount, each.relayTokenAccounts],
+      ...[each.fundCap, each.fundsPerAccount],
+    ]),
     [
-      [null, bounds.fundsPerAccount],
-      [0n, 0],
-    ],
-  );
-});
-
-test('bounds of relays have defaults, and may be nothing at all', () => {
-  const { values, wrong } = parseKeeper(
-    [
-      { chain: 'ethereum', ...entry },
-      { chain: 'solana', ...entry, relayCap: '0', relaysPerAccount: 0, relayTokenAccounts: 0 },
-    ],
-    chains,
-  );
-  assert.deepEqual(wrong, []);
-  assert.deepEqual(
-    values.map((each) => [each.relayCap, each.relaysPerAccount, each.relayTokenAccounts]),
-    [
-      [null, bounds.relaysPerAccount, bounds.relayTokenAccounts],
-      [0n, 0, 0],
+      [null, relaysPerAccount, relayTokenAccounts, null, fundsPerAccount],
+      [0n, 0, relayTokenAccounts, 0n, 0],
+      [null, relaysPerAccount, 0, null, fundsPerAccount],
     ],
   );
 });

@@ -14,13 +14,12 @@ import { type EscrowRow, escrowAt, escrowsAmong, noteAuthorized, noteSent } from
 import { clocksOf, lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { within } from '../ports/time-limit.ts';
-import { withBrought } from './brought.ts';
 import { isEmptied } from './builders.ts';
 import { escrowOfRow } from './escrows.ts';
 import { mustAuthorize } from './fund-ways.ts';
 import { mayReveal, readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
 import { adapterOf } from './preview.ts';
-import { reconcile } from './reconcile.ts';
+import { reconcile, withBrought } from './reconcile.ts';
 import type { Freshness } from './take-up.ts';
 
 export type Broadcast = {
@@ -209,7 +208,7 @@ function hasEnded(deps: Deps, swap: Swap, { leg, address }: EscrowRow): unknown 
 }
 
 /**
- * Sends it, and looks at what it touched before the answer: a secret that was relayed is then
+ * Sends it, and reads what it touched before the answer: a secret that was relayed is then
  * known, and a leg whose funding is on its way no longer moves.
  */
 async function send(

@@ -29,12 +29,12 @@ import { type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { within } from '../ports/time-limit.ts';
 import { legNamed, swapOfCaller } from './access.ts';
-import { withBrought } from './brought.ts';
 import { currentEscrow, escrowOfRow, termsOfLeg } from './escrows.ts';
 import { fundAlternatives } from './fund-ways.ts';
 import { mayReveal, readBothLegs, readForClaim, readOneLeg, sourcesAgree } from './live.ts';
 import { adapterOf } from './preview.ts';
 import { mustHaveReadyLane } from './ready-lane.ts';
+import { withBrought } from './reconcile.ts';
 
 /** A refund has no deadline of its own, but its fee estimate ages. */
 const buildGoodForSeconds = 3_600;
@@ -95,7 +95,7 @@ export type Fundable = {
   readonly escrow: WatchedEscrow;
   readonly state: SwapState;
   readonly clocks: Clocks;
-  /** Of the look that the gates went by. */
+  /** Of the poll that the gates went by. */
   readonly asks: Asks;
 };
 

@@ -13,8 +13,7 @@ import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { destinationOfPayout } from './destinations.ts';
 import { keepEscrow, reserveLane } from './lanes.ts';
-import { type PlannedLeg, planLegs, type TradeTerms } from './preview.ts';
-import { rulesOfLegs } from './rules.ts';
+import { type PlannedLeg, planLegs, rulesOfLegs, type TradeTerms } from './preview.ts';
 
 export type Agreement = TradeTerms & {
   readonly threadId: string;
@@ -37,12 +36,8 @@ export async function createSwap(
   const legs = planLegs(deps, agreement);
   const times = deadlines(agreedAt, { a: legs.a.timing, b: legs.b.timing }, legs.long);
   await insertSwap(tx, {
+    ...agreement,
     id: swapId,
-    threadId: agreement.threadId,
-    rfqId: agreement.rfqId,
-    hashlock: agreement.hashlock,
-    makerId: agreement.makerId,
-    takerId: agreement.takerId,
     long: legs.long,
     status: 'agreed',
     agreedAt,
@@ -83,8 +78,8 @@ async function createLeg(
   },
 ): Promise<void> {
   const { agreement, swapId, leg, times, fundBefore, wallets, at } = made;
-  const { adapter, asset } = leg;
-  const { family } = adapter;
+  const { adapter, asset, amount } = leg;
+  const { chain, address: token } = asset;
   const accounts: Record<LegName, string> = { a: agreement.makerId, b: agreement.takerId };
   const destination = (accountId: string): Destination | null =>
     destinationOfPayout(wallets, { accountId, adapter, network: deps.settings.network });
@@ -95,24 +90,18 @@ async function createLeg(
   let terms: EscrowTerms | null = null;
   if (payout !== null && refund !== null) {
     const { hashlock } = agreement;
-    const { amount } = leg;
-    const { chain, address: token } = asset;
     const user = { funder: refund.address, accountId: accounts[leg.leg] };
     const lane = await reserveLane(tx, adapter, user);
     const placed = lane === null ? {} : { fundBefore, lane };
     terms = { chain, hashlock, payout, refund, token, amount, timelock, ...placed };
     escrow = adapter.plan(terms);
   }
+  const { confirmations: requiredConfirmations } = leg.timing.depth;
+  const fixed = { swapId, leg: leg.leg, chain, token, amount, timelock, requiredConfirmations };
   await insertLeg(tx, {
-    swapId,
-    leg: leg.leg,
-    chain: asset.chain,
-    family,
+    ...fixed,
+    family: adapter.family,
     assetId: asset.id,
-    token: asset.address,
-    amount: leg.amount,
-    timelock,
-    requiredConfirmations: leg.timing.depth.confirmations,
     payout,
     refund,
     escrow: escrow?.address ?? null,

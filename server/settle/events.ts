@@ -1,5 +1,5 @@
 // Which events a change of a swap is worth: derived from what was stored before and what is stored
-// now, so that each is sent once, in order, however many steps one look found. Pure.
+// now, so that each is sent once, in order, however many steps one poll found. Pure.
 
 import { type EscrowFacts, isFunded, legStatus } from '../../core/facts.ts';
 import type { SwapStatus } from '../../core/status.ts';
@@ -28,7 +28,7 @@ export const nothingTold: Told = { initiatorFunded: false, counterpartyFunded: f
 export type Change = {
   /** In the order they happened. */
   readonly events: readonly SwapEvent[];
-  /** To be remembered until the next look. */
+  /** To be remembered until the next poll. */
   readonly told: Told;
 };
 

@@ -1,4 +1,4 @@
-// Follows every chain. Events only nudge: a pass asks an adapter which escrows to look at again,
+// Follows every chain. Events only nudge: a pass asks an adapter which escrows to read again,
 // and reconciles their swaps. A restart is the same path, since every open escrow is then new.
 // The work of a pass grows with what happened, not with the number of open swaps.
 
@@ -25,11 +25,11 @@ export const passLimits = {
   swaps: 200,
   /** At once: each uses up to three connections of a pool of ten in turn, never together. */
   parallel: 4,
-  /** Time for one look at a chain; catching up after a night takes longer than one read. */
+  /** Time for one poll of a chain; catching up after a night takes longer than one read. */
   changesMs: 60_000,
   /** Waiting after failures doubles up to this. */
   backoffMs: 30_000,
-  /** Between two looks at a chain where nothing is followed. */
+  /** Between two polls of a chain where nothing is followed. */
   idleMs: 5_000,
 } as const;
 
@@ -47,7 +47,7 @@ export type Settlement = {
   start(): void;
   /** Ends what runs; nothing is lost, because a pass may end anywhere. */
   stop(): Promise<void>;
-  /** One look at one chain. Throws what its adapter throws; the next pass takes up the rest. */
+  /** One poll of one chain. Throws what its adapter throws; the next pass takes up the rest. */
   pass(chain: ChainKey): Promise<Pass>;
   /** Reconciles swaps that time alone may have changed; returns how many. */
   passDue(): Promise<number>;
@@ -63,7 +63,7 @@ type Following = {
   readonly backlog: Set<string>;
   /** Swaps of escrows that are followed. */
   readonly followed: Set<string>;
-  /** New escrows may wait; and when they were last looked for, in milliseconds of this process. */
+  /** New escrows may wait; and when they were last asked for, in milliseconds of this process. */
   unseen: boolean;
   seenAt: number;
   /** Touched escrows whose swaps are not looked up yet. */

@@ -62,7 +62,7 @@ export function contractIn({ contracts: [first = ''] }: Lanes, { contract = firs
 
 /**
  * A lane by what is stored, null where the chain has none. Asks no node: a counter may be behind
- * what the chain shows, which is looked at before a funding is built. Until the transaction ends
+ * what the chain shows, which is read before a funding is built. Until the transaction ends
  * nobody else is given a lane of the range; `holdLane` keeps it.
  */
 export async function reserveLane(

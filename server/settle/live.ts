@@ -19,7 +19,7 @@ import { adapterOf } from './preview.ts';
 export type Live = {
   readonly state: SwapState;
   readonly clocks: Clocks;
-  /** What else gates ask, of the blocks that were looked at. */
+  /** What else gates ask, of the blocks that were read. */
   readonly asks: { readonly [Name in LegName]?: Asks };
 };
 
@@ -104,7 +104,7 @@ export async function sourcesAgree(deps: Deps, swap: Swap, signal: AbortSignal):
 type Reveal = {
   readonly escrow: WatchedEscrow;
   readonly payer: string | null;
-  /** Of the look that its gate went by. */
+  /** Of the poll that its gate went by. */
   readonly asks?: Asks | undefined;
 };
 

@@ -1,4 +1,4 @@
-// What a swap comes to, from what its escrows show: status, secret, and when to look again. Pure.
+// What a swap comes to, from what its escrows show: status, secret, and when to read again. Pure.
 
 import {
   type EscrowFacts,
@@ -30,7 +30,7 @@ export type KnownEscrow = {
 
 export type Look = {
   readonly escrows: readonly KnownEscrow[];
-  /** Whether every escrow was read just now; else some facts are of an earlier look. */
+  /** Whether every escrow was read just now; else some facts are of an earlier read. */
   readonly full: boolean;
   /** Unix seconds. */
   readonly wall: number;

@@ -5,13 +5,18 @@ import type { ChainAdapter } from '../../chains/adapter.ts';
 import { deadlines, type LegTiming, longLeg } from '../../core/deadlines.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
-import { depthFor } from '../../core/policy.ts';
-import type { Rules } from '../../core/rules.ts';
+import { type ChainPolicy, depthFor } from '../../core/policy.ts';
+import {
+  type ChainRules,
+  contractId,
+  policyDigest,
+  type Rules,
+  rulesOf,
+} from '../../core/rules.ts';
 import { type Direction, initiatorOf, type LegName, type Party } from '../../core/trade.ts';
 import type { Asset } from '../db/assets.ts';
 import type { AgreedLegs } from '../db/threads.ts';
 import type { Deps } from '../ports/deps.ts';
-import { rulesOfLegs } from './rules.ts';
 
 export type TradeTerms = {
   readonly direction: Direction;
@@ -107,3 +112,16 @@ function wouldBe(legs: PlannedLegs): AgreedLegs {
   const { refundAt } = deadlines(0, { a: a.timing, b: b.timing }, long);
   return { long, timelockSeconds: refundAt, rules: rulesOfLegs(legs) };
 }
+
+/** A page shows a hundred threads, and a policy never changes once it is made. */
+const digests = new WeakMap<ChainPolicy, string>();
+
+export function rulesOfChain({ policy, contract }: ChainAdapter): ChainRules {
+  const policies = digests.get(policy) ?? policyDigest(policy);
+  digests.set(policy, policies);
+  return { contract: contractId(contract), policies };
+}
+
+/** The rules that a swap of these legs would be agreed under now. */
+export const rulesOfLegs = ({ a, b }: Pick<PlannedLegs, 'a' | 'b'>): Rules =>
+  rulesOf({ a: rulesOfChain(a.adapter), b: rulesOfChain(b.adapter) });

@@ -6,6 +6,7 @@ import type { EscrowFacts, Sighting } from '../../core/facts.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { SwapStatus } from '../../core/status.ts';
+import type { LegName } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import {
   type EscrowRow,
@@ -160,8 +161,8 @@ async function store(
 }
 
 /**
- * A look at one chain says nothing of another that failed: when that is to be tried again stands,
- * or what it would have shown were never looked at.
+ * A poll of one chain says nothing of another that failed: when that is to be tried again stands,
+ * or what it would have shown were never read.
  */
 function soonerRetry(stored: number | null, fresh: number | null, wall: number): number | null {
   if (stored === null || stored > wall + retrySeconds) return fresh;
@@ -211,7 +212,7 @@ function differsForItsParties(swap: Swap, after: Outcome): boolean {
 }
 
 /**
- * To its parties: more confirmations of what is deep are no news; a swap that ended has them. Nor
+ * To its parties: more confirmations of what is final are no news; a swap that ended has them. Nor
  * is how much a claim left, which any stranger can add to.
  */
 function looksSame(row: EscrowRow, facts: EscrowFacts): boolean {
@@ -227,4 +228,26 @@ function looksSame(row: EscrowRow, facts: EscrowFacts): boolean {
 
 function forget(deps: Deps, rows: readonly EscrowRow[]): void {
   for (const row of rows) deps.adapters.get(row.chain)?.unwatch([row.address]);
+}
+
+/**
+ * The swap with its secret public, where somebody brings it for the long leg; else as it was. The
+ * initiator is never paid there: whoever can claim it read the secret elsewhere. It counts as seen,
+ * so no gate of ours is left and the short chain is not asked. `secret` opens its hashlock. The
+ * initiator hears of it now, while it can still claim the short leg.
+ */
+export async function withBrought(
+  deps: Deps,
+  swap: Swap,
+  { name, secret }: { readonly name: LegName; readonly secret: Secret },
+  signal: AbortSignal,
+): Promise<Swap> {
+  if (swap.state.secret !== null || !swap.state.legs[name].long) return swap;
+  try {
+    await reconcile(deps, swap.id, { chains: [], brought: secret, signal });
+  } catch (error) {
+    // The claim does not wait for it: the follower stores the secret when the chain shows it.
+    deps.log.warn({ swapId: swap.id, err: error }, 'a secret that was brought is not stored yet');
+  }
+  return { ...swap, state: { ...swap.state, secret } };
 }

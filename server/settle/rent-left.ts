@@ -1,5 +1,5 @@
 // What a claim on Solana left in the escrow's account, of swaps that are over and followed no more:
-// looked at again when somebody reads the swap and it may have been fetched since. Seldom, and no
+// read again when somebody reads the swap and it may have been fetched since. Seldom, and no
 // read waits long for it.
 
 import type { EscrowFacts } from '../../core/facts.ts';

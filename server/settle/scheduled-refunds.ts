@@ -34,14 +34,14 @@ import { escrowOfRow } from './escrows.ts';
 import { adapterOf } from './preview.ts';
 
 export const scheduledLimits = {
-  /** Ladders looked at in one pass of a chain. */
+  /** Schedules read in one pass of a chain. */
   perPass: 20,
   parallel: 4,
-  /** Passes between two looks at one that waits for a block or for the chain's clock. */
+  /** Passes between two reads of one that waits for a block or for the chain's clock. */
   passesBetween: 3,
-  /** Between looks at one whose refund is mined, or whose funding is not. */
+  /** Between reads of one whose refund is mined, or whose funding is not. */
   calmSeconds: 60,
-  /** A process that died has its ladders for so long. */
+  /** A process that died has its schedules for so long. */
   leaseSeconds: 60,
   /** A pass ends so long before that, however slow the chain is. */
   leaseMarginSeconds: 10,
@@ -103,7 +103,7 @@ export async function storeSchedule(
 }
 
 export type ScheduledPasses = Omit<Service, 'ring'> & {
-  /** One look at everything that is due; returns how many refunds were sent. */
+  /** One pass over everything that is due; returns how many refunds were sent. */
   pass(): Promise<number>;
 };
 
@@ -165,7 +165,7 @@ async function passOf(deps: Deps, stop: AbortSignal, limits: ScheduledLimits): P
 
 type On = { readonly adapter: ChainAdapter; readonly refunds: ScheduledRefunds };
 
-/** One ladder; true when a refund of it was sent. Its own trouble never holds up the others. */
+/** One schedule; true when a refund of it was sent. Its own trouble never holds up the others. */
 async function tend(
   deps: Deps,
   on: On,
@@ -234,7 +234,7 @@ async function escrowOf(
 }
 
 /**
- * Sends one; a higher one where the node refuses it, after another look: its refusal may be the
+ * Sends one; a higher one where the node refuses it, after another poll: its refusal may be the
  * sign of a claim that came meanwhile. False when it took none.
  */
 async function sendFrom(

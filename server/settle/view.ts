@@ -1,155 +1,64 @@
 // A swap as its two parties read it: stored facts, and the steps open to each side by the clocks.
 
 import {
-  type EscrowFacts,
   holdsPayment,
   isUnknown,
-  type LegStatus,
   legStatus,
   type Sighting,
   unknownOutcome,
 } from '../../core/facts.ts';
-import type { Family } from '../../core/families.ts';
-import type { Hashlock, Secret } from '../../core/hashlock.ts';
 import { nextSteps, type Step } from '../../core/next.ts';
-import type { Rules } from '../../core/rules.ts';
-import type { SwapStatus } from '../../core/status.ts';
 import { type Clocks, hasPassed, type Leg } from '../../core/swap.ts';
-import type { Lane } from '../../core/terms.ts';
-import { type LegName, type Party, type Role, roleOf } from '../../core/trade.ts';
-import type { ScheduledView } from '../db/scheduled-refunds.ts';
+import { type LegName, type Party, roleOf } from '../../core/trade.ts';
 import { clocksOf, type FormerEscrow, type Swap } from '../db/swaps.ts';
 import { type LegWarning, withWarnings } from './warnings.ts';
 
-export type LegView = {
-  leg: LegName;
-  chain: string;
-  family: Family;
-  assetId: string;
-  amount: string;
-  funder: Party;
-  long: boolean;
-  status: LegStatus;
-  /** `unknown`: nobody can tell what became of it; `next` says which node would. */
-  outcome: 'unknown' | null;
-  timelock: number;
-  escrow: string | null;
-  lane: Lane | null;
-  redeemScript: string | null;
-  payoutAddress: string | null;
-  refundAddress: string | null;
-  payoutPubkey: string | null;
-  refundPubkey: string | null;
-  fundTx: string | null;
-  claimTx: string | null;
-  refundTx: string | null;
-  /** Who sent it: `party` is anybody but the keeper. */
-  claimedBy: Sender | null;
-  refundedBy: Sender | null;
-  confirmations: number;
-  requiredConfirmations: number;
-  balance: string;
-  rentLeft: { lamports: string; from: number | null } | null;
-  formerEscrows: FormerEscrowView[];
-  scheduledRefunds: ScheduledView | null;
-};
-
-export type FormerEscrowView = {
-  escrow: string;
-  balance: string;
-  refundTx: string | null;
-  refundedBy: Sender | null;
-  scheduledRefunds: ScheduledView | null;
-};
-
 export type Sender = 'party' | 'keeper';
-
-export type SwapView = {
-  id: string;
-  threadId: string;
-  rfqId: string;
-  status: SwapStatus;
-  hashlock: Hashlock;
-  secret: Secret | null;
-  role: Role;
-  initiatorUserId: string;
-  makerId: string;
-  takerId: string;
-  legs: { a: LegView; b: LegView };
-  deadlines: {
-    initiatorFundBy: number;
-    expiresAt: number;
-    counterpartyFundBy: number;
-    revealBy: number;
-    refundAt: { a: number; b: number };
-  };
-  rules: Rules | null;
-  next: Step[];
-  createdAt: string;
-  updatedAt: string;
-};
+export type SwapView = ReturnType<typeof swapView>;
 
 export function swapView(
   swap: Swap,
   party: Party,
   nowMs: number,
   warnings: readonly LegWarning[] = [],
-): SwapView {
-  const { state, makerId, takerId } = swap;
+) {
+  const { id, threadId, rfqId, status, rules, state, makerId, takerId, createdAt, updatedAt } =
+    swap;
+  const { hashlock, secret, deadlines } = state;
   const clocks = clocksOf(swap, nowMs);
   const beside = [...formerSteps(swap, clocks), ...rentSteps(swap, clocks)];
+  const shown = { id, threadId, rfqId, status, hashlock, secret, makerId, takerId, deadlines };
   return {
-    id: swap.id,
-    threadId: swap.threadId,
-    rfqId: swap.rfqId,
-    status: swap.status,
-    hashlock: state.hashlock,
-    secret: state.secret,
+    ...shown,
+    rules,
     role: roleOf(party, swap.long),
     initiatorUserId: swap.initiator === 'maker' ? makerId : takerId,
-    makerId,
-    takerId,
     legs: { a: legView(swap, 'a', party), b: legView(swap, 'b', party) },
-    deadlines: state.deadlines,
-    rules: swap.rules,
     next: withWarnings([...nextSteps(state, clocks), ...beside], warnings),
-    createdAt: swap.createdAt.toISOString(),
-    updatedAt: swap.updatedAt.toISOString(),
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
   };
 }
 
-function legView(swap: Swap, name: LegName, party: Party): LegView {
-  const leg = swap.state.legs[name];
-  const { facts } = leg;
+function legView(swap: Swap, name: LegName, party: Party) {
+  const { facts, strayed: _, amount, ...leg } = swap.state.legs[name];
+  const { funded, claimed, refunded, rentLeft = null, balance } = facts;
   return {
-    leg: name,
-    chain: leg.chain,
-    family: leg.family,
-    assetId: leg.assetId,
-    amount: leg.amount.toString(),
-    funder: leg.funder,
-    long: leg.long,
+    ...leg,
+    amount: amount.toString(),
     status: legStatus(facts),
     outcome: facts.outcome ?? null,
-    timelock: leg.timelock,
-    escrow: leg.escrow,
     lane: swap.lanes[name],
     redeemScript: swap.redeemScripts[name],
-    payoutAddress: leg.payoutAddress,
-    refundAddress: leg.refundAddress,
-    payoutPubkey: leg.payoutPubkey,
-    refundPubkey: leg.refundPubkey,
-    fundTx: facts.funded?.txid ?? null,
-    claimTx: facts.claimed?.txid ?? null,
-    refundTx: facts.refunded?.txid ?? null,
-    claimedBy: senderOf(facts.claimed, swap.byKeeper.claimed[name]),
-    refundedBy: senderOf(facts.refunded, swap.byKeeper.refunded[name]),
-    confirmations: newest(facts)?.confirmations ?? 0,
-    requiredConfirmations: leg.requiredConfirmations,
-    balance: facts.balance.toString(),
-    rentLeft: facts.rentLeft
-      ? { ...facts.rentLeft, lamports: facts.rentLeft.lamports.toString() }
-      : null,
+    fundTx: funded?.txid ?? null,
+    claimTx: claimed?.txid ?? null,
+    refundTx: refunded?.txid ?? null,
+    claimedBy: senderOf(claimed, swap.byKeeper.claimed[name]),
+    refundedBy: senderOf(refunded, swap.byKeeper.refunded[name]),
+    // Of what happened last.
+    confirmations: (refunded ?? claimed ?? funded)?.confirmations ?? 0,
+    balance: balance.toString(),
+    rentLeft: rentLeft && { ...rentLeft, lamports: rentLeft.lamports.toString() },
     formerEscrows: swap.former
       .filter((each) => each.leg === name)
       .map((each) => formerView(each, leg.funder === party)),
@@ -157,10 +66,10 @@ function legView(swap: Swap, name: LegName, party: Party): LegView {
   };
 }
 
-function formerView(former: FormerEscrow, isFunder: boolean): FormerEscrowView {
-  const { address, facts, refundedByKeeper, scheduled } = former;
+function formerView(former: FormerEscrow, isFunder: boolean) {
+  const { address: escrow, facts, refundedByKeeper, scheduled } = former;
   return {
-    escrow: address,
+    escrow,
     balance: facts.balance.toString(),
     refundTx: facts.refunded?.txid ?? null,
     refundedBy: senderOf(facts.refunded, refundedByKeeper),
@@ -171,11 +80,6 @@ function formerView(former: FormerEscrow, isFunder: boolean): FormerEscrowView {
 function senderOf(seen: Sighting | null, byKeeper: boolean): Sender | null {
   if (seen === null) return null;
   return byKeeper ? 'keeper' : 'party';
-}
-
-/** The confirmations shown are those of what happened last. */
-function newest({ funded, claimed, refunded }: EscrowFacts) {
-  return refunded ?? claimed ?? funded;
 }
 
 /**

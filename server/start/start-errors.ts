@@ -128,41 +128,31 @@ export function databaseFault(databaseUrl: string, error: unknown): unknown {
   if (error instanceof StartError) return error;
   const { server, user, name } = targetOf(databaseUrl);
   const said = (error as Error).message;
-  const refuse = (why: string) => new StartError(`DATABASE_URL: ${why}`, error);
-  switch (codeOf(error)) {
-    case 'ECONNREFUSED':
-      return refuse(`no PostgreSQL listens at ${server}; start it, or correct host and port`);
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return refuse(`the host of ${server} is not known; correct it`);
-    case 'ETIMEDOUT':
-    case 'EHOSTUNREACH':
-    case 'ENETUNREACH':
-    case 'ECONNRESET':
-      return refuse(`PostgreSQL at ${server} cannot be reached; is it running, and let through?`);
-    case '28P01':
-    case '28000':
-      return refuse(`PostgreSQL at ${server} refuses user ${user}: correct user and password`);
-    case '3D000':
-      return refuse(`PostgreSQL at ${server} has no database ${name}; make it: createdb ${name}`);
-    case '42501':
-      return refuse(`user ${user} may not make tables in database ${name}: make it the owner`);
-    case '53300':
-      return refuse(`PostgreSQL at ${server} has no connection left; raise max_connections`);
-    case '57P03':
-      return refuse(`PostgreSQL at ${server} is still starting; try again in a moment`);
-    case 'ERR_INVALID_URL':
-      return refuse('it is not an address of the form postgres://user:password@host:5432/name');
-    default:
-  }
-  if (/timeout/i.test(said)) {
-    return refuse(
-      `PostgreSQL at ${server} did not answer in time; is it running, and let through?`,
-    );
-  }
-  const hasNoPassword = /password must be a string/.test(said);
-  if (hasNoPassword) return refuse(`PostgreSQL at ${server} wants a password for user ${user}`);
-  return error;
+  const away = 'is it running, and let through?';
+  const unknown = `the host of ${server} is not known; correct it`;
+  const unreachable = `PostgreSQL at ${server} cannot be reached; ${away}`;
+  const refused = `PostgreSQL at ${server} refuses user ${user}: correct user and password`;
+  const faults: Readonly<Record<string, string>> = {
+    ECONNREFUSED: `no PostgreSQL listens at ${server}; start it, or correct host and port`,
+    ENOTFOUND: unknown,
+    EAI_AGAIN: unknown,
+    ETIMEDOUT: unreachable,
+    EHOSTUNREACH: unreachable,
+    ENETUNREACH: unreachable,
+    ECONNRESET: unreachable,
+    '28P01': refused,
+    '28000': refused,
+    '3D000': `PostgreSQL at ${server} has no database ${name}; make it: createdb ${name}`,
+    '42501': `user ${user} may not make tables in database ${name}: make it the owner`,
+    '53300': `PostgreSQL at ${server} has no connection left; raise max_connections`,
+    '57P03': `PostgreSQL at ${server} is still starting; try again in a moment`,
+    ERR_INVALID_URL: 'it is not an address of the form postgres://user:password@host:5432/name',
+    timeout: `PostgreSQL at ${server} did not answer in time; ${away}`,
+    password: `PostgreSQL at ${server} wants a password for user ${user}`,
+  };
+  const [word = ''] = /timeout|password(?= must be a string)/i.exec(said) ?? [];
+  const fault = faults[codeOf(error)] ?? faults[word.toLowerCase()];
+  return fault === undefined ? error : new StartError(`DATABASE_URL: ${fault}`, error);
 }
 
 /** Who and what an address names, without the password. */

@@ -162,30 +162,6 @@ test('an account has 25 quick places, and of the slow an eighth of those that ar
   ]);
 });
 
-test('thirty accounts whose receivers all hang leave places to a new one, and every quick one', async () => {
-  const [quick = ''] = await owners(1, 1, 'quick.alive');
-  const dead = await owners(30, 6, 'dead');
-  const { send, heard, hanging, release } = hangingWhen(() => true);
-  const delivering = createDelivering(deps, { send });
-  await agreed(quick, 1);
-  await delivering.pass();
-  assert.equal(heard(), 1);
-  for (const each of dead) await agreed(each, 2);
-  delivering.start();
-  try {
-    // Two each at least; who has three keeps them.
-    assert.ok(await reached(() => hanging() >= 60), `${hanging()}`);
-    const [fresh = ''] = await owners(1, 1, 'new.alive');
-    await agreed(fresh, 10);
-    await agreed(quick, 10);
-    assert.ok(await reached(() => heard() === 21), `${heard()} of 21 were heard`);
-    assert.ok(hanging() < 92, `${hanging()} of 100`);
-  } finally {
-    release();
-    await delivering.stop();
-  }
-});
-
 test('a hundred such accounts fill the places of the slow, and not one of the quick', async () => {
   const [quick = ''] = await owners(1, 1, 'alive');
   const dead = await owners(110, 1, 'dead');

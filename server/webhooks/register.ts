@@ -12,7 +12,7 @@ import {
   secretsNotOf,
   type WebhookRow,
 } from '../db/webhooks.ts';
-import type { Deps } from '../ports/deps.ts';
+import type { Deps, Making } from '../ports/deps.ts';
 import { isUuid, uuidv7 } from '../ports/ids.ts';
 import { keyringOf } from '../ports/keyring.ts';
 import { sealAnew } from '../ports/sealed-anew.ts';
@@ -27,11 +27,9 @@ const noUuid = '00000000-0000-0000-0000-000000000000';
 
 export type Registered = { readonly webhook: WebhookRow; readonly secret: string };
 
-type Parts = Pick<Deps, 'settings' | 'now' | 'randomBytes'>;
-
 export async function registerWebhook(
   tx: Tx,
-  deps: Parts,
+  deps: Making,
   wanted: {
     readonly accountId: string;
     readonly url: string;
@@ -73,7 +71,7 @@ export async function registerWebhook(
 }
 
 /** As it is stored and sent to. A name is looked up only when something is sent to it. */
-function checkedUrl(given: string, { settings }: Parts): string {
+function checkedUrl(given: string, { settings }: Making): string {
   const refuse = (why: string) => new ParleyError('bad_webhook_url', `url ${why}`, {});
   if (!URL.canParse(given)) throw refuse('is not a URL');
   const url = new URL(given);

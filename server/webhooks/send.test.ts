@@ -39,15 +39,15 @@ test('the bytes arrive as they are, with their headers, and any 2xx is a success
   }
 });
 
-test('a redirect is not followed, and is no success', async () => {
-  let second = 0;
-  receiver.answer(({ headers }, response) => {
-    if (headers['x-again'] !== undefined) second += 1;
-    response.writeHead(302, { location: receiver.url }).end();
-  });
-  const before = receiver.received.length;
-  assert.equal((await sendDelivery(sending(), mayReach)).status, 302);
-  assert.deepEqual([receiver.received.length - before, second], [1, 0]);
+test('a redirect of any kind is not followed, and is no success', async () => {
+  for (const status of [301, 302, 303, 307, 308]) {
+    receiver.answer((_received, response) => {
+      response.writeHead(status, { location: receiver.url }).end();
+    });
+    const before = receiver.received.length;
+    assert.deepEqual(await sendDelivery(sending(), mayReach), { status, error: null });
+    assert.equal(receiver.received.length, before + 1);
+  }
 });
 
 test('an address that is not public is refused before anything is sent', async () => {
@@ -56,14 +56,11 @@ test('an address that is not public is refused before anything is sent', async (
   const { port } = receiver;
   const none = reachable([]);
   for (const host of [
-    'localhost',
-    '127.0.0.1',
-    '127.1',
-    '0x7f.1',
-    '2130706433',
-    '[::1]',
-    '[::ffff:127.0.0.1]',
-    '0',
+    ...['localhost', 'LOCALHOST', '127.0.0.1', '127.0.0.1.', '127.1', '127.0.1', '0', '2130706433'],
+    ...['0x7f.1', '0x7f.0x1', '0177.1', '017700000001', '%31%32%37.0.0.1', '127。0。0。1'],
+    ...['１２７.０.０.１', '[::1]', '[::ffff:127.0.0.1]', '[0:0:0:0:0:ffff:7f00:1]', '[fe80::1]'],
+    ...['[::127.0.0.1]', '[64:ff9b::7f00:1]', '[64:ff9b:1::7f00:1]', '[2002:7f00:1::]'],
+    ...['[2001:0:7f00:1::]', '[2606:4700::200:5efe:7f00:1]'],
   ]) {
     const sent = await sendDelivery(sending(`https://${host}:${port}/`), none);
     assert.equal(sent.status, 0);
@@ -86,15 +83,6 @@ test('a name is looked up, also one that only this machine knows, and one that n
   };
   const unknown = await sendDelivery(sending('https://nobody.example/'), both, { resolve: nobody });
   assert.deepEqual(unknown, own, 'what an inside knows is not told');
-});
-
-test('a name with one inside address among public ones is refused', async () => {
-  const before = receiver.received.length;
-  const resolve = async () => ['93.184.216.34', '10.0.0.1'];
-  const named = `https://localhost:${receiver.port}/`;
-  const sent = await sendDelivery(sending(named), reachable([]), { resolve });
-  assert.equal(sent.error, 'the name has no public address');
-  assert.equal(receiver.received.length, before);
 });
 
 test('the connection goes to the address that was checked, whatever the name says later', async () => {
@@ -288,62 +276,16 @@ test('what breaks off, or is no HTTP, is no answer, in words', async (t) => {
   assert.match(strange.error ?? '', /^no connection: HPE_/);
 });
 
-test('every way to write an inside address is refused at the connection too', async () => {
-  const before = receiver.received.length;
-  for (const host of [
-    '127.0.0.1.',
-    '017700000001',
-    '0177.1',
-    '0x7f.0x1',
-    '127.0.1',
-    '１２７.０.０.１',
-    '127。0。0。1',
-    '%31%32%37.0.0.1',
-    '[0:0:0:0:0:ffff:7f00:1]',
-    '[::127.0.0.1]',
-    '[64:ff9b::7f00:1]',
-    '[64:ff9b:1::7f00:1]',
-    '[2002:7f00:1::]',
-    '[2001:0:7f00:1::]',
-    '[2606:4700::200:5efe:7f00:1]',
-    '[fe80::1]',
-    'LOCALHOST',
-  ]) {
-    const sent = await sendDelivery(sending(`https://${host}:${receiver.port}/`), reachable([]));
-    assert.equal(sent.status, 0);
-    assert.match(sent.error ?? '', /is not a public one|has no public address/, host);
-  }
-  assert.equal(receiver.received.length, before);
-});
-
 test('no answer of a name server leads inside, in whatever form, nor one that is no address', async () => {
   const before = receiver.received.length;
   const named = `https://localhost:${receiver.port}/`;
   for (const answer of [
-    ['127.0.0.1'],
-    ['169.254.169.254'],
-    ['::ffff:127.0.0.1'],
-    ['2606:4700::1111', 'fd00:ec2::254'],
-    ['fe80::1%lo'],
-    ['127.1'],
-    ['localhost'],
-    [''],
-    [],
+    ...[['127.0.0.1'], ['169.254.169.254'], ['::ffff:127.0.0.1'], ['93.184.216.34', '10.0.0.1']],
+    ...[['2606:4700::1111', 'fd00:ec2::254'], ['fe80::1%lo'], ['127.1'], ['localhost'], [''], []],
   ]) {
     const sent = await sendDelivery(sending(named), reachable([]), { resolve: async () => answer });
     assert.equal(sent.status, 0);
     assert.match(sent.error ?? '', /^the name has no public address$/, String(answer));
   }
   assert.equal(receiver.received.length, before);
-});
-
-test('a redirect to an inside address, of any kind, is not followed', async () => {
-  for (const status of [301, 302, 303, 307, 308]) {
-    receiver.answer((_received, response) => {
-      response.writeHead(status, { location: `https://127.0.0.1:${receiver.port}/inside` }).end();
-    });
-    const before = receiver.received.length;
-    assert.deepEqual(await sendDelivery(sending(), mayReach), { status, error: null });
-    assert.equal(receiver.received.length, before + 1);
-  }
 });

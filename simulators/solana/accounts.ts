@@ -80,7 +80,6 @@ export function mintOf(account: Account | null): Mint | null {
   return isMint ? { supply: Buffer.from(data).readBigUInt64LE(36), decimals: data[44] ?? 0 } : null;
 }
 
-/** As nodes show amounts of tokens. */
 export function amountJson(amount: bigint, decimals: number) {
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);

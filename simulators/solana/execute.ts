@@ -23,11 +23,9 @@ import { type Keys, keysOf, readWire, type Wire } from './wire.ts';
 export type Executed = {
   readonly signature: string;
   readonly slot: number;
-  /** Unix seconds of its block. */
   readonly time: number;
   readonly wire: Wire;
   readonly err: ErrorJson | null;
-  /** As getTransaction gives it. */
   readonly meta: object;
   /** All accounts it names, lookup tables followed. */
   readonly keys: readonly Address[];
@@ -74,7 +72,6 @@ function keysIn(svm: LiteSVM, wire: Wire): Keys {
   return keysOf(wire, (table) => readAccount(svm, table)?.data ?? null);
 }
 
-/** One that an earlier run executed. */
 export function revived(wire: string, rest: Omit<SavedTransaction, 'wire'>): Executed {
   const read = readWire(Buffer.from(wire, 'base64'));
   const { loadedAddresses } = rest.meta as { loadedAddresses: Keys['loaded'] };
@@ -151,14 +148,8 @@ function returnJson(meta: TransactionMetadata): object {
   return { returnData: { programId, data: [data.toString('base64'), 'base64'] } };
 }
 
-export type Simulated = {
-  readonly err: ErrorJson | null;
-  readonly meta: TransactionMetadata;
-  /** Accounts as they would be; null when it fails. */
-  readonly accounts: ReadonlyMap<Address, Account> | null;
-};
-
-export function simulate(svm: LiteSVM, wire: Wire, verify: boolean): Simulated {
+/** Accounts as they would be; null when it fails. */
+export function simulate(svm: LiteSVM, wire: Wire, verify: boolean) {
   svm.withSigverify(verify);
   let result: FailedTransactionMetadata | SimulatedTransactionInfo;
   try {

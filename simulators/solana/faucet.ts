@@ -40,7 +40,6 @@ export const dollarDecimals = 6;
 
 const faucet = createNoopSigner(faucetAddress);
 
-/** Its account as it is from the first block on. */
 export function dollarAccount(rent: bigint): Account {
   const data = getMintEncoder().encode({
     mintAuthority: faucetAddress,

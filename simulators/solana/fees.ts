@@ -36,7 +36,6 @@ export function feeOf({ message }: Pick<Wire, 'message'>): bigint {
   }
   const wanted = limit ?? usual;
   const units = wanted < mostUnits ? wanted : mostUnits;
-  // Rounded up, as the runtime does.
   const priority = (units * price + microLamports - 1n) / microLamports;
   return lamportsPerSignature * BigInt(header.numSignerAccounts) + priority;
 }

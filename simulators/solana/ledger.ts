@@ -26,7 +26,6 @@ export type Block = {
   readonly height: number;
   readonly blockhash: string;
   readonly previousBlockhash: string;
-  /** Unix seconds. */
   readonly time: number;
   readonly transactions: Executed[];
   /** Accounts as they were before it, of those that it changed. */
@@ -39,7 +38,6 @@ export type Lags = Readonly<Record<Commitment, number>>;
 export type Ledger = {
   readonly svm: LiteSVM;
   readonly lags: Lags;
-  /** Unix seconds of the dev network. */
   readonly now: () => number;
   readonly journal: Journal;
   readonly genesis: string;
@@ -48,11 +46,8 @@ export type Ledger = {
   ahead: number;
   /** The highest slot, its block taken back or not. */
   slot: number;
-  /** Oldest first. */
   blocks: Block[];
-  /** Sent, and not in a block yet. */
   readonly pending: Map<string, Wire>;
-  /** By signature, oldest first. */
   readonly history: Map<string, Executed>;
   byAddress: Map<Address, Executed[]>;
   readonly listeners: Set<() => void>;
@@ -137,7 +132,6 @@ function setClock({ svm }: Ledger, { slot, time }: Block): void {
   svm.setClock(clock);
 }
 
-/** The next slot's block, with all that waits. */
 export function makeBlock(ledger: Ledger): Block {
   const { height, time } = tipOf(ledger);
   ledger.slot += 1;
@@ -216,7 +210,6 @@ function newerThan({ blocks }: Ledger, slot: number): Block[] {
   return blocks.slice(from + 1);
 }
 
-/** All accounts that a program owned at a commitment. */
 export function ownedAt(
   ledger: Ledger,
   program: Address,

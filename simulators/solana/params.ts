@@ -47,7 +47,6 @@ export function commitmentOf(config: Config, usual: Commitment = 'finalized'): C
   throw invalidParams(`no commitment ${String(wanted)}`);
 }
 
-/** The block that a call reads at. */
 export function bankOf(ledger: Ledger, config: Config): Block {
   const block = blockAt(ledger, commitmentOf(config));
   const { minContextSlot } = config;

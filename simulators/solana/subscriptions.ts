@@ -74,13 +74,11 @@ const mostSubscriptions = 10_000;
 export type Subscriber = {
   /** Null when it is no call about subscriptions. */
   call(method: string, params: readonly unknown[]): unknown;
-  /** Tells what is new. */
   tell(): void;
 };
 
 let lastId = 0;
 
-/** The subscriptions of one connection. */
 export function subscriber(ledger: Ledger, send: (message: object) => void): Subscriber {
   const open = new Map<number, { notification: string; ask: Ask }>();
   const tell = (id: number, { notification, ask }: { notification: string; ask: Ask }) => {

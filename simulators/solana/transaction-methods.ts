@@ -116,7 +116,6 @@ function simulateTransaction(ledger: Ledger, params: readonly unknown[]): unknow
   });
 }
 
-/** The commitment that a transaction has reached. */
 function levelOf(ledger: Ledger, { slot }: Executed): Commitment {
   if (slot <= blockAt(ledger, 'finalized').slot) return 'finalized';
   return slot <= blockAt(ledger, 'confirmed').slot ? 'confirmed' : 'processed';

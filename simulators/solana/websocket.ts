@@ -13,7 +13,6 @@ export type Socket = {
 export type Handlers = {
   onOpen(socket: Socket): void;
   onText(text: string, socket: Socket): void;
-  /** Called once. */
   onEnd(socket: Socket): void;
 };
 
@@ -21,7 +20,6 @@ const mostMessageBytes = 256 * 1024;
 /** A reader that lets more than this wait is dropped. */
 const mostWaitingBytes = 4 * 1024 * 1024;
 
-/** Close codes of RFC 6455. */
 const goingAway = 1001;
 const notText = 1003;
 

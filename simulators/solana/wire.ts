@@ -14,7 +14,6 @@ import { invalidParams } from './rpc-error.ts';
 /** What fits into one packet of the network. */
 const mostBytes = 1_232;
 const signatureBytes = 64;
-/** A lookup table's addresses begin here. */
 const tableHead = 56;
 const addressBytes = 32;
 
@@ -34,7 +33,6 @@ export type Keys = {
   readonly loaded: { readonly writable: readonly Address[]; readonly readonly: readonly Address[] };
 };
 
-/** Throws SolanaRpcError for what is no transaction. */
 export function readWire(bytes: Uint8Array): Wire {
   if (bytes.length > mostBytes) {
     throw invalidParams(`the transaction has ${bytes.length} bytes (max ${mostBytes})`);

@@ -50,7 +50,7 @@ export type TronChain = {
   stop(): Promise<void>;
 };
 
-export type ChainOptions = {
+type ChainOptions = {
   readonly file: string;
   readonly nowMs: () => number;
   /** Blocks on top of a block when it solidifies. */

@@ -105,11 +105,7 @@ const mostBytes = 4 * 2 ** 20;
 
 export type Holding = { readonly holder: string; readonly balance: bigint };
 
-export async function recentHolder(
-  rpc: Rpc,
-  token: string,
-  signal: AbortSignal,
-): Promise<Holding | null> {
+async function recentHolder(rpc: Rpc, token: string, signal: AbortSignal): Promise<Holding | null> {
   const { number: head } = await headBlock(rpc, signal);
   let best: Holding | null = null;
   for (const window of windows) {

@@ -316,7 +316,7 @@ function wrongAmount(answer: string): { lost: bigint; gained: bigint } | null {
   }
 }
 
-export type Surroundings = {
+type Surroundings = {
   readonly number: number;
   readonly timestamp: number;
   readonly baseFee: bigint | null;
@@ -333,7 +333,7 @@ export const readGas = [300_000, 440_000] as const;
 const milliCoin = 10n ** 15n;
 const purseMilliCoins = [50, 3_000] as const;
 
-export async function surroundingsOf(rpc: Rpc, signal: AbortSignal): Promise<Surroundings> {
+async function surroundingsOf(rpc: Rpc, signal: AbortSignal): Promise<Surroundings> {
   const method = 'eth_getBlockByNumber';
   const usual = await gasPrice(rpc, signal);
   const asking = rpc.call(method, ['latest', false], signal, fewMiB);
@@ -367,7 +367,7 @@ function mixOf({ mixHash }: Readonly<Record<string, unknown>>): string {
   return String(mixHash ?? '0x').slice(2);
 }
 
-export function blockAfter(
+function blockAfter(
   { number, timestamp, baseFee, random }: Surroundings,
   at: number,
   ahead: number,
@@ -381,20 +381,20 @@ export function blockAfter(
   };
 }
 
-export function purseFor({ price }: Surroundings, gas: bigint): string {
+function purseFor({ price }: Surroundings, gas: bigint): string {
   const coins = BigInt(randomInt(...purseMilliCoins)) * milliCoin + chance(2 ** 40);
   return hex(2n * price * gas + coins);
 }
 
-export function stepGasOf(): bigint {
+function stepGasOf(): bigint {
   return BigInt(randomInt(...stepGas));
 }
 
-export function readGasOf(): bigint {
+function readGasOf(): bigint {
   return BigInt(randomInt(...readGas));
 }
 
-export function walletGas(used: bigint): bigint {
+function walletGas(used: bigint): bigint {
   return (used * BigInt(randomInt(1_500, 1_800))) / 1_000n + chance(20_000);
 }
 

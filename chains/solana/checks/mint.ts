@@ -31,9 +31,7 @@ export type Mint = {
   readonly program: TokenProgram;
   readonly supply: bigint;
   readonly decimals: number;
-  /** Who can make more of it. */
   readonly mintAuthority: string | null;
-  /** Who can freeze holdings. */
   readonly freezeAuthority: string | null;
   readonly extensions: readonly Extension[];
   /** Whether it has more bytes than were read: extensions may be missing here. */
@@ -107,7 +105,6 @@ export const unsafeExtensions: Readonly<Record<number, string>> = {
   28: 'permissioned burning',
 };
 
-/** As many as one sentence names. */
 const mostNamed = 5;
 
 /** A mint keeps its extensions for ever. */

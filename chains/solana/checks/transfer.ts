@@ -6,9 +6,9 @@ import { type Finding, found, passed } from '../../tokens/inspection.ts';
 import { cleanText } from '../../tokens/text.ts';
 import { isOnCurve, solanaAddressBytes, solanaAddressOf } from '../address.ts';
 import { type Account, accountsAt, chainClock, largestHoldings, type Trial } from '../node.ts';
+import { reasonOf, trialLamports, tryFundAndClaim } from '../preflight.ts';
 import { associatedTokenAccount, systemProgram } from '../programs.ts';
 import { isGuarded, readHolding } from '../tokens.ts';
-import { reasonOf, trialLamports, tryFundAndClaim } from '../trial.ts';
 import type { Watch } from '../watch.ts';
 import type { Mint } from './mint.ts';
 

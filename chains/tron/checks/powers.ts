@@ -23,7 +23,7 @@ import { bareAddress } from '../plan.ts';
 import { flagOf, type Look, numberOf, shown, view } from './ask.ts';
 import { controlOf, hiddenKeeper, type Program, programOf } from './program.ts';
 
-export type PowersSeen = {
+type PowersSeen = {
   readonly findings: readonly Finding[];
   readonly selectors: ReadonlySet<string>;
   /** Somebody could have stopped transfers, or has not yet begun them, and could let them go. */

@@ -127,7 +127,7 @@ export async function controlOf(
 }
 
 /** Whether nobody can use an address: it has no key, or is a contract that nobody rules. */
-export async function isNobodys(look: Look, fork: Fork, address: string): Promise<boolean> {
+async function isNobodys(look: Look, fork: Fork, address: string): Promise<boolean> {
   if (isDead(address)) return true;
   const code = await look.forks.source.code(address.slice(2));
   if (code === undefined) return false;

@@ -27,7 +27,7 @@ function amountsOf(supply: bigint): bigint[] {
   return [...new Set(some.filter((amount) => amount > 0n))];
 }
 
-export type Situation = {
+type Situation = {
   readonly supply: bigint;
   /** Transfers may be stopped now and be let go again: then a refusal is not for ever. */
   readonly mayBeStopped: boolean;

@@ -258,7 +258,7 @@ export function nodeSource(http: Http, signal: AbortSignal): Source {
 }
 
 /** What a look that ran out of its time throws: nothing was learnt of the token. */
-export function outOfTime(chain: string): ParleyError {
+function outOfTime(chain: string): ParleyError {
   const sentence = `a token on ${chain} could not be looked at in the time given`;
   return new ParleyError('chain_timeout', sentence, { chain });
 }

@@ -107,7 +107,7 @@ const coinAbi = parseAbi([
   'function approve(address to, uint256 value)',
 ]) as Abi;
 
-export const coinData = (functionName: string, args: readonly unknown[]): Hex =>
+const coinData = (functionName: string, args: readonly unknown[]): Hex =>
   encodeFunctionData({ abi: coinAbi, functionName, args });
 
 export function coinCall(s: Session, from: Address, name: string, args: readonly unknown[]) {

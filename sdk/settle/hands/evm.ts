@@ -204,7 +204,7 @@ async function cancelFunding(on: OnEvm): Promise<void> {
   lookedAfter(context, cancel ?? funding);
   if (fate.state === 'succeeded') return context.waits(leg, 'the funding was mined after all');
   if (fate.state !== 'waiting') {
-    // Whatever used the nonce: once that is deep, no version of the funding can be mined.
+    // Whatever used the nonce: once that is final, no version of the funding can be mined.
     const { requiredConfirmations } = leg;
     const isOver = await wallet.isNonceDeep(funding, requiredConfirmations, context.limit());
     return isOver ? forgetFunding(context, leg) : notYetDeep(context, leg);

@@ -58,7 +58,7 @@ export type Hand = {
    * Until its nonce is used every later transaction waits behind it. Throws when it never will be.
    */
   tendApproval(): Promise<void>;
-  /** Looks after a mined approval again, where a reorganisation has taken it out of its block. */
+  /** Tends a mined approval again, where a reorganisation has taken it out of its block. */
   recallApproval(): Promise<void>;
   tendSpend(verb: Spending['verb']): Promise<void>;
   sendSpend(verb: Spending['verb']): Promise<void>;

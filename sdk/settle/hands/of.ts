@@ -1,3 +1,5 @@
+// The hand for a leg: by the wallet that the customer gave for its chain.
+
 import { type Context, walletOf } from '../context.ts';
 import type { SetLeg } from '../record.ts';
 import { expiringHand } from './account.ts';

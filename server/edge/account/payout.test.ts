@@ -8,6 +8,7 @@ import { passHolds } from '../../people/passing.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
 import { refused } from '../testing/edge.ts';
 import { byEmail, startPeople } from '../testing/people.ts';
+import { signInBy } from '../testing/sign-in.ts';
 import {
   bitcoinWallet,
   evmWallet,
@@ -24,14 +25,7 @@ let count = 0;
 const fresh = () => `paid${++count}@example.test`;
 const holdMs = 72 * 3_600_000;
 
-const byWallet = async (browser: TestBrowser, wallet: TestWallet, purpose = 'sign-in') => {
-  const { family, address } = wallet;
-  const asked = await browser.post('/account/wallet', { family, address, purpose });
-  assert.equal(asked.status, 200, asked.body.error);
-  const { message } = asked.body;
-  const signature = await wallet.sign(message);
-  return browser.post('/account/wallet/proof', { family, address, message, signature });
-};
+const byWallet = signInBy;
 const byMail = (browser: TestBrowser, address: string, purpose: 'sign-in' | 'add' | 'renew') =>
   byEmail(browser, address, () => edge.codeOf(address), purpose);
 

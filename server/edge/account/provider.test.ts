@@ -364,20 +364,3 @@ test('sign-ins are counted, by outcome', async () => {
   });
   assert.equal(status, 404);
 });
-
-test('the ways in are those that are configured', async () => {
-  const { body } = await browser().get('/account/ways');
-  assert.deepEqual(body, {
-    email: false,
-    mailIsDown: false,
-    providers: ['real', 'hostile', 'telegram', 'bare'].map((id) => ({
-      id,
-      label: `the ${id} provider`,
-      messages: id === 'telegram',
-    })),
-    passkeys: true,
-    wallets: ['evm', 'tron', 'bitcoin', 'solana'],
-  });
-  const byNumber = browserOn(edge, { origin: 'http://127.0.0.1:8080' });
-  assert.equal((await byNumber.get('/account/ways')).body.passkeys, false);
-});

@@ -6,15 +6,10 @@ import { type TestContext, test } from 'node:test';
 import { someAddress } from '../../../test/support/trading.ts';
 import { parseAddress } from '../../market/addresses.ts';
 import { prune } from '../../market/prune.ts';
-import { type FeedClient, type Frame, openFeed } from '../testing/feed-client.ts';
+import { about, type FeedClient, type Frame, openFeed } from '../testing/feed-client.ts';
 import { anotherProcess, feedMarket } from '../testing/feed-market.ts';
 
 const resume = { resume: true };
-const about =
-  (id: string, kind = 'created') =>
-  (frame: Frame) =>
-    frame.type === 'rfq' && frame.kind === kind && frame.rfq.id === id;
-
 /** A market, what it tells a stranger of private RFQs, and how to ask it as one. */
 async function strangers(t: TestContext) {
   const own = await feedMarket();

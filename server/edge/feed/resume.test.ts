@@ -6,7 +6,7 @@ import { someAddress, type Trader } from '../../../test/support/trading.ts';
 import { parseAddress } from '../../market/addresses.ts';
 import { mostReplayed } from '../../market/bounds.ts';
 import { prune } from '../../market/prune.ts';
-import { type FeedClient, type Frame, openFeed } from '../testing/feed-client.ts';
+import { about, type FeedClient, type Frame, openFeed } from '../testing/feed-client.ts';
 import { anotherProcess, type FeedMarket, feedMarket } from '../testing/feed-market.ts';
 
 let market: FeedMarket;
@@ -19,10 +19,6 @@ before(async () => {
 after(() => market.close());
 
 const resume = { resume: true };
-const about =
-  (id: string, kind = 'created') =>
-  (frame: Frame) =>
-    frame.type === 'rfq' && frame.kind === kind && frame.rfq.id === id;
 const gone = (id: string) => (frame: Frame) => frame.type === 'gone' && frame.rfqId === id;
 
 /** Comes back with what it has seen, and waits until it is ready. */

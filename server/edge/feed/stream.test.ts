@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { someAddress, type Trader } from '../../../test/support/trading.ts';
 import { parseAddress } from '../../market/addresses.ts';
-import type { FeedClient, Frame } from '../testing/feed-client.ts';
+import { about, type FeedClient, type Frame } from '../testing/feed-client.ts';
 import { type FeedMarket, feedMarket } from '../testing/feed-market.ts';
 
 let market: FeedMarket;
@@ -15,11 +15,6 @@ before(async () => {
   taker = await market.trader();
 });
 after(() => market.close());
-
-const about =
-  (id: string, kind = 'created') =>
-  (frame: Frame) =>
-    frame.type === 'rfq' && frame.kind === kind && frame.rfq.id === id;
 
 /** Everything of the RFQs was told when a later one is: frames come in order. */
 async function settled(client: FeedClient): Promise<void> {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { insertTrader, someAddress } from '../../../test/support/trading.ts';
 import { revokeSession } from '../../db/sessions.ts';
 import { mostTickets } from '../../people/bounds.ts';
@@ -46,6 +46,7 @@ async function refused(apiKey: string): Promise<string | null> {
   return type === 'ready' ? null : error;
 }
 
+const limits = { timeout: 20_000 };
 const gone = /ticket is unknown, was used, or is older than 30 s/;
 
 test('a ticket stands for its session in the first frame, and no second time', async () => {
@@ -129,48 +130,36 @@ test('a ticket wants a session: no cookie and a key in its place get none', asyn
   }
 });
 
-describe('a socket of a session ends in every process with 4401', () => {
-  const ends: [string, (browser: SignedIn) => Promise<unknown>][] = [
-    [
-      'when the session is revoked',
-      ({ stored: { accountId, id } }) =>
-        revokeSession(market.db, accountId, id, id, new Date(market.deps.now())),
-    ],
-    ['when its person signs in again', (browser) => renewed(market.deps, browser)],
-    [
-      'when it expires',
-      ({ stored: { id } }) =>
-        market.sql(
-          'update sessions set expires_at = $2 where id = $1',
-          id,
-          new Date(market.deps.now() + 200),
-        ),
-    ],
+test('a socket of a session that ends is closed in every process with 4401', limits, async () => {
+  const other = await anotherProcess(market);
+  const at = () => new Date(market.deps.now());
+  const ends: ((browser: SignedIn) => Promise<unknown>)[] = [
+    ({ stored: { accountId, id } }) => revokeSession(market.db, accountId, id, id, at()),
+    // Its person signs in again.
+    (browser) => renewed(market.deps, browser),
+    async ({ stored: { id } }) => {
+      const soon = new Date(market.deps.now() + 200);
+      await market.sql('update sessions set expires_at = $2 where id = $1', id, soon);
+    },
   ];
-  let other: Awaited<ReturnType<typeof anotherProcess>>;
-  before(async () => {
-    other = await anotherProcess(market);
-  });
-  after(() => other.close());
-  for (const [name, end] of ends) {
-    test(name, { timeout: 20_000 }, async () => {
-      const browser = await someone();
-      const expires = name === 'when it expires';
-      if (expires) await end(browser);
-      const here = await openMaker(market.at, { apiKey: await ticketOf(browser) });
-      const there = await openMaker(other.at, { apiKey: await ticketOf(browser) });
-      if (expires) market.deps.advance(200);
-      else await end(browser);
-      for (const client of [here, there]) {
-        assert.equal((await client.closed).code, 4401);
-        assert.match(client.frames.at(-1).error, /^the session has ended or was signed in to anew/);
-      }
-    });
+  for (const [index, end] of ends.entries()) {
+    const browser = await someone();
+    const expires = index === 2;
+    if (expires) await end(browser);
+    const here = await openMaker(market.at, { apiKey: await ticketOf(browser) });
+    const there = await openMaker(other.at, { apiKey: await ticketOf(browser) });
+    if (expires) market.deps.advance(200);
+    else await end(browser);
+    for (const client of [here, there]) {
+      assert.equal((await client.closed).code, 4401);
+      assert.match(client.frames.at(-1).error, /^the session has ended or was signed in to anew/);
+    }
   }
+  await other.close();
 });
 
-test('what ended without a notice is found, others stay', { timeout: 20_000 }, async () => {
-  const { db, deps, at } = loopback;
+test('what ended without a notice is found, others stay', limits, async () => {
+  const { deps, at } = loopback;
   const here = { call: caller(loopback.app), deps };
   const people = await Promise.all(Array.from({ length: 3 }, () => signedIn(here)));
   const [ended, renewedOne, stays] = people as [SignedIn, SignedIn, SignedIn];
@@ -184,19 +173,12 @@ test('what ended without a notice is found, others stay', { timeout: 20_000 }, a
   ]);
   const [one, two, three, four] = opened as [FeedClient, FeedClient, FeedClient, FeedClient];
   const now = new Date(deps.now());
-  const change = (name: string, text: string, values: unknown[]) => db.rows({ name, text, values });
-  await change('test_end', 'update sessions set revoked_at = $2 where id = $1', [
-    ended.stored.id,
-    now,
-  ]);
-  await change('test_renew', 'update sessions set hash = $2 where id = $1', [
-    renewedOne.stored.id,
-    randomBytes(32),
-  ]);
-  await change('test_revoke', 'update api_keys set revoked_at = $2 where account_id = $1', [
-    trader.accountId,
-    now,
-  ]);
+  const { sql } = loopback;
+  await sql('update sessions set revoked_at = $2 where id = $1', ended.stored.id, now);
+  const hash = randomBytes(32);
+  await sql('update sessions set hash = $2 where id = $1', renewedOne.stored.id, hash);
+  const revoke = 'update api_keys set revoked_at = $2 where account_id = $1';
+  await sql(revoke, trader.accountId, now);
   for (const client of [one, two, four]) assert.equal((await client.closed).code, 4401);
   assert.equal(three.ws.readyState, three.ws.OPEN);
   assert.equal((await stays.get('/v1/me')).status, 200);

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { formulaVersion } from '../../../core/deadlines.ts';
 import { policyFields } from '../../../core/rules.ts';
 import type { Deps } from '../../ports/deps.ts';
-import { rulesOfChain } from '../../settle/rules.ts';
+import { rulesOfChain } from '../../settle/preview.ts';
 import { read } from '../command.ts';
 import { marketRules } from '../schemas/rules.ts';
 

@@ -81,3 +81,9 @@ export async function openMaker(url: string, first: object): Promise<FeedClient>
   await client.of('ready');
   return client;
 }
+
+/** Whether a frame is of this RFQ, as it was created or cancelled. */
+export const about =
+  (id: string, kind = 'created') =>
+  (frame: Frame) =>
+    frame.type === 'rfq' && frame.kind === kind && frame.rfq.id === id;
