@@ -76,7 +76,9 @@ export function createGate(state: GateState): Gate {
     if (breaksHttp(request)) return refuseAny(visit, broken(request));
     const preflight = cors?.preflight(request) ?? null;
     if (preflight !== null) {
-      return spendClient(visit, () => reply.code(204).headers(preflight).send());
+      return spendClient(visit, () => {
+        reply.code(204).headers(preflight).send();
+      });
     }
     if (request.is404) return unknownRoute(visit);
     const { access } = request.routeOptions.config;

@@ -189,7 +189,7 @@ const overs: Readonly<Record<Charged, readonly [HttpCode, (limit: number) => str
   schedules: [
     'schedule_rate_limited',
     (limit) =>
-      `too many ladders of signed refunds from this account (${limit} in ${windowSeconds} s)`,
+      `too many schedules of signed refunds from this account (${limit} in ${windowSeconds} s)`,
   ],
   relays: [
     'relay_rate_limited',

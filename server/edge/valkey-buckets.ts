@@ -1,4 +1,4 @@
-// Buckets that all processes share, in Valkey or Redis: one script looks at every bucket of a
+// Buckets that all processes share, in Valkey or Redis: one script reads every bucket of a
 // decision and spends from all or none. A bucket is a counter that ends with its window, so that
 // nothing is left behind, and time is the server's own: the clocks of several processes differ.
 //

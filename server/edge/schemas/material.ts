@@ -260,8 +260,8 @@ const signedHex = (description: string, maxLength: number) =>
 
 export const scheduleBody = s.form('ScheduleRefunds', 'Refunds that you have signed.', {
   transactions: s.list(
-    'signed refunds of one escrow in hex, the lowest fee first; they spend what is as deep as ' +
-      'the leg wants (`requiredConfirmations`)',
+    'signed refunds of one escrow in hex, the lowest fee first; they spend what is as confirmed ' +
+      'as the leg wants (`requiredConfirmations`)',
     signedHex('a transaction in hex', longestRefundHex),
     { minItems: 1, maxItems: mostRungs },
   ),
