@@ -70,6 +70,8 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
   const parts = partsOf(deps, { gas: openGas(keeper, chains, adapters) });
   const watchtower = createWatchtower(parts);
   const stopping = new AbortController();
+  // A server asks it from then on.
+  await tellPosts(parts);
   const answering = answerForEver(parts, stopping.signal);
   watchtower.start();
   return {
@@ -84,12 +86,14 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
 }
 
 async function answerForEver(parts: Parts, signal: AbortSignal): Promise<void> {
-  let toldAtMs = Number.NEGATIVE_INFINITY;
+  let toldAtMs = performance.now();
   while (!signal.aborted) {
     try {
       const now = performance.now();
-      if (now - toldAtMs >= tellEveryMs) await tellPosts(parts);
-      if (now - toldAtMs >= tellEveryMs) toldAtMs = now;
+      if (now - toldAtMs >= tellEveryMs) {
+        await tellPosts(parts);
+        toldAtMs = now;
+      }
       await answerAsked(parts, signal);
     } catch (error) {
       if (!signal.aborted) parts.log.warn({ err: error }, 'what is asked cannot be read');
