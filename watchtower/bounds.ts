@@ -61,6 +61,10 @@ export const askedAtOnce = 8;
 export const oldestMs = 5_000;
 
 export const pauseMs = 1_000;
+/** Without a job that is due: one that another process made and left is begun as late. */
+export const idlePauseMs = 10_000;
+/** Between two looks for what time made due; what is stored of a swap rings for one. */
+export const findPauseMs = 10_000;
 /** After failures of a whole pass. */
 export const longestPauseMs = 30_000;
 

@@ -13,6 +13,7 @@ import {
   countOpenJobs,
   type DueKind,
   type Job,
+  nextDueJob,
   purposes,
   putOffJob,
   takeDueJobs,
@@ -28,6 +29,8 @@ import { tend } from './tend.ts';
 export type Watchtower = {
   readonly desk: Desk;
   start(): void;
+  /** Something was stored of a swap: what it makes due is looked for at once. */
+  ring(): void;
   /** Ends what runs; nothing is lost, because a pass may end anywhere. */
   stop(): Promise<void>;
   /** What `start` does once, for whoever asks for passes instead. */
@@ -63,6 +66,7 @@ export function createWatchtower(deps: Parts): Watchtower {
   const loops: Promise<void>[] = [];
   const chains = [...posts.keys()];
   const missed: Missed = { lookedAtMs: -Infinity };
+  const finding = newBell();
   const wake = (chain: ChainKey) => {
     const bells = posts.get(chain)?.bells;
     bells?.relays.ring();
@@ -87,16 +91,18 @@ export function createWatchtower(deps: Parts): Watchtower {
       const found = async () => {
         if (!began) await begin(deps, posts);
         began = true;
-        return find(deps, posts, missed);
+        const most = await find(deps, posts, missed);
+        if (most > 0) for (const chain of chains) wake(chain);
+        return most >= bounds.takenUpAtOnce ? 0 : bounds.findPauseMs;
       };
-      loops.push(loop(deps, 'found', signal, newBell(), found));
+      loops.push(loop(deps, 'found', signal, finding, found));
       for (const post of posts.values()) {
-        const relays = () => passOf(deps, post, 'relays', signal);
+        const relays = () => dueOf(deps, post, 'relays', signal);
         const others = async () => {
-          const done = await ownPass(deps, post, signal);
+          const waitMs = await dueOf(deps, post, 'others', signal);
           await freeNonces(deps, post, signal);
           await measure(deps, post, signal);
-          return done;
+          return waitMs;
         };
         const { chain } = post.gas.account;
         const { bells } = post;
@@ -104,6 +110,7 @@ export function createWatchtower(deps: Parts): Watchtower {
         loops.push(loop(deps, chain, signal, bells.others, others));
       }
     },
+    ring: () => finding.ring(),
     stop: async () => {
       stopping.abort();
       await Promise.all(loops);
@@ -132,7 +139,26 @@ function limited({ signingTime = realTime }: Parts, signal: AbortSignal): AbortS
   return AbortSignal.any([signal, signingTime.limit(bounds.jobMs)]);
 }
 
-/** Runs `look` for ever; it returns how much it did. */
+/**
+ * A pass where something is due. Returns for how long nothing more is: whoever makes a job in this
+ * process rings, and one that another made is theirs to begin with.
+ */
+async function dueOf(
+  deps: Parts,
+  post: Post,
+  what: 'relays' | 'others',
+  stop: AbortSignal,
+): Promise<number> {
+  const due = await nextDueJob(deps.db, post.gas.account.chain, what === 'relays');
+  const restMs = due === null ? bounds.idlePauseMs : due.getTime() - deps.now();
+  if (restMs > 0) return Math.min(Math.max(restMs, bounds.pauseMs), bounds.idlePauseMs);
+  const done = await (what === 'relays'
+    ? passOf(deps, post, what, stop)
+    : ownPass(deps, post, stop));
+  return done >= bounds.jobsAPass ? 0 : bounds.pauseMs;
+}
+
+/** Runs `look` for ever; it returns for how long it need not. */
 async function loop(
   deps: Parts,
   name: string,
@@ -148,12 +174,12 @@ async function loop(
     // Set before the look: what rings during it is heard.
     bell.ring = () => early.abort();
     try {
-      if ((await look()) >= bounds.jobsAPass) wait = 0;
+      wait = await look();
       failures = 0;
     } catch (error) {
       if (stop.aborted) break;
       failures += 1;
-      wait = Math.min(wait * 2 ** failures, bounds.longestPauseMs);
+      wait = Math.min(bounds.pauseMs * 2 ** failures, bounds.longestPauseMs);
       deps.log.warn({ keeper: name, failures, waitMs: wait, err: error }, 'a keeper’s look failed');
     }
     const signal = AbortSignal.any([stop, early.signal]);

@@ -33,6 +33,7 @@ import { createPassing } from '../people/passing.ts';
 import { openAdapters } from '../ports/chains.ts';
 import type { Deps } from '../ports/deps.ts';
 import { createMetrics, type Metrics, serveMetrics } from '../ports/metrics.ts';
+import { workOf } from '../ports/work.ts';
 import { createPresence } from '../restore/presence.ts';
 import type { AssetSettings, ChainSettings } from '../settings/chains.ts';
 import { devEvmChain, type Settings } from '../settings/config.ts';
@@ -172,6 +173,10 @@ async function start(given: Settings, log: Logger, undo: Stack): Promise<Market>
   for (const each of [...tellers, ...followers, rechecks, launchpads, pruning, halts]) {
     each.start();
     undo.push(() => each.stop());
+  }
+  if (gas.size > 0) {
+    const leave = workOf(db).on(['webhooks'], watching.ring);
+    undo.push(async () => leave());
   }
   const app = await buildApp(deps);
   const url = await listen(app, settings);

@@ -70,6 +70,24 @@ export async function takeDueJobs(
   return rows.map(jobOf);
 }
 
+/** When the next open job is due, a relay or another; null: there is none. */
+export async function nextDueJob(tx: Tx, chain: ChainKey, isRelay: boolean): Promise<Date | null> {
+  const [row] = await tx.rows<{ readonly at: Date | null }>({
+    name: 'keeper_next_due',
+    text: `select least(
+        (select due_at from keeper_jobs
+          where chain = $1 and state = 'open' and (purpose = 'relay') = $2
+            and (purpose = 'close') = false
+          order by due_at limit 1),
+        (select due_at from keeper_jobs
+          where chain = $1 and state = 'open' and (purpose = 'relay') = $2
+            and (purpose = 'close') = true
+          order by due_at limit 1)) as at`,
+    values: [chain, isRelay],
+  });
+  return row?.at ?? null;
+}
+
 export async function findJob(
   tx: Tx,
   of: { readonly chain: ChainKey; readonly escrow: string; readonly verb: JobVerb },
