@@ -2,6 +2,7 @@
 // the gas keys and answers no requests.
 
 import type { Logger } from 'pino';
+import { isAborted } from '../../core/steps.ts';
 import { answerAsked, apartDesk, tellPosts } from '../../watchtower/apart.ts';
 import { apartPollMs, tellEveryMs } from '../../watchtower/bounds.ts';
 import { sealedKinds, sealedRows } from '../../watchtower/db/sealed.ts';
@@ -96,7 +97,7 @@ async function answerForEver(parts: Parts, signal: AbortSignal): Promise<void> {
       }
       await answerAsked(parts, signal);
     } catch (error) {
-      if (!signal.aborted) parts.log.warn({ err: error }, 'what is asked cannot be read');
+      if (!isAborted(signal)) parts.log.warn({ err: error }, 'what is asked cannot be read');
     }
     await new Promise((resolve) => setTimeout(resolve, apartPollMs));
   }

@@ -30,7 +30,7 @@ export async function relayedBy<Own>(
     throw new ParleyError('relay_unavailable', 'this market has no gas key: send it yourself', {});
   }
   const { accountId } = request;
-  let wasAdmitted = false;
+  let wasAdmitted = false as boolean;
   const admit = async () => {
     mayAskRelay(await budgets.spendRelay(accountId));
     wasAdmitted = true;
