@@ -1,10 +1,10 @@
 // Whether amounts can settle on their chains (dust, fees above the value), asked within a time
 // limit: a node that hangs is a timeout of ours, not a fault.
 
+import { within } from '../../chains/nodes/time-limit.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Asset } from '../db/assets.ts';
 import type { Deps } from '../ports/deps.ts';
-import { within } from '../ports/time-limit.ts';
 
 /** Throws `amount_too_small`, `asset_closed`, `chain_timeout` or `chain_unavailable`. */
 export async function checkAmounts(

@@ -41,8 +41,11 @@ export type Settings = {
   readonly assets: readonly AssetSettings[] | null;
   /** Launchpads whose tokens are looked at by themselves. */
   readonly launchpads: readonly LaunchpadSettings[];
-  /** Chains with a gas key; `dev`: every dev chain but Bitcoin has one of its own. */
-  readonly keeper: readonly KeeperSettings[] | 'dev';
+  /**
+   * Chains with a gas key. `dev`: every dev chain but Bitcoin has one of its own; `apart`: they are
+   * with a watchtower in a process of its own.
+   */
+  readonly keeper: readonly KeeperSettings[] | 'dev' | 'apart';
   /** How many dev EVM chains to start. */
   readonly devEvmChains: number;
   readonly devControlPort: number;
@@ -306,8 +309,9 @@ function keeperOf(
   chains: readonly Pick<ChainSettings, 'chain' | 'family'>[],
   dev: boolean,
   wrong: string[],
-): readonly KeeperSettings[] | 'dev' {
+): Settings['keeper'] {
   if (env.PARLEY_KEEPER === 'off') return [];
+  if (env.PARLEY_KEEPER === 'apart') return 'apart';
   const given = json(env, 'PARLEY_KEEPER', wrong);
   if (given === undefined) return dev ? 'dev' : [];
   const parsed = parseKeeper(given, chains);

@@ -2,7 +2,6 @@
 // file of its own, which no setting shows.
 
 import Type from 'typebox';
-import * as bounds from '../keeper/bounds.ts';
 import type { ChainSettings, Parsed } from './chains.ts';
 import { checkOf } from './check.ts';
 
@@ -30,6 +29,12 @@ export type KeeperSettings = {
   readonly relayTokenAccounts: number;
 };
 
+/** Of one account in a UTC day, and receivers' token accounts of all in one. */
+export const keeperDefaults = {
+  relaysPerAccount: 50,
+  fundsPerAccount: 10,
+  relayTokenAccounts: 12,
+} as const;
 const defaultGraces = { claimSeconds: 300, refundSeconds: 3_600 } as const;
 /** A day; a claim is never waited for longer than an eighth of the time left. */
 const longestGraceSeconds = 86_400;
@@ -63,7 +68,8 @@ type Served = Pick<ChainSettings, 'chain' | 'family'>;
 /** The gas keys of PARLEY_KEEPER; `chains` are those that will be served. */
 export function parseKeeper(given: unknown, chains: readonly Served[]): Parsed<KeeperSettings> {
   if (!Array.isArray(given) || given.length > chains.length) {
-    const sentence = 'PARLEY_KEEPER must be "off" or a JSON array with an entry a chain at most';
+    const sentence =
+      'PARLEY_KEEPER must be "off", "apart" or a JSON array with an entry a chain at most';
     return { values: [], wrong: [sentence] };
   }
   const wrong: string[] = [];
@@ -115,9 +121,9 @@ function readEntry(entry: unknown, chains: readonly Served[]): KeeperSettings | 
     refundGraceSeconds: given.refundGraceSeconds ?? defaultGraces.refundSeconds,
     reserveFeePerGas: given.reserveFeePerGas === undefined ? null : BigInt(given.reserveFeePerGas),
     relayCap: given.relayCap === undefined ? null : BigInt(given.relayCap),
-    relaysPerAccount: given.relaysPerAccount ?? bounds.relaysPerAccount,
-    relayTokenAccounts: given.relayTokenAccounts ?? bounds.relayTokenAccounts,
+    relaysPerAccount: given.relaysPerAccount ?? keeperDefaults.relaysPerAccount,
+    relayTokenAccounts: given.relayTokenAccounts ?? keeperDefaults.relayTokenAccounts,
     fundCap: given.fundCap === undefined ? null : BigInt(given.fundCap),
-    fundsPerAccount: given.fundsPerAccount ?? bounds.fundsPerAccount,
+    fundsPerAccount: given.fundsPerAccount ?? keeperDefaults.fundsPerAccount,
   };
 }

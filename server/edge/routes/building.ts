@@ -1,15 +1,17 @@
 // What the builders of a leg have in common: what is asked of them, relays, and replies that are
 // given again.
 
+import type { FastifyInstance } from 'fastify';
 import { mustBeRate } from '../../../chains/bitcoin/spending.ts';
-import { swapById } from '../../db/swaps.ts';
+import { ParleyError } from '../../../core/errors.ts';
+import type { Asking, Desk, Relayed } from '../../../watchtower/port.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { type BuildRequest, type Built, mustLive } from '../../settle/builders.ts';
 import { type Spent, windowSeconds } from '../budgets.ts';
 import { HttpError } from '../errors.ts';
 
-/** Each has chains read, and may hold up those of others; what is taken on is given back. */
-export function mayAskRelay({ allowed, limit, resetSeconds }: Spent): void {
+/** Each has chains read, and may hold up those of others. */
+function mayAskRelay({ allowed, limit, resetSeconds }: Spent): void {
   if (allowed) return;
   const sentence =
     `${limit} relays that this account asked for within ${windowSeconds} s were refused or are not ` +
@@ -17,14 +19,25 @@ export function mayAskRelay({ allowed, limit, resetSeconds }: Spent): void {
   throw new HttpError('relay_rate_limited', sentence, { 'retry-after': String(resetSeconds) });
 }
 
-/** What was kept is sent at once; the keeper would find it by itself. */
-export async function wakeKeeper(
-  deps: Deps,
-  { id, leg }: { id: string; leg: string },
-): Promise<void> {
-  const swap = deps.keeper === undefined ? null : await swapById(deps.db, id);
-  if (swap === null || (leg !== 'a' && leg !== 'b')) return;
-  deps.keeper?.wake(swap.state.legs[leg].chain);
+/** What every relay is asked by. What is not taken on counts against the account. */
+export async function relayedBy<Own>(
+  { watchtower }: Deps,
+  budgets: Pick<FastifyInstance['edge']['budgets'], 'spendRelay' | 'giveBackRelay'>,
+  request: Omit<Asking, 'admit'> & Own,
+  send: (desk: Desk, asking: Asking & Own) => Promise<Relayed>,
+): Promise<Relayed> {
+  if (watchtower === undefined) {
+    throw new ParleyError('relay_unavailable', 'this market has no gas key: send it yourself', {});
+  }
+  const { accountId } = request;
+  let wasAdmitted = false as boolean;
+  const admit = async () => {
+    mayAskRelay(await budgets.spendRelay(accountId));
+    wasAdmitted = true;
+  };
+  const relayed = await send(watchtower, { ...request, admit });
+  if (wasAdmitted) await budgets.giveBackRelay(accountId);
+  return relayed;
 }
 
 export function replayOf(deps: Deps, reply: { readonly body: unknown }): void {

@@ -20,10 +20,6 @@ import type {
 } from '../../../chains/interface/material.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
-import type { Asset } from '../../db/assets.ts';
-import { escrowsOfSwap } from '../../db/escrows.ts';
-import { swapById } from '../../db/swaps.ts';
-import { keptAbilities } from '../../db/token-abilities.ts';
 import {
   agree,
   type Deal,
@@ -32,7 +28,11 @@ import {
   legOf,
   look,
   startDesk,
-} from '../../keeper/testing/desk.ts';
+} from '../../../watchtower/testing/desk.ts';
+import type { Asset } from '../../db/assets.ts';
+import { escrowsOfSwap } from '../../db/escrows.ts';
+import { swapById } from '../../db/swaps.ts';
+import { keptAbilities } from '../../db/token-abilities.ts';
 import { currentEscrow } from '../../settle/escrows.ts';
 import {
   type Answer,

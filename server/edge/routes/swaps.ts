@@ -1,9 +1,8 @@
 // Swaps: reading them, setting addresses, and building what a party signs.
 
 import type { FastifyInstance } from 'fastify';
+import type { ClaimAsking, Desk } from '../../../watchtower/port.ts';
 import { partyOf, swapsOfAccount } from '../../db/swaps.ts';
-import { endRelay } from '../../keeper/asked.ts';
-import { prepareRelay, storeRelay } from '../../keeper/relay.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { swapOfCaller } from '../../settle/access.ts';
 import { prepareAddress, storeAddress } from '../../settle/addresses.ts';
@@ -23,7 +22,7 @@ import {
   refundQuery,
 } from '../schemas/material.ts';
 import { setAddress, swapPage, swapReply, swapSchema, swapsQuery } from '../schemas/swap.ts';
-import { buildRequest, mayAskRelay, replayOf, wakeKeeper } from './building.ts';
+import { buildRequest, relayedBy, replayOf } from './building.ts';
 import { buildFunding } from './fund.ts';
 import { registerScheduled } from './scheduled.ts';
 
@@ -126,25 +125,11 @@ function buildLegs(app: FastifyInstance, deps: Deps): void {
     withoutRoom: 'anew',
     before: async (input) => {
       const request = { ...buildRequest(input), secret: input.body.secret };
-      const { accountId } = request;
-      if (input.body.relay) {
-        const admit = async () => mayAskRelay(await app.edge.budgets.spendRelay(accountId));
-        const relay = await prepareRelay(deps, { ...request, admit });
-        return { relay, accountId };
-      }
-      return { relay: null, built: await buildClaim(deps, request), accountId };
+      if (!input.body.relay) return buildClaim(deps, request);
+      const send = (desk: Desk, asking: ClaimAsking) => desk.claim(asking);
+      return relayedBy(deps, app.edge.budgets, request, send);
     },
-    run: async (tx, { prepared }) => {
-      if (prepared.relay === null) return { status: 200, body: prepared.built };
-      return { status: 200, body: await storeRelay(tx, deps, prepared.relay) };
-    },
-    release: async ({ relay, accountId }) => {
-      if (relay === null || !(await endRelay(deps, relay))) return;
-      await app.edge.budgets.giveBackRelay(accountId);
-    },
-    after: async ({ params, body }) => {
-      if (body.relay) await wakeKeeper(deps, params);
-    },
+    run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
     replay: async (_tx, { reply, body }) => {
       if (!body.relay) replayOf(deps, reply);
     },
