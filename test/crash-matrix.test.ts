@@ -41,7 +41,6 @@ const without: Readonly<Record<string, readonly string[]>> = {
   'open what is asked later': ['connect', 'openMarketData', 'createApart', 'byTurns'],
   'values and limits': ['databaseLimits', 'openFiles', 'marketsOf'],
   'looks up an asset that the faucet of the dev network gives': ['findCuratedAsset'],
-  'ends a pause of its own process and asks nobody for anything': ['keeper.ring'],
   'what requests ask it for: they have rows of their own': ['keeper.desk'],
   'its passes are those of the keeper': ['watchtowerOf'],
   'a server without gas keys: what it asks for is answered by a watchtower’s pass': ['deskApart'],

@@ -117,17 +117,38 @@ async function withTerms<Of extends Beside>(
   });
 }
 
-/** Jobs looked through for one batch, as many times what it takes. */
-const sightedFor = 10;
+/** Jobs read for one batch: a page as many times what it takes, and so many pages. */
+const [sightedFor, mostPages] = [10, 5];
 
 /** Others that are due, with few payments beside: each takes gas of its own. */
 async function beside(on: On, mostInBatch: number): Promise<readonly Rideable[]> {
+  const { deps, job, escrow } = on;
+  const payments = new Set([paymentOn(on, escrow.terms)]);
+  const riders: Rideable[] = [];
+  // What another lane has in hand at this moment is due, too.
+  const dueBy = new Date(deps.now() + inHandSeconds * 1_000);
+  const limit = sightedFor * mostInBatch;
+  let after = 0;
+  for (let page = 0; page < mostPages; page += 1) {
+    const found = await besides(deps.db, job, { dueBy, after, limit });
+    for (const each of await rideableOf(on, found)) {
+      const paid = paymentOn(on, each.terms);
+      if (!payments.has(paid) && payments.size >= mostPayments) continue;
+      payments.add(paid);
+      riders.push(each);
+      if (riders.length + 1 >= mostInBatch) return riders;
+    }
+    if (found.length < limit) break;
+    after = found.at(-1)?.id ?? after;
+  }
+  return riders;
+}
+
+/** Those whose money is there for them now, that nobody is waited for; the soonest first. */
+async function rideableOf(on: On, found: readonly Beside[]): Promise<readonly Rideable[]> {
   const { deps, gas, job, escrow } = on;
   const wall = Math.floor(deps.now() / 1000);
   const clock = clockOf(on);
-  // What another lane has in hand at this moment is due, too.
-  const dueBy = new Date(deps.now() + inHandSeconds * 1_000);
-  const found = await besides(deps.db, job, { dueBy, limit: sightedFor * mostInBatch });
   const open = await withTerms(on, found, ({ terms, facts, secret }) => {
     if (facts.claimed !== null || facts.refunded !== null || facts.balance < terms.amount) {
       return false;
@@ -136,22 +157,13 @@ async function beside(on: On, mostInBatch: number): Promise<readonly Rideable[]>
       ? secret !== null && terms.timelock > clock
       : terms.timelock <= clock;
   });
-  const all = open.toSorted((a, b) => a.terms.timelock - b.terms.timelock);
-  const payments = new Set([paymentOn(on, escrow.terms)]);
-  const riders: Rideable[] = [];
-  for (const each of all) {
-    const createdAt = Math.floor(each.createdAt.getTime() / 1000);
-    const grace = graceOf(job.verb, gas.graces, each.terms.timelock, clock);
-    if (wall < createdAt + grace || isShortOfTime(on, each.terms)) continue;
+  const ready = open.filter(({ terms, createdAt }) => {
+    const grace = graceOf(job.verb, gas.graces, terms.timelock, clock);
+    if (wall < Math.floor(createdAt.getTime() / 1000) + grace) return false;
     // A batch is one call of one contract.
-    if (each.terms.lane?.contract !== escrow.terms.lane?.contract) continue;
-    const paid = paymentOn(on, each.terms);
-    if (!payments.has(paid) && payments.size >= mostPayments) continue;
-    payments.add(paid);
-    riders.push(each);
-    if (riders.length + 1 >= mostInBatch) break;
-  }
-  return riders;
+    return !isShortOfTime(on, terms) && terms.lane?.contract === escrow.terms.lane?.contract;
+  });
+  return ready.toSorted((a, b) => a.terms.timelock - b.terms.timelock);
 }
 
 function paymentOn({ job }: On, terms: EscrowTerms): string {

@@ -60,18 +60,17 @@ export const askedAtOnce = 8;
 /** What was replaced is asked about for so long, and later again. */
 export const oldestMs = 5_000;
 
+/** Between two searches for what is due, while a job of any chain is open. */
 export const pauseMs = 1_000;
-/** Without a job that is due: one that another process made and left is begun as late. */
-export const idlePauseMs = 10_000;
-/** Between two looks for what time made due; what is stored of a swap rings for one. */
-export const findPauseMs = 10_000;
-/** After failures of a whole pass. */
-export const longestPauseMs = 30_000;
+/** While none is: what another process made, or time made due, is begun as late. */
+export const idlePauseMs = 2_000;
 
 /** A job in hand is due again after this, should its process have died. */
 export const inHandSeconds = 30;
-/** One that waits for a block or for depth is looked at again after this. */
+/** One that waits for a block or for depth is read again after this. */
 export const lookAgainSeconds = 5;
+/** One that waits for what is in flight: new requests come after it. */
+export const busySeconds = 1;
 /** Failures put a job off for 10 s, twice as long each time. A refund has time. */
 export const firstBackoffSeconds = 10;
 export const longestBackoffSeconds = {
@@ -142,10 +141,8 @@ export const balanceEveryMs = 30_000;
 
 /** So long a server without gas keys waits for an answer; then it takes its request back. */
 export const apartPatienceMs = 4_000;
-/** How often either looks. */
+/** How often it reads whether there is one. */
 export const apartPollMs = 200;
-/** What was asked is forgotten after this. */
-export const askedKeptSeconds = 3_600;
 /** A watchtower that has said nothing of itself for so long is not asked. */
 export const postSeconds = 120;
 /** How often it does. */

@@ -4,7 +4,7 @@
 import { within } from '../chains/nodes/time-limit.ts';
 import { ParleyError } from '../core/errors.ts';
 import { bumpSeconds, jobPatienceMs, mostGaps, unknownSeconds, vouchedSeconds } from './bounds.ts';
-import { type Attempt, liveAttempts } from './db/attempts.ts';
+import { type Attempt, liveAttempts, noncesKnown } from './db/attempts.ts';
 import { isOutbid, withFates } from './fates.ts';
 import type { Gas, Parts } from './port.ts';
 import { fundsOf, keepSigned, leased, mostOfVoid, mustHold, signWith, usedNonces } from './sign.ts';
@@ -60,7 +60,10 @@ async function push(
   if (each.fate === 'unknown' || isDue) await sendKept(deps, gas, each, signal);
 }
 
-/** Below what has waited for long: what nodes say of mempools hides none of them for ever. */
+/**
+ * At once where no node counts anything above it. Else below what has waited for long: what nodes
+ * say of mempools hides none of them for ever.
+ */
 async function missingIn(
   deps: Parts,
   { account, ...gas }: Gas,
@@ -73,8 +76,11 @@ async function missingIn(
     });
     return Math.max(-1, ...late.map(({ nonce }) => nonce ?? -1));
   };
-  const late = lastLate(unknownSeconds);
-  if (late < 0) return [];
+  const waits = lastLate(0);
+  const taken = live.map(({ nonce }) => nonce).filter((nonce) => nonce !== null && nonce <= waits);
+  const { aboveDeep } = await noncesKnown(deps.db, account.chain, account.address);
+  const isWhole = aboveDeep !== null && gapsIn(aboveDeep, taken, 1).length === 0;
+  if (waits < 0 || isWhole) return [];
   const mined = await within(signal, account.chain, account.minedNonce(signal));
   if (mined === null) return [];
   const used = await usedNonces(
@@ -82,13 +88,15 @@ async function missingIn(
     { gas: { account, ...gas }, signal },
     { mined, surely: true },
   );
-  const taken = live.map(({ nonce }) => nonce).filter((nonce) => nonce !== null && nonce <= late);
   const missing = gapsIn(used, taken, mostGaps);
   if (missing.length === 0) return [];
   const said = (await account.pendingNonces?.(signal)) ?? [];
+  const late = lastLate(unknownSeconds);
   const longBefore = lastLate(vouchedSeconds);
   return missing.filter((nonce) => {
-    return said.filter((pending) => pending > nonce).length < 2 || nonce < longBefore;
+    const counting = said.filter((pending) => pending > nonce).length;
+    if (counting === 0) return said.length > 0 || nonce < late;
+    return counting < 2 ? nonce < late : nonce < longBefore;
   });
 }
 

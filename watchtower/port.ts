@@ -158,15 +158,18 @@ export type Reopening = {
 type Leg = { readonly swapId: string; readonly leg: LegName };
 
 export type Market = {
-  /** Makes jobs for what is due, and returns how much was taken up, at most `limit`. */
-  takeUpRevealed(tx: Tx, chains: readonly ChainKey[], now: Date, limit: number): Promise<number>;
-  takeUpMissed(tx: Tx, of: Reopening, now: Date, limit: number): Promise<number>;
-  /** By the chain's own clock as last seen. */
-  takeUpExpired(
+  /** Makes jobs for what is due, and returns how much was taken up, `limit` where there is more. */
+  takeUp(
     tx: Tx,
-    of: { readonly chain: ChainKey; readonly now: Date; readonly purpose: 'refund' | 'close' },
+    of: {
+      readonly chains: readonly ChainKey[];
+      /** Of these, where a claim leaves something in its escrow. */
+      readonly closing: readonly ChainKey[];
+      readonly now: Date;
+    },
     limit: number,
   ): Promise<number>;
+  takeUpMissed(tx: Tx, of: Reopening, now: Date, limit: number): Promise<number>;
   /** What was taken up while a chain had no key is taken up again; jobs that exist stay. */
   takeUpAnew(tx: Tx): Promise<void>;
   caseOf(chain: ChainKey, escrow: string): Promise<Case | null>;
@@ -193,8 +196,21 @@ export type Market = {
   mayFund(asking: FundAsking, signal: AbortSignal): Promise<Passed>;
   /** Until the end of the transaction the leg stays there. Throws `escrow_moved`. */
   pin(tx: Tx, of: Leg & { readonly escrow: string }): Promise<void>;
+  /** For watchtowers of other processes, once the transaction has committed. */
+  ringWatchtower(tx: Tx): Promise<void>;
   /** Something was sent: what the chain shows of the swap is read and stored. */
   reconcile(swapId: string, chain: ChainKey, signal: AbortSignal): Promise<void>;
+};
+
+/** A pass again and again, one at a time. Whoever rings ends the pause before the next. */
+export type Loop = { start(): void; ring(): void; stop(): Promise<void> };
+type LoopOf = {
+  readonly name: string;
+  readonly everyMs: number;
+  /** By `Market.ringWatchtower`, too. */
+  readonly isRung?: true;
+  /** Returns when the next is to be, where that is sooner. */
+  readonly pass: (signal: AbortSignal) => Promise<'now' | number | undefined>;
 };
 
 export type Parts = {
@@ -207,6 +223,7 @@ export type Parts = {
   readonly now: () => number;
   readonly gauges: Gauges;
   readonly log: Log;
+  readonly loop: (of: LoopOf) => Loop;
   /** None = real time. */
   readonly signingTime?: SigningTime;
 };

@@ -12,13 +12,14 @@ import { fundBy } from '../core/gates.ts';
 import type { Secret } from '../core/hashlock.ts';
 import {
   busyPollMs,
+  busySeconds,
   fundingLeadSeconds,
   mostFailed,
   relayLeadSeconds,
   requestPatienceMs,
 } from './bounds.ts';
 import { type Attempt, attemptsOf, isLive } from './db/attempts.ts';
-import { findJob, insertAsked, type Job } from './db/jobs.ts';
+import { findJob, insertAsked, isWaiting, type Job, purposes } from './db/jobs.ts';
 import { noteWanted } from './db/keys.ts';
 import { fundingSums, relaySums } from './db/sums.ts';
 import type {
@@ -123,7 +124,10 @@ export async function relayFunding(deps: Parts, asking: FundAsking): Promise<Rel
   return relayed(deps, gas, asking, { ...about, work, passed, secret: null, signature });
 }
 
-export function claimantOf({ gas }: Pick<Parts, 'gas'>, { chain, family }: AskedLeg): Gas {
+export function claimantOf<Key>(
+  { gas }: { readonly gas: ReadonlyMap<ChainKey, Key> },
+  { chain, family }: AskedLeg,
+): Key {
   const found = gas.get(chain);
   if (found !== undefined) return found;
   const why =
@@ -145,14 +149,16 @@ export function funderOf<Key extends { readonly fundings: { readonly cap: bigint
   return key.fundings.cap === 0n ? `this market sends no fundings on "${chain}"` : key;
 }
 
-/** The newest transaction for it, if it was taken on and is not given up. */
+/** The newest transaction for it that may land or has, if it was taken on and is not given up. */
 export async function relayedBefore(
   tx: Tx,
   of: { readonly chain: ChainKey; readonly verb: AskedVerb; readonly escrow: string },
 ): Promise<Relayed | null> {
   const job = await findJob(tx, of);
   if (job === null || !isAskedFor(job.purpose) || job.state === 'dropped') return null;
-  const own = (await attemptsOf(tx, job.id)).filter(({ verb }) => verb === of.verb);
+  const own = (await attemptsOf(tx, job.id)).filter(({ verb, fate }) => {
+    return verb === of.verb && fate !== 'gone';
+  });
   const landed = own.find(({ fate }) => fate === 'mined' || fate === 'deep');
   const newest = landed ?? own.at(-1);
   return newest === undefined ? null : { relayed: true, txid: newest.txid };
@@ -174,11 +180,14 @@ async function relayed(
   const { elapsedMs, pause } = deps.signingTime ?? realTime;
   const until = elapsedMs() + requestPatienceMs;
   for (;;) {
+    // Several requests may wait for the same: the first one signs.
+    const before = await relayedBefore(deps.db, wish);
+    if (before !== null) return before;
     try {
+      await mustBeNext(deps, wish);
       await roomFor(deps, { gas, signal }, wish);
       const how = { patienceMs: requestPatienceMs, signal, accountId };
       return await leased(deps, gas, how, async (lease) => {
-        // Several requests may wait for the same: the first one signs.
         return (await relayedBefore(deps.db, wish)) ?? (await signAndKeep(deps, lease, wish, keep));
       });
     } catch (error) {
@@ -188,6 +197,15 @@ async function relayed(
     }
     await pause(busyPollMs, signal);
   }
+}
+
+/** Jobs that wait for what is in flight were there before. */
+async function mustBeNext(deps: Parts, { chain, escrow, verb }: Wish): Promise<void> {
+  const own = await findJob(deps.db, { chain, escrow, verb });
+  const ahead = verb === 'claim' ? purposes.slice(0, 2) : purposes.slice(0, 4);
+  const dueBy = new Date(deps.now() + busySeconds * 1_000);
+  const of = { chain, except: own?.id ?? null, purposes: ahead, dueBy };
+  if (await isWaiting(deps.db, of)) throw new TooShort('busy');
 }
 
 async function signAndKeep(

@@ -7,7 +7,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import type { ChainAdapter } from '../chains/adapter.ts';
 import { showing } from '../chains/testing/showing.ts';
 import { ParleyError } from '../core/errors.ts';
-import { takeUpRevealed } from '../server/db/watched.ts';
+import { takeUp } from '../server/db/watched.ts';
 import { evm, evm2, must } from '../server/settle/testing/world.ts';
 import type { Gas } from './port.ts';
 import {
@@ -411,7 +411,7 @@ test('a secret that becomes public while its relay is dropped is claimed', limit
       const { db, now } = desk.deps;
       const text = 'update swaps set secret = $2 where id = $1';
       await db.rows({ name: 'test_public', text, values: [deal.id, deal.secret] });
-      await takeUpRevealed(db, [evm2], new Date(now()), 100);
+      await takeUp(db, { chains: [evm2], closing: [], now: new Date(now()) }, 100);
       return looked;
     };
     (desk.deps.adapters as Adapters).set(evm2, { ...adapter, look });

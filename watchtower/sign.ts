@@ -164,9 +164,9 @@ export async function inFlight(deps: Parts, on: Looking): Promise<readonly Attem
 }
 
 /**
- * The nonce of the next transaction; null on chains without. Throws `TooShort`: one is in flight,
- * or nodes count one that nothing here knows of. That was sent before a backup was restored, and
- * nothing is signed in its place for so long.
+ * The nonce of the next transaction; null on chains without. Throws `TooShort`: one is in flight, or
+ * nodes count some that nothing here knows of. Those were sent before a backup was restored: nothing
+ * is signed in the place of any for so long, all in all.
  */
 export async function nextNonce(deps: Parts, looking: Looking): Promise<number | null> {
   const { gas, signal } = looking;
@@ -187,7 +187,8 @@ export async function nextNonce(deps: Parts, looking: Looking): Promise<number |
   const again = said > next ? account.pendingNonce?.(signal, sure) : undefined;
   const isThere = again !== undefined && (await within(signal, chain, again)) > next;
   const now = deps.now();
-  const since = await noteUnknown(deps.db, chain, { isThere, nonce: next, at: new Date(now) });
+  const unknown = { isThere, at: new Date(now), forgetMs: 2_000 * vouchedSeconds };
+  const since = await noteUnknown(deps.db, chain, unknown);
   if (since === null) return next;
   const counts = (await account.pendingNonces?.(signal)) ?? [];
   const vouchers = counts.filter((each) => each > next).length;

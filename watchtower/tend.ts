@@ -23,13 +23,13 @@ import {
   markSent,
   storeShown,
 } from './db/attempts.ts';
-import { endJob, forgetSecret, type Job, putOffJob } from './db/jobs.ts';
-import { isWaitedFor } from './db/keys.ts';
+import { endJob, forgetSecret, isWaiting, type Job, purposes, putOffJobs } from './db/jobs.ts';
+import { wasWanted } from './db/keys.ts';
 import { asksGates, type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import { isOutbid, withFates } from './fates.ts';
 import type { Case, Gas, Parts, Tx } from './port.ts';
 import { openSecret, openTransaction } from './sealing.ts';
-import { inFlight, realTime, TooShort } from './sign.ts';
+import { realTime, TooShort } from './sign.ts';
 import { signOrYield, signVoid } from './sign-job.ts';
 import { isAskedFor } from './spending.ts';
 
@@ -52,8 +52,17 @@ export type On = {
   readonly attempts: readonly Attempt[];
 };
 
-/** One look and one step. Throws what a chain throws, `TooShort`, or a refusal of the chain's. */
-export async function tend(deps: Parts, gas: Gas, job: Job, signal: AbortSignal): Promise<void> {
+/**
+ * One read and one step; `hasRoom`: nothing is in flight. Throws what a chain throws, `TooShort`, or
+ * a refusal of the chain's.
+ */
+export async function tend(
+  deps: Parts,
+  gas: Gas,
+  job: Job,
+  hasRoom: () => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<void> {
   const { chain } = job;
   const about = await deps.market.caseOf(chain, job.escrow);
   const adapter = deps.adapters.get(chain);
@@ -64,7 +73,9 @@ export async function tend(deps: Parts, gas: Gas, job: Job, signal: AbortSignal)
   const on: On = { deps, gas, job, about, escrow, adapter, signal, attempts };
   const rest = (await ridesFor(on)) ?? graceLeft(on);
   if (rest !== null) return putOff(on, rest);
-  await mustHaveRoom(on);
+  // What has signed nothing waits for what is in flight, and asks the chain for no more.
+  const isOwn = isAskedFor(job.purpose) || attempts.some(({ fate }) => isLive(fate));
+  if (!isOwn && !(await hasRoom())) throw new TooShort('busy');
   const isUnseen = job.verb === 'claim' && about.state.secret === null;
   // Any of them that a node has after all makes the secret public.
   const each = isUnseen && !(await claimWasShown(deps.db, job.id));
@@ -98,13 +109,6 @@ function graceLeft({ deps, gas, job, about, escrow, attempts }: On): number | nu
   return left > 0 ? left : null;
 }
 
-/** What has signed nothing waits for what is in flight, and asks the chain for no more. */
-async function mustHaveRoom(on: On): Promise<void> {
-  const { deps, job, attempts } = on;
-  if (isAskedFor(job.purpose) || attempts.some(({ fate }) => isLive(fate))) return;
-  if ((await inFlight(deps, on)).length > 0) throw new TooShort('busy');
-}
-
 async function isUntold({ deps, gas, job }: On): Promise<boolean> {
   const kept = await attemptsOf(deps.db, job.id, gas.account.address);
   return kept.some(({ fate, sentAt }) => isLive(fate) && sentAt !== null);
@@ -114,12 +118,10 @@ async function lookOf(
   on: On,
   seen: Pick<Look, 'facts' | 'clock' | 'wall' | 'attempts' | 'isPublic'>,
 ): Promise<Look> {
-  const { deps, job, about, escrow, adapter } = on;
+  const { job, about, escrow, adapter } = on;
   const { terms } = escrow;
   const nonce = seen.attempts.at(-1)?.nonce ?? null;
-  const since = new Date(deps.now() - wantedSeconds * 1_000);
-  const due = new Date(deps.now() + inHandSeconds * 1_000);
-  const hurried = nonce !== null && (await isWaitedFor(deps.db, job, { since, due }));
+  const hurried = nonce !== null && (await isWaitedFor(on));
   const { state } = about;
   const ungated = {
     ...seen,
@@ -140,6 +142,16 @@ async function lookOf(
   const waiting = hasWaited(look);
   const outbid = waiting !== null && (await isOutbid(on, waiting, replaced(on, waiting)));
   return { ...look, outbid };
+}
+
+/** Whether a relay was refused for what this has in flight, or a more urgent job waits for it. */
+async function isWaitedFor({ deps, job }: On): Promise<boolean> {
+  const { id: except, chain } = job;
+  const since = new Date(deps.now() - wantedSeconds * 1_000);
+  if (await wasWanted(deps.db, chain, since)) return true;
+  const dueBy = new Date(deps.now() + inHandSeconds * 1_000);
+  const ahead = purposes.slice(0, Math.max(1, purposes.indexOf(job.purpose)));
+  return isWaiting(deps.db, { chain, except, purposes: ahead, dueBy });
 }
 
 /** Null: a chain is away, or its nodes disagree. That takes no more than a part of the look. */
@@ -349,7 +361,7 @@ export async function sendKept(
 
 async function putOff({ deps, job }: On, seconds: number): Promise<void> {
   const dueAt = new Date(deps.now() + seconds * 1_000);
-  await putOffJob(deps.db, job.id, { dueAt, failure: null });
+  await putOffJobs(deps.db, [job.id], { dueAt, failure: null });
 }
 
 function tell({ deps, job }: On, message: string): void {

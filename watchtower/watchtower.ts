@@ -1,7 +1,6 @@
 // The watchtower at work: on each chain that has a gas key, what is to be done is found by index,
 // taken in hand and tended. A pass takes no input, may end anywhere and may run in several
-// processes. It has loops of its own, so that nothing of it holds up what follows the chains or
-// answers requests.
+// processes. Its loops hold up neither what follows the chains nor what answers requests.
 
 import { within } from '../chains/nodes/time-limit.ts';
 import { ParleyError } from '../core/errors.ts';
@@ -13,24 +12,22 @@ import {
   countOpenJobs,
   type DueKind,
   type Job,
-  nextDueJob,
+  nextDue,
   purposes,
-  putOffJob,
+  putOffJobs,
   takeDueJobs,
 } from './db/jobs.ts';
 import { keySums } from './db/sums.ts';
 import { fillGaps } from './gaps.ts';
-import type { Desk, Gas, Parts } from './port.ts';
+import type { Desk, Gas, Loop, Parts } from './port.ts';
 import { funderOf, relayClaim, relayFunding } from './relay.ts';
-import { isPassing, realTime, TooShort } from './sign.ts';
+import { inFlight, isPassing, realTime, TooShort } from './sign.ts';
 import { dayOf } from './spending.ts';
 import { tend } from './tend.ts';
 
 export type Watchtower = {
   readonly desk: Desk;
   start(): void;
-  /** Something was stored of a swap: what it makes due is looked for at once. */
-  ring(): void;
   /** Ends what runs; nothing is lost, because a pass may end anywhere. */
   stop(): Promise<void>;
   /** What `start` does once, for whoever asks for passes instead. */
@@ -39,96 +36,97 @@ export type Watchtower = {
   pass(chain: ChainKey): Promise<number>;
 };
 
-type Bell = { ring: () => void };
-const newBell = (): Bell => ({ ring: () => {} });
-
 /** On one chain. */
 type Post = {
   readonly gas: Gas;
-  /** Each ends the pause before a next look: at relays, and at all else. */
-  readonly bells: { readonly relays: Bell; readonly others: Bell };
+  readonly loops: { readonly relays: Loop; readonly others: Loop };
   readAtMs: number;
-  /** The UTC day and the reason that the log has told already. */
-  told: string;
+  /** The UTC day and the reason that the log has recorded already. */
+  logged: string;
 };
+type Posts = ReadonlyMap<ChainKey, Post>;
 
-/** When jobs were last looked for that another server had no key for, and all were found. */
-type Missed = { lookedAtMs: number };
+/** When jobs were last searched that another server had no key for, and all were found. */
+type Missed = { searchedAtMs: number };
 
 export function createWatchtower(deps: Parts): Watchtower {
   const stopping = new AbortController();
-  const { signal } = stopping;
-  const posts = new Map<ChainKey, Post>();
-  for (const [chain, gas] of deps.gas) {
-    const bells = { relays: newBell(), others: newBell() };
-    posts.set(chain, { gas, bells, readAtMs: -Infinity, told: '' });
-  }
-  const loops: Promise<void>[] = [];
-  const chains = [...posts.keys()];
-  const missed: Missed = { lookedAtMs: -Infinity };
-  const finding = newBell();
-  const wake = (chain: ChainKey) => {
-    const bells = posts.get(chain)?.bells;
-    bells?.relays.ring();
-    bells?.others.ring();
-  };
+  const posts: Posts = new Map([...deps.gas].map(([chain, gas]) => [chain, postOf(deps, gas)]));
+  const missed: Missed = { searchedAtMs: -Infinity };
+  let began = false;
+  const finding = deps.loop({
+    name: 'watchtower',
+    everyMs: bounds.idlePauseMs,
+    pass: async () => {
+      if (!began) await begin(deps, posts);
+      began = true;
+      const most = await find(deps, posts, missed);
+      const open = await nextDue(deps.db, [...posts.keys()]);
+      for (const { chain, isRelay, at } of open) {
+        if (at.getTime() <= deps.now())
+          posts.get(chain)?.loops[isRelay ? 'relays' : 'others'].ring();
+      }
+      if (most >= bounds.takenUpAtOnce) return 'now';
+      return open.length > 0 ? bounds.pauseMs : bounds.idlePauseMs;
+    },
+  });
+  const loops = [...posts.values()].flatMap((post) => Object.values(post.loops)).concat(finding);
   return {
-    desk: deskOf(deps, wake),
+    desk: deskOf(deps, posts),
     begin: () => begin(deps, posts),
     pass: async (chain) => {
       const post = posts.get(chain);
       if (post === undefined) throw new Error(`there is no gas key on "${chain}"`);
       await find(deps, posts, missed);
-      const relays = await passOf(deps, post, 'relays', signal);
-      const others = await ownPass(deps, post, signal);
-      await freeNonces(deps, post, signal);
-      await measure(deps, post, signal);
-      return relays + others;
+      const relays = await passOf(deps, post, 'relays', stopping.signal);
+      return relays + (await ownPass(deps, post, stopping.signal));
     },
     start: () => {
-      if (loops.length > 0 || chains.length === 0) return;
-      let began = false;
-      const found = async () => {
-        if (!began) await begin(deps, posts);
-        began = true;
-        const most = await find(deps, posts, missed);
-        if (most > 0) for (const chain of chains) wake(chain);
-        return most >= bounds.takenUpAtOnce ? 0 : bounds.findPauseMs;
-      };
-      loops.push(loop(deps, 'found', signal, finding, found));
-      for (const post of posts.values()) {
-        const relays = () => dueOf(deps, post, 'relays', signal);
-        const others = async () => {
-          const waitMs = await dueOf(deps, post, 'others', signal);
-          await freeNonces(deps, post, signal);
-          await measure(deps, post, signal);
-          return waitMs;
-        };
-        const { chain } = post.gas.account;
-        const { bells } = post;
-        loops.push(loop(deps, `${chain} relays`, signal, bells.relays, relays));
-        loops.push(loop(deps, chain, signal, bells.others, others));
-      }
+      if (posts.size > 0) for (const each of loops) each.start();
     },
-    ring: () => finding.ring(),
     stop: async () => {
       stopping.abort();
-      await Promise.all(loops);
+      await Promise.all(loops.map((each) => each.stop()));
     },
   };
 }
 
+/** A loop for relays and one for all else, so that neither waits for the other. */
+function postOf(deps: Parts, gas: Gas): Post {
+  const { chain } = gas.account;
+  const next = (done: number) => (done >= bounds.jobsAPass ? 'now' : undefined);
+  const everyMs = bounds.balanceEveryMs;
+  const post: Post = {
+    gas,
+    loops: {
+      relays: deps.loop({
+        name: `watchtower ${chain} relays`,
+        everyMs,
+        pass: async (signal) => next(await passOf(deps, post, 'relays', signal)),
+      }),
+      others: deps.loop({
+        name: `watchtower ${chain}`,
+        everyMs,
+        pass: async (signal) => next(await ownPass(deps, post, signal)),
+      }),
+    },
+    readAtMs: -Infinity,
+    logged: '',
+  };
+  return post;
+}
+
 /** What is signed is sent at once; a pass would find it by itself. */
-function deskOf(deps: Parts, wake: (chain: ChainKey) => void): Desk {
+function deskOf(deps: Parts, posts: Posts): Desk {
   return {
     claim: async (asking) => {
       const answer = await relayClaim(deps, asking);
-      for (const chain of deps.gas.keys()) wake(chain);
+      for (const { loops } of posts.values()) loops.relays.ring();
       return answer;
     },
     fund: async (asking) => {
       const answer = await relayFunding(deps, asking);
-      for (const chain of deps.gas.keys()) wake(chain);
+      for (const { loops } of posts.values()) loops.others.ring();
       return answer;
     },
     fundsBySignature: async () => (leg) => typeof funderOf(deps.gas, leg) !== 'string',
@@ -139,132 +137,120 @@ function limited({ signingTime = realTime }: Parts, signal: AbortSignal): AbortS
   return AbortSignal.any([signal, signingTime.limit(bounds.jobMs)]);
 }
 
-/**
- * A pass where something is due. Returns for how long nothing more is: whoever makes a job in this
- * process rings, and one that another made is theirs to begin with.
- */
-async function dueOf(
-  deps: Parts,
-  post: Post,
-  what: 'relays' | 'others',
-  stop: AbortSignal,
-): Promise<number> {
-  const due = await nextDueJob(deps.db, post.gas.account.chain, what === 'relays');
-  const restMs = due === null ? bounds.idlePauseMs : due.getTime() - deps.now();
-  if (restMs > 0) return Math.min(Math.max(restMs, bounds.pauseMs), bounds.idlePauseMs);
-  const done = await (what === 'relays'
-    ? passOf(deps, post, what, stop)
-    : ownPass(deps, post, stop));
-  return done >= bounds.jobsAPass ? 0 : bounds.pauseMs;
-}
-
-/** Runs `look` for ever; it returns for how long it need not. */
-async function loop(
-  deps: Parts,
-  name: string,
-  stop: AbortSignal,
-  bell: Bell,
-  look: () => Promise<number>,
-): Promise<void> {
-  const { pause } = deps.signingTime ?? realTime;
-  let failures = 0;
-  while (!stop.aborted) {
-    let wait: number = bounds.pauseMs;
-    const early = new AbortController();
-    // Set before the look: what rings during it is heard.
-    bell.ring = () => early.abort();
-    try {
-      wait = await look();
-      failures = 0;
-    } catch (error) {
-      if (stop.aborted) break;
-      failures += 1;
-      wait = Math.min(bounds.pauseMs * 2 ** failures, bounds.longestPauseMs);
-      deps.log.warn({ keeper: name, failures, waitMs: wait, err: error }, 'a keeper’s look failed');
-    }
-    const signal = AbortSignal.any([stop, early.signal]);
-    if (wait > 0) await pause(wait, signal).catch(() => {});
-  }
-}
-
 /** A chain may have got its key, or another one, since the last start. */
-async function begin(deps: Parts, posts: ReadonlyMap<ChainKey, Post>): Promise<void> {
+async function begin(deps: Parts, posts: Posts): Promise<void> {
   await deps.market.takeUpAnew(deps.db);
   for (const [chain, { gas }] of posts) await retireKeys(deps.db, chain, gas.account.address);
 }
 
 /** Takes up what is new, on all chains. */
-async function find(
-  deps: Parts,
-  posts: ReadonlyMap<ChainKey, Post>,
-  missed: Missed,
-): Promise<number> {
-  const { market } = deps;
+async function find({ db, market, ...deps }: Parts, posts: Posts, missed: Missed): Promise<number> {
   const now = new Date(deps.now());
   const limit = bounds.takenUpAtOnce;
   const chains = [...posts.keys()];
-  let most = await market.takeUpRevealed(deps.db, chains, now, limit);
+  const closing = chains.filter((chain) => deps.adapters.get(chain)?.family === 'solana');
+  const found = await market.takeUp(db, { chains, closing, now }, limit);
   // A clock that was set back must not silence it.
-  const age = Math.abs(now.getTime() - missed.lookedAtMs);
-  if (age >= bounds.missedEverySeconds * 1_000) {
-    const { mostFailed } = bounds;
-    const above = new Map(chains.map((chain) => [chain, neverLostAbove(deps, chain)]));
-    const made = await market.takeUpMissed(deps.db, { mostFailed, above }, now, limit);
-    if (made < limit) missed.lookedAtMs = now.getTime();
-    most = Math.max(most, made);
-  }
-  for (const chain of posts.keys()) {
-    const leavesRest = deps.adapters.get(chain)?.family === 'solana';
-    for (const purpose of leavesRest ? (['refund', 'close'] as const) : (['refund'] as const)) {
-      most = Math.max(most, await market.takeUpExpired(deps.db, { chain, now, purpose }, limit));
-    }
-  }
-  return most;
+  const age = Math.abs(now.getTime() - missed.searchedAtMs);
+  if (age < bounds.missedEverySeconds * 1_000) return found;
+  // No claim of a later timelock was given up for it, whatever the clock of its chain.
+  const wall = Math.floor(now.getTime() / 1_000);
+  const lost = (chain: ChainKey) => wall + (deps.adapters.get(chain)?.policy.driftSeconds ?? 0);
+  const above = new Map(chains.map((chain) => [chain, lost(chain)]));
+  const made = await market.takeUpMissed(db, { mostFailed: bounds.mostFailed, above }, now, limit);
+  if (made < limit) missed.searchedAtMs = now.getTime();
+  return Math.max(found, made);
 }
 
-/** No claim of a later timelock is given up for it, whatever the clock of its chain. */
-function neverLostAbove(deps: Parts, chain: ChainKey): number {
-  const wall = Math.floor(deps.now() / 1000);
-  return wall + (deps.adapters.get(chain)?.policy.driftSeconds ?? 0);
-}
-
-/** What has no haste at all waits until nothing else is due. */
+/** What has no haste waits until nothing else is due. */
 async function ownPass(deps: Parts, post: Post, stop: AbortSignal): Promise<number> {
   const done = await passOf(deps, post, 'others', stop);
-  return done > 0 ? done : passOf(deps, post, 'closes', stop);
+  const closed = done > 0 ? 0 : await passOf(deps, post, 'closes', stop);
+  await freeNonces(deps, post, stop);
+  await measure(deps, post, stop);
+  return done + closed;
 }
 
 async function passOf(deps: Parts, post: Post, what: DueKind, stop: AbortSignal): Promise<number> {
   stop.throwIfAborted();
   const { chain } = post.gas.account;
-  const now = deps.now();
-  const again = new Date(now + bounds.inHandSeconds * 1_000);
-  const due = { chain, what, now: new Date(now), again };
-  const most = what === 'closes' ? bounds.closesAPass : bounds.jobsAPass;
-  const jobs = await takeDueJobs(deps.db, due, most);
-  await inParallel(jobs, bounds.lanes, async (job) => {
-    if (!stop.aborted) await tendOne(deps, post, job, stop);
+  const take = (isBusy: boolean) => {
+    const now = new Date(deps.now());
+    const again = new Date(deps.now() + bounds.inHandSeconds * 1_000);
+    const most = what === 'closes' ? bounds.closesAPass : bounds.jobsAPass;
+    return takeDueJobs(deps.db, { chain, what, isBusy, now, again }, most);
+  };
+  const jobs = await take(false);
+  const room = roomOf(deps, post, stop);
+  await inParallel(jobs, bounds.lanes, (job) => tendOne(deps, post, job, { room, stop }));
+  return jobs.length + (await passWaiting(deps, post, await take(true), stop));
+}
+
+/** Whether nothing of the key is in flight, asked of the nodes once. */
+type Room = () => Promise<boolean>;
+
+function roomOf(deps: Parts, { gas }: Post, stop: AbortSignal): Room {
+  let asked: Promise<boolean> | null = null;
+  return () => {
+    const asking = async () => {
+      return (await inFlight(deps, { gas, signal: limited(deps, stop) })).length === 0;
+    };
+    asked ??= asking();
+    return asked;
+  };
+}
+
+/** What waits for what is in flight: the most urgent first, and nothing is asked of them before. */
+async function passWaiting(
+  deps: Parts,
+  post: Post,
+  waiting: readonly Job[],
+  stop: AbortSignal,
+): Promise<number> {
+  const { account } = post.gas;
+  const urgency = ({ purpose }: Job) => purposes.indexOf(purpose);
+  const sorted = waiting.toSorted((one, other) => urgency(one) - urgency(other));
+  const left: number[] = [];
+  // Each that is signed is in the way of the next; without nonces none is.
+  const lanes = account.pendingNonce === undefined ? bounds.lanes : 1;
+  await inParallel(sorted, lanes, async (job) => {
+    const room = roomOf(deps, post, stop);
+    // What keeps a node from answering is the job's to fail by.
+    const isFree = left.length === 0 && (await room().catch(() => true));
+    if (isFree) await tendOne(deps, post, job, { room, stop });
+    else left.push(job.id);
   });
-  return jobs.length;
+  const dueAt = new Date(deps.now() + bounds.busySeconds * 1_000);
+  if (left.length > 0) await putOffJobs(deps.db, left, { dueAt, failure: 'busy' });
+  return waiting.length - left.length;
 }
 
 /** Whatever ends it is this job's own trouble: it is put off, and the others go on. */
-async function tendOne(deps: Parts, post: Post, job: Job, stop: AbortSignal): Promise<void> {
+async function tendOne(
+  deps: Parts,
+  post: Post,
+  job: Job,
+  { room, stop }: { readonly room: Room; readonly stop: AbortSignal },
+): Promise<void> {
+  if (stop.aborted) return;
   try {
-    await tend(deps, post.gas, job, limited(deps, stop));
+    await tend(deps, post.gas, job, room, limited(deps, stop));
   } catch (error) {
     if (stop.aborted) return;
-    const { seconds, failure } = restOf(job, error);
-    tellOf(deps, post, job, failure, error);
+    const { seconds, failure } = restOf(post, job, error);
+    logOf(deps, post, job, failure, error);
     const dueAt = new Date(deps.now() + seconds * 1_000);
-    await putOffJob(deps.db, job.id, { dueAt, failure }).catch(() => {});
+    await putOffJobs(deps.db, [job.id], { dueAt, failure }).catch(() => {});
   }
 }
 
-function restOf(job: Job, error: unknown): { seconds: number; failure: string } {
+function restOf({ gas }: Post, job: Job, error: unknown): { seconds: number; failure: string } {
   if (error instanceof TooShort) {
     const { short: failure } = error;
-    return { seconds: failure === 'busy' ? bounds.lookAgainSeconds : bounds.poorSeconds, failure };
+    if (failure !== 'busy') return { seconds: bounds.poorSeconds, failure };
+    // Without nonces the next read of its escrow tells no more than that.
+    const hasNonces = gas.account.pendingNonce !== undefined;
+    return { seconds: hasNonces ? bounds.busySeconds : bounds.lookAgainSeconds, failure };
   }
   const backoff = bounds.firstBackoffSeconds * 2 ** Math.min(job.failures, 20);
   const most = bounds.longestBackoffSeconds[job.purpose];
@@ -274,15 +260,15 @@ function restOf(job: Job, error: unknown): { seconds: number; failure: string } 
   return { seconds, failure };
 }
 
-function tellOf(deps: Parts, post: Post, job: Job, failure: string, error: unknown): void {
+function logOf(deps: Parts, post: Post, job: Job, failure: string, error: unknown): void {
   const { chain, swapId, leg, verb, purpose } = job;
   const facts = { chain, swapId, leg, verb, purpose, failure };
   if (failure === 'busy') return;
   if (error instanceof TooShort) {
     // Once a day and reason: it goes on until then.
-    const told = `${dayOf(deps.now()).toISOString()} ${failure}`;
-    if (post.told === told) return;
-    post.told = told;
+    const today = `${dayOf(deps.now()).toISOString()} ${failure}`;
+    if (post.logged === today) return;
+    post.logged = today;
     deps.log.warn(facts, 'the keeper may spend no more for now: parties send for themselves');
     return;
   }

@@ -373,7 +373,7 @@ create table keeper_turns (
   kind smallint default 2 not null,
   wanted_at timestamp with time zone,
   unknown_since timestamp with time zone,
-  unknown_nonce bigint,
+  unknown_seen timestamp with time zone,
   constraint keeper_turns_kind_check CHECK (((kind >= 0) AND (kind <= 3))),
   constraint keeper_turns_pkey PRIMARY KEY (chain)
 );
@@ -786,6 +786,8 @@ CREATE INDEX keeper_attempts_by_nonce ON public.keeper_attempts USING btree (cha
 CREATE INDEX keeper_attempts_live ON public.keeper_attempts USING btree (chain, address, nonce) WHERE (fate = ANY (ARRAY['unknown'::text, 'pending'::text, 'mined'::text]));
 
 CREATE INDEX keeper_attempts_sealed ON public.keeper_attempts USING btree (id) WHERE (sealed IS NOT NULL);
+
+CREATE INDEX keeper_jobs_busy ON public.keeper_jobs USING btree (chain, due_at) WHERE ((state = 'open'::text) AND (last_failure = 'busy'::text));
 
 CREATE INDEX keeper_jobs_by_swap ON public.keeper_jobs USING btree (swap_id);
 

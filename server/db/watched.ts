@@ -12,11 +12,37 @@ const jobColumns = `chain, escrow, verb, swap_id, leg, account_id, purpose, stat
 /** Whom a leg of the swap `s` pays. */
 const paid = `case l.leg when 'a' then s.taker_id else s.maker_id end`;
 
+type Due = Record<'revealed' | 'refund' | 'close', boolean>;
+export type TakingUp = {
+  readonly chains: readonly ChainKey[];
+  /** Of these, where a claim leaves something in its escrow. */
+  readonly closing: readonly ChainKey[];
+  readonly now: Date;
+};
+
+/** Makes jobs for what is due, once each; returns the most taken up of one kind. */
+export async function takeUp(tx: Tx, of: TakingUp, limit: number): Promise<number> {
+  const { chains, closing } = of;
+  const [due] = await tx.rows<Due>({
+    name: 'keeper_is_due',
+    text: `select
+        exists (select 1 from swaps where secret is not null and not done and not kept)
+          as revealed,
+        exists (select 1 from ${expired('refund')}) as refund,
+        exists (select 1 from ${expired('close', '$2')}) as close`,
+    values: [chains, closing],
+  });
+  const revealed = due?.revealed ? await takeUpRevealed(tx, chains, of.now, limit) : 0;
+  const refunds = due?.refund ? await takeUpExpired(tx, 'refund', chains, of.now, limit) : 0;
+  const closes = due?.close ? await takeUpExpired(tx, 'close', closing, of.now, limit) : 0;
+  return Math.max(revealed, refunds, closes);
+}
+
 /**
  * Takes up swaps whose secret is public: a claim job for each leg on one of these chains. Whether
  * there is anything to claim is the job's own question.
  */
-export async function takeUpRevealed(
+async function takeUpRevealed(
   tx: Tx,
   chains: readonly ChainKey[],
   now: Date,
@@ -82,21 +108,28 @@ const holding = {
   refund: `not e.done and e.facts ->> 'balance' <> '0'`,
   close: `e.done and e.redeem_script is null and e.facts -> 'claimed' ->> 'deep' = 'true'`,
 } as const;
+type Expiring = keyof typeof holding;
 
-/** Takes up escrows whose timelock has passed by their chain's clock with something in them. */
-export async function takeUpExpired(
+/** Escrows of these chains whose timelock has passed by their chain's clock. */
+const expired = (
+  purpose: Expiring,
+  chains = '$1',
+) => `chain_heads h join escrows e on e.chain = h.chain
+        where h.chain = any(${chains}) and not e.kept and ${holding[purpose]}
+          and (e.terms ->> 'timelock')::bigint <= h.clock`;
+
+async function takeUpExpired(
   tx: Tx,
-  of: { readonly chain: ChainKey; readonly now: Date; readonly purpose: keyof typeof holding },
+  purpose: Expiring,
+  chains: readonly ChainKey[],
+  now: Date,
   limit: number,
 ): Promise<number> {
-  const { chain, now, purpose } = of;
   const rows = await tx.rows<{ address: string }>({
     name: `keeper_take_up_expired_${purpose}`,
     text: `with found as (
-        select e.chain, e.address, e.swap_id, e.leg from escrows e
-        where e.chain = $1 and not e.kept and ${holding[purpose]}
-          and (e.terms ->> 'timelock')::bigint <= (select clock from chain_heads where chain = $1)
-        order by (e.terms ->> 'timelock')::bigint limit $3 for update skip locked
+        select e.chain, e.address, e.swap_id, e.leg from ${expired(purpose)}
+        order by (e.terms ->> 'timelock')::bigint limit $3 for update of e skip locked
       ), made as (
         insert into keeper_jobs (${jobColumns})
         select f.chain, f.address, 'refund', f.swap_id, f.leg,
@@ -106,7 +139,7 @@ export async function takeUpExpired(
       )
       update escrows e set kept = true from found f
       where e.chain = f.chain and e.address = f.address returning e.address`,
-    values: [chain, now, limit],
+    values: [chains, now, limit],
   });
   return rows.length;
 }

@@ -10,6 +10,7 @@ import type { AskedLeg, Case, ClaimAsking, FundAsking, Market } from '../../watc
 import { escrowAt, factsOf, termsOf } from '../db/escrows.ts';
 import { lockSwap, type Swap, swapById } from '../db/swaps.ts';
 import * as watched from '../db/watched.ts';
+import { notifyWork } from '../db/work.ts';
 import type { Deps } from '../ports/deps.ts';
 import {
   type Claimable,
@@ -33,9 +34,8 @@ export function marketOf(deps: Deps): Market {
     return asked;
   };
   return {
-    takeUpRevealed: watched.takeUpRevealed,
+    takeUp: watched.takeUp,
     takeUpMissed: watched.takeUpMissed,
-    takeUpExpired: watched.takeUpExpired,
     takeUpAnew: watched.takeUpAnew,
     lockWithoutSecret: watched.lockWithoutSecret,
     lacksTimeSince: (since) => watched.lacksTimeSince(db, since),
@@ -69,6 +69,7 @@ export function marketOf(deps: Deps): Market {
       await lockSwap(tx, of.swapId);
       await mustStillBe(tx, of);
     },
+    ringWatchtower: (tx) => notifyWork(tx, 'watchtower'),
     reconcile: async (swapId, chain, signal) => {
       await reconcile(deps, swapId, { chains: [chain], signal });
     },

@@ -174,10 +174,6 @@ async function start(given: Settings, log: Logger, undo: Stack): Promise<Market>
     each.start();
     undo.push(() => each.stop());
   }
-  if (gas.size > 0) {
-    const leave = workOf(db).on(['webhooks'], watching.ring);
-    undo.push(async () => leave());
-  }
   const app = await buildApp(deps);
   const url = await listen(app, settings);
   undo.push(() => app.close());

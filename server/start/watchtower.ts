@@ -1,10 +1,10 @@
 // Wires the watchtower to the market: in the server's own process, or in one of its own, which has
 // the gas keys and answers no requests.
 
+import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { isAborted } from '../../core/steps.ts';
-import { answerAsked, apartDesk, tellPosts } from '../../watchtower/apart.ts';
-import { apartPollMs, tellEveryMs } from '../../watchtower/bounds.ts';
+import { apartDesk, createAnswering, tellPosts } from '../../watchtower/apart.ts';
+import { forgetRows } from '../../watchtower/db/asked.ts';
 import { sealedKinds, sealedRows } from '../../watchtower/db/sealed.ts';
 import type { Desk, Gas, Parts, SigningTime } from '../../watchtower/port.ts';
 import { createWatchtower, type Watchtower } from '../../watchtower/watchtower.ts';
@@ -13,9 +13,11 @@ import { migrate } from '../db/migrate.ts';
 import { openAdapters } from '../ports/chains.ts';
 import type { Deps } from '../ports/deps.ts';
 import { keyringOf } from '../ports/keyring.ts';
-import { createMetrics } from '../ports/metrics.ts';
+import { createMetrics, serveMetrics } from '../ports/metrics.ts';
 import { sealAnew } from '../ports/sealed-anew.ts';
+import { service } from '../ports/service.ts';
 import type { Settings } from '../settings/config.ts';
+import { mustKnowContracts } from '../settle/lanes.ts';
 import { marketOf } from '../settle/watched.ts';
 import { openGas } from './gas-keys.ts';
 
@@ -27,7 +29,10 @@ type Keys = { readonly gas: ReadonlyMap<string, Gas>; readonly signingTime?: Sig
 export function partsOf(deps: Deps, keys: Keys): Parts {
   const { db, adapters, now, log, settings, metrics } = deps;
   const seal = keyringOf(settings);
-  return { db, adapters, now, log, seal, gauges: metrics.keeper, market: marketOf(deps), ...keys };
+  const loop: Parts['loop'] = ({ isRung = false, ...of }) =>
+    service(deps, { ...of, wokenBy: isRung ? ['watchtower'] : [] });
+  const market = marketOf(deps);
+  return { db, adapters, now, log, seal, gauges: metrics.keeper, market, loop, ...keys };
 }
 
 export function watchtowerOf(deps: Deps, keys: Keys): Watchtower {
@@ -39,8 +44,12 @@ export function deskApart(deps: Deps): Desk {
   return apartDesk(partsOf(deps, { gas: new Map() }));
 }
 
-/** Seals all of it with the first of the server's keys, so that a former one may be put away. */
+/**
+ * Seals all of it with the first of the server's keys, so that a former one may be put away. What
+ * is asked of a watchtower lasts for seconds: what a crash has left of that is deleted.
+ */
 export async function resealKept(deps: Pick<Deps, 'settings' | 'db' | 'log'>): Promise<void> {
+  await forgetRows(deps.db);
   for (const kind of sealedKinds) {
     const rows = { ...sealedRows(kind), before: 0, atOnce: resealBatch };
     const unread = await sealAnew<number>(deps, rows);
@@ -65,40 +74,24 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
     connections: settings.databaseConnections,
   });
   const adapters = await openAdapters(settings, chains, { now, log });
+  await mustKnowContracts({ db, adapters });
   const metrics = createMetrics(settings.shortName);
-  const random = (count: number) => crypto.getRandomValues(Buffer.alloc(count));
-  const deps: Deps = { settings, db, now, randomBytes: random, adapters, metrics, log };
+  const deps: Deps = { settings, db, now, randomBytes, adapters, metrics, log };
   const parts = partsOf(deps, { gas: openGas(keeper, chains, adapters) });
   const watchtower = createWatchtower(parts);
-  const stopping = new AbortController();
+  const answering = createAnswering(parts, watchtower.desk);
+  const { metricsPort } = settings;
+  const served = metricsPort === null ? null : await serveMetrics(metrics, metricsPort);
   // A server asks it from then on.
   await tellPosts(parts);
-  const answering = answerForEver(parts, stopping.signal);
+  answering.start();
   watchtower.start();
   return {
     chains: [...parts.gas.keys()],
     stop: async () => {
-      stopping.abort();
-      await Promise.all([answering, watchtower.stop()]);
+      await Promise.all([answering.stop(), watchtower.stop(), served?.stop()]);
       await Promise.all([...adapters.values()].map((adapter) => adapter.close()));
       await db.close();
     },
   };
-}
-
-async function answerForEver(parts: Parts, signal: AbortSignal): Promise<void> {
-  let toldAtMs = performance.now();
-  while (!signal.aborted) {
-    try {
-      const now = performance.now();
-      if (now - toldAtMs >= tellEveryMs) {
-        await tellPosts(parts);
-        toldAtMs = now;
-      }
-      await answerAsked(parts, signal);
-    } catch (error) {
-      if (!isAborted(signal)) parts.log.warn({ err: error }, 'what is asked cannot be read');
-    }
-    await new Promise((resolve) => setTimeout(resolve, apartPollMs));
-  }
 }

@@ -232,7 +232,7 @@ export async function checkKeeper(world: World): Promise<void> {
   const open = await world.real.rows<{ id: number; verb: string; escrow: string }>({
     name: '',
     text: `select j.id, j.verb, j.escrow from keeper_jobs j join swaps s on s.id = j.swap_id
-      where j.state = 'open' and s.done and j.purpose <> 'close'`,
+      where j.state = 'open' and s.done`,
     values: [],
   });
   for (const { verb, escrow } of open) {

@@ -5,7 +5,7 @@ import type { LegName } from '../../core/trade.ts';
 import type { Database, Tx } from '../port.ts';
 
 export type JobVerb = 'claim' | 'refund' | 'fund';
-/** `close`: a refund of what a claim has left in the escrow (Solana). */
+/** The most urgent first. `close`: a refund of what a claim has left in the escrow (Solana). */
 export const purposes = ['relay', 'secret', 'refund', 'fund', 'close'] as const;
 export type Purpose = (typeof purposes)[number];
 
@@ -51,41 +51,67 @@ export async function takeDueJobs(
   due: {
     readonly chain: ChainKey;
     readonly what: DueKind;
+    /** Those that wait for what is in flight, or all others. */
+    readonly isBusy: boolean;
     readonly now: Date;
     readonly again: Date;
   },
   limit: number,
 ): Promise<Job[]> {
+  const { chain, what, isBusy, now, again } = due;
   const rows = await tx.rows<Row>({
     name: 'keeper_take_due',
     text: `update keeper_jobs set due_at = $4
       where id in (
         select id from keeper_jobs
         where chain = $1 and state = 'open' and (purpose = 'relay') = $2
-          and (purpose = 'close') = $6 and due_at <= $3
+          and (purpose = 'close') = $6 and due_at <= $3 and (${waits('keeper_jobs')}) = $7
         order by due_at limit $5 for update skip locked)
       returning ${columns}`,
-    values: [due.chain, due.what === 'relays', due.now, due.again, limit, due.what === 'closes'],
+    values: [chain, what === 'relays', now, again, limit, what === 'closes', isBusy],
   });
   return rows.map(jobOf);
 }
 
-/** When the next open job is due, a relay or another; null: there is none. */
-export async function nextDueJob(tx: Tx, chain: ChainKey, isRelay: boolean): Promise<Date | null> {
-  const [row] = await tx.rows<{ readonly at: Date | null }>({
+/** A job that something in flight keeps from being signed. */
+const waits = (job: string) => `${job}.last_failure is not distinct from 'busy'`;
+
+export type NextDue = { readonly chain: ChainKey; readonly isRelay: boolean; readonly at: Date };
+
+/** When the next open jobs of these chains are due, of each kind that has any. */
+export function nextDue(tx: Tx, chains: readonly ChainKey[]): Promise<NextDue[]> {
+  return tx.rows<NextDue>({
     name: 'keeper_next_due',
-    text: `select least(
-        (select due_at from keeper_jobs
-          where chain = $1 and state = 'open' and (purpose = 'relay') = $2
-            and (purpose = 'close') = false
-          order by due_at limit 1),
-        (select due_at from keeper_jobs
-          where chain = $1 and state = 'open' and (purpose = 'relay') = $2
-            and (purpose = 'close') = true
-          order by due_at limit 1)) as at`,
-    values: [chain, isRelay],
+    text: `select c.chain, k.relay as "isRelay", j.due_at as at
+      from unnest($1::text[]) as c (chain)
+        cross join (values (true, false), (false, true), (false, false)) as k (relay, close)
+        cross join lateral (
+          select due_at from keeper_jobs
+          where chain = c.chain and state = 'open' and (purpose = 'relay') = k.relay
+            and (purpose = 'close') = k.close
+          order by due_at limit 1) j`,
+    values: [chains],
   });
-  return row?.at ?? null;
+}
+
+/** Whether one of these purposes, of another job than this, waits for what is in flight. */
+export async function isWaiting(
+  tx: Tx,
+  of: {
+    readonly chain: ChainKey;
+    readonly except: number | null;
+    readonly purposes: readonly Purpose[];
+    readonly dueBy: Date;
+  },
+): Promise<boolean> {
+  const rows = await tx.rows({
+    name: 'keeper_is_waiting',
+    text: `select 1 from keeper_jobs j
+      where chain = $1 and state = 'open' and last_failure = 'busy'
+        and id is distinct from $2 and purpose = any($3) and due_at <= $4 limit 1`,
+    values: [of.chain, of.except, of.purposes, of.dueBy],
+  });
+  return rows.length > 0;
 }
 
 export async function findJob(
@@ -141,18 +167,19 @@ export async function insertAsked(tx: Tx, job: NewAsked): Promise<number> {
   return (row as { id: number }).id;
 }
 
-/** Looked at again at `dueAt`. `failure` null: it did not fail. */
-export async function putOffJob(
+/** `failure` null: it did not fail. What only waits for what is in flight did not fail more. */
+export async function putOffJobs(
   tx: Tx,
-  id: number,
+  ids: readonly number[],
   again: { readonly dueAt: Date; readonly failure: string | null },
 ): Promise<void> {
   await tx.rows({
     name: 'keeper_put_off',
-    text: `update keeper_jobs set due_at = $2,
-        failures = case when $3::text is null then 0 else failures + 1 end, last_failure = $3
-      where id = $1 and state = 'open'`,
-    values: [id, again.dueAt, again.failure],
+    text: `update keeper_jobs set due_at = $2, last_failure = $3,
+        failures = case when $3::text is null then 0 when $3 = 'busy' then failures
+          else failures + 1 end
+      where id = any($1) and state = 'open'`,
+    values: [ids, again.dueAt, again.failure],
   });
 }
 

@@ -60,45 +60,34 @@ export async function noteWanted(tx: Tx, chain: ChainKey, at: Date): Promise<voi
   });
 }
 
-/**
- * Whether something more urgent than this job waits for what it has in flight: a relay was refused
- * since then, or a claim is due. A funding is in the way of whatever is due.
- */
-export async function isWaitedFor(
-  tx: Tx,
-  of: { readonly id: number; readonly chain: ChainKey; readonly purpose: string },
-  { since, due }: { readonly since: Date; readonly due: Date },
-): Promise<boolean> {
+/** Whether a relay was refused since then for what is in flight. */
+export async function wasWanted(tx: Tx, chain: ChainKey, since: Date): Promise<boolean> {
   const rows = await tx.rows({
-    name: 'keeper_is_waited_for',
-    text: `select 1 where exists (
-          select 1 from keeper_turns where chain = $1 and wanted_at >= $4)
-        or exists (select 1 from keeper_jobs where chain = $1 and state = 'open' and id <> $2
-          and due_at <= $5 and case $3 when 'fund' then purpose <> 'fund'
-            when 'refund' then purpose in ('relay', 'secret')
-            when 'close' then purpose in ('relay', 'secret') else purpose = 'relay' end)`,
-    values: [of.chain, of.id, of.purpose, since, due],
+    name: 'keeper_was_wanted',
+    text: 'select 1 from keeper_turns where chain = $1 and wanted_at >= $2',
+    values: [chain, since],
   });
   return rows.length > 0;
 }
 
 /**
- * Since when nodes count a transaction of the key, from this nonce on, that nothing here knows of;
- * `isThere` false: they do not any more.
+ * Since when nodes count transactions of the key that nothing here knows of; `isThere` false: they
+ * do not now. What was not noted for `forgetMs` is news again.
  */
 export async function noteUnknown(
   tx: Tx,
   chain: ChainKey,
-  of: { readonly isThere: boolean; readonly nonce: number; readonly at: Date },
+  of: { readonly isThere: boolean; readonly at: Date; readonly forgetMs: number },
 ): Promise<Date | null> {
   const [row] = await tx.rows<{ since: Date | null }>({
     name: 'keeper_note_unknown',
     text: `update keeper_turns
       set unknown_since = case when not $2 then null
-          when unknown_nonce = $4 then coalesce(unknown_since, $3) else $3 end,
-        unknown_nonce = $4
+          when abs(extract(epoch from $3::timestamptz - unknown_seen)) * 1000 <= $4
+          then coalesce(unknown_since, $3) else $3 end,
+        unknown_seen = $3
       where chain = $1 returning unknown_since as since`,
-    values: [chain, of.isThere, of.at, of.nonce],
+    values: [chain, of.isThere, of.at, of.forgetMs],
   });
   return row?.since ?? null;
 }

@@ -32,21 +32,25 @@ export type Beside = Pick<Job, 'id' | 'escrow' | 'accountId' | 'createdAt'>;
 export async function besides(
   tx: Tx,
   lead: Pick<Job, 'id' | 'chain' | 'verb' | 'purpose'>,
-  of: { readonly dueBy: Date; readonly limit: number },
+  /** `after`: the job that a former page ended with. */
+  of: { readonly dueBy: Date; readonly after: number; readonly limit: number },
 ): Promise<Beside[]> {
   return tx.rows<Beside>({
     name: 'keeper_besides',
     text: `select j.id, j.escrow, j.account_id as "accountId", j.created_at as "createdAt"
       from keeper_jobs j
       where j.chain = $2 and j.verb = $3 and j.purpose = $4 and j.state = 'open' and j.id <> $1
+        and j.id > $8
         and not j.alone and coalesce(j.last_failure, 'cap') = any($7)
         and j.due_at <= $5 and ${isIdle}
         and not exists (select 1 from keeper_attempts a
           where a.job_id = j.id and a.fate = 'failed' and a.legs > 1)
         and not exists (select 1 from keeper_rides k join keeper_attempts a on a.id = k.attempt_id
           where k.job_id = j.id and a.fate = 'failed')
-      order by j.created_at, j.id limit $6`,
-    values: [lead.id, lead.chain, lead.verb, lead.purpose, of.dueBy, of.limit, harmless],
+      order by j.id limit $6`,
+    values: [
+      ...[lead.id, lead.chain, lead.verb, lead.purpose, of.dueBy, of.limit, harmless, of.after],
+    ],
   });
 }
 
@@ -85,7 +89,7 @@ export async function putOn(
   const rows = await tx.rows({
     name: 'keeper_put_on',
     text: `with riding as (
-        update keeper_jobs j set due_at = $4
+        update keeper_jobs j set due_at = $4, last_failure = null
         where j.id = any($3) and j.state = 'open' and not j.alone and ${isIdle}
         returning j.id)
       insert into keeper_rides (attempt_id, job_id) select $2, id from riding returning job_id`,

@@ -173,6 +173,7 @@ test('what a gas key has in flight before the upgrade is its job’s afterwards'
   const due = {
     chain: 'evm',
     what: 'relays',
+    isBusy: false,
     now: new Date('2100-01-01'),
     again: new Date(),
   } as const;

@@ -8,9 +8,13 @@
 alter table keeper_turns
   -- When a relay was last refused for what is in flight.
   add column wanted_at timestamptz,
-  -- Since when nodes count a transaction of the key that no row has, and from which nonce on.
+  -- Since when nodes count a transaction of the key that no row has, and when that was asked last.
   add column unknown_since timestamptz,
-  add column unknown_nonce bigint;
+  add column unknown_seen timestamptz;
+
+-- What waits for what is in flight.
+create index keeper_jobs_busy on keeper_jobs (chain, due_at)
+  where state = 'open' and last_failure = 'busy';
 
 -- What a server without gas keys asks a watchtower in a process of its own to send, and its answer.
 create table keeper_asked (
