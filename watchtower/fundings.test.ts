@@ -118,6 +118,18 @@ test(
 );
 
 test(
+  'requests for one funding at the same time are answered with one transaction',
+  limits,
+  async () => {
+    const deal = await dollarDeal(desk, dollar);
+    const both = await Promise.all([fundBySignature(desk, deal), fundBySignature(desk, deal)]);
+    assert.deepEqual(both[1], both[0]);
+    assert.equal((await attemptsOn(desk, deal, evm2)).length, 1);
+    await passes(desk, 2);
+  },
+);
+
+test(
   'what its bounds do not allow is refused with the numbers, and leaves nothing',
   limits,
   async () => {

@@ -285,6 +285,77 @@ test(
   },
 );
 
+const run = (text: string, values: readonly unknown[] = []) =>
+  desk.deps.db.rows<Record<string, unknown>>({ name: '', text, values });
+
+/** So many taken up, each to be claimed by a transaction of its own. */
+async function sleepers(count: number): Promise<Deal[]> {
+  const deals: Deal[] = [];
+  for (let at = 0; at < count; at += 1) deals.push(await forgotten());
+  await run('update keeper_jobs set alone = true, failures = 0');
+  return deals;
+}
+
+test(
+  'a relay that a block has, and is not final, hurries nothing and voids nothing',
+  limits,
+  async () => {
+    const [sleeping, deal] = [await forgotten(), await funded()];
+    must(await relay(deal));
+    await keep(desk);
+    await desk.dev.mine(evm2, 1);
+    await keepAll(desk);
+    // What may pay no more would give its nonce up for whatever waits.
+    gas.dailyCap = 0n;
+    await run('update keeper_turns set wanted_at = null');
+    await passOver(2);
+    gas.dailyCap = ether;
+    const verbs = (await attemptsOn(desk, sleeping, evm2)).map(({ verb }) => verb);
+    assert.deepEqual(verbs, ['claim']);
+    await baseFee(desk, evm2, gwei);
+    await deepen(desk);
+  },
+);
+
+test(
+  'jobs that wait are asked about once a pass, and go before a new request',
+  limits,
+  async () => {
+    const asked: string[] = [];
+    const waiting = await sleepers(3);
+    const deal = await funded();
+    const fate: typeof account.fate = (sent, signal) => {
+      asked.push(sent.txid);
+      return account.fate(sent, signal);
+    };
+    gas.account = { ...account, fate };
+    const signed = async () => {
+      return (await Promise.all(waiting.map((each) => attemptsOn(desk, each, evm2)))).flat().length;
+    };
+    await keepAll(desk);
+    await keepAll(desk);
+    asked.length = 0;
+    await keepAll(desk);
+    // By its own job, once for all that wait, and once where gaps are searched.
+    assert.ok(asked.length <= 3, `${asked.length} questions`);
+    const text = 'select failures from keeper_jobs where swap_id = any($1) and chain = $2';
+    const failures = await run(text, [waiting.map(({ id }) => id), evm2]);
+    assert.deepEqual(failures, Array(3).fill({ failures: 0 }), 'to wait is no failure');
+    assert.equal(await signed(), 1);
+    await deepen(desk);
+    await refusedForNow(deal);
+    await keepAll(desk);
+    assert.equal(await signed(), 2, 'they were there before');
+    gas.account = account;
+    await passes(desk, 3);
+    must(await relay(deal));
+    await passes(desk, 2);
+    for (const each of [...waiting, deal]) {
+      assert.equal((await swapOf(each)).legs.a.claimedBy, 'keeper');
+    }
+  },
+);
+
 test('what cannot pay more gives its nonce up for a request', limits, async () => {
   const [sleeping, deal] = [await forgotten(), await funded()];
   await keepAll(desk);
@@ -396,6 +467,7 @@ for (const [nodes, seconds] of [
         pendingNonce,
         pendingNonces: async () => Array(nodes).fill(mined + 3),
       };
+      await run('update keeper_turns set unknown_since = null');
       await refusedForNow(deal);
       desk.deps.advance((seconds - 10) * 1_000);
       await refusedForNow(deal);
@@ -403,6 +475,12 @@ for (const [nodes, seconds] of [
       must(await relay(deal));
       const [claim] = await attemptsOn(desk, deal, evm2);
       assert.equal(claim?.nonce, mined, 'in its place');
+      await keep(desk);
+      await desk.dev.mine(evm2, 1);
+      const next = await funded();
+      must(await relay(next));
+      const [after] = await attemptsOn(desk, next, evm2);
+      assert.equal(after?.nonce, mined + 1, 'all of them are waited for at once');
       gas.account = account;
       await passes(desk);
       assert.equal((await swapOf(deal)).legs.a.claimedBy, 'keeper');

@@ -7,8 +7,9 @@ import pg from 'pg';
 import type { Tx } from '../../server/db/database.ts';
 import { lockWithoutSecret } from '../../server/db/watched.ts';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
+import { relayedBefore } from '../relay.ts';
 import { attemptsOf, giveUpUnsent, insertAttempt, markSent, storeFate } from './attempts.ts';
-import { endJob } from './jobs.ts';
+import { endJob, putOffJobs, takeDueJobs } from './jobs.ts';
 
 const [chain, address] = ['evm', 'the key'];
 const at = new Date(0);
@@ -117,3 +118,33 @@ for (const [name, end] of Object.entries(ends)) {
     assert.equal(await stateOf(job), 'open');
   });
 }
+
+test('what waits for what is in flight did not fail more, and is taken apart from all else', async () => {
+  const tx = database.db;
+  const id = await openJob();
+  const failuresAfter = async (failure: string | null) => {
+    await putOffJobs(tx, [id], { dueAt: at, failure });
+    const { rows } = await client.query('select failures from keeper_jobs where id = $1', [id]);
+    return rows[0].failures;
+  };
+  const taken = async (isBusy: boolean) => {
+    const of = { chain, what: 'relays', isBusy, now: at, again: at } as const;
+    return (await takeDueJobs(tx, of, 100)).map((job) => job.id);
+  };
+  assert.equal(await failuresAfter('fault'), 1);
+  assert.deepEqual([await taken(true), await taken(false)], [[], [id]]);
+  assert.equal(await failuresAfter('busy'), 1);
+  assert.deepEqual([await taken(true), await taken(false)], [[id], []]);
+  assert.equal(await failuresAfter('fault'), 2);
+  assert.equal(await failuresAfter(null), 0);
+});
+
+test('what was given up, or was of a former key, is not answered for again', async () => {
+  const id = await openJob();
+  const { rows } = await client.query('select escrow from keeper_jobs where id = $1', [id]);
+  const of = { chain, verb: 'claim', escrow: rows[0].escrow } as const;
+  const attempt = await sign(database.db, id, 900);
+  assert.deepEqual(await relayedBefore(database.db, of), { relayed: true, txid: attempt.txid });
+  await storeFate(database.db, attempt.id, 'gone', { paid: 0n, at });
+  assert.equal(await relayedBefore(database.db, of), null);
+});
