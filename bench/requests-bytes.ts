@@ -8,8 +8,8 @@ import { feeAt } from '../chains/bitcoin/fees.ts';
 import { signSighashes } from '../chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '../chains/bitcoin/networks.ts';
 import { buildSpend, type EscrowOutput, vsizeOf } from '../chains/bitcoin/plan.ts';
-import { signTronTransaction } from '../chains/tron/signed.ts';
-import { tronTransaction } from '../chains/tron/transaction.ts';
+import { signTronTransaction } from '../chains/tron/broadcast.ts';
+import { tronTransaction } from '../chains/tron/plan.ts';
 import type { EscrowTerms } from '../core/terms.ts';
 
 const { regtest } = bitcoinNetworks;

@@ -1,7 +1,6 @@
-// The one interface every chain keeps. An adapter reads its chain and builds unsigned bytes; it
-// knows no database, no HTTP status and no key. Every call that touches a node takes an
-// AbortSignal and throws `chain_timeout` when it runs out (nothing changed then) or
-// `chain_unavailable` when the node refuses or is gone.
+// The one interface every chain keeps: no database, no HTTP status, no key. Calls to a node throw
+// `chain_timeout` by their AbortSignal (nothing changed), `chain_unavailable` when it refuses or is
+// gone.
 
 import type { ChainKey, Family } from '../core/families.ts';
 import type { ChainPolicy } from '../core/policy.ts';

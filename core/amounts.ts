@@ -1,17 +1,15 @@
 // Money: `bigint` base units inside, a canonical decimal string on the wire.
 
 import { ParleyError } from './errors.ts';
+import type { BaseUnits } from './nominal.ts';
 
 /** The largest amount any chain here can hold: 2^256 - 1 (an EVM word). */
 export const maxAmount = 2n ** 256n - 1n;
 
 const canonical = /^[1-9][0-9]{0,77}$/;
 
-/**
- * Reads a wire amount: base units, 1 to 2^256-1, decimal, no sign, no leading zero, no exponent.
- * Throws `bad_amount` naming `field`.
- */
-export function parseAmount(text: string, field: string): bigint {
+/** 1 to 2^256-1, without sign, leading zero or exponent. Throws `bad_amount` naming `field`. */
+export function parseAmount(text: string, field: string): BaseUnits {
   const amount = canonical.test(text) ? BigInt(text) : 0n;
   if (amount < 1n || amount > maxAmount) {
     const cut = text.length > 90 ? `${text.slice(0, 90)}… (${text.length} characters)` : text;
@@ -26,7 +24,7 @@ export function parseAmount(text: string, field: string): bigint {
 }
 
 /** Base units as a decimal number of whole coins, for people: `formatUnits(150n, 2)` is `1.5`. */
-export function formatUnits(amount: bigint, decimals: number): string {
+export function formatUnits(amount: BaseUnits, decimals: number): string {
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
   const rest = digits.slice(digits.length - decimals).replace(/0+$/, '');

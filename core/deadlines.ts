@@ -1,36 +1,32 @@
 // The deadline engine: when each side must have acted, so that nobody who keeps to it can lose.
 // All times are Unix seconds. The inequalities and their reasons: docs/timelocks.md.
 
+import type { UnixSeconds } from './nominal.ts';
 import { type ChainPolicy, type Depth, depthNumbers, policyNumbers } from './policy.ts';
 import type { LegName } from './trade.ts';
 import type { Unchecked } from './unchecked.ts';
 
 /**
- * Of the formula: which leg is long, and all times of a swap. Whatever makes another time of the
- * same policies takes the next number (docs/decisions/0013-rules-have-versions.md): markets and
- * customers who do not have the same one agree on nothing.
+ * Whatever makes another time of the same policies takes the next number
+ * (docs/decisions/0013-rules-have-versions.md).
  */
 export const formulaVersion = 1;
 
 export type Deadlines = {
   /** Last moment for the initiator's funding transaction to be sent. */
-  readonly initiatorFundBy: number;
-  /**
-   * When the swap counts as expired if nothing was funded: a funding sent at `initiatorFundBy` is
-   * deep by then.
-   */
-  readonly expiresAt: number;
+  readonly initiatorFundBy: UnixSeconds;
+  /** A funding sent at `initiatorFundBy` is final by then. */
+  readonly expiresAt: UnixSeconds;
   /** Last moment for the counterparty's funding transaction to be sent. */
-  readonly counterpartyFundBy: number;
+  readonly counterpartyFundBy: UnixSeconds;
   /** Last moment for the initiator to reveal the secret by claiming the short leg. */
-  readonly revealBy: number;
+  readonly revealBy: UnixSeconds;
   /** The escrow timelocks: claims before, refunds from then on. */
-  readonly refundAt: { readonly a: number; readonly b: number };
+  readonly refundAt: { readonly a: UnixSeconds; readonly b: UnixSeconds };
 };
 
 export type LegTiming = { readonly policy: ChainPolicy; readonly depth: Depth };
 
-/** What the formula adds up to, relative to the agreement. */
 export type Schedule = {
   readonly initiatorFundBy: number;
   readonly expiresAt: number;
@@ -40,10 +36,7 @@ export type Schedule = {
   readonly longTimelock: number;
 };
 
-/**
- * How long after its timelock, by the wall, a claim may still land: a clock trails by no more than
- * the chain stood still, and by no more than its protocol lets through.
- */
+/** A clock trails by no more than the chain stood still, nor than its protocol lets through. */
 export function lateClaim({ policy, depth }: LegTiming): number {
   const { lateClaimSeconds, windowSeconds } = policy;
   const trails = Math.min(depth.outageSeconds, windowSeconds ?? Number.POSITIVE_INFINITY);
@@ -75,8 +68,7 @@ export function schedule(short: LegTiming, long: LegTiming): Schedule {
 }
 
 /**
- * Which leg is long: on the chain with the longer own timelock; where they tie, the one that gives
- * the smaller T_long, then the smaller T_short, then `b`. Depths decide with, and so do amounts.
+ * On the chain with the longer floor; else what gives the smaller T_long, then T_short, then `b`.
  */
 export function longLeg({ a, b }: { readonly a: LegTiming; readonly b: LegTiming }): LegName {
   const floors = a.policy.floorSeconds - b.policy.floorSeconds;
@@ -87,9 +79,8 @@ export function longLeg({ a, b }: { readonly a: LegTiming; readonly b: LegTiming
   return more < 0 ? 'a' : 'b';
 }
 
-/** The deadlines of a swap agreed at `agreedAt` (Unix seconds). */
 export function deadlines(
-  agreedAt: number,
+  agreedAt: UnixSeconds,
   legs: { readonly a: LegTiming; readonly b: LegTiming },
   long: LegName,
 ): Deadlines {
@@ -139,10 +130,7 @@ function wrongNumbers(policy: NonNullable<Unchecked<ChainPolicy>>): string[] {
     .map(([name, value]) => `${name} must be a whole number, is ${value}`);
 }
 
-/**
- * Every inequality the policies of a pair of chains must keep. Returns one sentence for each that
- * is broken, with its numbers; nothing starts with any.
- */
+/** One sentence for each inequality that is broken, with its numbers; nothing starts with any. */
 export function brokenInequalities(short: LegTiming, long: LegTiming): string[] {
   const broken = [...wrongNumbers(short.policy), ...wrongNumbers(long.policy)];
   if (broken.length > 0) return broken;
@@ -180,7 +168,6 @@ export function brokenInequalities(short: LegTiming, long: LegTiming): string[] 
     `a funding sent at counterpartyFundBy would be mined less than ` +
       `${timelockBounds.leastAheadSeconds} s before the short timelock`,
   );
-  // To a clock that is behind it is that much further ahead.
   const ahead = s.longTimelock + long.policy.driftSeconds;
   must(
     ahead <= timelockBounds.mostAheadSeconds,

@@ -1,6 +1,4 @@
-// A text as a person reads it who takes letters of other alphabets for Latin ones: characters that
-// are drawn alike become one, and what is not drawn at all is left out. By UTS #39, and beyond it
-// where that leaves out what is as good as Latin.
+// A text as one reads it who takes other letters for Latin ones: by UTS #39 and beyond.
 
 import { confusables } from './confusables.ts';
 
@@ -51,11 +49,7 @@ const latinOf = new Map([
 /** More rounds than any text was seen to need: what comes of a letter may stand for another. */
 const mostRounds = 4;
 
-/**
- * Latin letters and digits where they are drawn so, in the case that they have, without marks and
- * without what is not drawn. `wanted`: whether a Latin text is put in the place of a character,
- * always if left out.
- */
+/** In the case they have, without marks. `wanted`: whether a Latin text replaces a character. */
 export function drawn(
   text: string,
   wanted: (latin: string, character: string) => boolean = () => true,

@@ -1,11 +1,8 @@
-// What a chain shows of one escrow, and what follows for its leg. Facts come from an adapter;
-// nothing here is remembered except that a secret was seen.
-
 import type { Family } from './families.ts';
 import type { Secret } from './hashlock.ts';
+import type { BaseUnits, UnixSeconds } from './nominal.ts';
 import type { Depth } from './policy.ts';
 
-/** A transaction that did something to an escrow. */
 export type Sighting = {
   readonly txid: string;
   /** Blocks that hold it, its own included; 0 = only in the mempool. */
@@ -22,16 +19,16 @@ export type EscrowFacts = {
   readonly refunded: Sighting | null;
   /** The preimage, if any transaction ever showed it: mempool and failed claims included. */
   readonly secret: Secret | null;
-  /** Base units it holds now and that the funder can take back after the timelock. */
-  readonly balance: bigint;
+  /** What it holds now and that the funder can take back after the timelock. */
+  readonly balance: BaseUnits;
   /**
-   * Nothing in it, nothing on its way in that was seen, and what emptied it is final: six blocks
-   * beyond its depth on Bitcoin, finality elsewhere. Until then a reorganisation is looked for.
+   * Nothing in it or on its way, and what emptied it is final. Until then a reorganisation is
+   * looked for.
    */
   readonly empty: boolean;
   /**
-   * It has ended or was never funded. Its chain does not keep which, and no log tells: a later
-   * escrow has its lane, or its account is closed. The rest is what was known before.
+   * It ended or was never funded, and its chain does not keep which. The rest is what was known
+   * before.
    */
   readonly outcome?: 'unknown';
   readonly rentLeft?: RentLeft;
@@ -39,9 +36,9 @@ export type EscrowFacts = {
 
 /** Solana: what a claim left of its funder's own in the escrow's account. */
 export type RentLeft = {
-  readonly lamports: bigint;
-  /** Unix seconds from which a refund takes it; null: at once. */
-  readonly from: number | null;
+  readonly lamports: BaseUnits;
+  /** From when a refund takes it; null: at once. */
+  readonly from: UnixSeconds | null;
 };
 
 export const nothingSeen: EscrowFacts = {
@@ -92,7 +89,6 @@ const whoTells: Readonly<Record<Family, readonly [string, string]>> = {
   ],
 };
 
-/** One sentence, for whoever waits for it. */
 export function unknownOutcome({ chain, family, leg }: UnknownOf): string {
   const [why, who] = whoTells[family];
   return (
@@ -105,11 +101,9 @@ export function unknownOutcome({ chain, family, leg }: UnknownOf): string {
 type UnknownOf = { readonly chain: string; readonly family: Family; readonly leg: string };
 
 /**
- * Whether an escrow that a leg moved off holds what nobody would give away: a whole payment, also
- * one on its way, or a hundredth of `amount`. Less is dust that anyone could send to stop a swap.
- * What nobody can tell may have been a payment.
+ * A whole payment, or a hundredth of `amount`: less is dust that anyone could send to stop a swap.
  */
-export function holdsPayment(facts: EscrowFacts, amount: bigint): boolean {
+export function holdsPayment(facts: EscrowFacts, amount: BaseUnits): boolean {
   const { funded, claimed, refunded, balance } = facts;
   const left = (claimed?.deep ?? false) || (refunded?.deep ?? false);
   return (funded !== null && !left) || balance * 100n >= amount || isUnknown(facts);

@@ -1,9 +1,9 @@
-// When a leg may be funded, claimed and refunded. One set of gates serves the builders, the
-// broadcast endpoint and the SDK. Each throws the refusal that applies, or returns.
+// When a leg may be funded, claimed and refunded: one set of gates for builders, broadcast and SDK.
 
 import { ParleyError } from './errors.ts';
 import { type EscrowFacts, isFunded, isUnknown, legStatus, unknownOutcome } from './facts.ts';
 import { opens, type Secret } from './hashlock.ts';
+import type { UnixSeconds } from './nominal.ts';
 import {
   type Clocks,
   hasPassed,
@@ -16,7 +16,7 @@ import {
 import { type LegName, otherLeg, type Party } from './trade.ts';
 
 /** Unix seconds as people and programs both read it. */
-function at(seconds: number): string {
+function at(seconds: UnixSeconds): string {
   return `${seconds} (${new Date(seconds * 1000).toISOString()})`;
 }
 
@@ -24,11 +24,10 @@ function at(seconds: number): string {
 export function fundBy(
   { deadlines }: Pick<SwapState, 'deadlines'>,
   { long }: Pick<Leg, 'long'>,
-): number {
+): UnixSeconds {
   return long ? deadlines.initiatorFundBy : deadlines.counterpartyFundBy;
 }
 
-/** The caller must fund this leg: `not_your_leg` otherwise. */
 export function mustFund(leg: Leg, by: Party): void {
   if (leg.funder !== by) {
     const sentence = `leg ${leg.leg} is funded by the ${leg.funder}, not you`;
@@ -36,7 +35,6 @@ export function mustFund(leg: Leg, by: Party): void {
   }
 }
 
-/** The caller must receive this leg: `not_your_leg` otherwise. */
 export function mustReceive(leg: Leg, by: Party): void {
   if (leg.funder === by) {
     throw new ParleyError('not_your_leg', `leg ${leg.leg} pays the other side, not you`, {
@@ -104,7 +102,6 @@ export function fundGate(swap: SwapState, name: LegName, clocks: Clocks): void {
   }
 }
 
-/** No payment may be in an escrow that a leg moved off: `former_escrow_funded` otherwise. */
 function mustNotStray(swap: SwapState): void {
   const strayed = [swap.legs.a, swap.legs.b].find((leg) => leg.strayed);
   if (strayed === undefined) return;
@@ -116,7 +113,6 @@ function mustNotStray(swap: SwapState): void {
   );
 }
 
-/** What became of either leg must be known: `outcome_unknown` otherwise. */
 function mustBeKnown(swap: SwapState): void {
   const unknown = [swap.legs.a, swap.legs.b].find(({ facts }) => isUnknown(facts));
   if (unknown === undefined) return;
@@ -147,10 +143,7 @@ export function mustNotBeSpent(name: LegName, { claimed, refunded }: EscrowFacts
   });
 }
 
-/**
- * Whether a leg may be claimed now. Once the secret is public no gate of ours applies: only the
- * chain may refuse.
- */
+/** Once the secret is public only the chain may refuse. */
 export function claimGate(swap: SwapState, name: LegName, clocks: Clocks): void {
   if (swap.secret !== null) return;
   const leg = swap.legs[name];
@@ -189,11 +182,8 @@ export function claimGate(swap: SwapState, name: LegName, clocks: Clocks): void 
   }
 }
 
-/**
- * Whether an escrow with this timelock may be refunded by its chain's own clock (Bitcoin: median
- * time past must be beyond it; others: at or beyond).
- */
-export function refundGate(leg: Leg, timelock: number, clocks: Clocks): void {
+/** By its chain's own clock (Bitcoin: median time past must be beyond it; others: at or beyond). */
+export function refundGate(leg: Leg, timelock: UnixSeconds, clocks: Clocks): void {
   const clock = clocks[leg.leg];
   if (hasPassed(leg, timelock, clocks)) return;
   const behind = clocks.wall - clock;

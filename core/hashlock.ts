@@ -1,5 +1,4 @@
-// The secret and its hash. SHA-256 on every chain; the secret is exactly 32 bytes on every chain,
-// because one that fits a single chain only is theft (safety.md, escrows 1).
+// SHA-256 and exactly 32 bytes on every chain: a secret that fits a single chain only is theft.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';

@@ -1,9 +1,8 @@
-// Which curated asset a stranger's symbol would be taken for: one that is drawn like it, one that
-// hides it among signs, and one that says it is a bridged or wrapped form of it.
+// Which curated asset a stranger's symbol would be taken for: drawn like it, hidden, bridged or
+// wrapped.
 
 import { drawn } from './drawn.ts';
 
-/** A symbol is read no further. */
 const mostCharacters = 64;
 /** Shorter curated symbols stand in too many words: only the whole is compared with them. */
 const leastLetters = 3;
@@ -41,10 +40,7 @@ const names: Readonly<Record<string, string>> = {
 /** Digits that are drawn like letters; 3, 4, 6, 7 and 9 are told from any. */
 const digits: Readonly<Record<string, string>> = { 0: 'O', 1: 'I', 2: 'Z', 5: 'S', 8: 'B' };
 
-/**
- * The symbol as it is drawn, in capitals, letters and digits only: a small l is drawn like I, a
- * bar too, and these digits like letters.
- */
+/** As drawn, in capitals: a small l and a bar are drawn like I, and these digits like letters. */
 export function skeleton(text: string): string {
   return fold(drawn(cut(text)).replace(/[^\p{L}\p{N}|]/gu, ''));
 }
@@ -98,7 +94,6 @@ function strips(part: string, { is, letters }: Curated): boolean {
   });
 }
 
-/** The last letter is written twice. */
 function isAdded(rest: string, end: string): boolean {
   return rest.length > 1 && rest.at(-1)?.toUpperCase() === end.at(-1)?.toUpperCase();
 }
@@ -115,7 +110,6 @@ function readingsOf(text: string): string[] {
   return readings.flatMap((each) => [each, ligatures(each)]);
 }
 
-/** Two small letters that are drawn like one. */
 function ligatures(text: string): string {
   return text.replaceAll('rn', 'm').replaceAll('vv', 'w').replaceAll('VV', 'W');
 }

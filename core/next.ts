@@ -1,8 +1,8 @@
-// What each side can do now, as data. A party that acts only when this list says so ends with its
-// own funds back or with what it was promised.
+// What each side can do now. Who acts only when this list says so loses nothing.
 
 import { isFunded, isUnknown, legStatus, unknownOutcome } from './facts.ts';
 import { fundBy } from './gates.ts';
+import type { UnixSeconds } from './nominal.ts';
 import {
   type Clocks,
   hasPassed,
@@ -32,8 +32,8 @@ export type Step = {
   readonly by: Role;
   readonly action: Action;
   readonly leg: LegName | null;
-  /** Unix seconds after which the step is no longer open; null = no limit of ours. */
-  readonly before: number | null;
+  /** After which the step is no longer open; null = no limit of ours. */
+  readonly before: UnixSeconds | null;
   readonly why: string;
   /** What to know before it; only the server, which asks the chains, adds them. */
   readonly warnings?: readonly {
@@ -44,8 +44,8 @@ export type Step = {
 };
 
 /**
- * Every step open to each side; empty when nothing is left to do for either. What is in an escrow
- * that a leg moved off is not known here by its address: server/settle/view.ts adds those steps.
+ * Empty when nothing is left to do. Steps of escrows that a leg moved off server/settle/view.ts
+ * adds.
  */
 export function nextSteps(swap: SwapState, clocks: Clocks): Step[] {
   const steps: Step[] = [];
@@ -155,7 +155,7 @@ function refunding(clocks: Clocks, role: Role, own: Leg): Step[] {
 function waiting(swap: SwapState, clocks: Clocks, role: Role): Step[] {
   const own = role === 'initiator' ? longOf(swap) : shortOf(swap);
   const other = role === 'initiator' ? shortOf(swap) : longOf(swap);
-  const wait = (leg: LegName, before: number | null, why: string): Step[] => [
+  const wait = (leg: LegName, before: UnixSeconds | null, why: string): Step[] => [
     { by: role, action: 'wait', leg, before, why },
   ];
   const unknown = unknownLeg(swap);
@@ -187,7 +187,6 @@ function waiting(swap: SwapState, clocks: Clocks, role: Role): Step[] {
   return [];
 }
 
-/** Whether the leg's last transaction was seen but is not deep. */
 function onItsWay({ facts }: Leg): boolean {
   const last = facts.refunded ?? facts.claimed ?? facts.funded;
   return last !== null && !last.deep;

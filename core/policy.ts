@@ -1,6 +1,6 @@
-// What a chain needs in time and depth, as data. Sources: shared measurements of mining time
-// (Bitcoin p99.9: 3 blocks 112 min, 6 blocks 165 min) and published outage history per chain.
-// Units: seconds, blocks.
+// What a chain needs in time and depth. Sources: measured mining times (Bitcoin p99.9) and outages.
+
+import type { BaseUnits } from './nominal.ts';
 
 /** Depth wanted for a value, and what reaching it takes. */
 export type Depth = {
@@ -21,14 +21,11 @@ export type ChainPolicy = {
   /** How long after the timelock a claim may still land while the chain goes on. */
   readonly lateClaimSeconds: number;
   /**
-   * How far its clock may trail the wall's after a standstill, which it then works through: 0 where
-   * a block has its slot's time, null where nothing bounds it.
+   * How far its clock trails after a standstill: 0 where blocks have their slot's time, null
+   * without bound.
    */
   readonly windowSeconds: number | null;
-  /**
-   * How far the chain's clock may be ahead of the wall's, so that a timelock comes that much
-   * sooner. No more than `lateClaimSeconds`, which holds a clock that is behind.
-   */
+  /** How far the chain's clock may be ahead: at most `lateClaimSeconds`, which holds one behind. */
   readonly driftSeconds: number;
   /** Time a party or its bot may take to react. */
   readonly reactSeconds: number;
@@ -54,6 +51,10 @@ export const depthNumbers = [
 ] as const satisfies readonly (keyof Depth)[];
 
 /** The depth that `amount` of an asset wants; `highValueFrom` in its base units, null = never. */
-export function depthFor(policy: ChainPolicy, amount: bigint, highValueFrom: bigint | null): Depth {
+export function depthFor(
+  policy: ChainPolicy,
+  amount: BaseUnits,
+  highValueFrom: BaseUnits | null,
+): Depth {
   return highValueFrom !== null && amount >= highValueFrom ? policy.high : policy.normal;
 }

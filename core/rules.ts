@@ -1,6 +1,4 @@
-// Under which rules a swap is agreed: the formula of its deadlines, the contracts that hold its
-// money, and the numbers of both chains' policies. Who has the same rules comes to the same times
-// and the same escrows. Pure.
+// Under which rules a swap is agreed: formula, contracts, and the policies of both chains.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -45,10 +43,7 @@ export function digestHead(digest: string): string {
   return digest.replace(/^0x/, '').slice(0, headDigits);
 }
 
-/**
- * `<address>:<version>`, or the version alone where there is no address. With shards a digest of
- * their list follows.
- */
+/** `<address>:<version>`, or the version alone; with shards a digest of their list follows. */
 export function contractId({ address, version, shards = [] }: Contract): string {
   const own = address === null ? version : `${address}:${version}`;
   return shards.length === 0 ? own : `${own}:${digestHead(digestOf(shards.join(' ')))}`;
@@ -58,10 +53,7 @@ function digestOf(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)));
 }
 
-/**
- * The first 16 hex digits of the SHA-256 of a policy as JSON: its own fields alone, keys in the
- * order of their letters, no space between.
- */
+/** Of the SHA-256 of its JSON: own fields alone, keys sorted, no space between. */
 export function policyDigest(policy: ChainPolicy): string {
   return digestHead(digestOf(JSON.stringify(policyFields(policy))));
 }
@@ -115,7 +107,6 @@ function text(value: unknown): string {
   return whole.slice(0, 200);
 }
 
-/** Whether both are known, and the same. */
 export function sameRules(one: Rules | null, other: Rules | null): boolean {
   return one !== null && other !== null && rulesDifferences(one, other).length === 0;
 }

@@ -1,7 +1,8 @@
-// A swap's status: a pure function of what both chains show at depth, of whether the secret was
-// ever seen, and of the clock. A reorganisation therefore needs no code of its own.
+// A swap's status: a pure function of both chains, the secret and the clock. A reorganisation needs
+// no code of its own.
 
 import { type EscrowFacts, isFunded, isUnknown, legStatus } from './facts.ts';
+import type { UnixSeconds } from './nominal.ts';
 import { longOf, type SwapState, shortOf } from './swap.ts';
 
 export const swapStatuses = [
@@ -17,8 +18,8 @@ export const swapStatuses = [
 
 export type SwapStatus = (typeof swapStatuses)[number];
 
-/** The status now; `wall` is our clock in Unix seconds. docs/lifecycle.md explains each. */
-export function swapStatus(swap: SwapState, wall: number): SwapStatus {
+/** The status now; `wall` is our clock. docs/lifecycle.md explains each. */
+export function swapStatus(swap: SwapState, wall: UnixSeconds): SwapStatus {
   const long = longOf(swap).facts;
   const short = shortOf(swap).facts;
   const statuses = [legStatus(long), legStatus(short)];
@@ -29,14 +30,12 @@ export function swapStatus(swap: SwapState, wall: number): SwapStatus {
   if (legStatus(long) === 'claimed') return 'counterparty_claimed';
   if (swap.secret !== null || legStatus(short) === 'claimed') return 'initiator_claimed';
   if (isFunded(long)) return isFunded(short) ? 'counterparty_funded' : 'initiator_funded';
-  // What is not known moves no status, neither to `expired` nor back. In the end a swap of which
-  // nothing was seen lapses by time alone (server/settle/outcome.ts).
+  // What is not known moves no status. In the end a swap of which nothing was seen lapses by time.
   const isKnown = !isUnknown(long) && !isUnknown(short);
   const lapses = swap.lapsed || (isKnown && wall > swap.deadlines.expiresAt);
   return lapses && isUntouched(long) && isUntouched(short) ? 'expired' : 'agreed';
 }
 
-/** No funding of it was ever seen. */
 export function isUntouched({ funded, claimed, refunded }: EscrowFacts): boolean {
   return (funded ?? claimed ?? refunded) === null;
 }

@@ -1,10 +1,7 @@
-// Long work in short steps, so that whoever does it may do something else between two of them, or
-// give it up.
+// Long work in short steps, so that who does it may pause or give it up.
 
-/** Each `yield` is a place to pause. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/** Without pauses. */
 export function atOnce<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { done, value } = steps.next();

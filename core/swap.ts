@@ -4,6 +4,7 @@ import type { Deadlines } from './deadlines.ts';
 import type { EscrowFacts } from './facts.ts';
 import type { ChainKey, Family } from './families.ts';
 import type { Hashlock, Secret } from './hashlock.ts';
+import type { BaseUnits, UnixSeconds } from './nominal.ts';
 import type { LegName, Party } from './trade.ts';
 
 /** One leg: what is promised, where it goes, and what its chain shows. */
@@ -12,12 +13,11 @@ export type Leg = {
   readonly chain: ChainKey;
   readonly family: Family;
   readonly assetId: string;
-  /** Base units. */
-  readonly amount: bigint;
+  readonly amount: BaseUnits;
   readonly funder: Party;
   readonly long: boolean;
-  /** Unix seconds: claims before, refunds from then on. */
-  readonly timelock: number;
+  /** Claims before, refunds from then on. */
+  readonly timelock: UnixSeconds;
   readonly requiredConfirmations: number;
   readonly payoutAddress: string | null;
   readonly refundAddress: string | null;
@@ -26,10 +26,7 @@ export type Leg = {
   readonly refundPubkey: string | null;
   readonly escrow: string | null;
   readonly facts: EscrowFacts;
-  /**
-   * Whether an escrow that this leg moved off holds a payment or awaits one (`holdsPayment`): the
-   * same secret opens that one too, so nothing more may be funded and no secret revealed.
-   */
+  /** Whether an escrow it moved off holds a payment, which the same secret opens. */
   readonly strayed: boolean;
 };
 
@@ -43,11 +40,12 @@ export type SwapState = {
   readonly lapsed: boolean;
 };
 
-/**
- * Clocks a rule may compare with, in Unix seconds: `wall` ours, `a` and `b` the chains' own
- * (Bitcoin: median time past).
- */
-export type Clocks = { readonly wall: number; readonly a: number; readonly b: number };
+/** `wall` ours, `a` and `b` the chains' own (Bitcoin: median time past). */
+export type Clocks = {
+  readonly wall: UnixSeconds;
+  readonly a: UnixSeconds;
+  readonly b: UnixSeconds;
+};
 
 export function longOf(swap: SwapState): Leg {
   return swap.legs.a.long ? swap.legs.a : swap.legs.b;
@@ -58,12 +56,12 @@ export function shortOf(swap: SwapState): Leg {
 }
 
 /** Whether an escrow's timelock has passed by its chain's clock; Bitcoin's must be beyond it. */
-export function hasPassed(leg: Leg, timelock: number, clocks: Clocks): boolean {
+export function hasPassed(leg: Leg, timelock: UnixSeconds, clocks: Clocks): boolean {
   const clock = clocks[leg.leg];
   return leg.family === 'bitcoin' ? clock > timelock : clock >= timelock;
 }
 
 /** The clock that is worse for acting late on this leg: the later of ours and its chain's. */
-export function pessimistic(clocks: Clocks, leg: Leg): number {
+export function pessimistic(clocks: Clocks, leg: Leg): UnixSeconds {
   return Math.max(clocks.wall, clocks[leg.leg]);
 }

@@ -2,6 +2,7 @@
 
 import type { ChainKey } from './families.ts';
 import type { Hashlock } from './hashlock.ts';
+import type { BaseUnits, UnixSeconds } from './nominal.ts';
 
 /** Where money goes: an address, and on Bitcoin the compressed key (66 hex) that spends. */
 export type Destination = { readonly address: string; readonly pubkey: string | null };
@@ -24,17 +25,15 @@ export type EscrowTerms = {
   readonly refund: Destination;
   /** Token contract; null = the chain's native coin. */
   readonly token: string | null;
-  /** Base units. */
-  readonly amount: bigint;
-  /** Unix seconds: claims before, refunds from then on. */
-  readonly timelock: number;
-  /** Where a contract holds many escrows: a funding from then on is refused. Unix seconds. */
-  readonly fundBefore?: number;
+  readonly amount: BaseUnits;
+  /** Claims before, refunds from then on. */
+  readonly timelock: UnixSeconds;
+  /** Where a contract holds many escrows: a funding from then on is refused. */
+  readonly fundBefore?: UnixSeconds;
   /** There too; absent until one is reserved. */
   readonly lane?: Lane;
 };
 
-/** What `terms` come to on their chain. */
 export type Escrow = {
   /** The escrow's address: it commits to the terms. */
   readonly address: string;

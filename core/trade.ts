@@ -1,6 +1,7 @@
-// Who gives what: from an RFQ's direction and price to the two legs of a swap. Leg `a` is funded
-// by the maker, leg `b` by the taker (the RFQ's creator). Which one is long deadlines.ts says; its
-// funder is the initiator and holds the secret.
+// Who gives what. Leg `a` is funded by the maker, `b` by the taker; the long leg's funder holds the
+// secret.
+
+import type { BaseUnits } from './nominal.ts';
 
 export type Direction = 'sell_base' | 'buy_base';
 export type Party = 'maker' | 'taker';
@@ -9,8 +10,8 @@ export type LegName = 'a' | 'b';
 
 /** What each side hands over. Amounts in base units of their asset. */
 export type Exchange = {
-  readonly a: { readonly assetId: string; readonly amount: bigint };
-  readonly b: { readonly assetId: string; readonly amount: bigint };
+  readonly a: { readonly assetId: string; readonly amount: BaseUnits };
+  readonly b: { readonly assetId: string; readonly amount: BaseUnits };
 };
 
 /** The asset the RFQ's creator gives: base when it sells base, quote when it buys. */
@@ -22,7 +23,6 @@ export function givenByTaker(rfq: {
   return rfq.direction === 'sell_base' ? rfq.baseAssetId : rfq.quoteAssetId;
 }
 
-/** The asset a maker of the RFQ gives. */
 export function givenByMaker(rfq: {
   direction: Direction;
   baseAssetId: string;
@@ -35,9 +35,9 @@ export function givenByMaker(rfq: {
 export function exchange(rfq: {
   direction: Direction;
   baseAssetId: string;
-  baseAmount: bigint;
+  baseAmount: BaseUnits;
   quoteAssetId: string;
-  quoteAmount: bigint;
+  quoteAmount: BaseUnits;
 }): Exchange {
   const base = { assetId: rfq.baseAssetId, amount: rfq.baseAmount };
   const quote = { assetId: rfq.quoteAssetId, amount: rfq.quoteAmount };

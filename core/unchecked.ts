@@ -1,5 +1,4 @@
-// What comes from outside in the place of a T, told as it is: a cast or a parser of JSON says that
-// it is one, and nobody has looked.
+// What comes from outside in the place of a T: nobody has checked it.
 
 /** JSON in the place of a T: anything in it may be missing or null, at any depth. */
 export type Unchecked<T> =

@@ -1,5 +1,4 @@
-// Which chains belong to which world. Mixing worlds loses coins, so it refuses to start, and an EVM
-// chain that is in no table here belongs to none until its operator says so.
+// Which chains belong to which world: mixing worlds loses coins.
 
 import type { Network } from './families.ts';
 
@@ -24,14 +23,12 @@ export const testnetChainIds: ReadonlySet<number> = new Set([
 /** EVM chain ids of local nodes: anvil, hardhat, geth --dev. */
 export const devChainIds: ReadonlySet<number> = new Set([31_337, 31_338, 31_339, 31_340, 1_337]);
 
-/** The world of an EVM chain id; null for one that is not known. */
 export function worldOfChainId(chainId: number): Network | null {
   if (mainnetChainIds.has(chainId)) return 'mainnet';
   if (devChainIds.has(chainId)) return 'dev';
   return testnetChainIds.has(chainId) ? 'testnet' : null;
 }
 
-/** The world of a Bitcoin network. */
 export function worldOfBitcoin(network: 'mainnet' | 'testnet' | 'signet' | 'regtest'): Network {
   if (network === 'mainnet') return 'mainnet';
   return network === 'regtest' ? 'dev' : 'testnet';
@@ -44,7 +41,6 @@ const tronWorlds: ReadonlyMap<number, Network> = new Map([
   [0x94a9059e, 'testnet'],
 ]);
 
-/** The world of a TRON chain id (mainnet, Nile, Shasta); null for one that is not known. */
 export function worldOfTron(chainId: number): Network | null {
   return tronWorlds.get(chainId) ?? null;
 }

@@ -3,8 +3,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DevnetError } from '../host/failure.ts';
-import type { Bitcoind } from './bitcoin-program.ts';
 import type { NodeInfo } from './dev-chain.ts';
+import type { Bitcoind } from './find-bitcoind.ts';
 import {
   endOrphans,
   freePort,

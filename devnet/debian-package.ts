@@ -1,7 +1,6 @@
-// A program from Debian's archive where none is installed: the package and the libraries it needs,
-// fetched and their signatures checked by apt from the mirror that this machine is configured with
-// (proxies and certificates included), unpacked into a private folder and run through their own
-// loader, so that nothing is installed and no root is needed.
+// A program from Debian's archive where none is installed: packages and libraries, fetched and
+// checked by apt from this machine's own mirror, unpacked into a private folder and run through
+// their own loader. Nothing is installed, and no root is needed.
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -9,12 +8,16 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DevnetError } from '../host/failure.ts';
-import { type AptSource, readAptSources } from './apt-sources.ts';
 
 const run = promisify(execFile);
 
 const commandLimitMs = 120_000;
 const outputLimitBytes = 32 * 1024 * 1024;
+
+const releases = 'bullseye|bookworm|trixie|forky|duke|oldstable|stable|testing|unstable|sid';
+const debianSuites = new RegExp(`^(${releases})(-updates|-backports)?$`);
+/** Of Debian's own package of its keys; without it apt goes by the keys that it trusts. */
+const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
 const architectures: Readonly<Record<string, { triplet: string; loader: string }>> = {
   x64: { triplet: 'x86_64-linux-gnu', loader: 'ld-linux-x86-64.so.2' },
@@ -26,10 +29,7 @@ export type DebianProgram = {
   readonly program: string;
   /** The packages that hold it; the first names the folder it is kept in. */
   readonly packages: readonly string[];
-  /**
-   * Where to look, the wanted one last. Its C library comes along, so the machine's own may be
-   * older.
-   */
+  /** The wanted one last. Its C library comes along: the machine's own may be older. */
   readonly suites: readonly string[];
 };
 
@@ -87,7 +87,7 @@ async function fetchPackages(
   unpacked: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const sources = await readAptSources();
+  const sources = await debianMirrors();
   if (sources.length === 0) throw new DevnetError('apt is not configured with a Debian mirror');
   await mkdir(cache, { recursive: true, mode: 0o700 });
   const work = await mkdtemp(join(cache, 'fetching-'));
@@ -109,8 +109,19 @@ async function fetchPackages(
   }
 }
 
+/** Those that this machine's apt is configured with; other vendors' archives are left out. */
+async function debianMirrors(): Promise<string[]> {
+  const format = ['--format', '$(REPO_URI) $(RELEASE)'];
+  const { stdout } = await run('apt-get', ['indextargets', ...format, 'Component: main']);
+  const mirrors = stdout.split('\n').flatMap((line) => {
+    const [uri = '', suite = ''] = line.split(' ');
+    return debianSuites.test(suite) && !uri.startsWith('cdrom:') ? [uri] : [];
+  });
+  return [...new Set(mirrors)];
+}
+
 async function fetchFrom(
-  source: AptSource,
+  source: string,
   wanted: DebianProgram,
   work: string,
   signal: AbortSignal | undefined,
@@ -130,7 +141,7 @@ type Apt = (program: string, args: readonly string[]) => Promise<string>;
 
 /** apt with its own lists and cache in `work`, so that the machine's stay untouched. */
 async function privateApt(
-  source: AptSource,
+  source: string,
   wanted: DebianProgram,
   work: string,
   signal: AbortSignal | undefined,
@@ -139,7 +150,10 @@ async function privateApt(
     await mkdir(join(work, folder), { recursive: true });
   }
   await writeFile(join(work, 'status'), '');
-  await writeFile(join(work, 'only.sources'), stanza(source, wanted));
+  const stanza = ['Types: deb', `URIs: ${source}`, `Suites: ${wanted.suites.join(' ')}`];
+  const keys = (await isFile(keyring)) ? [`Signed-By: ${keyring}`] : [];
+  const lines = [...stanza, 'Components: main', ...keys];
+  await writeFile(join(work, 'only.sources'), `${lines.join('\n')}\n`);
   const settings = [
     '#clear APT::Update::Pre-Invoke;',
     '#clear APT::Update::Post-Invoke;',
@@ -175,17 +189,6 @@ async function privateApt(
   };
 }
 
-function stanza(source: AptSource, { suites }: DebianProgram): string {
-  const lines = [
-    'Types: deb',
-    `URIs: ${source.uri}`,
-    `Suites: ${suites.join(' ')}`,
-    'Components: main',
-  ];
-  if (source.signedBy !== null) lines.push(`Signed-By: ${source.signedBy}`);
-  return `${lines.join('\n')}\n`;
-}
-
 /** The packages and the libraries they need, without the services they would be installed with. */
 async function libraryClosure(apt: Apt, { packages }: DebianProgram): Promise<readonly string[]> {
   const silent = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'];
@@ -218,7 +221,11 @@ async function publish(root: string, unpacked: string, wanted: DebianProgram): P
 }
 
 function isThere(unpacked: string, { program }: DebianProgram): Promise<boolean> {
-  return access(join(unpacked, 'usr', 'bin', program)).then(
+  return isFile(join(unpacked, 'usr', 'bin', program));
+}
+
+function isFile(file: string): Promise<boolean> {
+  return access(file).then(
     () => true,
     () => false,
   );

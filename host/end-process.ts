@@ -6,7 +6,6 @@ const pollMs = 20;
 
 export type Step = { readonly signal: NodeJS.Signals; readonly limitMs: number };
 
-/** Sends each signal in turn until `isGone` says so; a process that is gone already is fine. */
 export async function endBySteps(
   pid: number,
   steps: readonly Step[],

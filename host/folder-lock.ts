@@ -10,14 +10,10 @@ const ownerReplyMs = 1_000;
 
 export type FolderLock = { release(): Promise<void> };
 
-/**
- * Resolves to null when another live process holds the folder for the same purpose, which is a word
- * of letters.
- */
+/** Null: another live process holds the folder for this purpose, a word of letters. */
 export async function lockFolder(folder: string, purpose: string): Promise<FolderLock | null> {
   const address = await socketAddress(folder, purpose);
-  // The second round is for a socket file whose owner is gone (not on Linux, which needs no file).
-  // Two who both find such a file at the same moment may both get the lock: on Linux nobody can.
+  // The second round is for a socket file whose owner is gone: on Linux there is no file.
   for (let round = 0; round < 2; round++) {
     const server = await listen(address);
     if (server !== null) return { release: () => close(server) };

@@ -1,9 +1,6 @@
 // Work on many things, only so many of them at once.
 
-/**
- * Runs `work` on each, `most` at once; results in the order of the items. The first failure ends
- * it, after those under way, and is thrown.
- */
+/** `most` at once, results in order; the first failure is thrown after those under way. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   most: number,

@@ -48,7 +48,6 @@ const states = {
   list: ['open', 'closed', 'delisted'],
   candidates: ['pending', 'rejected', 'expired'],
 } as const;
-/** Assets or candidates in a list. */
 const mostShown = 1_000;
 
 type Asked = {
@@ -135,7 +134,6 @@ function change(db: Database, { command, reasons, highValueFrom }: Asked, assetI
   });
 }
 
-/** Throws where nothing is known of it. */
 async function theCandidate(db: Database, given: string): Promise<Candidate> {
   const slash = given.indexOf('/');
   if (slash === -1) throw new Misused('forget needs <chain>/<token address>');
@@ -149,7 +147,6 @@ async function theCandidate(db: Database, given: string): Promise<Candidate> {
   );
 }
 
-/** What is shown of one more than that; the rest is said to be there. */
 function shownOf<Each>(found: readonly Each[], which: 'oldest' | 'newest'): readonly Each[] {
   if (found.length > mostShown) {
     process.stderr.write(`there are more: these are the ${which} ${mostShown}\n`);
@@ -182,7 +179,6 @@ function line(listing: Listing): string {
   return why.length === 0 ? what : `${what}  (${why.join(', ')})`;
 }
 
-/** What was done, in a sentence and the asset as it is now. */
 function told({ command }: Asked, changed: Changed): string {
   // It was not so: what it waits for is said beside it.
   if (command === 'reopen' && changed.state !== 'open' && !changed.changed) return line(changed);
@@ -207,7 +203,6 @@ function whyStill(by: Closer, { id, chain }: Listing['asset']): string {
   }
 }
 
-/** Why it stays closed, in one sentence. */
 function stillClosed({ asset, closings }: Listing): string {
   const why = (Object.keys(closings) as Closer[]).map((by) => whyStill(by, asset));
   const { symbol, chain, id } = asset;

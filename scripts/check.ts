@@ -8,7 +8,6 @@ import { parsed, understood } from './command.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Path of the Biome binary that npm installed for this platform. */
 export const biomeBinary = `${root}node_modules/@biomejs/cli-linux-${process.arch}/biome`;
 export const lintArguments: readonly string[] = ['check', '--error-on-warnings', '.'];
 /** One thread: more of them each work out most of it anew. */

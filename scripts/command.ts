@@ -3,10 +3,8 @@
 
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
-/** What was asked for is not understood: the sentence says what is wrong. */
 export class Misused extends Error {}
 
-/** What commands that may tell a program take besides their own. */
 export const usualOptions = { json: { type: 'boolean' }, help: { type: 'boolean' } } as const;
 
 type Config = ParseArgsConfig & { readonly args: string[] };
@@ -33,7 +31,6 @@ function mustHaveValues({ args, options = {} }: Config): void {
   }
 }
 
-/** Of an option: a whole number within bounds. */
 export function wholeNumber(
   option: string,
   given: string,
@@ -48,14 +45,10 @@ export type Command<Asked> = {
   readonly usage: string;
   /** Null: how to use it is asked for. Throws `Misused`. */
   understand(args: string[]): Asked | null;
-  /** The exit status. */
   run(asked: Asked): Promise<number>;
 };
 
-/**
- * Runs a command; its exit status is the process's. What it throws is said, with how to use it
- * where it was not understood.
- */
+/** Its exit status is the process's; what was not understood is said with the usage. */
 export async function runCommand<Asked>(command: Command<Asked>, failed = 1): Promise<void> {
   process.exitCode = await statusOf(command, failed);
 }

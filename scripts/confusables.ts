@@ -11,7 +11,6 @@ import { isEntry } from '../contracts/evm/entry.ts';
 const target = fileURLToPath(new URL('../core/confusables.ts', import.meta.url));
 const columns = 98;
 
-/** Characters by the Latin letters, digits or colon that they are drawn like; none of ASCII. */
 export function latinLookAlikes(confusables: string): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const line of confusables.split('\n')) {
@@ -36,12 +35,10 @@ function charactersOf(codes: string): string {
   return String.fromCodePoint(...each.map((code) => Number.parseInt(code, 16)));
 }
 
-/** What UTS #39 takes for the same within ASCII. */
 function unite(text: string): string {
   return text.replaceAll('m', 'rn').replace(/[1I|]/g, 'l').replaceAll('0', 'O').toLowerCase();
 }
 
-/** The module's text. */
 export function moduleOf(confusables: string): string {
   const [, version] = /^# Version: (\S+)/m.exec(confusables) ?? [];
   const digest = createHash('sha256').update(confusables).digest('hex');

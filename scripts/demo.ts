@@ -2,24 +2,15 @@
 // take their money back where nobody claims. Exit status 0 only when every swap ended as it should
 // and every balance moved by exactly what was agreed, less network fees.
 
+import { families } from '../core/families.ts';
 import { devnetClient } from '../devnet/client.ts';
+import { inParallel } from '../host/in-parallel.ts';
 import { Misused, parsed, understood, wholeNumber } from './command.ts';
-import { brandOf } from './demo/brand.ts';
-import { add, type Doings, feesOf, type Holding, holdingOf } from './demo/ledger.ts';
-import { ownMarket, runningMarket, type Stage } from './demo/market.ts';
+import { feesOf, type Holding, holdingOf, noDoings } from './demo/ledger.ts';
+import { brandOf, ownMarket, runningMarket, type Stage } from './demo/market.ts';
 import { leave, newPerson, type Person } from './demo/people.ts';
-import { coinNames, namesOf, type Place, placeOf } from './demo/place.ts';
-import { type Ending, type Plan, plansOf } from './demo/plans.ts';
-import { labelOf, type Report, reportTo } from './demo/report.ts';
-import {
-  assetsOf,
-  bothRefund,
-  type Ended,
-  movedBy,
-  noShow,
-  type Scene,
-  settled,
-} from './demo/trades.ts';
+import { coinNames, namesOf, type Place, placeOf, plansOf } from './demo/place.ts';
+import { assetsOf, type Ended, type Plan, play, type Scene } from './demo/trades.ts';
 
 /** All pairs take less, or the demo has failed; the short one takes under a minute by itself. */
 const usualMinutes = '4';
@@ -36,15 +27,7 @@ const mostSwapsAtOnce = 5;
 /** Beyond the last timelock, so that every chain's clock is past it. */
 const marginSeconds = 120;
 
-type Asked = {
-  readonly url: string | undefined;
-  readonly dev: string | undefined;
-  readonly all: boolean;
-  readonly json: boolean;
-  readonly minutes: number;
-};
-
-function understand(args: string[]): Asked | null {
+function understand(args: string[]) {
   const { values } = parsed({
     args,
     options: {
@@ -63,42 +46,50 @@ function understand(args: string[]): Asked | null {
       throw new Misused(`--${name} is an http address, not "${given}"`);
     }
   }
-  const { url, dev, all, json } = values;
-  const minutes = wholeNumber('--minutes', values.minutes, { most: 600 });
-  return { url, dev, all, json, minutes };
+  return { ...values, minutes: wholeNumber('--minutes', values.minutes, { most: 600 }) };
 }
 
-async function main(values: Asked): Promise<number> {
-  const report = reportTo(values.json, (line) => process.stdout.write(`${line}\n`));
-  const startedMs = performance.now();
+type Asked = NonNullable<ReturnType<typeof understand>>;
+
+const startedMs = performance.now();
+const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+const print = (line: string) => process.stdout.write(`${line}\n`);
+/** A timeline for people, where no program reads. */
+const tell = (text: string) =>
+  print(`${seconds(performance.now() - startedMs).padStart(7)}  ${text}`);
+const labelOf = ({ pair, ends }: Plan) => (ends === 'settled' ? pair : `${pair} ${ends}`);
+
+async function main({ url, dev, minutes, all, json }: Asked): Promise<number> {
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort(new Error('interrupted'));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-  const signal = AbortSignal.any([
-    interrupted.signal,
-    AbortSignal.timeout(values.minutes * 60_000),
-  ]);
-  report.say(values.url === undefined ? 'starting a market' : `market ${values.url}`);
-  const stage =
-    values.url === undefined
-      ? await ownMarket(signal)
-      : await runningMarket(values.url, values.dev);
+  const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(minutes * 60_000)]);
+  const say = json ? () => undefined : tell;
+  say(url === undefined ? 'starting a market' : `market ${url}`);
+  const stage = await (url === undefined ? ownMarket(signal) : runningMarket(url, dev));
   try {
-    return await play(stage, report, { all: values.all, signal, startedMs });
+    const totals = await playOn(stage, { all, json, say, signal });
+    if (json) print(JSON.stringify(totals));
+    for (const problem of totals.problems) say(`PROBLEM  ${problem}`);
+    say(verdictOf(totals));
+    return totals.ok ? 0 : 1;
   } finally {
     await stage.stop();
   }
 }
 
-async function play(
-  stage: Stage,
-  report: Report,
-  { all, signal, startedMs }: { all: boolean; signal: AbortSignal; startedMs: number },
-): Promise<number> {
+type How = {
+  readonly all: boolean;
+  readonly json: boolean;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+};
+
+async function playOn(stage: Stage, { all, json, say, signal }: How) {
   const dev = devnetClient(stage.dev);
   const status = await dev.status();
   const place = placeOf(status);
-  report.say(`chains: ${namesOf(status)}`);
+  say(`chains: ${namesOf(status)}`);
   // The dev network's clock is the machine's and an offset, which only /time changes.
   const clock = { offsetSeconds: status.clockOffsetSeconds };
   const now = () => Math.floor(Date.now() / 1000) + clock.offsetSeconds;
@@ -107,120 +98,135 @@ async function play(
     newPerson('Alice', 'evm', place, market),
     newPerson('Bob', 'bitcoin', place, market),
   ]);
-  report.say('two fresh accounts: Alice signed in with her EVM wallet, Bob with his Bitcoin one');
-  const before = await holdings([alice, bob], place);
-  const doings = new Map(
-    [alice, bob].map(({ name }): [string, Doings] => [
-      name,
-      { sent: new Map(), escrows: new Map() },
-    ]),
-  );
-  const assets = await assetsOf(alice, place);
-  const playing: Scene = { place, assets, now, report, signal, doings };
+  say('two fresh accounts: Alice signed in with her EVM wallet, Bob with his Bitcoin one');
+  const before = [await holdingOf(alice, place), await holdingOf(bob, place)] as const;
   const plans = plansOf(all, place, alice, bob);
-  const move = async (until: number) => {
-    const seconds = until + marginSeconds - now();
-    report.say(`moving every clock by ${(seconds / 3_600).toFixed(1)} hours, past the timelocks`);
-    clock.offsetSeconds = (await dev.time(seconds)).clockOffsetSeconds;
+  const late = whenAllWait(plans.filter(({ ends }) => ends !== 'settled').length, async (until) => {
+    const move = until + marginSeconds - now();
+    say(`moving every clock by ${(move / 3_600).toFixed(1)} hours, past the timelocks`);
+    clock.offsetSeconds = (await dev.time(move)).clockOffsetSeconds;
+  });
+  const doings = new Map([alice, bob].map((person) => [person, noDoings()]));
+  const scene: Scene = {
+    ...{ place, now, signal, doings, untilPast: late.wait, assets: await assetsOf(alice, place) },
+    say: (plan, who, what, txid) => {
+      say(`${labelOf(plan).padEnd(30)} ${who.padEnd(6)} ${what}`);
+      if (txid) say(`${' '.repeat(38)}${txid}`);
+    },
   };
-  const played = await playAll(playing, plans, move);
+  const played = await playAll(scene, plans, late.begin);
   for (const { plan, durationMs, txids, problems } of played) {
-    const status =
-      problems.length > 0 ? 'failed' : plan.ends === 'settled' ? 'settled' : 'refunded';
-    report.swap({ pair: plan.pair, scenario: plan.ends, status, durationMs, txids });
+    const ended = plan.ends === 'settled' ? 'settled' : 'refunded';
+    const line = { pair: plan.pair, scenario: plan.ends, durationMs, txids };
+    const swap = { ...line, status: problems.length > 0 ? 'failed' : ended };
+    if (json) print(JSON.stringify(swap));
+    say(`${labelOf(plan).padEnd(30)} ended ${swap.status} in ${seconds(durationMs)}`);
   }
-  const differences = await differencesOf([alice, bob], place, { plans, before, doings });
-  const problems = [
-    ...played.flatMap(({ plan, problems: own }) =>
-      own.map((each) => `${labelOf(plan.pair, plan.ends)}: ${each}`),
-    ),
-    ...differences,
+  const differences = [
+    ...(await differencesOf(alice, scene, plans, before[0])),
+    ...(await differencesOf(bob, scene, plans, before[1])),
   ];
   await Promise.all([leave(alice), leave(bob)]);
-  const shareOf = (settles: boolean) => {
-    const meant = played.filter(({ plan }) => (plan.ends === 'settled') === settles);
-    return { done: meant.filter((each) => each.problems.length === 0).length, of: meant.length };
+  return totalsOf(all, played, differences);
+}
+
+/** A barrier: once all of these wait, and `begin` was called, the clocks move. */
+function whenAllWait(count: number, move: (until: number) => Promise<void>) {
+  const begun = Promise.withResolvers<void>();
+  const moved = Promise.withResolvers<void>();
+  moved.promise.catch(() => undefined);
+  const waiting: number[] = [];
+  const wait = (until: number) => {
+    waiting.push(until);
+    if (waiting.length === count) {
+      const moving = begun.promise.then(() => move(Math.max(...waiting)));
+      moving.then(moved.resolve, moved.reject);
+    }
+    return moved.promise;
   };
-  report.totals({
+  return { wait, begin: begun.resolve };
+}
+
+/** Those that settle a few at a time; then the clocks move, once, and those that are stuck end. */
+async function playAll(scene: Scene, plans: readonly Plan[], begin: () => void): Promise<Ended[]> {
+  const settle = inParallel(
+    plans.filter(({ ends }) => ends === 'settled'),
+    mostSwapsAtOnce,
+    (plan) => play(scene, plan),
+  );
+  const stuck = plans.filter(({ ends }) => ends !== 'settled').map((plan) => play(scene, plan));
+  const [done, late] = await Promise.all([
+    settle.then((all) => {
+      begin();
+      return all;
+    }),
+    Promise.all(stuck),
+  ]);
+  return [...done, ...late];
+}
+
+/** What a person has now, against what it had, was to give and get, and paid to networks. */
+async function differencesOf(
+  person: Person,
+  { place, doings }: Pick<Scene, 'place' | 'doings'>,
+  plans: readonly Plan[],
+  before: Holding,
+): Promise<string[]> {
+  const due = { ...before };
+  for (const { ends, taker, takerGives, makerGives } of plans) {
+    if (ends !== 'settled') continue;
+    const [gives, gets] = taker === person ? [takerGives, makerGives] : [makerGives, takerGives];
+    due[gives.coin] -= gives.amount;
+    due[gets.coin] += gets.amount;
+  }
+  const fees = await feesOf(person, place, doings.get(person) ?? noDoings());
+  for (const family of families) due[nativeOf(place, family)] -= fees[family];
+  const has = await holdingOf(person, place);
+  return coinNames
+    .filter((name) => has[name] !== due[name])
+    .map((name) => `${person.name} holds ${has[name]} ${name}, should hold ${due[name]}`);
+}
+
+function nativeOf({ coins }: Place, family: string) {
+  const found = coinNames.find((name) => coins[name].family === family && !coins[name].token);
+  if (found === undefined) throw new Error(`no coin of ${family}`);
+  return found;
+}
+
+function totalsOf(all: boolean, played: readonly Ended[], differences: readonly string[]) {
+  const isWell = ({ problems }: Ended) => problems.length === 0;
+  const share = (settles: boolean) => {
+    const meant = played.filter(({ plan }) => (plan.ends === 'settled') === settles);
+    return { done: meant.filter(isWell).length, of: meant.length };
+  };
+  const problems = [
+    ...played.flatMap((each) => each.problems.map((what) => `${labelOf(each.plan)}: ${what}`)),
+    ...differences,
+  ];
+  return {
     ok: problems.length === 0,
+    /** Every ordered pair of the families was played. */
     all,
-    settled: shareOf(true),
-    refunded: shareOf(false),
+    settled: share(true),
+    refunded: share(false),
     swaps: played.length,
-    asExpected: played.filter((each) => each.problems.length === 0).length,
+    asExpected: played.filter(isWell).length,
+    /** Chains on which money was taken back. */
     refundedOn: [...new Set(played.flatMap(({ refundedOn }) => refundedOn))].sort(),
     balancesExact: differences.length === 0,
     durationMs: Math.round(performance.now() - startedMs),
     problems,
-  });
-  return problems.length === 0 ? 0 : 1;
-}
-
-/** A few at a time; then the clocks move, once, and those that are stuck end. */
-async function playAll(
-  stage: Scene,
-  plans: readonly Plan[],
-  move: (until: number) => Promise<void>,
-): Promise<Ended[]> {
-  const of = (ends: Ending) => plans.filter((plan) => plan.ends === ends);
-  const [done, stuck] = await Promise.all([
-    fewAtOnce(of('settled').map((plan) => () => settled(stage, plan))),
-    Promise.all([
-      ...of('no show').map((plan) => noShow(stage, plan)),
-      ...of('both refund').map((plan) => bothRefund(stage, plan)),
-    ]),
-  ]);
-  if (stuck.length > 0) await move(Math.max(...stuck.map(({ refundableAt }) => refundableAt)));
-  const late = await Promise.all(stuck.map((each) => each.finish()));
-  return [...done, ...late];
-}
-
-async function fewAtOnce<T>(works: readonly (() => Promise<T>)[]): Promise<T[]> {
-  const results: T[] = [];
-  let next = 0;
-  const worker = async () => {
-    for (let at = next++; at < works.length; at = next++) {
-      results[at] = await (works[at] as () => Promise<T>)();
-    }
   };
-  await Promise.all(Array.from({ length: mostSwapsAtOnce }, worker));
-  return results;
 }
 
-/** One after the other: a Bitcoin node scans its coins for one caller at a time. */
-async function holdings(people: readonly Person[], place: Place): Promise<Map<string, Holding>> {
-  const all = new Map<string, Holding>();
-  for (const person of people) all.set(person.name, await holdingOf(person, place));
-  return all;
-}
-
-async function differencesOf(
-  people: readonly Person[],
-  place: Place,
-  known: {
-    plans: readonly Plan[];
-    before: ReadonlyMap<string, Holding>;
-    doings: ReadonlyMap<string, Doings>;
-  },
-): Promise<string[]> {
-  const after = await holdings(people, place);
-  const differences: string[] = [];
-  for (const person of people) {
-    const had = known.before.get(person.name);
-    const has = after.get(person.name);
-    const did = known.doings.get(person.name);
-    if (had === undefined || has === undefined || did === undefined) {
-      throw new Error('no balance was read');
-    }
-    const fees = await feesOf(person, place, did);
-    const due = add(had, movedBy(known.plans, person));
-    for (const what of coinNames) {
-      const expected = due[what] - fees[what];
-      if (has[what] === expected) continue;
-      differences.push(`${person.name} holds ${has[what]} ${what}, should hold ${expected}`);
-    }
-  }
-  return differences;
+function verdictOf(totals: ReturnType<typeof totalsOf>): string {
+  const { ok, all, settled, refunded, refundedOn, balancesExact, durationMs } = totals;
+  return `${ok ? 'OK' : 'FAILED'}: ${[
+    `${settled.done} of ${settled.of} ${all ? 'ordered pairs of families' : 'pairs'} settled`,
+    `${refunded.done} of ${refunded.of} refunded (on ${refundedOn.join(', ')})`,
+    balancesExact ? 'every balance is exact' : 'balances differ',
+    seconds(durationMs),
+  ].join(', ')}`;
 }
 
 process.exitCode = await main(understood({ usage, understand })).catch((error: unknown) => {

@@ -15,13 +15,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { parseTronAddress, tronHex } from '../chains/tron/address.ts';
-import { createdAddress, createType } from '../chains/tron/creation.ts';
+import { readTronSigned, signTronTransaction } from '../chains/tron/broadcast.ts';
 import { type Http, httpClient, TronRefusal } from '../chains/tron/http.ts';
-import { tronFault } from '../chains/tron/identity.ts';
+import { createdAddress, createType, tronFault } from '../chains/tron/identity.ts';
 import { chainIdOf, headBlock, infoOf, knows, sendHex } from '../chains/tron/node.ts';
+import { referenceTo } from '../chains/tron/plan.ts';
 import { tronAddressOfKey } from '../chains/tron/proof.ts';
-import { readTronSigned, signTronTransaction } from '../chains/tron/signed.ts';
-import { referenceTo } from '../chains/tron/transaction.ts';
 import { initCode } from '../contracts/escrows/artifacts/abi.ts';
 import { isEntry } from '../contracts/evm/entry.ts';
 import {
@@ -63,14 +62,11 @@ export type TronDeployOptions = {
   readonly solidityUrl?: string;
   readonly privateKey: Uint8Array;
   readonly feeLimitSun: bigint;
-  /** Folder of what was signed and is not recorded yet. */
   readonly home: string;
   /** Default: the record of this chain, else `tron-CHAINID`. */
   readonly network?: string | null;
-  /** Folder of the records. */
   readonly records?: string;
   readonly say?: (sentence: string) => void;
-  /** Until it is in a block. */
   readonly waitMs?: number;
 };
 
@@ -82,10 +78,7 @@ type Sent = {
   readonly file: string;
 };
 
-/**
- * Deploys unless that is recorded, and gives the record. Throws an Error when the transaction fails
- * or expires, and when it is in no block within two minutes: then another call waits for the same.
- */
+/** Throws an Error where it fails or is in no block in time: another call waits for it. */
 export async function deployTron(options: TronDeployOptions): Promise<EscrowRecord> {
   const { privateKey, home, network = null, records = escrowRecords, say = () => {} } = options;
   const http = clientOf(options);
@@ -112,7 +105,6 @@ export async function deployTron(options: TronDeployOptions): Promise<EscrowReco
   return record;
 }
 
-/** The id of the creation that is kept, else of a new one, once it is in a block. */
 async function mined(
   http: Http,
   options: TronDeployOptions,
@@ -179,7 +171,7 @@ function clientOf({ url, solidityUrl }: Pick<TronDeployOptions, 'url' | 'solidit
   return httpClient({ chain: 'tron', sources: [source] });
 }
 
-/** raw_data; field numbers: chains/tron/transaction.ts, core/contract/smart_contract.proto. */
+/** raw_data; field numbers: chains/tron/plan.ts, core/contract/smart_contract.proto. */
 async function creation(
   http: Http,
   owner: Uint8Array,
@@ -250,7 +242,6 @@ async function endOf(
 type Where = Pick<TronDeployOptions, 'url' | 'solidityUrl'>;
 type Named = { readonly contract: string; readonly creation: string };
 
-/** What is wrong with the contract there; null = nothing. */
 export async function verifyTron(
   where: Where,
   { contract, creation }: Named,
@@ -289,7 +280,6 @@ function understand(args: string[]) {
   return { where, network, records, named: namedIn(values), verify, feeLimitSun };
 }
 
-/** Both, or neither. */
 function namedIn({ contract, creation }: Partial<Named>): Named | null {
   if (contract === undefined && creation === undefined) return null;
   if (contract === undefined) throw new Misused('--contract is missing');
@@ -322,7 +312,6 @@ async function verifyNamed(where: Where, named: Named): Promise<number> {
   return fault === null ? 0 : 1;
 }
 
-/** Every record of the network, or of the chain, says what the chain does. */
 async function verifyRecorded(
   where: Where,
   { network, records }: Pick<Asked, 'network' | 'records'>,

@@ -26,7 +26,6 @@ const usage = `usage: npm run halt -- --chain KEY --reason TEXT [--json]
 Settings as for npm start: DATABASE_URL, or PARLEY_HOME of a running market. Exit status: 0 done or
 so already, 1 refused, 2 not understood.`;
 
-/** Assets in a list, and chains in a refusal. */
 const mostShown = 1_000;
 
 type Asked = {
@@ -73,7 +72,6 @@ function understand(args: string[]): Asked | null {
   return { ...what, verb };
 }
 
-/** One as it is listed. */
 type Halted = {
   readonly of: 'chain' | 'asset';
   readonly name: string;
@@ -108,11 +106,8 @@ type Before = { readonly since: string; readonly reason: string };
 type Done = {
   readonly changed: boolean;
   readonly orders: number;
-  /** What it is about, in words. */
   readonly what: string;
-  /** The halt that stood before; null where none did. */
   readonly before: Before | null;
-  /** Who else holds the asset closed. */
   readonly stays: readonly string[];
 };
 
@@ -146,7 +141,6 @@ async function change(db: Database, { verb, chain, asset, reason }: Asked): Prom
   return { changed, orders, what, before: beforeOf(known.halt), stays };
 }
 
-/** What was done, in a sentence. */
 function told(verb: Asked['verb'], { changed, orders, what, before }: Done): string {
   const rfqs = orders === 1 ? '1 RFQ' : `${orders} RFQs`;
   if (verb === 'resume') {

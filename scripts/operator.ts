@@ -13,9 +13,7 @@ import { databaseFault } from '../server/start/start-errors.ts';
 const usualStatementMs = 60_000;
 /** Of one statement that revokes every key of a large market. */
 export const longStatementMs = 300_000;
-/** Assets named in a refusal where several share a symbol. */
 const mostNamed = 20;
-/** Of a reason that an operator gives. */
 export const mostReasonLength = 500;
 
 export function isReason(text: string): boolean {
@@ -52,7 +50,6 @@ export async function openDatabase(statementMs = usualStatementMs): Promise<Data
   }
 }
 
-/** The one that is meant. Throws where there is none, or several. */
 export async function theAsset(db: Database, given: string): Promise<Listing> {
   const slash = given.indexOf('/');
   const address = given.slice(slash + 1);

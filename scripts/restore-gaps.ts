@@ -37,7 +37,6 @@ const daySeconds = 86_400;
 
 type Asked = { readonly command: string; readonly argument: string; readonly json: boolean };
 
-/** Whether a command wants an argument. */
 const needs: Readonly<Record<string, boolean>> = {
   list: false,
   skip: true,

@@ -65,7 +65,6 @@ function understand(args: string[]): Asked | null {
   };
 }
 
-/** The text of the key of then; null where it is in the environment or lost. */
 async function keyOf(asked: Asked, { keyVersion }: Manifest): Promise<string | null> {
   const { encryptionKey = null } = readSettings(process.env);
   const text = asked.key === null ? encryptionKey : (await readFile(asked.key, 'utf8')).trim();
@@ -82,10 +81,7 @@ async function keyOf(asked: Asked, { keyVersion }: Manifest): Promise<string | n
   return asked.key;
 }
 
-/**
- * Never over another key that is there; whether it was put there now, and not by a restore that was
- * killed, or by whoever has no other copy. A start refuses one that other users may read.
- */
+/** Never over another key. True: it was put there now, and goes again with a failure. */
 async function placeKey(from: string, target: string): Promise<boolean> {
   const [key, there] = [await readFile(from), await readFile(target).catch(() => null)];
   if (there?.equals(key)) return false;

@@ -13,7 +13,6 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 type Outcome = { readonly code: number; readonly output: string };
 type Part = {
   readonly what: string;
-  /** After which it is ended, and has failed. */
   readonly minutes: number;
   /** Ends one after the other, of which each uses what the machine has. */
   readonly commands: () => readonly (readonly string[])[];
@@ -91,7 +90,7 @@ const parts: Readonly<Record<string, Part>> = {
   'contracts/escrows': {
     what: 'the escrow contract fuzzed forty times as long',
     minutes: 90,
-    commands: () => [['contracts/escrows/test.ts', '--profile', 'soak']],
+    commands: () => [['contracts/escrows/test/run.ts', '--profile', 'soak']],
   },
 };
 const names = Object.keys(parts);
@@ -171,13 +170,11 @@ function run(args: readonly string[], minutes: number): Promise<Outcome> {
   });
 }
 
-/** What a part says of itself in its last lines. */
 const said = [
   /^ℹ (\d+ (?:requests|exchanges)|pass \d+|fail \d+)/gm,
   /^(?:forge|model|sim|planted|crashes|nodes): (.*)|(\d+) generated,/gm,
 ];
 
-/** One line, and whether all of it passed. */
 async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[string, boolean]> {
   console.log(`\n== ${name}`);
   const began = Date.now();

@@ -21,7 +21,6 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const cacheFolder = join(root, 'node_modules/.cache/parley');
 /** Two more than cores: most files wait for chains and clocks half of the time. */
 const concurrency = Math.max(2, availableParallelism()) + 2;
-/** Of one process. */
 const limitMs = 480_000;
 const mostNamed = 10;
 /** A run of fewer files needs no account of its time. */
@@ -31,19 +30,16 @@ export type Outcome = {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** What files say that they had no means to run. */
   readonly notTested: readonly string[];
 };
 
 type Wanted = {
   readonly files: readonly string[];
   readonly name: RegExp | undefined;
-  /** Goes on until the signal. */
   readonly isWatching: boolean;
   readonly signal: AbortSignal;
 };
 
-/** Prints the tests as they go. */
 export async function runFiles(wanted: Wanted): Promise<Outcome> {
   const compiled = join(cacheFolder, 'modules');
   const solidity = join(cacheFolder, 'solidity');
@@ -103,7 +99,6 @@ async function runIn(scratch: string, env: NodeJS.ProcessEnv, wanted: Wanted): P
   return { ...counts, failed: counts.failed + (signal.aborted ? 1 : 0), notTested };
 }
 
-/** A line each of what used most. */
 function tell(usage: string): void {
   if (!existsSync(usage)) return;
   const sums = sumsOf(readFileSync(usage, 'utf8'));
@@ -119,10 +114,7 @@ const inMemoryBytes = 4 * 2 ** 30;
 /** What `statfs` calls a tmpfs. */
 const tmpfsType = 0x0102_1994;
 
-/**
- * Where the run's temporary folders are. Most tests make a database of more than five hundred files
- * and drop it: on a disk that takes the kernel several times as long, a quarter of the whole run.
- */
+/** In memory where it can be: on a disk, making and dropping databases is a quarter of a run. */
 async function openScratch(): Promise<string> {
   const memory = '/dev/shm';
   const found = await statfs(memory).catch(() => null);
@@ -137,7 +129,6 @@ async function openScratch(): Promise<string> {
   return newScratch(tmpdir());
 }
 
-/** Open to all, as the system's own: databases and ordinary users have folders in it. */
 async function newScratch(parent: string): Promise<string> {
   const scratch = await mkdtemp(join(parent, 'parley-'));
   await chmod(scratch, 0o1777);

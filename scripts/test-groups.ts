@@ -55,7 +55,6 @@ function roomOf(file: string): string {
   return room === 'server' || room === 'chains' ? `${room}/${inside}` : room;
 }
 
-/** Each file once, the long ones first. */
 export function groupsOf(root: string, files: readonly string[]): string[][] {
   const groups: string[][] = [];
   const open = new Map<string, { readonly group: string[]; weight: number }>();
@@ -77,10 +76,7 @@ export function groupsOf(root: string, files: readonly string[]): string[][] {
   return groups;
 }
 
-/**
- * The path of what `node --test` is to run for a group: it has a suite of each file, so that what a
- * file does before and after its tests is done around its own, and notes what each has used.
- */
+/** A file with a suite of each file of a group, with hooks of its own, that notes its time. */
 export async function entryOf(root: string, folder: string, group: string[]): Promise<string> {
   const entry = join(folder, `${group[0]?.replaceAll('/', '-')}.mjs`);
   const suites = group.map((file) => {

@@ -24,14 +24,12 @@ function secondsOfChildren(): number {
 
 let noted = 0;
 
-/** Since the note before. */
 export function note(file: string, what: string): void {
   const now = processorSeconds();
   appendFileSync(file, `${JSON.stringify({ what, seconds: now - noted } satisfies Used)}\n`);
   noted = now;
 }
 
-/** Those of one name together, the largest first. */
 export function sumsOf(lines: string): Used[] {
   const sums = new Map<string, number>();
   for (const line of lines.split('\n').filter(Boolean)) {

@@ -96,7 +96,9 @@ async function check(part: string, command: string, args: readonly string[]): Pr
 async function checkAll(): Promise<void> {
   await check('types', `${root}node_modules/.bin/oxlint`, typeArguments);
   await check('lint', biomeBinary, lintArguments);
-  const forge = await check('contracts/escrows', process.execPath, ['contracts/escrows/test.ts']);
+  const forge = await check('contracts/escrows', process.execPath, [
+    'contracts/escrows/test/run.ts',
+  ]);
   const [, wins = 0, losses = 0] = /^forge: (\d+) passed, (\d+) failed$/m.exec(forge) ?? [];
   passed += Number(wins);
   failed += Number(losses);

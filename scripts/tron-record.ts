@@ -1,9 +1,8 @@
 // The record of a deployment on TRON: read from the chain, so that it is the same whoever writes
 // it, and compared with the chain again.
 
-import { creatorIn } from '../chains/tron/creation.ts';
 import type { Http } from '../chains/tron/http.ts';
-import { tronFault } from '../chains/tron/identity.ts';
+import { creatorIn, tronFault } from '../chains/tron/identity.ts';
 import { blockOf, chainIdOf, rawDataOf } from '../chains/tron/node.ts';
 import type { TronOrigin } from '../chains/tron/plan.ts';
 import { deployment as pinned } from '../contracts/escrows/artifacts/abi.ts';
@@ -11,7 +10,6 @@ import { type EscrowRecord, type Made, madeFault } from '../contracts/records.ts
 
 const code = { sha256: pinned.initCode.sha256.slice(2), bytes: pinned.initCode.bytes };
 
-/** Throws an Error where the node does not show that this creation made the pinned contract. */
 export async function tronRecordOf(
   http: Http,
   network: string,
@@ -24,7 +22,6 @@ export async function tronRecordOf(
   return { network, family: 'tron', chainId, contract, ...code, transaction: creation, ...made };
 }
 
-/** What differs between a record, the chain and the pinned contract; null: nothing. */
 export async function tronRecordFault(
   http: Http,
   record: EscrowRecord,
@@ -42,7 +39,6 @@ export async function tronRecordFault(
   return typeof made === 'string' ? made : madeFault(record, made);
 }
 
-/** A sentence where the node shows no such creation. */
 async function madeBy(
   http: Http,
   deployment: TronOrigin,

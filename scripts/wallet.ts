@@ -5,7 +5,6 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hashlockOf } from '../core/hashlock.ts';
 import { Misused, understood, wholeNumber } from './command.ts';
-import type { Purse, Relayed } from './purse.ts';
 
 const usage = `usage: npm run -s wallet -- <command>
   join <file> <market url>   makes wallets of EVM, Bitcoin, TRON and Solana, mints a key with the
@@ -21,77 +20,49 @@ const usage = `usage: npm run -s wallet -- <command>
                              asks the market to send your claim with its gas key (not on
                              Bitcoin): from then on it knows the secret`;
 
-function printSecret(): void {
-  const value = randomBytes(32).toString('hex');
-  console.log(JSON.stringify({ secret: value, hashlock: hashlockOf(value) }));
-}
-
-type Asked = {
-  readonly command: 'join' | 'show' | 'secret' | 'sign' | 'relay';
-  readonly file: string;
-  /** The market, the node, or what is shown. */
-  readonly place: string;
-  readonly index: number;
-  readonly secret: string;
-  readonly relayed: Relayed | null;
-};
-
-/** How many arguments each takes, at least and at most. */
 const takes = { join: [2, 2], show: [2, 2], secret: [0, 0], sign: [2, 4], relay: [5, 5] } as const;
 const mostIndex = 99;
 
-function understand(args: string[]): Asked | null {
+/** What is to be done; whoever signs loads what takes many times as long as reading the file. */
+function understand(args: string[]): (() => Promise<void>) | null {
   if (args.includes('--help')) return null;
-  const [command = '', file = '', place = ''] = args;
-  const known = Object.keys(takes).find((each) => each === command) as Asked['command'] | undefined;
+  const [command = '', ...given] = args;
+  const known = (Object.keys(takes) as (keyof typeof takes)[]).find((each) => each === command);
   if (known === undefined) {
     throw new Misused(command === '' ? 'which command?' : `"${command}" is no command`);
   }
-  const given = args.slice(1);
   const [least, most] = takes[known];
   if (given.length < least) throw new Misused(`"${args.join(' ')}" wants ${least} arguments`);
   if (given.length > most) throw new Misused(`"${given[most]}" is more than ${known} takes`);
-  const relayed = known === 'relay' ? relayedOf(given.slice(2)) : null;
-  const [index = '0', secret = ''] = known === 'sign' ? given.slice(2) : [];
-  return {
-    command: known,
-    file,
-    place,
-    index: wholeNumber('n', index, { least: 0, most: mostIndex }),
-    secret,
-    relayed,
-  };
-}
-
-function relayedOf([swapId = '', leg = '', secret = '']: readonly string[]): Relayed {
-  if (leg !== 'a' && leg !== 'b') throw new Misused(`a leg is a or b, not "${leg}"`);
-  return [swapId, leg, secret];
-}
-
-/** Loaded by whoever signs: it takes many times as long as what only reads the file. */
-const wallets = () => import('./purse.ts');
-
-async function main({ command, file, place, index, secret, relayed }: Asked): Promise<void> {
-  switch (command) {
+  const [file = '', place = '', ...rest] = given;
+  const wallets = () => import('./wallet-keys.ts');
+  switch (known) {
     case 'join':
-      return (await wallets()).join(file, place);
-    case 'sign':
-      return (await wallets()).sign(file, place, index, secret);
-    case 'secret':
-      return printSecret();
-    case 'relay':
-      if (relayed !== null) await (await wallets()).relay(file, place, relayed);
-      return;
-    case 'show': {
-      const purse = JSON.parse(readFileSync(file, 'utf8')) as Purse;
-      const value = (purse as Readonly<Record<string, string>>)[place];
-      if (value === undefined) throw new Error(`there is no "${place}" in ${file}`);
-      console.log(value);
+      return async () => (await wallets()).join(file, place);
+    case 'sign': {
+      const index = wholeNumber('n', rest[0] ?? '0', { least: 0, most: mostIndex });
+      return async () => (await wallets()).sign(file, place, index, rest[1] ?? '');
     }
+    case 'relay': {
+      const [swapId = '', leg = '', secret = ''] = rest;
+      if (leg !== 'a' && leg !== 'b') throw new Misused(`a leg is a or b, not "${leg}"`);
+      return async () => (await wallets()).relay(file, place, [swapId, leg, secret]);
+    }
+    case 'secret':
+      return async () => {
+        const secret = randomBytes(32).toString('hex');
+        console.log(JSON.stringify({ secret, hashlock: hashlockOf(secret) }));
+      };
+    case 'show':
+      return async () => {
+        const value = (JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>)[place];
+        if (typeof value !== 'string') throw new Error(`there is no "${place}" in ${file}`);
+        console.log(value);
+      };
   }
 }
 
-main(understood({ usage, understand })).catch((error: unknown) => {
+understood({ usage, understand })().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
 });

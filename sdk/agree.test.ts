@@ -20,8 +20,9 @@ import {
   tradeOf,
   views,
 } from './testing/honest.ts';
+import type { VerifiedLeg } from './trade.ts';
 import type { LegPreview, Swap, Thread } from './types.ts';
-import { clockToleranceSeconds, type VerifiedLeg, verifySwap } from './verify.ts';
+import { clockToleranceSeconds, verifySwap } from './verify.ts';
 
 const trade = tradeOf('taker');
 const stands = { ...trade, acceptTtlSeconds: 600 };

@@ -1,7 +1,7 @@
-// Coming to an agreement, and out of it with a trade that is the customer's own: what it pinned
-// of the assets, what it read before it accepted, and what it accepted.
+// Coming to an agreement, and out of it with a trade that is the customer's own.
 
 import { deadlines, type LegTiming } from '../core/deadlines.ts';
+import type { BaseUnits, UnixSeconds } from '../core/nominal.ts';
 import { depthFor } from '../core/policy.ts';
 import type { Rules } from '../core/rules.ts';
 import type { Destination } from '../core/terms.ts';
@@ -37,37 +37,27 @@ export type Agreeing = {
   readonly rfq: Pick<Rfq, 'id' | 'direction' | 'baseAssetId' | 'baseAmount' | 'quoteAssetId'>;
   readonly threadId: string;
   /** The price the customer accepts, base units of the quote asset. */
-  readonly quoteAmount: bigint;
-  /** The two assets as the customer pinned them. */
+  readonly quoteAmount: BaseUnits;
   readonly base: PinnedAsset;
   readonly quote: PinnedAsset;
   readonly views: ChainViews;
   /** The customer's own destination on a chain: an address, on Bitcoin with its key. */
   readonly destinationOn: (chain: string) => Destination;
   readonly store: Store;
-  /** Unix seconds. */
-  readonly now: () => number | Promise<number>;
-  /**
-   * For how long the acceptance binds the customer, in seconds: no swap of a later agreement, or
-   * first seen later, is taken. Default 600, as the market has it.
-   */
+  readonly now: () => UnixSeconds | Promise<UnixSeconds>;
+  /** Seconds for which the acceptance binds the customer; default 600, as the market has it. */
   readonly acceptTtlSeconds?: number;
 };
 
 export type Agreed = {
   readonly trade: OwnTrade;
-  /** null until the other side has accepted too. */
   readonly swapId: string | null;
 };
 
 /**
- * Accepts the current price. Commits. As the initiator it makes a secret, and keeps it, before it
- * tells the hashlock. Calling it again, after a crash too, says the same words again, until a swap
- * of this thread or hashlock has begun: then SettleError `hashlock_used`. While an acceptance
- * stands that prolongs nothing; after it lapsed it is a new one. Throws RulesError, before anything
- * is said, where the market's formula, contracts or policies are not the customer's own, and
- * VerificationError where the thread shows other legs. Of a swap that is there already it throws
- * VerificationError and SettleError `acceptance_lapsed`.
+ * Accepts the current price; commits. The initiator's secret is kept before its hashlock is said.
+ * Called again it says the same words, until a swap has begun: SettleError `hashlock_used`.
+ * RulesError and VerificationError come before anything is said.
  */
 export async function accept(input: Agreeing, how: CallOptions = {}): Promise<Agreed> {
   const { client, threadId, quoteAmount, store } = input;
@@ -75,7 +65,6 @@ export async function accept(input: Agreeing, how: CallOptions = {}): Promise<Ag
   const { trade: fresh, own } = await tradeOf(input, thread);
   const kept = await store.getTrade(threadId);
   const since = kept !== null && isSame(kept, fresh, thread) ? kept : fresh;
-  // A swap that is there began with its own rules: its times are the judge (`sighted`).
   const isThere = since === kept && thread.swapId !== null;
   const rules = isThere ? null : mustFit(thread, own);
   const initiator = mustInitiate(thread, own.long) === fresh.party;
@@ -105,23 +94,20 @@ export async function accept(input: Agreeing, how: CallOptions = {}): Promise<Ag
 /** Whether what the customer says now is what it said before, and the market holds it to that. */
 function isSame(kept: OwnTrade, fresh: OwnTrade, thread: Thread): boolean {
   if (kept.quoteAmount !== fresh.quoteAmount) return false;
-  // The swap follows from what was said before, whenever that was.
   if (thread.swapId !== null) return true;
   return thread[`${fresh.party}Accepted`] && fresh.acceptedAt < standsUntil(kept);
 }
 
 /**
- * The trade with the moment at which its swap was first seen, kept so that a restart alters
- * nothing. Throws VerificationError unless the swap is that of the trade, agreed while its
- * acceptance stood, and SettleError `acceptance_lapsed` where it was not seen in that time: the
- * market, which says when it was agreed, could have kept it back to see where the price goes.
+ * The trade with the moment its swap was first seen. The market says when it was agreed, and could
+ * keep it back to see where the price goes.
  */
 export async function sighted(
   store: Store,
   trade: OwnTrade,
   swap: Swap,
   views: ChainViews,
-  at: { readonly swapId: string; readonly now: number },
+  at: { readonly swapId: string; readonly now: UnixSeconds },
 ): Promise<OwnTrade> {
   verifyAgreement(swap, trade, views, at);
   // Only what was seen is kept, by a version that noted no moment too.
@@ -208,7 +194,6 @@ function mustFit(thread: Thread, own: OwnLegs): Rules {
   return rules;
 }
 
-/** Who that is; throws unless the thread says the same. */
 function mustInitiate(thread: Thread, long: LegName): Party {
   const initiator = initiatorOf(long);
   mustEqual('thread.initiator', initiator, thread.initiator);

@@ -1,5 +1,4 @@
-// The market's REST interface, one typed function an endpoint. Effects carry an idempotency key of
-// their own; everything has a time limit; refusals are ParleyApiError.
+// The market's REST interface, one typed function an endpoint; refusals are ParleyApiError.
 
 import type { Allowance } from '../chains/interface/fund-ways.ts';
 import type { Signed } from '../chains/interface/material.ts';
@@ -26,7 +25,6 @@ import type {
   Thread,
 } from './types.ts';
 
-/** Per call: an idempotency key of the caller's own, and a way to stop. */
 export type CallOptions = Pick<Request, 'idempotencyKey' | 'signal'>;
 /** EVM tokens. */
 export type FundQuery = {
@@ -51,7 +49,6 @@ export function parleyClient(options: HttpOptions) {
   const ask = asking(options);
   return {
     baseUrl: options.baseUrl,
-    /** As it stands in the texts that wallets sign. */
     productName: options.productName ?? defaultProductName,
     ...identity(ask),
     ...market(ask),
@@ -61,7 +58,6 @@ export function parleyClient(options: HttpOptions) {
 
 type Asking = ReturnType<typeof asking>;
 
-/** Each kind of request. What a caller gives no signal or key for goes without. */
 function asking(options: HttpOptions) {
   const send =
     (method: Request['method']) =>
@@ -116,10 +112,7 @@ function market({ get, post }: Asking) {
     thread: (id: string, how: CallOptions = {}) => get<Thread>(threadAt(id), how),
     propose: (id: string, quoteAmount: string, how: CallOptions = {}) =>
       threadOf(post(`${threadAt(id)}/propose`, how, { body: { quoteAmount } })),
-    /**
-     * Commits. The initiator passes `hashlock`, the other side must not. With `rules` the market
-     * refuses (`rules_differ`) unless a swap would begin with exactly these.
-     */
+    /** Commits. The initiator passes `hashlock`. With `rules` the market refuses others. */
     accept: (id: string, body: Acceptance, how: CallOptions = {}) =>
       post<{ thread: Thread; swap?: Swap }>(`${threadAt(id)}/accept`, how, { body }),
   };
@@ -138,10 +131,7 @@ function settlement({ get, post }: Asking) {
       body: { chain: string; address: string; keySignature?: string },
       how: CallOptions = {},
     ) => (await post<{ swap: Swap }>(`${swapAt(id)}/address`, how, { body })).swap,
-    /**
-     * `sign`: also the text of a funding that others may send. The leg does not move from then on,
-     * until that text is of no use any more.
-     */
+    /** `sign`: also the text of a funding that others may send; the leg stays from then on. */
     fund: (id: string, name: LegName, how: CallOptions & FundQuery = {}) => {
       const { allowance, sign } = how;
       return post<Built>(legAt(id, name, 'fund'), how, { query: { allowance, sign } });

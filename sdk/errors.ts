@@ -1,5 +1,4 @@
-// What goes wrong on the customer's side: the market refused, the market lied, or the settlement
-// cannot go on. Each is a code and its facts.
+// What goes wrong on the customer's side. Each is a code and its facts.
 
 import { ParleyError } from '../core/errors.ts';
 import type { RulesDifference } from '../core/rules.ts';
@@ -67,9 +66,7 @@ export class VerificationError extends Error {
   }
 }
 
-/** The market's rules are not the customer's: nothing was accepted. */
 export class RulesError extends VerificationError {
-  /** All that differs; `field`, `expected` and `got` are those of the first. */
   readonly differences: readonly RulesDifference[];
 
   constructor(differences: readonly RulesDifference[]) {
@@ -97,7 +94,6 @@ export type SettleCode =
   | 'unknown_record'
   | 'bad_record';
 
-/** The settlement cannot go on without a person. */
 export class SettleError extends Error {
   readonly code: SettleCode;
 
@@ -108,22 +104,18 @@ export class SettleError extends Error {
   }
 }
 
-/** Why a quote down the feed has no thread. */
 export type QuoteFault =
   /** The market said no: `code` of the error says why. */
   | 'refused'
   /** Its time was over before it could be sent. */
   | 'stale'
-  /** Another price for the same RFQ came after it. */
   | 'superseded'
   /** It was sent, and no answer came in time: it may have been taken. Read the RFQ's threads. */
   | 'unknown'
-  /** The feed was closed. */
   | 'closed';
 
 export class QuoteError extends Error {
   readonly fault: QuoteFault;
-  /** The market's own code, where it refused. */
   readonly code: string | null;
 
   constructor(fault: QuoteFault, sentence: string, code: string | null = null) {

@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { serializeTransaction } from 'viem';
 import { ParleyError } from '../core/errors.ts';
-import { sleep } from './http.ts';
 import { evmHand } from './settle/hands/evm.ts';
 import type { Hand } from './settle/hands/hand.ts';
 import { withNonceLock } from './settle/hands/nonces.ts';
@@ -24,6 +23,7 @@ import {
   patternOf,
 } from './testing/evm-account.ts';
 import { evmKey, gwei, withAdapter } from './testing/sides.ts';
+import { sleep } from './waiting.ts';
 import type { EvmWallet, Gap } from './wallets/wallet.ts';
 
 let pattern: Pattern;

@@ -5,12 +5,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseTransaction } from 'viem';
 import type { Hashlock } from '../core/hashlock.ts';
-import { sleep } from './http.ts';
 import { type SettleInput, settle } from './settle.ts';
 import { type Kept, keptNow } from './stores/store.ts';
 import { limits, onChains } from './testing/evm-account.ts';
 import type { Scene } from './testing/four-chains.ts';
 import { evmKey, gwei, hastySide, isFunded, later, running, until } from './testing/sides.ts';
+import { sleep } from './waiting.ts';
 
 const on = onChains();
 

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseTransaction } from 'viem';
-import { sleep } from './http.ts';
 import { type SettleInput, settle } from './settle.ts';
 import type { Kept, SwapRecord } from './stores/store.ts';
 import { limits, onChains } from './testing/evm-account.ts';
@@ -19,6 +18,7 @@ import {
   until,
   withAdapter,
 } from './testing/sides.ts';
+import { sleep } from './waiting.ts';
 
 const on = onChains();
 

@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { sleep } from './http.ts';
 import { withNonceLock } from './settle/hands/nonces.ts';
 import { signAndKeep } from './settle/sign.ts';
 import { memoryStore } from './stores/memory.ts';
@@ -18,6 +17,7 @@ import {
   type Pattern,
   patternOf,
 } from './testing/evm-account.ts';
+import { sleep } from './waiting.ts';
 
 let pattern: Pattern;
 const on = onChains(async (there) => {

@@ -2,12 +2,11 @@
 
 import { parleyClient } from './client.ts';
 import { type Book, type BookChange, createBook } from './feed/book.ts';
-import type { ServerFrame } from './feed/frames.ts';
-import { createLink, type Link, type LinkState } from './feed/link.ts';
+import { createLink, type Link, type LinkState, type ServerFrame } from './feed/link.ts';
 import { createQuotes, type Quoted } from './feed/quotes.ts';
 import type { HttpOptions } from './http.ts';
-import { sleep } from './http.ts';
 import type { Rfq } from './types.ts';
+import { sleep } from './waiting.ts';
 
 export type { BookChange } from './feed/book.ts';
 export type { Quoted } from './feed/quotes.ts';
@@ -36,9 +35,8 @@ export type MakerFeed = {
   readonly ready: Promise<void>;
   state(): LinkState;
   /**
-   * Quotes, or moves the price. Sent again after a lost connection only within `goodForMs` (default
-   * 5 000), under one idempotency key, and never after another price for the same RFQ. Throws
-   * QuoteError.
+   * Sent again only within `goodForMs` (default 5 000), under one idempotency key, and never after
+   * another price.
    */
   quote(
     rfqId: string,
@@ -61,7 +59,6 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
   const client = parleyClient(options);
   const book = createBook(() => Date.now());
   const first = Promise.withResolvers<void>();
-  // Nobody has to wait for it.
   first.promise.catch(() => {});
   const stop = new AbortController();
   let state: LinkState = 'connecting';
@@ -169,7 +166,6 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
   };
 }
 
-/** Reads all pages of the book and of what is addressed, as long as that is `wanted`. */
 async function fillFrom(
   client: Client,
   book: Book,

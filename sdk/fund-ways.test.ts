@@ -19,7 +19,7 @@ import type { EvmCall, FundAlternative, TypedData } from '../chains/interface/ma
 import type { SigningReads } from '../chains/interface/tokens.ts';
 import { ParleyError } from '../core/errors.ts';
 import { contextOf } from './settle/context.ts';
-import { tendAuthorization } from './settle/ways/authorization.ts';
+import { tendAuthorization } from './settle/ways.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
 import { settleMany } from './settle-many.ts';
 import type { Store, SwapRecord } from './stores/store.ts';

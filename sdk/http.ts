@@ -1,14 +1,14 @@
-// One request to the market: time limit, size limit, idempotency, and retries only where a second
-// try cannot do a thing twice.
+// One request to the market: limits, idempotency, and retries where a second try does nothing
+// twice.
 
-import { ParleyApiError } from './errors.ts';
+import { messageOf, ParleyApiError } from './errors.ts';
+import { sleep } from './waiting.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export type HttpOptions = {
   readonly baseUrl: string;
   readonly key?: string;
-  /** One try; default 15 s. */
   readonly timeoutMs?: number;
   /** Tries of a request that is safe to repeat; default 3. */
   readonly tries?: number;
@@ -36,7 +36,6 @@ export type Request = {
 const maxAnswerBytes = 8 * 1024 * 1024;
 const maxWaitSeconds = 30;
 
-/** Sends a request and reads its JSON. Throws ParleyApiError for everything but 2xx. */
 export async function call<T>(options: HttpOptions, request: Request): Promise<T> {
   const init = toInit(options, request);
   const url = address(options, request);
@@ -54,25 +53,8 @@ export async function call<T>(options: HttpOptions, request: Request): Promise<T
   }
 }
 
-/** Waits; ends early, by throwing, when the signal does. */
-export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  signal?.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    signal?.addEventListener('abort', stop, { once: true });
-  });
-}
-
 /**
- * Reads repeat freely. Effects carry an idempotency key, so a repeat is the same effect; a 504 was
- * not stored and changed nothing. 409 `still_running` is a twin not yet done.
+ * An idempotency key makes a repeat the same effect; 409 `still_running` is a twin not yet done.
  */
 function repeatable(error: ParleyApiError): boolean {
   const { status, code } = error;
@@ -116,8 +98,7 @@ async function once<T>(
     text = await bounded(response);
   } catch (cause) {
     signal?.throwIfAborted();
-    const why = cause instanceof Error ? cause.message : String(cause);
-    const message = `no answer from ${new URL(url).host}: ${why}`;
+    const message = `no answer from ${new URL(url).host}: ${messageOf(cause)}`;
     throw new ParleyApiError({ status: 0, code: 'no_answer', message }, { cause });
   }
   if (!response.ok) throw refusal(options.shortName ?? 'parley', response, text);
@@ -152,7 +133,6 @@ function refusal(shortName: string, response: Response, text: string): ParleyApi
   });
 }
 
-/** What a refusal says, as far as it says it in the form that it should. */
 function fieldsOf(text: string): { sentence: string | null; reasons: readonly string[] } {
   try {
     const { error, reasons } = JSON.parse(text) as { error?: unknown; reasons?: unknown };

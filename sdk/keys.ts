@@ -1,5 +1,4 @@
-// Signing in by wallet: the texts that are signed, and the calls that carry them. A text says what
-// it is for, so a signature got for one purpose cannot serve another.
+// Signing in by wallet. A text says what it is for, so that its signature serves nothing else.
 
 import type { Family } from '../core/families.ts';
 import { type CallOptions, type ParleyClient, parleyClient } from './client.ts';
@@ -7,8 +6,8 @@ import { defaultProductName, type HttpOptions } from './http.ts';
 import type { ApiKey, Proof, ProvenWallet, Scope } from './types.ts';
 
 /**
- * A wallet that signs texts: EIP-191 on EVM (hex), signMessageV2 on TRON (hex), ed25519 on Solana
- * (base58), BIP-322 simple on Bitcoin (base64).
+ * EIP-191 on EVM (hex), signMessageV2 on TRON (hex), ed25519 on Solana (base58), BIP-322 on Bitcoin
+ * (base64).
  */
 export type MessageSigner = {
   readonly family: Family;
@@ -27,7 +26,6 @@ function textOf(
   return [first, '', `Address: ${address}`, ...more, `Nonce: ${nonce}`].join('\n');
 }
 
-/** The text of a key mint (specification, part 4). */
 export function mintMessage(input: Named & { name?: string; scopes?: readonly Scope[] }): string {
   const { name, scopes } = input;
   return textOf(input, 'create an API key', [
@@ -36,17 +34,14 @@ export function mintMessage(input: Named & { name?: string; scopes?: readonly Sc
   ]);
 }
 
-/** The text that proves a further wallet. */
 export function linkMessage(input: Named): string {
   return textOf(input, 'link this wallet');
 }
 
-/** The text by which the login wallet vouches for another. */
 export function authorizeMessage(input: Named & { loginAddress: string }): string {
   return textOf(input, 'authorise this wallet', [`Login: ${input.loginAddress}`]);
 }
 
-/** Mints a key with the wallet's signature; a wallet-only account's former key stops working. */
 export async function mintKey(
   options: HttpOptions,
   signer: MessageSigner,
@@ -62,10 +57,7 @@ export async function mintKey(
   return client.mintKey(proof, how);
 }
 
-/**
- * Proves a further wallet on the account. With `login` the account's login wallet vouches for it:
- * only then may it receive money.
- */
+/** Proves a further wallet. Only one that `login` vouches for may receive money. */
 export async function linkWallet(
   client: ParleyClient,
   wallet: MessageSigner,

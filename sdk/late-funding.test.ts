@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
-import { sleep } from './http.ts';
 import { type SettleInput, settle } from './settle.ts';
 import type { Kept, SwapRecord } from './stores/store.ts';
 import { type FourChains, fourChains, type Scene } from './testing/four-chains.ts';
@@ -18,6 +17,7 @@ import {
   running,
   until,
 } from './testing/sides.ts';
+import { sleep } from './waiting.ts';
 
 const limits = { timeout: 120_000 };
 const bitcoinKey = 'bitcoin-regtest';

@@ -4,11 +4,11 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { ParleyError } from '../core/errors.ts';
-import { sleep } from './http.ts';
 import type { Progress, SettleInput } from './settle.ts';
 import type { Kept } from './stores/store.ts';
 import { type FourChains, fourChains } from './testing/four-chains.ts';
 import { coreOf, hastySide, isFunded, until, withAdapter } from './testing/sides.ts';
+import { sleep } from './waiting.ts';
 
 const limits = { timeout: 120_000 };
 const bitcoinKey = 'bitcoin-regtest';

@@ -7,7 +7,7 @@ import { solanaDeployment } from '../chains/solana/plan.ts';
 import { solanaChains } from '../chains/solana/policy.ts';
 import { tronContract } from '../chains/tron/plan.ts';
 import { tronDevPolicy } from '../chains/tron/policy.ts';
-import { shardOf } from '../contracts/escrows/shards.ts';
+import { shardOf } from '../contracts/escrows/ids.ts';
 import { formulaVersion } from '../core/deadlines.ts';
 import type { ChainPolicy } from '../core/policy.ts';
 import { contractId, policyDigest } from '../core/rules.ts';

@@ -1,5 +1,4 @@
-// Under which rules a swap is agreed: those of this version and of the customer's own views, and
-// where the market's differ from them.
+// Under which rules a swap is agreed, and where the market's differ from the customer's own.
 
 import { bitcoinContract } from '../chains/bitcoin/contract.ts';
 import { evmContract } from '../chains/evm/plan.ts';
@@ -20,7 +19,6 @@ import { RulesError } from './errors.ts';
 import type { ChainView, ChainViews, OwnLeg } from './trade.ts';
 import type { MarketRules } from './types.ts';
 
-/** What holds the escrows of a chain, by the customer's own view of it. */
 export function contractOf(view: ChainView): Contract {
   switch (view.family) {
     case 'evm':
@@ -36,7 +34,6 @@ export function contractOf(view: ChainView): Contract {
 
 type Legs = { readonly a: Pick<OwnLeg, 'view'>; readonly b: Pick<OwnLeg, 'view'> };
 
-/** The rules of a trade between these legs, by the customer's own views. */
 export function ownRules({ a, b }: Legs): Rules {
   const of = ({ view }: Pick<OwnLeg, 'view'>) => ({
     contract: contractId(contractOf(view)),
@@ -45,10 +42,7 @@ export function ownRules({ a, b }: Legs): Rules {
   return rulesOf({ a: of(a), b: of(b) });
 }
 
-/**
- * Throws RulesError, which names all that differs with both values, unless the market says the
- * customer's own rules. Returns those.
- */
+/** Throws RulesError with all that differs; returns the customer's own rules. */
 export function mustHaveRules(said: unknown, legs: Legs): Rules {
   const own = ownRules(legs);
   const differences = rulesDifferences(own, said);
@@ -64,9 +58,7 @@ export function mustHaveRules(said: unknown, legs: Legs): Rules {
 }
 
 /**
- * Where the rules that the market publishes (`client.rules()`) differ from the customer's own, by
- * the number: `ethereum.policy.normal.settleSeconds`. Of the chains that the customer has a view
- * of; one that the market does not name differs.
+ * Where the market's published rules differ, by the number: `ethereum.policy.normal.settleSeconds`.
  */
 export function differencesOf(said: MarketRules, views: ChainViews): RulesDifference[] {
   const compared = (field: string, expected: unknown, got: unknown): RulesDifference[] =>

@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
-import { sleep } from './http.ts';
 import { scheduleRefunds, signedRefunds, worthOf } from './scheduled-refunds.ts';
 import type { Progress } from './settle.ts';
 import { type FourChains, fourChains } from './testing/four-chains.ts';
 import { coreOf, hastySide, running, until, withAdapter } from './testing/sides.ts';
 import { outputsOf } from './verify-material.ts';
+import { sleep } from './waiting.ts';
 
 const limits = { timeout: 120_000 };
 const bitcoinKey = 'bitcoin-regtest';

@@ -1,6 +1,5 @@
-// Refunds of an own Bitcoin leg, signed before they are due and left with the market, which sends
-// the right one if this side is away then. Made from the customer's own terms and node alone; the
-// bytes can do nothing but pay its refund address after the timelock.
+// Refunds of an own Bitcoin leg, signed before they are due and left with the market. They can only
+// pay its refund address after the timelock.
 
 import type { ChainAdapter } from '../chains/adapter.ts';
 import { mostRungs, reserve, signedLadder } from '../chains/bitcoin/fee-ladder.ts';
@@ -33,13 +32,11 @@ export type ScheduleInput = {
   readonly signal: AbortSignal;
 };
 
-/** What the market says it keeps, and what is in none of these refunds. */
 export type LeftRefunds = ScheduledRefunds & Pick<RefundPlan, 'leftOut'>;
 
 /**
- * Signs a ladder of refunds of what the escrow holds at depth now, and has the market keep it.
- * Returns what the market says it keeps, which was checked. Throws `nothing_there` while no payment
- * is deep, VerificationError, and what the wallet or the market refuses with.
+ * Signs a fee bump schedule of refunds of what is final, and has the market keep it. Throws
+ * `nothing_there` while no payment is final.
  */
 export async function scheduleRefunds(
   input: ScheduleInput,
@@ -58,7 +55,6 @@ export async function scheduleRefunds(
   return { ...kept, leftOut: planned.leftOut };
 }
 
-/** The signed refunds, the cheapest first. */
 export async function signedRefunds({
   escrow,
   source,
@@ -70,37 +66,27 @@ export async function signedRefunds({
 
 export type Refund = { readonly txid: string; readonly raw: string };
 
-/**
- * A payment that no refund of the ladder spends. The ordinary refund builder does, at a rate below
- * `notWorthFrom`.
- */
+/** A payment that no refund of the schedule spends. */
 export type LeftOut = {
-  /** `txid:vout` */
   readonly outpoint: string;
   readonly sats: bigint;
   /** From this rate on, in sat per vbyte, spending it costs what it brings, or more. */
   readonly notWorthFrom: number;
 };
 
-/** A ladder that could be signed now. */
 export type RefundPlan = {
   readonly spends: readonly Spend[];
   readonly inputs: number;
-  /** What the refunds spend, `txid:vout`. */
   readonly outpoints: readonly string[];
-  /** Deep, and too small for the ladder's highest rate, or more than one transaction takes. */
+  /** Final, and too small for the highest rate, or more than one transaction takes. */
   readonly leftOut: readonly LeftOut[];
-  /** All that is deep and that a refund of now would take, be it too many for these. */
+  /** All that is final and that a refund of now would take. */
   readonly deepSats: bigint;
-  /** All that is deep. */
   readonly allDeepSats: bigint;
   readonly highestFeeRate: number;
 };
 
-/**
- * What would be signed, by the customer's own source, up to `leastTop` sat per vbyte at least where
- * the bounds allow it. Throws `nothing_there`.
- */
+/** What would be signed, up to `leastTop` sat per vbyte at least. Throws `nothing_there`. */
 export async function planRefunds({
   escrow,
   source: { adapter, view },
@@ -120,7 +106,7 @@ export async function planRefunds({
   verifyMaterial(built, { verb: 'refund' }, terms, view, limits);
   const { found: deep, all } = await deepOf(payments, escrow, adapter, signal);
   const dearest = built.ladder.at(-1)?.feeRateSatPerVbyte ?? built.feeRateSatPerVbyte;
-  // The last step of a ladder is twice the rate for the next blocks.
+  // The last step of a schedule is twice the rate for the next blocks.
   const rate = Math.max(dearest, leastTop / reserve) / 2;
   const vsize = (inputs: number) => vsizeOf(terms, network, 'refund', inputs);
   const feesOf = (spent: readonly EscrowOutput[]) =>
@@ -130,7 +116,6 @@ export async function planRefunds({
       vsize: vsize(spent.length),
       value: sumOf(spent),
     });
-  // The largest come first.
   const largest = deep.slice(0, mostRefundInputs);
   const top = rateOf(feesOf(largest).at(-1) ?? 0n, vsize(largest.length));
   const outputs = worthOf(largest, feeAt(vsize(2) - vsize(1), top));

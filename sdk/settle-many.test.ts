@@ -5,10 +5,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test, { after, before } from 'node:test';
 import { parseEther, parseTransaction } from 'viem';
-import { mostInBatch } from '../chains/escrows/batch.ts';
-import { batchCall } from '../chains/evm/batch.ts';
+import { mostInBatch } from '../chains/escrows/calls.ts';
 import { evmTransactionGas } from '../chains/evm/gas-policy.ts';
-import { claimCall, evmDeployment, evmEscrow, fundCalls } from '../chains/evm/plan.ts';
+import { batchCall, claimCall, evmDeployment, evmEscrow, fundCalls } from '../chains/evm/plan.ts';
 import { accounts, send, startAnvil, type TestChain } from '../chains/evm/testing/anvil.ts';
 import {
   claim,

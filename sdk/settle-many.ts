@@ -1,9 +1,7 @@
-// For somebody with many swaps: claims and refunds of one chain in few transactions, which the
-// contract pays together. Only with secrets that are public: a leg that a batch leaves, and a batch
-// that fails, have shown theirs. No batch is kept in the store, and nothing is lost by that. What
-// it does not settle is settled by `settle` of its swap, which sees what was.
+// Claims and refunds of many swaps on one chain, in few transactions, with public secrets alone.
+// What no batch settles is left to `settle` of its swap.
 
-import { inBatches, mostInBatch, paymentOf } from '../chains/escrows/batch.ts';
+import { inBatches, mostInBatch, paymentOf } from '../chains/escrows/calls.ts';
 import { evmGasPolicyOf } from '../chains/evm/gas-policy.ts';
 import type { Batch, BuiltBatch } from '../chains/interface/batches.ts';
 import { smaller } from '../core/amounts.ts';
@@ -13,7 +11,6 @@ import type { ChainKey } from '../core/families.ts';
 import { opens, type Secret } from '../core/hashlock.ts';
 import { type LegName, otherLeg } from '../core/trade.ts';
 import { SettleError } from './errors.ts';
-import { sleep } from './http.ts';
 import { type Context, contextOf, sourceOf, walletOf } from './settle/context.ts';
 import { isGivenAway, takenNonces } from './settle/hands/nonces.ts';
 import { handOf } from './settle/hands/of.ts';
@@ -21,15 +18,14 @@ import { legOf, ownSides, type SetLeg, watchedOf } from './settle/record.ts';
 import { sendAlone } from './settle/send.ts';
 import type { SettleInput } from './settle.ts';
 import { type Kept, keptNow, type Store, type SwapRecord } from './stores/store.ts';
+import { sleep } from './waiting.ts';
 import type { AccountWallet, EvmWallet, Fate } from './wallets/wallet.ts';
 
 export type ManyInput = Pick<
   SettleInput,
   'sources' | 'wallets' | 'store' | 'pollMs' | 'replaceAfterMs' | 'chainTimeoutMs' | 'signal'
 > & {
-  /** EVM or TRON. */
   readonly chain: ChainKey;
-  /** Default: all of the store. */
   readonly swapIds?: readonly string[];
   /** Most escrows in one transaction, 1 at least. Default and limit: 20 (escrows/batch.ts). */
   readonly most?: number;
@@ -39,10 +35,7 @@ export type SentBatch = {
   readonly verb: 'claim' | 'refund';
   readonly swapIds: readonly string[];
   readonly txid: string;
-  /**
-   * `waiting`: no block has taken it in the time that was given. `lost`: another transaction has
-   * used its nonce.
-   */
+  /** `waiting`: no block has it in time. `lost`: another transaction has its nonce. */
   readonly state: 'mined' | 'reverted' | 'lost' | 'waiting';
 };
 
@@ -60,20 +53,15 @@ type Item = {
   readonly record: SwapRecord;
   readonly leg: SetLeg;
   readonly verb: 'claim' | 'refund';
-  /** Of a claim. */
   readonly secret: Secret | null;
 };
 type Left = { swapId: string; leg: LegName; why: string }[];
 
-/** How many escrows are looked at at once. */
 const looksAtOnce = 8;
 /** A transaction that no block takes is raised so often, and then left to the next call. */
 const mostRaises = 5;
 
-/**
- * What was in a batch that a block has taken and reverted, in this process. It was tried before it
- * was sent: whoever made it fail could make the next one fail, at the cost of this side.
- */
+/** What was in a batch that reverted: whoever made it fail could make the next one fail. */
 const reverted = new WeakMap<Store, Set<string>>();
 
 function revertedOf(store: Store): Set<string> {
@@ -85,10 +73,8 @@ function revertedOf(store: Store): Set<string> {
 const keyOf = (verb: 'claim' | 'refund', swapId: string) => `${verb} ${swapId}`;
 
 /**
- * Claims and refunds what is open to this side on one chain. Throws SettleError where the chain has
- * no batches, and what its source throws before anything is sent. What one swap or one batch lacks
- * is told in `left`. What was in a batch that a block has reverted is left to `settle`, as long as
- * this process runs: the store does not keep it, and another process tries it in one batch more.
+ * Claims and refunds what is open on one chain. Throws SettleError where the chain has no batches.
+ * What one swap or batch lacks is said in `left`.
  */
 export async function settleMany(input: ManyInput): Promise<ManyOutcome> {
   const { chain, swapIds, most = mostInBatch } = input;
@@ -128,7 +114,6 @@ type Opening = {
   /** The chain's. */
   readonly clock: number;
   readonly left: Left;
-  /** See `reverted`. */
   readonly failed: ReadonlySet<string>;
 };
 
@@ -197,10 +182,7 @@ async function publicSecret(
   return secret !== null && opens(secret, hashlock) ? secret : null;
 }
 
-/**
- * Those that are paid together, in one transaction; null: none of them can be. What fails here
- * takes nothing from the batches before: it is told in `left`.
- */
+/** null: none of them can be paid. A failure takes nothing from the batches before. */
 async function settleSome(
   context: Context,
   chain: ChainKey,
@@ -228,10 +210,7 @@ async function settleSome(
   }
 }
 
-/**
- * Those whose payment works, found by halves: one that fails reverts all. What the contract would
- * leave is left out too.
- */
+/** Found by halves: one payment that fails reverts all. */
 async function payable(
   context: Context,
   chain: ChainKey,
@@ -279,7 +258,6 @@ function batchOf(items: readonly Item[]): Batch {
   return { verb: 'claim', legs };
 }
 
-/** Gas beyond what was tried: the state may change until it is mined. */
 const gasSharePercent = 125n;
 
 /** Sent within its turn, so that the next nonce is chosen by a pool that shows it. */
@@ -317,13 +295,11 @@ async function offer(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
   try {
     await sendAlone(context, leg, kept);
   } catch (error) {
-    // Its nonce must not be left out.
     handOf(context, leg).forget();
     if (error instanceof ParleyError && error.code === 'refused_by_node') throw error;
   }
 }
 
-/** Until a block has it, in any version; raised where it waits for long. */
 async function until(
   context: Context,
   leg: SetLeg,
@@ -359,10 +335,7 @@ async function waited(
   return 'waiting';
 }
 
-/**
- * In its turn, and only while no other transaction has the nonce: that may be a claim of `settle`,
- * made after a node had lost the batch. null: there is no version of it that pays more.
- */
+/** Only while nothing kept later has the nonce. null: no version of it pays more. */
 async function raise(
   context: Context,
   leg: SetLeg,

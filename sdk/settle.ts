@@ -1,15 +1,12 @@
-// Drives one side of a swap to its end: funds when the other leg is there, claims in time, refunds
-// when it must. What it does is answered by a pure state machine (settle/machine.ts), by the
-// customer's own trade, clock and chain sources alone; the market is asked to build fundings and to
-// relay, and nothing it says is believed. Every effect can be repeated after a crash at any point,
-// and once funded the market is not needed any more.
+// Drives one side of a swap to its end, by the customer's own trade, clock and chain sources alone.
+// The market builds fundings and relays, and nothing it says is believed. Every effect can be
+// repeated after a crash at any point.
 
 import { ParleyError } from '../core/errors.ts';
 import { legStatus } from '../core/facts.ts';
 import { type SwapStatus, swapStatus } from '../core/status.ts';
 import type { LegName } from '../core/trade.ts';
 import { messageOf, SettleError } from './errors.ts';
-import { sleep } from './http.ts';
 import { type Poll, poll, stopWatching } from './settle/chains.ts';
 import { claim, refund, replaceStuck, reveal, takeRent, withdrawClaim } from './settle/claims.ts';
 import { type Context, contextOf, ownLeg, type SettleInput, sourceOf } from './settle/context.ts';
@@ -22,19 +19,17 @@ import { keepOwed } from './settle/owed.ts';
 import { prepare, takeMoves } from './settle/prepare.ts';
 import { legOf, ownSides, type Seen, seenOf } from './settle/record.ts';
 import { leaveRefunds } from './settle/scheduled.ts';
-import { endAuthorization } from './settle/ways/authorization.ts';
-import { newsOf } from './stores/seen.ts';
-import { mayBeFunded } from './stores/store.ts';
+import { endAuthorization } from './settle/ways.ts';
+import { mayBeFunded, newsOf } from './stores/store.ts';
+import { sleep } from './waiting.ts';
 
 export type { ChainSource, Progress, SettleInput } from './settle/context.ts';
 export type { SettleState } from './settle/machine.ts';
 
-/** How it ended for this side. */
 export type Outcome = {
   readonly swapId: string;
   /** `received`: paid what was promised; `refunded`: own funds back; `nothing`: none moved. */
   readonly end: 'received' | 'refunded' | 'nothing';
-  /** By the customer's own chains. */
   readonly status: SwapStatus;
   /** As the chains show them, whoever sent them. */
   readonly txids: Readonly<
@@ -43,10 +38,9 @@ export type Outcome = {
 };
 
 /**
- * Runs until this side has nothing left to do. Throws SettleError when a person is needed and the
- * signal's reason when it is aborted; before its own funding also VerificationError when the market
- * lies about the terms, and whatever a wallet or the market refuses with. Call again with the same
- * store to go on.
+ * Runs until this side has nothing left to do. Throws SettleError when a person is needed, and the
+ * signal's reason. Before its own funding also VerificationError, and refusals of wallet and
+ * market. Call again to go on.
  */
 export async function settle(input: SettleInput): Promise<Outcome> {
   // What goes on beside the passes ends with them.
@@ -79,10 +73,7 @@ async function prepared(context: Context): Promise<boolean> {
   }
 }
 
-/**
- * One poll of the chains and what follows. What one chain alone opens to this side comes first, and
- * each leg fails by itself: a chain, a market or a disk that is silent holds up nothing else.
- */
+/** Each leg fails by itself: a chain, a market or a disk that is silent holds up nothing else. */
 async function pass(context: Context): Promise<Outcome | null> {
   const failures: [LegName | null, unknown][] = [];
   const trying = async <T>(about: LegName | null, work: () => Promise<T>): Promise<T | null> => {
@@ -135,10 +126,7 @@ function waitOn(
   return null;
 }
 
-/**
- * Whether the next pass may find it otherwise. With money in an escrow nothing but a need for a
- * person ends the watch: not a wallet that is locked, nor a market that lies or closed the key.
- */
+/** With money in an escrow nothing but a need for a person ends the watch. */
 function isPassing({ record }: Context, error: unknown): boolean {
   if (error instanceof SettleError) return false;
   if (error instanceof StoreSilent || mayBeFunded(record)) return true;
@@ -157,7 +145,6 @@ function isClaiming({ record }: Context, { fresh }: Poll): boolean {
   return status === 'funded' || status === 'seen';
 }
 
-/** What the machine goes by. */
 function factsOf(context: Context, { fresh, legs }: Poll): Facts {
   const { record, asking, marketPollMs } = context;
   const seen: Facts['legs'] = {};
@@ -246,10 +233,7 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
   }
 }
 
-/**
- * Keeps a secret that was seen: a chain may take it back, nobody can forget it. And what the
- * escrows show: a chain may forget that.
- */
+/** A chain may take back or forget what it showed: secret and facts are kept. */
 async function remember(context: Context, { fresh }: Poll): Promise<void> {
   const legs = [...fresh.values()].map(({ leg }) => leg);
   const seen = newsOf(context.record, legs);

@@ -1,5 +1,4 @@
-// Chain sources of the customer's own: the facts it pins about a chain, and an adapter that reads
-// it through nodes of the customer's choice. Nothing in them comes from the market.
+// Chain sources of the customer's own: what it pins about a chain, and an adapter by its own nodes.
 
 import { type BitcoinSource, bitcoinAdapter } from '../chains/bitcoin/adapter.ts';
 import { defaultFeeBounds } from '../chains/bitcoin/fees.ts';
@@ -28,8 +27,8 @@ import type { ChainSource } from './settle/context.ts';
 export type { ChainSource } from './settle/context.ts';
 
 /**
- * Time and depth of dev networks, to be given as `policy`: a dev chain of TRON or Solana is known
- * by nothing that stays the same. Never for a chain with money on it.
+ * Of dev networks, as `policy`: a dev chain of TRON or Solana has no lasting id. Never with money
+ * on it.
  */
 export const devPolicies = {
   tron: tronDevPolicy,
@@ -37,9 +36,7 @@ export const devPolicies = {
 } as const satisfies Partial<Record<Family, ChainPolicy>>;
 
 /**
- * The policy that is given, or that of this network. Which depth is enough and how long a chain may
- * stand still is the customer's to say: throws where no table has one, and where one keeps not
- * every inequality that a market's own must keep at its start.
+ * Which depth is enough is the customer's to say. Throws where no table has one, or it is unsound.
  */
 function policyOf(
   chain: string,
@@ -70,21 +67,16 @@ const machineClock = () => Math.floor(Date.now() / 1000);
 
 /** Contracts other than the one that this package pins, or beside it: those of the market. */
 export type EvmSourceOptions = EvmContracts & {
-  /** The market's name of the chain, such as `ethereum`. */
   readonly chain: string;
   readonly chainId: number;
   readonly rpcUrls: readonly string[];
-  /** Default: the published policy of that chain. */
   readonly policy?: ChainPolicy;
   readonly depthTag?: DepthTag | null;
   /** Unix seconds: until then gas costs what it does by Prague's rules, where no node tells. */
   readonly nextForkAt?: number;
 };
 
-/**
- * An EVM chain by one's own nodes. Throws where no table has its policy and none is given, and
- * where one is given that is unsound.
- */
+/** Throws where no table has its policy and none is given, and where one is unsound. */
 export function evmSource(options: EvmSourceOptions): ChainSource {
   const { chain, chainId } = options;
   const deployment = evmDeployment(chainId, options);
@@ -108,13 +100,12 @@ export type BitcoinSourceOptions = {
   /** A Core node (`http://user:password@host:port`) or an Esplora REST base. */
   readonly source: BitcoinSource;
   readonly policy?: ChainPolicy;
-  /** Unix seconds; default the machine's clock. */
   readonly now?: () => number;
   /** Most that a claim or refund may pay, satoshi a virtual byte. */
   readonly mostFeeRateSatPerVbyte?: number;
 };
 
-/** Bitcoin by one's own bitcoind or an Esplora server. Throws where its policy is unsound. */
+/** Throws where its policy is unsound. */
 export function bitcoinSource(options: BitcoinSourceOptions): ChainSource {
   const { chain, network, source } = options;
   const tables = bitcoinPolicies;
@@ -142,20 +133,14 @@ export function bitcoinSource(options: BitcoinSourceOptions): ChainSource {
 
 export type TronSourceOptions = {
   readonly chain: string;
-  /**
-   * The network's id, the contract that holds every escrow on it, or several, and the transactions
-   * that created them: each node has to show that they ran the pinned init code.
-   */
+  /** Each node has to show that these transactions ran the pinned init code. */
   readonly deployment: TronOrigin;
-  /** Nodes of one's own. */
   readonly sources: readonly TronSource[];
-  /** Default: the published policy of that network. */
   readonly policy?: ChainPolicy;
   /** Most that one transaction may burn for energy, sun. */
   readonly mostFeeLimitSun?: bigint;
 };
 
-/** TRON by one's own nodes. Throws as `evmSource` does. */
 export function tronSource(options: TronSourceOptions): ChainSource {
   const { chain, deployment, sources, mostFeeLimitSun } = options;
   const networks: readonly TronChainSettings[] = Object.values(tronChains);
@@ -177,15 +162,12 @@ export type SolanaSourceOptions = {
   readonly rpcUrls: readonly string[];
   /** Of the cluster's first block; default: not checked, as on a dev chain that is made anew. */
   readonly genesisHash?: string;
-  /** The escrow program on that cluster; default: the one of dev networks. */
   readonly program?: string;
   /** Default: the published policy of that cluster; without a genesis hash, that of dev chains. */
   readonly policy?: ChainPolicy;
-  /** Unix seconds; default the machine's clock. */
   readonly now?: () => number;
 };
 
-/** Solana by one's own nodes. Throws as `evmSource` does. */
 export function solanaSource(options: SolanaSourceOptions): ChainSource {
   const { chain, rpcUrls, genesisHash = null } = options;
   const clusters: readonly SolanaChainSettings[] = Object.values(solanaChains);

@@ -1,16 +1,23 @@
-// A trade as the CUSTOMER knows it: what it agreed to, where it wants its money, and what it holds
-// true about each chain. Everything the market says later is compared with what follows from this.
+// A trade as the CUSTOMER knows it: everything the market says later is compared with it.
 
 import type { BitcoinNetwork } from '../chains/bitcoin/networks.ts';
 import type { EvmDeployment } from '../chains/evm/plan.ts';
 import type { SolanaDeployment } from '../chains/solana/plan.ts';
 import type { TronDeployment } from '../chains/tron/plan.ts';
-import { brokenInequalities, type LegTiming, longLeg } from '../core/deadlines.ts';
-import type { ChainKey } from '../core/families.ts';
+import { brokenInequalities, type Deadlines, type LegTiming, longLeg } from '../core/deadlines.ts';
+import type { ChainKey, Family } from '../core/families.ts';
 import type { Hashlock } from '../core/hashlock.ts';
+import type { BaseUnits, UnixSeconds } from '../core/nominal.ts';
 import { type ChainPolicy, depthFor } from '../core/policy.ts';
-import type { Destination } from '../core/terms.ts';
-import { type Direction, exchange, type LegName, otherLeg, type Party } from '../core/trade.ts';
+import type { Destination, Escrow, EscrowTerms } from '../core/terms.ts';
+import {
+  type Direction,
+  exchange,
+  type LegName,
+  otherLeg,
+  type Party,
+  type Role,
+} from '../core/trade.ts';
 
 /** An asset as the customer pinned it, with the id the market uses for it. */
 export type PinnedAsset = {
@@ -20,7 +27,7 @@ export type PinnedAsset = {
   readonly token: string | null;
   readonly decimals: number;
   /** Base units from which the customer wants the chain's high-value depth; null = never. */
-  readonly highValueFrom: bigint | null;
+  readonly highValueFrom: BaseUnits | null;
 };
 
 /** What the customer holds true about a chain, whatever the market says. */
@@ -46,7 +53,7 @@ export type ChainView =
       readonly deployment: TronDeployment;
       readonly policy: ChainPolicy;
       /** Most that one transaction may burn for energy, sun; default 500 TRX. */
-      readonly mostFeeLimitSun?: bigint;
+      readonly mostFeeLimitSun?: BaseUnits;
     }
   | {
       readonly family: 'solana';
@@ -65,46 +72,62 @@ export type OwnTrade = {
   readonly takerId: string;
   readonly direction: Direction;
   readonly base: PinnedAsset;
-  /** Base units, as the customer asked for or quoted on. */
-  readonly baseAmount: bigint;
+  readonly baseAmount: BaseUnits;
   readonly quote: PinnedAsset;
-  /** The price the customer accepted. */
-  readonly quoteAmount: bigint;
-  /**
-   * The initiator's own, without which no swap is the initiator's. null: the counterparty learns it
-   * from the swap, and finds it on chain.
-   */
+  readonly quoteAmount: BaseUnits;
+  /** The initiator's own. null: the counterparty learns it from the swap. */
   readonly hashlock: Hashlock | null;
-  /** When the customer accepted, by its own clock (Unix seconds). */
-  readonly acceptedAt: number;
+  /** When the customer accepted, by its own clock. */
+  readonly acceptedAt: UnixSeconds;
   /** For how long that stands, in seconds; default `defaultAcceptTtlSeconds`. */
   readonly acceptTtlSeconds?: number;
-  /** When its swap was first seen, by the customer's own clock (Unix seconds). */
-  readonly swapSeenAt?: number;
+  /** When its swap was first seen, by the customer's own clock. */
+  readonly swapSeenAt?: UnixSeconds;
   /** Where the leg it funds is refunded to, and where the other leg pays it. */
   readonly refundTo: Destination;
   readonly payTo: Destination;
 };
 
+export type VerifiedLeg = {
+  readonly leg: LegName;
+  readonly chain: ChainKey;
+  readonly family: Family;
+  readonly assetId: string;
+  readonly amount: BaseUnits;
+  readonly funder: Party;
+  readonly long: boolean;
+  readonly timelock: UnixSeconds;
+  readonly requiredConfirmations: number;
+  /** null until both destinations of the leg are set. */
+  readonly escrow: (Escrow & { readonly terms: EscrowTerms }) | null;
+};
+
+export type VerifiedSwap = {
+  readonly id: string;
+  readonly party: Party;
+  readonly role: Role;
+  readonly hashlock: Hashlock;
+  readonly agreedAt: UnixSeconds;
+  readonly deadlines: Deadlines;
+  readonly legs: Readonly<Record<LegName, VerifiedLeg>>;
+};
+
 /** What the market has by default (PARLEY_ACCEPT_TTL). */
 export const defaultAcceptTtlSeconds = 600;
 
-/** Until when the customer's acceptance stands, by its own clock (Unix seconds). */
-export function standsUntil(trade: Pick<OwnTrade, 'acceptedAt' | 'acceptTtlSeconds'>): number {
+/** Until when the customer's acceptance stands, by its own clock. */
+export function standsUntil(trade: Pick<OwnTrade, 'acceptedAt' | 'acceptTtlSeconds'>): UnixSeconds {
   return trade.acceptedAt + (trade.acceptTtlSeconds ?? defaultAcceptTtlSeconds);
 }
 
 export type OwnLeg = {
   readonly leg: LegName;
   readonly asset: PinnedAsset;
-  readonly amount: bigint;
+  readonly amount: BaseUnits;
   readonly view: ChainView;
 };
 
-/**
- * Both legs as they follow from the trade, and which one is long. Throws where the policies of the
- * two chains break an inequality of the deadlines.
- */
+/** Throws where the policies of the two chains break an inequality of the deadlines. */
 export function ownLegs(
   trade: OwnTrade,
   views: ChainViews,
@@ -139,7 +162,6 @@ export function ownLegs(
   );
 }
 
-/** The leg this customer funds: `a` for the maker, `b` for the taker. */
 export function givenLeg(party: Party): LegName {
   return party === 'maker' ? 'a' : 'b';
 }

@@ -1,5 +1,5 @@
-// What the market answers, field by field. Amounts are strings of base units, times RFC 3339,
-// chain times Unix seconds. Nothing here is believed: verify.ts checks what matters.
+// What the market answers. Amounts are strings of base units, chain times Unix seconds. Nothing is
+// believed: verify.ts checks.
 
 import type { Material } from '../chains/interface/material.ts';
 import type { Deadlines } from '../core/deadlines.ts';
@@ -17,7 +17,6 @@ export type Scope = 'read' | 'taker' | 'maker';
 
 export type ApiKey = {
   id: string;
-  /** Shown once. */
   key: string;
   prefix: string;
   scopes: Scope[];
@@ -56,10 +55,7 @@ export type Asset = {
   source: string;
 };
 
-/**
- * What became of a token that was asked to be listed. `notChecked`: checks that the market cannot
- * make, having nobody to ask.
- */
+/** `notChecked`: checks that the market cannot make, having nobody to ask. */
 export type ListingAnswer =
   | { status: 'listed'; asset: Asset; notChecked?: string[] }
   | { status: 'pending' | 'closed'; reasons: string[]; notChecked?: string[] };
@@ -172,7 +168,6 @@ export type Swap = {
   status: SwapStatus;
   hashlock: Hashlock;
   secret: Secret | null;
-  /** The caller's. */
   role: Role;
   initiatorUserId: string;
   makerId: string;

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { evmDeployment } from '../chains/evm/plan.ts';
-import { shardOf } from '../contracts/escrows/shards.ts';
+import { shardOf } from '../contracts/escrows/ids.ts';
 import type { LegName, Party } from '../core/trade.ts';
 import { VerificationError } from './errors.ts';
 import type { SwapRecord } from './stores/store.ts';
@@ -23,8 +23,7 @@ import {
 } from './testing/honest.ts';
 import type { ChainView } from './trade.ts';
 import type { Swap } from './types.ts';
-import { verifySwap } from './verify.ts';
-import { mustFollowToday, verifyAgain } from './verify-kept.ts';
+import { mustFollowToday, verifyAgain, verifySwap } from './verify.ts';
 
 /** The honest swap of a formula that had other times, each by its own number of seconds. */
 function formerSwap(party: Party): Swap {

@@ -1,5 +1,4 @@
-// Are the unsigned bytes the market built exactly what the verified terms demand, and nothing
-// more? Recomputes every field and throws a VerificationError naming the first that differs.
+// Are the unsigned bytes exactly what the verified terms demand, and nothing more?
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { defaultFeeBounds, type FeeBounds, rateOf } from '../chains/bitcoin/fees.ts';
@@ -18,7 +17,6 @@ import { VerificationError } from './errors.ts';
 import type { ChainView } from './trade.ts';
 import { escrowOf, mustBe, mustEqual } from './verify.ts';
 
-/** What was asked for. */
 export type Asked =
   | { readonly verb: 'fund'; readonly allowance?: Allowance }
   | { readonly verb: 'claim'; readonly secret: Secret }
@@ -28,8 +26,8 @@ export type Asked =
 export type Limits = {
   readonly validUntil: number | null;
   /**
-   * Bitcoin claims and refunds, where it must be given: the escrow's payments, from the customer's
-   * own source. Without it the inputs could be coins that do not exist.
+   * Of Bitcoin claims and refunds, from the customer's own source: inputs could be coins that do
+   * not exist.
    */
   readonly outputs: readonly EscrowOutput[] | null;
   /** Unix seconds; default the machine's clock. A TRON transaction may live for an hour. */

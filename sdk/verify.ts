@@ -1,56 +1,42 @@
-// Does the market's swap follow from the customer's own trade? Recomputes roles, amounts, depths,
-// deadlines, scripts and escrow addresses, and throws a VerificationError that names the first
-// field that differs. What it returns is made of the customer's own values, never of the answer.
+// Does the market's swap follow from the customer's own trade? What it returns is made of the
+// customer's values, never of the answer.
 
 import { addressesOfPubkey } from '../chains/bitcoin/keys.ts';
 import { bitcoinEscrow } from '../chains/bitcoin/plan.ts';
+import { openContracts } from '../chains/escrows/plan.ts';
 import { evmEscrow } from '../chains/evm/plan.ts';
 import { solanaEscrow } from '../chains/solana/plan.ts';
 import { tronEscrow } from '../chains/tron/plan.ts';
 import { type Deadlines, deadlines, type LegTiming, schedule } from '../core/deadlines.ts';
 import { ParleyError } from '../core/errors.ts';
-import type { ChainKey, Family } from '../core/families.ts';
 import { fundBy } from '../core/gates.ts';
 import { type Hashlock, opens, parseHashlock } from '../core/hashlock.ts';
+import type { UnixSeconds } from '../core/nominal.ts';
 import { type Depth, depthFor } from '../core/policy.ts';
 import type { Destination, Escrow, EscrowTerms } from '../core/terms.ts';
-import type { LegName, Party, Role } from '../core/trade.ts';
-import { funderOf, initiatorOf, roleOf } from '../core/trade.ts';
+import { funderOf, initiatorOf, type LegName, roleOf } from '../core/trade.ts';
 import { jsonOf } from '../core/unchecked.ts';
-import { VerificationError } from './errors.ts';
-import type { ChainView, ChainViews, OwnLeg, OwnTrade, PinnedAsset } from './trade.ts';
-import { givenLeg, ownLegs, standsUntil } from './trade.ts';
+import { SettleError, VerificationError } from './errors.ts';
+import { mayBeFunded, type SwapRecord } from './stores/store.ts';
+import {
+  type ChainView,
+  type ChainViews,
+  givenLeg,
+  type OwnLeg,
+  type OwnTrade,
+  ownLegs,
+  type PinnedAsset,
+  standsUntil,
+  type VerifiedLeg,
+  type VerifiedSwap,
+} from './trade.ts';
 import type { Asset, Swap, SwapLeg } from './types.ts';
 
-export type VerifiedLeg = {
-  readonly leg: LegName;
-  readonly chain: ChainKey;
-  readonly family: Family;
-  readonly assetId: string;
-  readonly amount: bigint;
-  readonly funder: Party;
-  readonly long: boolean;
-  readonly timelock: number;
-  readonly requiredConfirmations: number;
-  /** null until both destinations of the leg are set. */
-  readonly escrow: (Escrow & { readonly terms: EscrowTerms }) | null;
-};
-
-export type VerifiedSwap = {
-  readonly id: string;
-  readonly party: Party;
-  readonly role: Role;
-  readonly hashlock: Hashlock;
-  /** Unix seconds. */
-  readonly agreedAt: number;
-  readonly deadlines: Deadlines;
-  readonly legs: Readonly<Record<LegName, VerifiedLeg>>;
-};
+export type { VerifiedLeg, VerifiedSwap } from './trade.ts';
 
 /** How far the market's clock may be from the customer's, in seconds. */
 export const clockToleranceSeconds = 120;
 
-/** Throws unless the two are exactly equal. */
 export function mustEqual(field: string, expected: unknown, got: unknown): void {
   if (expected !== got) throw new VerificationError(field, shown(expected), shown(got));
 }
@@ -83,15 +69,12 @@ export function verifyAsset(asset: Asset, pinned: PinnedAsset): void {
   mustMatch('asset.', { id, chain, address, decimals }, asset);
 }
 
-/**
- * The swap, checked. `at.now` is the customer's clock (Unix seconds). Throws VerificationError.
- * Destinations of the other side are its own business: it checks them as this side checks its own.
- */
+/** Throws VerificationError. The other side's destinations are its own business. */
 export function verifySwap(
   swap: Swap,
   trade: OwnTrade,
   views: ChainViews,
-  at: { readonly swapId: string; readonly now: number },
+  at: { readonly swapId: string; readonly now: UnixSeconds },
 ): VerifiedSwap {
   const { own, hashlock, agreedAt, times } = verifyAgreement(swap, trade, views, at);
   const leg = (name: LegName) =>
@@ -106,11 +89,11 @@ export function verifyAgreement(
   swap: Swap,
   trade: OwnTrade,
   views: ChainViews,
-  at: { readonly swapId: string; readonly now: number },
+  at: { readonly swapId: string; readonly now: UnixSeconds },
 ): {
   readonly own: ReturnType<typeof ownLegs>;
   readonly hashlock: Hashlock;
-  readonly agreedAt: number;
+  readonly agreedAt: UnixSeconds;
   readonly times: Deadlines;
 } {
   mustBeSwap(swap, at.swapId);
@@ -130,7 +113,6 @@ export function mustBeSwap(swap: Swap, swapId: string): void {
   }
 }
 
-/** Whose swap it is; returns its hashlock. */
 export function verifyParties(swap: Swap, trade: OwnTrade, long: LegName): Hashlock {
   const { threadId, rfqId, makerId, takerId } = trade;
   const initiatorUserId = initiatorOf(long) === 'maker' ? makerId : takerId;
@@ -161,15 +143,14 @@ function hashlockIn(text: unknown): Hashlock {
 }
 
 /**
- * The deadlines must be the formula's, by the customer's policy, from a time at which the
- * customer's acceptance stood.
+ * From a time at which the customer's acceptance stood, by the formula and the customer's policy.
  */
 export function verifyDeadlines(
   said: Deadlines,
   trade: OwnTrade,
   own: ReturnType<typeof ownLegs>,
-  now: number,
-): { agreedAt: number; times: Deadlines } {
+  now: UnixSeconds,
+): { agreedAt: UnixSeconds; times: Deadlines } {
   const timing = (leg: OwnLeg): LegTiming => ({ policy: leg.view.policy, depth: depthOf(leg) });
   const timings = { a: timing(own.a), b: timing(own.b) };
   const short = own.long === 'a' ? 'b' : 'a';
@@ -196,7 +177,6 @@ function depthOf({ view, amount, asset }: OwnLeg): Depth {
   return depthFor(view.policy, amount, asset.highValueFrom);
 }
 
-/** What a leg must be. */
 export type ExpectedLeg = OwnLeg &
   Pick<VerifiedLeg, 'long' | 'timelock' | 'requiredConfirmations'> & {
     /** Unix seconds: its funding is sent before. */
@@ -215,7 +195,6 @@ export function legBy(
   return { ...own[name], long, timelock, requiredConfirmations, fundBefore };
 }
 
-/** What is checked of a leg. */
 export type SaidLeg = Omit<SwapLeg, 'status' | 'fundTx' | 'claimTx' | 'refundTx' | 'confirmations'>;
 
 export function verifyLeg(
@@ -270,10 +249,7 @@ function verifyEscrow(
 /** Source: the width of the counter in the contract's word. */
 const mostUses = 2 ** 30 - 1;
 
-/**
- * Any lane will do, in any contract of the customer's own: the escrow commits to both, and a
- * funding that it cannot take is refused.
- */
+/** Any lane in any contract of the customer's own: the escrow commits to both. */
 function placeOf(
   at: string,
   { lane }: SaidLeg,
@@ -295,7 +271,6 @@ function placeOf(
   return { fundBefore, lane: { ...named, number, counter: Number(counter) } };
 }
 
-/** The escrow of terms, by the customer's own view of the chain. */
 export function escrowOf(field: string, terms: EscrowTerms, view: ChainView): Escrow {
   try {
     switch (view.family) {
@@ -353,4 +328,81 @@ function mustBelong(
   }
   if (known.includes(address)) return;
   throw new VerificationError(`${at}Address`, `an address of ${pubkey}`, address);
+}
+
+/** Throws unless all is as kept but the other side's destinations and their escrows. */
+export function verifyAgain(
+  swap: Swap,
+  { trade, swap: kept }: SwapRecord,
+  views: ChainViews,
+): VerifiedSwap {
+  mustBeSwap(swap, kept.id);
+  const from = { trade: { ...trade, hashlock: kept.hashlock }, hashlock: kept.hashlock };
+  verifyParties(swap, from.trade, kept.legs.a.long ? 'a' : 'b');
+  mustHaveTimes(kept.deadlines, swap.deadlines);
+  const expected = (leg: VerifiedLeg): ExpectedLeg => {
+    const view = views.get(leg.chain);
+    if (view === undefined) throw new Error(`no pinned facts about chain "${leg.chain}"`);
+    const fundBefore = fundBy({ deadlines: kept.deadlines }, leg);
+    return {
+      ...leg,
+      fundBefore,
+      asset: leg.assetId === trade.base.id ? trade.base : trade.quote,
+      view,
+    };
+  };
+  const { a, b } = kept.legs;
+  const legs = {
+    a: verifyLeg(swap.legs.a, expected(a), from),
+    b: verifyLeg(swap.legs.b, expected(b), from),
+  };
+  return { ...kept, legs };
+}
+
+/** SettleError `terms_outdated` unless the kept swap is what would be verified today. */
+export function mustFollowToday(record: SwapRecord, views: ChainViews, now: number): void {
+  const { trade, swap: kept } = record;
+  // Until something of it may be funded the own leg can leave such a contract, when it is built.
+  const leaves = mayBeFunded(record) ? null : givenLeg(trade.party);
+  try {
+    const own = ownLegs(trade, views);
+    const { times } = verifyDeadlines(kept.deadlines, trade, own, now);
+    const { hashlock, legs } = kept;
+    for (const name of ['a', 'b'] as const) {
+      verifyLeg(asShown(legs[name]), legBy(own, times, name), { trade, hashlock });
+      if (name !== leaves) mustTakeNew(legs[name], own[name].view);
+    }
+  } catch (error) {
+    const why =
+      error instanceof VerificationError
+        ? `${error.field} is ${error.got}, and would be ${error.expected}`
+        : String(error);
+    const sentence =
+      `swap ${kept.id} was agreed under another formula or other policies than today's (${why}): ` +
+      'it is not funded. What an escrow holds is claimed and refunded all the same';
+    throw new SettleError('terms_outdated', sentence, { cause: error });
+  }
+}
+
+export function mustTakeNew({ leg, escrow }: VerifiedLeg, view: ChainView): void {
+  if ((view.family !== 'evm' && view.family !== 'tron') || escrow === null) return;
+  const open = openContracts(view.deployment);
+  const { contract = view.deployment.contract } = escrow.terms.lane ?? {};
+  if (open.includes(contract)) return;
+  throw new VerificationError(`legs.${leg}.lane.contract`, open.join(' or '), contract);
+}
+
+function asShown({ escrow, ...leg }: VerifiedLeg): SaidLeg {
+  const { payout = null, refund = null } = escrow?.terms ?? {};
+  return {
+    ...leg,
+    amount: leg.amount.toString(),
+    escrow: escrow?.address ?? null,
+    lane: escrow?.terms.lane ?? null,
+    redeemScript: escrow?.redeemScript ?? null,
+    payoutAddress: payout?.address ?? null,
+    payoutPubkey: payout?.pubkey ?? null,
+    refundAddress: refund?.address ?? null,
+    refundPubkey: refund?.pubkey ?? null,
+  };
 }

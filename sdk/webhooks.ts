@@ -40,7 +40,6 @@ export type WebhookRequest = {
   readonly secret: string;
   /** Of the request: names in any case, a `Headers` object or a plain one. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The raw body, byte for byte, before anything parsed it. */
   readonly body: string | Uint8Array;
   /** The market's short name, as in `x-parley-signature`. */
   readonly shortName?: string;
@@ -103,7 +102,6 @@ function header(headers: WebhookRequest['headers'] | undefined, name: string): s
   throw new WebhookError('bad_header', `${name} is missing, or there more than once`);
 }
 
-/** Takes as long wherever the two differ. */
 function isSame(one: string, other: string): boolean {
   let different = one.length ^ other.length;
   for (let at = 0; at < one.length; at += 1) {

@@ -80,6 +80,7 @@ test('docs/settings.md names every setting that the server reads, and no other',
   const readers = [
     'server/settings/config.ts',
     'server/settings/people.ts',
+    'server/settings/listing.ts',
     'server/ports/keyring.ts',
   ];
   const sources = [...readers, 'devnet/devnet.ts'].map(read).join('\n');

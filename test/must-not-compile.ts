@@ -1,14 +1,34 @@
 // What must not compile: one value in another's place. `npm run check` fails where one of them
 // compiles, since its `@ts-expect-error` then expects nothing.
 
+import type { EvmMaterial, TronMaterial } from '../chains/interface/material.ts';
+import type { Heads } from '../chains/interface/reading.ts';
+import { formatUnits } from '../core/amounts.ts';
+import { type Deadlines, deadlines, type LegTiming } from '../core/deadlines.ts';
+import type { EscrowFacts } from '../core/facts.ts';
 import { type Hashlock, hashlockOf, opens, type Secret } from '../core/hashlock.ts';
+import type { BaseUnits, Millis, Nominal, UnixSeconds } from '../core/nominal.ts';
+import { hasPassed, type Leg } from '../core/swap.ts';
 import type { EscrowTerms } from '../core/terms.ts';
 import type { SecretStore } from '../sdk/stores/store.ts';
+import type { OwnTrade } from '../sdk/trade.ts';
+import type { BitcoinWallet, EvmWallet, SolanaWallet, TronWallet } from '../sdk/wallets/wallet.ts';
 
 declare const secret: Secret;
 declare const hashlock: Hashlock;
 declare const terms: EscrowTerms;
 declare const store: SecretStore;
+declare const seconds: UnixSeconds;
+declare const millis: Millis;
+declare const times: Deadlines;
+declare const heads: Heads;
+declare const facts: EscrowFacts;
+declare const leg: Leg;
+declare const timings: { readonly a: LegTiming; readonly b: LegTiming };
+declare const evm: EvmWallet;
+declare const bitcoin: BitcoinWallet;
+declare const tron: TronWallet;
+declare const solana: SolanaWallet;
 
 /** Compiled and never called. */
 export function mixedUp(): readonly unknown[] {
@@ -21,5 +41,37 @@ export function mixedUp(): readonly unknown[] {
     { ...terms, hashlock: secret } satisfies EscrowTerms,
     // @ts-expect-error: the two the other way round
     store.putSecret(secret, hashlock).catch(() => {}),
+    // @ts-expect-error: milliseconds are no seconds
+    deadlines(millis, timings, 'a'),
+    // @ts-expect-error: nor as a timelock
+    hasPassed(leg, millis, { wall: seconds, a: seconds, b: seconds }),
+    // @ts-expect-error: nor as a clock
+    hasPassed(leg, seconds, { wall: millis, a: seconds, b: seconds }),
+    // @ts-expect-error: nor as the moment of an acceptance
+    { acceptedAt: millis } satisfies Pick<OwnTrade, 'acceptedAt'>,
+    // @ts-expect-error: a timelock is in seconds
+    terms.timelock satisfies Millis,
+    // @ts-expect-error: and so is a deadline
+    times.revealBy satisfies Millis,
+    // @ts-expect-error: and a chain's clock
+    heads.clock satisfies Millis,
+    // @ts-expect-error: a balance is of an asset, and no gas
+    facts.balance satisfies Nominal<bigint, 'Gas'>,
+    // @ts-expect-error: gas is no amount
+    formatUnits(5n as Nominal<bigint, 'Gas'>, 8),
+    // @ts-expect-error: an amount is no number
+    8 satisfies BaseUnits,
+    // @ts-expect-error: an address of one family is none of another
+    bitcoin.address satisfies EvmMaterial['from'],
+    // @ts-expect-error: nor this
+    evm.address satisfies TronMaterial['from'],
+    // @ts-expect-error: nor this
+    solana.address satisfies BitcoinWallet['address'],
+    // @ts-expect-error: nor this
+    tron.address satisfies SolanaWallet['address'],
+    // @ts-expect-error: nor this
+    bitcoin.address satisfies TronWallet['address'],
+    // @ts-expect-error: nor this
+    tron.address satisfies EvmMaterial['escrow'],
   ];
 }

@@ -4,7 +4,7 @@
 // one payment that fails reverts all; what is only too dear together goes alone once. A relay, and
 // a secret that is not public, is in no batch.
 
-import { paymentOf } from '../chains/escrows/batch.ts';
+import { paymentOf } from '../chains/escrows/calls.ts';
 import type { GasWork } from '../chains/gas/account.ts';
 import { within } from '../chains/nodes/time-limit.ts';
 import { ParleyError } from '../core/errors.ts';

@@ -3,24 +3,20 @@
 
 import { larger } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
-import { opens, type Secret } from '../../core/hashlock.ts';
+import { opens } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter } from '../adapter.ts';
-import type { About, BuildInput, SpendInput } from '../interface/building.ts';
-import type { Warning } from '../interface/gas.ts';
+import type { About, SpendInput } from '../interface/building.ts';
 import type { BtcSighash, Signed } from '../interface/material.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import type { ReadTransaction, Touch } from '../interface/sending.ts';
 import type { Care } from '../interface/turns.ts';
 import { type Watching, watching } from '../kit/watching.ts';
 import { isRefusal, type Offers, offersTo } from '../nodes/offers.ts';
-import { mustAgreeOnFunding, mustAgreeOnHeads } from './agreement.ts';
 import type { BitcoinBackend } from './backend.ts';
-import { assembledWith } from './careful.ts';
 import { bitcoinContract } from './contract.ts';
 import { coreBackend } from './core-backend.ts';
-import { type EscrowHistory, fundingPayment } from './escrow-facts.ts';
 import {
   applyTransaction,
   historyOf,
@@ -29,12 +25,13 @@ import {
   takeTouched,
 } from './escrow-index.ts';
 import { esploraBackend } from './esplora-backend.ts';
-import { currentEstimate, type EstimateCache } from './fee-estimates.ts';
 import { refundDeadline } from './fee-ladder.ts';
 import {
   type Conflict,
   defaultFeeBounds,
+  estimating,
   type FeeBounds,
+  type FeeEstimate,
   feeAt,
   ladderRate,
   rateOf,
@@ -57,13 +54,22 @@ import {
   parseBitcoinAddress,
   witnessScriptHashAddress,
 } from './networks.ts';
-import { bitcoinEscrow, escrowBytes, maxSats, paymentUri, spendVsize, vsizeOf } from './plan.ts';
+import {
+  bitcoinEscrow,
+  escrowBytes,
+  maxSats,
+  paymentUri,
+  spendVsize,
+  type Verb,
+  vsizeOf,
+} from './plan.ts';
 import { bitcoinPolicies, fallbackRates } from './policy.ts';
 import { parseTx, type Tx } from './raw-transaction.ts';
-import { look } from './read.ts';
+import { look, mustAgreeOnFunding, mustAgreeOnHeads } from './read.ts';
 import { scheduledRefunds } from './scheduled.ts';
-import { claimable, refundable, rivals, type SpendRequest, spend } from './spending.ts';
-import { isYoung, stuckFunding, stuckSentence } from './stuck-funding.ts';
+import { assembledWith } from './signed-psbt.ts';
+import { claimable, refundable, rivals, spend } from './spending.ts';
+import { stuckWarning } from './stuck-funding.ts';
 
 /** Where the chain is read: a Core node, an Esplora server, or a backend made by the caller. */
 export type BitcoinSource =
@@ -91,7 +97,7 @@ type Context = {
   readonly now: () => number;
   readonly follower: Follower;
   readonly second: Follower | null;
-  readonly estimates: EstimateCache;
+  readonly estimate: (signal: AbortSignal) => Promise<FeeEstimate>;
   readonly offers: Offers;
   readonly keeping: Watching['keeping'];
 };
@@ -102,47 +108,33 @@ function backendOf(
   now: () => number,
 ): BitcoinBackend {
   if ('backend' in source) return source.backend;
-  const limits = source.timeMs === undefined ? {} : { limits: { timeMs: source.timeMs } };
+  const limits = source.timeMs === undefined ? {} : { timeMs: source.timeMs };
   if ('esploraUrl' in source) {
-    return esploraBackend({ url: source.esploraUrl, network, now, ...limits });
+    return esploraBackend({ url: source.esploraUrl, network, now, limits });
   }
   const { coreUrl: url, cookiePath } = source;
-  return coreBackend({
-    url,
-    network,
-    now,
-    ...limits,
-    ...(cookiePath === undefined ? {} : { cookiePath }),
-  });
+  return coreBackend({ url, network, now, limits, cookiePath });
 }
 
-export type BitcoinAdapter = ChainAdapter & {
-  /**
-   * Throws `sources_disagree` when a second source is configured and shows another chain, or this
-   * escrow funded otherwise: for gates that fund or reveal on another chain by what this one shows.
-   */
-  mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
-};
+export type BitcoinAdapter = ChainAdapter & Required<Pick<ChainAdapter, 'mustAgree'>>;
 
 export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
-  const { chain, now } = options;
+  const { chain, now, log, feeBounds: bounds = defaultFeeBounds } = options;
   const network = bitcoinNetworks[options.network];
   const backend = backendOf(options.source, network, now);
-  const bounds = options.feeBounds ?? defaultFeeBounds;
+  const second = options.second
+    ? createFollower(backendOf(options.second, network, now), now, log)
+    : null;
+  const follower = createFollower(backend, now, log, second?.backend ?? null);
+  const followers = second === null ? [follower] : [follower, second];
   const fallbackRate = fallbackRates[network.name];
-  const estimates = { backend, bounds, now, fallbackRate, last: null };
-  const second =
-    options.second === undefined
-      ? null
-      : createFollower(backendOf(options.second, network, now), now, options.log);
-  const follower = createFollower(backend, now, options.log, second?.backend ?? null);
-  const offers = offersTo({ chain, sources: second === null ? 1 : 2, rounds: 1 });
+  const estimate = estimating(backend.feeEstimate, { bounds, now, fallbackRate });
+  const offers = offersTo({ chain, sources: followers.length, rounds: 1 });
   const { methods, keeping } = watching(
     {
-      keep: (escrow) => keep(context, escrow),
+      keep: (escrow) => keep(followers, network, escrow),
       drop: (address) => {
-        unfollow(follower, address);
-        if (second !== null) unfollow(second, address);
+        for (const each of followers) unfollow(each, address);
       },
       owe: (address) => follower.index.touched.add(address),
     },
@@ -154,8 +146,8 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
       look: (escrows, signal) => look(follower, escrows, signal),
     },
   );
-  const places = { chain, network, follower, second, estimates, offers };
-  const context: Context = { ...places, bounds, now, keeping };
+  const context = { chain, network, bounds, now, follower, second, estimate, offers, keeping };
+  const reading = { ...context, backend, history: historyBy(context) };
   return {
     chain,
     family: 'bitcoin',
@@ -168,23 +160,27 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
     preflight: (terms, about, signal) => preflight(context, terms, about, signal),
     buildFund: async ({ escrow }, signal) => {
       if (second !== null) await mustAgreeOnHeads(follower, second, signal);
-      return payment(context, escrow);
+      return payment(chain, escrow);
     },
-    buildClaim: (input, secret, signal) => buildClaim(context, input, secret, signal),
+    buildClaim: (input, secret, signal) => {
+      const { hashlock } = input.escrow.terms;
+      // It comes into the witness only when the claim is signed; a wrong one must not get that far.
+      if (opens(secret, hashlock)) return build(context, input, 'claim', signal);
+      throw new ParleyError('wrong_secret', `sha256(secret) is not ${hashlock}`, {});
+    },
     mustAgree: (escrow, signal) => mustAgree(context, escrow, signal),
-    buildRefund: (input, signal) => buildRefund(context, input, signal),
+    buildRefund: (input, signal) => build(context, input, 'refund', signal),
     readSigned: (signed, signal, care) => readSigned(context, signed, signal, care),
     broadcast: (transaction, signal) => broadcast(context, transaction, signal),
-    isKnown: (transaction, signal) => isKnown(context, transaction, signal),
-    stuckFunding: (escrow, sendBy, signal) => stuckWarning(context, escrow, sendBy, signal),
+    // By the bytes: a txid leaves the witness out, and with it the secret.
+    isKnown: async ({ txid, raw }, signal) => {
+      const height = follower.index.records.get(txid)?.height ?? null;
+      return (await backend.rawOf(txid, height, signal)) === raw;
+    },
+    stuckFunding: (escrow, sendBy, signal) => stuckWarning(reading, escrow, sendBy, signal),
     scheduledRefunds: scheduledRefunds({
-      network,
-      bounds,
-      backend,
+      ...reading,
       second: second && { ...second.backend, learn: (tx) => learn(follower, tx) },
-      now,
-      estimate: (signal) => currentEstimate(estimates, signal),
-      history: (escrow, signal) => history(context, escrow, signal),
     }),
     checkAmount: (token, amount, signal) => checkAmount(context, token, amount, signal),
     close: async () => offers.close(),
@@ -192,10 +188,7 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
 }
 
 /** The escrow's address must be that of its terms: an index of another address would never fill. */
-function keep(
-  { follower, second, network }: Pick<Context, 'follower' | 'second' | 'network'>,
-  escrow: WatchedEscrow,
-): void {
+function keep(followers: readonly Follower[], network: BitcoinNetwork, escrow: WatchedEscrow) {
   const bytes = escrowBytes(escrow.terms, network);
   if (bytes.address !== escrow.address) {
     throw new ParleyError(
@@ -204,64 +197,31 @@ function keep(
       { escrow: escrow.address, derived: bytes.address },
     );
   }
-  follow(follower, escrow, bytes);
-  if (second !== null) follow(second, escrow, bytes);
+  for (const each of followers) follow(each, escrow, bytes);
 }
 
 async function mustAgree(
-  context: Context,
+  { follower, second, keeping }: Context,
   escrow: WatchedEscrow,
   signal: AbortSignal,
 ): Promise<void> {
-  const { follower, second } = context;
   if (second === null) return;
-  await context.keeping([escrow], async () => {
+  await keeping([escrow], async () => {
     await mustAgreeOnHeads(follower, second, signal);
     await mustAgreeOnFunding(follower, second, escrow, signal);
   });
 }
 
-function history(
-  { follower, keeping }: Context,
-  escrow: WatchedEscrow,
-  signal: AbortSignal,
-): Promise<{ readonly history: EscrowHistory; readonly clock: number }> {
-  const { address } = escrow;
-  return keeping([escrow], async () => {
-    const { clock } = await followToEnd(follower, address, signal);
-    return { history: historyOf(follower.index, address), clock };
-  });
+/** Everything seen of an escrow up to the best block, and that block's median time past. */
+function historyBy({ follower, keeping }: Pick<Context, 'follower' | 'keeping'>) {
+  return (escrow: WatchedEscrow, signal: AbortSignal) =>
+    keeping([escrow], async () => {
+      const { clock } = await followToEnd(follower, escrow.address, signal);
+      return { history: historyOf(follower.index, escrow.address), clock };
+    });
 }
 
-async function stuckWarning(
-  context: Context,
-  escrow: WatchedEscrow,
-  sendBy: number,
-  signal: AbortSignal,
-): Promise<Warning | null> {
-  const { address, terms } = escrow;
-  const { history: seen } = await history(context, escrow, signal);
-  const funding = fundingPayment(seen, terms.amount);
-  if (funding === null || funding.height !== null) return null;
-  const { backend } = context.follower;
-  const now = context.now();
-  const entry = await backend.mempoolEntry(funding.txid, signal);
-  if (entry === null || isYoung(entry, now)) return null;
-  const raw = await backend.rawOf(funding.txid, null, signal);
-  if (raw === null) return null;
-  const changeOutputs = [...parseTx(raw).outputs.keys()].filter((vout) => vout !== funding.vout);
-  const estimate = await currentEstimate(context.estimates, signal);
-  // Who answers these no more is not asked in vain: it is told with what is known.
-  const { isWhole = true, ...ancestors } =
-    (await backend.ancestors?.(funding.txid, signal).catch(() => ({ isWhole: false }))) ?? {};
-  const about = { entry: { ...entry, ...ancestors }, changeOutputs, estimate };
-  const stuck = stuckFunding({ ...about, now, sendBy });
-  if (stuck === null) return null;
-  const sentence = stuckSentence(stuck, isWhole);
-  return { code: 'fund_stuck', verb: 'fund', address, sentence, stuck };
-}
-
-function payment({ chain }: Context, { address, terms }: WatchedEscrow) {
+function payment(chain: string, { address, terms }: WatchedEscrow) {
   return {
     chain,
     family: 'bitcoin',
@@ -273,73 +233,39 @@ function payment({ chain }: Context, { address, terms }: WatchedEscrow) {
   } as const;
 }
 
-async function buildClaim(
-  context: Context,
-  input: SpendInput,
-  secret: Secret,
-  signal: AbortSignal,
-): Promise<BtcSighash> {
-  const { escrow } = input;
-  // It comes into the witness only when the claim is signed; a wrong one must not get that far.
-  if (!opens(secret, escrow.terms.hashlock)) {
-    throw new ParleyError('wrong_secret', `sha256(secret) is not ${escrow.terms.hashlock}`, {});
-  }
-  const { history: seen, clock } = await history(context, escrow, signal);
-  const taken = claimable(seen, escrow.terms, escrow.address);
-  // A public secret can no longer be kept: only haste helps then.
-  if (!input.isPublic && seen.secret === null) await mustAgree(context, escrow, signal);
-  // The chain's clock, where it is ahead, makes the deadline nearer.
-  const ahead = Math.max(0, clock - context.now());
-  const deadline = escrow.terms.timelock - ahead;
-  return build(context, input, { verb: 'claim', payments: [taken], deadline }, signal);
-}
-
-async function buildRefund(
-  context: Context,
-  input: SpendInput,
-  signal: AbortSignal,
-): Promise<BtcSighash> {
-  const { history: seen } = await history(context, input.escrow, signal);
-  const taken = refundable(seen, input.escrow.address);
-  const now = context.now();
-  // Whoever holds a public secret may claim until the refund is mined.
-  const { timelock } = input.escrow.terms;
-  const isPublic = input.isPublic || seen.secret !== null;
-  const deadline = isPublic ? now : refundDeadline(timelock, now);
-  return build(context, input, { verb: 'refund', payments: taken, deadline }, signal);
-}
-
 async function build(
   context: Context,
-  { escrow, feeRateSatPerVbyte }: BuildInput,
-  { verb, payments, deadline }: Pick<SpendRequest, 'verb' | 'payments' | 'deadline'>,
+  { escrow, feeRateSatPerVbyte: wantedRate, isPublic }: SpendInput,
+  verb: Verb,
   signal: AbortSignal,
 ): Promise<BtcSighash> {
-  const { network, bounds, follower, estimates, chain } = context;
+  const { chain, network, bounds, follower, estimate } = context;
+  const { terms, address } = escrow;
+  const { history, clock } = await historyBy(context)(escrow, signal);
+  const payments =
+    verb === 'claim' ? [claimable(history, terms, address)] : refundable(history, address);
+  const isKnown = isPublic || history.secret !== null;
+  // A public secret can no longer be kept: only haste helps then.
+  if (verb === 'claim' && !isKnown) await mustAgree(context, escrow, signal);
   const conflicts: Conflict[] = [];
   for (const txid of rivals(payments)) {
     const entry = await follower.backend.mempoolEntry(txid, signal);
     if (entry !== null) conflicts.push(entry);
   }
-  const built = spend({
-    verb,
-    terms: escrow.terms,
-    network,
-    payments,
-    conflicts,
-    estimate: await currentEstimate(estimates, signal),
-    bounds,
-    now: context.now(),
-    deadline,
-    wantedRate: feeRateSatPerVbyte,
-  });
+  const now = context.now();
+  // Whoever holds a public secret may claim until the refund is mined.
+  const refundBy = isKnown ? now : refundDeadline(terms.timelock, now);
+  // The chain's clock, where it is ahead, makes a claim's deadline nearer.
+  const deadline = verb === 'claim' ? terms.timelock - Math.max(0, clock - now) : refundBy;
+  const about = { verb, terms, network, payments, conflicts, bounds, now, deadline, wantedRate };
+  const built = spend({ ...about, estimate: await estimate(signal) });
   return {
     chain,
     family: 'bitcoin',
     sign: 'btc-sighash',
     psbtBase64: built.psbtBase64,
     sighashHexes: built.sighashHexes,
-    escrow: escrow.address,
+    escrow: address,
     feeSats: built.feeSats.toString(),
     feeRateSatPerVbyte: rateOf(built.feeSats, built.vsize),
     ladder: built.ladder.map((step) => ({ ...step, feeSats: step.feeSats.toString() })),
@@ -347,12 +273,11 @@ async function build(
 }
 
 async function readSigned(
-  context: Context,
+  { follower, network }: Context,
   signed: Signed,
   signal: AbortSignal,
   care: Care | undefined,
 ): Promise<ReadTransaction> {
-  const { follower, network } = context;
   if (typeof signed !== 'string' && !('psbtBase64' in signed)) {
     throw new ParleyError('bad_transaction', 'not a Bitcoin transaction: neither hex nor a PSBT');
   }
@@ -390,11 +315,10 @@ function touchesOf({ index }: Follower, tx: Tx): Touch[] {
 /** To both sources: the first that takes it, or has it, is the answer. */
 async function broadcast(
   { follower, second, offers }: Context,
-  transaction: ReadTransaction,
+  { txid, raw, touches }: ReadTransaction,
   signal: AbortSignal,
 ): Promise<string> {
   const { index } = follower;
-  const { txid, raw, touches } = transaction;
   if (index.records.get(txid)?.height != null) return txid;
   const backendAt = (at: number) => (at === 0 || second === null ? follower : second).backend;
   let refusal: unknown = null;
@@ -413,8 +337,8 @@ async function broadcast(
       const isFunding = touches.some(({ verb }) => verb === 'fund');
       throw refusal === null || isFunding ? error : refusal;
     });
-  // The node took it, so a secret in it is public from now on. A node that has the same txid with
-  // another witness takes these bytes without a word and keeps its own.
+  // A secret in it is public from now on. A node that has the same txid with another witness takes
+  // these bytes without a word and keeps its own.
   const kept = await backendAt(taker)
     .rawOf(txid, null, signal)
     .catch(() => null);
@@ -422,18 +346,8 @@ async function broadcast(
   return txid;
 }
 
-/** By the bytes: a txid leaves the witness out, and with it the secret. */
-async function isKnown(
-  { follower: { index, backend } }: Context,
-  { txid, raw }: ReadTransaction,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const height = index.records.get(txid)?.height ?? null;
-  return (await backend.rawOf(txid, height, signal)) === raw;
-}
-
 async function checkAmount(
-  { estimates }: Context,
+  { estimate, bounds }: Context,
   token: string | null,
   amount: bigint,
   signal: AbortSignal,
@@ -445,8 +359,8 @@ async function checkAmount(
     const sentence = `${amount} sats are more than the 21 million coins there will ever be`;
     throw new ParleyError('bad_amount', sentence, { amount });
   }
-  const rate = ladderRate(await currentEstimate(estimates, signal), 0);
-  const least = leastAmount(rate, estimates.bounds);
+  const rate = ladderRate(await estimate(signal), 0);
+  const least = leastAmount(rate, bounds);
   if (amount >= least) return;
   throw new ParleyError(
     'amount_too_small',
@@ -463,8 +377,7 @@ const claimVsize = spendVsize('claim', 1, 119, 34);
 function leastAmount(rate: number, bounds: FeeBounds): bigint {
   const fee = feeAt(claimVsize, Math.min(rate, bounds.capSatPerVbyte));
   const byShare = (fee * 10_000n + bounds.capShareBps - 1n) / bounds.capShareBps;
-  const byDust = fee + dustSats.p2pkh;
-  return larger(byShare, byDust);
+  return larger(byShare, fee + dustSats.p2pkh);
 }
 
 async function preflight(
@@ -474,12 +387,9 @@ async function preflight(
   signal: AbortSignal,
 ): Promise<void> {
   const code = about === 'funding' ? 'funding_would_fail' : 'payout_would_fail';
-  vsizeOf(terms, context.network, 'claim', 1);
-  vsizeOf(terms, context.network, 'refund', 1);
-  try {
-    await checkAmount(context, terms.token, terms.amount, signal);
-  } catch (cause) {
+  for (const verb of ['claim', 'refund'] as const) vsizeOf(terms, context.network, verb, 1);
+  await checkAmount(context, terms.token, terms.amount, signal).catch((cause: unknown) => {
     if (!(cause instanceof ParleyError) || cause.code !== 'amount_too_small') throw cause;
     throw new ParleyError(code, cause.message, cause.facts, { cause });
-  }
+  });
 }

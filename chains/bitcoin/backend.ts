@@ -1,6 +1,5 @@
-// What the follower needs of a source of the Bitcoin chain. Two keep it: a Core node over JSON-RPC
-// and an Esplora server over REST. Every call throws `chain_timeout` when its signal or its own
-// limit runs out and `chain_unavailable` when the source is gone or refuses.
+// What the follower needs of a source of the chain: a Core node or an Esplora server. Calls throw
+// `chain_timeout` by signal or limit, `chain_unavailable` when the source is gone or refuses.
 
 import type { Heads } from '../interface/reading.ts';
 import type { Ancestors, Conflict, FeeEstimate, NoEstimate } from './fees.ts';
@@ -56,17 +55,11 @@ export type BitcoinBackend = {
   feeEstimate(now: number, signal: AbortSignal): Promise<FeeEstimate | NoEstimate | null>;
   /** An unconfirmed transaction's fee and size; null when it is not in the mempool. */
   mempoolEntry(txid: string, signal: AbortSignal): Promise<Conflict | null>;
-  /**
-   * Of an unconfirmed one, where `mempoolEntry` does not tell it: asked for by many requests, so
-   * only where it counts.
-   */
+  /** Where `mempoolEntry` does not say it. Many requests: asked only where it counts. */
   ancestors?(txid: string, signal: AbortSignal): Promise<Ancestors>;
   /** The unconfirmed transactions that spend any of these outputs, given as `txid:vout`. */
   spenders(outpoints: readonly string[], signal: AbortSignal): Promise<string[]>;
-  /**
-   * The bytes of a transaction in the mempool or a block, as hex; null when the source has none.
-   * `height` is that of its block where it is known: some sources find mined ones only by that.
-   */
+  /** Hex; null when the source has none. Some sources find mined ones only by `height`. */
   rawOf(txid: string, height: number | null, signal: AbortSignal): Promise<string | null>;
   /** Throws `refused_by_node` with the node's words. Known bytes are no refusal. */
   send(rawHex: string, txid: string, signal: AbortSignal): Promise<void>;

@@ -285,10 +285,7 @@ async function mempoolEntry(
   }
 }
 
-/**
- * Without a txindex the node finds a mined one only by its block: the one at `height`, else the one
- * that its first output is unspent in.
- */
+/** Without a txindex: by the block at `height`, else the one of its unspent first output. */
 async function rawOf(
   rpc: CoreRpc,
   txid: string,

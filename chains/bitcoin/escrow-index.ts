@@ -1,9 +1,6 @@
-// What was seen of the watched escrows: an index of transactions that pay or spend them, fed by
-// blocks and mempool in any order, and taken back when a block is. No input or output here.
-//
-// A spend is recognised by the witness script that it must show (P2WSH), so it is found even where
-// the payment it spends was never seen; the secret by hash, and kept whatever becomes of the
-// transaction.
+// An index of transactions that pay or spend the watched escrows, fed by blocks and mempool in any
+// order. A spend is known by its witness script, a secret by its hash, which is kept for ever.
+// Pure.
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Secret } from '../../core/hashlock.ts';
@@ -31,35 +28,25 @@ export type BlockMark = {
 
 type Watched = { escrow: WatchedEscrow; script: string; witnessScript: string };
 
-export type EscrowIndex = {
-  readonly escrows: Map<string, Watched>;
-  readonly byScript: Map<string, string>;
-  readonly byWitnessScript: Map<string, string>;
-  readonly records: Map<string, TxRecord>;
-  readonly byAddress: Map<string, Set<string>>;
-  readonly secrets: Map<string, Secret>;
-  /** Looked different since `takeTouched`. */
-  readonly touched: Set<string>;
-  /** With transactions that are not yet as deep as they are looked after. */
-  readonly maturing: Set<string>;
-  /** The chain's end as it was read, oldest first. */
-  blocks: BlockMark[];
-};
+export type EscrowIndex = ReturnType<typeof createIndex>;
 
 /** More payments than this to one escrow are dust sent to fill us up: small ones are let go. */
 const maxRecordsPerEscrow = 500;
 
-export function createIndex(): EscrowIndex {
+export function createIndex() {
   return {
-    escrows: new Map(),
-    byScript: new Map(),
-    byWitnessScript: new Map(),
-    records: new Map(),
-    byAddress: new Map(),
-    secrets: new Map(),
-    touched: new Set(),
-    maturing: new Set(),
-    blocks: [],
+    escrows: new Map<string, Watched>(),
+    byScript: new Map<string, string>(),
+    byWitnessScript: new Map<string, string>(),
+    records: new Map<string, TxRecord>(),
+    byAddress: new Map<string, Set<string>>(),
+    secrets: new Map<string, Secret>(),
+    /** Changed since `takeTouched`. */
+    touched: new Set<string>(),
+    /** With transactions that are not yet as final as they are followed to. */
+    maturing: new Set<string>(),
+    /** The chain's end as it was read, oldest first. */
+    blocks: [] as BlockMark[],
   };
 }
 

@@ -119,11 +119,7 @@ function scriptPushes(script: Uint8Array): Uint8Array[] {
   return items;
 }
 
-/**
- * The preimage of `hashlock` among everything a transaction pushes: each witness item, and each
- * push of a witness item or input script read as script. By hash, never by position: a claimer
- * may shape its witness as it likes.
- */
+/** By hash among all pushes, never by position: a claimer shapes its witness as it likes. */
 export function findSecret(items: Iterable<Uint8Array>, hashlock: Hashlock): Secret | null {
   for (const item of items) {
     for (const candidate of [item, ...scriptPushes(item)]) {

@@ -1,7 +1,5 @@
-// The chain as an Esplora server shows it over REST (blockstream/esplora, mempool/electrs). What
-// it lacks against a node: no list of what is new in the mempool, so the escrows are asked about
-// in turn; no fees of descendants, so a replacement pays for the transaction alone; and what
-// esplora-waiting.ts makes up for.
+// The chain as an Esplora server shows it over REST. Escrows are asked in turn, as it lists nothing
+// new; replacements are priced without descendants; esplora-waiting.ts adds more.
 // https://github.com/Blockstream/esplora/blob/master/API.md
 
 import { hexToBytes } from '@noble/hashes/utils.js';

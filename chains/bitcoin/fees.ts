@@ -1,5 +1,5 @@
-// Fees: bounds, the ladder as a deadline nears, and what a replacement must pay. Pure. Rates are
-// sat per virtual byte; fees are whole satoshis, always rounded up.
+// Fees: bounds, the rate as a deadline nears, the estimate in use, and what a replacement must pay.
+// Rates are sat per virtual byte; fees are whole satoshis, always rounded up.
 
 import { larger, smaller } from '../../core/amounts.ts';
 
@@ -21,13 +21,11 @@ export const defaultFeeBounds: FeeBounds = {
   staleSeconds: 1_800,
 };
 
-/** What a node estimates, by the number of blocks to wait. */
+/** What a node estimates. */
 export type FeeEstimate = {
-  /** Next block or two. */
+  /** Next block or two; about half an hour; about an hour. */
   readonly fast: number;
-  /** About half an hour. */
   readonly medium: number;
-  /** About an hour. */
   readonly slow: number;
   /** Least rate that the node's mempool takes now. */
   readonly least: number;
@@ -45,7 +43,6 @@ export function incrementOf({ increment = 1 }: FeeEstimate): number {
   return Math.max(1, increment);
 }
 
-/** The fee of `vsize` at a rate, rounded up. */
 export function feeAt(vsize: number, rateSatPerVbyte: number): bigint {
   return BigInt(Math.ceil(vsize * rateSatPerVbyte));
 }
@@ -73,7 +70,7 @@ export function leastFee(bounds: FeeBounds, vsize: number): bigint {
   return feeAt(vsize, bounds.floorSatPerVbyte);
 }
 
-/** A fee within the bounds, as near to `wanted` as they allow. */
+/** A fee within the bounds, as near to the wanted rate as they allow. */
 export function boundedFee(
   bounds: FeeBounds,
   vsize: number,
@@ -84,9 +81,9 @@ export function boundedFee(
   return smaller(wanted, mostFee(bounds, vsize, value));
 }
 
-// The ladder. A block may take over an hour (p99.9: 69 min), so the pace rises well before the
-// last one that counts; in the last hour it bids above what the node thinks enough.
-const ladder = [
+// The fee bump schedule. A block may take over an hour (p99.9: 69 min), so the pace rises well
+// before the last one that counts; in the last hour it bids above what the node thinks enough.
+const schedule = [
   { fromSeconds: 12 * 3_600, pace: 'slow', times: 1 },
   { fromSeconds: 6 * 3_600, pace: 'medium', times: 1 },
   { fromSeconds: 3 * 3_600, pace: 'fast', times: 1 },
@@ -94,25 +91,24 @@ const ladder = [
   { fromSeconds: -Infinity, pace: 'fast', times: 2 },
 ] as const;
 
-/** Seconds left at which the ladder goes up a step, the furthest first. */
-export const paceChanges: readonly number[] = ladder
+/** Seconds left at which the pace rises, the furthest first. */
+export const paceChanges: readonly number[] = schedule
   .slice(0, -1)
   .map(({ fromSeconds }) => fromSeconds - 1);
 
-/**
- * The rate for a transaction that must be mined within `secondsLeft`. Rises, and never falls, as
- * they run out.
- */
-export function ladderRate(estimate: FeeEstimate, secondsLeft: number): number {
-  const steps = { slow: estimate.slow, medium: estimate.medium, fast: estimate.fast };
+/** The rate to be mined within `secondsLeft`. Rises, and never falls, as they run out. */
+export function ladderRate(
+  { slow, medium, fast, least }: FeeEstimate,
+  secondsLeft: number,
+): number {
   // A node's estimates need not be ordered; a nearer deadline must never bid less.
   const ordered = {
-    slow: steps.slow,
-    medium: Math.max(steps.slow, steps.medium),
-    fast: Math.max(steps.slow, steps.medium, steps.fast),
+    slow,
+    medium: Math.max(slow, medium),
+    fast: Math.max(slow, medium, fast),
   };
-  const step = ladder.find(({ fromSeconds }) => secondsLeft >= fromSeconds) ?? ladder[4];
-  return Math.max(estimate.least, ordered[step.pace] * step.times);
+  const step = schedule.find(({ fromSeconds }) => secondsLeft >= fromSeconds) ?? schedule[4];
+  return Math.max(least, ordered[step.pace] * step.times);
 }
 
 /** An unconfirmed transaction in the way, as a mempool knows it. */
@@ -120,16 +116,12 @@ export type Conflict = {
   readonly txid: string;
   readonly vsize: number;
   readonly feeSats: bigint;
-  /** Fees of it and of everything that spends it. */
+  /** Of it and of everything that spends it; the size where the source tells. */
   readonly withDescendantsFeeSats: bigint;
-  /** Size of it and of everything that spends it, where the source tells. */
   readonly withDescendantsVsize?: number;
-  /** The same of it and of every unconfirmed transaction that it spends. */
-  readonly withAncestorsFeeSats?: bigint;
-  readonly withAncestorsVsize?: number;
   /** When the mempool took it, Unix seconds, where the source tells. */
   readonly since?: number;
-};
+} & Partial<Omit<Ancestors, 'isWhole'>>;
 
 /** Fees and size of a transaction and of every unconfirmed one that it spends. */
 export type Ancestors = {
@@ -139,10 +131,7 @@ export type Ancestors = {
   readonly isWhole: boolean;
 };
 
-/**
- * The least fee by which a transaction of `vsize` replaces `conflicts` (BIP 125 rules 3 and 4, and
- * Core's rule that its rate beats each of theirs).
- */
+/** The least fee that replaces `conflicts`: BIP 125 rules 3 and 4, and Core's, to beat each rate. */
 export function replacementFee(
   vsize: number,
   conflicts: readonly Conflict[],
@@ -150,16 +139,38 @@ export function replacementFee(
 ): bigint {
   if (conflicts.length === 0) return 0n;
   const sum = conflicts.reduce((total, each) => total + each.withDescendantsFeeSats, 0n);
-  let least = sum + feeAt(vsize, incrementSatPerVbyte);
-  for (const each of conflicts) {
-    // fee / vsize > each.fee / each.vsize, in whole numbers; the +1 makes it strict.
-    const beats = (each.feeSats * BigInt(vsize)) / BigInt(each.vsize) + 1n;
-    least = larger(least, beats);
-  }
-  return least;
+  // fee / vsize > each.fee / each.vsize, in whole numbers; the +1 makes it strict.
+  const beats = conflicts.map((each) => (each.feeSats * BigInt(vsize)) / BigInt(each.vsize) + 1n);
+  return beats.reduce(larger, sum + feeAt(vsize, incrementSatPerVbyte));
 }
 
 /** Whether an estimate is too old, or from a clock ahead of ours by as much. */
 export function isStale(bounds: FeeBounds, estimate: FeeEstimate, now: number): boolean {
   return Math.abs(now - estimate.at) > bounds.staleSeconds;
+}
+
+/** Fees move by the block; half a minute keeps a busy market from asking at every quote. */
+const freshSeconds = 30;
+
+/** The estimate in use, kept while the source is silent and until it is stale: then it throws. */
+export function estimating(
+  ask: (now: number, signal: AbortSignal) => Promise<FeeEstimate | NoEstimate | null>,
+  { bounds, now, fallbackRate }: { bounds: FeeBounds; now: () => number; fallbackRate: number },
+): (signal: AbortSignal) => Promise<FeeEstimate> {
+  let last: FeeEstimate | null = null;
+  return async (signal) => {
+    const at = now();
+    if (last !== null && Math.abs(at - last.at) < freshSeconds) return last;
+    const fallback = { fast: fallbackRate, medium: fallbackRate, slow: fallbackRate, least: 1, at };
+    try {
+      const asked = (await ask(at, signal)) ?? fallback;
+      // The fallback is no reason to go below what the node's mempool takes.
+      if (asked.fast !== null) last = asked;
+      else last = { ...fallback, ...asked, fast: Math.max(fallbackRate, asked.least) };
+      return last;
+    } catch (error) {
+      if (last !== null && !isStale(bounds, last, at)) return last;
+      throw error;
+    }
+  };
 }

@@ -1,6 +1,5 @@
-// Keeps an escrow index in step with its source: new blocks, blocks taken back, the past of
-// escrows watched late, and the mempool. Bounded in each pass and resumable: what was done is kept
-// when a pass runs out of time. One pass at a time.
+// Keeps an escrow index in step with its source: blocks, blocks taken back, the past of escrows
+// watched late, the mempool. One bounded, resumable pass at a time.
 
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Heads, WatchedEscrow } from '../interface/reading.ts';
@@ -38,38 +37,24 @@ export type Log = (sentence: string, facts: Readonly<Record<string, string | num
 
 type PastJob = { next: number; readonly to: number; readonly addresses: Set<string> };
 
-export type Follower = {
-  readonly backend: BitcoinBackend;
-  /** Another source, whose mempool may still have what this one's has no more. */
-  readonly other: Pick<BitcoinBackend, 'mempoolEntry'> | null;
-  readonly index: EscrowIndex;
-  /** Unix seconds. */
-  readonly now: () => number;
-  readonly log: Log;
-  /** Watched escrows whose past was not read yet, with their `since`. */
-  readonly pastOf: Map<string, number>;
-  job: PastJob | null;
-  isNewInterest: boolean;
-  /** The end of the pass under way. */
-  turn: Promise<void>;
-};
+export type Follower = ReturnType<typeof createFollower>;
 
+/** `other`: a source whose mempool may still have what this one's has no more. */
 export function createFollower(
   backend: BitcoinBackend,
   now: () => number,
   log: Log = () => {},
-  other: Follower['other'] = null,
-): Follower {
+  other: Pick<BitcoinBackend, 'mempoolEntry'> | null = null,
+) {
   return {
-    backend,
-    other,
-    log,
+    ...{ backend, other, log, now },
     index: createIndex(),
-    now,
-    pastOf: new Map(),
-    job: null,
+    /** Watched escrows whose past was not read yet, with their `since`. */
+    pastOf: new Map<string, number>(),
+    job: null as PastJob | null,
     isNewInterest: false,
-    turn: Promise.resolve(),
+    /** The end of the pass under way. */
+    lock: Promise.resolve(),
   };
 }
 
@@ -127,29 +112,20 @@ async function exclusively<T>(
   signal: AbortSignal,
   work: () => Promise<T>,
 ): Promise<T> {
-  const before = follower.turn;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  follower.turn = promise;
-  try {
-    await withSignal(before, signal, follower.backend.name);
-    return await work();
-  } finally {
-    // Whoever waits for us waits for the one before as well, even if we gave up.
-    void before.then(() => resolve());
-  }
+  const late = () => timedOut(follower.backend.name, signal.reason);
+  if (signal.aborted) throw late();
+  const done = follower.lock.then(() => {
+    if (signal.aborted) throw late();
+    return work();
+  });
+  follower.lock = done.then(noop, noop);
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(late());
+  signal.addEventListener('abort', stop, { once: true });
+  return Promise.race([done, promise]).finally(() => signal.removeEventListener('abort', stop));
 }
 
-async function withSignal(before: Promise<void>, signal: AbortSignal, name: string): Promise<void> {
-  if (signal.aborted) throw timedOut(name, signal.reason);
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(timedOut(name, signal.reason));
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    await Promise.race([before, promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-}
+const noop = () => {};
 
 /** Walks back to the last block that still stands, then forward. True when at `heads`. */
 async function followBlocks(

@@ -22,12 +22,7 @@ const clockSkewSeconds = 7_200;
 /** One of so many in a row is from before a moment when their median is (BIP 113). */
 const medianOf = 11;
 const firstStep = 12;
-/**
- * So many of the blocks read must be stamped at or after a moment before all of before it counts as
- * shown: about twenty minutes. A miner may stamp its block two hours ahead, so one block by itself
- * could have been made long before; two in a row of such miners are not seen. Median time past
- * would take six, an hour after every restore.
- */
+/** Blocks stamped from a moment on that show all before it: one miner may stamp 2 h ahead. */
 export const stampedBlocks = 2;
 
 /** What a block shows, by its hash: the newest ones are looked at again and again. */

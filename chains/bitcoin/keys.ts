@@ -1,14 +1,12 @@
-// Compressed public keys: reading them, the wallet addresses they stand for, and the signature by
-// which a Taproot wallet binds the exact 33 bytes of a key to a swap. Pure.
-//
-// Why that signature: a BIP 86 address hides the parity of its key, so 02||x and 03||x give the
-// same address, and the wrong one fails CHECKSIG after the secret is out (safety.md, Bitcoin).
+// Compressed public keys, their wallet addresses, and the signature that binds a Taproot wallet's
+// exact 33 bytes to a swap. A BIP 86 address hides the parity, and the wrong one fails CHECKSIG
+// after the secret is out (safety.md, Bitcoin). Pure.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
-import { p2sh, p2tr, p2wpkh } from '@scure/btc-signer';
+import { CompactSize, p2sh, p2tr, p2wpkh } from '@scure/btc-signer';
+import { sha256x2 } from '@scure/btc-signer/utils.js';
 import { ParleyError } from '../../core/errors.ts';
 import type { BitcoinNetwork } from './networks.ts';
 
@@ -23,13 +21,9 @@ export function parsePublicKey(text: string): string {
     );
   }
   const key = text.toLowerCase();
-  try {
-    secp256k1.Point.fromHex(key);
-  } catch (cause) {
-    const sentence = `${key} is not a point of secp256k1: no private key belongs to it`;
-    throw new ParleyError('bad_public_key', sentence, { key }, { cause });
-  }
-  return key;
+  if (secp256k1.utils.isValidPublicKey(hexToBytes(key), true)) return key;
+  const sentence = `${key} is not a point of secp256k1: no private key belongs to it`;
+  throw new ParleyError('bad_public_key', sentence, { key });
 }
 
 /** The single-key wallet addresses of one key. */
@@ -44,15 +38,10 @@ export function addressesOfPubkey(pubkey: string, network: BitcoinNetwork): KeyA
   const key = hexToBytes(parsePublicKey(pubkey));
   const native = p2wpkh(key, network);
   return {
-    p2wpkh: addressOf(native),
-    p2shP2wpkh: addressOf(p2sh(native, network)),
-    p2tr: addressOf(p2tr(key.slice(1), undefined, network)),
+    p2wpkh: native.address,
+    p2shP2wpkh: p2sh(native, network).address,
+    p2tr: p2tr(key.slice(1), undefined, network).address,
   };
-}
-
-function addressOf(payment: { address?: string }): string {
-  if (payment.address === undefined) throw new Error('a standard payment has an address');
-  return payment.address;
 }
 
 /** The text a `keySignature` signs. */
@@ -62,27 +51,15 @@ export function keySignatureText(productName: string, pubkey: string, swapId: st
 
 /** The hash that `signmessage` signs (Bitcoin Core, src/common/signmessage.cpp; BIP 137). */
 export function signedMessageHash(text: string): Uint8Array {
-  const magic = 'Bitcoin Signed Message:\n';
   const message = utf8ToBytes(text);
-  const size = message.length;
-  if (size > 0xffff) throw new ParleyError('bad_message', 'the text is over 65,535 bytes');
-  const length = size < 253 ? [size] : [253, size & 255, size >> 8];
-  return sha256(
-    sha256(
-      concatBytes(
-        Uint8Array.of(magic.length),
-        utf8ToBytes(magic),
-        Uint8Array.from(length),
-        message,
-      ),
-    ),
-  );
+  if (message.length > 0xffff) {
+    throw new ParleyError('bad_message', 'the text is over 65,535 bytes');
+  }
+  const magic = utf8ToBytes('\x18Bitcoin Signed Message:\n');
+  return sha256x2(magic, CompactSize.encode(BigInt(message.length)), message);
 }
 
-/**
- * Checks a BIP 137 signature (base64, 65 bytes) by exactly `pubkey` over the text of
- * `keySignatureText`. Throws `bad_signature`.
- */
+/** Checks a BIP 137 signature by exactly `pubkey` over `keySignatureText`: `bad_signature`. */
 export function verifyKeySignature(
   about: { readonly productName: string; readonly pubkey: string; readonly swapId: string },
   keySignature: string,
@@ -99,25 +76,23 @@ export function verifyKeySignature(
     );
   };
   if (keySignature.length > 100) refuse('it is too long');
-  let bytes = new Uint8Array();
-  try {
-    bytes = Uint8Array.from(base64.decode(keySignature));
-  } catch (cause) {
-    refuse('it is not base64', cause);
-  }
+  const trying = <T>(work: () => T, otherwise: string): T => {
+    try {
+      return work();
+    } catch (cause) {
+      return refuse(otherwise, cause);
+    }
+  };
+  const bytes = trying(() => base64.decode(keySignature), 'it is not base64');
   const header = bytes[0] ?? 0;
   if (bytes.length !== 65) refuse(`it has ${bytes.length} bytes, not 65`);
   if (header < 27 || header > 42) refuse(`its first byte is ${header}, not 27 to 42`);
-  let holds = false;
-  try {
-    holds = secp256k1.verify(bytes.slice(1), signedMessageHash(text), hexToBytes(pubkey), {
-      prehash: false,
-      lowS: false,
-    });
-  } catch (cause) {
-    refuse('its numbers are out of range', cause);
+  const options = { prehash: false, lowS: false };
+  const [signed, hash, key] = [bytes.slice(1), signedMessageHash(text), hexToBytes(pubkey)];
+  const verify = () => secp256k1.verify(signed, hash, key, options);
+  if (!trying(verify, 'its numbers are out of range')) {
+    refuse('it is by another key, or over another text');
   }
-  if (!holds) refuse('it is by another key, or over another text');
 }
 
 /** Signs with a key at hand (tests, demos): the base64 form `verifyKeySignature` reads. */

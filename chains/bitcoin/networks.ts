@@ -1,5 +1,5 @@
-// The Bitcoin networks as data, and their addresses: which script each stands for. Addresses are
-// kept in one canonical form: bech32 in lower case (BIP 173), base58 as it is.
+// The Bitcoin networks as data, and their addresses: which script each stands for. Canonical form:
+// bech32 in lower case (BIP 173), base58 as it is.
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { Address, NETWORK, OutScript, TEST_NETWORK } from '@scure/btc-signer';
@@ -8,14 +8,10 @@ import type { Network } from '../../core/families.ts';
 
 export type BitcoinNetworkName = 'mainnet' | 'testnet' | 'regtest';
 
-export type BitcoinNetwork = {
+export type BitcoinNetwork = typeof NETWORK & {
   readonly name: BitcoinNetworkName;
   /** What a Core node on it answers as `chain`; every public test network counts as testnet. */
   readonly coreChains: readonly string[];
-  readonly bech32: string;
-  readonly pubKeyHash: number;
-  readonly scriptHash: number;
-  readonly wif: number;
 };
 
 // Source of the numbers: Bitcoin Core, src/kernel/chainparams.cpp.
@@ -30,8 +26,10 @@ export function bitcoinNetworkOf(network: Network): BitcoinNetwork {
   return bitcoinNetworks[network === 'dev' ? 'regtest' : network];
 }
 
+const kinds = { pkh: 'p2pkh', sh: 'p2sh', wpkh: 'p2wpkh', wsh: 'p2wsh', tr: 'p2tr' } as const;
+
 /** Kinds of address a payment can go to. `p2sh` may hide a P2WPKH (BIP 141). */
-export type AddressKind = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr';
+export type AddressKind = (typeof kinds)[keyof typeof kinds];
 
 export type BitcoinAddress = {
   /** Canonical form. */
@@ -46,23 +44,24 @@ export type BitcoinAddress = {
 /** The longest address here is a P2WSH on regtest: 64 characters. */
 const maxAddressLength = 90;
 
-/**
- * Reads an address of `network`. Throws `wrong_network` when it belongs to another one (testnet
- * and regtest share their base58 forms), `bad_address` otherwise.
- */
+/** Throws `wrong_network` for another network's (base58 of testnet is regtest's), `bad_address`. */
 export function parseBitcoinAddress(text: string, network: BitcoinNetwork): BitcoinAddress {
-  if (text.length > maxAddressLength) throw badAddress(`${text.slice(0, 20)}…`, network);
+  const bad = (shown: string) =>
+    new ParleyError(
+      'bad_address',
+      `"${shown}" is not a Bitcoin ${network.name} address (P2PKH, P2SH, P2WPKH, P2WSH or P2TR)`,
+      { network: network.name },
+    );
+  if (text.length > maxAddressLength) throw bad(`${text.slice(0, 20)}…`);
   const found = decode(text, network);
   if (found !== null) return found;
-  for (const other of Object.values(bitcoinNetworks)) {
-    if (decode(text, other) === null) continue;
-    throw new ParleyError(
-      'wrong_network',
-      `${text} is an address of Bitcoin ${other.name}; this is Bitcoin ${network.name}`,
-      { address: text, network: network.name, other: other.name },
-    );
-  }
-  throw badAddress(text, network);
+  const other = Object.values(bitcoinNetworks).find((each) => decode(text, each) !== null);
+  if (other === undefined) throw bad(text);
+  throw new ParleyError(
+    'wrong_network',
+    `${text} is an address of Bitcoin ${other.name}; this is Bitcoin ${network.name}`,
+    { address: text, network: network.name, other: other.name },
+  );
 }
 
 /** The address of a pay-to-witness-script-hash output. */
@@ -70,44 +69,27 @@ export function witnessScriptHashAddress(script: Uint8Array, network: BitcoinNet
   return Address(network).encode({ type: 'wsh', hash: script.subarray(2) });
 }
 
-function badAddress(shown: string, network: BitcoinNetwork): ParleyError {
-  return new ParleyError(
-    'bad_address',
-    `"${shown}" is not a Bitcoin ${network.name} address (P2PKH, P2SH, P2WPKH, P2WSH or P2TR)`,
-    { network: network.name },
-  );
-}
-
 function decode(text: string, network: BitcoinNetwork): BitcoinAddress | null {
-  const bech32 = text.toLowerCase().startsWith(`${network.bech32}1`);
+  const isBech32 = text.toLowerCase().startsWith(`${network.bech32}1`);
   try {
     // The decoder refuses mixed case; one case only is folded after that.
     const value = Address(network).decode(text);
-    const address = bech32 ? text.toLowerCase() : text;
-    const script = OutScript.encode(value);
-    switch (value.type) {
-      case 'pkh':
-        return { address, script, kind: 'p2pkh', payload: bytesToHex(value.hash) };
-      case 'sh':
-        return { address, script, kind: 'p2sh', payload: bytesToHex(value.hash) };
-      case 'wpkh':
-        return { address, script, kind: 'p2wpkh', payload: bytesToHex(value.hash) };
-      case 'wsh':
-        return { address, script, kind: 'p2wsh', payload: bytesToHex(value.hash) };
-      case 'tr':
-        return { address, script, kind: 'p2tr', payload: bytesToHex(value.pubkey) };
-      default:
-        return null;
-    }
+    if (!(value.type in kinds)) return null;
+    const payload = 'hash' in value ? value.hash : 'pubkey' in value ? value.pubkey : null;
+    if (!(payload instanceof Uint8Array)) return null;
+    return {
+      address: isBech32 ? text.toLowerCase() : text,
+      kind: kinds[value.type as keyof typeof kinds],
+      script: OutScript.encode(value),
+      payload: bytesToHex(payload),
+    };
   } catch {
     // Any malformed text is simply not an address of this network.
     return null;
   }
 }
 
-/**
- * Least output value that nodes relay, by kind: Core's GetDustThreshold at 3 sat/vB (policy.cpp).
- */
+/** Least output value that nodes relay: Core's GetDustThreshold at 3 sat/vB (policy.cpp). */
 export const dustSats: Readonly<Record<AddressKind, bigint>> = {
   p2pkh: 546n,
   p2sh: 540n,

@@ -103,11 +103,7 @@ export function destination(terms: EscrowTerms, network: BitcoinNetwork, verb: V
   return parseBitcoinAddress(address, network);
 }
 
-/**
- * The unsigned spend of `outputs` to the address that the terms name: a claim to the payout
- * address, a refund (nLockTime = the timelock) to the refund address. Everything in the outputs
- * less `feeSats` is paid. Throws `nothing_there` when what is left would be dust.
- */
+/** Pays all but `feeSats` to the address of the terms. `nothing_there`: what is left is dust. */
 export function buildSpend(
   terms: EscrowTerms,
   network: BitcoinNetwork,

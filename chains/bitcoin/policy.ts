@@ -22,9 +22,8 @@ const mainnet: ChainPolicy = {
   floorSeconds: 24 * hour,
   normal: threeBlocks,
   high: sixBlocks,
-  // A claim stays possible until a refund is mined. The refund waits for the median time past,
-  // which trails the clock by an hour usually and by two in a slow spell, and is then mined to
-  // depth within the p99.9 of three blocks.
+  // A claim stays possible until a refund is mined. It waits for the median time past, up to two
+  // hours behind the clock, and then takes the p99.9 of three blocks.
   lateClaimSeconds: 2 * hour + 112 * minute,
   // A spell without blocks ends with one that has the wall's time; the median follows as above.
   windowSeconds: 0,

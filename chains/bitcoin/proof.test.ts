@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
-import { WIF } from '@scure/btc-signer';
+import { p2pkh, WIF } from '@scure/btc-signer';
+import { taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
 import fc from 'fast-check';
 import { runs } from '../../test/support/runs.ts';
 import { refuses } from '../testing/refusals.ts';
@@ -93,6 +94,12 @@ function itemsOf(signature: string): Uint8Array[] {
   return items;
 }
 
+/** What is signed, and what the signature's last byte says. */
+const sighashes: readonly (readonly [number, number])[] = [
+  ...Array.from({ length: 256 }, (_, said) => [1, said] as const),
+  ...[2, 3, 0x81, 0x82, 0x83].flatMap((type) => [[type, type] as const, [type, 1] as const]),
+];
+
 function refused(kind: ProofKind, signature: string, of = message): void {
   const address = addressesOfPubkey(pubkey, regtest)[kind];
   assert.throws(
@@ -174,6 +181,45 @@ describe('a proof', () => {
     const [schnorr = new Uint8Array()] = itemsOf(signature);
     refused('p2tr', stack(schnorr, Uint8Array.of(0x50)));
     refused('p2tr', stack(schnorr, Uint8Array.of(0x51), new Uint8Array(33).fill(0xc0)));
+  });
+
+  it('signs with SIGHASH_ALL and says so: any other byte, or what it says, is refused', () => {
+    for (const kind of ['p2wpkh', 'p2shP2wpkh'] as const) {
+      const { address, signature } = signBip322({ privateKey, kind, message, network: regtest });
+      const [, key = new Uint8Array()] = itemsOf(signature);
+      const { script } = parseBitcoinAddress(address, regtest);
+      const tx = toSignTransaction(message, script);
+      const code = p2pkh(key, regtest).script;
+      for (const [signed, said] of sighashes) {
+        const hash = tx.preimageWitnessV0(0, code, signed, 0n);
+        const der = secp256k1.sign(hash, privateKey, { prehash: false, format: 'der' });
+        const made = stack(Uint8Array.from([...der, said]), key);
+        if (signed !== 1 || said !== 1) refused(kind, made);
+        else verifyBitcoinProof({ address, message, signature: made, network: regtest });
+      }
+    }
+  });
+
+  it('of Taproot is 64 bytes of SIGHASH_DEFAULT, or 65 that end in SIGHASH_ALL, by the tweaked key', () => {
+    const { address } = signBip322({ privateKey, kind: 'p2tr', message, network: regtest });
+    const { script } = parseBitcoinAddress(address, regtest);
+    const tx = toSignTransaction(message, script);
+    const tweaked = taprootTweakPrivKey(privateKey, new Uint8Array());
+    const by = (type: number, key = tweaked) =>
+      schnorr.sign(tx.preimageWitnessV1(0, [script], type, [0n]), key);
+    const good = (signature: string) =>
+      verifyBitcoinProof({ address, message, signature, network: regtest });
+    good(stack(by(0)));
+    good(stack(Uint8Array.from([...by(1), 1])));
+    refused('p2tr', stack(by(0, privateKey)));
+    refused('p2tr', stack(by(1)));
+    for (const [signed, said] of [...sighashes, [0, 1] as const]) {
+      if (signed !== 1 || said !== 1)
+        refused('p2tr', stack(Uint8Array.from([...by(signed), said])));
+    }
+    for (const bytes of [new Uint8Array(), by(0).subarray(0, 63), [...by(0), 1, 1]]) {
+      refused('p2tr', stack(Uint8Array.from(bytes)));
+    }
   });
 
   it('of random bytes is never anything but bad_signature', () => {

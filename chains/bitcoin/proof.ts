@@ -1,6 +1,5 @@
-// Proof that a wallet controls an address: BIP-322 simple signatures, bare base64 or with the
-// `smp` prefix of the finished BIP, for P2WPKH, P2SH-P2WPKH and P2TR key path. Strict: exact
-// witness shape, SIGHASH_ALL only, strict DER, low-S (BIP-322, required rules).
+// Proof that a wallet controls an address: BIP-322 simple signatures, bare or `smp`, of P2WPKH,
+// P2SH-P2WPKH, P2TR. Strict: exact witness, SIGHASH_ALL, strict DER, low-S.
 // https://github.com/bitcoin/bips/blob/master/bip-0322.mediawiki
 
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
@@ -24,11 +23,7 @@ export type BitcoinProof = {
 const maxSignatureCharacters = 200;
 const maxMessageBytes = 10_000;
 
-/**
- * Checks the proof. Returns the compressed key that the witness shows (P2WPKH, P2SH-P2WPKH), or
- * null (P2TR shows only half of it). Throws `bad_signature`; `bad_address` and `wrong_network` of
- * the address.
- */
+/** The key in the witness, null of P2TR. `bad_signature`, `bad_address`, `wrong_network`. */
 export function verifyBitcoinProof(proof: BitcoinProof): { readonly pubkey: string | null } {
   const address = parseBitcoinAddress(proof.address, proof.network);
   const witness = readWitness(proof.signature);
@@ -184,10 +179,7 @@ function verifyKeyPath(address: BitcoinAddress, witness: Uint8Array[], tx: Trans
 
 export type ProofKind = 'p2wpkh' | 'p2shP2wpkh' | 'p2tr';
 
-/**
- * Signs with a key at hand, as a wallet would (tests, demos, bots): the address of `kind` and a
- * simple signature. Deterministic.
- */
+/** Signs with a key at hand, as a wallet would (tests, demos, bots). Deterministic. */
 export function signBip322(request: {
   readonly privateKey: Uint8Array;
   readonly kind: ProofKind;

@@ -1,23 +1,32 @@
-// A PSBT (BIP 174, version 0) as bytes: its transaction in parts and the few entries that a spend
-// of escrows needs. What else wallets put into its maps is stepped over unread, so that reading
-// costs a look a byte whatever is in there. Pure.
+// A PSBT (BIP 174, version 0) as bytes: the few entries that a spend of escrows needs. All else is
+// stepped over unread, so that reading costs little whatever is in there. Pure.
 
-import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
+import { SigHash } from '@scure/btc-signer';
+import { sha256x2 } from '@scure/btc-signer/utils.js';
 import { ParleyError } from '../../core/errors.ts';
-import { compactSize, data, idHex, type Reader, reader, take } from './raw-transaction.ts';
+import {
+  compactSize,
+  data,
+  idHex,
+  type Reader,
+  reader,
+  readOutput,
+  take,
+} from './raw-transaction.ts';
 import { mostInputs } from './spending.ts';
 
-/** A spend of as many inputs as there may be has a tenth of it, before wallets add theirs. */
+/** Ten times a spend of `mostInputs`, before wallets add theirs. */
 const maxPsbtCharacters = 400_000;
 /** A template has one; who signs for an escrow may divide what it holds. */
 const mostOutputs = 10;
 /** In one map: a template has three, and a wallet adds its own key's path, twice at the most. */
 const mostEntries = 16;
 
-const magic = Uint8Array.of(0x70, 0x73, 0x62, 0x74, 0xff);
-const types = { unsignedTx: 0, witnessUtxo: 1, partialSig: 2, sighashType: 3, witnessScript: 5 };
+const magic = '70736274ff';
+const types = { unsignedTx: '00', witnessUtxo: '01', sighashType: '03', witnessScript: '05' };
+const partialSig = '02';
 /** What a builder writes of an input. */
 const templateTypes = [types.witnessUtxo, types.sighashType, types.witnessScript];
 
@@ -27,7 +36,6 @@ export function badPsbt(sentence: string, cause?: unknown): ParleyError {
 
 export type PsbtOutput = { readonly script: Uint8Array; readonly amount: bigint };
 
-/** A transaction without signatures; inputs and outputs also as they are written. */
 type Unsigned = {
   readonly bytes: Uint8Array;
   readonly version: number;
@@ -71,23 +79,19 @@ export function decodePsbt(psbtBase64: string): Psbt {
 class Refused extends Error {}
 
 function decode(from: Reader): Psbt {
-  if (bytesToHex(take(from, magic.length)) !== bytesToHex(magic)) throw new Error('no magic');
+  if (bytesToHex(take(from, magic.length / 2)) !== magic) throw new Error('no magic');
   const whole = readMap(from, 'the whole');
-  const given = whole.entries.get(bytesToHex(Uint8Array.of(types.unsignedTx)));
+  const given = whole.entries.get(types.unsignedTx);
   if (given === undefined) throw new Error('no unsigned transaction');
   const tx = readUnsigned(given);
   const inputs = tx.inputs.map((_, at) => readMap(from, `input ${at}`));
   const outputs = tx.outputs.map((_, at) => readMap(from, `output ${at}`));
   if (from.at !== from.bytes.length) throw new Error('bytes follow after its end');
+  const isWritten = ({ count, entries }: ReadMap) =>
+    count === templateTypes.length && templateTypes.every((type) => entries.has(type));
   const isTemplate =
-    whole.count === 1 &&
-    inputs.every((map) => map.count === templateTypes.length && hasTypes(map, templateTypes)) &&
-    outputs.every(({ count }) => count === 0);
+    whole.count === 1 && inputs.every(isWritten) && outputs.every(({ count }) => count === 0);
   return { tx, maps: inputs.map(({ entries }) => inputMap(entries)), isTemplate };
-}
-
-function hasTypes({ entries }: ReadMap, wanted: readonly number[]): boolean {
-  return wanted.every((type) => entries.has(bytesToHex(Uint8Array.of(type))));
 }
 
 /** A type and a public key: no longer key is looked at. */
@@ -139,30 +143,24 @@ function readUnsigned(bytes: Uint8Array): Unsigned {
   return { bytes, version, lockTime, inputs, outputs, outputBytes };
 }
 
-function readOutput(from: Reader): PsbtOutput {
-  const amount = new DataView(Uint8Array.from(take(from, 8)).buffer).getBigUint64(0, true);
-  return { amount, script: data(from) };
-}
-
 function uint32(bytes: Uint8Array): number {
   return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
 }
 
 function inputMap(entries: ReadonlyMap<string, Uint8Array>): PsbtInputMap {
-  const of = (type: number) => entries.get(bytesToHex(Uint8Array.of(type))) ?? null;
-  const [utxo, sighash] = [of(types.witnessUtxo), of(types.sighashType)];
+  const utxo = entries.get(types.witnessUtxo) ?? null;
+  const sighash = entries.get(types.sighashType) ?? null;
   const from = reader(utxo ?? new Uint8Array());
   const witnessUtxo = utxo === null ? null : readOutput(from);
   if (from.at !== from.bytes.length) throw new Error('a witness UTXO is too long');
   if (sighash !== null && sighash.length !== 4) throw new Error('a sighash type has 4 bytes');
   const partial = new Map<string, Uint8Array>();
   for (const [key, value] of entries) {
-    if (key.length === 68 && Number.parseInt(key.slice(0, 2), 16) === types.partialSig) {
-      partial.set(key.slice(2), value);
-    }
+    if (key.length === 68 && key.startsWith(partialSig)) partial.set(key.slice(2), value);
   }
   const sighashType = sighash === null ? null : uint32(sighash);
-  return { witnessUtxo, witnessScript: of(types.witnessScript), sighashType, partial };
+  const witnessScript = entries.get(types.witnessScript) ?? null;
+  return { witnessUtxo, witnessScript, sighashType, partial };
 }
 
 /** `txid`, `vout` and sequence of an input as it is written. */
@@ -171,40 +169,25 @@ export function inputOf(input: Uint8Array) {
   return { txid, vout: uint32(input.subarray(32)), sequence: uint32(input.subarray(37)) };
 }
 
-const doubleSha = (bytes: Uint8Array) => sha256(sha256(bytes));
-
 /** What SIGHASH_ALL signs of an input (BIP 143). What inputs have in common is hashed once. */
-export function sighashesOf({ version, lockTime, inputs, outputs, outputBytes }: Unsigned) {
-  const prevouts = doubleSha(concatBytes(...inputs.map((each) => each.subarray(0, 36))));
-  const sequences = doubleSha(concatBytes(...inputs.map((each) => each.subarray(37))));
-  const countBytes = outputs.length < 253 ? 1 : 3;
-  const paid = doubleSha(outputBytes.subarray(countBytes));
+export function sighashesOf({ bytes, inputs, outputBytes }: Unsigned) {
+  const prevouts = sha256x2(...inputs.map((each) => each.subarray(0, 36)));
+  const sequences = sha256x2(...inputs.map((each) => each.subarray(37)));
+  // There are less than 253 of them: their count is one byte.
+  const paid = sha256x2(outputBytes.subarray(1));
+  const all = Uint8Array.of(SigHash.ALL, 0, 0, 0);
   return (at: number, script: Uint8Array, amount: bigint): Uint8Array => {
     const input = inputs[at] ?? new Uint8Array();
-    return doubleSha(
-      concatBytes(
-        little(BigInt(version), 4),
-        prevouts,
-        sequences,
-        input.subarray(0, 36),
-        // A script of an escrow has less than 253 bytes.
-        Uint8Array.of(script.length),
-        script,
-        little(amount, 8),
-        input.subarray(37),
-        paid,
-        little(BigInt(lockTime), 4),
-        little(1n, 4),
-      ),
-    );
+    const value = new Uint8Array(8);
+    new DataView(value.buffer).setBigUint64(0, amount, true);
+    const head = [bytes.subarray(0, 4), prevouts, sequences, input.subarray(0, 36)];
+    // A script of an escrow has less than 253 bytes.
+    const spent = [Uint8Array.of(script.length), script, value, input.subarray(37)];
+    return sha256x2(...head, ...spent, paid, bytes.subarray(-4), all);
   };
 }
 
-function little(value: bigint, length: number): Uint8Array {
-  return Uint8Array.from({ length }, (_, at) => Number((value >> BigInt(8 * at)) & 0xffn));
-}
-
-/** With witnesses that have been made: the transaction in hex, and its id. */
+/** With its witnesses: the transaction in hex, and its id. */
 export function finished(
   { bytes, inputs, outputBytes }: Unsigned,
   witnesses: readonly (readonly Uint8Array[])[],
@@ -222,5 +205,5 @@ export function finished(
     ...items,
     bytes.subarray(-4),
   );
-  return { raw: bytesToHex(raw), txid: idHex(doubleSha(bytes)) };
+  return { raw: bytesToHex(raw), txid: idHex(sha256x2(bytes)) };
 }

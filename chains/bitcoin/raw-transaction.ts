@@ -1,6 +1,5 @@
-// Reads transactions and blocks from their bytes, fast enough to walk every block: nothing is
-// hashed, no hex is made and no witness divided until a transaction turns out to matter. Anybody
-// may fill a block with millions of empty witness items. Pure. Formats: BIP 144.
+// Reads transactions and blocks from their bytes (BIP 144), fast enough to walk every block. Nothing
+// is hashed and no witness divided until it matters: a block may hold millions of empty items. Pure.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
@@ -77,7 +76,7 @@ function readInput(from: Reader) {
   return { prevout, scriptSig };
 }
 
-function readOutput(from: Reader) {
+export function readOutput(from: Reader) {
   take(from, 8);
   const amount = from.view.getBigUint64(from.at - 8, true);
   return { amount, script: data(from) };

@@ -1,13 +1,19 @@
-// What escrows show at one tip of the chain.
+// What escrows show at one tip of the chain, and whether two sources of it agree. Where they do not,
+// nobody funds or reveals by them. Refunds and public claims go on: waiting only loses money there.
 
+import { type Fact, ParleyError } from '../../core/errors.ts';
 import type { Look, WatchedEscrow } from '../interface/reading.ts';
 import { escrowFacts } from './escrow-facts.ts';
 import { historyOf } from './escrow-index.ts';
 import { type Follower, followToEnd } from './follower.ts';
 import { timedOut } from './http.ts';
 
-/** Looks at tips that somebody else follows on from meanwhile. */
+/** Reads at tips that somebody else follows on from meanwhile. */
 const mostTries = 20;
+
+function factsOf({ index }: Follower, { address, terms, requiredConfirmations }: WatchedEscrow) {
+  return escrowFacts(historyOf(index, address), terms.amount, requiredConfirmations);
+}
 
 /** They are followed for at least as long as this takes. */
 export async function look(
@@ -23,10 +29,53 @@ export async function look(
     for (const { address } of others) heads = await followToEnd(follower, address, signal);
     // Somebody else may have followed on meanwhile.
     if (heads.hash !== index.blocks.at(-1)?.hash) continue;
-    const facts = escrows.map(({ address, terms, requiredConfirmations }) =>
-      escrowFacts(historyOf(index, address), terms.amount, requiredConfirmations),
-    );
-    return { heads, facts };
+    return { heads, facts: escrows.map((each) => factsOf(follower, each)) };
   }
   throw timedOut(backend.name);
+}
+
+/** Blocks by which one source may be ahead: two arrive within a minute now and then. */
+const mostAhead = 2;
+
+function disagree(sentence: string, facts: Record<string, Fact>): ParleyError {
+  const start = 'two sources of the chain disagree, so nothing is funded or revealed';
+  return new ParleyError('sources_disagree', `${start}: ${sentence}`, facts);
+}
+
+/** Both must stand on one chain. Throws `sources_disagree`. */
+export async function mustAgreeOnHeads(
+  first: Follower,
+  second: Follower,
+  signal: AbortSignal,
+): Promise<void> {
+  const [a, b] = await Promise.all([first.backend.tip(signal), second.backend.tip(signal)]);
+  const facts = { first: a.height, second: b.height };
+  if (Math.abs(a.height - b.height) > mostAhead) {
+    throw disagree(`one is at block ${a.height}, the other at ${b.height}`, facts);
+  }
+  const height = Math.min(a.height, b.height);
+  const asking = [first, second].map(({ backend }) => backend.blockHash(height, signal));
+  const hashes = await Promise.all(asking);
+  if (hashes[0] !== hashes[1]) throw disagree(`their blocks ${height} differ`, facts);
+}
+
+/** Both must show the same payment at depth. Throws `sources_disagree`. */
+export async function mustAgreeOnFunding(
+  first: Follower,
+  second: Follower,
+  escrow: WatchedEscrow,
+  signal: AbortSignal,
+): Promise<void> {
+  const { address } = escrow;
+  const [a, b] = await Promise.all(
+    [first, second].map(async (follower) => {
+      await followToEnd(follower, address, signal);
+      return factsOf(follower, escrow).funded;
+    }),
+  );
+  if (a?.txid === b?.txid && a?.deep === b?.deep) return;
+  const shown = [a, b].map((funded) =>
+    funded ? `${funded.txid} at ${funded.confirmations} confirmations` : 'no payment',
+  );
+  throw disagree(`for ${address} one shows ${shown.join(', the other ')}`, { escrow: address });
 }

@@ -24,7 +24,7 @@ export type CoreOptions = {
   /** May carry `user:password@`. */
   readonly url: string;
   /** Core's `.cookie`, read at every call where given: the node writes a new one at its start. */
-  readonly cookiePath?: string;
+  readonly cookiePath?: string | undefined;
   readonly limits?: Partial<NodeLimits>;
 };
 

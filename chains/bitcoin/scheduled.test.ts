@@ -11,7 +11,7 @@ import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';
 import { unavailable } from './http.ts';
 import { bitcoinNetworks } from './networks.ts';
-import { secondPatienceSeconds } from './second-look.ts';
+import { secondPatienceSeconds } from './scheduled.ts';
 import { copyBlocks, type Regtest, startRegtest } from './testing/regtest.ts';
 import { esploraServer } from './testing/servers.ts';
 import { signed, type TestSwap, testSwap } from './testing/swaps.ts';

@@ -5,10 +5,13 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { SigHash } from '@scure/btc-signer';
+import { equalBytes } from '@scure/btc-signer/utils.js';
+import { ParleyError } from '../../core/errors.ts';
 import { opens, parseSecret } from '../../core/hashlock.ts';
 import { atOnce, type Steps } from '../../core/steps.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { SignedPsbt } from '../interface/material.ts';
+import type { Care } from '../interface/turns.ts';
 import { type EscrowScript, readEscrowScript } from './escrow-script.ts';
 import { type FeeBounds, leastFee, mostFee } from './fees.ts';
 import { type BitcoinNetwork, witnessScriptHashAddress } from './networks.ts';
@@ -27,14 +30,10 @@ import {
   inputOf,
   type Psbt,
   type PsbtInputMap,
-  type PsbtOutput,
   sighashesOf,
 } from './psbt.ts';
 
-type PsbtInput = {
-  readonly txid: string;
-  readonly vout: number;
-  readonly sequence: number;
+type PsbtInput = ReturnType<typeof inputOf> & {
   readonly amount: bigint;
   readonly witnessScript: Uint8Array;
   readonly escrow: EscrowScript;
@@ -43,20 +42,13 @@ type PsbtInput = {
   readonly partial: ReadonlyMap<string, Uint8Array>;
 };
 
-export type ReadPsbt = {
-  readonly inputs: readonly PsbtInput[];
-  readonly outputs: readonly PsbtOutput[];
-  readonly version: number;
-  readonly lockTime: number;
-  readonly feeSats: bigint;
-  readonly tx: Psbt['tx'];
-  readonly isTemplate: boolean;
-};
+export type ReadPsbt = Pick<Psbt['tx'], 'outputs' | 'version' | 'lockTime'> &
+  Pick<Psbt, 'tx' | 'isTemplate'> & {
+    readonly inputs: readonly PsbtInput[];
+    readonly feeSats: bigint;
+  };
 
-/**
- * Reads a PSBT that spends payments of one swap escrow, each once. Nothing in it is verified yet,
- * and it costs little, whoever made it. Throws `bad_transaction`.
- */
+/** Of one escrow's payments, each once. Verifies nothing and costs little: `bad_transaction`. */
 export function readPsbt(psbtBase64: string): ReadPsbt {
   const { tx, maps, isTemplate } = decodePsbt(psbtBase64);
   const { outputs, version, lockTime } = tx;
@@ -105,27 +97,16 @@ function spentBy(
   return { witnessUtxo, witnessScript, escrow };
 }
 
-/** The address of the escrow that it spends. */
-export function escrowOf({ inputs: [first] }: ReadPsbt, network: BitcoinNetwork): string {
-  return witnessScriptHashAddress(paymentScript(first?.witnessScript ?? new Uint8Array()), network);
-}
-
 function paymentScript(witnessScript: Uint8Array): Uint8Array {
   return concatBytes(Uint8Array.of(0, 32), sha256(witnessScript));
-}
-
-function equalBytes(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && one.every((byte, at) => byte === other[at]);
 }
 
 /** A finished transaction. */
 export type Assembled = { readonly raw: string; readonly txid: string };
 
 /**
- * The transaction of a PSBT and its signatures: 64-byte compact or DER (with or without its
- * SIGHASH_ALL byte), made low-S; an empty list takes the signatures inside the PSBT. With a
- * preimage it is a claim, without one a refund. Each signature is checked against the sighash and
- * the key of the script before anything is accepted. Throws `bad_transaction` naming the input.
+ * With a preimage a claim, else a refund. Signatures: 64 bytes or DER, made low-S; none given:
+ * those in the PSBT. Each is verified. `bad_transaction` names the input.
  */
 export function assemble(signed: SignedPsbt): Assembled {
   return atOnce(assembling(signed));
@@ -136,8 +117,25 @@ export function* assembling(signed: SignedPsbt): Steps<Assembled> {
   return yield* signing(readPsbt(signed.psbtBase64), signed);
 }
 
-/** What is left of it once the PSBT is read, and the dear part. */
-export function* signing(
+/** Of what anybody may have made up: its escrow is checked first, as signatures are dear. */
+export async function assembledWith(
+  care: Care | undefined,
+  network: BitcoinNetwork,
+  signed: SignedPsbt,
+  signal: AbortSignal,
+): Promise<Assembled> {
+  const psbt = readPsbt(signed.psbtBase64);
+  if (care === undefined) return atOnce(signing(psbt, signed));
+  const script = paymentScript(psbt.inputs[0]?.witnessScript ?? new Uint8Array());
+  const escrow = witnessScriptHashAddress(script, network);
+  if (!(await care.isOurs(escrow))) {
+    const sentence = `the PSBT spends ${escrow}, which is the escrow of no swap here: send such a`;
+    throw new ParleyError('bad_transaction', `${sentence} transaction as raw hex`, { escrow });
+  }
+  return care.inTurns(signing(psbt, signed), signal);
+}
+
+function* signing(
   psbt: ReadPsbt,
   { signaturesHex, preimageHex }: Omit<SignedPsbt, 'psbtBase64'>,
 ): Steps<Assembled> {
@@ -235,11 +233,7 @@ export type SpendToCheck = {
   readonly outputs: readonly EscrowOutput[] | null;
 };
 
-/**
- * Checks a server-built claim or refund field by field against the terms: script, sequence, lock
- * time, inputs, the single output to the right address, fee within bounds, and that the sighashes
- * are those of the PSBT. Throws `bad_transaction` naming the field.
- */
+/** Checks a server-built spend field by field against the terms: `bad_transaction` names it. */
 export function checkSpend(spend: SpendToCheck): {
   readonly feeSats: bigint;
   readonly vsize: number;

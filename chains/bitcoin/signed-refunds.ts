@@ -1,6 +1,5 @@
-// Signed refunds that are kept and sent later: are they what they must be, and which one is due.
-// PURE. A lock time in the future cannot be tried on a node, so each is made anew from the terms
-// and its own signatures, which are verified, and has to come out the same byte for byte.
+// Signed refunds that are kept and sent later: are they right, and which one is due. No node can
+// try a future lock time, so each is made anew from terms and signatures, byte for byte. Pure.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { RawTx } from '@scure/btc-signer';
@@ -60,10 +59,7 @@ function bad(at: number, sentence: string, facts: Record<string, Fact> = {}): Pa
   return new ParleyError('bad_transaction', `transactions[${at}] ${sentence}`, { at, ...facts });
 }
 
-/**
- * The ladder, in short steps. What costs little is looked at first, of all of them: signatures are
- * verified of what could be kept. Throws `bad_transaction`, `bad_fee_rate`, `nothing_there`.
- */
+/** In steps, the dear ones last. Throws `bad_transaction`, `bad_fee_rate`, `nothing_there`. */
 export function* checkSignedRefunds(transactions: readonly string[], about: About): Steps<Rung[]> {
   const { length } = transactions;
   if (length < 1 || length > mostRungs) {
@@ -316,10 +312,7 @@ function spentBy(rungs: readonly Rung[], { payments }: EscrowHistory): Payment[]
   });
 }
 
-/**
- * Which of a ladder to send now. The rules and why: docs/bitcoin-fees.md. Above all: never before
- * the timelock, and never against a claim that waits.
- */
+/** docs/bitcoin-fees.md has the rules. Never before the timelock, nor against a waiting claim. */
 export function decide(
   { rungs, tried }: { readonly rungs: readonly Rung[]; readonly tried: Tried | null },
   terms: EscrowTerms,

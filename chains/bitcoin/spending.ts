@@ -23,10 +23,7 @@ import {
 import type { BitcoinNetwork } from './networks.ts';
 import { buildSpend, type Spend, type Verb, vsizeOf } from './plan.ts';
 
-/**
- * Of one refund: with its signatures it is a third of a request's body, and verified in a twentieth
- * of a second. What is left waits for a second refund.
- */
+/** Of one refund: a third of a request's body, verified in 50 ms. The rest waits for a second. */
 export const mostInputs = 50;
 
 function nothing(address: string, sentence: string): ParleyError {
@@ -51,11 +48,7 @@ export function claimable(history: EscrowHistory, terms: EscrowTerms, address: s
   return payment;
 }
 
-/**
- * What a refund may take, the largest first: every mined payment that nothing spends, or that only
- * an unconfirmed refund does (to be replaced). An unconfirmed claim is left alone: its sender has
- * shown the secret.
- */
+/** The largest first. An unconfirmed claim is left alone: its sender has shown the secret. */
 export function untaken({ payments }: Pick<EscrowHistory, 'payments'>): Payment[] {
   return payments
     .filter(
@@ -97,10 +90,7 @@ export type SpendRequest = {
 
 export type QuotedSpend = Spend & { readonly ladder: readonly FeeStep[] };
 
-/**
- * The unsigned spend, and what it should pay later. Throws `nothing_there`, `bad_fee_rate` with the
- * bounds, or `payout_would_fail` where a replacement would have to pay more than the bounds allow.
- */
+/** Throws `nothing_there`, `bad_fee_rate`, `payout_would_fail`: replacing is above the bounds. */
 export function spend(request: SpendRequest): QuotedSpend {
   const { verb, terms, network, conflicts, estimate, bounds, now, deadline } = request;
   const asked = request.wantedRate;

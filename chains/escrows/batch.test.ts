@@ -9,8 +9,15 @@ import { type Escrow, escrowId } from '../../contracts/escrows/ids.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import { runs } from '../../test/support/runs.ts';
 import { evmGasPolicyOf } from '../evm/gas-policy.ts';
-import { claimManyData, inBatches, mostInBatch, paymentOf, refundManyData } from './batch.ts';
-import { callsIn, type Place } from './calls.ts';
+import {
+  callsIn,
+  claimManyData,
+  inBatches,
+  mostInBatch,
+  type Place,
+  paymentOf,
+  refundManyData,
+} from './calls.ts';
 
 const place: Place = { chainId: 31337, contract: `0x${'e5'.repeat(20)}` };
 

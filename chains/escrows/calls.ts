@@ -2,19 +2,17 @@
 // Addresses are 20 bytes in hex with 0x. Pure.
 
 import { type Hex, toFunctionSelector } from 'viem';
-import { encodeFunctionData } from 'viem/utils';
+import { decodeErrorResult, encodeFunctionData, getAbiItem, toEventSelector } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
-import { type Escrow, escrowId, type Terms } from '../../contracts/escrows/ids.ts';
-import type { Hashlock, Secret } from '../../core/hashlock.ts';
-import { hashlockOf } from '../../core/hashlock.ts';
+import { type Escrow, escrowId, legOf, type Terms } from '../../contracts/escrows/ids.ts';
+import { type Hashlock, hashlockOf, type Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import type { Batch } from '../interface/batches.ts';
 
-/** Where the contract is. Both are in every id. */
 export type Place = { readonly chainId: number; readonly contract: Hex };
 
 export const noToken: Hex = `0x${'0'.repeat(40)}`;
 
-/** What the contract is told of an escrow. `bare` gives the 20 bytes of an address. */
 export function escrowOfTerms(terms: EscrowTerms, bare: (address: string) => Hex): Escrow {
   const { lane, fundBefore, token } = terms;
   if (lane === undefined || fundBefore === undefined) {
@@ -50,7 +48,6 @@ export function refundData(escrow: Escrow): Hex {
   return encodeFunctionData({ abi: escrowsAbi, functionName: 'refund', args: argsOf(escrow) });
 }
 
-/** A view that tells of one escrow: `stateOf` answers its state and the time of its last change. */
 export function stateData(escrow: Escrow): Hex {
   return encodeFunctionData({ abi: escrowsAbi, functionName: 'stateOf', args: argsOf(escrow) });
 }
@@ -60,18 +57,12 @@ type Called = 'fund' | 'claim' | 'refund';
 /** A call of ours, read back. The escrow follows from the terms, wherever it was sent to. */
 export type DecodedCall = {
   readonly verb: Called;
-  /** The contract's id, hex with 0x. */
   readonly id: Hex;
   readonly escrow: Escrow;
   readonly secret: Secret | null;
-  /**
-   * Of a funding that anybody who has seen it may send: what is said to be its funder's signature,
-   * 65 bytes in hex with 0x.
-   */
   readonly authorization?: Hex;
 };
 
-/** By the four bytes that a call begins with, hex. */
 function bySelector<Verb extends Called>(verbOf: { readonly [name: string]: Verb }) {
   const functions = escrowsAbi.filter((item) => item.type === 'function');
   const ours = functions.filter(({ name }) => Object.hasOwn(verbOf, name));
@@ -92,17 +83,10 @@ const authorized = bySelector({ fundWithAuthorization: 'fund' });
 /** Looked for ahead, so that one found across another's bytes does not hide it. */
 const selector = new RegExp(`(?=(${[...verbs.keys(), ...batches.keys()].join('|')}))`, 'g');
 const wordLength = 64;
-/** The terms, the lane and the counter. */
 const escrowWords = 9;
 const legWords = 6;
 
-/**
- * Every fund, claim and refund inside hex in lower case, at any depth: a call made by another
- * contract, or a whole transaction, carries ours word for word. Only calls whose narrow words are
- * clean count, since the contract refuses all others. `wanted` says which hashlocks are of interest
- * before an id is computed, so that calldata full of selectors costs little. Of batches `most` legs
- * are read.
- */
+/** Finds calls at any depth. `wanted` is asked before an id is computed, so that it stays cheap. */
 export function callsIn(
   hex: string,
   place: Place,
@@ -131,7 +115,6 @@ export function callsIn(
 /** Calls that are read of bytes whose hashlocks nobody watches. */
 const mostStrange = 16;
 
-/** The ids of the first calls in bytes that fund one, whichever. */
 export function fundedIn(hex: string, place: Place): Hex[] {
   let left = mostStrange;
   const calls = callsIn(hex, place, () => left-- > 0);
@@ -152,7 +135,6 @@ function named(call: Call, { chainId, contract }: Place): DecodedCall {
   return { ...call, id: escrowId(chainId, contract, call.escrow) };
 }
 
-/** Hex words by their place; empty where the bytes end before. */
 function wordsFrom(hex: string, start: number): Words {
   return (at) => {
     const text = hex.slice(start + at * wordLength, start + (at + 1) * wordLength);
@@ -183,10 +165,7 @@ function readCall(words: Words, verb: DecodedCall['verb']): Call | null {
   return { verb, escrow: { terms, lane: BigInt(`0x${words(7)}`), counter }, secret };
 }
 
-/**
- * Legs of all batches in one calldata: more than a block's gas settles. Batches may lie across each
- * other, so without a bound for all of them the work grew with the square of the bytes.
- */
+// Batches may lie across each other: without a bound the work grows with the square of the bytes.
 export const mostLegs = 1_000;
 
 /** An array in the usual form: its place, its length, then leg by leg. */
@@ -233,4 +212,121 @@ function readLeg(
     counter: Number(times & 0xffff_ffffn),
   };
   return { verb, escrow, secret: verb === 'claim' ? lock : null };
+}
+
+/** Twenty of one payment stay below a gas key's 500 000 gas (gas.snapshot.json: 22 131 each). */
+export const mostInBatch = 20;
+
+export type OpenedEscrow = { readonly escrow: Escrow; readonly secret: Secret };
+
+export function batchData(batch: Batch, escrowOf: (terms: EscrowTerms) => Escrow): Hex {
+  if (batch.verb === 'refund')
+    return refundManyData(batch.legs.map(({ terms }) => escrowOf(terms)));
+  return claimManyData(
+    batch.legs.map(({ terms, secret }) => ({ escrow: escrowOf(terms), secret })),
+  );
+}
+
+export function claimManyData(claims: readonly OpenedEscrow[]): Hex {
+  const legs = claims.map(({ escrow, secret }) => legOf(escrow, `0x${secret}`));
+  return encodeFunctionData({ abi: escrowsAbi, functionName: 'claimMany', args: [legs] });
+}
+
+export function refundManyData(escrows: readonly Escrow[]): Hex {
+  const legs = escrows.map((escrow) => legOf(escrow, escrow.terms.hashlock));
+  return encodeFunctionData({ abi: escrowsAbi, functionName: 'refundMany', args: [legs] });
+}
+
+export function paymentOf(
+  { token, payout, refund }: Pick<EscrowTerms, 'token' | 'payout' | 'refund'>,
+  verb: 'claim' | 'refund',
+): string {
+  return `${token} ${verb === 'claim' ? payout.address : refund.address}`;
+}
+
+/** Those of one payment side by side, in their order. Throws RangeError where `most` is below 1. */
+export function inBatches<T>(
+  items: readonly T[],
+  payment: (item: T) => string,
+  most: number = mostInBatch,
+): T[][] {
+  if (!(most >= 1)) throw new RangeError(`a batch holds 1 escrow at least, not ${most}`);
+  const byPayment = [...Map.groupBy(items, payment).values()].flat();
+  const batches: T[][] = [];
+  for (let at = 0; at < byPayment.length; at += most) {
+    batches.push(byPayment.slice(at, at + most));
+  }
+  return batches;
+}
+
+const topicOf = (name: 'Funded' | 'Claimed' | 'Refunded') =>
+  toEventSelector(getAbiItem({ abi: escrowsAbi, name }));
+
+/** `Funded(id, terms, lane, counter)`: the hashlock is the first word of its data. */
+export const fundedTopic = topicOf('Funded');
+export const claimedTopic = topicOf('Claimed');
+export const refundedTopic = topicOf('Refunded');
+
+export const topicOfVerb: Readonly<Record<DecodedCall['verb'], Hex>> = {
+  fund: fundedTopic,
+  claim: claimedTopic,
+  refund: refundedTopic,
+};
+
+/** Own words of others are cut here: they end in answers and logs. */
+export const mostWords = 200;
+
+export type Revert = {
+  readonly name: string | null;
+  readonly words: string;
+};
+
+export function revertIn(data: Hex): Revert {
+  try {
+    const { errorName, args = [] } = decodeErrorResult({ abi: escrowsAbi, data });
+    return { name: errorName, words: sentence(errorName, args) };
+  } catch {
+    return { name: null, words: `it reverts with the error ${data.slice(0, 10)} of its own` };
+  }
+}
+
+function seconds(value: unknown): string {
+  return new Date(Number(value) * 1_000).toISOString();
+}
+
+function sentence(name: string, args: readonly unknown[]): string {
+  switch (name) {
+    case 'Error':
+      return `it says "${printable(String(args[0]))}"`;
+    case 'Panic':
+      return `it panics with code ${String(args[0])}`;
+    case 'WrongAmountReceived': {
+      const gained = BigInt(args[2] as bigint) - BigInt(args[1] as bigint);
+      return `the escrow would gain ${gained} instead of ${String(args[3])}: a fee on transfers?`;
+    }
+    case 'WrongAmountSent': {
+      const lost = BigInt(args[1] as bigint) - BigInt(args[2] as bigint);
+      return `the escrow would lose ${lost} instead of ${String(args[3])}`;
+    }
+    case 'PaymentRejected':
+      return 'the receiving contract refuses the payment';
+    case 'TokenCallFailed':
+      return 'the token refuses the transfer';
+    case 'LaneNotReady':
+      return `the lane was used ${String(args[1])} times: number ${String(args[2])} is not its next`;
+    case 'FundTooLate':
+      return `it had to be funded before ${seconds(args[0])}, and it is ${seconds(args[1])}`;
+    case 'TimelockOutOfBounds':
+      return (
+        `the timelock ${seconds(args[0])} is not between ${seconds(args[1])} ` +
+        `and ${seconds(args[2])}, 30 minutes to 30 days ahead`
+      );
+    default:
+      return `${name}(${args.map(String).join(', ')})`;
+  }
+}
+
+/** A stranger's text without control characters, cut to a length. */
+function printable(text: string): string {
+  return text.replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '').slice(0, mostWords);
 }

@@ -3,18 +3,17 @@
 
 import { concat, erc20Abi, type Hex, keccak256 } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
-import { deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
+import { escrowsAbi, deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
 import { type Escrow as ContractEscrow, domainOf, escrowId } from '../../contracts/escrows/ids.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Hashlock } from '../../core/hashlock.ts';
 import { type Contract, digestHead } from '../../core/rules.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
+import type { LaneState, Lanes } from '../interface/lanes.ts';
 import * as calls from './calls.ts';
 
-/** One instance of the contract, its address in the family's own form. */
 export type Instance = { readonly contract: string };
 
-/** Where the escrows of a chain are: `contractsOf`. */
 export type Deployment = Instance & {
   readonly chainId: number;
   /** More instances, which new escrows are spread over: a freeze of one stops only its share. */
@@ -28,12 +27,10 @@ type Instances = Omit<Deployment, 'chainId'>;
 /** Of one chain: each is in every request for logs, and checked at every start. */
 export const mostContracts = 8;
 
-/** Those that take new escrows. */
 export function openContracts({ contract, shards = [] }: Instances): string[] {
   return [contract, ...shards.map((each) => each.contract)];
 }
 
-/** All that may hold money. */
 export function contractsOf(deployment: Instances): string[] {
   const { formerContracts = [] } = deployment;
   return [...openContracts(deployment), ...formerContracts.map((each) => each.contract)];
@@ -51,21 +48,16 @@ export function contractsFault(deployment: Instances): string | null {
 /** A call of ours, read back; its escrow as `escrowName` gives it. */
 export type DecodedCall = Pick<calls.DecodedCall, 'verb' | 'secret'> & {
   readonly escrow: string;
-  /** What the contract is told of it. */
   readonly of: ContractEscrow;
 };
 
-/** How a family writes addresses. */
 export type Addresses = {
-  /** The canonical form. Throws `bad_address`. */
   parse(address: string): string;
   /** The 20 bytes of a canonical address, hex with 0x in lower case. */
   bare(address: string): Hex;
-  /** Such as "TRX". */
   readonly coin: string;
 };
 
-/** How an escrow is named everywhere outside of its contract. */
 export function escrowName(id: string, { contract }: Instance): string {
   return `${contract}:${id.slice(2).toLowerCase()}`;
 }
@@ -75,13 +67,9 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
   const placeIn = (contract: string, { chainId }: Deployment): calls.Place => {
     return { chainId, contract: bare(contract) };
   };
-  /** What the contract is told of an escrow. */
   const contractEscrow = (terms: EscrowTerms) => calls.escrowOfTerms(terms, bare);
 
-  /**
-   * Which contract a new escrow of this funder goes to, so that he keeps the lanes that he has paid
-   * for: the one of the highest score. One contract more or fewer moves no other funder.
-   */
+  /** The highest score: a funder keeps his lanes, and one contract more moves no other funder. */
   const contractFor = (funder: string, deployment: Instances): string => {
     const open = openContracts(deployment);
     if (open.length === 1) return deployment.contract;
@@ -90,10 +78,7 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
     });
     return scored.reduce((one, other) => (other.score > one.score ? other : one)).contract;
   };
-  /**
-   * The one contract that holds the escrow of these terms, or will once they have a lane. Throws
-   * `bad_address` where they name one that is not configured.
-   */
+  /** Throws `bad_address` where the terms name a contract that is not configured. */
   const deploymentOf = (
     { deployment }: { readonly deployment: Deployment },
     { lane, refund }: Pick<EscrowTerms, 'lane' | 'refund'>,
@@ -106,9 +91,6 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
     const sentence = `contract ${contract.slice(0, 64)} is none of the ${all.length} configured`;
     throw new ParleyError('bad_address', `${sentence}: ${all.join(', ')}`, { contract });
   };
-  /**
-   * Of a batch, which is one call. Throws an Error where its escrows lie in several contracts.
-   */
   const deploymentOfAll = (
     of: { readonly deployment: Deployment },
     all: readonly EscrowTerms[],
@@ -126,10 +108,7 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
     return named.length > 0 ? named : all;
   };
 
-  /**
-   * Throws `bad_address` for destinations where money would be lost: the zero address, the token,
-   * and a contract of escrows.
-   */
+  /** Throws `bad_address` for destinations where money would be lost. */
   const mustBeGood = (terms: EscrowTerms, deployment: Deployment): void => {
     const own = contractsOf(deployment).map(bare);
     const token = terms.token === null ? calls.noToken : bare(terms.token);
@@ -160,9 +139,7 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
       const spread = others.length === 0 ? {} : { shards: others };
       return { address: parse(contract), version, ...spread };
     },
-    /** What the contract's domain() answers. */
     domainOf: ({ chainId, contract }: Deployment): Hex => domainOf(chainId, bare(contract)),
-    /** The escrow of these terms, which name a lane. Throws as `mustBeGood` does. */
     escrowOf: (terms: EscrowTerms, deployment: Deployment): Escrow => {
       mustBeGood(terms, deployment);
       const { contract } = deploymentOf({ deployment }, terms);
@@ -192,7 +169,6 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
         }),
       );
     },
-    /** The escrows of the first calls in bytes that fund one, whichever. */
     fundedIn: (hex: string, deployment: Deployment): string[] => {
       const bytes = hex.toLowerCase();
       return namedIn(bytes, deployment).flatMap((contract) => {
@@ -200,7 +176,6 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
         return ids.map((id) => escrowName(id, { contract }));
       });
     },
-    /** Lets the contract take so much of a token. */
     approveData: ({ contract }: Instance, amount: bigint): Hex => {
       const args = [bare(contract), amount] as const;
       return encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args });
@@ -208,11 +183,7 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
   };
 }
 
-/**
- * What is approved before a funding of so much, where a token now lets the contract take `allowed`.
- * Enough needs no approval. Too little but not zero is first set to zero: tokens like USDT refuse
- * to change one that is not.
- */
+/** An allowance too low is first set to zero: tokens like USDT refuse to change another. */
 export function approvals(amount: bigint, allowed: bigint, wanted = amount): readonly bigint[] {
   if (allowed >= amount) return [];
   return allowed > 0n ? [0n, wanted] : [wanted];
@@ -227,4 +198,33 @@ export function fundingOfLength<Call>(
   const some = amount > 1n ? 1n : amount;
   const forms = [amount, 0n, some].map(callsAt);
   return forms.find((each) => each.length === length) ?? callsAt(0n);
+}
+
+const counterBits = 30n;
+const stateShift = 62n;
+const openState = 1n;
+
+export function lanesData(funder: Hex, numbers: readonly string[]): Hex {
+  const keys = numbers.map((number) => (BigInt(funder) << 96n) | BigInt(`0x${number}`));
+  return encodeFunctionData({ abi: escrowsAbi, functionName: 'lanesOf', args: [keys] });
+}
+
+export function laneIn(word: bigint): LaneState {
+  return {
+    counter: Number(word & ((1n << counterBits) - 1n)),
+    isOpen: ((word >> stateShift) & 3n) === openState,
+  };
+}
+
+export function lanesIn<D extends Deployment>(
+  deployment: D,
+  contractFor: (funder: string, deployment: D) => string,
+  read: Lanes['read'],
+): Lanes {
+  return {
+    contracts: contractsOf(deployment),
+    open: openContracts(deployment),
+    contractFor: (funder) => contractFor(funder, deployment),
+    read,
+  };
 }

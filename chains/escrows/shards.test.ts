@@ -3,11 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
-import { mostShards, shardAt, shardOf } from '../../contracts/escrows/shards.ts';
+import { mostShards, shardAt, shardOf } from '../../contracts/escrows/ids.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import { contractId } from '../../core/rules.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import { batchCall as evmBatch } from '../evm/batch.ts';
 import {
   calledBy,
   callsIn,
@@ -15,6 +14,7 @@ import {
   contractFor,
   decodeCall,
   deploymentOf,
+  batchCall as evmBatch,
   evmContract,
   evmDeployment,
   evmEscrow,
@@ -23,8 +23,7 @@ import {
 } from '../evm/plan.ts';
 import { authorizationAlternative, permitAlternative } from '../evm/ways.ts';
 import { tronAddressOf } from '../tron/address.ts';
-import { batchCall as tronBatch } from '../tron/batch.ts';
-import { callsIn as tronCallsIn, tronEscrow } from '../tron/plan.ts';
+import { batchCall as tronBatch, callsIn as tronCallsIn, tronEscrow } from '../tron/plan.ts';
 import { contractsFault } from './plan.ts';
 
 const [first, second, third] = [0, 1, 2].map((each) => shardOf(each).address) as [

@@ -8,8 +8,16 @@ import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { type Escrow, escrowId } from '../../contracts/escrows/ids.ts';
 import { createTvm } from '../../contracts/tron/tvm/engine.ts';
 import { TvmState } from '../../contracts/tron/tvm/state.ts';
-import { claimData, fundData, noToken, refundData } from './calls.ts';
-import { claimedTopic, fundedTopic, refundedTopic, topicOfVerb } from './topics.ts';
+import {
+  claimData,
+  claimedTopic,
+  fundData,
+  fundedTopic,
+  noToken,
+  refundData,
+  refundedTopic,
+  topicOfVerb,
+} from './calls.ts';
 
 const chainId = 7;
 const start = 1_800_000_000n;

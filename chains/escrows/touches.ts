@@ -1,13 +1,11 @@
 // What calldata does to escrows that are watched.
 
 import type { Hashlock } from '../../core/hashlock.ts';
-import { type Names, secretsIn } from '../kit/calldata.ts';
-import { learn, type Watching } from '../kit/watch.ts';
+import { learn, type Names, secretsIn, type Watching } from '../kit/watch.ts';
 import type { DecodedCall } from './calls.ts';
 
 export type Verb = DecodedCall['verb'];
 
-/** A call of ours; its escrow as it is named outside of its contract. */
 type Call = Pick<DecodedCall, 'verb' | 'secret'> & { readonly escrow: string };
 
 type Watched = Pick<Watching, 'byHashlock' | 'secrets' | 'owed'> & {
@@ -15,11 +13,7 @@ type Watched = Pick<Watching, 'byHashlock' | 'secrets' | 'owed'> & {
   readonly known: ReadonlyMap<string, unknown>;
 };
 
-/**
- * What a transaction, in a block or not, failed or not, does or tries to do to watched escrows.
- * `data` is all that it says, hex with 0x: a memo can show a secret too. `isDirect`: it was sent to
- * the contract.
- */
+/** `data` is all that it says, hex with 0x: a memo can show a secret too. */
 export function touchesIn(
   watching: Watched,
   data: string,

@@ -1,7 +1,5 @@
-// Which signatures of its holders a token takes: a permit (EIP-2612), an authorization (EIP-3009).
-// A token may answer anything to anybody, so each is tried by eth_call with a key that is thrown
-// away. The right signature must work and a stranger's must not. Nothing is sent. Not taken:
-// permits as DAI has them (nonce, expiry, allowed), which are another function.
+// Which signatures a token takes, tried by eth_call with keys that are thrown away. DAI's are not
+// taken.
 
 import { randomBytes } from 'node:crypto';
 import { encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem';
@@ -18,8 +16,8 @@ import type { TokenDomain, TypedData } from '../interface/material.ts';
 import { gathering } from '../nodes/gathering.ts';
 import { type Rpc, RpcError } from '../nodes/rpc.ts';
 import { mostNameLength } from '../tokens/inspection.ts';
+import { trialAbi, trialCode } from './artifacts/trial.ts';
 import { ask, askWord, callData, isCallFailure, questionGas } from './checks/ask.ts';
-import { trialAbi, trialCode } from './checks/trial-code.ts';
 import { refused } from './node.ts';
 import type { EvmDeployment } from './plan.ts';
 import { lendBalance, lends, type Overrides, stranger } from './simulate.ts';
@@ -33,7 +31,6 @@ import {
   typedDataToSign,
 } from './ways.ts';
 
-/** Where a token is tried, and for which contract. */
 export type Trying = {
   readonly rpc: Rpc;
   readonly deployment: EvmDeployment;
@@ -46,7 +43,6 @@ export type Trying = {
 const farAhead = 2 ** 40;
 const stepGas = BigInt(questionGas);
 
-/** Throws where the node cannot answer. */
 export async function findAbilities(asked: Trying, signal: AbortSignal): Promise<TokenAbilities> {
   const trying = { ...asked, rpc: gathering(asked.rpc, signal) };
   const domain = await domainOf(trying, signal);
@@ -58,10 +54,7 @@ export async function findAbilities(asked: Trying, signal: AbortSignal): Promise
   return { permit: permits ? domain : null, authorization: authorizes ? domain : null };
 }
 
-/**
- * The one whose hash is the token's own separator: no other signature would be taken. Never one of
- * another contract or chain, whatever the token says: what is signed there is not for this token.
- */
+/** Never one of another contract or chain, whatever the token says. */
 async function domainOf(
   { rpc, deployment, token }: Trying,
   signal: AbortSignal,
@@ -114,7 +107,6 @@ function domainIn(answer: Hex | null): TokenDomain | null {
   }
 }
 
-/** Without EIP-5267: what tokens hash as a rule, and those that Polygon's bridge made. */
 function usualDomains(
   name: string | null,
   told: readonly (string | null)[],
@@ -172,7 +164,6 @@ async function partsOf(by: PrivateKeyAccount, typedData: TypedData) {
   return [v, r, s] as const;
 }
 
-/** A permit of `owner` for the contract, signed by `by`. */
 async function permitCall(
   { deployment }: Trying,
   domain: TokenDomain,
@@ -231,7 +222,6 @@ async function takesPermits(
   return byOwner && !byOther;
 }
 
-/** Whether the owner's allowance is the permit's value right after it. */
 async function allowsAfter(
   trying: Trying,
   permit: Hex,
@@ -273,7 +263,6 @@ async function takesAuthorizations(
   return lent !== null && triedWith(1n, lent);
 }
 
-/** A call of the token by the contract. */
 async function succeeds(
   { rpc, deployment, token }: Trying,
   data: Hex,
@@ -291,10 +280,7 @@ async function succeeds(
   }
 }
 
-/**
- * Calls of the token by the contract, one after the other, by code that is lent to it. Ends with
- * the first that fails, which has no answer here. Throws RpcError where the node refuses.
- */
+// Ends with the first that fails, which has no answer here. Throws RpcError on a node's refusal.
 async function inOneCall(
   { rpc, deployment, token }: Trying,
   steps: readonly Hex[],
@@ -330,7 +316,6 @@ function wordIn(answer: Hex | undefined): bigint | null {
   return answer === undefined || answer.length < 66 ? null : BigInt(answer.slice(0, 66));
 }
 
-/** The funder's next permit; 0 where the token says none. */
 export async function nonceOf(
   { rpc, token }: Trying,
   funder: string,
@@ -339,10 +324,7 @@ export async function nonceOf(
   return (await askWord(rpc, token, noncesCall(funder), signal)) ?? 0n;
 }
 
-/**
- * The same, of a token that still takes what it was found to take: one that can be upgraded may
- * not. null: it does not, or the node lends no code and cannot say.
- */
+/** The funder's nonce; null: the token may have changed, or the node lends no code. */
 export async function stillAble(
   trying: Trying,
   { permit, authorization }: TokenAbilities,

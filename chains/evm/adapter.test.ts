@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
-import { shardOf } from '../../contracts/escrows/shards.ts';
+import { shardOf } from '../../contracts/escrows/ids.ts';
 import { legStatus } from '../../core/facts.ts';
 import type { EvmMaterial } from '../interface/material.ts';
 import { lyingNode } from '../testing/nodes.ts';

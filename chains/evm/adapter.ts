@@ -2,30 +2,30 @@
 
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter } from '../adapter.ts';
-import { lanesIn } from '../escrows/lanes.ts';
+import { lanesIn } from '../escrows/plan.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { kitOf } from '../kit/adapter.ts';
 import type { Rpc } from '../nodes/rpc.ts';
 import { parseEvmAddress } from './address.ts';
-import { mustAgree } from './agreement.ts';
-import { atLook } from './at-look.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
-import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
-import { shortage, untriedSpend } from './fees.ts';
+import {
+  buildBatch,
+  buildClaim,
+  buildFund,
+  buildRefund,
+  checkAmount,
+  preflight,
+} from './builders.ts';
+import { shortage, spendGas, untriedSpend } from './fees.ts';
 import { changes } from './follow.ts';
-import { type GasRules, rulesUntil } from './forks.ts';
-import { fundWaysOf } from './fund-ways.ts';
-import { hashlocksOf } from './hashlocks.ts';
-import { checkNodes } from './identity.ts';
+import { fundWaysOf, permitNonce, separator, trial } from './fund-ways.ts';
+import { type GasRules, rulesUntil } from './gas-policy.ts';
 import { inspect } from './inspect.ts';
-import { lanesOf } from './lanes.ts';
-import { launchesOf } from './launches.ts';
-import { balanceAt } from './node.ts';
+import { atLook, balanceAt } from './node.ts';
 import { contractFor, type EvmDeployment, evmContract, evmEscrow } from './plan.ts';
-import { preflight } from './preflight.ts';
-import { look } from './read.ts';
-import * as signing from './signing.ts';
-import { spendGas } from './spend-gas.ts';
+import { look, mustAgree } from './read.ts';
+import { hashlocksOf, launchesOf } from './scan.ts';
+import { checkNodes, lanesOf } from './state.ts';
 import { type EvmAdapterOptions, forget, newWatch, remember, type Watch } from './watch.ts';
 
 export type { EvmAdapterOptions } from './watch.ts';
@@ -34,13 +34,9 @@ export type EvmAdapter = ChainAdapter & {
   readonly family: 'evm';
   readonly chainId: number;
   readonly deployment: EvmDeployment;
-  /** See ChainAdapter: never left out here. With one node it always agrees. */
   mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
-  /** For proofs by contract wallets of this chain (proof.ts). */
   readonly node: Rpc;
-  /** By which gas rules is mined what is sent until a second of the chain's clock. See forks.ts. */
   gasRules(until: number, signal: AbortSignal): Promise<GasRules>;
-  /** Checks that the node is of this chain and shows the contract. */
   open(signal: AbortSignal): Promise<void>;
 };
 
@@ -71,14 +67,13 @@ export function evmAdapter(options: EvmAdapterOptions): EvmAdapter {
     contract: evmContract(deployment),
     parseAddress: parseEvmAddress,
     plan: (terms) => evmEscrow(terms, deployment),
-    signing: kit.asked(signing),
+    signing: kit.asked({ separator, permitNonce, trial }),
     readSigned: (signed) => readSigned(watch, signed),
     at: (heads) => asksOf({ ...watch, rpc: atLook(node, heads) }),
     deployment,
     ways: fundWaysOf(watch, kit.opened),
     launches: launchesOf(watch, policy.normal.confirmations, kit.opened),
     hashlocks: hashlocksOf(watch, kit.opened),
-    // What asks the nodes: each is told of the watch, and begins once they are checked.
     ...asksOf(watch),
     ...kit.asked({
       mustAgree,

@@ -3,11 +3,7 @@
 import { getAddress } from 'viem/utils';
 import { badAddress } from '../kit/bad-address.ts';
 
-/**
- * The address with its EIP-55 checksum. Accepts all lower and all upper case (both carry no
- * checksum) and a right checksum; mixed case with a wrong one is a typing error. Throws
- * `bad_address`.
- */
+/** Mixed case with a wrong EIP-55 checksum is a typing error. Throws `bad_address`. */
 export function parseEvmAddress(text: string): string {
   const digits = /^0[xX]([0-9a-fA-F]{40})$/.exec(text)?.[1];
   if (digits === undefined) {
@@ -21,7 +17,6 @@ export function parseEvmAddress(text: string): string {
   return address;
 }
 
-/** Whether two addresses are the same, in any case. */
 export function sameAddress(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }

@@ -1,19 +1,40 @@
 // Unsigned calls for the party that each belongs to, who pays its gas.
 
-import type { Secret } from '../../core/hashlock.ts';
+import { randomBytes } from 'node:crypto';
+import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
+import { hashlockOf, type Secret } from '../../core/hashlock.ts';
+import type { EscrowTerms, Lane } from '../../core/terms.ts';
 import type { Batch, BuiltBatch } from '../interface/batches.ts';
-import type { BuildInput, SpendInput } from '../interface/building.ts';
+import type { About, BuildInput, SpendInput } from '../interface/building.ts';
 import type { EvmCall, EvmMaterial } from '../interface/material.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { alreadyFunded, holdsNothing, mayReveal, mustBeWorth } from '../kit/builders.ts';
+import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
+import { once } from '../nodes/sources.ts';
 import { parseEvmAddress } from './address.ts';
-import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
-import { batchCall } from './batch.ts';
 import { evmGasPolicyOf } from './gas-policy.ts';
-import { tryBatch } from './gas-work.ts';
-import { allowanceOf, gasPrice } from './node.ts';
-import { claimCall, deploymentOf, evmEscrow, fundCalls, refundCall } from './plan.ts';
+import { isUnlent, tryBatch, unseenClaim } from './gas-work.ts';
+import { allowanceOf, balanceAt, codeAt, gasPrice, headBlock } from './node.ts';
+import {
+  batchCall,
+  claimCall,
+  deploymentOf,
+  evmEscrow,
+  fundCalls,
+  mustBeGood,
+  refundCall,
+} from './plan.ts';
+import { mustAgree, mustAgreeOnHeads } from './read.ts';
+import {
+  type Failure,
+  lendBalance,
+  lends,
+  type Overrides,
+  stranger,
+  tryCall,
+  tryCalls,
+} from './simulate.ts';
 import { stateAt } from './state.ts';
 import type { Watch } from './watch.ts';
 
@@ -72,10 +93,6 @@ export async function buildRefund(
   return material(watch, address, [refundCall(escrow.terms, watch.deployment)]);
 }
 
-/**
- * See ChainAdapter. Every secret in it is public: it is tried as it is sent, with the most gas that
- * it may take. A token or receiver that takes more fails it.
- */
 export async function buildBatch(
   watch: Watch,
   batch: Batch,
@@ -114,3 +131,257 @@ export async function checkAmount(
   const least = token === null ? claimGas * (await gasPrice(rpc, signal)) : 0n;
   mustBeWorth(chain, amount, least, 'gas');
 }
+
+const trialSecret = '00'.repeat(31).concat('01');
+/** Ahead of the best block's time. */
+const [trialFundSeconds, trialTimelockSeconds] = [3_600, 7_200];
+const laneBytes = 12;
+
+/** Of the 2^96 lanes of a funder one that it never used. */
+function unusedLane(contract: string): Lane {
+  return { contract, number: randomBytes(laneBytes).toString('hex'), counter: 1 };
+}
+
+type Purse = { readonly from: string; readonly lent: Overrides };
+
+export async function preflight(
+  asked: Watch,
+  terms: EscrowTerms,
+  about: About,
+  signal: AbortSignal,
+): Promise<void> {
+  const watch: Watch = { ...asked, rpc: gathering(asked.rpc, signal) };
+  mustBeGood(terms, watch.deployment);
+  if (about === 'claim') return tryClaim(watch, terms, signal);
+  const { token } = terms;
+  const head = begun(headBlock(watch.rpc, signal));
+  const funder = about === 'funding' ? begun(funderOf(watch, terms, signal)) : null;
+  const lending = token === null ? begun(lends(watch.rpc, signal)) : null;
+  const lent = await lentTo(watch, terms, signal);
+  // A lent balance that shows proves both a token and a node that lends.
+  if (token === null || lent === null) {
+    if (token !== null && (await codeAt(watch.rpc, token, 'latest', signal)) === '0x') {
+      throw wouldFail(terms, native, about, null, `there is no contract at ${token}`);
+    }
+    if (!(await (lending ?? lends(watch.rpc, signal)))) {
+      return withoutOverrides(watch, terms, about, signal);
+    }
+  }
+  const funding = await funder;
+  const purse = await purseOf(watch, terms, lent, signal);
+  const { timestamp } = await head;
+  const receivers = purse === null ? [] : receiversOf(terms, about);
+  const trials = [
+    ...(funding === null ? [] : [tryFunding(watch, terms, funding, signal)]),
+    ...receivers.map(({ address }) =>
+      tryPayout(watch, terms, about, address, purse as Purse, timestamp, signal),
+    ),
+  ];
+  for (const trial of await Promise.allSettled(trials)) {
+    if (trial.status === 'rejected') throw trial.reason;
+  }
+  if (purse !== null) return;
+  watch.log('preflight_without_balance', { chain: watch.chain, token });
+  return plainTrial(watch, terms, about, signal);
+}
+
+function withoutOverrides(
+  watch: Watch,
+  terms: EscrowTerms,
+  about: About,
+  signal: AbortSignal,
+): Promise<void> {
+  once(watch, 'preflight_without_overrides', { chain: watch.chain });
+  return plainTrial(watch, terms, about, signal);
+}
+
+/** Once a leg is funded, its funder could change its own address to stop a reveal. */
+function receiversOf({ payout, refund }: EscrowTerms, about: About) {
+  return about === 'claim' ? [payout] : [payout, refund];
+}
+
+/** The claim as it will be made, of another hashlock: by anybody, from what the contract holds. */
+async function tryClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {
+  const { rpc } = watch;
+  const deployment = deploymentOf(watch, terms);
+  // Side by side, so that both leave in two exchanges.
+  const arriving = begun(mustArriveWhole(watch, terms, signal));
+  const tried = await unseenClaim(watch, terms, signal);
+  if (tried === null) return withoutOverrides(watch, terms, 'claim', signal);
+  const { to, data } = tried.call;
+  const failure = await tryCall(rpc, { from: stranger, to, data }, tried.overrides, signal);
+  if (failure === null) return arriving;
+  if (isUnlent(failure)) return withoutOverrides(watch, terms, 'claim', signal);
+  const { address } = terms.payout;
+  const pool: Purse = { from: deployment.contract, lent: {} };
+  const reason = await innerReason(watch, terms, address, pool, failure, signal);
+  throw wouldFail(terms, native, 'payout', address, reason);
+}
+
+/** A claim does not see that a token's fee lets it arrive short: a funding would. */
+async function mustArriveWhole(
+  watch: Watch,
+  terms: EscrowTerms,
+  signal: AbortSignal,
+): Promise<void> {
+  if (terms.token === null) return;
+  const [lent, head] = await Promise.all([
+    lentTo(watch, terms, signal),
+    headBlock(watch.rpc, signal),
+  ]);
+  if (lent === null) return;
+  const { address } = terms.payout;
+  const purse = { from: stranger, lent };
+  await tryPayout(watch, terms, 'claim', address, purse, head.timestamp, signal);
+}
+
+/** What gives a stranger the amount; null where the token's balances cannot be lent. */
+async function lentTo(
+  { rpc, slots }: Watch,
+  { token, amount }: EscrowTerms,
+  signal: AbortSignal,
+): Promise<Overrides | null> {
+  if (token === null) return { [stranger]: { balance: `0x${amount.toString(16)}` } };
+  return lendBalance(rpc, token, stranger, amount, signal, slots);
+}
+
+async function purseOf(
+  watch: Watch,
+  { token, amount, refund }: EscrowTerms,
+  lent: Overrides | null,
+  signal: AbortSignal,
+): Promise<Purse | null> {
+  if (lent !== null) return { from: stranger, lent };
+  const held = await balanceAt(watch.rpc, token, refund.address, 'latest', signal);
+  return held >= amount ? { from: refund.address, lent: {} } : null;
+}
+
+async function tryPayout(
+  watch: Watch,
+  terms: EscrowTerms,
+  about: About,
+  to: string,
+  purse: Purse,
+  timestamp: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { rpc } = watch;
+  const deployment = deploymentOf(watch, terms);
+  const trial: EscrowTerms = {
+    ...terms,
+    hashlock: hashlockOf(trialSecret),
+    payout: { address: to, pubkey: null },
+    refund: { address: purse.from, pubkey: null },
+    timelock: timestamp + trialTimelockSeconds,
+    fundBefore: timestamp + trialFundSeconds,
+    lane: unusedLane(deployment.contract),
+  };
+  const allowance =
+    terms.token === null || purse.from === stranger
+      ? 0n
+      : await allowanceOf(rpc, terms.token, purse.from, deployment.contract, signal);
+  const funding = fundCalls(trial, deployment, allowance);
+  const calls = [...funding, claimCall(trial, deployment, trialSecret)];
+  const failure = await tryCalls(rpc, purse.from, calls, purse.lent, signal);
+  if (failure === null) return;
+  const claiming = failure.index === funding.length;
+  const paid = claiming ? to : deployment.contract;
+  const reason = await innerReason(watch, terms, paid, purse, failure, signal);
+  throw wouldFail(terms, native, claiming ? 'payout' : about, claiming ? to : null, reason);
+}
+
+/** The contract keeps no answer of a token or a receiver: the bare transfer is asked for it. */
+async function innerReason(
+  watch: Watch,
+  { token, amount }: EscrowTerms,
+  to: string,
+  purse: Purse,
+  failure: Failure,
+  signal: AbortSignal,
+): Promise<string> {
+  if (failure.name !== 'TokenCallFailed' && failure.name !== 'PaymentRejected') {
+    return failure.words;
+  }
+  const bare = transfer(token, to, amount);
+  const { from, lent } = purse;
+  const inner = await tryCall(watch.rpc, { from, ...bare }, lent, signal);
+  return inner === null ? failure.words : `${failure.words}: ${inner.words}`;
+}
+
+function transfer(token: string | null, to: string, amount: bigint): EvmCall {
+  if (token === null) return { to, data: '0x', value: `0x${amount.toString(16)}` };
+  const args = [to as Hex, amount] as const;
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
+  return { to: token, data, value: '0x0' };
+}
+
+type Funder = { readonly held: bigint; readonly allowance: bigint };
+
+async function funderOf(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<Funder> {
+  const { rpc } = watch;
+  const { token, refund } = terms;
+  const { address } = refund;
+  const { contract } = deploymentOf(watch, terms);
+  const [held, allowance] = await Promise.all([
+    balanceAt(rpc, token, address, 'latest', signal),
+    token === null ? 0n : allowanceOf(rpc, token, address, contract, signal),
+  ]);
+  return { held, allowance };
+}
+
+async function tryFunding(
+  watch: Watch,
+  terms: EscrowTerms,
+  { held, allowance }: Funder,
+  signal: AbortSignal,
+): Promise<void> {
+  const { rpc } = watch;
+  const deployment = deploymentOf(watch, terms);
+  const { token, amount, refund } = terms;
+  const funder = refund.address;
+  let lent: Overrides | null = {};
+  if (held < amount) {
+    watch.log('funder_short', { chain: watch.chain, funder, token, held, amount });
+    lent =
+      token === null
+        ? { [funder]: { balance: `0x${amount.toString(16)}` } }
+        : await lendBalance(rpc, token, funder, amount, signal);
+  }
+  if (lent === null) return;
+  const calls = fundCalls(terms, deployment, allowance);
+  const failure = await tryCalls(rpc, funder, calls, lent, signal);
+  if (failure === null) return;
+  const purse: Purse = { from: funder, lent };
+  const to = deployment.contract;
+  const reason = await innerReason(watch, terms, to, purse, failure, signal);
+  throw wouldFail(terms, native, 'funding', null, reason);
+}
+
+/** Without state overrides: only what the funder, or the contract, could send right now. */
+async function plainTrial(
+  watch: Watch,
+  terms: EscrowTerms,
+  about: About,
+  signal: AbortSignal,
+): Promise<void> {
+  const { rpc } = watch;
+  const deployment = deploymentOf(watch, terms);
+  const { token, amount, refund } = terms;
+  const from = about === 'claim' ? deployment.contract : refund.address;
+  const held = await balanceAt(rpc, token, from, 'latest', signal);
+  if (held < amount) return;
+  for (const { address: to } of receiversOf(terms, about)) {
+    const failure = await tryCall(rpc, { from, ...transfer(token, to, amount) }, null, signal);
+    if (failure !== null) throw wouldFail(terms, native, 'payout', to, failure.words);
+  }
+  if (about !== 'funding') return;
+  const allowance =
+    token === null ? 0n : await allowanceOf(rpc, token, from, deployment.contract, signal);
+  const calls = fundCalls(terms, deployment, allowance);
+  const [fund] = calls;
+  if (calls.length > 1 || fund === undefined) return;
+  const failure = await tryCall(rpc, { from, ...fund }, null, signal);
+  if (failure !== null) throw wouldFail(terms, native, 'funding', null, failure.words);
+}
+
+const native = 'the native coin';

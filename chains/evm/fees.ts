@@ -1,14 +1,28 @@
-// What a transaction of ours costs whoever sends it, in the chain's own coin. A claim is never
-// estimated: its secret would be told to the node before it is sent.
+// What a transaction of ours costs its sender. A claim is never estimated: a node would hear its
+// secret.
 
+import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { larger } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Owed } from '../interface/gas.ts';
+import type { Owed, Spend } from '../interface/gas.ts';
 import { owedWords, shortages } from '../kit/shortage.ts';
+import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
-import { type GasRules, gasRules } from './forks.ts';
-import { escrowGas, evmGasPolicyOf, gasOnChain, untriedGas } from './gas-policy.ts';
-import { balanceAt, codeAt, gasPrice } from './node.ts';
+import { RpcError } from '../nodes/rpc.ts';
+import {
+  escrowGas,
+  evmGasPolicyOf,
+  type GasRules,
+  gasOnChain,
+  gasRules,
+  evmTransactionGas as mostGas,
+  untriedGas,
+} from './gas-policy.ts';
+import { callOf, estimate, isUnlent, unseenClaim } from './gas-work.ts';
+import { balanceAt, codeAt, gasPrice, refused } from './node.ts';
+import { evmEscrow } from './plan.ts';
+import { readRevert } from './simulate.ts';
+import { mustBeOpen } from './state.ts';
 import type { Watch } from './watch.ts';
 
 /** What the bytes cost on Ethereum comes on top of the gas: room for twice the gas in peaks. */
@@ -20,12 +34,7 @@ const offeredAt = (price: bigint) => (price * 6n + 4n) / 5n;
 
 const kindOf = ({ token }: EscrowTerms) => (token === null ? 'native' : 'token');
 
-/**
- * Gas of a claim or a funding, without `margin`. With it and at a fifth above the price, a claim
- * can pay for the limit that it gets where no node could try it (untriedGas). On Ethereum by
- * Prague's and by Amsterdam's rules: 49 659 and 171 534 for a native claim, 104 358 and 196 337 for
- * one of a token.
- */
+/** With `margin` and a fifth above the price, a claim can pay for its limit by `untriedGas`. */
 export function gasFor(
   chainId: number,
   terms: EscrowTerms,
@@ -40,17 +49,14 @@ export function gasFor(
   return evmGasPolicyOf(chainId).l1FeeOracle === null ? gas : gas * opStackTimes;
 }
 
-/**
- * With a lane's first use; of a token with the approval that it wants and the contract's first
- * balance of it. A quarter more, rounded up.
- */
+// With a lane's first use, an approval and the contract's first balance. A quarter more, rounded
+// up.
 function fundGas(kind: 'native' | 'token', rules: GasRules): bigint {
   const { native, token, approve, newWord } = escrowGas(rules);
   const gas = kind === 'native' ? native.fund + newWord : token.fund + approve + 2n * newWord;
   return (gas * 5n + 3n) / 4n;
 }
 
-/** See ChainAdapter. */
 export const shortage = shortages<Watch>({
   unit: 'wei',
   code: 'fee_poor',
@@ -102,7 +108,6 @@ const fundedBy = ({ fundBefore, timelock }: EscrowTerms): number => fundBefore ?
 
 const nativeOf = ({ token, amount }: EscrowTerms): bigint => (token === null ? amount : 0n);
 
-/** See ChainAdapter. */
 export async function untriedSpend(
   watch: Watch,
   terms: EscrowTerms,
@@ -111,3 +116,56 @@ export async function untriedSpend(
   const rules = await gasRules(watch, signal);
   return untriedGas(watch.chainId, kindOf(terms), rules(terms.timelock));
 }
+
+/** What the contract says by itself. It passes on no words of a token or a receiver. */
+const ownErrors: ReadonlySet<string> = new Set(
+  escrowsAbi.flatMap((each) => (each.type === 'error' ? [each.name] : [])),
+);
+
+export async function spendGas(
+  watch: Pick<Watch, 'rpc' | 'deployment'>,
+  spend: Spend,
+  payer: string,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const { rpc } = watch;
+  const { call, overrides } = await triedOf(watch, spend, payer, signal);
+  try {
+    const trial = { rpc, from: payer, mostGas, offer: null };
+    const gas = await estimate(trial, call, overrides, signal);
+    if (gas <= mostGas) return gas;
+    // Every other node would refuse a transaction with so much.
+    throw new RpcError(0, `it estimates ${gas} gas, above the ${mostGas} of a transaction`, null);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    if (overrides !== null && isUnlent(error)) throw refused(rpc, 'eth_estimateGas', unlent);
+    const { name, words } = readRevert(error.data, error.message);
+    // A claim that would fail says so by one of these. What else a node says is about itself.
+    if (name === null || !ownErrors.has(name)) throw refused(rpc, 'eth_estimateGas', error);
+    const { terms, verb } = spend;
+    const to = verb === 'claim' ? terms.payout : terms.refund;
+    throw wouldFail(terms, 'wei', 'payout', to.address, words);
+  }
+}
+
+async function triedOf(
+  watch: Pick<Watch, 'rpc' | 'deployment'>,
+  spend: Spend,
+  payer: string,
+  signal: AbortSignal,
+) {
+  const { rpc, deployment } = watch;
+  if (spend.verb === 'refund') return { call: callOf(spend, payer, deployment), overrides: null };
+  const { terms, secret } = spend;
+  if (secret !== null) {
+    const call = callOf({ ...spend, secret, isPublic: true }, payer, deployment);
+    return { call, overrides: null };
+  }
+  // It is tried as open, with the money of others: so the true one must be.
+  await mustBeOpen(rpc, deployment, terms, evmEscrow(terms, deployment).address, signal);
+  const tried = await unseenClaim(watch, terms, signal);
+  if (tried !== null) return tried;
+  throw refused(rpc, 'eth_estimateGas', unlent);
+}
+
+const unlent = new RpcError(0, 'it lends no state', null);

@@ -8,7 +8,7 @@ import type { Rpc } from '../nodes/rpc.ts';
 import { type Answer, hangingNode, lyingNode, type TestNode } from '../testing/nodes.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
 import { gasFor, margin } from './fees.ts';
-import { forkPolicyOf, type GasRules, knownBy, newForks, rulesUntil } from './forks.ts';
+import { forkPolicyOf, type GasRules, knownBy, newForks, rulesUntil } from './gas-policy.ts';
 import { evmChains } from './policy.ts';
 import { startAnvil } from './testing/anvil.ts';
 import { newLeg } from './testing/swap.ts';

@@ -1,17 +1,20 @@
-// Fundings by signature, as a market offers them: what the token takes now, the texts, and whether
-// one that was handed out may still open its escrow.
+// Fundings by signature, and whether one that was handed out may still open its escrow.
 
+import { parseAbi } from 'viem';
+import { encodeFunctionData } from 'viem/utils';
 import type { FundWays, WaysInput } from '../interface/fund-ways.ts';
-import type { FundAlternative } from '../interface/material.ts';
+import type { EvmCall, FundAlternative } from '../interface/material.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { gathering } from '../nodes/gathering.ts';
 import type { Opened } from '../nodes/opened.ts';
+import { fewMiB, type Rpc, RpcError } from '../nodes/rpc.ts';
 import { askEach } from '../nodes/sources.ts';
 import { findAbilities, nonceOf, stillAble } from './abilities.ts';
-import { mustAgreeOnHeads } from './agreement.ts';
-import { blockAt, headBlock } from './node.ts';
+import { isCallFailure } from './checks/ask.ts';
+import { blockAt, headBlock, refused, text, wordOf } from './node.ts';
 import { deploymentOf, standingAllowance } from './plan.ts';
-import { deepestBlock } from './read.ts';
+import { deepestBlock, mustAgreeOnHeads } from './read.ts';
+import { readRevert } from './simulate.ts';
 import { stateAt } from './state.ts';
 import type { Watch } from './watch.ts';
 import { authorizationAlternative, permitAlternative } from './ways.ts';
@@ -81,4 +84,61 @@ async function mayOpenBy(
     stateAt(rpc, deployment, escrow.terms, deepest, signal),
   ]);
   return state === 'never' && (block === null || block.timestamp < fundBefore);
+}
+
+const tokenAbi = parseAbi([
+  'function DOMAIN_SEPARATOR() view returns (bytes32)',
+  'function nonces(address owner) view returns (uint256)',
+]);
+
+export async function separator(
+  { rpc }: Watch,
+  token: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const data = encodeFunctionData({ abi: tokenAbi, functionName: 'DOMAIN_SEPARATOR' });
+  const word = await wordAt(rpc, { to: token, data }, signal);
+  return word === null ? null : `0x${word.toString(16).padStart(64, '0')}`;
+}
+
+export function permitNonce(
+  { rpc }: Watch,
+  token: string,
+  owner: string,
+  signal: AbortSignal,
+): Promise<bigint | null> {
+  const args = [owner as `0x${string}`] as const;
+  const data = encodeFunctionData({ abi: tokenAbi, functionName: 'nonces', args });
+  return wordAt(rpc, { to: token, data }, signal);
+}
+
+async function wordAt(
+  rpc: Rpc,
+  call: { readonly to: string; readonly data: string },
+  signal: AbortSignal,
+): Promise<bigint | null> {
+  try {
+    const answer = await rpc.call('eth_call', [call, 'latest'], signal, fewMiB);
+    return answer === '0x' ? null : wordOf(text(answer));
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    if (isCallFailure(error)) return null;
+    throw refused(rpc, 'eth_call', error);
+  }
+}
+
+export async function trial(
+  { rpc }: Watch,
+  { to, data }: EvmCall,
+  from: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  try {
+    await rpc.call('eth_call', [{ from, to, data, value: '0x0' }, 'latest'], signal, fewMiB);
+    return null;
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    if (isCallFailure(error)) return readRevert(error.data, error.message).words;
+    throw refused(rpc, 'eth_call', error);
+  }
 }

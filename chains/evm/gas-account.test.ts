@@ -2,17 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
-import type { Hex } from 'viem';
-import { parseTransaction } from 'viem';
+import { type Hex, parseTransaction } from 'viem';
 import { deployContracts } from '../../contracts/escrows/deploy.ts';
-import { shardOf } from '../../contracts/escrows/shards.ts';
+import { shardOf } from '../../contracts/escrows/ids.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import { answerOf, type Lie, lyingNode, untilTested } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { offerIn, replacing } from './gas-fees.ts';
 import { dearestGas } from './gas-policy.ts';
-import { lentOpen } from './lane-word.ts';
 import { evmDeployment, evmEscrow, fundCalls } from './plan.ts';
+import { lentOpen } from './simulate.ts';
 import { accounts, send, startAnvil } from './testing/anvil.ts';
 import { claimOf, devGas, refundOf, type Stranger, signal, strangerOn } from './testing/gas.ts';
 import { deployToken, fund, funder, newLeg } from './testing/swap.ts';

@@ -1,11 +1,10 @@
-// An operator's gas key on an EVM chain. See GasAccount. The fee of Ethereum that an OP chain takes
-// besides the gas is part of `mostCost` by estimate: no field of a transaction bounds it.
+// An operator's gas key on an EVM chain. No field of a transaction bounds an OP chain's L1 fee.
 
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { keccak256, parseTransaction } from 'viem/utils';
 import { larger } from '../../core/amounts.ts';
-import { mostInBatch } from '../escrows/batch.ts';
+import { mostInBatch } from '../escrows/calls.ts';
 import { contractsOf } from '../escrows/plan.ts';
 import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas/account.ts';
 import type { GasKey } from '../gas/keys.ts';
@@ -21,13 +20,20 @@ import {
 import { opening, told } from '../nodes/opened.ts';
 import type { EvmAdapter } from './adapter.ts';
 import { sameAddress } from './address.ts';
-import { fateOf, paidFor } from './gas-fate.ts';
-import { l1FeeOf, type Offer, offerAt, offerIn, outbidAt, priceOf } from './gas-fees.ts';
+import { countByAll, type Expected, fateOf, paidFor, pendingCounts } from './gas-fate.ts';
+import {
+  l1FeeOf,
+  type Offer,
+  offerAt,
+  offerIn,
+  outbidAt,
+  presentFees,
+  priceOf,
+  reachBlocks,
+} from './gas-fees.ts';
 import { dearestGas, type EvmGasPolicy, gasOnChain } from './gas-policy.ts';
-import { presentFees, reachBlocks } from './gas-present.ts';
 import { callOf, fundedBySignature, gasOf, type Trial } from './gas-work.ts';
 import { balanceAt } from './node.ts';
-import { countByAll, type Expected, pendingCounts } from './own-nonce.ts';
 import { calledBy, callsIn, type EvmDeployment, evmEscrow } from './plan.ts';
 import type { DepthTag } from './policy.ts';
 
@@ -35,7 +41,6 @@ export type EvmGasOptions = {
   readonly key: GasKey;
   readonly adapter: EvmAdapter;
   readonly policy: EvmGasPolicy;
-  /** See EvmAdapterOptions. */
   readonly depthTag?: DepthTag | null;
 };
 
@@ -95,7 +100,6 @@ async function quote(account: Account, work: GasWork, signal: AbortSignal): Prom
   return { mostCost, makesAccount: false };
 }
 
-/** What it calls, the gas that it takes by trial, and what it would offer if it might. */
 async function weighed(
   account: Account,
   work: GasWork,
@@ -161,7 +165,6 @@ async function sign(
   };
 }
 
-/** `offers`: of those to show in it the first that the key could pay is. */
 async function trialOf(
   account: Account,
   offers: readonly (Offer | null)[],
@@ -181,10 +184,6 @@ const voidGas = 30_000n;
 /** What waits longer behind its timelock is weighed again when it is sent. */
 const sentWithinSeconds = 86_400;
 
-/**
- * Of what cannot be tried yet: with an account that is made, and a token that does more; a funding
- * takes a lane for the first time.
- */
 async function usualGas({ options }: Account, work: GasWork, signal: AbortSignal): Promise<bigint> {
   if (work.verb === 'void') return voidGas;
   const { adapter } = options;
@@ -215,11 +214,7 @@ async function reserve(account: Account, work: GasWork, signal: AbortSignal): Pr
   return larger(await asFarAsTried(trying), usual) * fee + l1Fee;
 }
 
-/**
- * The last look at what the key has signed, by the bytes alone: nothing but a call that settles the
- * escrow of these terms or funds it by its funder's signature, or nothing at all to itself, and
- * never with a value.
- */
+// The last check, by the signed bytes alone: a call of ours or nothing at all, never with a value.
 function mustBeOwn({ deployment, signer }: Account, work: GasWork, raw: Hex): void {
   const { to, data = '0x', value = 0n } = parseTransaction(raw);
   if (value === 0n && isOwn({ deployment, signer }, work, { to: to ?? '', data })) return;

@@ -7,7 +7,7 @@ import type { Hex } from 'viem';
 import { rpcClient } from '../nodes/rpc.ts';
 import { type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
 import { fateOf } from './gas-fate.ts';
-import { reachBlocks } from './gas-present.ts';
+import { reachBlocks } from './gas-fees.ts';
 import { startAnvil } from './testing/anvil.ts';
 import { signal, strangerOn } from './testing/gas.ts';
 

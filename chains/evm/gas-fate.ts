@@ -1,14 +1,23 @@
-// What became of a transaction of an operator's gas key. Of the best block's chain alone: a receipt
-// of a block that was taken back counts for nothing.
+// What became of a gas key's transaction. A receipt of a block that was taken back counts for
+// nothing.
 
-import { topicOfVerb } from '../escrows/topics.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { topicOfVerb } from '../escrows/calls.ts';
 import type { GasFate, GasSent, Paid } from '../gas/account.ts';
 import { paidByAll } from '../gas/paid.ts';
 import { amountOf, type Rpc } from '../nodes/rpc.ts';
 import { foundBySome, oneSource } from '../nodes/sources.ts';
-import { reachBlocks } from './gas-present.ts';
-import { asked, blockAt, headBlock, object, type Receipt, receiptOf, txOf } from './node.ts';
-import { countByAll } from './own-nonce.ts';
+import { reachBlocks } from './gas-fees.ts';
+import {
+  asked,
+  blockAt,
+  headBlock,
+  object,
+  type Receipt,
+  receiptOf,
+  transactionCount,
+  txOf,
+} from './node.ts';
 import type { DepthTag } from './policy.ts';
 
 const topics: readonly string[] = Object.values(topicOfVerb);
@@ -49,11 +58,7 @@ export async function fateOf(
   return !isPast || isSure || (await isTaken()) ? 'gone' : waits;
 }
 
-/**
- * Whether a transaction of the key in this block has used its nonce, by more than half of the
- * nodes: one alone could say so of what no block has. Who has stopped far below the block is not
- * counted.
- */
+/** By more than half of the nodes. One that has stopped far below the block is not counted. */
 async function isUsed(
   rpc: Rpc,
   own: string,
@@ -121,4 +126,78 @@ export function paidFor(rpc: Rpc, txid: string, signal: AbortSignal): Promise<Pa
     });
   };
   return paidByAll(rpc.sources, ask, signal);
+}
+
+/** Once one has answered the others have so long: a node that hangs holds up no signature. */
+const usualOthersMs = 400;
+
+export type Expected = {
+  /** Above it what one node says is not believed while another may still answer. */
+  readonly most: number;
+  readonly othersMs?: number;
+  readonly answerMs?: number;
+  readonly at?: 'latest' | 'pending';
+};
+
+function askingAll(
+  rpc: Rpc,
+  own: string,
+  { at, answerMs }: { readonly at: 'latest' | 'pending'; readonly answerMs?: number | undefined },
+  signal: AbortSignal,
+): Promise<number>[] {
+  return Array.from({ length: rpc.sources }, (_, source) => {
+    const call: Rpc['call'] = (method, params, until, limits) => {
+      const own = answerMs === undefined ? limits : { ...limits, attemptTimeoutMs: answerMs };
+      return rpc.ask(source, method, params, until, own);
+    };
+    return transactionCount({ ...rpc, call }, own, signal, at);
+  });
+}
+
+/** What each node that answers counts, with what waits in its mempool; the lowest first. */
+export async function pendingCounts(
+  rpc: Rpc,
+  own: string,
+  signal: AbortSignal,
+): Promise<readonly number[]> {
+  const asked = await Promise.allSettled(askingAll(rpc, own, { at: 'pending' }, signal));
+  signal.throwIfAborted();
+  const said = asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  return said.toSorted((one, other) => one - other);
+}
+
+/** What more than half of the nodes say. Above `most` a second answer is waited for. */
+export async function countByAll(
+  rpc: Rpc,
+  own: string,
+  { most, othersMs = usualOthersMs, answerMs, at = 'latest' }: Expected,
+  signal: AbortSignal,
+): Promise<number> {
+  if (rpc.sources < 2) return transactionCount(rpc, own, signal, at);
+  const over = new AbortController();
+  const until = AbortSignal.any([signal, over.signal]);
+  const asking = askingAll(rpc, own, { at, answerMs }, until);
+  const said: number[] = [];
+  const second = Promise.withResolvers<void>();
+  const hear = (count: number) => {
+    if (said.push(count) === 2) second.resolve();
+  };
+  const all = Promise.all(asking.map((each) => each.then(hear, () => {})));
+  const believed = () => said.toSorted((one, other) => one - other)[(said.length - 1) >> 1] ?? 0;
+  const isOne = () => said.length === 1;
+  try {
+    // None answered: ask again as a plain call does, which says why.
+    await Promise.any(asking).catch(() => {});
+    if (said.length === 0) return await transactionCount(rpc, own, signal, at);
+    await Promise.race([all, sleep(othersMs, undefined, { signal: until }).catch(() => {})]);
+    if (isOne() && believed() > most) {
+      await Promise.race([all, second.promise]);
+      if (isOne() && signal.aborted) {
+        return await transactionCount(rpc, own, signal, at);
+      }
+    }
+    return believed();
+  } finally {
+    over.abort();
+  }
 }

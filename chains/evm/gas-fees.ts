@@ -1,14 +1,13 @@
-// What a transaction of an operator's gas key offers for each unit of gas. Pure but for one
-// reading. A chain whose blocks name no base fee takes one price instead of two fields.
+// What a gas key offers for a unit of gas. Without a base fee there is one price, not two fields.
 
 import { encodeFunctionData, parseTransaction } from 'viem/utils';
 import { larger } from '../../core/amounts.ts';
 import type { Outbid } from '../gas/account.ts';
-import type { Rpc } from '../nodes/rpc.ts';
+import { amountOf, fewMiB, quantity, type Rpc } from '../nodes/rpc.ts';
+import { oneSource, saidInTime } from '../nodes/sources.ts';
 import type { EvmGasPolicy } from './gas-policy.ts';
-import { asked, text, wordOf } from './node.ts';
+import { asked, gasPrice, list, object, text, wordOf } from './node.ts';
 
-/** What blocks take now. */
 export type Present =
   | { readonly kind: 'market'; readonly base: bigint; readonly tip: bigint }
   | { readonly kind: 'legacy'; readonly price: bigint };
@@ -20,7 +19,6 @@ export type Offer = {
   readonly tip: bigint;
 };
 
-/** For a unit of gas in the next block. */
 export function priceOf(present: Present): bigint {
   return present.kind === 'market' ? present.base + present.tip : present.price;
 }
@@ -30,7 +28,6 @@ export function replacing(fee: bigint): bigint {
   return (fee * 9n + 7n) / 8n;
 }
 
-/** Both fields of signed bytes of the key. */
 export function offerIn(raw: string): Pick<Offer, 'maxFee' | 'tip'> {
   const {
     gasPrice: price,
@@ -44,19 +41,12 @@ export function offerIn(raw: string): Pick<Offer, 'maxFee' | 'tip'> {
 
 /** Blocks that come without something that offers enough: its tip may be what is too low. */
 const passedOver = 3;
-/**
- * Times the most that a first offer tips, and that what was passed over does. Nodes want an eighth
- * more of the tip, too, of what only follows the base fee: this leaves room for eleven of those,
- * each of twice the base fee before it.
- */
+/** Nodes want an eighth more of the tip each time: this leaves room for eleven replacements. */
 export const forcedTips = 4n;
 /** Times the present price, where all that is offered is paid (no base fee). */
 const forcedPrices = 2n;
 
-/**
- * `blocks`: that came since it was signed, null where that is not known. Where none came nothing is
- * `price`: an offer is above the price of its own block.
- */
+/** `blocks`: that came since it was signed; null: not known. */
 export function outbidAt(
   present: Present,
   offered: Pick<Offer, 'maxFee' | 'tip'>,
@@ -72,11 +62,7 @@ export function outbidAt(
   return hasRoom ? 'passed over' : null;
 }
 
-/**
- * Twice the base fee, which six full blocks in a row reach (an eighth each); less, where
- * `affordable` is less, but enough for two. null: it would not be taken at what is affordable, or
- * would have to pay beyond what blocks take, just to be a replacement.
- */
+/** Twice the base fee, or less where less is affordable. null: no node would take it. */
 export function offerAt(
   present: Present,
   above: Pick<Offer, 'maxFee' | 'tip'> | null,
@@ -115,10 +101,7 @@ const oracleAbi = [
   },
 ] as const;
 
-/**
- * What the bytes cost on Ethereum, paid besides the gas; 0 where there is no such fee. The oracle
- * hears their number, not the bytes: they may hold a secret.
- */
+/** The oracle hears the number of bytes, not the bytes: they may hold a secret. */
 export async function l1FeeOf(
   rpc: Rpc,
   { l1FeeOracle }: EvmGasPolicy,
@@ -135,4 +118,91 @@ export async function l1FeeOf(
     wordOf(text(answer)),
   );
   return l1Margin * fee;
+}
+
+/** Once one has answered the others have so long: a node that hangs holds up no signature. */
+const othersMs = 400;
+/** Blocks that nodes which follow their chain are apart at most. */
+export const reachBlocks = 64;
+
+export type Fees = {
+  /** The one to go by first; then those to go by where it is more than may be paid. */
+  readonly presents: readonly [Present, ...Present[]];
+  /** Of the best block; null where nodes are too far apart to tell. */
+  readonly height: number | null;
+};
+
+type Said = { readonly present: Present; readonly height: number };
+
+/** The dearest; of three or more the second, so that one alone does not decide. */
+export async function presentFees(
+  rpc: Rpc,
+  policy: EvmGasPolicy,
+  signal: AbortSignal,
+): Promise<Fees> {
+  return feesBy(await byEach(rpc, (one, until) => feesOf(one, policy, until), signal));
+}
+
+export function feesBy(said: readonly Said[]): Fees {
+  const skipped = said.length > 2 ? 1 : 0;
+  const heights = said.map(({ height }) => height).sort((a, b) => b - a);
+  const height = heights[skipped] as number;
+  const near = heights.filter((each) => Math.abs(each - height) <= reachBlocks);
+  const isSure = said.length === 1 || near.length > 1;
+  // A chain has a base fee or it has none.
+  const market = said.filter(({ present }) => present.kind === 'market');
+  const counted = (market.length > 0 ? market : said).map(({ present }) => present);
+  const dearest = counted.sort((a, b) => (priceOf(a) > priceOf(b) ? -1 : 1));
+  const presents = dearest.slice(dearest.length > 2 ? 1 : 0) as unknown as Fees['presents'];
+  return { presents, height: isSure ? height : null };
+}
+
+async function byEach<T>(
+  rpc: Rpc,
+  ask: (one: Rpc, signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+): Promise<readonly T[]> {
+  if (rpc.sources < 2) return [await ask(rpc, signal)];
+  const askOne = (at: number, until: AbortSignal) => ask(oneSource(rpc, at), until);
+  const said = await saidInTime(rpc.sources, askOne, othersMs, signal);
+  return said.length > 0 ? said : [await ask(rpc, signal)];
+}
+
+const historyBlocks = 20;
+/** Of each block: half of its gas paid no more than this. */
+const percentile = 50;
+/** All of one price is paid: a node is believed up to twice the fee of 99.9 % of times. */
+const believedPrices = 2n;
+
+async function feesOf(
+  rpc: Rpc,
+  { leastTip, mostTip, hasBaseFee, reserveFeePerGas }: EvmGasPolicy,
+  signal: AbortSignal,
+): Promise<Said> {
+  const latest = ['latest', false] as const;
+  const readHead = (answer: unknown) => {
+    const { number, baseFeePerGas } = object(answer);
+    const hasBase = baseFeePerGas !== undefined;
+    if (hasBaseFee && !hasBase) throw new Error('its block names no base fee');
+    return { height: quantity(number), hasBase };
+  };
+  const head = await asked(rpc, 'eth_getBlockByNumber', latest, signal, readHead, fewMiB);
+  const { height, hasBase } = head;
+  if (!hasBase) {
+    const [price, most] = [await gasPrice(rpc, signal), believedPrices * reserveFeePerGas];
+    return { height, present: { kind: 'legacy', price: price < most ? price : most } };
+  }
+  const params = [`0x${historyBlocks.toString(16)}`, 'latest', [percentile]];
+  const read = (answer: unknown) => {
+    const history = object(answer);
+    // The last one is of the block to come.
+    const next = list(history.baseFeePerGas).at(-1);
+    const rewards = history.reward == null ? [] : list(history.reward);
+    return { base: amountOf(next), tips: rewards.map((each) => amountOf(list(each)[0])) };
+  };
+  const { base, tips } = await asked(rpc, 'eth_feeHistory', params, signal, read, fewMiB);
+  // The middle block: one builder's own transactions move it little.
+  const middle = tips.sort((a, b) => (a < b ? -1 : 1))[Math.floor(tips.length / 2)] ?? 0n;
+  const tip = middle < leastTip ? leastTip : middle > mostTip ? mostTip : middle;
+  return { height, present: { kind: 'market', base, tip } };
 }

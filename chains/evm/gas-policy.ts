@@ -1,11 +1,10 @@
-// What an operator's gas key pays on the EVM chains, as data. Wei for each unit of gas, and gas.
-//
-// `reserveFeePerGas` stands for the fee that 99.9 % of times stay below. It was chosen from what is
-// published, not measured block by block: an operator with a series of its own gives its own.
+// What a gas key pays on the EVM chains, as data. `reserveFeePerGas` covers 99.9 % of times; it was
+// chosen from published figures, not measured.
 
 import { measuredGas } from '../../contracts/escrows/artifacts/gas.ts';
 import { larger } from '../../core/amounts.ts';
-import type { GasRules } from './forks.ts';
+import { fewMiB, fewWords, quantity, type Rpc, RpcError } from '../nodes/rpc.ts';
+import { once, saidInTime } from '../nodes/sources.ts';
 import { evmChains } from './policy.ts';
 
 export type EvmGasPolicy = {
@@ -23,7 +22,6 @@ export type EvmGasPolicy = {
 
 const gwei = 1_000_000_000n;
 
-/** Gas of transactions of ours, as measured; an approval comes on top of a token's funding. */
 export type EscrowGas = {
   readonly native: { readonly fund: bigint; readonly settle: bigint };
   readonly token: { readonly fund: bigint; readonly settle: bigint };
@@ -58,16 +56,10 @@ export function escrowGas(rules: GasRules): EscrowGas {
   return gasBy[rules];
 }
 
-/**
- * A claim or refund takes 41 000 to 66 000, and up to 229 000 where it makes a balance or an
- * account. The transfer of a token behind proxies that calls hooks may take ten times as much.
- */
+/** A settlement takes 41 000 to 229 000; a token behind hooks may take ten times as much. */
 const mostGas = 500_000n;
 
-/**
- * Daily means of Ethereum's gas price were above 300 gwei on single days only since EIP-1559
- * (etherscan.io/chart/gasprice; the highest was 474, 1 May 2022): about one day in a thousand.
- */
+/** Daily means above 300 gwei were single days since EIP-1559 (etherscan.io/chart/gasprice). */
 const ethereum: EvmGasPolicy = {
   mostGas,
   leastTip: gwei / 100n,
@@ -77,12 +69,7 @@ const ethereum: EvmGasPolicy = {
   l1FeeOracle: null,
 };
 
-/**
- * The least tip is what a sequencer takes at all (1 000 000 wei, docs.optimism.io, "Transaction
- * fees"). Base fees rose to some tenths of a gwei in the busiest hours of Base and OP Mainnet; 2
- * gwei is several times that. `GasPriceOracle` is a predeploy of every OP chain
- * (specs.optimism.io, "Predeploys").
- */
+// A sequencer takes 1 000 000 wei at least (docs.optimism.io); 2 gwei is above the busiest hours.
 const opStack: EvmGasPolicy = {
   mostGas,
   leastTip: gwei / 1_000n,
@@ -92,11 +79,7 @@ const opStack: EvmGasPolicy = {
   l1FeeOracle: '0x420000000000000000000000000000000000000F',
 };
 
-/**
- * Gas holds what the bytes cost on Ethereum, so that there is much more of it, and of a tip nothing
- * reaches the sequencer (docs.arbitrum.io, "Gas and fees"). The base fee is 0.01 gwei at least; in
- * the busiest hour known, the inscriptions of December 2023, it was some gwei.
- */
+/** Gas holds the bytes' cost on Ethereum too; the base fee reached some gwei (docs.arbitrum.io). */
 const arbitrum: EvmGasPolicy = {
   mostGas: 5_000_000n,
   leastTip: 0n,
@@ -116,7 +99,6 @@ export function isKnownEvmChain(chainId: number): boolean {
   return Object.values(evmChains).some((each) => each.chainId === chainId);
 }
 
-/** Nor whether there is a base fee. */
 const unknown: EvmGasPolicy = { ...ethereum, hasBaseFee: false };
 
 /** By the chain's id, whatever it is called; of one that nobody here knows Ethereum's. */
@@ -125,10 +107,6 @@ export function evmGasPolicyOf(chainId: number): EvmGasPolicy {
   return evmGasPolicies[known?.[0] ?? ''] ?? unknown;
 }
 
-/**
- * With what a settlement may make besides: the receiver's account, or its first balance. A funding
- * by signature with the contract's first balance of the token, and a quarter more.
- */
 export function dearestGas(rules: GasRules, kind: 'native' | 'token' | 'authorized'): bigint {
   const { native, token, authorized, newAccount, newWord } = escrowGas(rules);
   switch (kind) {
@@ -146,13 +124,7 @@ export function gasOnChain(chainId: number, gas: bigint): bigint {
   return (evmGasPolicyOf(chainId).mostGas * gas) / mostGas;
 }
 
-/**
- * Gas of what a party sends by itself, where no node says how much it takes. A quarter more than
- * the dearest, and for a token, which may do more than the measured one, twice what it takes and
- * makes, or three and a half times what it takes. A claim that reveals the secret of a token's
- * escrow gets all that the policy allows: out of gas it would tell the secret and take nothing. A
- * wallet that passed `claimShortage` (fees.ts) can pay for it at a fifth above the price.
- */
+/** A claim that reveals gets all the gas: out of gas it would tell the secret and take nothing. */
 export function untriedGas(
   chainId: number,
   what: 'native' | 'token' | 'nothing' | 'reveal',
@@ -176,7 +148,6 @@ function untriedOf(what: Parameters<typeof untriedGas>[1], rules: GasRules): big
   }
 }
 
-/** By chain key, as evmChains. */
 export const evmGasPolicies: Readonly<Record<string, EvmGasPolicy>> = {
   ethereum,
   sepolia: ethereum,
@@ -189,3 +160,206 @@ export const evmGasPolicies: Readonly<Record<string, EvmGasPolicy>> = {
   'evm-dev': dev,
   'evm-dev-2': dev,
 };
+
+export type GasRules = 'prague' | 'amsterdam' | 'either';
+
+export type ForkPolicy = {
+  /** When Amsterdam's rules begin, or began; null: not announced, or not by Ethereum's schedule. */
+  readonly amsterdamAt: number | null;
+  // Start of the last fork with Prague's rules. null: `eth_config` says nothing of this chain's
+  // gas.
+  readonly pragueUpTo: number | null;
+};
+
+/** BPO2, 7 January 2026; no later fork had a date in November 2026 (EIP-7773). */
+const ethereumForks: ForkPolicy = { amsterdamAt: null, pragueUpTo: 1_767_747_671 };
+/** 6 October 2026 (blog.ethereum.org, "Glamsterdam Testnet Announcement"). */
+const sepolia: ForkPolicy = { amsterdamAt: 1_791_294_816, pragueUpTo: null };
+/** OP chains and Arbitrum take over Ethereum's changes at times that no `eth_config` names. */
+const ownSchedule: ForkPolicy = { amsterdamAt: null, pragueUpTo: null };
+/** anvil: one fork from its first block on. */
+const devForks: ForkPolicy = { amsterdamAt: null, pragueUpTo: 0 };
+
+const policies = {
+  ethereum: ethereumForks,
+  sepolia,
+  optimism: ownSchedule,
+  'optimism-sepolia': ownSchedule,
+  base: ownSchedule,
+  'base-sepolia': ownSchedule,
+  arbitrum: ownSchedule,
+  'arbitrum-sepolia': ownSchedule,
+  'evm-dev': devForks,
+  'evm-dev-2': devForks,
+} as const satisfies Readonly<Record<keyof typeof evmChains, ForkPolicy>>;
+
+export function forkPolicyOf(chainId: number): ForkPolicy {
+  const names = Object.keys(evmChains) as (keyof typeof evmChains)[];
+  const known = names.find((name) => evmChains[name].chainId === chainId);
+  return known === undefined ? ownSchedule : policies[known];
+}
+
+type Said = {
+  readonly time: number;
+  readonly isAmsterdam: boolean;
+  /** null: it tells nothing that can be relied on. */
+  readonly config: { readonly since: number; readonly nextAt: number | null } | null;
+};
+
+type Known = { readonly amsterdam: boolean; readonly pragueUntil: number | null };
+
+export type Forks = {
+  /** The operator's word: Prague's rules hold until then (Unix seconds). */
+  readonly nextForkAt: number | null;
+  readonly clock: () => number;
+  known: (Known & { readonly at: number }) | null;
+  asking: Promise<void> | null;
+  askedAt: number;
+};
+
+export const newForks = (
+  nextForkAt: number | null,
+  clock: Forks['clock'] = () => performance.now(),
+): Forks => ({
+  nextForkAt,
+  clock,
+  known: null,
+  asking: null,
+  askedAt: Number.NEGATIVE_INFINITY,
+});
+
+const againMs = 5 * 60_000;
+/** Where no node answered: the other questions of a request fail then, too. */
+const failedAgainMs = 30_000;
+/** What was known stands in so long for nodes that are silent. */
+const staleMs = 24 * 3_600_000;
+const waitMs = 4_000;
+/** A node that hangs holds up nobody. */
+const othersMs = 1_000;
+
+type Asking = {
+  readonly chain: string;
+  readonly chainId: number;
+  readonly rpc: Rpc;
+  readonly forks: Forks;
+  readonly said: Set<string>;
+  readonly log: (event: string, facts: Readonly<Record<string, unknown>>) => void;
+};
+
+/** Never throws but for an abort. Nodes are asked once in five minutes. */
+export async function gasRules(
+  watch: Asking,
+  signal: AbortSignal,
+): Promise<(until: number) => GasRules> {
+  const { forks } = watch;
+  const isFresh = forks.known !== null && forks.clock() - forks.known.at < againMs;
+  if (!isFresh && forks.clock() - forks.askedAt >= failedAgainMs) {
+    forks.askedAt = forks.clock();
+    forks.asking ??= askAll(watch).finally(() => {
+      forks.asking = null;
+    });
+  }
+  if (!isFresh && forks.asking !== null) await untilAborted(forks.asking, signal);
+  signal.throwIfAborted();
+  const { known } = forks;
+  if (known === null || forks.clock() - known.at > staleMs) return () => 'either';
+  if (known.amsterdam) return () => 'amsterdam';
+  const { pragueUntil } = known;
+  return (until) => (pragueUntil !== null && until <= pragueUntil ? 'prague' : 'either');
+}
+
+export async function rulesUntil(
+  watch: Asking,
+  until: number,
+  signal: AbortSignal,
+): Promise<GasRules> {
+  return (await gasRules(watch, signal))(until);
+}
+
+function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<void>();
+  const end = () => aborted.resolve();
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  return Promise.race([work, aborted.promise]).finally(() => {
+    signal.removeEventListener('abort', end);
+  });
+}
+
+async function askAll(watch: Asking): Promise<void> {
+  const { rpc, chain, chainId, forks } = watch;
+  const { sources } = rpc;
+  const ask = (at: number, signal: AbortSignal) => saidBy(rpc, at, chainId, signal);
+  const said = await saidInTime(sources, ask, othersMs, AbortSignal.timeout(waitMs));
+  if (said.length === 0) {
+    once(watch, 'fork_unknown', { chain, why: 'no node answers' });
+    return;
+  }
+  const policy = forkPolicyOf(chainId);
+  const known = mostCareful(said.map((each) => knownBy(each, policy, forks.nextForkAt)));
+  if (!known.amsterdam && known.pragueUntil === null) {
+    once(watch, 'fork_unknown', { chain, why: 'its nodes do not tell: the dearer gas is asked' });
+  }
+  forks.known = { ...known, at: forks.clock() };
+}
+
+export function knownBy(said: Said, policy: ForkPolicy, nextForkAt: number | null): Known {
+  const { amsterdamAt, pragueUpTo } = policy;
+  const dates = [amsterdamAt, nextForkAt].filter((each) => each !== null);
+  const isOver = dates.some((at) => at <= said.time);
+  if (said.isAmsterdam || isOver) return { amsterdam: true, pragueUntil: null };
+  const { config } = said;
+  const isTold = config !== null && pragueUpTo !== null && config.since <= pragueUpTo;
+  if (!isTold && nextForkAt === null) return { amsterdam: false, pragueUntil: null };
+  if (isTold && config.nextAt !== null) dates.push(config.nextAt);
+  return { amsterdam: false, pragueUntil: Math.min(...dates) - 1 };
+}
+
+function mostCareful(all: readonly Known[]): Known {
+  const ends = all.map(({ pragueUntil }) => pragueUntil ?? Number.NEGATIVE_INFINITY);
+  const pragueUntil = Math.min(...ends);
+  return {
+    amsterdam: all.some(({ amsterdam }) => amsterdam),
+    pragueUntil: pragueUntil === Number.NEGATIVE_INFINITY ? null : pragueUntil,
+  };
+}
+
+async function saidBy(
+  rpc: Rpc,
+  at: number,
+  chainId: number,
+  signal: AbortSignal,
+): Promise<Said | null> {
+  const [head, config] = await Promise.all([
+    rpc.ask(at, 'eth_getBlockByNumber', ['latest', false], signal, fewMiB),
+    rpc.ask(at, 'eth_config', [], signal, fewWords).catch((error: unknown) => {
+      if (error instanceof RpcError) return null;
+      throw error;
+    }),
+  ]);
+  const block = recordIn(head);
+  if (block === null) return null;
+  return {
+    time: quantity(block.timestamp),
+    isAmsterdam: block.blockAccessListHash != null || block.slotNumber != null,
+    config: configIn(config, chainId),
+  };
+}
+
+function configIn(answer: unknown, chainId: number): Said['config'] {
+  const config = recordIn(answer);
+  const current = recordIn(config?.current);
+  if (config === null || current === null) return null;
+  const since = current.activationTime;
+  if (current.chainId !== `0x${chainId.toString(16)}` || !isTime(since)) return null;
+  if (config.next === null) return { since, nextAt: null };
+  const nextAt = recordIn(config.next)?.activationTime;
+  return isTime(nextAt) ? { since, nextAt } : null;
+}
+
+function recordIn(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === 'object' && value !== null ? { ...value } : null;
+}
+
+const isTime = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;

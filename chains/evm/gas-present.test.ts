@@ -4,8 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
 import { type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
-import type { Present } from './gas-fees.ts';
-import { feesBy, reachBlocks } from './gas-present.ts';
+import { feesBy, type Present, reachBlocks } from './gas-fees.ts';
 import { startAnvil } from './testing/anvil.ts';
 import { claimOf, signal, strangerOn } from './testing/gas.ts';
 import { fund, newLeg } from './testing/swap.ts';

@@ -1,6 +1,4 @@
-// What an operator's gas key sends, and how much gas it takes: only a claim or refund of an escrow
-// in the contract, a funding of one by its funder's signature, or nothing to itself. Tried on the
-// best block before it is signed.
+// What a gas key sends, and its gas: tried on the best block before it is signed.
 
 import { getAbiItem, toFunctionSelector } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
@@ -8,7 +6,7 @@ import { smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Revert } from '../escrows/reverts.ts';
+import type { Revert } from '../escrows/calls.ts';
 import type { GasWork } from '../gas/account.ts';
 import { batchIncomplete, mustOpenAll, unseenMargin } from '../gas/work.ts';
 import type { Batch } from '../interface/batches.ts';
@@ -16,12 +14,11 @@ import type { EvmCall } from '../interface/material.ts';
 import { batchFails } from '../kit/builders.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { type Rpc, RpcError } from '../nodes/rpc.ts';
-import { batchCall } from './batch.ts';
 import { isCallFailure } from './checks/ask.ts';
 import type { Offer } from './gas-fees.ts';
-import { lentOpen } from './lane-word.ts';
 import { balanceAt, headBlock, refused } from './node.ts';
 import {
+  batchCall,
   claimCall,
   deploymentOf,
   type EvmDeployment,
@@ -29,12 +26,10 @@ import {
   mustBeGood,
   refundCall,
 } from './plan.ts';
-import { readRevert } from './reverts.ts';
-import { lends, type Overrides } from './simulate.ts';
+import { lends, lentOpen, type Overrides, readRevert } from './simulate.ts';
 import { mustBeOpen, nothingThere } from './state.ts';
 import { authorizationCall, signedCall } from './ways.ts';
 
-/** What is tried: by whom, at which fees, and how much gas it may take. */
 export type Trial = {
   readonly rpc: Rpc;
   readonly deployment: EvmDeployment;
@@ -46,7 +41,6 @@ export type Trial = {
   readonly preflight: (terms: EscrowTerms, signal: AbortSignal) => Promise<void>;
 };
 
-/** The call of some work; `own` is the key's address. */
 export function callOf(work: GasWork, own: string, deployment: EvmDeployment): EvmCall {
   switch (work.verb) {
     case 'claim':
@@ -66,7 +60,6 @@ export function callOf(work: GasWork, own: string, deployment: EvmDeployment): E
 /** A revert's data is a few words; a hostile token's may be a megabyte. */
 const mostAnswer = { mostBytes: 64 * 2 ** 10 };
 
-/** Gas limit of this work. Throws `nothing_there` or `payout_would_fail`. */
 export async function gasOf(trial: Trial, work: GasWork, signal: AbortSignal): Promise<bigint> {
   const { rpc, deployment, from } = trial;
   if (work.verb === 'void') {
@@ -102,7 +95,6 @@ async function gasOfBatch(trial: Trial, batch: Batch, signal: AbortSignal): Prom
   return withMargin(gas, trial);
 }
 
-/** How many it would settle, by which gas. Throws `payout_would_fail`. */
 export async function tryBatch(
   trial: Pick<Trial, 'rpc' | 'from' | 'mostGas' | 'offer'>,
   batch: Batch,
@@ -151,7 +143,6 @@ function signedByOther({ chain, refund: { address } }: EscrowTerms): ParleyError
   return new ParleyError('bad_signature', sentence, { chain, signer: address });
 }
 
-/** How calldata begins that funds by the funder's signature. */
 export const fundedBySignature = toFunctionSelector(
   getAbiItem({ abi: escrowsAbi, name: 'fundWithAuthorization' }),
 );
@@ -186,11 +177,7 @@ function fieldsOf(offer: Offer | null): Readonly<Record<string, string>> {
 /** Neither it nor its hash has a zero byte: no claim has dearer calldata. */
 const trialSecret = '5a'.repeat(32);
 
-/**
- * The same claim of an escrow with a hashlock of ours, and what the contract is lent: the word of
- * the lane, by which that escrow is open. The money is the contract's own, so the true escrow must
- * be open. The secret stays unseen. null where the node lends nothing.
- */
+/** The contract is lent an open lane and pays from its own money. null: the node lends nothing. */
 export async function unseenClaim(
   { rpc, deployment }: Pick<Trial, 'rpc' | 'deployment'>,
   terms: EscrowTerms,

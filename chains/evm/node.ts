@@ -1,10 +1,12 @@
-// What is asked of a node, parsed: blocks, logs, receipts, code and balances. Answers of another
-// shape are the node's fault and end in `chain_unavailable`.
+// What is asked of a node, parsed. An answer of another shape ends in `chain_unavailable`.
 
 import { erc20Abi, type Hex } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, getAddress } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
+import type { Heads } from '../interface/reading.ts';
 import {
+  type Answered,
+  type Asked,
   amountOf,
   cut,
   fewMiB,
@@ -19,11 +21,9 @@ import {
 export type Tx = {
   readonly hash: string;
   readonly from: string;
-  /** Checksummed; null creates a contract. */
   readonly to: string | null;
   readonly input: string;
   readonly value: bigint;
-  /** Its gas limit, as the node writes it. */
   readonly gas: string;
   /** Storage named ahead, which is paid for out of the gas; null when there is none. */
   readonly accessList: unknown;
@@ -35,14 +35,12 @@ export type Block = {
   readonly number: number;
   readonly hash: string;
   readonly parentHash: string;
-  /** Unix seconds. */
   readonly timestamp: number;
   /** Empty when the block was asked for without its transactions. */
   readonly txs: readonly Tx[];
 };
 
 export type Log = {
-  /** Checksummed. */
   readonly address: string;
   readonly topics: readonly string[];
   readonly data: string;
@@ -115,7 +113,6 @@ export function refused(rpc: Rpc, method: string, cause: RpcError): ParleyError 
 /** A block by its number, or by its hash: then nothing is answered once it was taken back. */
 export type At = number | BlockTag | Pick<Block, 'hash'>;
 
-/** A hash as EIP-1898 has it. */
 export function atBlock(at: At): string | { readonly blockHash: string } {
   if (typeof at === 'object') return { blockHash: at.hash };
   return typeof at === 'number' ? `0x${at.toString(16)}` : at;
@@ -211,7 +208,6 @@ export function receiptOf(rpc: Rpc, txid: string, signal: AbortSignal): Promise<
   });
 }
 
-/** A transaction the node knows, mined or waiting. */
 export function txOf(rpc: Rpc, txid: string, signal: AbortSignal): Promise<Tx | null> {
   const read = (answer: unknown) => (answer === null ? null : readTx(answer));
   return asked(rpc, 'eth_getTransactionByHash', [txid], signal, read, oneTransaction);
@@ -226,7 +222,6 @@ export function codeAt(
   return asked(rpc, 'eth_getCode', [address, atBlock(at)], signal, text, fewMiB);
 }
 
-/** A word of a contract's storage, in hex. */
 export function storageAt(
   rpc: Rpc,
   address: string,
@@ -241,7 +236,6 @@ export function storageAt(
   return asked(rpc, 'eth_getStorageAt', [address, slot, 'latest'], signal, read, fewWords);
 }
 
-/** What `holder` has of a token, or of the native coin when `token` is null. */
 export function balanceAt(
   rpc: Rpc,
   token: string | null,
@@ -262,13 +256,11 @@ export function balanceOfCall(holder: string): string {
   return encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [holder as Hex] });
 }
 
-/** The first word of a call's answer. */
 export function wordOf(answer: string): bigint {
   if (!/^0x[0-9a-fA-F]{64}/.test(answer)) throw new Error('no word: is there a token?');
   return BigInt(answer.slice(0, 66));
 }
 
-/** What `owner` lets `spender` take of a token. */
 export function allowanceOf(
   rpc: Rpc,
   token: string,
@@ -302,4 +294,54 @@ export function transactionCount(
 
 export function chainIdOf(rpc: Rpc, signal: AbortSignal): Promise<number> {
   return asked(rpc, 'eth_chainId', [], signal, quantity, fewWords);
+}
+
+const looks = new WeakMap<Heads, Rpc>();
+
+/** `rpc` in whose calls the best block is that of the look. Of one look it is always the same. */
+export function atLook(rpc: Rpc, heads: Heads): Rpc {
+  const known = looks.get(heads);
+  if (known !== undefined) return known;
+  const { hash } = heads;
+  // Its size is bounded by the 50 escrows of a read and a request's gates.
+  const told = new Map<string, Answered>();
+  const keyOf = ({ method, params }: Asked) => JSON.stringify([method, params]);
+  const keep = (asked: Asked, answer: Answered) => {
+    const key = keyOf(asked);
+    if (key.includes(hash)) told.set(key, answer);
+  };
+  const pinned: Rpc = {
+    ...rpc,
+    call: async (method, params, signal, own = {}) => {
+      const asked = named({ method, params, own }, hash);
+      const known = told.get(keyOf(asked));
+      if (known !== undefined && 'failure' in known) throw known.failure;
+      if (known !== undefined) return known.result;
+      const result = await rpc.call(asked.method, asked.params, signal, own);
+      keep(asked, { result });
+      return result;
+    },
+    batch: async (all, signal) => {
+      const asked = all.map((each) => named(each, hash));
+      const fresh = new Map(asked.map((each) => [keyOf(each), each]));
+      for (const key of told.keys()) fresh.delete(key);
+      const left = [...fresh.values()];
+      const answers = left.length > 1 ? await rpc.batch(left, signal) : [];
+      const given = new Map([...fresh.keys()].map((key, at) => [key, answers[at] ?? null]));
+      for (const each of left) {
+        const answer = given.get(keyOf(each));
+        if (answer) keep(each, answer);
+      }
+      return asked.map((each) => told.get(keyOf(each)) ?? given.get(keyOf(each)) ?? null);
+    },
+  };
+  looks.set(heads, pinned);
+  return pinned;
+}
+
+/** A block that is asked for by a tag is whichever it is by then. */
+function named({ method, params, own }: Asked, hash: string): Asked {
+  if (method === 'eth_getBlockByNumber') return { method, params, own };
+  const by = params.map((each) => (each === 'latest' ? atBlock({ hash }) : each));
+  return { method, params: by, own };
 }

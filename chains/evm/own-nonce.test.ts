@@ -5,8 +5,7 @@ import { afterEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rpcClient } from '../nodes/rpc.ts';
 import { hangingNode, lyingNode, type TestNode } from '../testing/nodes.ts';
-import { fateOf } from './gas-fate.ts';
-import { countByAll, pendingCounts } from './own-nonce.ts';
+import { countByAll, fateOf, pendingCounts } from './gas-fate.ts';
 
 const own = '0x00000000000000000000000000000000000000A1';
 const signal = () => AbortSignal.timeout(30_000);

@@ -1,16 +1,11 @@
-// From the terms of an EVM leg to its escrow and the calls to sign. Pure: the server and the SDK
-// run this same code, so that a customer verifies instead of trusting.
-//
-// The escrows of a chain lie in one contract, or in several of its code. An escrow goes by
-// `<contract>:<id>`: the contract, where the money is, and the contract's own id for it in hex,
-// which commits to the chain, the contract, every term and the lane. That is the `escrow` of
-// material, of legs and of `?escrow=`.
+// From the terms of an EVM leg to its escrow and the calls to sign, for server and SDK alike. Pure.
+// An escrow goes by `<contract>:<id>`; the id commits to chain, contract, terms and lane.
 
 import type { Hex } from 'viem';
 import { deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
-import { claimData, fundData, refundData } from '../escrows/calls.ts';
+import { batchData, claimData, fundData, refundData } from '../escrows/calls.ts';
 import {
   approvals,
   contractsOf,
@@ -18,6 +13,7 @@ import {
   type Deployment,
   planOf,
 } from '../escrows/plan.ts';
+import type { Batch } from '../interface/batches.ts';
 import type { Allowance } from '../interface/fund-ways.ts';
 import type { EvmCall } from '../interface/material.ts';
 import { parseEvmAddress, sameAddress } from './address.ts';
@@ -28,14 +24,12 @@ export type { DecodedCall } from '../escrows/plan.ts';
 export type EvmDeployment = Deployment;
 
 export type EvmContracts = {
-  /** Default: the one that contracts/escrows/deployment.json pins. */
   readonly contract?: string;
   /** See Deployment; all of them are made by `npm run deploy -- --shard N`. */
   readonly shards?: readonly string[];
   readonly formerContracts?: readonly string[];
 };
 
-/** On one chain. Throws `bad_address`. */
 export function evmDeployment(
   chainId: number,
   { contract = pinned.address, shards = [], formerContracts = [] }: EvmContracts = {},
@@ -67,12 +61,10 @@ export const {
   contractOf: evmContract,
 } = own;
 
-/** The escrow of these terms, which name a lane. Throws as `mustBeGood` does. */
 export function evmEscrow(terms: EscrowTerms, deployment: EvmDeployment): Escrow {
   return own.escrowOf(terms, deployment);
 }
 
-/** The contract's id, hex with 0x, of an escrow named as above. */
 export function idOfEscrow(escrow: string): Hex {
   return `0x${escrow.slice(escrow.indexOf(':') + 1)}`;
 }
@@ -83,10 +75,6 @@ function hexValue(value: bigint): string {
 
 export const standingAllowance = 2n ** 256n - 1n;
 
-/**
- * The calls that fund, in order, all from the refund address. `allowance` is what the token now
- * lets the contract take from it.
- */
 export function fundCalls(
   terms: EscrowTerms,
   deployment: EvmDeployment,
@@ -117,19 +105,12 @@ export function refundCall(terms: EscrowTerms, deployment: EvmDeployment): EvmCa
   return { to, data: refundData(contractEscrow(terms)), value: '0x0' };
 }
 
-/**
- * Where a transaction to `to` can act: in the contract that it calls, whatever its bytes name. A
- * secret or a hashlock may have the address of another contract in it.
- */
+/** By the contract that it calls: a secret may have the address of another one in it. */
 export function calledBy(to: string | null, deployment: EvmDeployment): EvmDeployment {
   const contract = contractsOf(deployment).find((each) => to !== null && sameAddress(to, each));
   return contract === undefined ? deployment : { chainId: deployment.chainId, contract };
 }
 
-/**
- * What calldata sent to `to` does, or null when it is no single fund, claim or refund of ours and
- * nothing more.
- */
 export function decodeCall(
   to: string,
   data: string,
@@ -145,4 +126,12 @@ export function decodeCall(
     refund: () => refundData(call.of),
   }[call.verb]();
   return alone === data.toLowerCase() ? call : null;
+}
+
+/** Every secret must be public: see escrows/batch.ts. */
+export function batchCall(batch: Batch, deployment: EvmDeployment): EvmCall {
+  const all = batch.legs.map(({ terms }) => terms);
+  for (const terms of all) mustBeGood(terms, deployment);
+  const { contract } = deploymentOfAll({ deployment }, all);
+  return { to: contract, data: batchData(batch, contractEscrow), value: '0x0' };
 }

@@ -1,5 +1,4 @@
-// Time and depth of the EVM chains, as data. docs/timelocks.md explains the columns. Seconds and
-// blocks; `settleSeconds` is the p99.9 time from broadcast, fees included, to that depth.
+// Time and depth of the EVM chains, as data (docs/timelocks.md). Seconds and blocks.
 
 import type { ChainPolicy } from '../../core/policy.ts';
 
@@ -9,10 +8,7 @@ export type DepthTag = 'safe' | 'finalized';
 export type EvmChainSettings = {
   readonly chainId: number;
   readonly policy: ChainPolicy;
-  /**
-   * Besides the confirmations, amounts that want `policy.high` wait for this head; when high and
-   * normal want the same depth, all do. null: confirmations alone.
-   */
+  /** Amounts that want `policy.high` wait for this head too. null: confirmations alone. */
   readonly depthTag: DepthTag | null;
 };
 
@@ -35,14 +31,8 @@ const ethereum: ChainPolicy = {
   high: { confirmations: 32, settleSeconds: 1_800, outageSeconds: 3_600 },
 };
 
-/**
- * One sequencer: it may stop for hours, and what it gave out can change until its batch is on
- * Ethereum, which `safe` stands for. It also stamps its blocks by its own clock, within what its
- * protocol lets through: half an hour from Ethereum's time on OP chains (`max_sequencer_drift`,
- * Fjord), an hour ahead on Arbitrum (`futureSeconds` of the sequencer inbox). After a standstill it
- * goes on from its last block's time: half a day behind at most on OP chains (`seq_window_size`,
- * 3 600 blocks of Ethereum), a day on Arbitrum (`delaySeconds` of the inbox).
- */
+// Clock bounds: OP chains max_sequencer_drift and seq_window_size; Arbitrum futureSeconds,
+// delaySeconds.
 function rollup(
   highConfirmations: number,
   { driftSeconds, windowSeconds }: Pick<ChainPolicy, 'driftSeconds' | 'windowSeconds'>,
@@ -72,7 +62,6 @@ const dev: ChainPolicy = {
 const opClock = { driftSeconds: 1_800, windowSeconds: 12 * 3_600 };
 const arbitrumClock = { driftSeconds: 3_600, windowSeconds: 24 * 3_600 };
 
-/** By chain key. A chain that is not here is configured with numbers of its own. */
 export const evmChains = {
   ethereum: { chainId: 1, policy: ethereum, depthTag: null },
   sepolia: { chainId: 11_155_111, policy: ethereum, depthTag: null },

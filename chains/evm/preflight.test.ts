@@ -7,9 +7,9 @@ import type { EscrowTerms, Lane } from '../../core/terms.ts';
 import { answerOf, type Lie, lyingNode, untilTested } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import type { EvmAdapterOptions } from './adapter.ts';
-import { lentOpen } from './lane-word.ts';
+import { probeCode } from './artifacts/probe.ts';
 import { evmDeployment, fundCalls } from './plan.ts';
-import { probeCode } from './probe.ts';
+import { lentOpen } from './simulate.ts';
 import { accounts, deploy, send, startAnvil } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
 import {

@@ -1,5 +1,4 @@
-// Proof that a wallet signed a message: EIP-191 by a key, and EIP-1271 (a contract wallet) or
-// EIP-6492 (one not deployed yet) where a node of its chain is given.
+// Proof that a wallet signed a message: EIP-191, or EIP-1271 and EIP-6492 by a node of its chain.
 
 import { erc6492SignatureValidatorAbi, erc6492SignatureValidatorByteCode, type Hex } from 'viem';
 import {
@@ -21,7 +20,6 @@ export type EvmProof = {
   readonly message: string;
   /** Hex with 0x. By a key: 65 bytes r, s, v with low s and v 27, 28, 0 or 1 (no EIP-2098). */
   readonly signature: string;
-  /** Nodes of the chains where the address may be a contract. None: keys only. */
   readonly nodes?: readonly Rpc[];
 };
 
@@ -32,11 +30,7 @@ function refuse(why: string): ParleyError {
   return new ParleyError('bad_signature', `the signature is not valid for this message: ${why}`);
 }
 
-/**
- * Returns the address in canonical form when it signed the message: by its key, or as a contract
- * that accepts it on at least one chain and refuses it on none where it exists. Throws
- * `bad_signature` otherwise, and a chain's own refusal when a node does not answer.
- */
+/** A contract must accept on one chain and refuse on none. Throws `bad_signature`. */
 export async function verifyEvmProof(proof: EvmProof, signal: AbortSignal): Promise<string> {
   const { message, signature, nodes = [] } = proof;
   const address = parseEvmAddress(proof.address);
@@ -76,7 +70,6 @@ const suffix6492 = '6492'.repeat(16);
 
 type Verdict = 'accepts' | 'refuses' | 'not there';
 
-/** What the contract at the address says on one chain; a check that fails refuses. */
 async function contractSays(
   node: Rpc,
   address: string,

@@ -6,7 +6,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { ParleyError } from '../../core/errors.ts';
 import { runs } from '../../test/support/runs.ts';
 import { refuses } from '../testing/refusals.ts';
-import { chainIdOfRaw, readRaw } from './raw.ts';
+import { chainIdOfRaw, readRaw } from './broadcast.ts';
 
 const isNone = (words: RegExp) => refuses('bad_transaction', words);
 

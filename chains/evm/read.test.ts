@@ -3,7 +3,7 @@ import { after, afterEach, beforeEach, test } from 'node:test';
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
-import { claimedTopic, fundedTopic } from '../escrows/topics.ts';
+import { claimedTopic, fundedTopic } from '../escrows/calls.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { type Answer, type Lie, lyingNode, untilTested } from '../testing/nodes.ts';
 import type { EvmAdapterOptions } from './adapter.ts';

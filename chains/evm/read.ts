@@ -1,38 +1,22 @@
-// What one escrow shows: its state in the contract at the best block and at its depth, joined with
-// the logs that say by which transactions it came about. The state is the truth, a log by itself is
-// nothing.
-//
-//   state      shown as
-//   never      not funded, whatever a log says
-//   void       not funded: the lane's counter went to another escrow
-//   open       funded; where the contract holds less of the token than the amount (it shrank or
-//              was seized), seen and never deep
-//   claimed    claimed, whatever the token did since
-//   refunded   refunded
-//   ended      a later escrow has the lane: what logs say of this one, else what was stored as
-//              deep; else its outcome is unknown, beside what was stored
-//
-// Deep means: the block of the transaction is at least as deep as the escrow wants (and at or
-// below the tagged head where one is wanted), and the state at that depth says the same.
+// What one escrow shows: its state at the best block and at its depth, and the logs that explain
+// it. The state is the truth. Deep: the block is deep enough, and the state there says the same.
 
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { Look, WatchedEscrow } from '../interface/reading.ts';
+import * as kit from '../kit/agreement.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
+import type { Rpc } from '../nodes/rpc.ts';
 import { once } from '../nodes/sources.ts';
-import { atLook } from './at-look.ts';
-import { changeOf, confirmed } from './change.ts';
-import { type At, type Block, balanceAt, blockAt, headBlock } from './node.ts';
+import { type At, atLook, type Block, balanceAt, blockAt, headBlock } from './node.ts';
 import { deploymentOf } from './plan.ts';
-import { scanEscrow } from './scan.ts';
+import { changeOf, confirmed, scanEscrow } from './scan.ts';
 import { type EscrowState, stateAt as wordAt } from './state.ts';
 import { type Known, type Mark, mark, remember, type Watch } from './watch.ts';
 
-/** With whether the contract has as much of the asset as this escrow is owed. */
 export type State = EscrowState & { readonly covered: boolean };
 
-/** What happened, each at its first time in the chain's order. */
 type History = {
   readonly fund: Mark | null;
   readonly claim: Mark | null;
@@ -179,10 +163,7 @@ function unknownFunding(
   return { txid: unknownTxid, confirmations, deep: settled !== null };
 }
 
-/**
- * How it ended is what was stored as deep, or nobody knows. A funding that nothing proves is none:
- * the lane's counter may have gone to another escrow of its funder.
- */
+/** A funding that nothing proves is none: the counter may have gone to another escrow. */
 function endedUnseen(
   { stored = nothingSeen }: WatchedEscrow,
   funding: Sighting | null,
@@ -213,7 +194,6 @@ function settlingOf(
   }
 }
 
-/** The state at a block. `isLikelyOpen`: what the contract holds is asked for with it. */
 export async function stateAt(
   { rpc, deployment }: Pick<Watch, 'rpc' | 'deployment'>,
   { terms }: Pick<WatchedEscrow, 'terms'>,
@@ -375,7 +355,6 @@ async function lookBack(
   }
 }
 
-/** The first of each verb. */
 function firsts(known: Known, head: number): History {
   const marks = [...known.marks.values()]
     .filter(({ block }) => block <= head)
@@ -395,4 +374,43 @@ function noteDepth(watch: Watch, { address }: WatchedEscrow, facts: EscrowFacts,
   // What is left in it is no matter of time.
   if (!settled?.deep || facts.empty || facts.balance > 0n) return;
   watch.unfinal.set(address, head.number - settled.confirmations + 1);
+}
+
+/** Blocks below the lowest head at which sources are compared: the last ones may still change. */
+const agreementDepth = 6;
+
+const compared: kit.Compared<Watch, Rpc> = {
+  nodesOf: ({ rpc }) => rpc,
+  headOf: async (one, signal) => (await headBlock(one, signal)).number,
+  heights: (lowest) => [Math.max(0, lowest - agreementDepth)],
+  hashAt: async (one, height, signal) => (await blockAt(one, height, false, signal))?.hash ?? null,
+  mustMeet: false,
+  unit: 'height',
+  fundingBy,
+};
+
+export function mustAgreeOnHeads(watch: Watch, signal: AbortSignal): Promise<Rpc[]> {
+  return kit.mustAgreeOnHeads(watch, compared, signal);
+}
+
+export function mustAgree(watch: Watch, escrow: WatchedEscrow, signal: AbortSignal): Promise<void> {
+  return kit.mustAgree(watch, compared, escrow, signal);
+}
+
+async function fundingBy(
+  asked: Watch,
+  rpc: Rpc,
+  escrow: WatchedEscrow,
+  signal: AbortSignal,
+): Promise<string> {
+  const watch = { ...asked, rpc };
+  const head = await headBlock(rpc, signal);
+  const deepest = await deepestBlock(watch, escrow, head, signal);
+  // Without state that old, what it shows now must do.
+  const state =
+    (await deepState(watch, escrow, deepest, signal)) ??
+    (await stateAt(watch, escrow, head.number, signal));
+  const { state: shown, changedAt, covered } = state;
+  if (shown === 'never' || shown === 'void') return 'no funding';
+  return `${shown} at ${changedAt}${covered ? '' : ', without its tokens'}`;
 }

@@ -1,14 +1,36 @@
-// Logs in ranges that suit the provider: a range it refuses is halved, and tried again
-// larger only now and then.
+// Logs in ranges that suit the provider: one that it refuses is halved, and grows again slowly.
 
+import { getAddress } from 'viem/utils';
 import { ParleyError } from '../../core/errors.ts';
-import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
+import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/calls.ts';
+import {
+  type HashlockPage,
+  type HashlockReader,
+  heightOf,
+  pageUpTo,
+} from '../interface/history.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import { firstHeight } from '../kit/heights.ts';
+import { firstHeight } from '../kit/follow.ts';
+import { type Factory, launchReader, type Steps } from '../kit/launches.ts';
+import { learn } from '../kit/watch.ts';
+import { wordsOf } from '../nodes/in-turn.ts';
+import type { Opened } from '../nodes/opened.ts';
 import { RpcError } from '../nodes/rpc.ts';
-import { blockAt, headBlock, type Log, type LogFilter, logsOf, refused } from './node.ts';
-import { deploymentOf, idOfEscrow } from './plan.ts';
-import { type Known, noteLog, type Watch } from './watch.ts';
+import { fromOneSource, oneSource } from '../nodes/sources.ts';
+import type { LaunchReader } from '../tokens/launches.ts';
+import {
+  blockAt,
+  codeAt,
+  headBlock,
+  type Log,
+  type LogFilter,
+  logsOf,
+  receiptOf,
+  refused,
+  txOf,
+} from './node.ts';
+import { calledBy, callsIn, decodeCall, deploymentOf, idOfEscrow } from './plan.ts';
+import { type Known, type Mark, noteLog, type Verb, type Watch } from './watch.ts';
 
 /** Requests for logs in one call: at 10 000 blocks each, a month of half-second blocks. */
 const mostRequests = 600;
@@ -23,10 +45,8 @@ const clockSlackSeconds = 3_600;
 /** First topics of the contract's events. */
 export const ours = [fundedTopic, claimedTopic, refundedTopic];
 
-/** What logs are asked of. */
 export type Scanned = Pick<Watch, 'chain' | 'rpc' | 'logRange'>;
 
-/** All that the contract of an escrow has logged of it. */
 export function logsAbout(
   watch: Pick<Watch, 'deployment'>,
   { address, terms }: WatchedEscrow,
@@ -75,7 +95,6 @@ function tooLong(watch: Scanned, from: number, to: number): ParleyError {
   );
 }
 
-/** Brings an escrow's marks up to `to`. Returns the marks seen by this very call. */
 export async function scanEscrow(
   watch: Watch,
   known: Known,
@@ -122,4 +141,172 @@ export async function firstBlock(
   if (watch.hours.size >= mostHours) watch.hours.clear();
   watch.hours.set(hour, first);
   return first;
+}
+
+/** Receipts asked for in one block when nothing in its calldata names the escrow. */
+const mostReceipts = 300;
+/** Blocks of one second that are looked into. */
+const mostAlike = 16;
+
+/** null when the transaction did not do this, or is on chain no more. */
+export async function confirmed(
+  watch: Watch,
+  known: Known,
+  txid: string,
+  verb: Verb,
+  signal: AbortSignal,
+): Promise<Mark | null> {
+  const receipt = await receiptOf(watch.rpc, txid, signal);
+  if (receipt === null || !receipt.succeeded) return null;
+  const { address } = known.watched;
+  for (const log of receipt.logs) {
+    if (noteLog(watch, log) !== address) continue;
+    const found = known.marks.get(`${verb} ${txid}`);
+    if (found !== undefined) return found;
+  }
+  const tx = await txOf(watch.rpc, txid, signal);
+  const call = tx?.to ? decodeCall(tx.to, tx.input, watch.deployment) : null;
+  if (call?.verb !== verb || call.escrow !== address) return null;
+  if (call.secret !== null) learn(watch, call.secret);
+  return { verb, txid, block: receipt.block, index: 0 };
+}
+
+export async function changeOf(
+  watch: Watch,
+  known: Known,
+  verb: Verb,
+  second: number,
+  signal: AbortSignal,
+): Promise<Mark | null> {
+  for (const txid of known.callers) {
+    const found = await confirmed(watch, known, txid, verb, signal);
+    if (found !== null) return found;
+  }
+  const { address } = known.watched;
+  const { number: head } = await headBlock(watch.rpc, signal);
+  let number = await firstHeight(0, head, async (height) => {
+    const block = await blockAt(watch.rpc, height, false, signal);
+    return block === null || block.timestamp >= second;
+  });
+  for (let alike = 0; alike < mostAlike; alike += 1, number += 1) {
+    const block = await blockAt(watch.rpc, number, true, signal);
+    if (block === null || block.timestamp !== second) return null;
+    const named = block.txs.filter((tx) =>
+      callsIn(tx.input, calledBy(tx.to, watch.deployment)).some(
+        (call) => call.verb === verb && call.escrow === address,
+      ),
+    );
+    for (const { hash } of [...named, ...block.txs.slice(0, mostReceipts)]) {
+      const found = await confirmed(watch, known, hash, verb, signal);
+      if (found !== null) return found;
+    }
+  }
+  return null;
+}
+
+export const pageBlocks = 10_000;
+/** Read again: reorganisations, and machines of a provider that are behind one another. */
+const marginBlocks = 64;
+
+export function hashlocksOf(watch: Watch, opened: Opened): HashlockReader {
+  const { rpc, logRange } = watch;
+  // What one of them finds too large another may give.
+  const nodes = Array.from({ length: rpc.sources }, (_, at): Node => {
+    return { ...watch, rpc: oneSource(rpc, at), logRange: { ...logRange } };
+  });
+  return {
+    begin: opened(async (since: number, signal) => String(await firstBlock(watch, since, signal))),
+    next: opened((cursor: string, signal) => readPage(watch, nodes, heightOf(cursor), signal)),
+  };
+}
+
+type Node = Scanned & Pick<Watch, 'contracts'>;
+
+function readPage(
+  { chain, rpc }: Watch,
+  nodes: readonly Node[],
+  after: number,
+  signal: AbortSignal,
+): Promise<HashlockPage> {
+  return fromOneSource(
+    { chain, sources: rpc.sources },
+    (at) => readBy(nodes[at] as Node, after, signal),
+    (cause) => `the ${chain} node does not give what is to be read: ${wordsOf(cause)}`,
+    signal,
+  );
+}
+
+async function readBy(node: Node, after: number, signal: AbortSignal): Promise<HashlockPage> {
+  const { contracts } = node;
+  // Of this very node: of blocks that it has not got it lists nothing, and does not say so.
+  const { number: head, timestamp: shownUntil } = await headBlock(node.rpc, signal);
+  const from = after === 0 ? 0 : after + 1;
+  const to = Math.min(head, after + pageBlocks);
+  const found = new Set<string>();
+  // A head that went back is another machine of the provider's, or another node.
+  let end = Math.min(after, head);
+  try {
+    const filters = [{ address: contracts, topics: [fundedTopic] }];
+    await eachRange(node, filters, from, to, signal, (logs, rangeEnd) => {
+      for (const { address, data } of logs) {
+        const hashlock = /^0x([0-9a-f]{64})/i.exec(data)?.[1];
+        if (!contracts.includes(address) || hashlock === undefined) continue;
+        found.add(hashlock.toLowerCase());
+      }
+      end = rangeEnd;
+    });
+  } catch (error) {
+    // What was read counts: some providers give little at a time.
+    if (end <= after) throw error;
+  }
+  return { hashlocks: [...found], shownUntil, ...pageUpTo(end, head, marginBlocks) };
+}
+
+/** `depth`: blocks that hold a launch, its own included, before it counts. */
+export function launchesOf(watch: Watch, depth: number, opened: Opened): LaunchReader {
+  return launchReader(watch, stepsAt(depth), opened);
+}
+
+function stepsAt(depth: number): Steps<Watch> {
+  const steps: Steps<Watch> = {
+    pageBlocks: 10_000,
+    rewindBlocks: 512,
+    newest: async ({ rpc }, signal) => {
+      const { number, timestamp } = await headBlock(rpc, signal);
+      return { deep: Math.max(0, number - depth + 1), seconds: timestamp };
+    },
+    blockAt: async ({ rpc }, height, signal) => {
+      const block = await blockAt(rpc, height, false, signal);
+      return block && { number: block.number, hash: block.hash, seconds: block.timestamp };
+    },
+    read: async (watch, factory, { last, to }, signal) => {
+      const { address, topic } = factory;
+      const filters = [{ address, topics: [`0x${topic}`] }];
+      const tokens: (string | null)[] = [];
+      let end = last.number;
+      try {
+        await eachRange(watch, filters, last.number + 1, to, signal, (logs, rangeEnd) => {
+          for (const log of logs) {
+            const isIn = log.block > end && log.block <= rangeEnd;
+            if (log.address === address && isIn) tokens.push(tokenOf(factory, log));
+          }
+          end = rangeEnd;
+        });
+      } catch (error) {
+        // What was read counts: some providers give little at a time.
+        if (end === last.number) throw error;
+      }
+      return { tokens, end };
+    },
+    isContract: async ({ rpc }, token, signal) => {
+      return (await codeAt(rpc, token, 'latest', signal)) !== '0x';
+    },
+  };
+  return steps;
+}
+
+function tokenOf(factory: Factory, { topics, data }: Log): string | null {
+  const plain = (hex: string) => hex.slice(2).toLowerCase();
+  const token = factory.tokenIn(topics.map(plain), plain(data));
+  return token === null ? null : getAddress(`0x${token}`);
 }

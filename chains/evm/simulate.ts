@@ -1,14 +1,14 @@
-// Calls tried on a node without a transaction: code and balances are lent to addresses for the
-// length of one eth_call (state overrides).
+// Calls tried with code and balances that are lent for one eth_call (state overrides).
 
-import type { Hex } from 'viem';
-import { decodeErrorResult, encodeFunctionData, keccak256 } from 'viem/utils';
-import type { Revert } from '../escrows/reverts.ts';
+import { encodeAbiParameters, type Hex, keccak256 } from 'viem';
+import { decodeErrorResult, encodeFunctionData } from 'viem/utils';
+import type { EscrowTerms } from '../../core/terms.ts';
+import { mostWords, type Revert, revertIn } from '../escrows/calls.ts';
 import type { EvmCall } from '../interface/material.ts';
 import { fewMiB, fewWords, type Rpc, RpcError } from '../nodes/rpc.ts';
+import { probeAbi, probeCode } from './artifacts/probe.ts';
 import { balanceOfCall, refused } from './node.ts';
-import { probeAbi, probeCode } from './probe.ts';
-import { readRevert } from './reverts.ts';
+import { contractEscrow, deploymentOf, type EvmDeployment, evmEscrow, idOfEscrow } from './plan.ts';
 
 export type Lent = {
   readonly code?: string;
@@ -21,7 +21,6 @@ export type Overrides = Readonly<Record<string, Lent>>;
 export const stranger = '0x9a11e4f1A6b4e51D5Cb0e9a5e1b6A6f5d4C3b2a1'.toLowerCase();
 
 export type Failure = Revert & {
-  /** Which of the calls failed. */
   readonly index: number;
 };
 
@@ -45,7 +44,6 @@ export async function lends(rpc: Rpc, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-/** Makes the calls as `from`, in order, with what is lent. null: all of them work. */
 export async function tryCalls(
   rpc: Rpc,
   from: string,
@@ -68,7 +66,6 @@ export async function tryCalls(
   return tryCall(rpc, { from, to: from, data }, lent, signal);
 }
 
-/** One plain call; what is lent may be nothing. */
 export async function tryCall(
   rpc: Rpc,
   call: Readonly<Record<string, string>>,
@@ -102,18 +99,11 @@ function failureOf({ data, message }: RpcError): Failure {
 const balanceGas = '0x7a120';
 const mostSlots = 32;
 const guessedSlots = 64n;
-/** Tokens whose place is remembered. */
 const mostKnownSlots = 1_000;
 
-/** A word of storage. */
 export type Slot = { readonly address: string; readonly key: string };
 
-/**
- * What to lend a token so that `holder` has at least `amount` of it; null when its balances are
- * kept in a way that cannot be found. Looks where the token itself looks (an access list), else
- * at the places where compilers put a mapping. `known`: where each token was found to keep this
- * holder's, which is tried first.
- */
+// Looks where the token reads (access list), then where compilers put mappings. null: not found.
 export async function lendBalance(
   rpc: Rpc,
   token: string,
@@ -196,4 +186,36 @@ function guessedKeys(holder: string): string[] {
     keys.push(keccak256(`0x${key}${place}`), keccak256(`0x${place}${key}`));
   }
   return keys;
+}
+
+/** Decodes revert data. `message` is what the node said, for when there is no data. */
+export function readRevert(data: string | null, message: string): Revert {
+  if (data === null) return { name: null, words: message.slice(0, mostWords) };
+  if (data === '0x') return { name: null, words: 'it reverts without a reason' };
+  return revertIn(data as Hex);
+}
+
+const openState = 1n;
+const [timeShift, stateShift, idShift] = [30n, 62n, 64n];
+const timeModulus = 2n ** 32n;
+
+export function laneSlot(funder: Hex, lane: bigint): Hex {
+  const key = (BigInt(funder) << 96n) | lane;
+  return keccak256(encodeAbiParameters([{ type: 'uint256' }, { type: 'uint256' }], [key, 0n]));
+}
+
+export function openWord(id: Hex, since: bigint, counter: number): Hex {
+  const start = (BigInt(id) >> idShift) << idShift;
+  const time = (since % timeModulus) << timeShift;
+  const word = start | (openState << stateShift) | time | BigInt(counter);
+  return `0x${word.toString(16).padStart(64, '0')}`;
+}
+
+/** What to lend the contract so that the escrow of these terms is open. It is lent no money. */
+export function lentOpen(terms: EscrowTerms, deployment: EvmDeployment): Overrides {
+  const { terms: told, lane, counter } = contractEscrow(terms);
+  const id = idOfEscrow(evmEscrow(terms, deployment).address);
+  const word = openWord(id, told.fundBefore - 1n, counter);
+  const stateDiff = { [laneSlot(told.refund, lane)]: word };
+  return { [deploymentOf({ deployment }, terms).contract]: { stateDiff } };
 }

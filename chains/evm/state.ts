@@ -1,12 +1,20 @@
-// What the contract says of one escrow: asked of its view, never of a balance or of code, since the
-// money of all escrows lies together.
+// What the contract says of one escrow, by its view: the money of all escrows lies together.
 
+import type { Hex } from 'viem';
+import { decodeFunctionResult, encodeFunctionData } from 'viem/utils';
+import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
+import { noShard, shardAt } from '../../contracts/escrows/ids.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { stateData } from '../escrows/calls.ts';
-import { fewWords, type Rpc } from '../nodes/rpc.ts';
-import { type At, asked, atBlock, text } from './node.ts';
-import { contractEscrow, deploymentOf, type EvmDeployment } from './plan.ts';
+import { contractsOf, laneIn, lanesData } from '../escrows/plan.ts';
+import type { Lanes } from '../interface/lanes.ts';
+import { gathering } from '../nodes/gathering.ts';
+import { fewWords, type Rpc, RpcError } from '../nodes/rpc.ts';
+import { eachSource } from '../nodes/sources.ts';
+import { type At, asked, atBlock, chainIdOf, codeAt, text } from './node.ts';
+import { contractEscrow, deploymentOf, domainOf, type EvmDeployment } from './plan.ts';
+import type { Watch } from './watch.ts';
 
 /** By the number that `stateOf` answers. The last two are told in contracts/escrows/README.md. */
 const states = ['never', 'open', 'claimed', 'refunded', 'ended', 'void'] as const;
@@ -18,10 +26,6 @@ export type EscrowState = {
   readonly changedAt: number;
 };
 
-/**
- * The escrow of terms that name a lane, at a block or at the best one. Throws
- * `chain_unavailable`, with `rpcCode` where the node refused: it may keep no state that old.
- */
 export function stateAt(
   rpc: Rpc,
   deployment: EvmDeployment,
@@ -49,7 +53,6 @@ function stateIn(words: string, contract: string): EscrowState {
   return { state, changedAt };
 }
 
-/** Throws `nothing_there` unless the escrow holds money at the best block. */
 export async function mustBeOpen(
   rpc: Rpc,
   deployment: EvmDeployment,
@@ -65,4 +68,72 @@ export async function mustBeOpen(
 export function nothingThere(terms: EscrowTerms, escrow: string, why: string): ParleyError {
   const sentence = `nothing to take from the escrow ${escrow} on ${terms.chain}: ${why}`;
   return new ParleyError('nothing_there', sentence, { chain: terms.chain, escrow });
+}
+
+export function lanesOf(rpc: Rpc): Lanes['read'] {
+  return ({ contract, funder }, numbers, signal) => {
+    const call = [{ to: contract, data: lanesData(funder as Hex, numbers) }, 'latest'];
+    return asked(gathering(rpc, signal), 'eth_call', call, signal, (answer) => {
+      const shown = { abi: escrowsAbi, functionName: 'lanesOf', data: answer as Hex } as const;
+      const words = decodeFunctionResult(shown);
+      if (words.length !== numbers.length) throw new Error(`${words.length} words`);
+      return words.map(laneIn);
+    });
+  };
+}
+
+const domainCall: Hex = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' });
+
+export type ContractFault = { readonly says: string; readonly contract: string };
+
+/** What is wrong with one of them, as a clause; null = nothing. Throws what the node throws. */
+export async function contractFault(
+  rpc: Rpc,
+  deployment: EvmDeployment,
+  signal: AbortSignal,
+): Promise<ContractFault | null> {
+  const { chainId } = deployment;
+  const faults = await Promise.all(
+    contractsOf(deployment).map(async (contract) => {
+      const says = await faultOf(rpc, { chainId, contract }, signal);
+      return says === null ? null : { says, contract };
+    }),
+  );
+  return faults.find((each) => each !== null) ?? null;
+}
+
+async function faultOf(
+  rpc: Rpc,
+  { chainId, contract }: EvmDeployment,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const shard = shardAt(contract);
+  if (shard === null) return `is to show ${noShard(contract)}`;
+  const code = await codeAt(rpc, contract, 'latest', signal);
+  if (!/^0x[0-9a-f]*$/i.test(code)) throw new Error('its code cannot be read');
+  if (code === '0x') {
+    const command = `npm run deploy${shard.number === 0 ? '' : ` -- --shard ${shard.number}`}`;
+    return `shows no escrow contract at ${contract}: deploy it with ${command}`;
+  }
+  const domain = await rpc
+    .call('eth_call', [{ to: contract, data: domainCall }, 'latest'], signal, fewWords)
+    .catch((error: unknown) => {
+      if (error instanceof RpcError) return null;
+      throw error;
+    });
+  if (domain === domainOf({ chainId, contract })) return null;
+  return `shows a contract at ${contract} that was deployed under another chain id than ${chainId}`;
+}
+
+export async function checkNodes(watch: Watch, signal: AbortSignal): Promise<void> {
+  const { chain, chainId, deployment } = watch;
+  const wrong = (sentence: string, facts: Record<string, string | number>) =>
+    new ParleyError('chain_unavailable', `${chain}: ${sentence}`, { chain, ...facts });
+  const ids = await eachSource(watch, watch.rpc, (one) => chainIdOf(one, signal));
+  for (const { answer: id } of ids) {
+    if (id === chainId) continue;
+    throw wrong(`the node is of chain id ${id}, not ${chainId} as configured`, { id, chainId });
+  }
+  const fault = await contractFault(watch.rpc, deployment, signal);
+  if (fault !== null) throw wrong(fault.says, { contract: fault.contract });
 }

@@ -1,16 +1,15 @@
-// What one adapter remembers between calls: whom it watches, and which transactions it saw touch
-// them. Secrets in claims that failed long ago are not given again (docs of changes(), in
-// follow.ts).
+// What one adapter remembers between calls. Secrets in claims that failed long ago are not given
+// again.
 
 import type { ChainPolicy } from '../../core/policy.ts';
+import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/calls.ts';
 import { contractsOf, escrowName } from '../escrows/plan.ts';
-import { claimedTopic, fundedTopic, refundedTopic } from '../escrows/topics.ts';
 import { touchesIn, type Verb } from '../escrows/touches.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import { addName, type Names, newNames } from '../kit/calldata.ts';
 import * as kit from '../kit/watch.ts';
+import { addName, type Names, newNames } from '../kit/watch.ts';
 import { type Rpc, type RpcOptions, rpcClient } from '../nodes/rpc.ts';
-import { type Forks, newForks } from './forks.ts';
+import { type Forks, newForks } from './gas-policy.ts';
 import type { Block, Log, Tx } from './node.ts';
 import { calledBy, callsIn, type EvmContracts, type EvmDeployment, evmDeployment } from './plan.ts';
 import type { DepthTag } from './policy.ts';
@@ -19,21 +18,12 @@ import type { Slot } from './simulate.ts';
 export type { Verb };
 
 export type EvmAdapterOptions = EvmContracts & {
-  /** The chain's name, such as `ethereum`. */
   readonly chain: string;
   readonly chainId: number;
-  /**
-   * One or more nodes of the same chain; the first that answers is used, and those that answer
-   * must agree before anyone funds or reveals.
-   */
   readonly rpcUrls: readonly string[];
   readonly policy: ChainPolicy;
-  /** See EvmChainSettings.depthTag. Default null. */
   readonly depthTag?: DepthTag | null;
-  /**
-   * The operator's word that Prague's gas rules hold until then (Unix seconds), where no node
-   * tells: forks.ts. Default null.
-   */
+  /** Prague's gas rules hold until then (Unix seconds), where no node tells. Default null. */
   readonly nextForkAt?: number | null;
   /** Most blocks in one request for logs; it is lowered where a provider allows fewer. */
   readonly maxLogRange?: number;
@@ -49,10 +39,8 @@ export type Mark = {
   readonly index: number;
 };
 
-/** A watched escrow and what was seen of it. */
 export type Known = {
   readonly watched: WatchedEscrow;
-  /** By verb and txid. */
   readonly marks: Map<string, Mark>;
   /** Transactions that called it directly; looked at when its logs do not explain its state. */
   readonly callers: Set<string>;
@@ -60,7 +48,6 @@ export type Known = {
   scannedTo: number | null;
 };
 
-/** A transaction that waits for its block. */
 export type Waiting = { readonly verb: Verb; readonly txid: string };
 
 export type Seen = Pick<Block, 'number' | 'hash'> & { readonly touched: ReadonlySet<string> };
@@ -69,29 +56,24 @@ export type Watch = kit.Watching<Known> & {
   readonly chainId: number;
   readonly rpc: Rpc;
   readonly deployment: EvmDeployment;
-  /** All of its contracts, in the order of the deployment. */
   readonly contracts: readonly string[];
   readonly depthTag: DepthTag | null;
   /** Escrows that want at least so many confirmations wait for the tag too. */
   readonly tagFrom: number;
-  /** What its nodes say of their gas rules. */
   readonly forks: Forks;
   readonly logRange: { now: number; taken: number; readonly most: number };
   /** The contracts too: whoever names one may have called it. */
   readonly names: Names;
   /** Those at their depth and above the last final block; told again once they are not. */
   readonly unfinal: Map<string, number>;
-  /** What the pending block holds, by escrow. */
   waiting: ReadonlyMap<string, Waiting>;
   /** Waiting transactions by hash: whether they would succeed on this block. */
   tried: { readonly head: string; readonly works: Map<string, boolean> };
   /** Where tokens keep the balance that a trial lends. */
   readonly slots: Map<string, Slot>;
-  /** The last blocks followed, oldest first, without a gap. */
   readonly blocks: Seen[];
   /** Logs of all blocks from here to the tip were matched with `known`. */
   followedFrom: number;
-  /** Block numbers by hour of their time. */
   readonly hours: Map<number, number>;
 };
 
@@ -141,7 +123,6 @@ export function mark(known: Known, found: Mark): void {
 
 const wordHex = 64;
 
-/** See touchesIn. */
 export function touchesOf(watch: Watch, tx: Pick<Tx, 'to' | 'input'>): Map<string, Verb | null> {
   const isDirect = tx.to !== null && watch.contracts.includes(tx.to);
   return touchesIn(watch, tx.input, isDirect, (wanted) =>
@@ -149,7 +130,6 @@ export function touchesOf(watch: Watch, tx: Pick<Tx, 'to' | 'input'>): Map<strin
   );
 }
 
-/** Reads a log of ours into its escrow's marks. Returns the escrow, or null when not watched. */
 export function noteLog(watch: Watch, log: Log): string | null {
   const { contracts, known } = watch;
   const [topic, id] = log.topics;

@@ -1,6 +1,4 @@
-// Funding a token by a signature instead of an approval: what is signed, the call that carries the
-// signature, and what is wrong with either. Pure: server and SDK run this same code. Who may sign,
-// who pays and what a signature binds is in docs/funding.md.
+// Funding by a signature instead of an approval: texts, calls, and what is wrong with either. Pure.
 
 import { domainSeparator, type Hex, hashTypedData, numberToHex, type TypedDataDomain } from 'viem';
 import { encodeFunctionData, getAddress, hexToBytes, toHex } from 'viem/utils';
@@ -33,11 +31,9 @@ import {
 export const noAbilities: TokenAbilities = { permit: null, authorization: null };
 
 export type PermitValues = {
-  /** The token's `nonces(refund)`. */
   readonly nonce: bigint;
   /** What it allows: the amount, or `standingAllowance`. */
   readonly value: bigint;
-  /** Unix seconds. */
   readonly deadline: number;
 };
 
@@ -60,7 +56,6 @@ const authorizationTypes: readonly TypedField[] = [
 
 const domainFields = new Set(['name', 'version', 'chainId', 'verifyingContract', 'salt']);
 
-/** EIP-2612. */
 export function permitData(
   domain: TokenDomain,
   owner: string,
@@ -190,14 +185,12 @@ export function parseSignature(text: string): Signature {
   return { v: recovery === 0 ? 27 : 28, r: word(2), s: word(66) };
 }
 
-/** The call to send. Throws `bad_signature` for what is no signature of a key. */
 export function signedCall(call: SignedCall, signature: string): EvmCall {
   const { v, r, s } = parseSignature(signature);
   const words = [numberToHex(v, { size: 32 }), r, s].map((word) => word.slice(2));
   return { to: call.to, data: `${call.dataBeforeSignature}${words.join('')}`, value: call.value };
 }
 
-/** With numbers instead of decimal strings, as viem's `signTypedData` takes it. */
 export function typedDataToSign({ domain, types, primaryType, message }: TypedData) {
   const fields = types[primaryType] ?? [];
   const isInteger = (name: string) =>
@@ -219,12 +212,10 @@ function domainToSign({ chainId, ...rest }: TokenDomain): TypedDataDomain {
   return numbered as TypedDataDomain;
 }
 
-/** What is signed. */
 export function digestOf(typedData: TypedData): Hex {
   return hashTypedData(typedDataToSign(typedData));
 }
 
-/** Whose key signed it, with its checksum. Throws `bad_signature`. */
 export function signerOf(typedData: TypedData, signature: string): string {
   const { v, r, s } = parseSignature(signature);
   const bytes = hexToBytes(`${r}${s.slice(2)}${v.toString(16)}`);
@@ -233,15 +224,11 @@ export function signerOf(typedData: TypedData, signature: string): string {
   return getAddress(toHex(recovered.keyHash));
 }
 
-/** What the token's DOMAIN_SEPARATOR() answers where it has this domain. */
 export function separatorOf(domain: TokenDomain): Hex {
   return domainSeparator({ domain: domainToSign(domain) });
 }
 
-/**
- * Why nobody should sign under this domain: it names another chain or contract, or `separator`, the
- * token's own DOMAIN_SEPARATOR(), is another one.
- */
+/** `separator`: the token's own DOMAIN_SEPARATOR(); null: not asked. */
 export function checkDomain(
   said: Unchecked<TokenDomain>,
   { token }: Pick<EscrowTerms, 'token'>,
@@ -279,9 +266,7 @@ export function checkDomain(
 
 /** What the signer's own node says, and what the signer wants. */
 export type SigningView = {
-  /** DOMAIN_SEPARATOR() of the token; null: not asked. */
   readonly separator: string | null;
-  /** Of a permit: nonces(refund); null: not asked. */
   readonly nonce?: bigint | null;
   /** Of a permit: the amount alone, or any number of later fundings too. */
   readonly allowance: Allowance;
@@ -289,10 +274,7 @@ export type SigningView = {
   readonly latestDeadline: number;
 };
 
-/**
- * What differs between an alternative and what the terms demand, one sentence a difference. Terms
- * are the signer's own; a text that is left out is no difference.
- */
+/** One sentence a difference, by the signer's own terms. A text that is left out is none. */
 export function typedDataProblems(
   alternative: FundAlternative,
   terms: EscrowTerms,

@@ -14,11 +14,7 @@ export type GasKey = {
   bytes(): Uint8Array;
 };
 
-/**
- * EVM and TRON: 32 bytes of hex, with or without 0x. Solana: a keypair of 64 bytes, as base58 or
- * as the JSON list that solana-keygen writes, or its seed of 32 bytes as hex. Throws an Error
- * with a sentence that does not quote the text.
- */
+/** Hex of 32 bytes; Solana also 64 bytes, base58 or JSON. Errors never quote the text. */
 export function parseGasKey(family: GasFamily, text: string): GasKey {
   const secret = family === 'solana' ? solanaSeed(text.trim()) : scalar(family, text.trim());
   return { family, bytes: () => secret.slice() };

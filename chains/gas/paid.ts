@@ -7,10 +7,7 @@ import type { Paid } from './account.ts';
 /** Once one has said it the others have so long: a node that hangs holds up no job. */
 export const othersMs = 1_000;
 
-/**
- * The highest of what they say. Who fails, or says what cannot be, has said nothing: a node that is
- * odd must not keep what is settled from being so for ever.
- */
+/** The highest of what they say; a failure or an impossible word is none. */
 export async function paidByAll(
   sources: number,
   ask: (at: number, signal: AbortSignal) => Promise<bigint | null>,

@@ -46,10 +46,7 @@ export function touchesOf(
 
 type Done = Pick<Touch, 'verb' | 'escrow'>;
 
-/**
- * Whether calls that were read back do all of this, in this order. Bytes of a secret or hashlock
- * may read as more calls between them: that nothing else is called whoever compares the bytes says.
- */
+/** Whether calls do all of this in this order. Extra calls are found by comparing bytes. */
 export function areThese(calls: readonly Done[], touches: readonly Done[]): boolean {
   let found = 0;
   for (const { verb, escrow } of calls) {
@@ -119,10 +116,7 @@ export function settling(chain: string, work: GasWork): Settling {
   return settlingAny(chain, alone(chain, work)) as Settling;
 }
 
-/**
- * What is reserved is so much above what blocks take now: that may be what the 99.9 % know nothing
- * of, and double again; what TRON's witnesses vote for may too.
- */
+/** What is reserved is so much above what blocks take now. */
 export const presentMultiple = 3n;
 
 /** What is tried in the place of a claim is not it, and one that fails has shown its secret. */

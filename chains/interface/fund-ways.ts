@@ -1,5 +1,6 @@
 // Fundings of a token by its funder's signature instead of an approval. Only EVM chains have them.
 
+import type { UnixSeconds } from '../../core/nominal.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { FundAlternative, TokenDomain, TypedData } from './material.ts';
 import type { WatchedEscrow } from './reading.ts';
@@ -25,23 +26,17 @@ export type WaysInput = {
   readonly allowance: Allowance;
   /** Whether the text of an authorization is given. From then on the leg must not move. */
   readonly authorizes: boolean;
-  /** Unix seconds, of a permit. */
-  readonly deadline: number;
+  /** Of a permit. */
+  readonly deadline: UnixSeconds;
 };
 
 export type FundWays = {
-  /**
-   * Which signatures a token takes, found by trying them with a key that is thrown away. What the
-   * node cannot answer throws, and says nothing of the token.
-   */
+  /** Found by trying with a throw-away key. What the node cannot answer throws. */
   abilities(token: string, signal: AbortSignal): Promise<TokenAbilities>;
   /** What the refund address signs; null where there is nothing to sign. Pure. */
   authorization(terms: EscrowTerms, abilities: TokenAbilities): TypedData | null;
   /** null: the token is not any more as the abilities have it, and is to be tried anew. */
   alternatives(input: WaysInput, signal: AbortSignal): Promise<readonly FundAlternative[] | null>;
-  /**
-   * Whether a signature over this escrow may still open it. It may not once a block at its depth
-   * has passed the fund-by, or shows the lane's counter used, on every node that answers.
-   */
+  /** Whether a signature may still open it: not past its fund-by at depth, nor its counter used. */
   mayOpen(escrow: WatchedEscrow, signal: AbortSignal): Promise<boolean>;
 };

@@ -1,8 +1,8 @@
-// Every hashlock that a chain shows from a moment on, whoever put it there: read page by page when
-// a market has lost what it knew of some hours. A page goes on from the last one's cursor, so a
-// reading survives its reader.
+// Every hashlock that a chain shows from a moment on, whoever put it there, page by page by
+// cursors: read when a market has lost some hours.
 
 import type { Hashlock } from '../../core/hashlock.ts';
+import type { UnixSeconds } from '../../core/nominal.ts';
 
 export type HashlockPage = {
   readonly hashlocks: readonly Hashlock[];
@@ -10,18 +10,15 @@ export type HashlockPage = {
   readonly cursor: string;
   /** Up to the head of now. A later page looks at the newest blocks again: they may be others. */
   readonly isWhole: boolean;
-  /**
-   * Of a whole page, Unix seconds: all that the chain's own clock puts before this was read. By the
-   * newest blocks of the node that gave the page: one that is behind shows it here.
-   */
-  readonly shownUntil: number;
+  /** Of a whole page: by its node's newest blocks, all that came before was read. */
+  readonly shownUntil: UnixSeconds;
   /** About how many blocks (Solana: transactions, as far as they are listed) are left. */
   readonly left: number;
 };
 
 export type HashlockReader = {
-  /** From before `since` (Unix seconds), as far as the chain's clock may be off. */
-  begin(since: number, signal: AbortSignal): Promise<string>;
+  /** From before `since`, as far as the chain's clock may be off. */
+  begin(since: UnixSeconds, signal: AbortSignal): Promise<string>;
   /** Bounded in requests. Throws `chain_unavailable` rather than leave anything out. */
   next(cursor: string, signal: AbortSignal): Promise<HashlockPage>;
 };
@@ -39,9 +36,6 @@ export function pageUpTo(end: number, head: number, margin: number) {
 }
 
 export type History = {
-  /**
-   * Every hashlock that the chain shows, escrows of strangers included: read back when a market has
-   * lost what it agreed on. Absent: not read, and an operator has to say that it need not be.
-   */
+  /** Strangers' too. Absent: not read, and an operator has to say that it need not be. */
   readonly hashlocks?: HashlockReader;
 };

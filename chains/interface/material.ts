@@ -1,7 +1,16 @@
 // What a builder hands to a customer to sign, per family. Shapes: decisions.md, section 3. Every
 // field can be recomputed from the terms (docs/dont-trust-verify.md).
 
-export type EvmCall = { readonly to: string; readonly data: string; readonly value: string };
+import type {
+  BitcoinAddress,
+  EvmAddress,
+  Millis,
+  SolanaAddress,
+  TronAddress,
+  UnixSeconds,
+} from '../../core/nominal.ts';
+
+export type EvmCall = { readonly to: EvmAddress; readonly data: string; readonly value: string };
 
 /** EVM: sign and send each in order, from `from` where it is given (funding). Hex with 0x. */
 export type EvmMaterial = {
@@ -9,22 +18,19 @@ export type EvmMaterial = {
   readonly family: 'evm';
   readonly sign: 'evm-tx';
   readonly chainId: number;
-  readonly from?: string;
+  readonly from?: EvmAddress;
   readonly txs: readonly EvmCall[];
-  readonly escrow: string;
+  readonly escrow: EvmAddress;
   /** Of the funding of a token: what may be signed instead of `txs`. One of all is enough. */
   readonly alternatives?: readonly FundAlternative[];
 };
 
-/**
- * The EIP-712 domain of a token: its separator hashes those fields that are there, in this order.
- * `chainId` is a decimal string.
- */
+/** EIP-712: the separator hashes the fields that are there, in this order. `chainId` is decimal. */
 export type TokenDomain = {
   readonly name: string;
   readonly version?: string;
   readonly chainId?: string;
-  readonly verifyingContract: string;
+  readonly verifyingContract: EvmAddress;
   readonly salt?: string;
 };
 
@@ -42,7 +48,7 @@ export type TypedData = {
 
 /** The calldata is this and then `v`, `r` and `s` of the signature, a word each. */
 export type SignedCall = {
-  readonly to: string;
+  readonly to: EvmAddress;
   readonly value: '0x0';
   readonly dataBeforeSignature: string;
 };
@@ -50,7 +56,7 @@ export type SignedCall = {
 /** EIP-2612: `from` signs the typed data and sends the one transaction. */
 export type PermitAlternative = {
   readonly way: 'permit';
-  readonly from: string;
+  readonly from: EvmAddress;
   readonly typedData: TypedData;
   readonly call: SignedCall;
 };
@@ -73,11 +79,11 @@ export type BtcPayment = {
   readonly chain: string;
   readonly family: 'bitcoin';
   readonly sign: 'btc-payment';
-  readonly payTo: string;
+  readonly payTo: BitcoinAddress;
   readonly amountSats: string;
   /** BIP 21. */
   readonly uri: string;
-  readonly escrow: string;
+  readonly escrow: BitcoinAddress;
 };
 
 /** Bitcoin claim or refund: sign each sighash (SIGHASH_ALL), or the PSBT. */
@@ -87,13 +93,13 @@ export type BtcSighash = {
   readonly sign: 'btc-sighash';
   readonly psbtBase64: string;
   readonly sighashHexes: readonly string[];
-  readonly escrow: string;
+  readonly escrow: BitcoinAddress;
   readonly feeSats: string;
   /** The same as a rate, rounded down. */
   readonly feeRateSatPerVbyte: number;
-  /** What to pay if it is not mined by then (Unix seconds): build it again. The first is now. */
+  /** What to pay if it is not mined by then: build it again. The first is now. */
   readonly ladder: readonly {
-    readonly at: number;
+    readonly at: UnixSeconds;
     readonly feeRateSatPerVbyte: number;
     readonly feeSats: string;
   }[];
@@ -108,7 +114,7 @@ export type SolanaMaterial = {
   readonly transaction: string;
   /** Block height after which no block takes it. */
   readonly lastValidBlockHeight: number;
-  readonly escrow: string;
+  readonly escrow: SolanaAddress;
   /** Of a funding: what it takes from the funder's SOL beside what moves. */
   readonly costs?: FundCosts;
 };
@@ -144,10 +150,9 @@ export type TronTransaction = {
     }[];
     readonly ref_block_bytes: string;
     readonly ref_block_hash: string;
-    /** Unix milliseconds. */
-    readonly expiration: number;
+    readonly expiration: Millis;
     readonly fee_limit: number;
-    readonly timestamp: number;
+    readonly timestamp: Millis;
   };
   readonly raw_data_hex: string;
 };
@@ -158,9 +163,9 @@ export type TronMaterial = {
   readonly family: 'tron';
   readonly sign: 'tron-txid';
   /** base58 */
-  readonly from: string;
+  readonly from: TronAddress;
   readonly transactions: readonly TronTransaction[];
-  readonly escrow: string;
+  readonly escrow: TronAddress;
 };
 
 export type Material = EvmMaterial | BtcPayment | BtcSighash | SolanaMaterial | TronMaterial;
@@ -180,8 +185,5 @@ export type SignedTron = {
   readonly txID?: string;
 };
 
-/**
- * What `POST /v1/tx/broadcast` takes as `signed`: raw hex, a PSBT and its signatures, or TRON's
- * signed transaction.
- */
+/** What `POST /v1/tx/broadcast` takes as `signed`. */
 export type Signed = string | SignedPsbt | SignedTron;

@@ -1,7 +1,7 @@
-// Refunds that a funder signed beforehand, at rising fees, and gives away to be sent when they are
-// due: what a chain that keeps them has to answer. Only Bitcoin does; elsewhere anybody may send a
-// refund, which needs no signature of the funder.
+// Refunds that a funder signed beforehand, at rising fees, to be sent when due. Only Bitcoin needs
+// them: elsewhere anybody may send a refund.
 
+import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
 import type { WatchedEscrow } from './reading.ts';
 import type { InTurns } from './turns.ts';
 
@@ -9,15 +9,14 @@ import type { InTurns } from './turns.ts';
 export type Rung = {
   readonly txid: string;
   readonly raw: string;
-  readonly feeSats: bigint;
+  readonly feeSats: BaseUnits;
   readonly feeRateSatPerVbyte: number;
 };
 
 /** The unconfirmed refund that was last seen or sent, and since when. */
 export type Tried = {
   readonly txid: string;
-  /** Unix seconds. */
-  readonly at: number;
+  readonly at: UnixSeconds;
   /** Height of the best block then. */
   readonly height: number;
 };
@@ -53,15 +52,11 @@ export type Asking = {
 export type DeepPayment = {
   readonly txid: string;
   readonly vout: number;
-  readonly amount: bigint;
+  readonly amount: BaseUnits;
 };
 
 export type ScheduledRefunds = {
-  /**
-   * The ladder, if every one of these raw transactions is a refund of this escrow that can be sent
-   * after its timelock without anybody. Throws `bad_transaction`, `bad_fee_rate` or
-   * `nothing_there`, each with its numbers.
-   */
+  /** `bad_transaction`, `bad_fee_rate`, `nothing_there` unless anybody can send each. */
   check(escrow: WatchedEscrow, asking: Asking, signal: AbortSignal): Promise<readonly Rung[]>;
   /** What a ladder may spend, the largest first: shallower payments may yet be taken back. */
   payments(escrow: WatchedEscrow, signal: AbortSignal): Promise<readonly DeepPayment[]>;
@@ -77,9 +72,8 @@ export type ScheduledRefunds = {
     signal: AbortSignal,
   ): Promise<Verdict>;
   /**
-   * What the node's mempool has at this moment that spends what this refund spends, besides the
-   * refund itself and `over`: a claim, or a refund that nobody has looked at; or a claim that a
-   * second node has. Null: nothing. Throws where that one is still waited for.
+   * What else waits in a mempool and spends the same; null: nothing. Throws while a second node is
+   * waited for.
    */
   rival(rung: Rung, over: string | null, signal: AbortSignal): Promise<string | null>;
 };

@@ -22,10 +22,7 @@ export type ReadTransaction = {
   /** The bytes to send, as the node takes them. */
   readonly raw: string;
   readonly touches: readonly Touch[];
-  /**
-   * What it funds and may be an escrow, watched or not: one that is paid once its swap has ended,
-   * a Bitcoin escrow or one that its leg moved off, is whoever's has the secret.
-   */
+  /** What it pays that may be an escrow: an ended one's money is its secret holder's. */
   readonly pays?: readonly string[];
   /** Who pays for it, where that need not be the party that a claim pays. */
   readonly payer?: string;
@@ -33,27 +30,21 @@ export type ReadTransaction = {
 
 export type Sending = {
   /**
-   * Reads signed bytes: their txid and which watched escrows they touch. What it gives as `raw` is
-   * read again at little cost. Throws `bad_transaction` when they are malformed or for another
-   * network. `care`: of bytes that anybody may have made up.
+   * Txid and watched escrows touched; its `raw` is cheap to read again. `bad_transaction`:
+   * malformed, or of another network. `care`: of bytes that anybody may have made up.
    */
   readSigned(signed: Signed, signal: AbortSignal, care?: Care): Promise<ReadTransaction>;
 
   /**
-   * Offers it to every source. Bytes already known or mined give the same txid again. Throws
-   * `refused_by_node` with the words of all sources that can have it, and `chain_unavailable` only
-   * where none was given it: no connection, turned away before any node, or the check of the nodes
-   * failed before. With either no source has it, nor a secret in it, but for a claim or refund on
-   * Bitcoin that the first refuses while the second is silent. What else it throws says nothing of
-   * whether one has it. Once one has it, a secret in it is public: `readEscrow` shows it at once
-   * and the next `changes` names its escrows.
+   * Offers it to every source; known bytes give the txid again. `refused_by_node`: all that can
+   * have it refuse. `chain_unavailable`: none was given it. Other errors say nothing. With these
+   * two no source has a secret in it, but for a Bitcoin spend refused by the first while the second
+   * is silent. Once taken, its secret is public: `readEscrow` shows it and `changes` names its
+   * escrows.
    */
   broadcast(transaction: ReadTransaction, signal: AbortSignal): Promise<string>;
 
-  /**
-   * Whether the chain or its mempool has these very bytes, as far as its source can tell: sending
-   * them again then changes nothing.
-   */
+  /** Whether a source has these very bytes: sending them again changes nothing. */
   isKnown(transaction: ReadTransaction, signal: AbortSignal): Promise<boolean>;
 
   /** Signed refunds to be sent later. Absent where anybody may send a refund. */

@@ -17,11 +17,7 @@ export type SigningReads = {
 
 /** All of it is absent where a chain has no tokens. */
 export type Tokens = {
-  /**
-   * Looks at a token (canonical address) that might be listed. Throws `not_a_token` where there is
-   * none at the address. What the node cannot answer throws as everywhere and says nothing of the
-   * token. Absent where a chain has no tokens.
-   */
+  /** Throws `not_a_token`. What the node cannot answer throws, and says nothing of the token. */
   inspect?(token: string, rules: PowerRules, signal: AbortSignal): Promise<Inspection>;
 
   /** What launchpads launch. Absent where a chain has no tokens. */

@@ -1,5 +1,5 @@
-// What the adapters of EVM, TRON and Solana do alike. They check their nodes before they are used,
-// watch escrows, and offer signed bytes to every node. What a family knows it says itself.
+// What the adapters of EVM, TRON and Solana do alike: check nodes, watch escrows, offer signed
+// bytes.
 
 import type { ChainAdapter } from '../adapter.ts';
 import type { Changes, Look, WatchedEscrow } from '../interface/reading.ts';
@@ -12,9 +12,7 @@ import { watching } from './watching.ts';
 
 type Sent = Pick<ReadTransaction, 'raw' | 'txid'>;
 
-/** How a family sends a signed transaction. */
 export type Sending<Node, Watch> = {
-  /** What a node is asked, for sentences. */
   readonly name: string;
   /** Gives it to one node. Throws `refused_by_node`; a node that has it already takes it. */
   give(node: Node, sent: Sent, signal: AbortSignal): Promise<void>;
@@ -25,7 +23,6 @@ export type Sending<Node, Watch> = {
 export type Parts<Node extends Client, Watch> = Pick<ChainAdapter, 'policy'> & {
   readonly watch: Watch;
   readonly node: Node;
-  /** Over all nodes, before giving up. */
   readonly rounds: number | undefined;
   /** Throws where the nodes are not of the configured chain, or hold another contract. */
   check(watch: NoInfer<Watch>, signal: AbortSignal): Promise<void>;
@@ -65,7 +62,6 @@ export function kitOf<
     kept: {
       chain,
       policy,
-      /** Its nodes, for whoever else has something to ask of them. */
       node,
       open,
       ...watching(

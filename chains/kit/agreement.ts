@@ -1,12 +1,9 @@
-// Several nodes of one chain: where they disagree, nobody funds or reveals a secret by them. Claims
-// with a public secret and refunds go on: waiting can only lose money there. Nodes that do not
-// answer are left out: they are there so that one may fail.
+// Where nodes disagree nobody funds or reveals. Claims with a public secret and refunds go on.
 
 import type { Fact } from '../../core/errors.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { askEach, type Client, disagree, eachSource, type Said } from '../nodes/sources.ts';
 
-/** By what a family compares its nodes. */
 export type Compared<Watch, Node> = {
   nodesOf(watch: Watch): Node;
   headOf(one: Node, signal: AbortSignal): Promise<number>;
@@ -15,7 +12,6 @@ export type Compared<Watch, Node> = {
   hashAt(one: Node, height: number, signal: AbortSignal): Promise<string | null>;
   /** Whether two must have a block in common, at one of these heights. */
   readonly mustMeet: boolean;
-  /** What a height is called in facts. */
   readonly unit: 'height' | 'slot';
   /** What one shows of an escrow's funding where it is deep, in words. */
   fundingBy(watch: Watch, one: Node, escrow: WatchedEscrow, signal: AbortSignal): Promise<string>;
@@ -24,7 +20,6 @@ export type Compared<Watch, Node> = {
 /** A node that takes longer to name its head is left out, so that one alone cannot pause all. */
 const mostHeadMs = 4_000;
 
-/** All have the same block. Throws `sources_disagree`. Returns those that answered. */
 export async function mustAgreeOnHeads<Node extends Client, Watch extends Said>(
   watch: Watch,
   by: Compared<Watch, Node>,
@@ -54,7 +49,6 @@ export async function mustAgreeOnHeads<Node extends Client, Watch extends Said>(
   throw disagree(watch.chain, 'no two of its nodes have a finalized block in common', facts);
 }
 
-/** All show the same funding too. Throws `sources_disagree`. */
 export async function mustAgree<Node extends Client, Watch extends Said>(
   watch: Watch,
   by: Compared<Watch, Node>,

@@ -5,7 +5,6 @@ import { ParleyError } from '../../core/errors.ts';
 /** Longer than every address: what is beyond is not repeated. */
 const shownCharacters = 60;
 
-/** `why` goes on after the text in quotes: "is not …". */
 export function badAddress(text: string, why: string): ParleyError {
   const shown =
     text.length > shownCharacters

@@ -5,11 +5,7 @@ import { opens, type Secret } from '../../core/hashlock.ts';
 import type { Batch } from '../interface/batches.ts';
 import type { SpendInput } from '../interface/building.ts';
 
-/**
- * Before a claim with this secret is built. A secret that is not public is shown only when `agree`
- * has passed. One that is can no longer be kept, and only haste helps then. Returns which it is.
- * Throws `wrong_secret`.
- */
+/** A secret that is not public is shown only when `agree` has passed. Throws `wrong_secret`. */
 export async function mayReveal(
   { secrets }: { readonly secrets: ReadonlyMap<string, string> },
   { escrow, isPublic }: SpendInput,
@@ -29,7 +25,6 @@ export function alreadyFunded(escrow: string): ParleyError {
   return new ParleyError('already_funded', `the escrow ${escrow} was funded before`, { escrow });
 }
 
-/** `what` goes on from "the escrow X". */
 export function holdsNothing(
   chain: string,
   escrow: string,
@@ -40,7 +35,6 @@ export function holdsNothing(
   return new ParleyError('nothing_there', sentence, { escrow, ...facts });
 }
 
-/** One payment of a batch reverts all of it. */
 export function batchFails(chain: string, { verb, legs }: Batch, reason: string): ParleyError {
   const sentence = `a ${verb} of ${legs.length} escrows on ${chain} would fail: ${reason}`;
   return new ParleyError('payout_would_fail', sentence, { chain, legs: legs.length });

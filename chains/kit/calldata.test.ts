@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { hashlockOf } from '../../core/hashlock.ts';
-import { addName, mostSearchedBytes, newNames, removeName, secretsIn } from './calldata.ts';
+import { addName, mostSearchedBytes, newNames, removeName, secretsIn } from './watch.ts';
 
 const hexOf = (bytes: number) =>
   fc

@@ -1,6 +1,4 @@
-// Following the blocks of a chain, for families whose node gives each block by its number. New ones
-// come in order, each the child of the last; those that the chain took back are undone. Work grows
-// with blocks and what happened in them, never with the number of escrows.
+// Following blocks by number, each the child of the last; what the chain took back is undone.
 
 import type { WatchedEscrow } from '../interface/reading.ts';
 import type { Watching } from './watch.ts';
@@ -8,13 +6,10 @@ import type { Watching } from './watch.ts';
 export type Seen = { readonly number: number; readonly hash: string };
 
 type Followed<Past extends Seen> = Pick<Watching, 'chain' | 'log' | 'known' | 'owed'> & {
-  /** The last blocks followed, oldest first, without a gap. */
   readonly blocks: Past[];
 };
 
-/** `Past` is what is remembered of a block. */
 export type Steps<Watch, Block extends Seen, Past extends Seen> = {
-  /** Blocks read whole in one call, and after a start. */
   readonly fullBlocks: number;
   blockAt(watch: Watch, number: number, signal: AbortSignal): Promise<Block | null>;
   /** Of a block that nothing was read of. */
@@ -32,7 +27,6 @@ export type Steps<Watch, Block extends Seen, Past extends Seen> = {
   ): Promise<boolean>;
 };
 
-/** Blocks asked for at once. */
 const batch = 8;
 /** Blocks remembered to walk back over; a deeper reorganisation reports every escrow. */
 const rememberedBlocks = 512;
@@ -99,7 +93,6 @@ async function unwind<Past extends Seen, Watch extends Followed<Past>, Block ext
   if (blocks.length === 0) await begin(watch, steps, head, signal);
 }
 
-/** The newest block that was read. */
 export function push<Past extends Seen>({ blocks }: Pick<Followed<Past>, 'blocks'>, block: Past) {
   blocks.push(block);
   if (blocks.length > rememberedBlocks) blocks.splice(0, blocks.length - rememberedBlocks);
@@ -132,9 +125,23 @@ export async function comeToDepth(
   }
 }
 
-/** All that is to be reported, and no longer owed. */
 export function takeOwed({ owed }: Pick<Watching, 'owed'>): string[] {
   const touched = [...owed];
   owed.clear();
   return touched;
+}
+
+/** The first from `from` on, below `to`, of which it is true; `to` where it is of none. */
+export async function firstHeight(
+  from: number,
+  to: number,
+  is: (height: number) => Promise<boolean>,
+): Promise<number> {
+  let [low, high] = [from, to];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (await is(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

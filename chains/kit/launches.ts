@@ -1,5 +1,4 @@
-// Launches that a factory tells of by its events, a range of blocks at a time, as deep as nothing
-// is taken back. What is all the same is noticed by the hash of the last block, and read again.
+// Launches by a factory's events, at depth. A reorganisation is noticed by the last block's hash.
 
 import { ParleyError } from '../../core/errors.ts';
 import { type Opened, told } from '../nodes/opened.ts';
@@ -11,11 +10,9 @@ import {
   type LaunchSource,
   launchEvent,
 } from '../tokens/launches.ts';
-import type { Seen } from './follow.ts';
-import { firstHeight } from './heights.ts';
+import { firstHeight, type Seen } from './follow.ts';
 import type { Watching } from './watch.ts';
 
-/** With its time, Unix seconds. */
 export type Timed = Seen & { readonly seconds: number };
 
 export type Factory = LaunchEvent & { readonly address: string };
@@ -23,13 +20,10 @@ export type Factory = LaunchEvent & { readonly address: string };
 /** What a range of blocks told: a token for each launch, null where it names none. */
 export type Told = { readonly tokens: readonly (string | null)[]; readonly end: number };
 
-/** How a family reads what its factories tell. */
 export type Steps<Watch> = {
-  /** Blocks of one page. */
   readonly pageBlocks: number;
   /** Blocks that are read again when the last one is gone, and again until one is known. */
   readonly rewindBlocks: number;
-  /** The last height that counts, and the newest time. */
   newest(
     watch: Watch,
     signal: AbortSignal,
@@ -45,7 +39,6 @@ export type Steps<Watch> = {
   isContract(watch: Watch, token: string, signal: AbortSignal): Promise<boolean>;
 };
 
-/** Contracts asked for at once. */
 const batch = 8;
 
 export function launchReader<Watch extends Pick<Watching, 'chain' | 'log'>>(
@@ -102,8 +95,7 @@ async function read<Watch extends Pick<Watching, 'chain' | 'log'>>(
     return there(await firstHeight(low, deep, isYoung));
   };
   if (deep <= height) {
-    // Behind by a little is another machine of the provider's. By much is a node that lied about
-    // its head, now or then: nobody knows up to where the launches were read.
+    // A little behind is another machine; by much is a node that lied about its head, now or then.
     if (deep > height - rewindBlocks) return { ...none, position: after, isWhole: true };
     log('launches_ahead_of_chain', { chain, at: height, head: deep });
     return from(await oldest(0));

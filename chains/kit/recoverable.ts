@@ -1,5 +1,4 @@
-// What EIP-191 and TRON's signMessageV2 share: a secp256k1 signature of 65 bytes, r s v, from which
-// the key is recovered, and an address made of the last 20 bytes of that key's keccak-256. Pure.
+// What EIP-191 and TRON's signMessageV2 share: recovery of a key from 65 bytes r, s, v. Pure.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
@@ -22,7 +21,6 @@ export function recoverKeyHash(digest: Uint8Array, signature: Uint8Array): Recov
   }
 }
 
-/** Of an uncompressed public key, 65 bytes. */
 export function keyHashOf(publicKey: Uint8Array): Uint8Array {
   return keccak_256(publicKey.subarray(1)).subarray(12);
 }

@@ -1,5 +1,4 @@
-// What a wallet lacks to send what it has to. Each family counts by its own prices; who is asked
-// about, and what is said of a shortage, are alike.
+// What a wallet lacks to send what it has to, and what is said of it.
 
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Owed, Shortage, Warning } from '../interface/gas.ts';
@@ -17,14 +16,12 @@ export type Sum = {
   readonly isUnused?: boolean;
 };
 
-/** How a family counts. */
 export type Counts<Watch> = {
   readonly unit: string;
   readonly code: Warning['code'];
   /** What warnings count on top, for what changes until something is sent. */
   readonly spared?: bigint;
   owed(watch: Watch, owed: Owed, payer: string, signal: AbortSignal): Promise<Sum>;
-  /** Of a leg's funder. */
   funding(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<Sum>;
   /** Whether it is an address's own coin that it sends with. All do unless told. */
   pays?(watch: Watch, address: string, signal: AbortSignal): Promise<boolean>;
@@ -38,7 +35,6 @@ export function owedWords({ claims, fundings }: Owed, one: string): string {
   return `send ${counted(claims.length, 'claim')}${before}`;
 }
 
-/** Members of an adapter. See ChainAdapter. */
 export function shortages<Watch extends Pick<Watching, 'chain'>>(counts: Counts<Watch>) {
   const { unit, code, spared = 0n, pays = async () => true } = counts;
   const shortOf = (

@@ -8,8 +8,7 @@ import * as evm from '../evm/watch.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import * as solana from '../solana/watch.ts';
 import * as tron from '../tron/watch.ts';
-import { newNames } from './calldata.ts';
-import { forget, learn } from './watch.ts';
+import { forget, learn, newNames } from './watch.ts';
 
 function fields() {
   const [known, byHashlock, secrets] = [new Map(), new Map(), new Map<string, string>()];

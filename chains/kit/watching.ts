@@ -1,16 +1,12 @@
-// Whom an adapter follows, and whom it only looks at. What a look finds has to be put somewhere, so
-// its escrows are kept for as long as it takes. They are followed only by `watch`.
+// Whom an adapter follows. Escrows that are only read are kept as long as that takes.
 
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 
-/** What an adapter remembers of escrows. */
 export type Memory = {
-  /** Known ones are left alone. */
   keep(escrow: WatchedEscrow): unknown;
   drop(address: string): void;
-  /** The next `changes` names it. */
   owe(address: string): unknown;
 };
 
@@ -21,7 +17,6 @@ type Methods = Pick<
 
 export type Watching = {
   readonly methods: Methods;
-  /** Keeps these until `work` is done. */
   keeping<T>(escrows: readonly WatchedEscrow[], work: () => Promise<T>): Promise<T>;
 };
 

@@ -4,7 +4,6 @@ import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { About } from '../interface/building.ts';
 
-/** `native` is what the chain's own coin is called in a sentence, with its unit. */
 export function wouldFail(
   { chain, token, amount, payout }: EscrowTerms,
   native: string,

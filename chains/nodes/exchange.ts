@@ -1,6 +1,5 @@
-// One HTTP exchange with a chain's node, bounded in time and size, over connections that are kept.
-// By node:http, as a small exchange by `fetch` takes more than twice the processor time (`npm run
-// bench -- exchange`), and asking nodes is most of what a server does while little is traded.
+// One HTTP exchange with a chain's node, bounded in time and size, over kept connections. By
+// node:http: `fetch` takes more than twice the processor time (`npm run bench -- exchange`).
 
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
@@ -30,11 +29,7 @@ export class AnswerTooLong extends Error {
   }
 }
 
-/**
- * Objects and lists in one answer. Each is some 60 bytes once it is read, so that 16 MiB of empty
- * ones would be 350 MB, and V8 ends the whole process where a thread has less. The fullest Bitcoin
- * block holds a third of this.
- */
+/** Objects and lists of one answer, some 60 bytes each: three times the fullest Bitcoin block. */
 export const mostParts = 1_000_000;
 
 /** A gateway's no, before any node: of our key, our account or our haste, not of the question. */
@@ -75,12 +70,9 @@ const plain = { send: request, agent: new Agent(kept) };
 const secure = { send: secureRequest, agent: new SecureAgent(kept) };
 
 /**
- * Throws an AnswerTooLong; a DOMException `TimeoutError` when the time is out, and the signal's
- * reason when that was aborted; else what the connection failed with, whose `code` is such as
- * ECONNREFUSED and whose message may hold the address. `isUnreached` tells which of them came
- * before there was a connection, for which there are `connectMs` at most. A redirection is a
- * failure: a node's address is the operator's to choose. User and password in the URL are sent as
- * Basic auth.
+ * Throws AnswerTooLong, a `TimeoutError`, the signal's reason, or what the connection failed with,
+ * whose message may hold the address. A redirection is a failure. User and password in the URL are
+ * sent as Basic auth.
  */
 export async function exchangeWith(
   { url, method, headers, body }: NodeRequest,

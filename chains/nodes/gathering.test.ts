@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { atLook } from '../evm/at-look.ts';
+import { atLook } from '../evm/node.ts';
 import { gathering } from './gathering.ts';
 import { RpcError, rpcClient } from './rpc.ts';
 

@@ -1,8 +1,6 @@
-// Several nodes of one chain, asked one after the other until one answers: the one that answered
-// last is asked first, in a bounded number of rounds with a pause between. Silence ends in
-// `chain_timeout`, the rest in `chain_unavailable`, with the names of the hosts and no address.
-// What a node says no with by itself is told where no other node answers: of its key or its quota
-// it knows as little of the question as one that is gone, and only the others can tell.
+// Several nodes of one chain, asked in turn until one answers, the last that did first. Silence
+// ends in `chain_timeout`, the rest in `chain_unavailable`, naming hosts only. A node's own no is
+// told where no other answers: its key or quota says nothing of the question.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '../../core/errors.ts';
@@ -27,10 +25,7 @@ export type Question<Answer> = {
   readonly isToldAsIs?: (failure: unknown) => boolean;
 };
 
-/**
- * What a failure is worth: no other try, as all would say the same; one at each node that is left
- * in this round, and told where none of them answers; or more rounds.
- */
+/** What to try after a failure: nothing, each other node of this round, or further rounds. */
 export type Worth = 'nothing' | 'another node' | 'another round';
 
 export type InTurn = <Answer>(asked: Question<Answer>, signal: AbortSignal) => Promise<Answer>;

@@ -1,7 +1,5 @@
-// Signed bytes offered to every source of a chain at once. One node's no is not the chain's: it may
-// lack funds that others see, know another nonce, keep what it got to itself, or lie. So who sends
-// is done when the first source has it, is refused only by all that could have it, and where one
-// of them was silent it may have it, whatever the others say.
+// Signed bytes offered to every source at once. Sent when the first source has them; refused only
+// by all that could have them; and where one was silent, it may have them.
 
 import { ParleyError } from '../../core/errors.ts';
 import { isUnreached, TurnedAway } from './exchange.ts';
@@ -19,19 +17,15 @@ export type Offer = {
   /** What is asked of a source, for sentences. */
   readonly name: string;
   readonly txid: string;
-  /**
-   * Gives it to the source at this place, once. Throws `refused_by_node` with its words; whatever
-   * else it throws says nothing of what became of it.
-   */
+  /** Once, to this source. Only `refused_by_node` says what became of it. */
   readonly give: (at: number, signal: AbortSignal) => Promise<void>;
 };
 
 export type Offers = {
   /**
-   * The place of a source that has it, the first of those that took it at once; the others are
-   * offered it all the same, until they answer or their limits end. Throws `refused_by_node`, else
-   * `chain_timeout` where one may have it, else `chain_unavailable`: then it reached none, which
-   * whoever sends a secret relies on.
+   * A source that has it; the others are offered it all the same. Throws `refused_by_node`,
+   * `chain_timeout` where one may have it, or `chain_unavailable`: it reached none, which senders
+   * of secrets rely on.
    */
   toAll(offer: Offer, signal: AbortSignal): Promise<number>;
   /** Ends what goes on behind an answer. */

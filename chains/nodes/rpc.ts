@@ -1,6 +1,5 @@
-// JSON-RPC to the nodes of one chain: several addresses, a time limit on every call, bounded
-// retries and sizes. A node that hangs ends in `chain_timeout`, one that is gone in
-// `chain_unavailable`; what a node answers by itself is an RpcError with its own words.
+// JSON-RPC to the nodes of one chain, with time limits, bounded retries and sizes. `chain_timeout`:
+// it hangs. `chain_unavailable`: it is gone. RpcError: what a node answers.
 
 import { AnswerTooLong, exchangeWith, type NodeReply, TurnedAway, turnsAway } from './exchange.ts';
 import { inTurn, type Worth } from './in-turn.ts';
@@ -58,10 +57,7 @@ export type Rpc = {
     signal: AbortSignal,
     own?: OwnLimits,
   ): Promise<unknown>;
-  /**
-   * Asks one node all of these in one exchange. What it answers each with: its words, an error that
-   * all nodes would give, or null where it has to be asked alone. Never throws.
-   */
+  /** In one exchange with one node; null: to be asked alone. Never throws. */
   batch(asked: readonly Asked[], signal: AbortSignal): Promise<readonly (Answered | null)[]>;
 };
 
@@ -149,10 +145,7 @@ const contractFailed = /revert|invalid opcode|out ?of ?gas/i;
 /** Geth's code of a revert, and Nethermind's; Solana: a version that was not asked for. */
 const ofTheQuestion = new Set([3, -32015]);
 
-/**
- * A node's no may be its own: of a method that it lacks, a state that it threw away, a quota, an
- * error within. Only what a contract's code answers with is the same everywhere.
- */
+/** A no may be the node's own (method, state, quota); what a contract's code answers is not. */
 function worth(error: unknown): Worth {
   if (!(error instanceof RpcError)) return 'another round';
   const { code, message, data, status } = error;
@@ -169,10 +162,7 @@ function isTooBusy({ code }: RpcError): boolean {
 /** Said before a node or in its place, which may have heard us or not. */
 const isUpstream = (status: number) => status > 500;
 
-/**
- * What a node refused bytes with. Throws what is no refusal of theirs: a TurnedAway where nobody
- * looked at them, all else where they may have been taken.
- */
+/** The refusal of bytes. Throws TurnedAway where no node had them, else what says nothing of it. */
 export function refusalIn(error: unknown): RpcError {
   if (!(error instanceof RpcError)) throw error;
   const { cause, status, message } = error;

@@ -72,10 +72,7 @@ export function eachSource<C extends Client, T>(
   return askEach(watch, client, sources, ask);
 }
 
-/**
- * What sources say that are asked at once. Once one has said something the others have `othersMs`:
- * one that hangs holds up nobody. Who fails, or says null, has said nothing.
- */
+/** All at once. After the first answer the others have `othersMs`; a failure or null is none. */
 export async function saidInTime<T>(
   sources: number,
   ask: (at: number, signal: AbortSignal) => Promise<T | null>,
@@ -104,10 +101,7 @@ export async function saidInTime<T>(
   }
 }
 
-/**
- * All of it from one node, the first that gives it: what another adds may be of other blocks. What
- * is no error of ours is told in `sentence`.
- */
+/** All of it from the first node that gives it: another's may be of other blocks. */
 export async function fromOneSource<T>(
   { chain, sources }: { readonly chain: string; readonly sources: number },
   read: (at: number) => Promise<T>,
@@ -125,10 +119,7 @@ export async function fromOneSource<T>(
   }
 }
 
-/**
- * What the first of the sources that has it says, each asked by itself; null: none has. Of several
- * one that fails has nothing, and `failed` hears of it: it may be the only one that has.
- */
+/** From the first source that has it. `failed`: one of several did, and may alone have it. */
 export async function foundBySome<C extends Client, T>(
   client: C,
   find: (one: C) => Promise<T | null>,

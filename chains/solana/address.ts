@@ -36,10 +36,7 @@ function whyNot(text: string): string | null {
   return length === addressBytes ? null : `it holds ${length} bytes, not ${addressBytes}`;
 }
 
-/**
- * Whether 32 bytes are a point of the curve, as the runtime sees it: encodings that are not
- * canonical count too. An address off the curve is a program's: no key signs for it.
- */
+/** As the runtime sees it, odd encodings too. Off the curve: a program's, no key signs for it. */
 export function isOnCurve(bytes: Uint8Array): boolean {
   try {
     ed25519.Point.fromBytes(bytes, true);

@@ -1,6 +1,5 @@
-// How an escrow ended whose account is gone: by what a finalized slot has shown of it before, or by
-// all transactions that name it. Never by half of them: who has not seen a claim does not know that
-// there was none.
+// How an escrow ended whose account is gone: by a finalized slot, or by all transactions that name
+// it. Never by half of them: no claim seen is not no claim.
 
 import { eachSource } from '../nodes/sources.ts';
 import { firstBlock, signaturesOf } from './node.ts';
@@ -19,10 +18,7 @@ export function endOf({ marks, history }: Known): End | null {
   return marks.has('fund') || history.wasFunded ? null : 'unfunded';
 }
 
-/**
- * Where a list shows no funding: whether one of the nodes has all blocks that could hold one, and
- * none of them lists anything else.
- */
+/** Whether a node has all blocks that could hold a funding, and all list the same. */
 export async function lookBack(watch: Watch, known: Known, signal: AbortSignal): Promise<void> {
   const { history, marks, watched } = known;
   if (!history.isGone || !history.isRead || history.reachesBack || marks.has('fund')) return;

@@ -124,27 +124,6 @@ test('a node that no longer knows what was read last is followed on, and its gap
   assert.deepEqual((await adapter.changes(soon())).touched, [next.address]);
 });
 
-test('a transaction that a node lists before it can give it is asked for again', async (context) => {
-  const { world, escrow } = await sceneOf(context);
-  let holdsBack = true;
-  const url = await lyingNode(context, world.chain.info.rpcUrl, ({ method }, forward) =>
-    method === 'getTransaction' && holdsBack ? { result: null } : forward(),
-  );
-  const adapter = over(world, [url]);
-  adapter.watch([escrow]);
-  await adapter.changes(soon());
-  const txid = await fund(world, escrow);
-  await claim(world, escrow);
-  await finalize(world);
-  await adapter.changes(soon());
-  assert.equal((await adapter.readEscrow(escrow, soon())).secret, null);
-  holdsBack = false;
-  assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
-  const facts = await adapter.readEscrow(escrow, soon());
-  assert.equal(facts.secret, secret);
-  assert.equal(facts.funded?.txid, txid);
-});
-
 test('a node that has heard it and lets nobody ask what became of it may have it', async (context) => {
   const world = await newWorld(context);
   const material = await world.adapter.buildFund(built(escrowIn(world)), soon());

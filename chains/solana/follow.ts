@@ -1,6 +1,5 @@
-// What happened since the last look: the transactions of the escrow program, failed ones too, from
-// the last finalized one on. Work grows with what happened to the program, never with the number of
-// escrows. What is missed while the service is down each escrow's own history tells (read.ts).
+// The transactions of the escrow program from the last finalized one on, failed ones too. Work
+// grows with them, not with the escrows. What was missed each escrow's own history tells (read.ts).
 
 import type { Changes, Heads } from '../interface/reading.ts';
 import { dueAgain } from './history.ts';
@@ -38,11 +37,7 @@ export async function changes(watch: Watch, signal: AbortSignal): Promise<Change
   return { touched, heads: shown };
 }
 
-/**
- * From the last finalized transaction on. What was before every escrow is asked for itself: its
- * account and its own list tell it, as far as the node has it. Each is owed since it is watched, so
- * the first start leaves nobody out and spends no report of everybody.
- */
+/** From the last finalized one. Every escrow is owed since it is watched, so nobody is left out. */
 async function start(watch: Watch, signal: AbortSignal): Promise<void> {
   const range = { until: null, before: null };
   const list = await signaturesOf(watch.rpc, watch.deployment.program, range, signal);

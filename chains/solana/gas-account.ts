@@ -1,14 +1,22 @@
-// An operator's gas key on a Solana cluster. See GasAccount. It is the fee payer of claims and
-// refunds, and makes the receiver's token account where there is none: that rent is part of
-// `mostCost`, and stays with the account's owner, who may close it and take it. The rent of the
-// escrow goes to the funder, as the program has it, and never to the key.
+// An operator's gas key on a Solana cluster: fee payer of claims and refunds. It makes the
+// receiver's token account where missing, whose rent is part of `mostCost` and its owner's.
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
 import { larger, smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas/account.ts';
+import type { EscrowTerms } from '../../core/terms.ts';
+import type {
+  GasAccount,
+  GasFate,
+  GasQuote,
+  GasSlot,
+  GasTransaction,
+  GasWork,
+  Paid,
+} from '../gas/account.ts';
 import type { GasKey } from '../gas/keys.ts';
+import { paidByAll } from '../gas/paid.ts';
 import {
   aboveLimit,
   mustOpenAll,
@@ -20,13 +28,23 @@ import {
 } from '../gas/work.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { opening } from '../nodes/opened.ts';
+import type { Rpc } from '../nodes/rpc.ts';
+import { foundBySome, oneSource } from '../nodes/sources.ts';
 import type { SolanaAdapter } from './adapter.ts';
 import { isPlain, whatIs } from './builders.ts';
-import { fateOf, paidFor } from './gas-fate.ts';
 import type { SolanaGasPolicy } from './gas-policy.ts';
-import { offerPrice, placePrice } from './gas-price.ts';
 import { readTransaction } from './message.ts';
-import { accountsAt, chainClock, latestBlockhash, rentFor, simulate } from './node.ts';
+import {
+  accountsAt,
+  chainClock,
+  heldIn,
+  latestBlockhash,
+  recentPrices,
+  rentFor,
+  simulate,
+  statusOf,
+  transactionOf,
+} from './node.ts';
 import {
   bringsAsset,
   decodeInstruction,
@@ -38,6 +56,7 @@ import {
   type Wanted,
 } from './plan.ts';
 import { tokenProgramOf } from './preflight.ts';
+import { signatureLamports, usualPrice } from './prices.ts';
 import {
   associatedTokenAccount,
   associatedTokenProgram,
@@ -69,7 +88,6 @@ type Account = {
 };
 
 const native = 'SOL, in lamports';
-const signatureLamports = 5_000n;
 /** 150 blocks at 1.2 s each, three times as long as they should take. */
 const lifeSeconds = 180;
 
@@ -306,10 +324,7 @@ async function reserve(account: Account, work: Settling, signal: AbortSignal): P
   return rents.reduce((sum, each) => sum + each, fee);
 }
 
-/**
- * The last look before the key is used, by the bytes alone: its only signer is the key, and it does
- * this verb to this escrow, sets its own budget, makes the receiver's token account, nothing else.
- */
+/** By the bytes: signed by the key, this verb of this escrow, budget, token account, no more. */
 function mustBeOwn(
   { address, deployment }: Account,
   work: Settling,
@@ -348,4 +363,60 @@ function signedWith({ options }: Account, unsigned: string) {
   const signature = ed25519.sign(readTransaction(unsigned).message, options.key.bytes());
   bytes.set(signature, 1);
   return { txid: base58.encode(signature), raw: base64.encode(bytes) };
+}
+
+async function fateOf(
+  rpc: Rpc,
+  { txid, diesAt }: Pick<GasTransaction, 'txid' | 'diesAt'>,
+  signal: AbortSignal,
+): Promise<GasFate> {
+  const seen = await fateSeen(rpc, txid, signal);
+  if (seen !== null) return seen;
+  // Nodes tell of no transaction that waits.
+  if (diesAt === null || (await chainClock(rpc, signal, 'finalized')) < diesAt) return 'unknown';
+  // Of several nodes the one that was asked may be behind, or keep no history.
+  return (await foundBySome(rpc, (one: Rpc) => fateSeen(one, txid, signal), signal)) ?? 'gone';
+}
+
+async function fateSeen(rpc: Rpc, txid: string, signal: AbortSignal): Promise<GasFate | null> {
+  const status = await statusOf(rpc, txid, signal);
+  if (status === null) return null;
+  if (status.failed) return 'failed';
+  return status.finalized ? 'deep' : 'mined';
+}
+
+/** Lamports that left the payer's account, fee and rents, by every node. */
+function paidFor(rpc: Rpc, own: string, txid: string, signal: AbortSignal): Promise<Paid | null> {
+  const ask = async (at: number, until: AbortSignal) => {
+    const transaction = await transactionOf(oneSource(rpc, at), txid, until);
+    if (transaction === null || !('read' in transaction)) return null;
+    const held = heldIn(transaction, own, false);
+    return held === null || held.after > held.before ? null : held.before - held.after;
+  };
+  return paidByAll(rpc.sources, ask, signal);
+}
+
+type Asked = { readonly rpc: Rpc; readonly terms: EscrowTerms; readonly signal: AbortSignal };
+
+/** Three of four blocks took this or less, by the cheapest in each: no stranger makes that dear. */
+async function placePrice({ rpc, terms, signal }: Asked): Promise<bigint> {
+  return usualPrice(terms, await recentPrices(rpc, [], signal));
+}
+
+/**
+ * Also the escrow account's price, up to the reserve: three of four blocks must have had it, so
+ * raising it costs about what the key pays.
+ */
+async function offerPrice(
+  asked: Asked,
+  escrow: string,
+  { leastUnitPrice, reserveUnitPrice }: SolanaGasPolicy,
+): Promise<bigint> {
+  const { rpc, signal } = asked;
+  const [place, prices] = await Promise.all([
+    placePrice(asked),
+    recentPrices(rpc, [escrow], signal),
+  ]);
+  const here = prices[Math.floor(prices.length / 4)] ?? 0n;
+  return larger(smaller(here, reserveUnitPrice), larger(place, leastUnitPrice));
 }

@@ -9,9 +9,8 @@ export type SolanaGasPolicy = {
 };
 
 /**
- * Speed is sold account by account, and an escrow's is written by nobody else, so what counts is
- * the price of a place in any block. Programs that compete for one account pay millions; 10 000 000
- * is 0.0012 SOL for a claim of tokens. Chosen, not measured.
+ * Speed is sold by account, and nobody else writes an escrow's. Programs that compete for one pay
+ * millions; 10 000 000 is 0.0012 SOL for a claim of tokens. Chosen, not measured.
  */
 const cluster: SolanaGasPolicy = { leastUnitPrice: 10_000n, reserveUnitPrice: 10_000_000n };
 

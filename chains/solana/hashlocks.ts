@@ -1,6 +1,6 @@
-// The hashlocks of every funding, and of every secret that a claim shows: the transactions of the
-// escrow program, a page of their list at a time. A node lists the newest first, so a reading goes
-// back from the head to its beginning, and then, again and again, to where it began the last time.
+// The hashlocks of every funding, and of every secret that a claim shows, by the escrow program's
+// transactions. Nodes list the newest first: a reading goes from the head back to where it last
+// began.
 
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
@@ -27,10 +27,7 @@ const batch = 8;
 /** The chain's clock is an estimate that may lag. */
 const clockSlackSeconds = 3_600;
 
-/**
- * `until`: read, and all that is older; `top`: the newest final one of this way back; `began`: the
- * chain's clock when it began.
- */
+/** `until`: read, and all older; `top`: the newest final one; `began`: the clock at its begin. */
 type Place = {
   readonly since: number;
   readonly until: string | null;

@@ -121,6 +121,33 @@ slowly(
   },
 );
 
+slowly('an endless history that grows while it is read comes to its end', async (context) => {
+  const { world, escrow } = await sceneOf(context, fund, claim, finalize);
+  const crowd = crowdOf(escrow, { above: 5_005, answer: () => unreadable });
+  const logged: string[] = [];
+  const log = (event: string) => logged.push(event);
+  const adapter = await among(context, world, crowd, { ...patient, log });
+  adapter.watch([escrow]);
+  await adapter.changes(soon());
+  let found: string | null = null;
+  for (let looks = 0; found === null && looks < 40; looks += 1) {
+    const facts = await adapter.readEscrow(escrow, anyTime());
+    found = facts.secret;
+    assert.equal(facts.claimed?.deep, true);
+    // The follower comes back to it by itself.
+    assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
+    // Faster than the new ones alone are read in one pass.
+    if (looks < 12) crowd.above += 700;
+  }
+  assert.equal(found, secret);
+  assert.ok(logged.includes('long_history'));
+  // Nothing more is to be learnt, whatever is written there.
+  const asked = crowd.asked.size;
+  crowd.above += 700;
+  await adapter.readEscrow(escrow, anyTime());
+  assert.equal(crowd.asked.size, asked);
+});
+
 slowly(
   'what a node never gives keeps nothing that lies below it from being read',
   async (context) => {

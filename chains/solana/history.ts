@@ -1,8 +1,6 @@
-// The transactions of an escrow: who made what its account shows, and its secret. Anybody can name
-// an escrow in as many transactions as he likes, for little each, and make some that a node takes
-// long to give. So all of it is read in the background, a bounded part at a time and every part in
-// the end; what is slow or cannot be read holds up nothing else; and whoever asks is told what the
-// account says, with as much of the rest as is known by then. hunt.ts has a shorter way to a claim.
+// The transactions of an escrow: who made what its account shows, and its secret. Strangers may
+// name it in many and slow ones. So all are read in bounded parts in the background; a caller is
+// given what the account says and what is known by then. hunt.ts finds a claim sooner.
 
 import { once } from '../nodes/sources.ts';
 import { type End, endOf, lookBack } from './ended.ts';
@@ -183,10 +181,7 @@ function lacksStill({ secrets }: Watch, known: Known): boolean {
   return end === 'claimed' || end === null;
 }
 
-/**
- * A node may have kept a transaction out of its list, or shown another in its place, or it does not
- * know what was read any more. What was learnt of it stays.
- */
+/** A node may have hidden a transaction, or forgotten what was read. What was learnt stays. */
 function beginAnew(history: History): void {
   history.gaps.length = 0;
   history.passed = false;
@@ -238,10 +233,7 @@ type Listed = Pick<Signature, 'txid'>;
 /** What a gap was made of, and whether that is all of it. */
 type Hand = { readonly list: readonly Listed[]; readonly isWhole: boolean };
 
-/**
- * What was listed since the last time. What is final of it is kept as a gap before any of it is
- * read: so nothing that ends a look can lose it. The rest may still be taken back.
- */
+/** What is final is kept as a gap before it is read, so nothing loses it. The rest may yet go. */
 async function listNew(
   watch: Watch,
   known: Known,
@@ -350,10 +342,7 @@ async function listGap(
   return { list, isWhole: page.length < signaturesPage };
 }
 
-/**
- * Newest first, several at once; how many of them are done with. Each is told when it and all
- * before it are, so that what ends this undoes nothing.
- */
+/** Newest first. `done` is called in order, so that an early end undoes nothing. */
 async function readPart(
   watch: Watch,
   { history }: Known,

@@ -1,12 +1,7 @@
-// Finds a claim among however many transactions that strangers put around it, without reading them.
-// It lies between the slots in which the finalized account was seen open and claimed. And every
-// transaction that names an account says what it held before and after: where less is held after a
-// stretch than before it, something in the stretch took it out. So a few of a stretch are read, and
-// of the parts between them those that lost something, until the claim is among the few.
-//
-// Of tokens, the vault is what counts: nobody can bring a vault back that a claim closed. SOL that
-// somebody gives to the escrow after the claim, as much as was taken, hides the loss: then the
-// claim is found when all of the history is read (history.ts).
+// Finds a claim among strangers' transactions without reading all of them. Each says what the
+// account held before and after: a stretch after which less is held has taken something out. A few
+// of each are read, and again of the parts that lost. SOL given back after the claim hides it; then
+// history.ts finds it.
 
 import { lateTransaction } from './late.ts';
 import {

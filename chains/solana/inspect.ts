@@ -1,9 +1,13 @@
 // All that is looked at before a Solana token may be listed, in order, on what the chain shows.
 
 import type { Inspection, PowerRules } from '../tokens/inspection.ts';
-import { checkAuthorities } from './checks/authorities.ts';
-import { checkExtensions } from './checks/extensions.ts';
-import { checkMint, mostMintBytes, readMintAt } from './checks/mint.ts';
+import {
+  checkAuthorities,
+  checkExtensions,
+  checkMint,
+  mostMintBytes,
+  readMintAt,
+} from './checks/mint.ts';
 import { checkName, metadataAddress, readNames } from './checks/name.ts';
 import { checkTransfer } from './checks/transfer.ts';
 import { accountsAt } from './node.ts';

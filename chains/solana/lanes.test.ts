@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { lanes } from './lanes.ts';
+import { lanes } from './watch.ts';
 
 test('never more at once than there are lanes, in the order of asking, whatever fails', async () => {
   const work = lanes(3);

@@ -1,6 +1,5 @@
-// Transactions that a node is late with. Anybody can make one that takes a node many seconds to
-// give, and name any escrow in it: such are asked for beside all looks, where nobody waits for
-// them, with a time of their own, a bounded number at once.
+// Transactions that a node is late with, as anybody can make slow ones: asked for beside all looks,
+// a bounded number at once, each with its own time.
 
 import type { Rpc } from '../nodes/rpc.ts';
 import { type Transaction, transactionOf, type Unreadable } from './node.ts';

@@ -1,7 +1,5 @@
-// Launches on Solana: the transactions of an account, of which those that matter call the
-// launchpad's instruction, by themselves or through another program. Only finalized ones, which
-// are never taken back. The node lists the newest first: all that is new is listed before any is
-// read.
+// Launches on Solana: an account's finalized transactions that call the launchpad's instruction,
+// also through another program. All that is new is listed before any is read.
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';

@@ -145,10 +145,7 @@ const busy = new Set([-32_005, -32_016, 429]);
 /** As many as nodes give. */
 const mostHoldings = 20;
 
-/**
- * The accounts that hold most of a token, the largest first. Null where the node does not tell:
- * many, the public ones among them, serve no such question, or not of every token.
- */
+/** The largest first; null where the node does not tell, as many public ones. */
 export async function largestHoldings(
   rpc: Rpc,
   mint: string,
@@ -238,10 +235,7 @@ export function isForgotten(error: unknown): boolean {
   return cause instanceof RpcError && cause.code === unknownSignature;
 }
 
-/**
- * Newest first, failed ones too; `until` and `before` are not among them. Throws what `isForgotten`
- * tells where the node does not know one of them.
- */
+/** Newest first, failed ones too, bounds excluded. `isForgotten`: the node does not know one. */
 export function signaturesOf(
   rpc: Rpc,
   address: string,
@@ -289,10 +283,7 @@ export type Unreadable = { readonly txid: string; readonly why: string };
 /** Such as a version of transactions that is newer than what is asked for. */
 const unsupportedVersion = -32_015;
 
-/**
- * null when the node does not give it (yet), for whatever reason of its own. No transaction fails
- * it: what a stranger wrote must not look like a node that is gone.
- */
+/** null: not given (yet). A stranger's bytes must not look like a node that is gone. */
 export async function transactionOf(
   rpc: Rpc,
   txid: string,
@@ -339,10 +330,7 @@ function readAnswered(answer: Json, txid: string): Transaction {
 /** What an account held before and after. */
 export type Held = { readonly before: bigint; readonly after: bigint };
 
-/**
- * Lamports, or tokens where it is a token account; null where the transaction does not name it or
- * the node does not say.
- */
+/** Lamports, or tokens of a token account; null: not named, or not said. */
 export function heldIn(
   { keys, meta }: Pick<Transaction, 'keys' | 'meta'>,
   address: string,

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
 import { readTransaction } from './message.ts';
+import { crowdedNode, newCrowd } from './testing/crowd.ts';
 import { type Call, lyingNode } from './testing/nodes.ts';
 import {
   adapterOf,
@@ -123,107 +124,22 @@ test('a transaction of the program that the node never gives holds up nobody beh
 
 type Listed = { signature: string; slot: number; err: null; confirmationStatus: string };
 
-/** A node with this many transactions of strangers above what it truly lists for an address. */
-function buried(address: string, count: number, calls: Call[] = []): Lie {
-  const noise = Array.from({ length: count }, (_, at) => `noise${count - at}`);
-  return async (call, forward) => {
-    calls.push(call);
-    const [first, config] = call.params as [string, Record<string, unknown>];
-    if (isRead(call) && first.startsWith('noise')) return unsupported;
-    if (call.method !== 'getSignaturesForAddress' || first !== address) return forward();
-    const { before, until, limit } = config as { before?: string; until?: string; limit: number };
-    const show = (signature: string): Listed => ({
-      signature,
-      slot: 1,
-      err: null,
-      confirmationStatus: 'finalized',
-    });
-    const isNoise = before?.startsWith('noise') === true;
-    const from = before === undefined ? 0 : isNoise ? noise.indexOf(before) + 1 : noise.length;
-    const to = until?.startsWith('noise') === true ? noise.indexOf(until) : noise.length;
-    const shown = noise.slice(from, Math.min(to, from + limit)).map(show);
-    if (to < noise.length || shown.length === limit) return { result: shown };
-    // The true ones are below all noise.
-    const { before: _, ...rest } = config;
-    const asked = { ...call, params: [address, isNoise ? rest : config] };
-    const truth = await fetch(truthOf(forward), { method: 'POST', body: JSON.stringify(asked) });
-    const { result } = (await truth.json()) as { result: Listed[] };
-    return { result: [...shown, ...result].slice(0, limit) };
-  };
-}
-
-/** Where the honest node is; set by the test that buries something. */
-let honest = '';
-const truthOf = (_: unknown) => honest;
-
-test('thousands of cheap transactions after a claim hide its secret from nobody who looks later', async (context) => {
-  const world = await newWorld(context);
-  honest = world.chain.info.rpcUrl;
-  const escrow = escrowIn(world);
-  const funded = await fund(world, escrow);
-  await claim(world, escrow);
-  await finalize(world);
+test('of more transactions of the program than a pass lists, everybody is looked at again', async (context) => {
+  const { world, escrow } = await sceneOf(context);
   const logged: string[] = [];
-  const calls: Call[] = [];
-  const adapter = await over(context, world, buried(escrow.address, 5_005, calls), logged);
-  adapter.watch([escrow]);
-  await adapter.changes(soon());
-  let found: string | null = null;
-  for (let looks = 0; found === null && looks < 20; looks += 1) {
-    calls.length = 0;
-    const facts = await adapter.readEscrow(escrow, soon());
-    found = facts.secret;
-    assert.equal(facts.claimed?.deep, true);
-    // The follower comes back to it by itself.
-    assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
-  }
-  assert.equal(found, secret);
-  assert.ok(logged.includes('long_history'));
-  // Nothing more is to be learnt, whatever is written there.
-  calls.length = 0;
-  const facts = await adapter.readEscrow(escrow, soon());
-  assert.equal(facts.funded?.txid, funded);
-  assert.equal(calls.filter(isRead).length, 0);
-});
-
-test('of more transactions of the program than a look lists, everybody is looked at again', async (context) => {
-  const world = await newWorld(context);
-  honest = world.chain.info.rpcUrl;
-  const escrow = escrowIn(world);
-  const logged: string[] = [];
-  let count = 0;
-  const { program } = world.chain.info;
-  const lie: Lie = (call, forward) => buried(program, count)(call, forward);
-  const adapter = await over(context, world, lie, logged);
+  const { program: address } = world.chain.info;
+  const held = { open: 0n, settled: 0n };
+  const crowd = newCrowd({ address, held, answer: () => unsupported });
+  const rpcUrls = [await crowdedNode(context, world, crowd)];
+  const adapter = adapterOf(world, logged, { rpcUrls });
   adapter.watch([escrow]);
   await adapter.changes(soon());
   await fund(world, escrow);
   await finalize(world);
-  count = 5_005;
+  crowd.above = 5_005;
   assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
   assert.deepEqual((await adapter.changes(soon())).touched, []);
   assert.deepEqual(logged, ['far_behind']);
-});
-
-test('an endless history never fails a read, and one that grows while it is read comes to its end', async (context) => {
-  const world = await newWorld(context);
-  honest = world.chain.info.rpcUrl;
-  const escrow = escrowIn(world);
-  await fund(world, escrow);
-  await claim(world, escrow);
-  await finalize(world);
-  let count = 3_000;
-  const adapter = await over(context, world, (call, forward) =>
-    buried(escrow.address, count)(call, forward),
-  );
-  adapter.watch([escrow]);
-  let found: string | null = null;
-  for (let looks = 0; found === null && looks < 40; looks += 1) {
-    ({ secret: found } = await adapter.readEscrow(escrow, soon()));
-    // Faster than the new ones alone are read in one look.
-    if (looks < 12) count += 700;
-  }
-  assert.equal(found, secret);
 });
 
 test('a claim that the node lists long before it gives it is asked for until it does', async (context) => {

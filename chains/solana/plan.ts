@@ -1,6 +1,5 @@
-// From the terms of a Solana leg to its escrow and the transaction to sign. Pure: the server and
-// the SDK run this same code, so that a customer verifies instead of trusting. The bytes are those
-// of contracts/solana/layout.json.
+// From a leg's terms to its escrow and the transaction to sign, by contracts/solana/layout.json.
+// Pure: server and SDK run this same code, so that a customer verifies.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -12,7 +11,6 @@ import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import type { SolanaMaterial } from '../interface/material.ts';
 import { comparing } from '../kit/material.ts';
 import { isOnCurve, parseSolanaAddress, solanaAddressBytes, solanaAddressOf } from './address.ts';
-import { differences } from './differences.ts';
 import {
   type AccountRole,
   type Instruction,
@@ -88,11 +86,7 @@ export function vaultAddress(escrow: string, owner: TokenProgram): string {
   return solanaAddressOf(sha256(concatBytes(...parts)));
 }
 
-/**
- * The escrow of these terms. Throws `bad_address` for destinations where money would be lost or
- * the program refuses it: addresses that no key signs for (token accounts and programs are
- * such), the mint itself, and a payout that is the funder.
- */
+/** `bad_address` where money would be lost: no key signs for it, mint, program, the funder. */
 export function solanaEscrow(terms: EscrowTerms, deployment: SolanaDeployment): Escrow {
   const { address } = escrowAddress(encodeTerms(terms), deployment);
   const refuse = (field: string, value: string, what: string) =>
@@ -244,10 +238,7 @@ function makeHolding(
   return [{ program: associatedTokenProgram, accounts, data: Uint8Array.of(1) }];
 }
 
-/**
- * The unsigned transaction, in base64. A claim or refund may be another's to pay for: the escrow's
- * rent goes to the funder all the same, and what a token account costs stays with its owner.
- */
+/** Base64. Whoever pays: the escrow's rent is the funder's, a token account's its owner's. */
 export function solanaTransaction(
   terms: EscrowTerms,
   deployment: SolanaDeployment,
@@ -309,10 +300,7 @@ const lengths = {
   close: termsBytes,
 } as const;
 
-/**
- * What an instruction of our program does; null when the program would refuse its form. `accounts`
- * are addresses, null where unknown.
- */
+/** null: the program refuses its form. `accounts`: null where unknown. */
 export function decodeInstruction(
   data: Uint8Array,
   accounts: readonly (string | null)[],
@@ -331,10 +319,8 @@ export function hashlockOfFunding(data: Uint8Array): Hashlock {
 }
 
 /**
- * What differs between unsigned material and what the terms demand: one sentence a difference,
- * none when it is exactly that and nothing more. Open are the blockhash, the token program, the
- * price of speed up to `mostPriorityLamports`, whether a claim leaves the funder's account out, and
- * which verb brings the funder what is there: each of them pays nobody else.
+ * What differs from the terms, a sentence each. Open are blockhash, token program, price up to
+ * `mostPriorityLamports`, and the forms of a verb: each pays nobody else.
  */
 export function materialProblems(
   material: SolanaMaterial,
@@ -399,4 +385,42 @@ function offeredPrice({ instructions }: ReadMessage): bigint {
   if (found === undefined) return 0n;
   const { buffer, byteOffset } = found.data;
   return new DataView(buffer, byteOffset + 1, 8).getBigUint64(0, true);
+}
+
+/** One sentence a difference, beginning with its place; at least one, as their bytes differ. */
+function differences(shown: ReadMessage, wanted: ReadMessage): string[] {
+  const found: string[] = [];
+  const must = (place: string, got: unknown, expected: unknown) => {
+    if (got !== expected) {
+      found.push(`transaction.${place} is ${String(got)}, not ${String(expected)}`);
+    }
+  };
+  must('signers', shown.signers, wanted.signers);
+  must('payer', shown.keys[0], wanted.keys[0]);
+  must('lookups.length', shown.lookups.length, wanted.lookups.length);
+  must('instructions.length', shown.instructions.length, wanted.instructions.length);
+  for (const [at, expected] of wanted.instructions.entries()) {
+    const said = shown.instructions[at];
+    if (said === undefined) break;
+    const place = `instructions[${at}]`;
+    must(`${place}.program`, said.program, expected.program);
+    must(`${place}.accounts.length`, said.accounts.length, expected.accounts.length);
+    for (const [index, account] of expected.accounts.entries()) {
+      const got = shown.keys[said.accounts[index] ?? -1];
+      must(`${place}.accounts[${index}]`, got, wanted.keys[account]);
+    }
+    const byte = firstOther(said.data, expected.data);
+    if (byte !== null) found.push(`transaction.${place}.data differs from byte ${byte} on`);
+  }
+  if (shown.signatures.some((each) => each.some((byte) => byte !== 0))) {
+    found.push('transaction.signatures is filled');
+  }
+  if (found.length > 0) return found;
+  return ['transaction differs in its version, its accounts’ order or what they may do'];
+}
+
+function firstOther(got: Uint8Array, wanted: Uint8Array): number | null {
+  const length = Math.max(got.length, wanted.length);
+  for (let at = 0; at < length; at += 1) if (got[at] !== wanted[at]) return at;
+  return null;
 }

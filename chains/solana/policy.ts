@@ -3,19 +3,13 @@
 
 import type { ChainPolicy } from '../../core/policy.ts';
 
-/**
- * What a finalized transaction is said to have. Nothing counts before it is finalized, whatever the
- * amount: until then a transaction has at most one fewer.
- */
+/** Of a finalized transaction; before that it has at most one fewer, and counts for nothing. */
 export const finalizedConfirmations = 32;
 
 export type SolanaChainSettings = {
   /** null: not checked, on a dev chain that is made anew. */
   readonly genesisHash: string | null;
-  /**
-   * Its clock is measured at every funding and reveal, which are refused where it is further from
-   * wall time than `driftSeconds`.
-   */
+  /** Funding and reveal are refused where its clock is off by more than `driftSeconds`. */
   readonly policy: ChainPolicy;
 };
 
@@ -27,8 +21,8 @@ const common = {
 } as const;
 
 /**
- * Finality takes about 13 s. The longest outages on record took 17 to 19 hours: amounts below
- * `highValueFrom` are not held through those, which docs/timelocks.md says and what it may cost.
+ * Finality takes 13 s. The longest outages took 17 to 19 h: only amounts from `highValueFrom` on
+ * are held through those (docs/timelocks.md).
  */
 const cluster: ChainPolicy = {
   ...common,

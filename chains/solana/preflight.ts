@@ -1,7 +1,5 @@
-// Whether a swap's money could move, tried before anybody commits any: the mint is one that the
-// program takes, both receivers can take the amount, and where the funder has it already, the
-// funding is simulated, and a trial escrow is funded and claimed. The true secret goes nowhere, and
-// nothing is sent.
+// Whether a swap's money could move, tried before anybody commits any: the mint, both receivers,
+// and by simulation the funding and a trial escrow. The true secret goes nowhere.
 
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import { ParleyError } from '../../core/errors.ts';
@@ -24,10 +22,7 @@ import type { Watch } from './watch.ts';
 
 const stateBytes = layout.constants.stateBytes;
 
-/**
- * Throws `payout_would_fail` or `funding_would_fail`, with the reason and the numbers. What is
- * there is asked for in one exchange, and the trials are in another.
- */
+/** Throws `payout_would_fail` or `funding_would_fail`. One exchange to read, one for the trials. */
 export async function preflight(
   asked: Watch,
   terms: EscrowTerms,
@@ -79,10 +74,7 @@ type Under<Program> = {
   readonly accounts: readonly (Account | null)[];
 };
 
-/**
- * The program of a mint, and accounts whose addresses follow from it: asked for together, under
- * each program that it may be. Throws `bad_asset` for a mint that is refused.
- */
+/** A mint's program, and accounts that follow from it. `bad_asset`: refused mint. */
 export async function underMint(
   watch: Pick<Watch, 'rpc' | 'chain'>,
   token: string,
@@ -123,10 +115,7 @@ function refusedMint(terms: EscrowTerms, about: About) {
   };
 }
 
-/**
- * Of a funded escrow: the payout can take the amount, and tokens can leave the vault. No trial,
- * which would depend on what the funder has and allows.
- */
+/** Of a funded escrow. No trial, which would depend on what the funder has and allows. */
 async function checkClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {
   const { payout, token } = terms;
   if (token === null) {

@@ -1,6 +1,5 @@
-// The list of the escrow program's transactions, which strangers fill too: read in order, several
-// at once. What a node is late with is asked for beside, and left out when it does not come: of
-// that nobody knows whom it touched (`watch.leftOut`).
+// The list of the escrow program's transactions, read in order, several at once. A late one is
+// asked for beside, and at last left out: whom it touched is then unknown (`watch.leftOut`).
 
 import { endsWithin, lateTransaction } from './late.ts';
 import { type Signature, signaturesOf, signaturesPage, transactionOf } from './node.ts';

@@ -7,17 +7,12 @@ import { sha512 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
 import {
-  compileOffchainMessageV0Envelope,
   createKeyPairFromPrivateKeyBytes,
   getAddressFromPublicKey,
   getBase58Decoder,
-  getOffchainMessageEnvelopeEncoder,
   getProgramDerivedAddress,
   address as kitAddress,
-  offchainMessageApplicationDomain,
-  offchainMessageContentRestrictedAsciiOf1232BytesMax,
   signBytes,
-  signOffchainMessageEnvelope,
 } from '@solana/kit';
 import fc from 'fast-check';
 import nacl from 'tweetnacl';
@@ -179,23 +174,6 @@ test("a program's address is off the curve and cannot sign", async () => {
   const programAddress = kitAddress('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
   const [address] = await getProgramDerivedAddress({ programAddress, seeds: ['vault'] });
   refused({ ...good, address }, /no key of the curve/);
-});
-
-test('a signature over the off-chain envelope of a text is not one over the text', async () => {
-  const seed = hexToBytes(rfc8032[1]!.seed);
-  const pair = await createKeyPairFromPrivateKeyBytes(seed);
-  const address = await getAddressFromPublicKey(pair.publicKey);
-  const text = 'Parley link this wallet';
-  const envelope = compileOffchainMessageV0Envelope({
-    version: 0,
-    applicationDomain: offchainMessageApplicationDomain('11111111111111111111111111111111'),
-    content: offchainMessageContentRestrictedAsciiOf1232BytesMax(text),
-    requiredSignatories: [{ address }],
-  });
-  const signed = await signOffchainMessageEnvelope([pair], envelope);
-  const signature = getBase58Decoder().decode(signed.signatures[address]!);
-  assert.ok(getOffchainMessageEnvelopeEncoder().encode(signed).length > text.length);
-  refused({ address, message: text, signature }, /another message/);
 });
 
 test('an address of another family is refused as an address', () => {

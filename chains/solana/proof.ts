@@ -1,8 +1,6 @@
-// Proof that a Solana wallet signed a text: ed25519 over the text's UTF-8 bytes and nothing around
-// them, which is what a wallet's `signMessage` signs; the signature in base58. A signature over the
-// off-chain message envelope (`solana sign-offchain-message`) is one over other bytes and is
-// refused. Strict: RFC 8032 with canonical R, S and key only (its section 5.1.7), and no key of
-// small order, whose signatures hold for many texts. Pure.
+// Proof that a Solana wallet signed a text: ed25519 over its bare UTF-8 bytes, in base58, not the
+// off-chain envelope. Strict: canonical R, S and key (RFC 8032, 5.1.7), no key of small order.
+// Pure.
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';

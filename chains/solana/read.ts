@@ -30,10 +30,7 @@ import { type Known, remember, type Verb, type Watch } from './watch.ts';
 /** Shown where a node has the escrow and no longer the transaction. */
 const unknownTxid = 'unknown';
 
-/**
- * What they show at one slot, in one exchange where their histories are known. Clock and facts are
- * of one answer always; a node that is slower than the chain may name the block of a slot before.
- */
+/** Clock and facts are of one answer; a slow node may name the block of a slot before. */
 export async function look(
   watch: Watch,
   escrows: readonly WatchedEscrow[],
@@ -168,9 +165,8 @@ function untold(
 }
 
 /**
- * What is not yet deep is reported again by changes() until it is, and once more then: who reads
- * it here first may be somebody else than who follows it, and keeps nothing of it. An answer that
- * is older than what is known, from a node behind, ends nothing: whoever was given it asks again.
+ * Reported until deep, and once more: who reads first may not be who follows. Older answers end
+ * nothing.
  */
 function noteDepth(
   { shallow }: Watch,

@@ -7,9 +7,8 @@ import { base58 } from '@scure/base';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/watch.ts';
-import { type Rpc, type RpcOptions, rpcClient } from '../nodes/rpc.ts';
+import { type RpcOptions, rpcClient } from '../nodes/rpc.ts';
 import { once } from '../nodes/sources.ts';
-import { type Lanes, lanes } from './lanes.ts';
 import type { ReadMessage } from './message.ts';
 import type { Signature, Transaction, Unreadable } from './node.ts';
 import { decodeInstruction, type SolanaDeployment, solanaDeployment, type Wanted } from './plan.ts';
@@ -53,50 +52,53 @@ export type Gap = {
   readonly skip: Set<string>;
 };
 
+export type History = ReturnType<typeof newHistory>;
+
 /** How far an escrow's transactions were read. */
-export type History = {
-  /** All up to here is listed: read, in a gap, or missing. */
-  top: string | null;
-  topSlot: number;
-  /** Read, and above `top`. */
-  readonly taken: Set<string>;
-  /** Oldest first. At most two: what is new joins the newer one while the older is read. */
-  readonly gaps: Gap[];
-  /** Listed by the node, and not given: how often it was asked for in vain. */
-  readonly missing: Map<string, number>;
-  /** Of these, the ones that are being asked for again. */
-  readonly asking: Set<string>;
-  /** Whether all above `top` was read too. */
-  passed: boolean;
-  /** The look that is under way: one at a time. */
-  looking: Promise<void> | null;
-  /** Whether somebody was told less than the look under way will know. */
-  toldEarly: boolean;
-  /** The search for the claim that is under way or waits for its turn. */
-  hunting: Promise<void> | null;
-  /** Where that search goes on: below this, where this much was held; null: from the newest. */
-  hunt: { readonly before: string; readonly held: bigint } | null;
-  /** Finalized slots: the last in which it was seen not settled, the first settled. */
-  openAt: number;
-  settledAt: number;
-  /** Whether the account shows more than the transactions that were read. */
-  lacks: boolean;
-  /** Whether there is no account, and there may have been one. */
-  isGone: boolean;
-  /** Whether its account was ever seen. */
-  wasFunded: boolean;
-  /** What it can only have come to if its account is gone, as a finalized slot has shown. */
-  ended: 'claimed' | 'refunded' | null;
-  /** Whether the last look has read all that is listed, and could read all of it. */
-  isRead: boolean;
-  /** Whether its node has all blocks since it could be funded. */
-  reachesBack: boolean;
-  /** Whether a transaction was left out, or is of a kind that nobody here can read. */
-  isBlind: boolean;
-  /** What is missing or lacking is asked for again then; by the wall, Unix seconds. */
-  again: number;
-  pauseSeconds: number;
-};
+function newHistory() {
+  return {
+    /** All up to here is listed: read, in a gap, or missing. */
+    top: null as string | null,
+    topSlot: -1,
+    /** Read, and above `top`. */
+    taken: new Set<string>(),
+    /** Oldest first. At most two: what is new joins the newer one while the older is read. */
+    gaps: [] as Gap[],
+    /** Listed by the node, and not given: how often it was asked for in vain. */
+    missing: new Map<string, number>(),
+    /** Of these, the ones that are being asked for again. */
+    asking: new Set<string>(),
+    /** Whether all above `top` was read too. */
+    passed: false,
+    /** The reading that is under way: one at a time. */
+    looking: null as Promise<void> | null,
+    /** Whether somebody was given less than the reading under way will know. */
+    toldEarly: false,
+    /** The search for the claim that is under way or waits for its place. */
+    hunting: null as Promise<void> | null,
+    /** Where that search goes on: below this, where this much was held; null: from the newest. */
+    hunt: null as { readonly before: string; readonly held: bigint } | null,
+    /** Finalized slots: the last in which it was seen not settled, the first settled. */
+    openAt: -1,
+    settledAt: Number.POSITIVE_INFINITY,
+    /** Whether the account shows more than the transactions that were read. */
+    lacks: false,
+    /** Whether there is no account, and there may have been one. */
+    isGone: false,
+    wasFunded: false,
+    /** What it can only have come to if its account is gone, as a finalized slot has shown. */
+    ended: null as 'claimed' | 'refunded' | null,
+    /** Whether all that is listed was read, and could be. */
+    isRead: false,
+    /** Whether its node has all blocks since it could be funded. */
+    reachesBack: false,
+    /** Whether a transaction was left out, or is of a kind that nobody here can read. */
+    isBlind: false,
+    /** What is missing or lacking is asked for again then; by the wall, Unix seconds. */
+    again: 0,
+    pauseSeconds: 0,
+  };
+}
 
 export type Known = {
   readonly watched: WatchedEscrow;
@@ -105,100 +107,65 @@ export type Known = {
   readonly history: History;
 };
 
-/** `shallow` is by slot: reported at each new head until it is finalized. */
-export type Watch = kit.Watching<Known> & {
-  readonly rpc: Rpc;
-  readonly deployment: SolanaDeployment;
-  readonly genesisHash: string | null;
-  readonly mostDriftSeconds: number;
-  /** Unix seconds of the wall. */
-  readonly now: () => number;
-  /** Of the program: all finalized ones up to here were read. */
-  cursor: Pick<Signature, 'txid' | 'slot'> | null;
-  /** Whether the cursor was set; null is one too, on a chain where nobody used the program yet. */
-  isFollowing: boolean;
-  /** Of the program, read but not finalized: whom they touched. */
-  readonly recent: Map<string, ReadonlySet<string>>;
-  /** Of the program, listed by the node and not given: since when, by the wall, Unix seconds. */
-  readonly missing: Map<string, number>;
-  /** Of these, the ones that are being asked for beside the looks. */
-  readonly asking: Set<string>;
-  /** Since when looks have ended before they read all of the program; null: the last did not. */
-  behindSince: number | null;
-  /** How long who asks for an escrow waits for its history. */
-  readonly historyWaitMs: number;
-  /** For transactions that a node is late with, and for searches. */
-  readonly late: Lanes;
-  readonly lateAsked: Map<string, Promise<Transaction | Unreadable | null>>;
-  readonly hunts: Lanes;
-  /** Escrows whose history is not read to its end. */
-  readonly unread: Set<string>;
-  /** Whether a transaction of the program was left out since everybody was last reported. */
-  leftOut: boolean;
-  reportedAllAt: number;
-  headSlot: number;
-};
+export type Watch = ReturnType<typeof newWatch>;
 
 const usualHistoryWaitMs = 500;
 /** At once, of one chain; each of `late` may hold a few megabytes. */
 const [mostLate, mostHunts] = [32, 8];
 
-export function newWatch(options: SolanaAdapterOptions): Watch {
+/** `shallow` is by slot: reported at each new head until it is finalized. */
+export function newWatch(options: SolanaAdapterOptions) {
   const { chain, rpcUrls, deployment = solanaDeployment } = options;
+  const { genesisHash, mostDriftSeconds, now, historyWaitMs = usualHistoryWaitMs } = options;
   return {
     ...kit.newWatching<Known>(chain, options.log),
     rpc: rpcClient({ chain, urls: rpcUrls, ...options.rpc }),
-    deployment,
-    genesisHash: options.genesisHash,
-    mostDriftSeconds: options.mostDriftSeconds,
-    now: options.now,
-    cursor: null,
+    ...{ deployment, genesisHash, mostDriftSeconds, now, historyWaitMs },
+    /** Of the program: all finalized ones up to here were read. */
+    cursor: null as Pick<Signature, 'txid' | 'slot'> | null,
+    /** Whether the cursor was set; null is one too, where nobody used the program yet. */
     isFollowing: false,
-    recent: new Map(),
-    missing: new Map(),
-    asking: new Set(),
-    behindSince: null,
-    historyWaitMs: options.historyWaitMs ?? usualHistoryWaitMs,
+    /** Of the program, read but not finalized: whom they touched. */
+    recent: new Map<string, ReadonlySet<string>>(),
+    /** Of the program, listed by the node and not given: since when, by the wall. */
+    missing: new Map<string, number>(),
+    /** Of these, the ones that are being asked for beside. */
+    asking: new Set<string>(),
+    /** Since when passes have ended before they read all of the program; null: not the last. */
+    behindSince: null as number | null,
+    /** For transactions that a node is late with, and for searches. */
     late: lanes(mostLate),
-    lateAsked: new Map(),
+    lateAsked: new Map<string, Promise<Transaction | Unreadable | null>>(),
     hunts: lanes(mostHunts),
-    unread: new Set(),
+    /** Escrows whose history is not read to its end. */
+    unread: new Set<string>(),
+    /** Whether a transaction of the program was left out since everybody was last reported. */
     leftOut: false,
     reportedAllAt: Number.NEGATIVE_INFINITY,
     headSlot: 0,
   };
 }
 
+/** So much of one kind at once and no more, first come first served. */
+export function lanes(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let busy = 0;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (busy < most) busy += 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) busy -= 1;
+      else next();
+    }
+  };
+}
+
 export function remember(watch: Watch, watched: WatchedEscrow): Known {
   const begin = () => ({ watched, marks: new Map(), history: newHistory() });
   return kit.remember(watch, watched, begin);
-}
-
-function newHistory(): History {
-  return {
-    top: null,
-    topSlot: -1,
-    taken: new Set(),
-    gaps: [],
-    missing: new Map(),
-    asking: new Set(),
-    passed: false,
-    looking: null,
-    toldEarly: false,
-    hunting: null,
-    hunt: null,
-    openAt: -1,
-    settledAt: Number.POSITIVE_INFINITY,
-    lacks: false,
-    isGone: false,
-    wasFunded: false,
-    ended: null,
-    isRead: false,
-    reachesBack: false,
-    isBlind: false,
-    again: 0,
-    pauseSeconds: 0,
-  };
 }
 
 export function forget(watch: Watch, address: string): void {
@@ -217,10 +184,7 @@ function secretIn(bytes: Uint8Array, hashlocks: ReadonlySet<string>): string | n
   return null;
 }
 
-/**
- * Learns every secret of watched escrows that a transaction shows: whoever claims through another
- * program, in another form or in vain has shown it all the same.
- */
+/** Whoever claims through another program, in another form or in vain has shown the secret. */
 export function learnFrom(
   watch: Watch,
   touched: ReadonlySet<string>,
@@ -296,16 +260,8 @@ export function takeOrSkip(
   return null;
 }
 
-type OwnInstruction = {
-  readonly accounts: readonly number[];
-  readonly found: NonNullable<ReturnType<typeof decodeInstruction>>;
-};
-
-function ownInstructions(
-  { deployment }: Watch,
-  read: ReadMessage,
-  keys: readonly string[],
-): OwnInstruction[] {
+/** Our own instructions of a transaction that need not be on chain. */
+function ownInstructions({ deployment }: Watch, read: ReadMessage, keys: readonly string[]) {
   return read.instructions.flatMap(({ program, accounts, data }) => {
     if (program !== deployment.program) return [];
     const named = accounts.map((at) => keys[at] ?? null);

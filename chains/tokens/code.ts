@@ -38,10 +38,7 @@ const ends: ReadonlySet<number> = new Set([
   op.selfdestruct,
 ]);
 
-/**
- * All that a clone of one contract needs (EIP-1167 and its many variants): sizes, copies, constants
- * and jumps. With nothing else an address can only be a constant, so there is one if there is one.
- */
+/** All that a clone of one contract needs (EIP-1167, variants): any address is then a constant. */
 const cloning: ReadonlySet<number> = new Set([
   ...[op.stop, op.jump, op.jumpdest, op.return, op.revert, op.invalid, op.delegatecall],
   // CALLDATASIZE, CALLDATACOPY, RETURNDATASIZE, RETURNDATACOPY, POP, JUMPI, GAS, PUSH0

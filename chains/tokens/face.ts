@@ -20,10 +20,7 @@ export type Said = {
   readonly supply: bigint;
 };
 
-/**
- * `balance`: what it shows for an address that nobody ever used; `hidden`: the first character of
- * its symbol that nobody sees.
- */
+/** `balance`: of an address never used; `hidden`: its symbol's first character that nobody sees. */
 export function judgeFace(
   { symbol, name, decimals, supply }: Said,
   balance: bigint,

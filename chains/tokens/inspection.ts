@@ -1,6 +1,5 @@
-// What a look at a token finds before anybody may trade it. Every check of a family is a small
-// module of its own that answers with one finding. The families' `inspect` run them; the server
-// adds what only it can know (look-alikes, markets) and decides.
+// What is found of a token before anybody may trade it: one finding a check. The families'
+// `inspect` run them; the server adds what only it can know and decides.
 
 import { ParleyError } from '../../core/errors.ts';
 
@@ -18,10 +17,7 @@ export type Finding = {
 export type Inspection = {
   /** In canonical form. */
   readonly address: string;
-  /**
-   * As the token says, trimmed, at most `mostNameLength` characters; '' where it says none, null
-   * where it could not be asked.
-   */
+  /** Trimmed, at most `mostNameLength` characters; '' = none, null = could not be asked. */
   readonly symbol: string | null;
   readonly name: string | null;
   readonly decimals: number | null;
@@ -36,10 +32,7 @@ export type Power = (typeof powers)[number];
 /** What becomes of a token over which somebody has such a power. */
 export type PowerRules = Readonly<Record<Power, Outcome>>;
 
-/**
- * A power can be given up, so a token that is under one is looked at again; but who can replace its
- * code can make it anything on any later day.
- */
+/** A power can be given up, so it is checked again; replaceable code can become anything. */
 export const defaultPowerRules: PowerRules = {
   pausable: 'wait',
   blacklist: 'wait',

@@ -1,6 +1,5 @@
-// New tokens of launchpads, read from a chain: what a family is told to look for, how far it was
-// read, and how an event names its token. EVM and TRON tell of a launch by an event of a factory,
-// Solana by an instruction of a program.
+// New tokens of launchpads, read from a chain: by an event of a factory (EVM, TRON) or an
+// instruction of a program (Solana).
 
 import type { AbiEvent, AbiParameter } from 'viem';
 import { parseAbiItem, toEventSelector } from 'viem/utils';
@@ -51,10 +50,8 @@ export type LaunchPage = {
 
 export type LaunchReader = {
   /**
-   * The next launches behind a position, as deep as nothing is taken back any more; bounded in
-   * requests. Null begins at the newest: a position and no tokens. What is older than `mostSeconds`
-   * is left out. A position that the chain does not know is taken back some blocks, so that tokens
-   * may come again.
+   * The next launches at depth behind a position; null begins at the newest. Older than
+   * `mostSeconds` is left out. After an unknown position tokens may come again.
    */
   read(
     source: LaunchSource,
@@ -69,10 +66,7 @@ export type LaunchReader = {
 export type LaunchEvent = {
   /** The first topic, hex in lower case without 0x. */
   readonly topic: string;
-  /**
-   * The token in a log of this event: 20 bytes in hex. Null where there is no address, or the log
-   * is of another event. Topics and data in hex without 0x.
-   */
+  /** The token's 20 bytes in hex; null: no address, or another event. Hex without 0x. */
   tokenIn(topics: readonly string[], data: string): string | null;
 };
 

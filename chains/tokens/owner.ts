@@ -1,6 +1,5 @@
-// Who could use the powers that a token's code gives, on any EVM-like chain: nobody, once its owner
-// is an address without a key, no other right is kept anywhere that can be seen, and nobody can
-// replace the code. Pure: the answers come from whoever asked the token.
+// Who could use the powers in a token's code, on EVM-like chains: nobody, where the owner has no
+// key, no other right is seen and the code cannot be replaced. Pure.
 
 import { accessSignals, namesIn } from './powers.ts';
 import { addressIn } from './words.ts';
@@ -16,10 +15,7 @@ export type Owner = {
 const ownerGetters = ['owner()', 'getOwner()', '_owner()'] as const;
 const heirGetter = 'pendingOwner()';
 
-/**
- * Addresses that nobody has the key of, in use for what is given up. TRON writes the first as
- * T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb.
- */
+/** Nobody has their keys. TRON writes the first T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb. */
 const dead: ReadonlySet<string> = new Set([
   '0x0000000000000000000000000000000000000000',
   '0x0000000000000000000000000000000000000001',

@@ -1,6 +1,5 @@
-// What strangers write, as it may be shown: names that a token gives itself, as a string of the ABI
-// or as the 32 bytes of old tokens such as MKR, and their reasons. Pure. Whatever comes in, what
-// comes out is one short line.
+// What strangers write, as one short line: a token's names as ABI string or the 32 bytes of old
+// tokens such as MKR, and reasons. Pure.
 
 import { mostNameLength } from './inspection.ts';
 
@@ -51,10 +50,7 @@ function numberAt(bytes: Buffer, at: number): number | null {
   return value < 2n ** 32n ? Number(value) : null;
 }
 
-/**
- * A stranger's text in one line of at most so many characters. Whatever is blank is one space; what
- * takes no room, turns text around, or was no text leaves none.
- */
+/** One line: blanks become a space; what takes no room or turns text around leaves none. */
 export function cleanText(text: string, most: number = mostNameLength): string {
   const visible = text
     .slice(0, lookedAtForEach * most)

@@ -10,8 +10,8 @@ import type { SignedTron, TronMaterial } from '../interface/material.ts';
 import { untilTested } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
-import { createdAddress, creationFault } from './creation.ts';
 import { feeLimitOf, ownEnergy, withMargin } from './energy.ts';
+import { createdAddress, creationFault } from './identity.ts';
 import { fundCalls, materialProblems, type TronOrigin, type Wanted } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import {

@@ -2,41 +2,33 @@
 
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { ChainAdapter } from '../adapter.ts';
-import { lanesIn } from '../escrows/lanes.ts';
+import { lanesIn } from '../escrows/plan.ts';
 import type { Shortage } from '../interface/gas.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { kitOf } from '../kit/adapter.ts';
 import { forget } from '../kit/watch.ts';
 import type { PowerRules } from '../tokens/inspection.ts';
 import { parseTronAddress } from './address.ts';
-import { mustAgree } from './agreement.ts';
 import { isKnown, readSigned, sending } from './broadcast.ts';
 import { buildBatch, buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
-import { heldBy } from './energy.ts';
-import { shortage } from './fees.ts';
+import { heldBy, shortage } from './energy.ts';
 import { changes } from './follow.ts';
-import { hashlocksOf } from './hashlocks.ts';
 import { type Http, httpClient } from './http.ts';
 import { checkNodes } from './identity.ts';
-import { lanesOf } from './lanes.ts';
-import { launchesOf } from './launches.ts';
 import { contractFor, type TronDeployment, tronContract, tronEscrow } from './plan.ts';
 import { preflight } from './preflight.ts';
-import { look } from './read.ts';
-import { momentAt } from './views.ts';
+import { look, mustAgree } from './read.ts';
+import { hashlocksOf, launchesOf } from './receipts.ts';
+import { lanesOf, momentAt } from './views.ts';
 import { newWatch, remember, type TronAdapterOptions, type Watch } from './watch.ts';
 
 export type TronAdapter = Omit<ChainAdapter, 'warnings'> & {
   readonly family: 'tron';
   readonly chainId: number;
   readonly deployment: TronDeployment;
-  /** Its nodes, for whoever else has something to ask of them. */
   readonly node: Http;
-  /** See ChainAdapter: never left out here. With one node it always agrees. */
   mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
-  /** What the parties should hear before they fund; nothing of it refuses anything. */
   warnings(terms: EscrowTerms, signal: AbortSignal): Promise<readonly Shortage[]>;
-  /** Checks that the nodes are of this chain and the contract is the pinned one. */
   open(signal: AbortSignal): Promise<void>;
 };
 
@@ -72,7 +64,6 @@ export function tronAdapter(options: TronAdapterOptions): TronAdapter {
     deployment,
     launches: launchesOf(watch, kit.opened),
     hashlocks: hashlocksOf(watch, kit.opened),
-    // What asks the nodes: each is told of the watch, and begins once they are checked.
     ...asksOf(watch),
     ...kit.asked({
       mustAgree,

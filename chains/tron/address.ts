@@ -1,5 +1,4 @@
-// TRON addresses: base58check or 41-hex in, base58check out. The byte 0x41 leads on every TRON
-// network, so that an address does not tell which one it is of. Pure.
+// TRON addresses: base58check or 41-hex in, base58check out, alike on every TRON network. Pure.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
@@ -12,10 +11,7 @@ const lead = 0x41;
 const bytesWithChecksum = 25;
 const base58Characters = 34;
 
-/**
- * The address in base58check. Accepts base58check and, as TRON's own tools do, the same bytes as
- * 42 hex characters in any case; they carry no checksum. Throws `bad_address`.
- */
+/** Hex carries no checksum. Throws `bad_address`. */
 export function parseTronAddress(text: string): string {
   if (/^41[0-9a-fA-F]{40}$/.test(text)) return tronAddressOf(hexToBytes(text.slice(2)));
   const why = whyNot(text);
@@ -23,12 +19,10 @@ export function parseTronAddress(text: string): string {
   throw badAddress(text, why);
 }
 
-/** The address of the last 20 bytes of a key's keccak-256. */
 export function tronAddressOf(keyHash: Uint8Array): string {
   return base58check.encode(Uint8Array.of(lead, ...keyHash));
 }
 
-/** The 41-hex of an address in base58check, lower case. */
 export function tronHex(address: string): string {
   return bytesToHex(base58check.decode(address));
 }

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../test/support/runs.ts';
-import { blocksAt } from './block-time.ts';
 import type { Http } from './http.ts';
 import type { Block } from './node.ts';
+import { blocksAt } from './receipts.ts';
 import type { Seen, Watch } from './watch.ts';
 
 /** Block `n` is of the `n`th of these seconds. */

@@ -15,22 +15,30 @@ import {
   mustBeWorth,
 } from '../kit/builders.ts';
 import { begun } from '../nodes/gathering.ts';
-import { mustAgree, mustAgreeOnHeads } from './agreement.ts';
-import { batchCall } from './batch.ts';
 import {
   feeLimitOf,
   fundEnergy,
   heldBy,
   ownEnergy,
+  reasonOf,
   settleEnergy,
   transactionBytes,
   trialOf,
 } from './energy.ts';
 import { headBlock, pricesOf } from './node.ts';
-import { claimCall, deploymentOf, fundCalls, mustFit, refundCall, tronEscrow } from './plan.ts';
-import { recordAt } from './read.ts';
-import { reasonOf } from './reverts.ts';
-import { referenceTo, type TronCall, tronTransaction } from './transaction.ts';
+import {
+  batchCall,
+  claimCall,
+  deploymentOf,
+  fundCalls,
+  mustFit,
+  referenceTo,
+  refundCall,
+  type TronCall,
+  tronEscrow,
+  tronTransaction,
+} from './plan.ts';
+import { mustAgree, mustAgreeOnHeads, recordAt } from './read.ts';
 import { allowanceOf, energyPrice, solidBlock } from './views.ts';
 import type { Watch } from './watch.ts';
 
@@ -120,7 +128,6 @@ export async function buildRefund(
   return material(watch, address, [{ call, energy }], signal);
 }
 
-/** See ChainAdapter. Every secret in it is public: it is tried as it is sent. */
 export async function buildBatch(
   watch: Watch,
   batch: Batch,
@@ -132,7 +139,6 @@ export async function buildBatch(
   return { material: built, settles: Number(settles), gas: null };
 }
 
-/** How many it would settle, by which energy. Throws `payout_would_fail`. */
 export async function tryBatch(watch: Watch, batch: Batch, from: string, signal: AbortSignal) {
   const call = batchCall(batch, watch.deployment, from);
   const trial = await trialOf(watch, call, signal);
@@ -155,7 +161,6 @@ async function mustHold(
   throw holdsNothing(watch.chain, address, `holds nothing: ${why}`, { status });
 }
 
-/** What a call uses, by trying it. Throws `funding_would_fail` when it does not work. */
 async function triedEnergy(
   watch: Watch,
   { token, amount }: EscrowTerms,

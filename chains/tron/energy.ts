@@ -1,23 +1,26 @@
-// What a call of ours may burn. A funding is tried as it is, by a constant call. A claim never is:
-// its secret would be told to the node before the claim is sent, and be public to whoever runs it.
-// Its parts that depend on the token and the receiver are tried instead.
+// What a call may burn. A claim is never tried whole: a node would hear its secret.
 
 import { erc20Abi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import type { EscrowTerms } from '../../core/terms.ts';
+import { revertIn } from '../escrows/calls.ts';
+import { owedWords, type Sum, shortages } from '../kit/shortage.ts';
 import { TronRefusal } from './http.ts';
-import { accountOf, type Prices, type Trial, tryCall } from './node.ts';
-import { bareAddress, deploymentOf, fundCalls } from './plan.ts';
-import { largestFeeLimitSun, type TronCall } from './transaction.ts';
-import { allowanceOf, isContract, sunOf, tokenBalance } from './views.ts';
+import {
+  type Account,
+  accountOf,
+  type Prices,
+  pricesOf,
+  resourcesOf,
+  type Trial,
+  tryCall,
+} from './node.ts';
+import { bareAddress, deploymentOf, fundCalls, largestFeeLimitSun, type TronCall } from './plan.ts';
+import { allowanceOf, energyPrice, isContract, sunOf, tokenBalance } from './views.ts';
 import type { Watch } from './watch.ts';
 
-/**
- * contracts/escrows/energy.snapshot.json, rounded up. A funding is its lane's first: the dearest.
- * With a token: without the transfer, but with two looks at a balance that cost what USDT's do at
- * their dearest (4.4 times 935 each), and with what a transferFrom takes more than a transfer, 4.4
- * times too: 5,400 to write the allowance.
- */
+// contracts/escrows/energy.snapshot.json, rounded up. Token: without the transfer, at USDT's
+// dearest.
 export const ownEnergy = {
   trxFund: 26_000n,
   trxSettle: 16_000n,
@@ -38,7 +41,6 @@ export function withMargin(energy: bigint): bigint {
   return (energy * marginTimes + marginOf - 1n) / marginOf;
 }
 
-/** The most that has no more than this with its margin. */
 export function withoutMargin(energy: bigint): bigint {
   return (energy * marginOf) / marginTimes;
 }
@@ -61,7 +63,6 @@ export function transferCall(token: string, from: string, to: string, amount: bi
   return { from, to: token, data, value: 0n };
 }
 
-/** A trial, or what the node says instead of beginning one. */
 export async function trialOf(watch: Watch, call: TronCall, signal: AbortSignal): Promise<Trial> {
   try {
     return await tryCall(watch.http, 'head', call, signal);
@@ -71,7 +72,6 @@ export async function trialOf(watch: Watch, call: TronCall, signal: AbortSignal)
   }
 }
 
-/** What somebody has now of the coin or token of these terms. */
 export async function heldBy(
   { http }: Watch,
   { token }: EscrowTerms,
@@ -116,7 +116,6 @@ export async function settleEnergy(
   return ownEnergy.trxSettle + received.energy;
 }
 
-/** What a funding uses, approval aside; for one that cannot be tried yet. */
 export async function fundEnergy(
   watch: Watch,
   terms: EscrowTerms,
@@ -130,7 +129,6 @@ export async function fundEnergy(
   return ownEnergy.tokenFund + (failure === null ? energy : unknownTransfer);
 }
 
-/** Everything that the funder has to send now, approvals too. */
 export async function wholeFunding(
   watch: Watch,
   terms: EscrowTerms,
@@ -148,4 +146,94 @@ export async function wholeFunding(
     energy += failure === null ? used : ownEnergy.approve;
   }
   return { energy, transactions: BigInt(calls.length) };
+}
+
+export const shortage = shortages<Watch>({
+  unit: 'sun',
+  code: 'energy_poor',
+  owed: async (watch, owed, payer, signal) => {
+    let [energy, transactions, paid] = [0n, 0n, 0n];
+    for (const same of alike(owed.claims)) {
+      const count = BigInt(same.length);
+      const [largest] = same.toSorted((one, other) => (one.amount < other.amount ? 1 : -1));
+      if (largest === undefined) continue;
+      energy += count * (await settleEnergy(watch, largest, largest.payout.address, signal));
+      transactions += count;
+    }
+    for (const terms of owed.fundings) {
+      const whole = await wholeFunding(watch, terms, signal);
+      energy += whole.energy;
+      transactions += whole.transactions;
+      paid += paidIn(terms);
+    }
+    const what = owedWords(owed, 'send its own claim');
+    const lentCounts = false;
+    return sumOf(watch, payer, { what, energy, transactions, paid, lentCounts }, signal);
+  },
+  funding: async (watch, terms, signal) => {
+    const whole = await wholeFunding(watch, terms, signal);
+    const sending = { what: 'fund', paid: paidIn(terms), ...whole, lentCounts: true };
+    return sumOf(watch, terms.refund.address, sending, signal);
+  },
+});
+
+const paidIn = ({ token, amount }: EscrowTerms) => (token === null ? amount : 0n);
+
+/** Claims of one token for one receiver: one trial tells what each of them takes. */
+function alike(claims: readonly EscrowTerms[]): readonly (readonly EscrowTerms[])[] {
+  const groups = Map.groupBy(claims, ({ token, payout }) => `${token} ${payout.address}`);
+  return [...groups.values()];
+}
+
+type Sending = {
+  readonly what: string;
+  readonly energy: bigint;
+  readonly transactions: bigint;
+  readonly paid: bigint;
+  /** Energy that others delegated may be gone before a claim is mined. */
+  readonly lentCounts: boolean;
+};
+
+async function sumOf(
+  { http }: Watch,
+  address: string,
+  { what, energy, transactions, paid, lentCounts }: Sending,
+  signal: AbortSignal,
+): Promise<Sum> {
+  const [energySun, sun, has] = await Promise.all([
+    energyPrice(http, signal),
+    sunOf(http, address, signal),
+    resourcesOf(http, address, signal),
+  ]);
+  // The account tells of use and of delegated energy. It is asked for only where wanted.
+  const isClear = sun > 0n && (lentCounts || has.energy === 0n);
+  const account = isClear ? null : await accountOf(http, address, signal);
+  const own = lentCounts || account === null ? has.energy : ownEnergyLeft(account, has);
+  const burnt = withMargin(energy) - own;
+  const sent = transactions * transactionBytes;
+  const bytes = has.bandwidth >= sent ? 0n : sent;
+  const byteSun = bytes === 0n ? 0n : (await pricesOf(http, signal)).byteSun;
+  const costSun = (burnt > 0n ? burnt * energySun : 0n) + bytes * byteSun;
+  const leg = paid === 0n ? '' : `: ${paid} for the leg and ${costSun}`;
+  return {
+    need: paid + costSun,
+    has: sun,
+    what,
+    parts: `${leg} for energy and bandwidth`,
+    isUnused: !isClear && account === null,
+  };
+}
+
+function ownEnergyLeft(
+  { stakedSun, lentSun }: Account,
+  { energy, energyLimit }: { readonly energy: bigint; readonly energyLimit: bigint },
+): bigint {
+  if (lentSun === 0n) return energy;
+  const lent = (energyLimit * lentSun) / (stakedSun + lentSun);
+  return energy > lent ? energy - lent : 0n;
+}
+
+export function reasonOf({ failure, output }: Trial): string | null {
+  if (failure === null) return null;
+  return output === '' ? `it fails: ${failure}` : revertIn(`0x${output}`).words;
 }

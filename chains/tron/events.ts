@@ -1,22 +1,21 @@
-// What a node's index of events tells of an escrow where its lane's word does not: eth_getLogs of
-// java-tron's JSON-RPC, which is off by default. It says only where to look: what is found is
-// remembered like a log that was followed, and has to be in its block still.
+// What a node's event index tells (java-tron's eth_getLogs). It only says where to look.
 
 import { jsonOf } from '../../core/unchecked.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { once } from '../nodes/sources.ts';
-import { firstFrom } from './block-time.ts';
 import { type Http, jsonRpcPath } from './http.ts';
 import type { Block } from './node.ts';
 import { bareAddress, deploymentOf } from './plan.ts';
-import { ourTopics, verbOfTopic } from './topics.ts';
+import { firstFrom } from './receipts.ts';
 import {
   type Event,
   madeBy,
   noteLog,
   noteMade,
+  ourTopics,
   type Searched,
   type Verb,
+  verbOfTopic,
   type Watch,
 } from './watch.ts';
 
@@ -90,7 +89,6 @@ function has(watch: Watch, { address: escrow }: WatchedEscrow, sought: Sought): 
   return sought === 'fund' ? made('fund') : made('claim') || made('refund');
 }
 
-/** Remembers what was found, where the escrow is watched or looked at now. */
 function take(watch: Watch, { address: escrow }: WatchedEscrow, found: readonly Event[]): void {
   for (const { txid, block, log } of found) {
     const verb = verbOf({ log });
@@ -150,7 +148,6 @@ async function rangesOf(
   return { all, lastFunding };
 }
 
-/** What one request gives of an escrow. */
 async function eventsIn(
   watch: Watch,
   { address: escrow, terms }: WatchedEscrow,

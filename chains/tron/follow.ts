@@ -1,19 +1,12 @@
-// What happened since the last look: new blocks with their transactions and receipts, blocks taken
-// back, and events that came nearer to being solid. Each new block is read whole, because a claim
-// that failed shows its secret in no log. Work grows with blocks and events, never with the number
-// of escrows.
-//
-// After a start, or when more than `fullBlocks` behind, every watched escrow is reported: its state
-// says what became of it and in which block, without any log. Only a secret in a claim that FAILED
-// in the blocks between is not found.
+// New blocks, blocks taken back, and events nearer to being solid. Blocks are read whole: a failed
+// claim shows its secret in no log. Far behind, every watched escrow is reported.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Changes, Heads } from '../interface/reading.ts';
 import { begin, comeToDepth, follow, happened, push, type Steps, takeOwed } from '../kit/follow.ts';
 import { type Block, blockAt, blocksOf, headBlock, type Info, secondOf } from './node.ts';
 import { areOf, infosOf } from './receipts.ts';
-import { verbOfTopic } from './topics.ts';
-import { noteLog, noteMade, type Seen, touchesOf, type Watch } from './watch.ts';
+import { noteLog, noteMade, type Seen, touchesOf, verbOfTopic, type Watch } from './watch.ts';
 
 /** Blocks read whole in one call, and after a start: five minutes of them. */
 const fullBlocks = 100;

@@ -14,11 +14,10 @@ import { parseGasKey } from '../gas/keys.ts';
 import { untilTested } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
+import { readTronSigned } from './broadcast.ts';
 import { createTronGasAccount } from './gas-account.ts';
-import { type TronGasPolicy, tronGasPolicies } from './gas-policy.ts';
 import { callsIn, claimCall, tronEscrow } from './plan.ts';
-import { tronDevPolicy } from './policy.ts';
-import { readTronSigned } from './signed.ts';
+import { type TronGasPolicy, tronDevPolicy, tronGasPolicies } from './policy.ts';
 import {
   anyone,
   deploy,

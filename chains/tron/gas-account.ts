@@ -1,14 +1,22 @@
-// An operator's gas key on a TRON network. See GasAccount. It calls the one contract of all escrows
-// as owner, and burns its own TRX for energy and bytes, never more than `fee_limit` and the bytes.
-// Nothing is replaced here: a second transaction beside a living one would be paid for too.
+// An operator's gas key on a TRON network. Nothing is replaced: both transactions would be paid
+// for.
 
 import { larger, smaller } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import { mostInBatch } from '../escrows/batch.ts';
+import { mostInBatch } from '../escrows/calls.ts';
 import { contractsOf } from '../escrows/plan.ts';
-import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas/account.ts';
+import type {
+  GasAccount,
+  GasFate,
+  GasQuote,
+  GasSlot,
+  GasTransaction,
+  GasWork,
+  Paid,
+} from '../gas/account.ts';
 import type { GasKey } from '../gas/keys.ts';
+import { paidByAll } from '../gas/paid.ts';
 import {
   aboveLimit,
   areThese,
@@ -29,30 +37,39 @@ import type { SignedTron, TronTransaction } from '../interface/material.ts';
 import { batchFails } from '../kit/builders.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { opening } from '../nodes/opened.ts';
+import { foundBySome, oneSource } from '../nodes/sources.ts';
 import type { TronAdapter } from './adapter.ts';
 import { tronHex } from './address.ts';
-import { batchCall } from './batch.ts';
+import { readTronSigned, signTronTransaction } from './broadcast.ts';
 import { tryBatch } from './builders.ts';
 import {
   feeLimitOf,
   legBytes,
   ownEnergy,
+  reasonOf,
   settleEnergy,
   transactionBytes,
   trialOf,
   withMargin,
   withoutMargin,
 } from './energy.ts';
-import { fateOf, paidFor } from './gas-fate.ts';
-import type { TronGasPolicy } from './gas-policy.ts';
-import { accountOf, headBlock, type Prices, pricesOf } from './node.ts';
-import { callsIn, claimCall, refundCall, type TronDeployment, tronEscrow } from './plan.ts';
+import type { Http } from './http.ts';
+import { accountOf, burntBy, headBlock, infoOf, knows, type Prices, pricesOf } from './node.ts';
+import {
+  batchCall,
+  callsIn,
+  claimCall,
+  referenceTo,
+  refundCall,
+  type TronCall,
+  type TronDeployment,
+  tronEscrow,
+  tronTransaction,
+} from './plan.ts';
+import type { TronGasPolicy } from './policy.ts';
 import { preflight } from './preflight.ts';
 import { tronAddressOfKey } from './proof.ts';
 import { type Record, wordAt } from './read.ts';
-import { reasonOf } from './reverts.ts';
-import { readTronSigned, signTronTransaction } from './signed.ts';
-import { referenceTo, type TronCall, tronTransaction } from './transaction.ts';
 import { newWatch, type Watch } from './watch.ts';
 
 export type TronGasOptions = {
@@ -100,7 +117,6 @@ async function quote(account: Account, work: SettlingAny, signal: AbortSignal): 
   return { mostCost, makesAccount: false };
 }
 
-/** What it may cost by trial. */
 async function weighed(account: Account, work: SettlingAny, signal: AbortSignal) {
   const energy = await energyOf(account, work, signal);
   const prices = await pricesOf(account.watch.http, signal);
@@ -108,7 +124,6 @@ async function weighed(account: Account, work: SettlingAny, signal: AbortSignal)
   return { feeLimitSun, mostCost: feeLimitSun + bytesOf(work) * prices.byteSun };
 }
 
-/** Of a signed transaction of this work. */
 function bytesOf(work: SettlingAny): bigint {
   return transactionBytes + legBytes * BigInt(partsOf(work).length - 1);
 }
@@ -184,7 +199,6 @@ function mustBeOwn(unsigned: TronTransaction, deployment: TronDeployment, own: s
   if (!isOwn) throw foreign();
 }
 
-/** Energy of this work, without margin. Throws `nothing_there` or `payout_would_fail`. */
 async function energyOf(account: Account, work: SettlingAny, signal: AbortSignal): Promise<bigint> {
   mustOpenAll(work);
   if (work.verb === 'batch') return energyOfBatch(account, work.batch, signal);
@@ -249,7 +263,6 @@ async function energySeen(
   throw wouldFail(work.terms, native, 'payout', payeeOf(work), reason);
 }
 
-/** By the newest block, as the contract will. */
 async function mustBeInTime(watch: Watch, work: Settling, signal: AbortSignal): Promise<void> {
   const { verb, terms } = work;
   const { timestampMs } = await headBlock(watch.http, 'head', signal);
@@ -290,4 +303,33 @@ async function reserve(account: Account, work: SettlingAny, signal: AbortSignal)
     energy * larger(reserveEnergySun, presentMultiple * energySun) +
     bytesOf(work) * larger(reserveByteSun, presentMultiple * byteSun)
   );
+}
+
+export async function fateOf(
+  http: Http,
+  { txid, diesAt }: Pick<GasTransaction, 'txid' | 'diesAt'>,
+  signal: AbortSignal,
+): Promise<GasFate> {
+  const seen = await fateSeen(http, txid, signal);
+  if (seen !== null) return seen;
+  // A solid block as late as the expiration: no later block takes the transaction.
+  const { timestampMs } = await headBlock(http, 'solid', signal);
+  if (diesAt === null || timestampMs < diesAt * 1_000) {
+    return (await knows(http, txid, signal)) ? 'pending' : 'unknown';
+  }
+  // Of several nodes the one that was asked may be behind.
+  return (await foundBySome(http, (one: Http) => fateSeen(one, txid, signal), signal)) ?? 'gone';
+}
+
+async function fateSeen(http: Http, txid: string, signal: AbortSignal): Promise<GasFate | null> {
+  const solid = await infoOf(http, txid, 'solid', signal);
+  if (solid !== null) return solid.succeeded ? 'deep' : 'failed';
+  const head = await infoOf(http, txid, 'head', signal);
+  if (head !== null) return head.succeeded ? 'mined' : 'failed';
+  return null;
+}
+
+export function paidFor(http: Http, txid: string, signal: AbortSignal): Promise<Paid | null> {
+  const ask = (at: number, until: AbortSignal) => burntBy(oneSource(http, at), txid, until);
+  return paidByAll(http.sources, ask, signal);
 }

@@ -1,14 +1,10 @@
-// java-tron's HTTP API on the nodes of one chain: several addresses, a time limit on every call,
-// bounded retries and sizes. A node that hangs ends in `chain_timeout`, one that is gone in
-// `chain_unavailable`; what a node answers by itself is a TronRefusal with its own words.
+// java-tron's HTTP API: time limits, bounded retries and sizes. A node's own no is a TronRefusal.
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { exchangeWith, type NodeReply, TurnedAway, turnsAway } from '../nodes/exchange.ts';
 import { inTurn, type Worth } from '../nodes/in-turn.ts';
 
-/** The node understood and said no. */
 export class TronRefusal extends Error {
-  /** Its code, such as SIGERROR; empty where it gave none. */
   readonly code: string;
   constructor(code: string, words: string) {
     super(words);
@@ -25,9 +21,7 @@ export class NotServed extends Error {
   }
 }
 
-/** Where a node answers. */
 export type TronSource = {
-  /** `/wallet/…` */
   readonly url: string;
   /** `/walletsolidity/…`, where it has a port of its own, as java-tron's full node does. */
   readonly solidityUrl?: string;
@@ -36,12 +30,9 @@ export type TronSource = {
 };
 
 export type HttpOptions = {
-  /** The chain's name, for sentences. */
   readonly chain: string;
   readonly sources: readonly TronSource[];
-  /** Longest wait for one answer of one node. Default 8 000. */
   readonly attemptTimeoutMs?: number;
-  /** Rounds over all nodes before giving up. Default 2. */
   readonly rounds?: number;
   /** Largest answer read. Default 64 MiB: all that a full block's contracts may log. */
   readonly mostBytes?: number;
@@ -54,9 +45,7 @@ export type Body = Readonly<
 export type Http = {
   readonly chain: string;
   readonly sources: number;
-  /** Asks one node after the other until one answers. `path` is such as `wallet/getnowblock`. */
   call(path: string, body: Body, signal: AbortSignal): Promise<unknown>;
-  /** Asks one node only, by its place in `sources`; no retry. */
   ask(at: number, path: string, body: Body, signal: AbortSignal): Promise<unknown>;
 };
 
@@ -123,14 +112,10 @@ export function httpClient(options: HttpOptions): Http {
 /** Where a number stands that JSON.parse may round: an int64, and more digits than any has. */
 const longNumber = /(?<![\d.])-?\d{16,80}(?![\d.eE])/g;
 
-/**
- * int64 come as plain numbers: those that a number cannot hold become texts. By the text and not by
- * a reviver, which takes seconds for a few MiB, whatever is in them.
- */
+/** int64 that a number cannot hold become texts. A reviver would take seconds for a few MiB. */
 export function parseAnswer(text: string): unknown {
   const parts: string[] = [];
   let taken = 0;
-  // The next text, or the one that we are in.
   let next = textFrom(text, 0);
   for (const { 0: digits, index } of text.matchAll(longNumber)) {
     while (next.end <= index) next = textFrom(text, next.end);

@@ -1,5 +1,6 @@
 // A look at a token on TRON: every check of ./checks in order, on the chain as its node has it.
 
+import { judgeFace, type Said } from '../tokens/face.ts';
 import {
   type Finding,
   found,
@@ -7,18 +8,24 @@ import {
   notAToken,
   type PowerRules,
 } from '../tokens/inspection.ts';
+import { hiddenOf, textOf } from '../tokens/text.ts';
+import { dataOf } from '../tokens/words.ts';
 import { parseTronAddress } from './address.ts';
-import type { Look } from './checks/ask.ts';
-import { type Contract, checkContract } from './checks/contract.ts';
+import {
+  type Look,
+  nodeSays,
+  numberOf,
+  otherStorage,
+  ranOut,
+  tooDear,
+  view,
+} from './checks/ask.ts';
 import { checkPowers, unknownPowers } from './checks/powers.ts';
-import { checkRebase } from './checks/rebase.ts';
-import { checkTransfer } from './checks/transfer.ts';
-import { openForks } from './fork/fork.ts';
-import { ForkLimit } from './fork/source.ts';
+import { checkRebase, checkTransfer } from './checks/transfer.ts';
+import { type Fork, ForkLimit, openForks } from './fork/fork.ts';
 import { bareAddress } from './plan.ts';
 import type { Watch } from './watch.ts';
 
-/** See ChainAdapter. */
 export async function inspect(
   watch: Watch,
   text: string,
@@ -84,4 +91,69 @@ async function mustHaveCode({ watch: { chain }, token, forks: { source } }: Look
   const isUsed = (await source.account(address)) !== undefined;
   const why = isUsed ? 'it is an account without a contract' : 'the address was never used';
   throw notAToken(chain, token, why);
+}
+
+const check = 'contract';
+
+export type Contract = {
+  readonly told: Said | null;
+  readonly finding: Finding;
+  readonly mute?: true;
+};
+
+export async function checkContract(look: Look): Promise<Contract> {
+  const fork = await look.forks.fork();
+  const asked = [
+    ['totalSupply()', dataOf('totalSupply()')],
+    ['balanceOf(address)', dataOf('balanceOf(address)', fork.stranger())],
+    ['decimals()', dataOf('decimals()')],
+  ] as const;
+  const numbers: bigint[] = [];
+  for (const [name, data] of asked) {
+    const trial = await view(fork, look.token, data);
+    if (ranOut(trial)) {
+      const finding = found(check, 'reject', `its ${name} ${tooDear}`);
+      return { told: null, finding, mute: true };
+    }
+    const number = numberOf(trial);
+    if (number === null) throw await noAnswer(look, name, data);
+    numbers.push(number);
+  }
+  const [supply = 0n, balance = 0n, decimals = 0n] = numbers;
+  if (decimals > 255n) {
+    throw notAToken(look.watch.chain, look.token, 'its decimals() are no number of TRC-20');
+  }
+  const { hidden, ...names } = await namesOf(fork, look.token);
+  const told = { ...names, supply, decimals: Number(decimals) };
+  return { told, finding: await judge(look, told, balance, hidden) };
+}
+
+async function namesOf(fork: Fork, token: string) {
+  const text = async (signature: string) => {
+    const { failure, output } = await view(fork, token, dataOf(signature));
+    return failure === null ? `0x${output}` : null;
+  };
+  const symbol = await text('symbol()');
+  const name = textOf(await text('name()'));
+  return { symbol: textOf(symbol), name, hidden: hiddenOf(symbol) };
+}
+
+async function judge(
+  look: Look,
+  told: Said,
+  balance: bigint,
+  hidden: string | null,
+): Promise<Finding> {
+  if (told.supply === 0n) {
+    const other = await nodeSays(look, dataOf('totalSupply()'));
+    if (other !== null && other !== 0n) throw otherStorage(look.watch.chain);
+  }
+  return judgeFace(told, balance, hidden);
+}
+
+/** A function that a token must have does not answer on the fork. Does it on the node? */
+async function noAnswer(look: Look, name: string, data: string): Promise<Error> {
+  const { chain } = look.watch;
+  if ((await nodeSays(look, data)) !== null) return otherStorage(chain);
+  return notAToken(chain, look.token, `the contract there does not answer ${name}`);
 }

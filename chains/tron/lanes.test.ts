@@ -7,7 +7,7 @@ import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { freshLane } from '../../core/testing.ts';
 import { faucetAddress } from '../../simulators/tron/simulator.ts';
 import { type TronAdapter, tronAdapter } from './adapter.ts';
-import { createdAddress } from './creation.ts';
+import { createdAddress } from './identity.ts';
 import type { TronOrigin } from './plan.ts';
 import { tronDevPolicy } from './policy.ts';
 import {

@@ -1,20 +1,18 @@
-// What is asked of a java-tron node, parsed: blocks, receipts, constant calls, accounts and prices.
-// Answers of another shape are the node's fault and end in `chain_unavailable`.
-// https://developers.tron.network/reference
+// What is asked of java-tron (developers.tron.network/reference), parsed. Other shapes end in
+// `chain_unavailable`.
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
 import { isTimeout } from '../nodes/in-turn.ts';
 import { tronHex } from './address.ts';
 import { type Body, type Http, jsonRpcPath, plainWords, TronRefusal } from './http.ts';
-import type { TronCall } from './transaction.ts';
+import type { TronCall } from './plan.ts';
 
 /** The newest block, or the newest that 19 of 27 witnesses have built on, which never goes away. */
 export type View = 'head' | 'solid';
 
 export type Tx = {
   readonly txid: string;
-  /** raw_data, hex in lower case. */
   readonly rawData: string;
   /** Whether its contract ran to its end. A failed one is on chain all the same. */
   readonly succeeded: boolean;
@@ -24,7 +22,6 @@ export type Block = {
   readonly number: number;
   readonly hash: string;
   readonly parentHash: string;
-  /** Unix milliseconds. */
   readonly timestampMs: number;
   readonly txs: readonly Tx[];
 };
@@ -33,13 +30,11 @@ export const secondOf = ({ timestampMs }: Pick<Block, 'timestampMs'>) =>
   Math.floor(timestampMs / 1_000);
 
 export type Log = {
-  /** 20 bytes, hex without 0x. */
   readonly address: string;
   readonly topics: readonly string[];
   readonly data: string;
 };
 
-/** What became of a transaction in a block. */
 export type Info = {
   readonly txid: string;
   readonly succeeded: boolean;
@@ -172,14 +167,12 @@ export function headBlock(http: Http, view: View, signal: AbortSignal): Promise<
   return asked(http, `${room(view)}/getnowblock`, {}, signal, readBlock);
 }
 
-/** A block, or null when the node has none there. */
 export function blockAt(http: Http, number: number, signal: AbortSignal): Promise<Block | null> {
   const read = (answer: unknown) =>
     Object.hasOwn(object(answer), 'blockID') ? readBlock(answer) : null;
   return asked(http, 'wallet/getblockbynum', { num: number }, signal, read);
 }
 
-/** The blocks from one number to another, both included, at most a hundred. */
 export function blocksOf(
   http: Http,
   from: number,
@@ -207,7 +200,6 @@ function readInfo(value: unknown): Info {
   };
 }
 
-/** What became of every transaction of a block. */
 export function infosAt(http: Http, number: number, signal: AbortSignal): Promise<Info[]> {
   const path = 'wallet/gettransactioninfobyblocknum';
   return asked(http, path, { num: number }, signal, (answer) =>
@@ -216,7 +208,6 @@ export function infosAt(http: Http, number: number, signal: AbortSignal): Promis
   );
 }
 
-/** What became of one; null when no block of that view has it. */
 export function infoOf(
   http: Http,
   txid: string,
@@ -238,7 +229,6 @@ export function burntBy(http: Http, txid: string, signal: AbortSignal): Promise<
   return asked(http, 'wallet/gettransactioninfobyid', { value: txid }, signal, read);
 }
 
-/** The block of one, and its time; null when no block has it. */
 export function blockOf(
   http: Http,
   txid: string,
@@ -251,7 +241,6 @@ export function blockOf(
   });
 }
 
-/** The raw_data of one in a block, hex; null when the node has none. */
 export function rawDataOf(http: Http, txid: string, signal: AbortSignal): Promise<string | null> {
   return asked(http, 'wallet/gettransactionbyid', { value: txid }, signal, (answer) => {
     const transaction = object(answer);
@@ -272,7 +261,6 @@ export async function knows(http: Http, txid: string, signal: AbortSignal): Prom
   }
 }
 
-/** How a call would end now. */
 export type Trial = {
   /** Null: it would succeed. */
   readonly failure: string | null;
@@ -282,10 +270,7 @@ export type Trial = {
   readonly energy: bigint;
 };
 
-/**
- * Makes a call without a transaction; nobody signs. Throws a TronRefusal where the node does not
- * even begin: no such contract, or too little TRX for its value.
- */
+/** Throws a TronRefusal where the node does not even begin: no contract, or too little TRX. */
 export function tryCall(
   http: Http,
   view: View,
@@ -314,7 +299,6 @@ export function tryCall(
 }
 
 export type Account = {
-  /** Sun that it may spend. */
   readonly balance: bigint;
   /** Staked for energy by itself, and by others that delegated it; they may take it back. */
   readonly stakedSun: bigint;
@@ -346,7 +330,6 @@ export function accountOf(
   });
 }
 
-/** What an account may use now without burning TRX. */
 export function resourcesOf(
   http: Http,
   address: string,
@@ -372,7 +355,6 @@ export function resourcesOf(
   });
 }
 
-/** Sun for a unit of energy, and for a byte. */
 export type Prices = { readonly energySun: bigint; readonly byteSun: bigint };
 
 export function pricesOf(http: Http, signal: AbortSignal): Promise<Prices> {
@@ -387,7 +369,6 @@ export function pricesOf(http: Http, signal: AbortSignal): Promise<Prices> {
   });
 }
 
-/** The code of a contract as it runs, or null when there is none. */
 export function codeAt(
   http: Http,
   address: string,
@@ -400,11 +381,7 @@ export function codeAt(
   });
 }
 
-/**
- * A word of a contract's storage as its newest block left it: 32 bytes in hex, zeros where there
- * is none. Address and slot are bare hex. Throws a TronRefusal where the node says no, as one
- * without JSON-RPC does.
- */
+/** Throws a TronRefusal where the node says no, as one without JSON-RPC does. */
 export function storageAt(
   http: Http,
   address: string,
@@ -431,7 +408,6 @@ export async function chainIdOf(http: Http, signal: AbortSignal): Promise<number
 
 export const broadcastPath = 'wallet/broadcasthex';
 
-/** Gives a whole transaction in hex to the node. Throws a TronRefusal with the node's code. */
 export async function sendHex(http: Http, raw: string, signal: AbortSignal): Promise<void> {
   await askedFor(http, broadcastPath, { transaction: raw }, signal, (answer) => {
     const { result, code, message } = object(answer);

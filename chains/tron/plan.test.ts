@@ -21,13 +21,16 @@ import {
   claimCall,
   contractEscrow,
   domainOf,
+  type Envelope,
   fundCalls,
   materialProblems,
+  referenceTo,
   refundCall,
+  type TronCall,
   type TronDeployment,
   tronEscrow,
+  tronTransaction,
 } from './plan.ts';
-import { type Envelope, referenceTo, type TronCall, tronTransaction } from './transaction.ts';
 
 const address = (byte: number) => tronAddressOf(new Uint8Array(20).fill(byte));
 const deployment: TronDeployment = { chainId: 728_126_428, contract: address(0xe5) };

@@ -1,17 +1,15 @@
-// From the terms of a TRON leg to its escrow and the transactions to sign. Pure: the server and the
-// SDK run this same code, so that a customer verifies instead of trusting.
-//
-// The escrows of a chain lie in one contract, or in several of its code. An escrow goes by
-// `<contract>:<id>`: the contract in base58, where the money is, and the contract's own id for it
-// in hex, which commits to the chain, the contract, every term and the lane. That is the `escrow`
-// of material, of legs and of `?escrow=`.
+// From the terms of a TRON leg to its escrow and transactions, for server and SDK alike. Pure. An
+// escrow goes by `<contract>:<id>`, the contract in base58; the id commits to everything.
 
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Hex } from 'viem';
+import { encodeFields } from '../../contracts/tron/protobuf.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import type { Unchecked } from '../../core/unchecked.ts';
-import { claimData, fundData, refundData } from '../escrows/calls.ts';
+import { batchData, claimData, fundData, refundData } from '../escrows/calls.ts';
 import {
   approvals,
   type Deployment,
@@ -19,20 +17,12 @@ import {
   type Instance,
   planOf,
 } from '../escrows/plan.ts';
+import type { Batch } from '../interface/batches.ts';
 import type { TronMaterial, TronTransaction } from '../interface/material.ts';
 import { comparing } from '../kit/material.ts';
 import { parseTronAddress, tronHex } from './address.ts';
-import {
-  type Envelope,
-  longestExpirationMs,
-  type TronCall,
-  tronTransaction,
-} from './transaction.ts';
 
-/**
- * Where the contracts are, base58. Their addresses differ from network to network. `chainId` is
- * what CHAINID answers: the last four bytes of the first block's id.
- */
+/** `chainId` is what CHAINID answers: the last four bytes of the first block's id. */
 export type TronDeployment = Deployment;
 
 /** With the transaction that created it, hex: what proves that it is the pinned one. */
@@ -43,7 +33,6 @@ export type TronOrigin = TronInstance & {
   readonly formerContracts?: readonly TronInstance[];
 };
 
-/** The 20 bytes of an address as contracts know it, hex with 0x. */
 export function bareAddress(address: string): Hex {
   return `0x${tronHex(parseTronAddress(address)).slice(2)}`;
 }
@@ -76,16 +65,11 @@ export function mustFit(token: string | null, amount: bigint): void {
   });
 }
 
-/**
- * Throws `bad_address` for destinations where money would be lost: the zero address, the token, and
- * the contract itself; `bad_amount` as `mustFit` does.
- */
 export function mustBeGood(terms: EscrowTerms, deployment: TronDeployment): void {
   own.mustBeGood(terms, deployment);
   mustFit(terms.token, terms.amount);
 }
 
-/** The escrow of these terms, which name a lane. Throws as `mustBeGood` does. */
 export function tronEscrow(terms: EscrowTerms, deployment: TronDeployment): Escrow {
   const escrow = own.escrowOf(terms, deployment);
   mustFit(terms.token, terms.amount);
@@ -96,10 +80,6 @@ function call(from: string, to: string, data: Hex, value = 0n): TronCall {
   return { from: parseTronAddress(from), to: parseTronAddress(to), data: data.slice(2), value };
 }
 
-/**
- * The calls that fund, in order, all from the refund address. `allowance` is what the token now
- * lets the contract take from it.
- */
 export function fundCalls(
   terms: EscrowTerms,
   deployment: TronDeployment,
@@ -129,7 +109,6 @@ export function claimCall(
   return call(from, contract, claimData(contractEscrow(terms), secret));
 }
 
-/** `from` signs and pays the energy: the funder where nobody else is named. */
 export function refundCall(
   terms: EscrowTerms,
   deployment: TronDeployment,
@@ -155,11 +134,7 @@ export type EnvelopeBounds = {
   readonly longestLifeMs?: number;
 };
 
-/**
- * What differs between unsigned material and what the terms demand: one sentence a difference,
- * none when it is exactly that and nothing more. The number of approvals may be any that
- * `fundCalls` can give, since it depends on the token's state.
- */
+/** One sentence a difference. Any number of approvals that `fundCalls` can give is right. */
 export function materialProblems(
   material: TronMaterial,
   wanted: Wanted,
@@ -235,7 +210,6 @@ function envelopeProblem(
   return `.fee_limit is ${raw.fee_limit} sun, above ${mostFeeLimitSun}`;
 }
 
-/** Field by field, at any depth: what is missing, different, or does not belong there. */
 function differences(name: string, said: unknown, expected: unknown): string[] {
   if (typeof expected !== 'object' || expected === null) {
     return said === expected ? [] : [`${name} is ${String(said)}, not ${String(expected)}`];
@@ -249,4 +223,98 @@ function differences(name: string, said: unknown, expected: unknown): string[] {
     if (!Object.hasOwn(said, field)) return [`${place} is missing`];
     return differences(place, got?.[field], wanted?.[field]);
   });
+}
+
+export function batchCall(batch: Batch, deployment: TronDeployment, from: string): TronCall {
+  const all = batch.legs.map(({ terms }) => terms);
+  for (const terms of all) mustBeGood(terms, deployment);
+  const { contract } = deploymentOfAll({ deployment }, all);
+  const [owner, to] = [parseTronAddress(from), parseTronAddress(contract)];
+  return { from: owner, to, data: batchData(batch, contractEscrow).slice(2), value: 0n };
+}
+
+/** java-tron takes an expiration up to a day after its newest block. */
+export const longestExpirationMs = 24 * 60 * 60 * 1_000;
+/** getMaxFeeLimit of the main network, in sun: 15 000 TRX. */
+export const largestFeeLimitSun = 15_000_000_000n;
+
+const triggerType = 31n;
+const triggerUrl = 'type.googleapis.com/protocol.TriggerSmartContract';
+
+/** A block that a transaction refers to (TAPOS): it is good on chains that have this block only. */
+export type BlockReference = { readonly number: number; readonly hash: string };
+
+/** A call of a contract, addresses in base58. */
+export type TronCall = {
+  readonly from: string;
+  readonly to: string;
+  readonly data: string;
+  readonly value: bigint;
+};
+
+/** What of a transaction does not follow from its call. */
+export type Envelope = {
+  /** Two bytes of the referred block's number and eight of its id, hex. */
+  readonly refBlockBytes: string;
+  readonly refBlockHash: string;
+  readonly expiration: number;
+  readonly timestamp: number;
+  readonly feeLimitSun: bigint;
+};
+
+/** The last two bytes of the number, and the ninth to sixteenth of the id. */
+export function referenceTo({ number, hash }: BlockReference): {
+  refBlockBytes: string;
+  refBlockHash: string;
+} {
+  const refBlockBytes = (number % 65_536).toString(16).padStart(4, '0');
+  return { refBlockBytes, refBlockHash: hash.slice(16, 32) };
+}
+
+export function tronTransaction(call: TronCall, envelope: Envelope): TronTransaction {
+  const { refBlockBytes, refBlockHash, expiration, timestamp, feeLimitSun } = envelope;
+  const [owner, contract] = [tronHex(call.from), tronHex(call.to)];
+  const parameter = encodeFields([
+    [1, hexToBytes(owner)],
+    [2, hexToBytes(contract)],
+    [3, call.value],
+    [4, hexToBytes(call.data)],
+  ]);
+  const any = encodeFields([
+    [1, utf8ToBytes(triggerUrl)],
+    [2, parameter],
+  ]);
+  const raw = encodeFields([
+    [1, hexToBytes(refBlockBytes)],
+    [4, hexToBytes(refBlockHash)],
+    [8, BigInt(expiration)],
+    [
+      11,
+      encodeFields([
+        [1, triggerType],
+        [2, any],
+      ]),
+    ],
+    [14, BigInt(timestamp)],
+    [18, feeLimitSun],
+  ]);
+  const value = {
+    data: call.data,
+    owner_address: owner,
+    contract_address: contract,
+    ...(call.value === 0n ? {} : { call_value: Number(call.value) }),
+  };
+  return {
+    visible: false,
+    txID: bytesToHex(sha256(raw)),
+    raw_data: {
+      contract: [{ parameter: { value, type_url: triggerUrl }, type: 'TriggerSmartContract' }],
+      ref_block_bytes: refBlockBytes,
+      ref_block_hash: refBlockHash,
+      expiration,
+      fee_limit: Number(feeLimitSun),
+      timestamp,
+    },
+    raw_data_hex: bytesToHex(raw),
+  };
 }

@@ -1,19 +1,13 @@
-// Time and depth of the TRON networks, as data. docs/timelocks.md explains the columns. Seconds and
-// blocks; `settleSeconds` is the p99.9 time from broadcast to that depth.
+// Time and depth of the TRON networks, as data (docs/timelocks.md). Seconds and blocks.
 
 import type { ChainPolicy } from '../../core/policy.ts';
 
 export type TronChainSettings = {
-  /** The last four bytes of the first block's id. */
   readonly chainId: number;
   readonly policy: ChainPolicy;
 };
 
-/**
- * A block every 3 s, solid when 19 of 27 witnesses built on it, which takes a minute. Nothing
- * counts before it is solid, whatever the number of confirmations; more than that is nowhere to be
- * had, so large amounts want the same.
- */
+/** Solid when 19 of 27 witnesses built on it. Nothing deeper is to be had. */
 const depth = { confirmations: 19, settleSeconds: 300, outageSeconds: 3_600 } as const;
 
 const tron: ChainPolicy = {
@@ -29,18 +23,13 @@ const tron: ChainPolicy = {
   detectSeconds: 60,
 };
 
-/**
- * The simulator: solid a few blocks after the last one that held something. Like a dev EVM chain
- * and a dev Solana it comes to the same timelocks as the short leg and as the long one: leg `b` is
- * long.
- */
+/** The simulator: solid a few blocks after the last one that held something. */
 const dev: ChainPolicy = {
   ...tron,
   normal: { ...depth, confirmations: 2, settleSeconds: 30 },
   high: { ...depth, confirmations: 2, settleSeconds: 30 },
 };
 
-/** By chain key. A chain that is not here is configured with numbers of its own. */
 export const tronChains = {
   tron: { chainId: 0x2b6653dc, policy: tron },
   'tron-nile': { chainId: 0xcd8690dc, policy: tron },
@@ -48,3 +37,29 @@ export const tronChains = {
 } as const satisfies Record<string, TronChainSettings>;
 
 export const tronDevPolicy: ChainPolicy = dev;
+
+export type TronGasPolicy = {
+  /** Most energy of one call: what a hostile token or receiver can burn of the key's coins. */
+  readonly mostEnergy: bigint;
+  /** How long a transaction may wait for its block; then it is signed again. */
+  readonly lifeSeconds: number;
+  /** Sun for a unit of energy and for a byte that 99.9 % of times stay below. */
+  readonly reserveEnergySun: bigint;
+  readonly reserveByteSun: bigint;
+};
+
+// A claim takes 15 000 to 40 000, USDT's dearest 150 000. Prices are voted on (420 sun at most).
+// While one transaction lives no other is signed for the same work: both would be paid for.
+const gasPolicy: TronGasPolicy = {
+  mostEnergy: 500_000n,
+  lifeSeconds: 120,
+  reserveEnergySun: 420n,
+  reserveByteSun: 1_000n,
+};
+
+export const tronGasPolicies: Readonly<Record<string, TronGasPolicy>> = {
+  tron: gasPolicy,
+  'tron-nile': gasPolicy,
+  'tron-shasta': gasPolicy,
+  'tron-dev': gasPolicy,
+};

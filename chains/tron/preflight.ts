@@ -1,19 +1,14 @@
-// Whether a swap's money could move, tried before anybody commits any, by constant calls: nothing
-// is sent and no secret is needed. java-tron lends no state, so a payment can be tried only from
-// somebody who has the money: the contract itself, which will make it, or the funder. So a token
-// that takes a fee shows only once it is approved.
+// Whether a swap's money could move, by constant calls. java-tron lends no state: a payment is
+// tried only from who has the money, so a fee shows only once the token is approved.
 
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { About } from '../interface/building.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { begun } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';
-import { heldBy, holderOf, transferCall, trialOf } from './energy.ts';
-import { lanesOf } from './lanes.ts';
-import { deploymentOf, fundCalls, mustBeGood } from './plan.ts';
-import { reasonOf } from './reverts.ts';
-import type { TronCall } from './transaction.ts';
-import { allowanceOf, isContract, sunOf } from './views.ts';
+import { heldBy, holderOf, reasonOf, transferCall, trialOf } from './energy.ts';
+import { deploymentOf, fundCalls, mustBeGood, type TronCall } from './plan.ts';
+import { allowanceOf, isContract, lanesOf, sunOf } from './views.ts';
 import type { Watch } from './watch.ts';
 
 /** Throws `payout_would_fail` or `funding_would_fail`, with the reason and the numbers. */
@@ -28,7 +23,6 @@ export async function preflight(
   const { token } = terms;
   // The funder of a funded leg could change its own address to stop a reveal.
   const isFunded = about === 'claim';
-  // Asked at one moment.
   const existing = token === null ? true : begun(isContract(watch.http, token, signal));
   const funding = about === 'funding' ? begun(tryFunding(watch, terms, signal)) : null;
   const holding = begun(isFunded ? Promise.resolve(contract) : holderOf(watch, terms, signal));
@@ -66,7 +60,6 @@ export function askAhead(watch: Watch, terms: EscrowTerms, signal: AbortSignal):
   void begun(allowanceOf(http, token, refund.address, contract, signal));
 }
 
-/** The bare payment; null where nothing can go wrong: TRX to an address without code. */
 async function paymentTo(
   watch: Watch,
   { token, amount }: EscrowTerms,
@@ -79,7 +72,6 @@ async function paymentTo(
   return takesCode ? { from, to, data: '', value: amount } : null;
 }
 
-/** Funds the true terms as the funder; before the approval, moves the token as a funding will. */
 async function tryFunding(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<void> {
   const { http, chain } = watch;
   const deployment = deploymentOf(watch, terms);

@@ -1,7 +1,5 @@
-// Proof that a TRON wallet signed a text: signMessageV2 (TIP-191 as tronweb and TronLink do it), a
-// secp256k1 signature over keccak-256 of a prefix, the text's length in bytes and the text. The
-// older `trx.sign` of hex texts is another digest and is refused. Pure.
-// https://github.com/tronprotocol/tips/blob/master/tip-191.md
+// Proof that a TRON wallet signed a text: signMessageV2 (TIP-191). The older `trx.sign` of hex
+// texts is refused. Pure.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
@@ -32,7 +30,6 @@ export function verifyTronProof({ address: text, message, signature }: TronProof
   return address;
 }
 
-/** The digest that signMessageV2 signs. */
 export function tronMessageHash(message: string): Uint8Array {
   const bytes = utf8ToBytes(message);
   if (bytes.length > maxMessageBytes) throw refuse(`the message has ${bytes.length} bytes`);

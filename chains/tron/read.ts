@@ -1,45 +1,27 @@
-// What one escrow shows: its lane's word in the contract, at the newest block and at the newest
-// solid one, joined with the transactions that made it. The word is the truth, and names the second
-// of its last change; a log by itself is nothing.
-//
-//   word       shown as
-//   never      not funded
-//   void       not funded: the lane's counter went to another escrow
-//   funded     funded; where the contract holds less of the token than the amount (it shrank or
-//              was seized), seen and never deep
-//   claimed    claimed, whatever the token did since
-//   refunded   refunded
-//   ended      a later escrow has the lane: what was stored of this one as deep, what was followed,
-//              or what the node's index of events says; else its outcome is unknown
-//
-// The head shows what waits for a block as if it had happened: run in block 0 at time 0, so that a
-// claim after its timelock succeeds there until its block. Such a change is none: the escrow is
-// shown as it is without it.
-//
-// Deep means: the solid word says the same, and the block has as many confirmations as wanted.
+// What one escrow shows: its lane's word at the newest and the newest solid block, and what made
+// it. The word is the truth. What waits for a block shows in the head and is taken off again.
 
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import { stateData } from '../escrows/calls.ts';
 import type { Look, WatchedEscrow } from '../interface/reading.ts';
+import * as kit from '../kit/agreement.ts';
 import { begun } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';
-import { blocksAt } from './block-time.ts';
 import { lookInEvents } from './events.ts';
-import { type Block, headBlock, type View } from './node.ts';
+import type { Http } from './http.ts';
+import { type Block, blockAt, headBlock, type View } from './node.ts';
 import { contractEscrow, deploymentOf } from './plan.ts';
 import { askAhead } from './preflight.ts';
-import { loggedIn, transactionIn } from './receipts.ts';
+import { blocksAt, loggedIn, transactionIn } from './receipts.ts';
 import { isOf, momentOf, noteMoment, tokenBalance, wordsOf } from './views.ts';
 import { type Found, madeBy, noteMade, remember, type Verb, type Watch } from './watch.ts';
 
 export type Status = 'never' | 'funded' | 'claimed' | 'refunded' | 'ended' | 'void';
-/** By the number that `stateOf` answers. */
 const statuses: readonly Status[] = ['never', 'funded', 'claimed', 'refunded', 'ended', 'void'];
 
 export type Record = {
   readonly status: Status;
-  /** Unix seconds of the block that funded (funded) or settled it (claimed, refunded); else 0. */
   readonly changedAt: number;
   /** Whether the contract has as much of the asset as this escrow is owed. */
   readonly covered: boolean;
@@ -119,10 +101,7 @@ function later(one: Record, other: Record): Record {
 
 const secondOf = ({ timestampMs }: Block) => Math.floor(timestampMs / 1_000);
 
-/**
- * At the newest block: the words say of which they are. Where a node does not tell, they are of it
- * if it was the newest before them and after.
- */
+/** Where a node does not tell a view's block, the newest before and after must be the same. */
 export async function look(
   watch: Watch,
   escrows: readonly WatchedEscrow[],
@@ -207,10 +186,8 @@ async function factsAt(
 const unknownTxid = 'unknown';
 
 type Made = {
-  /** Of the last change. */
   readonly found: Found | null;
   readonly isMissing: boolean;
-  /** The node does not tell, or not in time. */
   readonly failed: boolean;
 };
 
@@ -225,10 +202,7 @@ type Wanted = {
   readonly head: Block;
 };
 
-/**
- * The transaction of the last change, as far as it is found. A node without receipts hides no
- * change, and one that is slow with them tells them later.
- */
+/** A node without receipts hides no change; one that is slow with them tells later. */
 async function transactionOf(
   watch: Watch,
   escrow: string,
@@ -362,11 +336,7 @@ function factsOf(
   };
 }
 
-/**
- * What is known from before the lane was used again: by the solid word, by what was stored, by logs
- * that were followed and are still in their blocks. How it ended is not guessed, and a funding that
- * nothing proves is never deep: the lane's counter may have gone to other escrows of its funder.
- */
+// How it ended is not guessed: by the solid word, what was stored, and logs still in their blocks.
 async function endedFacts(
   watch: Watch,
   watched: WatchedEscrow,
@@ -433,7 +403,6 @@ async function loggedSighting(
   };
 }
 
-/** What is not yet deep is reported again by changes() until it is. */
 function noteDepth(
   watch: Watch,
   { address }: WatchedEscrow,
@@ -444,4 +413,27 @@ function noteDepth(
   if (shallow === null || shallow.deep) return;
   const block = head.number - shallow.confirmations + 1;
   watch.shallow.set(address, Math.max(block, watch.shallow.get(address) ?? 0));
+}
+
+const compared: kit.Compared<Watch, Http> = {
+  nodesOf: ({ http }) => http,
+  headOf: async (one, signal) => (await headBlock(one, 'solid', signal)).number,
+  heights: (lowest) => [lowest],
+  hashAt: async (one, height, signal) => (await blockAt(one, height, signal))?.hash ?? null,
+  mustMeet: false,
+  unit: 'height',
+  fundingBy: async (watch, http, escrow, signal) => {
+    const record = await recordAt({ ...watch, http }, escrow, 'solid', signal);
+    const { status, changedAt, covered } = record;
+    if (status === 'never') return 'no funding';
+    return `${status} at ${changedAt}${covered ? '' : ', without its tokens'}`;
+  },
+};
+
+export function mustAgreeOnHeads(watch: Watch, signal: AbortSignal): Promise<Http[]> {
+  return kit.mustAgreeOnHeads(watch, compared, signal);
+}
+
+export function mustAgree(watch: Watch, escrow: WatchedEscrow, signal: AbortSignal): Promise<void> {
+  return kit.mustAgree(watch, compared, escrow, signal);
 }

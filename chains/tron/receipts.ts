@@ -1,21 +1,39 @@
 // What became of the transactions of a block, and which of them did something to an escrow.
 
+import { hexToBytes } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
+import {
+  type HashlockPage,
+  type HashlockReader,
+  heightOf,
+  pageUpTo,
+} from '../interface/history.ts';
+import { firstHeight } from '../kit/follow.ts';
+import { launchReader, type Steps } from '../kit/launches.ts';
 import { learn } from '../kit/watch.ts';
-import { type Block, blockAt, blocksOf, type Info, infoOf, infosAt, type Log } from './node.ts';
-import { callsIn } from './plan.ts';
-import { topicOfVerb } from './topics.ts';
-import { noteLog, touchesOf, type Verb, type Watch } from './watch.ts';
+import type { Opened } from '../nodes/opened.ts';
+import type { LaunchReader } from '../tokens/launches.ts';
+import { tronAddressOf } from './address.ts';
+import {
+  type Block,
+  blockAt,
+  blocksOf,
+  codeAt,
+  headBlock,
+  type Info,
+  infoOf,
+  infosAt,
+  type Log,
+  secondOf,
+} from './node.ts';
+import { bareAddress, callsIn } from './plan.ts';
+import { fundedTopic, noteLog, topicOfVerb, touchesOf, type Verb, type Watch } from './watch.ts';
 
-/** Blocks, or receipts, asked for at once. */
 const batch = 8;
 /** A stranger may quote our calls in as many transactions as he likes: so many are asked for. */
 const mostAsked = 16;
 
-/**
- * All receipts of a block. Where they are too much for one answer, as logs of strangers can make
- * them, each is asked for by itself.
- */
+/** Logs of strangers can make them too much for one answer: then each is asked for. */
 export async function infosOf(watch: Watch, block: Block, signal: AbortSignal): Promise<Info[]> {
   const { http } = watch;
   try {
@@ -38,11 +56,8 @@ export function areOf({ txs }: Block, infos: readonly Info[]): boolean {
   return infos.length === ids.size && infos.every(({ txid }) => ids.has(txid));
 }
 
-/**
- * The logs of what succeeded in each block behind `last`, read whole up to `to`, each the child of
- * the one before. Bounded by the caller's range; a node is asked for no index of logs, which
- * java-tron has only where it is turned on. Throws `chain_unavailable` rather than leave one out.
- */
+// Throws `chain_unavailable` rather than leave a log out. java-tron has no index of logs by
+// default.
 export async function eachBlock(
   watch: Watch,
   last: { readonly number: number; readonly hash: string | null },
@@ -83,10 +98,7 @@ function unavailable({ chain }: Watch, block: number, why: string): ParleyError 
   return new ParleyError('chain_unavailable', sentence, { chain, block });
 }
 
-/**
- * The transaction of this block that did this to an escrow: by its log, or, where the node keeps
- * logs back, by having been that very call. Learns a secret either way. Null where none is found.
- */
+// By its log or, where the node keeps logs back, by having been that very call. Learns a secret.
 export async function transactionIn(
   watch: Watch,
   escrow: string,
@@ -109,7 +121,6 @@ export async function transactionIn(
   return calls[0] ?? null;
 }
 
-/** The transaction of this block whose log says so; null where no log does. */
 export async function loggedIn(
   watch: Watch,
   escrow: string,
@@ -142,3 +153,142 @@ function didIt(watch: Watch, { succeeded, logs }: Info, escrow: string, verb: Ve
   const said = logs.filter(({ topics }) => topics[0] === topicOfVerb[verb]);
   return said.some((log) => noteLog(watch, log) === escrow);
 }
+
+const slotSeconds = 3;
+/** Guesses by the slots; then the rest is halved. */
+const mostGuesses = 8;
+const mostAlike = 256;
+
+export async function blocksAt(
+  watch: Watch,
+  second: number,
+  head: Block,
+  signal: AbortSignal,
+): Promise<number[]> {
+  const [oldest] = watch.blocks;
+  const alike = watch.blocks.filter((each) => secondOf(each) === second);
+  // Before the oldest that is remembered there may be more of its second.
+  const known = alike[0] === oldest ? [] : alike;
+  const numbers = known.slice(0, mostAlike).map(({ number }) => number);
+  const last = known.at(-1);
+  if (last !== undefined && last !== watch.blocks.at(-1)) return numbers;
+  let block =
+    last === undefined
+      ? await firstFrom(watch, second, head, signal)
+      : await blockAt(watch.http, last.number + 1, signal);
+  while (block !== null && secondOf(block) === second && numbers.length < mostAlike) {
+    numbers.push(block.number);
+    block = await blockAt(watch.http, block.number + 1, signal);
+  }
+  return numbers;
+}
+
+export async function firstFrom(
+  watch: Pick<Watch, 'http'>,
+  second: number,
+  head: Block,
+  signal: AbortSignal,
+): Promise<Block | null> {
+  if (secondOf(head) < second) return null;
+  let high = head;
+  let low: Pick<Block, 'number' | 'timestampMs'> | null = null;
+  for (let guesses = 0; high.number - (low?.number ?? -1) > 1; guesses += 1) {
+    const number = guess(low, high, { second, byHalves: guesses >= mostGuesses });
+    const block = await blockAt(watch.http, number, signal);
+    if (block === null) return null;
+    if (secondOf(block) >= second) high = block;
+    else low = block;
+  }
+  return high;
+}
+
+function guess(
+  low: Pick<Block, 'number' | 'timestampMs'> | null,
+  high: Block,
+  { second, byHalves }: { readonly second: number; readonly byHalves: boolean },
+): number {
+  const [least, most] = [(low?.number ?? -1) + 1, high.number - 1];
+  if (byHalves) return Math.floor((least + most) / 2);
+  const slots = (seconds: number) => Math.max(1, Math.ceil(seconds / slotSeconds));
+  // No more blocks than slots: from above this is at it or before, from below at it or behind.
+  const at =
+    low === null
+      ? high.number - slots(secondOf(high) - second)
+      : low.number + slots(second - secondOf(low));
+  return Math.min(most, Math.max(least, at));
+}
+
+/** Blocks of one page: five minutes of them. */
+export const pageBlocks = 100;
+/** Read again: more than are ever taken back (19 of 27 witnesses build on a solid one). */
+const marginBlocks = 27;
+/** A block's time is its witness's slot; what a swap's agreement was stamped with is ours. */
+const clockSlackSeconds = 3_600;
+
+export function hashlocksOf(watch: Watch, opened: Opened): HashlockReader {
+  return {
+    begin: opened((since: number, signal) => begin(watch, since, signal)),
+    next: opened((cursor: string, signal) => read(watch, heightOf(cursor), signal)),
+  };
+}
+
+async function begin(watch: Watch, since: number, signal: AbortSignal): Promise<string> {
+  const { chain, http } = watch;
+  const { number: head } = await headBlock(http, 'head', signal);
+  const isLater = async (height: number) => {
+    const block = await blockAt(http, height, signal);
+    if (block !== null) return secondOf(block) > since - clockSlackSeconds;
+    const sentence = `the ${chain} node does not show block ${height}, which is below its head`;
+    throw new ParleyError('chain_unavailable', sentence, { chain, block: height });
+  };
+  return String((await firstHeight(1, head + 1, isLater)) - 1);
+}
+
+async function read(watch: Watch, after: number, signal: AbortSignal): Promise<HashlockPage> {
+  const newest = await headBlock(watch.http, 'head', signal);
+  const { number: head } = newest;
+  const end = Math.min(head, after + pageBlocks);
+  const found = new Set<string>();
+  await eachBlock(watch, { number: after, hash: null }, end, signal, (logs) => {
+    for (const { address, topics, data } of logs) {
+      if (!watch.contracts.has(address) || topics[0] !== fundedTopic || data.length < 64) continue;
+      found.add(data.slice(0, 64));
+    }
+  });
+  return {
+    hashlocks: [...found],
+    shownUntil: secondOf(newest),
+    ...pageUpTo(end, head, marginBlocks),
+  };
+}
+
+export function launchesOf(watch: Watch, opened: Opened): LaunchReader {
+  return launchReader(watch, steps, opened);
+}
+
+const steps: Steps<Watch> = {
+  // Five minutes of them.
+  pageBlocks: 100,
+  rewindBlocks: 100,
+  newest: async ({ http }, signal) => {
+    const solid = await headBlock(http, 'solid', signal);
+    return { deep: solid.number, seconds: secondOf(solid) };
+  },
+  blockAt: async ({ http }, height, signal) => {
+    const block = await blockAt(http, height, signal);
+    return block && { number: height, hash: block.hash, seconds: secondOf(block) };
+  },
+  read: async (watch, factory, { last, to }, signal) => {
+    const address = bareAddress(factory.address).slice(2);
+    const tokens: (string | null)[] = [];
+    await eachBlock(watch, last, to, signal, (logs) => {
+      for (const { topics, data, ...log } of logs) {
+        if (log.address !== address || topics[0] !== factory.topic) continue;
+        const token = factory.tokenIn(topics, data);
+        tokens.push(token === null ? null : tronAddressOf(hexToBytes(token)));
+      }
+    });
+    return { tokens, end: to };
+  },
+  isContract: async ({ http }, token, signal) => (await codeAt(http, token, signal)) !== null,
+};

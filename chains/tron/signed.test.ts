@@ -8,9 +8,9 @@ import { TronWeb, utils } from 'tronweb';
 import { decodeFields, encodeFields, type Field } from '../../contracts/tron/protobuf.ts';
 import type { SignedTron } from '../interface/material.ts';
 import { tronAddressOf } from './address.ts';
+import { readTronSigned, signTronTransaction } from './broadcast.ts';
+import { tronTransaction } from './plan.ts';
 import { tronAddressOfKey } from './proof.ts';
-import { readTronSigned, signTronTransaction } from './signed.ts';
-import { tronTransaction } from './transaction.ts';
 
 const key = new Uint8Array(32).fill(0x11);
 const owner = tronAddressOfKey(key);

@@ -1,10 +1,10 @@
-// Views of contracts, and what is asked of a node at one moment. Views that are asked together go
-// in one constant call, so that they are of one block, and of a known one: its code is that of a
-// contract that is never made, which asks each view and returns what it heard. A node that runs no
-// such code is asked view by view. What is asked twice of one moment is asked once.
+// Views asked together go in one constant call of never-made code, so that all are of one known
+// block. A node that runs no such code is asked view by view.
 
 import { erc20Abi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
+import { laneIn, lanesData } from '../escrows/plan.ts';
+import type { Lanes } from '../interface/lanes.ts';
 import type { Heads } from '../interface/reading.ts';
 import { begun } from '../nodes/gathering.ts';
 import { tronHex } from './address.ts';
@@ -23,6 +23,7 @@ import {
   type View,
 } from './node.ts';
 import { bareAddress } from './plan.ts';
+import type { Watch } from './watch.ts';
 
 /** A call with its data in bare hex, or what is known of any address: bytes of code, sun. */
 type Asked = {
@@ -38,12 +39,10 @@ const ofAddress = (kind: 'codeSize' | 'sun', to: string): Asked => ({
   words: 0,
 });
 
-/** The block of what was asked together. */
 export type Seen = {
   readonly number: number;
   readonly second: number;
   readonly parentHash: string;
-  /** The price of energy. */
   readonly energySun: bigint;
 };
 
@@ -62,8 +61,7 @@ type Waiting = Asked & PromiseWithResolvers<string>;
 const mostTogether = 64;
 
 export function momentOf(http: Http): Moment {
-  // A look has at most 50 escrows, and a request's gates ask a fixed number of questions of each.
-  // What was told goes with the look.
+  // Its size is bounded by the 50 escrows of a read and a request's gates.
   const told = new Map<string, Promise<unknown>>();
   const once = <T>(key: string, ask: () => Promise<T>): Promise<T> => {
     const known = told.get(key) as Promise<T> | undefined;
@@ -124,16 +122,12 @@ export function noteMoment(heads: Heads, moment: Moment): void {
 
 export const momentAt = (http: Http, heads: Heads): Moment => moments.get(heads) ?? momentOf(http);
 
-/**
- * Only one witness may make a block of a height and a second. So another block with the same parent
- * too would be a second one by that witness.
- */
+/** Only one witness may make a block of a height and a second. */
 export function isOf({ number, second, parentHash }: Seen, block: Block): boolean {
   const isSameParent = block.parentHash === parentHash;
   return block.number === number && secondOf(block) === second && isSameParent;
 }
 
-/** Sun for a unit of energy. */
 export async function energyPrice(http: Http | Moment, signal: AbortSignal): Promise<bigint> {
   const seen = 'seen' in http ? http.seen('head') : null;
   return seen === null ? (await pricesOf(http, signal)).energySun : seen.energySun;
@@ -154,17 +148,13 @@ const viewEnergy = 200_000;
 const [wordBytes, headWords] = [32, 4];
 
 const hexOf = (value: number, bytes: number) => value.toString(16).padStart(2 * bytes, '0');
-/** PUSH4 */
 const push = (value: number) => `63${hexOf(value, 4)}`;
 const pushed = (address: string) => `73${bareAddress(address).slice(2)}`;
 const store = (at: number) => `${push(at)}52`;
 /** TIMESTAMP; NUMBER; 1 NUMBER SUB BLOCKHASH; BASEFEE, which is the price of energy on TRON. */
 const block = ['42', '43', '6001430340', '48'];
 
-/**
- * Asks all, and returns a word for each with the length of its answer, and its words behind it. In
- * front are those of the block.
- */
+/** A word with the length of each answer, and its words behind it; the block's in front. */
 function codeOf(all: readonly Asked[]): string {
   const own = (each: Asked) => (1 + each.words) * wordBytes;
   const end = all.reduce((sum, each) => sum + own(each), headWords * wordBytes);
@@ -256,7 +246,6 @@ async function alone(
 const hearing = (http: Http | Moment, view: View, asked: Asked, signal: AbortSignal) =>
   'heard' in http ? http.heard(view, asked, signal) : alone(http, view, asked, signal);
 
-/** The 32-byte words that a view answers. A view that fails is a wrong contract. */
 export async function wordsOf(
   http: Http | Moment,
   view: View,
@@ -283,7 +272,6 @@ export async function isContract(
   return BigInt(`0x${await hearing(http, 'head', asked, signal)}`) > 0n;
 }
 
-/** Sun that an address has now. */
 export async function sunOf(
   http: Http | Moment,
   address: string,
@@ -293,7 +281,6 @@ export async function sunOf(
   return BigInt(`0x${await hearing(http, 'head', asked, signal)}`);
 }
 
-/** What `holder` has of a token. */
 export async function tokenBalance(
   http: Http | Moment,
   view: View,
@@ -307,7 +294,6 @@ export async function tokenBalance(
   return balance;
 }
 
-/** What `owner` lets `spender` take of a token. */
 export async function allowanceOf(
   http: Http | Moment,
   token: string,
@@ -319,4 +305,15 @@ export async function allowanceOf(
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args }).slice(2);
   const [allowance = 0n] = await wordsOf(http, 'head', token, data, 1, signal);
   return allowance;
+}
+
+const ahead = 2;
+
+export function lanesOf({ http }: Watch): Lanes['read'] {
+  return async ({ contract, funder }, numbers, signal) => {
+    const data = lanesData(bareAddress(funder), numbers).slice(2);
+    const end = ahead + numbers.length;
+    const words = await wordsOf(http, 'head', contract, data, end, signal);
+    return words.slice(ahead, end).map(laneIn);
+  };
 }

@@ -1,28 +1,22 @@
-// What one adapter remembers between calls: whom it watches, and which transactions it saw touch
-// them. Secrets in claims that failed long ago are not given again (docs of changes(), in
-// follow.ts).
+// What one adapter remembers between calls. Secrets in claims that failed long ago are not given
+// again.
 
 import type { ChainPolicy } from '../../core/policy.ts';
+import * as topics from '../escrows/calls.ts';
 import { contractsOf, escrowName } from '../escrows/plan.ts';
 import { touchesIn, type Verb } from '../escrows/touches.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import { addName, type Names, newNames } from '../kit/calldata.ts';
 import * as kit from '../kit/watch.ts';
+import { addName, type Names, newNames } from '../kit/watch.ts';
 import type { Http, HttpOptions, TronSource } from './http.ts';
 import type { Block, Log } from './node.ts';
 import { bareAddress, callsIn, type TronDeployment, type TronOrigin } from './plan.ts';
-import { claimedTopic, ourTopics } from './topics.ts';
 
 export type { Verb };
 
 export type TronAdapterOptions = {
-  /** The chain's name, such as `tron`. */
   readonly chain: string;
   readonly deployment: TronOrigin;
-  /**
-   * One or more nodes of the same chain; the first that answers is used, and those that answer
-   * must agree before anyone funds or reveals.
-   */
   readonly sources: readonly TronSource[];
   readonly policy: ChainPolicy;
   readonly http?: Pick<HttpOptions, 'attemptTimeoutMs' | 'rounds' | 'mostBytes'>;
@@ -36,11 +30,9 @@ export type Found = { readonly txid: string; readonly block: number; readonly is
 
 export type Known = {
   readonly watched: WatchedEscrow;
-  /** Which transactions did something to it, by verb and second. */
   readonly made: Map<string, Found>;
 };
 
-/** A log of one escrow in the node's index of events. */
 export type Event = { readonly txid: string; readonly block: number; readonly log: Log };
 
 /** A search in that index, and from when on there may be another one. */
@@ -53,19 +45,16 @@ export type Searched = {
 export type Watch = kit.Watching<Known> & {
   readonly http: Http;
   readonly deployment: TronDeployment;
-  /** All of its contracts by their 20 bytes, hex without 0x. */
   readonly contracts: ReadonlyMap<string, string>;
   /** How long a party may take to sign. */
   readonly signSeconds: number;
   /** The contracts too: whoever names one may have called it. */
   readonly names: Names;
-  /** The last blocks followed, oldest first, without a gap. */
   readonly blocks: Seen[];
   /** The searches for transactions that did something, as far as they are under way. */
   readonly searches: Map<string, Promise<Found | null>>;
   /** The last searches in the index of events, of escrows that are only looked at too. */
   readonly searched: Map<string, Searched>;
-  /** Milliseconds from some moment on. */
   readonly clock: () => number;
 };
 
@@ -90,7 +79,6 @@ export function remember(watch: Watch, watched: WatchedEscrow): Known {
   return kit.remember(watch, watched, () => ({ watched, made: new Map() }));
 }
 
-/** See touchesIn. `rawData` is all of its raw_data in hex. */
 export function touchesOf(watch: Watch, rawData: string): Map<string, Verb | null> {
   const { deployment } = watch;
   return touchesIn(watch, `0x${rawData}`, false, (wanted) => callsIn(rawData, deployment, wanted));
@@ -98,7 +86,6 @@ export function touchesOf(watch: Watch, rawData: string): Map<string, Verb | nul
 
 const wordHex = 64;
 
-/** Remembers which transaction did something to a watched escrow. */
 export function noteMade(
   watch: Watch,
   {
@@ -136,3 +123,21 @@ export function noteLog(watch: Watch, log: Log): string | null {
   if (topic === claimedTopic && log.data.length >= wordHex) kit.learn(watch, log.data.slice(0, 64));
   return escrow;
 }
+
+export const fundedTopic = topics.fundedTopic.slice(2);
+export const claimedTopic = topics.claimedTopic.slice(2);
+const refundedTopic = topics.refundedTopic.slice(2);
+
+export const ourTopics: ReadonlySet<string> = new Set([fundedTopic, claimedTopic, refundedTopic]);
+
+export const verbOfTopic = new Map([
+  [fundedTopic, 'fund'],
+  [claimedTopic, 'claim'],
+  [refundedTopic, 'refund'],
+] as const);
+
+export const topicOfVerb = {
+  fund: fundedTopic,
+  claim: claimedTopic,
+  refund: refundedTopic,
+} as const;

@@ -17,11 +17,9 @@ import {
   zeroAddress,
 } from 'viem';
 import { deployment, escrowsAbi, initCode } from './artifacts/abi.ts';
-import { staleFiles } from './build.ts';
-import { escrowsInput } from './compile.ts';
-import { checkEnergy } from './energy.ts';
-import { type Chain, createChain } from './forks.ts';
-import { checkGas } from './gas.ts';
+import { type Chain, createChain } from './bench/chain.ts';
+import { checkEnergy, checkGas } from './bench/figures.ts';
+import { escrowsInput, staleFiles } from './build.ts';
 import { domainOf, type Escrow, escrowId, legOf } from './ids.ts';
 
 const START = 1_800_000_000n;

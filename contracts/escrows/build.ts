@@ -7,19 +7,28 @@
 // What is pinned is the init code. The code on a chain holds the domain, so it differs between
 // chains; and other init code could leave the same code after writing open words.
 
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Address, getCreate2Address, type Hex, keccak256, sha256 } from 'viem';
-import { type Compiled, OPTIMIZER_RUNS, SOLC_VERSION } from '../evm/compile.ts';
+import {
+  type Compiled,
+  compile,
+  compileInput,
+  LIGHT,
+  OPTIMIZER_RUNS,
+  SOLC_VERSION,
+  type Sources,
+  standardInput,
+} from '../evm/compile.ts';
 import { isEntry } from '../evm/entry.ts';
 import { constant, lean, longHex } from '../evm/typescript.ts';
 import { staleIn, writeOrCheck } from '../generated.ts';
-import { compileContracts, EVM_VERSION, escrowsInput } from './compile.ts';
 
 const here = import.meta.dirname;
 /** Deployed on most chains by a transaction without a key, and part of anvil. */
 const DEPLOYER: Address = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 const SALT = keccak256(new TextEncoder().encode('Parley escrows 1'));
 
-/** Tokens and wallets of `dev/`, for measurements and development chains. */
 const DEV = ['DevCoin', 'FalseCoin', 'DevWallet', 'DevEntryPoint'] as const;
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
@@ -43,7 +52,6 @@ function pinned(bytecode: Hex) {
   };
 }
 
-/** Every generated file, by its path under contracts/escrows. */
 export function generate(): Map<string, string> {
   const compiled = compileContracts();
   const { abi, bytecode } = need(compiled, 'ParleyEscrows');
@@ -64,7 +72,29 @@ export function generate(): Map<string, string> {
   ]);
 }
 
-/** Committed files that are not what the sources make, by their path under contracts/escrows. */
 export const staleFiles = (): string[] => staleIn(here, generate());
 
 if (isEntry(import.meta.url)) writeOrCheck(here, generate());
+
+/** The same on EVM and TRON: there is one init code. */
+export const EVM_VERSION = 'cancun';
+
+function sources(folder: 'src' | 'dev'): Sources {
+  const found: Sources = {};
+  for (const file of readdirSync(join(import.meta.dirname, folder)).sort()) {
+    const content = readFileSync(join(import.meta.dirname, folder, file), 'utf8');
+    found[`escrows/${folder}/${file}`] = { content };
+  }
+  return found;
+}
+
+export function escrowsInput(): object {
+  return standardInput(sources('src'), { evmVersion: EVM_VERSION });
+}
+
+export function compileContracts(): Map<string, Compiled> {
+  const compiled = new Map<string, Compiled>();
+  compileInput(JSON.stringify(escrowsInput()), compiled);
+  compile(sources('dev'), compiled, { ...LIGHT, evmVersion: EVM_VERSION });
+  return compiled;
+}

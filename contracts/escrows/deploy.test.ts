@@ -1,4 +1,5 @@
 // The deployment against real EVMs: same addresses on two chains, repeatable, and suspicious.
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,10 +14,8 @@ import { DeploymentError, deployer, sendThroughDeployer } from '../evm/create2.t
 import { deployDevTokens, pinnedDevTokens } from '../evm/dev-tokens.ts';
 import { type EscrowRecord, recordIn, writeRecord } from '../records.ts';
 import { deployment, initCode } from './artifacts/abi.ts';
-import { deployContracts, verifyDeployment } from './deploy.ts';
-import { domainOf } from './ids.ts';
-import { evmRecordFault, evmRecordOf } from './record.ts';
-import { shardOf } from './shards.ts';
+import { deployContracts, evmRecordFault, evmRecordOf, verifyDeployment } from './deploy.ts';
+import { domainOf, shardOf } from './ids.ts';
 
 // anvil's first and public account
 const privateKey: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';

@@ -8,6 +8,8 @@ import {
   createAddressWithSeed,
   getAddressEncoder,
   getProgramDerivedAddress,
+  getU32Encoder,
+  getU64Encoder,
   type Instruction,
 } from '@solana/kit';
 
@@ -27,34 +29,24 @@ const numbers = { initializeBuffer: 0, write: 1, deploy: 2, setAuthority: 4 } as
 const createAccountNumber = 0;
 const createWithSeedNumber = 3;
 
-const keyBytes = (of: Address): Buffer => Buffer.from(getAddressEncoder().encode(of));
+const key = (of: Address) => getAddressEncoder().encode(of);
+const u32 = (value: number) => getU32Encoder().encode(value);
+const u64 = (value: bigint | number) => getU64Encoder().encode(value);
 
-function u32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
-}
+const as = (role: AccountRole) => (of: Address) => ({ address: of, role });
+const read = as(AccountRole.READONLY);
+const write = as(AccountRole.WRITABLE);
+const sign = as(AccountRole.READONLY_SIGNER);
+const pay = as(AccountRole.WRITABLE_SIGNER);
 
-function u64(value: bigint): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(value);
-  return bytes;
-}
+type Accounts = Exclude<Instruction['accounts'], undefined>;
 
-const { READONLY: read, WRITABLE: write } = AccountRole;
-const { READONLY_SIGNER: sign, WRITABLE_SIGNER: writeSign } = AccountRole;
-
-function call(
-  programAddress: Address,
-  rows: readonly (readonly [Address, AccountRole])[],
-  ...data: readonly Uint8Array[]
-): Instruction {
-  const accounts = rows.map(([of, role]) => ({ address: of, role }));
-  return { programAddress, accounts, data: Buffer.concat(data) };
+function call(programAddress: Address, accounts: Accounts, ...data: readonly unknown[]) {
+  return { programAddress, accounts, data: Buffer.concat(data as Uint8Array[]) };
 }
 
 export async function programDataOf(program: Address): Promise<Address> {
-  const seeds = [keyBytes(program)];
+  const seeds = [key(program)];
   const [found] = await getProgramDerivedAddress({ programAddress: LOADER, seeds });
   return found;
 }
@@ -69,29 +61,11 @@ export function openBuffer(
   lamports: bigint,
   codeBytes: number,
 ): Instruction[] {
+  const named = [key(payer), u64(seed.length), Buffer.from(seed)];
+  const size = [u64(lamports), u64(BUFFER_HEAD + codeBytes), key(LOADER)];
   return [
-    call(
-      SYSTEM,
-      [
-        [payer, writeSign],
-        [buffer, write],
-      ],
-      u32(createWithSeedNumber),
-      keyBytes(payer),
-      u64(BigInt(seed.length)),
-      Buffer.from(seed),
-      u64(lamports),
-      u64(BigInt(BUFFER_HEAD + codeBytes)),
-      keyBytes(LOADER),
-    ),
-    call(
-      LOADER,
-      [
-        [buffer, write],
-        [payer, read],
-      ],
-      u32(numbers.initializeBuffer),
-    ),
+    call(SYSTEM, [pay(payer), write(buffer)], u32(createWithSeedNumber), ...named, ...size),
+    call(LOADER, [write(buffer), read(payer)], u32(numbers.initializeBuffer)),
   ];
 }
 
@@ -101,17 +75,8 @@ export function writeChunk(
   offset: number,
   chunk: Uint8Array,
 ): Instruction {
-  return call(
-    LOADER,
-    [
-      [buffer, write],
-      [authority, sign],
-    ],
-    u32(numbers.write),
-    u32(offset),
-    u64(BigInt(chunk.length)),
-    chunk,
-  );
+  const data = [u32(numbers.write), u32(offset), u64(chunk.length), chunk];
+  return call(LOADER, [write(buffer), sign(authority)], ...data);
 }
 
 /** Makes the program out of the buffer and gives its authority up, in one transaction. */
@@ -121,41 +86,13 @@ export async function deployForGood(
   codeBytes: number,
 ): Promise<Instruction[]> {
   const programData = await programDataOf(program);
+  const made = [u32(createAccountNumber), u64(lamports), u64(PROGRAM_BYTES), key(LOADER)];
+  const parts = [pay(payer), write(programData), write(program), write(buffer)];
+  const rest = [read(RENT), read(CLOCK), read(SYSTEM), sign(payer)];
   return [
-    call(
-      SYSTEM,
-      [
-        [payer, writeSign],
-        [program, writeSign],
-      ],
-      u32(createAccountNumber),
-      u64(lamports),
-      u64(BigInt(PROGRAM_BYTES)),
-      keyBytes(LOADER),
-    ),
-    call(
-      LOADER,
-      [
-        [payer, writeSign],
-        [programData, write],
-        [program, write],
-        [buffer, write],
-        [RENT, read],
-        [CLOCK, read],
-        [SYSTEM, read],
-        [payer, sign],
-      ],
-      u32(numbers.deploy),
-      u64(BigInt(codeBytes)),
-    ),
+    call(SYSTEM, [pay(payer), pay(program)], ...made),
+    call(LOADER, [...parts, ...rest], u32(numbers.deploy), u64(codeBytes)),
     // Without a new authority: there is none from here on.
-    call(
-      LOADER,
-      [
-        [programData, write],
-        [payer, sign],
-      ],
-      u32(numbers.setAuthority),
-    ),
+    call(LOADER, [write(programData), sign(payer)], u32(numbers.setAuthority)),
   ];
 }

@@ -57,7 +57,6 @@ const LISTING = [
   'LooseProxy',
 ] as const;
 
-/** A warning is an error. */
 function compileTokens(): ReadonlyMap<string, Compiled> {
   const sources = sourcesOf(
     ...['tron/dev/Listing.sol', 'tron/dev/Zoo.sol', 'escrows/test/zoo/Tokens.sol'],
@@ -73,7 +72,6 @@ function need(compiled: ReadonlyMap<string, Compiled>, name: string): Compiled {
   return contract;
 }
 
-/** Every generated file, by its path under contracts/tron. */
 function generate(): Map<string, string> {
   const compiled = compileTokens();
   const zoo = Object.fromEntries(ZOO.map((name) => [name, need(compiled, name)]));
@@ -86,7 +84,6 @@ function generate(): Map<string, string> {
   ]);
 }
 
-/** Committed files that are not what the sources make, by their path under contracts/tron. */
 export const staleFiles = (): string[] => staleIn(here, generate());
 
 if (isEntry(import.meta.url)) writeOrCheck(here, generate());

@@ -1,6 +1,4 @@
-// The wire format of protobuf as TRON's messages need it: varints and length-delimited fields.
-// java-tron hashes its own writing of a message. So `decodeFields` takes only what it would write.
-// Pure. https://protobuf.dev/programming-guides/encoding/
+// protobuf as TRON's messages need it. `decodeFields` takes only what java-tron would write. Pure.
 
 import { concatBytes } from '@noble/hashes/utils.js';
 
@@ -20,7 +18,6 @@ function varint(value: bigint): Uint8Array {
   return Uint8Array.of(...bytes, Number(rest));
 }
 
-/** Writes all fields in the given order; a negative integer as its 64 bits. */
 export function writeFields(fields: readonly Field[]): Uint8Array {
   const parts = fields.flatMap(([number, value]) => {
     const isInteger = typeof value === 'bigint';
@@ -42,10 +39,7 @@ export function encodeFields(fields: readonly Field[]): Uint8Array {
   );
 }
 
-/**
- * Reads all fields, in whatever order. Throws an Error of a few words, also where a number takes
- * more bytes than it needs.
- */
+/** Throws an Error of a few words, also where a number takes more bytes than it needs. */
 export function readFields(bytes: Uint8Array): Field[] {
   const fields: Field[] = [];
   let at = 0;
@@ -83,10 +77,7 @@ export function readFields(bytes: Uint8Array): Field[] {
 /** Which fields a message may have; a repeated one may come more than once. */
 export type Shape = Readonly<Record<number, 'int' | 'bytes' | 'message' | 'repeated bytes'>>;
 
-/**
- * Reads a message. Throws an Error of a few words on anything that is not exactly how it would be
- * written again: unknown fields, another order, defaults and long varints written out.
- */
+/** Throws on unknown fields, another order, and defaults that are written out. */
 export function decodeFields(bytes: Uint8Array, shape: Shape): Field[] {
   const fields = readFields(bytes);
   let before = 0;

@@ -42,7 +42,6 @@ export type Manifest = {
 
 export type BackupFailure = 'damaged' | 'newer' | 'not_a_backup' | 'changed';
 
-/** Why a backup is not taken or not restored, in a sentence that says what to do. */
 export class BackupError extends Error {
   readonly code: BackupFailure;
 
@@ -56,7 +55,6 @@ export class BackupError extends Error {
 export type Source = {
   /** Of the running database: its superuser. */
   readonly url: string;
-  /** Its data folder. */
   readonly data: string;
   /** Beside the data: the superuser's password. */
   readonly password: string;
@@ -64,7 +62,6 @@ export type Source = {
   readonly now: Date;
 };
 
-/** Makes `folder`, which must not be there, or be empty. */
 export async function takeBackup(source: Source, folder: string): Promise<Manifest> {
   const parent = dirname(folder);
   await mkdir(parent, { recursive: true });
@@ -169,7 +166,6 @@ async function copyData(from: string, to: string) {
   return { folders, files };
 }
 
-/** The segments of the log from one to another, and how the cluster came to its timeline. */
 async function copyLog(from: string, to: string, first: string, last: string) {
   const isSegment = (name: string) => /^[0-9A-F]{24}$/.test(name) && name >= first && name <= last;
   const names = (await readdir(join(from, 'pg_wal'))).filter(
@@ -246,7 +242,6 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Reads the manifest and every file that it names. Throws BackupError where one differs. */
 export async function checkBackup(folder: string): Promise<Manifest> {
   const manifest = await readManifest(folder);
   if (manifest.format !== format) {
@@ -300,7 +295,6 @@ async function hashFile(file: string): Promise<string> {
   }
 }
 
-/** Lays the data of a checked backup down as `data`; the copies are hashed once more. */
 export async function layDown(folder: string, manifest: Manifest, data: string): Promise<void> {
   for (const path of manifest.folders)
     await mkdir(join(data, path), { recursive: true, mode: 0o700 });

@@ -13,10 +13,7 @@ export type Binaries = {
 
 type Link = { readonly source: string; readonly target: string };
 
-/**
- * Finds the programs of this platform and completes their library links. `spareFolder` takes the
- * links where the package itself cannot be written.
- */
+/** `spareFolder` takes the library links where the package itself cannot be written. */
 export async function findBinaries(
   spareFolder: string,
   root: string = packageRoot(),

@@ -44,13 +44,11 @@ export function placesUnder(base: string): Places {
   };
 }
 
-/** The owner of an existing data folder, or null before the first start. */
 export async function dataOwner(places: Places): Promise<number | null> {
   const found = await stat(places.data).catch(() => null);
   return found === null ? null : found.uid;
 }
 
-/** Creates the cluster on the first start; afterwards checks that it is one we can run. */
 export async function prepareCluster(
   places: Places,
   binaries: Binaries,
@@ -92,8 +90,7 @@ async function createCluster(
   password: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  // A folder of another name until it is complete: a crash in here leaves nothing half made. A new
-  // name each time, for what was interrupted may not have ended yet.
+  // A new name each time until it is complete: a crash leaves nothing half made.
   const making = `${places.data}.new-${randomBytes(6).toString('hex')}`;
   const passwordFile = join(places.base, 'password.new');
   await removeUnfinished(places);
@@ -176,11 +173,7 @@ export function lastLine(text: string): string {
   return (told ?? lines.at(-1) ?? 'it said nothing').trim();
 }
 
-/**
- * Leaves no postmaster running on the folder: one left by a crash of ours is shut down. A note that
- * names somebody else's process by now is made harmless, because PostgreSQL would refuse to start.
- * Its shared-memory line stays, so that PostgreSQL still finds any backend left over.
- */
+/** Ends a postmaster that a crash left; a note that names another process is made harmless. */
 export async function endOrphan(places: Places): Promise<'none' | 'stopped' | 'disowned'> {
   const file = join(places.data, 'postmaster.pid');
   const text = await readIfThere(file);
@@ -201,7 +194,6 @@ async function untilReaped(pid: number): Promise<void> {
   }
 }
 
-/** Ends a postmaster by steps: roll back and checkpoint, then at once, then by force. */
 export async function endPostmaster(pid: number): Promise<void> {
   const steps: Step[] = [
     { signal: 'SIGINT', limitMs: fastShutdownMs },

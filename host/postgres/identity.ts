@@ -14,7 +14,6 @@ export type Owner = { readonly uid: number; readonly gid: number; readonly name:
 export type Identity = {
   /** Null when we are not root: the database is then simply ours. */
   readonly owner: Owner | null;
-  /** The command line that runs `program` as the owner, and ends it with us where it can. */
   command(program: string, args: readonly string[]): Command;
 };
 
@@ -65,8 +64,7 @@ function withSetpriv(setpriv: string, owner: Owner | null, lend: boolean): Ident
   }
   if (lend) {
     options.push('--inh-caps=-all,+dac_override', '--ambient-caps=-all,+dac_override');
-    // access(2) asks for the real user alone and forgets capabilities, unless this is set; with it
-    // the capabilities of root end at exec and not at the change of user.
+    // Without it access(2) forgets the capabilities, and root's end at the change of user.
     options.push('--securebits=+no_setuid_fixup');
   }
   return (program, args) => ({ file: setpriv, args: [...options, '--', program, ...args] });
@@ -98,7 +96,6 @@ async function readUsers(): Promise<readonly Owner[]> {
   return users;
 }
 
-/** The first folder on the way to `paths` that the owner may not enter, or null. */
 async function firstClosedFolder(paths: readonly string[], owner: Owner): Promise<string | null> {
   for (const path of paths) {
     for (const folder of foldersDownTo(path)) {

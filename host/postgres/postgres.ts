@@ -70,12 +70,10 @@ export type Log = {
 };
 
 export type PostgresOptions = {
-  /** The data goes into `<dir>/postgres`. */
   readonly dir: string;
   readonly log: Log;
   /** Gives up a start that is under way; afterwards it has no effect, call `stop`. */
   readonly signal?: AbortSignal;
-  /** Default: any free port, which may differ from start to start. */
   readonly port?: number;
   /** Whoever restores starts what nobody else may. */
   readonly isRestoring?: true;
@@ -96,7 +94,6 @@ type Setup = {
   readonly log: Log;
 };
 
-/** Throws EmbeddedPostgresError with a sentence that says what to do. */
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
   const { log, signal } = options;
   const base = resolvePath(options.dir, 'postgres');
@@ -143,7 +140,6 @@ async function mustBeRestored({ base, unfinished }: Places): Promise<void> {
   );
 }
 
-/** Of the database that another process runs in this folder; null when none runs. */
 export async function runningPostgres(dir: string): Promise<string | null> {
   const places = placesUnder(resolvePath(dir, 'postgres'));
   const note = ((await readIfThere(join(places.data, 'postmaster.pid'))) ?? '').split('\n');
@@ -284,7 +280,6 @@ async function ensureDatabase(maintenanceUrl: string): Promise<void> {
   }
 }
 
-/** Starts the database again when it ends by itself, on the same port so that pools reconnect. */
 function supervise(
   setup: Setup,
   first: ChildProcess,
@@ -345,7 +340,6 @@ function supervise(
   };
 }
 
-/** Ends early, and without a word, with the signal. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => {});
 }

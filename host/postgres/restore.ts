@@ -27,7 +27,6 @@ import { type EmbeddedPostgres, type Log, startPostgres } from './postgres.ts';
 const migrations = new URL('../../server/db/migrations/', import.meta.url);
 const connectMs = 10_000;
 
-/** Throws BackupError `newer` where a backup's schema is not one that this program knows. */
 export async function mustBeKnown(manifest: Manifest): Promise<void> {
   const names = new Set(await readdir(migrations));
   for (const { name, sha256 } of manifest.migrations) {
@@ -41,10 +40,7 @@ export async function mustBeKnown(manifest: Manifest): Promise<void> {
   }
 }
 
-/**
- * Throws EmbeddedPostgresError `in_use` where there is a database already; one whose restore was
- * never finished is none.
- */
+/** Throws EmbeddedPostgresError `in_use`; one whose restore was never finished is none. */
 export async function mustHaveNone(home: string): Promise<void> {
   const base = join(home, 'postgres');
   const inside = await entriesOf(base);
@@ -56,7 +52,6 @@ export async function mustHaveNone(home: string): Promise<void> {
   );
 }
 
-/** None where there is no such folder. */
 const entriesOf = async (folder: string) => (await ifThere(readdir(folder))) ?? [];
 
 /** Null where nothing is there. Any other failure says nothing of what is. */
@@ -69,10 +64,7 @@ async function ifThere<T>(looking: Promise<T>): Promise<T | null> {
   }
 }
 
-/**
- * Lays the checked backup down, starts it, has `finish` done to it, gives it a password of its own
- * and stops it again. Throws EmbeddedPostgresError `in_use` while another does so.
- */
+/** `finish` works on it before it gets a password of its own. Throws `in_use`. */
 export async function restoreInto(
   home: string,
   backup: Backup,

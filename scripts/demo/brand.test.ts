@@ -9,8 +9,8 @@ import test from 'node:test';
 import { promisify } from 'node:util';
 import { devnetClient } from '../../devnet/client.ts';
 import { ParleyApiError } from '../../sdk/errors.ts';
-import { brandOf } from './brand.ts';
-import { ownMarket } from './market.ts';
+
+import { brandOf, ownMarket } from './market.ts';
 import { leave, newPerson } from './people.ts';
 import { placeOf } from './place.ts';
 
@@ -40,7 +40,7 @@ test('people and wallets sign in to a market that goes by another name', limits,
       person.client.swap(crypto.randomUUID()),
       (error) => error instanceof ParleyApiError && !error.code.startsWith('http_'),
     );
-    const file = join(dir, 'purse.json');
+    const file = join(dir, 'keys.json');
     const wallet = join(import.meta.dirname, '..', 'wallet.ts');
     const env: NodeJS.ProcessEnv = { ...process.env };
     delete env.PARLEY_PRODUCT_NAME;

@@ -1,11 +1,13 @@
-// Which running market `--url` means.
+// Which running market `--url` means, and what it plays on.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { DevnetStatus } from '../../devnet/client.ts';
 import { isSamePlace, runningMarket } from './market.ts';
+import { namesOf } from './place.ts';
 
 const announcedUrl = 'http://127.0.0.1:8080';
 
@@ -25,11 +27,18 @@ test('localhost is the market that announced itself by its address', async (t) =
   }
   const elsewhere = runningMarket('http://localhost:8081', undefined);
   await assert.rejects(elsewhere, /is of http:\/\/127\.0\.0\.1:8080, not of/);
+  for (const url of ['http://127.0.0.2:8080', 'https://127.0.0.1:8080', 'http://a.example:8080']) {
+    assert.equal(isSamePlace(announcedUrl, url), false, url);
+  }
 });
 
-test('another port, another address or a name that nobody knows is another place', async () => {
-  for (const url of ['http://127.0.0.1:8081', 'http://127.0.0.2:8080', 'https://127.0.0.1:8080']) {
-    assert.equal(await isSamePlace(announcedUrl, url), false, url);
-  }
-  assert.equal(await isSamePlace(announcedUrl, 'http://no-such-host.invalid:8080'), false);
+test('a simulator is called one, and a node by its name', () => {
+  const chains = [
+    { chain: 'bitcoin-regtest', node: { name: 'bitcoind', version: '29' } },
+    { chain: 'tron-dev', node: { name: 'parley-tron-simulator', version: '1' } },
+  ];
+  assert.equal(
+    namesOf({ chains } as unknown as DevnetStatus),
+    'bitcoin-regtest (bitcoind), tron-dev (a SIMULATOR, no node)',
+  );
 });

@@ -1,11 +1,13 @@
-// Finds the market that the demo plays on: a running one, or one that it starts and stops itself.
+// Finds the market that the demo plays on, a running one or one that it starts and stops itself,
+// and the names that it goes by.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { isLoopback } from '../../server/settings/networks.ts';
 
 export type Stage = {
   readonly url: string;
@@ -18,43 +20,34 @@ export type Stage = {
 const { PARLEY_JAVA_TRON, PARLEY_SOLANA_VALIDATOR } = process.env;
 const startLimitMs = PARLEY_JAVA_TRON || PARLEY_SOLANA_VALIDATOR ? 600_000 : 90_000;
 const stopLimitMs = 20_000;
+const brandLimitMs = 10_000;
 const root = resolve(import.meta.dirname, '..', '..');
 
 type Ready = { ready?: unknown; url?: unknown; dev?: unknown };
 
 /** A running market: its control address is given, or in the file that it writes when ready. */
 export async function runningMarket(url: string, dev: string | undefined): Promise<Stage> {
-  const control = dev ?? (await announced(url));
-  return { url, dev: control, stop: async () => undefined };
+  return { url, dev: dev ?? (await announced(url)), stop: async () => undefined };
 }
 
 async function announced(url: string): Promise<string> {
   const file = join(resolve(process.env.PARLEY_HOME ?? join(root, '.parley')), 'ready.json');
   const how = 'say where its dev network is with --dev URL (it prints the address when ready)';
-  let ready: Ready;
-  try {
-    ready = JSON.parse(await readFile(file, 'utf8')) as Ready;
-  } catch (cause) {
+  const text = await readFile(file, 'utf8').catch((cause) => {
     throw new Error(`no market has written ${file}: ${how}`, { cause });
-  }
-  const same = typeof ready.url === 'string' && (await isSamePlace(ready.url, url));
-  if (same && typeof ready.dev === 'string') return ready.dev;
-  throw new Error(`${file} is of ${String(ready.url)}, not of ${url}: ${how}`);
+  });
+  const ready = parsed(text);
+  const isSame = typeof ready?.url === 'string' && isSamePlace(ready.url, url);
+  if (isSame && typeof ready.dev === 'string') return ready.dev;
+  throw new Error(`${file} is of ${String(ready?.url)}, not of ${url}: ${how}`);
 }
 
 /** Whether both lead to one server: `localhost` is as good as the address that it stands for. */
-export async function isSamePlace(a: string, b: string): Promise<boolean> {
+export function isSamePlace(a: string, b: string): boolean {
   const [one, other] = [new URL(a), new URL(b)];
   if (one.protocol !== other.protocol || one.port !== other.port) return false;
-  if (one.hostname === other.hostname) return true;
-  const [ones, others] = await Promise.all([addressesOf(one), addressesOf(other)]);
-  return ones.some((address) => others.includes(address));
-}
-
-async function addressesOf({ hostname }: URL): Promise<string[]> {
-  const bare = hostname.replace(/^\[|\]$/g, '');
-  const found = await lookup(bare, { all: true }).catch(() => []);
-  return found.map(({ address }) => address);
+  const areLoopback = isLoopback(one.hostname) && isLoopback(other.hostname);
+  return one.hostname === other.hostname || areLoopback;
 }
 
 /** Starts a market of its own on free ports, its state in a temporary folder; `signal` gives up. */
@@ -70,8 +63,7 @@ export async function ownMarket(signal?: AbortSignal): Promise<Stage> {
     await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   };
   try {
-    const { url, dev } = await readyLine(child, signal);
-    return { url, dev, stop };
+    return { ...(await readyLine(child, signal)), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -92,11 +84,8 @@ const fresh = {
   PARLEY_LOG_LEVEL: 'warn',
 };
 
-function readyLine(
-  child: ChildProcess,
-  signal: AbortSignal | undefined,
-): Promise<{ url: string; dev: string }> {
-  return new Promise((accept, reject) => {
+function readyLine(child: ChildProcess, signal?: AbortSignal) {
+  return new Promise<{ url: string; dev: string }>((accept, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
     let said = '';
     const fail = (why: string) => reject(new Error(`the market did not start: ${why}\n${said}`));
@@ -108,10 +97,9 @@ function readyLine(
     });
     if (child.stdout === null) return;
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const ready = parsed(line);
-      if (ready?.ready !== true) return;
+      const { ready, url, dev } = parsed(line) ?? {};
+      if (ready !== true) return;
       clearTimeout(timer);
-      const { url, dev } = ready;
       if (typeof url === 'string' && typeof dev === 'string') accept({ url, dev });
       else fail(`its ready line names no dev network: ${line}`);
     });
@@ -128,9 +116,39 @@ function parsed(line: string): Ready | null {
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const ended = once(child, 'exit');
   child.kill('SIGTERM');
   const timer = setTimeout(() => child.kill('SIGKILL'), stopLimitMs);
   await ended;
   clearTimeout(timer);
+}
+
+/** In the texts that wallets sign, in keys and in headers. */
+export type Brand = { readonly productName: string; readonly shortName: string };
+
+/**
+ * From the environment, else from the market itself. For play money only: with real money one
+ * market could so ask for a signature that is meant for another.
+ */
+export async function brandOf(
+  url: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<Brand> {
+  const ask = (path: string) =>
+    fetch(new URL(path, url), { signal: AbortSignal.timeout(brandLimitMs) });
+  const titleOf = async () => {
+    const { info } = (await (await ask('/v1/openapi.json')).json()) as { info: { title: string } };
+    return info.title.replace(/ API$/, '');
+  };
+  // The header of a refusal carries the short name: `x-<name>-error`.
+  const headerOf = async () => {
+    const { headers, body } = await ask('/v1/me');
+    await body?.cancel();
+    const names = [...headers.keys()].map((name) => /^x-([a-z\d]{1,16})-error$/.exec(name)?.[1]);
+    return names.find((name) => name !== undefined) ?? 'parley';
+  };
+  return {
+    productName: env.PARLEY_PRODUCT_NAME || (await titleOf()),
+    shortName: env.PARLEY_SHORT_NAME || (await headerOf()),
+  };
 }

@@ -4,9 +4,10 @@
 import { randomBytes } from 'node:crypto';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { tronDevPolicy } from '../../chains/tron/policy.ts';
+import type { Family } from '../../core/families.ts';
 import type { DevnetClient } from '../../devnet/client.ts';
 import { type ParleyClient, parleyClient } from '../../sdk/client.ts';
-import { linkWallet, type MessageSigner, mintKey } from '../../sdk/keys.ts';
+import { linkWallet, mintKey } from '../../sdk/keys.ts';
 import {
   bitcoinSource,
   type ChainSource,
@@ -21,22 +22,11 @@ import { coreCoins } from '../../sdk/wallets/coins.ts';
 import { evmWallet } from '../../sdk/wallets/evm.ts';
 import { solanaWallet } from '../../sdk/wallets/solana.ts';
 import { tronWallet } from '../../sdk/wallets/tron.ts';
-import type {
-  BitcoinWallet,
-  EvmWallet,
-  SolanaWallet,
-  TronWallet,
-  Wallet,
-} from '../../sdk/wallets/wallet.ts';
-import type { Brand } from './brand.ts';
-import type { CoinName, Place } from './place.ts';
+import type { Wallet } from '../../sdk/wallets/wallet.ts';
+import type { Brand } from './market.ts';
+import type { Place } from './place.ts';
 
-type Wallets = {
-  readonly bitcoin: BitcoinWallet & MessageSigner;
-  readonly evm: EvmWallet & MessageSigner;
-  readonly tron: TronWallet & MessageSigner;
-  readonly solana: SolanaWallet & MessageSigner;
-};
+export type Wallets = ReturnType<typeof walletsOf>;
 
 export type Person = Wallets & {
   readonly name: string;
@@ -49,101 +39,90 @@ export type Person = Wallets & {
   readonly store: Store;
 };
 
-/** Base units that everyone begins with; bitcoin in so many coins, to fund swaps side by side. */
+/** Bitcoin in so many coins, to fund swaps side by side. */
 const coins = 8;
-const gifts: Readonly<Record<CoinName, bigint>> = {
-  BTC: 20_000_000n,
-  ETH: 20n * 10n ** 18n,
-  'EVM dollar': 10_000n * 10n ** 6n,
-  TRX: 100_000n * 10n ** 6n,
-  'TRON dollar': 10_000n * 10n ** 6n,
-  SOL: 100n * 10n ** 9n,
-  'SPL dollar': 10_000n * 10n ** 6n,
-};
 
-/**
- * A person with an account: signed in by one wallet, the others linked and vouched for by it, so
- * that all may give and be paid.
- */
+/** 32 bytes of hex for each family. */
+export type Keys = Readonly<Record<Family, string>>;
+
+export function newKeys(): Keys {
+  const fresh = () => randomBytes(32).toString('hex');
+  return { bitcoin: fresh(), evm: fresh(), tron: fresh(), solana: fresh() };
+}
+
+type Nodes = Pick<Place, 'bitcoin' | 'evm'> & Readonly<Record<'tron' | 'solana', Place['bitcoin']>>;
+
+export function walletsOf({ bitcoin, evm, tron, solana }: Nodes, keys: Keys) {
+  return {
+    bitcoin: bitcoinWallet({
+      privateKey: keys.bitcoin,
+      network: bitcoinNetworks.regtest,
+      source: coreCoins(bitcoin.rpcUrl),
+    }),
+    evm: evmWallet({ ...evm, privateKey: `0x${keys.evm}` }),
+    tron: tronWallet({
+      chain: tron.chain,
+      sources: [{ url: tron.rpcUrl }],
+      privateKey: keys.tron,
+    }),
+    solana: solanaWallet({
+      chain: solana.chain,
+      rpcUrls: [solana.rpcUrl],
+      secretKey: Uint8Array.from(Buffer.from(keys.solana, 'hex')),
+    }),
+  };
+}
+
+/** An API key of an account: signed in by one wallet, the others linked and vouched for by it. */
+export async function joined(
+  market: { readonly url: string; readonly brand: Brand },
+  wallets: Wallets,
+  login: Family,
+  name: string,
+): Promise<{ readonly key: string; readonly client: ParleyClient }> {
+  const options = { baseUrl: market.url, ...market.brand };
+  const { key } = await mintKey(options, wallets[login], { name });
+  const client = parleyClient({ ...options, key });
+  for (const wallet of Object.values(wallets)) {
+    if (wallet !== wallets[login]) await linkWallet(client, wallet, wallets[login]);
+  }
+  return { key, client };
+}
+
+/** A person with an account, all of whose wallets may give and be paid. */
 export async function newPerson(
   name: string,
-  login: keyof Wallets,
+  login: Family,
   place: Place,
   market: { url: string; brand: Brand; dev: DevnetClient; now: () => number },
 ): Promise<Person> {
-  const own = newWallets(place);
-  const options = { baseUrl: market.url, ...market.brand };
-  const { key } = await mintKey(options, own[login], { name: `demo ${name}` });
-  const client = parleyClient({ ...options, key });
-  for (const wallet of Object.values(own)) {
-    if (wallet !== own[login]) await linkWallet(client, wallet, own[login]);
-  }
-  const wallets = new Map<string, Wallet>([
-    [place.bitcoin.chain, own.bitcoin],
-    [place.evm.chain, own.evm],
-    [place.tron.chain, own.tron],
-    [place.solana.chain, own.solana],
-  ]);
-  await enrich(place, market.dev, wallets);
+  const own = walletsOf(place, newKeys());
+  const { client } = await joined(market, own, login, `demo ${name}`);
+  const gifts = Object.values(place.coins).flatMap((coin) => {
+    const asset = coin.token === null ? {} : { asset: coin.token };
+    const { chain, gift: amount } = coin;
+    const gift = { chain, address: own[coin.family].address, amount, ...asset };
+    return coin.name === 'BTC' ? Array.from({ length: coins }, () => gift) : [gift];
+  });
+  await Promise.all(gifts.map((gift) => market.dev.faucet(gift)));
+  const families = Object.keys(own) as Family[];
+  const wallets = new Map<string, Wallet>(families.map((each) => [place[each].chain, own[each]]));
   const { userId } = await client.me();
   const sources = sourcesOf(place, market.now);
   return { name, userId, client, ...own, wallets, sources, store: memoryStore() };
 }
 
-function newWallets({ bitcoin, evm, tron, solana }: Place): Wallets {
-  const fresh = () => randomBytes(32).toString('hex');
-  return {
-    bitcoin: bitcoinWallet({
-      privateKey: fresh(),
-      network: bitcoinNetworks.regtest,
-      source: coreCoins(bitcoin.rpcUrl),
-    }),
-    evm: evmWallet({ rpcUrl: evm.rpcUrl, chainId: evm.chainId, privateKey: `0x${fresh()}` }),
-    tron: tronWallet({
-      chain: tron.chain,
-      sources: [{ url: tron.rpcUrl }],
-      privateKey: fresh(),
-    }),
-    solana: solanaWallet({
-      chain: solana.chain,
-      rpcUrls: [solana.rpcUrl],
-      secretKey: new Uint8Array(randomBytes(32)),
-    }),
-  };
-}
-
-function sourcesOf(place: Place, now: () => number): Map<string, ChainSource> {
+export function sourcesOf(place: Place, now: () => number): Map<string, ChainSource> {
   const { bitcoin, evm, tron, solana } = place;
   const { chain, rpcUrl: coreUrl } = bitcoin;
   const deployment = { chainId: tron.chainId, contract: tron.escrows, creation: tron.creation };
+  const sources = [{ url: tron.rpcUrl }];
   return new Map([
     [chain, bitcoinSource({ chain, network: 'regtest', source: { coreUrl }, now })],
     [evm.chain, evmSource({ ...evm, rpcUrls: [evm.rpcUrl] })],
-    [
-      tron.chain,
-      tronSource({
-        chain: tron.chain,
-        deployment,
-        sources: [{ url: tron.rpcUrl }],
-        policy: tronDevPolicy,
-      }),
-    ],
+    [tron.chain, tronSource({ chain: tron.chain, deployment, sources, policy: tronDevPolicy })],
     [solana.chain, solanaSource({ chain: solana.chain, rpcUrls: [solana.rpcUrl], now })],
   ]);
-}
-
-async function enrich(
-  place: Place,
-  dev: DevnetClient,
-  wallets: ReadonlyMap<string, Wallet>,
-): Promise<void> {
-  const given = Object.values(place.coins).flatMap(({ name, chain, token }) => {
-    const { address } = wallets.get(chain) as Wallet;
-    const asset = token === null ? {} : { asset: token };
-    const gift = { chain, address, amount: gifts[name], ...asset };
-    return name === 'BTC' ? Array.from({ length: coins }, () => gift) : [gift];
-  });
-  await Promise.all(given.map((gift) => dev.faucet(gift)));
 }
 
 export async function leave(person: Person): Promise<void> {

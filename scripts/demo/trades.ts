@@ -1,32 +1,33 @@
 // How a swap of the demo goes: it settles, or the other side never funds, or both fund and nobody
 // claims.
 
+import type { Family } from '../../core/families.ts';
 import { accept } from '../../sdk/agree.ts';
-import { sleep } from '../../sdk/http.ts';
-import type { Outcome, Progress } from '../../sdk/settle.ts';
-import { settle } from '../../sdk/settle.ts';
+import { type Outcome, type Progress, settle } from '../../sdk/settle.ts';
 import { type OwnTrade, ownLegs, type PinnedAsset } from '../../sdk/trade.ts';
-import type { Rfq } from '../../sdk/types.ts';
 import { verifyAsset } from '../../sdk/verify.ts';
-import { add, type Doings, type Holding, note, nothing } from './ledger.ts';
+import { sleep } from '../../sdk/waiting.ts';
+import type { Doings } from './ledger.ts';
 import type { Person } from './people.ts';
-import { type CoinName, coinNames, type Place } from './place.ts';
-import type { Plan } from './plans.ts';
-import { labelOf, type Report } from './report.ts';
+import { type CoinName, coinNames, type Place, type Plan as PlanOf } from './place.ts';
+
+export type Plan = PlanOf<Person>;
+export type Say = (plan: Plan, who: string, what: string, txid?: string | null) => void;
 
 export type Scene = {
   readonly place: Place;
   readonly assets: Readonly<Record<CoinName, PinnedAsset>>;
   readonly now: () => number;
-  readonly report: Report;
+  readonly say: Say;
   readonly signal: AbortSignal;
-  /** By name of the person. */
-  readonly doings: ReadonlyMap<string, Doings>;
+  /** By person. */
+  readonly doings: ReadonlyMap<Person, Doings>;
+  /** Until every clock is past this instant, in Unix seconds. */
+  untilPast(refundableAt: number): Promise<void>;
 };
 
 export type Ended = {
   readonly plan: Plan;
-  readonly swapId: string;
   readonly durationMs: number;
   readonly problems: readonly string[];
   readonly txids: Readonly<Record<string, string>>;
@@ -53,300 +54,189 @@ export async function assetsOf(person: Person, place: Place): Promise<Scene['ass
 }
 
 type Side = { readonly person: Person; readonly trade: OwnTrade };
-type Deal = {
-  readonly plan: Plan;
-  readonly swapId: string;
-  readonly taker: Side;
-  readonly maker: Side;
-  readonly startedMs: number;
-};
+type Deal = { readonly swapId: string; readonly sides: readonly [taker: Side, maker: Side] };
 
 /** RFQ, quote, both accept. */
-async function agree(stage: Scene, plan: Plan): Promise<Deal> {
-  const startedMs = performance.now();
-  const { taker, maker } = plan;
-  const base = stage.assets[plan.takerGives.coin];
-  const quote = stage.assets[plan.makerGives.coin];
+async function agree({ assets, now, say }: Scene, plan: Plan): Promise<Deal> {
+  const { taker, maker, takerGives, makerGives } = plan;
+  const [base, quote] = [assets[takerGives.coin], assets[makerGives.coin]];
+  const baseAmount = takerGives.amount.toString();
   const created = await taker.client.createRfq({
     direction: 'sell_base',
     baseAssetId: base.id,
-    baseAmount: plan.takerGives.amount.toString(),
+    baseAmount,
     quoteAssetId: quote.id,
     ttlSeconds: 600,
   });
-  const rfq: Rfq = { ...created, baseAmount: plan.takerGives.amount.toString() };
-  const price = plan.makerGives.amount;
-  const thread = await maker.client.quote(rfq.id, price.toString());
-  stage.report.event(labelOf(plan.pair, plan.ends), maker.name, `quotes ${taker.name}'s request`);
-  const side = async (person: Person) => {
+  const quoteAmount = makerGives.amount;
+  const thread = await maker.client.quote(created.id, quoteAmount.toString());
+  say(plan, maker.name, `quotes ${taker.name}'s request`);
+  const accepted = async (person: Person) => {
     const { client, userId, store } = person;
-    return accept({
-      client,
-      userId,
-      rfq,
+    const { trade, swapId } = await accept({
+      ...{ client, userId, store, now, base, quote, quoteAmount },
+      rfq: { ...created, baseAmount },
       threadId: thread.id,
-      quoteAmount: price,
-      base,
-      quote,
       views: viewsOf(person),
       destinationOn: (chain) => destinationOf(person, chain),
-      store,
-      now: stage.now,
     });
+    return { side: { person, trade }, swapId };
   };
-  const first = await side(taker);
-  const second = await side(maker);
-  if (second.swapId === null) throw new Error('both have accepted and there is no swap');
-  stage.report.event(labelOf(plan.pair, plan.ends), 'both', `agree: swap ${second.swapId}`);
-  return {
-    plan,
-    swapId: second.swapId,
-    taker: { person: taker, trade: first.trade },
-    maker: { person: maker, trade: second.trade },
-    startedMs,
-  };
+  const first = await accepted(taker);
+  const { side, swapId } = await accepted(maker);
+  if (swapId === null) throw new Error('both have accepted and there is no swap');
+  say(plan, 'both', `agree: swap ${swapId}`);
+  return { swapId, sides: [first.side, side] };
 }
 
-function viewsOf(person: Person) {
-  return new Map([...person.sources].map(([chain, { view }]) => [chain, view]));
+function viewsOf({ sources }: Person) {
+  return new Map([...sources].map(([chain, { view }]) => [chain, view]));
 }
 
-function destinationOf(person: Person, chain: string) {
-  const wallet = person.wallets.get(chain);
-  if (wallet === undefined) throw new Error(`${person.name} has no wallet on ${chain}`);
-  const pubkey = wallet.family === 'bitcoin' ? wallet.pubkey : null;
-  return { address: wallet.address, pubkey };
+function destinationOf({ name, wallets }: Person, chain: string) {
+  const wallet = wallets.get(chain);
+  if (wallet === undefined) throw new Error(`${name} has no wallet on ${chain}`);
+  return { address: wallet.address, pubkey: wallet.family === 'bitcoin' ? wallet.pubkey : null };
 }
 
-/** Runs one side; `stopWhen` ends it early, as a crash would. */
+/** Leg a is funded by the maker, leg b by the taker. */
+const givenOn = (plan: Plan, leg: 'a' | 'b') => (leg === 'a' ? plan.makerGives : plan.takerGives);
+const legOf = (plan: Plan, person: Person) => (plan.maker === person ? 'a' : 'b');
+const isFinalFunding = ({ step, text }: Progress) =>
+  step === 'seen' && text.startsWith('funding') && !/ confirmations?$| in no block$/.test(text);
+
+const quiet = new Set(['waiting', 'address_set']);
+const sends = new Set(['approved', 'funded', 'claimed', 'refunded']);
+
+type Run = {
+  /** Ends it early, as a crash would. */
+  readonly stopWhen?: (progress: Progress) => boolean;
+  /** Who comes back sees what happened meanwhile: that is no news. */
+  readonly isBack?: boolean;
+};
+
 async function run(
-  stage: Scene,
-  deal: Deal,
-  side: Side,
-  stopWhen: (progress: Progress) => boolean = () => false,
-  isBack = false,
+  scene: Scene,
+  plan: Plan,
+  swapId: string,
+  { person, trade }: Side,
+  { stopWhen, isBack = false }: Run = {},
 ): Promise<Outcome | null> {
-  const { person, trade } = side;
   const stop = new AbortController();
-  const stopped = Symbol('stopped');
+  const { client, sources, wallets, store } = person;
+  const onProgress = (progress: Progress) => {
+    const { step, text, txid, leg } = progress;
+    const isSent = sends.has(step) && txid !== null && leg !== null;
+    if (isSent) {
+      const { family } = scene.place.coins[givenOn(plan, leg).coin];
+      scene.doings.get(person)?.sent[family].add(txid);
+    }
+    // Of what is seen, the line that lets the other side go on.
+    const isNews = !isBack && isFinalFunding(progress) && leg !== legOf(plan, person);
+    if (!quiet.has(step) && (step !== 'seen' || isNews)) {
+      scene.say(plan, person.name, text, isSent ? txid : null);
+    }
+    if (stopWhen?.(progress)) stop.abort();
+  };
   try {
     return await settle({
-      swapId: deal.swapId,
-      trade,
-      client: person.client,
-      sources: person.sources,
-      wallets: person.wallets,
-      store: person.store,
-      now: stage.now,
-      pollMs,
-      marketPollMs,
-      signal: AbortSignal.any([stop.signal, stage.signal]),
-      onProgress: (progress) => {
-        tell(stage, deal.plan, person, progress, isBack);
-        if (stopWhen(progress)) stop.abort(stopped);
-      },
+      ...{ swapId, trade, client, sources, wallets, store, pollMs, marketPollMs, onProgress },
+      now: scene.now,
+      signal: AbortSignal.any([stop.signal, scene.signal]),
     });
   } catch (error) {
-    if (error === stopped) return null;
+    if (stop.signal.aborted && !scene.signal.aborted) return null;
     throw error;
   }
 }
 
-const quiet = new Set(['waiting', 'address_set']);
-
-/** Of what is seen, the line that lets the other side go on: its money is there, deep. */
-function seenByReceiver(plan: Plan, person: Person, progress: Progress): boolean {
-  return isDeepFunding(progress) && progress.leg !== legFundedBy(plan, person);
-}
-
-const sends = new Set(['approved', 'funded', 'claimed', 'refunded']);
-
-/** Who comes back sees what happened meanwhile: that is no news. */
-function tell(stage: Scene, plan: Plan, person: Person, progress: Progress, isBack: boolean): void {
-  const { step, text, txid, leg } = progress;
-  const doings = stage.doings.get(person.name);
-  if (sends.has(step) && txid !== null && leg !== null && doings !== undefined) {
-    note(doings.sent, chainOf(stage, plan, leg), txid);
-  }
-  if (quiet.has(step) || (step === 'seen' && (isBack || !seenByReceiver(plan, person, progress))))
-    return;
-  stage.report.event(
-    labelOf(plan.pair, plan.ends),
-    person.name,
-    text,
-    sends.has(step) ? txid : null,
-  );
-}
-
-/** Leg a is funded by the maker, leg b by the taker. */
-function chainOf(stage: Scene, plan: Plan, leg: 'a' | 'b'): string {
-  return stage.assets[(leg === 'a' ? plan.makerGives : plan.takerGives).coin].chain;
-}
-
-/** A swap that settles. */
-export async function settled(stage: Scene, plan: Plan): Promise<Ended> {
-  const deal = await agree(stage, plan);
-  const [taker, maker] = await Promise.all([
-    run(stage, deal, deal.taker),
-    run(stage, deal, deal.maker),
-  ]);
-  const problems = [
-    ...differs(`${plan.taker.name}`, 'received', taker?.end),
-    ...differs(`${plan.maker.name}`, 'received', maker?.end),
-    ...(await marketSays(deal, 'counterparty_claimed')),
-  ];
-  return ended(stage, deal, [maker, taker], problems);
-}
-
-/** A swap brought to the point where only time can end it. `finish` runs after the clocks moved. */
-export type Stuck = { readonly refundableAt: number; finish(): Promise<Ended> };
-
-/** The initiator funds; the other side names its addresses and is never seen again. */
-export async function noShow(stage: Scene, plan: Plan): Promise<Stuck> {
-  const deal = await agree(stage, plan);
-  const [initiator, other] = sides(deal);
-  const funded = Promise.withResolvers<void>();
-  const running = run(stage, deal, initiator, (progress) => {
-    if (isDeepFunding(progress)) funded.resolve();
-    return false;
+/** A swap from its request to its end. */
+export async function play(scene: Scene, plan: Plan): Promise<Ended> {
+  const startedMs = performance.now();
+  const deal = await agree(scene, plan);
+  const outcomes =
+    plan.ends === 'settled'
+      ? await Promise.all(deal.sides.map((side) => run(scene, plan, deal.swapId, side)))
+      : await refunded(scene, plan, deal);
+  const [end, status] =
+    plan.ends === 'settled' ? ['received', 'counterparty_claimed'] : ['refunded', 'refunded'];
+  const problems = outcomes.flatMap((outcome, at) => {
+    const isGone = plan.ends === 'no show' && outcome === null;
+    if (isGone || outcome?.end === end) return [];
+    return [`${deal.sides[at]?.person.name} ended ${outcome?.end ?? 'early'}, not ${end}`];
   });
-  failTogether(running, funded);
-  await run(stage, deal, other, ({ step }) => step === 'verified');
-  await funded.promise;
-  const finish = async () => {
-    const outcome = await running;
-    const problems = [
-      ...differs(initiator.person.name, 'refunded', outcome?.end),
-      ...(await marketSays(deal, 'refunded')),
-    ];
-    return ended(stage, deal, [outcome], problems);
-  };
-  return { refundableAt: await refundableAt(deal), finish };
+  problems.push(...(await marketSays(plan, deal, status)));
+  const durationMs = Math.round(performance.now() - startedMs);
+  return { plan, durationMs, problems, ...(await written(scene, plan, deal, outcomes)) };
 }
 
-/** Both fund; the initiator goes away before it reveals, comes back late, and both refund. */
-export async function bothRefund(stage: Scene, plan: Plan): Promise<Stuck> {
-  const deal = await agree(stage, plan);
-  const [initiator, other] = sides(deal);
+/**
+ * No show: the initiator funds, the other side names its addresses and is never seen again. Both
+ * refund: both fund, and the initiator comes back when it is too late to reveal.
+ */
+async function refunded(scene: Scene, plan: Plan, { swapId, sides }: Deal) {
+  const { say } = scene;
+  const isNoShow = plan.ends === 'no show';
+  // Whoever funds the long leg is the initiator.
+  const { long } = ownLegs(sides[1].trade, viewsOf(plan.maker));
+  const [initiator, other] = long === 'a' ? [sides[1], sides[0]] : sides;
+  const [stays, leaves] = isNoShow ? [initiator, other] : [other, initiator];
   const funded = Promise.withResolvers<void>();
-  const theirs = run(stage, deal, other, (progress) => {
-    if (isDeepFunding(progress) && progress.leg === legFundedBy(plan, other.person)) {
-      funded.resolve();
-    }
-    return false;
+  const isFunded = (progress: Progress) =>
+    isFinalFunding(progress) && progress.leg === legOf(plan, stays.person);
+  const staying = run(scene, plan, swapId, stays, {
+    stopWhen: (progress) => {
+      if (isFunded(progress)) funded.resolve();
+      return false;
+    },
   });
-  failTogether(theirs, funded);
-  await run(stage, deal, initiator, ({ step }) => step === 'funded');
-  stage.report.event(
-    labelOf(plan.pair, plan.ends),
-    initiator.person.name,
-    'goes away without revealing the secret',
-  );
-  await funded.promise;
-  const finish = async () => {
-    stage.report.event(
-      labelOf(plan.pair, plan.ends),
-      initiator.person.name,
-      'comes back after the timelock',
-    );
-    const [first, second] = await Promise.all([
-      run(stage, deal, initiator, undefined, true),
-      theirs,
-    ]);
-    const problems = [
-      ...differs(initiator.person.name, 'refunded', first?.end),
-      ...differs(other.person.name, 'refunded', second?.end),
-      ...(await marketSays(deal, 'refunded')),
-    ];
-    return ended(stage, deal, [first, second], problems);
-  };
-  return { refundableAt: await refundableAt(deal), finish };
-}
-
-/** A failure while nobody waits for either must not end the process: it is found by the waiter. */
-function failTogether(running: Promise<unknown>, funded: PromiseWithResolvers<void>): void {
-  running.catch(funded.reject);
+  // A failure while nobody waits for either must not end the process: it is found by the waiter.
+  staying.catch(funded.reject);
   funded.promise.catch(() => undefined);
-}
-
-function isDeepFunding({ step, text }: Progress): boolean {
-  return step === 'seen' && /^funding .* is deep$/.test(text);
-}
-
-function legFundedBy(plan: Plan, person: Person): 'a' | 'b' {
-  return plan.maker === person ? 'a' : 'b';
-}
-
-/** Whoever funds the long leg is the initiator. */
-function sides({ plan, taker, maker }: Deal): [Side, Side] {
-  const { long } = ownLegs(maker.trade, viewsOf(plan.maker));
-  return long === 'a' ? [maker, taker] : [taker, maker];
-}
-
-async function refundableAt(deal: Deal): Promise<number> {
-  const { deadlines } = await deal.taker.person.client.swap(deal.swapId);
-  return Math.max(deadlines.refundAt.a, deadlines.refundAt.b);
-}
-
-function differs(who: string, expected: string, got: string | undefined): string[] {
-  return got === expected ? [] : [`${who} ended ${got ?? 'early'}, not ${expected}`];
+  const last = isNoShow ? 'verified' : 'funded';
+  await run(scene, plan, swapId, leaves, { stopWhen: ({ step }) => step === last });
+  if (!isNoShow) say(plan, leaves.person.name, 'goes away without revealing the secret');
+  await funded.promise;
+  const { deadlines } = await plan.taker.client.swap(swapId);
+  await scene.untilPast(Math.max(deadlines.refundAt.a, deadlines.refundAt.b));
+  if (!isNoShow) say(plan, leaves.person.name, 'comes back after the timelock');
+  const back = isNoShow ? null : run(scene, plan, swapId, leaves, { isBack: true });
+  const [stayed, came] = await Promise.all([staying, back]);
+  return sides.map((side) => (side === stays ? stayed : came));
 }
 
 /** The market must come to see the same: both parties' own views did already. */
-async function marketSays(deal: Deal, expected: string): Promise<string[]> {
+async function marketSays({ maker }: Plan, { swapId }: Deal, expected: string): Promise<string[]> {
   const until = performance.now() + statusLimitMs;
   for (;;) {
-    const { status } = await deal.maker.person.client.swap(deal.swapId);
+    const { status } = await maker.client.swap(swapId);
     if (status === expected) return [];
     if (performance.now() > until) return [`the market says ${status}, not ${expected}`];
     await sleep(pollMs);
   }
 }
 
-async function ended(
-  stage: Scene,
-  deal: Deal,
+/** The transactions of a swap, and what they add to what its people have done. */
+async function written(
+  { place, doings }: Scene,
+  plan: Plan,
+  { swapId }: Deal,
   outcomes: readonly (Outcome | null)[],
-  problems: string[],
-): Promise<Ended> {
-  const durationMs = Math.round(performance.now() - deal.startedMs);
+): Promise<Pick<Ended, 'txids' | 'refundedOn'>> {
   const txids: Record<string, string> = {};
   const refundedOn: string[] = [];
-  const { legs } = await deal.maker.person.client.swap(deal.swapId);
+  const { legs } = await plan.maker.client.swap(swapId);
   for (const leg of ['a', 'b'] as const) {
-    for (const outcome of outcomes) {
-      for (const [what, txid] of Object.entries(outcome?.txids[leg] ?? {})) {
-        if (txid !== null) txids[`${leg}.${what}`] = txid;
-      }
-    }
+    const all = outcomes.flatMap((outcome) => Object.entries(outcome?.txids[leg] ?? {}));
+    for (const [what, txid] of all) if (txid !== null) txids[`${leg}.${what}`] = txid;
     const { chain, escrow } = legs[leg];
-    if (txids[`${leg}.refund`] !== undefined) refundedOn.push(chain);
-    const { person } = leg === 'a' ? deal.maker : deal.taker;
-    const doings = stage.doings.get(person.name);
-    const isFunded = txids[`${leg}.fund`] !== undefined;
-    if (doings !== undefined && escrow !== null && isFunded) {
-      note(doings.escrows, chain, escrow);
-    }
+    const { family }: { family: Family } = place.coins[givenOn(plan, leg).coin];
+    const { fund, refund } = { fund: txids[`${leg}.fund`], refund: txids[`${leg}.refund`] };
+    const did = doings.get(leg === 'a' ? plan.maker : plan.taker);
+    if (refund !== undefined) refundedOn.push(chain);
+    if (family === 'solana' && fund !== undefined && escrow !== null) did?.escrows.add(escrow);
     // The market may be first to send one that was left with it, and its fee is its owner's.
-    const refund = txids[`${leg}.refund`];
-    if (doings !== undefined && refund !== undefined && chain === stage.place.bitcoin.chain) {
-      note(doings.sent, chain, refund);
-    }
+    if (family === 'bitcoin' && refund !== undefined) did?.sent.bitcoin.add(refund);
   }
-  return { plan: deal.plan, swapId: deal.swapId, durationMs, problems, txids, refundedOn };
-}
-
-/** What a person's money must have moved by, fees aside. */
-export function movedBy(plans: readonly Plan[], person: Person): Holding {
-  let sum = nothing;
-  for (const plan of plans) {
-    if (plan.ends !== 'settled') continue;
-    const [gives, gets] =
-      plan.taker === person
-        ? [plan.takerGives, plan.makerGives]
-        : [plan.makerGives, plan.takerGives];
-    sum = add(sum, { ...nothing, [gives.coin]: -gives.amount });
-    sum = add(sum, { ...nothing, [gets.coin]: gets.amount });
-  }
-  return sum;
+  return { txids, refundedOn };
 }

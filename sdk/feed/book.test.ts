@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { runs } from '../../test/support/runs.ts';
 import type { Rfq } from '../types.ts';
 import { createBook } from './book.ts';
-import { parseFrame } from './frames.ts';
+import { parseFrame } from './link.ts';
 
 const rfq = (id: string) => ({ id }) as Rfq;
 const ids = (book: { rfqs: ReadonlyMap<string, Rfq> }) => [...book.rfqs.keys()].sort();

@@ -1,8 +1,8 @@
-// The book as the feed tells it. What left it is remembered for a while, so that a page of REST
-// that was read a moment too early does not bring it back.
+// The book as the feed has it. What left is remembered, so that an older page of REST does not
+// bring it back.
 
 import type { Rfq } from '../types.ts';
-import type { ServerFrame } from './frames.ts';
+import type { ServerFrame } from './link.ts';
 
 export type BookChange =
   | { readonly kind: 'created'; readonly rfq: Rfq }
@@ -10,7 +10,6 @@ export type BookChange =
 
 export type Book = {
   readonly rfqs: ReadonlyMap<string, Rfq>;
-  /** Takes a frame; what changed by it. */
   take(frame: ServerFrame): BookChange[];
   /** Adds what a page of REST shows, but what has left since; what changed by it. */
   fill(rfqs: readonly Rfq[]): BookChange[];
@@ -24,7 +23,6 @@ export type Book = {
 const rememberedMs = 60_000;
 const mostRemembered = 20_000;
 
-/** `now` in milliseconds. */
 export function createBook(now: () => number): Book {
   const rfqs = new Map<string, Rfq>();
   const left = new Map<string, number>();

@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import type { ServerFrame } from './frames.ts';
-import { createLink, type LinkState } from './link.ts';
+import { createLink, type LinkState, type ServerFrame } from './link.ts';
 
 /** A socket that does what it is told. */
 class Fake extends EventTarget {

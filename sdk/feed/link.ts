@@ -1,7 +1,6 @@
-// The connection to the feed, again and again: resumed where it was lost, with a random wait that
-// grows, and given up only for what waiting cannot mend.
+// The connection to the feed: resumed where it was lost, after a random wait that grows.
 
-import { parseFrame, type ServerFrame } from './frames.ts';
+import type { Rfq } from '../types.ts';
 
 export type LinkState = 'connecting' | 'live' | 'closed';
 
@@ -9,16 +8,13 @@ export type LinkOptions = {
   /** `ws:` or `wss:`. */
   readonly url: string;
   readonly key: string;
-  /** Every frame, in order. */
   readonly heard: (frame: ServerFrame) => void;
   readonly changed: (state: LinkState) => void;
   /** A connection was lost, or could not be had. */
   readonly troubled: (sentence: string) => void;
   /** It is given up: the key is not, or no longer, good for the feed. */
   readonly ended: (sentence: string) => void;
-  /** From 0 to 1. */
   readonly random?: () => number;
-  /** Instead of the runtime's own. */
   readonly open?: (url: string) => WebSocket;
 };
 
@@ -44,8 +40,7 @@ const fatalCodes = new Map<string, string>([
 const tooManyCode = 4429;
 
 /**
- * Knows what is sent again: private RFQs go by the number of the entry for everybody before them,
- * and who resumes from that number is told all of them anew, those of one RFQ in the same order.
+ * Knows what is sent again: who resumes from an entry's number gets all private RFQs under it anew.
  */
 function createRepeats() {
   /** Frames heard under the newest number, by RFQ; and how many of them are still to come again. */
@@ -176,4 +171,64 @@ export function createLink(options: LinkOptions): Link {
       changed('closed');
     },
   };
+}
+
+export type ServerFrame =
+  | { type: 'snapshot'; rfqs: Rfq[]; addressed?: Rfq[]; seq: number }
+  | { type: 'ready' | 'resumed' | 'reset' | 'pong'; seq: number }
+  | { type: 'rfq'; kind: 'created' | 'cancelled'; rfq: Rfq; seq: number }
+  | { type: 'gone'; rfqId: string; reason: 'expired' | 'agreed'; seq: number }
+  | { type: 'quoted'; rfqId: string; threadId: string; idempotencyKey?: string; seq: number }
+  | (Refused & { type: 'error'; error: string; seq?: number });
+
+type Refused = { code?: string; rfqId?: string; idempotencyKey?: string };
+
+const types = [
+  'snapshot',
+  'ready',
+  'resumed',
+  'reset',
+  'pong',
+  'rfq',
+  'gone',
+  'quoted',
+  'error',
+] as const;
+
+/** Null for what is no frame, or one of a kind not known here. */
+export function parseFrame(data: unknown): ServerFrame | null {
+  if (typeof data !== 'string') return null;
+  let frame: Record<string, unknown> | null;
+  try {
+    frame = JSON.parse(data) as typeof frame;
+  } catch {
+    return null;
+  }
+  if (typeof frame !== 'object' || frame === null) return null;
+  if (!(types as readonly unknown[]).includes(frame.type)) return null;
+  return isWhole(frame) ? (frame as ServerFrame) : null;
+}
+
+function isWhole(frame: Record<string, unknown>): boolean {
+  const isText = (name: string) => typeof frame[name] === 'string';
+  const isTextOrNone = (name: string) => frame[name] === undefined || isText(name);
+  const isList = (list: unknown) => Array.isArray(list) && list.every(isRfq);
+  switch (frame.type) {
+    case 'rfq':
+      return isRfq(frame.rfq) && (frame.kind === 'created' || frame.kind === 'cancelled');
+    case 'snapshot':
+      return isList(frame.rfqs) && (frame.addressed === undefined || isList(frame.addressed));
+    case 'gone':
+      return isText('rfqId') && (frame.reason === 'expired' || frame.reason === 'agreed');
+    case 'quoted':
+      return isText('rfqId') && isText('threadId') && isTextOrNone('idempotencyKey');
+    case 'error':
+      return isText('error') && ['code', 'rfqId', 'idempotencyKey'].every(isTextOrNone);
+    default:
+      return true;
+  }
+}
+
+function isRfq(value: unknown): boolean {
+  return typeof (value as Rfq | null)?.id === 'string';
 }

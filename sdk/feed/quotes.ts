@@ -1,9 +1,8 @@
-// Quotes on their way: one of an RFQ at a time, each answered once. A quote is sent again after a
-// lost connection only while its price still holds, under its own idempotency key; one that is
-// stale, or was followed by another price, never is.
+// Quotes on their way: one of an RFQ at a time, each answered once, and sent again only while its
+// price holds.
 
 import { QuoteError } from '../errors.ts';
-import type { ServerFrame } from './frames.ts';
+import type { ServerFrame } from './link.ts';
 
 export type Quoted = { readonly rfqId: string; readonly threadId: string };
 
@@ -24,9 +23,7 @@ type Wanted = { rfqId: string; quoteAmount: string; idempotencyKey: string; good
 
 export type Quotes = {
   quote(wanted: Wanted): Promise<Quoted>;
-  /** Takes the answers of the market; true when it was one. */
   take(frame: ServerFrame): boolean;
-  /** The connection is there: sends what still holds. */
   connected(): void;
   end(): void;
 };
@@ -37,7 +34,6 @@ const mostPending = 10_000;
 const stillRunning = 'still_running';
 const againMs = 200;
 
-/** `send` is false where nothing can be sent now. */
 export function createQuotes(
   send: (frame: object) => boolean,
   now: () => number = () => performance.now(),
@@ -65,7 +61,6 @@ export function createQuotes(
     if (send({ quote: { rfqId, quoteAmount, idempotencyKey } })) each.sent = true;
   };
 
-  /** The one that waited has its turn. */
   const advance = (rfqId: string) => {
     const waiting = next.get(rfqId);
     next.delete(rfqId);

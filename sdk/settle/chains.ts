@@ -1,23 +1,18 @@
-// How a settlement reads its swap from the customer's own chains, each leg by itself. With the
-// secret public, a chain that is silent or slow holds up nothing on the other one: its read goes
-// on, and counts in the pass that it comes in.
+// Reads a swap from the customer's own chains. With the secret public a silent chain holds up
+// nothing on the other one.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { LegName } from '../../core/trade.ts';
-import { sleep } from '../http.ts';
-import { inTime } from '../wallets/queue.ts';
+import { inTime, sleep } from '../waiting.ts';
 import { type Context, type LegRead, sourceOf } from './context.ts';
 import { type LegSeen, legOf, legWith, type Seen, seenOf, watchedOf } from './record.ts';
 
-/** What one pass could see. */
 export type Poll = {
   readonly wall: number;
-  /** Legs that were read in this pass. */
   readonly fresh: ReadonlyMap<LegName, LegSeen>;
   /** The same, and a leg whose read goes on as it was seen last. */
   readonly legs: ReadonlyMap<LegName, LegSeen>;
-  /** Why a leg was not seen. */
   readonly errors: ReadonlyMap<LegName, unknown>;
 };
 
@@ -59,13 +54,11 @@ function readOf(context: Context, name: LegName): LegRead {
   return read;
 }
 
-/** The swap as the customer's own chains show it now, both of them. Asks the market nothing. */
 export async function snapshot(context: Context): Promise<Seen> {
   const [a, b] = await Promise.all([readLeg(context, 'a'), readLeg(context, 'b')]);
   return seenOf(context.record, { a, b }, await context.now());
 }
 
-/** The same swap, with one of its legs and the wall clock as they are now. */
 export async function refreshed(
   context: Context,
   { state, clocks }: Seen,

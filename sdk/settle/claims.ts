@@ -1,5 +1,4 @@
-// Claiming and refunding. Each: gate, build, verify, sign, gate again, keep, send. What was kept is
-// sent again, and made anew only where the chain takes one of them at most.
+// Claiming and refunding: gate, build, verify, sign, gate again, keep, send.
 
 import type { Offered } from '../../chains/interface/gas.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -46,8 +45,8 @@ export async function reveal(context: Context, seen: Seen): Promise<void> {
     return isWaitedFor ? undefined : claimNow(context, secret);
   }
   const hand = handOf(context, leg);
-  // One wallet may be able to pay for one claim and not for two: until the first is mined, its
-  // balance does not show it. This swap goes on meanwhile: what was lost is to be sent again.
+  // Until a claim is mined the balance does not show it: the next reveal of this account waits,
+  // this swap goes on.
   return new Promise((resolve, reject) => {
     const revealing = hand.alone(async () => {
       await claimNow(context, secret);
@@ -87,9 +86,8 @@ async function claimNow(context: Context, secret: Secret): Promise<void> {
 type By = { readonly offered: Offered | null } | 'market';
 
 /**
- * At both chains before signing, so that one that is silent holds up nobody's nonce; and after it
- * once more at the chain that is to pay: what changed there meanwhile, however short, must not cost
- * the secret.
+ * At both chains before signing; after it at the paying one, whose every change could cost the
+ * secret.
  */
 function revealGate(context: Context, gas: bigint | null) {
   const { leg: gets } = payingLeg(context);
@@ -110,15 +108,11 @@ function revealGate(context: Context, gas: bigint | null) {
   return { gate, still };
 }
 
-/** Writing and trying take time. */
 async function inTime(context: Context, { state, clocks }: Seen) {
   claimGate(state, payingLeg(context).leg, { ...clocks, wall: await context.now() });
 }
 
-/**
- * With what no gate knows: whether the leg would really pay, now. A token that was paused, or that
- * refuses the payout since the funding, must not cost the secret.
- */
+/** A token that was paused, or refuses the payout, must not cost the secret. */
 async function mayReveal(
   context: Context,
   seen: Seen,
@@ -143,10 +137,8 @@ async function mayReveal(
 const unseenMs = 30_000;
 
 /**
- * Has the market send the own claim, where the customer wants that. It needs nobody's trust for the
- * money, whose way is fixed. But from the question on the market knows the secret, so it counts as
- * public, and a claim that the own chain does not show is sent alone. Resolves to whether it is
- * waited for; else the own claim is due. `still`: of a secret that is not public.
+ * From the question on the market knows the secret: it counts as public. Resolves to whether the
+ * market's claim is waited for.
  */
 async function relayClaim(
   context: Context,
@@ -193,7 +185,6 @@ async function askToClaim(context: Context, secret: Secret, still?: Still): Prom
   }
 }
 
-/** Takes back what the own leg holds. */
 export async function refund(context: Context, own: LegSeen, wall: number): Promise<void> {
   const leg = ownLeg(context);
   const { record } = context;
@@ -224,10 +215,7 @@ export async function withdrawClaim(context: Context): Promise<void> {
   await handOf(context, leg).withdrawClaim();
 }
 
-/**
- * Rent that a claim without the funder's account left in a Solana escrow. Sent for once, and waited
- * for by nobody: the swap has ended.
- */
+/** Rent that a claim left in a Solana escrow. Waited for by nobody: the swap has ended. */
 export async function takeRent(context: Context): Promise<void> {
   const leg = ownLeg(context);
   try {
@@ -241,10 +229,7 @@ export async function takeRent(context: Context): Promise<void> {
   }
 }
 
-/**
- * A Bitcoin claim or refund of ours that no block takes is replaced by one that pays more, where it
- * helps: the adapter bids higher as the deadline nears, within the customer's bounds.
- */
+/** The adapter bids higher as the deadline nears, within the customer's bounds. */
 export async function replaceStuck(context: Context, name: LegName, wall: number): Promise<void> {
   const { record } = context;
   const leg = legOf(record, name);

@@ -1,5 +1,4 @@
-// What a settlement works with: the trade, the market (if it is there), the customer's own chain
-// sources, wallets and store, and what it remembers while it runs.
+// What a settlement works with, and what it remembers while it runs.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Allowance } from '../../chains/interface/fund-ways.ts';
@@ -18,7 +17,6 @@ import { type LegSeen, legOf, ownSides, type SetLeg } from './record.ts';
 /** A chain as the customer sees it, through a node of its own choice. */
 export type ChainSource = { readonly view: ChainView; readonly adapter: ChainAdapter };
 
-/** See `fundingWays`. */
 export type FundingWay = 'authorization' | 'permit' | 'approval';
 
 export type ProgressStep =
@@ -59,49 +57,41 @@ export type SettleInput = {
   readonly sources: ReadonlyMap<ChainKey, ChainSource>;
   readonly wallets: ReadonlyMap<ChainKey, Wallet>;
   readonly store: Store;
-  /** The customer's clock, Unix seconds; default the machine's. */
   readonly now?: () => number | Promise<number>;
   /** Pause between looks at the chains; default 1 s. */
   readonly pollMs?: number;
   /** Least time between questions to the market; default 2 s. */
   readonly marketPollMs?: number;
   /**
-   * How long a transaction may wait for its first block before one that pays more takes its place;
-   * default 20 min on Bitcoin, 2 min elsewhere.
+   * How long a transaction waits before one that pays more replaces it; default 20 min on Bitcoin,
+   * else 2.
    */
   readonly replaceAfterMs?: number;
   /**
-   * Bitcoin: leave signed refunds of the own leg with the market, to be sent if this side is away.
-   * Default: where the wallet signs without asking anybody (`signsAlone`).
+   * Bitcoin: leave signed refunds with the market. Default: where the wallet signs without asking
+   * (`signsAlone`).
    */
   readonly scheduleRefunds?: boolean;
   /**
-   * Has the market send the own claim where it can (not Bitcoin), so that no coin is needed for its
-   * gas. The market then knows the secret before any chain does: it could delay the claim, and does
-   * not get the money. Refused or not seen soon, the own claim is sent. Default false.
+   * Has the market send the own claim (not Bitcoin). It then knows the secret, could delay, and
+   * gets no money. Default false.
    */
   readonly relay?: boolean;
   /**
-   * EVM: how a token may be funded; default: all ways. The first that is open is taken: the plain
-   * transaction, where the allowance is enough; an authorization that the market sends, where the
-   * wallet has no coin for gas; a permit; an approval. `authorization` alone is used whatever the
-   * wallet holds.
+   * EVM: ways to fund a token; default all. Plain if the allowance is enough, authorization without
+   * gas, permit, approval. `authorization` alone is always used.
    */
   readonly fundingWays?: readonly FundingWay[];
-  /**
-   * EVM: what an approval or a permit lets the contract take: the amount, or that of any number of
-   * later fundings too. Default `exact`.
-   */
+  /** EVM: what an approval or a permit allows; default `exact`. */
   readonly allowance?: Allowance;
   /**
-   * EVM and TRON: how long a claim with a public secret, or a refund, is left to `settleMany`
-   * before this settlement sends its own. A claim that is short of time is not left. Default 0.
+   * EVM and TRON: how long a claim or refund is left to `settleMany`. One short of time is not.
+   * Default 0.
    */
   readonly leaveToBatchMs?: number;
   /**
-   * Time limit of one read of a chain, and of one signature on EVM; default 15 s. A third of it is
-   * that of one read or write of the store. What is not kept by then is not sent, unless it is a
-   * refund or the secret is public.
+   * Of one read of a chain or one signature; default 15 s. A third of it is for one call of the
+   * store.
    */
   readonly chainTimeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -113,7 +103,6 @@ export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs' | 'store'> & {
   readonly store: KeptStore;
   /** What this side has kept last. Throws before there is anything. */
   readonly record: SwapRecord;
-  /** Keeps the record with this change. */
   readonly keep: (change: Partial<SwapRecord>) => Promise<void>;
   readonly state: SettleState;
   readonly enter: (state: SettleState) => void;
@@ -140,24 +129,29 @@ export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs' | 'store'> & {
   /** What the market says the secret is, where it opens the hashlock; asked beside everything. */
   readonly heard: { secret: Secret | null; askedAtMs: number };
   /**
-   * When the market was last asked where the legs are (performance.now()); -Infinity: before
-   * anything is funded. `doubted`: the escrow that its last build did not fit.
+   * `lastAtMs`: -Infinity before anything is funded. `doubted`: the escrow that its last build did
+   * not fit.
    */
   readonly asking: { lastAtMs: number; doubted: string | null };
 };
 
 type Waits = { readonly txid?: string; readonly once?: boolean };
 
-/** One read of one leg: what came of it, once it has ended. */
 export type LegRead = {
   readonly ended: Promise<void>;
   found: LegSeen | null;
   error: unknown;
 };
 
+/** One leg and the wallet of its chain. */
+export type On<W extends Wallet> = {
+  readonly context: Context;
+  readonly leg: SetLeg;
+  readonly wallet: W;
+};
+
 const bitcoinPatienceMs = 20 * 60_000;
 const patienceMs = 2 * 60_000;
-/** Of the limit of a chain, for the store. */
 const storeShare = 1 / 3;
 
 export function contextOf(input: SettleInput): Context {
@@ -241,12 +235,10 @@ export function walletOf(context: Context, chain: ChainKey): Wallet {
   throw new SettleError('no_wallet', `no wallet of your own for "${chain}"`);
 }
 
-/** The leg that this side funds. */
 export function ownLeg({ record }: Pick<Context, 'record'>): SetLeg {
   return legOf(record, ownSides(record).gives);
 }
 
-/** The leg that pays this side. */
 export function payingLeg({ record }: Pick<Context, 'record'>): SetLeg {
   return legOf(record, ownSides(record).gets);
 }

@@ -1,26 +1,29 @@
-// Funding the own leg, by a signature where that is the better way (ways/), else by transactions.
-// Approvals come first where there are any, each mined before the next is signed.
-// Gate, build, verify, sign, gate again, keep, send. What was kept is sent again; another is made
-// only when none of its versions can be mined any more.
+// Funding the own leg, by a signature where that is better, else by transactions. Another is made
+// only when no version of the kept one can be mined.
 
 import { ParleyError } from '../../core/errors.ts';
 import { opens } from '../../core/hashlock.ts';
 import { SettleError, VerificationError } from '../errors.ts';
-import { sleep } from '../http.ts';
 import { mayBeFunded, mustBeOnly } from '../stores/store.ts';
 import type { Built } from '../types.ts';
-import { mustFollowToday } from '../verify-kept.ts';
+import { mustFollowToday } from '../verify.ts';
+import { sleep } from '../waiting.ts';
 import { type Context, ownLeg, payingLeg, sourceOf, viewsOf, walletOf } from './context.ts';
-import { askToFund, keepFunding } from './funding.ts';
 import { approvalLimitMs } from './hands/account.ts';
 import type { Signing } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
 import { owing } from './owed.ts';
 import { send, sendWaiting } from './send.ts';
 import { mustAgree, open, signAndKeep } from './sign.ts';
-import { authorize, tendAuthorization } from './ways/authorization.ts';
-import { type Way, wayOf } from './ways/choose.ts';
-import { permitCall } from './ways/permit.ts';
+import {
+  askToFund,
+  authorize,
+  keepFunding,
+  permitCall,
+  tendAuthorization,
+  type Way,
+  wayOf,
+} from './ways.ts';
 
 /** Funds the own leg. Needs the market: with it gone nothing new is begun. */
 export async function fund(context: Context): Promise<void> {
@@ -75,10 +78,7 @@ async function signAndSend(context: Context, built: Built): Promise<void> {
   context.emit('funded', leg.leg, text, funding.txid);
 }
 
-/**
- * A swap that was kept before an upgrade, or before policies changed, is not funded under its
- * former times. Where a funding of it was sent already it is still watched, claimed and refunded.
- */
+/** A swap kept before an upgrade is not funded under its former times. */
 async function followsToday(context: Context): Promise<boolean> {
   const { record } = context;
   try {
@@ -108,8 +108,7 @@ async function preflight(context: Context): Promise<void> {
     await adapter.preflight(escrow.terms, 'payout', context.limit());
   }
   await mustHold(context);
-  // An approval is part of the funding: whether the token lets the contract take it is tried when
-  // the funding itself is signed.
+  // Whether the token lets the contract take it is tried when the funding itself is signed.
   const { terms } = own.escrow;
   if (terms.token !== null && handOf(context, own).approvesTokens) return;
   const { adapter } = sourceOf(context, own.chain);
@@ -148,7 +147,6 @@ async function sendApprovals(context: Context, signings: readonly Signing[]): Pr
   return sign;
 }
 
-/** Waits for the kept approval, whichever version of it is mined. */
 async function approved(context: Context): Promise<void> {
   const until = performance.now() + approvalLimitMs;
   const hand = handOf(context, ownLeg(context));

@@ -1,8 +1,5 @@
-// The customer's store as one settlement has it. Until the secret is public it is strict: what is
-// not on disk is not sent, and what cannot be read is not guessed. A call that takes too long has
-// failed, which is said, and the next pass tries again. From then on only haste helps,
-// and a disk that is full, gone or silent stops no claim: the record stays in memory, that is said,
-// and it is written once the store works again. The same goes for the refund of one's own leg.
+// The customer's store as one settlement has it. What is not on disk is not sent, until the secret
+// is public or a refund is due: then a silent or full disk stops nothing.
 
 import { messageOf } from '../errors.ts';
 import { type Store, type SwapRecord, withContracts, writeKept } from '../stores/store.ts';
@@ -15,10 +12,7 @@ export type KeptStore = Omit<Store, 'swapIds'> & {
   latest(): SwapRecord | null;
   /** `isUrgent`: for what waits for no store. */
   swapIds(sinceMs?: number, isUrgent?: boolean): Promise<string[]>;
-  /**
-   * Keeps a record that lets the secret be told, where `before` did not. Writing may have taken
-   * long: `still` is asked then, and unless it resolves all is as before.
-   */
+  /** `still` is asked after writing, and unless it resolves all is as before. */
   putTelling(record: SwapRecord, before: SwapRecord, still: () => Promise<void>): Promise<void>;
   /** Keeps what was seen in public, whatever the store does with it. */
   putSeen(record: SwapRecord): Promise<void>;
@@ -29,7 +23,6 @@ export type KeptStore = Omit<Store, 'swapIds'> & {
 export type Keeping = {
   readonly store: Store;
   readonly swapId: string;
-  /** How long a write or a read is waited for. */
   readonly limitMs: number;
   readonly signal: AbortSignal | undefined;
   readonly emit: (step: 'store', leg: null, text: string) => void;

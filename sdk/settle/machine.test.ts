@@ -220,6 +220,14 @@ const tables = {
     neither | taker silent silent sent @ state=revealing | revealing:
     public | taker silent silent revealed @ state=revealing | claiming:
   `,
+  'what was shown to be paid stays so while a chain is silent': `
+    the own one | taker claimed silent revealed | received:
+    not paid yet | taker claimMined silent revealed | claiming:
+    the paying one, paid before | taker silent final revealed @ state=received | received:
+    the same, never seen paid | taker silent final revealed @ state=claiming | claiming:
+    the own leg taken back | taker silent final revealed @ state=received clockB=lockB+1 | refunding: refund b
+    that is under way | taker claimed silent revealed @ state=refunding | refunding:
+  `,
   'the market is asked where a leg is while that may still move': `
     both may | maker none none @ due | waiting_to_fund: ask_market null, wait b
     one may | maker none final @ due | funding: ask_market null, fund a
@@ -277,6 +285,7 @@ test('signed refunds are of a final funding, before the timelock, and wait for a
   assert.equal(has('taker', { a: 'claimed', b: 'final', kept: revealed }), true);
   assert.equal(has('taker', { a: 'claimed', b: 'claimPooled', kept: revealed }), false);
   assert.equal(has('maker', { ...both, kept: funded }), false, 'Bitcoin alone');
+  assert.equal(has('taker', { a: 'claimed', b: 'stale', kept: revealed }), false, 'by old facts');
 });
 
 test('each step that has an end says when that is', () => {

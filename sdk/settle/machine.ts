@@ -1,6 +1,5 @@
-// What one side of a swap does next, as a state machine. It goes by what this side has kept, what
-// its own chains show and the clocks, and asks nobody: settle.ts does what it answers. Every gate
-// is passed once more right before anything is sent, by what the chains show then.
+// What one side of a swap does next, as a pure state machine. Gates are passed once more right
+// before anything is sent.
 
 import { ParleyError } from '../../core/errors.ts';
 import { legStatus, nothingSeen, type Sighting } from '../../core/facts.ts';
@@ -12,25 +11,15 @@ import { mayBeFunded, type SwapRecord, versionsOf } from '../stores/store.ts';
 import { aloneOf, type LegSeen, ownSides, type Seen, seenOf } from './record.ts';
 
 export type SettleState =
-  /** Nothing is kept yet: addresses are named, and the market's swap is checked. */
   | 'preparing'
-  /** Nothing of the own leg is signed, and it cannot be funded now. */
   | 'waiting_to_fund'
-  /** The own leg may be funded, or its funding is not final. */
   | 'funding'
-  /** The time to fund has passed, and a funding that was sent must never be mined. */
   | 'cancelling'
-  /** The own funding is final. The other leg, or the secret, is missing. */
   | 'funded'
-  /** The initiator may show its secret: both legs are final, and it is in time. */
   | 'revealing'
-  /** The secret is public: the leg that pays is claimed, until that is final. */
   | 'claiming'
-  /** The own leg can be taken back, or that is not final. */
   | 'refunding'
-  /** Paid. The own leg is still to be claimed by the other side, or refunded. */
   | 'received'
-  /** Nothing can be gained or lost any more. */
   | 'settled';
 
 /** What may go by one chain alone, in whatever state the other one is. */
@@ -51,7 +40,6 @@ export type Effect = {
   readonly leg: LegName | null;
   /** Unix seconds until which it is open; null: no limit of ours. */
   readonly before: number | null;
-  /** For people. */
   readonly why?: string;
 };
 
@@ -70,10 +58,7 @@ export type Leaving = {
 
 export type Facts = {
   readonly record: SwapRecord;
-  /**
-   * Each leg as its own chain showed it last; absent where that has failed. `isFresh`: just now,
-   * and not before a question that is still open.
-   */
+  /** As its own chain showed it last; `isFresh`: just now. */
   readonly legs: Partial<Record<LegName, LegSeen['leg'] & { readonly isFresh: boolean }>>;
   /** Whether it is time to ask the market where the legs are. */
   readonly isMarketDue: boolean;
@@ -91,7 +76,6 @@ export type Owes = {
 
 export type Next = {
   readonly state: SettleState;
-  /** In this order. */
   readonly effects: readonly Effect[];
   /** null: not both chains have answered. */
   readonly owes: Owes | null;
@@ -120,14 +104,35 @@ export function next(state: SettleState, facts: Facts, clocks: OwnClocks): Next 
   });
   if (seen === null) {
     const isRefunding = effects.some((each) => each.do === 'refund');
-    const then = isRefunding ? 'refunding' : state;
-    return { state: record.publicSecret === null ? then : 'claiming', effects, owes: null };
+    return { state: halfSeen(state, record, legs[gets], isRefunding), effects, owes: null };
   }
   return {
     state: stateOf(record, seen),
     effects: [...effects, ...togetherEffects(facts, seen, effects)],
     owes: owesOf(record, seen),
   };
+}
+
+/** By one chain: what was shown to be paid stays so while the other one is silent. */
+function halfSeen(
+  state: SettleState,
+  { publicSecret }: SwapRecord,
+  paying: LegSeen | undefined,
+  isRefunding: boolean,
+): SettleState {
+  if (publicSecret === null) return isRefunding ? 'refunding' : state;
+  const isPaid =
+    paying === undefined
+      ? state === 'received' || state === 'refunding'
+      : legStatus(paying.leg.facts) === 'claimed';
+  if (isPaid) return isRefunding || state === 'refunding' ? 'refunding' : 'received';
+  const isPast = paying !== undefined && takesNoClaim(paying);
+  return isPast && isRefunding ? 'refunding' : 'claiming';
+}
+
+/** Only Bitcoin takes a claim past its timelock. */
+function takesNoClaim({ leg, clock }: LegSeen): boolean {
+  return leg.family !== 'bitcoin' && clock >= leg.timelock;
 }
 
 function effect(what: Effect['do'], leg: LegName | null, before: number | null = null): Effect {
@@ -155,7 +160,7 @@ function stateOf(record: SwapRecord, seen: Seen): SettleState {
   const open = openSteps(record, seen);
   const has = (action: Step['action'], leg: LegName) =>
     open.some((step) => step.action === action && step.leg === leg);
-  const isPast = other.family !== 'bitcoin' && seen.clocks[gets] >= other.timelock;
+  const isPast = takesNoClaim({ leg: other, clock: seen.clocks[gets] });
   // Whoever claimed the own leg has shown the secret, found yet or not.
   const isPublic = seen.state.secret !== null || ownStatus === 'claimed';
   const isPaying = otherStatus === 'seen' || otherStatus === 'funded' || ownStatus === 'claimed';
@@ -210,8 +215,8 @@ function aloneEffects({ record, leaving }: Facts, seen: LegSeen, wall: number): 
     const why = `the ${verb} of leg ${name} is left to a batch for now`;
     return [{ ...effect('leave_to_batch', name), why }];
   }
-  // Only Bitcoin takes a claim past its timelock. Elsewhere sending it could only tell the secret.
-  const isOver = verb === 'claim' && leg.family !== 'bitcoin' && clock >= timelock;
+  // Sending it then could only tell the secret.
+  const isOver = verb === 'claim' && takesNoClaim(seen);
   return [...replace, effect(isOver ? 'withdraw_claim' : verb, name, step.before)];
 }
 
@@ -219,7 +224,6 @@ function isWaiting(shown: Sighting | null, txids: readonly string[]): boolean {
   return shown !== null && shown.confirmations === 0 && txids.includes(shown.txid);
 }
 
-/** A claim is left while its timelock is far enough away. */
 function isLeft(
   { ms, needsSeconds, since }: Leaving,
   verb: 'claim' | 'refund',
@@ -236,7 +240,9 @@ function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): E
   const effects: Effect[] = [];
   const isMovable = mayMove(record, seen, 'a') || mayMove(record, seen, 'b');
   if (isMarketDue && isMovable) effects.push(effect('ask_market', null));
-  if (maySchedule(record, seen)) effects.push(effect('schedule_refunds', ownSides(record).gives));
+  const { gives } = ownSides(record);
+  const isFresh = facts.legs[gives]?.isFresh ?? false;
+  if (isFresh && maySchedule(record, seen)) effects.push(effect('schedule_refunds', gives));
   const isActing = before.some((each) => each.do !== 'replace');
   return isActing ? effects : [...effects, ...mostUrgent(record, seen)];
 }
@@ -282,8 +288,8 @@ function mostUrgent(record: SwapRecord, seen: Seen): Effect[] {
 }
 
 /**
- * Whether the own funding is late for good: by the own clock AND by its chain's. With a claim of
- * one's own sent the other side has been promised the money, and it is left to arrive.
+ * By the own clock AND its chain's. After an own claim the funding is left to arrive: it was
+ * promised.
  */
 export function isLate(record: SwapRecord, { state, clocks }: Seen): boolean {
   const { gives } = ownSides(record);
@@ -294,7 +300,6 @@ export function isLate(record: SwapRecord, { state, clocks }: Seen): boolean {
   return Math.min(clocks.wall, clocks[gives]) > fundBy(swap, swap.legs[gives]);
 }
 
-/** Bitcoin: nothing but a block is missing, and a funding sent now would still be in time. */
 export function mayRaise(record: SwapRecord, { state, clocks }: Seen): boolean {
   const { funding, cancel, claim } = record;
   const { gives } = ownSides(record);
@@ -318,7 +323,7 @@ function owesOf(record: SwapRecord, { state, clocks }: Seen): Owes {
   const { gives, gets } = ownSides(record);
   const [own, other] = [state.legs[gives].facts, state.legs[gets]];
   const isFunded = mayBeFunded(record) || own.funded !== null;
-  const isPast = other.family !== 'bitcoin' && clocks[gets] >= other.timelock;
+  const isPast = takesNoClaim({ leg: other, clock: clocks[gets] });
   return {
     claim: isFunded && !isPast && !other.facts.claimed?.deep,
     funding: record.funding !== null && (own.funded?.confirmations ?? 0) === 0,

@@ -1,10 +1,10 @@
-// Questions to the market, each with a limit of its own: whatever it does, or leaves undone, the
-// customer's own chains are read again soon.
+// Questions to the market, each with a limit: the chains are read again soon.
 
+import { ParleyError } from '../../core/errors.ts';
 import { opens, type Secret } from '../../core/hashlock.ts';
-import { messageOf, ParleyApiError } from '../errors.ts';
+import { messageOf, ParleyApiError, SettleError } from '../errors.ts';
 import { mayBeFunded } from '../stores/store.ts';
-import { inTime } from '../wallets/queue.ts';
+import { inTime } from '../waiting.ts';
 import type { Context } from './context.ts';
 
 type How = { readonly signal: AbortSignal };
@@ -35,9 +35,8 @@ export async function asked<T>(
 const pausesBetween = 5;
 
 /**
- * The secret, where the market has shown it: of a chain whose node shows nothing. Who has a
- * preimage of the hashlock has the secret, so nothing of it has to be believed. Never waits: what
- * the market answers counts in a later pass.
+ * Who has a preimage has the secret: nothing is believed. What the market answers counts in a later
+ * pass.
  */
 export function heardSecret(context: Context): Secret | null {
   const { client, heard, swapId, record } = context;
@@ -65,4 +64,29 @@ export function heardSecret(context: Context): Secret | null {
 
 function isHex32(said: unknown): said is Secret {
   return typeof said === 'string' && /^[0-9a-f]{64}$/.test(said);
+}
+
+/** Longer than any address: calldata, signed bytes, a secret, in whatever letters. */
+const longWord = /\S{43,}/g;
+const hexWord = /\b(?:0x)?[0-9a-f]{16,}\b/gi;
+/** Bytes one by one, or in groups, quoted or not. */
+const bytesInARow = /(?:["'`]?\b(?:0x)?[0-9a-f]{1,8}\b["'`]?[\s,:]*){8,}/gi;
+/** Bytes as letters: no words at all. */
+const isRaw = (words: string) => /(?![\t\n\r])\p{Cc}/u.test(words);
+
+/** Does it, and lets it fail in words that hold no more than a few bytes; ours hold none. */
+export async function unquoted<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ParleyError || error instanceof SettleError) throw error;
+    const words = error instanceof Error ? error.message : String(error);
+    // Nothing else of it is kept: stack, cause and fields may quote the same.
+    if (isRaw(words)) throw new Error('it failed, and not in words');
+    const cut = [longWord, hexWord, bytesInARow].reduce(
+      (kept, each) => kept.replace(each, '…'),
+      words,
+    );
+    throw new Error(cut);
+  }
 }

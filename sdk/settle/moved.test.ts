@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { evmDeployment, evmEscrow, fundCalls } from '../../chains/evm/plan.ts';
-import { shardOf } from '../../contracts/escrows/shards.ts';
+import { shardOf } from '../../contracts/escrows/ids.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';

@@ -1,22 +1,19 @@
-// What the customer's wallets owe. Each swap that is funded, or about to be, needs the cost of its
-// own claim from one wallet, and no balance shows that: it is counted here before another swap is
-// funded, over every settlement of this process and every swap of the store.
+// Each swap needs the cost of its own claim, which no balance shows: counted here over all
+// settlements and stores.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Family } from '../../core/families.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import { mayBeFunded, type SwapRecord } from '../stores/store.ts';
+import { locked } from '../waiting.ts';
 import { type Context, relays, sourceOf } from './context.ts';
-import { accountKey, locked } from './locks.ts';
 import type { Owes } from './machine.ts';
-import { legOf, ownSides, type SetLeg } from './record.ts';
+import { accountKey, legOf, ownSides, type SetLeg } from './record.ts';
 
 /** By account, then by swap: this process's own, whichever store they are kept in. */
 type Book = Map<string, Map<string, EscrowTerms>>;
-/** Claims still to come. */
 const claimsOwed: Book = new Map();
-/** Fundings that no balance shows yet. */
 const fundingsSent: Book = new Map();
 
 function note(book: Book, key: string, swapId: string, terms: EscrowTerms | null): void {
@@ -33,13 +30,11 @@ export function payerOf({ wallets }: Context, { chain }: SetLeg, party: string):
   return wallet?.family === 'evm' ? wallet.address : party;
 }
 
-/** Who pays for the own claim. */
 export function claimPayerOf(context: Context, record = context.record): string {
   const leg = legOf(record, ownSides(record).gets);
   return payerOf(context, leg, leg.escrow.terms.payout.address);
 }
 
-/** A leg of this swap, the account that pays for it, and what it pays for. */
 function debtOf(context: Context, name: LegName) {
   const { record } = context;
   const leg = legOf(record, name);
@@ -58,9 +53,8 @@ function noteOwn(context: Context, { claim, funding }: Owes): void {
 }
 
 /**
- * Runs the funding of a swap if its wallets can pay for its claim too, beside all that they owe.
- * One counts at a time, and what it is about to owe is counted by the next. `isSent`: whether this
- * side sends the funding, and pays for it.
+ * One counts at a time, and the next counts what it is about to owe. `isSent`: this side pays for
+ * the funding.
  */
 export async function owing(
   context: Context,
@@ -87,10 +81,7 @@ export async function owing(
   }
 }
 
-/**
- * Throws `claim_unpayable` while the wallet could not pay for every claim that it would owe. One
- * that the market is to send keeps nothing from being funded: what is missing for it is said.
- */
+/** A claim that the market is to send keeps nothing from being funded: what is missing is said. */
 async function mustCover(context: Context, name: LegName): Promise<void> {
   const { leg, terms, isGiven, payer, key } = debtOf(context, name);
   const { adapter } = sourceOf(context, leg.chain);
@@ -145,7 +136,6 @@ function others(book: Book, key: string, own: string, clock: number): Map<string
   return found;
 }
 
-/** The terms of the claim that a kept swap owes, if this account does. */
 function claimOf(
   context: Context,
   record: SwapRecord,

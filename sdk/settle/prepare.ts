@@ -1,17 +1,16 @@
-// Before any money moves: names the customer's addresses, checks the market's swap against the
-// customer's trade, and keeps on disk all that claiming and refunding alone will take.
+// Before money moves: names addresses, checks the market's swap, and keeps all that claiming and
+// refunding alone will take.
 
 import { addressesOfPubkey, keySignatureText } from '../../chains/bitcoin/keys.ts';
 import type { Destination } from '../../core/terms.ts';
 import { sighted } from '../agree.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError, SettleError, VerificationError } from '../errors.ts';
-import { sleep } from '../http.ts';
 import { mayBeFunded, mustBeOnly } from '../stores/store.ts';
-import { type ChainView, givenLeg, type OwnTrade, ownLegs } from '../trade.ts';
+import { type ChainView, givenLeg, type OwnTrade, ownLegs, type VerifiedSwap } from '../trade.ts';
 import type { Swap } from '../types.ts';
-import { type VerifiedSwap, verifySwap } from '../verify.ts';
-import { verifyAgain } from '../verify-kept.ts';
+import { verifyAgain, verifySwap } from '../verify.ts';
+import { sleep } from '../waiting.ts';
 import { type Context, viewsOf, walletOf } from './context.ts';
 import { mayMove } from './machine.ts';
 import { asked } from './market.ts';
@@ -107,12 +106,8 @@ async function keyProof(
 }
 
 /**
- * Until a leg is funded the other side may still correct its own key, and the escrow moves with
- * it; so does an own one whose lane the chain would not take. Takes such a move over; funded legs
- * stay as they are, and so does everything else that was verified once. Both legs rest on one
- * hashlock and on one set of deadlines: a leg of another agreement time, or hashlock, beside a leg
- * already funded could be refunded after it, or claimed without opening it. Resolves to whether a
- * leg has moved: what was seen is of another escrow then.
+ * The other side may correct its key until a leg is funded, and an own lane may be taken. Both legs
+ * keep one hashlock and one set of deadlines. Resolves to whether a leg has moved.
  */
 export async function takeMoves(context: Context, seen: Seen): Promise<boolean> {
   const { client, record } = context;

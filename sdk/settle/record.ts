@@ -2,14 +2,13 @@
 
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
+import type { Family } from '../../core/families.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
 import { type LegName, otherLeg } from '../../core/trade.ts';
 import { SettleError } from '../errors.ts';
 import type { SwapRecord } from '../stores/store.ts';
-import { givenLeg } from '../trade.ts';
-import type { VerifiedLeg } from '../verify.ts';
+import { givenLeg, type VerifiedLeg } from '../trade.ts';
 
-/** A verified leg whose destinations are known: every leg of a record. */
 export type SetLeg = VerifiedLeg & { readonly escrow: NonNullable<VerifiedLeg['escrow']> };
 
 export function legOf(record: SwapRecord, name: LegName): SetLeg {
@@ -35,7 +34,6 @@ export function watchedOf(record: SwapRecord, name: LegName): WatchedEscrow {
 /** One leg as its own chain shows it, and that chain's clock. */
 export type LegSeen = { readonly leg: Leg; readonly clock: number };
 
-/** Both legs, by the customer's own chains. */
 export type Seen = { readonly state: SwapState; readonly clocks: Clocks };
 
 export function legWith(record: SwapRecord, name: LegName, facts: EscrowFacts): Leg {
@@ -69,8 +67,7 @@ export function seenOf(
 }
 
 /**
- * The swap by one of its chains alone, as if the other one had shown nothing. Good for a claim
- * with a public secret and for a refund, which go by no other chain, and for nothing else.
+ * As if the other chain had shown nothing: for a claim with a public secret and for a refund alone.
  */
 export function aloneOf(record: SwapRecord, seen: LegSeen, wall: number): Seen {
   const { leg: name } = seen.leg;
@@ -78,4 +75,9 @@ export function aloneOf(record: SwapRecord, seen: LegSeen, wall: number): Seen {
   const blank = { leg: legWith(record, other, nothingSeen), clock: wall };
   const both = { [name]: seen, [other]: blank } as Record<LegName, LegSeen>;
   return seenOf(record, both, wall);
+}
+
+/** One account of one chain, whichever way its address is spelt. */
+export function accountKey(chain: string, family: Family, address: string): string {
+  return `${chain} ${family === 'evm' ? address.toLowerCase() : address}`;
 }

@@ -1,6 +1,5 @@
-// Leaves signed refunds of the own Bitcoin leg with the market, once its funding is deep, and again
-// when other payments are, or when fees have risen towards the highest of them. Never in the way of
-// the swap: what goes wrong is said, and tried again later.
+// Leaves signed refunds of the own Bitcoin leg with the market once its funding is final, and again
+// when payments or fees have changed.
 
 import { messageOf } from '../errors.ts';
 import { planRefunds, type RefundPlan, scheduleRefunds } from '../scheduled-refunds.ts';
@@ -11,14 +10,14 @@ import { type Seen, watchedOf } from './record.ts';
 
 /** Between two tries that failed, in pauses between questions to the market. */
 const pausesBetween = 30;
-/** Between two polls of fees, likewise. */
 const pausesBetweenFees = 300;
-/** A ladder reaches eight times above its hour; another is signed when half of that is used up. */
+/**
+ * A schedule reaches eight times above its hour; another is signed when half of that is used up.
+ */
 const renewAbove = 2;
 /** For the retries too: a market that hangs must not hold up the swap for long. */
 const limitMs = 10_000;
 
-/** Where `maySchedule` of the machine says so. */
 export async function leaveRefunds(context: Context, { state }: Seen): Promise<void> {
   const { client, swapId, record } = context;
   const leg = ownLeg(context);
@@ -34,11 +33,11 @@ export async function leaveRefunds(context: Context, { state }: Seen): Promise<v
   try {
     const source = sourceOf(context, leg.chain);
     const escrow = watchedOf(record, gives);
-    // Whoever pays dust in quiet hours must not have a ladder replaced by one that ends lower.
+    // Whoever pays dust in quiet hours must not have a schedule replaced by one that ends lower.
     const leastTop = record.scheduledUpTo ?? 0;
     const plan = await planRefunds({ escrow, source, signal: context.limit(), leastTop });
     const about = plan.outpoints.toSorted().join(' ');
-    // Also what one refund does not take, too many or too small, is deep and not new.
+    // What one refund does not take is final and not new.
     const scheduledOf = plan.allDeepSats;
     const left = leftBy(plan);
     if (isKept(record, about, plan)) {

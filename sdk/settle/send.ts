@@ -1,6 +1,5 @@
-// Sending what was kept, again if need be. Signed bytes are kept before they are sent, and a
-// version only ever takes the place of one with the same nonce or coins, or of one that is dead: at
-// most one of them is mined, whichever it is and wherever this side is interrupted.
+// Sending what was kept. Bytes are kept before they are sent, and at most one version is ever
+// mined.
 
 import { saysFeeTooLow } from '../../chains/gas/fee-refusals.ts';
 import type { Signed } from '../../chains/interface/material.ts';
@@ -18,7 +17,6 @@ const resendAfterMs = 5_000;
 /** The market relays beside one's own node: it is not worth much waiting. */
 const relayLimitMs = 5_000;
 
-/** Whether it is time to look after an unmined transaction again. */
 export function due(context: Context, { family }: SetLeg, kept: Kept): boolean {
   const last = context.sentAtMs.get(kept.txid);
   const afterMs = Math.min(resendAfterMs, context.replaceAfterMs(family));
@@ -29,10 +27,7 @@ export function lookedAfter(context: Context, kept: Kept): void {
   context.sentAtMs.set(kept.txid, performance.now());
 }
 
-/**
- * Whether this version has waited for its first block for too long, counted from when it was kept:
- * a restart is no reason to wait anew.
- */
+/** Counted from when it was kept: a restart is no reason to wait anew. */
 export function overdue(
   context: Context,
   { family }: SetLeg,
@@ -47,15 +42,11 @@ export function overdue(
   return now - since > context.replaceAfterMs(family);
 }
 
-/** Counts its wait from now on. */
 export function waitAnew(context: Context, kept: Kept): void {
   context.waitsSinceMs.set(kept.txid, performance.now());
 }
 
-/**
- * First through the market, which shows it to both sides; else, or again, by one's own node. For
- * what gives way to any other transaction with its nonce: claims and refunds go by `sendToAll`.
- */
+/** First through the market, then by one's own node. Claims and refunds go by `sendToAll`. */
 export async function send(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
   const again = context.sentAtMs.has(kept.txid);
   const { chain, leg: name } = leg;
@@ -85,11 +76,7 @@ async function mustHaveNonce(context: Context, leg: SetLeg, kept: Kept): Promise
 const relay = (client: ParleyClient, chain: string, kept: Kept) => (how: { signal: AbortSignal }) =>
   client.broadcast(chain, kept.raw, how);
 
-/**
- * Through one's own node and the market, in one step: for claims and refunds. A claim shows the
- * secret to whoever gets it, so no answer of the market ends the sending, neither "sent" nor none.
- * Throws what one's own node says.
- */
+/** A claim shows the secret to whoever gets it: no answer of the market ends the sending. */
 export async function sendToAll(context: Context, leg: SetLeg, kept: Kept): Promise<void> {
   const { client } = context;
   const own = sendAlone(context, leg, kept);
@@ -103,7 +90,6 @@ export async function sendToAll(context: Context, leg: SetLeg, kept: Kept): Prom
   if (mine.status === 'rejected') throw mine.reason;
 }
 
-/** By one's own node. */
 export async function sendAlone(
   context: Context,
   leg: SetLeg,

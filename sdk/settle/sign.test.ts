@@ -13,9 +13,9 @@ import { paperScene, run } from '../testing/paper-scene.ts';
 import { verifySwap } from '../verify.ts';
 import type { EvmWallet } from '../wallets/wallet.ts';
 import { contextOf } from './context.ts';
+import { unquoted } from './market.ts';
 import { legOf } from './record.ts';
 import { freshMs, fundingGate, mostSnapshots, signAndKeep, signedFreshMs } from './sign.ts';
-import { unquoted } from './unquoted.ts';
 
 const trade = tradeOf('maker');
 const swap = verifySwap(honestSwap('maker'), trade, views, { swapId, now });

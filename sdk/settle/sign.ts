@@ -1,7 +1,5 @@
-// What stands between building and sending, for every verb. Claims and refunds are built from the
-// customer's own record and chain sources, never by the market: it could name coins that do not
-// exist, be slow when time is short, or learn from the question what nobody should know yet. What
-// comes out is checked like anybody's bytes.
+// What stands between building and sending. Claims and refunds are built by the customer alone: a
+// market could lie, be slow, or learn too much.
 
 import type { Offered } from '../../chains/interface/gas.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -9,29 +7,23 @@ import { fundGate } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';
 import { type Kept, keptNow, mustBeOnly, type SwapRecord } from '../stores/store.ts';
 import { outputsOf, verifyMaterial } from '../verify-material.ts';
-import { mostFeePerGasOf } from '../wallets/nonce.ts';
+import { mostFeePerGasOf } from '../wallets/evm.ts';
 import { snapshot } from './chains.ts';
 import { type Context, ownLeg, payingLeg, sourceOf } from './context.ts';
 import type { Signing, Spending, SpendSigning } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
+import { unquoted } from './market.ts';
 import { claimPayerOf } from './owed.ts';
 import { legOf, type SetLeg, watchedOf } from './record.ts';
-import { unquoted } from './unquoted.ts';
 
 /** A snapshot of the chains older than this is repeated before anything is signed by it. */
 export const freshMs = 5_000;
-/**
- * And before it is sent, older than this: a signature takes its time, and deadlines leave ten
- * minutes for it. Who signs for that long has held up the others anyway.
- */
+/** A signature takes its time, and deadlines leave ten minutes for it. */
 export const signedFreshMs = 30_000;
 /** From then on it is signed by an older one. */
 export const mostSnapshots = 3;
 
-/**
- * Checks whether it may be sent now, before or after it is signed. Returns what is asked again
- * right after signing, while others of the account wait: of its own chain and clock alone.
- */
+/** Returns what is asked again right after signing, of its own chain and clock alone. */
 export type Gate = (signed: Kept | null) => Promise<(signed: Kept) => Promise<void>>;
 
 /** Of what tells a secret: whether it may still be sent once it is kept, by the clock. */
@@ -39,7 +31,6 @@ export type Still = () => Promise<void>;
 
 type Keeping = {
   readonly sign: Signing;
-  /** What is kept of it, and with it. */
   readonly keeps: (kept: Kept) => Partial<SwapRecord>;
   readonly gate: Gate;
   /** Urgent is what may not be put off: a claim whose secret is public, and a refund. */
@@ -47,13 +38,11 @@ type Keeping = {
   readonly still?: Still;
 };
 
-/** A gate for what may be sent whatever the chains show. */
 export const open: Gate = async () => async () => {};
 
 /**
- * Signs, and keeps what was signed if the gate still lets it be sent. Where others of the account
- * wait meanwhile the gate is asked before, and of the other chain after only if signing took very
- * long: a chain that is slow to answer holds up nobody of another.
+ * Where others of the account wait the gate is asked before: a slow chain holds up nobody of
+ * another.
  */
 export async function signAndKeep(
   context: Context,
@@ -142,10 +131,8 @@ export async function fundingGate(context: Context): Promise<Still> {
 }
 
 /**
- * The own wallet must be able to pay for the own claim before it shows the secret: a claim that
- * cannot be paid for, or fails for want of energy, leaves this side with neither. Waits for whoever
- * tops it up. Other claims that it owes are no reason to wait: the first one that can be paid for
- * goes first. Before a funding they are (see owed.ts).
+ * A claim that cannot be paid for leaves this side with neither. Other claims it owes are no reason
+ * to wait.
  */
 export async function mustAfford(context: Context, offered: Offered | null): Promise<void> {
   const { leg, chain, escrow } = payingLeg(context);

@@ -1,6 +1,5 @@
-// A store in a folder: one file a secret, a trade, a swap, readable by its owner only. A file is
-// written beside, synced, and renamed into place, and then the folder is synced: after a power cut
-// there is the old content or the new one, never half of it. Secrets are never overwritten.
+// A store in a folder, one file a record. Written beside, synced, renamed: a power cut leaves the
+// old content or the new. Secrets are never overwritten.
 
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,8 +8,8 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { opens, type Secret } from '../../core/hashlock.ts';
 import { lockFolder } from '../../host/folder-lock.ts';
 import { SettleError } from '../errors.ts';
-import { sleep } from '../http.ts';
 import type { OwnTrade } from '../trade.ts';
+import { sleep } from '../waiting.ts';
 import { readKept, type Store, type SwapRecord, writeKept } from './store.ts';
 
 /** Between two looks whether a lock is free. */
@@ -19,7 +18,6 @@ const lockPauseMs = 50;
 const clockSlackMs = 60_000;
 const idShape = /^[0-9a-zA-Z-]{1,64}$/;
 
-/** Opens the folder, made when it is not there. */
 export async function fileStore(dir: string): Promise<Store> {
   const secrets = join(dir, 'secrets');
   const trades = join(dir, 'trades');

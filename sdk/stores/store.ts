@@ -1,13 +1,14 @@
-// What the customer keeps: the secret of each hashlock, and of each swap everything it takes to
-// claim and refund alone. Implemented by memory.ts and file.ts; a bot may bring its own database.
+// What the customer keeps: secrets, and all it takes to claim and refund alone. A bot may bring its
+// own database.
 
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import type { EvmCall } from '../../chains/interface/material.ts';
+import { type EscrowFacts, isUnknown, nothingSeen, type Sighting } from '../../core/facts.ts';
 import { type Hashlock, hashlockOf, type Secret } from '../../core/hashlock.ts';
+import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
+import type { Leg } from '../../core/swap.ts';
 import { SettleError } from '../errors.ts';
-import type { OwnTrade } from '../trade.ts';
-import type { VerifiedLeg, VerifiedSwap } from '../verify.ts';
-import type { SeenFacts } from './seen.ts';
+import type { OwnTrade, VerifiedLeg, VerifiedSwap } from '../trade.ts';
 
 export type SecretStore = {
   /** Returns when the secret survives a power cut. */
@@ -19,24 +20,17 @@ export type SecretStore = {
 export type Kept = {
   readonly txid: string;
   readonly raw: string;
-  /**
-   * Ids of the versions that this one was signed to replace, with the same nonce or coins: any of
-   * them may be mined in its place. Oldest first.
-   */
+  /** Ids of versions it was signed to replace, any of which may be mined. Oldest first. */
   readonly former?: readonly string[];
-  /**
-   * When this version was kept, right before it was first sent: Unix milliseconds of the machine's
-   * own clock. How long it waits for a block is counted from then, through restarts too.
-   */
-  readonly keptAtMs?: number;
-  /** Bitcoin: when the next step of its fee ladder comes, Unix seconds. */
-  readonly raiseAt?: number;
+  /** By the machine's clock, right before it was first sent: its wait counts from then. */
+  readonly keptAtMs?: Millis;
+  /** Bitcoin: when the next step of its fee bump schedule comes. */
+  readonly raiseAt?: UnixSeconds;
   /** Solana: no block above this height takes it. */
   readonly lastValidBlockHeight?: number;
 };
 
-/** With the moment from which its wait counts. */
-export function keptNow<T extends object>(signed: T): T & { readonly keptAtMs: number } {
+export function keptNow<T extends object>(signed: T): T & { readonly keptAtMs: Millis } {
   return { ...signed, keptAtMs: Date.now() };
 }
 
@@ -48,30 +42,21 @@ export function versionsOf({ txid, former = [] }: Kept): string[] {
 /** Most former versions kept: so many raises of an eighth are a fee 10 000 times the first. */
 const mostVersions = 80;
 
-/** The one that replaces `kept`. */
 export function inPlaceOf(kept: Kept, signed: Kept): Kept {
   const former = [...(kept.former ?? []), kept.txid, ...(signed.former ?? [])];
   return { ...signed, former: former.slice(-mostVersions) };
 }
 
-/**
- * A signature by which anybody may fund the own leg (EIP-3009), kept before anybody has it. From
- * then on it counts as a funding, and nothing else is signed to fund in its place.
- */
+/** By it anybody may fund the own leg (EIP-3009): nothing else is signed to fund in its place. */
 export type Authorization = {
-  /** The escrow that it funds, and no other. */
   readonly escrow: string;
-  /** 65 bytes, hex with 0x. */
   readonly signature: string;
-  /** What carries it to the chain. */
   readonly call: EvmCall;
-  /** Unix seconds: no block takes it from then on, by the chain's clock. */
-  readonly validBefore: number;
-  /** When it was signed: Unix milliseconds of the machine's own clock. */
-  readonly keptAtMs: number;
+  /** No block takes it from then on, by the chain's clock. */
+  readonly validBefore: UnixSeconds;
+  readonly keptAtMs: Millis;
 };
 
-/** All that is known of one side of a swap. */
 export type SwapRecord = {
   readonly trade: OwnTrade;
   readonly swap: VerifiedSwap;
@@ -81,7 +66,7 @@ export type SwapRecord = {
   /** EVM: the signed funding that anybody may send; null: its time is over, and it never came. */
   readonly authorization?: Authorization | null;
   /** When the market was asked to send the own claim (Unix milliseconds), and what it answered. */
-  readonly relay?: { readonly askedAtMs: number; readonly txid: string | null };
+  readonly relay?: { readonly askedAtMs: Millis; readonly txid: string | null };
   /** The approval before a token's funding, while it may be unmined: its nonce holds up others. */
   readonly approval?: Kept | null;
   /** The approval that was mined last: a reorganisation may take it back, with the funding. */
@@ -91,7 +76,7 @@ export type SwapRecord = {
   /** Of which payments, by their outpoints, the market keeps signed refunds. */
   readonly scheduled?: string;
   /** What the escrow held at depth when that was looked at last. */
-  readonly scheduledOf?: bigint;
+  readonly scheduledOf?: BaseUnits;
   /** The highest rate of those, sat per vbyte. */
   readonly scheduledUpTo?: number;
   /** Whether an own claim was mined and has failed: the next one gets more gas, on EVM. */
@@ -100,10 +85,7 @@ export type SwapRecord = {
   readonly seen?: SeenFacts;
   /** Who still has to pay for the own claim; null: nobody, it is deep or will never be sent. */
   readonly owedBy?: string | null;
-  /**
-   * The secret, once it was seen in public, or was sent by this side (which nobody can take back);
-   * never forgotten.
-   */
+  /** Seen in public, or sent by this side; never forgotten. */
   readonly publicSecret: Secret | null;
 };
 
@@ -117,7 +99,7 @@ export type SwapStore = {
   putSwap(record: SwapRecord): Promise<void>;
   getSwap(swapId: string): Promise<SwapRecord | null>;
   /** Ids of the swaps kept; those kept last before that moment (Unix ms) may be left out. */
-  swapIds(sinceMs?: number): Promise<string[]>;
+  swapIds(sinceMs?: Millis): Promise<string[]>;
 };
 
 export type TradeStore = {
@@ -132,17 +114,11 @@ export type StoreLock = { release(): Promise<void> };
 export type Store = SecretStore &
   TradeStore &
   SwapStore & {
-    /**
-     * For a store that several processes share: one of them at a time has the lock of this name.
-     * null when another still has it as the signal aborts.
-     */
+    /** For a store of several processes. null when another still has it as the signal aborts. */
     lock?(name: string, signal: AbortSignal): Promise<StoreLock | null>;
   };
 
-/**
- * Where a record does not say which contract a lane is in, as those of older versions do not, the
- * escrow's name does: the first contract of the customer's list may be another one by now.
- */
+/** Older versions kept no contract of a lane: the escrow's name says it. */
 export function withContracts(record: SwapRecord): SwapRecord {
   const { a, b } = record.swap.legs;
   const legs = { a: withContract(a), b: withContract(b) };
@@ -183,8 +159,8 @@ export async function recordsOf(
 }
 
 /**
- * One hashlock locks one swap, and one thread makes one swap: with a second one, the secret that
- * opens the first opens both. Throws SettleError `hashlock_used` when the store knows another.
+ * With a second swap the secret that opens the first opens both. Throws SettleError
+ * `hashlock_used`.
  */
 export async function mustBeOnly(
   store: SwapStore,
@@ -213,4 +189,32 @@ export function readKept<T extends SwapRecord | OwnTrade>(text: string): T {
     if (typeof part !== 'object' || part === null || !('bigint' in part)) return part;
     return BigInt(String(part.bigint));
   }) as T;
+}
+
+/** By the escrow's address: a leg that moved has another one. */
+export type SeenFacts = Readonly<Record<string, EscrowFacts>>;
+
+/** null: no news. What nobody can tell any more leaves the last that was known. */
+export function newsOf(record: SwapRecord, legs: readonly Leg[]): SeenFacts | null {
+  const { a, b } = record.swap.legs;
+  const own = [a, b].flatMap(({ escrow }) => (escrow === null ? [] : [escrow.address]));
+  const { seen: before = {} } = record;
+  const seen = Object.fromEntries(
+    own.flatMap((address) => {
+      const shown = legs.find(({ escrow }) => escrow === address)?.facts;
+      const kept = before[address];
+      if (shown === undefined || isUnknown(shown)) return kept ? [[address, kept]] : [];
+      if (kept === undefined && looksOf(shown) === looksOf(nothingSeen)) return [];
+      return [[address, shown]];
+    }),
+  );
+  return own.some((each) => looksOf(seen[each]) !== looksOf(before[each])) ? seen : null;
+}
+
+/** More confirmations of what is deep are no news. */
+function looksOf(facts: EscrowFacts = nothingSeen): string {
+  const { funded, claimed, refunded, secret, balance, empty } = facts;
+  const looks = (each: Sighting | null) =>
+    each === null ? '' : `${each.txid} ${each.deep ? 'deep' : each.confirmations > 0}`;
+  return [looks(funded), looks(claimed), looks(refunded), secret, balance, empty].join();
 }

@@ -24,7 +24,7 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import { policies } from '../../core/testing.ts';
 import type { ChainSource } from '../settle/context.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
-import { mostFeePerGasOf, nonceOf } from '../wallets/nonce.ts';
+import { mostFeePerGasOf, nonceOf } from '../wallets/evm.ts';
 import type { EvmSending, EvmWallet, Fate } from '../wallets/wallet.ts';
 
 type Sent = {

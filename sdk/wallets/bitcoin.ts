@@ -1,5 +1,5 @@
-// A single-key P2WPKH wallet: signs texts (BIP-322 simple), sighashes of escrows, and payments
-// from coins that a source of the customer's own knows. For bots, demos and tests.
+// A single-key P2WPKH wallet: texts (BIP-322 simple), sighashes, and payments. For bots, demos and
+// tests.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
@@ -19,7 +19,6 @@ import type { Coin, CoinSource } from './coins.ts';
 import type { BitcoinWallet } from './wallet.ts';
 
 export type BitcoinWalletOptions = {
-  /** 32 bytes, hex. */
   readonly privateKey: string;
   readonly network: BitcoinNetwork;
   readonly source: CoinSource;
@@ -110,7 +109,6 @@ type Own = {
 
 type Output = { readonly script: Uint8Array; readonly amount: bigint };
 
-/** Spends these coins of the key for what is not nothing of these outputs. */
 function signed({ privateKey, script }: Own, coins: readonly Coin[], outputs: Output[]): Kept {
   const tx = new Transaction({ version: 2 });
   for (const { txid, vout, amountSats: amount } of coins) {
@@ -124,8 +122,8 @@ function signed({ privateKey, script }: Own, coins: readonly Coin[], outputs: Ou
 }
 
 /**
- * Spends as few coins of the payment as a fee within the bounds takes, the largest first: one
- * coin in common is enough for only one of the two to be mined.
+ * As few coins as the fee takes, the largest first: one in common is enough for only one to be
+ * mined.
  */
 async function signCancel(
   own: Own,
@@ -174,10 +172,7 @@ async function coinsOf(
 /** A raise below this is not worth another wait: an eighth, as on EVM. */
 const leastRaise = 1.125;
 
-/**
- * The same coins and the same payment first, less change. The fee is at most what a claim of the
- * payment may cost: a quarter of it, and 500 sat per vbyte.
- */
+/** Less change. The fee is at most what a claim of the payment may cost. */
 async function signRaise(
   own: Own,
   kept: Kept,
@@ -205,15 +200,11 @@ async function signRaise(
   return 'no_fee';
 }
 
-/**
- * The least fee that replaces this one: one satoshi a byte above its fee and its rate (BIP 125
- * rules 3 and 4, and Core's own).
- */
+/** One satoshi a byte above its fee and its rate (BIP 125 rules 3 and 4, and Core's own). */
 function outbid({ fee, rate }: { fee: bigint; rate: number }, vsize: number): bigint {
   return larger(fee, feeAt(vsize, rate)) + BigInt(vsize);
 }
 
-/** Fee and rate of a transaction that spends some of these coins and nothing else. */
 function paid(raw: string, coins: readonly Coin[]): { fee: bigint; rate: number } {
   const tx = read(raw);
   const values = new Map(coins.map((coin) => [outpoint(coin), coin.amountSats]));

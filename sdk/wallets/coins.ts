@@ -1,15 +1,13 @@
-// Where a Bitcoin wallet learns of its coins and of fee rates: a Core node, or an Esplora server,
-// of the customer's own choice.
+// Where a Bitcoin wallet learns of its coins and of fee rates: a Core node or an Esplora server.
 
-/** An output the wallet may spend. */
 export type Coin = { readonly txid: string; readonly vout: number; readonly amountSats: bigint };
 
 export type CoinSource = {
   /** Confirmed coins of the address. */
   coins(address: string, signal: AbortSignal): Promise<Coin[]>;
   /**
-   * What a mined transaction paid, whether or not an unconfirmed one spends it. null when no block
-   * holds it, or a block spends it.
+   * Also of one that an unconfirmed transaction spends. null: no block holds it, or a block spends
+   * it.
    */
   output(
     at: { readonly txid: string; readonly vout: number },
@@ -24,8 +22,8 @@ const scanBusy = -8;
 const mostAnswerBytes = 32 * 1024 * 1024;
 
 /**
- * A Core node (`http://user:password@host:port`). Scans the whole set of unspent outputs, which
- * needs no index and no wallet in the node, and takes a minute on mainnet: prefer Esplora there.
+ * `http://user:password@host:port`. Scans all unspent outputs, a minute on mainnet: prefer Esplora
+ * there.
  */
 export function coreCoins(rpcUrl: string): CoinSource {
   return {

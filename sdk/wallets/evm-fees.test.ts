@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { bounded, replacementFees } from './evm-fees.ts';
+import { bounded, replacementFees } from './evm.ts';
 
 const wei = fc.bigInt({ min: 0n, max: 10n ** 13n });
 const fees = fc.tuple(wei, wei).map(([base, priority]) => ({

@@ -1,5 +1,4 @@
-// A wallet on one EVM chain: a viem account, with nonces, gas and fees from the customer's own
-// node. It signs and reads; settle sends.
+// A wallet on one EVM chain, by the customer's own node. It signs and reads; settle sends.
 
 import {
   type Account,
@@ -19,12 +18,10 @@ import { evmTransactionGas, untriedGas } from '../../chains/evm/gas-policy.ts';
 import { callsIn, evmDeployment } from '../../chains/evm/plan.ts';
 import { typedDataToSign } from '../../chains/evm/ways.ts';
 import type { TypedData } from '../../chains/interface/material.ts';
-import { smaller } from '../../core/amounts.ts';
+import { larger, smaller } from '../../core/amounts.ts';
 import type { MessageSigner } from '../keys.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
-import { bounded, type EvmFees, replacementFees } from './evm-fees.ts';
-import { nonceOf } from './nonce.ts';
-import { inTime, oneByOne } from './queue.ts';
+import { inTime, oneByOne } from '../waiting.ts';
 import type { EvmSending, EvmWallet, Fate, Gap, Raise } from './wallet.ts';
 
 export type EvmWalletOptions = {
@@ -139,10 +136,7 @@ async function priced(
   return { to, data, value, gas, ...bounded(fees, mostFeePerGas) };
 }
 
-/**
- * Of what holds secrets, for each of its claims: no node hears one before it is sent, whoever asks
- * for a signature.
- */
+/** No node hears a secret before it is sent, whoever asks for a signature. */
 function claimGasOf(data: Hex, chainId: number): bigint | null {
   const claims = callsIn(data, evmDeployment(chainId)).filter(({ verb }) => verb === 'claim');
   if (claims.length === 0) return null;
@@ -157,8 +151,8 @@ async function estimated(node: PublicClient, call: EstimateGasParameters): Promi
 }
 
 /**
- * Zero to oneself. Its gas is asked for: on some chains it is not 21 000. It may stand between a
- * claim and its block, so that a node which tells nothing must not stop it.
+ * On some chains it is not 21 000. A node that tells nothing must not stop what stands before a
+ * claim.
  */
 async function nothingTo(node: PublicClient, address: Hex, chainId: number) {
   const call = { account: address, to: address, value: 0n };
@@ -273,4 +267,55 @@ function nonceSource(node: PublicClient, address: Hex) {
       last = -1;
     },
   };
+}
+
+export type EvmFees = {
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+};
+
+/** Nodes want an eighth more at most (geth and Nethermind a tenth), on both fees. Rounds up. */
+function raised(fee: bigint): bigint {
+  return fee + fee / 8n + 1n;
+}
+
+export function bounded(fees: EvmFees, mostFeePerGas: bigint): EvmFees {
+  const maxFeePerGas = smaller(fees.maxFeePerGas, mostFeePerGas);
+  return {
+    maxFeePerGas,
+    maxPriorityFeePerGas: smaller(fees.maxPriorityFeePerGas, maxFeePerGas),
+  };
+}
+
+/**
+ * Each an eighth above the former, or what the node estimates; null where `mostFeePerGas` leaves no
+ * room.
+ */
+export function replacementFees(
+  former: EvmFees,
+  estimate: EvmFees,
+  mostFeePerGas: bigint,
+): EvmFees | null {
+  const least = {
+    maxFeePerGas: raised(former.maxFeePerGas),
+    maxPriorityFeePerGas: raised(former.maxPriorityFeePerGas),
+  };
+  if (larger(least.maxFeePerGas, least.maxPriorityFeePerGas) > mostFeePerGas) return null;
+  const priority = larger(least.maxPriorityFeePerGas, estimate.maxPriorityFeePerGas);
+  const most = larger(larger(least.maxFeePerGas, estimate.maxFeePerGas), priority);
+  return bounded({ maxFeePerGas: most, maxPriorityFeePerGas: priority }, mostFeePerGas);
+}
+
+export function nonceOf({ raw }: Pick<Kept, 'raw'>): number {
+  return parseTransaction(raw as Hex).nonce ?? 0;
+}
+
+export function chainIdOf({ raw }: Pick<Kept, 'raw'>): number | null {
+  return parseTransaction(raw as Hex).chainId ?? null;
+}
+
+/** Most that it pays for a unit of gas, wei. */
+export function mostFeePerGasOf({ raw }: Pick<Kept, 'raw'>): bigint {
+  const { maxFeePerGas, gasPrice } = parseTransaction(raw as Hex);
+  return maxFeePerGas ?? gasPrice ?? 0n;
 }

@@ -1,6 +1,4 @@
-// A Solana key: it signs texts (ed25519 over the plain text), to sign in and to prove its wallet,
-// and transactions, whose fate it reads from the customer's own node. It signs and reads; settle
-// sends.
+// A Solana key: it signs texts and transactions, and reads what became of them. settle sends.
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
@@ -11,21 +9,15 @@ import { blockHeight, isBlockhashValid, statusOf } from '../../chains/solana/nod
 import { signSolanaMessage, solanaAddressOfSeed } from '../../chains/solana/proof.ts';
 import type { MessageSigner } from '../keys.ts';
 import { type Kept, versionsOf } from '../stores/store.ts';
-import { byOneNode, oneOfManyTimeoutMs } from './one-node.ts';
-import type { Fate, SolanaWallet } from './wallet.ts';
+import { byOneNode, type Fate, oneOfManyTimeoutMs, type SolanaWallet } from './wallet.ts';
 
 export type SolanaSignerOptions = {
-  /**
-   * What wallets export: 64 bytes, the seed and then the public key, in base58 or as bytes (the
-   * numbers in a `solana-keygen` file); or the seed alone, 32 bytes.
-   */
+  /** 64 bytes, seed and public key, in base58 or as bytes; or the seed alone, 32 bytes. */
   readonly secretKey: string | Uint8Array;
 };
 
 export type SolanaWalletOptions = SolanaSignerOptions & {
-  /** The chain's name, for sentences. */
   readonly chain: string;
-  /** Nodes of one's own; the first that answers all that belongs together is believed. */
   readonly rpcUrls: readonly string[];
 };
 
@@ -35,7 +27,6 @@ const blockhashBlocks = 150;
 /** How far a node may be behind the one that named a blockhash it does not know. */
 const mostBlocksBehind = 300;
 
-/** Throws when the key is none, or its two halves do not belong together. */
 export function solanaMessageSigner(options: SolanaSignerOptions): MessageSigner {
   const { seed, address } = keyOf(options);
   return {
@@ -97,9 +88,8 @@ async function sign(
 }
 
 /**
- * A height after which no block takes a transaction with this blockhash. Whoever built it may err
- * about that, or lie, and a funding taken for dead too early would be forgotten while it lives:
- * what one's own node knows counts. A hash it knows is of a block at its height or below.
+ * Whoever built it may err or lie: what one's own node knows counts. A hash it knows is of a block
+ * at its height or below.
  */
 async function endOf(rpc: Rpc, blockhash: string, signal: AbortSignal): Promise<number> {
   const isKnown = await isBlockhashValid(rpc, blockhash, 'processed', signal);

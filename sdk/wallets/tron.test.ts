@@ -5,8 +5,8 @@ import { after, before, test } from 'node:test';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { TronMaterial, TronTransaction } from '../../chains/interface/material.ts';
 import { type TronAdapter, tronAdapter } from '../../chains/tron/adapter.ts';
+import { readTronSigned } from '../../chains/tron/broadcast.ts';
 import { tronDevPolicy } from '../../chains/tron/policy.ts';
-import { readTronSigned } from '../../chains/tron/signed.ts';
 import {
   funder,
   newLeg,

@@ -1,30 +1,24 @@
-// A TRON key: it signs texts (signMessageV2), to sign in and to prove its wallet, and transactions,
-// whose fate it reads from the customer's own node. It signs and reads; settle sends.
+// A TRON key: it signs texts and transactions, and reads what became of them. settle sends.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { readTronSigned, signTronTransaction } from '../../chains/tron/broadcast.ts';
 import { type Http, httpClient, type TronSource } from '../../chains/tron/http.ts';
 import { headBlock, infoOf } from '../../chains/tron/node.ts';
 import { signTronMessage, tronAddressOfKey } from '../../chains/tron/proof.ts';
-import { readTronSigned, signTronTransaction } from '../../chains/tron/signed.ts';
 import type { MessageSigner } from '../keys.ts';
 import { type Kept, versionsOf } from '../stores/store.ts';
-import { byOneNode, oneOfManyTimeoutMs } from './one-node.ts';
-import type { Fate, TronWallet } from './wallet.ts';
+import { byOneNode, type Fate, oneOfManyTimeoutMs, type TronWallet } from './wallet.ts';
 
 export type TronSignerOptions = {
-  /** 32 bytes, hex, with or without 0x. */
   readonly privateKey: string;
 };
 
 export type TronWalletOptions = TronSignerOptions & {
-  /** The chain's name, for sentences. */
   readonly chain: string;
-  /** Nodes of one's own; the first that answers all that belongs together is believed. */
   readonly sources: readonly TronSource[];
 };
 
-/** Throws when the key is none. */
 export function tronMessageSigner(options: TronSignerOptions): MessageSigner {
   const privateKey = hexToBytes(options.privateKey.replace(/^0x/, ''));
   return {
@@ -61,8 +55,7 @@ function nodesOf(chain: string, sources: readonly TronSource[]): readonly Http[]
 }
 
 /**
- * java-tron takes a transaction into a block only if the block before is not past its expiration. A
- * solid block past it, without the transaction in any solid block, is therefore its end.
+ * No block takes it after its expiration: a solid block past it without the transaction is its end.
  */
 async function fateOf(http: Http, kept: Kept, signal: AbortSignal): Promise<Fate> {
   // Asked first: what comes into a block between the two questions only looks as if it waited.

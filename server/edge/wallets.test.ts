@@ -1,288 +1,372 @@
-// Wallet proofs and authorizations: specification part 4, decisions 4 and 7.
+// Wallets of an account over HTTP: proofs, authorizations, removal, where they may be paid, and
+// contract wallets on a real chain. Specification parts 4, 5, 7 and 8, decisions 4 and 7. What the
+// signed texts must say is in server/market/messages.test.ts.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { TronWeb } from 'tronweb';
+import { encodeDeployData } from 'viem';
+import { accounts, deploy, startAnvil } from '../../chains/evm/testing/anvil.ts';
+import { compileTestContracts } from '../../chains/evm/testing/compile.ts';
+import { rpcClient } from '../../chains/nodes/rpc.ts';
 import { families } from '../../core/families.ts';
-import { startEdge, type TestEdge } from './testing/edge.ts';
-import { bitcoinWallet, evmWallet, type TestWallet, walletOf } from './testing/signers.ts';
+import { hangingNode } from '../settle/testing/gate.ts';
+import { codeOf, refused, testEdge } from './testing/edge.ts';
+import { agree, bitcoin, evm, must, setAddress, startExchange } from './testing/exchange.ts';
+import {
+  account,
+  link,
+  mintNonce,
+  mintOf,
+  prove,
+  signed,
+  vouch,
+  vouching,
+  walletNonce,
+} from './testing/hands.ts';
+import {
+  bitcoinWallet,
+  evmWallet,
+  solanaWallet,
+  spellings,
+  type TestWallet,
+  tronWallet,
+  walletOf,
+} from './testing/signers.ts';
 
-let edge: TestEdge;
-before(async () => {
-  edge = await startEdge();
-});
-after(() => edge.close());
+const edge = await testEdge();
+const someone = (wallet = evmWallet()) => account(edge, wallet);
+const walletsOf = async (key: string) => (await edge.call('GET', '/v1/me', { key })).body.wallets;
+const remove = (key: string, address: string, headers = {}) =>
+  edge.call('DELETE', `/v1/wallets/${encodeURIComponent(address)}`, { key, headers });
+const linking =
+  ({ address }: Pick<TestWallet, 'address'>) =>
+  (nonce: string) =>
+    `Parley link this wallet ${address}\nNonce: ${nonce}`;
 
-async function account(wallet: TestWallet = evmWallet()) {
-  const key: string = (await edge.mint(wallet)).body.key;
-  return { wallet, key };
+/** A proof of what `write` makes of a fresh nonce; `authorization` beside it. */
+async function proof(
+  key: string,
+  wallet: TestWallet,
+  write: (nonce: string) => string = linking(wallet),
+  more: { authorization?: unknown; signature?: string; address?: string } = {},
+) {
+  const body = await signed(wallet, write(await walletNonce(edge, key, 'link')));
+  return prove(edge, key, wallet, { ...body, ...more });
 }
-
-function link(wallet: TestWallet, key: string, body: unknown) {
-  return edge.call('POST', `/v1/wallets/${wallet.family}`, { key, body });
-}
-
-async function vouch(login: TestWallet, linked: TestWallet, key: string, extra = '') {
-  const { nonce } = (await edge.call('GET', '/v1/wallets/nonce?purpose=authorize', { key })).body;
-  const message = [
-    `Parley - authorise this wallet${extra}`,
-    `Address: ${linked.address}`,
-    `Login: ${login.address}`,
-    `Nonce: ${nonce}`,
-  ].join('\n');
-  return { address: login.address, message, signature: await login.sign(message) };
-}
-
-/** Every way to write the address of a wallet. */
-function spellings({ family, address }: TestWallet): string[] {
-  switch (family) {
-    case 'evm':
-      return [address, address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`];
-    case 'tron': {
-      const hex = TronWeb.address.toHex(address);
-      return [address, hex, hex.toUpperCase()];
-    }
-    case 'bitcoin':
-      return [address, address.toUpperCase()];
-    case 'solana':
-      return [address];
-  }
-}
-
-test('a proven wallet is shown, counts for giving only, and can be removed once', async () => {
-  const { key } = await account();
-  const made = families.map((family) => walletOf[family]());
-  for (const wallet of [...made, bitcoinWallet('p2tr')]) {
-    const proven = await link(wallet, key, await edge.proof(wallet, key));
-    assert.equal(proven.status, 200, JSON.stringify(proven.body));
-    const { address, family } = wallet;
-    assert.deepEqual(proven.body, { address, family, proven: true, authorised: false });
-    const again = await link(wallet, key, await edge.proof(wallet, key));
-    assert.deepEqual(again.body, proven.body);
-    const me = await edge.call('GET', '/v1/me', { key });
-    assert.ok(me.body.wallets[family].proven.includes(address));
-    const removed = await edge.call('DELETE', `/v1/wallets/${address}`, { key });
-    assert.deepEqual(removed.body, { address, family, proven: false });
-    const gone = await edge.call('GET', '/v1/me', { key });
-    assert.ok(!gone.body.wallets[family].proven.includes(address));
-    const twice = await edge.call('DELETE', `/v1/wallets/${address}`, { key });
-    assert.equal(twice.status, 404);
-    assert.equal(twice.headers['x-parley-error'], 'unknown_wallet');
-  }
-});
 
 for (const family of families) {
-  test(`${family}: any spelling of an address proves and removes the one wallet`, async () => {
-    const { key } = await account();
+  test(`${family}: a wallet is proven in any spelling, for giving only, and removed once`, async () => {
+    const { key } = await someone();
     const wallet = walletOf[family]();
     const { address } = wallet;
     for (const text of spellings(wallet)) {
-      const body = { ...(await edge.proof(wallet, key)), address: text };
-      const proven = await link(wallet, key, body);
-      assert.deepEqual(proven.body, { address, family, proven: true, authorised: false });
-      const me = await edge.call('GET', '/v1/me', { key });
-      assert.deepEqual(me.body.wallets[family].proven, [address]);
-      const removed = await edge.call('DELETE', `/v1/wallets/${text}`, { key });
-      assert.deepEqual(removed.body, { address, family, proven: false });
+      for (let again = 0; again < 2; again += 1) {
+        const proven = await proof(key, wallet, linking({ address: text }), { address: text });
+        assert.deepEqual(proven.body, { address, family, proven: true, authorised: false });
+      }
+      assert.deepEqual((await walletsOf(key))[family].proven, [address]);
+      assert.deepEqual((await remove(key, text)).body, { address, family, proven: false });
+      refused(await remove(key, text), '404 unknown_wallet');
     }
+    assert.deepEqual((await walletsOf(key))[family].proven, []);
   });
 
   test(`${family}: a login address is no proof: it cannot be removed, proving it is 200`, async () => {
-    const { wallet, key } = await account(walletOf[family]());
+    const { wallet, key } = await someone(walletOf[family]());
     const { address } = wallet;
-    const again = await link(wallet, key, await edge.proof(wallet, key));
-    assert.deepEqual(again.body, { address, family, proven: true, authorised: true });
-    for (const text of spellings(wallet)) {
-      assert.equal((await edge.call('DELETE', `/v1/wallets/${text}`, { key })).status, 404);
+    assert.deepEqual((await link(edge, key, wallet)).body, {
+      ...{ address, family },
+      ...{ proven: true, authorised: true },
+    });
+    for (const text of spellings(wallet)) refused(await remove(key, text), '404 unknown_wallet');
+    assert.deepEqual((await walletsOf(key))[family], { login: address, proven: [] });
+  });
+
+  test(`${family}: another account's login or proof is 409, until that one removes it`, async () => {
+    const { wallet: login, key } = await someone();
+    const [signedIn, proven] = [walletOf[family](), walletOf[family]()];
+    await someone(signedIn);
+    const other = await someone();
+    must(await link(edge, other.key, proven));
+    for (const wallet of [signedIn, proven]) {
+      refused(await link(edge, key, wallet), '409 wallet_taken', new RegExp(wallet.address));
+      refused(await link(edge, key, wallet, login), '409 wallet_taken');
     }
-    const me = await edge.call('GET', '/v1/me', { key });
-    assert.deepEqual(me.body.wallets[family], { login: address, proven: [] });
+    must(await remove(other.key, proven.address));
+    must(await link(edge, key, proven));
   });
 
-  test(`${family}: another account's login or proof is 409`, async () => {
-    const one = await account(walletOf[family]());
-    const two = await account();
-    const login = await link(one.wallet, two.key, await edge.proof(one.wallet, two.key));
-    assert.equal(login.status, 409);
-    assert.equal(login.headers['x-parley-error'], 'wallet_taken');
-    const shared = walletOf[family]();
-    assert.equal((await link(shared, one.key, await edge.proof(shared, one.key))).status, 200);
-    assert.equal((await link(shared, two.key, await edge.proof(shared, two.key))).status, 409);
+  test(`${family}: a login wallet vouches for wallets of every family, for good`, async () => {
+    const { wallet: login, key } = await someone(walletOf[family]());
+    for (const other of families) {
+      const wallet = walletOf[other]();
+      assert.equal((await link(edge, key, wallet)).body.authorised, false);
+      const { address } = wallet;
+      const expected = { address, family: other, proven: true, authorised: true };
+      assert.deepEqual((await link(edge, key, wallet, login)).body, expected);
+      assert.deepEqual((await link(edge, key, wallet)).body, expected);
+      // Authorised is no login.
+      const shown = (await walletsOf(key))[other];
+      assert.deepEqual(shown, {
+        login: other === family ? login.address : null,
+        proven: [address],
+      });
+    }
   });
 
-  test(`${family}: a proof by another wallet of the family is refused`, async () => {
-    const { key } = await account();
+  test(`${family}: a proof says what it is for, of which wallet, and is signed by it`, async () => {
+    const { key } = await someone();
     const [wallet, other] = [walletOf[family](), walletOf[family]()];
-    const body = { ...(await edge.proof(wallet, key)) };
-    const refused = await link(wallet, key, {
-      ...body,
-      signature: await other.sign(body.message!),
-    });
-    assert.equal(refused.status, 400);
-    assert.equal(refused.headers['x-parley-error'], 'bad_signature');
+    const { address } = wallet;
+    const wrong: [(nonce: string) => string, RegExp][] = [
+      [(n) => `link this wallet ${address}\nNonce: ${n}`, /Parley/],
+      [(n) => `Parley create an API key ${address}\nNonce: ${n}`, /link this wallet/],
+      [(n) => `Parley authorise this wallet ${address}\nNonce: ${n}`, /link this wallet/],
+      [() => `Parley link this wallet ${address}`, /Nonce/],
+      [(n) => `${linking(wallet)(n)}\nNonce: ${n}`, /Nonce/],
+    ];
+    if (family !== 'bitcoin') wrong.push([linking(other), /does not contain the address/]);
+    else must(await proof(key, wallet, (n) => `Parley link this wallet\nNonce: ${n}`));
+    for (const [write, sentence] of wrong) {
+      refused(await proof(key, wallet, write), '400 bad_message', sentence);
+    }
+    const nonce = await walletNonce(edge, key, 'link');
+    const forged = { ...(await signed(other, linking(wallet)(nonce))), address };
+    refused(await prove(edge, key, wallet, forged), '400 bad_signature');
+    const text = linking(wallet)(await walletNonce(edge, key, 'link'));
+    const changed = { ...(await signed(wallet, text)), message: `${text}\n` };
+    refused(await prove(edge, key, wallet, changed), '400 bad_signature');
   });
-
-  for (const linkedFamily of families) {
-    test(`a login wallet of ${family} vouches for a wallet of ${linkedFamily}, for good`, async () => {
-      const { wallet: login, key } = await account(walletOf[family]());
-      const linked = walletOf[linkedFamily]();
-      const plain = await link(linked, key, await edge.proof(linked, key));
-      assert.equal(plain.body.authorised, false);
-      const authorization = await vouch(login, linked, key);
-      const body = { ...(await edge.proof(linked, key)), authorization };
-      const authorised = await link(linked, key, body);
-      const { address } = linked;
-      const expected = { address, family: linkedFamily, proven: true, authorised: true };
-      assert.deepEqual(authorised.body, expected);
-      const later = await link(linked, key, await edge.proof(linked, key));
-      assert.deepEqual(later.body, expected);
-      const me = await edge.call('GET', '/v1/me', { key });
-      assert.deepEqual(me.body.wallets[linkedFamily].proven, [address]);
-      assert.equal(me.body.wallets[family].login, login.address);
-    });
-  }
 }
 
 test('an authorization may spell either TRON wallet in 41-hex', async () => {
-  const { wallet: login, key } = await account(walletOf.tron());
-  const linked = walletOf.tron();
+  const { wallet: login, key } = await someone(tronWallet());
+  const linked = tronWallet();
   const inHex = (wallet: TestWallet) => ({
     ...wallet,
     address: TronWeb.address.toHex(wallet.address),
   });
-  const authorization = await vouch(inHex(login), inHex(linked), key);
-  const body = { ...(await edge.proof(linked, key)), authorization };
-  assert.equal((await link(linked, key, body)).body.authorised, true);
+  const authorization = await vouch(edge, key, inHex(login), inHex(linked));
+  const proven = await proof(key, linked, linking(linked), { authorization });
+  assert.equal(proven.body.authorised, true);
 });
 
-describe('an authorization is refused', () => {
-  const cases: [
-    string,
-    (login: TestWallet, linked: TestWallet, key: string) => Promise<Record<string, string>>,
-  ][] = [
-    ['by a stranger', (_login, linked, key) => vouch(evmWallet(), linked, key)],
-    ['for another wallet', (login, _linked, key) => vouch(login, evmWallet(), key)],
-    [
-      'with a link nonce',
-      async (login, linked, key) => {
-        const { nonce } = (await edge.call('GET', '/v1/wallets/nonce', { key })).body;
-        const message = `Parley authorise this wallet\n${linked.address}\n${login.address}\nNonce: ${nonce}`;
-        return { address: login.address, message, signature: await login.sign(message) };
-      },
-    ],
-    [
-      'signed by another key',
-      async (login, linked, key) => ({
-        ...(await vouch(login, linked, key)),
-        signature: await evmWallet().sign('x'),
-      }),
-    ],
-    ['with a second nonce', (login, linked, key) => vouch(login, linked, key, '\nNonce: 1')],
+test('an authorization that does not hold proves nothing, and both nonces are used up', async () => {
+  const { wallet: login, key } = await someone();
+  const [linked, stranger, other] = [bitcoinWallet(), evmWallet(), bitcoinWallet()];
+  must(await link(edge, key, stranger));
+  const words = (n: string) => vouching(login, linked, n);
+  const wrong: [TestWallet, (nonce: string) => string, RegExp][] = [
+    [login, (n) => words(n).replace('Parley', 'Barley'), /Parley/],
+    [login, (n) => words(n).replace('authorise', 'authorize'), /authorise this wallet/],
+    [login, (n) => words(n).replace('authorise', 'link'), /authorise this wallet/],
+    [login, (n) => vouching(login, other, n), /does not contain the address/],
+    [login, (n) => words(n).replace(login.address, ''), new RegExp(`address ${login.address}`)],
+    [stranger, (n) => vouching(stranger, linked, n), /not by this account's login wallet/],
+    [{ ...evmWallet(), address: login.address }, words, /signature/],
   ];
-  for (const [name, make] of cases) {
-    test(name, async () => {
-      const { wallet: login, key } = await account();
-      const linked = bitcoinWallet();
-      const authorization = await make(login, linked, key);
-      const refused = await link(linked, key, {
-        ...(await edge.proof(linked, key)),
-        authorization,
-      });
-      assert.equal(refused.status, 400);
-      const me = await edge.call('GET', '/v1/me', { key });
-      assert.deepEqual(me.body.wallets.bitcoin.proven, []);
-    });
+  for (const [signer, write, sentence] of wrong) {
+    const nonce = await walletNonce(edge, key, 'authorize');
+    const authorization = await signed(signer, write(nonce));
+    const link = linking(linked)(await walletNonce(edge, key, 'link'));
+    const body = { ...(await signed(linked, link)), authorization };
+    refused(await prove(edge, key, linked, body), '400 bad_authorization', sentence);
+    refused(await prove(edge, key, linked, await signed(linked, link)), '400 bad_nonce');
+    const good = { authorization: await signed(login, words(nonce)) };
+    refused(await proof(key, linked, linking(linked), good), '400 bad_nonce');
   }
+  const two = `${words(await walletNonce(edge, key, 'authorize'))}\nNonce: 1`;
+  const more = { authorization: await signed(login, two) };
+  refused(await proof(key, linked, linking(linked), more), '400 bad_authorization', /Nonce/);
+  assert.deepEqual((await walletsOf(key)).bitcoin.proven, []);
 });
 
-test('of two accounts that prove one wallet at once, one gets it', async () => {
-  const [one, two] = await Promise.all([account(), account()]);
-  const shared = evmWallet();
-  const bodies = await Promise.all([one, two].map(({ key }) => edge.proof(shared, key)));
-  const answers = await Promise.all([
-    link(shared, one.key, bodies[0]),
-    link(shared, two.key, bodies[1]),
-  ]);
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
+test('what is none of this account cannot be removed', async () => {
+  const { key } = await someone();
+  const [other, theirs, removed] = [await someone(tronWallet()), bitcoinWallet(), solanaWallet()];
+  must(await link(edge, other.key, theirs));
+  must(await link(edge, key, removed));
+  must(await remove(key, removed.address));
+  const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+  for (const address of [
+    ...[evmWallet(), other.wallet, theirs, removed].map((each) => each.address),
+    ...[mainnet, '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', 'nothing', 'evm'],
+  ]) {
+    refused(await remove(key, address), '404 unknown_wallet');
+  }
 });
 
 test('a wallet proven on another account that mints signs in to its own', async () => {
-  const { key } = await account();
-  const shared = evmWallet();
-  await link(shared, key, await edge.proof(shared, key));
-  const own = await edge.mint(shared);
-  const first = await edge.call('GET', '/v1/me', { key });
-  const second = await edge.call('GET', '/v1/me', { key: own.body.key });
-  assert.notEqual(first.body.userId, second.body.userId);
-  assert.deepEqual(first.body.wallets.evm.proven, [shared.address]);
-});
-
-test('a proof replays under its Idempotency-Key, and its nonce is not asked for twice', async () => {
-  const { key } = await account();
   const wallet = evmWallet();
-  const body = await edge.proof(wallet, key);
-  const headers = { 'idempotency-key': 'prove-1' };
-  const first = await edge.call('POST', '/v1/wallets/evm', { key, body, headers });
-  const second = await edge.call('POST', '/v1/wallets/evm', { key, body, headers });
-  assert.equal(first.status, 200);
-  assert.deepEqual(second.body, first.body);
-  assert.equal(second.headers['idempotency-replayed'], 'true');
+  const { key, userId } = await someone();
+  must(await link(edge, key, wallet));
+  const own = await someone(wallet);
+  assert.notEqual(own.userId, userId);
+  // Removing the proof touches no login of the same wallet on its own account.
+  must(await remove(key, wallet.address));
+  assert.equal((await walletsOf(own.key)).evm.login, wallet.address);
+  refused(await link(edge, key, wallet), '409 wallet_taken');
 });
 
-describe('a proof is refused', () => {
-  test('when it is for minting, for authorising, unsigned or used', async () => {
-    const { key } = await account();
-    const wallet = evmWallet();
-    const wrong = [
-      await edge.proof(wallet, key, 'create an API key'),
-      await edge.proof(wallet, key, 'authorise this wallet'),
-      { ...(await edge.proof(wallet, key)), signature: '0x00' },
-    ];
-    for (const body of wrong) assert.equal((await link(wallet, key, body)).status, 400);
-    const good = await edge.proof(wallet, key);
-    assert.equal((await link(wallet, key, good)).status, 200);
-    const spent = await link(wallet, key, good);
-    assert.equal(spent.headers['x-parley-error'], 'bad_nonce');
-  });
+test('of two accounts that prove one wallet at once, one gets it', async () => {
+  const both = await Promise.all([someone(), someone()]);
+  const shared = evmWallet();
+  const answers = await Promise.all(both.map(({ key }) => link(edge, key, shared)));
+  assert.deepEqual(answers.map(codeOf).sort(), ['200 ok', '409 wallet_taken']);
+});
 
-  const shapes: [string, unknown][] = [
-    ['an unknown field', { address: 'a', message: 'm', signature: 's', family: 'evm' }],
-    ['a number', { address: 1, message: 'm', signature: 's' }],
-    [
-      'an authorization that is a text',
-      { address: 'a', message: 'm', signature: 's', authorization: 'x' },
-    ],
-    [
-      'an unknown field inside the authorization',
-      {
-        address: 'a',
-        message: 'm',
-        signature: 's',
-        authorization: { address: 'a', message: 'm', signature: 's', nonce: 'n' },
-      },
-    ],
-    ['nothing', undefined],
+test('1 000 proofs of an account, and the next is refused until one is removed', async () => {
+  const { wallet: login, key, userId } = await someone();
+  await edge.sql(
+    `insert into wallets (account_id, family, address, standing, proven_at)
+      select $1, 'solana', 'many-' || at, 'proven', now() from generate_series(1, 999) at`,
+    userId,
+  );
+  const last = evmWallet();
+  must(await link(edge, key, last));
+  refused(await link(edge, key, evmWallet()), '409 too_many_wallets');
+  assert.equal((await link(edge, key, last, login)).body.authorised, true, 'proven again');
+  must(await remove(key, last.address));
+  must(await link(edge, key, evmWallet()));
+});
+
+test('a proof and a removal replay under an Idempotency-Key, refusals too', async () => {
+  const { key } = await someone();
+  const wallet = evmWallet();
+  const headers = { 'idempotency-key': 'one' };
+  const post = (body: unknown) => edge.call('POST', '/v1/wallets/evm', { key, headers, body });
+  const body = await edge.proof(wallet, key);
+  const first = must(await post(body));
+  const again = await post(body);
+  assert.deepEqual([again.body, again.headers['idempotency-replayed']], [first, 'true']);
+  refused(await post(await edge.proof(wallet, key)), '422 key_reused');
+  for (const code of ['200 ok', '404 unknown_wallet']) {
+    const own = { 'idempotency-key': code };
+    const removed = await remove(key, wallet.address, own);
+    assert.equal(codeOf(removed), code);
+    const replayed = await remove(key, wallet.address, own);
+    assert.deepEqual([replayed.status, replayed.body], [removed.status, removed.body]);
+    assert.equal(replayed.headers['idempotency-replayed'], 'true');
+  }
+  // Adding it anew needs a new signature.
+  refused(await prove(edge, key, wallet, body), '400 bad_nonce');
+});
+
+describe('where an account may be paid, by the standing of its wallets', async () => {
+  const exchange = await startExchange();
+  after(() => exchange.edge.close());
+  const { edge: own } = exchange;
+  const holder = async (login: TestWallet, ...proven: TestWallet[]) => {
+    const made = await account(own, login);
+    for (const wallet of proven) must(await link(own, made.key, wallet));
+    return made;
+  };
+  const payouts: [string, () => TestWallet, () => TestWallet, 'a' | 'b', 'payout' | 'refund'][] = [
+    ['a Bitcoin payout', bitcoinWallet, evmWallet, 'b', 'payout'],
+    ['a Bitcoin refund', bitcoinWallet, evmWallet, 'b', 'refund'],
+    ['an EVM payout', evmWallet, bitcoinWallet, 'a', 'payout'],
   ];
-  for (const [name, body] of shapes) {
-    test(`with ${name}`, async () => {
-      const { key } = await account();
-      for (const family of families) {
-        const refused = await edge.call('POST', `/v1/wallets/${family}`, { key, body });
-        assert.equal(refused.status, 400);
-        assert.equal(refused.headers['x-parley-error'], 'bad_field');
+  for (const [name, make, makeLogin, leg, kind] of payouts) {
+    test(`${name}: a login by itself, an authorised one, no other`, async () => {
+      const other = await holder(bitcoinWallet(), evmWallet());
+      const gives = (leg === 'b') === (kind === 'refund');
+      const agreed = (key: string) =>
+        gives ? agree(exchange, key, other.key) : agree(exchange, other.key, key);
+      const filled = async (key: string, id: string) => {
+        const { legs } = must(await own.call('GET', `/v1/swaps/${id}`, { key }));
+        return legs[leg][`${kind}Address`];
+      };
+      const [login, wallet] = [makeLogin(), make()];
+      const paid = await holder(make(), makeLogin());
+      assert.equal(await filled(paid.key, await agreed(paid.key)), paid.wallet.address);
+      const { key } = await holder(login, wallet, make());
+      const id = await agreed(key);
+      const set = async ({ pubkey, address }: TestWallet) => {
+        const body = { chain: pubkey === null ? evm : bitcoin, address: pubkey ?? address };
+        return codeOf(await setAddress(exchange, key, id, body));
+      };
+      assert.equal(await filled(key, id), null);
+      for (const none of [wallet, make(), paid.wallet]) {
+        assert.equal(await set(none), '403 not_payable');
       }
+      must(await link(own, key, wallet, login));
+      must(await link(own, key, wallet));
+      assert.equal(await set(wallet), '200 ok');
+      assert.equal(await filled(key, id), wallet.address);
+      must(await own.call('DELETE', `/v1/wallets/${wallet.address}`, { key }));
+      must(await link(own, key, wallet));
+      assert.equal(await set(wallet), '403 not_payable', 'proven again alone');
+      await own.sql('update wallets set web = true where address = $1', wallet.address);
+      assert.equal(await set(wallet), '200 ok', 'proven in a web session');
     });
   }
 
-  test('without a key (401), and a purpose that is none (400)', async () => {
-    assert.equal((await edge.call('GET', '/v1/wallets/nonce')).status, 401);
-    assert.equal((await edge.call('POST', '/v1/wallets/evm', { body: {} })).status, 401);
-    const { key } = await account();
-    assert.equal((await edge.call('GET', '/v1/wallets/nonce?purpose=x', { key })).status, 400);
-    assert.equal((await edge.call('DELETE', '/v1/wallets/%00', { key })).status, 400);
-    assert.equal(
-      (await edge.call('DELETE', `/v1/wallets/${'a'.repeat(300)}`, { key })).status,
-      404,
-    );
+  test('an EVM refund address only names the funder: any valid one', async () => {
+    const giver = await holder(bitcoinWallet());
+    const funder = await holder(bitcoinWallet(), evmWallet());
+    const id = await agree(exchange, giver.key, funder.key);
+    const wallet = evmWallet();
+    const set = (address: string) => setAddress(exchange, funder.key, id, { chain: evm, address });
+    for (const address of spellings(wallet)) {
+      assert.equal(must(await set(address)).swap.legs.a.refundAddress, wallet.address);
+    }
+    for (const bad of ['0x12', tronWallet().address, `0x${'g'.repeat(40)}`, '']) {
+      assert.equal((await set(bad)).status, 400, bad);
+    }
+  });
+});
+
+describe('a contract wallet', async () => {
+  const chain = await startAnvil({ deploy: false });
+  const gate = await hangingNode(chain.rpcUrl);
+  const evmNodes = [rpcClient({ chain: 'evm-dev', urls: [gate.url] })];
+  const own = await testEdge({ evmNodes, settings: { chainTimeoutMs: 400 } });
+  after(async () => {
+    await gate.close();
+    await chain.stop();
+  });
+  const { abi, bytecode } = compileTestContracts('Zoo.sol').get('OwnedWallet')!;
+  const owner = accounts[1]!;
+  const sign = (message: string) => owner.signMessage({ message });
+  const contract = async (): Promise<TestWallet> => {
+    const data = encodeDeployData({ abi, bytecode, args: [owner.address] });
+    return { family: 'evm', address: await deploy(chain, data), pubkey: null, sign };
+  };
+
+  test('signs in, is linked and vouches as any other, by its own text alone', async () => {
+    const [login, linked] = [await contract(), await contract()];
+    const { key } = await account(own, login);
+    assert.equal(must(await link(own, key, linked, login)).authorised, true);
+    const text = (n: string) => `Parley create an API key\nAddress: ${login.address}\nNonce: ${n}`;
+    must(await mintOf(own, login, text));
+    const eoa = { ...login, address: owner.address };
+    for (const other of [linked, eoa]) {
+      const answer = await mintOf(own, other, text);
+      refused(answer, '400 bad_message', /does not contain the address/);
+    }
+  });
+
+  test('whose chain does not answer is 504, not stored, and the same proofs hold later', async () => {
+    const login = await contract();
+    const text = `Parley create an API key\nAddress: ${login.address}\nNonce: ${await mintNonce(own)}`;
+    const body = { rail: 'evm', ...(await signed(login, text)) };
+    const mint = () => own.call('POST', '/v1/keys', { body });
+    gate.hang(/eth_call/);
+    refused(await mint(), '504 chain_timeout');
+    gate.hang(null);
+    const { key } = must(await mint());
+    const linked = bitcoinWallet();
+    const nonce = await walletNonce(own, key, 'link');
+    const authorization = await vouch(own, key, login, linked);
+    const both = { ...(await signed(linked, linking(linked)(nonce))), authorization };
+    const headers = { 'idempotency-key': 'contract' };
+    const post = () => own.call('POST', '/v1/wallets/bitcoin', { key, body: both, headers });
+    gate.hang(/eth_call/);
+    refused(await post(), '504 chain_timeout');
+    gate.hang(null);
+    const answer = await post();
+    assert.equal(must(answer).authorised, true);
+    assert.equal(answer.headers['idempotency-replayed'], undefined);
   });
 });

@@ -14,11 +14,7 @@ export const apartLimits = {
   threads: 4,
   /** A plain token's look works for half a second; waiting for nodes does not count. */
   workMs: 10_000,
-  /**
-   * Of JavaScript's own; a plain token's look takes a tenth. V8 kills no thread inside of
-   * JSON.parse, so what an answer may hold is bounded before: `mostParts` of
-   * chains/nodes/exchange.ts.
-   */
+  /** V8 kills no thread inside JSON.parse: `mostParts` of chains/nodes bounds answers before. */
   memoryMb: 128,
   /** Beside it, as that counts none: answers of nodes, and a VM's memory (energy buys 10 MB). */
   buffersMb: 128,
@@ -30,7 +26,6 @@ export const apartLimits = {
 
 export type ApartLimits = { readonly [Name in keyof typeof apartLimits]: number };
 
-/** What a thread is begun with. */
 export type Given = { readonly chains: readonly ChainSettings[]; readonly chainTimeoutMs: number };
 export type Asked = {
   readonly chain: ChainKey;
@@ -50,7 +45,6 @@ export type Answer =
   | { readonly fault: unknown };
 
 export type Apart = {
-  /** These, with looks that are made apart. */
   adapters(all: ReadonlyMap<ChainKey, ChainAdapter>): ReadonlyMap<ChainKey, ChainAdapter>;
   close(): Promise<void>;
 };
@@ -156,7 +150,6 @@ async function answerOf(
     const ofBuffers = ({ external_memory: bytes }: { readonly external_memory: number }) => {
       if (bytes > buffersMb * 2 ** 20) end(`${buffersMb} MB of buffers`);
     };
-    // It may have ended by now.
     worker.getHeapStatistics().then(ofBuffers, () => {});
   }, watchMs);
   try {
@@ -200,7 +193,6 @@ function read(answer: Answer): Inspection {
   throw new ParleyError(code, message, facts);
 }
 
-/** So many at a time; the rest in the order in which they came. */
 function createPlaces(most: number) {
   const waiting = new Set<() => void>();
   let taken = 0;

@@ -7,20 +7,14 @@ const dayMs = 24 * hourMs;
 export const candidateEveryMs = hourMs;
 export const candidateForMs = 7 * dayMs;
 
-/**
- * What is found in a token's first day here is not for ever: many cannot be passed on before they
- * open, and a node may be behind. A later look confirms it. In SQL too (candidates.ts,
- * launchpads.ts).
- */
+/** A rejection within a token's first day is confirmed by a later look. In SQL too. */
 export const openingForMs = dayMs;
 
 /** One at which a look took more time or memory than it may waits so long for the next. */
 export const ranOutEveryMs = dayMs;
 
-/** A token that is listed by itself is looked at this often. */
 export const assetEveryMs = dayMs;
 
-/** One that is closed is looked at this often. */
 export const closedEveryMs = hourMs;
 
 /** From the look that closes a token to the one that delists it: a halt of hours ends. */
@@ -44,27 +38,18 @@ export const mostLooks = { asked: 8, ofAnAccount: 2, background: 4 } as const;
 /** A look in the background may take so long; one that a request waits for, its share of that. */
 export const lookMs = 60_000;
 
-/** Tokens taken in hand by a pass. */
 export const batch = 20;
 
 /** Of them what launchpads get at most while others are due, which are taken before theirs. */
 export const batchOfLaunchpads = batch / 2;
 
-/** An ordinary look: some 30 calls of a node, at 120 ms each. */
 const ordinaryLookMs = 3_600;
 
-/**
- * Candidates of all launchpads that wait, each launchpad an equal share: every one is looked at
- * once an hour, in half of the lanes. 4 lanes make 4 000 looks of 3.6 s an hour, so 2 000.
- */
+/** 4 lanes make 4 000 looks of 3.6 s an hour; launchpads get half, each an equal share. */
 export const mostLaunched =
   (mostLooks.background * candidateEveryMs * batchOfLaunchpads) / (ordinaryLookMs * batch);
 
-/** Characters of a symbol that can be listed. */
 export const mostSymbolLength = 32;
 
-/**
- * A request waits so long for those who close and reopen assets, with one of ten connections in
- * hand: ten thousand orders take half a second.
- */
+/** A request that waits holds one of ten connections; ten thousand orders take half a second. */
 export const mostLockMs = 500;

@@ -45,7 +45,6 @@ import type { Judgement } from './judge.ts';
 /** lock_not_available (PostgreSQL, appendix A). */
 const lockTimeout = '55P03';
 
-/** Who wants it listed. */
 export type Wish = Token & {
   /** `api` or `launchpad:<name>`. */
   readonly source: string;
@@ -57,10 +56,7 @@ export type Decision =
   | { readonly status: 'pending' | 'closed'; readonly reasons: readonly string[] }
   | { readonly status: 'rejected' | 'delisted'; readonly reasons: readonly string[] };
 
-/**
- * The answer where no look at the token could change it; null where one is wanted. Curated assets
- * and what operators or the settings hold closed are theirs.
- */
+/** The answer that no look could change; what operators or the settings closed is theirs. */
 export function settledOf(
   listing: Listing | null,
   candidate: Candidate | null,
@@ -78,10 +74,7 @@ export function settledOf(
   return isConfirmed || nowMs < opensUntil ? { status: 'rejected', reasons } : null;
 }
 
-/**
- * Whether nobody looks, whoever asks: what waits is looked at every hour, and a day later only
- * where the last look ran out.
- */
+/** Nobody looks, whoever asks, within a day of a look that ran out. */
 export function isPutOff(
   known: Pick<Listing, 'checkedAt' | 'nextCheckAt'> | null,
   nowMs: number,
@@ -91,10 +84,7 @@ export function isPutOff(
   return nextCheckAt.getTime() >= checkedAt.getTime() + ranOutEveryMs;
 }
 
-/**
- * Does what the judgement says. `null`: nothing could be said yet; look again soon. One that is
- * overtaken, by a later look or by the token's being listed meanwhile, changes nothing.
- */
+/** `judgement` null: look again soon. One that a later look overtook changes nothing. */
 export async function decide(
   tx: Tx,
   deps: Pick<Deps, 'now' | 'randomBytes'>,
@@ -116,10 +106,7 @@ export async function decide(
   return keep(tx, deps, wish, candidate, counts, at);
 }
 
-/**
- * As `decide`, for somebody who waits: whoever holds a connection while others close and reopen
- * their assets would keep it from everybody else. Throws `overloaded`.
- */
+/** For a request, which must not hold a connection while others wait. Throws `overloaded`. */
 export async function decideSoon(...given: Parameters<typeof decide>): Promise<Decision> {
   await boundLocks(given[0], mostLockMs);
   try {
@@ -186,10 +173,7 @@ function someMs({ randomBytes }: Pick<Deps, 'randomBytes'>): number {
   return Math.floor(((high * 256 + low) / 65_536) * (assetEveryMs / 4));
 }
 
-/**
- * Delisted is for ever, and one look may have met a halt, or a node that lies or is behind: the
- * first one closes it, and it is delisted when none within a day has found it well.
- */
+/** Delisted is for ever: the first such look closes, one a day later delists. */
 async function reject(
   tx: Tx,
   { closings: { checks } }: Listing,

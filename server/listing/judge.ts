@@ -17,7 +17,6 @@ import type { Deps } from '../ports/deps.ts';
 import { type Markets, noMarkets, type Purpose, type Token } from '../ports/markets.ts';
 import { mostSymbolLength } from './bounds.ts';
 
-/** What is known of a token that is listed already. */
 export type Known = {
   readonly id: string;
   readonly symbol: string;
@@ -42,10 +41,7 @@ export type Judgement = Verdict & {
   readonly ranOut?: true;
 };
 
-/**
- * Throws `bad_chain`, `not_a_token` of what is not listed, and what adapters throw where a node
- * does not answer. `known`: the asset that the token is already; it waits where it is no token now.
- */
+/** Throws `bad_chain`, `not_a_token` of what is not listed, and what adapters throw. */
 export async function judge(
   deps: Deps,
   { chain, address }: Token,
@@ -99,7 +95,6 @@ async function marketsOf(
   }
 }
 
-/** Throws for a chain that is not served, or has no tokens. */
 export function withoutTokens(chain: string, isServed: boolean): ParleyError {
   const sentence = isServed
     ? `"${chain}" has no tokens to list, only its native coin`
@@ -125,10 +120,7 @@ function worstOf(findings: readonly Finding[]): {
 const markup = /[<>&"'`\\]/;
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u;
 
-/**
- * A listed token is never delisted for its name: what it looks like may have been curated since,
- * and a name can be changed back.
- */
+/** A listed token is never delisted for its name, which can be changed back. */
 function nameFinding(
   symbol: string | null,
   known: Known | null,

@@ -10,7 +10,6 @@ import type { MarketData, MarketFacts, Sourced } from './providers/facts.ts';
 
 type Check = {
   readonly name: (typeof marketChecks)[number];
-  /** How a sentence about the number begins. */
   readonly what: string;
   readonly shown: (value: number) => string;
   /** Thresholds of what is wanted at least are whole. */
@@ -74,11 +73,7 @@ export class MarketDataUnavailable extends ParleyError {
   }
 }
 
-/**
- * One of each number that has a threshold, in the order of `marketChecks`, and one of
- * `honeypot` where a provider knows. To keep a token, throws `MarketDataUnavailable` rather than
- * find fault with it while a provider does not answer, or where none that does knows it any more.
- */
+/** To keep a token, throws `MarketDataUnavailable` rather than find fault without answers. */
 export function marketFindings(
   facts: MarketFacts,
   thresholds: Thresholds,
@@ -128,10 +123,7 @@ function honeypotFinding({ value, source }: Sourced<boolean>): Finding {
   return found('honeypot', 'wait', `it can be bought but not sold, says ${source}`);
 }
 
-/**
- * `data` null = no provider is configured: nothing is looked at. A look throws what ended its
- * signal and, to keep a token only, `MarketDataUnavailable`: it stays as it is.
- */
+/** `data` null = no provider is configured: nothing is asked. */
 export function marketsOf(data: MarketData | null, rules: Pick<ListingRules, Purpose>): Markets {
   return {
     look: async ({ chain, address }, purpose, signal) => {

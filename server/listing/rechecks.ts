@@ -32,15 +32,12 @@ const tidyMs = 60_000;
 /** A chain that does not tell its newest block within this does not answer. */
 const headsMs = 10_000;
 
-/** One token to look at. */
 type Due = Wish & { readonly known: Known | null };
 
 export type Rechecks = Omit<Service, 'ring'> & {
-  /** Looks at what is due, at most a batch; returns how many. */
   pass(): Promise<number>;
 };
 
-/** A look ends after `mostMs`. */
 export function createRechecks(given: Deps, mostMs: number = lookMs): Rechecks {
   const deps = { ...given, db: feedWriting(given.db) };
   const pass = async (signal = new AbortController().signal, tidies = true) => {
@@ -61,7 +58,6 @@ export function createRechecks(given: Deps, mostMs: number = lookMs): Rechecks {
   return { pass: () => pass(), start, stop };
 }
 
-/** Ends what waited too long, and forgets what ended long ago. */
 async function tidyUp({ db, now }: Deps): Promise<void> {
   const at = now();
   await expireCandidates(db, new Date(at), batch);
@@ -91,7 +87,6 @@ async function passOf(deps: Deps, mostMs: number, signal: AbortSignal): Promise<
   return due.length;
 }
 
-/** Chains that have tokens. */
 function listingChains({ adapters }: Deps): ChainKey[] {
   return [...adapters.values()].filter(({ inspect }) => inspect).map(({ chain }) => chain);
 }
@@ -127,10 +122,7 @@ async function lookAt(deps: Deps, due: Due, mostMs: number, signal: AbortSignal)
   }
 }
 
-/**
- * Closes a listed token at which no look could be made for long while its chain answers: else one
- * that makes looks fail would never be found out.
- */
+/** A token that makes looks fail while its chain answers would else never be found out. */
 async function closeUnseen(deps: Deps, due: Due, known: Known, signal: AbortSignal): Promise<void> {
   const seenAt = await findChecked(deps.db, known.id);
   if (seenAt === null || deps.now() < seenAt.getTime() + unseenForMs) return;
@@ -154,7 +146,6 @@ async function answers(deps: Deps, chain: ChainKey, signal: AbortSignal): Promis
   }
 }
 
-/** Null: a candidate that is no token. */
 async function judgementOf(deps: Deps, due: Due, signal: AbortSignal): Promise<Judgement | null> {
   try {
     return await judge(deps, due, due.known, signal);

@@ -23,7 +23,6 @@ export type Looks = (
   signal: AbortSignal,
 ) => Promise<Prepared>;
 
-/** Looks for requests, few at a time. */
 export function createLooks(deps: Deps): Looks {
   let running = 0;
   const byAccount = new Map<string, number>();

@@ -9,7 +9,6 @@ import { newMessage } from './sealed.ts';
 
 export type Code = {
   readonly address: string;
-  /** Six digits. */
   readonly code: string;
   readonly expiresAt: Date;
   readonly purpose: 'sign-in' | 'add' | 'renew';

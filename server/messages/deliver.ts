@@ -13,7 +13,6 @@ import { type MessageEvent, textOf, worthlessAfter } from './texts.ts';
 
 export type DeliverDeps = Pick<Deps, 'settings' | 'db' | 'now' | 'log' | 'metrics'>;
 
-/** Null where there is no such channel, or none any more. */
 export type Couriers = Readonly<Record<Channel, Courier | null>>;
 
 const refused = (error: string): Outcome => ({ kind: 'refused', error });
@@ -49,7 +48,6 @@ export async function deliver(
   return outcome;
 }
 
-/** Stores what came of it. `until`: when it is worth nothing any more. */
 async function give(
   deps: DeliverDeps,
   due: DueMessage,
@@ -79,7 +77,6 @@ async function tellEnd(tx: Tx, loginId: string, chatId: string, at: Date): Promi
   await insertOutbox(tx, [{ topic: 'chat.ended', accountId, payload: { label }, at }]);
 }
 
-/** When it is tried again; null = never. */
 function nextOf(
   { afterSeconds = 0 }: { readonly afterSeconds?: number },
   attempts: number,

@@ -9,7 +9,6 @@ import type { ReminderKind } from './texts.ts';
 
 export type Due = {
   readonly kind: ReminderKind;
-  /** What is to be funded, claimed or refunded. */
   readonly leg: LegName;
   readonly chain: string;
   /** Unix seconds. */
@@ -20,7 +19,6 @@ export type Due = {
   readonly refundAt: number;
 };
 
-/** Null where nothing of that kind is open to the account. */
 export function dueOf(
   swap: Swap,
   accountId: string,

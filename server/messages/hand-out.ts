@@ -22,10 +22,7 @@ type Target = Pick<Reached, 'channel' | 'to'> & { readonly loginId: string | nul
 /** Where an account was reached before: the last that is told there. */
 const mostFormer = 50;
 
-/**
- * How many events were handed out; a whole batch means that there may be more. What an account is
- * not reached on is dropped, and so is what nobody configured.
- */
+/** How many events were handed out; what reaches nobody is dropped. */
 export async function handOut(
   deps: Pick<Deps, 'settings' | 'db' | 'now' | 'randomBytes' | 'metrics'>,
   channels: ReadonlySet<Channel>,

@@ -20,7 +20,6 @@ const longestMailbox = 254;
 
 export type MailSettings = NonNullable<Settings['people']['mail']>;
 
-/** `limits`: for tests of a server that hangs. */
 export function createMail(settings: MailSettings, limits = mailLimits): Courier {
   const from = fromOf(settings.from);
   const pool = nodemailer.createTransport(
@@ -74,7 +73,6 @@ export function isMailbox(text: string): boolean {
   return text.length <= longestMailbox && mailbox.test(text);
 }
 
-/** "Parley <no-reply@market.example>", or the address alone. */
 function fromOf(text: string): { name: string; address: string; domain: string } {
   const [, name = '', address = text] = /^([^<>]*) <([^<>]+)>$/.exec(text) ?? [];
   return { name, address, domain: address.slice(address.lastIndexOf('@') + 1) };

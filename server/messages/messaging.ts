@@ -14,7 +14,6 @@ import { createMail } from './mail.ts';
 import { createStanding } from './standing.ts';
 
 export type Messaging = NonNullable<Deps['messaging']> & {
-  /** Hands out and sends everything that is due now; waits for the ends. */
   pass(): Promise<void>;
   start(): void;
   /** Waits for what is in hand, `stopMs` at most: what is cut off then is sent later. */
@@ -50,7 +49,6 @@ export function createMessaging(
     }
   };
 
-  /** Starts what is due and fits; how many. */
   const begin = async (channel: Channel): Promise<number> => {
     const under = inHand.get(channel) ?? new Set();
     const room = mostInHand - under.size;
@@ -61,7 +59,6 @@ export function createMessaging(
     for (const each of due) {
       const carried = carry(each).finally(() => {
         under.delete(carried);
-        // There is room.
         loop.ring();
       });
       under.add(carried);

@@ -42,9 +42,7 @@ const noUuid = '00000000-0000-0000-0000-000000000000';
 const fromTheStart: Candidate = { swapId: noUuid, accountId: noUuid };
 
 export type Reminding = Omit<Service, 'ring'> & {
-  /** One look at swaps; how many parties were reminded. */
   deadlines(): Promise<number>;
-  /** One look at keys; how many owners were told. */
   keys(): Promise<number>;
 };
 
@@ -87,7 +85,6 @@ export function createReminding(
   return { deadlines: () => deadlines(), keys, start, stop };
 }
 
-/** One page; `last` is where the next one begins, null where this was the last one. */
 async function remind(
   { db, now }: Pick<Deps, 'db' | 'now'>,
   kind: ReminderKind,

@@ -11,7 +11,6 @@ export function shortened(text: string): string {
   return text.length < 16 ? text : `${text.slice(0, 6)}…${text.slice(-4)}`;
 }
 
-/** Empty where there is nothing to show. */
 export function shown(value: unknown): string {
   if (typeof value !== 'string') return '';
   const line = value

@@ -54,7 +54,6 @@ const words: Readonly<Record<MessageEvent, (facts: Facts, about: About) => Words
 const notYou = ({ page }: About) =>
   `If that was not you: sign in ${page}, end all other sessions and revoke keys you do not know.`;
 
-/** "parley_test_abcdef… (name)" */
 function keyOf({ prefix, name }: Facts): string {
   const called = shown(name);
   return `${shown(prefix)}…${called === '' ? '' : ` (${called})`}`;

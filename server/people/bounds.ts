@@ -5,9 +5,7 @@ import { codeDays, deviceDays, idleDays } from '../market/bounds.ts';
 export const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** A session that nobody used ends. */
 export const idleMs = idleDays * dayMs;
-/** And any session. */
 export const sessionMs = 90 * dayMs;
 /** How long a sign-in counts for what only a fresh session may do. */
 export const freshMs = 10 * minuteMs;
@@ -15,30 +13,23 @@ export const freshMs = 10 * minuteMs;
 export const ceremonyMs = 10 * minuteMs;
 /** Live sessions of an account: the one used longest ago makes room. */
 export const mostSessions = 50;
-/** Logins of an account, login wallets not counted. */
 export const mostLogins = 20;
 /** Removed logins of an account whose people still hear what happens. */
 export const mostFormerChannels = 20;
-/** Wallets of an account that wait to be paid. */
 export const mostWaiting = 10;
 /** Between two looks at what waited; and how many in a statement. */
 export const passingPauseMs = 30_000;
 export const passingPage = 100;
 /** Six digits have a million values. */
 export const codeTries = 5;
-/**
- * Codes that a mailbox is sent: 100 guesses of a million a day for strangers. Half of them to one
- * network, so that whoever uses that up keeps nobody out elsewhere.
- */
+/** 100 guesses a day for strangers, half of them to one network, which keeps nobody else out. */
 export const codeLimits = [
   { most: 10, ofNetwork: 5, ms: 60 * minuteMs, words: 'an hour' },
   { most: 20, ofNetwork: 10, ms: codeDays * dayMs, words: 'a day' },
 ] as const;
 /** RFC 5321, 4.5.3.1.3: 256 with its angle brackets. */
 export const longestAddress = 254;
-/** A browser that was not seen for so long is new again. */
 export const deviceMs = deviceDays * dayMs;
-/** Of a name that a provider or a person gives. */
 export const longestLabel = 100;
 /** A ticket for the maker feed: long enough to open a socket with it. */
 export const ticketMs = 30_000;

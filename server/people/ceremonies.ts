@@ -2,8 +2,17 @@
 // up for that purpose alone.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { Ceremony, Purpose } from '../db/ceremonies.ts';
+import {
+  type Ceremony,
+  type CeremonyWay,
+  insertCeremony,
+  type Purpose,
+  takeCeremony,
+} from '../db/ceremonies.ts';
+import type { Tx } from '../db/database.ts';
 import type { Deps } from '../ports/deps.ts';
+import { uuidv7 } from '../ports/ids.ts';
+import { ceremonyMs } from './bounds.ts';
 import { type Browser, mustBeFresh, type Session } from './sessions.ts';
 import type { Intent } from './sign-in.ts';
 
@@ -14,10 +23,7 @@ export type Begun = {
   readonly session: Session | null;
 };
 
-/**
- * Throws `session_ended` where something is to be done to a session and there is none, and
- * `session_stale` where a login is to be added: before a code is sent or a text signed in vain.
- */
+/** Throws `session_ended`, and `session_stale` before a login is added in vain. */
 export function begun(
   { now }: Pick<Deps, 'now'>,
   purpose: Purpose,
@@ -28,6 +34,61 @@ export function begun(
   if (purpose === 'sign-in') return { browser, purpose, session: null };
   if (session !== null) return { browser, purpose, session };
   throw new ParleyError('session_ended', 'nobody is signed in here; sign in first');
+}
+
+type Kept = {
+  readonly way: CeremonyWay;
+  /** By which the proof finds it. */
+  readonly subject: string;
+  readonly facts?: Ceremony['facts'];
+  readonly id?: string;
+};
+
+/** From now on it waits for its proof. */
+export async function begin(
+  tx: Tx,
+  deps: Pick<Deps, 'now' | 'randomBytes'>,
+  { browser, purpose, session }: Begun,
+  { way, subject, facts = {}, id = uuidv7(deps.now(), deps.randomBytes) }: Kept,
+): Promise<{ readonly madeAt: Date; readonly expiresAt: Date }> {
+  const madeAt = new Date(deps.now());
+  const expiresAt = new Date(madeAt.getTime() + ceremonyMs);
+  const sessionId = session?.id ?? null;
+  const times = { madeAt, expiresAt };
+  await insertCeremony(tx, {
+    ...{ id, browser: browser.hash, way, purpose, sessionId, subject, facts },
+    ...times,
+  });
+  return times;
+}
+
+/** Ends it, whatever becomes of its proof. Throws `ceremony_gone`. */
+export async function take(
+  tx: Tx,
+  { now }: Pick<Deps, 'now'>,
+  browser: Browser,
+  { way, subject }: Pick<Kept, 'way' | 'subject'>,
+): Promise<Ceremony> {
+  const place = { browser: browser.hash, way, subject };
+  const ceremony = await takeCeremony(tx, place, new Date(now()));
+  if (ceremony !== null) return ceremony;
+  throw gone(way);
+}
+
+const minutes = `${ceremonyMs / 60_000} minutes`;
+const elsewhere = `it was used, is older than ${minutes}, or was asked for in another browser`;
+const whyGone: Readonly<Record<CeremonyWay, string>> = {
+  email:
+    `no code for this address waits in this browser: it was used, is older than ${minutes}, ` +
+    'a newer one was sent, or its tries are used up',
+  provider: `no sign-in through a provider waits: ${elsewhere}; begin again`,
+  passkey: `this answer of a passkey is good for nothing here: ${elsewhere}`,
+  wallet: `this text is good for nothing here: ${elsewhere} or for something else`,
+  payout: `this text is good for nothing here: ${elsewhere} or for something else`,
+};
+
+export function gone(way: CeremonyWay): ParleyError {
+  return new ParleyError('ceremony_gone', whyGone[way]);
 }
 
 /** What the ceremony was begun for. Throws `session_ended` where its session is gone. */

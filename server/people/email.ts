@@ -4,29 +4,18 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ParleyError } from '../../core/errors.ts';
 import { waitForLock } from '../db/accounts.ts';
-import {
-  type CodesOf,
-  countCodes,
-  endCodes,
-  insertCeremony,
-  type Purpose,
-  takeCeremony,
-  tryCeremony,
-} from '../db/ceremonies.ts';
+import { type CodesOf, countCodes, endCodes, type Purpose, tryCeremony } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
 import { isKnownBrowser } from '../db/logins.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { keyringOf } from '../ports/keyring.ts';
-import { ceremonyMs, codeLimits, codeTries, longestAddress } from './bounds.ts';
-import { type Begun, intentOf } from './ceremonies.ts';
+import { codeLimits, codeTries, longestAddress } from './bounds.ts';
+import { type Begun, begin, gone, intentOf, take } from './ceremonies.ts';
 import type { Browser, Session } from './sessions.ts';
 import { type Proven, type TakenUp, takeUp } from './sign-in.ts';
 
-/**
- * The address in its one form: composed characters, the domain in punycode, small letters. Throws
- * `bad_email` for what is none; what a mail server makes of it is not asked.
- */
+/** NFC, the domain in punycode, small letters. Throws `bad_email`; no mail server is asked. */
 export function parseEmail(text: string): string {
   const given = text.normalize('NFC').trim();
   const at = given.lastIndexOf('@');
@@ -47,10 +36,7 @@ export function parseEmail(text: string): string {
   );
 }
 
-/**
- * The address without what follows a `+`: many mail servers put `ann+1`, `ann+2` and so on into one
- * mailbox, whose codes are counted together.
- */
+/** Without what follows a `+`: `ann+1` and `ann+2` are one mailbox, whose codes count together. */
 function mailboxOf(address: string): string {
   const at = address.lastIndexOf('@');
   const [name = ''] = address.slice(0, at).split('+');
@@ -65,7 +51,6 @@ function subjectOf(deps: Pick<Deps, 'settings'>, address: string): string {
 
 export type CodeRequest = Begun & { readonly address: string };
 
-/** Queues a code in the transaction. */
 export type SendCode = (
   tx: Tx,
   mail: {
@@ -77,19 +62,15 @@ export type SendCode = (
   },
 ) => Promise<void>;
 
-/**
- * The former code ends, and whatever code this browser has of before it was known, or no more. A
- * browser that was signed in from by this address has codes of its own, which no stranger ends or
- * uses up. Throws `too_many_codes`.
- */
+/** A browser known by this address has codes that no stranger ends. Throws `too_many_codes`. */
 export async function askForCode(
   tx: Tx,
   deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
-  { address, browser, purpose, session }: CodeRequest,
+  asked: CodeRequest,
   send: SendCode,
 ): Promise<{ expiresAt: Date }> {
+  const { address, browser, purpose } = asked;
   const now = deps.now();
-  const at = new Date(now);
   const subject = subjectOf(deps, address);
   const [network = ''] = keyringOf(deps.settings).marks(`network ${browser.place}`);
   // Of many at once, each counts those before it.
@@ -97,22 +78,12 @@ export async function askForCode(
   const isKnown = await isKnownBrowser(tx, address, browser.hash);
   const codes = { subject, known: isKnown ? browser.hash : null };
   await mustHaveRoom(tx, codes, network, now);
-  await endCodes(tx, codes, browser.hash, at);
+  await endCodes(tx, codes, browser.hash, new Date(now));
   const code = sixDigits(deps.randomBytes(8));
   const id = uuidv7(now, deps.randomBytes);
   const [mark] = keyringOf(deps.settings).marks(`code ${id} ${address} ${code}`);
-  const expiresAt = new Date(now + ceremonyMs);
-  await insertCeremony(tx, {
-    id,
-    browser: browser.hash,
-    way: 'email',
-    purpose,
-    sessionId: session?.id ?? null,
-    subject,
-    facts: { mark, network, known: isKnown },
-    madeAt: at,
-    expiresAt,
-  });
+  const facts = { mark, network, known: isKnown };
+  const { expiresAt } = await begin(tx, deps, asked, { way: 'email', subject, facts, id });
   await send(tx, { address, code, expiresAt, purpose });
   return { expiresAt };
 }
@@ -147,7 +118,6 @@ export type CodeGiven = {
   readonly address: string;
   readonly code: string;
   readonly browser: Browser;
-  /** Of the browser, where it is signed in. */
   readonly session: Session | null;
 };
 
@@ -160,7 +130,7 @@ export async function checkCode(
   const subject = subjectOf(deps, address);
   const place = { browser: browser.hash, way: 'email', subject } as const;
   const ceremony = await tryCeremony(deps.db, place, codeTries, new Date(deps.now()));
-  if (ceremony === null) throw goneCode();
+  if (ceremony === null) throw gone('email');
   const right = keyring
     .marks(`code ${ceremony.id} ${address} ${code}`)
     .some((mark) => isSame(mark, String(ceremony.facts.mark)));
@@ -181,20 +151,10 @@ export async function takeCode(
   deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
   { address, browser, session }: CodeGiven,
 ): Promise<TakenUp> {
-  const subject = subjectOf(deps, address);
-  const place = { browser: browser.hash, way: 'email', subject } as const;
-  const ceremony = await takeCeremony(tx, place, new Date(deps.now()));
-  if (ceremony === null) throw goneCode();
+  const place = { way: 'email', subject: subjectOf(deps, address) } as const;
+  const ceremony = await take(tx, deps, browser, place);
   const proven: Proven = { way: 'email', address };
   return takeUp(tx, deps, proven, intentOf(ceremony, session), browser);
-}
-
-function goneCode(): ParleyError {
-  return new ParleyError(
-    'ceremony_gone',
-    `no code for this address waits in this browser: it was used, is older than ` +
-      `${ceremonyMs / 60_000} minutes, a newer one was sent, or its ${codeTries} tries are used up`,
-  );
 }
 
 function isSame(one: string, other: string): boolean {

@@ -22,7 +22,6 @@ export function isTicket({ shortName }: { readonly shortName: string }, text: st
 
 export type Ticket = { readonly ticket: string; readonly expiresAt: Date };
 
-/** One for this session; of too many, the oldest is good no more. */
 export async function issueTicket(
   { db, settings, now, randomBytes }: Pick<Deps, 'db' | 'settings' | 'now' | 'randomBytes'>,
   session: Session,

@@ -7,11 +7,7 @@ import { hadWallet, type WalletOf, waits, walletsOf } from '../db/wallets.ts';
 import type { Deps } from '../ports/deps.ts';
 import { mostWaiting } from './bounds.ts';
 
-/**
- * When a wallet that is added may receive. Null, so at once, for the first wallet that the account
- * ever has: without one it cannot have traded, because every order wants a wallet. One that was
- * removed counts, or else a thief would remove it first. Throws `too_many_wallets`.
- */
+/** Null, at once, for the first wallet ever: without one it cannot have traded. Throws. */
 export async function waitOf(
   tx: Tx,
   deps: Pick<Deps, 'settings' | 'now'>,
@@ -22,15 +18,11 @@ export async function waitOf(
   return holdFrom(deps);
 }
 
-/** When a hold that begins now ends. */
 export function holdFrom({ settings, now }: Pick<Deps, 'settings' | 'now'>): Date {
   return new Date(now() + settings.people.payoutHoldSeconds * 1_000);
 }
 
-/**
- * Few enough for its person to look through: so many wait beside this one, to receive or to be
- * paid. Throws `too_many_wallets`.
- */
+/** So few that their person can look through them. Throws `too_many_wallets`. */
 export async function mustHaveRoomToWait(
   tx: Tx,
   accountId: string,

@@ -10,7 +10,6 @@ import type { Deps } from '../ports/deps.ts';
 import { isUuid } from '../ports/ids.ts';
 import { lockLive, type Session } from './sessions.ts';
 
-/** The live ones, newest first. */
 export function keysOf({ db, now }: Pick<Deps, 'db' | 'now'>, accountId: string) {
   return liveKeysOf(db, accountId, new Date(now()));
 }
@@ -20,7 +19,6 @@ const notDrawn = /(?!\ufe0e|\ufe0f)[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_P
 export type KeyWanted = {
   readonly name: string | null;
   readonly scopes: readonly Scope[];
-  /** 1 to 90; undefined = 90. */
   readonly lifeDays?: number | undefined;
 };
 
@@ -36,10 +34,7 @@ export function makeKey(deps: Deps, session: Session, wanted: KeyWanted): Promis
   });
 }
 
-/**
- * It is read out in messages and lists: what breaks a line or is not drawn has no place in it. A
- * variation selector alone, which emoji need, does not make a name.
- */
+/** It is read out in messages: nothing that breaks a line or is not drawn. */
 function clearName(text: string): string {
   const name = text.trim();
   const [odd] = notDrawn.exec(name) ?? [];

@@ -88,13 +88,7 @@ export function recoveryOf(logins: readonly ShownLogin[]): string | null {
   );
 }
 
-/**
- * Removes one and ends every other session: whoever had it may still be signed in. Where messages
- * went by it, they go on for the hold: its person hears what happens next. A wallet that
- * counts leaves when the hold has passed: until then it signs in, is paid, and stops its removal.
- * Otherwise a thief would remove it first, and nobody could stop what the thief adds. Null = at
- * once. Throws `unknown_login`, `last_login`.
- */
+/** A wallet leaves after the hold: until then it stops what a thief adds. Throws `last_login`. */
 export async function removeLogin(
   tx: Tx,
   deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
@@ -151,10 +145,7 @@ async function remove(
   await insertFormerChannel(tx, { accountId, ...former, until: holdFrom(deps) });
 }
 
-/**
- * A login wallet is gone. What the family pays is remembered as this wallet where it was: none is
- * paid in its place by itself, and its signature still vouches for the next one.
- */
+/** What the family pays is remembered: its signature still vouches for the next wallet. */
 export async function removeWallet(
   tx: Tx,
   deps: Pick<Deps, 'now' | 'randomBytes'>,
@@ -181,7 +172,6 @@ export function isCounted(payout: Payout, family: Family, at: Date): boolean {
 
 export type Former = { readonly channel: 'email' | 'telegram'; readonly to: string };
 
-/** The channel that a login was. */
 export function formerOf({ way, subject, chatId, chatEndedAt }: Login): Former | null {
   if (way === 'email') return { channel: 'email', to: subject };
   return chatId === null || chatEndedAt !== null ? null : { channel: 'telegram', to: chatId };

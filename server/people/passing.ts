@@ -13,7 +13,6 @@ import { type Service, service } from '../ports/service.ts';
 import { passingPage, passingPauseMs } from './bounds.ts';
 import { removeWallet, shownLogins } from './logins.ts';
 
-/** One look; how many wallets it changed, at most two pages of them. */
 export async function passHolds(deps: Pick<Deps, 'db' | 'now' | 'randomBytes'>): Promise<number> {
   const at = new Date(deps.now());
   const counted = await deps.db.transaction(async (tx) => {

@@ -10,7 +10,7 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import { ParleyError } from '../../core/errors.ts';
-import { type Ceremony, insertCeremony, takeCeremony } from '../db/ceremonies.ts';
+import type { Ceremony } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
 import { loginsOf, type PasskeyFacts } from '../db/logins.ts';
 import {
@@ -21,10 +21,9 @@ import {
   passkeyUserOf,
 } from '../db/passkeys.ts';
 import type { Deps } from '../ports/deps.ts';
-import { uuidv7 } from '../ports/ids.ts';
-import { isLoopback } from '../settings/people.ts';
+import { isLoopback } from '../settings/networks.ts';
 import { ceremonyMs, mostLogins } from './bounds.ts';
-import { type Begun, intentOf } from './ceremonies.ts';
+import { type Begun, begin, intentOf, take } from './ceremonies.ts';
 import { type Browser, lockLive, type Session } from './sessions.ts';
 import { type Proven, type SignInDeps, type TakenUp, takeUp } from './sign-in.ts';
 import type { Site } from './site.ts';
@@ -86,7 +85,8 @@ export async function beginMaking(
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     supportedAlgorithmIDs: algorithms,
   });
-  await begin(tx, deps, { browser, purpose: 'add', session }, options.challenge);
+  const begun: Begun = { browser, purpose: 'add', session };
+  await begin(tx, deps, begun, { way: 'passkey', subject: options.challenge });
   return options;
 }
 
@@ -105,28 +105,8 @@ export async function beginAsking(
     userVerification: 'required',
     allowCredentials: [],
   });
-  await begin(tx, deps, begun, options.challenge);
+  await begin(tx, deps, begun, { way: 'passkey', subject: options.challenge });
   return options;
-}
-
-async function begin(
-  tx: Tx,
-  deps: Asked,
-  { browser, purpose, session }: Begun,
-  challenge: string,
-): Promise<void> {
-  const madeAt = new Date(deps.now());
-  await insertCeremony(tx, {
-    id: uuidv7(deps.now(), deps.randomBytes),
-    browser: browser.hash,
-    way: 'passkey',
-    purpose,
-    sessionId: session?.id ?? null,
-    subject: challenge,
-    facts: {},
-    madeAt,
-    expiresAt: new Date(madeAt.getTime() + ceremonyMs),
-  });
 }
 
 type Given<R> = {
@@ -172,10 +152,7 @@ export async function checkMade(
   return { ceremony, proven: { way: 'passkey', credentialId: credential.id, label, made } };
 }
 
-/**
- * The same without a statement of where the authenticator is from: none was asked for, and what
- * strangers put there (certificates, with addresses to be asked about them) is not looked at.
- */
+/** Without its attestation: strangers' certificates, and addresses in them, are never read. */
 async function withoutOrigin(attestationObject: string): Promise<string> {
   const { decodeAttestationObject, isoBase64URL, isoCBOR } = await helpers();
   try {
@@ -201,10 +178,7 @@ export type Used = {
   readonly backedUp: boolean;
 };
 
-/**
- * A passkey that was used. Uses its challenge up. Throws `bad_proof`, `ceremony_gone`,
- * `unknown_passkey`.
- */
+/** Uses its challenge up. Throws `bad_proof`, `ceremony_gone`, `unknown_passkey`. */
 export async function checkUsed(
   deps: Pick<Deps, 'db' | 'now'>,
   { site, browser, response }: Given<AuthenticationResponseJSON>,
@@ -282,15 +256,8 @@ async function takeChallenge(
   if (typeof data?.challenge !== 'string' || !/^[\w-]{43}$/.test(data.challenge)) {
     throw refusal('it cannot be read');
   }
-  const place = { browser: browser.hash, way: 'passkey', subject: data.challenge } as const;
-  const ceremony = await takeCeremony(deps.db, place, new Date(deps.now()));
-  if (ceremony === null) {
-    throw new ParleyError(
-      'ceremony_gone',
-      `this answer of a passkey is good for nothing here: it was used, is older than ` +
-        `${ceremonyMs / 60_000} minutes, or was asked for in another browser`,
-    );
-  }
+  const place = { way: 'passkey', subject: data.challenge } as const;
+  const ceremony = await take(deps.db, deps, browser, place);
   if (data.type !== type) throw refusal('it was asked for to do something else');
   if (data.origin !== site.origin) {
     throw refusal(`it was given to ${shown(data.origin)}, and this is ${site.origin}`);

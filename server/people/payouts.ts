@@ -41,10 +41,7 @@ export async function mustBeWalletSession(tx: Tx, session: Session, nowMs: numbe
   );
 }
 
-/**
- * The wallet that the family pays, or paid last where it was removed since; null = it never paid
- * any. Otherwise whoever removes it would need no signature of it.
- */
+/** Also one removed since: else whoever removes it would need no signature of it. */
 async function paidLast(tx: Tx, accountId: string, family: Family, now: Date) {
   const chosen = await payoutsOf(tx, accountId, now);
   const last = chosen.find((each) => isCounted(each, family, now));
@@ -204,7 +201,6 @@ export async function choose(
   return { fromAt };
 }
 
-/** What the wallet is to the account now. */
 async function standing(tx: Tx, accountId: string, { family, address }: WalletName, at: Date) {
   const wallets = await walletsToPay(tx, [accountId], [family], at);
   const own = wallets.filter((each) => each.address === address);
@@ -235,11 +231,7 @@ async function hold(
   await mustHaveRoomForProofs(tx, accountId);
 }
 
-/**
- * Nothing that waits for this address ever counts, be it to be paid or to be removed; null = for
- * any. A login wallet that waits to be paid is removed, and every other session ends. Throws
- * `unknown_payout`, `last_login`.
- */
+/** `wallet` null = all that waits. Other sessions end. Throws `unknown_payout`, `last_login`. */
 export async function stopWaiting(
   tx: Tx,
   deps: Pick<Deps, 'now'>,
@@ -282,17 +274,13 @@ export async function stopWaiting(
 
 export type Receiving = {
   readonly family: Family;
-  /** Paid by itself; null = none. */
   readonly paid: string | null;
   /** May be named as where a swap pays. */
   readonly receives: readonly string[];
-  /** Does not count before. */
   readonly waiting: readonly { address: string; fromAt: Date; paid: boolean }[];
-  /** Login wallets that are removed then. */
   readonly leaving: readonly { address: string; at: Date }[];
 };
 
-/** Of every family. */
 export async function receivingOf(tx: Tx, accountId: string, nowMs: number): Promise<Receiving[]> {
   const now = new Date(nowMs);
   const wallets = await walletsToPay(tx, [accountId], families, now);

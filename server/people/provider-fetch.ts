@@ -2,7 +2,7 @@
 // bounded number of bytes, and nobody else is asked instead: redirects are faults.
 
 import type { CustomFetchOptions } from 'openid-client';
-import { isLoopback } from '../settings/people.ts';
+import { isLoopback } from '../settings/networks.ts';
 
 /** A discovery document has some 5 KiB, a set of keys some 10 KiB. */
 const mostBytes = 256 * 1024;
@@ -32,7 +32,6 @@ export function mayBeAsked(url: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
-/** The answer with its whole body. Throws ProviderFault. */
 export async function askProvider(
   url: string,
   { method, headers, body }: Pick<CustomFetchOptions, 'method' | 'headers' | 'body'>,

@@ -50,7 +50,6 @@ const algorithms = [
 ];
 
 export type Providers = {
-  /** How to speak to it now. Throws ProviderFault. */
   configurationOf(provider: ProviderSettings): Promise<Configuration>;
 };
 
@@ -60,7 +59,6 @@ type Known = {
   asking: Promise<ServerMetadata> | null;
   keys: { readonly jwks: JWKS; readonly at: number } | null;
   askingKeys: Promise<string> | null;
-  /** When keys were last fetched for a token of an unknown one. */
   keysAgainAt: number | null;
 };
 
@@ -142,7 +140,6 @@ function isPlain(issuer: string): boolean {
   return issuer.startsWith('http:');
 }
 
-/** Throws ProviderFault for what cannot be signed in with. */
 function usable(provider: ProviderSettings, metadata: ServerMetadata): ServerMetadata {
   const wrong = (reason: string) => new ProviderFault(`its discovery document ${reason}`);
   // OpenID Connect Discovery 1.0, 4.3: exactly, or one provider could speak for another.

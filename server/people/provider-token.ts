@@ -34,7 +34,6 @@ export type TokenRules = {
   readonly tellsAuthTime: boolean;
 };
 
-/** Throws UnprovenError. */
 export function provenBy(
   { claims, scope }: Told,
   rules: TokenRules,
@@ -92,10 +91,7 @@ function shown(text: string): string {
   return [...visible].slice(0, longestLabel).join('');
 }
 
-/**
- * A private chat has the number of its person: the claim `id`, beside which `sub` is another one
- * (core.telegram.org/bots/telegram-login#user-data-structure).
- */
+/** A private chat has the number of its person, which Telegram gives as the claim `id`. */
 function chatOf({ id }: IDToken): string | null {
   const text = typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : id;
   return typeof text === 'string' && /^[1-9]\d{0,19}$/.test(text) ? text : null;

@@ -13,14 +13,12 @@ import {
   WWWAuthenticateChallengeError,
 } from 'openid-client';
 import { ParleyError } from '../../core/errors.ts';
-import { type Ceremony, insertCeremony, takeCeremony } from '../db/ceremonies.ts';
+import type { Ceremony } from '../db/ceremonies.ts';
 import { base62 } from '../market/keys.ts';
 import type { Deps } from '../ports/deps.ts';
-import { uuidv7 } from '../ports/ids.ts';
 import { keyringOf } from '../ports/keyring.ts';
 import type { ProviderSettings } from '../settings/people.ts';
-import { ceremonyMs } from './bounds.ts';
-import type { Begun } from './ceremonies.ts';
+import { type Begun, begin, gone, take } from './ceremonies.ts';
 import { faultIn } from './provider-fetch.ts';
 import type { Providers } from './provider-server.ts';
 import { maxAgeSeconds, provenBy, UnprovenError } from './provider-token.ts';
@@ -50,7 +48,7 @@ export async function beginAtProvider(
   providers: Providers,
   asked: ProviderRequest,
 ): Promise<URL> {
-  const { browser, purpose, session, site } = asked;
+  const { purpose, session, site } = asked;
   const provider = providerOf(deps, asked.providerId);
   // Told now, not after the way to the provider and back.
   if (purpose === 'add' && session !== null) mustBeFresh(session, deps.now());
@@ -68,7 +66,6 @@ export async function beginAtProvider(
       ...(purpose === 'sign-in' ? {} : anew(config)),
     });
   });
-  const at = deps.now();
   const { version, sealed } = keyringOf(deps.settings).encrypt(Buffer.from(verifier));
   const facts = {
     provider: provider.id,
@@ -76,21 +73,10 @@ export async function beginAtProvider(
     verifier: { version, sealed: sealed.toString('base64') },
     askedSeconds: wallSeconds(),
   } satisfies Facts;
-  await insertCeremony(deps.db, {
-    id: uuidv7(at, deps.randomBytes),
-    browser: browser.hash,
-    way: 'provider',
-    purpose,
-    sessionId: session?.id ?? null,
-    subject: subjectOf(state),
-    facts,
-    madeAt: new Date(at),
-    expiresAt: new Date(at + ceremonyMs),
-  });
+  await begin(deps.db, deps, asked, { way: 'provider', subject: subjectOf(state), facts });
   return url;
 }
 
-/** What a ceremony keeps. */
 type Facts = {
   readonly provider: string;
   readonly nonce: string | null;
@@ -125,25 +111,21 @@ export type Returned =
   | { readonly cancelled: true }
   | { readonly cancelled: false; readonly ceremony: Ceremony; readonly proven: Proven };
 
-/**
- * What the provider has led the browser back with: `url`, at the address of the provider `id`. It
- * is looked at once. Throws `ceremony_gone`, `way_off`, `provider_down`, `bad_proof`.
- */
+/** `url`: where the provider `id` led the browser back to. It counts once. */
 export async function takeReturn(
   deps: ProviderDeps,
   providers: Providers,
   { url, id, browser, site }: { url: URL; id: string; browser: Browser; site: Site },
 ): Promise<Returned> {
   const [state = '', ...more] = url.searchParams.getAll('state');
-  if (!stateShape.test(state) || more.length > 0) throw gone();
-  const place = { browser: browser.hash, way: 'provider', subject: subjectOf(state) } as const;
-  const ceremony = await takeCeremony(deps.db, place, new Date(deps.now()));
-  if (ceremony === null) throw gone();
+  if (!stateShape.test(state) || more.length > 0) throw gone('provider');
+  const place = { way: 'provider', subject: subjectOf(state) } as const;
+  const ceremony = await take(deps.db, deps, browser, place);
   const facts = ceremony.facts as Facts;
   const provider = providerOf(deps, facts.provider);
   const { version, sealed } = facts.verifier;
   const verifier = keyringOf(deps.settings).decrypt(version, Buffer.from(sealed, 'base64'));
-  if (verifier === null) throw gone();
+  if (verifier === null) throw gone('provider');
   return speaking(deps, provider, site, async () => {
     if (provider.id !== id) throw new UnprovenError('the answer is at the address of another one');
     const config = await providers.configurationOf(provider);
@@ -179,18 +161,7 @@ function isCancelled(error: unknown): boolean {
   return error instanceof AuthorizationResponseError && error.error === 'access_denied';
 }
 
-function gone(): ParleyError {
-  return new ParleyError(
-    'ceremony_gone',
-    `no sign-in through a provider waits in this browser: it was used, or is older than ` +
-      `${ceremonyMs / 60_000} minutes; begin again`,
-  );
-}
-
-/**
- * Whatever is wrong with the provider, or with what it says, is a refusal: `provider_down` or
- * `bad_proof`. Why is told to the operator alone.
- */
+/** A fault is `provider_down` or `bad_proof`; why is told to the operator alone. */
 async function speaking<R>(
   deps: ProviderDeps,
   provider: ProviderSettings,

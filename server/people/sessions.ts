@@ -29,7 +29,6 @@ export type { Session };
 /** A browser that asks: the SHA-256 of its own cookie, what it says it is, and its network. */
 export type Browser = { readonly hash: Buffer; readonly device: string; readonly place: string };
 
-/** What was signed in with. */
 export type Means = {
   readonly by: SignedInBy;
   readonly wallet: { readonly family: Family; readonly address: string } | null;
@@ -50,7 +49,6 @@ function newToken({ settings, randomBytes }: Pick<Deps, 'settings' | 'randomByte
   return sessionPrefix(settings.shortName) + base62(randomBytes(tokenBytes));
 }
 
-/** The instants between which sessions are live. */
 export function windowAt(nowMs: number): Window {
   return { now: new Date(nowMs), idleSince: new Date(nowMs - idleMs) };
 }
@@ -61,10 +59,7 @@ export type Opened = {
   readonly session: Session;
 };
 
-/**
- * A session of the account. From a browser that it was not signed in from before, its person is
- * told, unless the account is new.
- */
+/** From a browser that is new to it, its person is told, unless the account is new. */
 export async function openSession(
   tx: Tx,
   deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
@@ -96,7 +91,6 @@ export async function openSession(
   return { token, session };
 }
 
-/** The session used longest ago ends where there are too many. */
 async function makeRoom(tx: Tx, accountId: string, nowMs: number): Promise<void> {
   const live = await liveSessionsOf(tx, accountId, windowAt(nowMs));
   for (const { id } of live.slice(mostSessions - 1)) {
@@ -124,11 +118,7 @@ export async function renew(
   return { token, session: { ...session, ...told } };
 }
 
-/**
- * Locks the account for what its session does, and keeps the session live until that is done: a
- * request that was under way when the session was ended does nothing after the answer to that.
- * Throws `session_ended`, `account_deleted`.
- */
+/** Nothing is done once its session has ended. Throws `session_ended`, `account_deleted`. */
 export async function lockLive(
   tx: Tx,
   deps: Pick<Deps, 'now'>,
@@ -151,10 +141,7 @@ export function mustBeFresh({ signedInAt }: Pick<Session, 'signedInAt'>, nowMs: 
   );
 }
 
-/**
- * Whether the session's last sign-in was by a wallet of the account that may receive: the only kind
- * of session that changes where the account is paid.
- */
+/** Only such a session changes where the account is paid. */
 export async function isWalletSession(tx: Tx, session: Session, nowMs: number): Promise<boolean> {
   if (session.signedInBy !== 'wallet') return false;
   const wallets = await walletsOf(tx, session.accountId);

@@ -71,10 +71,8 @@ export type Intent =
   | { readonly purpose: 'add' | 'renew'; readonly session: Session };
 
 export type TakenUp = {
-  /** Of the cookie; null = the cookie stays. */
   readonly token: string | null;
   readonly session: Session;
-  /** The account was made for it. */
   readonly isNew: boolean;
   /** What was done, for who counts it. */
   readonly outcome: 'made' | 'signed_in' | 'added' | 'renewed';
@@ -230,7 +228,6 @@ async function storeLogin(
   });
 }
 
-/** Throws `login_family_taken`. */
 async function mustLackLogin(tx: Tx, accountId: string, family: Family): Promise<void> {
   const wallets = await walletsOf(tx, accountId);
   const held = wallets.find((each) => each.standing === 'login' && each.family === family);

@@ -1,9 +1,8 @@
 // Where this market's own pages are: the one origin that its cookies are for.
 
-import { isLoopback } from '../settings/people.ts';
+import { isLoopback } from '../settings/networks.ts';
 
 export type Site = {
-  /** `https://market.example`, with a port where there is one. */
   readonly origin: string;
   readonly host: string;
   /** What passkeys are bound to. */
@@ -12,11 +11,7 @@ export type Site = {
   readonly secure: boolean;
 };
 
-/**
- * The site that a request with this `Host` is for; null where it is none of ours: a name that
- * somebody else points at this server, or none was configured. The dev network has no name: there
- * it is loopback, whatever the port.
- */
+/** The site of this `Host`; null for a name not ours. The dev network is loopback, any port. */
 export function siteOf(
   settings: { readonly publicUrl: string | null; readonly network: string },
   host: string | undefined,

@@ -4,24 +4,16 @@
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Family } from '../../core/families.ts';
-import {
-  type Ceremony,
-  giveBackCeremony,
-  insertCeremony,
-  type Purpose,
-  takeCeremony,
-} from '../db/ceremonies.ts';
+import { type Ceremony, giveBackCeremony, type Purpose } from '../db/ceremonies.ts';
 import type { Tx } from '../db/database.ts';
 import { canonicalAddress, checkSignature, type ProofDeps } from '../market/proofs.ts';
 import type { Deps } from '../ports/deps.ts';
-import { uuidv7 } from '../ports/ids.ts';
-import { ceremonyMs } from './bounds.ts';
-import type { Begun } from './ceremonies.ts';
+import { type Begun, begin, take } from './ceremonies.ts';
 import type { Browser } from './sessions.ts';
 import {
   isPlain,
-  mustBeWanted,
-  parseSignInText,
+  mustBeWritten,
+  nonceIn,
   type SignInText,
   writeSignInText,
 } from './sign-in-text.ts';
@@ -44,7 +36,6 @@ export type TextRequest = Begun & {
 };
 
 export type TextToSign = {
-  /** In canonical form. */
   readonly address: string;
   readonly message: string;
   readonly expiresAt: Date;
@@ -59,31 +50,29 @@ export async function beginText(
   deps: Pick<Deps, 'settings' | 'now' | 'randomBytes'>,
   request: TextRequest,
 ): Promise<TextToSign> {
-  const { way, site, family, statement, chainId, browser, purpose, session } = request;
+  const { way, site, family, statement, chainId } = request;
   if (!isPlain(statement)) throw new Error(`no wallet shows this statement: ${statement}`);
   const { settings } = deps;
   const address = canonicalAddress(family, request.address, settings.network);
-  const chain = chainLineOf(settings, family, chainId);
-  const nonce = Buffer.from(deps.randomBytes(nonceBytes)).toString('hex');
-  const madeAt = new Date(deps.now());
-  const expiresAt = new Date(madeAt.getTime() + ceremonyMs);
-  await insertCeremony(tx, {
-    id: uuidv7(deps.now(), deps.randomBytes),
-    browser: browser.hash,
-    way,
-    purpose,
-    sessionId: session?.id ?? null,
-    subject: nonce,
-    facts: { family, address, statement, chain },
-    madeAt,
-    expiresAt,
-  });
-  const asked = { family, address, statement, chain, nonce, issuedAt: madeAt, expiresAt };
-  return { address, message: writeSignInText({ ...asked, ...placeOf(site) }), expiresAt };
+  const facts = { family, address, statement, chain: chainLineOf(settings, family, chainId) };
+  const subject = Buffer.from(deps.randomBytes(nonceBytes)).toString('hex');
+  const times = await begin(tx, deps, request, { way, subject, facts });
+  const message = writeSignInText(textOf({ subject, facts, ...times }, site));
+  return { address, message, expiresAt: times.expiresAt };
 }
 
-function placeOf({ host, origin }: Site): { domain: string; uri: string } {
-  return { domain: host, uri: origin };
+/** As it is written when the ceremony is begun, and again for the site that is asked then. */
+function textOf(
+  {
+    facts,
+    subject,
+    madeAt,
+    expiresAt,
+  }: Pick<Ceremony, 'facts' | 'subject' | 'madeAt' | 'expiresAt'>,
+  { host, origin }: Site,
+): SignInText {
+  const own = facts as Pick<SignInText, 'family' | 'address' | 'statement' | 'chain'>;
+  return { ...own, domain: host, uri: origin, nonce: subject, issuedAt: madeAt, expiresAt };
 }
 
 export type TextSigned = {
@@ -99,18 +88,13 @@ export type TextSigned = {
 export type SignatureFound = {
   /** What the text was asked for: its purpose and its session are still to be looked at. */
   readonly ceremony: Ceremony;
-  /** As the ceremony was begun with it. */
   readonly statement: string;
   readonly address: string;
   /** Bitcoin: the key, where the signature showed it. */
   readonly pubkey: string | null;
 };
 
-/**
- * Whether the wallet signed the text that it was asked to. Uses the text up by itself, whatever is
- * found: only a node that did not answer gives it back, as nothing was told. Throws `bad_message`,
- * `bad_signature`, `ceremony_gone`.
- */
+/** Uses the text up, unless no node answered. Throws `bad_message`, `bad_signature`. */
 export async function checkText(
   deps: ProofDeps & Pick<Deps, 'db' | 'now'>,
   signed: TextSigned,
@@ -118,14 +102,10 @@ export async function checkText(
 ): Promise<SignatureFound> {
   const { way, site, browser, family, message, signature } = signed;
   const address = canonicalAddress(family, signed.address, deps.settings.network);
-  const given = parseSignInText(message);
-  const place = { browser: browser.hash, way, subject: given.nonce };
-  const now = deps.now();
   // The nonce goes first: whatever else is wrong with the text, it has been presented.
-  const ceremony = await takeCeremony(deps.db, place, new Date(now));
-  if (ceremony === null) throw goneText(given, now);
-  const wanted = wantedOf(ceremony, site);
-  mustBeWanted(given, wanted, now);
+  const ceremony = await take(deps.db, deps, browser, { way, subject: nonceIn(message) });
+  const wanted = textOf(ceremony, site);
+  mustBeWritten(message, wanted);
   if (family !== wanted.family || address !== wanted.address) {
     const sentence = `the text is of the wallet ${wanted.address}, and the request names ${address}`;
     throw new ParleyError('bad_message', sentence);
@@ -141,39 +121,13 @@ export async function checkText(
   }
 }
 
-/** The text as it was written when the ceremony was begun, for the site that is asked now. */
-function wantedOf({ facts, subject, madeAt, expiresAt }: Ceremony, site: Site): SignInText {
-  return {
-    ...placeOf(site),
-    family: facts.family as Family,
-    address: String(facts.address),
-    statement: String(facts.statement),
-    chain: String(facts.chain),
-    nonce: subject,
-    issuedAt: madeAt,
-    expiresAt,
-  };
-}
-
-function goneText({ expiresAt }: SignInText, nowMs: number): ParleyError {
-  const why =
-    expiresAt.getTime() <= nowMs
-      ? `it expired at ${expiresAt.toISOString()}`
-      : `it was signed before, is older than ${ceremonyMs / 60_000} minutes, or was asked for in ` +
-        'another browser or for something else';
-  return new ParleyError('ceremony_gone', `this text is good for nothing here: ${why}`);
-}
-
 /** What a wallet reads above its address and nonce when it signs in. */
 export function signInStatement(purpose: Purpose, product: string): string {
-  switch (purpose) {
-    case 'sign-in':
-      return `Sign in to ${product}.`;
-    case 'add':
-      return `Add this wallet as a login of your ${product} account.`;
-    case 'renew':
-      return `Sign in to your ${product} account again.`;
-  }
+  return {
+    'sign-in': `Sign in to ${product}.`,
+    add: `Add this wallet as a login of your ${product} account.`,
+    renew: `Sign in to your ${product} account again.`,
+  }[purpose];
 }
 
 /** Of what a name may be, wallets show ASCII alone in such a text: the site's own name then. */

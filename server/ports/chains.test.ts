@@ -9,7 +9,7 @@ import { type Regtest, startRegtest } from '../../chains/bitcoin/testing/regtest
 import { evmChains } from '../../chains/evm/policy.ts';
 import { startAnvil, type TestChain } from '../../chains/evm/testing/anvil.ts';
 import { deployment } from '../../contracts/escrows/artifacts/abi.ts';
-import { shardOf } from '../../contracts/escrows/shards.ts';
+import { shardOf } from '../../contracts/escrows/ids.ts';
 import { stubAdapter } from '../../test/support/adapter.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 import { readSettings } from '../settings/config.ts';

@@ -24,11 +24,7 @@ type Limits = Pick<Settings, 'chainTimeoutMs'>;
 
 type Parts = { readonly now: () => number; readonly log: Log };
 
-/**
- * Makes and checks the adapters: a node of the wrong chain, contracts that are not the pinned
- * ones and unsound policies refuse to start. A node that is down does not: its chain is served
- * when it answers.
- */
+/** A node of another chain, other contracts and unsound policies refuse to start. */
 export async function openAdapters(
   settings: Limits,
   chains: readonly ChainSettings[],
@@ -60,7 +56,6 @@ export type Opened = {
   identify(silent: (source: number, why: string) => void): Promise<void>;
 };
 
-/** The adapter of one chain, not asked anything yet. */
 export function openOne(each: ChainSettings, settings: Limits, parts: Parts): Opened {
   type Silent = Parameters<Opened['identify']>[0];
   const saying = (silent: Silent) => (source: number, error: unknown) =>

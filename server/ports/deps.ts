@@ -34,7 +34,6 @@ export type Deps = {
 
 /** Mail and messages to people, as the ways in need it. */
 export type Messaging = {
-  /** Queues a sign-in code; null where no mail is sent. */
   readonly sendCode:
     | ((
         tx: Tx,
@@ -52,6 +51,5 @@ export type Messaging = {
 
 /** What a process knows that its database may have lost. */
 export type Presence = {
-  /** The last beat that it counted; null where it counts none. */
   beat(): number | null;
 };

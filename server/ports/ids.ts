@@ -2,13 +2,9 @@
 
 export type RandomBytes = (count: number) => Uint8Array;
 
-/** A new id for the instant `nowMs`. */
 export type MakeId = (nowMs: number, randomBytes: RandomBytes) => string;
 
-/**
- * A sequence of ids. Those of one millisecond, or of a clock that stepped back, ascend as well: the
- * 12 bits of rand_a count up from a random start (RFC 9562, method 1).
- */
+/** Ids of one millisecond, or of a clock that stepped back, ascend too (RFC 9562, method 1). */
 export function idSequence(): MakeId {
   let lastMs = 0;
   let count = 0;
@@ -36,10 +32,7 @@ export function idSequence(): MakeId {
   };
 }
 
-/**
- * The one sequence of this process, and the only state outside of what callers pass: with one for
- * each caller, ids of a process would no longer ascend within a millisecond.
- */
+/** The one sequence of a process: with several, ids would not ascend within a millisecond. */
 export const uuidv7: MakeId = idSequence();
 
 /** The id that these bytes always give: version 8. */

@@ -32,7 +32,7 @@ export type Keyring = {
   decrypt(version: number, sealed: Uint8Array): Buffer | null;
 };
 
-type KeySettings = Pick<Settings, 'home' | 'encryptionKey'>;
+type KeySettings = Pick<Settings, 'home'> & Partial<Pick<Settings, 'encryptionKey'>>;
 const keyrings = new WeakMap<KeySettings, Keyring>();
 
 export function keyringOf(settings: KeySettings): Keyring {

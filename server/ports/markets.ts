@@ -19,10 +19,7 @@ export const marketChecks = [
 ] as const;
 
 export type Markets = {
-  /**
-   * Findings of what could be asked, and the names of the checks that are off. Throws what ended
-   * the signal and, to keep a token, `market_data_unavailable` where a source is away.
-   */
+  /** To keep a token it throws `market_data_unavailable` where a source is away. */
   look(
     token: Token,
     purpose: Purpose,

@@ -105,7 +105,6 @@ function keeperMetrics(gauge: MakeGauge) {
   };
 }
 
-/** Serves `GET /metrics` on 127.0.0.1; port 0 takes any free one. */
 export async function serveMetrics(
   { registry }: Metrics,
   port: number,

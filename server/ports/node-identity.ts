@@ -5,20 +5,18 @@
 import { exchange } from '../../chains/bitcoin/http.ts';
 import { coreRpc } from '../../chains/bitcoin/rpc.ts';
 import type { EvmAdapter } from '../../chains/evm/adapter.ts';
-import { contractFault } from '../../chains/evm/identity.ts';
 import { chainIdOf } from '../../chains/evm/node.ts';
+import { contractFault } from '../../chains/evm/state.ts';
 import { type Rpc, rpcClient } from '../../chains/nodes/rpc.ts';
 import { solanaFault } from '../../chains/solana/identity.ts';
 import { httpClient, type TronSource } from '../../chains/tron/http.ts';
 import { tronFault } from '../../chains/tron/identity.ts';
 import type { BitcoinSourceSettings, Of } from '../settings/chains.ts';
 
-/** How long start-up waits for each node to answer. */
 export const openMs = 15_000;
 
 type BitcoinNetwork = Of<'bitcoin'>['network'];
 
-/** A node that is of another chain, or lacks the contracts. */
 export class WrongNodeError extends Error {
   constructor(chain: string, source: number, sentence: string) {
     const which = source === 0 ? 'the node' : `node ${source + 1}`;
@@ -27,7 +25,6 @@ export class WrongNodeError extends Error {
   }
 }
 
-/** Throws WrongNodeError; `silent` is told of each node that did not answer. */
 export async function mustBeEvm(
   adapter: EvmAdapter,
   silent: (source: number, error: unknown) => void,
@@ -45,7 +42,6 @@ export async function mustBeEvm(
   });
 }
 
-/** The same for a Bitcoin chain and its second source. */
 export async function mustBeBitcoin(
   chain: Of<'bitcoin'>,
   silent: (source: number, error: unknown) => void,

@@ -39,7 +39,6 @@ export function noticesOf(db: Pick<Database, 'listen'>): Notices {
 }
 
 function createNotices(db: Pick<Database, 'listen'>): Notices {
-  /** And whether each hears. */
   const ears = new Map<Ear, boolean>();
   const begin = async (own: Listener, ear: Ear): Promise<void> => {
     await ear.begin(own);
@@ -136,7 +135,6 @@ function keepLink(db: Pick<Database, 'listen'>, uses: Uses) {
     after(proveEveryMs, prove);
   }
 
-  /** After the first try. */
   async function open(): Promise<Listener | null> {
     if (link === null) {
       opening ??= connect().finally(() => {

@@ -7,7 +7,6 @@ import type { Deps } from './deps.ts';
 import { keyringOf } from './keyring.ts';
 
 type Rows<Id> = {
-  /** Locks them. */
   readonly read: (
     tx: Tx,
     of: NotUnder<Id>,
@@ -15,7 +14,6 @@ type Rows<Id> = {
   readonly store: (tx: Tx, row: SealedRow<Id>, version: number) => Promise<void>;
   /** Below all their ids. */
   readonly before: Id;
-  /** In one transaction. */
   readonly atOnce: number;
 };
 

@@ -20,7 +20,6 @@ const jitter = 0.1;
 export type Next = 'now' | number | undefined;
 
 export type ServiceOptions = {
-  /** In the log and the metrics. */
   readonly name: string;
   /** Ends early when the signal does, or finishes: `stop` waits for it. */
   readonly pass: (signal: AbortSignal) => Promise<Next>;
@@ -37,7 +36,6 @@ export type ServiceOptions = {
 
 export type Service = {
   start(): void;
-  /** Ends the wait for the next pass. */
   ring(): void;
   /** No pass begins any more; resolves when the last one has ended. */
   stop(): Promise<void>;

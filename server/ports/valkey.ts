@@ -3,7 +3,7 @@
 
 import { isIP } from 'node:net';
 import { Redis } from 'iovalkey';
-import { parseValkeyUrl } from '../settings/valkey-url.ts';
+import { parseValkeyUrl } from '../settings/networks.ts';
 
 export type Valkey = Redis;
 
@@ -45,10 +45,7 @@ export function connectValkey(url: string): Valkey {
   return client;
 }
 
-/**
- * Why it failed, in a word that is safe to log: an error of the client may quote the command, and
- * with it the password.
- */
+/** A word that is safe to log: an error of the client may quote the password. */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof code === 'string') return code;

@@ -16,7 +16,6 @@ export type WorkBells = {
   isHeard(): boolean;
 };
 
-/** By what listens, which a way to the database has from the database that it is a way to. */
 const ofDatabases = new WeakMap<Database['listen'], WorkBells>();
 
 export function workOf(db: Pick<Database, 'listen'>): WorkBells {

@@ -8,7 +8,7 @@ import { bitcoinPolicies } from '../../chains/bitcoin/policy.ts';
 import { evmChains } from '../../chains/evm/policy.ts';
 import { solanaChains } from '../../chains/solana/policy.ts';
 import { tronChains } from '../../chains/tron/policy.ts';
-import { shardOf } from '../../contracts/escrows/shards.ts';
+import { shardOf } from '../../contracts/escrows/ids.ts';
 import { parseAssets, parseChains } from './chains.ts';
 import { readSettings } from './config.ts';
 import { policyOf } from './policies.ts';

@@ -1,23 +1,28 @@
 // Which chains and assets a deployment serves: PARLEY_CHAINS and PARLEY_ASSETS, parsed. Every
 // sentence names the entry and the field; whoever gets these values need not check again.
 
-import Type, { type TSchema } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { contractsFault, contractsOf, mostContracts } from '../../chains/escrows/plan.ts';
 import { parseEvmAddress } from '../../chains/evm/address.ts';
 import { evmDeployment } from '../../chains/evm/plan.ts';
 import { parseSolanaAddress } from '../../chains/solana/address.ts';
 import { parseTronAddress } from '../../chains/tron/address.ts';
-import type { TronSource } from '../../chains/tron/http.ts';
-import type { TronInstance } from '../../chains/tron/plan.ts';
-import { noShard, shardAt } from '../../contracts/escrows/shards.ts';
+import { noShard, shardAt } from '../../contracts/escrows/ids.ts';
 import { parseAmount } from '../../core/amounts.ts';
 import { type Family, families, isFamily, type Network } from '../../core/families.ts';
-import type { ChainPolicy, Depth } from '../../core/policy.ts';
+import { type ChainPolicy, type Depth, policyNumbers } from '../../core/policy.ts';
 import { worldOfBitcoin, worldOfChainId, worldOfSolana, worldOfTron } from '../../core/worlds.ts';
-import { type Check, checkOf } from './check.ts';
-import { isObject, shown } from './entry.ts';
+import { checkOf } from './check.ts';
+import {
+  closed,
+  entriesOf,
+  fieldFault,
+  isObject,
+  type Parsed,
+  type ReadonlyDeep,
+  shown,
+} from './entries.ts';
 
-/** Numbers of a chain's own, instead of those of the policy that they are laid over. */
 export type OwnPolicy = {
   /** Name of the policy that the rest is taken from; default: the chain's own. */
   readonly like?: string;
@@ -25,164 +30,78 @@ export type OwnPolicy = {
   readonly high?: Partial<Depth>;
 } & Partial<Omit<ChainPolicy, 'normal' | 'high'>>;
 
-/** One source of a Bitcoin chain. */
-export type BitcoinSourceSettings = {
-  /** Bitcoin Core RPC, `http://user:password@host:port`. */
-  readonly rpcUrl?: string;
-  /** The base of an Esplora REST server; asked where there is no `rpcUrl`. */
-  readonly esploraUrl?: string;
-};
-
-/** One chain to serve. */
-export type ChainSettings =
-  | (BitcoinSourceSettings & {
-      readonly family: 'bitcoin';
-      readonly chain: string;
-      /** Bitcoin network of the node; must belong to PARLEY_NETWORK. */
-      readonly network: 'mainnet' | 'testnet' | 'signet' | 'regtest';
-      /** Another source of the same chain: where the two differ, funding and revealing pause. */
-      readonly second?: BitcoinSourceSettings;
-      /** `mainnet`, `testnet` or `regtest` of chains/bitcoin/policy.ts; default: the network's. */
-      readonly policy?: string | OwnPolicy;
-    })
-  | {
-      readonly family: 'evm';
-      readonly chain: string;
-      readonly chainId: number;
-      readonly rpcUrls: readonly string[];
-      /** See EvmContracts, with their checksums. */
-      readonly contract?: string;
-      readonly shards?: readonly string[];
-      readonly formerContracts?: readonly string[];
-      /** Where the chain id is in no table of core/worlds.ts. */
-      readonly world?: Network;
-      /** The head that deep payments wait for besides blocks; null = blocks alone. */
-      readonly depthTag?: 'safe' | 'finalized' | null;
-      /** Unix seconds: until then its gas rules are Prague's, where no node tells otherwise. */
-      readonly nextForkAt?: number;
-      /** A key of chains/evm/policy.ts, such as `base`; default: the one of the chain id. */
-      readonly policy?: string | OwnPolicy;
-    }
-  | {
-      readonly family: 'tron';
-      readonly chain: string;
-      readonly chainId: number;
-      /** See TronOrigin. */
-      readonly contract: string;
-      readonly creation: string;
-      readonly shards?: readonly TronInstance[];
-      readonly formerContracts?: readonly TronInstance[];
-      /** Nodes of one chain, which must agree before anyone funds or reveals. */
-      readonly sources: readonly TronSource[];
-      /** Where the chain id is in no table of core/worlds.ts. */
-      readonly world?: Network;
-      /** A key of chains/tron/policy.ts, or `tron-dev`; default: the one of the chain id. */
-      readonly policy?: string | OwnPolicy;
-    }
-  | {
-      readonly family: 'solana';
-      readonly chain: string;
-      /** Of the cluster's first block, base58. */
-      readonly genesisHash: string;
-      readonly rpcUrls: readonly string[];
-      /** The escrow program, which nobody can replace. */
-      readonly program: string;
-      /** Where the genesis hash is in no table of core/worlds.ts. */
-      readonly world?: Network;
-      /** A key of chains/solana/policy.ts; default: the one of the genesis hash. */
-      readonly policy?: string | OwnPolicy;
-      /**
-       * How far the cluster's clock may be from the market's before nobody may fund or reveal;
-       * default: the policy's.
-       */
-      readonly mostDriftSeconds?: number;
-    };
-
-/** Of one family. */
-export type Of<F extends Family> = ChainSettings & { readonly family: F };
-
-/** A curated asset of a deployment. */
-export type AssetSettings = {
-  readonly chain: string;
-  readonly symbol: string;
-  readonly address: string | null;
-  readonly decimals: number;
-  /** Base units; from here on an amount waits for the deeper depth. */
-  readonly highValueFrom?: string;
-};
-
-const closed = { additionalProperties: false } as const;
 const mostChains = 100;
 const mostAssets = 10_000;
 const longest = 2_048;
 
-const chainKey = Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' });
+const some = Type.Optional;
+const oneOf = <const Values extends readonly (string | null)[]>(...values: Values) =>
+  Type.Unsafe<Values[number]>({ enum: values });
+
+const chain = Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' });
 const url = Type.String({ pattern: '^https?://', maxLength: longest });
 // A year: the inequalities of core/deadlines.ts draw the real bounds.
-const seconds = Type.Optional(Type.Integer({ minimum: 0, maximum: 31_536_000 }));
-const depth = Type.Optional(
-  Type.Object(
-    {
-      confirmations: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
-      settleSeconds: seconds,
-      outageSeconds: seconds,
-    },
-    closed,
-  ),
-);
-const ownPolicy = Type.Object(
-  {
-    like: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-    floorSeconds: seconds,
-    normal: depth,
-    high: depth,
-    lateClaimSeconds: seconds,
-    windowSeconds: Type.Optional(
-      Type.Unsafe({ type: ['integer', 'null'], minimum: 0, maximum: 31_536_000 }),
-    ),
-    driftSeconds: seconds,
-    reactSeconds: seconds,
-    signSeconds: seconds,
-    detectSeconds: seconds,
-  },
-  closed,
+const seconds = some(Type.Integer({ minimum: 0, maximum: 31_536_000 }));
+const confirmations = some(Type.Integer({ minimum: 1, maximum: 100_000 }));
+const depth = some(
+  Type.Object({ confirmations, settleSeconds: seconds, outageSeconds: seconds }, closed),
 );
 const policyName = Type.String({ minLength: 1, maxLength: 64 });
-const source = { rpcUrl: Type.Optional(url), esploraUrl: Type.Optional(url) };
-
-const oneOf = (...values: readonly (string | null)[]) => Type.Unsafe({ enum: values });
-
-/** `policy` is checked by itself: one sentence for a name, one for an object. */
-const bitcoinChain = Type.Object(
+const ownPolicy = Type.Object(
   {
-    family: oneOf('bitcoin'),
-    chain: chainKey,
-    network: oneOf('mainnet', 'testnet', 'signet', 'regtest'),
-    ...source,
-    second: Type.Optional(Type.Object(source, closed)),
-    policy: Type.Optional(Type.Any()),
+    like: some(policyName),
+    ...Object.fromEntries(policyNumbers.map((name) => [name, seconds])),
+    normal: depth,
+    high: depth,
+    windowSeconds: some(
+      Type.Unsafe({ type: ['integer', 'null'], minimum: 0, maximum: 31_536_000 }),
+    ),
   },
   closed,
 );
-const others = <T extends TSchema>(instance: T) => {
-  const some = Type.Optional(Type.Array(instance, { maxItems: mostContracts }));
-  return { shards: some, formerContracts: some };
+const nodes = <T extends TSchema>(node: T) =>
+  Type.Array(node, { minItems: 1, maxItems: 20, uniqueItems: true });
+const instances = <T extends TSchema>(instance: T) => {
+  const others = some(Type.Array(instance, { maxItems: mostContracts }));
+  return { shards: others, formerContracts: others };
 };
+const common = {
+  chain,
+  /** A name of a table of chains/…/policy.ts, or numbers; default: the one of what the chain is. */
+  policy: some(Type.Unsafe<string | OwnPolicy>({})),
+};
+/** Where the id is in no table of core/worlds.ts. */
+const world = some(oneOf('dev', 'testnet', 'mainnet'));
+const chainIdTo = (maximum: number) => Type.Integer({ minimum: 1, maximum });
+
+/** One source: Bitcoin Core RPC (`http://user:password@host:port`), else an Esplora server. */
+const bitcoinSource = { rpcUrl: some(url), esploraUrl: some(url) };
+const bitcoinChain = Type.Object(
+  {
+    ...common,
+    family: oneOf('bitcoin'),
+    /** Of the node; must belong to PARLEY_NETWORK. */
+    network: oneOf('mainnet', 'testnet', 'signet', 'regtest'),
+    ...bitcoinSource,
+    /** Another source of the same chain: where the two differ, funding and revealing pause. */
+    second: some(Type.Object(bitcoinSource, closed)),
+  },
+  closed,
+);
 const evmContract = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
 const evmChain = Type.Object(
   {
+    ...common,
     family: oneOf('evm'),
-    chain: chainKey,
-    chainId: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-    rpcUrls: Type.Array(url, { minItems: 1, maxItems: 20, uniqueItems: true }),
-    contract: Type.Optional(evmContract),
-    ...others(evmContract),
-    world: Type.Optional(oneOf('dev', 'testnet', 'mainnet')),
-    depthTag: Type.Optional(oneOf('safe', 'finalized', null)),
-    nextForkAt: Type.Optional(
-      Type.Integer({ minimum: 1_600_000_000, maximum: Number.MAX_SAFE_INTEGER }),
-    ),
-    policy: Type.Optional(Type.Any()),
+    chainId: chainIdTo(Number.MAX_SAFE_INTEGER),
+    rpcUrls: nodes(url),
+    contract: some(evmContract),
+    ...instances(evmContract),
+    world,
+    /** The head that deep payments wait for besides blocks; null = blocks alone. */
+    depthTag: some(oneOf('safe', 'finalized', null)),
+    /** Unix seconds: until then its gas rules are Prague's, where no node says otherwise. */
+    nextForkAt: some(Type.Integer({ minimum: 1_600_000_000, maximum: Number.MAX_SAFE_INTEGER })),
   },
   closed,
 );
@@ -192,44 +111,58 @@ const tronInstance = {
 };
 const tronChain = Type.Object(
   {
+    ...common,
     family: oneOf('tron'),
-    chain: chainKey,
-    chainId: Type.Integer({ minimum: 1, maximum: 0xffff_ffff }),
+    chainId: chainIdTo(0xffff_ffff),
     ...tronInstance,
-    ...others(Type.Object(tronInstance, closed)),
-    sources: Type.Array(
-      Type.Object({ url, solidityUrl: Type.Optional(url), jsonRpcUrl: Type.Optional(url) }, closed),
-      { minItems: 1, maxItems: 20, uniqueItems: true },
-    ),
-    world: Type.Optional(oneOf('dev', 'testnet', 'mainnet')),
-    policy: Type.Optional(Type.Any()),
+    ...instances(Type.Object(tronInstance, closed)),
+    /** Nodes of one chain, which must agree before anyone funds or reveals. */
+    sources: nodes(Type.Object({ url, solidityUrl: some(url), jsonRpcUrl: some(url) }, closed)),
+    world,
   },
   closed,
 );
 const base58Of32Bytes = Type.String({ pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$' });
 const solanaChain = Type.Object(
   {
+    ...common,
     family: oneOf('solana'),
-    chain: chainKey,
     genesisHash: base58Of32Bytes,
-    rpcUrls: Type.Array(url, { minItems: 1, maxItems: 20, uniqueItems: true }),
+    rpcUrls: nodes(url),
+    /** The escrow program, which nobody can replace. */
     program: base58Of32Bytes,
-    world: Type.Optional(oneOf('dev', 'testnet', 'mainnet')),
-    policy: Type.Optional(Type.Any()),
+    world,
+    /** Further from the market's clock nobody may fund or reveal; default: the policy's. */
     mostDriftSeconds: seconds,
   },
   closed,
 );
 const asset = Type.Object(
   {
-    chain: chainKey,
+    chain,
     symbol: Type.String({ pattern: '^[!-~]{1,32}$' }),
-    address: Type.Unsafe({ type: ['string', 'null'], minLength: 1, maxLength: 128 }),
+    address: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      minLength: 1,
+      maxLength: 128,
+    }),
     decimals: Type.Integer({ minimum: 0, maximum: 255 }),
-    highValueFrom: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,77}$' })),
+    /** Base units; from here on an amount waits for the deeper depth. */
+    highValueFrom: some(Type.String({ pattern: '^[1-9][0-9]{0,77}$' })),
   },
   closed,
 );
+
+export type ChainSettings = ReadonlyDeep<
+  | Static<typeof bitcoinChain>
+  | Static<typeof evmChain>
+  | Static<typeof tronChain>
+  | Static<typeof solanaChain>
+>;
+export type Of<F extends Family> = ChainSettings & { readonly family: F };
+export type BitcoinSourceSettings = Pick<Of<'bitcoin'>, 'rpcUrl' | 'esploraUrl'>;
+export type AssetSettings = ReadonlyDeep<Static<typeof asset>>;
+export type NamedChain = Pick<ChainSettings, 'chain' | 'family'>;
 
 const checks = {
   bitcoin: checkOf(bitcoinChain, 'the entry'),
@@ -239,122 +172,85 @@ const checks = {
   asset: checkOf(asset, 'the entry'),
   policy: checkOf(ownPolicy, '"policy"'),
   policyName: checkOf(policyName, '"policy"'),
-} satisfies Record<string, Check>;
+};
+export const tokenParsers = {
+  evm: parseEvmAddress,
+  tron: parseTronAddress,
+  solana: parseSolanaAddress,
+};
 
-export type Parsed<T> = { readonly values: readonly T[]; readonly wrong: readonly string[] };
-
-/** The key and family of a chain. */
-export type NamedChain = Pick<ChainSettings, 'chain' | 'family'>;
-
-/**
- * The chains of PARLEY_CHAINS on this network, and what is wrong with them, a sentence each.
- * `refused`: what names one of those is not wrong for it.
- */
-export function parseChains(
-  given: unknown,
-  network: Network,
-): Parsed<ChainSettings> & { readonly refused: readonly NamedChain[] } {
-  const entries = entriesOf(given, 'PARLEY_CHAINS', 'chains', mostChains);
-  const wrong = [...entries.wrong];
-  const values: ChainSettings[] = [];
-  const refused: NamedChain[] = [];
-  for (const [at, entry] of entries.values.entries()) {
-    const said = `PARLEY_CHAINS, ${entryName(entry, at)}: `;
-    const sentence = chainFault(entry);
-    if (sentence !== null) {
-      wrong.push(said + sentence);
-      const { chain, family } = isObject(entry) ? entry : {};
-      const isNamed = typeof chain === 'string' && typeof family === 'string' && isFamily(family);
-      if (isNamed) refused.push({ chain, family });
-      continue;
-    }
-    const chain = entry as ChainSettings;
-    if (values.some((each) => each.chain === chain.chain)) {
-      wrong.push(`${said}this chain is configured twice`);
-    }
-    const mixed = worldFault(chain, network);
-    if (mixed !== null) wrong.push(said + mixed);
-    values.push(chain);
-  }
-  return { values, wrong, refused };
+/** The chains of PARLEY_CHAINS on this network, and what is wrong with them, a sentence each. */
+export function parseChains(given: unknown, network: Network): Parsed<ChainSettings> {
+  return entriesOf(given, {
+    setting: 'PARLEY_CHAINS',
+    wanted: `a JSON array of 1 to ${mostChains} chains`,
+    least: 1,
+    most: mostChains,
+    namedBy: ['symbol', 'chain'],
+    read: (entry) => chainFault(entry, network) ?? (entry as ChainSettings),
+    isSame: (one, other) => one.chain === other.chain,
+    twice: 'this chain is configured twice',
+  });
 }
 
-function chainFault(entry: unknown): string | null {
-  if (!isObject(entry)) return 'the entry must be an object';
-  const { family } = entry;
+/** Those that PARLEY_CHAINS names, wrong ones too: what names one of them is not wrong for it. */
+export function namedChains(given: unknown): NamedChain[] {
+  const entries: unknown[] = Array.isArray(given) ? given : [];
+  return entries.flatMap((entry) => {
+    const { chain: key, family } = isObject(entry) ? entry : {};
+    const isNamed = typeof key === 'string' && typeof family === 'string' && isFamily(family);
+    return isNamed ? [{ chain: key, family }] : [];
+  });
+}
+
+function chainFault(entry: Record<string, unknown>, network: Network): string | null {
+  const { family, policy } = entry;
   if (typeof family !== 'string' || !isFamily(family)) {
     return `field "family" is ${shown(family)}; served are ${families.join(', ')}`;
   }
-  const fault = checks[family](entry) ?? policyFault(entry.policy) ?? urlFault(entry);
+  const fault = checks[family](entry) ?? policyFault(policy) ?? urlFault(entry);
   if (fault !== null) return fault;
-  const chain = entry as ChainSettings;
-  if (chain.family === 'bitcoin') return bitcoinFault(chain);
-  return chain.family === 'solana' ? solanaFault(chain) : instancesFault(chain);
+  const one = entry as ChainSettings;
+  return familyFault(one) ?? worldFault(one, network);
 }
 
-function instancesFault(chain: Of<'evm'> | Of<'tron'>): string | null {
-  const { contract, shards = [], formerContracts = [] } = chain;
+function familyFault(one: ChainSettings): string | null {
+  if (one.family === 'bitcoin') return bitcoinFault(one);
+  if (one.family !== 'solana') return instancesFault(one);
+  const { program, genesisHash } = one;
+  return (
+    fieldFault('program', () => parseSolanaAddress(program)) ??
+    fieldFault('genesisHash', () => parseSolanaAddress(genesisHash))
+  );
+}
+
+function instancesFault(one: Of<'evm'> | Of<'tron'>): string | null {
+  const { contract, shards = [], formerContracts = [] } = one;
   const named = { contract: contract === undefined ? [] : [contract], shards, formerContracts };
-  const parse = chain.family === 'evm' ? parseEvmAddress : parseTronAddress;
   for (const [field, all] of Object.entries(named)) {
     for (const each of all) {
-      const fault = addressFault(field, typeof each === 'string' ? each : each.contract, parse);
+      const address = typeof each === 'string' ? each : each.contract;
+      const fault = fieldFault(field, () => tokenParsers[one.family](address));
       if (fault !== null) return fault;
     }
   }
-  if (chain.family === 'tron') return contractsFault(chain);
-  const deployment = evmDeployment(chain.chainId, chain);
+  if (one.family === 'tron') return contractsFault(one);
+  const deployment = evmDeployment(one.chainId, one);
   const other = contractsOf(deployment).find((each) => shardAt(each) === null);
   return other === undefined ? contractsFault(deployment) : `it names ${noShard(other)}`;
 }
 
-function bitcoinFault({ rpcUrl, esploraUrl, second }: Of<'bitcoin'>): string | null {
-  if (rpcUrl === undefined && esploraUrl === undefined) {
-    return 'it names no node: give "rpcUrl" or "esploraUrl"';
-  }
-  if (second !== undefined && second.rpcUrl === undefined && second.esploraUrl === undefined) {
-    return 'field "second" names no node: give "rpcUrl" or "esploraUrl"';
-  }
-  return null;
-}
-
-function solanaFault({ program, genesisHash }: Of<'solana'>): string | null {
-  return (
-    addressFault('program', program, parseSolanaAddress) ??
-    addressFault('genesisHash', genesisHash, parseSolanaAddress)
-  );
-}
-
-function addressFault(field: string, text: string, parse: (text: string) => string): string | null {
-  try {
-    parse(text);
-    return null;
-  } catch (error) {
-    return `field "${field}": ${(error as Error).message}`;
-  }
+function bitcoinFault(one: Of<'bitcoin'>): string | null {
+  const isNone = (source: BitcoinSourceSettings = { rpcUrl: '' }) =>
+    source.rpcUrl === undefined && source.esploraUrl === undefined;
+  const named = 'names no node: give "rpcUrl" or "esploraUrl"';
+  if (isNone(one)) return `it ${named}`;
+  return isNone(one.second) ? `field "second" ${named}` : null;
 }
 
 /** Addresses that could be asked. They are never shown: they may hold a password or a key. */
 function urlFault(entry: Record<string, unknown>): string | null {
-  const { rpcUrl, rpcUrls, esploraUrl, second, sources } = entry as {
-    rpcUrls?: readonly string[];
-    second?: BitcoinSourceSettings;
-    sources?: readonly TronSource[];
-  } & BitcoinSourceSettings;
-  const given: [string, string | undefined][] = [
-    ['rpcUrl', rpcUrl],
-    ['second.rpcUrl', second?.rpcUrl],
-    ['esploraUrl', esploraUrl],
-    ['second.esploraUrl', second?.esploraUrl],
-    ...(rpcUrls ?? []).map((each, at): [string, string] => [`rpcUrls.${at}`, each]),
-    ...(sources ?? []).flatMap((source, at): [string, string | undefined][] => [
-      [`sources.${at}.url`, source.url],
-      [`sources.${at}.solidityUrl`, source.solidityUrl],
-      [`sources.${at}.jsonRpcUrl`, source.jsonRpcUrl],
-    ]),
-  ];
-  for (const [field, address] of given) {
-    if (address === undefined) continue;
+  for (const [field, address] of urlsIn(entry)) {
     if (!URL.canParse(address)) return `field "${field}" is not a URL`;
     // Only Core takes them from the address; fetch refuses the others.
     if (!field.endsWith('rpcUrl') && new URL(address).username !== '') {
@@ -364,115 +260,89 @@ function urlFault(entry: Record<string, unknown>): string | null {
   return null;
 }
 
+function* urlsIn(value: unknown, field = ''): Generator<[field: string, address: string]> {
+  if (typeof value === 'string') {
+    if (/(^|\.)(\w*Url|url)(s\.\d+)?$/.test(field)) yield [field, value];
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, inner] of Object.entries(value)) {
+      yield* urlsIn(inner, field === '' ? key : `${field}.${key}`);
+    }
+  }
+}
+
 function policyFault(policy: unknown): string | null {
   if (policy === undefined) return null;
   return isObject(policy) ? checks.policy(policy) : checks.policyName(policy);
 }
 
 /** Worlds do not mix, and a chain of no known world is not guessed at. */
-function worldFault(chain: ChainSettings, network: Network): string | null {
-  const { chain: key } = chain;
-  if (chain.family === 'bitcoin') {
-    return against(key, worldOfBitcoin(chain.network), network);
-  }
-  const { world: declared } = chain;
-  const known = knownWorld(chain);
-  const id =
-    chain.family === 'solana' ? `genesis hash ${chain.genesisHash}` : `chain id ${chain.chainId}`;
+function worldFault(one: ChainSettings, network: Network): string | null {
+  const known = knownWorld(one);
+  const declared = 'world' in one ? one.world : undefined;
+  const id = 'chainId' in one ? `chain id ${one.chainId}` : '';
+  const what = 'genesisHash' in one ? `genesis hash ${one.genesisHash}` : id;
   if (known === null && declared === undefined) {
     return (
-      `${id} is not known here: say what it is with "world" ` +
+      `${what} is not known here: say what it is with "world" ` +
       '(dev, testnet or mainnet); coins of a mainnet have value'
     );
   }
   if (known !== null && declared !== undefined && declared !== known) {
-    return `field "world" is ${declared}, but ${id} belongs to ${known}`;
+    return `field "world" is ${declared}, but ${what} belongs to ${known}`;
   }
-  return against(key, known ?? declared ?? network, network);
+  const belongs = known ?? declared;
+  if (belongs === network) return null;
+  return `chain "${one.chain}" belongs to ${belongs}, not to PARLEY_NETWORK=${network}`;
 }
 
 /** The world that a chain belongs to by its id, null where its operator has to say. */
-export function knownWorld(chain: ChainSettings): Network | null {
-  switch (chain.family) {
+export function knownWorld(one: ChainSettings): Network | null {
+  switch (one.family) {
     case 'bitcoin':
-      return worldOfBitcoin(chain.network);
+      return worldOfBitcoin(one.network);
     case 'evm':
-      return worldOfChainId(chain.chainId);
+      return worldOfChainId(one.chainId);
     case 'tron':
-      return worldOfTron(chain.chainId);
+      return worldOfTron(one.chainId);
     case 'solana':
-      return worldOfSolana(chain.genesisHash);
+      return worldOfSolana(one.genesisHash);
   }
 }
 
-function against(key: string, world: Network, network: Network): string | null {
-  if (world === network) return null;
-  return `chain "${key}" belongs to ${world}, not to PARLEY_NETWORK=${network}`;
-}
-
-/** The assets of PARLEY_ASSETS, addresses canonical; `chains` are those that will be served. */
 export function parseAssets(given: unknown, chains: readonly NamedChain[]): Parsed<AssetSettings> {
-  const entries = entriesOf(given, 'PARLEY_ASSETS', 'assets', mostAssets);
-  const wrong = [...entries.wrong];
-  const values: AssetSettings[] = [];
-  for (const [at, entry] of entries.values.entries()) {
-    const said = `PARLEY_ASSETS, ${entryName(entry, at)}: `;
-    const one = isObject(entry) ? readAsset(entry, chains) : 'the entry must be an object';
-    if (typeof one === 'string') {
-      wrong.push(said + one);
-      continue;
-    }
-    const same = (each: AssetSettings) => each.chain === one.chain && each.address === one.address;
-    if (values.some(same)) wrong.push(`${said}this asset is configured twice`);
-    values.push(one);
-  }
-  return { values, wrong };
+  return entriesOf(given, {
+    setting: 'PARLEY_ASSETS',
+    wanted: `a JSON array of 1 to ${mostAssets} assets`,
+    least: 1,
+    most: mostAssets,
+    namedBy: ['symbol', 'chain'],
+    read: (entry) => readAsset(entry, chains),
+    isSame: (one, other) => one.chain === other.chain && one.address === other.address,
+    twice: 'this asset is configured twice',
+  });
 }
 
-const tokenParsers: Readonly<Record<Family, (text: string) => string>> = {
-  evm: parseEvmAddress,
-  tron: parseTronAddress,
-  solana: parseSolanaAddress,
-  bitcoin: () => {
-    throw new Error('Bitcoin has no tokens');
-  },
-};
-
-/** The asset, or the sentence that says what is wrong with it. */
 function readAsset(
   entry: Record<string, unknown>,
   chains: readonly NamedChain[],
 ): AssetSettings | string {
   const fault = checks.asset(entry);
   if (fault !== null) return fault;
-  const given = entry as AssetSettings;
-  const chain = chains.find((each) => each.chain === given.chain);
-  if (chain === undefined) {
+  const { address, highValueFrom, ...rest } = entry as AssetSettings;
+  const served = chains.find((each) => each.chain === rest.chain);
+  if (served === undefined) {
     const keys = chains.map((each) => each.chain).join(', ');
-    return `chain "${given.chain}" is not configured; there are: ${keys}`;
+    return `chain "${rest.chain}" is not configured; there are: ${keys}`;
   }
-  if (given.address !== null && chain.family === 'bitcoin') {
+  if (address !== null && served.family === 'bitcoin') {
     return 'field "address" must be null: Bitcoin has no tokens';
   }
   try {
-    if (given.highValueFrom !== undefined) parseAmount(given.highValueFrom, 'highValueFrom');
-    const address = given.address === null ? null : tokenParsers[chain.family](given.address);
-    return { ...given, address };
+    if (highValueFrom !== undefined) parseAmount(highValueFrom, 'highValueFrom');
+    const parse = served.family === 'bitcoin' ? String : tokenParsers[served.family];
+    const canonical = address === null ? null : parse(address);
+    return { ...(entry as AssetSettings), address: canonical };
   } catch (error) {
     return (error as Error).message;
   }
-}
-
-function entriesOf(given: unknown, name: string, what: string, most: number): Parsed<unknown> {
-  if (Array.isArray(given) && given.length >= 1 && given.length <= most) {
-    return { values: given, wrong: [] };
-  }
-  return { values: [], wrong: [`${name} must be a JSON array of 1 to ${most} ${what}`] };
-}
-
-/** Such as `entry 2 ("ethereum")`. */
-function entryName(entry: unknown, at: number): string {
-  const { chain, symbol } = isObject(entry) ? entry : {};
-  const words = [symbol, chain].filter((each) => typeof each === 'string');
-  return `entry ${at + 1}${words.length === 0 ? '' : ` (${shown(words.join(' on '))})`}`;
 }

@@ -12,17 +12,11 @@ const coercing = new Ajv({ ...shared, coerceTypes: true, useDefaults: true });
 /** Returns null, or the sentence that says what is wrong. */
 export type Check = (value: unknown) => string | null;
 
-/**
- * By pattern, what reads a text of it: where a text does not match, the reader throws a refusal in
- * better words than "must match".
- */
+/** By pattern: reads a text that does not match it, to refuse in better words. */
 export type Readers = ReadonlyMap<string, (text: string, field: string) => unknown>;
 const noReaders: Readers = new Map();
 
-/**
- * Compiled when the first value comes, as most processes ask for few of all schemas; and once a
- * process, as an application that is built again declares the same.
- */
+/** Compiled when first used, and once a process: most ask for few of all schemas. */
 function compilerOf(ajv: Ajv): (schema: TSchema) => () => ValidateFunction {
   const known = new Map<string, ValidateFunction>();
   return (schema) => {
@@ -67,10 +61,7 @@ function checkWith(compiled: () => ValidateFunction, what: string, readers: Read
   };
 }
 
-/**
- * Where one of several shapes is wanted, what is wrong with the one that was meant: with the object
- * that shares the most fields with what came.
- */
+/** Of several shapes the one is meant that shares the most fields with what came. */
 function meantBy(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const choice = errors.at(-1);
   const { data, instancePath } = choice ?? {};

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readSettings } from './config.ts';
-import { parseValkeyUrl } from './valkey-url.ts';
+import { parseValkeyUrl } from './networks.ts';
 
 /** The message that refuses these settings. */
 function refusal(env: Record<string, string>): string {

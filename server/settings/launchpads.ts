@@ -1,18 +1,14 @@
 // Which launchpads a deployment follows: PARLEY_LAUNCHPADS, parsed. Every sentence names the entry
 // and the field; whoever gets these values need not check again.
 
-import Type from 'typebox';
-import { parseEvmAddress } from '../../chains/evm/address.ts';
-import { parseSolanaAddress } from '../../chains/solana/address.ts';
+import Type, { type Static } from 'typebox';
 import { type LaunchSource, launchEvent } from '../../chains/tokens/launches.ts';
-import { parseTronAddress } from '../../chains/tron/address.ts';
 import type { Family } from '../../core/families.ts';
 import { defaultMostAnHour, mostLaunchpads, mostMostAnHour } from '../listing/launchpads/bounds.ts';
-import type { ChainSettings, Parsed } from './chains.ts';
+import { type NamedChain, tokenParsers } from './chains.ts';
 import { checkOf } from './check.ts';
-import { isObject, shown } from './entry.ts';
+import { closed, entriesOf, fieldFault, type Parsed, shown } from './entries.ts';
 
-/** One launchpad to follow. */
 export type LaunchpadSettings = {
   /** The source of what it launches is `launchpad:<name>`. */
   readonly name: string;
@@ -22,124 +18,94 @@ export type LaunchpadSettings = {
   readonly mostAnHour: number;
 };
 
-type Served = Pick<ChainSettings, 'chain' | 'family'>;
-
-const closed = { additionalProperties: false } as const;
 const address = Type.String({ minLength: 1, maxLength: 64 });
 const common = {
   name: Type.String({ pattern: '^[a-z0-9][a-z0-9.-]{0,31}$' }),
   chain: Type.String(),
   mostAnHour: Type.Optional(Type.Integer({ minimum: 1, maximum: mostMostAnHour })),
 };
+const event = Type.Object(
+  {
+    ...common,
+    factory: address,
+    event: Type.String({ minLength: 1, maxLength: 1_000 }),
+    token: Type.String({ minLength: 1, maxLength: 100 }),
+  },
+  closed,
+);
+const instruction = Type.Object(
+  {
+    ...common,
+    program: address,
+    discriminator: Type.String({ pattern: '^([0-9a-f]{2}){1,32}$' }),
+    mintAccount: Type.Integer({ minimum: 0, maximum: 255 }),
+    account: Type.Optional(address),
+  },
+  closed,
+);
 const checks = {
-  event: checkOf(
-    Type.Object(
-      {
-        ...common,
-        factory: address,
-        event: Type.String({ minLength: 1, maxLength: 1_000 }),
-        token: Type.String({ minLength: 1, maxLength: 100 }),
-      },
-      closed,
-    ),
-    'the entry',
-  ),
-  instruction: checkOf(
-    Type.Object(
-      {
-        ...common,
-        program: address,
-        discriminator: Type.String({ pattern: '^([0-9a-f]{2}){1,32}$' }),
-        mintAccount: Type.Integer({ minimum: 0, maximum: 255 }),
-        account: Type.Optional(address),
-      },
-      closed,
-    ),
-    'the entry',
-  ),
+  event: checkOf(event, 'the entry'),
+  instruction: checkOf(instruction, 'the entry'),
 };
 
-/** The launchpads of PARLEY_LAUNCHPADS; `chains` are those that will be served. */
 export function parseLaunchpads(
   given: unknown,
-  chains: readonly Served[],
+  chains: readonly NamedChain[],
 ): Parsed<LaunchpadSettings> {
-  if (!Array.isArray(given) || given.length === 0 || given.length > mostLaunchpads) {
-    const sentence = `PARLEY_LAUNCHPADS must be a JSON array of 1 to ${mostLaunchpads} launchpads`;
-    return { values: [], wrong: [sentence] };
-  }
-  const wrong: string[] = [];
-  const values: LaunchpadSettings[] = [];
-  for (const [at, entry] of given.entries()) {
-    const said = `PARLEY_LAUNCHPADS, ${entryName(entry, at)}: `;
-    const one = readEntry(entry, chains);
-    if (typeof one === 'string') {
-      wrong.push(said + one);
-      continue;
-    }
-    if (values.some(({ name }) => name === one.name)) {
-      wrong.push(`${said}another entry has this name`);
-    }
-    values.push(one);
-  }
-  return { values, wrong };
+  return entriesOf(given, {
+    setting: 'PARLEY_LAUNCHPADS',
+    wanted: `a JSON array of 1 to ${mostLaunchpads} launchpads`,
+    least: 1,
+    most: mostLaunchpads,
+    namedBy: ['name', 'chain'],
+    read: (entry) => readEntry(entry, chains),
+    isSame: (one, other) => one.name === other.name,
+    twice: 'another entry has this name',
+  });
 }
 
-/** The launchpad, or the sentence that says what is wrong with it. */
-function readEntry(entry: unknown, chains: readonly Served[]): LaunchpadSettings | string {
-  if (!isObject(entry)) return 'the entry must be an object';
+function readEntry(
+  entry: Record<string, unknown>,
+  chains: readonly NamedChain[],
+): LaunchpadSettings | string {
   if (typeof entry.chain !== 'string') return 'field "chain" must be the key of a chain';
-  const chain = chains.find((each) => each.chain === entry.chain);
-  if (chain === undefined) {
+  const served = chains.find((each) => each.chain === entry.chain);
+  if (served === undefined) {
     const keys = chains.map((each) => each.chain).join(', ');
     return `chain ${shown(entry.chain)} is not served; there are: ${keys}`;
   }
-  if (chain.family === 'bitcoin') return `chain "${chain.chain}" has no tokens to launch`;
-  const check = chain.family === 'solana' ? checks.instruction : checks.event;
-  const fault = check(entry);
+  const { chain, family } = served;
+  if (family === 'bitcoin') return `chain "${chain}" has no tokens to launch`;
+  const fault = family === 'solana' ? checks.instruction(entry) : checks.event(entry);
   if (fault !== null) return fault;
-  const { name, mostAnHour = defaultMostAnHour } = entry as Omit<LaunchpadSettings, 'source'>;
-  const source = sourceOf(entry, chain.family);
+  const source = family === 'solana' ? instructionOf(entry) : eventOf(entry, family);
   if (typeof source === 'string') return source;
-  return { name, chain: chain.chain, source, mostAnHour };
+  const { name, mostAnHour = defaultMostAnHour } = entry as Omit<LaunchpadSettings, 'source'>;
+  return { name, chain, source, mostAnHour };
 }
 
-const parsers = { evm: parseEvmAddress, tron: parseTronAddress, solana: parseSolanaAddress };
-
-function sourceOf(
-  entry: Record<string, unknown>,
-  family: Exclude<Family, 'bitcoin'>,
-): LaunchSource | string {
-  const given = entry as Partial<Record<'factory' | 'event' | 'token' | 'account', string>> & {
-    program: string;
-    discriminator: string;
-    mintAccount: number;
-  };
-  let field = '';
-  const addressIn = (name: 'factory' | 'program' | 'account', text: string) => {
-    field = name;
-    return parsers[family](text);
-  };
-  try {
-    if (family === 'solana') {
-      const program = addressIn('program', given.program);
-      const account = addressIn('account', given.account ?? given.program);
-      const { discriminator, mintAccount } = given;
-      return { program, discriminator, mintAccount, account };
+function eventOf(entry: object, family: Extract<Family, 'evm' | 'tron'>): LaunchSource | string {
+  const { factory, event: declared, token } = entry as Static<typeof event>;
+  const parse = tokenParsers[family];
+  return (
+    fieldFault('factory', () => parse(factory)) ??
+    fieldFault('event', () => launchEvent({ event: declared, token })) ?? {
+      factory: parse(factory),
+      event: declared,
+      token,
     }
-    const factory = addressIn('factory', given.factory ?? '');
-    const { event = '', token = '' } = given;
-    field = 'event';
-    launchEvent({ event, token });
-    return { factory, event, token };
-  } catch (error) {
-    return `field "${field}": ${(error as Error).message}`;
-  }
+  );
 }
 
-/** Such as `entry 2 ("rocket" on "base")`. */
-function entryName(entry: unknown, at: number): string {
-  const { name, chain } = isObject(entry) ? entry : {};
-  const words = [name, chain].filter((each) => typeof each === 'string');
-  return `entry ${at + 1}${words.length === 0 ? '' : ` (${words.map(shown).join(' on ')})`}`;
+function instructionOf(entry: object): LaunchSource | string {
+  const given = entry as Static<typeof instruction>;
+  const { program, discriminator, mintAccount, account = program } = given;
+  const parse = tokenParsers.solana;
+  return (
+    fieldFault('program', () => parse(program)) ??
+    fieldFault('account', () => parse(account)) ?? {
+      ...{ program: parse(program), account: parse(account) },
+      ...{ discriminator, mintAccount },
+    }
+  );
 }

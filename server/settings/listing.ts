@@ -4,6 +4,9 @@
 import Type from 'typebox';
 import { defaultPowerRules, type PowerRules, powers } from '../../chains/tokens/inspection.ts';
 import { checkOf } from './check.ts';
+import { closed } from './entries.ts';
+import type { Reader } from './environment.ts';
+import { isSafeUrl } from './networks.ts';
 
 export const marketNumbers = [
   'capUsd',
@@ -14,19 +17,14 @@ export const marketNumbers = [
   'topHoldersShare',
 ] as const;
 
-/**
- * `ageSeconds`: since the first pool that the provider knows. `topHoldersShare`: 0 to 1, of the ten
- * largest holders together, without pools and burn addresses where the provider tells them apart.
- */
+/** `ageSeconds`: since the first known pool. `topHoldersShare`: 0 to 1, of ten, without pools. */
 export type MarketNumber = (typeof marketNumbers)[number];
 
 /** Whether requests may go there: to nobody in the clear, except on this machine. */
 export function mayAsk(base: string): boolean {
   if (!URL.canParse(base)) return false;
-  const { protocol, hostname, username, password, search, hash } = new URL(base);
-  if (username + password + search + hash !== '') return false;
-  const loopback = /^(127(\.\d{1,3}){3}|\[::1\]|localhost)$/.test(hostname);
-  return protocol === 'https:' || (protocol === 'http:' && loopback);
+  const url = new URL(base);
+  return url.username + url.password + url.search + url.hash === '' && isSafeUrl(url);
 }
 
 type Asked = {
@@ -41,19 +39,15 @@ export type ProviderSettings =
   | (Asked & {
       readonly provider: 'coingecko';
       readonly plan: 'demo' | 'pro';
-      /** A secret. */
       readonly key: string;
     });
 
-/**
- * The least of each number, or of `topHoldersShare` the most; null = the number is not looked at.
- */
+/** The least, of `topHoldersShare` the most; null = not asked for. */
 export type Thresholds = Readonly<Record<MarketNumber, number | null>>;
 
 export type ListingRules = {
   /** What becomes of a token over which somebody has a power. */
   readonly powers: PowerRules;
-  /** To be listed. */
   readonly list: Thresholds;
   /** To stay listed: looser, so that a token at the edge does not open and close every day. */
   readonly keep: Thresholds;
@@ -81,7 +75,6 @@ export const defaultListingRules: ListingRules = {
 };
 
 const names = ['geckoterminal', 'dexscreener', 'goplus', 'coingecko'] as const;
-const closed = { additionalProperties: false } as const;
 const provider = Type.Object(
   {
     provider: Type.Unsafe({ enum: names }),
@@ -117,20 +110,20 @@ const rules = Type.Object(
 const checkProvider = checkOf(provider, 'it');
 const checkRules = checkOf(rules, 'it');
 
-export type Parsed<Value> = { readonly value: Value; readonly wrong: readonly string[] };
-
 /** Names, or objects of them, in the order in which they are asked. */
-export function parseMarketData(given: unknown): Parsed<readonly ProviderSettings[]> {
+export function readMarketData({ json, refuse }: Reader): readonly ProviderSettings[] {
+  const setting = 'PARLEY_MARKET_DATA';
+  const given = json(setting) ?? [];
   if (!Array.isArray(given)) {
-    const sentence = `must be an array of ${names.join(', ')}, or of objects with "provider"`;
-    return { value: [], wrong: [`PARLEY_MARKET_DATA ${sentence}`] };
+    refuse(`${setting} must be an array of ${names.join(', ')}, or of objects with "provider"`);
+    return [];
   }
   const entries = given.map((each) => (typeof each === 'string' ? { provider: each } : each));
-  const wrong = entries.flatMap((each, at) => {
+  for (const [at, each] of entries.entries()) {
     const sentence = checkProvider(each) ?? wrongOf(each as Entry, entries.slice(0, at));
-    return sentence === null ? [] : [`PARLEY_MARKET_DATA[${at}]: ${sentence}`];
-  });
-  return { value: wrong.length === 0 ? (entries as ProviderSettings[]) : [], wrong };
+    if (sentence !== null) refuse(`${setting}[${at}]: ${sentence}`);
+  }
+  return entries as ProviderSettings[];
 }
 
 type Entry = Asked & {
@@ -154,11 +147,13 @@ function wrongOf(entry: Entry, before: readonly unknown[]): string | null {
   return twice ? `${entry.provider} is named twice` : null;
 }
 
-/** What is left out is as by default. */
-export function parseListingRules(given: unknown): Parsed<ListingRules> {
+export function readListingRules({ json, refuse }: Reader): ListingRules {
+  const setting = 'PARLEY_LISTING_RULES';
+  const given = json(setting) ?? {};
   const sentence = checkRules(given);
   if (sentence !== null) {
-    return { value: defaultListingRules, wrong: [`PARLEY_LISTING_RULES: ${sentence}`] };
+    refuse(`${setting}: ${sentence}`);
+    return defaultListingRules;
   }
   const own = given as { readonly [Part in keyof ListingRules]?: Partial<ListingRules[Part]> };
   const value: ListingRules = {
@@ -166,18 +161,17 @@ export function parseListingRules(given: unknown): Parsed<ListingRules> {
     list: { ...defaultListingRules.list, ...own.list },
     keep: { ...defaultListingRules.keep, ...own.keep },
   };
-  const coarse = (['list', 'keep'] as const)
-    .filter((each) => !isTold(value[each].topHoldersShare ?? 0))
-    .map((each) => `PARLEY_LISTING_RULES: "${each}.topHoldersShare" has more than four decimals`);
-  const strict = marketNumbers
-    .filter((each) => isStricter(each, value.keep[each], value.list[each]))
-    .map((each) => `PARLEY_LISTING_RULES: "keep" is stricter than "list" about ${each}`);
-  return { value, wrong: [...coarse, ...strict] };
-}
-
-/** In hundredths of a percent, as reasons are. */
-function isTold(share: number): boolean {
-  return Math.abs(share * 10_000 - Math.round(share * 10_000)) < 1e-9;
+  for (const each of ['list', 'keep'] as const) {
+    const share = (value[each].topHoldersShare ?? 0) * 10_000;
+    // Reasons say hundredths of a percent.
+    if (Math.abs(share - Math.round(share)) < 1e-9) continue;
+    refuse(`${setting}: "${each}.topHoldersShare" has more than four decimals`);
+  }
+  for (const each of marketNumbers) {
+    if (!isStricter(each, value.keep[each], value.list[each])) continue;
+    refuse(`${setting}: "keep" is stricter than "list" about ${each}`);
+  }
+  return value;
 }
 
 /** What is listed by one must not be closed by the other on the same day. */

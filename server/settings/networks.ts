@@ -1,6 +1,6 @@
-// Lists of networks that settings name: addresses, `address/bits`, and the names below.
+// What settings name hosts by: lists of networks, origins, the address of a Valkey or Redis.
 
-import { BlockList, isIPv4 } from 'node:net';
+import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /** What fastify knows by name too (proxy-addr). */
 const named: Readonly<Record<string, readonly string[]>> = {
@@ -9,7 +9,16 @@ const named: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-export const networkNames = Object.keys(named);
+/** An address, or one with the length of its network's prefix; not everybody's (/0). */
+export function networkOf(text: string): string | null {
+  const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const longest = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  const isOne = bits === undefined || (Number(bits) >= 1 && Number(bits) <= longest);
+  return longest > 0 && isOne ? text : null;
+}
+
+export const namedNetworkOf = (text: string) =>
+  Object.hasOwn(named, text) ? text : networkOf(text);
 
 /** Of networks that the settings have checked. */
 export function listOf(networks: readonly string[]): BlockList {
@@ -21,4 +30,51 @@ export function listOf(networks: readonly string[]): BlockList {
     else list.addSubnet(address, Number(bits), family);
   }
   return list;
+}
+
+/** Names of this machine that no DNS answers for. */
+export function isLoopback(hostname: string): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
+
+export function isSafeUrl({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+}
+
+/** The origin of a text that is one and nothing more; null otherwise. */
+export function originOf(text: string): string | null {
+  if (!URL.canParse(text)) return null;
+  const url = new URL(text);
+  return isSafeUrl(url) && text.replace(/\/$/, '').toLowerCase() === url.origin ? url.origin : null;
+}
+
+export type ValkeyAddress = {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  readonly username: string | null;
+  readonly password: string | null;
+  readonly database: number;
+};
+
+/** `redis://[user:password@]host[:port][/database]`; null when it is not of that form. */
+export function parseValkeyUrl(text: string): ValkeyAddress | null {
+  if (!URL.canParse(text)) return null;
+  const { protocol, hostname, username, port, password, pathname, search, hash } = new URL(text);
+  const [, scheme, tls] = /^(redis|valkey)(s?):$/.exec(protocol) ?? [];
+  const database = /^\/?(\d{0,5})$/.exec(pathname)?.[1];
+  if (scheme === undefined || hostname === '' || search !== '' || hash !== '') return null;
+  if (database === undefined || port === '0') return null;
+  try {
+    return {
+      host: decodeURIComponent(hostname).replace(/^\[|\]$/g, ''),
+      port: port === '' ? 6_379 : Number(port),
+      tls: tls === 's',
+      username: decodeURIComponent(username) || null,
+      password: decodeURIComponent(password) || null,
+      database: Number(database),
+    };
+  } catch {
+    return null;
+  }
 }

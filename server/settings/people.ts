@@ -1,12 +1,9 @@
 // What an operator offers people: the address of the site, mail, identity providers, a bot, and the
 // origins of other sites whose pages may call the API with keys.
 
-import { readFileSync } from 'node:fs';
-
-/** Names of this machine that no DNS answers for. */
-export function isLoopback(hostname: string): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-}
+import { isObject } from './entries.ts';
+import type { Reader } from './environment.ts';
+import { isSafeUrl, originOf } from './networks.ts';
 
 export type ProviderSettings = {
   /** In the address that it leads back to: `/account/provider/return/<id>`. */
@@ -33,49 +30,33 @@ export type BotSettings = { readonly token: string; readonly api: string };
 export type PeopleSettings = {
   /** Origin of this market's pages; null = none but loopback on the dev network. */
   readonly publicUrl: string | null;
-  /** null = no sign-in by e-mail, and nothing is told by it. */
+  /** null = no sign-in by e-mail, and no message by it. */
   readonly mail: MailSettings | null;
   readonly providers: readonly ProviderSettings[];
-  /** null = nothing is told by Telegram. */
+  /** null = no message by Telegram. */
   readonly bot: BotSettings | null;
   readonly corsOrigins: readonly string[];
   /** How long another payout wallet waits that the one before did not sign for. */
   readonly payoutHoldSeconds: number;
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Reads them; what is wrong is added to `wrong`, a sentence each. Quotes no secret. */
-export function readPeople(
-  env: Environment,
-  json: (name: string) => unknown,
-  whole: (name: string, otherwise: number, least: number, most: number) => number,
-  wrong: string[],
-): PeopleSettings {
+export function readPeople(read: Reader): PeopleSettings {
   return {
-    publicUrl: publicUrlOf(env, wrong),
-    mail: mailOf(env, wrong),
-    providers: providersOf(json('PARLEY_IDENTITY_PROVIDERS'), wrong),
-    bot: botOf(env, wrong),
-    corsOrigins: originsOf(env, wrong),
-    payoutHoldSeconds: whole('PARLEY_PAYOUT_HOLD', 72 * 3_600, 3_600, 90 * 86_400),
+    publicUrl: publicUrlOf(read),
+    mail: mailOf(read),
+    providers: providersOf(read),
+    bot: botOf(read),
+    corsOrigins: originsOf(read),
+    payoutHoldSeconds: read.whole('PARLEY_PAYOUT_HOLD', 72 * 3_600, 3_600, 90 * 86_400),
   };
 }
 
-/** The origin of a text that is one and nothing more; null otherwise. */
-function originOf(text: string): string | null {
-  if (!URL.canParse(text)) return null;
-  const { protocol, origin, hostname } = new URL(text);
-  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
-  return isSafe && text.replace(/\/$/, '').toLowerCase() === origin ? origin : null;
-}
-
-function publicUrlOf(env: Environment, wrong: string[]): string | null {
-  const given = env.PARLEY_PUBLIC_URL;
-  if (given === undefined || given === '') return null;
+function publicUrlOf({ text, refuse }: Reader): string | null {
+  const given = text('PARLEY_PUBLIC_URL');
+  if (given === null) return null;
   const origin = originOf(given);
   if (origin === null) {
-    wrong.push(
+    refuse(
       'PARLEY_PUBLIC_URL must be an origin, such as https://market.example' +
         ` (http on loopback only); got "${given}"`,
     );
@@ -86,32 +67,25 @@ function publicUrlOf(env: Environment, wrong: string[]): string | null {
 /** Each is sent to whoever asks from it; a market that serves more has a page of its own. */
 const mostOrigins = 20;
 
-function originsOf(env: Environment, wrong: string[]): string[] {
-  const given = (env.PARLEY_CORS_ORIGINS ?? '').split(',').map((each) => each.trim());
-  const named = given.filter((each) => each !== '');
-  if (named.length > mostOrigins) {
-    wrong.push(`PARLEY_CORS_ORIGINS holds ${named.length} origins; at most ${mostOrigins} may be`);
+function originsOf({ list, refuse }: Reader): string[] {
+  const origins = list('PARLEY_CORS_ORIGINS', originOf, 'origin, such as https://bot.example');
+  if (origins.length > mostOrigins) {
+    refuse(`PARLEY_CORS_ORIGINS holds ${origins.length} origins; at most ${mostOrigins} may be`);
   }
-  return named.flatMap((each) => {
-    const origin = originOf(each);
-    if (origin !== null) return [origin];
-    wrong.push(
-      `PARLEY_CORS_ORIGINS holds "${each}", which is no origin, such as https://bot.example`,
-    );
-    return [];
-  });
+  return origins;
 }
 
-function mailOf(env: Environment, wrong: string[]): MailSettings | null {
-  const { PARLEY_SMTP_URL: given, PARLEY_MAIL_FROM: from = '' } = env;
-  if (given === undefined || given === '') return null;
-  const url = given.startsWith('@') ? secretOf('PARLEY_SMTP_URL', given.slice(1), wrong) : given;
+function mailOf({ text, refuse, secret }: Reader): MailSettings | null {
+  const given = text('PARLEY_SMTP_URL');
+  const from = text('PARLEY_MAIL_FROM') ?? '';
+  if (given === null) return null;
+  const url = given.startsWith('@') ? secret('PARLEY_SMTP_URL', given.slice(1)) : given;
   // What was given is not quoted: it may hold a password.
   if (!/^smtps?:\/\/[^\s/]+\/?$/.test(url) || !URL.canParse(url)) {
-    wrong.push('PARLEY_SMTP_URL must be smtp://[user:password@]host[:port], smtps://… or @file');
+    refuse('PARLEY_SMTP_URL must be smtp://[user:password@]host[:port], smtps://… or @file');
   }
   if (!/^[^\s@]+@[^\s@]+$|^[^<>\r\n]{1,100} <[^\s@]+@[^\s@<>]+>$/.test(from)) {
-    wrong.push(
+    refuse(
       `PARLEY_MAIL_FROM must be what mail is from, such as Parley <no-reply@market.example>;` +
         ` got "${from}"`,
     );
@@ -119,116 +93,101 @@ function mailOf(env: Environment, wrong: string[]): MailSettings | null {
   return { url, from };
 }
 
-function botOf(env: Environment, wrong: string[]): BotSettings | null {
-  const { PARLEY_TELEGRAM_BOT_TOKEN_FILE: file, PARLEY_TELEGRAM_API: asked } = env;
-  if (file === undefined || file === '') return null;
-  const token = secretOf('PARLEY_TELEGRAM_BOT_TOKEN_FILE', file, wrong);
+function botOf({ text, refuse, secret }: Reader): BotSettings | null {
+  const file = text('PARLEY_TELEGRAM_BOT_TOKEN_FILE');
+  const given = text('PARLEY_TELEGRAM_API') ?? 'https://api.telegram.org';
+  if (file === null) return null;
+  const token = secret('PARLEY_TELEGRAM_BOT_TOKEN_FILE', file);
   if (token !== '' && !/^\d{3,20}:[\w-]{20,100}$/.test(token)) {
-    wrong.push('PARLEY_TELEGRAM_BOT_TOKEN_FILE holds no bot token (digits, a colon, letters)');
+    refuse('PARLEY_TELEGRAM_BOT_TOKEN_FILE holds no bot token (digits, a colon, letters)');
   }
-  const given = asked || 'https://api.telegram.org';
   const api = originOf(given);
-  if (api === null) wrong.push(`PARLEY_TELEGRAM_API must be an origin; got "${given}"`);
+  if (api === null) refuse(`PARLEY_TELEGRAM_API must be an origin; got "${given}"`);
   return { token, api: api ?? given };
 }
 
-function secretOf(setting: string, file: string, wrong: string[]): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    wrong.push(`${setting}: ${(error as Error).message}`);
-    return '';
-  }
-}
-
 const mostProviders = 20;
-const providerFields = [
-  'id',
-  'label',
-  'issuer',
-  'clientId',
-  'clientSecretFile',
-  'scopes',
-  'messages',
-  'nonce',
-];
 const mostScopes = 20;
 /** Lets a bot write to whoever signs in (core.telegram.org/bots/telegram-login). */
 export const writingScope = 'telegram:bot_access';
 
-function providersOf(given: unknown, wrong: string[]): ProviderSettings[] {
-  if (given === undefined) return [];
+/** RFC 6749, 3.3: printable ASCII without space, quotes and backslash. */
+const isScope = (each: unknown) =>
+  typeof each === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(each);
+const isScopes = (given: unknown) =>
+  Array.isArray(given) &&
+  given.length <= mostScopes &&
+  given.every(isScope) &&
+  given.includes('openid');
+const isBoolean = (given: unknown) => typeof given === 'boolean';
+const shaped = (shape: RegExp) => (given: unknown) =>
+  typeof given === 'string' && shape.test(given);
+
+/** Of each field what it may be, in words too, and what it is where nothing is given. */
+const providerFields: Readonly<
+  Record<string, readonly [isGood: (given: unknown) => boolean, words: string, otherwise?: unknown]>
+> = {
+  id: [shaped(/^[a-z][a-z0-9-]{0,31}$/), 'small letters, digits and dashes, at most 32'],
+  label: [shaped(/^[^\p{Cc}\p{Cs}]{1,50}$/u), 'a text of 1 to 50 characters'],
+  issuer: [shaped(/^https?:\/\/\S{1,500}$/), 'its issuer URL'],
+  clientId: [shaped(/^\S{1,500}$/), 'its client id'],
+  clientSecretFile: [shaped(/^.{1,1000}$/), 'the path of a file with its secret'],
+  scopes: [
+    isScopes,
+    `a list of at most ${mostScopes} with openid in it`,
+    ['openid', 'email', 'profile'],
+  ],
+  messages: [isBoolean, 'true or false', false],
+  nonce: [isBoolean, 'true or false', true],
+};
+
+function providersOf({ json, refuse, secret }: Reader): ProviderSettings[] {
   const name = 'PARLEY_IDENTITY_PROVIDERS';
+  const given = json(name) ?? [];
   if (!Array.isArray(given) || given.length > mostProviders) {
-    wrong.push(`${name} must be a list of at most ${mostProviders} providers`);
+    refuse(`${name} must be a list of at most ${mostProviders} providers`);
     return [];
   }
   const parsed = given.flatMap((each: unknown, at) => {
-    const faults: string[] = [];
-    const provider = providerOf(each, faults);
-    wrong.push(...faults.map((fault) => `${name}[${at}]: ${fault}`));
-    return provider === null ? [] : [provider];
+    if (!isObject(each)) {
+      refuse(`${name}[${at}]: it must be an object`);
+      return [];
+    }
+    const defaults = Object.entries(providerFields).map(([field, [, , value]]) => [field, value]);
+    const whole = { ...Object.fromEntries(defaults), ...each };
+    const faults = faultsOf(whole);
+    refuse(...faults.map((fault) => `${name}[${at}]: ${fault}`));
+    const { clientSecretFile: file, ...rest } = whole as ProviderSettings & Record<string, unknown>;
+    const clientSecret =
+      faults.length > 0 ? '' : secret(`${name}[${at}]: clientSecretFile`, `${file}`);
+    return [{ ...rest, clientSecret }];
   });
-  for (const { id, issuer } of parsed) {
-    if (parsed.filter((each) => each.id === id).length > 1) {
-      wrong.push(`${name}: there are two with the id "${id}"`);
-    }
-    if (parsed.filter((each) => each.issuer === issuer).length > 1) {
-      wrong.push(`${name}: there are two with the issuer ${issuer}`);
-    }
+  for (const [field, words] of [
+    ['id', 'the id "'],
+    ['issuer', 'the issuer "'],
+  ] as const) {
+    const values = parsed.map((each) => each[field]);
+    const twice = new Set(values.filter((each, at) => values.indexOf(each) !== at));
+    for (const each of twice) refuse(`${name}: there are two with ${words}${each}"`);
   }
   return parsed;
 }
 
-function providerOf(given: unknown, faults: string[]): ProviderSettings | null {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    faults.push('it must be an object');
-    return null;
-  }
-  const fields = given as Record<string, unknown>;
-  for (const field of Object.keys(fields)) {
-    if (!providerFields.includes(field)) faults.push(`"${field}" is no field of a provider`);
-  }
-  const text = (field: string, shape: RegExp, like: string): string => {
-    const value = fields[field];
-    if (typeof value === 'string' && shape.test(value)) return value;
-    faults.push(`${field} must be ${like}`);
-    return '';
-  };
-  const issuer = text('issuer', /^https?:\/\/\S{1,500}$/, 'its issuer URL');
-  if (issuer !== '' && !(URL.canParse(issuer) && isHttps(new URL(issuer)))) {
+function faultsOf(fields: Readonly<Record<string, unknown>>): string[] {
+  const unknown = Object.keys(fields).filter((field) => !Object.hasOwn(providerFields, field));
+  const faults = [
+    ...unknown.map((field) => `"${field}" is no field of a provider`),
+    ...Object.entries(providerFields).flatMap(([field, [isGood, words]]) =>
+      isGood(fields[field]) ? [] : [`${field} must be ${words}`],
+    ),
+  ];
+  if (faults.length > 0) return faults;
+  const { issuer, scopes, messages } = fields as unknown as ProviderSettings;
+  if (!URL.canParse(issuer) || !isSafeUrl(new URL(issuer))) {
     faults.push('issuer must be https (http on loopback only)');
   }
-  const { messages = false, nonce = true } = fields;
-  const scopes = scopesOf(fields.scopes, faults);
-  if (typeof messages !== 'boolean') faults.push('messages must be true or false');
-  if (typeof nonce !== 'boolean') faults.push('nonce must be true or false');
-  if (messages === true && !(scopes.includes(writingScope) && scopes.includes('profile'))) {
+  if (messages && !(scopes.includes(writingScope) && scopes.includes('profile'))) {
     faults.push(`messages needs the scopes profile and ${writingScope}`);
   }
-  const file = text('clientSecretFile', /^.{1,1000}$/, 'the path of a file with its secret');
-  return {
-    id: text('id', /^[a-z][a-z0-9-]{0,31}$/, 'small letters, digits and dashes, at most 32'),
-    label: text('label', /^[^\p{Cc}\p{Cs}]{1,50}$/u, 'a text of 1 to 50 characters'),
-    issuer,
-    clientId: text('clientId', /^\S{1,500}$/, 'its client id'),
-    clientSecret: file === '' ? '' : secretOf('clientSecretFile', file, faults),
-    scopes,
-    messages: messages === true,
-    nonce: nonce !== false,
-  };
-}
-
-/** RFC 6749, 3.3: printable ASCII without space, quotes and backslash. */
-function scopesOf(given: unknown = ['openid', 'email', 'profile'], faults: string[]): string[] {
-  const isScope = (each: unknown) =>
-    typeof each === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(each);
-  const isList = Array.isArray(given) && given.length <= mostScopes && given.every(isScope);
-  if (isList && given.includes('openid')) return given;
-  faults.push(`scopes must be a list of at most ${mostScopes} with openid in it`);
-  return ['openid'];
-}
-
-function isHttps({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+  return faults;
 }

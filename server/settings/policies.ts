@@ -2,9 +2,9 @@
 // the chain is, with the operator's own numbers laid over it. What cannot be used is an Error.
 
 import { bitcoinPolicies } from '../../chains/bitcoin/policy.ts';
-import { type DepthTag, type EvmChainSettings, evmChains } from '../../chains/evm/policy.ts';
-import { type SolanaChainSettings, solanaChains } from '../../chains/solana/policy.ts';
-import { type TronChainSettings, tronChains, tronDevPolicy } from '../../chains/tron/policy.ts';
+import { type DepthTag, evmChains } from '../../chains/evm/policy.ts';
+import { solanaChains } from '../../chains/solana/policy.ts';
+import { tronChains, tronDevPolicy } from '../../chains/tron/policy.ts';
 import { brokenPolicy } from '../../core/deadlines.ts';
 import type { Family } from '../../core/families.ts';
 import { type ChainPolicy, type Depth, depthNumbers, policyNumbers } from '../../core/policy.ts';
@@ -13,51 +13,45 @@ import { type ChainSettings, knownWorld, type Of, type OwnPolicy } from './chain
 
 export type PolicyOfChain = {
   readonly policy: ChainPolicy;
-  /** EVM only. */
   readonly depthTag: DepthTag | null;
-  /** Solana only. */
   readonly mostDriftSeconds: number | null;
 };
 
-type Entry = PolicyOfChain & { readonly dev: boolean };
-type Table = ReadonlyMap<string, Entry>;
+type Entry = {
+  readonly policy: ChainPolicy;
+  readonly dev: boolean;
+  /** By which a chain has it where none is named: its network, chain id or genesis hash. */
+  readonly id?: string | number | null;
+  readonly depthTag?: DepthTag | null;
+};
 
-const plain = { depthTag: null, mostDriftSeconds: null } as const;
+const entriesOf = <T>(table: Readonly<Record<string, T>>, entry: (of: T, name: string) => Entry) =>
+  new Map(Object.entries(table).map(([name, each]) => [name, entry(each, name)]));
 
-const tables: Readonly<Record<Family, Table>> = {
-  bitcoin: new Map(
-    Object.entries(bitcoinPolicies).map(([name, policy]) => [
-      name,
-      { ...plain, policy, dev: name === 'regtest' },
-    ]),
+const tables: Readonly<Record<Family, ReadonlyMap<string, Entry>>> = {
+  bitcoin: entriesOf(bitcoinPolicies, (policy, id) => ({ policy, id, dev: id === 'regtest' })),
+  evm: entriesOf<(typeof evmChains)[keyof typeof evmChains]>(
+    evmChains,
+    ({ chainId: id, policy, depthTag }) => {
+      return { policy, depthTag, id, dev: worldOfChainId(id) === 'dev' };
+    },
   ),
-  evm: new Map(
-    Object.entries(evmChains).map(([name, { chainId, policy, depthTag }]) => [
-      name,
-      { ...plain, policy, depthTag, dev: worldOfChainId(chainId) === 'dev' },
-    ]),
+  tron: entriesOf(tronChains, ({ chainId: id, policy }) => ({ policy, id, dev: false })).set(
+    'tron-dev',
+    { policy: tronDevPolicy, dev: true },
   ),
-  tron: new Map([
-    ...Object.entries(tronChains).map(([name, { policy }]): [string, Entry] => [
-      name,
-      { ...plain, policy, dev: false },
-    ]),
-    ['tron-dev', { ...plain, policy: tronDevPolicy, dev: true }],
-  ]),
-  solana: new Map(
-    Object.entries(solanaChains).map(([name, { policy, genesisHash }]) => [
-      name,
-      { ...plain, policy, dev: genesisHash === null },
-    ]),
+  solana: entriesOf<(typeof solanaChains)[keyof typeof solanaChains]>(
+    solanaChains,
+    ({ genesisHash: id, policy }) => ({ policy, id, dev: id === null }),
   ),
 };
 
 /** Throws an Error: a name that is not known, numbers that are missing or unsound. */
 export function policyOf(chain: ChainSettings): PolicyOfChain {
-  const { policy: given } = chain;
+  const { policy: given, family } = chain;
   const own: OwnPolicy = typeof given === 'object' ? given : {};
   const name = typeof given === 'string' ? given : (own.like ?? ownName(chain));
-  const table = tables[chain.family];
+  const table = tables[family];
   const base = name === null ? null : (table.get(name) ?? null);
   if (name !== null && base === null) {
     const names = [...table.keys()].join(', ');
@@ -68,11 +62,11 @@ export function policyOf(chain: ChainSettings): PolicyOfChain {
     throw wrong(chain, `the policy "${name}" is for dev chains only`);
   }
   const policy = layOver(chain, base?.policy ?? null, own);
-  const asked = chain.family === 'evm' ? chain.depthTag : null;
+  const asked = family === 'evm' ? chain.depthTag : null;
   return {
     policy,
     depthTag: asked === undefined ? (base?.depthTag ?? null) : asked,
-    mostDriftSeconds: chain.family === 'solana' ? driftOf(chain, policy) : null,
+    mostDriftSeconds: family === 'solana' ? driftOf(chain, policy) : null,
   };
 }
 
@@ -88,25 +82,10 @@ function driftOf(chain: Of<'solana'>, { driftSeconds }: ChainPolicy): number {
 
 /** The name of the policy that a chain has where none is asked for; null = none is known. */
 function ownName(chain: ChainSettings): string | null {
-  switch (chain.family) {
-    case 'bitcoin':
-      return chain.network === 'signet' ? 'testnet' : chain.network;
-    case 'evm': {
-      const known: readonly [string, EvmChainSettings][] = Object.entries(evmChains);
-      const named = known.find(([, { chainId }]) => chainId === chain.chainId);
-      return named?.[0] ?? (isDev(chain) ? 'evm-dev' : null);
-    }
-    case 'tron': {
-      const known: readonly [string, TronChainSettings][] = Object.entries(tronChains);
-      const named = known.find(([, { chainId }]) => chainId === chain.chainId);
-      return named?.[0] ?? (isDev(chain) ? 'tron-dev' : null);
-    }
-    case 'solana': {
-      const known: readonly [string, SolanaChainSettings][] = Object.entries(solanaChains);
-      const named = known.find(([, { genesisHash }]) => genesisHash === chain.genesisHash);
-      return named?.[0] ?? (isDev(chain) ? 'solana-dev' : null);
-    }
-  }
+  if (chain.family === 'bitcoin') return chain.network === 'signet' ? 'testnet' : chain.network;
+  const id = chain.family === 'solana' ? chain.genesisHash : chain.chainId;
+  const [known] = [...tables[chain.family]].find(([, each]) => each.id === id) ?? [];
+  return known ?? (isDev(chain) ? `${chain.family}-dev` : null);
 }
 
 function isDev(chain: ChainSettings): boolean {
@@ -115,24 +94,21 @@ function isDev(chain: ChainSettings): boolean {
 
 function layOver(chain: ChainSettings, base: ChainPolicy | null, own: OwnPolicy): ChainPolicy {
   const missing: string[] = [];
-  const number = (name: string, ...values: (number | undefined)[]): number => {
-    const value = values.find((each) => each !== undefined);
-    if (value === undefined) missing.push(name);
-    return value ?? 0;
+  const numbers = <Name extends string>(
+    names: readonly Name[],
+    [over, under]: readonly (Partial<Record<Name, number>> | undefined)[],
+    before = '',
+  ) => {
+    const values = names.map((name) => [name, over?.[name] ?? under?.[name]] as const);
+    missing.push(...values.filter(([, value]) => value === undefined).map(([it]) => before + it));
+    return Object.fromEntries(values) as Record<Name, number>;
   };
-  const depth = (which: 'normal' | 'high'): Depth => {
-    const [confirmations, settleSeconds, outageSeconds] = depthNumbers.map((name) =>
-      number(`${which}.${name}`, own[which]?.[name], base?.[which][name]),
-    ) as [number, number, number];
-    return { confirmations, settleSeconds, outageSeconds };
-  };
-  const whole = Object.fromEntries(
-    policyNumbers.map((name) => [name, number(name, own[name], base?.[name])]),
-  ) as Record<(typeof policyNumbers)[number], number>;
+  const depth = (which: 'normal' | 'high'): Depth =>
+    numbers(depthNumbers, [own[which], base?.[which]], `${which}.`);
   // Where nobody says otherwise, nothing bounds how far its clock trails after a standstill.
   const { windowSeconds = base?.windowSeconds ?? null } = own;
-  const depths = { normal: depth('normal'), high: depth('high') };
-  const policy: ChainPolicy = { ...whole, windowSeconds, ...depths };
+  const whole = numbers(policyNumbers, [own, base ?? undefined]);
+  const policy = { ...whole, windowSeconds, normal: depth('normal'), high: depth('high') };
   if (missing.length > 0) {
     throw wrong(
       chain,

@@ -2,7 +2,7 @@
 // passes that leg's gates again, because a signer may have taken an hour.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
-import { chainIdOfRaw } from '../../chains/evm/raw.ts';
+import { chainIdOfRaw } from '../../chains/evm/broadcast.ts';
 import type { Signed } from '../../chains/interface/material.ts';
 import type { ReadTransaction, Touch } from '../../chains/interface/sending.ts';
 import type { InTurns } from '../../chains/interface/turns.ts';

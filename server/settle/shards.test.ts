@@ -10,7 +10,7 @@ import { callsIn, type EvmContracts, evmDeployment } from '../../chains/evm/plan
 import { compileTestContracts } from '../../chains/evm/testing/compile.ts';
 import type { Lanes } from '../../chains/interface/lanes.ts';
 import { deployContracts } from '../../contracts/escrows/deploy.ts';
-import { shardOf } from '../../contracts/escrows/shards.ts';
+import { shardOf } from '../../contracts/escrows/ids.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import {
   agree,

@@ -63,7 +63,6 @@ import {
 } from './start-errors.ts';
 import { deskApart, resealKept, watchtowerOf } from './watchtower.ts';
 
-/** What the ready line says. */
 export type Ready = {
   readonly ready: true;
   readonly url: string;
@@ -83,7 +82,6 @@ export type Market = {
   readonly ready: Ready;
   /** How far the chains are whose reading agreements wait for; empty where they wait for none. */
   readonly held: readonly string[];
-  /** When none waits any more. */
   readonly agreeing: Promise<void>;
   stop(): Promise<void>;
 };

@@ -13,15 +13,12 @@ import type { PeopleSettings } from '../settings/people.ts';
 export type ReadyChain = {
   readonly chain: string;
   readonly family: string;
-  /** Whole for dev chains; of a real node its origin, since the rest may be a secret. */
   readonly rpcUrl?: string;
   readonly chainId?: number;
   readonly node?: { readonly name: string; readonly version: string };
-  /** The address of the operator's gas key, where there is one. */
   readonly gasKey?: string;
 };
 
-/** The chains of a running dev network as settings. */
 export function devChains(devnet: Pick<Devnet, 'chains'> | null): ChainSettings[] {
   return (devnet?.chains ?? []).map(settingsOf);
 }
@@ -59,7 +56,6 @@ const nativeCoins: Readonly<Record<Family, { symbol: string; decimals: number }>
   solana: { symbol: 'SOL', decimals: 9 },
 };
 
-/** Each chain's own coin, and the dev network's tokens. */
 export function devAssets(
   chains: readonly ChainSettings[],
   devnet: Devnet | null,

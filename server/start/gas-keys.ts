@@ -21,7 +21,7 @@ import { type SolanaGasPolicy, solanaGasPolicies } from '../../chains/solana/gas
 import { solanaDeployment } from '../../chains/solana/plan.ts';
 import type { TronAdapter } from '../../chains/tron/adapter.ts';
 import { createTronGasAccount } from '../../chains/tron/gas-account.ts';
-import { type TronGasPolicy, tronGasPolicies } from '../../chains/tron/gas-policy.ts';
+import { type TronGasPolicy, tronGasPolicies } from '../../chains/tron/policy.ts';
 import type { ChainKey } from '../../core/families.ts';
 import {
   accountShare,

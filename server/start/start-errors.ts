@@ -5,7 +5,6 @@ import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 
-/** Its message is all that an operator needs: no stack is shown. */
 class StartError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
@@ -55,7 +54,6 @@ export function devNetworkFault(error: unknown): unknown {
   );
 }
 
-/** A port and the settings that choose it. */
 export type Place = {
   readonly setting: string;
   readonly port: number;

@@ -24,7 +24,6 @@ export type Target = {
 
 export type Message = { readonly id: string; readonly event: string; readonly body: string };
 
-/** Throws HostBusy. */
 export async function attempt(
   deps: Pick<Deps, 'settings' | 'now'>,
   target: Target,
@@ -73,7 +72,6 @@ async function trySending(
 const headerSafe = (name: string) =>
   name.toWellFormed().replace(/[^ -~]+/gu, (letters) => encodeURIComponent(letters));
 
-/** The bytes that are signed and sent. */
 export function bodyOf(
   type: string,
   deliveryId: string,

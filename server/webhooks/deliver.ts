@@ -23,10 +23,8 @@ const busyMs = 20;
 const retryingMs = 250;
 
 export type Delivering = {
-  /** Hands out and sends everything that is due now; waits for the ends. */
   pass(): Promise<void>;
   start(): void;
-  /** Waits for what is in hand. */
   stop(): Promise<void>;
 };
 
@@ -51,7 +49,6 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
     }
   };
 
-  /** Starts what is due and fits; how many. */
   const begin = async (): Promise<number> => {
     const { room, ofAccount } = places.offer();
     if (room.quick <= 0 && room.slow <= 0) return 0;
@@ -106,7 +103,6 @@ export function createDelivering(deps: Deps, options: { readonly send?: Send } =
   };
 }
 
-/** One attempt, and what came of it: when the next one is; null = never. */
 async function deliver(deps: Deps, due: Due, send: Send, hosts: Hosts): Promise<Date | null> {
   const { id, webhookId, accountId } = due;
   const visit = hosts.visit({ accountId, begins: due.attempts === 0 });

@@ -30,12 +30,8 @@ export class HostBusy extends Error {
   }
 }
 
-/** One attempt's. */
 export type Visit = {
-  /**
-   * Told of the host in the URL, then of the address that is sent to. Of a delivery that begins:
-   * throws HostBusy.
-   */
+  /** Of the host in the URL, then of the address that is sent to. Throws HostBusy. */
   admit(host: string): Promise<void>;
   /** A 2xx came from the hosts that were named to `admit`. */
   answered(): Promise<void>;

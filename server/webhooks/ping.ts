@@ -40,7 +40,6 @@ export class PingsLimited extends Error {
   }
 }
 
-/** Sends; throws `no_such_webhook`, `overloaded` and PingsLimited. */
 export type Ping = (asked: Asked) => Promise<Pinged>;
 
 export function createPinging(deps: Deps, send: Send = senderOf(deps.settings)): Ping {

@@ -19,10 +19,8 @@ const mostHeldBack = 10_000;
 
 export type Places = {
   free(): Record<Lane, number>;
-  /** How many may be taken at a time, and how many an account may have then. */
   offer(): { readonly room: Record<Lane, number>; readonly ofAccount: Record<Lane, number> };
   readonly inHand: { readonly webhooks: InHand; readonly accounts: InHand };
-  /** Accounts that have no quick places now. */
   heldBack(): string[];
   /** Takes one until the answer is called. */
   take(due: Pick<Due, 'webhookId' | 'accountId' | 'lane'>): () => void;

@@ -62,7 +62,6 @@ export function reachable(networks: readonly string[]): MayReach {
   };
 }
 
-/** The eight groups of an IPv6 address. */
 function groupsOf(address: string): number[] {
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = [], tail = []] = canonical
@@ -72,7 +71,6 @@ function groupsOf(address: string): number[] {
   return [...head, ...zeros, ...tail].map((word) => Number.parseInt(word, 16));
 }
 
-/** The IPv4 address in `::ffff:a.b.c.d`; null for any other. */
 function mappedOf(words: readonly number[]): string | null {
   const [high = 0, low = 0] = words.slice(6);
   if (words.slice(0, 5).some((word) => word !== 0) || words[5] !== 0xffff) return null;

@@ -29,7 +29,6 @@ export type Registered = { readonly webhook: WebhookRow; readonly secret: string
 
 type Parts = Pick<Deps, 'settings' | 'now' | 'randomBytes'>;
 
-/** Throws `bad_webhook_url`, `bad_event` and `too_many_webhooks`. */
 export async function registerWebhook(
   tx: Tx,
   deps: Parts,
@@ -37,7 +36,6 @@ export async function registerWebhook(
     readonly accountId: string;
     readonly url: string;
     readonly events: readonly string[];
-    /** The names there are. */
     readonly known: readonly string[];
   },
 ): Promise<Registered> {
@@ -97,7 +95,6 @@ export async function removeWebhook(tx: Tx, accountId: string, id: string): Prom
   if (!isUuid(id) || !(await deleteWebhook(tx, accountId, id))) absent(id);
 }
 
-/** Throws `no_such_webhook`. */
 export function absent(id: string): never {
   throw new ParleyError('no_such_webhook', `this account has no webhook ${id.slice(0, 50)}`, {});
 }

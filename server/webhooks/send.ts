@@ -26,13 +26,10 @@ export type Sending = {
 };
 
 export type Sent = {
-  /** HTTP status; 0 = no answer. */
   readonly status: number;
-  /** A few words where there was none. */
   readonly error: string | null;
 };
 
-/** Addresses of a name. */
 export type Resolve = (host: string, limit: AbortSignal) => Promise<readonly string[]>;
 
 const resolver = new Resolver({ timeout: 4_000, tries: 2 });
@@ -41,10 +38,7 @@ const noneCodes = new Set(['ENOTFOUND', 'ENODATA']);
 let lookups = 0;
 const lookupsWaiting: (() => void)[] = [];
 
-/**
- * Asks name servers without a thread: one that hangs holds up nobody else. The system is asked only
- * for names that they do not know, such as those of its own hosts file, and a few at a time.
- */
+/** Without a thread: one that hangs holds up nobody. The system is asked for what is left. */
 const resolveName: Resolve = async (host, limit) => {
   if (!/(^|\.)localhost\.?$/i.test(host)) {
     const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
@@ -56,7 +50,6 @@ const resolveName: Resolve = async (host, limit) => {
   return askSystem(host, limit);
 };
 
-/** One after the other; whose delivery ends before its turn leaves it to the next. */
 async function askSystem(host: string, limit: AbortSignal): Promise<string[]> {
   if (lookups < mostLookups) lookups += 1;
   else await new Promise<void>((resolve) => lookupsWaiting.push(resolve));
@@ -98,7 +91,6 @@ export async function sendDelivery(
   }
 }
 
-/** What is wrong, as the owner of the webhook may read it. */
 class Undeliverable extends Error {}
 
 async function addressOf(
@@ -116,8 +108,7 @@ async function addressOf(
     if (limit.aborted) throw error;
     return [];
   });
-  // One inside address among public ones is as bad: which one is taken would be chance. The words
-  // are those of a name that is not there: they must not show which names an inside has.
+  // One inside address among public ones is as bad, and the words must not show which is inside.
   if (found.length === 0 || !found.every(mayReach)) {
     throw new Undeliverable('the name has no public address');
   }

@@ -3,8 +3,8 @@
 // meanwhile, as gates and builders do.
 
 import assert from 'node:assert/strict';
+import type { AdapterPromise } from './driver.ts';
 import { allChanges, claim, deepLeg, facts, finalise, fund, newLeg, settleDown } from './leg.ts';
-import type { AdapterPromise } from './promises.ts';
 
 export const depthTold: readonly AdapterPromise[] = [
   {

@@ -9,7 +9,11 @@ import type { ReadTransaction } from '../../chains/interface/sending.ts';
 import type { Family } from '../../core/families.ts';
 import type { Destination } from '../../core/terms.ts';
 import type { DevChain } from '../../devnet/dev-chain.ts';
-import type { Alter, Asked } from './nodes.ts';
+
+/** What was asked: the path, and the body's text. */
+export type Asked = { readonly path: string; readonly text: string };
+// biome-ignore lint/suspicious/noExplicitAny: answers of four protocols
+export type Alter = (asked: Asked, answer: any) => unknown;
 
 export type Side = 'funder' | 'receiver';
 /** `tether` answers nothing and wants its allowances reset, `false` answers false; both move. */
@@ -75,4 +79,12 @@ export type Driver = {
   readonly foreign: string;
   readonly spelt: readonly [uncommon: string, canonical: string];
   stop(): Promise<void>;
+};
+
+/** One promise of every adapter. */
+export type AdapterPromise = {
+  readonly name: string;
+  run(driver: Driver): Promise<void>;
+  /** Families that cannot keep it, and why. */
+  readonly except?: Readonly<Partial<Record<Family, string>>>;
 };

@@ -2,8 +2,8 @@
 // nothing of it is left on the chain but its transactions, and it is never told to be unfunded.
 
 import assert from 'node:assert/strict';
+import type { AdapterPromise } from './driver.ts';
 import { claim, deepLeg, facts, finalise, newLeg, refund } from './leg.ts';
-import type { AdapterPromise } from './promises.ts';
 
 export const endsTold: readonly AdapterPromise[] = [
   {

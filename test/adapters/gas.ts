@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../../chains/gas/account.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
-import type { Driver, Money } from './driver.ts';
+import type { AdapterPromise, Driver, Money } from './driver.ts';
 import {
   claim,
   codeOf,
@@ -18,7 +18,6 @@ import {
   signal,
 } from './leg.ts';
 import { lyingNode, silentNode } from './nodes.ts';
-import type { AdapterPromise } from './promises.ts';
 
 const plenty = 10n ** 18n;
 const claimOf = ({ escrow: { terms }, secret }: Leg, isPublic = true): GasWork => {

@@ -2,8 +2,7 @@
 // network, and how one refuses what it is asked to send.
 
 import type { Family } from '../../core/families.ts';
-import type { Driver } from './driver.ts';
-import type { Alter, Asked } from './nodes.ts';
+import type { Alter, Asked, Driver } from './driver.ts';
 
 type Lies = Pick<Driver, 'differ' | 'otherNetwork' | 'isSending' | 'refusal'>;
 type Call = {

@@ -3,14 +3,9 @@
 
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Driver } from './driver.ts';
+import type { Alter, Asked, Driver } from './driver.ts';
 
 export type BadNode = { readonly url: string; stop(): Promise<void> };
-
-/** What was asked: the path, and the body's text. */
-export type Asked = { readonly path: string; readonly text: string };
-// biome-ignore lint/suspicious/noExplicitAny: answers of four protocols
-export type Alter = (asked: Asked, answer: any) => unknown;
 
 /** Takes every request and answers none. */
 export const silentNode = (): Promise<BadNode> => listen(() => {});

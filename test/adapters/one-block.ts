@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import type { Asks } from '../../chains/interface/building.ts';
 import type { Look } from '../../chains/interface/reading.ts';
-import type { Driver } from './driver.ts';
+import type { AdapterPromise, Driver } from './driver.ts';
 import {
   allChanges,
   codeOf,
@@ -17,7 +17,6 @@ import {
   signal,
 } from './leg.ts';
 import { movingNode } from './nodes.ts';
-import type { AdapterPromise } from './promises.ts';
 
 /** Bitcoin asks on and on for the past of what is not followed. */
 const mostQuestions = 8;

@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict';
 import type { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
-import type { Family } from '../../core/families.ts';
 import { depthTold } from './depth-told.ts';
-import type { Driver } from './driver.ts';
+import type { AdapterPromise, Driver } from './driver.ts';
 import { endsTold } from './ends-told.ts';
 import {
   allChanges,
@@ -27,13 +26,6 @@ import {
 import { oneBlock } from './one-block.ts';
 import { readingBack } from './reading-back.ts';
 import { sources } from './sources.ts';
-
-export type AdapterPromise = {
-  readonly name: string;
-  run(driver: Driver): Promise<void>;
-  /** Families that cannot keep it, and why. */
-  readonly except?: Readonly<Partial<Record<Family, string>>>;
-};
 
 const noBinding = 'a script binds no amount, no payout and no number of payments (safety.md)';
 

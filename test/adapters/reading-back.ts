@@ -4,9 +4,8 @@
 import assert from 'node:assert/strict';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { HashlockReader } from '../../chains/interface/history.ts';
-import type { Driver } from './driver.ts';
+import type { AdapterPromise, Driver } from './driver.ts';
 import { claim, deepLeg, signal } from './leg.ts';
-import type { AdapterPromise } from './promises.ts';
 
 const mostPages = 500;
 

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { Driver } from './driver.ts';
+import type { AdapterPromise, Driver } from './driver.ts';
 import {
   allChanges,
   codeOf,
@@ -17,7 +17,6 @@ import {
   signal,
 } from './leg.ts';
 import { type BadNode, fixedNode, keepingNode, lyingNode, silentNode, tells } from './nodes.ts';
-import type { AdapterPromise } from './promises.ts';
 
 const password = 'hunter2';
 

@@ -10,8 +10,8 @@ import {
   tronWallet,
 } from '../../server/edge/testing/signers.ts';
 import type { Party } from '../sim/people.ts';
-import { tokenChain } from './machine.ts';
 import type { Play, Row } from './matrix.ts';
+import { tokenChain } from './parts.ts';
 import { leaseMs, request } from './request.ts';
 import { type Answer, type Asked, ask, deliverAll, must, openRfq, openTraders } from './trade.ts';
 import type { World } from './world.ts';

@@ -5,8 +5,9 @@ import type { GasFate } from '../../chains/gas/account.ts';
 import { takeKey } from '../../watchtower/db/keys.ts';
 import { type SimChain, submit } from '../sim/chain.ts';
 import type { SimTransaction } from '../sim/transaction.ts';
-import { gasKey, type Machine, tokenChain } from './machine.ts';
+import type { Machine } from './machine.ts';
 import type { Row } from './matrix.ts';
+import { chainNamed, gasKey, tokenChain } from './parts.ts';
 import { type Reading, rawTables, type Row as Signed } from './snapshot.ts';
 import {
   ask,
@@ -20,7 +21,7 @@ import {
   sign,
   waitUntil,
 } from './trade.ts';
-import { chainNamed, type World } from './world.ts';
+import type { World } from './world.ts';
 
 export const keeperReading: Reading = {
   timeless: true,

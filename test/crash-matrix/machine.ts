@@ -23,11 +23,10 @@ import type { Node } from '../sim/facts.ts';
 import { type Post, simTime } from '../sim/keeper.ts';
 import { type MarketProcess, simSettings, startProcess } from '../sim/process.ts';
 import type { Doom, Wire } from '../sim/wire.ts';
+import { chainNamed, gasFunds, gasKey, type Parts, tokenChain } from './parts.ts';
 import { presignedOn } from './presigned.ts';
-import { chainNamed, type World } from './world.ts';
 
 export const rocket = 'rocket';
-export const tokenChain = 'sim-evm';
 
 const settings: Settings = {
   ...simSettings,
@@ -41,9 +40,6 @@ const settings: Settings = {
   ],
 };
 const metrics = createMetrics('parley');
-
-export const gasKey = `0x${'9a'.repeat(20)}`;
-export const gasFunds = 10n ** 12n;
 
 /** Passes beside those of the simulation, each by the name of its part. */
 function passesOf(deps: Deps, courier: Courier) {
@@ -80,7 +76,7 @@ export type Machine = MarketProcess &
   };
 
 /** `doom`: where it is to end. */
-export function startMachine(world: World, doom?: Doom): Machine {
+export function startMachine(world: Parts, doom?: Doom): Machine {
   const passed: string[] = [];
   let fell: string | null = null;
   world.processes += 1;
@@ -120,7 +116,7 @@ export function startMachine(world: World, doom?: Doom): Machine {
   return { ...own, ...more, stop, passed, fell: () => fell };
 }
 
-function postOn(world: World): Post {
+function postOn(world: Parts): Post {
   const chain = chainNamed(world, tokenChain);
   const graces = { claimSeconds: 0, refundSeconds: 0 };
   const purse = { purse: 'rich', issued: gasFunds, dailyCap: gasFunds } as const;
@@ -128,7 +124,7 @@ function postOn(world: World): Post {
 }
 
 /** Takes everything, but for chats that have ended. */
-function courierOf({ told, endedChats }: World, wire: Wire): Courier {
+function courierOf({ told, endedChats }: Parts, wire: Wire): Courier {
   return {
     send: (outgoing) =>
       wire.at('message send', (): Outcome => {
@@ -141,7 +137,7 @@ function courierOf({ told, endedChats }: World, wire: Wire): Courier {
 }
 
 /** Tokens and launchpads on one chain, and what both show of hashlocks. */
-function adapted(world: World, adapter: ChainAdapter, node: Node, wire: Wire): ChainAdapter {
+function adapted(world: Parts, adapter: ChainAdapter, node: Node, wire: Wire): ChainAdapter {
   const hashlocks = hashlocksOn(node.chain.chain, world, wire);
   const scheduledRefunds = presignedOn(node.chain, wire);
   if (node.chain.chain !== tokenChain) return { ...adapter, scheduledRefunds, hashlocks };
@@ -164,7 +160,7 @@ function adapted(world: World, adapter: ChainAdapter, node: Node, wire: Wire): C
 }
 
 /** Two a page. */
-function hashlocksOn(chain: string, { hashlocks }: World, wire: Wire): HashlockReader {
+function hashlocksOn(chain: string, { hashlocks }: Parts, wire: Wire): HashlockReader {
   const shown = hashlocks.get(chain) ?? [];
   return {
     begin: () => wire.at(`${chain} beginHashlocks`, () => '0'),

@@ -4,8 +4,9 @@
 import { cutOff, mine, submit } from '../sim/chain.ts';
 import type { Party } from '../sim/people.ts';
 import { inspectionOf, refused, tokenAddress, waits } from './identity-requests.ts';
-import { type Machine, rocket, tokenChain } from './machine.ts';
+import { type Machine, rocket } from './machine.ts';
 import type { Play, Row } from './matrix.ts';
+import { chainNamed, tokenChain } from './parts.ts';
 import { pass, type Work } from './pass.ts';
 import { leaseMs } from './request.ts';
 import {
@@ -28,7 +29,7 @@ import {
   sign,
   waitUntil,
 } from './trade.ts';
-import { chainNamed, secondsOf, type World } from './world.ts';
+import { secondsOf, type World } from './world.ts';
 
 const dayMs = 86_400_000;
 

@@ -2,9 +2,10 @@
 
 import { rawOf } from '../sim/transaction.ts';
 import type { Row } from './matrix.ts';
+import { chainNamed } from './parts.ts';
 import { leaseMs, request } from './request.ts';
 import { agree, bury, deliverAll, look, must, readSwap, settleLeg, waitUntil } from './trade.ts';
-import { chainNamed, type World } from './world.ts';
+import type { World } from './world.ts';
 
 const route = 'POST /v1/swaps/{id}/legs/{leg}/refund/scheduled';
 

@@ -3,7 +3,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { unpacked } from '../../server/edge/idempotency/replies.ts';
-import { chainNamed, type World } from './world.ts';
+import { chainNamed } from './parts.ts';
+import type { World } from './world.ts';
 
 export type Row = Record<string, unknown>;
 

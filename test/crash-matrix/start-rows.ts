@@ -5,8 +5,8 @@ import { seedAssets } from '../../server/market/assets.ts';
 import { resealKept } from '../../server/start/watchtower.ts';
 import { resealSecrets } from '../../server/webhooks/register.ts';
 import { afterKeeping, forgottenClaim, keep, keeperReading } from './keeper-rows.ts';
-import { tokenChain } from './machine.ts';
 import type { Play, Row } from './matrix.ts';
+import { chainNamed, tokenChain } from './parts.ts';
 import { pass, type Work } from './pass.ts';
 import {
   acceptance,
@@ -19,7 +19,7 @@ import {
   openTraders,
   shortOf,
 } from './trade.ts';
-import { chainNamed, restart, type World } from './world.ts';
+import { restart, type World } from './world.ts';
 
 /** `of`: the call that a start makes. */
 export function starting(

@@ -4,6 +4,7 @@ import { submit } from '../sim/chain.ts';
 import type { Party } from '../sim/people.ts';
 import { rawOf } from '../sim/transaction.ts';
 import type { Play, Row } from './matrix.ts';
+import { chainNamed } from './parts.ts';
 import { leaseMs, request } from './request.ts';
 import {
   type Agreed,
@@ -24,7 +25,7 @@ import {
   sign,
   waitUntil,
 } from './trade.ts';
-import { chainNamed, type World } from './world.ts';
+import type { World } from './world.ts';
 
 const bitcoinKey = (party: Party, at = 0) => party.wallets.get('sim-bitcoin')?.[at]?.pubkey;
 

@@ -10,7 +10,8 @@ import { insideOf } from '../sim/material.ts';
 import { newParty, type Party, type View } from '../sim/people.ts';
 import { rawOf, type SimTransaction } from '../sim/transaction.ts';
 import { quiet } from './machine.ts';
-import { chainNamed, secondsOf, type World } from './world.ts';
+import { chainNamed } from './parts.ts';
+import { secondsOf, type World } from './world.ts';
 
 export type Answer = {
   readonly status: number;

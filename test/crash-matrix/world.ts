@@ -1,51 +1,20 @@
-// Everything of the crash matrix that outlives a process: the database, the chains, the receivers
-// of webhooks, the clock. A world is prepared once, and copied for every run.
+// A world of the crash matrix is prepared once, and copied for every run.
 
 import { bitcoinPolicies } from '../../chains/bitcoin/policy.ts';
-import type { Inspection } from '../../chains/tokens/inspection.ts';
 import type { Family } from '../../core/families.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
-import type { Database } from '../../server/db/database.ts';
-import type { Outgoing } from '../../server/messages/courier.ts';
-import { issue, newChain, type SimChain } from '../sim/chain.ts';
-import { type Chance, chanceOf } from '../sim/chance.ts';
+import { issue, newChain } from '../sim/chain.ts';
+import { chanceOf } from '../sim/chance.ts';
 import { type Node, nodeWith } from '../sim/facts.ts';
-import type { Party } from '../sim/people.ts';
-import { createReceiver, type Receiver } from '../sim/receiver.ts';
+import { createReceiver } from '../sim/receiver.ts';
 import type { Doom } from '../sim/wire.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database.ts';
 import { keep } from './kept.ts';
-import { gasFunds, gasKey, type Machine, startMachine, tokenChain } from './machine.ts';
+import { type Machine, startMachine } from './machine.ts';
+import { chainNamed, gasFunds, gasKey, type Parts, tokenChain } from './parts.ts';
 
-export type World = {
-  readonly database: TestDatabase;
-  readonly real: Database;
-  readonly nodes: readonly Node[];
-  readonly parties: Party[];
-  readonly receiver: Receiver;
-  /** The secret of every path that receives. */
-  readonly hooks: Map<string, string>;
-  /** What the chain says of tokens. */
-  readonly tokens: Map<string, Inspection>;
-  /** What a launchpad has launched, oldest first. */
-  readonly launched: string[];
-  /** What people were sent, in order: by the same id the same. */
-  readonly told: Outgoing[];
-  /** Chats where nothing can be written any more. */
-  readonly endedChats: Set<string>;
-  /** What each chain shows of them since time was missing, oldest first. */
-  readonly hashlocks: Map<string, string[]>;
-  readonly chance: Chance;
-  /** What nobody may find in a database or a log; `until` it is in a mempool or block. */
-  readonly secrets: Map<string, 'shown' | 'never'>;
-  readonly log: string[];
-  nowMs: number;
-  /** That the next process starts with. */
-  encryptionKey: string;
-  /** Processes so far: each draws what no other one draws. */
-  processes: number;
-  market: Machine;
-};
+/** A world and the process that runs in it now. */
+export type World = Parts & { market: Machine };
 
 const epochMs = Date.UTC(2031, 0, 1);
 const hour = 3_600;
@@ -70,7 +39,7 @@ function nodeOf(family: Family, policy: ChainPolicy): Node {
 /** An empty market on Bitcoin and an EVM chain, and its first process. */
 export async function openWorld(): Promise<World> {
   const database = await testDatabase({ connections: 3 });
-  const world: Omit<World, 'market'> = {
+  const world: Parts = {
     database,
     real: database.db,
     nodes: [nodeOf('bitcoin', bitcoinPolicies.mainnet), nodeOf('evm', evmPolicy)],
@@ -94,7 +63,7 @@ export async function openWorld(): Promise<World> {
   return opened;
 }
 
-function withMarket(parts: Omit<World, 'market'>, doom?: Doom): World {
+function withMarket(parts: Parts, doom?: Doom): World {
   const world = parts as World;
   world.market = startMachine(world, doom);
   return world;
@@ -143,12 +112,6 @@ export async function endMachine({ market }: World): Promise<void> {
 export function restart(world: World): void {
   void world.market.stop().catch(() => {});
   world.market = startMachine(world);
-}
-
-export function chainNamed(world: World, name: string): SimChain {
-  const node = world.nodes.find(({ chain }) => chain.chain === name);
-  if (node === undefined) throw new Error(`no chain ${name}`);
-  return node.chain;
 }
 
 export const secondsOf = ({ nowMs }: World): number => Math.floor(nowMs / 1_000);

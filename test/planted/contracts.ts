@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { EVM_VERSION } from '../../contracts/escrows/compile.ts';
+import { EVM_VERSION } from '../../contracts/escrows/build.ts';
 import { foundryBinary } from '../../contracts/evm/anvil.ts';
 import {
   type Compiled,

@@ -24,6 +24,9 @@ export type Answer = {
   readonly body: any;
 };
 
+// biome-ignore lint/suspicious/noExplicitAny: a test names the columns that it asks for
+type Row = any;
+
 export type Trader = {
   readonly accountId: string;
   readonly key: string;
@@ -36,6 +39,7 @@ export type TestMarket = {
   readonly deps: TestDeps;
   readonly db: Database;
   readonly url: string;
+  sql(text: string, ...values: unknown[]): Promise<Row[]>;
   /** Native asset of `bitcoin`, native and dollar token of `evm-dev`. */
   readonly assets: { readonly btc: Asset; readonly eth: Asset; readonly usd: Asset };
   trader(options?: TraderOptions): Promise<Trader>;
@@ -75,6 +79,7 @@ export async function testMarket(options?: {
     deps,
     db,
     url,
+    sql: (text, ...values) => db.rows({ name: '', text, values }),
     assets: { btc: btc!, eth: eth!, usd: usd! },
     trader: (wanted) => newTrader(app, deps, wanted),
     close: async () => {

@@ -1,5 +1,4 @@
-// Questions to a stranger's contract. The gas they get bounds both the time that an answer takes
-// and its size: memory costs gas, so no answer is longer than about half a megabyte.
+// Questions to a stranger's contract. Their gas bounds the time and the size of an answer.
 
 import type { Hex } from 'viem';
 import { fewMiB, type Rpc, RpcError } from '../../nodes/rpc.ts';
@@ -26,12 +25,10 @@ export function isCallFailure(error: unknown): error is RpcError {
   );
 }
 
-/** A function whose arguments are words. */
 export function callData(signature: string, ...values: readonly (bigint | string)[]): Hex {
   return `0x${dataOf(signature, ...values)}`;
 }
 
-/** The answer in hex; null when the contract fails or answers nothing. */
 export async function ask(
   rpc: Rpc,
   to: string,
@@ -50,7 +47,6 @@ export async function ask(
 
 const wordHex = 66;
 
-/** An answer's first word; null when there is none. */
 export async function askWord(
   rpc: Rpc,
   to: string,
@@ -61,7 +57,6 @@ export async function askWord(
   return answer === null || answer.length < wordHex ? null : BigInt(answer.slice(0, wordHex));
 }
 
-/** Whether a `bool` answers true; null: no such answer. */
 export async function askFlag(
   rpc: Rpc,
   to: string,

@@ -1,9 +1,15 @@
-// Checks `pausable`, `blacklist` and `mintable`: powers by the names of their functions in the
-// code that runs. Each is moot where nobody is left who could use it.
+// Checks `pausable`, `blacklist` and `mintable`, by the names of functions in the code that runs.
 
+import type { Hex } from 'viem';
 import type { Rpc } from '../../nodes/rpc.ts';
-import type { Finding, PowerRules } from '../../tokens/inspection.ts';
-import type { Owner } from '../../tokens/owner.ts';
+import {
+  type Finding,
+  found,
+  type Outcome,
+  type PowerRules,
+  passed,
+} from '../../tokens/inspection.ts';
+import { isDead, type Owner } from '../../tokens/owner.ts';
 import {
   judgePower,
   namesIn,
@@ -11,13 +17,18 @@ import {
   powerSignals,
   type Signals,
   stoppedNow,
+  successionFlag,
+  successor,
+  successorSignals,
+  upgradeSignals,
   userOf as userAmong,
 } from '../../tokens/powers.ts';
-import { askFlag } from './ask.ts';
-import { anybodyMints } from './mints.ts';
-import { hiddenKeeper } from './owner.ts';
-import type { Program } from './program.ts';
+import { codeAt } from '../node.ts';
+import { askFlag, callData } from './ask.ts';
+import { hiddenKeeper, ownerOf, type Program, programOf } from './program.ts';
 import type { Theatre } from './stage.ts';
+import { freshAddress } from './steps.ts';
+import { directed } from './trial.ts';
 
 export type Subject = {
   readonly rpc: Rpc;
@@ -25,7 +36,6 @@ export type Subject = {
   readonly program: Program;
   readonly owner: Owner;
   readonly rules: PowerRules;
-  /** Where trials can be made. */
   readonly stage: Theatre | null;
 };
 
@@ -50,7 +60,6 @@ async function user(power: Plain, subject: Subject, signal: AbortSignal): Promis
   return userOf(powerSignals[power], subject, signal);
 }
 
-/** Who could use one of these functions, for the beginning of a sentence; null: nobody. */
 export async function userOf(
   signals: Signals,
   { rpc, token, program, owner }: Subject,
@@ -59,4 +68,78 @@ export async function userOf(
   return userAmong(signals, program.selectors, owner, (used) =>
     hiddenKeeper(rpc, token, used, signal),
   );
+}
+
+const amount = 1_000n;
+
+export async function anybodyMints(stage: Theatre, signal: AbortSignal): Promise<boolean> {
+  const { token, actors } = stage;
+  const anybody = actors.spender;
+  const word = amount.toString(16);
+  for (const data of [
+    callData('mint(address,uint256)', anybody, word),
+    callData('mint(uint256)', word),
+  ]) {
+    // Out of nothing: a payer that neither has nor loses any makes the step differ.
+    const moves = { payer: freshAddress(), payee: anybody };
+    const step = { what: 'a mint', actor: anybody, to: token, data: data as Hex, moves };
+    const course = { amount, steps: [step], lent: {} };
+    const verdict = await directed(stage, course, 0, signal);
+    if (verdict.kind === 'differs' && verdict.gained === amount) return true;
+  }
+  return false;
+}
+
+const check = 'upgradeable';
+
+export async function upgradeableFinding(subject: Subject, signal: AbortSignal): Promise<Finding> {
+  const { program, rules } = subject;
+  if (rules.upgradeable === 'pass') return passed(check);
+  const replaced = await replacedFinding(subject, rules.upgradeable, signal);
+  if (replaced.outcome !== 'pass' || !program.destroys) return replaced;
+  const how = 'can destroy itself (SELFDESTRUCT) and may be put anew with other contents';
+  return found(check, 'wait', `its code ${how}`);
+}
+
+async function replacedFinding(
+  subject: Subject,
+  outcome: Exclude<Outcome, 'pass'>,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const { rpc, program } = subject;
+  const { change, selectors, beneath } = program;
+  if (change === null) return succession(subject, outcome, signal);
+  // The code itself may upgrade (UUPS): who may ask it to is not looked into.
+  const itself = namesIn(upgradeSignals, beneath).length > 0;
+  if (!itself && (await adminGone(rpc, change.admin, signal))) return passed(check);
+  const names = namesIn(upgradeSignals, selectors);
+  const by = names.length > 0 ? `, by ${names.join(', ')}` : '';
+  return found(check, change.sure ? outcome : 'wait', `its code ${change.how}${by}`);
+}
+
+async function succession(
+  subject: Subject,
+  outcome: Exclude<Outcome, 'pass'>,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const { rpc, token, program } = subject;
+  if (namesIn(successorSignals, program.selectors).length === 0) return passed(check);
+  const who = await userOf(successorSignals, subject, signal);
+  if (who !== null) {
+    return found(check, outcome, `its code can be replaced by ${successor}: ${who} may`);
+  }
+  // What the successor may do, and who rules it, is not looked into.
+  if ((await askFlag(rpc, token, successionFlag, signal)) !== true) return passed(check);
+  const sentence = `it hands its calls on to a successor: ${successionFlag} answers true`;
+  return found(check, 'wait', sentence);
+}
+
+/** Whether the admin of a transparent proxy is a contract whose owner gave it up, or nobody. */
+async function adminGone(rpc: Rpc, admin: string | null, signal: AbortSignal): Promise<boolean> {
+  if (admin === null) return false;
+  if (isDead(admin)) return true;
+  const code = await codeAt(rpc, admin, 'latest', signal);
+  if (code === '0x') return false;
+  const program = await programOf(rpc, admin, code, signal);
+  return (await ownerOf(rpc, admin, program, signal)).gone;
 }

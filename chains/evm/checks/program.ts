@@ -1,25 +1,24 @@
-// The code that really runs for a token: its own and, behind proxies, that of the contracts whose
-// code it borrows; and who could put another there.
+// The code that really runs for a token, and who could put another there.
 
-import type { Rpc } from '../../nodes/rpc.ts';
+import { getAddress } from 'viem/utils';
+import { type Rpc, RpcError } from '../../nodes/rpc.ts';
 import { type Scan, scanCode } from '../../tokens/code.ts';
+import { askOwner, keeperIn, mostTried, mostWordsRead, type Owner } from '../../tokens/owner.ts';
 import { proxyAt } from '../../tokens/proxy-slots.ts';
 import { addressIn, contractIn, word } from '../../tokens/words.ts';
 import { codeAt, storageAt } from '../node.ts';
 import { ask, askWord, callData } from './ask.ts';
+import { freshAddress } from './steps.ts';
 
 /** How the code can change. `null`: it cannot. */
 export type Change = {
   /** How sure that is: what only may be is looked at again, whatever the rules say. */
   readonly sure: boolean;
-  /** Goes on after "its code ". */
   readonly how: string;
-  /** Who alone can do it, where the proxy says so. */
   readonly admin: string | null;
 };
 
 export type Program = {
-  /** Selectors of all code that runs. */
   readonly selectors: ReadonlySet<string>;
   /** Those of the contracts behind a proxy that can be replaced. */
   readonly beneath: ReadonlySet<string>;
@@ -37,7 +36,6 @@ const mostFacets = 12;
 
 const transfers = ['a9059cbb', '23b872dd'] as const;
 
-/** `code` is the token's own. */
 export async function programOf(
   rpc: Rpc,
   token: string,
@@ -127,11 +125,69 @@ async function withCode(
   return (await codeAt(rpc, address, 'latest', signal)) === '0x' ? null : address;
 }
 
-/** The addresses in an answer of the form `address[]`. */
 function facetsIn(answer: string | null): string[] {
   const words = (answer ?? '').slice(2).match(/.{64}/g) ?? [];
   const [offset, length, ...rest] = words.map((each) => BigInt(`0x${each}`));
   if (offset !== 32n || length !== BigInt(rest.length)) return [];
   const addresses = rest.map(addressIn);
   return addresses.flatMap((each) => (each === null ? [] : [each]));
+}
+
+export async function ownerOf(
+  rpc: Rpc,
+  token: string,
+  { selectors, change }: Program,
+  signal: AbortSignal,
+): Promise<Owner> {
+  const ask = async (name: string) => addressIn(await askWord(rpc, token, callData(name), signal));
+  return askOwner(ask, { selectors, changes: change !== null }, getAddress);
+}
+
+/** Without a bound a node could run for long, and anew for each word that it finds. */
+const triedGas = '0x7a120';
+
+/** An address in the storage that a refused call reads is an owner whom `owner()` does not name. */
+export async function hiddenKeeper(
+  rpc: Rpc,
+  token: string,
+  selectors: readonly string[],
+  signal: AbortSignal,
+): Promise<string | null> {
+  const from = freshAddress();
+  const gas = triedGas;
+  const words = [freshAddress(), 1n, 1n].map(word).join('');
+  for (const selector of selectors.slice(0, mostTried)) {
+    const data = swallowing(token, selector + words);
+    for (const { address, key } of await storageRead(rpc, { from, data, gas }, signal)) {
+      const keeper = keeperIn(BigInt(await storageAt(rpc, address, key, signal)));
+      if (keeper !== null) return getAddress(keeper);
+    }
+  }
+  return null;
+}
+
+/** Some nodes list no storage for a call that reverts: this code makes the call and ends well. */
+function swallowing(to: string, data: string): string {
+  const size = (data.length / 2).toString(16).padStart(2, '0');
+  // CODECOPY of what follows, CALL with it, STOP: 41 bytes.
+  const call = `6000600060${size}6000600073${to.slice(2).toLowerCase()}5af1`;
+  return `0x60${size}6029600039${call}00${data}`;
+}
+
+async function storageRead(
+  rpc: Rpc,
+  call: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<{ address: string; key: string }[]> {
+  try {
+    const answer = await rpc.call('eth_createAccessList', [call, 'latest'], signal);
+    const list = (answer as { accessList?: { address: string; storageKeys: string[] }[] })
+      .accessList;
+    return (list ?? [])
+      .flatMap(({ address, storageKeys }) => storageKeys.map((key) => ({ address, key })))
+      .slice(0, mostWordsRead);
+  } catch (error) {
+    if (error instanceof RpcError || error instanceof TypeError) return [];
+    throw error;
+  }
 }

@@ -1,25 +1,21 @@
 // Sets the stage for trials of one token: actors, and something to move.
 
-import type { Rpc } from '../../nodes/rpc.ts';
-import { headBlock } from '../node.ts';
+import { type Rpc, RpcError } from '../../nodes/rpc.ts';
+import { addressIn } from '../../tokens/words.ts';
+import { headBlock, logsOf } from '../node.ts';
 import type { EvmDeployment } from '../plan.ts';
 import { lendBalance, lends } from '../simulate.ts';
-import { newActors } from './actors.ts';
-import { recentHolder } from './holders.ts';
-import { courseOf, marketCourse } from './steps.ts';
+import { askWord, callData } from './ask.ts';
+import { courseOf, marketCourse, newActors } from './steps.ts';
 import { directed, played, playsTransactions, type Stage, type Verdict } from './trial.ts';
 
 export type Theatre = Stage & {
   readonly deployment: EvmDeployment;
-  /** The holder is somebody of this chain and has so much; null: an address of ours. */
   readonly borrowed: bigint | null;
-  /** Transactions of plain accounts can be tried too. */
   readonly plays: boolean;
-  /** Unix seconds of the best block. */
   readonly now: number;
 };
 
-/** What keeps a token from being tried, as a sentence. */
 export type Closed = { readonly why: string };
 
 export async function openStage(
@@ -83,7 +79,6 @@ export async function tryAmount(
   return verdict;
 }
 
-/** May be otherwise when the time has come. */
 function onlyLater(verdict: Extract<Verdict, { readonly what: string }>, when: string): Verdict {
   const what = `${when}, ${verdict.what}`;
   if (verdict.kind === 'fails') return { ...verdict, what, sure: false };
@@ -100,4 +95,54 @@ export async function tryMarket(
 ): Promise<Verdict> {
   if (!stage.plays) return { kind: 'works' };
   return played(stage, marketCourse(stage.token, amount, stage.actors, market), 0, signal);
+}
+
+const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+/** Blocks looked back, a few first: a busy token shows holders there already. */
+const windows = [50, 1_000, 5_000] as const;
+const mostHolders = 8;
+const mostBytes = 4 * 2 ** 20;
+
+export type Holding = { readonly holder: string; readonly balance: bigint };
+
+export async function recentHolder(
+  rpc: Rpc,
+  token: string,
+  signal: AbortSignal,
+): Promise<Holding | null> {
+  const { number: head } = await headBlock(rpc, signal);
+  let best: Holding | null = null;
+  for (const window of windows) {
+    for (const holder of await receivers(rpc, token, Math.max(0, head - window), head, signal)) {
+      // One of whom the token says nothing is no holder.
+      const balance = await askWord(rpc, token, callData('balanceOf(address)', holder), signal);
+      if (balance !== null && balance > (best?.balance ?? 0n)) best = { holder, balance };
+    }
+    if (best !== null) return best;
+  }
+  return null;
+}
+
+async function receivers(
+  rpc: Rpc,
+  token: string,
+  from: number,
+  to: number,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const short: Rpc = {
+    ...rpc,
+    call: (method, params, by) => rpc.call(method, params, by, { mostBytes }),
+  };
+  try {
+    const logs = await logsOf(short, { address: token, topics: [transferTopic] }, from, to, signal);
+    const named = logs.flatMap(({ topics }) => {
+      const address = addressIn(BigInt(topics[2] ?? 0));
+      return address === null || BigInt(address) === 0n ? [] : [address];
+    });
+    return [...new Set(named.reverse())].slice(0, mostHolders);
+  } catch (error) {
+    if (error instanceof RpcError) return [];
+    throw error;
+  }
 }

@@ -1,30 +1,24 @@
-// What a trial does, step by step: one amount goes round through every kind of transfer and through
-// our own contract, and each step must move exactly it.
+// The steps of a trial: one amount goes round, and each step must move exactly it.
 
 import { randomBytes } from 'node:crypto';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
 import { claimData, fundData, refundData } from '../../escrows/calls.ts';
-import { lentOpen } from '../lane-word.ts';
 import { contractEscrow, type EvmDeployment } from '../plan.ts';
-import type { Overrides } from '../simulate.ts';
-import type { Actors } from './actors.ts';
+import { lentOpen, type Overrides } from '../simulate.ts';
 
 export type Step = {
-  /** In words, for a sentence: "... of 1000 units". */
   readonly what: string;
   readonly actor: string;
   readonly to: string;
   readonly data: Hex;
-  /** Who loses and who gains the amount; null: nothing moves. */
   readonly moves: { readonly payer: string; readonly payee: string } | null;
 };
 
 export type Course = {
   readonly amount: bigint;
   readonly steps: readonly Step[];
-  /** The word of an escrow whose timelock has passed; nothing where the course needs none. */
   readonly lent: Overrides;
 };
 
@@ -124,7 +118,6 @@ function transferStep(
   return { what, actor: payer, to: token, data, moves: { payer, payee } };
 }
 
-/** Sold to a market that the token names, and bought there. */
 export function marketCourse(
   token: string,
   amount: bigint,
@@ -136,4 +129,37 @@ export function marketCourse(
     transferStep(`a purchase from its market ${market}`, token, market, last, amount),
   ];
   return { amount, steps, lent: {} };
+}
+
+const addressBytes = 20;
+
+export type Actors = {
+  readonly holder: string;
+  readonly second: string;
+  readonly spender: string;
+  /** A contract that holds tokens, as a market does. */
+  readonly contract: string;
+  readonly payout: string;
+  /** Paid by a refund; no code is ever lent to it. */
+  readonly last: string;
+  /** Sends what an actor need not. */
+  readonly origin: string;
+  readonly director: string;
+};
+
+export function freshAddress(): string {
+  return `0x${randomBytes(addressBytes).toString('hex')}`;
+}
+
+export function newActors(): Actors {
+  return {
+    holder: freshAddress(),
+    second: freshAddress(),
+    spender: freshAddress(),
+    contract: freshAddress(),
+    payout: freshAddress(),
+    last: freshAddress(),
+    origin: freshAddress(),
+    director: freshAddress(),
+  };
 }

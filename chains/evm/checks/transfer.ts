@@ -1,13 +1,14 @@
-// Checks `transfer` and `limit`: that what goes in comes out, whole, at every step and by every
-// way; and that small and large amounts do as well as middling ones.
+// Checks `transfer` and `limit`: what goes in comes out whole, at every step and amount.
 
 import { getAddress } from 'viem/utils';
-import type { Rpc } from '../../nodes/rpc.ts';
+import { type Rpc, RpcError } from '../../nodes/rpc.ts';
 import { type Finding, found, passed } from '../../tokens/inspection.ts';
 import { closedNow, stoppedNow } from '../../tokens/powers.ts';
+import { daySeconds, daysAhead, judgeRebase } from '../../tokens/rebase.ts';
 import { addressIn } from '../../tokens/words.ts';
-import { codeAt } from '../node.ts';
-import { askFlag, askWord, callData } from './ask.ts';
+import { balanceOfCall, codeAt } from '../node.ts';
+import { askFlag, askWord, callData, questionGas } from './ask.ts';
+import type { Program } from './program.ts';
 import { type Theatre, tryAmount, tryMarket } from './stage.ts';
 import type { Verdict } from './trial.ts';
 
@@ -143,4 +144,37 @@ async function marketFinding(
     return moved({ ...medium, verdict }, stage);
   }
   return null;
+}
+
+export async function rebaseFinding(
+  stage: Theatre,
+  { selectors }: Program,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const now = await balanceLater(stage, 0, signal);
+  const later = await balanceLater(stage, daysAhead, signal);
+  return judgeRebase({ now, later, stored: storedIn(stage) }, selectors);
+}
+
+async function balanceLater(
+  { rpc, token, actors, lent, now }: Theatre,
+  days: number,
+  signal: AbortSignal,
+): Promise<bigint | null> {
+  const time = `0x${(now + days * daySeconds).toString(16)}`;
+  const call = { to: token, data: balanceOfCall(actors.holder), gas: questionGas };
+  try {
+    const answer = await rpc.call('eth_call', [call, 'latest', lent, { time }], signal);
+    return typeof answer === 'string' && answer.length >= 66 ? BigInt(answer.slice(0, 66)) : null;
+  } catch (error) {
+    if (error instanceof RpcError) return null;
+    throw error;
+  }
+}
+
+/** The number that was lent as a balance; null where a real holder was found instead. */
+function storedIn({ lent }: Theatre): bigint | null {
+  const words = Object.values(lent).flatMap(({ stateDiff }) => Object.values(stateDiff ?? {}));
+  const [only] = words;
+  return only === undefined || words.length > 1 ? null : BigInt(only);
 }

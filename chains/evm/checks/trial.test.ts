@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { trialCode } from '../artifacts/trial.ts';
 import { evmDeployment } from '../plan.ts';
 import { compileTestContracts } from '../testing/compile.ts';
-import { freshAddress, newActors } from './actors.ts';
-import { courseOf } from './steps.ts';
-import { readGas, stepGas } from './surroundings.ts';
-import { courseGas } from './trial.ts';
-import { trialCode } from './trial-code.ts';
+import { courseOf, freshAddress, newActors } from './steps.ts';
+import { courseGas, readGas, stepGas } from './trial.ts';
 
 test('the code that is lent to actors is what its source compiles to', () => {
   const compiled = compileTestContracts('../checks/Trial.sol', {

@@ -1,36 +1,22 @@
-// Plays a course on a node, without a transaction, in two ways. In one call, where a director has
-// the actors make the steps by code that is lent to them (Trial.sol): every node with state
-// overrides can. And as transactions of plain accounts (eth_simulateV1), where the node can. What
-// hides from one way shows in the other; what a token could know either by is drawn at random, or
-// as on the chain (surroundings.ts).
+// Plays a course by lent code in one call, and by eth_simulateV1. One shows what hides from the
+// other.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Hex } from 'viem';
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils';
 import { escrowsAbi } from '../../../contracts/escrows/artifacts/abi.ts';
 import { smaller } from '../../../core/amounts.ts';
-import { type Rpc, RpcError } from '../../nodes/rpc.ts';
+import { ParleyError } from '../../../core/errors.ts';
+import { amountOf, fewMiB, quantity, type Rpc, RpcError } from '../../nodes/rpc.ts';
 import { cleanText } from '../../tokens/text.ts';
-import { balanceOfCall, refused } from '../node.ts';
-import { readRevert } from '../reverts.ts';
-import type { Overrides } from '../simulate.ts';
-import type { Actors } from './actors.ts';
+import { trialAbi, trialCode } from '../artifacts/trial.ts';
+import { balanceOfCall, gasPrice, refused } from '../node.ts';
+import { type Overrides, readRevert } from '../simulate.ts';
 import { isCallFailure } from './ask.ts';
-import type { Course, Step } from './steps.ts';
-import {
-  blockAfter,
-  hex,
-  purseFor,
-  readGasOf,
-  stepGasOf,
-  surroundingsOf,
-  walletGas,
-} from './surroundings.ts';
-import { trialAbi, trialCode } from './trial-code.ts';
+import type { Actors, Course, Step } from './steps.ts';
 
 export type Verdict =
   | { readonly kind: 'works' }
-  /** A step reverts, or says that it worked and moves nothing that can be weighed. */
   | {
       readonly kind: 'fails';
       readonly what: string;
@@ -38,9 +24,7 @@ export type Verdict =
       /** It would fail as a transaction too, and not only where many are made in one. */
       readonly sure: boolean;
     }
-  /** The node broke off, or what it answers is too long: nothing is known. */
   | { readonly kind: 'untried' }
-  /** A step moves something else than the amount. */
   | {
       readonly kind: 'differs';
       readonly what: string;
@@ -48,7 +32,6 @@ export type Verdict =
       readonly gained: bigint;
     };
 
-/** What a step did. Balances of the payer before and after, then of the payee. */
 type Done = {
   readonly ok: boolean;
   readonly answer: string;
@@ -58,14 +41,10 @@ type Done = {
   readonly balances: readonly (bigint | null)[];
 };
 
-/** Of a director between two steps. */
 const betweenGas = 100_000n;
 /** An answer in hex; one of a usual token takes a hundredth. */
 const mostBytes = 4 * 2 ** 20;
-/**
- * Enough for every step and balance to take all that it may, as each call within another keeps a
- * 64th back: a course that ended for want of gas would say nothing of the token.
- */
+/** Each call within another keeps a 64th back: a course must not end for want of gas. */
 export function courseGas(steps: readonly { readonly gasMost: bigint }[], readGas: bigint): bigint {
   const parts = steps.map(({ gasMost }) => gasMost + 4n * readGas + betweenGas);
   const sum = parts.reduce((before, each) => before + each, 1_500_000n);
@@ -79,11 +58,9 @@ export type Stage = {
   readonly rpc: Rpc;
   readonly token: string;
   readonly actors: Actors;
-  /** What gives the holder its tokens. */
   readonly lent: Overrides;
 };
 
-/** In one call, by a director. */
 export async function directed(
   { rpc, token, actors, lent }: Stage,
   { amount, steps, lent: word }: Course,
@@ -169,7 +146,6 @@ async function called(
   }
 }
 
-/** Whether the node plays transactions one after the other. */
 export async function playsTransactions(rpc: Rpc, signal: AbortSignal): Promise<boolean> {
   const block = { calls: [{ to: zero, data: '0x' }] };
   try {
@@ -185,7 +161,6 @@ export async function playsTransactions(rpc: Rpc, signal: AbortSignal): Promise<
   }
 }
 
-/** As transactions of plain accounts, each in a block of its own, `ahead` seconds from now. */
 export async function played(
   stage: Stage,
   course: Course,
@@ -272,7 +247,6 @@ function blocksOf(answer: unknown): Played[][] {
   return blocks.map((each) => (Array.isArray(each?.calls) ? (each.calls as Played[]) : []));
 }
 
-/** A step alone, or between two readings before and two after. */
 function doneOf(calls: readonly Played[], gasMost: bigint): Done {
   const weighed = calls.length > 1;
   const step = calls[weighed ? 2 : 0] ?? {};
@@ -296,7 +270,6 @@ function wordOf({ status, returnData }: Played): bigint | null {
   return good ? BigInt(returnData.slice(0, 66)) : null;
 }
 
-/** The first step that does not do what it should. */
 function judge(steps: readonly Step[], done: readonly Done[], amount: bigint): Verdict {
   for (const [at, { what, moves }] of steps.entries()) {
     const result = done[at];
@@ -341,4 +314,94 @@ function wrongAmount(answer: string): { lost: bigint; gained: bigint } | null {
   } catch {
     return null;
   }
+}
+
+export type Surroundings = {
+  readonly number: number;
+  readonly timestamp: number;
+  readonly baseFee: bigint | null;
+  /** Every block has a number of chance (PREVRANDAO). */
+  readonly random: boolean;
+  /** For a unit of gas, drawn between the usual and one and a half of it. */
+  readonly price: bigint;
+};
+
+const spacingSeconds = 12;
+/** A transfer takes less than 100 000, one that also sells for its owner less than a million. */
+export const stepGas = [1_100_000, 1_700_000] as const;
+export const readGas = [300_000, 440_000] as const;
+const milliCoin = 10n ** 15n;
+const purseMilliCoins = [50, 3_000] as const;
+
+export async function surroundingsOf(rpc: Rpc, signal: AbortSignal): Promise<Surroundings> {
+  const method = 'eth_getBlockByNumber';
+  const usual = await gasPrice(rpc, signal);
+  const asking = rpc.call(method, ['latest', false], signal, fewMiB);
+  const answer = await asking.catch((error: unknown) => {
+    throw error instanceof RpcError ? refused(rpc, method, error) : error;
+  });
+  try {
+    const head = answer as Readonly<Record<string, unknown>>;
+    const baseFee = typeof head.baseFeePerGas === 'string' ? amountOf(head.baseFeePerGas) : null;
+    // Base fees rise by an eighth at most.
+    const least = ((baseFee ?? 0n) * 9n) / 8n;
+    const price = (least > usual ? least : usual) + 1n;
+    return {
+      number: quantity(head.number),
+      timestamp: quantity(head.timestamp),
+      baseFee,
+      random: /^0x0*$/.test(String(head.difficulty ?? '0x0')) && /[1-9a-f]/.test(mixOf(head)),
+      price: price + (price * BigInt(randomInt(500))) / 1_000n,
+    };
+  } catch (cause) {
+    throw new ParleyError(
+      'chain_unavailable',
+      `the ${rpc.chain} node gave a block that cannot be read`,
+      { chain: rpc.chain, method },
+      { cause },
+    );
+  }
+}
+
+function mixOf({ mixHash }: Readonly<Record<string, unknown>>): string {
+  return String(mixHash ?? '0x').slice(2);
+}
+
+export function blockAfter(
+  { number, timestamp, baseFee, random }: Surroundings,
+  at: number,
+  ahead: number,
+): Readonly<Record<string, string>> {
+  const time = timestamp + ahead + spacingSeconds * (at + 1);
+  return {
+    number: hex(number + 1 + at),
+    time: hex(time),
+    ...(baseFee === null ? {} : { baseFeePerGas: hex(baseFee - (baseFee * chance(100)) / 1_000n) }),
+    ...(random ? { prevRandao: `0x${randomBytes(32).toString('hex')}` } : {}),
+  };
+}
+
+export function purseFor({ price }: Surroundings, gas: bigint): string {
+  const coins = BigInt(randomInt(...purseMilliCoins)) * milliCoin + chance(2 ** 40);
+  return hex(2n * price * gas + coins);
+}
+
+export function stepGasOf(): bigint {
+  return BigInt(randomInt(...stepGas));
+}
+
+export function readGasOf(): bigint {
+  return BigInt(randomInt(...readGas));
+}
+
+export function walletGas(used: bigint): bigint {
+  return (used * BigInt(randomInt(1_500, 1_800))) / 1_000n + chance(20_000);
+}
+
+function chance(below: number): bigint {
+  return BigInt(randomInt(below));
+}
+
+export function hex(value: bigint | number): string {
+  return `0x${value.toString(16)}`;
 }

@@ -10,8 +10,7 @@ import { mostNameLength } from '../../tokens/inspection.ts';
 import { solanaAddressBytes, solanaAddressOf } from '../address.ts';
 import { metadataProgram, token2022Program, tokenProgram } from '../programs.ts';
 import { metaplexAccount } from '../testing/metaplex.ts';
-import { checkExtensions, unsafeExtensions } from './extensions.ts';
-import { type Mint, readMintAt } from './mint.ts';
+import { checkExtensions, type Mint, readMintAt, unsafeExtensions } from './mint.ts';
 import { checkName, metadataAddress, type Named, readNames } from './name.ts';
 
 const address = solanaAddressOf(new Uint8Array(32).fill(3));

@@ -1,6 +1,15 @@
-// Whether there is a mint at an address, and what it says of itself.
+// A mint: whether there is one at an address, what it says of itself, who has powers over it, and
+// whether the escrow program takes its Token-2022 extensions. The list of those is the program's.
 
-import { type Finding, found, notAToken, passed } from '../../tokens/inspection.ts';
+import layout from '../../../contracts/solana/layout.json' with { type: 'json' };
+import {
+  type Finding,
+  found,
+  notAToken,
+  type Outcome,
+  type PowerRules,
+  passed,
+} from '../../tokens/inspection.ts';
 import { solanaAddressOf } from '../address.ts';
 import type { Account } from '../node.ts';
 import { isTokenProgram, systemProgram, type TokenProgram, tokenProgram } from '../programs.ts';
@@ -66,4 +75,52 @@ export function checkMint({ supply, decimals }: Mint): Finding {
     return found('mint', 'reject', why);
   }
   return supply === 0n ? found('mint', 'wait', 'its supply is 0') : passed('mint');
+}
+
+export function checkAuthorities(mint: Mint, rules: PowerRules): Finding[] {
+  const { mintAuthority, freezeAuthority } = mint;
+  return [
+    power('mintable', rules.mintable, mintAuthority, 'can make more of it'),
+    power('blacklist', rules.blacklist, freezeAuthority, 'can freeze any holding, an escrow’s too'),
+    // Whoever may close a mint can do so when nobody holds any of it, and then no escrow does.
+    passed('closable'),
+  ];
+}
+
+function power(check: string, rule: Outcome, who: string | null, what: string): Finding {
+  return who === null || rule === 'pass' ? passed(check) : found(check, rule, `${who} ${what}`);
+}
+
+/** What mints of Token-2022 may have and an escrow does not take, by the program's numbers. */
+export const unsafeExtensions: Readonly<Record<number, string>> = {
+  1: 'transfer fee',
+  4: 'confidential transfers',
+  6: 'default account state (holdings may begin frozen)',
+  9: 'non-transferable',
+  10: 'interest-bearing',
+  12: 'permanent delegate',
+  14: 'transfer hook',
+  16: 'confidential transfer fee',
+  24: 'confidential minting and burning',
+  25: 'scaled amounts',
+  26: 'pausable',
+  28: 'permissioned burning',
+};
+
+/** As many as one sentence names. */
+const mostNamed = 5;
+
+/** A mint keeps its extensions for ever. */
+export function checkExtensions({ extensions, isCut }: Mint): Finding {
+  const unsafe = extensions
+    .map(({ type }) => type)
+    .filter((type) => !layout.constants.safeMintExtensions.includes(type));
+  if (unsafe.length > 0) {
+    const names = unsafe.slice(0, mostNamed).map((type) => unsafeExtensions[type] ?? `no. ${type}`);
+    const more = unsafe.length > mostNamed ? ` and ${unsafe.length - mostNamed} more` : '';
+    const why = `its Token-2022 extensions could take, stop or change what an escrow holds: `;
+    return found('extensions', 'reject', `${why}${names.join(', ')}${more}`);
+  }
+  if (!isCut) return passed('extensions');
+  return found('extensions', 'wait', `its account has more than the ${mostMintBytes} bytes read`);
 }

@@ -19,10 +19,7 @@ const mostTries = 3;
 const mostHoldingBytes = 1_024;
 const mostReason = 200;
 
-/**
- * A key on the curve of which nobody knows the secret: whoever did could make its token account one
- * that takes nothing, and close any listing by it.
- */
+/** Of no known key: its holder could make a token account that takes nothing. */
 const nobody = (() => {
   for (let count = 0; ; count += 1) {
     const key = sha256(utf8ToBytes(`parley trial payout ${count}`));
@@ -33,10 +30,7 @@ const nobody = (() => {
 type At = Pick<Watch, 'chain' | 'rpc' | 'deployment'>;
 type Holder = { readonly wallet: string; readonly amount: bigint };
 
-/**
- * Where no such holder is known, the token passes: the two token programs treat all mints alike,
- * and extensions that would make a difference have been refused before.
- */
+/** Without such a holder the token passes: the token programs treat all such mints alike. */
 export async function checkTransfer(watch: At, mint: Mint, signal: AbortSignal): Promise<Finding> {
   const { chain } = watch;
   let failure: { readonly holder: Holder; readonly trial: Trial } | null = null;

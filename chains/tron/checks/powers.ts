@@ -1,5 +1,4 @@
-// Checks `pausable`, `blacklist`, `mintable` and `upgradeable`: powers by the names of functions in
-// the code that runs in the token's name. Each is moot where nobody is left who could use it.
+// Checks of powers, by the names of functions in the code that runs.
 
 import { scanCode } from '../../tokens/code.ts';
 import { type Finding, found, type PowerRules, passed, powers } from '../../tokens/inspection.ts';
@@ -22,12 +21,10 @@ import { dataOf } from '../../tokens/words.ts';
 import type { Fork } from '../fork/fork.ts';
 import { bareAddress } from '../plan.ts';
 import { flagOf, type Look, numberOf, shown, view } from './ask.ts';
-import { controlOf, hiddenKeeper } from './control.ts';
-import { type Program, programOf } from './program.ts';
+import { controlOf, hiddenKeeper, type Program, programOf } from './program.ts';
 
 export type PowersSeen = {
   readonly findings: readonly Finding[];
-  /** Of all code that runs in the token's name, as far as it could be found. */
   readonly selectors: ReadonlySet<string>;
   /** Somebody could have stopped transfers, or has not yet begun them, and could let them go. */
   readonly mayBeStopped: boolean;
@@ -75,7 +72,6 @@ async function plainPower(power: Plain, subject: Subject): Promise<Finding> {
   return judgePower(power, { names, who: anybody ? 'anybody' : others, now }, rules[power]);
 }
 
-/** Who could use one of these functions, for the beginning of a sentence; null: nobody. */
 const user = (signals: Signals, { fork, token, program, owner }: Subject) =>
   userOf(signals, program.selectors, owner, (used) => hiddenKeeper(fork, token, used));
 
@@ -104,7 +100,6 @@ async function upgradeable(subject: Subject): Promise<Finding> {
   return found(check, change.sure ? outcome : 'wait', `its code ${change.how}`);
 }
 
-/** A token that hands its calls on to a successor, as TRON's USDT can. */
 async function succession(subject: Subject): Promise<Program['change']> {
   const { fork, token, program } = subject;
   if (namesIn(successorSignals, program.selectors).length === 0) return null;

@@ -1,26 +1,29 @@
-// The code that really runs in a token's name: its own and, behind proxies, that of the contracts
-// whose code it borrows; and who could put another there.
+// The code that really runs in a token's name, and who could put another there.
 
 import { type Scan, scanCode } from '../../tokens/code.ts';
+import {
+  askOwner,
+  isDead,
+  keeperIn,
+  mostTried,
+  mostWordsRead,
+  type Owner,
+} from '../../tokens/owner.ts';
 import { mostNames, namesIn, upgradeSignals } from '../../tokens/powers.ts';
 import { type ProxyForm, proxyAt } from '../../tokens/proxy-slots.ts';
-import { dataOf, selectorOf } from '../../tokens/words.ts';
+import { addressIn, dataOf, selectorOf, word } from '../../tokens/words.ts';
 import type { Fork } from '../fork/fork.ts';
 import { bareAddress } from '../plan.ts';
-import { type Look, shown, view } from './ask.ts';
-import { isNobodys } from './control.ts';
+import { type Look, nodeSays, numberOf, otherStorage, shown, view } from './ask.ts';
 
 export type Program = {
-  /** Selectors of all code that runs. */
   readonly selectors: ReadonlySet<string>;
-  /** How that can be replaced. */
   readonly change: Change | null;
 };
 
 export type Change = {
   /** How sure that is: what only may be is looked at again, whatever the rules say. */
   readonly sure: boolean;
-  /** Goes on after "its code ". */
   readonly how: string;
 };
 
@@ -68,7 +71,6 @@ function selectorsOf(scans: ReadonlyMap<string, Scan>): ReadonlySet<string> {
 
 type Seen = {
   readonly selectors: ReadonlySet<string>;
-  /** Those of the contracts behind a proxy. */
   readonly beneath: ReadonlySet<string>;
   readonly proxy: ProxyForm | null;
   /** Code elsewhere that runs in its name although nothing fixes that it does. */
@@ -102,4 +104,51 @@ async function replacement(look: Look, fork: Fork, { beneath }: Seen, proxy: Pro
   const names = namesIn(upgradeSignals, beneath).slice(0, mostNames);
   if (admin !== null && names.length === 0) return null;
   return ` whose code can be replaced${names.length > 0 ? `, by ${names.join(', ')}` : ''}`;
+}
+
+type Ruled = {
+  readonly selectors: ReadonlySet<string>;
+  readonly changes: boolean;
+};
+
+export async function controlOf(
+  look: Look,
+  fork: Fork,
+  { selectors, changes }: Ruled,
+): Promise<Owner> {
+  const ask = async (getter: string) => {
+    const data = dataOf(getter);
+    const answer = numberOf(await view(fork, look.token, data));
+    if (answer === null && !selectors.has(selectorOf(getter))) return null;
+    if (answer !== (await nodeSays(look, data))) throw otherStorage(look.watch.chain);
+    return addressIn(answer);
+  };
+  return askOwner(ask, { selectors, changes }, shown);
+}
+
+/** Whether nobody can use an address: it has no key, or is a contract that nobody rules. */
+export async function isNobodys(look: Look, fork: Fork, address: string): Promise<boolean> {
+  if (isDead(address)) return true;
+  const code = await look.forks.source.code(address.slice(2));
+  if (code === undefined) return false;
+  const { selectors, delegates } = scanCode(`0x${code}`);
+  const ruled = { selectors, changes: delegates };
+  return (await controlOf({ ...look, token: shown(address) }, fork, ruled)).gone;
+}
+
+/** Storage that a refused function reads may name an owner whom owner() does not. */
+export async function hiddenKeeper(
+  fork: Fork,
+  token: string,
+  selectors: readonly string[],
+): Promise<string | null> {
+  for (const selector of selectors.slice(0, mostTried)) {
+    const data = selector + [fork.stranger(), 1n, 1n].map(word).join('');
+    const { words } = await fork.traced({ from: shown(fork.stranger()), to: token, data });
+    for (const read of words.slice(0, mostWordsRead)) {
+      const keeper = keeperIn(await fork.state.read(read));
+      if (keeper !== null) return shown(keeper);
+    }
+  }
+  return null;
 }

@@ -1,6 +1,4 @@
-// Whether a token can be traded through our escrow, tried on a fork with the escrow contract as it
-// is on chain: a stranger who was lent some funds, the receiver claims the whole of it an hour
-// later and passes it on; or nobody claims, and the funder has all of it back after the timelock.
+// Whether a token can be traded through our escrow, tried on a fork: funding, claim, refund.
 
 import { randomBytes } from 'node:crypto';
 import { decodeErrorResult, sha256 } from 'viem/utils';
@@ -9,14 +7,14 @@ import type { Escrow } from '../../../contracts/escrows/ids.ts';
 import { claimData, fundData, refundData } from '../../escrows/calls.ts';
 import { type Finding, found, passed } from '../../tokens/inspection.ts';
 import { closedNow } from '../../tokens/powers.ts';
+import { daySeconds, daysAhead, judgeRebase } from '../../tokens/rebase.ts';
 import { cleanText } from '../../tokens/text.ts';
 import { dataOf } from '../../tokens/words.ts';
+import { reasonOf } from '../energy.ts';
 import type { Fork, ForkCall } from '../fork/fork.ts';
 import type { Trial } from '../node.ts';
 import { bareAddress } from '../plan.ts';
-import { reasonOf } from '../reverts.ts';
-import { flagOf, type Look, ranOut, shown, tooDear } from './ask.ts';
-import { balanceOf, lend } from './lend.ts';
+import { balanceOf, flagOf, type Look, lend, numberOf, ranOut, shown, tooDear } from './ask.ts';
 
 const check = 'transfer';
 const hour = 3_600;
@@ -63,7 +61,6 @@ async function isClosed({ forks, token }: Look): Promise<boolean> {
 type Fault = {
   readonly sentence: string;
   readonly refused: boolean;
-  /** Nothing could be tried. */
   readonly unknown?: true;
 };
 
@@ -72,7 +69,6 @@ type Trade = {
   readonly token: string;
   readonly amount: bigint;
   readonly escrows: string;
-  /** 20 bytes in hex. */
   readonly funder: string;
   readonly receiver: string;
   readonly escrow: Escrow;
@@ -229,3 +225,23 @@ function costs(amount: bigint, before: bigint | null, after: bigint | null): Fau
 }
 
 const hidden: Fault = { sentence: 'it shows no balance after a transfer', refused: false };
+
+/** null where no balance could be lent: the check of transfers tells of that. */
+export async function checkRebase(
+  look: Look,
+  supply: bigint,
+  selectors: ReadonlySet<string>,
+): Promise<Finding | null> {
+  const { token, forks } = look;
+  const fork = await forks.fork();
+  const holder = fork.stranger();
+  const lent = supply / 1_000n + 1n;
+  const stored = await lend(fork, token, holder, lent);
+  if (stored === null) return null;
+  const data = dataOf('balanceOf(address)', holder);
+  // A balance that the token does not tell is none.
+  const held = async (ahead: number) =>
+    numberOf(await fork.look({ from: shown(holder), to: token, data, later: ahead })) ?? 0n;
+  const [now, later] = [await held(0), await held(daysAhead * daySeconds)];
+  return judgeRebase({ now, later, stored }, selectors);
+}

@@ -11,9 +11,16 @@ import { tronDevPolicy } from '../policy.ts';
 import { startTron } from '../testing/chain.ts';
 import { deployCode, deployToken } from '../testing/tokens.ts';
 import { newWatch, type Watch } from '../watch.ts';
-import { type Fork, type Forks, mostEnergy, openForks } from './fork.ts';
-import { ForkLimit, mostReads, nodeSource } from './source.ts';
-import { ForkState } from './state.ts';
+import {
+  type Fork,
+  ForkLimit,
+  ForkState,
+  type Forks,
+  mostEnergy,
+  mostReads,
+  nodeSource,
+  openForks,
+} from './fork.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
 const chain = await startTron();

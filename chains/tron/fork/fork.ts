@@ -1,17 +1,18 @@
-// A TRON chain in memory that goes on from the node's newest block: calls that move money which
-// was lent to them, at any later time, and none of it is sent. java-tron lends no state to its own
-// constant calls. What the node has is read as it is needed, so that a call may see two blocks.
+// A TRON chain in memory, on top of the node's newest block: java-tron lends no state itself.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import { type Account, type Address, bytesToUnprefixedHex } from '@ethereumjs/util';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { type AddOpcode, createTvm, type RunState } from '../../../contracts/tron/tvm/engine.ts';
+import { slotKey, TvmState } from '../../../contracts/tron/tvm/state.ts';
+import { ParleyError } from '../../../core/errors.ts';
 import { LookRanOut } from '../../tokens/inspection.ts';
-import { tronHex } from '../address.ts';
-import { headBlock, type Trial } from '../node.ts';
+import { bytesOf } from '../../tokens/words.ts';
+import { tronAddressOf, tronHex } from '../address.ts';
+import { type Http, TronRefusal } from '../http.ts';
+import { accountOf, codeAt, headBlock, storageAt, type Trial } from '../node.ts';
 import type { Watch } from '../watch.ts';
-import { ForkLimit, nodeSource, outOfTime, type Source } from './source.ts';
-import { ForkState, type Word } from './state.ts';
 
 /** Energy of one call. USDT's dearest transfer uses 130,000, and a funding 60,000 more. */
 export const mostEnergy = 1_000_000n;
@@ -26,10 +27,8 @@ const mostWorkMs = 5_000;
 const longestStepMs = 50;
 
 export type ForkCall = {
-  /** base58 */
   readonly from: string;
   readonly to: string;
-  /** Bare hex. */
   readonly data: string;
   /** Seconds after the newest block; default 0. */
   readonly later?: number;
@@ -37,13 +36,11 @@ export type ForkCall = {
 
 export type Fork = {
   readonly state: ForkState;
-  /** Unix seconds of the newest block. */
   readonly now: number;
   /** What the call would do; its changes stay, unless it fails. */
   call(call: ForkCall): Promise<Trial>;
   /** What it would do; nothing stays. */
   look(call: ForkCall): Promise<Trial>;
-  /** The same, with the words of storage that it read. */
   traced(call: ForkCall): Promise<{ readonly trial: Trial; readonly words: readonly Word[] }>;
   /** Whether code of this address (20 bytes in hex) ran in the name of another. */
   readonly delegated: ReadonlySet<string>;
@@ -53,10 +50,7 @@ export type Fork = {
 
 /** Operations of a TVM that need more of a chain than is here: TRC-10, stakes, votes, prices. */
 const absent = [0x48, 0x49, 0x4a, 0xd0, 0xd1, ...range(0xd5, 0xdf)];
-/**
- * GASPRICE, BLOCKHASH, COINBASE, DIFFICULTY and GASLIMIT: whoever asks for these could tell a fork
- * from a chain, and behave while it is tried.
- */
+/** Whoever asks for these could tell a fork from a chain, and behave while it is tried. */
 const telling = [0x3a, 0x40, 0x41, 0x44, 0x45];
 const beyond = [...absent, ...telling];
 
@@ -66,7 +60,6 @@ function range(from: number, to: number): number[] {
 
 /** Forks of one block: each begins as the node has it, and one that was given up is no more use. */
 export type Forks = {
-  /** Unix seconds of the newest block. */
   readonly now: number;
   readonly source: Source;
   fork(): Promise<Fork>;
@@ -81,7 +74,6 @@ export async function openForks(watch: Watch, signal: AbortSignal): Promise<Fork
   return { now, source, fork: () => openFork(watch, source, at, budget, signal) };
 }
 
-/** Shared by all forks of one look. */
 type Budget = { energy: bigint; workMs: number; restedAt: number; steppedAt: number };
 
 async function openFork(
@@ -204,4 +196,149 @@ function refusePrecompiled(address: string): void {
   if (common.has(number)) return;
   const shown = `0x${number.toString(16)}`;
   throw new ForkLimit(`it uses the built-in contract ${shown}, which cannot be tried`);
+}
+
+/** Reads of one look at a token: one that touches more is no plain token. */
+export const mostReads = 400;
+/** Code of all contracts together. java-tron takes 500 kB in a transaction at the most. */
+const mostCodeBytes = 2 ** 20;
+
+/** What is asked for cannot be known here: it says nothing against a token, nor for it. */
+export class ForkLimit extends Error {
+  constructor(words: string) {
+    super(words);
+    this.name = 'ForkLimit';
+  }
+}
+
+export type Source = {
+  /** Decimal sun, or undefined for an address that was never used. */
+  account(address: string): Promise<string | undefined>;
+  code(address: string): Promise<string | undefined>;
+  storage(address: string, slot: string): Promise<string>;
+};
+
+export function nodeSource(http: Http, signal: AbortSignal): Source {
+  let reads = 0;
+  let codeBytes = 0;
+  const known = new Map<string, Promise<unknown>>();
+  const read = <T>(what: string, key: string, ask: () => Promise<T>): Promise<T> => {
+    const before = known.get(key) as Promise<T> | undefined;
+    const answer = before ?? readOnce(what, ask);
+    known.set(key, answer);
+    return answer;
+  };
+  const readOnce = async <T>(what: string, ask: () => Promise<T>): Promise<T> => {
+    reads += 1;
+    if (reads > mostReads)
+      throw new ForkLimit(`it reads more than ${mostReads} words and accounts`);
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof TronRefusal)) throw error;
+      throw new ForkLimit(`the ${http.chain} node refuses to read ${what}: ${error.message}`);
+    }
+  };
+  const shown = (address: string) => tronAddressOf(bytesOf(address));
+  return {
+    account: (address) =>
+      read('an account', `account/${address}`, async () =>
+        (await accountOf(http, shown(address), signal))?.balance.toString(),
+      ),
+    code: (address) =>
+      read('code', `code/${address}`, async () => {
+        const code = await codeAt(http, shown(address), signal);
+        codeBytes += code?.length ?? 0;
+        if (codeBytes <= mostCodeBytes) return code === null ? undefined : bytesToHex(code);
+        throw new ForkLimit(`its contracts have more than ${mostCodeBytes} bytes of code`);
+      }),
+    storage: (address, slot) =>
+      read('storage', `${address}/${slot}`, () => storageAt(http, address, slot, signal)),
+  };
+}
+
+/** What a look that ran out of its time throws: nothing was learnt of the token. */
+export function outOfTime(chain: string): ParleyError {
+  const sentence = `a token on ${chain} could not be looked at in the time given`;
+  return new ParleyError('chain_timeout', sentence, { chain });
+}
+
+/** A word of storage: address and slot in hex. */
+export type Word = { readonly address: string; readonly slot: string };
+
+/** Addresses below this are precompiled contracts or nothing at all; no account is asked for. */
+const lowest = '0'.repeat(32);
+
+export class ForkState extends TvmState {
+  /** Words of storage read since it was set, in order and each once; null: nobody looks. */
+  trace: Map<string, Word> | null = null;
+  private readonly source: Source;
+  /** Keys that are as the node has them, or were changed here. */
+  private readonly known = new Map<string, Promise<void>>();
+
+  constructor(source: Source) {
+    super();
+    this.source = source;
+  }
+
+  /** An address that nobody ever used, without asking. */
+  invent(address: string): void {
+    this.load({ [`account/${address}`]: '0' });
+    this.known.set(`account/${address}`, Promise.resolve());
+    this.known.set(`code/${address}`, Promise.resolve());
+  }
+
+  async read({ address, slot }: Word): Promise<bigint> {
+    await this.word(address, slot);
+    return BigInt(`0x${this.get(slotKey(address, Buffer.from(slot, 'hex'))) ?? '0'}`);
+  }
+
+  async overwrite({ address, slot }: Word, value: bigint): Promise<void> {
+    const key = slotKey(address, Buffer.from(slot, 'hex'));
+    await this.word(address, slot);
+    this.set(key, value === 0n ? undefined : value.toString(16));
+  }
+
+  override async getAccount(address: Address): Promise<Account | undefined> {
+    await this.loadAccount(bytesToUnprefixedHex(address.bytes));
+    return super.getAccount(address);
+  }
+
+  override async getCode(address: Address): Promise<Uint8Array> {
+    await this.loadAccount(bytesToUnprefixedHex(address.bytes));
+    return super.getCode(address);
+  }
+
+  override async getStorage(address: Address, slot: Uint8Array): Promise<Uint8Array> {
+    const word = { address: bytesToUnprefixedHex(address.bytes), slot: bytesToUnprefixedHex(slot) };
+    this.trace?.set(`${word.address}/${word.slot}`, word);
+    await this.word(word.address, word.slot);
+    return super.getStorage(address, slot);
+  }
+
+  override async putStorage(address: Address, slot: Uint8Array, value: Uint8Array): Promise<void> {
+    await this.word(bytesToUnprefixedHex(address.bytes), bytesToUnprefixedHex(slot));
+    return super.putStorage(address, slot, value);
+  }
+
+  async loadAccount(address: string): Promise<void> {
+    if (address.startsWith(lowest)) return;
+    await this.fetched(`account/${address}`, () => this.source.account(address));
+    await this.fetched(`code/${address}`, () => this.source.code(address));
+  }
+
+  private word(address: string, slot: string): Promise<void> {
+    return this.fetched(slotKey(address, Buffer.from(slot, 'hex')), async () => {
+      const value = (await this.source.storage(address, slot)).replace(/^0+/, '');
+      return value === '' ? undefined : value;
+    });
+  }
+
+  private fetched(key: string, ask: () => Promise<string | undefined>): Promise<void> {
+    const before = this.known.get(key);
+    if (before !== undefined) return before;
+    const asked = ask().then((value) => this.load({ [key]: value ?? null }));
+    this.known.set(key, asked);
+    return asked;
+  }
 }

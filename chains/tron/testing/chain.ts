@@ -19,11 +19,19 @@ import type { Signed, TronMaterial } from '../../interface/material.ts';
 import type { WatchedEscrow } from '../../interface/reading.ts';
 import { type TronAdapter, tronAdapter } from '../adapter.ts';
 import { parseTronAddress, tronAddressOf, tronHex } from '../address.ts';
-import { claimCall, fundCalls, refundCall, type TronOrigin, tronEscrow } from '../plan.ts';
+import { readTronSigned, signTronTransaction } from '../broadcast.ts';
+import {
+  claimCall,
+  fundCalls,
+  referenceTo,
+  refundCall,
+  type TronCall,
+  type TronOrigin,
+  tronEscrow,
+  tronTransaction,
+} from '../plan.ts';
 import { tronDevPolicy } from '../policy.ts';
 import { tronAddressOfKey } from '../proof.ts';
-import { readTronSigned, signTronTransaction } from '../signed.ts';
-import { referenceTo, type TronCall, tronTransaction } from '../transaction.ts';
 import type { TronAdapterOptions } from '../watch.ts';
 
 export const solidityLag = 3;

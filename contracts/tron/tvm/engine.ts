@@ -1,5 +1,4 @@
-// A TVM: @ethereumjs/evm with java-tron's energy prices, contract addresses and calls that may hand
-// on all energy. See prices.ts for the source of each figure, README.md for what is missing.
+// A TVM: @ethereumjs/evm with java-tron's prices, addresses and calls (prices.ts, README.md).
 
 import { type Common, createCustomCommon, Hardfork, Mainnet } from '@ethereumjs/common';
 import {
@@ -136,10 +135,7 @@ export type TvmOptions = {
   readonly cancun?: boolean;
   /** Operations beside those above. What they throw ends the run, whoever called. */
   readonly operations?: readonly AddOpcode[];
-  /**
-   * Before every JUMPDEST, which no loop can do without, at a price instead of 1; what it throws
-   * ends the run too.
-   */
+  /** Before every JUMPDEST, which no loop can do without; what it throws ends the run too. */
   readonly jump?: { readonly energy: number; readonly before: () => Promise<void> };
   /** Before every call within a call and before the first. */
   readonly onMessage?: (message: Message) => void | Promise<void>;

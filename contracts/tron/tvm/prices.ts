@@ -1,8 +1,4 @@
-// What the TVM charges where an EVM of Istanbul with PUSH0 would charge something else. The source
-// is java-tron: actuator/src/main/java/org/tron/core/vm/EnergyCost.java for the figures,
-// OperationRegistry.java (same folder) for which operation pays which. Everything not named here is
-// equal (arithmetic, jumps, logs, KECCAK256, CREATE, memory, precompiles). There are no warm slots,
-// no refunds, no charge for calldata and no 21,000.
+// Where TVM prices differ from Istanbul's: java-tron EnergyCost.java, OperationRegistry.java.
 
 /** Base energy by opcode. */
 export const BASE_ENERGY: Readonly<Record<number, readonly [name: string, energy: number]>> = {
@@ -28,10 +24,7 @@ export const BASE_ENERGY: Readonly<Record<number, readonly [name: string, energy
 /** BASEFEE: the price of energy in sun, as the public networks have it (getEnergyFee). */
 export const ENERGY_FEE = 100n;
 
-/**
- * Of operations that came with allowTvmLondon (BASEFEE) and allowTvmCancun: getBaseTierCost,
- * getTLoadCost, getTStoreCost, getMCopyCost.
- */
+/** getBaseTierCost, getTLoadCost, getTStoreCost, getMCopyCost. */
 export const LATER_ENERGY: Readonly<Record<number, readonly [name: string, energy: number]>> = {
   72: ['BASEFEE', 2],
   92: ['TLOAD', 100],
@@ -39,10 +32,7 @@ export const LATER_ENERGY: Readonly<Record<number, readonly [name: string, energ
   94: ['MCOPY', 3],
 };
 
-/**
- * MLOAD, MSTORE, MSTORE8 beside memory growth: 1 since allowHigherLimitForMaxCpuTimeOfOneTx, which
- * is on in the public networks (adjustMemOperations); 0 before, and in java-tron's older tests.
- */
+// 1 since allowHigherLimitForMaxCpuTimeOfOneTx (adjustMemOperations); 0 in java-tron's older tests.
 export const MEMORY_OPERATIONS: Readonly<Record<number, string>> = {
   81: 'MLOAD',
   82: 'MSTORE',
@@ -56,5 +46,4 @@ export const RESET_SSTORE = 5_000n;
 /** Program.java: MAX_DEPTH. */
 export const MAX_CALL_DEPTH = 64;
 
-/** EXP_BYTE_ENERGY. */
 export const EXP_BYTE_ENERGY = 10;

@@ -11,7 +11,6 @@ import type { AccountFields, StateManagerInterface } from '@ethereumjs/common';
 import { Account, type Address, bytesToUnprefixedHex, hexToBytes } from '@ethereumjs/util';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 
-/** Null for a key that was removed. */
 export type Changes = Readonly<Record<string, string | null>>;
 
 const EMPTY = new Uint8Array(0);
@@ -63,7 +62,6 @@ export class TvmState implements StateManagerInterface {
     if (key.startsWith('code/')) this.codes.delete(key);
   }
 
-  /** Takes stored changes back in. */
   load(changes: Changes): void {
     for (const [key, value] of Object.entries(changes)) this.put(key, value ?? undefined);
     this.changed.clear();

@@ -1,21 +1,18 @@
-// What families of accounts have in common. A leg is funded, claimed and refunded by calls, and
-// what became of a kept one is asked of the customer's own node: it is sent again while it waits,
-// and made anew only when no version of it can be mined any more.
+// What families of accounts have in common: a kept transaction is sent again while it waits, and
+// made anew only when no version of it can be mined.
 
 import type { Material } from '../../../chains/interface/material.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { VerificationError } from '../../errors.ts';
-import { sleep } from '../../http.ts';
 import type { Kept } from '../../stores/store.ts';
-import type { AccountWallet, Fate } from '../../wallets/wallet.ts';
+import { locked, sleep } from '../../waiting.ts';
+import type { AccountWallet, ExpiringWallet, Fate } from '../../wallets/wallet.ts';
 import type { Context } from '../context.ts';
-import { accountKey, locked } from '../locks.ts';
-import type { SetLeg } from '../record.ts';
-import { due, lookedAfter, sendToAll, sendWaiting, waitAnew } from '../send.ts';
-import type { Hand, Signing, SpendHow, Spending } from './hand.ts';
+import { accountKey, type SetLeg } from '../record.ts';
+import { due, lookedAfter, send, sendToAll, sendWaiting, waitAnew } from '../send.ts';
+import { forgetFunding, type Hand, type Signing, type SpendHow, type Spending } from './hand.ts';
 import type { Slot } from './nonces.ts';
 
-/** How long the parts of one funding are waited for. */
 export const approvalLimitMs = 120_000;
 
 export type Waiting = Fate & { readonly state: 'waiting' };
@@ -23,7 +20,6 @@ export type Waiting = Fate & { readonly state: 'waiting' };
 /** Its gas limit, where that is known, and whether it waits for nothing. */
 type Spent = { readonly gas: bigint | undefined; readonly isUrgent: boolean };
 
-/** What each family of accounts says for itself. */
 export type AccountFamily = Pick<
   Hand,
   'approvesTokens' | 'sharesNonces' | 'keeping' | 'forget' | 'cancelFunding' | 'withdrawClaim'
@@ -98,8 +94,8 @@ export function accountHand(
       if (isWaiting) await recallApproval();
       if (context.record.approval) await tendApproval();
       if (isWaiting && context.record.approval) {
-        // It is next when the approval is mined: nothing of it is raised, and no nonce filled. One
-        // read alone that misses the approval, at a node that lags, does not begin its wait anew.
+        // Next when the approval is mined. One read that misses the approval does not begin its
+        // wait anew.
         if (before) waitAnew(context, funding);
         await sendWaiting(context, leg, funding);
       } else if (isWaiting && !(await isAway(context.record.approved))) {
@@ -109,8 +105,7 @@ export function accountHand(
         lookedAfter(context, funding);
       }
       if (isWaiting || fate.state === 'succeeded') return 'tended';
-      // If a reorganisation let a version of it come back, the contract would still make the escrow
-      // of these terms only once: the terms stay while a funding is kept.
+      // Should a version of it come back, the contract makes the escrow of these terms only once.
       context.waits(leg, `the funding ${funding.txid} has ${fate.state}: funds anew`);
       return 'dead';
     },
@@ -140,13 +135,53 @@ export function accountHand(
         await sleep(context.pollMs, context.signal);
       }
     },
-    // By `push`.
     isStuck: () => false,
     raiseFunding: async () => {},
   };
 }
 
-/** Throws VerificationError: these bytes are not for this wallet. */
 export function notFor({ family }: AccountWallet, { sign }: Material): never {
   throw new VerificationError('sign', `for a ${family} wallet`, sign);
+}
+
+export function expiringHand(context: Context, leg: SetLeg, wallet: ExpiringWallet): Hand {
+  return accountHand(context, leg, wallet, {
+    // On Solana one transaction does it all.
+    approvesTokens: wallet.family === 'tron',
+    signingsOf: (built) => signingsOf(context, wallet, built),
+    push: async (slot, kept) => {
+      const by = slot === 'claim' || slot === 'refund' ? sendToAll : send;
+      await sendWaiting(context, leg, kept, by);
+    },
+    // They have no nonces, and none is left out by what was never sent.
+    sharesNonces: false,
+    keeping: (work) => work(),
+    forget: () => {},
+    cancelFunding: () => awaitDeath(context, leg, wallet),
+    // It holds nobody up, and fails without effect if it is mined.
+    withdrawClaim: async () => {},
+    isGivenAway: async () => false,
+  });
+}
+
+/** On TRON approvals of a token come first, each signed when the one before has succeeded. */
+function signingsOf(context: Context, wallet: ExpiringWallet, built: Material): readonly Signing[] {
+  if (wallet.family === 'tron' && built.sign === 'tron-txid') {
+    return built.transactions.map((each) => () => wallet.sign(each, context.limit()));
+  }
+  if (wallet.family === 'solana' && built.sign === 'solana-tx') {
+    return [() => wallet.sign(built, context.limit())];
+  }
+  return notFor(wallet, built);
+}
+
+/** No nonce or coin can be spent otherwise, and an expired transaction is dead. */
+async function awaitDeath(context: Context, leg: SetLeg, wallet: ExpiringWallet): Promise<void> {
+  const { funding } = context.record;
+  if (funding === null || !due(context, leg, funding)) return;
+  const { state } = await wallet.fate(funding, context.limit());
+  lookedAfter(context, funding);
+  if (state === 'lost' || state === 'reverted') return forgetFunding(context, leg);
+  const isWaiting = state === 'waiting';
+  context.waits(leg, isWaiting ? 'waits until the late funding has died' : 'the funding was mined');
 }

@@ -1,19 +1,16 @@
-// Bitcoin: coins are spent once, so what waits too long is replaced by one that spends the same
-// coins and pays more (BIP 125): only one version is ever mined, and each makes the same payment.
-// What came too late gets a coin of it spent otherwise. What may still be mined is never made a
-// second time beside it.
+// Bitcoin: what waits too long is replaced by a version that spends the same coins and pays more
+// (BIP 125). A late funding gets a coin spent otherwise.
 
 import type { Material, Signed } from '../../../chains/interface/material.ts';
 import { isRefusedByNode, SettleError, VerificationError } from '../../errors.ts';
 import { type Kept, keptNow } from '../../stores/store.ts';
 import type { BitcoinWallet } from '../../wallets/wallet.ts';
 import { snapshot } from '../chains.ts';
-import { type Context, sourceOf } from '../context.ts';
+import { type Context, type On, sourceOf } from '../context.ts';
 import { mayRaise } from '../machine.ts';
 import type { SetLeg } from '../record.ts';
 import { due, overdue, send, sendAlone, sendToAll, waitAnew } from '../send.ts';
-import type { Hand, On, Spending } from './hand.ts';
-import { forgetFunding, keepCancel, noFee, notYetDeep } from './late.ts';
+import { forgetFunding, type Hand, keepCancel, noFee, notYetDeep, type Spending } from './hand.ts';
 
 type OnBitcoin = On<BitcoinWallet>;
 
@@ -136,8 +133,8 @@ async function raiseFunding({ context, leg, wallet }: OnBitcoin): Promise<void> 
   await context.keep({ funding: keptNow(raised) });
   const text = 'sends the funding again, with a higher fee';
   context.emit('replaced', leg.leg, text, raised.txid);
-  // The market relays no second funding of a leg that it sees funded. Where the node refuses it,
-  // whichever version it has instead goes on.
+  // The market relays no second funding. Where the node refuses it, whichever version it has goes
+  // on.
   await sendOrWait({ context, leg }, raised);
 }
 

@@ -1,20 +1,16 @@
-// The nonces of an EVM account, over all swaps of the store: one is chosen and kept at a time, so
-// that none is for two things. A reorganisation that empties the pools makes the node count as if a
-// kept transaction had never been, and the next one of the account gets its nonce. Only one of the
-// two is mined: the one kept last has it, and the other gives way.
+// The nonces of an EVM account, over all swaps of the store. After a reorganisation two kept
+// transactions may share one: the later has it.
 
 import { recoverTransactionAddress, type TransactionSerialized } from 'viem';
 import { ParleyError } from '../../../core/errors.ts';
 import { messageOf } from '../../errors.ts';
 import type { Kept, SwapRecord } from '../../stores/store.ts';
-import { chainIdOf, nonceOf } from '../../wallets/nonce.ts';
+import { aborted, locked } from '../../waiting.ts';
+import { chainIdOf, nonceOf } from '../../wallets/evm.ts';
 import type { EvmWallet } from '../../wallets/wallet.ts';
-import { type Context, sourceOf } from '../context.ts';
-import { aborted, accountKey, locked } from '../locks.ts';
-import { ownSides, type SetLeg } from '../record.ts';
-import type { On } from './hand.ts';
+import { type Context, type On, sourceOf } from '../context.ts';
+import { accountKey, ownSides, type SetLeg } from '../record.ts';
 
-/** The transactions of a record. */
 export type Slot = 'approval' | 'funding' | 'cancel' | 'claim' | 'refund';
 /** `isMined`: an approval that was, and that a reorganisation may take back. */
 type Sent = { readonly slot: Slot; readonly kept: Kept; readonly isMined?: boolean };
@@ -26,10 +22,7 @@ export function isSpend({ slot, cancel = false }: Pick<Asked, 'slot' | 'cancel'>
   return (slot === 'claim' || slot === 'refund') && !cancel;
 }
 
-/**
- * Whether another swap's transaction, kept later, has this nonce of this account. A claim or a
- * refund gives way to another one of those alone: what else it displaces is made anew at leisure.
- */
+/** A claim or refund gives way only to another of those. */
 export async function isGivenAway(context: Context, leg: SetLeg, asked: Asked): Promise<boolean> {
   const { kept } = asked;
   const isWanted = async ({ slot, kept: other, record, isMined = false }: Held) => {
@@ -43,11 +36,7 @@ export async function isGivenAway(context: Context, leg: SetLeg, asked: Asked): 
 
 type Since = { readonly sinceMs?: number | undefined; readonly isUrgent?: boolean | undefined };
 
-/**
- * What all swaps of the store keep for this chain since then, as far as it is wanted. A record that
- * cannot be read keeps no other swap's claim from being signed: it is left out, and that is said
- * once.
- */
+/** A record that cannot be read keeps no other claim from being signed: it is left out. */
 export async function keptOfAll(
   context: Context,
   leg: SetLeg,
@@ -102,18 +91,10 @@ function senderOf({ raw }: Kept): Promise<string> {
   return recoverTransactionAddress({ serializedTransaction: raw as TransactionSerialized });
 }
 
-/**
- * What was kept so recently is on its way, though no pool shows it yet: a market may hold it for 20
- * of these seconds, and one's own node comes after that. What was kept before and is in no pool may
- * lose its nonce: the more urgent one must not wait behind it.
- */
+/** A market may hold it for 20 of these seconds, and one's own node comes after that. */
 export const onItsWayMs = 35_000;
 
-/**
- * Chooses a nonce, signs and keeps, while no other swap of this store does so for this account.
- * Whoever hangs in the lock must not hold up a claim whose secret is public, nor a refund: those
- * wait no longer than for a node, and go on, not alone then. What can wait is put off.
- */
+/** Urgent work waits for the lock no longer than for a node, and goes on without it. */
 export async function withNonceLock<T>(
   on: On<EvmWallet>,
   work: (isAlone: boolean) => Promise<T>,
@@ -143,10 +124,7 @@ export async function withNonceLock<T>(
   return locked(what, underLock, { limit, late });
 }
 
-/**
- * The lock of a store that several processes share: how to free it, or null where it was not got in
- * time, or cannot be got.
- */
+/** How to free the store's lock, or null where it was not got. */
 async function lockFor(
   { context, leg }: On<EvmWallet>,
   what: string,
@@ -182,7 +160,6 @@ export async function takenNonces(on: On<EvmWallet>, isUrgent?: boolean): Promis
   return new Set(onItsWay.map(({ kept }) => nonceOf(kept)));
 }
 
-/** Whether its nonce is one of this account on this chain. */
 export async function isSentBy({ context, leg, wallet }: On<EvmWallet>, kept: Kept) {
   const { view } = sourceOf(context, leg.chain);
   if (view.family !== 'evm' || chainIdOf(kept) !== view.chainId) return false;

@@ -1,10 +1,8 @@
-// The hand for a leg: by the wallet that the customer gave for its chain.
-
 import { type Context, walletOf } from '../context.ts';
 import type { SetLeg } from '../record.ts';
+import { expiringHand } from './account.ts';
 import { bitcoinHand } from './bitcoin.ts';
 import { evmHand } from './evm.ts';
-import { expiringHand } from './expiring.ts';
 import type { Hand } from './hand.ts';
 
 export function handOf(context: Context, leg: SetLeg): Hand {

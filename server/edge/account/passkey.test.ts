@@ -8,8 +8,7 @@ import { findPasskey } from '../../db/passkeys.ts';
 import { mostLogins } from '../../people/bounds.ts';
 import { type Authenticator, authenticator, type How } from '../testing/authenticator.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
-import { type Answer, startEdge, type TestEdge } from '../testing/edge.ts';
-import { codeOf } from '../testing/hands.ts';
+import { type Answer, codeOf, startEdge, type TestEdge } from '../testing/edge.ts';
 import { signInBy } from '../testing/sign-in.ts';
 import { evmWallet } from '../testing/signers.ts';
 

@@ -7,8 +7,8 @@ import { after, before, describe, test } from 'node:test';
 import { siteOf } from '../../people/site.ts';
 import { beginText, checkText } from '../../people/wallet.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
-import { type Answer, startEdge, type TestEdge } from '../testing/edge.ts';
-import { account, codeOf, mintNonce, prove, signed, vouch, walletNonce } from '../testing/hands.ts';
+import { type Answer, codeOf, startEdge, type TestEdge } from '../testing/edge.ts';
+import { account, mintNonce, prove, signed, vouch, walletNonce } from '../testing/hands.ts';
 import { giveText, textFor } from '../testing/sign-in.ts';
 import { bitcoinWallet, evmWallet, solanaWallet, type TestWallet } from '../testing/signers.ts';
 
@@ -44,51 +44,39 @@ describe('a text that the wallet itself signed is refused', () => {
   const domain = (name: string) => (text: string) => text.replace('localhost:8080', name);
 
   test('for another domain, also one that looks alike', async () => {
-    await refused(domain('evil.example'), /is for "evil.example", and this is localhost:8080/);
-    await refused(domain('localhost'), /is for "localhost"/);
-    await refused(domain('localhost:80\u0438\u0456'), /is for/);
-    await refused(domain('l\u043ecalhost:8080'), /is for "l\u043ecalhost:8080"/);
-    await refused(domain('xn--lcalhost-kfi:8080'), /is for "xn--lcalhost-kfi:8080"/);
-    await refused(domain('LOCALHOST:8080'), /is for "LOCALHOST:8080"/);
-    await refused(domain('localhost:8080@evil.example'), /is for/);
-    await refused(domain('localhost:8080\u200b'), /is for/);
-    await refused(domain('http://localhost:8080'), /is for/);
+    const other = /line 1 must be "localhost:8080 wants .*", and is "/;
+    for (const name of [
+      ...['evil.example', 'localhost', 'localhost:80\u0438\u0456', 'l\u043ecalhost:8080'],
+      ...['xn--lcalhost-kfi:8080', 'LOCALHOST:8080', 'localhost:8080@evil.example'],
+      ...['localhost:8080\u200b', 'http://localhost:8080'],
+    ]) {
+      await refused(domain(name), other);
+    }
   });
 
-  test('for another URI', async () => {
-    const uri = (value: string) => (text: string) => text.replace(/URI: .*/, `URI: ${value}`);
-    for (const value of ['http://evil.example', 'http://localhost:8080/', 'https://localhost:8080'])
-      await refused(uri(value), /its URI is/);
-  });
-
-  test('of another chain, address, family or version', async () => {
-    await refused((text) => text.replace('ID: 31337', 'ID: 1'), /chain is 1, not 31337/);
-    await refused((text) => text.replace(wallet.address, evmWallet().address), /its address is/);
-    const lower = (text: string) => text.replace(wallet.address, wallet.address.toLowerCase());
-    await refused(lower, /its address is/);
-    await refused((text) => text.replace('Ethereum', 'Solana'), /Solana accounts/);
-    await refused((text) => text.replace('Version: 1', 'Version: 2'), /"Version: 1"/);
-  });
-
-  test('whose times are others: longer, later, over', async () => {
+  test('in which any line is another, or there is one more', async () => {
     const time = (label: string, ms: number) => (text: string) =>
       text.replace(new RegExp(`(?<=${label}: ).*`), (at) =>
         new Date(Date.parse(at) + ms).toISOString(),
       );
-    await refused(time('Expiration Time', 60_000), /says that it expires at/);
-    await refused(time('Expiration Time', -601_000), /it expired at/);
-    await refused(time('Issued At', 1), /says that it was issued at/);
-    await refused(time('Issued At', 130_000), /not valid yet/);
-  });
-
-  test('with lines more, in another order, with CR, with what follows or goes before', async () => {
-    await refused((text) => `${text}\nResources:\n- https://evil.example`, /line 12/);
-    await refused((text) => `${text}\nRequest ID: 7`, /line 12/);
-    await refused((text) => text.replace('\nURI', '\nI agree.\nURI'), /line 6/);
-    await refused((text) => text.replaceAll('\n', '\r\n'), /without CR/);
-    await refused((text) => `${text}\n`, /line 12/);
-    await refused((text) => ` ${text}`, /line 1/);
-    await refused((text) => `${text}${' '.repeat(3_000)}`, /longer than 2048/);
+    const lower = (text: string) => text.replace(wallet.address, wallet.address.toLowerCase());
+    for (const [change, line] of [
+      [(text) => text.replace('Ethereum', 'Solana'), 1],
+      [(text) => ` ${text}`, 1],
+      [(text) => text.replaceAll('\n', '\r\n'), 9],
+      [(text) => text.replace(wallet.address, evmWallet().address), 2],
+      [lower, 2],
+      [(text) => text.replace('\nURI', '\nI agree.\nURI'), 9],
+      [(text) => text.replace('URI: http:', 'URI: https:'), 6],
+      [(text) => text.replace('Version: 1', 'Version: 2'), 7],
+      [(text) => text.replace('ID: 31337', 'ID: 1'), 8],
+      [time('Issued At', 1), 10],
+      [time('Expiration Time', 60_000), 11],
+      [(text) => `${text}\nResources:\n- https://evil.example`, 12],
+      [(text) => `${text}\n`, 12],
+    ] as readonly [(text: string) => string, number][]) {
+      await refused(change, new RegExp(`line ${line} `));
+    }
     const huge = await signChanged((text) => text + ' '.repeat(4_096));
     assert.equal(codeOf(huge), '400 bad_field');
   });
@@ -116,7 +104,7 @@ describe('a text is good once', () => {
     assert.equal((await giveText(browser, wallet, text)).status, 200);
     const again = await giveText(browser, wallet, text);
     assert.equal(codeOf(again), gone);
-    assert.match(again.body.error, /it was signed before, is older than 10 minutes, or/);
+    assert.match(again.body.error, /it was used, is older than 10 minutes, or/);
     assert.equal(codeOf(await giveText(browserOn(edge), wallet, text)), gone);
   });
 
@@ -149,24 +137,14 @@ describe('a text is good once', () => {
     assert.equal((await giveText(thief, wallet, text)).status, 200);
   });
 
-  test('for ten minutes, and not where the clock of a process is far behind', async () => {
+  test('for ten minutes', async () => {
     edge.deps.freeze();
     const browser = browserOn(edge);
     const [early, late] = [await textFor(browser, wallet), await textFor(browser, wallet)];
     edge.deps.advance(599_999);
     assert.equal((await giveText(browser, wallet, early)).status, 200);
     edge.deps.advance(1);
-    const expired = await giveText(browser, wallet, late);
-    assert.equal(codeOf(expired), gone);
-    assert.match(expired.body.error, /it expired at 2/);
-    const [near, far] = [await textFor(browser, wallet), await textFor(browser, wallet)];
-    edge.deps.advance(-120_000);
-    assert.equal((await giveText(browser, wallet, near)).status, 200);
-    edge.deps.advance(-1);
-    const future = await giveText(browser, wallet, far);
-    assert.deepEqual([codeOf(future)], ['400 bad_message']);
-    assert.match(future.body.error, /not valid yet/);
-    edge.deps.advance(120_001);
+    assert.equal(codeOf(await giveText(browser, wallet, late)), gone);
   });
 });
 
@@ -194,7 +172,7 @@ test('what a text was begun for is not changed by signing another sentence', asy
     const lines = asked.split('\n');
     const answer = await giveText(browser, wallet, asked.replace(lines[3] ?? '', other));
     assert.equal(codeOf(answer), '400 bad_message');
-    assert.match(answer.body.error, /and this was begun for/);
+    assert.match(answer.body.error, /line 4 must be/);
   }
 });
 

@@ -9,8 +9,7 @@ import { lyingNode, type TestNode } from '../../../chains/testing/nodes.ts';
 import { families } from '../../../core/families.ts';
 import { walletsOf } from '../../db/wallets.ts';
 import { browserOn } from '../testing/browser.ts';
-import { startEdge, type TestEdge } from '../testing/edge.ts';
-import { codeOf } from '../testing/hands.ts';
+import { codeOf, startEdge, type TestEdge } from '../testing/edge.ts';
 import { giveText, signInBy, textFor } from '../testing/sign-in.ts';
 import { bitcoinWallet, evmWallet, solanaWallet, walletOf } from '../testing/signers.ts';
 

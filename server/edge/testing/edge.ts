@@ -1,9 +1,12 @@
 // The whole HTTP server on a database of its own, without a socket, and a client for it. Every
 // reply is checked against what its operation declares.
 
+import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
@@ -31,10 +34,17 @@ export type Call = (
   },
 ) => Promise<Answer>;
 
+/** A row as the database gives it. */
+// biome-ignore lint/suspicious/noExplicitAny: a test names the columns that it asks for
+export type Row = any;
+
 export type TestEdge = {
   readonly app: FastifyInstance;
   readonly deps: TestDeps;
   readonly call: Call;
+  sql(text: string, ...values: unknown[]): Promise<Row[]>;
+  /** Listens on loopback, once; its port. */
+  port(): Promise<number>;
   /** Mints a key by the wallet's signature. `lines` are added before the nonce. */
   mint(wallet: TestWallet, lines?: readonly string[]): Promise<Answer>;
   /** The body of a wallet proof. */
@@ -59,6 +69,11 @@ export async function startEdge(
     app,
     deps,
     call,
+    sql: (text, ...values) => db.rows({ name: '', text, values }),
+    port: async () => {
+      if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 });
+      return (app.server.address() as AddressInfo).port;
+    },
     mint: async (wallet, lines = []) => {
       const { nonce } = (await call('GET', '/v1/keys/nonce')).body;
       const message = [
@@ -85,6 +100,48 @@ export async function startEdge(
       await rm(home, { recursive: true, force: true });
     },
   };
+}
+
+/** `startEdge`, closed after the file, suite or test that asks for it. */
+export async function testEdge(...how: Parameters<typeof startEdge>): Promise<TestEdge> {
+  const edge = await startEdge(...how);
+  after(() => edge.close());
+  return edge;
+}
+
+type Answered = {
+  readonly status: number;
+  readonly body: Answer['body'];
+  readonly code?: string | null;
+  readonly headers?: object;
+};
+
+/** Such as `400 bad_field`, under whatever short name; `200 ok`. */
+export function codeOf({ status, code, headers = {} }: Omit<Answered, 'body'>): string {
+  const found = Object.entries(headers).find(([name]) => /^x-[a-z]+-error$/.test(name));
+  return `${status} ${code ?? found?.[1] ?? 'ok'}`;
+}
+
+/** The body is one sentence, with these words. */
+export function refused(answer: Answered, code: string, words = /^[^\n]{5,700}$/): void {
+  assert.equal(codeOf(answer), code, JSON.stringify(answer.body));
+  assert.deepEqual(Object.keys(answer.body), ['error']);
+  assert.match(answer.body.error, words);
+}
+
+/** Sends bytes to a listening server: all that it answers until it ends the connection. */
+export function rawAnswer(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(bytes);
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')));
+    socket.on('data', (data) => {
+      answer += data;
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(answer));
+  });
 }
 
 export function caller(app: FastifyInstance): Call {

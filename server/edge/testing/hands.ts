@@ -15,12 +15,13 @@ export async function mintOf(
   wallet: TestWallet,
   write: Write,
   overrides: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
 ): Promise<Answer> {
   const message = write(await mintNonce(edge));
   const signature = await wallet.sign(message);
   const { family: rail, address } = wallet;
   const body = { rail, address, message, signature, ...overrides };
-  return edge.call('POST', '/v1/keys', { body });
+  return edge.call('POST', '/v1/keys', { body, headers });
 }
 
 /** The account of a fresh wallet, and its key. */
@@ -82,8 +83,4 @@ export async function vouch(edge: TestEdge, key: string, login: TestWallet, link
 export function vouching(login: TestWallet, linked: TestWallet, nonce: string): string {
   const parties = `Wallet: ${linked.address}\nLogin: ${login.address}`;
   return `Parley - authorise this wallet\n\n${parties}\nNonce: ${nonce}`;
-}
-
-export function codeOf({ status, headers }: Answer): string {
-  return `${status} ${headers['x-parley-error'] ?? 'ok'}`;
 }

@@ -80,3 +80,19 @@ export const walletOf: Readonly<Record<Family, () => TestWallet>> = {
   bitcoin: bitcoinWallet,
   solana: solanaWallet,
 };
+
+/** Every way to write the address of a wallet. */
+export function spellings({ family, address }: TestWallet): string[] {
+  const digits = address.slice(2);
+  const hex = () => tronweb().TronWeb.address.toHex(address);
+  switch (family) {
+    case 'evm':
+      return [address, address.toLowerCase(), ...['0x', '0X'].map((x) => x + digits.toUpperCase())];
+    case 'tron':
+      return [address, hex(), hex().toUpperCase()];
+    case 'bitcoin':
+      return [address, address.toUpperCase()];
+    case 'solana':
+      return [address];
+  }
+}

@@ -36,14 +36,11 @@ function pauseMsOf({ settings }: Deps): number {
 export type Look = 'more' | 'done' | 'failed' | 'idle';
 
 export type Launchpads = Omit<Service, 'ring'> & {
-  /** One look at one launchpad. */
   look(name: string): Promise<Look>;
 };
 
-/** One launchpad, with what its chain is asked by. */
 type Followed = LaunchpadSettings & { readonly reader: LaunchReader; readonly key: string };
 
-/** Of this process, by name. */
 type Memory = { readonly opened: Set<string>; readonly failing: Set<string> };
 
 export function createLaunchpads(deps: Deps): Launchpads {

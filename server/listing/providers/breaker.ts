@@ -8,13 +8,11 @@ export const mostFailures = 5;
 export const restMs = 60_000;
 
 export type Breaker = {
-  /** Throws `ProviderFailure` where the provider is left alone. */
   enter(): void;
   /** How what was let in ended; `null` = it was given up by who asked, which says nothing. */
   leave(worked: boolean | null): void;
 };
 
-/** `changed` hears of it when the provider begins to be left alone, and when it is back. */
 export function createBreaker(
   name: string,
   clock: Clock,

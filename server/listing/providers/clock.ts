@@ -3,9 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Clock = {
-  /** Milliseconds since 1970. */
   now(): number;
-  /** Rejects as soon as `signal` ends. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 };
 

@@ -12,10 +12,7 @@ import {
   type Told,
 } from './facts.ts';
 
-/**
- * A pool cannot hold more of a token than there is of it, and as much again on its other side: some
- * times that is two providers' delay, more is no market.
- */
+/** A pool has as much on its other side; some times that is delay, more is no market. */
 const mostLiquidityOfCap = 10;
 
 export type Failed = (provider: string, failure: ProviderFailure) => void;

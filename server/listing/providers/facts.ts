@@ -8,9 +8,7 @@ import type { MarketNumber } from '../../settings/listing.ts';
 export type Sourced<Value> = { readonly value: Value; readonly source: string };
 
 export type MarketFacts = Readonly<Record<MarketNumber, Sourced<number> | null>> & {
-  /** Whether a provider says that it can be bought but not sold. */
   readonly honeypot: Sourced<boolean> | null;
-  /** Providers that were asked. */
   readonly asked: readonly string[];
   /** Of those, each that gave no answer which can be used: what is null may be known later. */
   readonly unavailable: readonly string[];
@@ -30,7 +28,6 @@ export type Wanted = ReadonlySet<MarketNumber | 'honeypot'>;
 
 export type Provider = {
   readonly name: string;
-  /** Its own name of a chain; null for one that it does not know. */
   chainOf(chain: ChainIdentity): string | null;
   /** Of `wanted` what it knows, by as few requests as it can. Throws `ProviderFailure`. */
   look(chain: string, address: string, wanted: Wanted, signal: AbortSignal): Promise<Told>;
@@ -43,11 +40,7 @@ export type ChainIdentity =
   | { readonly family: 'solana'; readonly genesisHash: string }
   | { readonly family: 'bitcoin' };
 
-/**
- * `unreachable`: no connection, late, or a fault of its own. `limited`: it, or our own limit for
- * it, wants fewer requests. `unreadable`: what came is not of the form that it documents.
- * `misanswered`: it is about another token or chain.
- */
+/** `limited`: by it or by our own limit; `misanswered`: about another token or chain. */
 export type FailureKind = 'unreachable' | 'limited' | 'unreadable' | 'misanswered';
 
 /** No usable answer. Its sentence never holds an address of ours, a key, or what was answered. */

@@ -20,7 +20,6 @@ import {
 } from './read.ts';
 
 export const geckoTerminalBase = 'https://api.geckoterminal.com/api/v2';
-/** With a free key, and with one that is paid for. */
 export const coinGeckoBases = {
   demo: 'https://api.coingecko.com/api/v3/onchain',
   pro: 'https://pro-api.coingecko.com/api/v3/onchain',
@@ -33,7 +32,6 @@ const ofHolders = ['holders', 'topHoldersShare', 'honeypot'] as const;
 const ofPools = ['capUsd', 'liquidityUsd', 'volume24hUsd', 'ageSeconds'] as const;
 
 type Found = {
-  /** Network and address, by which pools refer to it. */
   readonly id: string;
   readonly attributes: Json;
   readonly included: unknown;
@@ -63,7 +61,6 @@ export function geckoTerminal(client: JsonClient, now: () => number): Provider {
   };
 }
 
-/** The token that an answer is about; null where there is none. */
 function foundOf(name: string, id: string, { found, body }: Answer): Found | null {
   const answer = objectOf(body, `the answer of ${name}`);
   if (!found) {
@@ -126,14 +123,12 @@ function ownersOf(name: string, found: Found | null): Told {
   };
 }
 
-/** True, false, or a text such as "unknown". */
 function honeypotOf(name: string, value: unknown): boolean | null {
   if (typeof value === 'boolean') return value;
   if (value === undefined || value === null || typeof value === 'string') return null;
   throw unreadable(`the honeypot of ${name}`);
 }
 
-/** Ids are in small letters where the address is in hex. */
 function spelt(address: string): string {
   return address.startsWith('0x') ? address.toLowerCase() : address;
 }

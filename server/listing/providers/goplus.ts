@@ -17,7 +17,6 @@ const partial = 2;
 const tooMany = 4_029;
 const topHolders = 10;
 
-/** Where tokens are sent to be gone. */
 const burnAddresses: ReadonlySet<string> = new Set([
   '0x0000000000000000000000000000000000000000',
   '0x000000000000000000000000000000000000dead',

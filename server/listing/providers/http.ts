@@ -19,15 +19,12 @@ const betweenTriesMs = 500;
 const pauseMs = 30_000;
 
 export type ClientOptions = {
-  /** The provider's name, for sentences. */
   readonly name: string;
-  /** Where paths begin; `https:`, or `http:` on loopback. */
   readonly base: string;
   readonly perMinute: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether a body of status 200 says that it is asked too often. */
   readonly limited?: (body: unknown) => boolean;
-  /** Hears of it when the provider begins to be left alone, and when it is back. */
   readonly changed?: (open: boolean) => void;
   readonly clock?: Clock;
   readonly tryMs?: number;
@@ -48,7 +45,6 @@ export function jsonClient(options: ClientOptions): JsonClient {
   const pace = createPace(name, options.perMinute, clock);
   const breaker = createBreaker(name, clock, options.changed ?? (() => {}));
 
-  /** One try, or the failure of it and whether another may help. */
   async function once(url: URL, signal: AbortSignal): Promise<Answer> {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(options.tryMs ?? tryMs)]);
     const response = await fetch(url, {
@@ -112,7 +108,6 @@ export function jsonClient(options: ClientOptions): JsonClient {
   };
 }
 
-/** A status that is no answer. */
 class Refused extends ProviderFailure {
   readonly status: number;
 

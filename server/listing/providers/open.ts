@@ -19,7 +19,6 @@ import { type ClientOptions, jsonClient } from './http.ts';
 
 export type MarketDataLog = { warn(facts: object, sentence: string): void };
 
-/** Null where no provider is named. */
 export function openMarketData(
   settings: readonly ProviderSettings[],
   chains: readonly ({ readonly chain: ChainKey } & ChainIdentity)[],

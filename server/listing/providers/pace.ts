@@ -14,17 +14,14 @@ export const mostPauseMs = 600_000;
 export type Pace = {
   /** Resolves when a request may leave. Throws `ProviderFailure` of kind `limited`. */
   turn(signal: AbortSignal): Promise<void>;
-  /** The provider wants none for so long. */
   pause(ms: number): void;
 };
 
 export function createPace(name: string, perMinute: number, clock: Clock): Pace {
-  /** When the last requests left, or will: at most `perMinute`, in order. */
   const turns: number[] = [];
   let pausedUntil = 0;
   let waiting = 0;
 
-  /** When the next may leave. */
   function next(): number {
     const oldest = turns.length < perMinute ? undefined : turns[turns.length - perMinute];
     const free = oldest === undefined ? 0 : oldest + windowMs;
@@ -49,7 +46,6 @@ export function createPace(name: string, perMinute: number, clock: Clock): Pace 
       } finally {
         waiting -= 1;
       }
-      // Asked for since this turn was given.
       if (pausedUntil > at) {
         throw new ProviderFailure('limited', `${name} wants a pause`);
       }

@@ -8,7 +8,6 @@ const mostUsd = 1e16;
 const mostHolders = 1e11;
 /** Of a token: some have supplies of thirty digits. */
 const mostAmount = 1e60;
-/** Shares are sums of rounded parts. */
 const rounding = 1e-6;
 /** A provider's clock may be ahead of ours. */
 const aheadSeconds = 600;
@@ -30,7 +29,6 @@ export function listOf(value: unknown, what: string): readonly unknown[] {
   throw unreadable(what);
 }
 
-/** As `objectOf`, null where nothing is there. */
 export function maybeObject(value: unknown, what: string): Json | null {
   return isAbsent(value) ? null : objectOf(value, what);
 }
@@ -50,13 +48,11 @@ export function holdersOf(value: unknown, what: string): number | null {
   return count;
 }
 
-/** A part of one, 1 being all of it. */
 export function shareOf(value: unknown, what: string): number | null {
   const share = bounded(value, what, plainDecimal, 1 + rounding);
   return share === null ? null : Math.min(share, 1);
 }
 
-/** A part of a hundred, as a part of one. */
 export function percentOf(value: unknown, what: string): number | null {
   const percent = bounded(value, what, plainDecimal, 100 + 100 * rounding);
   return percent === null ? null : Math.min(percent / 100, 1);
@@ -73,7 +69,6 @@ export function instantOf(value: unknown, nowMs: number, what: string): number |
   return ms;
 }
 
-/** Of several where some may be unknown; null where all are. */
 export function leastOf(values: readonly (number | null)[]): number | null {
   const known = values.filter((each) => each !== null);
   return known.length === 0 ? null : Math.min(...known);

@@ -1,0 +1,376 @@
+// What users pay, of whole transactions: gas on the present and the coming fork, energy on TRON.
+//
+//   node contracts/escrows/bench/figures.ts            prints the tables
+//   node contracts/escrows/bench/figures.ts --write    rewrites snapshots and artifacts/gas.ts
+//   node contracts/escrows/bench/figures.ts --check    fails above a limit or on a difference
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Address, maxUint256, zeroAddress } from 'viem';
+import { SOLC_VERSION } from '../../evm/compile.ts';
+import { isEntry } from '../../evm/entry.ts';
+import { constant } from '../../evm/typescript.ts';
+import { EVM_VERSION } from '../build.ts';
+import { legOf } from '../ids.ts';
+import { FORKS, type Fork } from './chain.ts';
+import {
+  accountOf,
+  byAuthorization,
+  byPermit,
+  call,
+  claim,
+  coinCall,
+  encoded,
+  escrowOf,
+  fund,
+  funder,
+  payout,
+  refund,
+  type Session,
+  secretOf,
+  session,
+  TIMELOCK,
+  third,
+} from './session.ts';
+import { walletGas } from './wallets.ts';
+
+const file = (name: string) => join(import.meta.dirname, '..', name);
+const BATCH = 10;
+
+/** The bars of the project, where it has one; of a batch, for each escrow in it. */
+const LIMITS = {
+  'native fund': { prague: 36_000, amsterdam: 43_000 },
+  'native claim': { prague: 42_000, amsterdam: 46_000 },
+  'native refund': { prague: 41_000, amsterdam: 45_000 },
+  'native fund and claim': { prague: 78_000, amsterdam: null },
+  "native fund, a lane's first": { prague: 53_000, amsterdam: 141_000 },
+  'token fund, allowance standing': { prague: 56_000, amsterdam: 72_000 },
+  'token claim': { prague: 50_000, amsterdam: 66_000 },
+  'token refund': { prague: 49_000, amsterdam: 65_000 },
+  'token fund and claim': { prague: 106_000, amsterdam: null },
+  'native claim, payout never used': { prague: null, amsterdam: null },
+  'token claim, payout holds none': { prague: null, amsterdam: null },
+  'token approval of the amount': { prague: null, amsterdam: null },
+  'token fund and approval of the amount, two transactions': { prague: null, amsterdam: null },
+  'token fund by permit, nothing prepared': { prague: 95_000, amsterdam: null },
+  'token fund by permit, the second of a funder': { prague: null, amsterdam: null },
+  'token fund by authorization, the submitter': { prague: null, amsterdam: null },
+  "token fund by authorization, a lane's first": { prague: null, amsterdam: null },
+  'native claimMany of ten, each': { prague: 20_000, amsterdam: 20_000 },
+  'native refundMany of ten, each': { prague: 20_000, amsterdam: 20_000 },
+  'token claimMany of ten, each': { prague: 20_000, amsterdam: null },
+  'token refundMany of ten, each': { prague: 20_000, amsterdam: null },
+  'native fund by a contract wallet': { prague: null, amsterdam: null },
+  'native claim by a contract wallet': { prague: null, amsterdam: null },
+  'native claim that pays a contract wallet': { prague: null, amsterdam: null },
+  'token fund by a contract wallet, allowance standing': { prague: null, amsterdam: null },
+  'token fund and approval by a contract wallet, one transaction': {
+    prague: null,
+    amsterdam: null,
+  },
+  'token claim by a contract wallet': { prague: null, amsterdam: null },
+  'native fund by an ERC-4337 operation': { prague: null, amsterdam: null },
+  'native claim by an ERC-4337 operation': { prague: null, amsterdam: null },
+  'token fund and approval by an ERC-4337 operation': { prague: null, amsterdam: null },
+  'token claim by an ERC-4337 operation': { prague: null, amsterdam: null },
+  'token fund and approval in one batch, a delegated account': { prague: null, amsterdam: null },
+  'token claim by a delegated account': { prague: null, amsterdam: null },
+} as const satisfies Record<string, Record<Fork, number | null>>;
+
+/** "held none": neither contract nor payout hold any; the funding sets its allowance to zero. */
+const ENERGY_LIMITS = {
+  'TRX fund': 11_000,
+  'TRX claim': 16_000,
+  'TRX refund': null,
+  "TRX fund, a lane's first": null,
+  'TRX claim, payout not activated': null,
+  'token fund, allowance standing': 31_000,
+  'token claim': 24_000,
+  'token refund': null,
+  'token fund, allowance of the amount': 31_000,
+  'token approve, before such a funding': null,
+  "token fund, a lane's first": null,
+  'token that answers false, fund, held none': 46_000,
+  'token that answers false, claim, held none': 39_000,
+  'token that answers false, fund': 31_000,
+  'token that answers false, claim': 24_000,
+  'token fund by permit': null,
+  'token fund by authorization, the submitter': null,
+  'TRX claimMany of ten, each': null,
+  'token claimMany of ten, each': null,
+} as const satisfies Record<string, number | null>;
+
+type Row = keyof typeof LIMITS;
+type EnergyRow = keyof typeof ENERGY_LIMITS;
+export type GasFigure = { gas: number; limit: number | null };
+export type GasFigures = Record<Row, Record<Fork, GasFigure>>;
+type EnergyFigures = Record<EnergyRow, { limit: number | null; energy: number }>;
+
+/** A lane's first funding and claim, then a second of each, then a third that is refunded. */
+async function verbs(s: Session, token: Address, n: number, to: Address = payout.address) {
+  const of = (counter: number) => escrowOf(token, n, counter, funder.address, to);
+  const first = await fund(s, of(1));
+  const firstClaim = await claim(s, of(1), n);
+  const again = await fund(s, of(2));
+  const claimed = await claim(s, of(2), n);
+  await fund(s, of(3));
+  return { first, firstClaim, fund: again, claim: claimed, refund: await refund(s, of(3)) };
+}
+
+/** Each of ten lanes that were used before, funded again and settled in one transaction. */
+async function batches(s: Session, token: Address, from: number) {
+  const settled = { claims: 0, refunds: 0 };
+  for (const counter of [1, 2, 3]) {
+    const batch = Array.from({ length: BATCH }, (_, i) =>
+      escrowOf(token, from + i, counter, funder.address),
+    );
+    for (const escrow of batch) await fund(s, escrow);
+    if (counter < 3) {
+      const legs = batch.map((escrow, i) => legOf(escrow, secretOf(from + i)));
+      settled.claims = await call(s, third.address, encoded('claimMany', [legs]));
+    } else {
+      const legs = batch.map((escrow) => legOf(escrow, escrow.terms.hashlock));
+      const data = encoded('refundMany', [legs]);
+      settled.refunds = await call(s, third.address, data, 0n, TIMELOCK);
+    }
+  }
+  return { claims: Math.ceil(settled.claims / BATCH), refunds: Math.ceil(settled.refunds / BATCH) };
+}
+
+/** Every way to fund a token that needs no standing allowance, on a lane that was used before. */
+async function otherWays(s: Session, n: number) {
+  const of = (counter: number) => escrowOf(s.coin, n, counter, funder.address);
+  const settling = async (counter: number, funding: Promise<number>) => {
+    const paid = await funding;
+    await claim(s, of(counter), n);
+    return paid;
+  };
+  const first = await settling(1, byAuthorization(s, of(1)));
+  const permit = await settling(2, byPermit(s, of(2), 0n));
+  const secondPermit = await settling(3, byPermit(s, of(3), 1n));
+  const authorization = await settling(4, byAuthorization(s, of(4)));
+  const approval = await coinCall(s, funder.address, 'approve', [s.escrows, of(5).terms.amount]);
+  const exact = await fund(s, of(5));
+  return { first, permit, secondPermit, authorization, approval, exact };
+}
+
+/** Claims that make an account, or the first balance of a token. */
+async function newcomers(s: Session, n: number) {
+  const paid = async (token: Address) => {
+    const { address } = accountOf(`newcomer ${token}`);
+    const escrow = escrowOf(token, n, token === zeroAddress ? 1 : 2, funder.address, address);
+    await fund(s, escrow);
+    return claim(s, escrow, n);
+  };
+  return { native: await paid(zeroAddress), token: await paid(s.coin) };
+}
+
+async function gasOn(fork: Fork): Promise<Record<Row, number>> {
+  const s = await session(fork);
+  const other = await otherWays(s, 50);
+  await coinCall(s, funder.address, 'approve', [s.escrows, maxUint256]);
+  const native = await verbs(s, zeroAddress, 1);
+  const token = await verbs(s, s.coin, 2);
+  const made = await newcomers(s, 3);
+  const nativeBatch = await batches(s, zeroAddress, 10);
+  const tokenBatch = await batches(s, s.coin, 30);
+  return {
+    'native fund': native.fund,
+    'native claim': native.claim,
+    'native refund': native.refund,
+    'native fund and claim': native.fund + native.claim,
+    "native fund, a lane's first": native.first,
+    'token fund, allowance standing': token.fund,
+    'token claim': token.claim,
+    'token refund': token.refund,
+    'token fund and claim': token.fund + token.claim,
+    'native claim, payout never used': made.native,
+    'token claim, payout holds none': made.token,
+    'token approval of the amount': other.approval,
+    'token fund and approval of the amount, two transactions': other.approval + other.exact,
+    'token fund by permit, nothing prepared': other.permit,
+    'token fund by permit, the second of a funder': other.secondPermit,
+    'token fund by authorization, the submitter': other.authorization,
+    "token fund by authorization, a lane's first": other.first,
+    'native claimMany of ten, each': nativeBatch.claims,
+    'native refundMany of ten, each': nativeBatch.refunds,
+    'token claimMany of ten, each': tokenBatch.claims,
+    'token refundMany of ten, each': tokenBatch.refunds,
+    ...(await walletGas(s)),
+  };
+}
+
+/** On the TVM of contracts/tron/tvm, which has no charge for calldata. */
+async function energies(): Promise<Record<EnergyRow, number>> {
+  const s = await session('tron');
+  const trx = await verbs(s, zeroAddress, 1);
+  const trxNew = await verbs(s, zeroAddress, 2, accountOf('newcomer').address);
+  const strange = { ...s, coin: s.falseCoin };
+  const cold = escrowOf(s.falseCoin, 1, 4, funder.address, accountOf('cold').address);
+  await coinCall(strange, funder.address, 'approve', [s.escrows, cold.terms.amount]);
+  const [coldFund, coldClaim] = [await fund(s, cold), await claim(s, cold, 1)];
+  for (const { coin } of [s, strange]) {
+    for (const to of [s.escrows, payout.address]) {
+      await coinCall({ ...s, coin }, third.address, 'mint', [to, 1n]);
+    }
+  }
+  const other = await otherWays(s, 50);
+  for (const each of [s, strange]) {
+    await coinCall(each, funder.address, 'approve', [s.escrows, maxUint256]);
+  }
+  const coin = await verbs(s, s.coin, 3);
+  const falseCoin = await verbs(s, s.falseCoin, 4);
+  return {
+    'TRX fund': trx.fund,
+    'TRX claim': trx.claim,
+    'TRX refund': trx.refund,
+    "TRX fund, a lane's first": trx.first,
+    'TRX claim, payout not activated': trxNew.firstClaim,
+    'token fund, allowance standing': coin.fund,
+    'token claim': coin.claim,
+    'token refund': coin.refund,
+    'token fund, allowance of the amount': other.exact,
+    'token approve, before such a funding': other.approval,
+    "token fund, a lane's first": coin.first,
+    'token that answers false, fund, held none': coldFund,
+    'token that answers false, claim, held none': coldClaim,
+    'token that answers false, fund': falseCoin.fund,
+    'token that answers false, claim': falseCoin.claim,
+    'token fund by permit': other.secondPermit,
+    'token fund by authorization, the submitter': other.authorization,
+    'TRX claimMany of ten, each': (await batches(s, zeroAddress, 100)).claims,
+    'token claimMany of ten, each': (await batches(s, s.coin, 200)).claims,
+  };
+}
+
+/** Deterministic. */
+export async function measureGas(): Promise<GasFigures> {
+  const [prague, amsterdam] = await Promise.all(FORKS.map(gasOn));
+  if (prague === undefined || amsterdam === undefined) throw new Error('two forks are measured');
+  const rows = (Object.keys(LIMITS) as Row[]).map((row) => {
+    const of = (fork: Fork, gas: number) => ({ gas, limit: LIMITS[row][fork] });
+    const both = { prague: of('prague', prague[row]), amsterdam: of('amsterdam', amsterdam[row]) };
+    return [row, both];
+  });
+  return Object.fromEntries(rows) as GasFigures;
+}
+
+async function measureEnergy(): Promise<EnergyFigures> {
+  const measured = await energies();
+  const rows = (Object.keys(ENERGY_LIMITS) as EnergyRow[]).map((row) => {
+    return [row, { limit: ENERGY_LIMITS[row], energy: measured[row] }];
+  });
+  return Object.fromEntries(rows) as EnergyFigures;
+}
+
+const gasMeasured =
+  'gas that the sender of a whole transaction pays, by @ethereumjs/evm 10 and the rules of ' +
+  'bench/chain.ts: intrinsic, calldata, its floor, refunds. The lane was used before, unless said. ' +
+  'Fund by the refund address, claim and refund by a third party. The contract and the ' +
+  'recipient hold some already. Token: DevCoin, compiled lightly. Balances are compared.';
+const energyMeasured =
+  'energy of a whole call on the TVM of contracts/tron/tvm: prices of java-tron, no dynamic ' +
+  'factor. The lane was used before, unless said. Fund by the refund address, claim and refund ' +
+  'by a third party. The contract and the payout hold some of a token, unless said. Tokens: ' +
+  'DevCoin and FalseCoin, compiled lightly.';
+
+function snapshotOf(measured: string, figures: object): string {
+  const settings = { measured, solc: SOLC_VERSION, evmVersion: EVM_VERSION };
+  return `${JSON.stringify({ ...settings, figures }, null, 2)}\n`;
+}
+
+/** For programs; what a lane's first use or a payout makes is apart. */
+function constantsOf(figures: GasFigures): string {
+  const of = (fork: Fork) => {
+    const at = (row: Row) => BigInt(figures[row][fork].gas);
+    const larger = (one: bigint, other: bigint) => (one > other ? one : other);
+    return {
+      native: {
+        fund: at('native fund'),
+        settle: larger(at('native claim'), at('native refund')),
+      },
+      token: {
+        fund: at('token fund, allowance standing'),
+        settle: larger(at('token claim'), at('token refund')),
+      },
+      approve: at('token approval of the amount'),
+      authorized: at("token fund by authorization, a lane's first"),
+      newWord: larger(
+        at("native fund, a lane's first") - at('native fund'),
+        at('token claim, payout holds none') - at('token claim'),
+      ),
+      newAccount: at('native claim, payout never used') - at('native claim'),
+    };
+  };
+  const value = Object.fromEntries(FORKS.map((fork) => [fork, of(fork)]));
+  const why = 'Gas of whole transactions by fork, as gas.snapshot.json has them.';
+  const head =
+    '// Generated by contracts/escrows/bench/figures.ts. Do not edit: --check compares it.\n';
+  return [head, constant('measuredGas', why, value)].join('\n');
+}
+
+type Written = readonly (readonly [name: string, text: string])[];
+
+const writtenGas = (gas: GasFigures): Written => [
+  ['gas.snapshot.json', snapshotOf(gasMeasured, gas)],
+  ['artifacts/gas.ts', constantsOf(gas)],
+];
+const writtenEnergy = (energy: EnergyFigures): Written => [
+  ['energy.snapshot.json', snapshotOf(energyMeasured, energy)],
+];
+
+type Line = { readonly what: string; readonly value: number; readonly limit: number | null };
+
+const gasLines = (figures: GasFigures): Line[] =>
+  Object.entries(figures).flatMap(([row, forks]) =>
+    FORKS.map((fork) => ({
+      what: `${row} on ${fork}`,
+      value: forks[fork].gas,
+      limit: forks[fork].limit,
+    })),
+  );
+const energyLines = (figures: EnergyFigures): Line[] =>
+  Object.entries(figures).map(([what, { energy, limit }]) => ({ what, value: energy, limit }));
+
+function wrongIn(lines: readonly Line[], written: Written): string[] {
+  const above = lines.filter(({ value, limit }) => limit !== null && value > limit);
+  const stale = written.filter(([name, text]) => readFileSync(file(name), 'utf8') !== text);
+  return [
+    ...above.map(({ what, value, limit }) => `${what} takes ${value}, the limit is ${limit}`),
+    ...stale.map(([name]) => `${name} differs from what was measured; run figures.ts --write`),
+  ];
+}
+
+/** What is wrong with the figures: nothing, or one sentence each. */
+export async function checkGas(): Promise<string[]> {
+  const figures = await measureGas();
+  return wrongIn(gasLines(figures), writtenGas(figures));
+}
+
+export async function checkEnergy(): Promise<string[]> {
+  const figures = await measureEnergy();
+  return wrongIn(energyLines(figures), writtenEnergy(figures));
+}
+
+async function main(): Promise<void> {
+  const [gas, energy] = [await measureGas(), await measureEnergy()];
+  const [lines, written] = [
+    [...gasLines(gas), ...energyLines(energy)],
+    [...writtenGas(gas), ...writtenEnergy(energy)],
+  ];
+  if (process.argv.includes('--check')) {
+    const wrong = wrongIn(lines, written);
+    for (const sentence of wrong) process.stderr.write(`figures: ${sentence}\n`);
+    if (wrong.length > 0) process.exitCode = 1;
+    return;
+  }
+  for (const { what, value, limit } of lines) {
+    const bar = limit === null ? '' : `  <= ${limit}`;
+    process.stdout.write(`${what.padEnd(76)}${String(value).padStart(8)}${bar}\n`);
+  }
+  if (process.argv.includes('--write')) {
+    for (const [name, text] of written) writeFileSync(file(name), text);
+  }
+}
+
+if (isEntry(import.meta.url)) await main();

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { oneByOne } from './waiting.ts';
+
+/** Whoever would wait for ever has failed. */
+const limits = { timeout: 10_000 };
+const never = new AbortController().signal;
+const hangs = () => new Promise<never>(() => {});
+
+test(
+  'who comes with a signal that has aborted already is told so, whoever hangs before it',
+  limits,
+  async () => {
+    const queued = oneByOne();
+    void queued(hangs, never);
+    const reason = new Error('too late');
+    let isBegun = false;
+    const late = queued(async () => {
+      isBegun = true;
+    }, AbortSignal.abort(reason));
+    await assert.rejects(late, reason);
+    assert.equal(isBegun, false);
+  },
+);
+
+test('who waits until its signal aborts is told so at once, and is not begun', limits, async () => {
+  const queued = oneByOne();
+  const first = new AbortController();
+  const hanging = queued(hangs, first.signal);
+  const leaving = new AbortController();
+  let isBegun = false;
+  const left = queued(async () => {
+    isBegun = true;
+  }, leaving.signal);
+  const reason = new Error('leaves');
+  leaving.abort(reason);
+  await assert.rejects(left, reason);
+  const next = queued(async () => 'next', never);
+  first.abort(new Error('hung'));
+  await assert.rejects(hanging, /hung/);
+  assert.equal(await next, 'next');
+  assert.equal(isBegun, false);
+});

@@ -1,0 +1,246 @@
+// Budgets over HTTP: whose a request is counted against, what every answer tells of that, and what a
+// party of an open swap keeps. Specification part 8. The counting itself: budgets.test.ts.
+
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { readSettings } from '../settings/config.ts';
+import { codeOf, refused, type TestEdge, testEdge } from './testing/edge.ts';
+import { agree, startExchange } from './testing/exchange.ts';
+import { account } from './testing/hands.ts';
+import { bitcoinWallet, evmWallet } from './testing/signers.ts';
+
+const unknownKey = `parley_test_${'a'.repeat(43)}`;
+const me = (edge: TestEdge, key: string) => edge.call('GET', '/v1/me', { key });
+
+async function frozen(how: Parameters<typeof testEdge>[0]) {
+  const edge = await testEdge(how);
+  edge.deps.freeze();
+  return edge;
+}
+
+test('an account has 300 requests in 60 s unless configured, and has them back then', async () => {
+  const { rateLimit } = readSettings({});
+  assert.equal(rateLimit, 300);
+  const edge = await frozen({ settings: { rateLimit } });
+  const { key } = await account(edge, evmWallet());
+  for (let left = 298; left >= 0; left -= 1) {
+    const { status, headers } = await me(edge, key);
+    assert.deepEqual([status, headers['ratelimit-remaining']], [200, String(left)]);
+  }
+  edge.deps.advance(20_000);
+  // Before scope and body.
+  const over = await edge.call('POST', '/v1/rfqs', { key, body: '{' });
+  refused(over, '429 account_rate_limited', /^too many requests for this account/);
+  const told = ['retry-after', 'ratelimit-reset', 'ratelimit-limit', 'x-ratelimit-remaining'];
+  assert.deepEqual(
+    told.map((name) => over.headers[name]),
+    ['40', '40', '300', '0'],
+  );
+  edge.deps.advance(39_999);
+  assert.equal((await me(edge, key)).status, 429);
+  edge.deps.advance(1);
+  assert.equal((await me(edge, key)).status, 200);
+});
+
+test('all keys of an account share a budget; a key whose own window is later is told of that', async () => {
+  const edge = await frozen({ settings: { rateLimit: 4 } });
+  const wallet = evmWallet();
+  const { key: old } = (await edge.mint(wallet)).body;
+  await me(edge, old);
+  edge.deps.advance(40_000);
+  const { key } = (await edge.mint(wallet)).body;
+  for (const left of ['2', '1', '0']) {
+    assert.equal((await me(edge, key)).headers['ratelimit-remaining'], left);
+  }
+  const byAccount = await me(edge, key);
+  refused(byAccount, '429 account_rate_limited');
+  assert.equal(byAccount.headers['retry-after'], '20');
+  edge.deps.advance(20_000);
+  assert.equal((await me(edge, key)).status, 200);
+  const byKey = await me(edge, key);
+  refused(byKey, '429 key_rate_limited', /^too many requests for this key/);
+  assert.deepEqual([byKey.headers['retry-after'], byKey.headers['ratelimit-reset']], ['40', '40']);
+  const stranger = await edge.mint(evmWallet());
+  assert.equal((await me(edge, stranger.body.key)).status, 200);
+});
+
+test('calls without a valid key spend the budget of their address, and only they do', async () => {
+  const edge = await frozen({ settings: { rateLimit: 4, trustedProxies: ['10.0.0.0/8'] } });
+  const { key } = (await edge.mint(evmWallet())).body;
+  // The mint took a nonce and a mint of it.
+  assert.equal((await me(edge, unknownKey)).status, 401);
+  assert.equal((await edge.call('GET', '/v1/me')).status, 401);
+  refused(await me(edge, unknownKey), '429 rate_limited', /^(?!.*account)/);
+  refused(await edge.call('GET', '/v1/keys/nonce'), '429 rate_limited');
+  assert.equal((await me(edge, key)).headers['ratelimit-remaining'], '3');
+  assert.equal(
+    (await edge.call('GET', '/v1/nothing', { key })).headers['ratelimit-remaining'],
+    '2',
+  );
+  const from = (ip: string, forwarded: string) =>
+    edge.call('GET', '/v1/keys/nonce', { ip, headers: { 'x-forwarded-for': forwarded } });
+  // Only a trusted proxy says for whom it asks.
+  for (const [ip, forwarded, left] of [
+    ['10.0.0.1', '192.0.2.1', '3'],
+    ['10.0.0.2', '192.0.2.1', '2'],
+    ['10.0.0.2', '192.0.2.2', '3'],
+    ['198.51.100.1', '192.0.2.3', '3'],
+    ['198.51.100.1', '192.0.2.4', '2'],
+  ] as const) {
+    assert.equal((await from(ip, forwarded)).headers['ratelimit-remaining'], left);
+  }
+});
+
+test('a peer that forwards and is not trusted is named once, and again after an hour', async () => {
+  const lines: { level: number; peer?: string; msg: string }[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const edge = await frozen({ settings: { trustedProxies: ['10.0.0.0/8'] }, log });
+  const call = (ip: string, headers = { 'x-forwarded-for': '192.0.2.1' }) =>
+    edge.call('GET', '/v1/keys/nonce', { ip, headers });
+  const peers = () => lines.filter(({ msg }) => msg.includes('PARLEY_TRUSTED_PROXIES'));
+  await call('198.51.100.1', {} as never);
+  for (const trusted of ['10.0.0.1', '::ffff:10.0.0.1']) await call(trusted);
+  assert.deepEqual(peers(), []);
+  for (const ip of ['198.51.100.1', '2001:db8::1']) await call(ip);
+  assert.deepEqual(
+    peers().map(({ level, peer }) => [level, peer]),
+    [[40, '198.51.100.1']],
+  );
+  edge.deps.advance(3_600_000 - 1);
+  await call('2001:db8::1');
+  assert.equal(peers().length, 1);
+  edge.deps.advance(1);
+  await call('2001:db8::1');
+  assert.equal(peers()[1]?.peer, '2001:db8::1');
+});
+
+test('a party keeps its swaps and broadcasts when its network is out, a stranger does not', async () => {
+  const exchange = await startExchange({ rateLimit: 100, rateLimitPerNetwork: 100 });
+  const { edge } = exchange;
+  try {
+    edge.deps.freeze();
+    const [giver, other] = [await account(edge, bitcoinWallet()), await account(edge, evmWallet())];
+    const id = await agree(exchange, giver.key, other.key);
+    const stranger = await account(edge, evmWallet());
+    while ((await me(edge, stranger.key)).status === 200);
+    const swap = (key: string) => edge.call('GET', `/v1/swaps/${id}`, { key });
+    refused(await me(edge, giver.key), '429 rate_limited');
+    assert.equal((await swap(giver.key)).status, 200);
+    refused(await swap(stranger.key), '429 rate_limited');
+  } finally {
+    await edge.close();
+  }
+});
+
+test('a party keeps 60 requests a window on each open swap, and as many broadcasts', async () => {
+  const exchange = await startExchange({ rateLimit: 10 });
+  const { edge } = exchange;
+  const { call, deps } = edge;
+  try {
+    deps.freeze();
+    const [giver, other] = [await account(edge, bitcoinWallet()), await account(edge, evmWallet())];
+    const stranger = await account(edge, evmWallet());
+    const id = await agree(exchange, giver.key, other.key);
+    const swap = (key: string) => call('GET', `/v1/swaps/${id}`, { key });
+    const send = (key: string) => call('POST', '/v1/tx/broadcast', { key, body: {} });
+    const spendAll = async (key: string) => {
+      while ((await me(edge, key)).status === 200);
+    };
+    for (const { key } of [giver, stranger]) await spendAll(key);
+    for (let count = 0; count < 60; count += 1) {
+      const { status, headers } = await swap(giver.key);
+      assert.deepEqual([status, headers['ratelimit-remaining']], [200, '0']);
+      assert.equal(codeOf(await send(giver.key)), '400 bad_field');
+    }
+    for (const answer of [
+      await swap(giver.key),
+      await send(giver.key),
+      await call('GET', '/v1/swaps', { key: giver.key }),
+      await swap(stranger.key),
+      await send(stranger.key),
+    ]) {
+      refused(answer, '429 account_rate_limited');
+    }
+    // Over, or expired with nothing at stake.
+    for (const set of ["status = 'expired'", "status = 'agreed', done = true"]) {
+      await edge.sql(`update swaps set ${set}`);
+      deps.advance(60_000);
+      await spendAll(giver.key);
+      refused(await swap(giver.key), '429 account_rate_limited');
+      refused(await send(giver.key), '429 account_rate_limited');
+    }
+  } finally {
+    await edge.close();
+  }
+});
+
+const head = 'host: x\r\nconnection: close\r\n';
+
+/** Status and headers of the first answer to these bytes. */
+async function told(bytes: string, port: number) {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(bytes);
+  let text = '';
+  for await (const data of socket) {
+    text += data;
+    if (text.includes('\r\n\r\n')) break;
+  }
+  const [first = '', ...lines] = text.split('\r\n\r\n')[0]!.split('\r\n');
+  const headers = Object.fromEntries(lines.map((line) => line.split(': ') as [string, string]));
+  return { status: Number(first.split(' ')[1]), headers };
+}
+
+test('whatever is wrong with a request, it spends one of its client, and all five headers say so', async () => {
+  const rateLimit = 1_000;
+  const edge = await frozen({ settings: { rateLimit } });
+  const port = await edge.port();
+  const cases: [status: number, bytes: string][] = [
+    [400, 'nonsense\r\n\r\n'],
+    [431, `GET /v1/me HTTP/1.1\r\na: ${'x'.repeat(20_000)}\r\n\r\n`],
+    [400, 'GET /v1/me HTTP/1.1\r\nconnection: close\r\n\r\n'],
+    [417, `GET /v1/me HTTP/1.1\r\n${head}expect: tea\r\n\r\n`],
+    [400, `GET /v1/rfqs/%zz HTTP/1.1\r\n${head}\r\n`],
+    [404, `GET /v1/nothing HTTP/1.1\r\n${head}\r\n`],
+    [404, `GET http://evil/v1/nosuch HTTP/1.1\r\n${head}\r\n`],
+    [404, `GET /v%31/nosuch HTTP/1.1\r\n${head}\r\n`],
+    [404, `GET /v1/rfqs/${'x'.repeat(300)} HTTP/1.1\r\n${head}\r\n`],
+    [404, `GET /robots.txt HTTP/1.1\r\n${head}\r\n`],
+    [405, `PUT /v1/me HTTP/1.1\r\n${head}\r\n`],
+    [405, `PROPFIND /v1/me HTTP/1.1\r\n${head}\r\n`],
+    [405, `OPTIONS /v1/me HTTP/1.1\r\n${head}\r\n`],
+    [401, `GET /v1/me HTTP/1.1\r\n${head}\r\n`],
+    [401, `POST /v1/rfqs HTTP/1.1\r\n${head}content-length: 9\r\n\r\n`],
+    [415, `POST /v1/keys HTTP/1.1\r\n${head}content-length: 1\r\n\r\nx`],
+  ];
+  let left = rateLimit;
+  for (const [status, bytes] of cases) {
+    const answer = await told(bytes, port);
+    left -= 1;
+    assert.equal(answer.status, status, bytes.slice(0, 60));
+    for (const prefix of ['', 'x-']) {
+      assert.equal(answer.headers[`${prefix}ratelimit-limit`], String(rateLimit), bytes);
+      assert.equal(answer.headers[`${prefix}ratelimit-remaining`], String(left), bytes);
+    }
+    assert.match(answer.headers['ratelimit-reset'] ?? '', /^([1-9]|[1-5]\d|60)$/);
+  }
+});
+
+const connectionsOf = ({ app }: TestEdge) =>
+  new Promise<number>((resolve) => app.server.getConnections((_, count) => resolve(count)));
+
+test('of one client network so many connections are open, and no more are heard', async () => {
+  const edge = await testEdge({ settings: { connectionsPerNetwork: 2, connections: 7 } });
+  const port = await edge.port();
+  const two = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+  while ((await connectionsOf(edge)) < 2) await sleep(20);
+  const third = `GET /v1/me HTTP/1.1\r\n${head}\r\n`;
+  assert.equal((await told(third, port).catch(() => null))?.status || 'ended', 'ended');
+  two[0]?.destroy();
+  while ((await connectionsOf(edge)) > 1) await sleep(20);
+  assert.equal((await told(third, port)).status, 401);
+  assert.equal(edge.app.server.maxConnections, 7);
+  two[1]?.destroy();
+});

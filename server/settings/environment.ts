@@ -1,0 +1,123 @@
+// The environment as settings are read from it: each is asked for by name, each wrong one becomes a
+// sentence, and a name that nothing asks for is refused, which would else be ignored in silence.
+
+import { readFileSync } from 'node:fs';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+export type Reader = ReturnType<typeof readerOf>;
+
+export function readerOf(given: Environment) {
+  const read = new Set<string>();
+  const wrong: string[] = [];
+  /** null where it is missing or empty. */
+  const text = (name: string): string | null => {
+    read.add(name);
+    return given[name] || null;
+  };
+  const refuse = (...sentences: readonly string[]) => void wrong.push(...sentences);
+  return {
+    text,
+    refuse,
+    whole(name: string, otherwise: number, least: number, most: number): number {
+      const found = text(name);
+      if (found === null) return otherwise;
+      const value = /^\d+$/.test(found) ? Number(found) : Number.NaN;
+      if (value >= least && value <= most) return value;
+      const fault = `${name} must be a whole number from ${least} to ${most}; got "${found}"`;
+      refuse(serviceLink(name, found) ?? fault);
+      return otherwise;
+    },
+    /** What stands between commas and can be used; `parse` gives null for what cannot. */
+    list(name: string, parse: (each: string) => string | null, isNot: string): string[] {
+      const all = (text(name) ?? '').split(',').map((each) => each.trim());
+      return all.filter(Boolean).flatMap((each) => {
+        const value = parse(each);
+        if (value === null) refuse(`${name} holds "${each}", which is no ${isNot}`);
+        return value ?? [];
+      });
+    },
+    /** A setting that is JSON, or `@file` naming a file that holds it; undefined where not given. */
+    json(name: string): unknown {
+      const found = text(name);
+      if (found === null) return undefined;
+      try {
+        return JSON.parse(
+          found.startsWith('@') ? readFileSync(found.slice(1), 'utf8') : found,
+        ) as unknown;
+      } catch (error) {
+        // Without the text around the fault, which may be the password in a URL.
+        const { message } = error as Error;
+        const fault = message.replace(/, (\.\.\.)?".*"(\.\.\.)? is not valid JSON$/s, '');
+        refuse(`${name} is not JSON nor @file: ${fault}`);
+        return undefined;
+      }
+    },
+    /** What a file holds that the setting names. */
+    secret(setting: string, file: string): string {
+      try {
+        return readFileSync(file, 'utf8').trim();
+      } catch (error) {
+        refuse(`${setting}: ${(error as Error).message}`);
+        return '';
+      }
+    },
+    faults: (): readonly string[] => [...wrong, ...misspelt(given, read)],
+  };
+}
+
+const prefix = 'PARLEY_';
+/** What tools, tests and the dev network read beside the settings. */
+const tools = (
+  'BITCOIND CHROMIUM DEPLOYER_KEY ESCROW_SO FAULTS FROM_SOURCE JAVA_TRON PAYER_KEY REBUILD' +
+  ' SMALL_DISK SOLANA_VALIDATOR'
+).split(' ');
+const ofTools = new RegExp(`^${prefix}(${tools.join('|')}|(CRASH|DRIVER|FUZZ|TEST)_\\w+)$`);
+/** What Kubernetes sets for a service called parley, or parley-postgres. */
+const ofKubernetes = /^PARLEY_(\w+_)?(SERVICE_(HOST|PORT)\w*|PORT_\d+_\w+)$/;
+const urlOfKubernetes = /^PARLEY_(\w+_)?PORT=(tcp|udp):\/\//;
+
+/** Why such a value is that of no setting, whose name a service of Kubernetes has by chance. */
+function serviceLink(name: string, value: string): string | null {
+  if (!urlOfKubernetes.test(`${name}=${value}`)) return null;
+  const service = name
+    .replace(/_PORT$/, '')
+    .toLowerCase()
+    .replaceAll('_', '-');
+  return (
+    `${name}=${value} is what Kubernetes sets in pods for a service called ${service}: write` +
+    ` enableServiceLinks: false in the pod, give ${name} there yourself, or rename the service`
+  );
+}
+
+/** Why each name that nothing reads is refused. */
+function misspelt(given: Environment, read: ReadonlySet<string>): string[] {
+  return Object.keys(given).flatMap((name) => {
+    if (!name.startsWith(prefix) || read.has(name) || ofTools.test(name)) return [];
+    if (urlOfKubernetes.test(`${name}=${given[name]}`) || ofKubernetes.test(name)) return [];
+    const close = nearest(name, [...read, ...tools.map((each) => prefix + each)]);
+    return [`${name} is no setting${close === null ? '' : `; the nearest name is ${close}`}`];
+  });
+}
+
+/** null: none has more than half of its letters in common. */
+function nearest(name: string, names: readonly string[]): string | null {
+  // PARLEY_PORT is meant to be PORT.
+  const prefixed = (each: string) => (each.startsWith(prefix) ? each : prefix + each);
+  const steps = names.map((each) => ({ each, far: distance(name, prefixed(each)) }));
+  const { each, far } = steps.reduce((best, one) => (one.far < best.far ? one : best));
+  return far * 2 <= name.length - prefix.length ? each : null;
+}
+
+/** How many letters have to be put in, left out or changed (Levenshtein). */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (const [at, letter] of [...from].entries()) {
+    const next = [at + 1];
+    for (let n = 1; n <= to.length; n += 1) {
+      const same = letter === to[n - 1] ? 0 : 1;
+      next.push(Math.min(row[n]! + 1, next[n - 1]! + 1, row[n - 1]! + same));
+    }
+    row = next;
+  }
+  return row[to.length]!;
+}
