@@ -8,7 +8,7 @@ import { ParleyError } from '../core/errors.ts';
 import { lookAgainSeconds } from './bounds.ts';
 import { claimWasShown } from './db/attempts.ts';
 import type { Decision, Look } from './decide.ts';
-import type { On } from './tend.ts';
+import type { On } from './step.ts';
 
 /** The decision; or, where the chain's nodes disagree, to keep what there is and look again. */
 export async function unlessDisputed(on: On, next: Decision, look: Look): Promise<Decision> {

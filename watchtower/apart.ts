@@ -17,7 +17,7 @@ import * as asked from './db/asked.ts';
 import type { AskedLeg, Asking, Desk, Loop, Parts, Relayed } from './port.ts';
 import { type AskedVerb, tooBusy, unavailable } from './refusals.ts';
 import { claimantOf, funderOf, relayedBefore } from './relay.ts';
-import { realTime } from './sign.ts';
+import { realTime } from './step.ts';
 
 type Answer =
   | { readonly txid: string }

@@ -14,9 +14,8 @@ import { type Attempt, attemptsOf, isLive } from './db/attempts.ts';
 import { type Beside, besides, goAlone, ridersOf, ridesOf, spentOnEach } from './db/rides.ts';
 import { graceOf } from './decide.ts';
 import type { Stored } from './port.ts';
-import { isPassing } from './sign.ts';
 import { type Funds, isAskedFor, isDust, type Part, partOfEach } from './spending.ts';
-import type { On } from './tend.ts';
+import { isPassing, type On } from './step.ts';
 
 type Rideable = Beside & Pick<Stored, 'terms' | 'secret'>;
 export type Batch = { readonly work: GasWork; readonly riders: readonly Rideable[] };

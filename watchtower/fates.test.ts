@@ -11,7 +11,7 @@ import { type Attempt, liveAttempts } from './db/attempts.ts';
 import { keySums } from './db/sums.ts';
 import { type Asking, withFates } from './fates.ts';
 import type { Database } from './port.ts';
-import { realTime } from './sign.ts';
+import { realTime } from './step.ts';
 
 const limits = { timeout: 60_000 };
 const many = 16;

@@ -9,8 +9,8 @@ import { askedAtOnce, mostReplacements, oldestMs } from './bounds.ts';
 import { type Attempt, isLive, noncesKnown, storeFate } from './db/attempts.ts';
 import type { Gas, Parts } from './port.ts';
 import { openTransaction } from './sealing.ts';
-import { realTime } from './sign.ts';
 import { chargeOf } from './spending.ts';
+import { realTime } from './step.ts';
 
 export type Asking = {
   readonly deps: Pick<Parts, 'db' | 'now' | 'seal' | 'signingTime'>;

@@ -8,7 +8,8 @@ import { partsOf } from '../server/start/watchtower.ts';
 import { leaseMs, mostWaiting, mostWaitingOf, signMs } from './bounds.ts';
 import { endKey, takeKey } from './db/keys.ts';
 import type { Gas } from './port.ts';
-import { leased, realTime } from './sign.ts';
+import { leased } from './sign.ts';
+import { realTime } from './step.ts';
 import {
   anotherDesk,
   attemptsOn,

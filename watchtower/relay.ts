@@ -44,9 +44,7 @@ import {
   leased,
   mustHold,
   nextNonce,
-  realTime,
   signWith,
-  TooShort,
 } from './sign.ts';
 import {
   allowanceOfFunding,
@@ -61,6 +59,7 @@ import {
   relayShort,
   type Short,
 } from './spending.ts';
+import { realTime, TooShort } from './step.ts';
 
 /** What is to be sent, for whom, and what landing it may take. */
 type Wish = {

@@ -12,7 +12,6 @@ import { putOn, ridesOf } from './db/rides.ts';
 import { type FundingSums, fundingSums } from './db/sums.ts';
 import {
   fundsOf,
-  isPassing,
   keepSigned,
   type Lease,
   leased,
@@ -20,7 +19,6 @@ import {
   mustHold,
   nextNonce,
   signWith,
-  TooShort,
 } from './sign.ts';
 import {
   allowanceOf,
@@ -35,7 +33,7 @@ import {
   type Part,
   partOfEach,
 } from './spending.ts';
-import type { On } from './tend.ts';
+import { isPassing, type On, TooShort } from './step.ts';
 import { hasRoomForAccount, wantsAccount } from './token-accounts.ts';
 
 /**

@@ -3,7 +3,6 @@
 // one transaction of the key is in flight: another is signed once a block has it.
 
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { GasTransaction, GasWork } from '../chains/gas/account.ts';
 import { within } from '../chains/nodes/time-limit.ts';
 import { ParleyError } from '../core/errors.ts';
@@ -28,38 +27,16 @@ import {
 import { endKey, noteUnknown, takeKey } from './db/keys.ts';
 import { keySums } from './db/sums.ts';
 import { withFates } from './fates.ts';
-import type { Gas, Parts, SigningTime, Tx } from './port.ts';
+import type { Gas, Parts, Tx } from './port.ts';
 import { openTransaction, sealTransaction } from './sealing.ts';
-import { dayOf, type Funds, freeNonce, type Short } from './spending.ts';
-
-export const realTime: SigningTime = {
-  elapsedMs: () => performance.now(),
-  pause: (ms, signal) => sleep(ms, undefined, { signal }),
-  limit: (ms) => AbortSignal.timeout(ms),
-  leaseClock: () => null,
-};
+import { dayOf, type Funds, freeNonce } from './spending.ts';
+import { realTime, TooShort } from './step.ts';
 
 /** The lease of a gas key. `signal` ends all that is read and signed under it. */
 export type Lease = { readonly gas: Gas; readonly holder: string; readonly signal: AbortSignal };
 
 /** A gas key that is asked about, under a lease or before one. */
 export type Looking = Pick<Lease, 'gas' | 'signal'>;
-
-/** Put off by what may be spent, or by what is in flight: no failure of anything. */
-export class TooShort extends Error {
-  readonly short: Short;
-  constructor(short: Short) {
-    super(short);
-    this.short = short;
-  }
-}
-
-const passing: readonly string[] = ['overloaded', 'chain_timeout', 'chain_unavailable'];
-
-/** A refusal that says nothing of what was tried. */
-export function isPassing({ code }: ParleyError): boolean {
-  return passing.includes(code);
-}
 
 type Waiting = {
   readonly patienceMs: number;
@@ -164,9 +141,9 @@ export async function inFlight(deps: Parts, on: Looking): Promise<readonly Attem
 }
 
 /**
- * The nonce of the next transaction; null on chains without. Throws `TooShort`: one is in flight, or
- * nodes count some that nothing here knows of. Those were sent before a backup was restored: nothing
- * is signed in the place of any for so long, all in all.
+ * The nonce of the next transaction; null on chains without. Throws `TooShort`: one is in flight,
+ * or nodes count some that nothing here knows of. Those were sent before a backup was restored, and
+ * nothing is signed in the place of any for so long, all in all.
  */
 export async function nextNonce(deps: Parts, looking: Looking): Promise<number | null> {
   const { gas, signal } = looking;

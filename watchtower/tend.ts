@@ -5,7 +5,6 @@
 import type { ChainAdapter } from '../chains/adapter.ts';
 import type { GasWork } from '../chains/gas/account.ts';
 import { saysFeeTooLow } from '../chains/gas/fee-refusals.ts';
-import type { WatchedEscrow } from '../chains/interface/reading.ts';
 import { within } from '../chains/nodes/time-limit.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { EscrowFacts } from '../core/facts.ts';
@@ -27,11 +26,11 @@ import { endJob, forgetSecret, isWaiting, type Job, purposes, putOffJobs } from 
 import { wasWanted } from './db/keys.ts';
 import { asksGates, type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
 import { isOutbid, withFates } from './fates.ts';
-import type { Case, Gas, Parts, Tx } from './port.ts';
+import type { Gas, Parts, Tx } from './port.ts';
 import { openSecret, openTransaction } from './sealing.ts';
-import { realTime, TooShort } from './sign.ts';
 import { signOrYield, signVoid } from './sign-job.ts';
 import { isAskedFor } from './spending.ts';
+import { type On, realTime, TooShort } from './step.ts';
 
 /** How a broadcast ends where no node has the bytes: all refused them, or none was given them. */
 const absent: readonly string[] = ['refused_by_node', 'chain_unavailable'];
@@ -39,22 +38,9 @@ const absent: readonly string[] = ['refused_by_node', 'chain_unavailable'];
 /** Why something may not be made to pay more now, though what is signed of it may still land. */
 const heldUp: readonly string[] = ['fee_above_limit', 'nothing_there'];
 
-/** A job with everything that a step of it needs. */
-export type On = {
-  readonly deps: Parts;
-  readonly gas: Gas;
-  readonly job: Job;
-  readonly about: Case;
-  readonly escrow: WatchedEscrow;
-  readonly adapter: ChainAdapter;
-  readonly signal: AbortSignal;
-  /** All that this look knows to be signed for it, as it was kept, oldest first. */
-  readonly attempts: readonly Attempt[];
-};
-
 /**
- * One read and one step; `hasRoom`: nothing is in flight. Throws what a chain throws, `TooShort`, or
- * a refusal of the chain's.
+ * One read and one step; `hasRoom`: nothing is in flight. Throws what a chain throws, `TooShort`,
+ * or a refusal of the chain's.
  */
 export async function tend(
   deps: Parts,

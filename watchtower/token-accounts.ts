@@ -5,7 +5,7 @@ import type { GasWork } from '../chains/gas/account.ts';
 import { within } from '../chains/nodes/time-limit.ts';
 import { relaySums } from './db/sums.ts';
 import { accountsShort, dayOf } from './spending.ts';
-import type { On } from './tend.ts';
+import type { On } from './step.ts';
 
 /**
  * Whether signing this would make one that it may make, asked before a lease. Refunds make none:

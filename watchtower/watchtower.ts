@@ -21,8 +21,9 @@ import { keySums } from './db/sums.ts';
 import { fillGaps } from './gaps.ts';
 import type { Desk, Gas, Loop, Parts } from './port.ts';
 import { funderOf, relayClaim, relayFunding } from './relay.ts';
-import { inFlight, isPassing, realTime, TooShort } from './sign.ts';
+import { inFlight } from './sign.ts';
 import { dayOf } from './spending.ts';
+import { isPassing, realTime, TooShort } from './step.ts';
 import { tend } from './tend.ts';
 
 export type Watchtower = {

@@ -1,5 +1,5 @@
-// What a server without gas keys asks a watchtower in a process of its own to send: a row each, that
-// is answered or taken back, whichever is first. All by the database's clock, which both share.
+// What a server without gas keys asks a watchtower in a process of its own to send: a row each,
+// answered or taken back, whichever is first. All by the database's clock, which both share.
 
 import type { ChainKey } from '../../core/families.ts';
 import type { LegName } from '../../core/trade.ts';
