@@ -3,32 +3,21 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { Tx } from './database.ts';
 import { peopleTopics } from './messages.ts';
+import { none, one, only, value } from './statements.ts';
 
 export type AccountKind = 'wallet' | 'browser';
 
-export async function insertAccount(
-  tx: Tx,
-  account: { readonly id: string; readonly kind: AccountKind; readonly createdAt: Date },
-): Promise<void> {
-  await tx.rows({
-    name: 'insert_account',
-    text: 'insert into accounts (id, kind, created_at) values ($1, $2, $3)',
-    values: [account.id, account.kind, account.createdAt],
-  });
-}
+export const insertAccount = none<
+  [account: { readonly id: string; readonly kind: AccountKind; readonly createdAt: Date }]
+>('insert_account')`
+  insert into accounts (id, kind, created_at) values (:id, :kind, :createdAt)`;
 
 /**
  * Its kind; null of one that was deleted. What else changes the account waits until this
  * transaction ends.
  */
-export async function lockIfLive(tx: Tx, id: string): Promise<AccountKind | null> {
-  const rows = await tx.rows<{ kind: AccountKind }>({
-    name: 'lock_account',
-    text: 'select kind from accounts where id = $1 and deleted_at is null for no key update',
-    values: [id],
-  });
-  return rows[0]?.kind ?? null;
-}
+export const lockIfLive = value<[id: string], AccountKind>('lock_account')`
+  select kind from accounts where id = $1 and deleted_at is null for no key update`;
 
 /** The same. Throws `account_deleted`. */
 export async function lockAccount(tx: Tx, id: string): Promise<AccountKind> {
@@ -38,54 +27,30 @@ export async function lockAccount(tx: Tx, id: string): Promise<AccountKind> {
 }
 
 /** Waits for whoever holds the number; held until this transaction ends. */
-export async function waitForLock(tx: Tx, number: bigint): Promise<void> {
-  await tx.rows({
-    name: 'wait_for_lock',
-    text: 'select pg_advisory_xact_lock($1)',
-    values: [number.toString()],
-  });
-}
+export const waitForLock = none<[number: bigint]>('wait_for_lock')`
+  select pg_advisory_xact_lock($1)`;
 
 /** From now on it holds ten keys, and never one again. */
-export async function makeBrowserAccount(tx: Tx, id: string): Promise<void> {
-  await tx.rows({
-    name: 'account_to_browser',
-    text: `update accounts set kind = 'browser' where id = $1 and kind = 'wallet'`,
-    values: [id],
-  });
-}
+export const makeBrowserAccount = none<[id: string]>('account_to_browser')`
+  update accounts set kind = 'browser' where id = $1 and kind = 'wallet'`;
 
-export async function findAccount(
-  tx: Tx,
-  id: string,
-): Promise<{ kind: AccountKind; createdAt: Date } | null> {
-  const rows = await tx.rows<{ kind: AccountKind; createdAt: Date }>({
-    name: 'account_find',
-    text: `select kind, created_at as "createdAt" from accounts
-      where id = $1 and deleted_at is null`,
-    values: [id],
-  });
-  return rows[0] ?? null;
-}
+export const findAccount = one<[id: string], { kind: AccountKind; createdAt: Date }>(
+  'account_find',
+)`
+  select kind, created_at as "createdAt" from accounts where id = $1 and deleted_at is null`;
 
 /** What of the account's trading is not over. */
 export type OpenTrading = { readonly swaps: number; readonly rfqs: number };
 
-export async function openTradingOf(tx: Tx, id: string, now: Date): Promise<OpenTrading> {
-  const rows = await tx.rows<OpenTrading>({
-    name: 'account_open_trading',
-    text: `select
-        (select count(*) from swaps where not done and maker_id = $1)
-          + (select count(*) from swaps where not done and taker_id = $1) as swaps,
-        (select count(*) from rfqs where creator_id = $1 and status in ('open', 'negotiating')
-          and expires_at > $2)
-          + (select count(*) from threads t join rfqs r on r.id = t.rfq_id
-            where t.maker_id = $1 and t.status = 'open' and r.expires_at > $2
-              and r.status in ('open', 'negotiating')) as rfqs`,
-    values: [id, now],
-  });
-  return rows[0] ?? { swaps: 0, rfqs: 0 };
-}
+export const openTradingOf = only<[id: string, now: Date], OpenTrading>('account_open_trading')`
+  select
+    (select count(*) from swaps where not done and maker_id = $1)
+      + (select count(*) from swaps where not done and taker_id = $1) as swaps,
+    (select count(*) from rfqs where creator_id = $1 and status in ('open', 'negotiating')
+      and expires_at > $2)
+      + (select count(*) from threads t join rfqs r on r.id = t.rfq_id
+        where t.maker_id = $1 and t.status = 'open' and r.expires_at > $2
+          and r.status in ('open', 'negotiating')) as rfqs`;
 
 /**
  * Takes away all that is personal: logins, wallets, payout choices, what its browsers began, names

@@ -2,13 +2,14 @@
 // parameters of a function says that it runs inside somebody's transaction.
 
 import pg from 'pg';
-import { type Ears, type Listener, openListener } from './listen.ts';
 
 /** `name` is unique to `text`: the server prepares it once a connection. */
 export type Statement = {
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
+  /** Numeric columns are amounts, read as bigint; else as text. */
+  readonly hasMoney?: boolean;
 };
 
 /** Runs statements, inside a transaction where one is open. Rows as objects by column name. */
@@ -43,6 +44,14 @@ export type Session = Tx & {
   end(): void;
 };
 
+export type Ears = {
+  heard(channel: string, payload: string): void;
+  /** Once, when the connection is gone without `end`. */
+  lost(): void;
+};
+
+export type Listener = Tx & { end(): void };
+
 export type DatabaseLimits = {
   readonly connections: number;
   /** A statement running longer is ended by the server. */
@@ -65,12 +74,19 @@ export const databaseLimits: DatabaseLimits = {
 const silentMs = 5_000;
 
 // int8 columns hold Unix seconds, heights and counters, all far below 2^53.
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === pg.types.builtins.INT8
-      ? Number
-      : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-};
+const parsing = (parsers: ReadonlyMap<number, (text: string) => unknown>) =>
+  ({
+    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+      parsers.get(oid) ?? pg.types.getTypeParser(oid, format),
+  }) as pg.CustomTypesConfig;
+const { INT8, NUMERIC } = pg.types.builtins;
+const types = parsing(new Map([[INT8, Number]]));
+const moneyTypes = parsing(
+  new Map<number, (text: string) => unknown>([
+    [INT8, Number],
+    [NUMERIC, BigInt],
+  ]),
+);
 
 // A prepared statement keeps the plan of its first runs: made on an empty table, where reading all
 // of it is cheapest, it would do so ever after (64 quotes took 200 ms on 30 000 threads).
@@ -127,10 +143,11 @@ function sessionOn(client: pg.PoolClient, ended: () => void): Session {
   return { rows: (statement) => rowsOf(client, statement), lost: () => lost, end };
 }
 
-async function rowsOf<Row>(client: pg.Pool | pg.PoolClient, statement: Statement): Promise<Row[]> {
-  const { name, text, values } = statement;
+async function rowsOf<Row>(client: pg.Pool | pg.ClientBase, statement: Statement): Promise<Row[]> {
+  const { name, text, values, hasMoney } = statement;
+  const config = { name, text, values: values as unknown[], types: hasMoney ? moneyTypes : types };
   try {
-    const result = await client.query({ name, text, values: values as unknown[] });
+    const result = await client.query(config);
     return result.rows as Row[];
   } catch (error) {
     throw withCode(error);
@@ -211,4 +228,37 @@ async function onConnection<Result>(
     client.off('error', lost);
     client.release(broken);
   }
+}
+
+// PostgreSQL keeps what was notified for nobody: whoever loses this connection has missed it.
+/** Statements of it have a time limit. It does not keep the process from ending. */
+async function openListener(config: pg.ClientConfig, ears: Ears): Promise<Listener> {
+  const client = new pg.Client({ ...config, keepAlive: true });
+  let over = false;
+  const end = () => {
+    if (over) return;
+    over = true;
+    client.end().catch(() => {});
+  };
+  const lose = () => {
+    if (over) return;
+    end();
+    ears.lost();
+  };
+  client.on('notification', ({ channel, payload = '' }) => ears.heard(channel, payload));
+  try {
+    await client.connect();
+  } catch (error) {
+    end();
+    throw error;
+  }
+  client.on('error', lose);
+  client.on('end', lose);
+  (client as pg.Client & { unref(): void }).unref();
+  return { rows: (statement) => rowsOf(client, statement), end };
+}
+
+/** An answer proves that the connection is alive. */
+export async function proveListener(listener: Listener): Promise<void> {
+  await listener.rows({ name: 'prove_listener', text: 'select 1', values: [] });
 }

@@ -3,6 +3,7 @@
 
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from './database.ts';
+import { count, did, list, many, none, one } from './statements.ts';
 
 export type Closing = {
   readonly reasons: readonly string[];
@@ -27,76 +28,43 @@ export function closingsOfChain(chain: string): string {
 }
 
 /** Waits for everybody who relies on it; until the end of the transaction nobody else may. */
-export async function lockChain(tx: Tx, chain: ChainKey): Promise<void> {
-  await tx.rows({
-    name: 'halts_lock_chain',
-    text: `select pg_advisory_xact_lock(hashtextextended('chain ' || $1, 0))`,
-    values: [chain],
-  });
-}
+export const lockChain = none<[chain: ChainKey]>('halts_lock_chain')`
+  select pg_advisory_xact_lock(hashtextextended('chain ' || $1, 0))`;
 
 /** Waits while it is halted or resumed: what is read behind it stays so. */
-export async function shareChain(tx: Tx, chain: ChainKey): Promise<void> {
-  await tx.rows({
-    name: 'halts_share_chain',
-    text: `select pg_advisory_xact_lock_shared(hashtextextended('chain ' || $1, 0))`,
-    values: [chain],
-  });
-}
+export const shareChain = none<[chain: ChainKey]>('halts_share_chain')`
+  select pg_advisory_xact_lock_shared(hashtextextended('chain ' || $1, 0))`;
 
-export async function findHalt(tx: Tx, chain: ChainKey): Promise<Halt | null> {
-  const [row] = await tx.rows<Halt>({
-    name: 'halts_find',
-    text: 'select chain, reason, at from halts where chain = $1',
-    values: [chain],
-  });
-  return row ?? null;
-}
+export const findHalt = one<[chain: ChainKey], Halt>('halts_find')`
+  select chain, reason, at from halts where chain = $1`;
 
-export async function listHalts(tx: Tx): Promise<Halt[]> {
-  return tx.rows<Halt>({
-    name: 'halts_list',
-    text: 'select chain, reason, at from halts order by chain',
-    values: [],
-  });
-}
+export const listHalts = many<[], Halt>('halts_list')`
+  select chain, reason, at from halts order by chain`;
 
-export async function storeHalt(tx: Tx, { chain, reason, at }: Halt): Promise<void> {
-  await tx.rows({
-    name: 'halts_store',
-    text: `insert into halts (chain, reason, at) values ($1, $2, $3)
-      on conflict (chain) do update set reason = $2, at = $3`,
-    values: [chain, reason, at],
-  });
-}
+export const storeHalt = none<[of: Halt]>('halts_store')`
+  insert into halts (chain, reason, at) values (:chain, :reason, :at)
+    on conflict (chain) do update set reason = :reason, at = :at`;
 
-export async function dropHalt(tx: Tx, chain: ChainKey): Promise<void> {
-  await tx.rows({
-    name: 'halts_drop',
-    text: 'delete from halts where chain = $1',
-    values: [chain],
-  });
-}
+export const dropHalt = none<[chain: ChainKey]>('halts_drop')`
+  delete from halts where chain = $1`;
 
 /** Whether any asset is of this chain. */
-export async function hasAssets(tx: Tx, chain: ChainKey): Promise<boolean> {
-  const rows = await tx.rows({
-    name: 'halts_has_assets',
-    text: 'select 1 from assets where chain = $1 limit 1',
-    values: [chain],
-  });
-  return rows.length > 0;
-}
+export const hasAssets = did<[chain: ChainKey]>('halts_has_assets')`
+  select 1 from assets where chain = $1 limit 1`;
 
 /** Chains that assets are of. */
-export async function chainsOfAssets(tx: Tx, limit: number): Promise<ChainKey[]> {
-  const rows = await tx.rows<{ chain: ChainKey }>({
-    name: 'halts_chains',
-    text: 'select distinct chain from assets order by chain limit $1',
-    values: [limit],
-  });
-  return rows.map(({ chain }) => chain);
-}
+export const chainsOfAssets = list<[limit: number], ChainKey>('halts_chains')`
+  select distinct chain from assets order by chain limit $1`;
+
+type Turned = { readonly id: string; readonly turned: boolean };
+
+const setClosing = many<[chain: ChainKey, closing: Closing | null], Turned>('halts_set_closing')`
+  with before as (select id, enabled from assets where chain = $1)
+    update assets a
+    set closings = case when $2::jsonb is null then a.closings - 'chain'
+      else a.closings || jsonb_build_object('chain', $2::jsonb) end
+    from before where before.id = a.id
+    returning a.id, a.enabled <> before.enabled as turned`;
 
 /** Holds every asset of the chain closed, or no longer: how many, and which open or close by it. */
 export async function setChainClosing(
@@ -104,43 +72,21 @@ export async function setChainClosing(
   chain: ChainKey,
   closing: Closing | null,
 ): Promise<{ assets: number; turned: string[] }> {
-  const rows = await tx.rows<{ id: string; turned: boolean }>({
-    name: 'halts_set_closing',
-    text: `with before as (select id, enabled from assets where chain = $1)
-      update assets a
-      set closings = case when $2::jsonb is null then a.closings - 'chain'
-        else a.closings || jsonb_build_object('chain', $2::jsonb) end
-      from before where before.id = a.id
-      returning a.id, a.enabled <> before.enabled as turned`,
-    values: [chain, closing === null ? null : JSON.stringify(closing)],
-  });
+  const rows = await setClosing(tx, chain, closing);
   const turned = rows.filter((each) => each.turned).map((each) => each.id);
   return { assets: rows.length, turned: turned.sort() };
 }
 
+const ordersOf = (side: 'base' | 'quote') =>
+  list<[ids: readonly string[]], string>(`halts_with_orders_${side}`)`
+  select a.id from unnest($1::uuid[]) a (id)
+    where exists (select 1 from rfqs r
+      where r.${side}_asset_id = a.id and r.status in ('open', 'negotiating'))
+    order by a.id`;
+
 /** Those of `ids` that RFQs name which have not ended, by side. */
-export async function withOrders(
-  tx: Tx,
-  side: 'base' | 'quote',
-  ids: readonly string[],
-): Promise<string[]> {
-  const rows = await tx.rows<{ id: string }>({
-    name: `halts_with_orders_${side}`,
-    text: `select a.id from unnest($1::uuid[]) a (id)
-      where exists (select 1 from rfqs r
-        where r.${side}_asset_id = a.id and r.status in ('open', 'negotiating'))
-      order by a.id`,
-    values: [ids],
-  });
-  return rows.map(({ id }) => id);
-}
+export const withOrders = { base: ordersOf('base'), quote: ordersOf('quote') };
 
 /** How many assets an operator has halted by themselves. */
-export async function countHaltedAssets(tx: Tx): Promise<number> {
-  const [row] = await tx.rows<{ halted: number }>({
-    name: 'halts_count_assets',
-    text: `select count(*) as halted from assets where closings ? 'halt'`,
-    values: [],
-  });
-  return row?.halted ?? 0;
-}
+export const countHaltedAssets = count('halts_count_assets')`
+  select count(*) as halted from assets where closings ? 'halt'`;

@@ -2,24 +2,13 @@
 
 import type { Heads } from '../../chains/interface/reading.ts';
 import type { ChainKey } from '../../core/families.ts';
-import type { Tx } from './database.ts';
+import { none, value } from './statements.ts';
 
-export async function storeHeads(tx: Tx, chain: ChainKey, heads: Heads, at: Date): Promise<void> {
-  await tx.rows({
-    name: 'heads_store',
-    text: `insert into chain_heads (chain, height, hash, clock, seen_at)
-      values ($1, $2, $3, $4, $5)
-      on conflict (chain) do update set height = $2, hash = $3, clock = $4, seen_at = $5`,
-    values: [chain, heads.height, heads.hash, heads.clock, at],
-  });
-}
+export const storeHeads = none<[chain: ChainKey, heads: Heads, at: Date]>('heads_store')`
+  insert into chain_heads (chain, height, hash, clock, seen_at)
+    values ($1, :height, :hash, :clock, $3)
+    on conflict (chain) do update set height = :height, hash = :hash, clock = :clock, seen_at = $3`;
 
 /** The chain's own clock as last seen, Unix seconds; null = never. */
-export async function clockOfChain(tx: Tx, chain: ChainKey): Promise<number | null> {
-  const [row] = await tx.rows<{ clock: number }>({
-    name: 'heads_clock',
-    text: 'select clock from chain_heads where chain = $1',
-    values: [chain],
-  });
-  return row?.clock ?? null;
-}
+export const clockOfChain = value<[chain: ChainKey], number>('heads_clock')`
+  select clock from chain_heads where chain = $1`;

@@ -1,7 +1,7 @@
 // What an account holds: the families it may give assets on, and its addresses.
 
 import type { Family } from '../../core/families.ts';
-import type { Tx } from './database.ts';
+import { only } from './statements.ts';
 
 export type Holdings = {
   readonly families: readonly Family[];
@@ -9,14 +9,7 @@ export type Holdings = {
   readonly addresses: readonly string[];
 };
 
-export async function findHoldings(tx: Tx, accountId: string): Promise<Holdings> {
-  const rows = await tx.rows<{ family: Family; address: string }>({
-    name: 'holdings_find',
-    text: 'select family, address from wallets where account_id = $1',
-    values: [accountId],
-  });
-  return {
-    families: rows.map((each) => each.family),
-    addresses: rows.map((each) => each.address),
-  };
-}
+export const findHoldings = only<[accountId: string], Holdings>('holdings_find')`
+  select coalesce(array_agg(family), '{}') as families, coalesce(array_agg(address),
+    '{}') as addresses
+    from wallets where account_id = $1`;

@@ -3,6 +3,7 @@
 
 import type { Tx } from './database.ts';
 import type { SealedRow } from './sealed-rows.ts';
+import { changed, count, is, many, none, only, unlessEmpty } from './statements.ts';
 import { notifying } from './work.ts';
 
 /** The only topics that people are told of, as the index `outbox_people` has them. */
@@ -32,31 +33,20 @@ export type Waits = Readonly<Record<Channel, boolean>> & {
   readonly nextAt: Date | null;
 };
 
-/** Whether any event waits to be handed out, and on which channels messages are due. */
-export async function messagesWait(tx: Tx, now: Date): Promise<Waits> {
-  const due = (channel: Channel) => `exists (select from messages
+const dueOn = (channel: Channel) => `exists (select from messages
     where state = 'waiting' and channel = '${channel}' and next_at <= $1)`;
-  const next = (channel: Channel) => `(select min(next_at) from messages
+const nextOn = (channel: Channel) => `(select min(next_at) from messages
     where state = 'waiting' and channel = '${channel}' and next_at > $1)`;
-  const [row] = await tx.rows<Waits>({
-    name: 'messages_wait',
-    text: `select exists (select from outbox where ${forPeople}) as events,
-        ${due('email')} as email, ${due('telegram')} as telegram,
-        least(${next('email')}, ${next('telegram')}) as "nextAt"`,
-    values: [now],
-  });
-  return row ?? { events: false, email: false, telegram: false, nextAt: null };
-}
+
+/** Whether any event waits to be handed out, and on which channels messages are due. */
+export const messagesWait = only<[now: Date], Waits>('messages_wait')`
+  select exists (select from outbox where ${forPeople}) as events,
+    ${dueOn('email')} as email, ${dueOn('telegram')} as telegram,
+    least(${nextOn('email')}, ${nextOn('telegram')}) as "nextAt"`;
 
 /** One process at a time hands out, so that what waits for an account is counted right. */
-export async function lockMessages(tx: Tx): Promise<boolean> {
-  const rows = await tx.rows<{ locked: boolean }>({
-    name: 'messages_lock',
-    text: `select pg_try_advisory_xact_lock(hashtext('messages')) as locked`,
-    values: [],
-  });
-  return rows[0]?.locked ?? false;
-}
+export const lockMessages = is('messages_lock')`
+  select pg_try_advisory_xact_lock(hashtext('messages')) as locked`;
 
 export type PeopleEvent = {
   readonly topic: PeopleTopic;
@@ -66,17 +56,12 @@ export type PeopleEvent = {
 };
 
 /** Takes the oldest events for people out of the outbox. */
-export async function takePeopleEvents(tx: Tx, limit: number): Promise<PeopleEvent[]> {
-  return tx.rows<PeopleEvent>({
-    name: 'messages_take',
-    text: `with taken as (
-        delete from outbox where id in
-          (select id from outbox where ${forPeople} order by id limit $1)
-        returning id, topic, account_id, payload, created_at)
-      select topic, account_id as "accountId", payload, created_at as at from taken order by id`,
-    values: [limit],
-  });
-}
+export const takePeopleEvents = many<[limit: number], PeopleEvent>('messages_take')`
+  with taken as (
+      delete from outbox where id in
+        (select id from outbox where ${forPeople} order by id limit $1)
+      returning id, topic, account_id, payload, created_at)
+    select topic, account_id as "accountId", payload, created_at as at from taken order by id`;
 
 export type Reached = {
   readonly accountId: string;
@@ -93,29 +78,25 @@ export const isReached = (account: string) =>
   `exists (select from logins l where l.account_id = ${account} and ${isHeard})`;
 
 /** Every e-mail address and open chat of these accounts. */
-export function reachedOf(tx: Tx, accountIds: readonly string[]): Promise<Reached[]> {
-  return tx.rows<Reached>({
-    name: 'messages_reached',
-    text: `select l.account_id as "accountId", l.id as "loginId",
-        case when l.way = 'email' then 'email' else 'telegram' end as channel,
-        case when l.way = 'email' then l.subject else l.chat_id end as to
-      from logins l where l.account_id = any($1::uuid[]) and ${isHeard}
-      order by l.added_at, l.id`,
-    values: [accountIds],
-  });
-}
+export const reachedOf = many<[accountIds: readonly string[]], Reached>('messages_reached')`
+  select l.account_id as "accountId", l.id as "loginId",
+      case when l.way = 'email' then 'email' else 'telegram' end as channel,
+      case when l.way = 'email' then l.subject else l.chat_id end as to
+    from logins l where l.account_id = any($1::uuid[]) and ${isHeard}
+    order by l.added_at, l.id`;
+
+const waitingOf = many<[accountIds: readonly string[]], { accountId: string; count: number }>(
+  'messages_waiting_for',
+)`
+  select account_id as "accountId", count(*) as count from messages
+    where state = 'waiting' and account_id = any($1::uuid[]) group by account_id`;
 
 /** How many messages wait for each of these accounts; none: left out. */
 export async function waitingFor(
   tx: Tx,
   accountIds: readonly string[],
 ): Promise<Map<string, number>> {
-  const rows = await tx.rows<{ accountId: string; count: number }>({
-    name: 'messages_waiting_for',
-    text: `select account_id as "accountId", count(*) as count from messages
-      where state = 'waiting' and account_id = any($1::uuid[]) group by account_id`,
-    values: [accountIds],
-  });
+  const rows = await waitingOf(tx, accountIds);
   return new Map(rows.map(({ accountId, count }) => [accountId, count]));
 }
 
@@ -130,42 +111,21 @@ export type NewMessage = {
 };
 
 /** Due at once. */
-export async function insertMessages(
-  tx: Tx,
-  messages: readonly NewMessage[],
-  at: Date,
-): Promise<void> {
-  if (messages.length === 0) return;
-  await tx.rows({
-    name: 'messages_insert',
-    text: `with inserted as (insert into messages
-        (id, account_id, channel, login_id, event, sealed, key_version, state, next_at, made_at)
-      select n.*, 'waiting', $8, $8 from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[],
-        $5::text[], $6::bytea[], $7::int[]) n)
-      select ${notifying('messages')}`,
-    values: [
-      messages.map((each) => each.id),
-      messages.map((each) => each.accountId),
-      messages.map((each) => each.channel),
-      messages.map((each) => each.loginId),
-      messages.map((each) => each.event),
-      messages.map((each) => each.sealed),
-      messages.map((each) => each.keyVersion),
-      at,
-    ],
-  });
-}
+export const insertMessages = unlessEmpty(
+  none<[messages: readonly NewMessage[], at: Date]>('messages_insert')`
+  with inserted as (insert into messages
+      (id, account_id, channel, login_id, event, sealed, key_version, state, next_at, made_at)
+    select n.*, 'waiting', $2, $2 from unnest($1.id::uuid[], $1.accountId::uuid[],
+      $1.channel::text[], $1.loginId::uuid[], $1.event::text[], $1.sealed::bytea[],
+      $1.keyVersion::int[]) n)
+    select ${notifying('messages')}`,
+  undefined,
+);
 
 /** How many messages wait that belong to no account: sign-in codes; counted up to `most`. */
-export async function countCodes(tx: Tx, most: number): Promise<number> {
-  const [row] = await tx.rows<{ count: number }>({
-    name: 'messages_codes',
-    text: `select count(*) as count from (select from messages
-      where state = 'waiting' and account_id is null and channel = 'email' limit $1) codes`,
-    values: [most],
-  });
-  return row?.count ?? 0;
-}
+export const countCodes = count<[most: number]>('messages_codes')`
+  select count(*) as count from (select from messages
+    where state = 'waiting' and account_id is null and channel = 'email' limit $1) codes`;
 
 export type DueMessage = {
   readonly id: string;
@@ -180,35 +140,32 @@ export type DueMessage = {
 };
 
 /** Codes first: somebody waits for each. */
-export function claimMessages(
-  tx: Tx,
-  claim: {
-    readonly channel: Channel;
-    readonly now: Date;
-    /** Until when nobody else takes them. */
-    readonly until: Date;
-    readonly room: number;
-  },
-): Promise<DueMessage[]> {
-  return tx.rows<DueMessage>({
-    name: 'messages_claim',
-    text: `with codes as (
-        select id from messages
-        where state = 'waiting' and account_id is null and channel = $1 and next_at <= $2
-        order by next_at limit $4 for update skip locked
-      ), others as (
-        select id from messages
-        where state = 'waiting' and account_id is not null and channel = $1 and next_at <= $2
-        order by next_at limit greatest(0, $4 - (select count(*) from codes))
-        for update skip locked
-      )
-      update messages set next_at = $3, attempts = attempts + 1
-      where id = any(array(select id from codes union all select id from others))
-      returning id, account_id as "accountId", channel, login_id as "loginId", event, sealed,
-        key_version as "keyVersion", attempts`,
-    values: [claim.channel, claim.now, claim.until, claim.room],
-  });
-}
+export const claimMessages = many<
+  [
+    claim: {
+      readonly channel: Channel;
+      readonly now: Date;
+      /** Until when nobody else takes them. */
+      readonly until: Date;
+      readonly room: number;
+    },
+  ],
+  DueMessage
+>('messages_claim')`
+  with codes as (
+      select id from messages
+      where state = 'waiting' and account_id is null and channel = :channel and next_at <= :now
+      order by next_at limit :room for update skip locked
+    ), others as (
+      select id from messages
+      where state = 'waiting' and account_id is not null and channel = :channel and next_at <= :now
+      order by next_at limit greatest(0, :room - (select count(*) from codes))
+      for update skip locked
+    )
+    update messages set next_at = :until, attempts = attempts + 1
+    where id = any(array(select id from codes union all select id from others))
+    returning id, account_id as "accountId", channel, login_id as "loginId", event, sealed,
+      key_version as "keyVersion", attempts`;
 
 export type EndedAttempt = {
   readonly id: string;
@@ -222,52 +179,27 @@ export type EndedAttempt = {
 };
 
 /** Stores what came of an attempt, unless another process has taken the message since. */
-export async function storeAttempt(tx: Tx, ended: EndedAttempt): Promise<void> {
-  const { id, attempts, at, state, nextAt, error } = ended;
-  await tx.rows({
-    name: 'messages_outcome',
-    text: `update messages set state = $3, error = $4, next_at = coalesce($5, next_at),
-        sealed = case when $3 = 'waiting' then sealed else '' end,
-        done_at = case when $3 = 'waiting' then null else $6::timestamptz end
-      where id = $1 and attempts = $2 and state = 'waiting'`,
-    values: [id, attempts, state, error, nextAt, at],
-  });
-}
+export const storeAttempt = none<[ended: EndedAttempt]>('messages_outcome')`
+  update messages set state = :state, error = :error, next_at = coalesce(:nextAt, next_at),
+      sealed = case when :state = 'waiting' then sealed else '' end,
+      done_at = case when :state = 'waiting' then null else :at::timestamptz end
+    where id = :id and attempts = :attempts and state = 'waiting'`;
 
 /** Deletes at most `limit` that were sent or dropped before `before`; returns how many. */
-export async function pruneMessages(tx: Tx, before: Date, limit: number): Promise<number> {
-  const rows = await tx.rows({
-    name: 'messages_prune',
-    text: `delete from messages where id in
-        (select id from messages where state <> 'waiting' and done_at < $1
-          order by done_at limit $2)
-      returning id`,
-    values: [before, limit],
-  });
-  return rows.length;
-}
+export const pruneMessages = changed<[before: Date, limit: number]>('messages_prune')`
+  delete from messages where id in
+      (select id from messages where state <> 'waiting' and done_at < $1
+        order by done_at limit $2)
+    returning id`;
 
 /** Waiting ones that are sealed under another key, in the order of their ids; locks them. */
-export function messagesNotOf(
-  tx: Tx,
-  of: { readonly version: number; readonly after: string; readonly limit: number },
-): Promise<(SealedRow<string> & { readonly version: number })[]> {
-  return tx.rows({
-    name: 'messages_not_of',
-    text: `select id, sealed, key_version as version from messages
-      where state = 'waiting' and key_version <> $1 and id > $2 order by id limit $3 for update`,
-    values: [of.version, of.after, of.limit],
-  });
-}
+export const messagesNotOf = many<
+  [of: { readonly version: number; readonly after: string; readonly limit: number }],
+  SealedRow<string> & { readonly version: number }
+>('messages_not_of')`
+  select id, sealed, key_version as version from messages
+    where state = 'waiting' and key_version <> :version and id > :after
+      order by id limit :limit for update`;
 
-export async function resealMessage(
-  tx: Tx,
-  { id, sealed }: SealedRow<string>,
-  version: number,
-): Promise<void> {
-  await tx.rows({
-    name: 'messages_reseal',
-    text: 'update messages set sealed = $2, key_version = $3 where id = $1',
-    values: [id, sealed, version],
-  });
-}
+export const resealMessage = none<[of: SealedRow<string>, version: number]>('messages_reseal')`
+  update messages set sealed = :sealed, key_version = $2 where id = :id`;

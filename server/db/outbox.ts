@@ -6,6 +6,7 @@
 
 import type { Tx } from './database.ts';
 import { webhookTopics } from './deliveries.ts';
+import { changed, none } from './statements.ts';
 import { type Work, workChannel } from './work.ts';
 
 export type OutboxEntry = {
@@ -22,34 +23,24 @@ function workFor(topic: string): Work {
   return webhookTopics.some((each) => each === topic) ? 'webhooks' : 'messages';
 }
 
+type Works = readonly Work[];
+
+const insertAll = none<[entries: readonly OutboxEntry[], works: Works]>('outbox_insert')`
+  with inserted as (
+      insert into outbox (topic, account_id, payload, created_at)
+      select * from unnest($1.topic::text[], $1.accountId::uuid[], $1.payload::jsonb[],
+        $1.at::timestamptz[]))
+    select pg_notify('${workChannel}', work) from unnest($2::text[]) work`;
+
 export async function insertOutbox(tx: Tx, entries: readonly OutboxEntry[]): Promise<void> {
-  if (entries.length === 0) return;
-  await tx.rows({
-    name: 'outbox_insert',
-    text: `with inserted as (
-        insert into outbox (topic, account_id, payload, created_at)
-        select * from unnest($1::text[], $2::uuid[], $3::jsonb[], $4::timestamptz[]))
-      select pg_notify('${workChannel}', work) from unnest($5::text[]) work`,
-    values: [
-      entries.map((each) => each.topic),
-      entries.map((each) => each.accountId),
-      entries.map((each) => JSON.stringify(each.payload)),
-      entries.map((each) => each.at),
-      [...new Set(entries.map((each) => workFor(each.topic)))],
-    ],
-  });
+  const works = [...new Set(entries.map((each) => workFor(each.topic)))];
+  if (entries.length > 0) await insertAll(tx, entries, works);
 }
 
 /** Deletes at most `limit` rows written before `before`; returns how many. */
-export async function pruneOutbox(tx: Tx, before: Date, limit: number): Promise<number> {
-  const rows = await tx.rows({
-    name: 'outbox_prune',
-    // Ids ascend with time, so the oldest are found without an index on it.
-    text: `delete from outbox where id in
-        (select id from (select id, created_at from outbox order by id limit $2) oldest
-          where created_at < $1)
-      returning id`,
-    values: [before, limit],
-  });
-  return rows.length;
-}
+// Ids ascend with time, so the oldest are found without an index on it.
+export const pruneOutbox = changed<[before: Date, limit: number]>('outbox_prune')`
+  delete from outbox where id in
+      (select id from (select id, created_at from outbox order by id limit $2) oldest
+        where created_at < $1)
+    returning id`;

@@ -1,7 +1,7 @@
 // Which wallet of each family is paid: the newest choice whose time has come, else the login one.
 
 import type { Family } from '../../core/families.ts';
-import type { Tx } from './database.ts';
+import { changed, many, none } from './statements.ts';
 
 export type Payout = {
   readonly id: string;
@@ -13,55 +13,30 @@ export type Payout = {
 };
 
 /** The newest of each family that counts now, and all that wait. */
-export function payoutsOf(tx: Tx, accountId: string, now: Date): Promise<Payout[]> {
-  return tx.rows<Payout>({
-    name: 'payouts_of',
-    text: `select id, family, address, asked_at as "askedAt", from_at as "fromAt" from (
-        select *, row_number() over (partition by family, from_at <= $2
-          order by from_at desc, id desc) as place
-        from payouts where account_id = $1 and stopped_at is null
-      ) ranked
-      where from_at > $2 or place = 1 order by family, from_at`,
-    values: [accountId, now],
-  });
-}
+export const payoutsOf = many<[accountId: string, now: Date], Payout>('payouts_of')`
+  select id, family, address, asked_at as "askedAt", from_at as "fromAt" from (
+      select *, row_number() over (partition by family, from_at <= $2
+        order by from_at desc, id desc) as place
+      from payouts where account_id = $1 and stopped_at is null
+    ) ranked
+    where from_at > $2 or place = 1 order by family, from_at`;
 
 /** `told`: whether its person hears of it by other means than by the end of its wait. */
-export async function insertPayout(
-  tx: Tx,
-  payout: Payout & { readonly accountId: string; readonly told: boolean },
-): Promise<void> {
-  await tx.rows({
-    name: 'payouts_insert',
-    text: `insert into payouts (id, account_id, family, address, asked_at, from_at, told)
-      values ($1, $2, $3, $4, $5, $6, $7)`,
-    values: [
-      payout.id,
-      payout.accountId,
-      payout.family,
-      payout.address,
-      payout.askedAt,
-      payout.fromAt,
-      payout.told,
-    ],
-  });
-}
+export const insertPayout = none<
+  [payout: Payout & { readonly accountId: string; readonly told: boolean }]
+>('payouts_insert')`
+  insert into payouts (id, account_id, family, address, asked_at, from_at, told)
+    values (:id, :accountId, :family, :address, :askedAt, :fromAt, :told)`;
 
 /** Those of the family that wait, to this address or to any (null), never count; how many. */
-export async function stopPayouts(
-  tx: Tx,
-  stopped: { accountId: string; family: Family; address: string | null; at: Date },
-): Promise<number> {
-  const rows = await tx.rows({
-    name: 'payouts_stop',
-    text: `update payouts set stopped_at = $4
-      where account_id = $1 and family = $2 and ($3::text is null or address = $3)
-        and stopped_at is null and from_at > $4
-      returning 1 as one`,
-    values: [stopped.accountId, stopped.family, stopped.address, stopped.at],
-  });
-  return rows.length;
-}
+export const stopPayouts = changed<
+  [stopped: { accountId: string; family: Family; address: string | null; at: Date }]
+>('payouts_stop')`
+  update payouts set stopped_at = :at
+    where account_id = :accountId and family = :family and (:address::text is null
+      or address = :address)
+      and stopped_at is null and from_at > :at
+    returning 1 as one`;
 
 export type CountedPayout = {
   readonly accountId: string;
@@ -70,13 +45,8 @@ export type CountedPayout = {
 };
 
 /** Choices that waited and count now; each is given once. */
-export function takeCounted(tx: Tx, now: Date, limit: number): Promise<CountedPayout[]> {
-  return tx.rows<CountedPayout>({
-    name: 'payouts_take_counted',
-    text: `update payouts set told = true where id = any(array(
-        select id from payouts where not told and stopped_at is null and from_at <= $1
-        order by from_at limit $2 for update skip locked))
-      returning account_id as "accountId", family, address`,
-    values: [now, limit],
-  });
-}
+export const takeCounted = many<[now: Date, limit: number], CountedPayout>('payouts_take_counted')`
+  update payouts set told = true where id = any(array(
+      select id from payouts where not told and stopped_at is null and from_at <= $1
+      order by from_at limit $2 for update skip locked))
+    returning account_id as "accountId", family, address`;

@@ -2,11 +2,10 @@
 // The RFQs are locked (rfqs.ts).
 
 import type { Family } from '../../core/families.ts';
-import type { Hashlock } from '../../core/hashlock.ts';
-import type { Rules } from '../../core/rules.ts';
 import type { Tx } from './database.ts';
 import type { OutboxEntry } from './outbox.ts';
-import type { Message, Thread } from './threads.ts';
+import { many, none } from './statements.ts';
+import { type Message, priceColumns, type Thread } from './threads.ts';
 
 export type Pair = { readonly rfqId: string; readonly makerId: string };
 
@@ -19,59 +18,46 @@ export type Standing = {
   readonly known: KnownThread | null;
 };
 
-export type KnownThread = {
-  readonly id: string;
-  readonly quote_amount: string;
-  readonly proposed_by: 'maker' | 'taker';
-  readonly maker_accepted_at: Date | null;
-  readonly taker_accepted_at: Date | null;
-  readonly hashlock: Hashlock | null;
-  readonly accepted_rules: Rules | null;
-  readonly messages: readonly Message[];
-  readonly created_at: Date;
-};
-
-type StandingRow = Omit<KnownThread, 'id'> & {
-  readonly id: string | null;
-  readonly families: Family[] | null;
-  readonly addresses: string[] | null;
-  readonly thread_count: number;
-};
+/** What is stored of the maker's thread. */
+export type KnownThread = Pick<Thread, 'id' | 'price' | 'messages' | 'createdAt'>;
 
 /** Where each maker stands with its RFQ, in order. At most `most` threads are counted. */
-export async function makerStandings(
-  tx: Tx,
-  pairs: readonly Pair[],
-  most: number,
-): Promise<Standing[]> {
-  const rows = await tx.rows<StandingRow>({
-    name: 'quotes_standing',
-    text: `select t.id, t.quote_amount, t.proposed_by, t.maker_accepted_at, t.taker_accepted_at,
-        t.hashlock, t.accepted_rules, t.messages, t.created_at, w.families, w.addresses,
-        case when t.id is null then
-          (select count(*) from (select 1 from threads where rfq_id = p.rfq_id limit $3) c)
-        else 0 end as thread_count
-      from unnest($1::uuid[], $2::uuid[]) with ordinality p (rfq_id, maker_id, position)
-      left join threads t on t.rfq_id = p.rfq_id and t.maker_id = p.maker_id
-      left join lateral (
-        select array_agg(family) as families, array_agg(address) as addresses
-        from wallets where account_id = p.maker_id
-      ) w on true
-      order by p.position`,
-    values: [pairs.map((each) => each.rfqId), pairs.map((each) => each.makerId), most],
-  });
-  return rows.map(({ families, addresses, thread_count, id, ...known }) => ({
-    families: families ?? [],
-    addresses: addresses ?? [],
-    threads: thread_count,
-    known: id === null ? null : { id, ...known },
-  }));
-}
+export const makerStandings = many<[pairs: readonly Pair[], most: number], Standing>(
+  'quotes_standing',
+)`
+  select t.id as "known?.id", t.messages as "known?.messages", t.created_at as "known?.createdAt",
+      ${priceColumns('known?.price.')},
+      coalesce(w.families, '{}') as families, coalesce(w.addresses, '{}') as addresses,
+      case when t.id is null then
+        (select count(*) from (select 1 from threads where rfq_id = p.rfq_id limit $2) c)
+      else 0 end as threads
+    from unnest($1.rfqId::uuid[], $1.makerId::uuid[]) with ordinality p (rfq_id, maker_id, position)
+    left join threads t on t.rfq_id = p.rfq_id and t.maker_id = p.maker_id
+    left join lateral (
+      select array_agg(family) as families, array_agg(address) as addresses
+      from wallets where account_id = p.maker_id
+    ) w on true
+    order by p.position`;
 
-/**
- * Inserts these new threads, each with its first message, and these events. Notifies nobody
- * (work.ts).
- */
+type Rows = readonly (Pick<Thread, 'id' | 'makerId' | 'takerId' | 'messages'> & {
+  readonly rfqId: string;
+  readonly amount: bigint;
+})[];
+
+const insertAll = none<[threads: Rows, events: readonly OutboxEntry[], at: Date]>('quotes_insert')`
+  with told as (
+      insert into outbox (topic, account_id, payload, created_at)
+      select topic, account_id, payload, $3
+      from unnest($2.topic::text[], $2.accountId::uuid[], $2.payload::jsonb[])
+        e (topic, account_id, payload))
+    insert into threads (id, rfq_id, maker_id, taker_id, status, quote_amount, proposed_by,
+      messages, created_at, updated_at)
+    select id, rfq_id, maker_id, taker_id, 'open', amount, 'maker', messages, $3, $3
+    from unnest($1.id::uuid[], $1.rfqId::uuid[], $1.makerId::uuid[], $1.takerId::uuid[],
+      $1.amount::numeric[], $1.messages::jsonb[])
+      n (id, rfq_id, maker_id, taker_id, amount, messages)`;
+
+/** Inserts new threads, each with its first message, and events. Notifies nobody (work.ts). */
 export async function insertThreads(
   tx: Tx,
   threads: readonly Thread[],
@@ -79,31 +65,23 @@ export async function insertThreads(
 ): Promise<void> {
   const [first] = events;
   if (first === undefined) return;
-  await tx.rows({
-    name: 'quotes_insert',
-    text: `with told as (
-        insert into outbox (topic, account_id, payload, created_at)
-        select topic, account_id, payload, $7
-        from unnest($8::text[], $9::uuid[], $10::jsonb[]) e (topic, account_id, payload))
-      insert into threads (id, rfq_id, maker_id, taker_id, status, quote_amount, proposed_by,
-        messages, created_at, updated_at)
-      select id, rfq_id, maker_id, taker_id, 'open', amount, 'maker', messages, $7, $7
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::numeric[], $6::jsonb[])
-        n (id, rfq_id, maker_id, taker_id, amount, messages)`,
-    values: [
-      threads.map((each) => each.id),
-      threads.map((each) => each.rfq.id),
-      threads.map((each) => each.makerId),
-      threads.map((each) => each.takerId),
-      threads.map((each) => each.price.quoteAmount.toString()),
-      threads.map((each) => JSON.stringify(each.messages)),
-      first.at,
-      events.map((each) => each.topic),
-      events.map((each) => each.accountId),
-      events.map((each) => JSON.stringify(each.payload)),
-    ],
-  });
+  const rows = threads.map((each) => ({
+    ...each,
+    rfqId: each.rfq.id,
+    amount: each.price.quoteAmount,
+  }));
+  await insertAll(tx, rows, events, first.at);
 }
+
+type Moves = readonly { readonly id: string; readonly amount: bigint; readonly message: Message }[];
+
+const moveAll = none<[moves: Moves, at: Date, mostMessages: number]>('quotes_move')`
+  update threads t set quote_amount = n.amount, proposed_by = 'maker',
+      maker_accepted_at = null, taker_accepted_at = null, hashlock = null, updated_at = $2,
+      accepted_rules = null, messages = case when jsonb_array_length(t.messages) >= $3
+        then t.messages - 0 else t.messages end || n.message
+    from unnest($1.id::uuid[], $1.amount::numeric[], $1.message::jsonb[]) n (id, amount, message)
+    where t.id = n.id`;
 
 /** Moves the price of these threads; a history that is full loses its oldest message. */
 export async function moveThreads(
@@ -111,21 +89,12 @@ export async function moveThreads(
   threads: readonly Thread[],
   mostMessages: number,
 ): Promise<void> {
-  if (threads.length === 0) return;
-  await tx.rows({
-    name: 'quotes_move',
-    text: `update threads t set quote_amount = n.amount, proposed_by = 'maker',
-        maker_accepted_at = null, taker_accepted_at = null, hashlock = null, updated_at = $4,
-        accepted_rules = null, messages = case when jsonb_array_length(t.messages) >= $5
-          then t.messages - 0 else t.messages end || n.message
-      from unnest($1::uuid[], $2::numeric[], $3::jsonb[]) n (id, amount, message)
-      where t.id = n.id`,
-    values: [
-      threads.map((each) => each.id),
-      threads.map((each) => each.price.quoteAmount.toString()),
-      threads.map((each) => JSON.stringify(each.messages.at(-1))),
-      threads[0]!.updatedAt,
-      mostMessages,
-    ],
-  });
+  const [first] = threads;
+  if (first === undefined) return;
+  const moves = threads.map(({ id, price, messages }) => ({
+    id,
+    amount: price.quoteAmount,
+    message: messages.at(-1)!,
+  }));
+  await moveAll(tx, moves, first.updatedAt, mostMessages);
 }

@@ -2,7 +2,7 @@
 
 import type { Deadlines } from '../../core/deadlines.ts';
 import { type EscrowFacts, holdsPayment, nothingSeen } from '../../core/facts.ts';
-import type { ChainKey, Family } from '../../core/families.ts';
+import type { ChainKey } from '../../core/families.ts';
 import type { Hashlock, Secret } from '../../core/hashlock.ts';
 import type { Rules } from '../../core/rules.ts';
 import type { SwapStatus } from '../../core/status.ts';
@@ -12,6 +12,7 @@ import { funderOf, initiatorOf, type LegName, type Party } from '../../core/trad
 import type { Tx } from './database.ts';
 import { factsOf, type StoredFacts } from './escrows.ts';
 import type { ScheduledView } from './scheduled-refunds.ts';
+import { columns, did, many, none, value } from './statements.ts';
 
 /** An escrow that a leg moved off after an address was corrected. */
 export type FormerEscrow = {
@@ -59,119 +60,89 @@ export type Swap = {
   readonly chainClocks: { readonly a: number; readonly b: number };
 };
 
+type Facts = { readonly facts: StoredFacts };
+
+/** A swap and one of its legs. */
 type Row = {
-  id: string;
-  thread_id: string;
-  rfq_id: string;
-  hashlock: Hashlock;
-  maker_id: string;
-  taker_id: string;
-  long_leg: LegName;
-  status: SwapStatus;
-  secret: Secret | null;
-  lapsed: boolean;
-  agreed_at: number;
-  rules: Rules | null;
-  initiator_fund_by: number;
-  expires_at: number;
-  counterparty_fund_by: number;
-  reveal_by: number;
-  due_at: number | null;
-  done: boolean;
-  revision: number;
-  created_at: Date;
-  updated_at: Date;
-  leg: LegName;
-  chain: ChainKey;
-  family: Family;
-  asset_id: string;
-  token: string | null;
-  amount: string;
-  timelock: number;
-  required_confirmations: number;
-  payout_address: string | null;
-  payout_pubkey: string | null;
-  refund_address: string | null;
-  refund_pubkey: string | null;
-  escrow: string | null;
-  facts: StoredFacts | null;
-  redeem_script: string | null;
-  lane: Lane | null;
-  clock: number | null;
-  scheduled_count: number | null;
-  lowest_fee_rate: number | null;
-  highest_fee_rate: number | null;
-  sent_txid: string | null;
-  kept_claim: boolean;
-  kept_refund: boolean;
-  former: FormerRow[] | null;
-};
-
-type FormerRow = {
-  readonly address: string;
-  readonly facts: StoredFacts;
-  readonly keptRefund: boolean;
+  readonly swap: Omit<
+    Swap,
+    | 'initiator'
+    | 'state'
+    | 'tokens'
+    | 'redeemScripts'
+    | 'lanes'
+    | 'byKeeper'
+    | 'former'
+    | 'scheduled'
+    | 'chainClocks'
+  >;
+  readonly state: Pick<SwapState, 'hashlock' | 'secret' | 'lapsed'>;
+  readonly deadlines: Omit<Deadlines, 'refundAt'>;
+  readonly leg: Omit<Leg, 'funder' | 'long' | 'facts' | 'strayed'>;
+  readonly facts: StoredFacts | null;
+  readonly token: string | null;
+  readonly redeemScript: string | null;
+  readonly lane: Lane | null;
+  readonly clock: number;
   readonly scheduled: ScheduledView | null;
+  readonly claimed: boolean;
+  readonly refunded: boolean;
+  readonly former: readonly (Omit<FormerEscrow, 'leg' | 'facts'> & Facts)[] | null;
 };
 
-const columns = `s.id, s.thread_id, s.rfq_id, s.hashlock, s.maker_id, s.taker_id, s.long_leg,
-    s.status, s.secret, s.lapsed, s.agreed_at, s.rules, s.initiator_fund_by, s.expires_at,
-    s.counterparty_fund_by, s.reveal_by, s.due_at, s.done, s.revision, s.created_at, s.updated_at,
-    l.leg, l.chain, l.family, l.asset_id, l.token, l.amount, l.timelock,
-    l.required_confirmations, l.payout_address, l.payout_pubkey, l.refund_address,
-    l.refund_pubkey, l.escrow, e.facts, e.redeem_script, e.terms -> 'lane' as lane,
-    h.clock, r.count as scheduled_count,
-    r.lowest_fee_rate, r.highest_fee_rate, r.sent_txid,
-    exists (select 1 from keeper_attempts k
-      where k.chain = l.chain and k.txid = e.facts -> 'claimed' ->> 'txid') as kept_claim,
-    exists (select 1 from keeper_attempts k
-      where k.chain = l.chain and k.txid = e.facts -> 'refunded' ->> 'txid') as kept_refund,
-    (select json_agg(json_build_object('address', f.address, 'facts', f.facts,
-          'keptRefund', exists (select 1 from keeper_attempts k
-            where k.chain = f.chain and k.txid = f.facts -> 'refunded' ->> 'txid'),
-          'scheduled', case when fr.escrow is not null then json_build_object(
-            'count', fr.count, 'lowestFeeRate', fr.lowest_fee_rate,
-            'highestFeeRate', fr.highest_fee_rate, 'sentTxid', fr.sent_txid) end)
-        order by f.created_at, f.address)
-      from escrows f
-        left join scheduled_refunds fr on fr.chain = f.chain and fr.escrow = f.address
-      where f.swap_id = l.swap_id and f.leg = l.leg and f.address is distinct from l.escrow
-    ) as former`;
+const isByKeeper = (chain: string, verb: string) => `exists (select 1 from keeper_attempts k
+    where k.chain = ${chain} and k.txid = ${verb} ->> 'txid')`;
+
+const ofSwap = 'id threadId rfqId makerId takerId agreedAt rules status dueAt done revision';
+const ofLeg = `leg chain family assetId amount timelock requiredConfirmations payoutAddress
+  refundAddress payoutPubkey refundPubkey escrow`;
+
+const read = `${columns(`${ofSwap} createdAt updatedAt`, 's.', 'swap.')},
+  s.long_leg as "swap.long", ${columns('hashlock secret lapsed', 's.', 'state.')},
+  ${columns('initiatorFundBy expiresAt counterpartyFundBy revealBy', 's.', 'deadlines.')},
+  ${columns(ofLeg, 'l.', 'leg.')}, l.token, e.facts, e.redeem_script as "redeemScript",
+  e.terms -> 'lane' as lane, coalesce(h.clock, 0) as clock,
+  ${columns('count lowestFeeRate highestFeeRate sentTxid', 'r.', 'scheduled?.')},
+  ${isByKeeper('l.chain', "e.facts -> 'claimed'")} as claimed,
+  ${isByKeeper('l.chain', "e.facts -> 'refunded'")} as refunded,
+  (select json_agg(json_build_object('address', f.address, 'facts', f.facts,
+        'refundedByKeeper', ${isByKeeper('f.chain', "f.facts -> 'refunded'")},
+        'scheduled', case when fr.escrow is not null then json_build_object(
+          'count', fr.count, 'lowestFeeRate', fr.lowest_fee_rate,
+          'highestFeeRate', fr.highest_fee_rate, 'sentTxid', fr.sent_txid) end)
+      order by f.created_at, f.address)
+    from escrows f
+      left join scheduled_refunds fr on fr.chain = f.chain and fr.escrow = f.address
+    where f.swap_id = l.swap_id and f.leg = l.leg and f.address is distinct from l.escrow
+  ) as former`;
 
 const joins = `join legs l on l.swap_id = s.id
   left join escrows e on e.chain = l.chain and e.address = l.escrow
   left join chain_heads h on h.chain = l.chain
   left join scheduled_refunds r on r.chain = l.chain and r.escrow = l.escrow`;
 
+const rowsById = many<[id: string], Row>('swap_by_id')`
+  select ${read} from swaps s ${joins} where s.id = $1 order by l.leg`;
+
 /** The swap, null when there is none. */
 export async function swapById(tx: Tx, id: string): Promise<Swap | null> {
-  const rows = await tx.rows<Row>({
-    name: 'swap_by_id',
-    text: `select ${columns} from swaps s ${joins} where s.id = $1 order by l.leg`,
-    values: [id],
-  });
-  return rows.length === 0 ? null : swapOf(rows);
+  return swapsOf(await rowsById(tx, id))[0] ?? null;
 }
+
+const rowsByIds = many<[ids: readonly string[]], Row>('swaps_by_ids')`
+  select ${read} from swaps s ${joins} where s.id = any($1::uuid[]) order by s.id, l.leg`;
 
 /** Those that there are, by id. */
 export async function swapsByIds(tx: Tx, ids: readonly string[]): Promise<Swap[]> {
-  const rows = await tx.rows<Row>({
-    name: 'swaps_by_ids',
-    text: `select ${columns} from swaps s ${joins} where s.id = any($1::uuid[])
-      order by s.id, l.leg`,
-    values: [ids],
-  });
-  return [...Map.groupBy(rows, ({ id }) => id).values()].map(swapOf);
+  return swapsOf(await rowsByIds(tx, ids));
 }
+
+const lockRow = did<[id: string]>('swap_lock')`
+  select 1 from swaps where id = $1 for update`;
 
 /** Locks the swap's row until the transaction ends; what is read after that cannot move. */
 export async function lockSwap(tx: Tx, id: string): Promise<Swap | null> {
-  const rows = await tx.rows({
-    name: 'swap_lock',
-    text: `select 1 from swaps where id = $1 for update`,
-    values: [id],
-  });
-  return rows.length === 0 ? null : swapById(tx, id);
+  return (await lockRow(tx, id)) ? swapById(tx, id) : null;
 }
 
 export type SwapPage = {
@@ -182,108 +153,60 @@ export type SwapPage = {
   readonly limit: number;
 };
 
+const ofParty = (party: Party) => `(select * from swaps where ${party}_id = :accountId
+      and (:status::text is null or status = :status) and (:before::uuid is null or id < :before)
+    order by id desc limit :limit)`;
+
+const rowsOfAccount = many<[page: SwapPage], Row>('swaps_of_account')`
+  select ${read}
+    from (${ofParty('maker')} union all ${ofParty('taker')}
+      order by id desc limit :limit) s ${joins}
+    order by s.id desc, l.leg`;
+
 /** Swaps of one account, newest first. */
 export async function swapsOfAccount(tx: Tx, page: SwapPage): Promise<Swap[]> {
-  const rows = await tx.rows<Row>({
-    name: 'swaps_of_account',
-    text: `select ${columns}
-      from (
-        (select * from swaps where maker_id = $1
-            and ($2::text is null or status = $2) and ($3::uuid is null or id < $3)
-          order by id desc limit $4)
-        union all
-        (select * from swaps where taker_id = $1
-            and ($2::text is null or status = $2) and ($3::uuid is null or id < $3)
-          order by id desc limit $4)
-        order by id desc limit $4
-      ) s ${joins}
-      order by s.id desc, l.leg`,
-    values: [page.accountId, page.status, page.before, page.limit],
-  });
-  const swaps: Swap[] = [];
-  for (let at = 0; at < rows.length; at += 2) swaps.push(swapOf(rows.slice(at, at + 2)));
-  return swaps;
+  return swapsOf(await rowsOfAccount(tx, page));
 }
 
-function swapOf(rows: readonly Row[]): Swap {
-  const [a, b] = rows;
-  if (a === undefined || b === undefined || a.leg !== 'a' || b.leg !== 'b') {
-    throw new Error(`swap ${a?.id} has not two legs`);
+const swapsOf = (rows: readonly Row[]) =>
+  [...Map.groupBy(rows, ({ swap }) => swap.id).values()].map(swapOf);
+
+function swapOf([a, b]: readonly Row[]): Swap {
+  if (a?.leg.leg !== 'a' || b?.leg.leg !== 'b') {
+    throw new Error(`swap ${a?.swap.id} has not two legs`);
   }
-  const deadlines: Deadlines = {
-    initiatorFundBy: a.initiator_fund_by,
-    expiresAt: a.expires_at,
-    counterpartyFundBy: a.counterparty_fund_by,
-    revealBy: a.reveal_by,
-    refundAt: { a: a.timelock, b: b.timelock },
-  };
-  const { secret, lapsed, hashlock } = a;
+  const of = <Value>(pick: (row: Row) => Value) => ({ a: pick(a), b: pick(b) });
+  const deadlines = { ...a.deadlines, refundAt: of(({ leg }) => leg.timelock) };
   return {
-    id: a.id,
-    threadId: a.thread_id,
-    rfqId: a.rfq_id,
-    makerId: a.maker_id,
-    takerId: a.taker_id,
-    long: a.long_leg,
-    initiator: initiatorOf(a.long_leg),
-    agreedAt: a.agreed_at,
-    rules: a.rules,
-    status: a.status,
-    dueAt: a.due_at,
-    done: a.done,
-    revision: a.revision,
-    createdAt: a.created_at,
-    updatedAt: a.updated_at,
-    state: { hashlock, legs: { a: legOf(a), b: legOf(b) }, deadlines, secret, lapsed },
-    tokens: { a: a.token, b: b.token },
-    redeemScripts: { a: a.redeem_script, b: b.redeem_script },
-    lanes: { a: a.lane, b: b.lane },
+    ...a.swap,
+    initiator: initiatorOf(a.swap.long),
+    state: { ...a.state, legs: of(legOf), deadlines },
+    tokens: of(({ token }) => token),
+    redeemScripts: of(({ redeemScript }) => redeemScript),
+    lanes: of(({ lane }) => lane),
     byKeeper: {
-      claimed: { a: a.kept_claim, b: b.kept_claim },
-      refunded: { a: a.kept_refund, b: b.kept_refund },
+      claimed: of(({ claimed }) => claimed),
+      refunded: of(({ refunded }) => refunded),
     },
     former: [...formerOf(a), ...formerOf(b)],
-    scheduled: { a: scheduledOf(a), b: scheduledOf(b) },
-    chainClocks: { a: a.clock ?? 0, b: b.clock ?? 0 },
+    scheduled: of(({ scheduled }) => scheduled),
+    chainClocks: of(({ clock }) => clock),
   };
 }
 
 function legOf(row: Row): Leg {
+  const { leg, swap, facts } = row;
   return {
-    leg: row.leg,
-    chain: row.chain,
-    family: row.family,
-    assetId: row.asset_id,
-    amount: BigInt(row.amount),
-    funder: funderOf(row.leg),
-    long: row.leg === row.long_leg,
-    timelock: row.timelock,
-    requiredConfirmations: row.required_confirmations,
-    payoutAddress: row.payout_address,
-    refundAddress: row.refund_address,
-    payoutPubkey: row.payout_pubkey,
-    refundPubkey: row.refund_pubkey,
-    escrow: row.escrow,
-    facts: row.facts === null ? nothingSeen : factsOf(row.facts),
-    strayed: formerOf(row).some(({ facts }) => holdsPayment(facts, BigInt(row.amount))),
+    ...leg,
+    funder: funderOf(leg.leg),
+    long: leg.leg === swap.long,
+    facts: facts === null ? nothingSeen : factsOf(facts),
+    strayed: formerOf(row).some((former) => holdsPayment(former.facts, leg.amount)),
   };
 }
 
-function scheduledOf(row: Row): ScheduledView | null {
-  const { scheduled_count: count, lowest_fee_rate, highest_fee_rate, sent_txid: sentTxid } = row;
-  if (count === null || lowest_fee_rate === null || highest_fee_rate === null) return null;
-  return { count, lowestFeeRate: lowest_fee_rate, highestFeeRate: highest_fee_rate, sentTxid };
-}
-
-function formerOf(row: Row): FormerEscrow[] {
-  return (row.former ?? []).map(({ address, facts, keptRefund, scheduled }) => ({
-    leg: row.leg,
-    address,
-    facts: factsOf(facts),
-    refundedByKeeper: keptRefund,
-    scheduled,
-  }));
-}
+const formerOf = ({ leg: { leg }, former }: Row): FormerEscrow[] =>
+  (former ?? []).map((each) => ({ leg, ...each, facts: factsOf(each.facts) }));
 
 /** The clocks to judge by: ours now, the chains' as last seen. */
 export function clocksOf(swap: Swap, nowMs: number): Clocks {
@@ -296,33 +219,18 @@ export function partyOf(swap: Swap, accountId: string): Party | null {
   return swap.takerId === accountId ? 'taker' : null;
 }
 
+const isOpen = `not done and status <> 'expired'`;
+
+const hasOpen = did<[accountId: string]>('any_open_swap')`
+  (select from swaps where maker_id = $1 and ${isOpen} limit 1)
+    union all (select from swaps where taker_id = $1 and ${isOpen} limit 1)`;
+
+const isOpenOf = did<[accountId: string, id: string]>('party_of_open_swap')`
+  select from swaps where id = $2 and ${isOpen} and (maker_id = $1 or taker_id = $1)`;
+
 /** Whether a swap that is not done and has not expired has this party; `id` null: any. */
-export async function isPartyOfOpen(
-  tx: Tx,
-  accountId: string,
-  id: string | null,
-): Promise<boolean> {
-  const rows = await tx.rows(
-    id === null
-      ? {
-          name: 'any_open_swap',
-          text: `
-            (select from swaps where maker_id = $1 and not done and status <> 'expired' limit 1)
-            union all
-            (select from swaps where taker_id = $1 and not done and status <> 'expired' limit 1)`,
-          values: [accountId],
-        }
-      : {
-          name: 'party_of_open_swap',
-          text: `
-            select from swaps
-            where id = $2 and not done and status <> 'expired'
-              and (maker_id = $1 or taker_id = $1)`,
-          values: [accountId, id],
-        },
-  );
-  return rows.length > 0;
-}
+export const isPartyOfOpen = (tx: Tx, accountId: string, id: string | null): Promise<boolean> =>
+  id === null ? hasOpen(tx, accountId) : isOpenOf(tx, accountId, id);
 
 export type NewSwap = {
   readonly id: string;
@@ -340,99 +248,52 @@ export type NewSwap = {
   readonly at: Date;
 };
 
-export async function insertSwap(tx: Tx, swap: NewSwap): Promise<void> {
-  await tx.rows({
-    name: 'swap_insert',
-    text: `insert into swaps
-        (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg, status, agreed_at,
-         initiator_fund_by, counterparty_fund_by, reveal_by, due_at, created_at, updated_at,
-         expires_at, rules)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15, $16)`,
-    values: [
-      swap.id,
-      swap.threadId,
-      swap.rfqId,
-      swap.hashlock,
-      swap.makerId,
-      swap.takerId,
-      swap.long,
-      swap.status,
-      swap.agreedAt,
-      swap.deadlines.initiatorFundBy,
-      swap.deadlines.counterpartyFundBy,
-      swap.deadlines.revealBy,
-      swap.dueAt,
-      swap.at,
-      swap.deadlines.expiresAt,
-      JSON.stringify(swap.rules),
-    ],
-  });
-}
+export const insertSwap = none<[swap: NewSwap]>('swap_insert')`
+  insert into swaps
+      (id, thread_id, rfq_id, hashlock, maker_id, taker_id, long_leg, status, agreed_at,
+       initiator_fund_by, counterparty_fund_by, reveal_by, due_at, created_at, updated_at,
+       expires_at, rules)
+    values (:id, :threadId, :rfqId, :hashlock, :makerId, :takerId, :long, :status, :agreedAt,
+      :deadlines.initiatorFundBy, :deadlines.counterpartyFundBy, :deadlines.revealBy, :dueAt, :at,
+      :at, :deadlines.expiresAt, :rules::jsonb)`;
 
 /**
  * Stores what a reconcile came to; the caller holds the row's lock. `at` is null where its parties
  * read no more of it than before: that is no update of the swap.
  */
-export async function updateSwap(
-  tx: Tx,
-  swap: {
-    id: string;
-    status: SwapStatus;
-    secret: Secret | null;
-    lapsed: boolean;
-    dueAt: number | null;
-    done: boolean;
-    at: Date | null;
-  },
-): Promise<void> {
-  await tx.rows({
-    name: 'swap_update',
-    text: `update swaps set status = $2, secret = coalesce(secret, $3), lapsed = lapsed or $4,
-        due_at = $5, done = $6, revision = revision + 1,
-        updated_at = coalesce($7, updated_at)
-      where id = $1`,
-    values: [swap.id, swap.status, swap.secret, swap.lapsed, swap.dueAt, swap.done, swap.at],
-  });
-}
+export const updateSwap = none<
+  [
+    swap: {
+      id: string;
+      status: SwapStatus;
+      secret: Secret | null;
+      lapsed: boolean;
+      dueAt: number | null;
+      done: boolean;
+      at: Date | null;
+    },
+  ]
+>('swap_update')`
+  update swaps set status = :status, secret = coalesce(secret, :secret), lapsed = lapsed or :lapsed,
+      due_at = :dueAt, done = :done, revision = revision + 1,
+      updated_at = coalesce(:at, updated_at)
+    where id = :id`;
 
 /** Counts a change of the legs; the caller holds the row's lock. */
-export async function touchSwap(tx: Tx, id: string, at: Date): Promise<void> {
-  await tx.rows({
-    name: 'swap_touch',
-    text: `update swaps set revision = revision + 1, updated_at = $2 where id = $1`,
-    values: [id, at],
-  });
-}
+export const touchSwap = none<[id: string, at: Date]>('swap_touch')`
+  update swaps set revision = revision + 1, updated_at = $2 where id = $1`;
 
 /** Swaps that time alone may have changed, the longest due first. */
-export async function dueSwaps(
-  tx: Tx,
-  wall: number,
-  limit: number,
-): Promise<{ id: string; chains: ChainKey[] }[]> {
-  return tx.rows({
-    name: 'swaps_due',
-    text: `select id, array(select chain from legs where swap_id = swaps.id) as chains
-      from swaps where due_at <= $1 order by due_at limit $2`,
-    values: [wall, limit],
-  });
-}
+export const dueSwaps = many<[wall: number, limit: number], { id: string; chains: ChainKey[] }>(
+  'swaps_due',
+)`
+  select id, array(select chain from legs where swap_id = swaps.id) as chains
+    from swaps where due_at <= $1 order by due_at limit $2`;
 
 /** When the next swap is due, in Unix seconds; null = none is. */
-export async function nextSwapDue(tx: Tx): Promise<number | null> {
-  const [row] = await tx.rows<{ due_at: number }>({
-    name: 'swaps_next_due',
-    text: `select due_at from swaps where due_at is not null order by due_at limit 1`,
-    values: [],
-  });
-  return row?.due_at ?? null;
-}
+export const nextSwapDue = value<[], number>('swaps_next_due')`
+  select due_at from swaps where due_at is not null order by due_at limit 1`;
 
 /** Looks at a swap again at `dueAt` (Unix seconds); the next reconcile computes it anew. */
-export async function makeDue(tx: Tx, id: string, dueAt: number): Promise<void> {
-  await tx.rows({
-    name: 'swap_make_due',
-    text: `update swaps set due_at = $2 where id = $1`,
-    values: [id, dueAt],
-  });
-}
+export const makeDue = none<[id: string, dueAt: number]>('swap_make_due')`
+  update swaps set due_at = $2 where id = $1`;

@@ -1,6 +1,7 @@
 // Hosts that webhooks are sent to, and how much each was sent lately, over all accounts.
 
 import type { Tx } from './database.ts';
+import { changed, none, only } from './statements.ts';
 
 const windowMs = 60_000;
 
@@ -18,49 +19,39 @@ export type HostSpent = {
   readonly until: Date;
 };
 
+type Spent = { allowed: boolean; answered: boolean; windowAt: Date | null };
+
+// A window that begins later than now is of a clock that was set back.
+const spend = only<[spending: HostSpending, since: Date], Spent>('webhook_hosts_spend')`
+  with spent as (
+      insert into webhook_hosts as h (host, window_at, sent) values (:host, :now, 1)
+      on conflict (host) do update set
+        sent = case when h.window_at > $2 and h.window_at <= :now then h.sent + 1 else 1 end,
+        window_at = case when h.window_at > $2 and h.window_at <= :now then h.window_at
+          else :now end
+      where h.window_at <= $2 or h.window_at > :now
+        or h.sent < case when h.answered then :limits.known::int else :limits.unknown::int end
+      returning 1
+    )
+    select exists (select 1 from spent) as allowed,
+      coalesce((select answered from webhook_hosts where host = :host), false) as answered,
+      (select window_at from webhook_hosts where host = :host) as "windowAt"`;
+
 /** One delivery more to this host. */
 export async function spendHost(tx: Tx, spending: HostSpending): Promise<HostSpent> {
-  const { host, now, limits } = spending;
-  const [found] = await tx.rows<{ allowed: boolean; answered: boolean; windowAt: Date | null }>({
-    name: 'webhook_hosts_spend',
-    // A window that begins later than now is of a clock that was set back.
-    text: `with spent as (
-        insert into webhook_hosts as h (host, window_at, sent) values ($1, $2, 1)
-        on conflict (host) do update set
-          sent = case when h.window_at > $3 and h.window_at <= $2 then h.sent + 1 else 1 end,
-          window_at = case when h.window_at > $3 and h.window_at <= $2 then h.window_at else $2 end
-        where h.window_at <= $3 or h.window_at > $2
-          or h.sent < case when h.answered then $5::int else $4::int end
-        returning 1
-      )
-      select exists (select 1 from spent) as allowed,
-        coalesce((select answered from webhook_hosts where host = $1), false) as answered,
-        (select window_at from webhook_hosts where host = $1) as "windowAt"`,
-    values: [host, now, new Date(now.getTime() - windowMs), limits.unknown, limits.known],
-  });
-  const { allowed = false, answered = false, windowAt = null } = found ?? {};
-  return { allowed, answered, until: new Date((windowAt ?? now).getTime() + windowMs) };
+  const since = new Date(spending.now.getTime() - windowMs);
+  const { allowed, answered, windowAt } = await spend(tx, spending, since);
+  return { allowed, answered, until: new Date((windowAt ?? spending.now).getTime() + windowMs) };
 }
 
 /** They answered 2xx. */
-export async function hostsAnswered(tx: Tx, hosts: readonly string[], at: Date): Promise<void> {
-  await tx.rows({
-    name: 'webhook_hosts_answered',
-    text: `insert into webhook_hosts as h (host, answered, window_at, sent)
-      select host, true, $2, 0 from unnest($1::text[]) host
-      on conflict (host) do update set answered = true where not h.answered`,
-    values: [[...new Set(hosts)].toSorted(), at],
-  });
-}
+export const hostsAnswered = none<[hosts: readonly string[], at: Date]>('webhook_hosts_answered')`
+  insert into webhook_hosts as h (host, answered, window_at, sent)
+    select host, true, $2, 0 from (select distinct unnest($1::text[]) as host order by 1) hosts
+    on conflict (host) do update set answered = true where not h.answered`;
 
 /** Deletes at most `limit` that were sent nothing since; returns how many. */
-export async function pruneHosts(tx: Tx, before: Date, limit: number): Promise<number> {
-  const rows = await tx.rows({
-    name: 'webhook_hosts_prune',
-    text: `delete from webhook_hosts where host in
-        (select host from webhook_hosts where window_at < $1 order by window_at limit $2)
-      returning host`,
-    values: [before, limit],
-  });
-  return rows.length;
-}
+export const pruneHosts = changed<[before: Date, limit: number]>('webhook_hosts_prune')`
+  delete from webhook_hosts where host in
+      (select host from webhook_hosts where window_at < $1 order by window_at limit $2)
+    returning host`;

@@ -4,7 +4,7 @@
 // Commits that notify come one after the other in PostgreSQL, without sharing a write to disk. So
 // quotes, of which there may be thousands a second, do not: their own process rings for them.
 
-import type { Tx } from './database.ts';
+import { none } from './statements.ts';
 
 export type Work =
   /** Events in the outbox, by whom they are for. */
@@ -29,7 +29,6 @@ export const workChannel = 'parley_work';
 /** To stand in a statement: `select` it, since PostgreSQL leaves out what nobody reads. */
 export const notifying = (work: Work) => `pg_notify('${workChannel}', '${work}')`;
 
-export async function notifyWork(tx: Tx, work: Work): Promise<void> {
-  const text = `select ${notifying(work)}`;
-  await tx.rows({ name: `work_${work}`, text, values: [] });
-}
+/** Tells everybody, after the commit. */
+export const notifyWork = none<[work: Work]>('work_notify')`
+  select pg_notify('${workChannel}', $1)`;

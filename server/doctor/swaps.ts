@@ -289,7 +289,7 @@ async function loadPage(walk: Walk, ids: readonly string[]): Promise<Page | null
 
 async function load({ db }: Walk, ids: readonly string[]): Promise<Loaded[]> {
   const [swaps, rows] = await Promise.all([swapsByIds(db, ids), escrowsOfSwaps(db, ids)]);
-  const bySwap = Map.groupBy(rows, (row) => row.swap_id);
+  const bySwap = Map.groupBy(rows, (row) => row.swapId);
   return swaps.map((swap) => ({ swap, rows: bySwap.get(swap.id) ?? [] }));
 }
 

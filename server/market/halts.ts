@@ -82,7 +82,7 @@ async function turn(
   let orders = 0;
   // The other side of an RFQ is on another chain: none is told of twice.
   for (const side of ['base', 'quote'] as const) {
-    for (const id of await withOrders(tx, side, turned)) {
+    for (const id of await withOrders[side](tx, turned)) {
       orders += await tellOrders(tx, kind, side, id, at);
     }
   }

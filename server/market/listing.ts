@@ -154,7 +154,7 @@ export async function tellOrders(
   let after: string | null = null;
   let writing: Promise<void> = Promise.resolve();
   for (;;) {
-    const reading: Promise<Rfq[]> = listOrders(tx, side, assetId, { after, limit: batch }, at);
+    const reading: Promise<Rfq[]> = listOrders[side](tx, assetId, { after, limit: batch }, at);
     await Promise.all([reading, writing]);
     const orders = await reading;
     writing = tellMany(tx, kind, orders, at);

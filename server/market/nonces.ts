@@ -40,7 +40,7 @@ export async function withNonce<R>(
   place: NoncePlace & { readonly attempt?: Uint8Array | null },
   check: () => Promise<R>,
 ): Promise<R> {
-  if (!(await useNonce(deps.db, nonce, place, new Date(deps.now())))) {
+  if (!(await useNonce(deps.db, nonce, place, new Date(deps.now()), place.attempt))) {
     const life = nonceLifeSeconds[place.pool];
     throw new ParleyError(
       'bad_nonce',

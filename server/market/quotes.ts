@@ -141,23 +141,13 @@ function quoted(
     return { thread: newThread(deps, live, wanted, nowMs), created: true };
   }
   const thread: Thread = {
-    id: known.id,
+    ...known,
     rfq: live,
     makerId: wanted.makerId,
     takerId: rfq.creatorId,
     status: 'open',
-    price: {
-      quoteAmount: BigInt(known.quote_amount),
-      proposedBy: known.proposed_by,
-      makerAcceptedAt: known.maker_accepted_at?.getTime() ?? null,
-      takerAcceptedAt: known.taker_accepted_at?.getTime() ?? null,
-      hashlock: known.hashlock,
-      rules: known.accepted_rules,
-    },
-    messages: known.messages,
     swapId: null,
     agreed: null,
-    createdAt: known.created_at,
     updatedAt: new Date(nowMs),
   };
   const ttlMs = deps.settings.acceptTtlSeconds * 1_000;

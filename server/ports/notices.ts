@@ -1,8 +1,7 @@
 // The one connection of this process that hears what others notify, shared by all who want to. It
 // is opened with the first of them, again whenever it is lost, and closed with the last.
 
-import type { Database } from '../db/database.ts';
-import { type Listener, proveListener } from '../db/listen.ts';
+import { type Database, type Listener, proveListener } from '../db/database.ts';
 
 const proveEveryMs = 5_000;
 const retryMs = { least: 100, most: 5_000 } as const;

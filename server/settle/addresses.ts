@@ -180,7 +180,7 @@ export function mustBeOpen(leg: Leg, facts: EscrowFacts): void {
 /** A funding that was handed to the chain a moment ago is as good as seen. */
 export async function mustNotBeAwaited(tx: Tx, swap: Swap, leg: Leg, nowMs: number): Promise<void> {
   const rows = await escrowsOfSwap(tx, swap.id);
-  const sentAt = rows.find((row) => row.address === leg.escrow)?.sent_at ?? null;
+  const sentAt = rows.find((row) => row.address === leg.escrow)?.sentAt ?? null;
   if (sentAt === null || nowMs - sentAt.getTime() > awaitedMs) return;
   throw new ParleyError(
     'addresses_fixed',

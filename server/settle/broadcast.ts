@@ -157,7 +157,7 @@ async function allTouches(
 
 async function swapAt(deps: Deps, chain: ChainKey, touch: Touch): Promise<Touched | null> {
   const row = await escrowAt(deps.db, chain, touch.escrow);
-  const swap = row === null ? null : await swapById(deps.db, row.swap_id);
+  const swap = row === null ? null : await swapById(deps.db, row.swapId);
   return row === null || swap === null ? null : { touch, row, swap };
 }
 

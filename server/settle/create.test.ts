@@ -193,7 +193,7 @@ test('escrows are taken up once, also those whose transaction commits last', asy
   const quick = (await made()).swap.id;
   const first = await takeUp(deps, adapter, position);
   assert.deepEqual(
-    first.fresh.map((row) => row.swap_id),
+    first.fresh.map((row) => row.swapId),
     [quick],
   );
   assert.deepEqual((await takeUp(deps, adapter, position)).fresh, []);
@@ -201,7 +201,7 @@ test('escrows are taken up once, also those whose transaction commits last', asy
   await slow;
   const second = await takeUp(deps, adapter, position);
   assert.deepEqual(
-    second.fresh.map((row) => row.swap_id),
+    second.fresh.map((row) => row.swapId),
     [slowId],
   );
   assert.deepEqual((await takeUp(deps, adapter, position)).fresh, []);

@@ -20,7 +20,7 @@ export function destinationOfPayout(
 ): Destination | null {
   const own = wallets.find(
     (each) =>
-      each.account_id === about.accountId && each.family === about.adapter.family && each.paid,
+      each.accountId === about.accountId && each.family === about.adapter.family && each.paid,
   );
   if (own === undefined) return null;
   if (about.adapter.family !== 'bitcoin') {

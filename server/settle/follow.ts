@@ -230,7 +230,7 @@ async function takeUpOn(deps: Deps, follower: Following): Promise<boolean> {
   follower.seenAt = performance.now();
   try {
     const { fresh, full } = await takeUp(deps, follower.adapter, follower.position);
-    for (const { swap_id: id } of fresh) {
+    for (const { swapId: id } of fresh) {
       follower.backlog.add(id);
       follower.followed.add(id);
     }

@@ -26,9 +26,9 @@ async function abilitiesOf(
 ): Promise<Found> {
   const kept = await keptAbilities(deps.db, adapter.chain, token);
   if (kept === null) return findAnew(deps, adapter, token, signal);
-  const { abilities, found_at } = kept;
+  const { abilities, foundAt } = kept;
   const takesNothing = abilities.permit === null && abilities.authorization === null;
-  const isOld = deps.now() - found_at.getTime() > nothingForMs;
+  const isOld = deps.now() - foundAt.getTime() > nothingForMs;
   if (takesNothing && isOld) return findAnew(deps, adapter, token, signal);
   return { abilities, isFresh: false };
 }

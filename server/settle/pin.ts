@@ -16,7 +16,7 @@ import { adapterOf } from './preview.ts';
 async function authorizedAt(tx: Tx, swap: Swap, name: LegName): Promise<Date | null> {
   const { escrow } = swap.state.legs[name];
   const rows = escrow === null ? [] : await escrowsOfSwap(tx, swap.id);
-  return rows.find(({ address }) => address === escrow)?.authorized_at ?? null;
+  return rows.find(({ address }) => address === escrow)?.authorizedAt ?? null;
 }
 
 /** An escrow whose signatures open nothing any more. */

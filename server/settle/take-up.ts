@@ -36,9 +36,9 @@ export async function takeUp(
   const rows = await escrowsToFollow(deps.db, adapter.chain, position.from, escrowsAtOnce);
   const last = rows.at(-1);
   if (last === undefined) return { fresh: [], full: false };
-  const fresh = rows.filter((row) => recent.get(row.address) !== row.created_xact);
+  const fresh = rows.filter((row) => recent.get(row.address) !== row.createdXact);
   for (const row of fresh) {
-    recent.set(row.address, row.created_xact);
+    recent.set(row.address, row.createdXact);
     try {
       adapter.watch([watched(row)]);
     } catch (error) {
@@ -48,7 +48,7 @@ export async function takeUp(
   }
   const full = rows.length === escrowsAtOnce;
   position.horizon ??= last.horizon;
-  position.from = { xact: last.created_xact, address: last.address };
+  position.from = { xact: last.createdXact, address: last.address };
   if (!full) endSweep(position);
   return { fresh, full };
 }
@@ -69,8 +69,8 @@ function watched(row: FollowedRow) {
   return {
     address: row.address,
     terms: termsOf(row.terms),
-    requiredConfirmations: row.required_confirmations,
-    since: row.agreed_at,
+    requiredConfirmations: row.requiredConfirmations,
+    since: row.agreedAt,
   };
 }
 

@@ -41,7 +41,7 @@ export function marketOf(deps: Deps): Market {
     lacksTimeSince: (since) => watched.lacksTimeSince(db, since),
     caseOf: async (chain, address) => {
       const row = await escrowAt(db, chain, address);
-      const swap = row === null ? null : await swapById(db, row.swap_id);
+      const swap = row === null ? null : await swapById(db, row.swapId);
       if (row === null || swap === null) return null;
       const { id: swapId, state, done, chainClocks } = swap;
       const escrow = escrowOfRow(swap, row);

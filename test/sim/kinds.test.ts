@@ -20,7 +20,7 @@ test('every statement at which a market is struck is one that the server makes',
   const names = new Set(struck.map(([, name = '']) => name));
   assert.ok(names.size > 15, [...names].join(' '));
   assert.deepEqual(
-    [...names].filter((name) => !sources.includes(`name: '${name}'`)),
+    [...names].filter((name) => !sources.includes(`'${name}'`)),
     [],
   );
 });

@@ -93,7 +93,7 @@ async function termsOf(deal: Deal): Promise<EscrowTerms> {
 
 async function isPinned(deal: Deal): Promise<boolean> {
   const rows = await escrowsOfSwap(desk.deps.db, deal.id);
-  return rows.some(({ leg, authorized_at }) => leg === 'b' && authorized_at !== null);
+  return rows.some(({ leg, authorizedAt }) => leg === 'b' && authorizedAt !== null);
 }
 
 /** The counterparty names another wallet to be paid at. */

@@ -125,7 +125,7 @@ async function readNext(
   const limit = AbortSignal.any([signal, AbortSignal.timeout(readMs)]);
   const named = { ...source, launchpad: name };
   const page = await reader.read(named, state.position, mostSecondsBack, limit);
-  const known = await knownTokens(deps.db, chain, page.tokens);
+  const known = new Set(await knownTokens(deps.db, chain, page.tokens));
   const fresh = page.tokens.filter((each) => !known.has(each));
   const before = hourOf(state, deps.now());
   const share = Math.floor(mostLaunched / deps.settings.launchpads.length);
