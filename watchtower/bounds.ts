@@ -64,6 +64,8 @@ export const oldestMs = 5_000;
 export const pauseMs = 1_000;
 /** While none is: what another process made, or time made due, is begun as late. */
 export const idlePauseMs = 2_000;
+/** Of what is rung for when it is due. */
+export const unrungPauseMs = 600_000;
 
 /** A job in hand is due again after this, should its process have died. */
 export const inHandSeconds = 30;

@@ -40,7 +40,7 @@ export type Watchtower = {
 /** On one chain. */
 type Post = {
   readonly gas: Gas;
-  readonly loops: { readonly relays: Loop; readonly others: Loop };
+  readonly loops: Readonly<Record<'relays' | 'others' | 'upkeep', Loop>>;
   readAtMs: number;
   /** The UTC day and the reason that the log has recorded already. */
   logged: string;
@@ -92,11 +92,12 @@ export function createWatchtower(deps: Parts): Watchtower {
   };
 }
 
-/** A loop for relays and one for all else, so that neither waits for the other. */
+/** Loops for relays, for other jobs and for the key itself: none waits for another. */
 function postOf(deps: Parts, gas: Gas): Post {
   const { chain } = gas.account;
   const next = (done: number) => (done >= bounds.jobsAPass ? 'now' : undefined);
-  const everyMs = bounds.balanceEveryMs;
+  // Rung for what is due.
+  const everyMs = bounds.unrungPauseMs;
   const post: Post = {
     gas,
     loops: {
@@ -109,6 +110,11 @@ function postOf(deps: Parts, gas: Gas): Post {
         name: `watchtower ${chain}`,
         everyMs,
         pass: async (signal) => next(await ownPass(deps, post, signal)),
+      }),
+      upkeep: deps.loop({
+        name: `watchtower ${chain} upkeep`,
+        everyMs: bounds.balanceEveryMs,
+        pass: (signal) => keepUp(deps, post, signal),
       }),
     },
     readAtMs: -Infinity,
@@ -167,9 +173,13 @@ async function find({ db, market, ...deps }: Parts, posts: Posts, missed: Missed
 async function ownPass(deps: Parts, post: Post, stop: AbortSignal): Promise<number> {
   const done = await passOf(deps, post, 'others', stop);
   const closed = done > 0 ? 0 : await passOf(deps, post, 'closes', stop);
+  await keepUp(deps, post, stop);
+  return done + closed;
+}
+
+async function keepUp(deps: Parts, post: Post, stop: AbortSignal): Promise<undefined> {
   await freeNonces(deps, post, stop);
   await measure(deps, post, stop);
-  return done + closed;
 }
 
 async function passOf(deps: Parts, post: Post, what: DueKind, stop: AbortSignal): Promise<number> {

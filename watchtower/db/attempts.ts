@@ -3,7 +3,7 @@
 import type { GasFate } from '../../chains/gas/account.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from '../port.ts';
-import type { JobVerb, Purpose } from './jobs.ts';
+import { type JobVerb, live, type Purpose } from './jobs.ts';
 
 export type Attempt = {
   readonly id: number;
@@ -36,51 +36,36 @@ export function isLive(fate: GasFate): boolean {
   return fate === 'unknown' || fate === 'pending' || fate === 'mined';
 }
 
-type Row = Omit<Attempt, 'offer' | 'mostCost' | 'charged'> & {
-  readonly offer: string;
-  readonly mostCost: string;
-  readonly charged: string;
-};
+type Amounts = 'offer' | 'mostCost' | 'charged';
+type Row = Omit<Attempt, Amounts> & Readonly<Record<Amounts, string>>;
 
 const columns = `id, chain, job_id as "jobId", purpose, verb, legs, txid, nonce, sealed,
   sealed_version as "sealedVersion", offer, most_cost as "mostCost", charged,
   dies_at as "diesAt", signed_at as "signedAt", sent_at as "sentAt",
   shown_at as "shownAt", fate`;
 
-function attemptOf(row: Row): Attempt {
-  return {
-    ...row,
-    offer: BigInt(row.offer),
-    mostCost: BigInt(row.mostCost),
-    charged: BigInt(row.charged),
-  };
+function attemptOf({ offer, mostCost, charged, ...row }: Row): Attempt {
+  return { ...row, offer: BigInt(offer), mostCost: BigInt(mostCost), charged: BigInt(charged) };
 }
 
-export type NewAttempt = {
-  readonly chain: ChainKey;
+export type NewAttempt = Pick<
+  Attempt,
+  'chain' | 'jobId' | 'verb' | 'legs' | 'txid' | 'nonce' | 'offer' | 'mostCost' | 'diesAt'
+> & {
   readonly address: string;
-  readonly jobId: number | null;
-  readonly verb: Attempt['verb'];
-  readonly legs: number;
-  readonly txid: string;
-  readonly nonce: number | null;
   readonly sealed: Uint8Array;
   readonly sealedVersion: number;
-  readonly offer: bigint;
-  readonly mostCost: bigint;
-  readonly diesAt: number | null;
   readonly at: Date;
 };
 
 /** Of those with its nonce at most one is mined: what it may cost takes the place of theirs. */
 export async function insertAttempt(tx: Tx, attempt: NewAttempt): Promise<Attempt> {
-  const { chain, address, nonce } = attempt;
+  const { chain, address, jobId, verb, txid, nonce, sealed, sealedVersion, legs } = attempt;
   if (nonce !== null) {
     await tx.rows({
       name: 'keeper_replaced',
       text: `update keeper_attempts set charged = 0
-        where chain = $1 and address = $2 and nonce = $3
-          and fate in ('unknown', 'pending', 'mined')`,
+        where chain = $1 and address = $2 and nonce = $3 and ${live()}`,
       values: [chain, address, nonce],
     });
   }
@@ -93,19 +78,8 @@ export async function insertAttempt(tx: Tx, attempt: NewAttempt): Promise<Attemp
         $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13)
       returning ${columns}`,
     values: [
-      chain,
-      address,
-      attempt.jobId,
-      attempt.verb,
-      attempt.txid,
-      nonce,
-      attempt.sealed,
-      attempt.sealedVersion,
-      attempt.offer.toString(),
-      attempt.mostCost.toString(),
-      attempt.diesAt,
-      attempt.at,
-      attempt.legs,
+      ...[chain, address, jobId, verb, txid, nonce, sealed, sealedVersion],
+      ...[`${attempt.offer}`, `${attempt.mostCost}`, attempt.diesAt, attempt.at, legs],
     ],
   });
   return attemptOf(rows[0] as Row);
@@ -131,7 +105,7 @@ export async function liveAttempts(tx: Tx, chain: ChainKey, address: string): Pr
   const rows = await tx.rows<Row>({
     name: 'keeper_live_attempts',
     text: `select ${columns} from keeper_attempts
-      where chain = $1 and address = $2 and fate in ('unknown', 'pending', 'mined')
+      where chain = $1 and address = $2 and ${live()}
       order by nonce, id`,
     values: [chain, address],
   });
@@ -160,7 +134,7 @@ export async function retireKeys(tx: Tx, chain: ChainKey, address: string): Prom
   await tx.rows({
     name: 'keeper_retire_keys',
     text: `update keeper_attempts set fate = 'gone', sealed = null, sealed_version = null
-      where chain = $1 and address <> $2 and fate in ('unknown', 'pending', 'mined')`,
+      where chain = $1 and address <> $2 and ${live()}`,
     values: [chain, address],
   });
 }
@@ -209,7 +183,7 @@ export async function markSent(tx: Tx, id: number, at: Date): Promise<boolean> {
     name: 'keeper_mark_sent',
     text: `update keeper_attempts a set sent_at = coalesce(sent_at, $2),
         shown_at = coalesce(shown_at, $2)
-      where id = $1 and sealed is not null and fate in ('unknown', 'pending', 'mined')
+      where id = $1 and sealed is not null and ${live()}
         and (job_id is null or exists (
           select 1 from keeper_jobs j where j.id = a.job_id and j.state = 'open'))
       returning id`,

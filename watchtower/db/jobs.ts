@@ -32,6 +32,9 @@ export type Job = {
   readonly createdAt: Date;
 };
 
+/** Of a row of attempts: it may still be mined, or be taken back by a reorganisation. */
+export const live = (of = '') => `${of}fate in ('unknown', 'pending', 'mined')`;
+
 type Row = Omit<Job, 'reserve'> & { readonly reserve: string };
 
 const columns = `id, chain, escrow, verb, swap_id as "swapId", leg, account_id as "accountId",
@@ -207,8 +210,7 @@ async function endUnlessKept(tx: Tx, id: number, state: 'done' | 'dropped'): Pro
     name: 'keeper_end_job',
     text: `update keeper_jobs set state = $2, reserve = 0, secret = null, secret_version = null
       where id = $1 and state = 'open' and not exists (
-        select 1 from keeper_attempts where job_id = $1 and sent_at is null
-          and fate in ('unknown', 'pending', 'mined'))
+        select 1 from keeper_attempts where job_id = $1 and sent_at is null and ${live()})
       returning id`,
     values: [id, state],
   });
@@ -229,7 +231,7 @@ export async function keepReserve(
     name: 'keeper_keep_reserve',
     text: `update keeper_jobs set reserve = case
           when purpose in ('relay', 'fund') or exists (select 1 from keeper_attempts
-            where job_id = $1 and id <> $3 and fate in ('unknown', 'pending', 'mined'))
+            where job_id = $1 and id <> $3 and ${live()})
           then greatest(reserve, $2) else $2 end,
         makes_account = makes_account or $4
       where id = $1 and state = 'open' returning id`,

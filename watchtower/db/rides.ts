@@ -3,15 +3,14 @@
 import type { GasFate } from '../../chains/gas/account.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from '../port.ts';
-import type { Job } from './jobs.ts';
+import { type Job, live } from './jobs.ts';
 import { partOf } from './sums.ts';
 
-const isLive = (attempt: string) => `${attempt}.fate in ('unknown', 'pending', 'mined')`;
 /** Nothing may settle it any more, but for what $1, the leader, has signed. */
 const isIdle = `not exists (select 1 from keeper_attempts a where a.job_id = j.id
-          and ${isLive('a')})
+          and ${live('a.')})
         and not exists (select 1 from keeper_rides k join keeper_attempts a on a.id = k.attempt_id
-          where k.job_id = j.id and a.job_id <> $1 and ${isLive('a')})`;
+          where k.job_id = j.id and a.job_id <> $1 and ${live('a.')})`;
 
 /** What put a job off and says nothing of its escrow. */
 const harmless = [
@@ -69,7 +68,7 @@ export async function ridersOf(tx: Tx, leaderId: number): Promise<Rider[]> {
         j.account_id as "accountId", j.created_at as "createdAt"
       from keeper_attempts a join keeper_rides k on k.attempt_id = a.id
         join keeper_jobs j on j.id = k.job_id
-      where a.job_id = $1 and ${isLive('a')} and j.state = 'open'
+      where a.job_id = $1 and ${live('a.')} and j.state = 'open'
       order by k.attempt_id, j.id`,
     values: [leaderId],
   });

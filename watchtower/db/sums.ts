@@ -2,6 +2,7 @@
 
 import type { ChainKey } from '../../core/families.ts';
 import type { Tx } from '../port.ts';
+import { live } from './jobs.ts';
 
 type Taken = {
   /** How many, of this account: one that was given up and asked for again each time. */
@@ -39,7 +40,7 @@ type Asked = {
 /** Of the transactions of a job. */
 const costs = `coalesce(sum(a.charged) filter (where a.fate in ('deep', 'failed', 'gone')), 0)
               as past,
-            coalesce(sum(a.charged) filter (where a.fate in ('unknown', 'pending', 'mined')), 0)
+            coalesce(sum(a.charged) filter (where ${live('a.')}), 0)
               as live`;
 const taken = `coalesce(sum(takes) filter (where own), 0) as "ownTaken",
         coalesce(sum(takes), 0) as taken`;
@@ -117,36 +118,32 @@ export function fundingSums(tx: Tx, of: Asked): Promise<FundingSums> {
   return sums(tx, 'keeper_funding_sums', text, of);
 }
 
-export type Sums = {
+type Money =
   /** Kept for what was asked for and is open, and for what else has something that may be mined. */
-  readonly reserved: bigint;
-  readonly relayReserved: bigint;
-  /** Counted against the cap since the beginning of the day, all accounts: nothing asked for. */
-  readonly spent: bigint;
-  /** Of this account. */
-  readonly spentOn: bigint;
-  /** On refunds. */
-  readonly spentOnRefunds: bigint;
-  /** Jobs with something signed that is not mined yet, but for what was asked for. */
-  readonly underWay: number;
-  /** Of those the refunds. */
-  readonly refundsUnderWay: number;
-  readonly relaysUnderWay: number;
-  readonly fundingsUnderWay: number;
-};
+  | 'reserved'
+  | 'relayReserved'
+  /** Counted against the cap since the beginning of the day: nothing asked for. */
+  | 'spent'
+  /** Of this account, and on refunds. */
+  | 'spentOn'
+  | 'spentOnRefunds';
+/** Jobs with something signed that is not mined yet; `underWay`: but for what was asked for. */
+type UnderWay = 'underWay' | 'refundsUnderWay' | 'relaysUnderWay' | 'fundingsUnderWay';
+export type Sums = Readonly<Record<Money, bigint> & Record<UnderWay, number>>;
+type Row = Record<Money, string> & Record<UnderWay, number>;
 
 /** What of it counts against the account of one of its escrows: rounded up, so never too little. */
 export const partOf = (attempt: string) => {
   return `div(${attempt}.charged + ${attempt}.legs - 1, ${attempt}.legs)`;
 };
 
-const underWayOf = (which: string) => `(select count(distinct u.job_id)
+const underWayOf = (which: string) => `(select count(distinct u.job_id)::int
           from keeper_attempts u join keeper_jobs o on o.id = u.job_id
           where u.chain = $1 and u.fate in ('unknown', 'pending') and ${which})`;
 
 /** Nothing else is held for what nobody was promised: it may be refused for ever. */
 const hasLive = `exists (select 1 from keeper_attempts l
-              where l.job_id = o.id and l.fate in ('unknown', 'pending', 'mined'))`;
+              where l.job_id = o.id and ${live('l.')})`;
 
 /** Sums of one chain. `except`: a job whose own reserve is left out. */
 export async function keySums(
@@ -158,7 +155,7 @@ export async function keySums(
     readonly except: number | null;
   },
 ): Promise<Sums> {
-  const rows = await tx.rows<Record<string, string | number | null>>({
+  const rows = await tx.rows<Row>({
     name: 'keeper_sums',
     text: `select
         (select coalesce(sum(o.reserve), 0) from keeper_jobs o
@@ -183,17 +180,10 @@ export async function keySums(
         and (a.purpose is null or a.purpose not in ('relay', 'fund'))`,
     values: [of.chain, of.since, of.accountId, of.except],
   });
-  const row = rows[0] ?? {};
-  const money = (name: string) => BigInt(row[name] ?? 0);
+  const { underWay, refundsUnderWay, relaysUnderWay, fundingsUnderWay, ...sums } = rows[0] as Row;
+  const money = Object.entries(sums).map(([name, value]) => [name, BigInt(value)]);
   return {
-    reserved: money('reserved'),
-    relayReserved: money('relayReserved'),
-    spent: money('spent'),
-    spentOn: money('spentOn'),
-    spentOnRefunds: money('spentOnRefunds'),
-    underWay: Number(row.underWay ?? 0),
-    refundsUnderWay: Number(row.refundsUnderWay ?? 0),
-    relaysUnderWay: Number(row.relaysUnderWay ?? 0),
-    fundingsUnderWay: Number(row.fundingsUnderWay ?? 0),
+    ...(Object.fromEntries(money) as Record<Money, bigint>),
+    ...{ underWay, refundsUnderWay, relaysUnderWay, fundingsUnderWay },
   };
 }
