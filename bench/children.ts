@@ -6,6 +6,9 @@ import { readFileSync } from 'node:fs';
 
 const answerLimitMs = 120_000;
 
+/** One clock for all processes of this machine. */
+export const microseconds = () => Number(process.hrtime.bigint() / 1_000n);
+
 export type Child = {
   /** Sends a question and waits for its answer. */
   ask<Answer>(question: object): Promise<Answer>;

@@ -1,15 +1,17 @@
 // One look of the doctor in a process of its own, its memory measured while it goes on. The chains
 // are stubs that answer at once: every escrow is empty as it is stored, or funded as nobody stored.
 
+import { hash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChainAdapter } from '../chains/adapter.ts';
 import { type EscrowFacts, nothingSeen } from '../core/facts.ts';
+import type { EscrowTerms } from '../core/terms.ts';
 import { connect, databaseLimits } from '../server/db/database.ts';
 import { examine } from '../server/doctor/examine.ts';
+import { nodelessAdapters } from '../server/settle/testing/rows.ts';
 import { answerQuestions } from './children.ts';
-import { stubChains } from './doctor-chains.ts';
 
 export type Look = {
   readonly url: string;
@@ -32,6 +34,7 @@ export type Looked = {
 const warmSwaps = 500;
 /** Reads of escrows between two looks at the heap. */
 const readsApart = 2_000;
+const limits = { chainTimeoutMs: 5_000, followIntervalMs: 1_000, databaseConnections: 1 };
 
 async function look({ url, now, isDiffering, swaps }: Look): Promise<Looked> {
   let heap = 0;
@@ -58,13 +61,7 @@ async function look({ url, now, isDiffering, swaps }: Look): Promise<Looked> {
   const home = await mkdtemp(join(tmpdir(), 'parley-doctor-'));
   const db = connect(url, { ...databaseLimits, connections: 4, readOnly: true });
   const deps = {
-    settings: {
-      home,
-      chainTimeoutMs: 5_000,
-      followIntervalMs: 1_000,
-      databaseConnections: 1,
-      keeper: 'dev',
-    },
+    settings: { ...limits, home, keeper: 'dev' },
     db,
     chains: [],
     now: () => now,
@@ -96,4 +93,15 @@ async function look({ url, now, isDiffering, swaps }: Look): Promise<Looked> {
   }
 }
 
-answerQuestions(look);
+/** Real policies; escrows are hashes of their terms: neither nodes nor keys are measured. */
+export function stubChains(): ChainAdapter[] {
+  return nodelessAdapters().map((each) => ({ ...each, plan, watch: () => {}, unwatch: () => {} }));
+}
+
+function plan({ chain, hashlock, payout, refund, amount, timelock }: EscrowTerms) {
+  const to = [payout.address, refund.address];
+  const text = JSON.stringify([chain, hashlock, ...to, String(amount), timelock]);
+  return { address: `escrow-${hash('sha256', text)}`, redeemScript: null };
+}
+
+if (import.meta.main) answerQuestions(look);

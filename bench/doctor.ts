@@ -5,18 +5,16 @@
 import { randomBytes } from 'node:crypto';
 import type { ChainAdapter } from '../chains/adapter.ts';
 import type { ChainKey } from '../core/families.ts';
-import { connect, type Database, databaseLimits } from '../server/db/database.ts';
+import type { Database } from '../server/db/database.ts';
 import { escrowsOfSwap, termsOf } from '../server/db/escrows.ts';
-import { migrate } from '../server/db/migrate.ts';
 import { uuidv7 } from '../server/ports/ids.ts';
 import { insertAccount } from '../server/settle/testing/account.ts';
 import { insertAgreed, insertAsset, someWallets } from '../server/settle/testing/rows.ts';
-import { startCluster } from '../test/support/cluster.ts';
 import { type TestDeps, testDeps } from '../test/support/deps.ts';
 import { startChild } from './children.ts';
-import { stubChains } from './doctor-chains.ts';
-import type { Look, Looked } from './doctor-look.ts';
-import { median, type Row, rowOf } from './report.ts';
+import { type Look, type Looked, stubChains } from './doctor-look.ts';
+import { atMost, inRounds, median, type Row } from './report.ts';
+import { freshDatabase } from './stage.ts';
 
 export const doctorStage = 'real PostgreSQL, stubs of the chains';
 
@@ -29,18 +27,14 @@ export async function benchDoctor(
   swaps: number,
 ): Promise<Row[]> {
   const sizes = [Math.round(swaps / 10), swaps] as const;
-  const cluster = await startCluster();
-  const url = cluster.adminUrl;
-  await migrate(url);
-  const db = connect(url, { ...databaseLimits, statementMs: 120_000 });
+  const { url, db, stop } = await freshDatabase({ statementMs: 120_000 });
   try {
     const fill = await createFilling(db);
     const small = await measure(sizes[0], { url, fill, rounds });
     const large = await measure(sizes[1], { url, fill, rounds });
     return rowsOf(sizes, small, large);
   } finally {
-    await db.close();
-    await cluster.stop();
+    await stop();
   }
 }
 
@@ -51,39 +45,30 @@ function rowsOf([few, many]: readonly [number, number], small: Measured, large: 
     ['none', 'none differing'],
     ['all', 'all differing, each read twice'],
   ] as const;
-  const row = { bench: 'doctor', is: 'atMost' } as const;
   const against = `the same with ${few} of them`;
-  return kinds.flatMap(([kind, words]) => [
-    rowOf({
-      ...row,
-      row: `the doctor on ${many} open swaps, ${words}: time of one`,
-      value: large[kind].seconds * (1_000 / many),
-      unit: 'ms',
-      limit: small[kind].seconds * (1_000 / few),
+  return kinds.flatMap(([kind, words]) => {
+    const [ours, theirs] = [large[kind], small[kind]];
+    const row = (what: string, unit: string, bar: number, of: Pair, how: string) =>
+      atMost(
+        `doctor: the doctor on ${many} open swaps, ${words}: ${what}`,
+        { value: of[0], unit, limit: of[1], bar },
+        `${against}${how}`,
+      );
+    const each = (key: 'seconds' | 'busy'): Pair => [
+      ours[key] * (1_000 / many),
+      theirs[key] * (1_000 / few),
+    ];
+    const resident = `; resident ${Math.round(ours.resident)} MiB at most`;
+    return [
       // Whatever else the machine does is in it.
-      bar: 2,
-      against: `${against}; ${large[kind].seconds.toFixed(1)} s in all`,
-    }),
-    rowOf({
-      ...row,
-      row: `the doctor on ${many} open swaps, ${words}: processor time of one`,
-      value: large[kind].busy * (1_000 / many),
-      unit: 'ms',
-      limit: small[kind].busy * (1_000 / few),
-      bar: 1.5,
-      against: `${against}, without PostgreSQL's`,
-    }),
-    rowOf({
-      ...row,
-      row: `the doctor on ${many} open swaps, ${words}: live heap at most`,
-      value: large[kind].heap,
-      unit: 'MiB',
-      limit: small[kind].heap,
-      bar: 1.5,
-      against: `${against}; resident ${Math.round(large[kind].resident)} MiB at most`,
-    }),
-  ]);
+      row('time of one', 'ms', 2, each('seconds'), `; ${ours.seconds.toFixed(1)} s in all`),
+      row('processor time of one', 'ms', 1.5, each('busy'), ", without PostgreSQL's"),
+      row('live heap at most', 'MiB', 1.5, [ours.heap, theirs.heap], resident),
+    ];
+  });
 }
+
+type Pair = readonly [number, number];
 
 type Stage = {
   readonly url: string;
@@ -94,8 +79,7 @@ type Stage = {
 async function measure(swaps: number, { url, fill, rounds }: Stage): Promise<Measured> {
   const now = await fill(swaps);
   const looks = async (isDiffering: boolean) => {
-    const all: Looked[] = [];
-    for (let round = 0; round < rounds; round += 1) all.push(await look(isDiffering));
+    const all = await inRounds(rounds, () => look(isDiffering));
     const of = (which: keyof Looked) => median(all.map((each) => each[which]));
     const [seconds, busy] = [of('seconds'), of('busy')];
     return { seconds, busy, heap: of('heap'), resident: of('resident'), found: of('found') };
@@ -175,42 +159,27 @@ async function insertCopies(db: Database, first: string, copies: readonly Copy[]
   const copy =
     'json_to_recordset($2) n (id uuid, thread uuid, rfq uuid, hashlock text, a text, b text)';
   const own = (leg: string) => `case ${leg} when 'a' then n.a else n.b end`;
-  const tables: [table: string, from: string, changed: string][] = [
-    ['rfqs', 's.id = $1 and r.id = s.rfq_id', `jsonb_build_object('id', n.rfq)`],
-    [
-      'threads',
-      's.id = $1 and r.id = s.thread_id',
-      `jsonb_build_object('id', n.thread, 'rfq_id', n.rfq)`,
-    ],
-    [
-      'hashlocks',
-      's.id = $1 and r.hashlock = s.hashlock',
-      `jsonb_build_object('hashlock', n.hashlock, 'thread_id', n.thread)`,
-    ],
-    [
-      'swaps',
-      's.id = $1 and r.id = s.id',
-      `jsonb_build_object('id', n.id, 'thread_id', n.thread, 'rfq_id', n.rfq,
-        'hashlock', n.hashlock)`,
-    ],
-    [
-      'legs',
-      's.id = $1 and r.swap_id = s.id',
-      `jsonb_build_object('swap_id', n.id, 'escrow', ${own('r.leg')})`,
-    ],
+  const ids = `'id', n.id, 'thread_id', n.thread, 'rfq_id', n.rfq`;
+  const tables: [table: string, row: string, changed: string][] = [
+    ['rfqs', 'r.id = s.rfq_id', `'id', n.rfq`],
+    ['threads', 'r.id = s.thread_id', `'id', n.thread, 'rfq_id', n.rfq`],
+    ['hashlocks', 'r.hashlock = s.hashlock', `'hashlock', n.hashlock, 'thread_id', n.thread`],
+    ['swaps', 'r.id = s.id', `${ids}, 'hashlock', n.hashlock`],
+    ['legs', 'r.swap_id = s.id', `'swap_id', n.id, 'escrow', ${own('r.leg')}`],
     [
       'escrows',
-      's.id = $1 and r.swap_id = s.id',
-      `jsonb_build_object('swap_id', n.id, 'address', ${own('r.leg')},
-        'terms', r.terms || jsonb_build_object('hashlock', n.hashlock))`,
+      'r.swap_id = s.id',
+      `'swap_id', n.id, 'address', ${own('r.leg')},
+        'terms', r.terms || jsonb_build_object('hashlock', n.hashlock)`,
     ],
   ];
   await db.transaction(async (tx) => {
-    for (const [table, from, changed] of tables) {
+    for (const [table, row, changed] of tables) {
       await tx.rows({
         name: `bench_copy_${table}`,
-        text: `insert into ${table} select (jsonb_populate_record(r, ${changed})).*
-          from ${table} r, swaps s, ${copy} where ${from}`,
+        text: `insert into ${table} select
+          (jsonb_populate_record(r, jsonb_build_object(${changed}))).*
+          from ${table} r, swaps s, ${copy} where s.id = $1 and ${row}`,
         values: [first, JSON.stringify(copies)],
       });
     }

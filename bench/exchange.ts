@@ -3,57 +3,47 @@
 
 import { exchangeWith } from '../chains/nodes/exchange.ts';
 import { startChild } from './children.ts';
-import { median, type Row, rowOf } from './report.ts';
+import { alternating, atMost, type Effort, type Row } from './report.ts';
 
 const exchanges = 3_000;
 /** At once: as many as the followers of some chains. */
 const lanes = 3;
 const limits = { timeMs: 8_000, bytes: 16_384 };
+const headers = { 'content-type': 'application/json' };
 const request = {
   method: 'POST',
-  headers: { 'content-type': 'application/json' },
+  headers,
   body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] }),
 } as const;
+const { signal } = new AbortController();
 
-export async function benchExchange({ rounds }: { readonly rounds: number }): Promise<Row[]> {
-  const node = startChild('./exchange-node.ts');
+export async function benchExchange({ rounds }: Pick<Effort, 'rounds'>): Promise<Row[]> {
+  const node = startChild('bare.ts');
   try {
-    const url = await node.ask<string>({});
-    const took = { own: [] as number[], fetch: [] as number[] };
-    for (let round = 0; round < rounds; round += 1) {
-      took.own.push(await microsecondsOf(() => own(url)));
-      took.fetch.push(await microsecondsOf(() => byFetch(url)));
-    }
+    const body = '{"jsonrpc":"2.0","id":1,"result":"0x10"}';
+    const { port } = await node.ask<{ port: number }>({ headers, body });
+    const url = `http://127.0.0.1:${port}/`;
+    const own = async () => (await exchangeWith({ url, ...request }, limits, signal)).body;
+    const [value, limit] = await alternating(
+      rounds,
+      () => microsecondsOf(own),
+      () => microsecondsOf(() => byFetch(url)),
+    );
     return [
-      rowOf({
-        bench: 'exchange',
-        row: 'processor time of one exchange with a node',
-        value: median(took.own),
-        unit: 'µs',
-        limit: median(took.fetch),
-        bar: 0.7,
-        is: 'atMost',
-        against: `fetch with the same limits; ${exchanges} in each round, ${lanes} at once`,
-      }),
+      atMost(
+        'exchange: processor time of one exchange with a node',
+        { value, unit: 'µs', limit, bar: 0.7 },
+        `fetch with the same limits; ${exchanges} in each round, ${lanes} at once`,
+      ),
     ];
   } finally {
     await node.stop();
   }
 }
 
-async function own(url: string): Promise<string> {
-  const signal = new AbortController().signal;
-  const { body } = await exchangeWith({ url, ...request }, limits, signal);
-  return body.toString('utf8');
-}
-
-async function byFetch(url: string): Promise<string> {
-  const { signal } = new AbortController();
-  const response = await fetch(url, {
-    ...request,
-    redirect: 'error',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(limits.timeMs)]),
-  });
+async function byFetch(url: string): Promise<Buffer> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(limits.timeMs)]);
+  const response = await fetch(url, { ...request, redirect: 'error', signal: limit });
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of response.body ?? []) {
@@ -61,10 +51,10 @@ async function byFetch(url: string): Promise<string> {
     if (size > limits.bytes) throw new Error('too long');
     parts.push(part);
   }
-  return Buffer.concat(parts).toString('utf8');
+  return Buffer.concat(parts);
 }
 
-async function microsecondsOf(exchange: () => Promise<string>): Promise<number> {
+async function microsecondsOf(exchange: () => Promise<Buffer>): Promise<number> {
   const before = process.cpuUsage();
   const lane = async () => {
     for (let done = 0; done < exchanges / lanes; done += 1) {

@@ -2,7 +2,7 @@
 // as can be, and when the last of them had each frame.
 
 import { connect, type Socket } from 'node:net';
-import { answerQuestions } from './children.ts';
+import { answerQuestions, microseconds } from './children.ts';
 
 export type ClientsQuestion =
   /** Opens sockets, sends `first` on each, and waits until each has been sent `until`. */
@@ -32,8 +32,6 @@ let firsts: number[] = [];
 let lasts: number[] = [];
 let open = 0;
 let done: (() => void) | null = null;
-
-export const microseconds = () => Number(process.hrtime.bigint() / 1_000n);
 
 function count(client: Client, length: number): void {
   client.bytes += length;

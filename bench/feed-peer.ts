@@ -3,7 +3,7 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
-import { answerQuestions } from './children.ts';
+import { answerQuestions, microseconds } from './children.ts';
 
 export type PeerQuestion =
   | { readonly listen: true }
@@ -21,7 +21,7 @@ async function answer(question: PeerQuestion): Promise<unknown> {
   const began: number[] = [];
   for (const text of question.texts) {
     const data = Buffer.from(text);
-    began.push(Number(process.hrtime.bigint() / 1_000n));
+    began.push(microseconds());
     for (const client of server?.clients ?? []) client.send(data, { binary: false });
     if (question.apartMs > 0) await sleep(question.apartMs);
     else await new Promise((resolve) => setImmediate(resolve));

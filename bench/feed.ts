@@ -6,13 +6,12 @@ import { insertOutbox } from '../server/db/outbox.ts';
 import { encodeFrame, entryText } from '../server/edge/feed/frames.ts';
 import { type Child, startChild } from './children.ts';
 import type { Arrived, ClientsQuestion } from './feed-clients.ts';
-import { alternating, type Effort } from './reads.ts';
-import { type Row, rowOf } from './report.ts';
-import type { Account, Stage } from './stage.ts';
+import { alternating, atLeast, atMost, type Effort, p99, type Row } from './report.ts';
+import { orderOf, posted, type Stage } from './stage.ts';
 
 const makers = { latency: 1_000, throughput: 10_000 };
 /** RFQs of a round, and their distance. */
-const posted = 100;
+const orders = 100;
 const apartMs = 40;
 /** Frames of a burst to each socket. */
 const burst = 60;
@@ -42,7 +41,7 @@ async function withSides<T>(
   count: number,
   work: (sides: Sides, bytesBefore: number) => Promise<T>,
 ): Promise<T> {
-  const children = ['feed-market.ts', 'feed-peer.ts', 'feed-clients.ts', 'feed-clients.ts'];
+  const children = ['market.ts', 'feed-peer.ts', 'feed-clients.ts', 'feed-clients.ts'];
   const [market, peer, ours, theirs] = children.map((file) => startChild(file)) as [
     Child,
     Child,
@@ -50,12 +49,12 @@ async function withSides<T>(
     Child,
   ];
   try {
-    const { port } = await market.ask<{ port: number }>({ url: stage.url });
+    const { port } = await market.ask<{ port: number }>({ serve: stage.url });
     const { port: peerPort } = await peer.ask<{ port: number }>({ listen: true });
     const { key } = await stage.account();
     const warm = { port, count: 50, first: JSON.stringify({ apiKey: key }), until: '"ready"' };
     await ours.ask(warm satisfies ClientsQuestion);
-    const before = await market.ask<number>({ memory: true });
+    const before = await market.ask<number>({ memory: 'collected' });
     await ours.ask({ ...warm, count: count - warm.count } satisfies ClientsQuestion);
     const raw = { port: peerPort, count, first: '', until: '\r\n\r\n' };
     await theirs.ask(raw satisfies ClientsQuestion);
@@ -69,7 +68,7 @@ async function withSides<T>(
 async function latency(stage: Stage, { rounds }: Effort): Promise<Row[]> {
   return withSides(stage, makers.latency, async ({ market, port, peer, clients }) => {
     const [ours, theirs] = clients;
-    const texts = Array.from({ length: posted }, (_, seq) => textLike(stage, seq));
+    const texts = Array.from({ length: orders }, (_, seq) => textLike(stage, seq));
     const lengths = texts.map((text) => encodeFrame(text).length);
     const [value, limit] = await alternating(
       rounds,
@@ -77,8 +76,8 @@ async function latency(stage: Stage, { rounds }: Effort): Promise<Row[]> {
         await ours.ask({ lengths });
         await market.ask({ commits: true });
         const taker = await stage.account();
-        for (let each = 0; each < posted; each += 1) {
-          await post(stage, port, taker);
+        for (let each = 0; each < orders; each += 1) {
+          await posted(port, '/v1/rfqs', taker, orderOf(stage.assets));
           await sleep(apartMs);
         }
         const { last } = await ours.ask<Arrived>({ arrived: true });
@@ -91,12 +90,11 @@ async function latency(stage: Stage, { rounds }: Effort): Promise<Row[]> {
         return p99Ms(last, began);
       },
     );
-    const row = `an RFQ's commit -> its frame at the last of ${makers.latency} makers, p99`;
-    const same = { bench: 'feed', value, unit: 'ms', is: 'atMost' as const };
+    const name = `feed: an RFQ's commit -> its frame at the last of ${makers.latency} makers, p99`;
     const against = 'raw ws broadcasting the same bytes, from its first send';
     return [
-      rowOf({ ...same, row, limit, bar: 1.5, against }),
-      rowOf({ ...same, row, limit: latencyLimitMs, bar: 1, against: 'the limit' }),
+      atMost(name, { value, unit: 'ms', limit, bar: 1.5 }, against),
+      atMost(name, { value, unit: 'ms', limit: latencyLimitMs, bar: 1 }, 'the limit'),
     ];
   });
 }
@@ -106,7 +104,7 @@ async function throughput(stage: Stage, { rounds }: Effort): Promise<Row[]> {
   return withSides(stage, makers.throughput, async (sides, before) => {
     const { market, peer, clients } = sides;
     const [ours, theirs] = clients;
-    const after = await market.ask<number>({ memory: true });
+    const after = await market.ask<number>({ memory: 'collected' });
     const texts = Array.from({ length: burst }, (_, seq) => textLike(stage, seq));
     const lengths = texts.map((text) => encodeFrame(text).length);
     const perSecond = ({ first, last }: Arrived) =>
@@ -124,79 +122,39 @@ async function throughput(stage: Stage, { rounds }: Effort): Promise<Row[]> {
         return perSecond(await theirs.ask<Arrived>({ arrived: true }));
       },
     );
+    const sockets = makers.throughput;
+    const memory = (after - before) / 1_024 / sockets;
     return [
-      rowOf({
-        bench: 'feed',
-        row: `frames to ${makers.throughput} sockets, ${burst} RFQs of one transaction`,
-        value,
-        unit: 'frames/s',
-        limit,
-        bar: 0.8,
-        is: 'atLeast',
-        against: 'raw ws broadcasting the same bytes',
-      }),
-      rowOf({
-        bench: 'feed',
-        row: `memory of the server, a socket of ${makers.throughput}`,
-        value: (after - before) / 1_024 / makers.throughput,
-        unit: 'KiB',
-        limit: memoryLimitKiB,
-        bar: 1,
-        is: 'atMost',
-        against: 'the limit',
-      }),
+      atLeast(
+        `feed: frames to ${sockets} sockets, ${burst} RFQs of one transaction`,
+        { value, unit: 'frames/s', limit, bar: 0.8 },
+        'raw ws broadcasting the same bytes',
+      ),
+      atMost(
+        `feed: memory of the server, a socket of ${sockets}`,
+        { value: memory, unit: 'KiB', limit: memoryLimitKiB, bar: 1 },
+        'the limit',
+      ),
     ];
   });
 }
 
 function p99Ms(last: readonly number[], began: readonly number[]): number {
   if (began.length !== last.length) throw new Error(`${began.length} RFQs, ${last.length} frames`);
-  const took = last.map((at, index) => (at - (began[index] as number)) / 1_000);
-  return took.toSorted((a, b) => a - b)[Math.ceil(took.length * 0.99) - 1] as number;
+  return p99(last.map((at, index) => (at - (began[index] as number)) / 1_000));
 }
 
 /** A frame of the length that the market's have. */
 function textLike({ assets, takers }: Stage, seq: number): string {
   const at = new Date(0).toISOString();
   const id = '019f0000-0000-7000-8000-000000000000';
-  const body = JSON.stringify({
-    id,
-    direction: 'sell_base',
-    baseAssetId: assets[0]?.id,
-    baseAmount: '100000',
-    quoteAssetId: assets[1]?.id,
-    status: 'open',
-    visibility: 'public',
-    askAmount: null,
-    creatorId: takers[0]?.accountId,
-    createdAt: at,
-    expiresAt: at,
-  });
   const creatorId = takers[0]?.accountId ?? '';
+  const { ttlSeconds: _, ...order } = orderOf(assets);
+  const own = { status: 'open', visibility: 'public', askAmount: null, creatorId };
+  const body = JSON.stringify({ id, ...order, ...own, createdAt: at, expiresAt: at });
   const place = { seq, number: seq };
   const told = { kind: 'created' as const, rfqId: id, creatorId, targetAddress: null, body };
   return entryText({ ...place, ...told }, 'plain') ?? '';
-}
-
-/** An RFQ of the stage's first two assets. */
-export async function post(
-  { assets }: Pick<Stage, 'assets'>,
-  port: number,
-  { key }: Account,
-): Promise<void> {
-  const answer = await fetch(`http://127.0.0.1:${port}/v1/rfqs`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      direction: 'sell_base',
-      baseAssetId: assets[0]?.id,
-      baseAmount: '100000',
-      quoteAssetId: assets[1]?.id,
-      ttlSeconds: 600,
-    }),
-  });
-  if (answer.status !== 201) throw new Error(await answer.text());
-  await answer.arrayBuffer();
 }
 
 async function commitBurst(stage: Stage): Promise<void> {

@@ -14,8 +14,7 @@ import pg from 'pg';
 import { startPostgres } from '../host/postgres/postgres.ts';
 import type { ChainSettings } from '../server/settings/chains.ts';
 import { startChild } from './children.ts';
-import type { Effort } from './reads.ts';
-import { median, type Row, rowOf } from './report.ts';
+import { atMost, type Effort, inRounds, median, type Row } from './report.ts';
 import { readyLine } from './start.ts';
 
 const launcher = fileURLToPath(new URL('../scripts/launch.mjs', import.meta.url));
@@ -24,8 +23,6 @@ const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 const settleMs = 20_000;
 /** Rare passes come too. */
 const leastSeconds = 30;
-const statementsLimit = 5;
-const processorLimit = 1;
 const ticksPerSecond = 100;
 
 type Idle = { readonly statements: number; readonly processor: number };
@@ -41,11 +38,8 @@ export async function benchIdle({ rounds, seconds }: Effort): Promise<Row[]> {
       const market = await startMarket(dir, url, served);
       try {
         await sleep(settleMs);
-        const all: Idle[] = [];
-        for (let round = 0; round < rounds; round += 1) {
-          all.push(await measured(url, [market.pid as number, pid], window));
-        }
-        return rowsOf(all, window);
+        const pids = [market.pid as number, pid];
+        return rowsOf(await inRounds(rounds, () => measured(url, pids, window)), window);
       } finally {
         market.kill('SIGTERM');
         await once(market, 'exit');
@@ -61,23 +55,14 @@ export async function benchIdle({ rounds, seconds }: Effort): Promise<Row[]> {
 }
 
 function rowsOf(all: readonly Idle[], window: number): Row[] {
-  const common = { bench: 'idle', bar: 1, is: 'atMost', against: `limit; ${window} s` } as const;
-  return [
-    rowOf({
-      ...common,
-      row: 'statements of an idle market on four dev chains',
-      value: median(all.map(({ statements }) => statements)),
-      unit: 'statements/s',
-      limit: statementsLimit,
-    }),
-    rowOf({
-      ...common,
-      row: 'processor time of the server and its PostgreSQL meanwhile',
-      value: median(all.map(({ processor }) => processor)),
-      unit: '% of a core',
-      limit: processorLimit,
-    }),
-  ];
+  const rows = [
+    ['statements', 'statements of an idle market on four dev chains', 'statements/s', 5],
+    ['processor', 'processor time of the server and its PostgreSQL meanwhile', '% of a core', 1],
+  ] as const;
+  return rows.map(([key, row, unit, limit]) => {
+    const value = median(all.map((each) => each[key]));
+    return atMost(`idle: ${row}`, { value, unit, limit, bar: 1 }, `limit; ${window} s`);
+  });
 }
 
 /** A PostgreSQL that counts every statement; it has to be started with the module for it. */

@@ -9,12 +9,10 @@ import { encodeFrame, entryText } from '../server/edge/feed/frames.ts';
 import { seedAssets } from '../server/market/assets.ts';
 import { type Changed, closeAsset, reopenAsset } from '../server/market/listing.ts';
 import { rfqView } from '../server/market/views.ts';
-import { startChild } from './children.ts';
-import { post } from './feed.ts';
-import { type Arrived, type ClientsQuestion, microseconds } from './feed-clients.ts';
-import type { Effort } from './reads.ts';
-import { median, type Row, rowOf } from './report.ts';
-import { type Account, type Stage, usualVolume } from './stage.ts';
+import { microseconds, startChild } from './children.ts';
+import type { Arrived, ClientsQuestion } from './feed-clients.ts';
+import { atMost, type Effort, median, type Row } from './report.ts';
+import { type Account, orderOf, posted, type Stage, usualVolume } from './stage.ts';
 
 const makers = 100;
 const apartMs = 5;
@@ -79,7 +77,7 @@ async function oneRound(
     let slowest = 0;
     while (!over) {
       const began = performance.now();
-      await post({ assets: pair }, stage.port, account);
+      await posted(stage.port, '/v1/rfqs', account, orderOf(pair));
       slowest = Math.max(slowest, performance.now() - began);
       await sleep(apartMs);
     }
@@ -104,50 +102,29 @@ async function oneRound(
 async function lengthsOf({ db, deps, rfqId }: Stage, kind: 'created' | 'cancelled') {
   const rfq = await findRfq(db, rfqId(0));
   const body = JSON.stringify(rfqView(rfq!, deps.now(), true));
-  const entry = {
-    seq: 0,
-    number: 0,
-    kind,
-    rfqId: rfq!.id,
-    creatorId: '',
-    targetAddress: null,
-    body,
-  };
+  const own = { kind, rfqId: rfq!.id, creatorId: '', targetAddress: null, body };
+  const entry = { seq: 0, number: 0, ...own };
   const { length } = encodeFrame(entryText(entry, 'plain') ?? '');
   return Array.from({ length: usualVolume.open }, () => length);
 }
 
 function rowsOf(what: 'close' | 'reopen', rounds: readonly Round[]): Row[] {
-  const same = { bench: 'listing', bar: 1, is: 'atMost' as const };
-  const of = (pick: (round: Round) => number) => rounds.map(pick);
-  const worst = (values: readonly number[]) => Math.max(...values);
-  const seconds = of((each) => each.seconds);
-  const told = of((each) => each.toldSeconds);
-  const slowest = of((each) => each.slowestMs);
+  const row = (name: string, values: number[], unit: string, limit: number, slowest: string) =>
+    atMost(
+      `listing: ${name}`,
+      { value: median(values), unit, limit, bar: 1 },
+      `the limit; ${slowest}`,
+    );
+  const worst = (values: readonly number[]) => `slowest ${Math.max(...values).toFixed(2)} s`;
+  const [seconds, told, slowest] = (['seconds', 'toldSeconds', 'slowestMs'] as const).map((key) =>
+    rounds.map((each) => each[key]),
+  ) as [number[], number[], number[]];
+  const all = `slowest of all ${Math.max(...slowest).toFixed(0)} ms`;
+  const last = `${what}: from its begin to the last frame at the last of ${makers} makers`;
+  const [book, order] = [`${what} an asset with ${usualVolume.open} open orders`, 'POST /v1/rfqs'];
   return [
-    rowOf({
-      ...same,
-      row: `${what} an asset with ${usualVolume.open} open orders`,
-      value: median(seconds),
-      unit: 's',
-      limit: limitSeconds,
-      against: `the limit; slowest ${worst(seconds).toFixed(2)} s`,
-    }),
-    rowOf({
-      ...same,
-      row: `${what}: from its begin to the last frame at the last of ${makers} makers`,
-      value: median(told),
-      unit: 's',
-      limit: limitSeconds,
-      against: `the limit; slowest ${worst(told).toFixed(2)} s`,
-    }),
-    rowOf({
-      ...same,
-      row: `slowest POST /v1/rfqs on another pair during the ${what}`,
-      value: median(slowest),
-      unit: 'ms',
-      limit: limitMs,
-      against: `the limit; slowest of all ${worst(slowest).toFixed(0)} ms`,
-    }),
+    row(book, seconds, 's', limitSeconds, worst(seconds)),
+    row(last, told, 's', limitSeconds, worst(told)),
+    row(`slowest ${order} on another pair during the ${what}`, slowest, 'ms', limitMs, all),
   ];
 }

@@ -1,21 +1,37 @@
-// The market under load: the real application with keys, budgets and headers on. Its chains have no
-// nodes, which reads and quotes never ask.
+// The market under load, in a process of its own: the real application with keys, budgets and
+// headers on. Its chains have no nodes, which reads and quotes never ask.
 
 import type { AddressInfo } from 'node:net';
-import { connect, databaseLimits } from '../server/db/database.ts';
+import { connect, type Database, databaseLimits } from '../server/db/database.ts';
 import { buildApp } from '../server/edge/app.ts';
 import { testDeps } from '../test/support/deps.ts';
-import { answerQuestions } from './children.ts';
+import { answerQuestions, microseconds } from './children.ts';
 
-type Question = { readonly serve: string } | { readonly memory: true };
+export type MarketQuestion =
+  | { readonly serve: string }
+  /** When transactions were committed since it was asked last. */
+  | { readonly commits: true }
+  /** Resident bytes; `collected`: after the garbage. */
+  | { readonly memory: 'now' | 'collected' };
 
-async function answer(question: Question): Promise<unknown> {
-  if ('memory' in question) return { rss: process.memoryUsage.rss() };
-  const db = connect(question.serve, databaseLimits);
-  const encryptionKey = '11'.repeat(32);
-  const app = await buildApp(testDeps({ db, settings: { encryptionKey } }));
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  return { port: (app.server.address() as AddressInfo).port };
+const commits: number[] = [];
+
+async function answer(question: MarketQuestion): Promise<unknown> {
+  if ('serve' in question) {
+    const real = connect(question.serve, databaseLimits);
+    const transaction: Database['transaction'] = async (work) => {
+      const result = await real.transaction(work);
+      commits.push(microseconds());
+      return result;
+    };
+    const settings = { encryptionKey: '11'.repeat(32) };
+    const app = await buildApp(testDeps({ db: { ...real, transaction }, settings }));
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    return { port: (app.server.address() as AddressInfo).port };
+  }
+  if ('commits' in question) return commits.splice(0);
+  if (question.memory === 'collected') globalThis.gc?.();
+  return process.memoryUsage.rss();
 }
 
 answerQuestions(answer);

@@ -20,10 +20,22 @@ export type Row = {
   readonly against: string;
 };
 
-export function rowOf(row: Omit<Row, 'ratio' | 'ok'>): Row {
-  const ratio = row.value / row.limit;
-  return { ...row, ratio, ok: row.is === 'atLeast' ? ratio >= row.bar : ratio <= row.bar };
+/** The name is `bench: row`. */
+type Figure = Pick<Row, 'value' | 'unit' | 'limit' | 'bar'>;
+
+function rowOf(name: string, figure: Figure, against: string, is: Row['is']): Row {
+  const [bench = ''] = name.split(': ', 1);
+  const ratio = figure.value / figure.limit;
+  const ok = is === 'atLeast' ? ratio >= figure.bar : ratio <= figure.bar;
+  return { bench, row: name.slice(bench.length + 2), ...figure, ratio, is, ok, against };
 }
+
+export const atLeast = (name: string, figure: Figure, against: string) =>
+  rowOf(name, figure, against, 'atLeast');
+export const atMost = (name: string, figure: Figure, against: string) =>
+  rowOf(name, figure, against, 'atMost');
+
+export type Effort = { readonly rounds: number; readonly seconds: number };
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -31,21 +43,54 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
+export function p99(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.99) - 1] ?? Infinity;
+}
+
+/** One after the other. */
+export async function inRounds<T>(rounds: number, measure: () => Promise<T>): Promise<T[]> {
+  const all: T[] = [];
+  for (let round = 0; round < rounds; round += 1) all.push(await measure());
+  return all;
+}
+
+type Measured = () => Promise<number>;
+
+/** Medians of both, measured in turns after one turn each to warm up. */
+export async function alternating(
+  rounds: number,
+  ours: Measured,
+  peer: Measured,
+): Promise<[number, number]> {
+  const both = async () => ({ limit: await peer(), value: await ours() });
+  await both();
+  const all = await inRounds(rounds, both);
+  return [median(all.map(({ value }) => value)), median(all.map(({ limit }) => limit))];
+}
+
+/** How often a second it is done, so many at once. */
+export async function perSecond(
+  atOnce: number,
+  seconds: number,
+  once: () => Promise<unknown>,
+): Promise<number> {
+  const began = performance.now();
+  let done = 0;
+  const lane = async () => {
+    while (performance.now() < began + seconds * 1_000) {
+      await once();
+      done += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+  return (done * 1_000) / (performance.now() - began);
+}
+
 /** One line a row for programs. */
 export function jsonLine(row: Row): string {
-  const { bench, value, unit, limit, ratio, bar, ok, against, is } = row;
-  return JSON.stringify({
-    bench,
-    row: row.row,
-    value: rounded(value),
-    unit,
-    limit: rounded(limit),
-    ratio: rounded(ratio),
-    bar,
-    ok,
-    is,
-    against,
-  });
+  const { bench, row: name, unit, bar, ok, is, against } = row;
+  const [value, limit, ratio] = [row.value, row.limit, row.ratio].map(rounded);
+  return JSON.stringify({ bench, row: name, value, unit, limit, ratio, bar, ok, is, against });
 }
 
 export function textLine(row: Row): string {

@@ -12,9 +12,8 @@ import { freeMs } from '../server/edge/processor-time.ts';
 import { readSettings } from '../server/settings/config.ts';
 import { startWorld, type World } from '../server/settle/testing/world.ts';
 import { startChild } from './children.ts';
-import { type Row, rowOf } from './report.ts';
-import { askEverything } from './requests-asked.ts';
-import { askBesides, besides } from './requests-besides.ts';
+import { atMost, type Row } from './report.ts';
+import { askBesides, askEverything, besides } from './requests-asked.ts';
 import { isOfPair, startFamilies } from './requests-families.ts';
 import { type Figures, type Meter, startMeter } from './requests-meter.ts';
 import type { TokenOn } from './tron-token.ts';
@@ -130,40 +129,25 @@ function rowsOf(app: FastifyInstance, figures: ReadonlyMap<string, Figures>): Ro
       const of = own.filter(({ what }) => isCharged(operationId, what) === charged);
       return most(({ processorMs }) => processorMs, of) ?? [];
     });
-    const row = { bench: 'requests', bar: 1, is: 'atMost' } as const;
     const mostExchanges = exchangesOf[operationId];
     const counted = asked.filter(({ what }) => mostExchanges !== undefined && isCounted(what));
     const leftOut = own.length < asked.length ? `; ${outside}` : '';
+    const rowOf = (what: string, value: number, unit: string, limit: number, about: string) =>
+      atMost(`requests: ${route}: ${what}`, { value, unit, limit, bar: 1 }, about);
+    const stall = `longest stall (${longest.what})`;
     return [
-      rowOf({
-        ...row,
-        row: `${route}: longest stall (${longest.what})`,
-        value: longest.stallMs,
-        unit: 'ms',
-        limit: stallLimitMs,
-        against: `the limit${leftOut}`,
-      }),
+      rowOf(stall, longest.stallMs, 'ms', stallLimitMs, `the limit${leftOut}`),
       ...dearest.map((each) => {
         const { limit, about } = processorLimit(operationId, each.what);
-        return rowOf({
-          ...row,
-          row: `${route}: processor (${each.what})`,
-          value: each.processorMs,
-          unit: 'ms',
-          limit,
-          against: `${about}; ${also(each)}${leftOut}`,
-        });
+        const against = `${about}; ${also(each)}${leftOut}`;
+        return rowOf(`processor (${each.what})`, each.processorMs, 'ms', limit, against);
       }),
-      ...counted.map(({ what, exchanges, nodeCalls }) =>
-        rowOf({
-          ...row,
-          row: `${route}: exchanges with nodes (${what})`,
-          value: exchanges,
-          unit: 'exchanges',
-          limit: aboveBar[what] ?? mostExchanges ?? 0,
-          against: `${limitWords(what, mostExchanges)}; ${nodeCalls} questions in them`,
-        }),
-      ),
+      ...counted.map(({ what, exchanges, nodeCalls }) => {
+        const limit = aboveBar[what] ?? mostExchanges ?? 0;
+        const against = `${limitWords(what, mostExchanges)}; ${nodeCalls} questions in them`;
+        const name = `exchanges with nodes (${what})`;
+        return rowOf(name, exchanges, 'exchanges', limit, against);
+      }),
     ];
   });
 }

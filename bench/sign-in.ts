@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { browserOn } from '../server/edge/testing/browser.ts';
 import { startPeople } from '../server/edge/testing/people.ts';
 import { type Code, mustSendCode } from '../server/messages/codes.ts';
-import { median, type Row, rowOf } from './report.ts';
+import { atMost, median, type Row } from './report.ts';
 
 /** Of each kind, in a round. */
 const addresses = 100;
@@ -88,15 +88,7 @@ async function tryAs(edge: Edge, address: string, codes: Map<string, string>) {
 }
 
 function rowFor(row: string, known: readonly number[], unknown: readonly number[]): Row {
-  const [limit, value] = [median(known), median(unknown)].sort((one, other) => one - other);
-  return rowOf({
-    bench: 'sign-in',
-    row: `${row}: the slower of addresses with an account and without`,
-    value: value as number,
-    unit: 'ms',
-    limit: limit as number,
-    bar,
-    is: 'atMost',
-    against: `the faster; ${known.length} of each`,
-  });
+  const [limit = 0, value = 0] = [median(known), median(unknown)].sort((a, b) => a - b);
+  const name = `sign-in: ${row}: the slower of addresses with an account and without`;
+  return atMost(name, { value, unit: 'ms', limit, bar }, `the faster; ${known.length} of each`);
 }

@@ -9,6 +9,8 @@ import { startCluster } from '../test/support/cluster.ts';
 import { type TestDeps, testDeps } from '../test/support/deps.ts';
 import { insertTrader } from '../test/support/trading.ts';
 import { type Child, startChild } from './children.ts';
+import type { Load, Loaded } from './load.ts';
+import type { MarketQuestion } from './market.ts';
 
 /** RFQs of the book; those that ended and are kept for 30 days. */
 export type Volume = { readonly open: number; readonly ended: number };
@@ -41,11 +43,57 @@ export type Stage = {
   stop(): Promise<void>;
 };
 
-export async function setStage(volume: Volume = usualVolume): Promise<Stage> {
+/** A PostgreSQL of its own with the market's tables. */
+export async function freshDatabase(limits: Partial<typeof databaseLimits> = {}) {
   const cluster = await startCluster();
   const url = cluster.adminUrl;
   await migrate(url);
-  const db = connect(url, databaseLimits);
+  const db = connect(url, { ...databaseLimits, ...limits });
+  const stop = async () => {
+    await db.close();
+    await cluster.stop();
+  };
+  return { url, db, stop };
+}
+
+/** Sends requests for some seconds; throws when any was answered otherwise. */
+export async function loaded(
+  { loader, port: own }: Pick<Stage, 'loader' | 'port'>,
+  asked: Omit<Load, 'port' | 'from'> & { readonly port?: number; readonly status?: number },
+): Promise<Loaded> {
+  const { port = own, status = 200, ...load } = asked;
+  const answer = await loader.ask<Loaded>({ ...load, port, from: 0 });
+  if (Object.keys(answer.statuses).some((each) => each !== String(status))) {
+    throw new Error(`answers by status: ${JSON.stringify(answer.statuses)}`);
+  }
+  return answer;
+}
+
+/** What the market answers; throws unless it is a success. */
+export async function posted(
+  port: number,
+  path: string,
+  { key }: Pick<Account, 'key'>,
+  body: object,
+): Promise<Record<string, { id: string }>> {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
+  return (await answer.json()) as Record<string, { id: string }>;
+}
+
+/** An RFQ of the first two of these assets. */
+export function orderOf(assets: readonly Pick<Asset, 'id'>[]) {
+  const [base, quote] = assets;
+  const ids = { baseAssetId: base?.id, quoteAssetId: quote?.id };
+  return { direction: 'sell_base', baseAmount: '100000', ttlSeconds: 3_600, ...ids };
+}
+
+export async function setStage(volume: Volume = usualVolume): Promise<Stage> {
+  const { url, db, stop } = await freshDatabase();
   const deps = testDeps({ db });
   const assets = await seedAssets(db, deps, [
     { chain: 'bitcoin', symbol: 'BTC', address: null, decimals: 8 },
@@ -68,7 +116,7 @@ export async function setStage(volume: Volume = usualVolume): Promise<Stage> {
   for (let each = 0; each < takers; each += 1) owners.push(await account());
   await fillRfqs(url, volume, assets, owners);
   const market = startChild('market.ts');
-  const { port } = await market.ask<{ port: number }>({ serve: url });
+  const { port } = await market.ask<{ port: number }>({ serve: url } satisfies MarketQuestion);
   const loader = startChild('load.ts');
   const database = await describe(db);
   return {
@@ -87,8 +135,7 @@ export async function setStage(volume: Volume = usualVolume): Promise<Stage> {
     stop: async () => {
       await loader.stop();
       await market.stop();
-      await db.close();
-      await cluster.stop();
+      await stop();
     },
   };
 }

@@ -9,27 +9,20 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Ready } from '../server/start/boot.ts';
-import { median, type Row, rowOf } from './report.ts';
+import { atMost, type Effort, inRounds, median, type Row } from './report.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const families = ['bitcoin', 'evm', 'solana', 'tron'];
-const limitSeconds = 20;
 const patienceMs = 120_000;
 
-export async function benchStart({ rounds }: { readonly rounds: number }): Promise<Row[]> {
-  const seconds: number[] = [];
-  for (let round = 0; round < rounds; round += 1) seconds.push(await coldStart());
+export async function benchStart({ rounds }: Pick<Effort, 'rounds'>): Promise<Row[]> {
+  const seconds = await inRounds(rounds, coldStart);
   return [
-    rowOf({
-      bench: 'start',
-      row: 'npm start from nothing to a ready market with four chains',
-      value: median(seconds),
-      unit: 's',
-      limit: limitSeconds,
-      bar: 1,
-      is: 'atMost',
-      against: `limit; slowest ${Math.max(...seconds).toFixed(1)} s`,
-    }),
+    atMost(
+      'start: npm start from nothing to a ready market with four chains',
+      { value: median(seconds), unit: 's', limit: 20, bar: 1 },
+      `limit; slowest ${Math.max(...seconds).toFixed(1)} s`,
+    ),
   ];
 }
 

@@ -2,21 +2,18 @@
 // and how soon an event that was committed is at its receiver.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, type Database, databaseLimits } from '../server/db/database.ts';
+import type { Database } from '../server/db/database.ts';
 import { claimDue } from '../server/db/deliveries.ts';
-import { migrate } from '../server/db/migrate.ts';
 import { insertOutbox } from '../server/db/outbox.ts';
 import { uuidv7 } from '../server/ports/ids.ts';
 import { createPlaces, placesEach, slowMs } from '../server/webhooks/places.ts';
 import { registerWebhook } from '../server/webhooks/register.ts';
-import { startCluster } from '../test/support/cluster.ts';
 import { type TestDeps, testDeps } from '../test/support/deps.ts';
 import { insertTrader } from '../test/support/trading.ts';
 import { type Child, startChild } from './children.ts';
-import { alternating, type Effort } from './reads.ts';
-import { median, type Row, rowOf } from './report.ts';
-import type { MarketQuestion } from './webhooks-market.ts';
-import type { Heard, ReceiverQuestion, Started } from './webhooks-receiver.ts';
+import { alternating, atLeast, atMost, type Effort, median, p99, type Row } from './report.ts';
+import { freshDatabase } from './stage.ts';
+import type { Heard, SideQuestion, Started } from './webhooks-sides.ts';
 
 const receivers = 100;
 /** More than are delivered in a round, for each receiver. */
@@ -35,29 +32,23 @@ type Stage = {
 };
 
 export async function benchWebhooks(effort: Effort): Promise<Row[]> {
-  const cluster = await startCluster();
-  await migrate(cluster.adminUrl);
-  const db = connect(cluster.adminUrl, databaseLimits);
-  const market = startChild('webhooks-market.ts');
-  const receiver = startChild('webhooks-receiver.ts');
+  const { url: databaseUrl, db, stop } = await freshDatabase();
+  const market = startChild('webhooks-sides.ts');
+  const receiver = startChild('webhooks-sides.ts');
   try {
     const encryptionKey = '11'.repeat(32);
     const deps = testDeps({ db, settings: { encryptionKey, webhookNetworks: ['127.0.0.1'] } });
-    const { url, ca } = await receiver.ask<Started>({ start: true } satisfies ReceiverQuestion);
-    const opened: MarketQuestion = { url: cluster.adminUrl, ca, encryptionKey };
+    const { url, ca } = await receiver.ask<Started>({ start: true });
+    const opened: SideQuestion = { url: databaseUrl, ca, encryptionKey };
     await market.ask(opened);
     const accounts = await insertReceivers(deps, url);
     const stage = { db, deps, accounts, market, receiver };
-    return [
-      await throughput(stage, effort),
-      await latency(stage, effort),
-      await backlog(stage, effort),
-    ];
+    const rows = [await throughput(stage, effort), await latency(stage, effort)];
+    return [...rows, await backlog(stage, effort)];
   } finally {
     await market.stop();
     await receiver.stop();
-    await db.close();
-    await cluster.stop();
+    await stop();
   }
 }
 
@@ -81,16 +72,8 @@ async function throughput(stage: Stage, effort: Effort): Promise<Row> {
     () => delivered(stage, ['/0'], seconds),
     () => delivered(stage, [], seconds),
   );
-  return rowOf({
-    bench: 'webhooks',
-    row: `deliveries, one of ${receivers} receivers never answers`,
-    value,
-    unit: 'deliveries/s',
-    limit,
-    bar: 0.9,
-    is: 'atLeast',
-    against: 'every receiver answers',
-  });
+  const name = `webhooks: deliveries, one of ${receivers} receivers never answers`;
+  return atLeast(name, { value, unit: 'deliveries/s', limit, bar: 0.9 }, 'every receiver answers');
 }
 
 /** So many a second, with more events waiting than can be delivered in that time. */
@@ -99,13 +82,13 @@ async function delivered(stage: Stage, slow: readonly string[], seconds: number)
   await clear(stage);
   const each = Math.ceil(seconds * mostPerSecond);
   for (let at = 0; at < each; at += 1) await happens(deps, accounts);
-  await receiver.ask({ slow } satisfies ReceiverQuestion);
+  await receiver.ask({ slow });
   const start = performance.now();
-  await market.ask({ run: true } satisfies MarketQuestion);
+  await market.ask({ run: true });
   await sleep(seconds * 1_000);
-  const { answered } = await receiver.ask<Heard>({ read: true } satisfies ReceiverQuestion);
+  const { answered } = await receiver.ask<Heard>({ read: true });
   const perSecond = answered / ((performance.now() - start) / 1_000);
-  await market.ask({ run: false } satisfies MarketQuestion);
+  await market.ask({ run: false });
   if (answered >= (receivers - slow.length) * each) throw new Error('nothing was left to deliver');
   return perSecond;
 }
@@ -136,29 +119,23 @@ async function latency(stage: Stage, { rounds, seconds }: Effort): Promise<Row> 
   const figures: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     await clear(stage);
-    await receiver.ask({ slow: ['/0'] } satisfies ReceiverQuestion);
-    await market.ask({ run: true } satisfies MarketQuestion);
+    await receiver.ask({ slow: ['/0'] });
+    await market.ask({ run: true });
     const count = Math.ceil(seconds * eventsPerSecond);
     for (let at = 0; at < count; at += 1) {
       await happens(deps, [accounts[at % receivers]!]);
       await sleep(1_000 / eventsPerSecond);
     }
     await sleep(2 * soonMs);
-    const { milliseconds } = await receiver.ask<Heard>({ read: true } satisfies ReceiverQuestion);
-    await market.ask({ run: false } satisfies MarketQuestion);
-    const sorted = [...milliseconds].sort((a, b) => a - b);
-    figures.push(sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.POSITIVE_INFINITY);
+    const { milliseconds } = await receiver.ask<Heard>({ read: true });
+    await market.ask({ run: false });
+    figures.push(p99(milliseconds));
   }
-  return rowOf({
-    bench: 'webhooks',
-    row: `event written -> at its receiver, p99 at ${eventsPerSecond}/s, one of ${receivers} hangs`,
-    value: median(figures),
-    unit: 'ms',
-    limit: soonMs,
-    bar: 1,
-    is: 'atMost',
-    against: 'the limit',
-  });
+  return atMost(
+    `webhooks: event written -> at its receiver, p99 at ${eventsPerSecond}/s, one of ${receivers} hangs`,
+    { value: median(figures), unit: 'ms', limit: soonMs, bar: 1 },
+    'the limit',
+  );
 }
 
 /** Taking deliveries in hand for a receiver that many wait for, against few. */
@@ -174,30 +151,15 @@ async function backlog(stage: Stage, { rounds }: Effort): Promise<Row> {
         from (select id from webhooks order by id limit 1) w, generate_series(1, $1) n`,
       values: [count, behind],
     });
-  const [value, limit] = await alternating(
-    rounds,
-    async () => {
-      await clear(stage);
-      await fill(50_000, false);
-      await fill(50_000, true);
-      return look(db);
-    },
-    async () => {
-      await clear(stage);
-      await fill(100, false);
-      return look(db);
-    },
-  );
-  return rowOf({
-    bench: 'webhooks',
-    row: 'a look for what is due, 100 000 wait for one receiver',
-    value,
-    unit: 'ms',
-    limit,
-    bar: 1.5,
-    is: 'atMost',
-    against: '100 wait',
-  });
+  const round = (waiting: number, behind: number) => async () => {
+    await clear(stage);
+    await fill(waiting, false);
+    await fill(behind, true);
+    return look(db);
+  };
+  const [value, limit] = await alternating(rounds, round(50_000, 50_000), round(100, 0));
+  const name = 'webhooks: a look for what is due, 100 000 wait for one receiver';
+  return atMost(name, { value, unit: 'ms', limit, bar: 1.5 }, '100 wait');
 }
 
 async function look(db: Database): Promise<number> {

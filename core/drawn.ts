@@ -1,6 +1,6 @@
 // A text as one reads it who takes other letters for Latin ones: by UTS #39 and beyond.
 
-import { confusables } from './confusables.ts';
+import confusables from './confusables.json' with { type: 'json' };
 
 /** No confusables of UTS #39, but read as these all the same: small capitals and signs. */
 const beyond = `
@@ -34,7 +34,7 @@ const rows: readonly (readonly [first: number, latin: string])[] = [
 ];
 
 const latinOf = new Map([
-  ...[...confusables.trim().split('\n'), ...beyond.trim().split('\n')].flatMap((line) => {
+  ...[...confusables.lines, ...beyond.trim().split('\n')].flatMap((line) => {
     const [latin = '', ...codes] = line.split(' ');
     return codes.map((code) => [String.fromCodePoint(Number.parseInt(code, 16)), latin] as const);
   }),

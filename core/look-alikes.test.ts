@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { confusables } from './confusables.ts';
+import confusables from './confusables.json' with { type: 'json' };
 import { looksLike, skeleton } from './look-alikes.ts';
 
 const curated = (
@@ -170,7 +170,7 @@ test('a curated symbol is no expression: signs in it are only signs', () => {
 
 // From the table itself: which characters there are for a letter.
 const alike = new Map<string, string[]>();
-for (const line of confusables.trim().split('\n')) {
+for (const line of confusables.lines) {
   const [latin = '', ...codes] = line.split(' ');
   const key = latin.toUpperCase();
   const characters = codes.map((code) => String.fromCodePoint(Number.parseInt(code, 16)));

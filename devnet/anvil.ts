@@ -1,6 +1,4 @@
-// One anvil: its program, and its state on disk. Anvil saves its state when it ends in order, which
-// a SIGTERM from the death of its parent is too; against a kill -9 of anvil itself we write the
-// state every few seconds, whole or not at all.
+// One anvil and its state on disk, which we write every few seconds against a kill -9.
 import { randomUUID } from 'node:crypto';
 import { access, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

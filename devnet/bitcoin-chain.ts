@@ -1,10 +1,10 @@
-// The Bitcoin dev chain: a faucet wallet that holds the first coinbases (regtest halves every 150
-// blocks, so these are the coins there will ever be), mining by itself, and a clock that moves.
+// The Bitcoin dev chain: a faucet wallet with the first coinbases, mining, a clock that moves.
 
 import { RefusedRequest } from '../host/failure.ts';
 import { bitcoinMining, everydayMiner, type NodeClock } from './bitcoin-mining.ts';
 import type { BitcoinNode } from './bitcoind.ts';
 import type { DevChain, Gift } from './dev-chain.ts';
+import { amountOf, cannotSend } from './faucet.ts';
 import { type Rpc, RpcError, rpcTo } from './rpc.ts';
 
 const wallet = 'faucet';
@@ -15,9 +15,7 @@ const maturityBlocks = 100;
 /** Whoever looks for an escrow begins two hours before it, by how much block times may be off. */
 const ageSeconds = 6 * 3_600;
 const satsPerCoin = 100_000_000n;
-const defaultGiftSats = satsPerCoin;
-const giftLimitSats = 50n * satsPerCoin;
-const leastGiftSats = 1_000n;
+const gifts = { usual: satsPerCoin, most: 50n * satsPerCoin, unit: 'satoshi', least: 1_000n };
 
 export async function bitcoinChain(
   chain: string,
@@ -77,16 +75,10 @@ async function makeFirstCoins(rpc: Rpc, walletRpc: Rpc): Promise<void> {
   if (missing > 0) await rpc('generatetodescriptor', [missing, everydayMiner]);
 }
 
-async function send(
-  walletRpc: Rpc,
-  { address, token, amount }: Gift,
-): Promise<{ txid: string; amount: bigint }> {
+async function send(walletRpc: Rpc, gift: Gift) {
+  const { address, token } = gift;
   if (token !== null) throw new RefusedRequest(400, 'Bitcoin has no tokens.');
-  const sats = amount ?? defaultGiftSats;
-  if (sats < leastGiftSats || sats > giftLimitSats) {
-    const range = `${leastGiftSats} to ${giftLimitSats}`;
-    throw new RefusedRequest(400, `The faucet gives ${range} satoshi at a time, not ${sats}.`);
-  }
+  const sats = amountOf(gift, gifts);
   const { isvalid } = await walletRpc<{ isvalid: boolean }>('validateaddress', [address]);
   if (!isvalid) throw new RefusedRequest(400, `${address} is not a Bitcoin regtest address.`);
   const coins = `${sats / satsPerCoin}.${(sats % satsPerCoin).toString().padStart(8, '0')}`;
@@ -94,6 +86,6 @@ async function send(
     return { txid: await walletRpc<string>('sendtoaddress', [address, coins]), amount: sats };
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    throw new RefusedRequest(409, `The faucet cannot send now: ${error.message}`);
+    throw cannotSend(error);
   }
 }

@@ -31,8 +31,7 @@ export function bitcoinMining(rpc: Rpc, clock: NodeClock): BitcoinMining {
   const readState = () => rpc<ChainState>('getblockchaininfo');
   const make = async (blocks: number) => {
     const hashes = await rpc<readonly string[]>('generatetodescriptor', [blocks, everydayMiner]);
-    // The only call that writes the chain state to disk at once: after a kill -9 the node would
-    // otherwise come back an hour older.
+    // Nothing else writes the chain state at once: a kill -9 would take an hour of it.
     await rpc('gettxoutsetinfo', ['none']);
     ownTip = hashes.at(-1) ?? ownTip;
     rhythm.mined(performance.now());

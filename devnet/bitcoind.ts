@@ -63,12 +63,7 @@ export async function startBitcoind(
   return { rpcUrl, rpc, node, running };
 }
 
-function nodeArguments(
-  node: NodeInfo,
-  port: number,
-  password: string,
-  mockTime: number | null,
-): readonly string[] {
+function nodeArguments(node: NodeInfo, port: number, password: string, mockTime: number | null) {
   const salt = randomBytes(16).toString('hex');
   const proof = createHmac('sha256', salt).update(password).digest('hex');
   return [

@@ -1,5 +1,4 @@
-// A typed client of the dev network's control server, for the demo, tests and bots. Amounts are
-// base units.
+// A typed client of the dev network's control server. Amounts are base units.
 import type { ChainHead, ChainInfo } from './dev-chain.ts';
 
 const requestLimitMs = 120_000;
@@ -26,10 +25,7 @@ export type DevnetClient = {
     amount?: bigint;
   }): Promise<{ txid: string; amount: bigint }>;
   mine(chain: string, blocks: number): Promise<{ chain: string; height: number }>;
-  /**
-   * Moves every chain's clock and the market's forward. `emptyBlocks`: what waits on Bitcoin waits
-   * on.
-   */
+  /** Moves all clocks forward. `emptyBlocks`: what waits on Bitcoin waits on. */
   time(seconds: number, emptyBlocks?: boolean): Promise<DevnetStatus>;
   /** Off: the chain makes no block unless `mine` or `faucet` asks for it. */
   mining(chain: string, automatic: boolean): Promise<void>;

@@ -1,5 +1,4 @@
-// Puts the escrow contract and the dev tokens on an EVM dev chain, at addresses that are the same
-// on every fresh chain.
+// Puts the escrow contract and dev tokens on an EVM dev chain, at the same addresses everywhere.
 import {
   type Address,
   createPublicClient,

@@ -1,11 +1,12 @@
-// The control server of the dev network: gifts, blocks and time, for the demo, the tests and any
-// bot under development. Loopback only, never with real money. Every answer is JSON.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+// The dev network's control server: gifts, blocks, time. Loopback only; every answer is JSON.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { RefusedRequest } from '../host/failure.ts';
 import type { Log } from '../host/log.ts';
 import type { Queue } from '../host/queue.ts';
 import type { Clock } from './clock.ts';
 import type { DevChain } from './dev-chain.ts';
+import { isSameAddress } from './faucet.ts';
+import { closeServer, listen } from './listening.ts';
 
 const bodyLimitBytes = 16 * 1024;
 const requestLimitMs = 60_000;
@@ -45,21 +46,12 @@ export async function listenForControl(
 ): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => void answer(parts, request, response));
   server.requestTimeout = requestLimitMs;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  const address = server.address();
-  if (address === null || typeof address !== 'object') throw new Error('no address');
-  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return { url: `http://${name}:${address.port}`, close: () => close(server) };
+  const taken = await listen(server, host, port);
+  const name = host.includes(':') ? `[${host}]` : host;
+  return { url: `http://${name}:${taken}`, close: () => closeServer(server) };
 }
 
-async function answer(
-  parts: ControlParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function answer(parts: ControlParts, request: IncomingMessage, response: ServerResponse) {
   try {
     mustBeLocal(request);
     const path = new URL(request.url ?? '/', 'http://control').pathname;
@@ -182,11 +174,7 @@ function amountField(body: Record<string, unknown>): bigint {
 }
 
 /** The contract of an asset of this chain, null for its native coin. */
-async function tokenOf(
-  parts: ControlParts,
-  chain: DevChain,
-  asset: string,
-): Promise<string | null> {
+async function tokenOf(parts: ControlParts, chain: DevChain, asset: string) {
   if (asset === chain.nativeSymbol) return null;
   const { tokens = [], hostileTokens = [] } = chain.info;
   const own = [...tokens, ...hostileTokens].find(
@@ -197,11 +185,6 @@ async function tokenOf(
   if (resolved?.chain === chain.info.chain) return resolved.address;
   const where = resolved ? `, it is on ${resolved.chain}` : '';
   throw new RefusedRequest(400, `${chain.info.chain} has no asset "${asset}"${where}.`);
-}
-
-/** Hex in any case; in base58 the case is part of the address. */
-function isSameAddress(one: string, other: string): boolean {
-  return one === other || (one.startsWith('0x') && one.toLowerCase() === other.toLowerCase());
 }
 
 async function mineBlocks(parts: ControlParts, body: Record<string, unknown>): Promise<object> {
@@ -274,11 +257,4 @@ async function readStatus(parts: ControlParts): Promise<object> {
     clockOffsetSeconds: parts.clock.offsetSeconds(),
     chains,
   };
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

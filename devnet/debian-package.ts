@@ -1,6 +1,4 @@
-// A program from Debian's archive where none is installed: packages and libraries, fetched and
-// checked by apt from this machine's own mirror, unpacked into a private folder and run through
-// their own loader. Nothing is installed, and no root is needed.
+// A program of Debian's, fetched and checked by apt, unpacked and run in a private folder, no root.
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';

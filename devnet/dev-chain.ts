@@ -19,10 +19,7 @@ export type DevToken = {
 export type ChainInfo = {
   readonly chain: string;
   readonly family: Family;
-  /**
-   * Bitcoin: with the credentials of the node in it; loopback only. TRON: base of the HTTP API,
-   * `/walletsolidity` and `/jsonrpc` included.
-   */
+  /** Bitcoin: with credentials. TRON: base of the HTTP API, `/jsonrpc` and the like too. */
   readonly rpcUrl: string;
   /** EVM, TRON. */
   readonly chainId?: number;

@@ -1,6 +1,4 @@
-// Starts local chains for a market under development: bitcoind on regtest, one anvil a chain id,
-// simulators of TRON and Solana, and the control server. Never in production: everything here gives
-// money away.
+// Starts local chains and the control server. Never in production: everything gives money away.
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -148,11 +146,7 @@ async function openPeople(options: DevnetOptions, dir: string): Promise<StartedP
   return startPeople(dir, log, people === true ? {} : people);
 }
 
-async function startChains(
-  options: DevnetOptions,
-  dir: string,
-  clock: Clock,
-): Promise<readonly DevChain[]> {
+async function startChains(options: DevnetOptions, dir: string, clock: Clock) {
   const evmChains = options.evmChains ?? [{ key: 'evm-dev', chainId: 31_337 }];
   const starts: Promise<DevChain | null>[] = [];
   if (options.bitcoin !== false) starts.push(startBitcoin(options, dir, clock));
@@ -184,11 +178,7 @@ async function startChains(
 }
 
 /** Null when Bitcoin is off: the rest runs without it. */
-async function startBitcoin(
-  options: DevnetOptions,
-  dir: string,
-  clock: Clock,
-): Promise<DevChain | null> {
+async function startBitcoin(options: DevnetOptions, dir: string, clock: Clock) {
   const named = options.bitcoind ?? process.env.PARLEY_BITCOIND;
   try {
     const bitcoind = await findBitcoind(named, join(dir, 'bitcoind'), options.signal);

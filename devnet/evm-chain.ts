@@ -1,5 +1,4 @@
-// An EVM dev chain: a block for every transaction at once, further blocks until it is deep, a
-// faucet, and a clock that moves.
+// An EVM dev chain: a block for every transaction, more until it is final, faucet and clock.
 import type { AnvilNode } from './anvil.ts';
 import type { ChainHead, DevChain, DevToken } from './dev-chain.ts';
 import { sendGift } from './evm-faucet.ts';

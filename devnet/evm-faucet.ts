@@ -4,6 +4,7 @@ import { getAddress, isAddress } from 'viem';
 import { DevnetError, RefusedRequest } from '../host/failure.ts';
 import type { AnvilNode } from './anvil.ts';
 import type { DevToken, Gift } from './dev-chain.ts';
+import { amountOf, cannotSend, mintCall, tokenGift } from './faucet.ts';
 import { RpcError } from './rpc.ts';
 
 /** The first account of anvil's well-known mnemonic; it deploys and it gives. */
@@ -12,10 +13,7 @@ export const faucetPrivateKey =
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
 
 const wei = 10n ** 18n;
-const defaultGiftWei = 100n * wei;
-const giftLimitWei = 10_000n * wei;
-const defaultGiftTokens = 1_000_000n;
-const giftLimitTokens = 1_000_000_000n;
+const ether = { usual: 100n * wei, most: 10_000n * wei, unit: 'wei' };
 const receiptLimitMs = 10_000;
 const receiptPollMs = 20;
 
@@ -30,44 +28,27 @@ export async function sendGift(
   if (!isAddress(address, { strict: true })) {
     throw new RefusedRequest(400, `${address} is not an EVM address (or its checksum is wrong).`);
   }
-  const { call, amount } = gift.token === null ? ether(gift) : minting(tokens, gift);
+  const { call, amount } = gift.token === null ? coins(gift) : minting(tokens, gift);
   const txid = await node
     .rpc<string>('eth_sendTransaction', [{ from: faucetAddress, ...call }])
     .catch((error: unknown) => {
       if (!(error instanceof RpcError)) throw error;
-      throw new RefusedRequest(409, `The faucet cannot send now: ${error.message}`);
+      throw cannotSend(error);
     });
   if (!automatic) await node.rpc('evm_mine');
   await untilMined(node, txid);
   return { txid, amount };
 }
 
-type Sending = {
-  readonly call: { to: string; value?: string; data?: string };
-  readonly amount: bigint;
-};
-
-function ether({ address, amount }: Gift): Sending {
-  const value = amount ?? defaultGiftWei;
-  checkLimit(value, giftLimitWei, 'wei');
-  return { call: { to: address, value: `0x${value.toString(16)}` }, amount: value };
+function coins(gift: Gift) {
+  const amount = amountOf(gift, ether);
+  return { call: { to: gift.address, value: `0x${amount.toString(16)}` }, amount };
 }
 
-/** `mint(address,uint256)` of the dev tokens, open to everyone. */
-function minting(tokens: readonly DevToken[], { address, token, amount }: Gift): Sending {
-  const known = tokens.find((entry) => entry.address.toLowerCase() === token?.toLowerCase());
-  if (known === undefined) throw new RefusedRequest(400, `The faucet has no token ${token}.`);
-  const unit = 10n ** BigInt(known.decimals);
-  const value = amount ?? defaultGiftTokens * unit;
-  checkLimit(value, giftLimitTokens * unit, `units of ${known.symbol}`);
-  const to = getAddress(address).slice(2).toLowerCase().padStart(64, '0');
-  const data = `0x40c10f19${to}${value.toString(16).padStart(64, '0')}`;
-  return { call: { to: known.address, data }, amount: value };
-}
-
-function checkLimit(value: bigint, limit: bigint, unit: string): void {
-  if (value >= 1n && value <= limit) return;
-  throw new RefusedRequest(400, `The faucet gives 1 to ${limit} ${unit} at a time, not ${value}.`);
+function minting(tokens: readonly DevToken[], gift: Gift) {
+  const { token, amount } = tokenGift(tokens, gift);
+  const to = getAddress(gift.address).slice(2).toLowerCase();
+  return { call: { to: token, data: `0x${mintCall(to, amount)}` }, amount };
 }
 
 async function untilMined(node: AnvilNode, txid: string): Promise<void> {

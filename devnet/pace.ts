@@ -1,5 +1,4 @@
-// When a dev chain mines by itself. After something happened a block at every tick, until it is
-// deep; otherwise a block now and then, so that clocks move and a week of idling stays small.
+// When a dev chain mines by itself: each tick until activity is final, else now and then.
 
 /** Deeper than any depth that a dev chain is configured with. */
 export const blocksAfterActivity = 16;

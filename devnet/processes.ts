@@ -1,5 +1,4 @@
-// Child processes of the dev network: tied to our life where the system can do that, ended by steps
-// and by pid, and found again after a crash of ours by the exact argument that names their folder.
+// Child processes of the dev network: tied to our life, ended by steps, found again after a crash.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { open, readdir, readFile, rename, stat } from 'node:fs/promises';

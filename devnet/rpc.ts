@@ -1,5 +1,4 @@
-// JSON-RPC over HTTP to the nodes of the dev network: one call, a time limit, errors with the words
-// of the node. By node:http, as `fetch` takes more than twice the processor time for each call.
+// JSON-RPC to dev nodes by node:http: `fetch` takes more than twice the processor time.
 
 import { Agent, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';

@@ -1,5 +1,4 @@
-// The Solana dev chain as the dev network runs it: a simulator (litesvm, a VM without a network)
-// behind a node's RPC, with the escrow program in it from the first block on.
+// The Solana simulator as a dev chain: the escrow program, faucet and dollar from block one on.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -33,8 +32,8 @@ import {
 } from '../simulators/solana/ledger.ts';
 import { serveRpc } from '../simulators/solana/rpc-server.ts';
 import { submit } from '../simulators/solana/transaction-methods.ts';
-import type { Wire } from '../simulators/solana/wire.ts';
 import type { ChainHead, ChainInfo, DevChain, DevToken, Gift } from './dev-chain.ts';
+import { amountOf, cannotSend, tokenGift } from './faucet.ts';
 import { freePort, loopback } from './processes.ts';
 
 export type SolanaOptions = {
@@ -67,10 +66,15 @@ export type SolanaDevChain = DevChain & {
 export const devLags: Lags = { processed: 0, confirmed: 1, finalized: 5 };
 
 const lamportsPerSol = 1_000_000_000n;
-const defaultGiftSol = 100n;
-const giftLimitSol = 10_000n;
-const defaultGiftTokens = 1_000_000n;
-const giftLimitTokens = 1_000_000_000n;
+const coins = { usual: 100n * lamportsPerSol, most: 10_000n * lamportsPerSol, unit: 'lamports' };
+/** The faucet's dollar, on a validator too. */
+export const devDollar: DevToken = {
+  contract: 'SplDollar',
+  symbol: 'USDD',
+  name: 'Dev Dollar',
+  decimals: dollarDecimals,
+  address: dollarMint,
+};
 /** After a stall (a laptop that slept) the chain does not make up for all of it. */
 const mostBlocksAtOnce = 10;
 
@@ -91,13 +95,6 @@ export async function solanaChain(options: SolanaOptions): Promise<SolanaDevChai
     for (let made = 0; made < blocks; made++) makeBlock(ledger);
     state.madeAtMs = performance.now();
   };
-  const token: DevToken = {
-    contract: 'SplDollar',
-    symbol: 'USDD',
-    name: 'Dev Dollar',
-    decimals: dollarDecimals,
-    address: dollarMint,
-  };
   return {
     info: {
       chain,
@@ -107,7 +104,7 @@ export async function solanaChain(options: SolanaOptions): Promise<SolanaDevChai
       node: { name: 'litesvm (simulator)', version: litesvm.version },
       program: deployment.program,
       genesisHash: ledger.genesis,
-      tokens: [token],
+      tokens: [devDollar],
     },
     nativeSymbol: 'SOL',
     head: async () => headOf(ledger),
@@ -173,44 +170,26 @@ function headOf(ledger: Ledger): ChainHead {
 }
 
 async function give(ledger: Ledger, gift: Gift): Promise<{ txid: string; amount: bigint }> {
-  const { address, token } = gift;
-  if (!isAddress(address)) {
-    throw new RefusedRequest(400, `${address} is not a Solana address.`);
+  const { wire, amount } = await giftOn(tipOf(ledger), gift);
+  try {
+    submit(ledger, wire, { preflightCommitment: 'processed' });
+  } catch (error) {
+    throw cannotSend(error);
   }
-  const { wire, amount } =
-    token === null
-      ? giftOfSol(ledger, address, gift.amount)
-      : await giftOfToken(ledger, gift, address);
-  const txid = sendGift(ledger, wire);
   makeBlock(ledger);
+  const txid = wire.signature;
   if (ledger.history.get(txid)?.err === null) return { txid, amount };
   throw new RefusedRequest(409, `The gift ${txid} failed on chain.`);
 }
 
-function sendGift(ledger: Ledger, wire: Wire): string {
-  try {
-    return submit(ledger, wire, { preflightCommitment: 'processed' });
-  } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
-    throw new RefusedRequest(409, `The faucet cannot send now: ${words}`);
+/** The faucet's transaction on a blockhash. Throws RefusedRequest. */
+export async function giftOn(tip: Parameters<typeof faucetTransfer>[0], gift: Gift) {
+  const { address } = gift;
+  if (!isAddress(address)) throw new RefusedRequest(400, `${address} is not a Solana address.`);
+  if (gift.token === null) {
+    const amount = amountOf(gift, coins);
+    return { wire: faucetTransfer(tip, address, amount), amount };
   }
-}
-
-function giftOfSol(ledger: Ledger, to: Address, amount: bigint | null) {
-  const lamports = amount ?? defaultGiftSol * lamportsPerSol;
-  checkLimit(lamports, giftLimitSol * lamportsPerSol, 'lamports');
-  return { wire: faucetTransfer(tipOf(ledger), to, lamports), amount: lamports };
-}
-
-async function giftOfToken(ledger: Ledger, { token, amount }: Gift, owner: Address) {
-  if (token !== dollarMint) throw new RefusedRequest(400, `The faucet has no token ${token}.`);
-  const unit = 10n ** BigInt(dollarDecimals);
-  const value = amount ?? defaultGiftTokens * unit;
-  checkLimit(value, giftLimitTokens * unit, 'units of USDD');
-  return { wire: await faucetMint(tipOf(ledger), dollarMint, owner, value), amount: value };
-}
-
-function checkLimit(value: bigint, limit: bigint, unit: string): void {
-  if (value >= 1n && value <= limit) return;
-  throw new RefusedRequest(400, `The faucet gives 1 to ${limit} ${unit} at a time, not ${value}.`);
+  const { amount } = tokenGift([devDollar], gift);
+  return { wire: await faucetMint(tip, dollarMint, address, amount), amount };
 }

@@ -1,5 +1,4 @@
-// The TRON simulator as a chain of the dev network: contracts and tokens on it, a faucet, a rhythm
-// of blocks and a clock that moves.
+// The TRON simulator as a dev chain: contracts, tokens, a faucet, blocks, a clock that moves.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +6,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { RefusedRequest } from '../host/failure.ts';
 import type { Log } from '../host/log.ts';
 import type { TronChain } from '../simulators/tron/chain.ts';
-import { FormatError, type Message, parseAddress } from '../simulators/tron/protobuf.ts';
+import { FormatError, parseAddress } from '../simulators/tron/protobuf.ts';
 import { Refusal } from '../simulators/tron/refusal.ts';
 import {
   defaultSolidityLag,
@@ -15,6 +14,7 @@ import {
   startSimulator,
 } from '../simulators/tron/simulator.ts';
 import type { ChainHead, ChainInfo, DevChain, DevToken, Gift } from './dev-chain.ts';
+import { amountOf, cannotSend, mintCall, tokenGift } from './faucet.ts';
 import { pace } from './pace.ts';
 import { freePort } from './processes.ts';
 import { deployContracts, type TronContracts } from './tron-contracts.ts';
@@ -38,10 +38,7 @@ export type TronDevChain = DevChain & {
 };
 
 const sun = 1_000_000n;
-const defaultGiftSun = 10_000n * sun;
-const giftLimitSun = 10_000_000n * sun;
-const defaultGiftTokens = 1_000_000n;
-const giftLimitTokens = 1_000_000_000n;
+const coins = { usual: 10_000n * sun, most: 10_000_000n * sun, unit: 'sun' };
 
 export async function tronChain(chain: string, options: TronChainOptions): Promise<TronDevChain> {
   const { dir, log, clock, solidityLag = defaultSolidityLag, hasSolidityPort = false } = options;
@@ -130,7 +127,7 @@ async function give(simulator: Simulator, tokens: readonly DevToken[], gift: Gif
   const to = receiver(gift.address);
   try {
     if (gift.token === null) {
-      const amount = within(gift.amount ?? defaultGiftSun, giftLimitSun, 'sun');
+      const amount = amountOf(gift, coins);
       const contract = { to_address: to, amount };
       const { txid } = await simulator.sendAsFaucet('TransferContract', contract);
       return { txid, amount };
@@ -140,7 +137,7 @@ async function give(simulator: Simulator, tokens: readonly DevToken[], gift: Gif
     return { txid, amount };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    throw new RefusedRequest(409, `The faucet cannot send now: ${error.message}`);
+    throw cannotSend(error);
   }
 }
 
@@ -155,26 +152,8 @@ function receiver(text: string): Uint8Array {
   throw refused;
 }
 
-/** `mint(address,uint256)` of the dev tokens, open to everyone. */
 function minting(tokens: readonly DevToken[], gift: Gift, to: Uint8Array) {
-  const known = tokens.find(({ address }) => address === gift.token);
-  if (known === undefined) throw new RefusedRequest(400, `The faucet has no token ${gift.token}.`);
-  const unit = 10n ** BigInt(known.decimals);
-  const amount = within(
-    gift.amount ?? defaultGiftTokens * unit,
-    giftLimitTokens * unit,
-    `units of ${known.symbol}`,
-  );
-  const words =
-    bytesToHex(to.subarray(1)).padStart(64, '0') + amount.toString(16).padStart(64, '0');
-  const contract: Message = {
-    contract_address: parseAddress(known.address, true),
-    data: hexToBytes(`40c10f19${words}`),
-  };
-  return { contract, amount };
-}
-
-function within(amount: bigint, limit: bigint, unit: string): bigint {
-  if (amount >= 1n && amount <= limit) return amount;
-  throw new RefusedRequest(400, `The faucet gives 1 to ${limit} ${unit} at a time, not ${amount}.`);
+  const { token, amount } = tokenGift(tokens, gift);
+  const data = hexToBytes(mintCall(bytesToHex(to.subarray(1)), amount));
+  return { contract: { contract_address: parseAddress(token, true), data }, amount };
 }

@@ -1,5 +1,4 @@
-// What is on the TRON dev chain from its start: the escrow contract, tokens to trade, and tokens
-// that misbehave.
+// What is on the TRON dev chain from its start: escrow contract, tokens, and hostile tokens.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { initCode } from '../contracts/escrows/artifacts/abi.ts';

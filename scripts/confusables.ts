@@ -1,4 +1,4 @@
-// Writes core/confusables.ts from Unicode's confusables.txt (UTS #39), which is published at
+// Writes core/confusables.json from Unicode's confusables.txt (UTS #39), which is published at
 // https://www.unicode.org/Public/security/ and comes with ICU's sources (data/unidata):
 //
 //   npm run -s node -- scripts/confusables.ts confusables.txt
@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isEntry } from '../contracts/evm/entry.ts';
 
-const target = fileURLToPath(new URL('../core/confusables.ts', import.meta.url));
+const target = fileURLToPath(new URL('../core/confusables.json', import.meta.url));
 const columns = 98;
 
 export function latinLookAlikes(confusables: string): Map<string, string[]> {
@@ -39,21 +39,17 @@ function unite(text: string): string {
   return text.replaceAll('m', 'rn').replace(/[1I|]/g, 'l').replaceAll('0', 'O').toLowerCase();
 }
 
-export function moduleOf(confusables: string): string {
+/** A line: the Latin text that characters are drawn like, without marks, and their codes in hex. */
+export function dataOf(confusables: string): string {
   const [, version] = /^# Version: (\S+)/m.exec(confusables) ?? [];
   const digest = createHash('sha256').update(confusables).digest('hex');
   const lines = [...latinLookAlikes(confusables)].flatMap(([latin, codes]) =>
     wrapped(latin, codes),
   );
-  return `// Written by scripts/confusables.ts from confusables.txt of Unicode ${version}, sha256
-// ${digest}.
-// Copyright Unicode, Inc. SPDX-License-Identifier: Unicode-3.0, see docs/licences/unicode-3.0.txt.
-// A line: the Latin text that characters are drawn like, without marks, and their codes in hex.
-
-export const confusables = \`
-${lines.map((line) => line.replaceAll(/[\\`$]/g, '\\$&')).join('\n')}
-\`;
-`;
+  const source = `Written by scripts/confusables.ts from confusables.txt of Unicode ${version}, sha256`;
+  const owner = 'Copyright Unicode, Inc. SPDX-License-Identifier: Unicode-3.0';
+  const licence = `${owner}, see docs/licences/unicode-3.0.txt`;
+  return `${JSON.stringify({ source: `${source} ${digest}`, licence, lines }, null, 2)}\n`;
 }
 
 function wrapped(latin: string, codes: readonly string[]): string[] {
@@ -72,5 +68,5 @@ function wrapped(latin: string, codes: readonly string[]): string[] {
 if (isEntry(import.meta.url)) {
   const [file] = process.argv.slice(2);
   if (file === undefined) throw new Error('name the file confusables.txt');
-  writeFileSync(target, moduleOf(readFileSync(file, 'utf8')));
+  writeFileSync(target, dataOf(readFileSync(file, 'utf8')));
 }

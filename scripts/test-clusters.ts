@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import pg from 'pg';
+import { withClient } from '../host/postgres/client.ts';
 import { startPostgres } from '../host/postgres/postgres.ts';
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
@@ -43,13 +43,12 @@ export async function serveClusters(folder: string, signal: AbortSignal): Promis
 async function start(dir: string, signal: AbortSignal) {
   await mkdir(dir);
   const postgres = await startPostgres({ dir, log: quiet, signal });
-  const client = new pg.Client({ connectionString: postgres.url });
-  await client.connect();
   // What is lost when the machine stops is of no use then; what a process loses is as ever.
-  for (const name of ['fsync', 'full_page_writes']) {
-    await client.query(`alter system set ${name} = off`);
-  }
-  await client.query('select pg_reload_conf()');
-  await client.end();
+  await withClient({ connectionString: postgres.url }, async (client) => {
+    for (const name of ['fsync', 'full_page_writes']) {
+      await client.query(`alter system set ${name} = off`);
+    }
+    await client.query('select pg_reload_conf()');
+  });
   return postgres;
 }

@@ -14,6 +14,7 @@ import {
   evmOf,
   evmView,
   honestSwap,
+  keptRecord,
   now,
   secret,
   swapId,
@@ -22,7 +23,7 @@ import {
 } from './testing/honest.ts';
 import type { VerifiedLeg } from './trade.ts';
 import type { LegPreview, Swap, Thread } from './types.ts';
-import { clockToleranceSeconds, verifySwap } from './verify.ts';
+import { clockToleranceSeconds } from './verify.ts';
 
 const trade = tradeOf('taker');
 const stands = { ...trade, acceptTtlSeconds: 600 };
@@ -37,14 +38,7 @@ function thread(alter: Partial<Thread> = {}): Thread {
 
 /** What the market shows of both legs, as worked out here: EVM is short, Bitcoin long. */
 const rules = ownRules({ a: { view: evmView }, b: { view: bitcoinView } });
-const {
-  agreedAt,
-  deadlines,
-  legs: agreed,
-} = verifySwap(honestSwap('taker'), trade, views, {
-  swapId,
-  now,
-});
+const { agreedAt, deadlines, legs: agreed } = keptRecord('taker').swap;
 const shownLeg = ({ leg, chain, assetId, amount, long }: VerifiedLeg): LegPreview => {
   const timelockSeconds = deadlines.refundAt[leg] - agreedAt;
   return { chain, assetId, amount: amount.toString(), long, timelockSeconds };
@@ -181,15 +175,9 @@ test('a thread that differs from what the customer knows is refused before anyth
 
 /** What the store knows of the honest swap, under another id, thread or hashlock if told so. */
 function record(of: { id?: string; threadId?: string; hashlock?: string }): SwapRecord {
-  const verified = verifySwap(honestSwap('taker'), trade, views, { swapId, now });
-  return {
-    trade: { ...trade, threadId: of.threadId ?? trade.threadId },
-    swap: { ...verified, id: of.id ?? swapId, hashlock: of.hashlock ?? verified.hashlock },
-    funding: null,
-    claim: null,
-    refund: null,
-    publicSecret: null,
-  };
+  const { threadId = trade.threadId, ...own } = of;
+  const kept = keptRecord('taker');
+  return { ...kept, trade: { ...trade, threadId }, swap: { ...kept.swap, ...own } };
 }
 
 test('a hashlock or thread whose swap has begun is not offered again', async () => {

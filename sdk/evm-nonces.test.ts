@@ -2,38 +2,28 @@
 // nobody's claim waits for what others look at or keep.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import { serializeTransaction } from 'viem';
 import { ParleyError } from '../core/errors.ts';
 import { evmHand } from './settle/hands/evm.ts';
 import type { Hand } from './settle/hands/hand.ts';
 import { withNonceLock } from './settle/hands/nonces.ts';
-import type { SettleInput } from './settle.ts';
+import { signAndKeep } from './settle/sign.ts';
+import { memoryStore } from './stores/memory.ts';
 import { type Kept, keptNow, type Store } from './stores/store.ts';
 import {
   type Account,
-  accountOn,
+  accounts,
   chainId,
   ether,
-  keepOn,
-  limits,
+  nonceIn,
   type Other,
-  onChains,
-  type Pattern,
-  patternOf,
 } from './testing/evm-account.ts';
 import { evmKey, gwei, withAdapter } from './testing/sides.ts';
+import { timed } from './testing/timed.ts';
 import { sleep } from './waiting.ts';
 import type { EvmWallet, Gap } from './wallets/wallet.ts';
 
-let pattern: Pattern;
-const on = onChains(async (there) => {
-  pattern = await patternOf(there);
-});
-
-const account = (...more: [Partial<SettleInput>?]) => accountOn(on, pattern, ...more);
-const keep = (store: Store, id: string, slots: Other) =>
-  keepOn(on, pattern, store, { ...slots, id });
+const { on, pattern, account, keep } = accounts();
 const known = (txid: string) => on.anvil.call<object | null>('eth_getTransactionReceipt', [txid]);
 
 /** The nonces of what the node has from this account and no block yet. */
@@ -73,7 +63,7 @@ const cases: [string, 'again' | 'nothing', (lost: Kept) => Other][] = [
 
 for (const [what, filling, slots] of cases) {
   const by = filling === 'again' ? 'with it' : 'with a payment of nothing';
-  test(`a lost nonce for which another swap keeps ${what} is filled ${by}`, limits, async () => {
+  timed(`a lost nonce for which another swap keeps ${what} is filled ${by}`, async () => {
     const own = await account();
     const lost = await own.signed(0);
     const other = slots(lost);
@@ -85,27 +75,23 @@ for (const [what, filling, slots] of cases) {
   });
 }
 
-test(
-  'what the node refuses or pays too little gives way to nothing, and is told',
-  limits,
-  async () => {
-    const own = await account();
-    const refused = await own.signed(0, { value: 100n * ether });
-    const cheap = await own.signed(1, { gwei: 0n });
-    await keep(own.store, '01', { refund: refused });
-    await keep(own.store, '02', { cancel: cheap });
-    await claimBehind(own, 2);
-    assert.deepEqual([await known(refused.txid), await known(cheap.txid)], [null, null]);
-    assert.match(own.texts(), /refused the transaction/);
-    assert.match(own.texts(), /2 nonces .* payments of nothing/);
-    assert.doesNotMatch(own.texts(), /are sent again/);
-  },
-);
+timed('what the node refuses or pays too little gives way to nothing, and is told', async () => {
+  const own = await account();
+  const refused = await own.signed(0, { value: 100n * ether });
+  const cheap = await own.signed(1, { gwei: 0n });
+  await keep(own.store, '01', { refund: refused });
+  await keep(own.store, '02', { cancel: cheap });
+  await claimBehind(own, 2);
+  assert.deepEqual([await known(refused.txid), await known(cheap.txid)], [null, null]);
+  assert.match(own.texts(), /refused the transaction/);
+  assert.match(own.texts(), /2 nonces .* payments of nothing/);
+  assert.doesNotMatch(own.texts(), /are sent again/);
+});
 
 /** What the node is sent while the gap before a claim is filled; the first of it fails so. */
 async function sentAgain(before: readonly { gwei?: bigint }[], fails?: ParleyError) {
   const sent: string[] = [];
-  const { sources } = withAdapter(pattern.input, evmKey, () => ({
+  const { sources } = withAdapter(pattern().input, evmKey, () => ({
     broadcast: async ({ txid }) => {
       if (sent.push(txid) === 1 && fails) throw fails;
       return txid;
@@ -125,24 +111,19 @@ async function sentAgain(before: readonly { gwei?: bigint }[], fails?: ParleyErr
   return own;
 }
 
-test(
-  'the claim of another swap that its node still takes is displaced by nothing',
-  limits,
-  async () => {
-    await sentAgain([{ gwei: 0n }]);
-  },
-);
+timed('the claim of another swap that its node still takes is displaced by nothing', async () => {
+  await sentAgain([{ gwei: 0n }]);
+});
 
-test(
+timed(
   'where it is unclear whether a node has what was sent again, the next nonce is tried',
-  limits,
   async () => {
     const own = await sentAgain([{}, {}], new ParleyError('chain_unavailable', 'no node answers'));
     assert.match(own.texts(), /no node answers/);
   },
 );
 
-test('of all history only what has a missing nonce is asked whose it is', limits, async () => {
+timed('of all history only what has a missing nonce is asked whose it is', async () => {
   const own = await account();
   const mined = await own.signed(0);
   await on.anvil.call('eth_sendRawTransaction', [mined.raw]);
@@ -168,7 +149,7 @@ function filledBy({ on }: Account, fill: (gap: Gap) => Gap['fill']): Hand {
   return evmHand(on.context, on.leg, { ...on.wallet, gapBefore });
 }
 
-test('what is kept for a nonce while it is filled is displaced by nothing', limits, async () => {
+timed('what is kept for a nonce while it is filled is displaced by nothing', async () => {
   const own = await account();
   const [urgent, claim] = [await own.signed(0), await own.signed(1)];
   await own.keepOwn({ party: 'taker', claim });
@@ -191,7 +172,7 @@ test('what is kept for a nonce while it is filled is displaced by nothing', limi
   }
 });
 
-test('without the lock what is kept is sent again, and no nonce is used up', limits, async () => {
+timed('without the lock what is kept is sent again, and no nonce is used up', async () => {
   const own = await account({ chainTimeoutMs: 300 });
   const [other, claim] = [await own.signed(0), await own.signed(2)];
   await keep(own.store, '01', { party: 'taker', claim: other });
@@ -214,9 +195,9 @@ test('without the lock what is kept is sent again, and no nonce is used up', lim
   while ((await known(claim.txid)) === null) await sleep(20);
 });
 
-test('whoever fills nonces has ended before another goes on without the lock', limits, async () => {
+timed('whoever fills nonces has ended before another goes on without the lock', async () => {
   const looked = Promise.withResolvers<void>();
-  const { sources } = withAdapter(pattern.input, evmKey, () => ({
+  const { sources } = withAdapter(pattern().input, evmKey, () => ({
     broadcast: async (_, signal) => {
       if (signal.reason === undefined) await new Promise((end) => (signal.onabort = end));
       throw signal.reason;
@@ -239,4 +220,136 @@ test('whoever fills nonces has ended before another goes on without the lock', l
   await looked.promise;
   assert.equal(await withNonceLock(own.on, async (alone) => alone, true), true);
   await filling;
+});
+
+timed('swaps that sign at once, with a wallet object each, take a nonce each', async () => {
+  const { store, newHand, signing } = await account();
+  const signed = async (id: string): Promise<Kept> => {
+    const hand = newHand();
+    const work = async () => {
+      const claim = keptNow(await signing(hand)());
+      await keep(store, id, { party: 'taker', claim });
+      return claim;
+    };
+    return hand.keeping(work, true);
+  };
+  const nonces = (await Promise.all(['01', '02', '03'].map(signed))).map(nonceIn);
+  assert.deepEqual(nonces, [0, 1, 2]);
+});
+
+timed('a funding that looks at its chains for long holds up no claim', async () => {
+  const { context, leg, hand, signing, store, keepOwn } = await account();
+  await keepOwn({});
+  const order: string[] = [];
+  const hanging = Promise.withResolvers<void>();
+  const looking = Promise.withResolvers<void>();
+  const funding = signAndKeep(context, leg, {
+    sign: signing(),
+    keeps: (funding) => ({ funding }),
+    gate: async () => {
+      looking.resolve();
+      await hanging.promise;
+      return async () => void order.push('funding');
+    },
+    isUrgent: false,
+  });
+  funding.catch(() => {});
+  await looking.promise;
+  const claim = async () => {
+    const kept = keptNow(await signing()());
+    await keep(store, '01', { party: 'taker', claim: kept });
+    order.push('claim');
+  };
+  await hand.keeping(claim, false);
+  hanging.resolve();
+  await funding;
+  assert.deepEqual(order, ['claim', 'funding']);
+});
+
+timed(
+  'whoever hangs in its turn is waited for no longer than a node by what is urgent',
+  async () => {
+    const { hand, signing } = await account({ chainTimeoutMs: 300 });
+    const hanging = Promise.withResolvers<void>();
+    const slow = hand.keeping(() => hanging.promise, false);
+    const refused = hand.keeping(async () => {}, false);
+    await assert.rejects(refused, { code: 'chain_timeout' });
+    assert.equal(nonceIn(await hand.keeping(signing(), true)), 0);
+    const ended = hand.keeping(async () => 'after it', false);
+    hanging.resolve();
+    await slow;
+    assert.equal(await ended, 'after it');
+  },
+);
+
+const locks: [string, () => Promise<null>, RegExp][] = [
+  ['another process holds', async () => null, /^$/],
+  ['fails', async () => assert.fail('no permission'), /^the lock of the store fails.* permission$/],
+];
+for (const [what, lock, told] of locks) {
+  timed(
+    `where the lock of the store ${what}, only what is urgent is signed, and not alone`,
+    async () => {
+      const store: Store = { ...memoryStore(), lock };
+      const { on, hand, signing, texts } = await account({ store, chainTimeoutMs: 300 });
+      for (let tries = 2; tries > 0; tries -= 1) {
+        const refused = hand.keeping(signing(), false);
+        await assert.rejects(refused, { code: 'chain_timeout' });
+      }
+      assert.equal(nonceIn(await hand.keeping(signing(), true)), 0);
+      assert.equal(await withNonceLock(on, async (alone) => alone, true), false);
+      assert.match(texts(), told);
+    },
+  );
+}
+
+timed('the turn and the lock of the store are waited for within one limit', async () => {
+  const asked: AbortSignal[] = [];
+  const lock = async (_: string, signal: AbortSignal) => {
+    asked.push(signal);
+    return null;
+  };
+  const store: Store = { ...memoryStore(), lock };
+  const { context, on } = await account({ store });
+  const given: AbortSignal[] = [];
+  const limit = (share?: number) => {
+    const signal = context.limit(share);
+    given.push(signal);
+    return signal;
+  };
+  const counting = { ...on, context: Object.assign(Object.create(context), { limit }) };
+  await withNonceLock(counting, async () => {}, true);
+  assert.deepEqual(asked, given);
+});
+
+timed(
+  'a signature that comes late or never is nobody’s, and its nonce is given again',
+  async () => {
+    for (const comes of [Promise.withResolvers<void>(), null]) {
+      let signs = 0;
+      const { hand, signing } = await account({ chainTimeoutMs: 300 }, ({ signTransaction }) => ({
+        signTransaction: async (...args) => {
+          signs += 1;
+          if (signs === 1) await (comes?.promise ?? new Promise(() => {}));
+          return signTransaction(...args);
+        },
+      }));
+      const late = hand.keeping(signing(), false);
+      // Who comes after it is held up no longer than that.
+      const urgent = comes === null ? hand.keeping(signing(), true) : null;
+      await assert.rejects(late, { name: 'TimeoutError' });
+      comes?.resolve();
+      await sleep(50);
+      assert.equal(nonceIn(await (urgent ?? hand.keeping(signing(), false))), 0);
+    }
+  },
+);
+
+timed('a lock that cannot be freed changes nothing of what was kept', async () => {
+  const release = async () => {
+    throw new Error('the lock is gone');
+  };
+  const store: Store = { ...memoryStore(), lock: async () => ({ release }) };
+  const { hand, signing } = await account({ store });
+  assert.equal(nonceIn(await hand.keeping(signing(), false)), 0);
 });

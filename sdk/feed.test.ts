@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { buildApp } from '../server/edge/app.ts';
 import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
 import { parseAddress } from '../server/market/addresses.ts';
-import { tcpProxy } from '../test/support/tcp-proxy.ts';
+import { faultProxy } from '../test/support/fault-proxy.ts';
 import { someAddress, type Trader } from '../test/support/trading.ts';
 import { QuoteError } from './errors.ts';
 import { type MakerFeed, type MakerFeedOptions, makerFeed } from './feed.ts';
@@ -45,7 +45,7 @@ function opened(t: TestContext, options: MakerFeedOptions): MakerFeed {
 
 /** Through a proxy of its own. */
 async function proxied(t: TestContext, trader: Trader, more: Partial<MakerFeedOptions> = {}) {
-  const proxy = await tcpProxy(portOf(market.at));
+  const proxy = await faultProxy(portOf(market.at));
   t.after(() => proxy.close());
   const baseUrl = `http://127.0.0.1:${proxy.port}`;
   const feed = opened(t, { baseUrl, key: trader.key, random: () => 0.01, ...more });
@@ -143,7 +143,7 @@ test('it goes on at another process, from where it was', async (t) => {
   const other = await buildApp(market.deps);
   t.after(() => other.close());
   const at = await other.listen({ host: '127.0.0.1', port: 0 });
-  proxy.pointTo(null);
+  proxy.pointTo();
   proxy.cut();
   const { id } = await market.rfq(taker);
   told.length = 0;
@@ -181,11 +181,11 @@ test('a quote that a cut interrupts is stored once, and answered', async (t) => 
 test('a connection that says nothing is found out and replaced', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { proxy, feed } = await proxied(t, await market.trader());
-  proxy.hold(true);
+  proxy.fail({ kind: 'deaf' });
   t.mock.timers.tick(15_000);
   t.mock.timers.tick(10_000);
   assert.equal(feed.state(), 'connecting');
-  proxy.hold(false);
+  proxy.heal();
   t.mock.timers.tick(1_000);
   t.mock.timers.reset();
   await until('it is live again', () => feed.state() === 'live');
@@ -210,7 +210,7 @@ test('a key that is not good for the feed ends it, with a reason', async () => {
 });
 
 test('a server that restarts is come back to', async (t) => {
-  const proxy = await tcpProxy(null);
+  const proxy = await faultProxy();
   t.after(() => proxy.close());
   const first = await buildApp(market.deps);
   proxy.pointTo(portOf(await first.listen({ host: '127.0.0.1', port: 0 })));

@@ -1,11 +1,11 @@
 // The maker feed: the book kept true through lost connections, and quotes down the same socket.
 
-import { parleyClient } from './client.ts';
+import { type ParleyClient, parleyClient } from './client.ts';
 import { type Book, type BookChange, createBook } from './feed/book.ts';
 import { createLink, type Link, type LinkState, type ServerFrame } from './feed/link.ts';
 import { createQuotes, type Quoted } from './feed/quotes.ts';
 import type { HttpOptions } from './http.ts';
-import type { Rfq } from './types.ts';
+import type { Page, Rfq } from './types.ts';
 import { sleep } from './waiting.ts';
 
 export type { BookChange } from './feed/book.ts';
@@ -167,7 +167,7 @@ export function makerFeed(options: MakerFeedOptions): MakerFeed {
 }
 
 async function fillFrom(
-  client: Client,
+  client: ParleyClient,
   book: Book,
   tell: (changes: readonly BookChange[]) => void,
   wanted: () => boolean,
@@ -181,22 +181,19 @@ async function fillFrom(
   }
 }
 
-type Client = ReturnType<typeof parleyClient>;
-
 async function readAll(
-  client: Client,
+  client: ParleyClient,
   list: { addressed?: boolean },
   wanted: () => boolean,
   signal: AbortSignal,
 ): Promise<Rfq[]> {
-  const rfqs: Rfq[] = [];
-  let cursor: string | null = null;
-  for (let pages = 0; pages < mostPages && wanted(); pages += 1) {
-    const query = { limit: snapshotSize, ...list, ...(cursor === null ? {} : { cursor }) };
-    const page: { rfqs: Rfq[]; nextCursor: string | null } = await client.rfqs(query, { signal });
-    rfqs.push(...page.rfqs);
-    cursor = page.nextCursor;
-    if (cursor === null) break;
+  const all: Rfq[] = [];
+  let next: { cursor?: string } | null = {};
+  for (let pages = 0; pages < mostPages && next !== null && wanted(); pages += 1) {
+    const query = { limit: snapshotSize, ...list, ...next };
+    const { rfqs, nextCursor }: Page<'rfqs', Rfq> = await client.rfqs(query, { signal });
+    all.push(...rfqs);
+    next = nextCursor === null ? null : { cursor: nextCursor };
   }
-  return rfqs;
+  return all;
 }

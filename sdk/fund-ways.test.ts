@@ -6,7 +6,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test, { after, before } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Hex } from 'viem';
@@ -23,7 +22,8 @@ import { tendAuthorization } from './settle/ways.ts';
 import { type Progress, type SettleInput, settle } from './settle.ts';
 import { settleMany } from './settle-many.ts';
 import type { Store, SwapRecord } from './stores/store.ts';
-import { type FourChains, fourChains } from './testing/four-chains.ts';
+import { onChains } from './testing/evm-account.ts';
+import type { FourChains } from './testing/four-chains.ts';
 import { type Coin, coinAbi, newCoin, offering } from './testing/paper-ways.ts';
 import {
   type Anvil,
@@ -37,10 +37,10 @@ import {
   until,
   withAdapter,
 } from './testing/sides.ts';
+import { timed } from './testing/timed.ts';
 import { evmWallet } from './wallets/evm.ts';
 import type { EvmWallet } from './wallets/wallet.ts';
 
-const limits = { timeout: 120_000 };
 const root = join(import.meta.dirname, '..');
 const chainId = 31_337;
 const { contract } = evmDeployment(chainId);
@@ -50,17 +50,14 @@ let coin: Coin;
 let keeper: EvmWallet;
 let rpcUrl: string;
 
-before(async () => {
-  chains = await fourChains();
+onChains(async (on) => {
+  chains = on.chains;
   anvil = await anvilOf(chains);
   coin = await newCoin(anvil);
   rpcUrl = await rpcUrlOf(chains, 'evm');
   keeper = newWallet();
   await chains.dev.faucet({ chain: evmKey, address: keeper.address });
-}, limits);
-after(async () => {
-  await chains?.stop();
-}, limits);
+});
 
 const newWallet = (privateKey = `0x${randomBytes(32).toString('hex')}`) =>
   evmWallet({ rpcUrl, chainId, privateKey });
@@ -126,7 +123,7 @@ async function ends(...sides: readonly SettleInput[]) {
 
 const received = ['received', 'received'];
 
-test('a permit of exactly the amount funds in one transaction', limits, async () => {
+timed('a permit of exactly the amount funds in one transaction', async () => {
   const { maker, taker, wallet, texts } = await making({ gas: true });
   assert.deepEqual(await ends(maker, taker), received);
   assert.deepEqual(
@@ -137,7 +134,7 @@ test('a permit of exactly the amount funds in one transaction', limits, async ()
   assert.equal(await coin.read('allowance', [wallet.address, contract]), 0n);
 });
 
-test('a standing permit is signed once: the next swap needs none', limits, async () => {
+timed('a standing permit is signed once: the next swap needs none', async () => {
   const first = await making({ gas: true, more: { allowance: 'standing' } });
   assert.deepEqual(await ends(first.maker, first.taker), received);
   assert.equal(first.texts[0]?.message.value, `${2n ** 256n - 1n}`);
@@ -150,7 +147,7 @@ test('a standing permit is signed once: the next swap needs none', limits, async
   assert.equal(await countOf(first.wallet.address), 2);
 });
 
-test('a permit that somebody else used first does not stop the funding', limits, async () => {
+timed('a permit that somebody else used first does not stop the funding', async () => {
   const frontRun = async (wallet: EvmWallet, data: TypedData, signal: AbortSignal) => {
     const signature = (await wallet.signTypedData?.(data, signal)) ?? '';
     const { v, r, s } = parseSignature(signature);
@@ -167,7 +164,7 @@ test('a permit that somebody else used first does not stop the funding', limits,
   assert.equal(await countOf(wallet.address), 1);
 });
 
-test('a permit that fails on the own node gives way to an approval', limits, async () => {
+timed('a permit that fails on the own node gives way to an approval', async () => {
   const { maker, taker, wallet, told } = await making({ gas: true });
   const refusing = reading(maker, { trial: async () => 'it reverts' });
   assert.deepEqual(await ends(refusing, taker), received);
@@ -191,7 +188,7 @@ async function documented() {
   }
 }
 
-test('the program of docs/funding.md makes the call that anybody may send', limits, async () => {
+timed('the program of docs/funding.md makes the call that anybody may send', async () => {
   const signFunding = await documented();
   const key: Hex = `0x${randomBytes(32).toString('hex')}`;
   const { scene, maker, taker } = await making({ gas: false, key });
@@ -207,7 +204,7 @@ test('the program of docs/funding.md makes the call that anybody may send', limi
   while ((await adapter.readEscrow(watched, signal)).funded === null) await sleep(50);
 });
 
-test('without gas one signature funds, and the market sends it', limits, async () => {
+timed('without gas one signature funds, and the market sends it', async () => {
   const { maker, taker, wallet, relay, texts } = await making({ gas: false });
   assert.deepEqual(await ends(maker, taker), received);
   assert.deepEqual([await etherOf(wallet.address), await countOf(wallet.address)], [0n, 0]);
@@ -218,9 +215,8 @@ test('without gas one signature funds, and the market sends it', limits, async (
   assert.equal(new Set(relay.given.map(({ signature }) => signature)).size, 1);
 });
 
-test(
+timed(
   'a signature is kept before the market has it, and handed out again after a crash',
-  limits,
   async () => {
     const { maker, taker, relay, texts, scene } = await making({ gas: false });
     const others = running(taker);
@@ -248,7 +244,7 @@ test(
   },
 );
 
-test('where the market does not send it, this side does once it has gas', limits, async () => {
+timed('where the market does not send it, this side does once it has gas', async () => {
   const { scene, maker, taker, relay, wallet, texts } = await making({ gas: false });
   relay.does = 'refuse';
   const others = running(taker);
@@ -295,7 +291,7 @@ async function signedOnly() {
   return { ...made, record, tend };
 }
 
-test('a kept signature goes out only where a new funding would', limits, async () => {
+timed('a kept signature goes out only where a new funding would', async () => {
   const { maker, relay, record, tend } = await signedOnly();
   const differs = async () => {
     throw new ParleyError('chain_unavailable', 'its nodes differ', {});
@@ -315,7 +311,7 @@ test('a kept signature goes out only where a new funding would', limits, async (
   assert.deepEqual(relay.given, []);
 });
 
-test('it is sent with the own gas only beside all that the wallet owes', limits, async () => {
+timed('it is sent with the own gas only beside all that the wallet owes', async () => {
   const { maker, relay, record, tend, wallet } = await signedOnly();
   relay.does = 'refuse';
   await chains.dev.faucet({ chain: evmKey, address: wallet.address });
@@ -341,9 +337,8 @@ test('it is sent with the own gas only beside all that the wallet owes', limits,
   assert.deepEqual(funding?.former, [dead.txid]);
 });
 
-test(
+timed(
   'a signature that nobody sends is over when its chain says so at depth, and not before',
-  limits,
   async () => {
     const { maker, taker, relay, texts } = await making({ gas: false });
     relay.does = 'pretend';
@@ -365,7 +360,7 @@ test(
   },
 );
 
-test('what another key has signed is handed out to nobody', limits, async () => {
+timed('what another key has signed is handed out to nobody', async () => {
   const signs = async (_: EvmWallet, data: TypedData, signal: AbortSignal) =>
     (await keeper.signTypedData?.(data, signal)) ?? '';
   const { maker, taker, relay } = await making({ gas: false, signs });
@@ -416,7 +411,7 @@ const lies: Record<string, Lie> = {
   }),
 };
 
-test('a text that differs from the own terms is never signed', limits, async () => {
+timed('a text that differs from the own terms is never signed', async () => {
   for (const gas of [true, false]) {
     const { maker, taker, relay, texts } = await making({ gas });
     await until(taker, isFunded);
@@ -429,22 +424,18 @@ test('a text that differs from the own terms is never signed', limits, async () 
   }
 });
 
-test(
-  'a wallet with too few tokens is told both numbers before it pays an approval',
-  limits,
-  async () => {
-    const more = { fundingWays: ['approval'] } as const;
-    const { maker, taker, wallet } = await making({ gas: true, held: 499_999_999n, more });
-    await until(taker, isFunded);
-    const short = / has 499999999 of token .* leg a takes 500000000$/;
-    await until(maker, ({ step, text }) => step === 'waiting' && short.test(text));
-    assert.equal(await countOf(wallet.address), 0);
-    await coin.mint(wallet.address, 1n);
-    assert.deepEqual(await ends(maker, taker), received);
-  },
-);
+timed('a wallet with too few tokens is told both numbers before it pays an approval', async () => {
+  const more = { fundingWays: ['approval'] } as const;
+  const { maker, taker, wallet } = await making({ gas: true, held: 499_999_999n, more });
+  await until(taker, isFunded);
+  const short = / has 499999999 of token .* leg a takes 500000000$/;
+  await until(maker, ({ step, text }) => step === 'waiting' && short.test(text));
+  assert.equal(await countOf(wallet.address), 0);
+  await coin.mint(wallet.address, 1n);
+  assert.deepEqual(await ends(maker, taker), received);
+});
 
-test('a leg without gas that somebody refunds in a batch ends its swap', limits, async () => {
+timed('a leg without gas that somebody refunds in a batch ends its swap', async () => {
   const { maker, taker, wallet } = await making({ gas: false });
   await Promise.all([until(taker, isFunded), until(maker, isFunded)]);
   const record = await maker.store.getSwap(maker.swapId);

@@ -2,10 +2,10 @@
 // refunded. Never both, and never neither. On a real anvil and a real bitcoind.
 
 import assert from 'node:assert/strict';
-import test, { after, before } from 'node:test';
 import { type SettleInput, settle } from './settle.ts';
 import type { Kept, SwapRecord } from './stores/store.ts';
-import { type FourChains, fourChains, type Scene } from './testing/four-chains.ts';
+import { onChains } from './testing/evm-account.ts';
+import type { FourChains, Scene } from './testing/four-chains.ts';
 import {
   type Anvil,
   anvilOf,
@@ -17,22 +17,19 @@ import {
   running,
   until,
 } from './testing/sides.ts';
+import { timed } from './testing/timed.ts';
 import { sleep } from './waiting.ts';
 
-const limits = { timeout: 120_000 };
 const bitcoinKey = 'bitcoin-regtest';
 let chains: FourChains;
 let anvil: Anvil;
 let core: Awaited<ReturnType<typeof coreOf>>;
 
-before(async () => {
-  chains = await fourChains();
+onChains(async (on) => {
+  chains = on.chains;
   anvil = await anvilOf(chains);
   core = await coreOf(chains);
-}, limits);
-after(async () => {
-  await chains?.stop();
-}, limits);
+});
 
 async function recordOf({ store, swapId }: SettleInput): Promise<SwapRecord> {
   const record = await store.getSwap(swapId);
@@ -86,9 +83,8 @@ async function said({ told }: ReturnType<typeof running>, text: string): Promise
   }
 }
 
-test(
+timed(
   'a late EVM funding is cancelled with its nonce, at any base fee, and nothing has moved',
-  limits,
   async () => {
     const { maker, funding } = await makersFundingWaits(chains.swap());
     try {
@@ -117,42 +113,38 @@ test(
   },
 );
 
-test(
-  'a late Bitcoin funding is replaced by a payment back, and nothing has moved',
-  limits,
-  async () => {
-    const scene = chains.swap();
-    const had = await chains.balance('taker', 'BTC');
-    const taker = await hastySide(scene, 'taker');
-    await chains.dev.mining(bitcoinKey, false);
-    try {
-      await until(taker, isFunded);
-      const { funding } = await recordOf(taker);
-      assert.ok(funding);
-      assert.deepEqual(await core('getrawmempool'), [funding.txid]);
-      const side = running(await tooLate(taker));
-      await side.next('cancelled');
-      // Another second without a block: the cancellation is outbid as well.
-      const { txid } = await side.next('cancelled', 2);
-      while (!(await core<string[]>('getrawmempool')).includes(txid ?? '')) await sleep(50);
-      assert.equal((await core<string[]>('getrawmempool')).length, 1);
-      await chains.dev.mine(bitcoinKey, 1);
-      await said(side, 'the end of the late funding is not yet deep');
-      assert.ok((await recordOf(taker)).funding);
-      await chains.dev.mining(bitcoinKey, true);
-      const end = await side.end;
-      assert.equal(end.end, 'nothing');
-      assert.deepEqual(end.txids.b, { fund: null, claim: null, refund: null });
-      await assert.rejects(core('sendrawtransaction', [funding.raw]), /missingorspent/);
-      const paid = had - (await chains.balance('taker', 'BTC'));
-      assert.ok(paid > 0n && paid < 5_000n, `the cancellation cost ${paid} sats`);
-    } finally {
-      await chains.dev.mining(bitcoinKey, true);
-    }
-  },
-);
+timed('a late Bitcoin funding is replaced by a payment back, and nothing has moved', async () => {
+  const scene = chains.swap();
+  const had = await chains.balance('taker', 'BTC');
+  const taker = await hastySide(scene, 'taker');
+  await chains.dev.mining(bitcoinKey, false);
+  try {
+    await until(taker, isFunded);
+    const { funding } = await recordOf(taker);
+    assert.ok(funding);
+    assert.deepEqual(await core('getrawmempool'), [funding.txid]);
+    const side = running(await tooLate(taker));
+    await side.next('cancelled');
+    // Another second without a block: the cancellation is outbid as well.
+    const { txid } = await side.next('cancelled', 2);
+    while (!(await core<string[]>('getrawmempool')).includes(txid ?? '')) await sleep(50);
+    assert.equal((await core<string[]>('getrawmempool')).length, 1);
+    await chains.dev.mine(bitcoinKey, 1);
+    await said(side, 'the end of the late funding is not yet deep');
+    assert.ok((await recordOf(taker)).funding);
+    await chains.dev.mining(bitcoinKey, true);
+    const end = await side.end;
+    assert.equal(end.end, 'nothing');
+    assert.deepEqual(end.txids.b, { fund: null, claim: null, refund: null });
+    await assert.rejects(core('sendrawtransaction', [funding.raw]), /missingorspent/);
+    const paid = had - (await chains.balance('taker', 'BTC'));
+    assert.ok(paid > 0n && paid < 5_000n, `the cancellation cost ${paid} sats`);
+  } finally {
+    await chains.dev.mining(bitcoinKey, true);
+  }
+});
 
-test('a Bitcoin funding that was kept and never sent is cancelled just so', limits, async () => {
+timed('a Bitcoin funding that was kept and never sent is cancelled just so', async () => {
   const scene = chains.swap();
   const taker = await hastySide(scene, 'taker');
   const { client } = taker;

@@ -2,26 +2,23 @@
 // is mined funds the leg, once. On a real bitcoind.
 
 import assert from 'node:assert/strict';
-import test, { after, before } from 'node:test';
 import { ParleyError } from '../core/errors.ts';
 import type { Progress, SettleInput } from './settle.ts';
 import type { Kept } from './stores/store.ts';
-import { type FourChains, fourChains } from './testing/four-chains.ts';
+import { onChains } from './testing/evm-account.ts';
+import type { FourChains } from './testing/four-chains.ts';
 import { coreOf, hastySide, isFunded, until, withAdapter } from './testing/sides.ts';
+import { timed } from './testing/timed.ts';
 import { sleep } from './waiting.ts';
 
-const limits = { timeout: 120_000 };
 const bitcoinKey = 'bitcoin-regtest';
 let chains: FourChains;
 let core: Awaited<ReturnType<typeof coreOf>>;
 
-before(async () => {
-  chains = await fourChains();
+onChains(async (on) => {
+  chains = on.chains;
   core = await coreOf(chains);
-}, limits);
-after(async () => {
-  await chains?.stop();
-}, limits);
+});
 
 async function fundingOf({ store, swapId }: SettleInput): Promise<Kept> {
   const funding = (await store.getSwap(swapId))?.funding;
@@ -60,84 +57,72 @@ function withNode(input: SettleInput, refuses: (txid: string) => string | null):
   }));
 }
 
-test(
-  'a funding that waits is raised, again if need be, and funds the leg once',
-  limits,
-  async () => {
-    const taker = await hastySide(chains.swap(), 'taker');
-    await withoutBlocks(async () => {
-      await until(taker, isFunded);
-      const first = await fundingOf(taker);
-      await until(taker, isReplaced);
-      const second = await fundingOf(taker);
-      assert.deepEqual(second.former, [first.txid]);
-      // As after a crash: the raised version was kept, and is raised in its turn.
-      await until(taker, isReplaced);
-      const third = await fundingOf(taker);
-      assert.deepEqual(third.former, [first.txid, second.txid]);
-      const [was, is] = await Promise.all([decoded(first.raw), decoded(third.raw)]);
-      assert.deepEqual(coinsOf(is), coinsOf(was));
-      assert.equal(is.vout[0]?.value, 0.01);
-      while (!(await core<string[]>('getrawmempool')).includes(third.txid)) {
-        await core('sendrawtransaction', [third.raw]).catch(() => sleep(50));
-      }
-      assert.deepEqual(await core('getrawmempool'), [third.txid]);
-      for (const former of [first, second]) {
-        await assert.rejects(core('sendrawtransaction', [former.raw]), /fee|conflict/);
-      }
-    });
+timed('a funding that waits is raised, again if need be, and funds the leg once', async () => {
+  const taker = await hastySide(chains.swap(), 'taker');
+  await withoutBlocks(async () => {
+    await until(taker, isFunded);
+    const first = await fundingOf(taker);
+    await until(taker, isReplaced);
+    const second = await fundingOf(taker);
+    assert.deepEqual(second.former, [first.txid]);
+    // As after a crash: the raised version was kept, and is raised in its turn.
+    await until(taker, isReplaced);
     const third = await fundingOf(taker);
-    const { txid } = await until({ ...taker, replaceAfterMs: 60_000 }, isDeep);
-    assert.equal(txid, third.txid);
-  },
-);
+    assert.deepEqual(third.former, [first.txid, second.txid]);
+    const [was, is] = await Promise.all([decoded(first.raw), decoded(third.raw)]);
+    assert.deepEqual(coinsOf(is), coinsOf(was));
+    assert.equal(is.vout[0]?.value, 0.01);
+    while (!(await core<string[]>('getrawmempool')).includes(third.txid)) {
+      await core('sendrawtransaction', [third.raw]).catch(() => sleep(50));
+    }
+    assert.deepEqual(await core('getrawmempool'), [third.txid]);
+    for (const former of [first, second]) {
+      await assert.rejects(core('sendrawtransaction', [former.raw]), /fee|conflict/);
+    }
+  });
+  const third = await fundingOf(taker);
+  const { txid } = await until({ ...taker, replaceAfterMs: 60_000 }, isDeep);
+  assert.equal(txid, third.txid);
+});
 
-test(
-  'a former version that is mined funds the leg, and nothing is sent beside it',
-  limits,
-  async () => {
-    const taker = await hastySide(chains.swap(), 'taker');
-    await withoutBlocks(async () => {
-      await until(taker, isFunded);
-      const first = await fundingOf(taker);
-      const cut = withNode(taker, (txid) => (txid === first.txid ? null : 'not now'));
-      await until(cut, isReplaced);
-      const raised = await fundingOf(taker);
-      assert.deepEqual(await core('getrawmempool'), [first.txid]);
-      await chains.dev.mine(bitcoinKey, 3);
-      const { txid } = await until(taker, isDeep);
-      assert.equal(txid, first.txid);
-      await assert.rejects(core('sendrawtransaction', [raised.raw]), /missingorspent/);
-    });
-  },
-);
+timed('a former version that is mined funds the leg, and nothing is sent beside it', async () => {
+  const taker = await hastySide(chains.swap(), 'taker');
+  await withoutBlocks(async () => {
+    await until(taker, isFunded);
+    const first = await fundingOf(taker);
+    const cut = withNode(taker, (txid) => (txid === first.txid ? null : 'not now'));
+    await until(cut, isReplaced);
+    const raised = await fundingOf(taker);
+    assert.deepEqual(await core('getrawmempool'), [first.txid]);
+    await chains.dev.mine(bitcoinKey, 3);
+    const { txid } = await until(taker, isDeep);
+    assert.equal(txid, first.txid);
+    await assert.rejects(core('sendrawtransaction', [raised.raw]), /missingorspent/);
+  });
+});
 
-test(
-  'a fee that the node does not take is raised at once, not after the wait',
-  limits,
-  async () => {
-    const scene = chains.swap();
-    const taker = await hastySide(scene, 'taker', { replaceAfterMs: 3_600_000 });
-    await withoutBlocks(async () => {
-      let refusals = 0;
-      const picky = withNode(taker, () => {
-        refusals += 1;
-        return refusals <= 1 ? 'mempool min fee not met, 200 < 400' : null;
-      });
-      const { client } = picky;
-      assert.ok(client);
-      // The market's own node did not take it either, and says nothing of it.
-      const silent = {
-        ...client,
-        broadcast: async () => ({ txid: '' }),
-      } as unknown as typeof client;
-      await until({ ...picky, client: silent }, isReplaced);
-      const raised = await fundingOf(taker);
-      assert.equal(raised.former?.length, 1);
-      while (!(await core<string[]>('getrawmempool')).includes(raised.txid)) {
-        await core('sendrawtransaction', [raised.raw]).catch(() => sleep(50));
-      }
+timed('a fee that the node does not take is raised at once, not after the wait', async () => {
+  const scene = chains.swap();
+  const taker = await hastySide(scene, 'taker', { replaceAfterMs: 3_600_000 });
+  await withoutBlocks(async () => {
+    let refusals = 0;
+    const picky = withNode(taker, () => {
+      refusals += 1;
+      return refusals <= 1 ? 'mempool min fee not met, 200 < 400' : null;
     });
-    await until({ ...taker, replaceAfterMs: 60_000 }, isDeep);
-  },
-);
+    const { client } = picky;
+    assert.ok(client);
+    // The market's own node did not take it either, and says nothing of it.
+    const silent = {
+      ...client,
+      broadcast: async () => ({ txid: '' }),
+    } as unknown as typeof client;
+    await until({ ...picky, client: silent }, isReplaced);
+    const raised = await fundingOf(taker);
+    assert.equal(raised.former?.length, 1);
+    while (!(await core<string[]>('getrawmempool')).includes(raised.txid)) {
+      await core('sendrawtransaction', [raised.raw]).catch(() => sleep(50));
+    }
+  });
+  await until({ ...taker, replaceAfterMs: 60_000 }, isDeep);
+});

@@ -2,35 +2,32 @@
 // timelock on and not before, made again when there is other money, and never in a swap's way.
 
 import assert from 'node:assert/strict';
-import test, { after, before } from 'node:test';
+import test from 'node:test';
 import { scheduleRefunds, signedRefunds, worthOf } from './scheduled-refunds.ts';
 import type { Progress } from './settle.ts';
-import { type FourChains, fourChains } from './testing/four-chains.ts';
+import { onChains } from './testing/evm-account.ts';
+import type { FourChains } from './testing/four-chains.ts';
 import { coreOf, hastySide, running, until, withAdapter } from './testing/sides.ts';
+import { timed } from './testing/timed.ts';
 import { outputsOf } from './verify-material.ts';
 import { sleep } from './waiting.ts';
 
-const limits = { timeout: 120_000 };
 const bitcoinKey = 'bitcoin-regtest';
 let chains: FourChains;
 let core: Awaited<ReturnType<typeof coreOf>>;
 
-before(async () => {
-  chains = await fourChains();
+onChains(async (on) => {
+  chains = on.chains;
   core = await coreOf(chains);
-}, limits);
-after(async () => {
-  await chains?.stop();
-}, limits);
+});
 
 type Tried = { allowed: boolean; 'reject-reason'?: string };
 const tried = async (raw: string) => (await core<Tried[]>('testmempoolaccept', [[raw], 0]))[0];
 const isScheduled = ({ step }: Progress) => step === 'scheduled';
 const isRefused = ({ step, text }: Progress) => step === 'market_refused' && /not kept/.test(text);
 
-test(
+timed(
   'a funder that signs alone leaves refunds that a node takes from the timelock on',
-  limits,
   async () => {
     const scene = chains.swap();
     const input = await hastySide(scene, 'taker');
@@ -82,92 +79,83 @@ test(
   },
 );
 
-test(
-  'a ladder is of what is as deep as the leg wants, and of nothing shallower',
-  limits,
-  async () => {
-    const scene = chains.swap();
-    const { requiredConfirmations: wanted, address } = scene.market.watched('b');
-    assert.equal(wanted, 2);
-    await chains.dev.mining(bitcoinKey, false);
-    try {
-      let shallow = 0;
-      const input = await hastySide(scene, 'taker', { marketPollMs: 10 });
-      const side = running(
-        withAdapter(input, bitcoinKey, ({ readEscrow }) => ({
-          readEscrow: async (...about) => {
-            const facts = await readEscrow(...about);
-            if (facts.funded?.confirmations === 1) shallow += 1;
-            return facts;
-          },
-        })),
-      );
-      await side.next('funded');
-      await chains.dev.mine(bitcoinKey, 1);
-      // By the second look the pass of the first one is over.
-      while (shallow < 2) await sleep(50);
-      const asked = () => scene.market.calls.filter((each) => each === 'taker refunds b').length;
-      assert.equal(asked(), 0);
-      // In a block of its own, which makes the funding deep.
-      await chains.dev.faucet({ chain: bitcoinKey, address, amount: 30_000n });
-      await side.next('scheduled');
-      const inputs = async () =>
-        (await core<{ vin: unknown[] }>('decoderawtransaction', [scene.market.refunds()[0]?.raw]))
-          .vin.length;
-      assert.equal(await inputs(), 1);
-      await chains.dev.mine(bitcoinKey, 1);
-      await side.next('scheduled', 2);
-      assert.equal(await inputs(), 2);
-      await chains.dev.mining(bitcoinKey, true);
-      await chains.move(scene.market.watched('b').terms.timelock - chains.now() + 30);
-      assert.equal((await side.end).end, 'refunded');
-    } finally {
-      await chains.dev.mining(bitcoinKey, true);
-    }
-  },
-);
-
-test(
-  'a ladder that fees have come near to is signed again, and another is not',
-  limits,
-  async () => {
-    const scene = chains.swap();
-    const fees = { times: 1, asked: 0 };
-    const input = await hastySide(scene, 'taker', { marketPollMs: 5 });
+timed('a ladder is of what is as deep as the leg wants, and of nothing shallower', async () => {
+  const scene = chains.swap();
+  const { requiredConfirmations: wanted, address } = scene.market.watched('b');
+  assert.equal(wanted, 2);
+  await chains.dev.mining(bitcoinKey, false);
+  try {
+    let shallow = 0;
+    const input = await hastySide(scene, 'taker', { marketPollMs: 10 });
     const side = running(
-      withAdapter(input, bitcoinKey, ({ buildRefund }) => ({
-        buildRefund: async (...about) => {
-          const built = await buildRefund(...about);
-          fees.asked += 1;
-          if (built.sign !== 'btc-sighash') return built;
-          const dearer = (rate: number) => rate * fees.times;
-          const ladder = built.ladder.map((step, at) =>
-            at === 0 ? step : { ...step, feeRateSatPerVbyte: dearer(step.feeRateSatPerVbyte) },
-          );
-          return { ...built, ladder };
+      withAdapter(input, bitcoinKey, ({ readEscrow }) => ({
+        readEscrow: async (...about) => {
+          const facts = await readEscrow(...about);
+          if (facts.funded?.confirmations === 1) shallow += 1;
+          return facts;
         },
       })),
     );
-    await side.next('scheduled');
-    const first = scene.market.refunds().at(-1)?.feeRateSatPerVbyte ?? 0;
+    await side.next('funded');
+    await chains.dev.mine(bitcoinKey, 1);
+    // By the second look the pass of the first one is over.
+    while (shallow < 2) await sleep(50);
     const asked = () => scene.market.calls.filter((each) => each === 'taker refunds b').length;
-    fees.times = 1.9;
-    const before = fees.asked;
-    while (fees.asked < before + 2) await sleep(50);
-    assert.equal(asked(), 1);
-    fees.times = 2.1;
+    assert.equal(asked(), 0);
+    // In a block of its own, which makes the funding deep.
+    await chains.dev.faucet({ chain: bitcoinKey, address, amount: 30_000n });
+    await side.next('scheduled');
+    const inputs = async () =>
+      (await core<{ vin: unknown[] }>('decoderawtransaction', [scene.market.refunds()[0]?.raw])).vin
+        .length;
+    assert.equal(await inputs(), 1);
+    await chains.dev.mine(bitcoinKey, 1);
     await side.next('scheduled', 2);
-    const last = scene.market.refunds().at(-1)?.feeRateSatPerVbyte ?? 0;
-    assert.ok(last >= 2 * first, `${first} and then ${last}`);
-    scene.market.die();
+    assert.equal(await inputs(), 2);
+    await chains.dev.mining(bitcoinKey, true);
     await chains.move(scene.market.watched('b').terms.timelock - chains.now() + 30);
     assert.equal((await side.end).end, 'refunded');
-  },
-);
+  } finally {
+    await chains.dev.mining(bitcoinKey, true);
+  }
+});
 
-test(
+timed('a ladder that fees have come near to is signed again, and another is not', async () => {
+  const scene = chains.swap();
+  const fees = { times: 1, asked: 0 };
+  const input = await hastySide(scene, 'taker', { marketPollMs: 5 });
+  const side = running(
+    withAdapter(input, bitcoinKey, ({ buildRefund }) => ({
+      buildRefund: async (...about) => {
+        const built = await buildRefund(...about);
+        fees.asked += 1;
+        if (built.sign !== 'btc-sighash') return built;
+        const dearer = (rate: number) => rate * fees.times;
+        const ladder = built.ladder.map((step, at) =>
+          at === 0 ? step : { ...step, feeRateSatPerVbyte: dearer(step.feeRateSatPerVbyte) },
+        );
+        return { ...built, ladder };
+      },
+    })),
+  );
+  await side.next('scheduled');
+  const first = scene.market.refunds().at(-1)?.feeRateSatPerVbyte ?? 0;
+  const asked = () => scene.market.calls.filter((each) => each === 'taker refunds b').length;
+  fees.times = 1.9;
+  const before = fees.asked;
+  while (fees.asked < before + 2) await sleep(50);
+  assert.equal(asked(), 1);
+  fees.times = 2.1;
+  await side.next('scheduled', 2);
+  const last = scene.market.refunds().at(-1)?.feeRateSatPerVbyte ?? 0;
+  assert.ok(last >= 2 * first, `${first} and then ${last}`);
+  scene.market.die();
+  await chains.move(scene.market.watched('b').terms.timelock - chains.now() + 30);
+  assert.equal((await side.end).end, 'refunded');
+});
+
+timed(
   'further money in the escrow is signed for as well, and dust of a stranger is not',
-  limits,
   async () => {
     const scene = chains.swap();
     const side = running(await hastySide(scene, 'taker', { marketPollMs: 50 }));
@@ -213,9 +201,8 @@ test(
   },
 );
 
-test(
+timed(
   'a wallet that asks a person signs none unasked, and a market that keeps fewer is told',
-  limits,
   async () => {
     const scene = chains.swap();
     scene.market.keepsRefunds(3);
@@ -236,7 +223,7 @@ test(
   },
 );
 
-test('nothing is signed for an escrow that no block shows a payment to', limits, async () => {
+timed('nothing is signed for an escrow that no block shows a payment to', async () => {
   const scene = chains.swap();
   const { sources, wallets } = scene.input('taker');
   const [source, wallet] = [sources.get(bitcoinKey), wallets.get(bitcoinKey)];

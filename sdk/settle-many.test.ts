@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import test, { after, before } from 'node:test';
+import { after, before } from 'node:test';
 import { parseEther, parseTransaction } from 'viem';
 import { mostInBatch } from '../chains/escrows/calls.ts';
 import { evmTransactionGas } from '../chains/evm/gas-policy.ts';
@@ -33,13 +33,12 @@ import { settleMany } from './settle-many.ts';
 import { devPolicies, evmSource, tronSource } from './sources.ts';
 import { memoryStore } from './stores/memory.ts';
 import type { Store, SwapRecord } from './stores/store.ts';
-import { honestSwap, now, swapId, tradeOf, views } from './testing/honest.ts';
-import { verifySwap } from './verify.ts';
+import { keptRecord } from './testing/honest.ts';
+import { limits, timed } from './testing/timed.ts';
 import { evmWallet } from './wallets/evm.ts';
 import { tronWallet } from './wallets/tron.ts';
 import type { EvmWallet } from './wallets/wallet.ts';
 
-const limits = { timeout: 120_000 };
 const chainKey = 'evm-dev';
 let chain: TestChain;
 let source: ChainSource;
@@ -55,8 +54,7 @@ after(async () => {
 
 /** The record of who is paid by this leg (taker) or funds it (maker), on leg `a`. */
 function recordOf(leg: Leg, party: 'maker' | 'taker', more: Partial<SwapRecord>): SwapRecord {
-  const trade = tradeOf(party);
-  const swap = verifySwap(honestSwap(party), trade, views, { swapId, now });
+  const { trade, swap, ...rest } = keptRecord(party, more);
   const { terms, escrow } = leg;
   const { a, b } = swap.legs;
   const own = { ...a, amount: terms.amount, timelock: terms.timelock, requiredConfirmations: 1 };
@@ -65,8 +63,7 @@ function recordOf(leg: Leg, party: 'maker' | 'taker', more: Partial<SwapRecord>)
   return {
     trade: { ...trade, threadId: id },
     swap: { ...swap, id, hashlock: terms.hashlock, agreedAt: escrow.since, legs },
-    ...{ funding: null, claim: null, refund: null, publicSecret: null },
-    ...more,
+    ...rest,
   };
 }
 
@@ -114,9 +111,8 @@ async function fundedLegs(count: number, over: Parameters<typeof newLeg>[1] = {}
   return legs;
 }
 
-test(
+timed(
   'claims with public secrets go in one transaction, and a kept one in none until it is shown',
-  limits,
   async () => {
     const legs = await fundedLegs(4);
     const kept = legs
@@ -152,7 +148,7 @@ test(
   },
 );
 
-test('one payment that fails is left out and told, and the others are paid', limits, async () => {
+timed('one payment that fails is left out and told, and the others are paid', async () => {
   const token = await deployToken(chain, 'DevDollar');
   await mint(chain, token, funder.address, 10_000n);
   const good = [...(await fundedLegs(2, { token })), ...(await fundedLegs(1))];
@@ -172,9 +168,8 @@ test('one payment that fails is left out and told, and the others are paid', lim
   assert.deepEqual(await statesOf(bad), ['open']);
 });
 
-test(
+timed(
   'refunds wait for their timelock; what was claimed or sent before is in no batch',
-  limits,
   async () => {
     const { timestamp } = await chain.client.getBlock();
     const soon = Number(timestamp) + 2_000;
@@ -201,7 +196,7 @@ test(
   },
 );
 
-test('no batch is longer than it may be, nor than one is told', limits, async () => {
+timed('no batch is longer than it may be, nor than one is told', async () => {
   const legs = await fundedLegs(5);
   const records = legs.map((leg) => recordOf(leg, 'taker', { publicSecret: leg.secret }));
   const many = await side(records);
@@ -214,7 +209,7 @@ test('no batch is longer than it may be, nor than one is told', limits, async ()
   assert.equal(mostInBatch, 20);
 });
 
-test('swaps of two contracts are settled in a batch each', limits, async () => {
+timed('swaps of two contracts are settled in a batch each', async () => {
   const { rpcUrl, chainId } = chain;
   const { contract } = await deployContracts({ rpcUrl, account: accounts[9]! }, 1);
   const deployment = evmDeployment(chainId, { shards: [contract] });
@@ -239,7 +234,7 @@ test('swaps of two contracts are settled in a batch each', limits, async () => {
   await own.adapter.close();
 });
 
-test('a batch signed without a limit gets what its claims get one by one', limits, async () => {
+timed('a batch signed without a limit gets what its claims get one by one', async () => {
   const token = await deployToken(chain, 'DevDollar');
   const legs = [await newLeg(chain), await newLeg(chain, { token }), await newLeg(chain)];
   const deployment = evmDeployment(chain.chainId);
@@ -260,7 +255,7 @@ test('a batch signed without a limit gets what its claims get one by one', limit
   );
 });
 
-test('on TRON many claims are one transaction too', limits, async () => {
+timed('on TRON many claims are one transaction too', async () => {
   const tron = await startTron();
   const key = 'tron-dev';
   const sources = [{ url: tron.url }];
@@ -300,7 +295,7 @@ test('on TRON many claims are one transaction too', limits, async () => {
   }
 });
 
-test('a chain that settles each escrow by itself is refused', limits, async () => {
+timed('a chain that settles each escrow by itself is refused', async () => {
   const { buildBatch: _, ...adapter } = source.adapter;
   const many = await side([]);
   const sources = new Map([[chainKey, { ...source, adapter }]]);

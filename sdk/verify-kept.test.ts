@@ -9,11 +9,11 @@ import type { LegName, Party } from '../core/trade.ts';
 import { VerificationError } from './errors.ts';
 import type { SwapRecord } from './stores/store.ts';
 import {
-  alterations,
   evmView,
   honestSwap,
-  isHarmless,
+  keptRecord,
   lastOf,
+  mustRefuseLies,
   now,
   shownLeg,
   swapId,
@@ -46,8 +46,8 @@ function formerSwap(party: Party): Swap {
 
 /** What the former version kept of it. */
 function formerRecord(party: Party): SwapRecord {
-  const trade = tradeOf(party);
-  const honest = verifySwap(honestSwap(party), trade, views, { swapId, now });
+  const record = keptRecord(party);
+  const { swap: honest } = record;
   const { legs: shown, deadlines } = formerSwap(party);
   const former = (leg: LegName) => {
     const { timelock, requiredConfirmations, escrow, redeemScript } = shown[leg];
@@ -56,7 +56,7 @@ function formerRecord(party: Party): SwapRecord {
     return { ...honest.legs[leg], timelock, requiredConfirmations, escrow: kept };
   };
   const swap = { ...honest, deadlines, legs: { a: former('a'), b: former('b') } };
-  return { trade, swap, funding: null, claim: null, refund: null, publicSecret: null };
+  return { ...record, swap };
 }
 
 for (const party of ['maker', 'taker'] as const) {
@@ -74,17 +74,7 @@ for (const party of ['maker', 'taker'] as const) {
 
   test(`a market that alters any one field of what the ${party} keeps is refused`, () => {
     const record = formerRecord(party);
-    let lies = 0;
-    for (const { path, how, value } of alterations(formerSwap(party))) {
-      if (path === '' || isHarmless(path, how)) continue;
-      lies += 1;
-      assert.throws(
-        () => verifyAgain(value as Swap, record, views),
-        VerificationError,
-        `${path} (${how}) was believed`,
-      );
-    }
-    assert.ok(lies > 150, `only ${lies} lies were told`);
+    mustRefuseLies(formerSwap(party), (lie) => verifyAgain(lie, record, views));
   });
 
   test(`the swap of today's formula is refused where the ${party} keeps another`, () => {

@@ -6,9 +6,11 @@ import { VerificationError } from './errors.ts';
 import {
   alterations,
   bitcoinOf,
+  byField,
   honestSwap,
   isHarmless,
   lastOf,
+  mustRefuseLies,
   now,
   secret,
   shownLeg,
@@ -33,14 +35,7 @@ for (const party of ['maker', 'taker'] as const) {
   });
 
   test(`a market that alters any one field is refused by the ${party}, by name`, () => {
-    let lies = 0;
-    for (const { path, how, value } of alterations(honestSwap(party))) {
-      if (path === '' || isHarmless(path, how)) continue;
-      lies += 1;
-      const verify = () => verifySwap(value as Swap, tradeOf(party), views, at);
-      assert.throws(verify, isRefusal, `${path} (${how}) was believed`);
-    }
-    assert.ok(lies > 150, `only ${lies} lies were told`);
+    mustRefuseLies(honestSwap(party), (lie) => verifySwap(lie, tradeOf(party), views, at));
   });
 
   test(`the ${party} is not bothered by the fields that are listed as harmless`, () => {
@@ -49,14 +44,6 @@ for (const party of ['maker', 'taker'] as const) {
       verifySwap(value as Swap, tradeOf(party), views, at);
     }
   });
-}
-
-function isRefusal(error: unknown): true {
-  assert.ok(error instanceof VerificationError, String(error));
-  assert.notEqual(error.field, '');
-  assert.notEqual(error.expected, error.got);
-  assert.match(error.message, /must be .*; the market says /s);
-  return true;
 }
 
 function withLeg(swap: Swap, alter: Partial<SwapLeg>): Swap {
@@ -73,11 +60,7 @@ test('a field that is not harmless is refused by its own name', () => {
   ];
   for (const [field, alter] of named) {
     const lie = alter(honestSwap('taker'));
-    assert.throws(
-      () => verifySwap(lie, tradeOf('taker'), views, at),
-      (error) => error instanceof VerificationError && error.field === field,
-      field,
-    );
+    assert.throws(() => verifySwap(lie, tradeOf('taker'), views, at), byField(field), field);
   }
 });
 
@@ -86,10 +69,8 @@ test('a consistent lie about the keys of this side is refused', () => {
   const stranger = bitcoinOf('taker');
   swap.legs.b.payoutPubkey = stranger.pubkey;
   swap.legs.b.payoutAddress = stranger.address;
-  assert.throws(
-    () => verifySwap(swap, tradeOf('maker'), views, at),
-    (error) => error instanceof VerificationError && error.field === 'legs.b.payoutPubkey',
-  );
+  const verify = () => verifySwap(swap, tradeOf('maker'), views, at);
+  assert.throws(verify, byField('legs.b.payoutPubkey'));
 });
 
 /** Which field it is refused by; null = it is not. */

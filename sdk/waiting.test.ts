@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import { timed } from './testing/timed.ts';
 import { oneByOne } from './waiting.ts';
 
 /** Whoever would wait for ever has failed. */
-const limits = { timeout: 10_000 };
 const never = new AbortController().signal;
 const hangs = () => new Promise<never>(() => {});
 
-test(
+timed(
   'who comes with a signal that has aborted already is told so, whoever hangs before it',
-  limits,
   async () => {
     const queued = oneByOne();
     void queued(hangs, never);
@@ -23,7 +21,7 @@ test(
   },
 );
 
-test('who waits until its signal aborts is told so at once, and is not begun', limits, async () => {
+timed('who waits until its signal aborts is told so at once, and is not begun', async () => {
   const queued = oneByOne();
   const first = new AbortController();
   const hanging = queued(hangs, first.signal);

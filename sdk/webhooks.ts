@@ -1,8 +1,9 @@
 // Deliveries of a market's webhooks: are they the market's, and recent?
 
+import { equalBytes } from '@noble/curves/utils.js';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
 export type WebhookFault =
   /** What was given as the secret cannot be one. */
@@ -77,7 +78,7 @@ export function verifyWebhook(request: WebhookRequest): WebhookDelivery {
   const body = typeof given === 'string' ? utf8ToBytes(given) : given;
   const mac = hmac.create(sha256, utf8ToBytes(secret));
   mac.update(utf8ToBytes(`${timestamp}.`)).update(body);
-  if (!isSame(`sha256=${bytesToHex(mac.digest())}`, signature)) {
+  if (!equalBytes(mac.digest(), hexToBytes(signature.slice('sha256='.length)))) {
     throw new WebhookError('bad_signature', 'the signature is not of this secret and this body');
   }
   const age = now - Number(timestamp);
@@ -100,14 +101,6 @@ function header(headers: WebhookRequest['headers'] | undefined, name: string): s
           .map(([, value]) => value);
   if (typeof found === 'string' && more.length === 0) return found;
   throw new WebhookError('bad_header', `${name} is missing, or there more than once`);
-}
-
-function isSame(one: string, other: string): boolean {
-  let different = one.length ^ other.length;
-  for (let at = 0; at < one.length; at += 1) {
-    different |= one.charCodeAt(at) ^ other.charCodeAt(at % other.length);
-  }
-  return different === 0;
 }
 
 function parsed(body: Uint8Array): WebhookDelivery {

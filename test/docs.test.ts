@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { refusalKinds } from '../core/errors.ts';
 import { swapStatuses } from '../core/status.ts';
 import { httpCodes } from '../server/edge/errors.ts';
-import { webhookEvents } from '../server/edge/schemas/events.ts';
+import { webhookEvents } from '../server/edge/schemas/webhook.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 

@@ -13,8 +13,8 @@ import { buildApp } from '../server/edge/app.ts';
 import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
 import { parseAddress } from '../server/market/addresses.ts';
 import { closeAsset, reopenAsset } from '../server/market/listing.ts';
+import { type FaultProxy, faultProxy } from './support/fault-proxy.ts';
 import { runs } from './support/runs.ts';
-import { type TcpProxy, tcpProxy } from './support/tcp-proxy.ts';
 import { someAddress, type Trader } from './support/trading.ts';
 
 /** In `npm run soak` four minutes. */
@@ -44,7 +44,7 @@ const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)]
 
 type Watcher = {
   readonly trader: Trader;
-  readonly proxy: TcpProxy;
+  readonly proxy: FaultProxy;
   readonly feed: MakerFeed;
   readonly told: Map<string, number>;
 };
@@ -100,7 +100,7 @@ before(async () => {
   const holder = await market.trader({ wallets: [{ family: 'evm', address }] });
   // One who watches asks too: its own never show.
   for (const trader of [holder, await market.trader(), takers[0] as Trader]) {
-    const proxy = await tcpProxy(ports[watchers.length % 2] as number);
+    const proxy = await faultProxy(ports[watchers.length % 2] as number);
     const told = new Map<string, number>();
     const feed = makerFeed({
       baseUrl: `http://127.0.0.1:${proxy.port}`,

@@ -254,7 +254,7 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
     const done = await restore(join(world.dir, 'backup'), homes.fresh, ['--key', key]);
     assert.equal(done.status, 0, done.err);
     assert.equal((await stat(join(homes.fresh, 'server.key'))).mode & 0o777, 0o600);
-    world.bitcoin.pointTo(null);
+    world.bitcoin.pointTo();
     world.bitcoin.cut();
     const first = await world.market(t, homes.fresh);
     const { alice, bob } = people;

@@ -107,7 +107,7 @@ const impure = new RegExp(
 );
 /** What may open a function at the top of a file: its head may go over several lines. */
 const functionStart =
-  /^(?:export )?(?:default )?(?:async )?function\b|^(?:export )?const \w+|^test\(/;
+  /^(?:export )?(?:default )?(?:async )?function\b|^(?:export )?const \w+|^(?:test|timed)\(/;
 const functionHead = /^(?:export )?(?:default )?(?:async )?function\b|=>\s*\{$/;
 
 function importsOf(text: string): string[] {

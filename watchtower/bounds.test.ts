@@ -183,7 +183,7 @@ test('refused relays of one account are looked at so often and no more', limits,
   const { budgets } = desk.app.edge;
   const accountId = await accountOf(second);
   desk.deps.advance(61_000);
-  for (let time = 1; time < refusedRelays; time += 1) await budgets.spendRelay(accountId);
+  for (let time = 1; time < refusedRelays; time += 1) await budgets.spend('relays', accountId);
   gas.relays = { ...given.relays, perAccount: 0 };
   await refusedFor(second, /0 is the most: send the claim yourself/);
   gas.relays = given.relays;
@@ -195,23 +195,23 @@ test('refused relays of one account are looked at so often and no more', limits,
   must(await relay(stranger));
   await passes(desk);
   desk.deps.advance(61_000);
-  for (let time = 1; time < refusedRelays; time += 1) await budgets.spendRelay(accountId);
+  for (let time = 1; time < refusedRelays; time += 1) await budgets.spend('relays', accountId);
   // It is given back once what was promised is stored, and no transaction waits for that.
   const stored: number[] = [];
-  const { giveBackRelay } = budgets;
+  const { giveBack } = budgets;
   Object.assign(budgets, {
-    giveBackRelay: async (id: string) => {
+    giveBack: async (...given: Parameters<typeof giveBack>) => {
       stored.push((await jobsOf(desk, second)).length);
-      await giveBackRelay(id);
+      await giveBack(...given);
     },
   });
   must(await relay(second, again));
   assert.deepEqual(stored, [1]);
-  Object.assign(budgets, { giveBackRelay });
+  Object.assign(budgets, { giveBack });
   must(await relay(second));
   // What is relayed already is answered whoever was refused how often.
-  await budgets.spendRelay(accountId);
-  assert.equal((await budgets.spendRelay(accountId)).allowed, false);
+  await budgets.spend('relays', accountId);
+  assert.equal((await budgets.spend('relays', accountId)).allowed, false);
   must(await relay(second));
 });
 

@@ -1,5 +1,4 @@
-// The Bitcoin chain behind the one interface every chain keeps: reads escrows through an index
-// that follows a Core node or an Esplora server, and builds unsigned payments, claims and refunds.
+// The Bitcoin chain behind the one interface: escrows through a follower, unsigned transactions.
 
 import { larger } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -102,11 +101,7 @@ type Context = {
   readonly keeping: Watching['keeping'];
 };
 
-function backendOf(
-  source: BitcoinSource,
-  network: BitcoinNetwork,
-  now: () => number,
-): BitcoinBackend {
+function backendOf(source: BitcoinSource, network: BitcoinNetwork, now: () => number) {
   if ('backend' in source) return source.backend;
   const limits = source.timeMs === undefined ? {} : { timeMs: source.timeMs };
   if ('esploraUrl' in source) {
@@ -380,12 +375,7 @@ function leastAmount(rate: number, bounds: FeeBounds): bigint {
   return larger(byShare, fee + dustSats.p2pkh);
 }
 
-async function preflight(
-  context: Context,
-  terms: EscrowTerms,
-  about: About,
-  signal: AbortSignal,
-): Promise<void> {
+async function preflight(context: Context, terms: EscrowTerms, about: About, signal: AbortSignal) {
   const code = about === 'funding' ? 'funding_would_fail' : 'payout_would_fail';
   for (const verb of ['claim', 'refund'] as const) vsizeOf(terms, context.network, verb, 1);
   await checkAmount(context, terms.token, terms.amount, signal).catch((cause: unknown) => {

@@ -1,5 +1,4 @@
-// What the follower needs of a source of the chain: a Core node or an Esplora server. Calls throw
-// `chain_timeout` by signal or limit, `chain_unavailable` when the source is gone or refuses.
+// What the follower needs of a Core node or an Esplora server.
 
 import type { Heads } from '../interface/reading.ts';
 import type { Ancestors, Conflict, FeeEstimate, NoEstimate } from './fees.ts';

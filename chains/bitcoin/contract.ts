@@ -1,5 +1,5 @@
-// Which script holds an escrow on Bitcoin, as the rules of a swap name it: a digest of the template
-// with values that are always the same, so that another template has another version by itself.
+// Which script holds an escrow, as a swap's rules name it: a digest of the template with fixed
+// values.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';

@@ -1,13 +1,11 @@
-// The chain as a Core node shows it (Bitcoin Core 24 or later, or Knots; no wallet, no txindex and
-// no pruning below the escrows' age needed).
+// The chain as a Core node (24 or later, or Knots) shows it; without wallet and txindex.
 
 import type { Heads } from '../interface/reading.ts';
 import { onceHeard } from '../nodes/offers.ts';
-import type { BitcoinBackend, MempoolChange, MempoolInterest } from './backend.ts';
-import type { Conflict, FeeEstimate, NoEstimate } from './fees.ts';
+import type { BitcoinBackend, MempoolInterest } from './backend.ts';
 import { unavailable } from './http.ts';
 import type { BitcoinNetwork } from './networks.ts';
-import { parseTx, type Tx } from './raw-transaction.ts';
+import { parseTx } from './raw-transaction.ts';
 import {
   type CoreOptions,
   type CoreRpc,
@@ -146,11 +144,7 @@ function mustAnswer<T>(answer: T | RpcRefusal): T {
   return answer instanceof RpcRefusal ? unexpected(answer) : answer;
 }
 
-async function mempool(
-  state: State,
-  interest: MempoolInterest,
-  signal: AbortSignal,
-): Promise<MempoolChange> {
+async function mempool(state: State, interest: MempoolInterest, signal: AbortSignal) {
   const { rpc, longList } = state;
   if (interest.isNewInterest && state.known.size <= longList) state.known = new Set();
   const long = state.known.size > longList;
@@ -190,11 +184,7 @@ async function spenders(state: State, outpoints: readonly string[], signal: Abor
   return spendersOf(state.rpc, asked, signal);
 }
 
-async function spendersOf(
-  rpc: CoreRpc,
-  outpoints: readonly string[],
-  signal: AbortSignal,
-): Promise<string[]> {
+async function spendersOf(rpc: CoreRpc, outpoints: readonly string[], signal: AbortSignal) {
   if (outpoints.length === 0) return [];
   const asked = outpoints.map((outpoint) => {
     const [txid = '', vout = ''] = outpoint.split(':');
@@ -205,11 +195,7 @@ async function spendersOf(
   return found.flatMap(({ spendingtxid }) => (spendingtxid === undefined ? [] : [spendingtxid]));
 }
 
-async function fetchNew(
-  state: State,
-  txids: readonly string[],
-  signal: AbortSignal,
-): Promise<Tx[]> {
+async function fetchNew(state: State, txids: readonly string[], signal: AbortSignal) {
   const fresh = txids.filter((txid) => !state.known.has(txid)).slice(0, maxFetched);
   if (fresh.length === 0) return [];
   const calls = fresh.map((txid) => ({ method: 'getrawtransaction', params: [txid] }));
@@ -223,11 +209,7 @@ const targets = { fast: 2, medium: 3, slow: 6 } as const;
 type Smart = { feerate?: number };
 type PoolInfo = { mempoolminfee: number; incrementalrelayfee?: number };
 
-async function feeEstimate(
-  rpc: CoreRpc,
-  at: number,
-  signal: AbortSignal,
-): Promise<FeeEstimate | NoEstimate | null> {
+async function feeEstimate(rpc: CoreRpc, at: number, signal: AbortSignal) {
   const calls = [
     ...Object.values(targets).map((blocks) => ({ method: 'estimatesmartfee', params: [blocks] })),
     { method: 'getmempoolinfo', params: [] },
@@ -260,11 +242,7 @@ type Entry = {
   fees: { base: number; descendant: number; ancestor: number };
 };
 
-async function mempoolEntry(
-  rpc: CoreRpc,
-  txid: string,
-  signal: AbortSignal,
-): Promise<Conflict | null> {
+async function mempoolEntry(rpc: CoreRpc, txid: string, signal: AbortSignal) {
   try {
     const entry = await rpc.call<Entry>('getmempoolentry', [txid], signal);
     const { vsize, fees } = entry;
@@ -286,12 +264,7 @@ async function mempoolEntry(
 }
 
 /** Without a txindex: by the block at `height`, else the one of its unspent first output. */
-async function rawOf(
-  rpc: CoreRpc,
-  txid: string,
-  height: number | null,
-  signal: AbortSignal,
-): Promise<string | null> {
+async function rawOf(rpc: CoreRpc, txid: string, height: number | null, signal: AbortSignal) {
   const ask = <T>(method: string, params: readonly unknown[]): Promise<T | null> =>
     rpc.call<T>(method, params, signal).catch((error: unknown) => {
       if (error instanceof RpcRefusal) return null;

@@ -218,11 +218,7 @@ async function feeEstimate(get: Get, at: number, signal: AbortSignal): Promise<F
 
 type Outspend = { spent: boolean; txid?: string; status?: { confirmed: boolean } };
 
-async function spenders(
-  get: Get,
-  outpoints: readonly string[],
-  signal: AbortSignal,
-): Promise<string[]> {
+async function spenders(get: Get, outpoints: readonly string[], signal: AbortSignal) {
   const found: string[] = [];
   for (const outpoint of outpoints) {
     const [txid, vout] = outpoint.split(':');

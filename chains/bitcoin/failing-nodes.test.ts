@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainAdapter } from '../adapter.ts';
+import { fixedNode, hangingNode, nodeOf, within } from '../testing/nodes.ts';
 import { type BitcoinSource, bitcoinAdapter } from './adapter.ts';
-import { dripServer, fixedServer, silentServer, type TestServer } from './testing/servers.ts';
 import { testSwap } from './testing/swaps.ts';
 
 const swap = testSwap({ timelock: 1_800_000_000, since: 1_790_000_000 });
@@ -52,43 +52,34 @@ async function everyCall(
   }
 }
 
-async function withServer(server: TestServer, work: (url: string) => Promise<void>) {
-  try {
-    await work(server.url);
-  } finally {
-    await server.close();
-  }
-}
-
 describe('every call to', () => {
   for (const name of ['a node', 'an Esplora server']) {
-    it(`${name} that never answers ends in chain_timeout by its own limit`, async () => {
-      await withServer(await silentServer(), async (url) => {
-        await everyCall(sources(url, 150)[name]!, 'chain_timeout');
-      });
+    it(`${name} that never answers ends in chain_timeout by its own limit`, async (context) => {
+      const url = await within(context, hangingNode());
+      await everyCall(sources(url, 150)[name]!, 'chain_timeout');
     });
 
-    it(`${name} that never answers ends with the caller's signal`, async () => {
-      await withServer(await silentServer(), async (url) => {
-        const source = sources(url, 60_000)[name]!;
-        await everyCall(source, 'chain_timeout', () => AbortSignal.timeout(100));
-        await everyCall(source, 'chain_timeout', () => AbortSignal.abort());
-      });
+    it(`${name} that never answers ends with the caller's signal`, async (context) => {
+      const source = sources(await within(context, hangingNode()), 60_000)[name]!;
+      await everyCall(source, 'chain_timeout', () => AbortSignal.timeout(100));
+      await everyCall(source, 'chain_timeout', () => AbortSignal.abort());
     });
 
-    it(`${name} that starts its answers and never ends them is chain_timeout`, async () => {
-      await withServer(await dripServer(), async (url) => {
-        await everyCall(sources(url, 150)[name]!, 'chain_timeout');
-      });
+    it(`${name} that starts its answers and never ends them is chain_timeout`, async (context) => {
+      const url = await within(
+        context,
+        nodeOf(async () => ({ text: '{', isCut: true })),
+      );
+      await everyCall(sources(url, 150)[name]!, 'chain_timeout');
     });
 
     it(`${name} that is gone is chain_unavailable`, async () => {
-      const server = await silentServer();
-      await server.close();
-      await everyCall(sources(server.url, 5_000)[name]!, 'chain_unavailable');
+      const { url, stop } = await hangingNode();
+      await stop();
+      await everyCall(sources(url, 5_000)[name]!, 'chain_unavailable');
     });
 
-    it(`${name} that answers 503, 401 or nonsense is chain_unavailable, and may have what it was given`, async () => {
+    it(`${name} that answers 503, 401 or nonsense is chain_unavailable, and may have what it was given`, async (context) => {
       const { broadcast, ...reading } = calls;
       for (const [status, body] of [
         [503, 'Work queue depth exceeded'],
@@ -96,56 +87,40 @@ describe('every call to', () => {
         [200, '<html>'],
         [200, 'null'],
       ] as const) {
-        await withServer(await fixedServer(status, body), async (url) => {
-          const source = sources(url, 5_000)[name]!;
-          await everyCall(source, 'chain_unavailable', undefined, reading);
-          await everyCall(source, 'chain_timeout', undefined, { broadcast: broadcast! });
-        });
+        const source = sources(await within(context, fixedNode(body, status)), 5_000)[name]!;
+        await everyCall(source, 'chain_unavailable', undefined, reading);
+        await everyCall(source, 'chain_timeout', undefined, { broadcast: broadcast! });
       }
     });
   }
 
-  it('a node that is warming up is chain_unavailable, in its words', async () => {
-    const body = JSON.stringify({ id: 0, error: { code: -28, message: 'Loading block index…' } });
-    await withServer(await fixedServer(500, body), async (url) => {
-      const adapter = adapterOf({ coreUrl: url });
-      await assert.rejects(adapter.heads(AbortSignal.timeout(5_000)), /Loading block index/);
+  const result = { chain: 'main', blocks: 1, bestblockhash: '', mediantime: 1 };
+  const warming = { code: -28, message: 'Loading block index…' };
+  for (const [what, status, body, words] of [
+    ['is warming up', 500, JSON.stringify({ id: 0, error: warming }), /Loading block index/],
+    ['is of another chain', 200, JSON.stringify({ id: 0, result }), /runs main.*regtest/],
+    ['answers with more than any block', 200, ' '.repeat(33_000_000), /over 32000000 bytes/],
+  ] as const) {
+    it(`a node that ${what} is chain_unavailable, in words`, async (context) => {
+      const adapter = adapterOf({ coreUrl: await within(context, fixedNode(body, status)) });
+      await assert.rejects(adapter.heads(AbortSignal.timeout(20_000)), (error: ParleyError) => {
+        assert.match(error.message, words);
+        return error.code === 'chain_unavailable';
+      });
     });
-  });
-
-  it('a node of another chain is chain_unavailable, with both names', async () => {
-    const result = { chain: 'main', blocks: 1, bestblockhash: '', mediantime: 1 };
-    const body = JSON.stringify({ id: 0, result });
-    await withServer(await fixedServer(200, body), async (url) => {
-      const adapter = adapterOf({ coreUrl: url });
-      await assert.rejects(adapter.heads(AbortSignal.timeout(5_000)), /runs main.*regtest/);
-    });
-  });
-
-  it('a node whose answer is larger than any block is chain_unavailable', async () => {
-    await withServer(await fixedServer(200, ' '.repeat(33_000_000)), async (url) => {
-      const adapter = adapterOf({ coreUrl: url });
-      await assert.rejects(adapter.heads(AbortSignal.timeout(20_000)), /over 32000000 bytes/);
-    });
-  });
+  }
 });
 
 describe('a call that waits for another', () => {
-  it('gives up with its own signal, and the next one still runs', async () => {
-    await withServer(await silentServer(), async (url) => {
-      const adapter = adapterOf({ coreUrl: url, timeMs: 2_000 });
-      const first = adapter.changes(AbortSignal.timeout(20_000)).catch((error: Error) => error);
-      const started = performance.now();
-      await assert.rejects(
-        adapter.readEscrow(swap.escrow, AbortSignal.timeout(100)),
-        (error: ParleyError) => error.code === 'chain_timeout',
-      );
-      assert.ok(performance.now() - started < 1_500);
-      assert.ok((await first) instanceof ParleyError);
-      await assert.rejects(
-        adapter.readEscrow(swap.escrow, AbortSignal.timeout(300)),
-        (error: ParleyError) => error.code === 'chain_timeout',
-      );
-    });
+  it('gives up with its own signal, and the next one still runs', async (context) => {
+    const coreUrl = await within(context, hangingNode());
+    const adapter = adapterOf({ coreUrl, timeMs: 2_000 });
+    const first = adapter.changes(AbortSignal.timeout(20_000)).catch((error: Error) => error);
+    const started = performance.now();
+    const read = (ms: number) => adapter.readEscrow(swap.escrow, AbortSignal.timeout(ms));
+    await assert.rejects(read(100), { code: 'chain_timeout' });
+    assert.ok(performance.now() - started < 1_500);
+    assert.ok((await first) instanceof ParleyError);
+    await assert.rejects(read(300), { code: 'chain_timeout' });
   });
 });

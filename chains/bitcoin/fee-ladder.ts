@@ -1,5 +1,4 @@
-// The fee bump schedule of a claim or refund: the steps from now to its deadline, each enough to
-// replace the one before it (BIP 125). Pure. Instants are Unix seconds, fees satoshis.
+// The fee bump schedule: steps to the deadline, each replacing the one before (BIP 125). Pure.
 
 import { larger } from '../../core/amounts.ts';
 import {

@@ -1,5 +1,4 @@
-// Fees: bounds, the rate as a deadline nears, the estimate in use, and what a replacement must pay.
-// Rates are sat per virtual byte; fees are whole satoshis, always rounded up.
+// Fee bounds, rates and replacements: sat per virtual byte, and whole satoshis rounded up.
 
 import { larger, smaller } from '../../core/amounts.ts';
 
@@ -131,7 +130,7 @@ export type Ancestors = {
   readonly isWhole: boolean;
 };
 
-/** The least fee that replaces `conflicts`: BIP 125 rules 3 and 4, and Core's, to beat each rate. */
+/** The least fee that replaces `conflicts`: BIP 125 rules 3 and 4, and Core's: beat each rate. */
 export function replacementFee(
   vsize: number,
   conflicts: readonly Conflict[],

@@ -18,7 +18,7 @@ import {
   watchEscrow,
 } from './escrow-index.ts';
 import { timedOut } from './http.ts';
-import { type Block, parseBlock } from './raw-transaction.ts';
+import { parseBlock } from './raw-transaction.ts';
 
 /** Blocks read in one pass, new and old together. */
 const maxBlocksPerPass = 40;
@@ -107,11 +107,7 @@ export async function followToEnd(
 }
 
 /** Runs `work` when the pass under way has ended, or gives up with the caller's signal. */
-async function exclusively<T>(
-  follower: Follower,
-  signal: AbortSignal,
-  work: () => Promise<T>,
-): Promise<T> {
+async function exclusively<T>(follower: Follower, signal: AbortSignal, work: () => Promise<T>) {
   const late = () => timedOut(follower.backend.name, signal.reason);
   if (signal.aborted) throw late();
   const done = follower.lock.then(() => {
@@ -214,11 +210,7 @@ async function readPast(
 }
 
 /** To unpack, to read and to take in a full block take ten milliseconds each: a turn for each. */
-async function readBlock(
-  backend: BitcoinBackend,
-  hash: string,
-  signal: AbortSignal,
-): Promise<Block> {
+async function readBlock(backend: BitcoinBackend, hash: string, signal: AbortSignal) {
   const bytes = await backend.block(hash, signal);
   await turn();
   const block = parseBlock(bytes);
@@ -233,11 +225,7 @@ function hasPast(index: EscrowIndex, since: number): boolean {
   return first === undefined || first.readAt > from || index.blocks.some((b) => b.readAt >= from);
 }
 
-async function startJob(
-  { index, pastOf }: Follower,
-  past: PastByBlock,
-  signal: AbortSignal,
-): Promise<PastJob> {
+async function startJob({ index, pastOf }: Follower, past: PastByBlock, signal: AbortSignal) {
   const earliest = Math.min(...pastOf.values());
   const from = earliest - sinceMarginSeconds;
   const first = index.blocks[0];
@@ -281,11 +269,7 @@ async function continueJob(
 }
 
 /** False where the best block is another by now: what was read is of no one block. */
-async function followMempool(
-  follower: Follower,
-  about: string | null,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function followMempool(follower: Follower, about: string | null, signal: AbortSignal) {
   const { backend, index } = follower;
   if (index.escrows.size === 0) return true;
   const { isNewInterest } = follower;

@@ -1,5 +1,4 @@
-// The hashlocks that spends show: an escrow's script, and with it its hashlock, comes to light when
-// its output is spent. Until then a payment says nothing of it.
+// The hashlocks that spends show: until its output is spent, a payment says nothing of its script.
 
 import { ParleyError } from '../../core/errors.ts';
 import type { Hashlock } from '../../core/hashlock.ts';
@@ -108,11 +107,7 @@ async function read(source: Source, after: number, signal: AbortSignal): Promise
   };
 }
 
-async function shownIn(
-  { chain, backend, kept }: Source,
-  height: number,
-  signal: AbortSignal,
-): Promise<Shown> {
+async function shownIn({ chain, backend, kept }: Source, height: number, signal: AbortSignal) {
   const hash = await backend.blockHash(height, signal);
   const known = hash === null ? undefined : kept.get(hash);
   if (known !== undefined) return known;

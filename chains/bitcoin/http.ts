@@ -1,5 +1,4 @@
-// An exchange with a node or an Esplora, its failures translated. Nothing of the address is ever
-// put into a message, because it may hold credentials.
+// An exchange with a node or an Esplora. No message quotes the address, which may hold credentials.
 
 import { ParleyError } from '../../core/errors.ts';
 import {

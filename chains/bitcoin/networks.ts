@@ -1,5 +1,4 @@
-// The Bitcoin networks as data, and their addresses: which script each stands for. Canonical form:
-// bech32 in lower case (BIP 173), base58 as it is.
+// The Bitcoin networks as data, and which script each address stands for, in canonical form.
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { Address, NETWORK, OutScript, TEST_NETWORK } from '@scure/btc-signer';

@@ -1,5 +1,4 @@
-// Terms -> escrow, and the bytes to sign. PURE: the server builds with it and the SDK verifies
-// with it, so a customer checks instead of trusting. Amounts are satoshis.
+// Terms to escrow and the bytes to sign. PURE: the server builds with it, the SDK verifies with it.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';

@@ -1,5 +1,5 @@
-// Reads transactions and blocks from their bytes (BIP 144), fast enough to walk every block. Nothing
-// is hashed and no witness divided until it matters: a block may hold millions of empty items. Pure.
+// Reads transactions and blocks from their bytes (BIP 144), fast enough to walk every block. Pure.
+// Nothing is hashed, no witness divided until it matters: a block may hold millions of empty items.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';

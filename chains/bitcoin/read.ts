@@ -1,4 +1,4 @@
-// What escrows show at one tip of the chain, and whether two sources of it agree. Where they do not,
+// What escrows show at one tip of the chain, and whether two sources of it agree. Where they differ
 // nobody funds or reveals by them. Refunds and public claims go on: waiting only loses money there.
 
 import { type Fact, ParleyError } from '../../core/errors.ts';

@@ -1,5 +1,4 @@
-// JSON-RPC to a Core node: one call or a batch, with limits on time and size, the node's own words
-// kept.
+// JSON-RPC to a Core node: a call or a batch, limits on time and size, the node's own words kept.
 
 import { readFile } from 'node:fs/promises';
 import { ParleyError } from '../../core/errors.ts';

@@ -1,5 +1,4 @@
-// Reading PSBTs: the sighashes of one, the finished transaction from one and its signatures, and
-// the check of a server-built one against the terms. PURE: server and SDK share it.
+// PSBTs: their sighashes, the finished transaction, and the check against the terms. PURE.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -170,12 +169,7 @@ function mustUnlock(psbt: ReadPsbt, input: PsbtInput, at: number): void {
 }
 
 /** The input's signature in DER with its flag, checked against the key of the branch. */
-function signatureFor(
-  input: PsbtInput,
-  at: number,
-  hex: string | undefined,
-  claim: boolean,
-): Uint8Array {
+function signatureFor(input: PsbtInput, at: number, hex: string | undefined, claim: boolean) {
   const key = claim ? input.escrow.claimer : input.escrow.funder;
   const given = hex === undefined ? input.partial.get(key) : bytesOf(hex, at);
   if (given === undefined) throw bad(`input ${at}: the PSBT holds no signature by ${key}`);

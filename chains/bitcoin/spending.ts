@@ -1,5 +1,4 @@
-// Which payments a claim or a refund takes, and at what fee: from an escrow's history and an
-// estimate to the unsigned spend. Pure: what it asks of a mempool arrives as `conflicts`.
+// Which payments a claim or refund takes, at what fee. Pure: mempool conflicts are given to it.
 
 import { larger } from '../../core/amounts.ts';
 import { ParleyError } from '../../core/errors.ts';

@@ -1,5 +1,4 @@
-// A funding that waits too long for its first block, and what its funder can do: pay for it with a
-// child out of the change (CPFP), or have its wallet replace it (RBF).
+// A funding that waits too long, and what its funder can do: a child (CPFP) or a replacement (RBF).
 
 import { larger } from '../../core/amounts.ts';
 import type { StuckFunding } from '../../core/next.ts';

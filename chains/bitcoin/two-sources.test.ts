@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
 import type { BtcSighash } from '../interface/material.ts';
+import { hangingNode, within } from '../testing/nodes.ts';
 import { type BitcoinAdapter, type BitcoinSource, bitcoinAdapter } from './adapter.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';
 import { bitcoinNetworks } from './networks.ts';
 import { copyBlocks, type Regtest, startRegtest } from './testing/regtest.ts';
-import { silentServer } from './testing/servers.ts';
 import { signed, type TestSwap, testSwap } from './testing/swaps.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
@@ -23,18 +23,19 @@ after(async () => {
   await Promise.all([one?.stop(), other?.stop()]);
 });
 
-function newAdapter(second = other.rpcUrl): BitcoinAdapter {
-  return bitcoinAdapter({
+const adapterOver = (source: BitcoinSource, second?: BitcoinSource) =>
+  bitcoinAdapter({
     chain: 'bitcoin',
     network: 'regtest',
-    source: { coreUrl: one.rpcUrl },
-    second: { coreUrl: second, timeMs: 2_000 },
+    source,
+    ...(second && { second }),
     now: one.now,
   });
-}
 
-const disagrees = (error: unknown) =>
-  error instanceof ParleyError && error.code === 'sources_disagree';
+const newAdapter = (second = other.rpcUrl): BitcoinAdapter =>
+  adapterOver({ coreUrl: one.rpcUrl }, { coreUrl: second, timeMs: 2_000 });
+
+const disagrees = { code: 'sources_disagree' };
 
 const inputOf = ({ escrow }: TestSwap) => ({ escrow, feeRateSatPerVbyte: 5, isPublic: false });
 
@@ -57,12 +58,7 @@ describe('two sources of one chain', () => {
     // The second misses three blocks, then a claim shows the secret on the first.
     await one.mine(3);
     await assert.rejects(adapter.buildClaim(inputOf(swap), swap.secret, signal()), disagrees);
-    const alone = bitcoinAdapter({
-      chain: 'bitcoin',
-      network: 'regtest',
-      source: { coreUrl: one.rpcUrl },
-      now: one.now,
-    });
+    const alone = adapterOver({ coreUrl: one.rpcUrl });
     const material = await alone.buildClaim(inputOf(swap), swap.secret, signal());
     const claim = signed(material as BtcSighash, swap.claimer, swap.secret);
     await alone.broadcast(await alone.readSigned(claim, signal()), signal());
@@ -70,22 +66,16 @@ describe('two sources of one chain', () => {
     await adapter.buildClaim(atLeast, swap.secret, signal());
   });
 
-  it('pause both as well while the second does not answer', async () => {
+  it('pause both as well while the second does not answer', async (context) => {
     const swap = testSwap({ timelock: one.now() + 2_000, since: one.now() });
     await one.pay(swap.escrow.address, swap.terms.amount);
     await one.mine(2);
-    const silent = await silentServer();
-    try {
-      const adapter = newAdapter(silent.url);
-      const timedOut = (error: unknown) =>
-        error instanceof ParleyError && error.code === 'chain_timeout';
-      await assert.rejects(adapter.buildFund(inputOf(swap), signal()), timedOut);
-      await assert.rejects(adapter.buildClaim(inputOf(swap), swap.secret, signal()), timedOut);
-      await adapter.buildClaim({ ...inputOf(swap), isPublic: true }, swap.secret, signal());
-      await adapter.buildRefund(inputOf(swap), signal());
-    } finally {
-      await silent.close();
-    }
+    const adapter = newAdapter(await within(context, hangingNode()));
+    const timedOut = { code: 'chain_timeout' };
+    await assert.rejects(adapter.buildFund(inputOf(swap), signal()), timedOut);
+    await assert.rejects(adapter.buildClaim(inputOf(swap), swap.secret, signal()), timedOut);
+    await adapter.buildClaim({ ...inputOf(swap), isPublic: true }, swap.secret, signal());
+    await adapter.buildRefund(inputOf(swap), signal());
   });
 });
 
@@ -102,15 +92,6 @@ describe('a signed transaction is offered to both sources', () => {
     const funds = [{ escrow: swap.escrow.address, verb: 'fund', secret: null }] as const;
     return { swap, read, asFunding: { ...read, touches: funds } };
   }
-
-  const adapterOver = (source: BitcoinSource, second?: BitcoinSource) =>
-    bitcoinAdapter({
-      chain: 'bitcoin',
-      network: 'regtest',
-      source,
-      ...(second && { second }),
-      now: one.now,
-    });
 
   /** One that refuses everything, or answers as it is told. */
   function sending(send: BitcoinBackend['send']): BitcoinSource {

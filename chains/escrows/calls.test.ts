@@ -1,24 +1,43 @@
-// Calls as viem encodes them by the contract's ABI, read back to the ids of contracts/escrows; and
-// bytes that are no call of ours.
-
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Abi, encodeFunctionData, type Hex, toFunctionSelector } from 'viem';
-import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
+import {
+  type Abi,
+  encodeFunctionData,
+  type Hex,
+  hexToBytes,
+  toEventSelector,
+  toFunctionSelector,
+} from 'viem';
+import { escrowsAbi, initCode } from '../../contracts/escrows/artifacts/abi.ts';
+import snapshot from '../../contracts/escrows/gas.snapshot.json' with { type: 'json' };
 import { type Escrow, escrowId, legOf } from '../../contracts/escrows/ids.ts';
+import { createTvm } from '../../contracts/tron/tvm/engine.ts';
+import { TvmState } from '../../contracts/tron/tvm/state.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { runs } from '../../test/support/runs.ts';
+import { evmGasPolicyOf } from '../evm/gas-policy.ts';
 import {
   callsIn,
   claimData,
+  claimedTopic,
+  claimManyData,
   type DecodedCall,
   escrowOfTerms,
   fundData,
   fundedIn,
+  fundedTopic,
+  inBatches,
+  mostInBatch,
+  noToken,
   type Place,
+  paymentOf,
   refundData,
+  refundedTopic,
+  refundManyData,
+  topicOfVerb,
 } from './calls.ts';
 
 const abi = escrowsAbi as Abi;
@@ -43,7 +62,6 @@ const escrows = (timeBits = 256): fc.Arbitrary<Escrow> =>
     lane: uint(96),
     counter: fc.integer({ min: 1, max: 2 ** 30 - 1 }),
   });
-/** An escrow, and the secret that opens it. */
 const opened = (timeBits = 256) =>
   fc.tuple(escrows(timeBits), bytes(32)).map(([escrow, secret]) => {
     const hashlock: Hex = `0x${hashlockOf(secret.slice(2))}`;
@@ -56,7 +74,6 @@ const encoded = (functionName: string, args: readonly unknown[]) =>
 const shown = (calls: readonly DecodedCall[]) =>
   calls.map(({ verb, id, secret }) => [verb, id, secret]);
 
-/** Every way to open or settle one escrow: its words, and what `callsIn` must find. */
 function waysOf({ terms, lane, counter }: Escrow, secret: Hex): [string, DecodedCall['verb']][] {
   const own = [terms, lane, counter];
   const signature = [27, secret, terms.hashlock];
@@ -147,7 +164,6 @@ test('what the adapters write is what viem writes', () => {
 });
 
 const wordLength = 64;
-/** Sets the lowest bit above the width of a word. */
 function dirtied(data: string, word: number, width: number): string {
   const at = 8 + (word + 1) * wordLength - width - 1;
   const digit = (Number.parseInt(data[at] ?? '', 16) | 1).toString(16);
@@ -155,7 +171,6 @@ function dirtied(data: string, word: number, width: number): string {
 }
 
 test('a word with more than it holds makes it no call, as the contract sees it', () => {
-  // The three addresses, the lane, the counter: hex digits of each.
   const narrow = [
     [1, 40],
     [2, 40],
@@ -272,5 +287,156 @@ test('batches that lie across each other are read as far as one transaction coul
       return false;
     });
     assert.ok(asked <= 1_000, `${asked} of ${name}`);
+  }
+});
+
+const chainId = 7;
+
+const start = 1_800_000_000n;
+
+const contract: Hex = `0x${'e5'.repeat(20)}`;
+
+const funder: Hex = `0x${'f0'.repeat(20)}`;
+
+const secret = '5e'.repeat(32);
+
+const hash = createHash('sha256').update(Buffer.from(secret, 'hex')).digest('hex');
+
+const escrowIn = (lane: bigint): Escrow => ({
+  terms: {
+    hashlock: `0x${hash}`,
+    payout: `0x${'aa'.repeat(20)}`,
+    refund: funder,
+    token: noToken,
+    amount: 1_000n,
+    timelock: start + 86_400n,
+    fundBefore: start + 3_600n,
+  },
+  lane,
+  counter: 1,
+});
+
+test('what the contract logs has these topics, the id, and what is read of the data', async () => {
+  const state = new TvmState();
+  state.set(`account/${funder.slice(2)}`, '1000000');
+  const tvm = await createTvm(state, chainId, { cancun: true });
+  const run = async (data: Hex, { value = 0n, at = start, to = contract as Hex | null } = {}) => {
+    const { failure, logs } = await tvm.run({
+      caller: hexToBytes(funder),
+      to: to === null ? null : hexToBytes(to),
+      ...(to === null ? { creates: hexToBytes(contract) } : {}),
+      value,
+      data: hexToBytes(data),
+      energyLimit: 10_000_000n,
+      txid: new Uint8Array(32),
+      block: { number: 1n, timestamp: at },
+    });
+    assert.equal(failure, 'none');
+    const hex = (some: Uint8Array) => `0x${Buffer.from(some).toString('hex')}`;
+    return logs.map(({ topics, data: said }) => ({ topics: topics.map(hex), data: hex(said) }));
+  };
+  await run(initCode, { to: null });
+  const [one, other] = [escrowIn(1n), escrowIn(2n)];
+  const [funded] = await run(fundData(one), { value: 1_000n });
+  assert.deepEqual(funded?.topics, [fundedTopic, escrowId(chainId, contract, one)]);
+  assert.equal(funded?.data.slice(0, 66), `0x${hash}`);
+  const [claimed] = await run(claimData(one, secret));
+  assert.deepEqual(claimed?.topics, [claimedTopic, escrowId(chainId, contract, one)]);
+  assert.equal(claimed?.data, `0x${secret}`);
+  await run(fundData(other), { value: 1_000n });
+  const [refunded] = await run(refundData(other), { at: other.terms.timelock });
+  assert.deepEqual(refunded?.topics, [refundedTopic, escrowId(chainId, contract, other)]);
+  assert.deepEqual(topicOfVerb, {
+    fund: fundedTopic,
+    claim: claimedTopic,
+    refund: refundedTopic,
+  });
+});
+
+test('they are hashes of the events as they are written', () => {
+  const terms = '(bytes32,address,address,address,uint256,uint256,uint256)';
+  assert.equal(fundedTopic, toEventSelector(`Funded(bytes32,${terms},uint96,uint32)`));
+  assert.equal(claimedTopic, toEventSelector('Claimed(bytes32,bytes32)'));
+  assert.equal(refundedTopic, toEventSelector('Refunded(bytes32)'));
+});
+
+const devPlace: Place = { chainId: 31337, contract: `0x${'e5'.repeat(20)}` };
+
+const openedLeg = fc
+  .record({
+    secret: bytes(32),
+    payout: bytes(20),
+    refund: bytes(20),
+    token: bytes(20),
+    amount: uint(256),
+    timelock: uint(64),
+    fundBefore: uint(64),
+    lane: uint(96),
+    counter: fc.integer({ min: 1, max: 2 ** 30 - 1 }),
+  })
+  .map(({ secret, lane, counter, ...terms }) => {
+    const hashlock: Hex = `0x${hashlockOf(secret.slice(2))}`;
+    const escrow: Escrow = { terms: { hashlock, ...terms }, lane, counter };
+    return { escrow, secret: secret.slice(2) };
+  });
+
+test('a batch is read back to its escrows in their order, a claim with its secret', () => {
+  const some = fc.array(openedLeg, { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(some, (legs) => {
+      const claims = callsIn(claimManyData(legs).slice(2), devPlace);
+      const refunds = callsIn(refundManyData(legs.map(({ escrow }) => escrow)).slice(2), devPlace);
+      const ids = legs.map(({ escrow }) => escrowId(devPlace.chainId, devPlace.contract, escrow));
+      assert.deepEqual(
+        claims.map(({ verb, id, secret }) => [verb, id, secret]),
+        legs.map(({ secret }, at) => ['claim', ids[at], secret]),
+      );
+      assert.deepEqual(
+        refunds.map(({ verb, id, secret }) => [verb, id, secret]),
+        ids.map((id) => ['refund', id, null]),
+      );
+    }),
+    { numRuns: runs(100) },
+  );
+});
+
+test('those of one payment stand side by side, and no batch is longer than it may be', () => {
+  const items = ['a', 'b', 'a', 'c', 'b', 'a'].map((payment, at) => ({ payment, at }));
+  const batches = inBatches(items, ({ payment }) => payment, 4);
+  assert.deepEqual(
+    batches.map((batch) => batch.map(({ payment, at }) => `${payment}${at}`)),
+    [
+      ['a0', 'a2', 'a5', 'b1'],
+      ['b4', 'c3'],
+    ],
+  );
+  assert.deepEqual(
+    inBatches([], () => ''),
+    [],
+  );
+  for (const none of [0, -1, Number.NaN]) {
+    assert.throws(() => inBatches(items, ({ payment }) => payment, none), RangeError);
+  }
+});
+
+test('a claim pays its payout and a refund its funder, in one token each', () => {
+  const terms = {
+    token: 'T',
+    payout: { address: 'P', pubkey: null },
+    refund: { address: 'R', pubkey: null },
+  };
+  assert.equal(paymentOf(terms, 'claim'), 'T P');
+  assert.equal(paymentOf(terms, 'refund'), 'T R');
+  assert.equal(paymentOf({ ...terms, token: null }, 'refund'), 'null R');
+});
+
+test('the longest batch of one payment costs less than a gas key spends at once, on both forks', () => {
+  const { figures } = snapshot as { figures: Record<string, Record<string, { gas: number }>> };
+  const ofTen = Object.entries(figures).filter(([name]) => name.includes('of ten'));
+  assert.equal(ofTen.length, 4);
+  for (const [name, forks] of ofTen) {
+    for (const [fork, { gas }] of Object.entries(forks)) {
+      assert.ok(BigInt(gas) * BigInt(mostInBatch) <= evmGasPolicyOf(1).mostGas, `${name} ${fork}`);
+    }
   }
 });

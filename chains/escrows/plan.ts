@@ -6,9 +6,10 @@ import { encodeFunctionData } from 'viem/utils';
 import { escrowsAbi, deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
 import { type Escrow as ContractEscrow, domainOf, escrowId } from '../../contracts/escrows/ids.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { Hashlock } from '../../core/hashlock.ts';
+import type { Hashlock, Secret } from '../../core/hashlock.ts';
 import { type Contract, digestHead } from '../../core/rules.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
+import type { Batch } from '../interface/batches.ts';
 import type { LaneState, Lanes } from '../interface/lanes.ts';
 import * as calls from './calls.ts';
 
@@ -61,6 +62,9 @@ export type Addresses = {
 export function escrowName(id: string, { contract }: Instance): string {
   return `${contract}:${id.slice(2).toLowerCase()}`;
 }
+
+/** A call, `to` in the family's own form. */
+export type Call = { readonly to: string; readonly data: Hex; readonly value: bigint };
 
 export function planOf({ parse, bare: bareOf, coin }: Addresses) {
   const bare = (address: string) => bareOf(parse(address));
@@ -126,11 +130,20 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
     }
   };
 
+  const callOf = (
+    terms: EscrowTerms,
+    deployment: Deployment,
+    dataOf: (escrow: ContractEscrow) => Hex,
+  ): Call => {
+    mustBeGood(terms, deployment);
+    const { contract: to } = deploymentOf({ deployment }, terms);
+    return { to, data: dataOf(contractEscrow(terms)), value: 0n };
+  };
+
   return {
     contractEscrow,
     contractFor,
     deploymentOf,
-    deploymentOfAll,
     mustBeGood,
     /** By its init code: the code on chain holds the domain, so it differs between chains. */
     contractOf: ({ contract, shards = [] }: Instances): Contract => {
@@ -176,9 +189,29 @@ export function planOf({ parse, bare: bareOf, coin }: Addresses) {
         return ids.map((id) => escrowName(id, { contract }));
       });
     },
-    approveData: ({ contract }: Instance, amount: bigint): Hex => {
-      const args = [bare(contract), amount] as const;
-      return encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args });
+    /** The calls that fund, in order; the token lets the contract take `allowed` now. */
+    fund: (terms: EscrowTerms, deployment: Deployment, allowed: bigint, wanted = terms.amount) => {
+      const { amount } = terms;
+      const funding = callOf(terms, deployment, calls.fundData);
+      if (terms.token === null) return [{ ...funding, value: amount }];
+      const to = parse(terms.token);
+      const approving = approvals(amount, allowed, wanted).map((each): Call => {
+        const args = [bare(funding.to), each] as const;
+        const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args });
+        return { to, data, value: 0n };
+      });
+      return [...approving, funding];
+    },
+    claim: (terms: EscrowTerms, deployment: Deployment, secret: Secret) =>
+      callOf(terms, deployment, (escrow) => calls.claimData(escrow, secret)),
+    refund: (terms: EscrowTerms, deployment: Deployment) =>
+      callOf(terms, deployment, calls.refundData),
+    /** Every secret must be public. */
+    batch: (batch: Batch, deployment: Deployment): Call => {
+      const all = batch.legs.map(({ terms }) => terms);
+      for (const terms of all) mustBeGood(terms, deployment);
+      const { contract: to } = deploymentOfAll({ deployment }, all);
+      return { to, data: calls.batchData(batch, contractEscrow), value: 0n };
     },
   };
 }

@@ -1,5 +1,3 @@
-// Several contracts on one chain: which of them an escrow is in, and whose calls are whose.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
@@ -111,7 +109,6 @@ test('terms name their contract; without one they mean the first', () => {
     [second, second],
   );
   assert.equal(evmEscrow(terms(null), two).address, evmEscrow(terms(first), one).address);
-  // Before they have a lane they are tried where they will go.
   const [funder] = fundersOf(9).filter((each) => contractFor(each, two) === second);
   const { lane: _, ...laneless } = terms(null, { refund: { address: funder ?? '', pubkey: null } });
   assert.equal(deploymentOf({ deployment: two }, laneless).contract, second);

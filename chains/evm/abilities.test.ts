@@ -61,7 +61,6 @@ async function lying(lie: Lie): Promise<EvmAdapter> {
   return adapterOf(node.url);
 }
 
-/** A node that knows no state overrides. */
 const lendsNothing: Lie = ({ params }, forward) =>
   params.length > 2
     ? { error: { code: -32602, message: 'too many arguments, want at most 2' } }
@@ -157,7 +156,6 @@ async function waysOf(each: Leg, found: TokenAbilities, over = {}, adapter = ada
   return adapter.ways!.alternatives(input, signal());
 }
 
-/** What the SDK would ask of its own node. */
 async function viewOf(token: string) {
   const { abi } = tokens.get('Permitting')!;
   const read = (functionName: string, args: readonly unknown[] = []) =>
@@ -234,7 +232,6 @@ test('a signature may open its escrow until its lane is used, or its fund-by has
   const mayOpen = (each: Leg) => adapter.ways!.mayOpen(each.escrow, signal());
   const [first, second] = [await leg(devCoin), await leg(devCoin)];
   assert.equal(await mayOpen(first), true);
-  // Another escrow of the funder takes the lane.
   const { terms } = first;
   const other = await newLeg(chain, { ...terms, token: null, hashlock: 'ab'.repeat(32) });
   await fund(chain, other);

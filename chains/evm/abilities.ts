@@ -55,10 +55,7 @@ export async function findAbilities(asked: Trying, signal: AbortSignal): Promise
 }
 
 /** Never one of another contract or chain, whatever the token says. */
-async function domainOf(
-  { rpc, deployment, token }: Trying,
-  signal: AbortSignal,
-): Promise<TokenDomain | null> {
+async function domainOf({ rpc, deployment, token }: Trying, signal: AbortSignal) {
   const answerTo = (signature: string) => ask(rpc, token, callData(signature), signal);
   const [separator, told, name, ...versions] = await Promise.all([
     answerTo('DOMAIN_SEPARATOR()'),
@@ -198,11 +195,7 @@ async function authorizationCall(
 
 const noncesCall = (owner: string) => callData('nonces(address)', owner);
 
-async function takesPermits(
-  trying: Trying,
-  domain: TokenDomain,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function takesPermits(trying: Trying, domain: TokenDomain, signal: AbortSignal) {
   const { rpc, token } = trying;
   const [account, other] = [newKey(trying), newKey(trying)];
   const owner = account.address;
@@ -240,11 +233,7 @@ function allowanceCall({ deployment }: Trying, owner: Hex): Hex {
   return encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args });
 }
 
-async function takesAuthorizations(
-  trying: Trying,
-  domain: TokenDomain,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function takesAuthorizations(trying: Trying, domain: TokenDomain, signal: AbortSignal) {
   const { rpc, token } = trying;
   const [account, other] = [newKey(trying), newKey(trying)];
   const from = account.address;

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Hex } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
 import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { shardOf } from '../../contracts/escrows/ids.ts';
-import { legStatus } from '../../core/facts.ts';
 import type { EvmMaterial } from '../interface/material.ts';
 import { lyingNode } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
-import type { EvmAdapter, EvmAdapterOptions } from './adapter.ts';
+import type { EvmAdapterOptions } from './adapter.ts';
 import { claimCall, evmDeployment, fundCalls } from './plan.ts';
 import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import {
@@ -17,7 +15,6 @@ import {
   deployToken,
   fund,
   funder,
-  type Leg,
   mint,
   newLeg,
   receiver,
@@ -34,8 +31,6 @@ after(() => Promise.all([chain.stop(), other.stop()]));
 const adapterOf = (over: Partial<EvmAdapterOptions> = {}) => adapterOn(chain, over);
 
 const mine = (blocks = 1) => chain.client.mine({ blocks });
-const status = async (adapter: EvmAdapter, leg: Leg) =>
-  legStatus(await adapter.readEscrow(leg.escrow, signal()));
 
 test('what is built is what the plan makes, an allowance in the way taken back first', async () => {
   const adapter = adapterOf();
@@ -69,7 +64,6 @@ test('a transaction of another chain is none', async () => {
   await assert.rejects(reading, refuses('bad_transaction', /31338.*31337/));
 });
 
-/** Signed by `from`, ready to be sent. */
 async function signedBy(
   from: Pick<typeof funder, 'address' | 'signTransaction'>,
   call: { to: string; data: string; value?: string },
@@ -113,17 +107,6 @@ test('a secret that was broadcast is known at once, with a pending block and wit
     await mine();
     await silent.stop();
   }
-});
-
-test('a secret in bytes that the node refuses stays unknown', async () => {
-  const adapter = adapterOf();
-  const leg = await newLeg(chain);
-  adapter.watch([leg.escrow]);
-  const poor = privateKeyToAccount(`0x${'17'.repeat(32)}`);
-  const raw = await signedBy(poor, claimCall(leg.terms, evmDeployment(31_337), leg.secret));
-  const read = await adapter.readSigned(raw, signal());
-  await assert.rejects(adapter.broadcast(read, signal()), refuses('refused_by_node'));
-  assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, null);
 });
 
 test('bytes are known while they wait and once they are mined, and others are not', async () => {
@@ -170,19 +153,6 @@ test('an amount worth less than the gas of its claim is too small, a token amoun
   await adapter.checkAmount(receiver.address, 1n, signal());
   const none = adapter.checkAmount(receiver.address, 0n, signal());
   await assert.rejects(none, refuses('amount_too_small'));
-});
-
-test('two chains are two adapters; a node of the wrong chain is not used', async () => {
-  const second = adapterOf({ chain: 'evm-dev-2', chainId: 31_338, rpcUrls: [other.rpcUrl] });
-  const leg = await newLeg(other, { chain: 'evm-dev-2' });
-  await fund(other, leg);
-  await other.client.mine({ blocks: 1 });
-  assert.equal(await status(second, leg), 'funded');
-  assert.equal(await status(adapterOf(), leg), 'unfunded');
-  const crossed = adapterOf({ rpcUrls: [other.rpcUrl] });
-  await assert.rejects(crossed.heads(signal()), refuses('chain_unavailable', /31338, not 31337/));
-  const mixed = adapterOf({ rpcUrls: [chain.rpcUrl, other.rpcUrl] });
-  await assert.rejects(mixed.heads(signal()), refuses('chain_unavailable', /31338, not 31337/));
 });
 
 test('a chain without the contract, or with a copy of another chain’s, is not used', async () => {

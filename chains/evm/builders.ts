@@ -4,11 +4,12 @@ import { randomBytes } from 'node:crypto';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { hashlockOf, type Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms, Lane } from '../../core/terms.ts';
+import { mustBeUnfunded, mustHold } from '../escrows/state.ts';
 import type { Batch, BuiltBatch } from '../interface/batches.ts';
 import type { About, BuildInput, SpendInput } from '../interface/building.ts';
 import type { EvmCall, EvmMaterial } from '../interface/material.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import { alreadyFunded, holdsNothing, mayReveal, mustBeWorth } from '../kit/builders.ts';
+import { mayReveal, mustBeWorth } from '../kit/builders.ts';
 import { wouldFail } from '../kit/would-fail.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';
@@ -66,8 +67,7 @@ export async function buildFund(
       ? Promise.resolve(0n)
       : allowanceOf(together, token, from, deployment.contract, signal),
   );
-  const { state } = await shown;
-  if (state !== 'never' && state !== 'void') throw alreadyFunded(address);
+  mustBeUnfunded(address, await shown);
   const calls = fundCalls(terms, deployment, await allowing, allowance);
   return material(watch, address, calls, from);
 }
@@ -80,7 +80,7 @@ export async function buildClaim(
 ): Promise<EvmMaterial> {
   const { escrow } = input;
   await mayReveal(watch, input, secret, () => mustAgree(watch, escrow, signal));
-  const address = await mustHold(watch, escrow, signal);
+  const address = await held(watch, escrow, signal);
   return material(watch, address, [claimCall(escrow.terms, watch.deployment, secret)]);
 }
 
@@ -89,7 +89,7 @@ export async function buildRefund(
   { escrow }: SpendInput,
   signal: AbortSignal,
 ): Promise<EvmMaterial> {
-  const address = await mustHold(watch, escrow, signal);
+  const address = await held(watch, escrow, signal);
   return material(watch, address, [refundCall(escrow.terms, watch.deployment)]);
 }
 
@@ -107,16 +107,14 @@ export async function buildBatch(
   return { material: material(watch, call.to, [call]), settles: Number(settles), gas };
 }
 
-async function mustHold(
+async function held(
   { chain, rpc, deployment }: Watch,
   { terms }: WatchedEscrow,
   signal: AbortSignal,
 ): Promise<string> {
   const { address } = evmEscrow(terms, deployment);
-  const { state } = await stateAt(rpc, deployment, terms, 'latest', signal);
-  if (state === 'open') return address;
-  const why = state === 'never' || state === 'void' ? 'never funded' : state;
-  throw holdsNothing(chain, address, `holds nothing: ${why}`, { state });
+  mustHold(chain, address, await stateAt(rpc, deployment, terms, 'latest', signal));
+  return address;
 }
 
 const claimGas = 50_000n;
@@ -185,12 +183,7 @@ export async function preflight(
   return plainTrial(watch, terms, about, signal);
 }
 
-function withoutOverrides(
-  watch: Watch,
-  terms: EscrowTerms,
-  about: About,
-  signal: AbortSignal,
-): Promise<void> {
+function withoutOverrides(watch: Watch, terms: EscrowTerms, about: About, signal: AbortSignal) {
   once(watch, 'preflight_without_overrides', { chain: watch.chain });
   return plainTrial(watch, terms, about, signal);
 }
@@ -219,11 +212,7 @@ async function tryClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): 
 }
 
 /** A claim does not see that a token's fee lets it arrive short: a funding would. */
-async function mustArriveWhole(
-  watch: Watch,
-  terms: EscrowTerms,
-  signal: AbortSignal,
-): Promise<void> {
+async function mustArriveWhole(watch: Watch, terms: EscrowTerms, signal: AbortSignal) {
   if (terms.token === null) return;
   const [lent, head] = await Promise.all([
     lentTo(watch, terms, signal),
@@ -236,11 +225,7 @@ async function mustArriveWhole(
 }
 
 /** What gives a stranger the amount; null where the token's balances cannot be lent. */
-async function lentTo(
-  { rpc, slots }: Watch,
-  { token, amount }: EscrowTerms,
-  signal: AbortSignal,
-): Promise<Overrides | null> {
+async function lentTo({ rpc, slots }: Watch, { token, amount }: EscrowTerms, signal: AbortSignal) {
   if (token === null) return { [stranger]: { balance: `0x${amount.toString(16)}` } };
   return lendBalance(rpc, token, stranger, amount, signal, slots);
 }
@@ -358,12 +343,7 @@ async function tryFunding(
 }
 
 /** Without state overrides: only what the funder, or the contract, could send right now. */
-async function plainTrial(
-  watch: Watch,
-  terms: EscrowTerms,
-  about: About,
-  signal: AbortSignal,
-): Promise<void> {
+async function plainTrial(watch: Watch, terms: EscrowTerms, about: About, signal: AbortSignal) {
   const { rpc } = watch;
   const deployment = deploymentOf(watch, terms);
   const { token, amount, refund } = terms;

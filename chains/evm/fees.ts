@@ -88,12 +88,7 @@ export const shortage = shortages<Watch>({
 type RulesUntil = (until: number) => GasRules;
 
 /** A claim may be sent until its timelock, behind a fork that is to come before. */
-function needOf(
-  chainId: number,
-  { claims, fundings }: Owed,
-  price: bigint,
-  rules: RulesUntil,
-): bigint {
+function needOf(chainId: number, { claims, fundings }: Owed, price: bigint, rules: RulesUntil) {
   let need = 0n;
   for (const terms of claims) {
     need += gasFor(chainId, terms, 'claim', rules(terms.timelock)) * price;

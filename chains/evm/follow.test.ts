@@ -3,13 +3,12 @@ import { after, afterEach, beforeEach, test } from 'node:test';
 import type { Hex } from 'viem';
 import { encodeFunctionData, numberToHex, parseAbi } from 'viem/utils';
 import { legStatus } from '../../core/facts.ts';
-import type { WatchedEscrow } from '../interface/reading.ts';
 import { type Lie, lyingNode, untilTested } from '../testing/nodes.ts';
 import type { EvmAdapter, EvmAdapterOptions } from './adapter.ts';
 import { claimCall, evmDeployment, fundCalls, refundCall } from './plan.ts';
 import { accounts, deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
-import { adapterOn, anyone, claim, fund, funder, type Leg, later, newLeg } from './testing/swap.ts';
+import { adapterOn, anyone, fund, funder, type Leg, later, newLeg } from './testing/swap.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
 const contracts = compileTestContracts('Zoo.sol');
@@ -33,7 +32,6 @@ const facts = (adapter: EvmAdapter, leg: Leg) => adapter.readEscrow(leg.escrow, 
 const address = ({ escrow }: Leg) => escrow.address;
 const { contract } = evmDeployment(31_337);
 
-/** An adapter that watches these legs and has told all it had to tell. */
 async function following(legs: readonly Leg[], over: Partial<EvmAdapterOptions> = {}) {
   const adapter = adapterOf(over);
   adapter.watch(legs.map(({ escrow }) => escrow));
@@ -42,7 +40,6 @@ async function following(legs: readonly Leg[], over: Partial<EvmAdapterOptions> 
   return adapter;
 }
 
-/** Sends without waiting for a block. */
 const post = (
   from: typeof funder,
   call: { to: string; data: string; value?: string },
@@ -55,41 +52,6 @@ const post = (
     value: BigInt(call.value ?? 0),
     gas,
   });
-
-test('a funding is reported when it is seen and at each block until it is deep', async () => {
-  const [leg, quiet] = [await newLeg(chain), await newLeg(chain)];
-  const deep: WatchedEscrow = { ...leg.escrow, requiredConfirmations: 3 };
-  const adapter = await following([{ ...leg, escrow: deep }, quiet]);
-  await fund(chain, leg);
-  assert.deepEqual(await touched(adapter), [address(leg)]);
-  assert.deepEqual(await touched(adapter), [], 'nothing new');
-  for (const confirmations of [2, 3]) {
-    await mine();
-    assert.deepEqual(await touched(adapter), [address(leg)]);
-    const { funded } = await adapter.readEscrow(deep, signal());
-    assert.deepEqual([funded?.confirmations, funded?.deep], [confirmations, confirmations === 3]);
-  }
-  await mine();
-  assert.deepEqual(await touched(adapter), [], 'deep already');
-});
-
-test('a claim that is reorganised away leaves the leg funded and the secret known', async () => {
-  const leg = await newLeg(chain);
-  await fund(chain, leg);
-  await mine(3);
-  const adapter = await following([leg]);
-  const fork = await chain.client.snapshot();
-  await claim(chain, leg);
-  await mine(3);
-  await touched(adapter);
-  assert.equal(legStatus(await facts(adapter, leg)), 'claimed');
-  await chain.client.revert({ id: fork });
-  await mine(8);
-  assert.deepEqual(await touched(adapter), [address(leg)]);
-  const back = await facts(adapter, leg);
-  assert.equal(legStatus(back), 'funded');
-  assert.deepEqual([back.claimed, back.secret, back.balance], [null, leg.secret, 1_000n]);
-});
 
 test('a reorganisation that moves a funding to another block changes its confirmations', async () => {
   const leg = await newLeg(chain);

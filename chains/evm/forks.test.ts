@@ -1,6 +1,3 @@
-// By which gas rules a chain's nodes let a wallet be asked: real ones, and such as answer in the
-// shapes of EIP-7910, EIP-7928 and EIP-7843.
-
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { EscrowTerms } from '../../core/terms.ts';
@@ -24,9 +21,7 @@ after(async () => {
 });
 
 type Told = {
-  /** Beyond what anvil answers: fields of the head. */
   readonly head?: object;
-  /** In place of anvil's; null: the method is not there. */
   readonly config?: unknown;
 };
 

@@ -3,7 +3,7 @@
 import { parseAbi } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import type { FundWays, WaysInput } from '../interface/fund-ways.ts';
-import type { EvmCall, FundAlternative } from '../interface/material.ts';
+import type { EvmCall } from '../interface/material.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import { gathering } from '../nodes/gathering.ts';
 import type { Opened } from '../nodes/opened.ts';
@@ -30,11 +30,7 @@ export function fundWaysOf(watch: Watch, opened: Opened): FundWays {
   };
 }
 
-async function alternatives(
-  watch: Watch,
-  input: WaysInput,
-  signal: AbortSignal,
-): Promise<readonly FundAlternative[] | null> {
+async function alternatives(watch: Watch, input: WaysInput, signal: AbortSignal) {
   const { terms } = input.escrow;
   const deployment = deploymentOf(watch, terms);
   const { token, amount, refund } = terms;
@@ -70,11 +66,7 @@ async function mayOpen(watch: Watch, escrow: WatchedEscrow, signal: AbortSignal)
   return said.some(({ answer }) => answer);
 }
 
-async function mayOpenBy(
-  watch: Watch,
-  escrow: WatchedEscrow,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function mayOpenBy(watch: Watch, escrow: WatchedEscrow, signal: AbortSignal) {
   const { rpc, deployment } = watch;
   const { fundBefore = Number.POSITIVE_INFINITY } = escrow.terms;
   const deepest = await deepestBlock(watch, escrow, await headBlock(rpc, signal), signal);

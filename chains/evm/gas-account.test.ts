@@ -1,5 +1,3 @@
-// A stranger's gas key on a real node: what it sends, what that pays, and what became of it.
-
 import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
 import { type Hex, parseTransaction } from 'viem';

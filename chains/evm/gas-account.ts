@@ -6,7 +6,7 @@ import { keccak256, parseTransaction } from 'viem/utils';
 import { larger } from '../../core/amounts.ts';
 import { mostInBatch } from '../escrows/calls.ts';
 import { contractsOf } from '../escrows/plan.ts';
-import type { GasAccount, GasQuote, GasSlot, GasTransaction, GasWork } from '../gas/account.ts';
+import type { GasAccount, GasQuote, GasSlot, GasWork } from '../gas/account.ts';
 import type { GasKey } from '../gas/keys.ts';
 import {
   aboveLimit,
@@ -123,12 +123,7 @@ async function weighed(
   return { presents, height, call, l1Fee, gas, mostCost: gas * price + l1Fee };
 }
 
-async function sign(
-  account: Account,
-  work: GasWork,
-  slot: GasSlot,
-  signal: AbortSignal,
-): Promise<GasTransaction> {
+async function sign(account: Account, work: GasWork, slot: GasSlot, signal: AbortSignal) {
   const { options, deployment, signer } = account;
   const { chain, chainId } = options.adapter;
   const { nonce } = slot;
@@ -165,11 +160,7 @@ async function sign(
   };
 }
 
-async function trialOf(
-  account: Account,
-  offers: readonly (Offer | null)[],
-  signal: AbortSignal,
-): Promise<Trial> {
+async function trialOf(account: Account, offers: readonly (Offer | null)[], signal: AbortSignal) {
   const { options, deployment, signer } = account;
   const { adapter, policy } = options;
   const { mostGas } = policy;

@@ -59,13 +59,7 @@ export async function fateOf(
 }
 
 /** By more than half of the nodes. One that has stopped far below the block is not counted. */
-async function isUsed(
-  rpc: Rpc,
-  own: string,
-  nonce: number,
-  block: number,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function isUsed(rpc: Rpc, own: string, nonce: number, block: number, signal: AbortSignal) {
   const isCounted = async (one: Rpc) =>
     (await countByAll(one, own, { most: nonce }, signal)) > nonce;
   if (await isCounted(rpc)) return true;

@@ -1,5 +1,3 @@
-// A gas key that sends a funding which its funder only signed, on a real node.
-
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Hex, parseTransaction } from 'viem';

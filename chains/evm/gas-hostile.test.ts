@@ -1,5 +1,3 @@
-// What tokens and receivers can make a gas key pay, and that it signs nothing but calls of escrows.
-
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -166,7 +164,6 @@ test('what a node behind shows as open, and was settled since, is nothing to tak
   await assert.rejects(late.sign(claimOf(leg)), refuses('nothing_there', /NotOpen/));
 });
 
-/** What it names no base fee with, and one price in its place. */
 const withoutBaseFee =
   (price: bigint): Lie =>
   async ({ method }, forward) => {
@@ -203,7 +200,6 @@ test('a node that names no base fee makes the key pay no price of its own', asyn
 const chance = (sides: number) => randomInt(sides) === 0;
 const address = () => `0x${randomBytes(20).toString('hex')}`;
 
-/** Terms of any kind: with odd addresses, amounts, times and other chains' names. */
 function anyTerms(secret: string, key: string): EscrowTerms {
   const some = [key, deployment.contract, address(), '0x'.padEnd(42, '0'), 'T9yD14Nj9j7xAB4d'];
   const where = () => ({

@@ -324,12 +324,7 @@ function mostCareful(all: readonly Known[]): Known {
   };
 }
 
-async function saidBy(
-  rpc: Rpc,
-  at: number,
-  chainId: number,
-  signal: AbortSignal,
-): Promise<Said | null> {
+async function saidBy(rpc: Rpc, at: number, chainId: number, signal: AbortSignal) {
   const [head, config] = await Promise.all([
     rpc.ask(at, 'eth_getBlockByNumber', ['latest', false], signal, fewMiB),
     rpc.ask(at, 'eth_config', [], signal, fewWords).catch((error: unknown) => {

@@ -116,12 +116,7 @@ export async function tryBatch(
 }
 
 /** There is no secret in it: the very call is tried. */
-async function gasOfFunding(
-  trial: Trial,
-  terms: EscrowTerms,
-  call: EvmCall,
-  signal: AbortSignal,
-): Promise<bigint> {
+async function gasOfFunding(trial: Trial, terms: EscrowTerms, call: EvmCall, signal: AbortSignal) {
   try {
     return withMargin(await estimate(trial, call, null, signal), trial);
   } catch (error) {
@@ -201,12 +196,7 @@ export function isUnlent(failure: RpcError | Revert): boolean {
 }
 
 /** Where a node lends nothing, all that is allowed. */
-async function gasUnseen(
-  trial: Trial,
-  terms: EscrowTerms,
-  address: string,
-  signal: AbortSignal,
-): Promise<bigint> {
+async function gasUnseen(trial: Trial, terms: EscrowTerms, address: string, signal: AbortSignal) {
   const { rpc, mostGas } = trial;
   const untried = async () => {
     const { timestamp } = await headBlock(rpc, signal);

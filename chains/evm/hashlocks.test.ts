@@ -1,6 +1,3 @@
-// What an EVM node lists no logs of because it has not got it yet is not taken for nothing: nobody
-// agrees on a hashlock before all of a missing time was read.
-
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { numberToHex } from 'viem/utils';
@@ -15,7 +12,6 @@ const { policy } = evmChains['evm-dev'];
 const signal = () => AbortSignal.timeout(60_000);
 const mostPages = 50;
 let chain: TestChain;
-/** Funded before the gap and in it; the last block before it, and the newest. */
 let legs: { readonly old: Leg; readonly missing: Leg };
 let blocks: { readonly old: Shown; readonly newest: Shown };
 type Shown = { readonly number: bigint; readonly timestamp: bigint };
@@ -45,7 +41,6 @@ async function nodeThat(lie: Lie): Promise<string> {
 
 type Range = { readonly fromBlock: string; readonly toBlock: string };
 
-/** Up to date, and with so many blocks of logs at a time; `asked`: how often it was asked. */
 async function limited(most: number) {
   const told = { asked: 0 };
   const url = await nodeThat(({ method, params }, forward) => {
@@ -58,7 +53,6 @@ async function limited(most: number) {
   return { url, told };
 }
 
-/** Has no block of the gap, and no limit. */
 function behind(): Promise<string> {
   return nodeThat(async ({ method, params }, forward) => {
     const { number } = blocks.old;

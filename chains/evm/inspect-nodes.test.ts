@@ -1,5 +1,3 @@
-// What `inspect` makes of rules, and of nodes that can less than others or fail.
-
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
@@ -37,7 +35,6 @@ test('rules decide what a power means; what is stopped now waits under any', asy
   assert.deepEqual(notPassed(await look(proxy, lax)).short, []);
 });
 
-/** What is found by a node that answers as `lie` says. */
 async function lookBy(lie: Lie, token: string): Promise<Inspection> {
   const node = await lying(lie);
   return await look(token, defaultPowerRules, node.url);

@@ -1,8 +1,6 @@
-// What `inspect` finds, token by token, on a real node.
-
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Hex, keccak256, stringToHex } from 'viem';
+import { type Address, type Hex, keccak256, pad, stringToHex } from 'viem';
 import { ParleyError } from '../../core/errors.ts';
 import { evmDeployment } from './plan.ts';
 import { accounts, deploy, startAnvil, type TestChain } from './testing/anvil.ts';
@@ -40,8 +38,98 @@ async function minted(name: 'DevDollar' | 'DevTether' | 'ReturnsFalse' | 'FeeTok
   return token;
 }
 
+/** What is found of each token of Tokens.sol; '': all passes. */
+const zoo: Readonly<Record<string, readonly [short: string, reasons?: RegExp]>> = {
+  Plain: [''],
+  Fee: [
+    'transfer: reject',
+    /of 10{21} units is not exact: 970{18}0 arrive, so 3\.00 % are missing$/,
+  ],
+  FeeOnTop: ['transfer: reject', /the sender loses 110{19}0, and 10{21} arrive/],
+  FeeToContracts: ['transfer: reject', /5\.00 % are missing/],
+  FeeFromAccounts: [
+    'transfer: reject',
+    /a transfer from one holder to another .* 5\.00 % are missing/,
+  ],
+  FeeAtMarket: ['transfer: reject', /a sale to its market 0x\w{40} .* 20\.00 % are missing/],
+  Honeypot: ['transfer: reject', /^a transfer .* of \d+ units fails: it says "TRANSFER_FAILED"$/],
+  AccountTrap: ['transfer: reject', /it says "only contracts"/],
+  NoSpender: [
+    'transfer: reject',
+    /^a transfer to a contract by an approved spender .*"not for others"/,
+  ],
+  Pretender: ['transfer: reject', /: nothing of it arrives$/],
+  StuckInContracts: [
+    'transfer: reject',
+    /^the claim of an escrow of 10{21} units .*: nothing of it arrives$/,
+  ],
+  NotYetOpen: ['transfer: wait', /"not open yet"; tradingOpen\(\) answers false now/],
+  SilentSwitch: [
+    'transfer: wait, pausable: wait',
+    /"not now"; somebody may let it go by setTransferEnabled\(\)/,
+  ],
+  Limited: [
+    'limit: wait',
+    /^it moves 10{21} and 1 units, but a transfer .* of 50{22} fails: .*over the limit/,
+  ],
+  OneABlock: ['transfer: wait', /"one a block"/],
+  HugeRevert: ['transfer: reject', /^.{60,200}$/],
+  LongReason: ['transfer: reject', /units fails: it says "x{100,120}$/],
+  Elsewhere: [''],
+  Pausable: [
+    'pausable: wait',
+    new RegExp(`^its owner ${deployer.address} can stop all transfers: .*pause\\(\\)`),
+  ],
+  HiddenOwner: [
+    'pausable: wait',
+    new RegExp(`^${deployer.address}, whom its owner\\(\\) does not name,`),
+  ],
+  Blacklisting: [
+    'blacklist: wait',
+    /single holders: its code has isBlackListed\(\), addBlackList\(\)/,
+  ],
+  Mintable: ['mintable: wait', /^its owner 0x\w{40} can make more of it/],
+  Bytes32Names: [''],
+  HugeSymbol: ['contract: wait', /symbol\(\) gives no readable text/],
+  LongSymbol: [''],
+  RevertingSymbol: ['contract: wait'],
+  NoSupply: ['contract: wait', /total supply is 0/],
+  Generous: [
+    'contract: reject, rebase: wait',
+    /a balance of 5 for an address that nobody ever used/,
+  ],
+  Loops: ['transfer: reject', /uses up 1\d{6} gas/],
+  Shares: [
+    'transfer: reject, rebase: reject',
+    /a balance of \d+ becomes \d+ within 30 days by itself/,
+  ],
+  Scaled: ['transfer: reject, rebase: wait'],
+  Hooked: [''],
+  Reentrant: ['transfer: reject', /the sender loses 10{21}, and 20{21} arrive/],
+  BackDoor: ['upgradeable: wait', /DELEGATECALL/],
+  KnowsTrials: ['transfer: reject', /"only as a trial"/],
+  KeepsEscrows: ['transfer: reject', /^the funding of an escrow of 10{21} units fails/],
+  KnowsRoundNumbers: ['transfer: wait', /"only for round numbers"/],
+  KnowsRichGas: ['transfer: wait', /"only for much gas"/],
+  RefusesOneHolder: ['transfer: wait', /nor a recent holder$/],
+  BurnsAllGas: ['transfer: reject'],
+  Loud: ['transfer: wait'],
+  TimeBomb: ['transfer: wait', /^a day from now, a transfer .*"too late"/],
+  Mortal: ['upgradeable: wait', /^its code can destroy itself \(SELFDESTRUCT\)/],
+  ManyDecimals: ['contract: reject, transfer: reject', /^it has 255 decimals; the most is 36/],
+};
+
+const nobody = '0x000000000000000000000000000000000000dEaD';
+const nobodysWord = pad(nobody);
+/** Of EIP-1967. */
+const adminSlot: Hex = '0xb53127684a568b3173ae13b9f8a6016e243e63b6e8ee1178d6a717850b5d6103';
+
+async function withAdmin(token: Address, value: Hex): Promise<string> {
+  await chain.client.setStorageAt({ address: token, index: adminSlot, value });
+  return token;
+}
+
 const rows: readonly Row[] = [
-  { promise: 'a plain token passes every check', token: () => put('Plain'), short: [] },
   {
     promise: 'DevDollar: anybody mints it, all else passes',
     token: () => minted('DevDollar'),
@@ -60,66 +148,6 @@ const rows: readonly Row[] = [
     short: ['mintable: wait'],
   },
   {
-    promise: 'a fee is rejected with its share',
-    token: () => put('Fee'),
-    short: ['transfer: reject'],
-    reasons: /of 10{21} units is not exact: 970{18}0 arrive, so 3\.00 % are missing$/,
-  },
-  {
-    promise: 'a fee on top is rejected with what the sender loses',
-    token: () => put('FeeOnTop'),
-    short: ['transfer: reject'],
-    reasons: /the sender loses 110{19}0, and 10{21} arrive/,
-  },
-  {
-    promise: 'a fee that contracts alone pay is found',
-    token: () => put('FeeToContracts'),
-    short: ['transfer: reject'],
-    reasons: /5\.00 % are missing/,
-  },
-  {
-    promise: 'a fee that plain accounts alone pay is found, by transactions',
-    token: () => put('FeeFromAccounts'),
-    short: ['transfer: reject'],
-    reasons: /a transfer from one holder to another .* 5\.00 % are missing/,
-  },
-  {
-    promise: 'a fee at its own market alone is found',
-    token: () => put('FeeAtMarket'),
-    short: ['transfer: reject'],
-    reasons: /a sale to its market 0x\w{40} .* 20\.00 % are missing/,
-  },
-  {
-    promise: 'a honeypot is rejected with its own words, without what would turn them around',
-    token: () => put('Honeypot'),
-    short: ['transfer: reject'],
-    reasons: /^a transfer .* of \d+ units fails: it says "TRANSFER_FAILED"$/,
-  },
-  {
-    promise: 'a honeypot that catches plain accounts alone is found, by transactions',
-    token: () => put('AccountTrap'),
-    short: ['transfer: reject'],
-    reasons: /it says "only contracts"/,
-  },
-  {
-    promise: 'a token that no spender can move funds no escrow',
-    token: () => put('NoSpender'),
-    short: ['transfer: reject'],
-    reasons: /^a transfer to a contract by an approved spender .*"not for others"/,
-  },
-  {
-    promise: 'a token that says yes and moves nothing is rejected',
-    token: () => put('Pretender'),
-    short: ['transfer: reject'],
-    reasons: /: nothing of it arrives$/,
-  },
-  {
-    promise: 'a token that never leaves a contract again is rejected at the claim',
-    token: () => put('StuckInContracts'),
-    short: ['transfer: reject'],
-    reasons: /^the claim of an escrow of 10{21} units .*: nothing of it arrives$/,
-  },
-  {
     promise: 'a token of which escrows hold some already is weighed by what changes',
     token: async () => {
       const token = await put('Plain');
@@ -127,53 +155,6 @@ const rows: readonly Row[] = [
       return token;
     },
     short: [],
-  },
-  {
-    promise: 'a token whose market is not open yet waits',
-    token: () => put('NotYetOpen'),
-    short: ['transfer: wait'],
-    reasons: /"not open yet"; tradingOpen\(\) answers false now/,
-  },
-  {
-    promise: 'a token that somebody may let go again waits',
-    token: () => put('SilentSwitch'),
-    short: ['transfer: wait', 'pausable: wait'],
-    reasons: /"not now"; somebody may let it go by setTransferEnabled\(\)/,
-  },
-  {
-    promise: 'a limit on large transfers waits, with both amounts',
-    token: () => put('Limited'),
-    short: ['limit: wait'],
-    reasons: /^it moves 10{21} and 1 units, but a transfer .* of 50{22} fails: .*over the limit/,
-  },
-  {
-    promise: 'one transfer a block is a limit and no trap',
-    token: () => put('OneABlock'),
-    short: ['transfer: wait'],
-    reasons: /"one a block"/,
-  },
-  {
-    promise: 'a reason that fills the memory is no more than its selector',
-    token: () => put('HugeRevert'),
-    short: ['transfer: reject'],
-    reasons: /^.{60,200}$/,
-  },
-  {
-    promise: 'a long reason is quoted by its beginning',
-    token: () => put('LongReason'),
-    short: ['transfer: reject'],
-    reasons: /units fails: it says "x{100,120}$/,
-  },
-  {
-    promise: 'balances that lie in another contract are lent there',
-    token: () => put('Elsewhere'),
-    short: [],
-  },
-  {
-    promise: 'who can pause is named',
-    token: () => put('Pausable'),
-    short: ['pausable: wait'],
-    reasons: new RegExp(`^its owner ${deployer.address} can stop all transfers: .*pause\\(\\)`),
   },
   {
     promise: 'a token that nobody can pause any more passes',
@@ -191,24 +172,6 @@ const rows: readonly Row[] = [
     reasons: /"paused"; paused\(\) answers true now\n.*; paused\(\) answers true now$/,
   },
   {
-    promise: 'an owner whom owner() does not name is found where the code looks for him',
-    token: () => put('HiddenOwner'),
-    short: ['pausable: wait'],
-    reasons: new RegExp(`^${deployer.address}, whom its owner\\(\\) does not name,`),
-  },
-  {
-    promise: 'a blacklist is found',
-    token: () => put('Blacklisting'),
-    short: ['blacklist: wait'],
-    reasons: /single holders: its code has isBlackListed\(\), addBlackList\(\)/,
-  },
-  {
-    promise: 'who can mint is named',
-    token: () => put('Mintable'),
-    short: ['mintable: wait'],
-    reasons: /^its owner 0x\w{40} can make more of it/,
-  },
-  {
     promise: 'a token that nobody can mint any more passes',
     token: () => renounced('Mintable'),
     short: [],
@@ -218,55 +181,6 @@ const rows: readonly Row[] = [
     token: () => renounced('Roles'),
     short: ['mintable: wait'],
     reasons: /^who has a right by hasRole\(\) can make more/,
-  },
-  { promise: 'names of 32 bytes are read', token: () => put('Bytes32Names'), short: [] },
-  {
-    promise: 'a symbol of a megabyte is no symbol',
-    token: () => put('HugeSymbol'),
-    short: ['contract: wait'],
-    reasons: /symbol\(\) gives no readable text/,
-  },
-  { promise: 'a long symbol is cut', token: () => put('LongSymbol'), short: [] },
-  {
-    promise: 'a symbol that reverts waits',
-    token: () => put('RevertingSymbol'),
-    short: ['contract: wait'],
-  },
-  {
-    promise: 'a supply of nothing waits',
-    token: () => put('NoSupply'),
-    short: ['contract: wait'],
-    reasons: /total supply is 0/,
-  },
-  {
-    promise: 'a balance out of nothing is rejected',
-    token: () => put('Generous'),
-    short: ['contract: reject', 'rebase: wait'],
-    reasons: /a balance of 5 for an address that nobody ever used/,
-  },
-  {
-    promise: 'a token that loops for ever when it moves is rejected, within its gas',
-    token: () => put('Loops'),
-    short: ['transfer: reject'],
-    reasons: /uses up 1\d{6} gas/,
-  },
-  {
-    promise: 'balances that grow with time are rejected',
-    token: () => put('Shares'),
-    short: ['transfer: reject', 'rebase: reject'],
-    reasons: /a balance of \d+ becomes \d+ within 30 days by itself/,
-  },
-  {
-    promise: 'balances that are not what is written wait',
-    token: () => put('Scaled'),
-    short: ['transfer: reject', 'rebase: wait'],
-  },
-  { promise: 'a token that calls its receivers passes', token: () => put('Hooked'), short: [] },
-  {
-    promise: 'a token that sends again from within is rejected',
-    token: () => put('Reentrant'),
-    short: ['transfer: reject'],
-    reasons: /the sender loses 10{21}, and 20{21} arrive/,
   },
   {
     promise: 'a proxy by EIP-1967 is rejected, and its implementation looked into',
@@ -362,77 +276,108 @@ const rows: readonly Row[] = [
     short: ['upgradeable: reject'],
   },
   {
-    promise: 'a door for other code waits',
-    token: () => put('BackDoor'),
-    short: ['upgradeable: wait'],
-    reasons: /DELEGATECALL/,
-  },
-  {
-    promise: 'a token that works where gas is free is rejected',
-    token: () => put('KnowsTrials'),
-    short: ['transfer: reject'],
-    reasons: /"only as a trial"/,
-  },
-  {
-    promise: 'a token that keeps escrows where gas is paid for is rejected',
-    token: () => put('KeepsEscrows'),
-    short: ['transfer: reject'],
-    reasons: /^the funding of an escrow of 10{21} units fails/,
-  },
-  {
-    promise: 'a token that works for round prices and gas does not pass',
-    token: () => put('KnowsRoundNumbers'),
-    short: ['transfer: wait'],
-    reasons: /"only for round numbers"/,
-  },
-  {
-    promise: 'a token that works with more gas than wallets give does not pass',
-    token: () => put('KnowsRichGas'),
-    short: ['transfer: wait'],
-    reasons: /"only for much gas"/,
-  },
-  {
-    promise: 'a token that names no balance of a recent holder waits',
-    token: () => put('RefusesOneHolder'),
-    short: ['transfer: wait'],
-    reasons: /nor a recent holder$/,
-  },
-  {
-    promise: 'a token that burns all gas ends in a finding',
-    token: () => put('BurnsAllGas'),
-    short: ['transfer: reject'],
-  },
-  {
-    promise: 'a token whose answers fill megabytes ends in a finding',
-    token: () => put('Loud'),
-    short: ['transfer: wait'],
-  },
-  {
-    promise: 'a token that works for some hours only does not pass',
-    token: () => put('TimeBomb'),
-    short: ['transfer: wait'],
-    reasons: /^a day from now, a transfer .*"too late"/,
-  },
-  {
-    promise: 'a token that can destroy itself waits',
-    token: () => put('Mortal'),
-    short: ['upgradeable: wait'],
-    reasons: /^its code can destroy itself \(SELFDESTRUCT\)/,
-  },
-  {
     promise: 'what a clone runs can destroy it',
     token: () => clone('MortalBehind'),
     short: ['upgradeable: wait'],
   },
   {
-    promise: 'more decimals than anybody has are rejected',
-    token: () => put('ManyDecimals'),
-    short: ['contract: reject', 'transfer: reject'],
-    reasons: /^it has 255 decimals; the most is 36/,
+    promise: 'a proxy whose admin is an address without a key passes',
+    token: () => behind('Proxy', proxyArgs(slot1967, nobody)),
+    short: [],
+  },
+  {
+    promise: 'a proxy without an admin left is rejected if the code beneath may replace itself',
+    token: () => behind('Proxy', proxyArgs(slot1967, nobody), 'UpgradesItself'),
+    short: ['upgradeable: reject'],
+    reasons: /implementation can be replaced \(EIP-1967\), by upgradeTo\(\)$/,
+  },
+  {
+    promise: 'nobody as the admin of one standard gives up nothing that another standard keeps',
+    token: () => behind('Proxy', proxyArgs(keccak256(stringToHex('PROXIABLE')), nobody)),
+    short: ['upgradeable: reject'],
+    reasons: /EIP-1967, EIP-1822|EIP-1822, EIP-1967/,
+  },
+  {
+    promise: 'nobody as the admin of a proxy gives up nothing that a beacon may do',
+    token: async () => {
+      const beacon = await put('Beacon', oneAddress(await put('PlainBehind')));
+      const token = await put('BeaconProxy', oneAddress(beacon));
+      await tell('PlainBehind', token, 'begin');
+      return withAdmin(token, nobodysWord);
+    },
+    short: ['upgradeable: reject'],
+    reasons: /whose beacon can replace it/,
+  },
+  {
+    promise: 'a token that runs other code is a proxy if it has an admin, and is rejected',
+    token: async () => withAdmin(await put('BackDoor'), nobodysWord),
+    short: ['upgradeable: reject'],
+    reasons: /DELEGATECALL/,
+  },
+  {
+    promise: 'what lies in the place of an admin and is no address makes no proxy',
+    token: async () => withAdmin(await put('BackDoor'), keccak256(stringToHex('no address'))),
+    short: ['upgradeable: wait'],
+    reasons: /DELEGATECALL/,
+  },
+  {
+    promise: 'balances that grow behind a proxy are rejected',
+    token: () => behind('Proxy', proxyArgs(slot1967, nobody), 'SharesBehind'),
+    short: ['transfer: reject', 'rebase: reject'],
+    reasons: /a balance of \d+ becomes \d+ within 30 days by itself/,
+  },
+  {
+    promise: 'code behind a proxy that speaks of shares waits',
+    token: () => behind('Proxy', proxyArgs(slot1967, nobody), 'NamesShares'),
+    short: ['rebase: wait'],
+    reasons: /^its balances may change by themselves: its code has sharesOf\(\)$/,
+  },
+  {
+    promise: 'who can name a successor is found',
+    token: () => put('Replaceable'),
+    short: ['upgradeable: reject'],
+    reasons: new RegExp(`by deprecate\\(\\): its owner ${deployer.address} may$`),
+  },
+  {
+    promise: 'a token whose owner is gone gets no successor',
+    token: () => renounced('Replaceable'),
+    short: [],
+  },
+  {
+    promise: 'a successor is found whom a keeper may name though the owner is gone',
+    token: () => put('HiddenReplacer'),
+    short: ['upgradeable: reject'],
+    reasons: new RegExp(`${deployer.address}, whom its owner\\(\\) does not name, may$`),
+  },
+  {
+    promise: 'a token that has a successor already waits, though its owner is gone',
+    token: () => renounced('Replaced'),
+    short: ['upgradeable: wait'],
+    reasons: /it hands its calls on to a successor: deprecated\(\) answers true$/,
+  },
+  {
+    promise: 'a token that takes nearly all the gas of every step is tried to the end',
+    token: () => put('Dear'),
+    short: [],
+  },
+  {
+    promise: 'balances that take more gas than a trial gives them are none',
+    token: () => put('TooDear'),
+    short: ['transfer: reject'],
+    reasons: /balanceOf\(\) does not answer$/,
   },
 ];
 
-for (const { promise, token, short, reasons = /^/ } of rows) {
+const each = Object.entries(zoo).map(
+  ([name, [short, reasons]]): Row => ({
+    promise: `${name}: ${short || 'all passes'}`,
+    token: () => put(name),
+    short: short === '' ? [] : short.split(', '),
+    ...(reasons && { reasons }),
+  }),
+);
+
+for (const { promise, token, short, reasons = /^/ } of [...each, ...rows]) {
   test(promise, async (t) => {
     const inspection = await look(await token());
     const bad = notPassed(inspection);
@@ -442,7 +387,7 @@ for (const { promise, token, short, reasons = /^/ } of rows) {
     const made = inspection.findings.map(({ check }) => check);
     assert.deepEqual(
       made,
-      allChecks.filter((each) => made.includes(each)),
+      allChecks.filter((check) => made.includes(check)),
     );
     if (short.length === 0) assert.deepEqual(made, allChecks);
   });

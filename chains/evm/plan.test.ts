@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { erc20Abi, type Hex } from 'viem';
 import { decodeFunctionData, encodeFunctionData, parseAbi } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
+import { brokenInequalities } from '../../core/deadlines.ts';
+import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { runs } from '../../test/support/runs.ts';
+import { bitcoinPolicies } from '../bitcoin/policy.ts';
 import type { Allowance } from '../interface/fund-ways.ts';
 import { refuses } from '../testing/refusals.ts';
-import { parseEvmAddress } from './address.ts';
+import { parseEvmAddress, sameAddress } from './address.ts';
 import {
   callsIn,
   claimCall,
@@ -20,6 +23,7 @@ import {
   refundCall,
   standingAllowance,
 } from './plan.ts';
+import { evmChains } from './policy.ts';
 
 const payout = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const refund = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
@@ -170,4 +174,114 @@ test('the decoded selectors are those of the contracts', () => {
   }
   const claim = claimCall(terms(), deployment, secret).data as Hex;
   assert.equal(decodeFunctionData({ abi: escrowsAbi, data: claim }).functionName, 'claim');
+});
+
+// EIP-55, "Test Cases": https://eips.ethereum.org/EIPS/eip-55
+const published = [
+  '0x52908400098527886E0F7030069857D2E4169EE7',
+  '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
+  '0xde709f2102306220921060314715629080e2fb77',
+  '0x27b1fdb04752bbc536007a920d24acb045561c26',
+  '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+  '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
+  '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
+  '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
+];
+
+const refused = (sentence: RegExp) => (error: unknown) =>
+  error instanceof ParleyError && error.code === 'bad_address' && sentence.test(error.message);
+
+describe('the addresses of EIP-55', () => {
+  for (const address of published) {
+    test(`${address} is its own canonical form, from any spelling without a checksum`, () => {
+      const digits = address.slice(2);
+      for (const text of [
+        address,
+        `0x${digits.toLowerCase()}`,
+        `0x${digits.toUpperCase()}`,
+        `0X${digits.toUpperCase()}`,
+      ]) {
+        assert.equal(parseEvmAddress(text), address);
+      }
+    });
+  }
+});
+
+test('a single letter in the wrong case is a wrong checksum, unless one case is left', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...published), fc.nat(39), (address, at) => {
+      const letter = address[2 + at] as string;
+      fc.pre(/[a-f]/i.test(letter));
+      const other = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase();
+      const text = address.slice(0, 2 + at) + other + address.slice(3 + at);
+      const digits = text.slice(2);
+      fc.pre(digits !== digits.toLowerCase() && digits !== digits.toUpperCase());
+      assert.throws(() => parseEvmAddress(text), refused(/wrong EIP-55 checksum/));
+    }),
+  );
+});
+
+test('what is not 0x and 40 hex digits is refused, and shown in short', () => {
+  const [address = ''] = published;
+  for (const text of [
+    '',
+    '0x',
+    address.slice(0, -1),
+    `${address}0`,
+    address.slice(2),
+    ` ${address}`,
+  ]) {
+    assert.throws(() => parseEvmAddress(text), refused(/0x and 40 hex/));
+  }
+  assert.throws(() => parseEvmAddress('x'.repeat(100_000)), refused(/^.{1,200}$/));
+});
+
+test('two spellings are the same address', () => {
+  const [address = '', other = ''] = published;
+  assert.ok(sameAddress(address, address.toLowerCase()));
+  assert.ok(!sameAddress(address, other));
+});
+
+const settings = Object.entries(evmChains);
+
+test('every pair of EVM chains keeps every inequality, at either depth', () => {
+  for (const [shortName, { policy: short }] of settings) {
+    for (const [longName, { policy: long }] of settings) {
+      for (const shortDepth of [short.normal, short.high]) {
+        for (const longDepth of [long.normal, long.high]) {
+          const broken = brokenInequalities(
+            { policy: short, depth: shortDepth },
+            { policy: long, depth: longDepth },
+          );
+          assert.deepEqual(broken, [], `${shortName} short, ${longName} long`);
+        }
+      }
+    }
+  }
+});
+
+test('every EVM chain keeps every inequality below Bitcoin, which is always the long leg', () => {
+  for (const [name, { policy: short }] of settings) {
+    for (const long of Object.values(bitcoinPolicies)) {
+      for (const shortDepth of [short.normal, short.high]) {
+        for (const longDepth of [long.normal, long.high]) {
+          const broken = brokenInequalities(
+            { policy: short, depth: shortDepth },
+            { policy: long, depth: longDepth },
+          );
+          assert.deepEqual(broken, [], name);
+        }
+      }
+    }
+  }
+});
+
+test('more value never means less depth or less time, and chain ids are unique', () => {
+  for (const [name, { policy }] of settings) {
+    assert.ok(policy.high.confirmations >= policy.normal.confirmations, name);
+    assert.ok(policy.high.settleSeconds >= policy.normal.settleSeconds, name);
+    assert.ok(policy.high.outageSeconds >= policy.normal.outageSeconds, name);
+    assert.equal(policy.floorSeconds, 4 * 3_600, name);
+  }
+  assert.equal(new Set(settings.map(([, { chainId }]) => chainId)).size, settings.length);
 });

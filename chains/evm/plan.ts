@@ -5,9 +5,9 @@ import type { Hex } from 'viem';
 import { deployment as pinned } from '../../contracts/escrows/artifacts/abi.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
-import { batchData, claimData, fundData, refundData } from '../escrows/calls.ts';
+import { claimData, fundData, refundData } from '../escrows/calls.ts';
 import {
-  approvals,
+  type Call,
   contractsOf,
   type DecodedCall,
   type Deployment,
@@ -53,7 +53,6 @@ export const {
   contractEscrow,
   contractFor,
   deploymentOf,
-  deploymentOfAll,
   domainOf,
   mustBeGood,
   callsIn,
@@ -69,11 +68,11 @@ export function idOfEscrow(escrow: string): Hex {
   return `0x${escrow.slice(escrow.indexOf(':') + 1)}`;
 }
 
-function hexValue(value: bigint): string {
-  return `0x${value.toString(16)}`;
-}
-
 export const standingAllowance = 2n ** 256n - 1n;
+
+const evmCall = ({ to, data, value }: Call): EvmCall => {
+  return { to, data, value: `0x${value.toString(16)}` };
+};
 
 export function fundCalls(
   terms: EscrowTerms,
@@ -81,29 +80,18 @@ export function fundCalls(
   allowance: bigint,
   wanted: Allowance = 'exact',
 ): EvmCall[] {
-  mustBeGood(terms, deployment);
-  const { contract } = deploymentOf({ deployment }, terms);
-  const data = fundData(contractEscrow(terms));
-  if (terms.token === null) return [{ to: contract, data, value: hexValue(terms.amount) }];
-  const to = parseEvmAddress(terms.token);
   const needed = wanted === 'exact' ? terms.amount : standingAllowance;
-  const approving = approvals(terms.amount, allowance, needed).map((amount) => {
-    return { to, data: own.approveData({ contract }, amount), value: '0x0' };
-  });
-  return [...approving, { to: contract, data, value: '0x0' }];
+  return own.fund(terms, deployment, allowance, needed).map(evmCall);
 }
 
-export function claimCall(terms: EscrowTerms, deployment: EvmDeployment, secret: Secret): EvmCall {
-  mustBeGood(terms, deployment);
-  const { contract: to } = deploymentOf({ deployment }, terms);
-  return { to, data: claimData(contractEscrow(terms), secret), value: '0x0' };
-}
+export const claimCall = (terms: EscrowTerms, deployment: EvmDeployment, secret: Secret) =>
+  evmCall(own.claim(terms, deployment, secret));
 
-export function refundCall(terms: EscrowTerms, deployment: EvmDeployment): EvmCall {
-  mustBeGood(terms, deployment);
-  const { contract: to } = deploymentOf({ deployment }, terms);
-  return { to, data: refundData(contractEscrow(terms)), value: '0x0' };
-}
+export const refundCall = (terms: EscrowTerms, deployment: EvmDeployment) =>
+  evmCall(own.refund(terms, deployment));
+
+export const batchCall = (batch: Batch, deployment: EvmDeployment) =>
+  evmCall(own.batch(batch, deployment));
 
 /** By the contract that it calls: a secret may have the address of another one in it. */
 export function calledBy(to: string | null, deployment: EvmDeployment): EvmDeployment {
@@ -126,12 +114,4 @@ export function decodeCall(
     refund: () => refundData(call.of),
   }[call.verb]();
   return alone === data.toLowerCase() ? call : null;
-}
-
-/** Every secret must be public: see escrows/batch.ts. */
-export function batchCall(batch: Batch, deployment: EvmDeployment): EvmCall {
-  const all = batch.legs.map(({ terms }) => terms);
-  for (const terms of all) mustBeGood(terms, deployment);
-  const { contract } = deploymentOfAll({ deployment }, all);
-  return { to: contract, data: batchData(batch, contractEscrow), value: '0x0' };
 }

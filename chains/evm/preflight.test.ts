@@ -41,7 +41,6 @@ const claimSelector = toFunctionSelector(getAbiItem({ abi: escrowsAbi, name: 'cl
 const answerOn = (method: string, params: readonly unknown[]) =>
   answerOf(chain.rpcUrl, method, params);
 
-/** Calls a contract of the zoo as its deployer. */
 async function tell(name: string, address: Hex, functionName: string, args: readonly unknown[]) {
   const { abi } = zoo.get(name)!;
   await send(chain, accounts[9]!, {

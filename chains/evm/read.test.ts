@@ -42,7 +42,6 @@ const adapterOf = (over: Partial<EvmAdapterOptions> = {}) => adapterOn(chain, ov
 const mine = (blocks = 1) => chain.client.mine({ blocks });
 const read = (leg: Leg, adapter = adapterOf()) => adapter.readEscrow(leg.escrow, signal());
 
-/** Reads a leg through a node that lies. */
 async function readThrough(leg: Leg, lie: Lie, over: Partial<EvmAdapterOptions> = {}) {
   const node = await lying(lie);
   return await read(leg, adapterOf({ rpcUrls: [node.url], ...over }));
@@ -57,7 +56,6 @@ function governed(functionName: string, args: readonly unknown[]): string {
 
 const { contract } = evmDeployment(31_337);
 
-/** Another escrow in the lane of a leg, with the counter after its own. */
 const nextIn = ({ terms }: Leg) =>
   newLeg(chain, { lane: { number: terms.lane?.number ?? '', counter: 2 }, amount: 7n });
 
@@ -210,7 +208,6 @@ test('a node that keeps back all logs: funding, claim and refund are found by st
   assert.equal((await read(refunded, adapter)).refunded?.txid, refundTx);
 });
 
-/** A funding log of our escrow that never was. */
 function forged(leg: Leg, block: { number: bigint | null; hash: Hex | null }) {
   return {
     address: contract,
@@ -223,7 +220,6 @@ function forged(leg: Leg, block: { number: bigint | null; hash: Hex | null }) {
   };
 }
 
-/** Whether a node is asked for the state of an escrow. */
 function asksState({ method, params }: { method: string; params: readonly unknown[] }): boolean {
   const [call] = params as [{ to?: string } | undefined];
   return method === 'eth_call' && call?.to === contract;
@@ -337,28 +333,4 @@ test('a claim through another contract is found, and so is a refund', async () =
   });
   const txid = await send(chain, anyone, { to: address, data });
   assert.equal((await read(leg)).refunded?.txid, txid);
-});
-
-test('two nodes that show different chains stop funding and revealing, not what is public', async () => {
-  const leg = await newLeg(chain);
-  await mine(20);
-  const forked = await lying(async ({ method, params }, forward) => {
-    const answer = (await forward()) as { result: Record<string, unknown> };
-    if (method !== 'eth_getBlockByNumber' || params[0] === 'latest') return answer;
-    return { result: { ...answer.result, hash: `0x${'66'.repeat(32)}` } };
-  });
-  const adapter = adapterOf({ rpcUrls: [chain.rpcUrl, forked.url] });
-  const input = { escrow: leg.escrow, feeRateSatPerVbyte: null, isPublic: false };
-  const disagree = { code: 'sources_disagree' };
-  await assert.rejects(adapter.buildFund(input, signal()), disagree);
-  await fund(chain, leg);
-  await mine(2);
-  await assert.rejects(adapter.buildClaim(input, leg.secret, signal()), disagree);
-  assert.equal((await adapter.buildRefund(input, signal())).sign, 'evm-tx');
-  adapter.watch([leg.escrow]);
-  // It reverts, and shows the secret.
-  const failing = { to: contract, data: `0x${leg.secret}`, gas: 100_000n };
-  await send(chain, anyone, failing);
-  await adapter.changes(signal());
-  assert.equal((await adapter.buildClaim(input, leg.secret, signal())).sign, 'evm-tx');
 });

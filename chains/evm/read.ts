@@ -4,6 +4,14 @@
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { Secret } from '../../core/hashlock.ts';
+import {
+  type EscrowState,
+  isUnfunded,
+  rankOf,
+  settledRank,
+  unknownTxid,
+  verbOf,
+} from '../escrows/state.ts';
 import type { Look, WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/agreement.ts';
 import { begun, gathering } from '../nodes/gathering.ts';
@@ -12,7 +20,7 @@ import { once } from '../nodes/sources.ts';
 import { type At, atLook, type Block, balanceAt, blockAt, headBlock } from './node.ts';
 import { deploymentOf } from './plan.ts';
 import { changeOf, confirmed, scanEscrow } from './scan.ts';
-import { type EscrowState, stateAt as wordAt } from './state.ts';
+import { stateAt as wordAt } from './state.ts';
 import { type Known, type Mark, mark, remember, type Watch } from './watch.ts';
 
 export type State = EscrowState & { readonly covered: boolean };
@@ -26,8 +34,6 @@ type History = {
 const nothingTold: History = { fund: null, claim: null, refund: null };
 
 const mostTries = 3;
-/** Shown where no transaction is found to have done what the state says. */
-const unknownTxid = 'unknown';
 
 /** What they show at the best block: all that is asked at one moment leaves in one exchange. */
 export async function look(
@@ -110,7 +116,7 @@ async function readAt(
   if (now.state === 'ended' && claim === null && refund === null) {
     return endedUnseen(watched, sight(history.fund, true), secret());
   }
-  const wasSettled = deep === null || rankOf(deep) >= ranks.claimed;
+  const wasSettled = deep === null || rankOf(deep) >= settledRank;
   const claimed = sight(claim, wasSettled);
   const refunded = sight(refund, wasSettled);
   const pending = now.state === 'open' ? waiting : undefined;
@@ -137,27 +143,8 @@ function atSight(txid: string): Sighting {
   return { txid, confirmations: 0, deep: false };
 }
 
-function isUnfunded({ state }: EscrowState): boolean {
-  return state === 'never' || state === 'void';
-}
-
-const ranks: Readonly<{ [Each in EscrowState['state']]: number }> = {
-  never: 0,
-  void: 0,
-  open: 1,
-  claimed: 2,
-  refunded: 2,
-  ended: 3,
-};
-
-const rankOf = ({ state }: EscrowState) => ranks[state];
-
 /** Where the log of the funding is lost, by what was stored; it lies below what settled it. */
-function unknownFunding(
-  { stored }: WatchedEscrow,
-  head: Block,
-  settled: Mark | null,
-): Sighting | null {
+function unknownFunding({ stored }: WatchedEscrow, head: Block, settled: Mark | null) {
   if (stored?.funded) return stored.funded;
   const confirmations = settled === null ? 1 : head.number - settled.block + 1;
   return { txid: unknownTxid, confirmations, deep: settled !== null };
@@ -298,21 +285,6 @@ async function historyOf(
   );
 }
 
-function verbOf({ state }: State): Mark['verb'] | null {
-  switch (state) {
-    case 'open':
-      return 'fund';
-    case 'claimed':
-      return 'claim';
-    case 'refunded':
-      return 'refund';
-    case 'never':
-    case 'void':
-    case 'ended':
-      return null;
-  }
-}
-
 function explains({ fund, claim, refund }: History, { state }: State): boolean {
   switch (state) {
     case 'open':
@@ -330,12 +302,7 @@ function explains({ fund, claim, refund }: History, { state }: State): boolean {
 }
 
 /** Scans, and asks again for what is remembered from before the scanned blocks. */
-async function lookBack(
-  watch: Watch,
-  known: Known,
-  head: number,
-  signal: AbortSignal,
-): Promise<History> {
+async function lookBack(watch: Watch, known: Known, head: number, signal: AbortSignal) {
   const fresh = await scanEscrow(watch, known, head, signal);
   for (let tries = 0; ; tries += 1) {
     const history = firsts(known, head);
@@ -397,12 +364,7 @@ export function mustAgree(watch: Watch, escrow: WatchedEscrow, signal: AbortSign
   return kit.mustAgree(watch, compared, escrow, signal);
 }
 
-async function fundingBy(
-  asked: Watch,
-  rpc: Rpc,
-  escrow: WatchedEscrow,
-  signal: AbortSignal,
-): Promise<string> {
+async function fundingBy(asked: Watch, rpc: Rpc, escrow: WatchedEscrow, signal: AbortSignal) {
   const watch = { ...asked, rpc };
   const head = await headBlock(rpc, signal);
   const deepest = await deepestBlock(watch, escrow, head, signal);

@@ -154,11 +154,7 @@ function keep(known: Map<string, Slot>, token: string, slot: Slot): void {
   if (known.size > mostKnownSlots) known.delete(oldest);
 }
 
-async function slotsRead(
-  rpc: Rpc,
-  call: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<Slot[]> {
+async function slotsRead(rpc: Rpc, call: Readonly<Record<string, string>>, signal: AbortSignal) {
   try {
     const answer = await rpc.call('eth_createAccessList', [call, 'latest'], signal, fewMiB);
     const { accessList } = answer as {

@@ -8,6 +8,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { stateData } from '../escrows/calls.ts';
 import { contractsOf, laneIn, lanesData } from '../escrows/plan.ts';
+import { type EscrowState, stateIn } from '../escrows/state.ts';
 import type { Lanes } from '../interface/lanes.ts';
 import { gathering } from '../nodes/gathering.ts';
 import { fewWords, type Rpc, RpcError } from '../nodes/rpc.ts';
@@ -15,16 +16,6 @@ import { eachSource } from '../nodes/sources.ts';
 import { type At, asked, atBlock, chainIdOf, codeAt, text } from './node.ts';
 import { contractEscrow, deploymentOf, domainOf, type EvmDeployment } from './plan.ts';
 import type { Watch } from './watch.ts';
-
-/** By the number that `stateOf` answers. The last two are told in contracts/escrows/README.md. */
-const states = ['never', 'open', 'claimed', 'refunded', 'ended', 'void'] as const;
-
-export type EscrowState = {
-  /** `ended`: the lane holds a later escrow. `void`: the counter went to other terms. */
-  readonly state: (typeof states)[number];
-  /** Unix seconds of the block that funded (open) or settled it (claimed, refunded); else 0. */
-  readonly changedAt: number;
-};
 
 export function stateAt(
   rpc: Rpc,
@@ -39,18 +30,17 @@ export function stateAt(
     const words = text(answer);
     // Only an address without code answers nothing: the contract was deployed after that block.
     if (words === '0x' && typeof block === 'number') return { state: 'never', changedAt: 0 };
-    return stateIn(words, contract);
+    return stateOf(words, contract);
   };
   return asked(rpc, 'eth_call', [call, atBlock(block)], signal, read, fewWords);
 }
 
-function stateIn(words: string, contract: string): EscrowState {
+function stateOf(words: string, contract: string): EscrowState {
   if (words === '0x') throw new Error(`there is no contract at ${contract}`);
   if (!/^0x[0-9a-fA-F]{128}$/.test(words)) throw new Error('no state and second of an escrow');
-  const state = states[Number(`0x${words.slice(2, 66)}`)];
-  const changedAt = Number(`0x${words.slice(66)}`);
-  if (state === undefined || changedAt >= 2 ** 32) throw new Error('no state of an escrow');
-  return { state, changedAt };
+  const state = stateIn([BigInt(words.slice(0, 66)), BigInt(`0x${words.slice(66)}`)]);
+  if (state === null) throw new Error('no state of an escrow');
+  return state;
 }
 
 export async function mustBeOpen(
@@ -102,11 +92,7 @@ export async function contractFault(
   return faults.find((each) => each !== null) ?? null;
 }
 
-async function faultOf(
-  rpc: Rpc,
-  { chainId, contract }: EvmDeployment,
-  signal: AbortSignal,
-): Promise<string | null> {
+async function faultOf(rpc: Rpc, { chainId, contract }: EvmDeployment, signal: AbortSignal) {
   const shard = shardAt(contract);
   if (shard === null) return `is to show ${noShard(contract)}`;
   const code = await codeAt(rpc, contract, 'latest', signal);

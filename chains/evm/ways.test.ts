@@ -33,7 +33,6 @@ const domain: TokenDomain = {
   chainId: '1',
   verifyingContract: token,
 };
-/** As the token itself answers on Ethereum. */
 const separator = '0x06c37168a7db5138defc7866392bb87a741f9b3d104deb5094588ce041cae335';
 const abilities = { permit: domain, authorization: domain };
 const values = { nonce: 7n, value: 1_000n, deadline: 1_799_000_000 };

@@ -13,10 +13,7 @@ export type GasWork =
       readonly verb: 'claim';
       readonly terms: EscrowTerms;
       readonly secret: Secret;
-      /**
-       * A secret that no chain has shown goes to no node before its claim: it is tried with
-       * another, or untried at the most gas allowed.
-       */
+      /** It goes to no node before its claim: that is tried with another, or not at all. */
       readonly isPublic: boolean;
     }
   | { readonly verb: 'refund'; readonly terms: EscrowTerms }
@@ -30,8 +27,7 @@ export type GasWork =
 export type GasTransaction = ReadTransaction & {
   /** EVM; null elsewhere. */
   readonly nonce: number | null;
-  /** What it offers, in the family's own unit: EVM wei of `maxFeePerGas`, Solana micro-lamports a
-   * compute unit, TRON sun of `fee_limit`. A replacement offers more. */
+  /** In the family's unit: wei of `maxFeePerGas`, micro-lamports a unit, sun of `fee_limit`. */
   readonly offer: bigint;
   /** The most that it can cost, base units of the native coin: fees, and rent that it advances. */
   readonly mostCost: bigint;
@@ -94,10 +90,7 @@ export type GasAccount = {
   balance(signal: AbortSignal): Promise<bigint>;
   /** EVM: the lowest free nonce by blocks; else null. Above `most` no early node decides alone. */
   minedNonce(signal: AbortSignal, asked?: CountAsked): Promise<number | null>;
-  /**
-   * EVM: with what waits in the mempool. What we do not know of was signed before a restore. Above
-   * `most` one node decides nothing.
-   */
+  /** EVM: the mempool included. Above `most` one node decides nothing. */
   pendingNonce?(signal: AbortSignal, asked?: CountAsked): Promise<number>;
   /** EVM: what each node that answers says of the same, the lowest first. */
   pendingNonces?(signal: AbortSignal): Promise<readonly number[]>;
@@ -110,10 +103,7 @@ export type GasAccount = {
    * `mostCost`, `wrong_secret`; of a funding `funding_would_fail`, `bad_signature`.
    */
   sign(work: GasWork, slot: GasSlot, signal: AbortSignal): Promise<GasTransaction>;
-  /**
-   * EVM: whether paying more would help; null: it would not. `refused`: no node takes its fee, so
-   * no block passed it over.
-   */
+  /** EVM: whether paying more would help; null: not. `refused`: no node takes its fee. */
   outbid?(
     sent: { readonly raw: string; readonly height: number | null; readonly refused: boolean },
     signal: AbortSignal,

@@ -1,5 +1,4 @@
-// An operator's gas key, read from the text of a setting. No sentence quotes it, and nothing that
-// prints or serialises a GasKey shows it.
+// An operator's gas key, read from a setting. No sentence quotes it, and nothing prints it.
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';

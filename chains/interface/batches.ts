@@ -1,5 +1,4 @@
-// Many escrows of one chain, settled by one transaction that anybody may send. Only where one
-// contract holds them all: EVM and TRON.
+// Many escrows of one chain settled by one transaction of anybody's: EVM and TRON.
 
 import type { Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';

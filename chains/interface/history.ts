@@ -1,5 +1,4 @@
-// Every hashlock that a chain shows from a moment on, whoever put it there, page by page by
-// cursors: read when a market has lost some hours.
+// Every hashlock that a chain shows, page by page: read when a market has lost some hours.
 
 import type { Hashlock } from '../../core/hashlock.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';

@@ -43,10 +43,7 @@ export type Reading = {
   /** Stop following: the escrow is empty at depth and its swap has ended. */
   unwatch(addresses: readonly string[]): void;
 
-  /**
-   * Watched escrows that may have changed since the last call. One caller at a time. Work grows
-   * with what happened on the chain, not with the escrows.
-   */
+  /** Watched escrows that may have changed since the last call. One caller at a time. */
   changes(signal: AbortSignal): Promise<Changes>;
 
   /**

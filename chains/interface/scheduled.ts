@@ -1,5 +1,4 @@
-// Refunds that a funder signed beforehand, at rising fees, to be sent when due. Only Bitcoin needs
-// them: elsewhere anybody may send a refund.
+// Refunds signed beforehand at rising fees. Bitcoin only: elsewhere anybody may send a refund.
 
 import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
 import type { WatchedEscrow } from './reading.ts';
@@ -71,9 +70,6 @@ export type ScheduledRefunds = {
     },
     signal: AbortSignal,
   ): Promise<Verdict>;
-  /**
-   * What else waits in a mempool and spends the same; null: nothing. Throws while a second node is
-   * waited for.
-   */
+  /** What spends the same in a mempool, or null. Throws while a second node is waited for. */
   rival(rung: Rung, over: string | null, signal: AbortSignal): Promise<string | null>;
 };

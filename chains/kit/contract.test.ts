@@ -1,5 +1,3 @@
-// What each family's adapter says holds its escrows: what is pinned of it, and where it was put.
-
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';

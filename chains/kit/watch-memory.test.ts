@@ -1,6 +1,3 @@
-// What an adapter remembers ends with what it watches: a market that runs for years must not keep
-// every secret that it ever saw.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashlockOf } from '../../core/hashlock.ts';

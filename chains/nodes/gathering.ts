@@ -1,5 +1,4 @@
-// Questions that are asked of a chain's nodes in one turn of the event loop leave in one exchange.
-// What a batch does not answer is asked alone, so that a node without batches serves as well.
+// Questions of one turn of the event loop leave in one batch; what it leaves out is asked alone.
 
 import type { Asked, Rpc } from './rpc.ts';
 

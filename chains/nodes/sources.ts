@@ -1,5 +1,4 @@
-// The nodes of one chain, each asked by itself: so that what they say can be compared, and so that
-// one of them may fail.
+// The nodes of one chain, each asked by itself, to compare them and so that one may fail.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fact, ParleyError } from '../../core/errors.ts';

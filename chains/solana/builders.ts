@@ -104,12 +104,7 @@ export async function isPlain(
   return account === null || (account.owner === systemProgram && !account.executable);
 }
 
-async function material(
-  asked: Watch,
-  terms: EscrowTerms,
-  wanted: Wanted,
-  signal: AbortSignal,
-): Promise<SolanaMaterial> {
+async function material(asked: Watch, terms: EscrowTerms, wanted: Wanted, signal: AbortSignal) {
   const watch = { ...asked, rpc: gathering(asked.rpc, signal) };
   const { rpc, chain, deployment } = watch;
   const { address: escrow } = solanaEscrow(terms, deployment);

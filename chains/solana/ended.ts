@@ -1,5 +1,4 @@
-// How an escrow ended whose account is gone: by a finalized slot, or by all transactions that name
-// it. Never by half of them: no claim seen is not no claim.
+// How an escrow without an account ended, by a finalized slot or by all its transactions.
 
 import { eachSource } from '../nodes/sources.ts';
 import { firstBlock, signaturesOf } from './node.ts';

@@ -1,5 +1,4 @@
-// What a transaction of ours costs whoever pays for it, beside what moves: the fee of its
-// signature, rents of accounts that it makes, and what the payer's own account must keep.
+// What a transaction costs its payer: fee, rents of accounts that it makes, and the payer's own.
 
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };
 import type { EscrowTerms } from '../../core/terms.ts';

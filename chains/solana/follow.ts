@@ -72,11 +72,7 @@ async function advance(watch: Watch, signal: AbortSignal): Promise<void> {
   await takeAll(watch, listed.list, signal);
 }
 
-async function takeAll(
-  watch: Watch,
-  list: readonly Signature[],
-  signal: AbortSignal,
-): Promise<void> {
+async function takeAll(watch: Watch, list: readonly Signature[], signal: AbortSignal) {
   const listed = new Set(list.map(({ txid }) => txid));
   let gone = 0;
   for (const [txid, touched] of watch.recent) {

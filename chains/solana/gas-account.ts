@@ -134,12 +134,7 @@ async function quote(account: Account, work: Settling, signal: AbortSignal): Pro
   return { mostCost: cost.mostCost, makesAccount: rent > 0n };
 }
 
-async function sign(
-  account: Account,
-  work: Settling,
-  slot: GasSlot,
-  signal: AbortSignal,
-): Promise<GasTransaction> {
+async function sign(account: Account, work: Settling, slot: GasSlot, signal: AbortSignal) {
   const { unsigned, cost, diesAt } = await weighed(account, work, slot, signal);
   const { txid, raw } = signedWith(account, unsigned);
   return {
@@ -211,11 +206,7 @@ async function wantedOf(
   throw new ParleyError('nothing_there', sentence, { escrow: address });
 }
 
-async function programOf(
-  account: Account,
-  work: Settling,
-  signal: AbortSignal,
-): Promise<TokenProgram | null> {
+async function programOf(account: Account, work: Settling, signal: AbortSignal) {
   try {
     return await tokenProgramOf(account, work.terms, signal);
   } catch (error) {
@@ -403,10 +394,7 @@ async function placePrice({ rpc, terms, signal }: Asked): Promise<bigint> {
   return usualPrice(terms, await recentPrices(rpc, [], signal));
 }
 
-/**
- * Also the escrow account's price, up to the reserve: three of four blocks must have had it, so
- * raising it costs about what the key pays.
- */
+/** Also the escrow's price: what three of four blocks had, up to the reserve. */
 async function offerPrice(
   asked: Asked,
   escrow: string,

@@ -1,5 +1,4 @@
-// What an operator's gas key pays on the Solana clusters, as data. Prices are millionths of a
-// lamport for each compute unit.
+// What an operator's gas key pays, as data: millionths of a lamport for each compute unit.
 
 export type SolanaGasPolicy = {
   /** Offered also where nobody else has offered anything of late. */
@@ -8,10 +7,7 @@ export type SolanaGasPolicy = {
   readonly reserveUnitPrice: bigint;
 };
 
-/**
- * Speed is sold by account, and nobody else writes an escrow's. Programs that compete for one pay
- * millions; 10 000 000 is 0.0012 SOL for a claim of tokens. Chosen, not measured.
- */
+/** Chosen, not measured: 10 000 000 is 0.0012 SOL for a claim of tokens. */
 const cluster: SolanaGasPolicy = { leastUnitPrice: 10_000n, reserveUnitPrice: 10_000_000n };
 
 /** By chain key. */

@@ -124,11 +124,7 @@ async function listBy(watch: Watch, place: Place, signal: AbortSignal): Promise<
 }
 
 /** A node lists nothing of blocks that it has pruned, or has not got yet, and does not say so. */
-async function mustReachBack(
-  { rpc, chain }: Watch,
-  { since, before }: Place,
-  signal: AbortSignal,
-): Promise<void> {
+async function mustReachBack({ rpc, chain }: Watch, { since, before }: Place, signal: AbortSignal) {
   const { slot, at } = await firstBlock(rpc, signal);
   if (at > since) {
     const sentence =
@@ -142,12 +138,7 @@ async function mustReachBack(
 }
 
 /** The hashlocks in one transaction of the program. */
-async function toldIn(
-  watch: Watch,
-  by: Rpc,
-  { txid, failed }: Signature,
-  signal: AbortSignal,
-): Promise<string[]> {
+async function toldIn(watch: Watch, by: Rpc, { txid, failed }: Signature, signal: AbortSignal) {
   const transaction =
     (await transactionOf(watch.rpc, txid, signal)) ?? (await transactionOf(by, txid, signal));
   if (transaction === null) {

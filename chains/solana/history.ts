@@ -234,11 +234,7 @@ type Listed = Pick<Signature, 'txid'>;
 type Hand = { readonly list: readonly Listed[]; readonly isWhole: boolean };
 
 /** What is final is kept as a gap before it is read, so nothing loses it. The rest may yet go. */
-async function listNew(
-  watch: Watch,
-  known: Known,
-  budget: Budget,
-): Promise<{ shallow: readonly Signature[]; hand: Hand | null }> {
+async function listNew(watch: Watch, known: Known, budget: Budget) {
   const { history, watched } = known;
   const { top, taken } = history;
   const list: Signature[] = [];

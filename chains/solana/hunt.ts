@@ -71,11 +71,7 @@ function isBetween({ openAt, settledAt }: History, { slot }: Signature): boolean
   return slot > openAt && slot <= settledAt;
 }
 
-async function ledgerOf(
-  watch: Watch,
-  { watched: { address, terms } }: Known,
-  signal: AbortSignal,
-): Promise<Ledger> {
+async function ledgerOf(watch: Watch, { watched: { address, terms } }: Known, signal: AbortSignal) {
   const { amount } = terms;
   const program = await tokenProgramOf(watch, terms, signal);
   if (program !== null) {
@@ -97,12 +93,7 @@ type Part = {
 };
 
 /** Reads into what lost something. What is below the last that was read, and was held there. */
-async function search(
-  watch: Watch,
-  known: Known,
-  ledger: Ledger,
-  whole: Part,
-): Promise<Pick<Part, 'list' | 'held'>> {
+async function search(watch: Watch, known: Known, ledger: Ledger, whole: Part) {
   let rest: Pick<Part, 'list' | 'held'> = whole;
   const parts = [whole];
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {

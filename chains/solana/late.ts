@@ -1,5 +1,5 @@
-// Transactions that a node is late with, as anybody can make slow ones: asked for beside all looks,
-// a bounded number at once, each with its own time.
+// Transactions that a node is late with, asked for beside all reads: bounded, each with its own
+// time.
 
 import type { Rpc } from '../nodes/rpc.ts';
 import { type Transaction, transactionOf, type Unreadable } from './node.ts';
@@ -20,10 +20,7 @@ export function lateTransaction(
   return asked.finally(() => lateAsked.delete(txid));
 }
 
-async function askAll(
-  { rpc, closed }: Pick<Watch, 'rpc' | 'closed'>,
-  txid: string,
-): Promise<Transaction | Unreadable | null> {
+async function askAll({ rpc, closed }: Pick<Watch, 'rpc' | 'closed'>, txid: string) {
   const soon = AbortSignal.any([closed.signal, AbortSignal.timeout(lateMs)]);
   const unreadable: Unreadable[] = [];
   const asked = Array.from({ length: rpc.sources }, async (_, at) => {

@@ -215,11 +215,7 @@ const mintBytes = 82;
 const accountBytes = 165;
 const mintType = 1;
 
-async function existing(
-  { rpc }: Watch,
-  mints: readonly string[],
-  signal: AbortSignal,
-): Promise<readonly string[]> {
+async function existing({ rpc }: Watch, mints: readonly string[], signal: AbortSignal) {
   const found: string[] = [];
   for (let from = 0; from < mints.length; from += mintsAtOnce) {
     const some = mints.slice(from, from + mintsAtOnce);

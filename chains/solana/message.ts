@@ -1,5 +1,4 @@
-// Transactions as bytes: built in the legacy form, which every wallet signs; read in both forms,
-// with addresses that lookup tables would add left open. Pure.
+// Transactions as bytes: built in the legacy form, read in both; lookup tables are left open. Pure.
 
 import { concatBytes } from '@noble/hashes/utils.js';
 import { base58, base64 } from '@scure/base';

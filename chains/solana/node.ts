@@ -1,5 +1,4 @@
-// What a Solana node is asked, and its answers as values: whatever does not have the expected shape
-// is `chain_unavailable`, as if the node had not answered.
+// A node's calls and their answers as values: any other shape is `chain_unavailable`.
 
 import { base58, base64 } from '@scure/base';
 import { ParleyError } from '../../core/errors.ts';

@@ -20,10 +20,7 @@ const common = {
   detectSeconds: 60,
 } as const;
 
-/**
- * Finality takes 13 s. The longest outages took 17 to 19 h: only amounts from `highValueFrom` on
- * are held through those (docs/timelocks.md).
- */
+/** Finality takes 13 s; the longest outages took 17 to 19 h (docs/timelocks.md). */
 const cluster: ChainPolicy = {
   ...common,
   normal: {

@@ -51,11 +51,7 @@ function extended(base: Buffer, kind: 1 | 2, extensions: readonly Extension[]): 
   return Uint8Array.from(Buffer.concat([head, ...list]));
 }
 
-function putMint(
-  world: World,
-  program: TokenProgram,
-  extensions: readonly Extension[] = [],
-): string {
+function putMint(world: World, program: TokenProgram, extensions: readonly Extension[] = []) {
   const of = walletOf(`mint ${program} ${extensions.map(([type]) => type).join()}`);
   const data = Buffer.alloc(82);
   data.writeBigUInt64LE(10n ** 15n, 36);

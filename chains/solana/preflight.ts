@@ -57,12 +57,7 @@ export async function preflight(
 }
 
 /** As when it was quoted: the price of speed may have risen since. */
-async function mustBeWorth(
-  watch: Watch,
-  terms: EscrowTerms,
-  about: About,
-  signal: AbortSignal,
-): Promise<void> {
+async function mustBeWorth(watch: Watch, terms: EscrowTerms, about: About, signal: AbortSignal) {
   const { worth, claim } = await leastAmount(watch, signal);
   if (terms.amount >= worth) return;
   const why = `the claim costs ${claim} lamports now, more than a quarter of ${terms.amount}`;

@@ -1,5 +1,4 @@
-// What a transaction costs by its signature and the offer for speed, and which amount is worth its
-// claim.
+// What a transaction costs, its offer for speed included, and which amount is worth its claim.
 
 import { larger } from '../../core/amounts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';

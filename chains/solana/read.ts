@@ -164,10 +164,7 @@ function untold(
   return { ...facts, outcome: 'unknown' };
 }
 
-/**
- * Reported until deep, and once more: who reads first may not be who follows. Older answers end
- * nothing.
- */
+/** Reported until final, and once more. Older answers end nothing. */
 function noteDepth(
   { shallow }: Watch,
   { watched: { address }, marks }: Known,

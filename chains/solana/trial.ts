@@ -1,5 +1,4 @@
-// A trial escrow with a secret of ours, funded and claimed in one simulated transaction: nothing is
-// sent, and nobody signs.
+// A trial escrow, funded and claimed in one simulated transaction that nobody signs.
 
 import { base64 } from '@scure/base';
 import layout from '../../contracts/solana/layout.json' with { type: 'json' };

@@ -1,5 +1,4 @@
-// What one adapter remembers between calls: whom it watches, which transactions it saw touch them,
-// and how far the history of each was read.
+// What an adapter remembers: whom it watches, what touched them, how far each history was read.
 
 import { hash } from 'node:crypto';
 import { bytesToHex } from '@noble/hashes/utils.js';

@@ -7,8 +7,12 @@ import { text } from 'node:stream/consumers';
 import { afterEach, type TestContext } from 'node:test';
 
 export type TestNode = { readonly url: string; stop(): Promise<void> };
-/** A status and a text; `undefined` hangs. */
-export type Reply = { readonly status?: number; readonly text: string };
+/** `isCut`: it begins and never ends. `undefined` hangs. */
+export type Reply = {
+  readonly status?: number;
+  readonly text: string | Uint8Array;
+  readonly isCut?: boolean;
+};
 
 /** Answers a request by its text. */
 export async function nodeOf(
@@ -18,7 +22,8 @@ export async function nodeOf(
     const said = await answer(await text(request), request);
     if (said === undefined) return;
     response.writeHead(said.status ?? 200, { 'content-type': 'application/json' });
-    response.end(said.text);
+    if (said.isCut === true) response.write(said.text);
+    else response.end(said.text);
   };
   const server = createServer((request, response) => {
     // A test may stop the real node while it is still asked.

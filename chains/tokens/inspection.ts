@@ -1,5 +1,4 @@
-// What is found of a token before anybody may trade it: one finding a check. The families'
-// `inspect` run them; the server adds what only it can know and decides.
+// What is found of a token, one finding a check. The server adds its own and decides.
 
 import { ParleyError } from '../../core/errors.ts';
 

@@ -1,5 +1,4 @@
-// New tokens of launchpads, read from a chain: by an event of a factory (EVM, TRON) or an
-// instruction of a program (Solana).
+// New tokens of launchpads: by a factory's event (EVM, TRON) or a program's instruction (Solana).
 
 import type { AbiEvent, AbiParameter } from 'viem';
 import { parseAbiItem, toEventSelector } from 'viem/utils';

@@ -1,5 +1,4 @@
-// Who could use the powers in a token's code, on EVM-like chains: nobody, where the owner has no
-// key, no other right is seen and the code cannot be replaced. Pure.
+// Whether anybody could use the powers in a token's code, on EVM-like chains. Pure.
 
 import { accessSignals, namesIn } from './powers.ts';
 import { addressIn } from './words.ts';

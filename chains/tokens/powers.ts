@@ -1,5 +1,4 @@
-// Functions that give somebody a power over a token, by the names that are in use on EVM-like
-// chains, and what becomes of a token that has them. Pure.
+// Functions that give somebody a power over a token, by their usual names on EVM-like chains. Pure.
 
 import { type Finding, found, type Outcome, type Power, passed } from './inspection.ts';
 import { selectorOf } from './words.ts';

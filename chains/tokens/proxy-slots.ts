@@ -1,5 +1,4 @@
-// Where proxies of the known standards keep what they stand for and who may replace it, on any
-// EVM-like chain. Pure.
+// Where known proxies keep what they stand for and who may replace it, on EVM-like chains. Pure.
 
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { keccak256 } from 'viem/utils';

@@ -1,5 +1,4 @@
-// Check `rebase`: that a balance stays what it is while nobody moves it. An escrow promises an
-// amount, and holds it for a day or more. Pure: a family asks for the balances.
+// Check `rebase`: a balance that nobody moves stays what it is. Pure: a family asks for balances.
 
 import { type Finding, found, passed } from './inspection.ts';
 import { namesIn, rebaseSignals } from './powers.ts';

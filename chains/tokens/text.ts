@@ -1,5 +1,4 @@
-// What strangers write, as one short line: a token's names as ABI string or the 32 bytes of old
-// tokens such as MKR, and reasons. Pure.
+// What strangers write, as one short line: token names (ABI, or MKR's 32 bytes) and reasons. Pure.
 
 import { mostNameLength } from './inspection.ts';
 

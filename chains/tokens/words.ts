@@ -1,5 +1,4 @@
-// What calls to contracts are made of, and what the words of their answers and storage hold, on any
-// EVM-like chain. Pure.
+// Calls to contracts and the words of their answers and storage, on any EVM-like chain. Pure.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { toFunctionSelector } from 'viem/utils';

@@ -3,17 +3,12 @@
 import { ParleyError } from '../../core/errors.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
+import { mustBeUnfunded, mustHold } from '../escrows/state.ts';
 import type { Batch, BuiltBatch } from '../interface/batches.ts';
 import type { BuildInput, SpendInput } from '../interface/building.ts';
 import type { TronMaterial } from '../interface/material.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import {
-  alreadyFunded,
-  batchFails,
-  holdsNothing,
-  mayReveal,
-  mustBeWorth,
-} from '../kit/builders.ts';
+import { batchFails, mayReveal, mustBeWorth } from '../kit/builders.ts';
 import { begun } from '../nodes/gathering.ts';
 import {
   feeLimitOf,
@@ -85,8 +80,7 @@ export async function buildFund(
       ? Promise.resolve(0n)
       : allowanceOf(http, token, refund.address, contract, signal),
   );
-  const { status } = await recordAt(watch, { address, terms }, 'head', signal);
-  if (status !== 'never' && status !== 'void') throw alreadyFunded(address);
+  mustBeUnfunded(address, await recordAt(watch, { address, terms }, 'head', signal));
   const calls = fundCalls(terms, deployment, await allowing);
   const held = await holding;
   const parts: Part[] = [];
@@ -110,7 +104,7 @@ export async function buildClaim(
   const { escrow } = input;
   const { terms } = escrow;
   await mayReveal(watch, input, secret, () => mustAgree(watch, escrow, signal));
-  const address = await mustHold(watch, escrow, signal);
+  const address = await held(watch, escrow, signal);
   const energy = await settleEnergy(watch, terms, terms.payout.address, signal);
   const call = claimCall(terms, watch.deployment, secret);
   return material(watch, address, [{ call, energy }], signal);
@@ -122,7 +116,7 @@ export async function buildRefund(
   signal: AbortSignal,
 ): Promise<TronMaterial> {
   const { terms } = escrow;
-  const address = await mustHold(watch, escrow, signal);
+  const address = await held(watch, escrow, signal);
   const energy = await settleEnergy(watch, terms, terms.refund.address, signal);
   const call = refundCall(terms, watch.deployment);
   return material(watch, address, [{ call, energy }], signal);
@@ -149,16 +143,11 @@ export async function tryBatch(watch: Watch, batch: Batch, from: string, signal:
   return { call, settles, energy };
 }
 
-async function mustHold(
-  watch: Watch,
-  { terms }: WatchedEscrow,
-  signal: AbortSignal,
-): Promise<string> {
+async function held(watch: Watch, { terms }: WatchedEscrow, signal: AbortSignal) {
   const { address } = tronEscrow(terms, watch.deployment);
-  const { status } = await recordAt(watch, { address, terms }, 'head', signal);
-  if (status === 'funded') return address;
-  const why = status === 'never' || status === 'void' ? 'never funded' : status;
-  throw holdsNothing(watch.chain, address, `holds nothing: ${why}`, { status });
+  const record = await recordAt(watch, { address, terms }, 'head', signal);
+  mustHold(watch.chain, address, record, 'status');
+  return address;
 }
 
 async function triedEnergy(

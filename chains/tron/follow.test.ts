@@ -1,6 +1,3 @@
-// Following on the simulator: secrets in every form, blocks taken back, logs that are kept back,
-// and when escrows are reported.
-
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,7 +22,6 @@ import {
   send,
   sendAndMine,
   signal,
-  solidityLag,
   startTron,
 } from './testing/chain.ts';
 import { type Lie, lyingNode } from './testing/nodes.ts';
@@ -152,20 +148,6 @@ test('a claim through a contract that hides it is found by its log', async () =>
   await claim(chain, leg);
   assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
   assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, leg.secret);
-});
-
-test('what is not solid is reported at every new head until it is, and then no more', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  adapter.watch([leg.escrow]);
-  await adapter.changes(signal());
-  await fund(chain, leg);
-  for (let block = 0; block <= solidityLag; block += 1) {
-    assert.deepEqual(await touchedBy(adapter), [leg.escrow.address], String(block));
-    assert.deepEqual(await touchedBy(adapter), []);
-    await chain.dev.mine(1);
-  }
-  assert.deepEqual(await touchedBy(adapter), []);
 });
 
 test('work follows what happened: a quiet block costs the same with one escrow or a hundred', async () => {

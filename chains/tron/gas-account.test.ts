@@ -1,5 +1,3 @@
-// A stranger's gas key on the simulator: what it sends, what that pays, and what became of it.
-
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
 import { after, test } from 'node:test';
@@ -48,7 +46,6 @@ type Stranger = {
   fate(sent: GasTransaction): ReturnType<GasAccount['fate']>;
 };
 
-/** A fresh key with 10 000 TRX. */
 async function stranger(
   over: { readonly urls?: readonly string[]; readonly policy?: TronGasPolicy } = {},
 ): Promise<Stranger> {
@@ -123,28 +120,6 @@ test('what expired is gone once a solid block is as late, and not before; signed
   );
   const two = await stranger({ urls: [behind, chain.url] });
   assert.equal(await two.fate(again), 'deep');
-});
-
-test('what could cost more than the limit is not signed', async () => {
-  const one = await stranger();
-  const leg = newLeg(chain);
-  await fund(chain, leg);
-  const { mostCost } = await one.sign(claimOf(leg));
-  assert.equal((await one.sign(claimOf(leg), { mostCost })).mostCost, mostCost);
-  // What an unseen claim takes is known less well, and one that fails has shown its secret.
-  assert.ok((await one.sign(claimOf(leg, false))).mostCost > mostCost);
-  const less = one.sign(claimOf(leg), { mostCost: mostCost - 1n });
-  await assert.rejects(less, refuses('fee_above_limit', /sun/));
-  const dear = await lying(async ({ path }, forward) => {
-    if (path !== 'wallet/getchainparameters') return forward();
-    const chainParameter = [
-      { key: 'getEnergyFee', value: 10 ** 9 },
-      { key: 'getTransactionFee', value: 10 ** 9 },
-    ];
-    return { body: { chainParameter } };
-  });
-  const deceived = await stranger({ urls: [dear] });
-  await assert.rejects(deceived.sign(claimOf(leg)), refuses('fee_above_limit'));
 });
 
 test('what must be at hand covers a new holder at the dearest price that the policy knows', async () => {

@@ -2,10 +2,10 @@
 // for.
 
 import { larger, smaller } from '../../core/amounts.ts';
-import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import { mostInBatch } from '../escrows/calls.ts';
 import { contractsOf } from '../escrows/plan.ts';
+import { mustHold } from '../escrows/state.ts';
 import type {
   GasAccount,
   GasFate,
@@ -128,12 +128,7 @@ function bytesOf(work: SettlingAny): bigint {
   return transactionBytes + legBytes * BigInt(partsOf(work).length - 1);
 }
 
-async function sign(
-  account: Account,
-  work: SettlingAny,
-  slot: GasSlot,
-  signal: AbortSignal,
-): Promise<GasTransaction> {
+async function sign(account: Account, work: SettlingAny, slot: GasSlot, signal: AbortSignal) {
   const { options, address, watch } = account;
   const { policy, key } = options;
   const { deployment } = watch;
@@ -204,7 +199,7 @@ async function energyOf(account: Account, work: SettlingAny, signal: AbortSignal
   if (work.verb === 'batch') return energyOfBatch(account, work.batch, signal);
   const { options, watch } = account;
   const { terms } = work;
-  const { isAwaited } = await mustHold(watch, terms, watch.deployment, signal);
+  const { isAwaited } = await held(watch, terms, signal);
   const isSecret = work.verb === 'claim' && !work.isPublic;
   const energy = isSecret
     ? await energyUnseen(account, work, signal)
@@ -230,20 +225,11 @@ async function energyOfBatch(
   throw batchFails(watch.chain, batch, `it takes ${energy} energy of ${mostEnergy}`);
 }
 
-async function mustHold(
-  watch: Watch,
-  terms: EscrowTerms,
-  deployment: TronDeployment,
-  signal: AbortSignal,
-): Promise<Record> {
-  const { address } = tronEscrow(terms, deployment);
+async function held(watch: Watch, terms: EscrowTerms, signal: AbortSignal): Promise<Record> {
+  const { address } = tronEscrow(terms, watch.deployment);
   const record = await wordAt(watch, { address, terms }, 'head', signal);
-  const { status } = record;
-  if (status === 'funded') return record;
-  const isUnfunded = status === 'never' || status === 'void';
-  const why = isUnfunded ? 'never funded' : status;
-  const sentence = `the escrow ${address} on ${watch.chain} holds nothing: ${why}`;
-  throw new ParleyError('nothing_there', sentence, { escrow: address, status });
+  mustHold(watch.chain, address, record, 'status');
+  return record;
 }
 
 /** The head shows what waits for a block, so a trial beside such would fail in any case. */
@@ -273,11 +259,7 @@ async function mustBeInTime(watch: Watch, work: Settling, signal: AbortSignal): 
 }
 
 /** A secret that no chain has shown is told to no node: the payment is tried without it. */
-async function energyUnseen(
-  { watch, options }: Account,
-  work: Settling,
-  signal: AbortSignal,
-): Promise<bigint> {
+async function energyUnseen({ watch, options }: Account, work: Settling, signal: AbortSignal) {
   const { terms } = work;
   await mustBeInTime(watch, work, signal);
   await preflight(watch, terms, 'claim', signal);

@@ -42,11 +42,7 @@ export async function tronFault(
   return lack;
 }
 
-async function instanceFault(
-  http: Http,
-  deployment: TronOrigin,
-  signal: AbortSignal,
-): Promise<TronFault | null> {
+async function instanceFault(http: Http, deployment: TronOrigin, signal: AbortSignal) {
   const wrong = await contradiction(http, deployment, signal);
   if (wrong !== null) return { says: wrong, isLack: false };
   const { contract, creation } = deployment;
@@ -63,11 +59,7 @@ async function instanceFault(
 
 const domainDigits = 64;
 
-async function networkFault(
-  http: Http,
-  chainId: number,
-  signal: AbortSignal,
-): Promise<string | null> {
+async function networkFault(http: Http, chainId: number, signal: AbortSignal) {
   const id = await chainIdOf(http, signal);
   if (id !== chainId) return `is of chain id ${id}, not ${chainId} as configured`;
   if (await servesSolid(http, signal)) return null;
@@ -77,11 +69,7 @@ async function networkFault(
   );
 }
 
-async function contradiction(
-  http: Http,
-  deployment: TronOrigin,
-  signal: AbortSignal,
-): Promise<string | null> {
+async function contradiction(http: Http, deployment: TronOrigin, signal: AbortSignal) {
   const { chainId, contract } = deployment;
   if ((await codeAt(http, contract, signal)) === null)
     return `shows no escrow contract at ${contract}`;

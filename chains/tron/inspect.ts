@@ -73,10 +73,7 @@ export async function inspect(
 }
 
 /** What a fork cannot do speaks neither for nor against a token: it is looked at again. */
-async function triedOr<T>(
-  attempt: () => Promise<T>,
-  otherwise: (why: string) => T | Promise<T>,
-): Promise<T> {
+async function triedOr<T>(attempt: () => Promise<T>, otherwise: (why: string) => T | Promise<T>) {
   try {
     return await attempt();
   } catch (error) {
@@ -138,12 +135,7 @@ async function namesOf(fork: Fork, token: string) {
   return { symbol: textOf(symbol), name, hidden: hiddenOf(symbol) };
 }
 
-async function judge(
-  look: Look,
-  told: Said,
-  balance: bigint,
-  hidden: string | null,
-): Promise<Finding> {
+async function judge(look: Look, told: Said, balance: bigint, hidden: string | null) {
   if (told.supply === 0n) {
     const other = await nodeSays(look, dataOf('totalSupply()'));
     if (other !== null && other !== 0n) throw otherStorage(look.watch.chain);

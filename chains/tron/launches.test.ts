@@ -3,7 +3,6 @@ import { after, before, test } from 'node:test';
 import { allLaunches } from '../testing/launches.ts';
 import { untilTested } from '../testing/nodes.ts';
 import type { LaunchPosition, LaunchReader } from '../tokens/launches.ts';
-import { tronAddressOf } from './address.ts';
 import { adapterOn, signal, startTron } from './testing/chain.ts';
 import { deployLaunchpad, type Launching } from './testing/launches.ts';
 import { type Lie, lyingNode } from './testing/nodes.ts';
@@ -42,19 +41,6 @@ test('it begins at the newest solid block; a launch is told when it is solid', a
   const page = await next(position);
   assert.deepEqual([page.tokens, page.skipped, page.isWhole], [launched, 0, true]);
   assert.deepEqual((await next(page.position)).tokens, []);
-});
-
-test('what names no address is skipped; one that names no contract does not exist', async () => {
-  const { position } = await next(null);
-  await pad.say(0n);
-  await pad.say(2n ** 160n);
-  await pad.say(0xabcdn);
-  const [token = ''] = await pad.launch('GOOD');
-  await chain.solidify();
-  const page = await next(position);
-  const nobody = tronAddressOf(Buffer.from('abcd'.padStart(40, '0'), 'hex'));
-  assert.deepEqual([page.tokens, page.skipped], [[nobody, token], 2]);
-  assert.deepEqual(await reader.existing(page.tokens, signal()), [token]);
 });
 
 test('many blocks are read a page at a time, each launch once', async () => {

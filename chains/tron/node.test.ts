@@ -1,6 +1,3 @@
-// What is asked of a node: against the simulator, against answers of real nodes as TRON's
-// documentation shows them, and against nodes that hang, fail, refuse and lie.
-
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { hangingNode, untilTested } from '../testing/nodes.ts';
@@ -377,7 +374,6 @@ test('what is broadcast twice is refused with code and words', async () => {
   );
 });
 
-/** A whole transaction of its two fields. */
 function hexOf(raw: string, signature: string): string {
   const length = (hex: string) => {
     const bytes = hex.length / 2;

@@ -1,6 +1,3 @@
-// Escrow ids against the contract on a TVM, transactions against tronweb and against what a real
-// node made, material against every change of a field.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
@@ -287,7 +284,6 @@ test('material of each verb is without problems', () => {
 
 type Path = readonly (string | number)[];
 
-/** Every leaf of a value. */
 function leaves(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path];
   const inner = Array.isArray(value) ? [...value.entries()] : Object.entries(value);

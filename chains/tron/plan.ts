@@ -9,9 +9,8 @@ import { ParleyError } from '../../core/errors.ts';
 import type { Secret } from '../../core/hashlock.ts';
 import type { Escrow, EscrowTerms } from '../../core/terms.ts';
 import type { Unchecked } from '../../core/unchecked.ts';
-import { batchData, claimData, fundData, refundData } from '../escrows/calls.ts';
 import {
-  approvals,
+  type Call,
   type Deployment,
   fundingOfLength,
   type Instance,
@@ -46,7 +45,6 @@ export const {
   contractEscrow,
   contractFor,
   deploymentOf,
-  deploymentOfAll,
   domainOf,
   callsIn,
   fundedIn,
@@ -76,25 +74,20 @@ export function tronEscrow(terms: EscrowTerms, deployment: TronDeployment): Escr
   return escrow;
 }
 
-function call(from: string, to: string, data: Hex, value = 0n): TronCall {
-  return { from: parseTronAddress(from), to: parseTronAddress(to), data: data.slice(2), value };
-}
+const tronCall =
+  (from: string) =>
+  ({ to, data, value }: Call): TronCall => {
+    return { from: parseTronAddress(from), to: parseTronAddress(to), data: data.slice(2), value };
+  };
 
+/** All from the refund address; `allowance` is what the token lets the contract take. */
 export function fundCalls(
   terms: EscrowTerms,
   deployment: TronDeployment,
   allowance: bigint,
 ): TronCall[] {
-  tronEscrow(terms, deployment);
-  const { contract } = deploymentOf({ deployment }, terms);
-  const { token } = terms;
-  const from = terms.refund.address;
-  const data = fundData(contractEscrow(terms));
-  if (token === null) return [call(from, contract, data, terms.amount)];
-  const approving = approvals(terms.amount, allowance).map((amount) =>
-    call(from, token, own.approveData({ contract }, amount)),
-  );
-  return [...approving, call(from, contract, data)];
+  mustBeGood(terms, deployment);
+  return own.fund(terms, deployment, allowance).map(tronCall(terms.refund.address));
 }
 
 /** `from` signs and pays the energy: the payout address where nobody else is named. */
@@ -104,19 +97,18 @@ export function claimCall(
   secret: Secret,
   from: string = terms.payout.address,
 ): TronCall {
-  tronEscrow(terms, deployment);
-  const { contract } = deploymentOf({ deployment }, terms);
-  return call(from, contract, claimData(contractEscrow(terms), secret));
+  mustBeGood(terms, deployment);
+  return tronCall(from)(own.claim(terms, deployment, secret));
 }
 
+/** `from`: the funder where nobody else is named. */
 export function refundCall(
   terms: EscrowTerms,
   deployment: TronDeployment,
   from: string = terms.refund.address,
 ): TronCall {
-  tronEscrow(terms, deployment);
-  const { contract } = deploymentOf({ deployment }, terms);
-  return call(from, contract, refundData(contractEscrow(terms)));
+  mustBeGood(terms, deployment);
+  return tronCall(from)(own.refund(terms, deployment));
 }
 
 /** What a builder was asked for; `from` signs where it is not the party that the leg names. */
@@ -226,11 +218,8 @@ function differences(name: string, said: unknown, expected: unknown): string[] {
 }
 
 export function batchCall(batch: Batch, deployment: TronDeployment, from: string): TronCall {
-  const all = batch.legs.map(({ terms }) => terms);
-  for (const terms of all) mustBeGood(terms, deployment);
-  const { contract } = deploymentOfAll({ deployment }, all);
-  const [owner, to] = [parseTronAddress(from), parseTronAddress(contract)];
-  return { from: owner, to, data: batchData(batch, contractEscrow).slice(2), value: 0n };
+  for (const { terms } of batch.legs) mustFit(terms.token, terms.amount);
+  return tronCall(from)(own.batch(batch, deployment));
 }
 
 /** java-tron takes an expiration up to a day after its newest block. */

@@ -1,13 +1,19 @@
-// signMessageV2 against published vectors and tronweb.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { createBase58check } from '@scure/base';
 import fc from 'fast-check';
 import { TronWeb, Trx } from 'tronweb';
+import { brokenInequalities, type LegTiming } from '../../core/deadlines.ts';
 import { ParleyError } from '../../core/errors.ts';
+import type { ChainPolicy } from '../../core/policy.ts';
 import { runs } from '../../test/support/runs.ts';
+import { bitcoinPolicies } from '../bitcoin/policy.ts';
+import { evmChains } from '../evm/policy.ts';
+import { parseTronAddress, tronAddressOf, tronHex } from './address.ts';
+import { tronChains, tronDevPolicy } from './policy.ts';
 import {
   signTronMessage,
   type TronProof,
@@ -91,39 +97,6 @@ test('the length in the digest is that of the bytes, not of the characters', () 
   assert.equal(verifyTronProof({ ...official, message, signature }), official.address);
 });
 
-test('v may be 27, 28, 0 or 1, and nothing else', () => {
-  assert.equal(body.slice(-2), '1c');
-  assert.equal(verifyTronProof({ ...official, signature: withV(1) }), official.address);
-  for (const v of [0, 27]) refused({ ...official, signature: withV(v) }, /made by T/);
-  for (const v of [2, 3, 26, 29, 30, 31, 35, 255]) {
-    refused({ ...official, signature: withV(v) }, /v is/);
-  }
-});
-
-test('high s, the compact form, other lengths and what is no hex are refused', () => {
-  const s = BigInt(`0x${body.slice(64, 128)}`);
-  const high = (secp256k1.Point.CURVE().n - s).toString(16).padStart(64, '0');
-  refused({ ...official, signature: `${body.slice(0, 64)}${high}1b` }, /upper half/);
-  for (const signature of [
-    body.slice(0, 128),
-    `${body}00`,
-    `0x${body}00`,
-    body.slice(1),
-    `0x0x${body}`,
-    ` ${body}`,
-    `${body}\n`,
-    'z'.repeat(130),
-    '',
-    '0x',
-    'ab'.repeat(100_000),
-  ]) {
-    refused({ ...official, signature }, /65 bytes in hex/);
-  }
-  for (const byte of ['00', 'ff']) {
-    refused({ ...official, signature: `${byte.repeat(64)}1b` }, /belong to no key/);
-  }
-});
-
 test('another digest over the same words proves nothing', async () => {
   // Trust Wallet Core signs the hash of a hash: TestTronMessageSigner.kt.
   const hashed = {
@@ -178,5 +151,134 @@ test('whatever stands for a signature is accepted or refused in words, never by 
       }
     }),
     { numRuns: runs(300) },
+  );
+});
+
+// Both forms of the USDT contract, as published on developers.tron.network (TRC-20).
+const usdt = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+
+const usdtHex = '41a614f803b6fd780986a42c78ec9c7f77e6ded13c';
+
+const isNone = (text: string, why: RegExp) =>
+  assert.throws(
+    () => parseTronAddress(text),
+    (error) =>
+      error instanceof ParleyError && error.code === 'bad_address' && why.test(error.message),
+    text,
+  );
+
+test('base58check and 41-hex in any case are one address', () => {
+  const mixed = usdtHex.replaceAll('f', 'F');
+  for (const text of [usdt, usdtHex, usdtHex.toUpperCase(), mixed]) {
+    assert.equal(parseTronAddress(text), usdt);
+  }
+  assert.equal(tronHex(usdt), usdtHex);
+});
+
+test('the first and the last address there can be are read', () => {
+  for (const byte of [0x00, 0xff]) {
+    const address = tronAddressOf(new Uint8Array(20).fill(byte));
+    assert.equal(address.length, 34);
+    assert.equal(parseTronAddress(address), address);
+  }
+});
+
+test('every one-character error in an address is found', () => {
+  const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+  for (let at = 0; at < usdt.length; at += 1) {
+    for (const wrong of alphabet) {
+      if (wrong === usdt[at]) continue;
+      isNone(`${usdt.slice(0, at)}${wrong}${usdt.slice(at + 1)}`, /is not a TRON|wrong checksum/);
+    }
+  }
+});
+
+test('a refusal says what is wrong', () => {
+  const base58check = createBase58check(sha256);
+  const leading = (byte: number) =>
+    base58check.encode(Uint8Array.of(byte, ...new Uint8Array(20).fill(7)));
+  isNone(`${usdt.slice(0, -1)}u`, /wrong checksum/);
+  isNone(usdt.toLowerCase(), /T and 33 base58|wrong checksum|leading byte/);
+  isNone(usdt.slice(0, -1), /T and 33 base58/);
+  isNone(`${usdt}1`, /T and 33 base58/);
+  isNone(` ${usdt}`, /T and 33 base58/);
+  isNone(`${usdt.slice(0, -1)}0`, /T and 33 base58/);
+  isNone(usdtHex.slice(0, -1), /T and 33 base58/);
+  isNone(`${usdtHex}0`, /T and 33 base58/);
+  isNone(`42${usdtHex.slice(2)}`, /T and 33 base58/);
+  isNone(`0x${usdtHex}`, /without 0x/);
+  isNone(`0x${usdtHex.slice(2)}`, /is an EVM address/);
+  isNone(leading(0x40), /leading byte is 64, not 65/);
+  isNone(leading(0x42), /leading byte is 66, not 65/);
+  isNone(leading(0xa0), /T and 33 base58/);
+  // A Bitcoin address is as long.
+  isNone('1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', /leading byte is 0/);
+  isNone('1'.repeat(34), /holds 34 bytes, not 25/);
+  isNone('', /is not a TRON address/);
+  isNone('T'.repeat(100_000), /100000 characters/);
+});
+
+test('tronweb writes and reads the same addresses', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), (hash) => {
+      const address = tronAddressOf(hash);
+      assert.equal(tronHex(address), TronWeb.address.toHex(address));
+      assert.equal(parseTronAddress(tronHex(address)), address);
+      assert.equal(TronWeb.address.fromHex(tronHex(address)), address);
+      assert.ok(TronWeb.isAddress(address));
+    }),
+  );
+});
+
+test('any text is an address where tronweb says so, and isNone otherwise', () => {
+  const texts = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.stringMatching(/^T[1-9A-HJ-NP-Za-km-z]{32,34}$/),
+    fc.stringMatching(/^(0x)?4[0-2][0-9a-fA-F]{38,41}$/),
+    fc.mixedCase(fc.constantFrom(usdt, usdtHex)),
+  );
+  fc.assert(
+    fc.property(texts, (text) => {
+      let read: string | null = null;
+      try {
+        read = parseTronAddress(text);
+      } catch (error) {
+        if (!(error instanceof ParleyError)) throw error;
+      }
+      assert.equal(read !== null, TronWeb.isAddress(text));
+      if (read !== null) assert.equal(parseTronAddress(read), read);
+    }),
+    { numRuns: runs(500) },
+  );
+});
+
+const own = [...Object.values(tronChains).map(({ policy }) => policy), tronDevPolicy];
+
+const evm: ChainPolicy[] = Object.values(evmChains).map(({ policy }) => policy);
+
+function timings(policy: ChainPolicy): LegTiming[] {
+  return [policy.normal, policy.high].map((depth) => ({ policy, depth }));
+}
+
+function mustHold(shorts: readonly ChainPolicy[], longs: readonly ChainPolicy[]): void {
+  for (const short of shorts.flatMap(timings)) {
+    for (const long of longs.flatMap(timings)) {
+      assert.deepEqual(brokenInequalities(short, long), []);
+    }
+  }
+}
+
+test('every inequality holds with TRON short or long, beside EVM, and below Bitcoin', () => {
+  mustHold(own, evm);
+  mustHold(evm, own);
+  mustHold(own, own);
+  mustHold(own, Object.values(bitcoinPolicies));
+});
+
+test('chain ids are the last four bytes of the first block of each network', () => {
+  // the decimals are what eth_chainId is documented to answer there
+  assert.deepEqual(
+    Object.values(tronChains).map(({ chainId }) => chainId),
+    [728_126_428, 3_448_148_188, 2_494_104_990],
   );
 });

@@ -4,25 +4,29 @@
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import { stateData } from '../escrows/calls.ts';
+import {
+  type EscrowState,
+  isSettled,
+  isUnfunded,
+  rankOf,
+  stateIn,
+  unknownTxid,
+  verbOf,
+} from '../escrows/state.ts';
 import type { Look, WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/agreement.ts';
 import { begun } from '../nodes/gathering.ts';
 import { once } from '../nodes/sources.ts';
 import { lookInEvents } from './events.ts';
 import type { Http } from './http.ts';
-import { type Block, blockAt, headBlock, type View } from './node.ts';
+import { type Block, blockAt, headBlock, secondOf, type View } from './node.ts';
 import { contractEscrow, deploymentOf } from './plan.ts';
 import { askAhead } from './preflight.ts';
 import { blocksAt, loggedIn, transactionIn } from './receipts.ts';
 import { isOf, momentOf, noteMoment, tokenBalance, wordsOf } from './views.ts';
 import { type Found, madeBy, noteMade, remember, type Verb, type Watch } from './watch.ts';
 
-export type Status = 'never' | 'funded' | 'claimed' | 'refunded' | 'ended' | 'void';
-const statuses: readonly Status[] = ['never', 'funded', 'claimed', 'refunded', 'ended', 'void'];
-
-export type Record = {
-  readonly status: Status;
-  readonly changedAt: number;
+export type Record = EscrowState & {
   /** Whether the contract has as much of the asset as this escrow is owed. */
   readonly covered: boolean;
   /** Whether something that waits for a block would settle it: trials at the head tell nothing. */
@@ -45,14 +49,12 @@ export async function wordAt(
   const { contract } = deploymentOf(watch, terms);
   const data = stateData(contractEscrow(terms)).slice(2);
   const words = await wordsOf(http, view, contract, data, 2, signal);
-  const [code, changedAt] = words.map(Number) as [number, number];
-  const status = statuses[code];
-  if (status === undefined) {
-    const sentence = `the ${chain} node shows the escrow ${address} in state ${code}`;
+  const shown = stateIn(words);
+  if (shown === null) {
+    const sentence = `the ${chain} node shows the escrow ${address} in state ${words[0]}`;
     throw new ParleyError('chain_unavailable', sentence, { chain, escrow: address });
   }
-  const shown = { status, changedAt, covered: true, isAwaited: false };
-  return inBlocks(shown, Number.POSITIVE_INFINITY);
+  return inBlocks({ ...shown, covered: true, isAwaited: false }, Number.POSITIVE_INFINITY);
 }
 
 export async function recordAt(
@@ -68,38 +70,23 @@ export async function recordAt(
     token === null ? null : begun(tokenBalance(watch.http, view, token, contract, signal));
   const record = await wordAt(watch, escrow, view, signal);
   // What waits has taken the escrow's part out of the head's balance.
-  if (holding === null || record.status !== 'funded' || record.isAwaited) return record;
+  if (holding === null || record.state !== 'open' || record.isAwaited) return record;
   return { ...record, covered: (await holding) >= amount };
 }
 
 /** As it was before what is in no block up to that second. */
 function inBlocks(record: Record, second: number): Record {
-  const { status, changedAt } = record;
+  const { state, changedAt } = record;
   const isNone = changedAt === 0 || changedAt > second;
-  if (!isNone || !(status === 'funded' || isSettled(record))) return record;
-  if (status === 'funded') return { ...record, status: 'never', changedAt: 0 };
-  return { ...record, status: 'funded', changedAt: 0, isAwaited: true };
+  if (!isNone || !(state === 'open' || isSettled(record))) return record;
+  if (state === 'open') return { ...record, state: 'never', changedAt: 0 };
+  return { ...record, state: 'open', changedAt: 0, isAwaited: true };
 }
-
-function isSettled({ status }: Record): boolean {
-  return status === 'claimed' || status === 'refunded';
-}
-
-const ranks: Readonly<{ [Each in Status]: number }> = {
-  never: 0,
-  void: 0,
-  funded: 1,
-  claimed: 2,
-  refunded: 2,
-  ended: 3,
-};
 
 /** Behind a load balancer the newest block of one node may be older than another's solid one. */
 function later(one: Record, other: Record): Record {
-  return ranks[other.status] > ranks[one.status] ? other : one;
+  return rankOf(other) > rankOf(one) ? other : one;
 }
-
-const secondOf = ({ timestampMs }: Block) => Math.floor(timestampMs / 1_000);
 
 /** Where a node does not tell a view's block, the newest before and after must be the same. */
 export async function look(
@@ -161,8 +148,8 @@ async function factsAt(
   { isLast, patience, signal }: Patience,
 ): Promise<EscrowFacts | null> {
   const now = later(inBlocks(newest, secondOf(head)), deep);
-  if (now.status === 'ended') return endedFacts(watch, watched, { deep, head }, signal);
-  const wanted = now.status === 'claimed' && !watch.secrets.has(watched.terms.hashlock);
+  if (now.state === 'ended') return endedFacts(watch, watched, { deep, head }, signal);
+  const wanted = now.state === 'claimed' && !watch.secrets.has(watched.terms.hashlock);
   // A secret that is wanted is worth all the time there is; ids of transactions are not.
   const limit = wanted ? signal : AbortSignal.any([signal, patience]);
   const looked = { now, deep, head };
@@ -170,8 +157,8 @@ async function factsAt(
   if (made.isMissing && !made.failed && !isLast) return null;
   if (made.isMissing) {
     // The word is the truth all the same.
-    const { status, changedAt } = now;
-    once(watch, 'no_history', { chain: watch.chain, escrow: watched.address, status, changedAt });
+    const { state, changedAt } = now;
+    once(watch, 'no_history', { chain: watch.chain, escrow: watched.address, state, changedAt });
   }
   const isFundingKnown = (watched.stored?.funded?.txid ?? unknownTxid) !== unknownTxid;
   if (isSettled(now) && !isFundingKnown) {
@@ -181,9 +168,6 @@ async function factsAt(
   noteDepth(watch, watched, facts, head);
   return facts;
 }
-
-/** Shown where no transaction of a block is found to have done what the word says. */
-const unknownTxid = 'unknown';
 
 type Made = {
   readonly found: Found | null;
@@ -215,7 +199,7 @@ async function transactionOf(
   if (now.changedAt === 0) {
     return { found: madeBy(watch, { escrow, verb }), isMissing: false, failed: false };
   }
-  const isSolid = deep.status === now.status && deep.changedAt === now.changedAt;
+  const isSolid = deep.state === now.state && deep.changedAt === now.changedAt;
   const wanted = { escrow, verb, second: now.changedAt, isSolid, head };
   const known = madeBy(watch, wanted);
   if (known !== null && (known.isSolid || !isSolid)) {
@@ -233,21 +217,6 @@ async function transactionOf(
     };
     search.then(tell, () => {});
     return { found: known, isMissing: known === null, failed: true };
-  }
-}
-
-function verbOf({ status }: Record): Verb | null {
-  switch (status) {
-    case 'funded':
-      return 'fund';
-    case 'claimed':
-      return 'claim';
-    case 'refunded':
-      return 'refund';
-    case 'never':
-    case 'void':
-    case 'ended':
-      return null;
   }
 }
 
@@ -315,19 +284,19 @@ function factsOf(
   const funding = verb === 'fund' ? made.found : madeBy(watch, { escrow: address, verb: 'fund' });
   const fundTxid = funding?.txid ?? stored?.funded?.txid ?? unknownTxid;
   if (verb === 'fund') {
-    const isSolid = deep.status !== 'never' && deep.status !== 'void' && deep.covered;
+    const isSolid = !isUnfunded(deep) && deep.covered;
     const count = confirmationsOf(funding, now.changedAt || deep.changedAt);
     const funded = sight(fundTxid, count, isSolid && now.covered);
     return { ...nothingSeen, funded, secret, balance: terms.amount, empty: false };
   }
-  const isSolid = deep.status === now.status && deep.changedAt === now.changedAt;
+  const isSolid = deep.state === now.state && deep.changedAt === now.changedAt;
   const count = confirmationsOf(made.found, now.changedAt);
   const storedTxid = (verb === 'claim' ? stored?.claimed : stored?.refunded)?.txid;
   const settled = sight(made.found?.txid ?? storedTxid ?? unknownTxid, count, isSolid);
   const fundCount = funding === null ? count : Math.max(count, head.number - funding.block + 1);
   return {
     // A solid settling has a funding below it.
-    funded: sight(fundTxid, fundCount, deep.status === 'funded' ? deep.covered : isSolid),
+    funded: sight(fundTxid, fundCount, deep.state === 'open' ? deep.covered : isSolid),
     claimed: verb === 'claim' ? settled : null,
     refunded: verb === 'refund' ? settled : null,
     secret,
@@ -376,7 +345,7 @@ async function endedFacts(
   const shown = funding ?? (isKnown ? { ...settled, txid: unknownTxid } : null);
   const funded = shown && { ...shown, deep: shown.deep || wasFunded };
   const secret = watch.secrets.get(terms.hashlock) ?? stored?.secret ?? null;
-  const empty = deep.status === 'ended' || isSettled(deep);
+  const empty = deep.state === 'ended' || isSettled(deep);
   const facts = { funded, claimed, refunded, secret, balance: 0n, empty };
   return isKnown ? facts : { ...facts, outcome: 'unknown' };
 }
@@ -424,9 +393,9 @@ const compared: kit.Compared<Watch, Http> = {
   unit: 'height',
   fundingBy: async (watch, http, escrow, signal) => {
     const record = await recordAt({ ...watch, http }, escrow, 'solid', signal);
-    const { status, changedAt, covered } = record;
-    if (status === 'never') return 'no funding';
-    return `${status} at ${changedAt}${covered ? '' : ', without its tokens'}`;
+    const { state, changedAt, covered } = record;
+    if (state === 'never') return 'no funding';
+    return `${state} at ${changedAt}${covered ? '' : ', without its tokens'}`;
   },
 };
 

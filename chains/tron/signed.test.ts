@@ -1,5 +1,3 @@
-// Signed transactions: what tronweb signed is read, what is not exactly one transaction is refused.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -111,7 +109,6 @@ test('a last byte of 0 or 1 is as good as 27 or 28', () => {
   assert.equal(read.txid, made.txID);
 });
 
-/** raw_data with its parts put together anew. */
 function rawOf(change: (parts: Uint8Array[]) => Uint8Array[]): SignedTron {
   const shape = { 1: 'bytes', 4: 'bytes', 8: 'int', 11: 'message', 14: 'int', 18: 'int' } as const;
   const parts = decodeFields(hexToBytes(made.raw_data_hex), shape).map((field: Field) =>

@@ -184,18 +184,12 @@ type Answer = {
   readonly constant_result?: readonly unknown[];
   readonly result?: { readonly code?: unknown };
 };
-type Heard = { readonly seen: Seen; readonly answers: readonly string[] };
 
 /** What it says of a call that came to no end, be it for time or energy: another one may. */
 const unended = 'OTHER_ERROR';
 
 /** null: it was not run. */
-async function together(
-  http: Http,
-  view: View,
-  all: readonly Asked[],
-  signal: AbortSignal,
-): Promise<Heard | null> {
+async function together(http: Http, view: View, all: readonly Asked[], signal: AbortSignal) {
   if (apart.has(http.ask)) return null;
   const [first] = all;
   const body = { owner_address: tronHex(first?.to ?? ''), data: codeOf(all), call_value: 0 };
@@ -225,12 +219,7 @@ async function together(
   return { seen, answers };
 }
 
-async function alone(
-  http: Http,
-  view: View,
-  { kind, to, data }: Asked,
-  signal: AbortSignal,
-): Promise<string> {
+async function alone(http: Http, view: View, { kind, to, data }: Asked, signal: AbortSignal) {
   const word = (value: number | bigint) => value.toString(16).padStart(64, '0');
   if (kind === 'codeSize') return word((await codeAt(http, to, signal))?.length ?? 0);
   if (kind === 'sun') return word((await accountOf(http, to, signal))?.balance ?? 0n);

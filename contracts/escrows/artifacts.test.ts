@@ -1,6 +1,3 @@
-// What other programs take from this folder: the pinned facts, ids and legs that are computed away
-// from the contract, and figures that documents repeat.
-
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -29,7 +29,7 @@ const here = import.meta.dirname;
 const DEPLOYER: Address = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 const SALT = keccak256(new TextEncoder().encode('Parley escrows 1'));
 
-const DEV = ['DevCoin', 'FalseCoin', 'DevWallet', 'DevEntryPoint'] as const;
+const DEV = ['DevCoin', 'FalseCoin'] as const;
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 

@@ -1,5 +1,3 @@
-// The deployment against real EVMs: same addresses on two chains, repeatable, and suspicious.
-
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Whether a file is what was started, by itself or through scripts/launch.mjs, which imports it:
-// `import.meta.main` is false then.
+// Whether a file is what was started, also through scripts/launch.mjs, where import.meta.main is
+// false.
 
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

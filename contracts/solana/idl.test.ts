@@ -1,4 +1,4 @@
-// The interface in Codama's form says what layout.json says, and reads the bytes and accounts of the
+// The interface in Codama's form says what layout.json says. It reads the bytes and accounts of the
 // examples as they are meant, by a reader of a few lines.
 
 import assert from 'node:assert/strict';

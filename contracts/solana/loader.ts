@@ -1,5 +1,5 @@
-// The upgradeable loader: its accounts, and the instructions that put a program on a cluster for
-// good. Layouts are those of solana-loader-v3-interface. Pure but for the derivation of an address.
+// The upgradeable loader's accounts and instructions, laid out as solana-loader-v3-interface has
+// them.
 
 import {
   AccountRole,

@@ -1,5 +1,4 @@
-// The record of a deployment on Solana: read from the cluster, so that it is the same whoever
-// writes it, and compared with the cluster again.
+// The record of a deployment, read from the cluster and compared with it again.
 
 import { readFileSync } from 'node:fs';
 import { type Made, madeFault, type Recorded } from '../records.ts';

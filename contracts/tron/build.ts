@@ -24,43 +24,8 @@ const ZOO = [
   'Reenter',
 ] as const;
 
-/** Of `dev/Listing.sol`: tokens that somebody may ask to have listed, put on a chain by tests. */
-const LISTING = [
-  'Good',
-  'AnswersFalseButMoves',
-  'TakesOnePercent',
-  'Honeypot',
-  'TimeTrap',
-  'StopsNow',
-  'CanPause',
-  'CanPauseByRole',
-  'CanBeReplaced',
-  'IsReplaced',
-  'HasBlacklist',
-  'CanMint',
-  'HugeSymbol',
-  'OldSymbol',
-  'LoopsInTransfer',
-  'LoopsInBalance',
-  'ManyDecimals',
-  'KeepsShares',
-  'TwoBooks',
-  'ReadsALot',
-  'HasLimit',
-  'NotOpened',
-  'HiddenKeeper',
-  'AnybodyMints',
-  'Grows',
-  'ShowsToAll',
-  'NothingThere',
-  'Proxy',
-  'LooseProxy',
-] as const;
-
 function compileTokens(): ReadonlyMap<string, Compiled> {
-  const sources = sourcesOf(
-    ...['tron/dev/Listing.sol', 'tron/dev/Zoo.sol', 'escrows/test/zoo/Tokens.sol'],
-  );
+  const sources = sourcesOf(...['tron/dev/Zoo.sol', 'escrows/test/zoo/Tokens.sol']);
   const compiled = new Map<string, Compiled>();
   compile(sources, compiled, LIGHT);
   return compiled;
@@ -75,13 +40,7 @@ function need(compiled: ReadonlyMap<string, Compiled>, name: string): Compiled {
 function generate(): Map<string, string> {
   const compiled = compileTokens();
   const zoo = Object.fromEntries(ZOO.map((name) => [name, need(compiled, name)]));
-  const listing = Object.fromEntries(
-    LISTING.map((name) => [name, { bytecode: need(compiled, name).bytecode }]),
-  );
-  return new Map([
-    ['artifacts/zoo.json', json(zoo)],
-    ['artifacts/listing.json', json(listing)],
-  ]);
+  return new Map([['artifacts/zoo.json', json(zoo)]]);
 }
 
 export const staleFiles = (): string[] => staleIn(here, generate());

@@ -3,6 +3,7 @@
 // nobody can move it or take a block back.
 
 import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,9 +22,17 @@ import {
 import { base58Address, type Message, parseAddress } from '../../simulators/tron/protobuf.ts';
 import { addressOfKey, faucetAddress, faucetKey, signed } from '../../simulators/tron/simulator.ts';
 import type { DevChain, DevToken, Gift } from '../dev-chain.ts';
-import { freePort, programOnPath, type Running, startProgram, untilReady } from '../processes.ts';
+import { mintCall } from '../faucet.ts';
+import { closeServer, listen } from '../listening.ts';
+import {
+  freePort,
+  loopback,
+  programOnPath,
+  type Running,
+  startProgram,
+  untilReady,
+} from '../processes.ts';
 import { javaTronConf } from './java-tron.conf.ts';
-import { type Door, oneDoor } from './one-door.ts';
 
 export type JavaTronOptions = {
   /** As `java -cp` takes it. */
@@ -122,7 +131,7 @@ async function startNode({ classPath, dir }: JavaTronOptions) {
     logFile: join(dir, 'output.log'),
   };
   const running: Running = await startProgram(program);
-  const door: Door = await oneDoor({ wallet: http, walletsolidity: solidity, jsonrpc: jsonRpc });
+  const door = await oneDoor({ wallet: http, walletsolidity: solidity, jsonrpc: jsonRpc });
   const ask: Ask = async (path, body = {}) => {
     const answer = await fetch(`${door.url}/${path}`, {
       method: 'POST',
@@ -203,8 +212,28 @@ async function give(node: RealNode, dollar: string, { address, token, amount }: 
   }
   if (token !== dollar) throw new RefusedRequest(400, `The faucet has no token ${token}.`);
   const units = amount ?? defaultGiftTokens;
-  const words = bytesToHex(to.subarray(1)).padStart(64, '0') + units.toString(16).padStart(64, '0');
-  const data = hexToBytes(`40c10f19${words}`);
+  const data = hexToBytes(mintCall(bytesToHex(to.subarray(1)), units));
   const contract = { contract_address: parseAddress(token, true), data };
   return { txid: await node.send('TriggerSmartContract', contract), amount: units };
+}
+
+/** One address for all ports, by the first part of a path; another path is the wallet's. */
+async function oneDoor(portOf: Readonly<Record<string, number>>) {
+  const server = createServer((asked, answer) => {
+    const [, room = ''] = (asked.url ?? '/').split(/[/?]/);
+    const port = portOf[room] ?? portOf.wallet;
+    const { method, url: path, headers } = asked;
+    const to = { host: loopback, port, method, path, headers };
+    const onward = request(
+      { ...to, headers: { ...headers, host: `${loopback}:${port}` } },
+      (got) => {
+        answer.writeHead(got.statusCode ?? 502, got.headers);
+        got.pipe(answer);
+      },
+    );
+    onward.on('error', () => answer.destroy());
+    asked.pipe(onward);
+  });
+  const port = await listen(server, loopback, 0);
+  return { url: `http://${loopback}:${port}`, close: () => closeServer(server) };
 }

@@ -5,23 +5,21 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Address, getAddressEncoder, getProgramDerivedAddress, isAddress } from '@solana/kit';
+import { type Address, getAddressEncoder, getProgramDerivedAddress } from '@solana/kit';
 import deployment from '../../contracts/solana/deployment.json' with { type: 'json' };
 import { DevnetError, RefusedRequest } from '../../host/failure.ts';
 import type { Log } from '../../host/log.ts';
 import { type Account, SYSTEM } from '../../simulators/solana/accounts.ts';
 import {
   dollarAccount,
-  dollarDecimals,
   dollarMint,
   faucetAddress,
   faucetLamports,
-  faucetMint,
-  faucetTransfer,
 } from '../../simulators/solana/faucet.ts';
 import type { DevChain, Gift } from '../dev-chain.ts';
 import { freePort, loopback, startProgram, untilReady } from '../processes.ts';
 import { type Rpc, rpcTo } from '../rpc.ts';
+import { devDollar, giftOn } from '../solana-chain.ts';
 
 export type ValidatorOptions = {
   readonly validator: string;
@@ -35,8 +33,6 @@ const pollMs = 300;
 const loader = 'BPFLoaderUpgradeab1e11111111111111111111111' as Address;
 const mintRent = 1_461_600n;
 const programRent = 10_000_000_000n;
-const defaultGiftLamports = 100_000_000_000n;
-const defaultGiftUnits = 1_000_000_000_000n;
 
 export async function validatorChain(chain: string, options: ValidatorOptions): Promise<DevChain> {
   const { validator, dir, log } = options;
@@ -74,12 +70,7 @@ export async function validatorChain(chain: string, options: ValidatorOptions): 
       hasOwnClock: true,
       program: deployment.program,
       genesisHash: await rpc<string>('getGenesisHash'),
-      tokens: [
-        {
-          ...{ contract: 'SplDollar', symbol: 'USDD', name: 'Dev Dollar' },
-          ...{ decimals: dollarDecimals, address: dollarMint },
-        },
-      ],
+      tokens: [devDollar],
     },
     nativeSymbol: 'SOL',
     head: async () => {
@@ -138,20 +129,11 @@ async function writeAccounts(dir: string): Promise<string[]> {
 
 type Statuses = { readonly value: ({ err: unknown; confirmationStatus: string } | null)[] };
 
-async function give(rpc: Rpc, { address, token, amount }: Gift) {
-  if (!isAddress(address)) throw new RefusedRequest(400, `${address} is not a Solana address.`);
-  if (token !== null && token !== dollarMint) {
-    throw new RefusedRequest(400, `The faucet has no token ${token}.`);
-  }
-  const given = amount ?? (token === null ? defaultGiftLamports : defaultGiftUnits);
+async function give(rpc: Rpc, gift: Gift) {
   const { value } = await rpc<{ value: { blockhash: string } }>('getLatestBlockhash', [
     { commitment: 'confirmed' },
   ]);
-  const tip = { ...value, height: 0 };
-  const wire =
-    token === null
-      ? faucetTransfer(tip, address, given)
-      : await faucetMint(tip, dollarMint, address, given);
+  const { wire, amount } = await giftOn({ ...value, height: 0 }, gift);
   const text = Buffer.from(wire.bytes).toString('base64');
   const txid = wire.signature;
   for (const end = performance.now() + minedLimitMs; performance.now() < end; ) {
@@ -160,8 +142,7 @@ async function give(rpc: Rpc, { address, token, amount }: Gift) {
     const { value: known } = await rpc<Statuses>('getSignatureStatuses', [[txid]]);
     const [status = null] = known;
     if (status?.err) throw new RefusedRequest(409, `The gift ${txid} failed on chain.`);
-    if (status !== null && status.confirmationStatus !== 'processed')
-      return { txid, amount: given };
+    if (status !== null && status.confirmationStatus !== 'processed') return { txid, amount };
     await sleep(pollMs);
   }
   throw new DevnetError(`the gift ${txid} came into no block`);

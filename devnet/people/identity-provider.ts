@@ -1,30 +1,22 @@
 // The dev network's identity provider: a real OpenID Connect provider on loopback that asks for a
-// name and believes it, so that signing in through a provider can be tried without one. Whoever
-// reaches it is whoever they say: never beside real money.
+// name and believes it. Whoever reaches it is whoever they say: never beside real money.
 //
-// It can stand in for Telegram, whose sign-in is OpenID Connect at https://oauth.telegram.org
-// (core.telegram.org/bots/telegram-login): code flow with PKCE; the client id is the bot's id. The
-// scope openid gives `sub`; profile gives `id`, `name`, `preferred_username` and `picture`; phone
-// gives `phone_number`; telegram:bot_access gives no claim and lets the bot write to the person.
-// `sub` is opaque, and `id`, a number below 2^52, is what the Bot API takes as chat_id: the example
-// quoted has {"sub": "1234123412341234123", "id": 987654321}. Telegram has no userinfo endpoint and
-// no e-mail; all claims are in the ID token, signed RS256 unless the bot's owner chose otherwise.
-// Reports disagree on whether a `nonce` comes back in the code flow: clients that are published
-// expect one, github.com/trip2g/trip2g/issues/334 (August 2026) found none. Here it comes back.
+// It can stand in for Telegram (core.telegram.org/bots/telegram-login): code flow with PKCE, all
+// claims in the ID token. There `sub` is opaque; `id`, below 2^52, is the Bot API's chat_id; there
+// is no e-mail. Reports disagree whether Telegram gives the `nonce` back; here it comes back.
 //
 // It goes by the clock of the machine, whatever the dev network's clock was moved to.
 
 import { createHash, generateKeyPair, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
-import type { Configuration, errors, JWK, Provider } from 'oidc-provider';
+import type { AdapterFactory, Configuration, errors, JWK, Provider } from 'oidc-provider';
 import { RefusedRequest } from '../../host/failure.ts';
 import type { Log } from '../../host/log.ts';
 import { readBody } from '../control.ts';
+import { closeServer, listenOnLoopback, type WantedPort } from '../listening.ts';
 import { loopback } from '../processes.ts';
-import { listenOnLoopback, type WantedPort } from './listening.ts';
 import { html, type Page, pageHeaders, pageText, sendPage } from './pages.ts';
-import { providerStore } from './provider-store.ts';
 
 export type Client = { readonly id: string; readonly secret: string };
 
@@ -98,30 +90,21 @@ export async function startIdentityProvider(
       allowed.add(uri);
     },
     rotateKeys,
-    stop: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-    },
+    stop: () => closeServer(server),
   };
 }
 
-/**
- * The library and a key take half a second of a processor (RSA, two cores), which a dev network
- * where nobody signs in this way is without: they come with the first request.
- */
-function providerWhenAsked(
-  issuer: string,
-  client: Client,
-  allowed: ReadonlySet<string>,
-  log: Log,
-): Pick<Running, 'provider'> & Pick<IdentityProvider, 'rotateKeys'> {
-  const adapter = providerStore();
+/** Library and key take half a second of a processor: they come with the first request. */
+function providerWhenAsked(issuer: string, client: Client, allowed: ReadonlySet<string>, log: Log) {
+  // It outlives a rotation of keys, with the codes under way.
+  let adapter: AdapterFactory | null = null;
   const cookieKey = randomBytes(32).toString('base64url');
   let keys: readonly JWK[] = [];
   let current: Promise<Provider> | null = null;
   const build = async () => {
     const { Provider } = await import('oidc-provider');
+    const { createMemoryAdapter } = await import('oidc-provider/lib/adapters/memory_adapter.js');
+    adapter ??= createMemoryAdapter();
     if (keys.length === 0) keys = [await signingKey()];
     const jwks = { keys: structuredClone([...keys]) };
     const settings = { ...configuration(client), adapter, jwks, cookies: cookies(cookieKey) };
@@ -242,11 +225,7 @@ export function telegramId(name: string): number {
   return 1_000_000_000 + (hash.readUInt32BE(0) % 8_000_000_000);
 }
 
-async function answer(
-  running: Running,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function answer(running: Running, request: IncomingMessage, response: ServerResponse) {
   try {
     mustNameTheIssuer(running, request);
     const path = new URL(request.url ?? '/', running.issuer).pathname;

@@ -12,8 +12,8 @@ import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 's
 import { RefusedRequest } from '../../host/failure.ts';
 import type { Log } from '../../host/log.ts';
 import { mustBeLocal, mustNameThisMachine, parseObject, readBody, reply } from '../control.ts';
+import { closeServer, listenOnLoopback, type WantedPort } from '../listening.ts';
 import { loopback } from '../processes.ts';
-import { listenOnLoopback, type WantedPort } from './listening.ts';
 import { type Mail, readMail } from './mail.ts';
 import { html, sendPage } from './pages.ts';
 
@@ -85,9 +85,7 @@ export async function startInbox(options: InboxOptions): Promise<Inbox> {
       mails: (to) => mailsTo(state, to),
       setMode: (mode) => setMode(state, mode),
       stop: async () => {
-        const closed = new Promise((resolve) => http.close(resolve));
-        http.closeAllConnections();
-        await Promise.all([smtp.stop(), closed]);
+        await Promise.all([smtp.stop(), closeServer(http)]);
       },
     };
   } catch (error) {
@@ -157,11 +155,7 @@ function refusal(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }
 
-async function receive(
-  state: State,
-  stream: SMTPServerDataStream,
-  session: SMTPServerSession,
-): Promise<Error | null> {
+async function receive(state: State, stream: SMTPServerDataStream, session: SMTPServerSession) {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
@@ -188,12 +182,7 @@ function mailsTo(state: State, to: string | undefined): readonly ReceivedMail[] 
   return state.mails.filter(({ recipients }) => recipients.includes(to.toLowerCase()));
 }
 
-async function answer(
-  state: State,
-  log: Log,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function answer(state: State, log: Log, request: IncomingMessage, response: ServerResponse) {
   try {
     await route(state, request, response);
   } catch (error) {
@@ -204,11 +193,7 @@ async function answer(
   }
 }
 
-async function route(
-  state: State,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function route(state: State, request: IncomingMessage, response: ServerResponse) {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://inbox');
   const to = searchParams.get('to') ?? undefined;
   switch (`${request.method} ${pathname}`) {

@@ -40,33 +40,11 @@ test('headers with words of RFC 2047 are read, long ones in several words too', 
   assert.equal(readHeader('=?no-such-charset?Q?plain?='), 'plain');
 });
 
-test('of a text and its HTML the text is shown, with an attachment beside them too', async () => {
-  const attachments = [{ filename: 'a.txt', content: 'attached' }];
-  const html = '<p>never shown</p>';
-  for (const more of [{ html }, { html, attachments }, { attachments }]) {
-    const mail = readMail(await written({ to: 'a@example.test', text: 'the text', ...more }));
-    assert.equal(mail.text, 'the text');
-  }
-  const alone = readMail(await written({ to: 'a@example.test', html }));
-  assert.equal(alone.text.trim(), html);
-});
-
 test('bytes that are no mail are shown as far as they go, and a long text is cut', () => {
   assert.equal(readMail(Buffer.from('')).text, '');
   assert.equal(readMail(Buffer.from('no header, no body')).subject, '');
   assert.equal(readMail(Buffer.from('\r\njust a body')).text, 'just a body');
   assert.equal(readMail(Buffer.from('Subject: a\n\n8bit ä')).text, '8bit ä');
-  const within = (depth: number) => {
-    const heads = Array.from({ length: depth }, (_, index) => `(${index})`);
-    const nested = heads.map(
-      (each) => `Content-Type: multipart/mixed; boundary="${each}"\r\n\r\n--${each}\r\n`,
-    );
-    return readMail(Buffer.from(`${nested.join('')}\r\nthe text`)).text;
-  };
-  assert.deepEqual(
-    [within(1), within(5), within(6), within(3_000)],
-    ['the text', 'the text', '', ''],
-  );
   const long = readMail(Buffer.from(`Subject: a\r\n\r\n${'x'.repeat(mostTextChars + 1)}`)).text;
   assert.equal(long, `${'x'.repeat(mostTextChars)}\n[cut at ${mostTextChars} characters]`);
 });

@@ -1,6 +1,5 @@
-// A mail as it came over SMTP, read as far as the dev network's inbox shows it: headers with words
-// of RFC 2047, and the text. No library here reads mails (nodemailer writes them), and what the
-// market sends is plain: a text, or a text beside its HTML.
+// A mail as the dev network's inbox shows it: headers with words of RFC 2047, and the text. The
+// market sends plain texts alone, and nodemailer reads no mails.
 
 import { parseHeaderValue } from 'nodemailer/lib/mime-funcs';
 
@@ -8,10 +7,6 @@ import { parseHeaderValue } from 'nodemailer/lib/mime-funcs';
 export const mostHeaderChars = 998;
 /** Of the text: two hundred mails must not fill the memory of a market under development. */
 export const mostTextChars = 32_768;
-/** Parts within parts; an honest mail has two. */
-const deepestPart = 5;
-const mostParts = 20;
-
 export type Mail = {
   readonly from: string;
   readonly to: string;
@@ -21,37 +16,30 @@ export type Mail = {
 };
 
 export function readMail(raw: Buffer): Mail {
-  const { headers, body } = splitPart(raw.toString('latin1'));
-  const header = (name: string) => readHeader(headers.get(name) ?? '');
-  return {
-    from: header('from'),
-    to: header('to'),
-    subject: header('subject'),
-    messageId: header('message-id'),
-    text: shortened(textOf(headers, body, 0)?.text ?? ''),
-  };
-}
-
-function shortened(text: string): string {
-  if (text.length <= mostTextChars) return text;
-  return `${text.slice(0, mostTextChars)}\n[cut at ${mostTextChars} characters]`;
-}
-
-type Headers = ReadonlyMap<string, string>;
-type Part = { readonly headers: Headers; readonly body: string };
-
-/** `part`: one character a byte, in it and in what is returned. */
-function splitPart(part: string): Part {
-  const blank = /^\r?\n/.exec(part) ?? /\r?\n\r?\n/.exec(part);
-  const head = blank === null ? part : part.slice(0, blank.index);
-  const body = blank === null ? '' : part.slice(blank.index + blank[0].length);
+  const mail = raw.toString('latin1');
+  const blank = /^\r?\n/.exec(mail) ?? /\r?\n\r?\n/.exec(mail);
+  const head = blank === null ? mail : mail.slice(0, blank.index);
+  const body = blank === null ? '' : mail.slice(blank.index + blank[0].length);
   const headers = new Map<string, string>();
   for (const line of head.replace(/\r?\n(?=[ \t])/g, '').split(/\r?\n/)) {
     const colon = line.indexOf(':');
     const name = line.slice(0, colon).trim().toLowerCase();
     if (colon > 0 && !headers.has(name)) headers.set(name, line.slice(colon + 1).trim());
   }
-  return { headers, body };
+  const header = (name: string) => readHeader(headers.get(name) ?? '');
+  const { params } = parseHeaderValue(headers.get('content-type') ?? 'text/plain');
+  const bytes = decodedBody(body, headers.get('content-transfer-encoding') ?? '7bit');
+  const text = decoded(bytes, params.charset ?? 'utf-8').replace(/\r\n/g, '\n');
+  return {
+    from: header('from'),
+    to: header('to'),
+    subject: header('subject'),
+    messageId: header('message-id'),
+    text:
+      text.length <= mostTextChars
+        ? text
+        : `${text.slice(0, mostTextChars)}\n[cut at ${mostTextChars} characters]`,
+  };
 }
 
 /** Words of RFC 2047; the white space between two of them is no part of the value. */
@@ -64,32 +52,6 @@ export function readHeader(value: string): string {
       return decoded(quotedPrintable(text.replace(/_/g, ' ')), charset);
     })
     .slice(0, mostHeaderChars);
-}
-
-function textOf(
-  headers: Headers,
-  body: string,
-  depth: number,
-): { readonly text: string; readonly isPlain: boolean } | null {
-  const { value, params } = parseHeaderValue(headers.get('content-type') ?? 'text/plain');
-  const type = value.toLowerCase();
-  if (type.startsWith('multipart/') && depth < deepestPart) {
-    const parts = partsOf(body, params.boundary ?? '').map(splitPart);
-    const texts = parts.flatMap((each) => textOf(each.headers, each.body, depth + 1) ?? []);
-    return texts.find(({ isPlain }) => isPlain) ?? texts[0] ?? null;
-  }
-  if (!type.startsWith('text/')) return null;
-  const bytes = decodedBody(body, headers.get('content-transfer-encoding') ?? '7bit');
-  const text = decoded(bytes, params.charset ?? 'utf-8').replace(/\r\n/g, '\n');
-  return { text, isPlain: type === 'text/plain' };
-}
-
-function partsOf(body: string, boundary: string): string[] {
-  if (boundary === '') return [];
-  const [, ...rest] = `\r\n${body}`.split(`\n--${boundary}`);
-  const parts = rest.filter((each) => !each.startsWith('--')).slice(0, mostParts);
-  // What is left of the line of the boundary, and the line end that belongs to the next one.
-  return parts.map((each) => each.replace(/^[^\n]*\n/, '').replace(/\r$/, ''));
 }
 
 function decodedBody(body: string, encoding: string): Buffer {

@@ -33,10 +33,7 @@ function escaped(value: string | Html | readonly Html[]): string {
 
 export type Page = { readonly title: string; readonly head?: Html; readonly body: Html };
 
-/**
- * `formTargets`: origins that an answer to this page's own forms may lead to; browsers apply
- * form-action to redirects too.
- */
+/** `formTargets`: where answers to its forms may lead; form-action is of redirects too. */
 export function sendPage(
   response: ServerResponse,
   status: number,

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createTransport } from 'nodemailer';
 import { lab } from '../testing/start.ts';
-import { mostEntries, providerStore } from './provider-store.ts';
 
 const noChains = { bitcoin: false, tron: false, solana: false, evmChains: [] } as const;
 
@@ -51,28 +50,4 @@ test('ports and secret stay from run to run; a port that is taken gives way, one
   await writeFile(file, (await readFile(file, 'utf8')).slice(0, 20));
   const fourth = await start({ ...noChains, people: true });
   assert.notEqual(fourth.people?.provider.clientSecret, first.people?.provider.clientSecret);
-});
-
-test('what the provider remembers ends with its time, and the oldest gives way', async () => {
-  let now = 1_000;
-  const store = providerStore(() => now);
-  const [codes, sessions] = [store('AuthorizationCode'), store('Session')];
-  await codes.upsert('one', { grantId: 'g', jti: 'one' }, 60);
-  await sessions.upsert('one', { uid: 'u' });
-  assert.deepEqual(await sessions.findByUid('u'), { uid: 'u' });
-  await codes.consume('one');
-  assert.deepEqual(await codes.find('one'), { grantId: 'g', jti: 'one', consumed: 1 });
-  now += 59_999;
-  assert.ok(await codes.find('one'));
-  now += 1;
-  assert.equal(await codes.find('one'), undefined);
-  assert.ok(await sessions.find('one'));
-  await codes.upsert('two', { grantId: 'g' }, 60);
-  await codes.revokeByGrantId('g');
-  assert.equal(await codes.find('two'), undefined);
-  for (let index = 0; index < mostEntries; index += 1) await codes.upsert(`${index}`, {}, 60);
-  assert.equal(await sessions.find('one'), undefined);
-  assert.ok(await codes.find('0'));
-  await codes.destroy('0');
-  assert.equal(await codes.find('0'), undefined);
 });

@@ -1,5 +1,4 @@
-// What the dev network has for people: an inbox for the market's mail and an identity provider.
-// Both keep their ports from run to run: logins are of an issuer, and its address has the port.
+// The dev network's inbox and identity provider. They keep their ports: logins are of an issuer.
 
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';

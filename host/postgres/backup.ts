@@ -4,14 +4,16 @@
 // backup is whole or not there.
 
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import pg from 'pg';
+import { pipeline } from 'node:stream/promises';
+import type pg from 'pg';
 import { inParallel } from '../in-parallel.ts';
+import { withClient } from './client.ts';
 
 export const manifestName = 'manifest.json';
 const format = 1;
-const connectMs = 10_000;
 /** Of one statement: the first checkpoint of a busy database may take its time. */
 const statementMs = 600_000;
 const chunkBytes = 1024 * 1024;
@@ -85,15 +87,13 @@ export async function takeBackup(source: Source, folder: string): Promise<Manife
   }
 }
 
-async function copyRunning(source: Source, making: string): Promise<Manifest> {
-  const client = new pg.Client({
+function copyRunning(source: Source, making: string): Promise<Manifest> {
+  const config = {
     connectionString: source.url,
-    connectionTimeoutMillis: connectMs,
     statement_timeout: statementMs,
     application_name: 'parley-backup',
-  });
-  await client.connect();
-  try {
+  };
+  return withClient(config, async (client) => {
     // Ends with the session: until then no log that the copy needs is recycled.
     const slot = `parley_backup_${process.pid}`;
     await client.query('select pg_create_physical_replication_slot($1, true, true)', [slot]);
@@ -108,27 +108,21 @@ async function copyRunning(source: Source, making: string): Promise<Manifest> {
       client,
       `select labelfile, spcmapfile, pg_walfile_name(lsn) as wal from pg_backup_stop(false)`,
     );
-    files.push(await addText(to, 'backup_label', ended.labelfile ?? ''));
+    files.push(await addText(making, 'data/backup_label', ended.labelfile ?? ''));
     if (ended.spcmapfile?.trim()) {
       throw new BackupError('changed', 'the database has tablespaces, which are not copied');
     }
     files.push(...(await copyLog(source.data, to, begun.wal ?? '', ended.wal ?? '')));
-    const password = await readFile(source.password, 'utf8');
-    files.push(await addText(making, 'password', password));
+    files.push(await addText(making, 'password', await readFile(source.password, 'utf8')));
     const found = await client.query('select name, sha256 from migrations order by name');
-    for (const path of [...folders].reverse()) await syncFolder(join(to, path));
+    for (const path of folders.toReversed()) await syncFolder(join(to, path));
     return {
-      format,
+      ...{ format, folders, files, migrations: found.rows },
       madeAt: source.now.toISOString(),
       postgres: begun.version ?? '',
-      migrations: found.rows,
       keyVersion: source.keyVersion,
-      folders,
-      files,
     };
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 async function one(client: pg.Client, text: string): Promise<Record<string, string | undefined>> {
@@ -188,45 +182,34 @@ function ifThere(error: NodeJS.ErrnoException): null {
 }
 
 async function copyFile(from: string, to: string): Promise<{ bytes: number; sha256: string }> {
-  const source = await open(from, 'r');
+  const hash = createHash('sha256');
+  let bytes = 0;
   try {
-    const target = await open(to, 'wx', 0o600);
-    try {
-      const hash = createHash('sha256');
-      const buffer = Buffer.allocUnsafe(chunkBytes);
-      let bytes = 0;
-      for (;;) {
-        const { bytesRead } = await source.read(buffer, 0, chunkBytes);
-        if (bytesRead === 0) break;
-        const part = buffer.subarray(0, bytesRead);
-        hash.update(part);
-        await target.write(part);
-        bytes += bytesRead;
-      }
-      await target.sync();
-      return { bytes, sha256: hash.digest('hex') };
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.close();
+    await pipeline(
+      createReadStream(from, { highWaterMark: chunkBytes }),
+      async function* (parts: AsyncIterable<Buffer>) {
+        for await (const part of parts) {
+          hash.update(part);
+          bytes += part.length;
+          yield part;
+        }
+      },
+      createWriteStream(to, { flags: 'wx', mode: 0o600, flush: true }),
+    );
+  } catch (error) {
+    await rm(to, { force: true });
+    throw error;
   }
+  return { bytes, sha256: hash.digest('hex') };
 }
 
-async function addText(folder: string, name: string, text: string): Promise<BackupFile> {
-  await writeWhole(join(folder, name), text);
-  const path = basename(folder) === 'data' ? `data/${name}` : name;
+async function addText(folder: string, path: string, text: string): Promise<BackupFile> {
+  await writeWhole(join(folder, path), text);
   return { path, bytes: Buffer.byteLength(text), sha256: hashOf(text) };
 }
 
-async function writeWhole(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'wx', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+function writeWhole(file: string, text: string): Promise<void> {
+  return writeFile(file, text, { flag: 'wx', mode: 0o600, flush: true });
 }
 
 export async function syncFolder(folder: string): Promise<void> {
@@ -282,17 +265,8 @@ function damaged(folder: string, what: string): BackupError {
 
 async function hashFile(file: string): Promise<string> {
   const hash = createHash('sha256');
-  const handle = await open(file, 'r');
-  try {
-    const buffer = Buffer.allocUnsafe(chunkBytes);
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, chunkBytes);
-      if (bytesRead === 0) return hash.digest('hex');
-      hash.update(buffer.subarray(0, bytesRead));
-    }
-  } finally {
-    await handle.close();
-  }
+  await pipeline(createReadStream(file, { highWaterMark: chunkBytes }), hash);
+  return hash.digest('hex');
 }
 
 export async function layDown(folder: string, manifest: Manifest, data: string): Promise<void> {
@@ -303,5 +277,5 @@ export async function layDown(folder: string, manifest: Manifest, data: string):
     const copied = await copyFile(join(folder, path), join(data, path.slice('data/'.length)));
     if (copied.sha256 !== sha256) throw damaged(folder, `${path} changed while it was read`);
   });
-  for (const path of [...manifest.folders].reverse()) await syncFolder(join(data, path));
+  for (const path of manifest.folders.toReversed()) await syncFolder(join(data, path));
 }

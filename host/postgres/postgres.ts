@@ -6,9 +6,10 @@ import { chmod, chown, mkdir, open, realpath, rename, stat } from 'node:fs/promi
 import { createServer } from 'node:net';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { lockFolder } from '../folder-lock.ts';
+import type { Log } from '../log.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
+import { withClient } from './client.ts';
 import {
   databaseEnvironment,
   dataOwner,
@@ -29,7 +30,6 @@ const host = '127.0.0.1';
 const databaseName = 'parley';
 /** Long enough to replay the write-ahead log after a crash on a slow disk. */
 const startLimitMs = 120_000;
-const connectLimitMs = 10_000;
 const pollMs = 10;
 const leftoverLimitMs = 30_000;
 const leftoverPollMs = 100;
@@ -61,12 +61,6 @@ const settings: Readonly<Record<string, string>> = {
   jit: 'off',
   huge_pages: 'off',
   log_checkpoints: 'off',
-};
-
-export type Log = {
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
 };
 
 export type PostgresOptions = {
@@ -114,7 +108,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     const { password } = await prepareCluster(places, setup.binaries, setup.identity, signal);
     const orphan = await endOrphan(places);
     if (orphan === 'stopped') log.warn({}, 'stopped the database that a crash had left running');
-    const { child, port } = await startOnFreePort(setup, options.port, signal);
+    const { child, port } = await launchWhereFree(setup, options.port, signal);
     try {
       await ensureDatabase(connection(port, password, 'postgres'));
     } catch (error) {
@@ -159,35 +153,28 @@ async function prepare(places: Places, log: Log): Promise<Setup> {
   return { places, binaries, identity, log };
 }
 
-async function startOnFreePort(
+/**
+ * On a free port unless one is wanted. Another process may take it before the database binds; and
+ * backends outlive a killed postmaster for a moment, beside which PostgreSQL does not start.
+ */
+async function launchWhereFree(
   setup: Setup,
   wanted: number | undefined,
   signal: AbortSignal | undefined,
 ): Promise<{ child: ChildProcess; port: number }> {
-  for (let attempt = 1; ; attempt++) {
+  const until = performance.now() + leftoverLimitMs;
+  for (let attempt = 1; ; ) {
     const port = wanted ?? (await freePort());
     try {
-      return { child: await launchAfterLeftovers(setup, port, signal), port };
+      return { child: await launch(setup, port, signal), port };
     } catch (error) {
-      // Another process may take a free port between our look and the database's bind.
-      const taken = error instanceof EmbeddedPostgresError && error.facts.portTaken === true;
-      if (!taken || wanted !== undefined || attempt === portAttempts) throw error;
-    }
-  }
-}
-
-/** Backends outlive a killed postmaster for a moment, and PostgreSQL does not start beside them. */
-async function launchAfterLeftovers(
-  setup: Setup,
-  port: number,
-  signal: AbortSignal | undefined,
-): Promise<ChildProcess> {
-  for (const until = performance.now() + leftoverLimitMs; ; await sleep(leftoverPollMs)) {
-    try {
-      return await launch(setup, port, signal);
-    } catch (error) {
-      const leftover = error instanceof EmbeddedPostgresError && error.facts.leftover === true;
-      if (!leftover || performance.now() > until || signal?.aborted) throw error;
+      const { portTaken, leftover } = error instanceof EmbeddedPostgresError ? error.facts : {};
+      if (leftover === true) {
+        if (performance.now() > until || signal?.aborted) throw error;
+        await sleep(leftoverPollMs);
+      } else if (portTaken !== true || wanted !== undefined || attempt === portAttempts) {
+        throw error;
+      } else attempt += 1;
     }
   }
 }
@@ -264,20 +251,12 @@ async function startFailure(
   );
 }
 
-async function ensureDatabase(maintenanceUrl: string): Promise<void> {
-  const client = new pg.Client({
-    connectionString: maintenanceUrl,
-    connectionTimeoutMillis: connectLimitMs,
-  });
-  await client.connect();
-  try {
-    const found = await client.query('select 1 from pg_database where datname = $1', [
-      databaseName,
-    ]);
+function ensureDatabase(connectionString: string): Promise<void> {
+  return withClient({ connectionString }, async (client) => {
+    const asked = 'select 1 from pg_database where datname = $1';
+    const found = await client.query(asked, [databaseName]);
     if (found.rowCount === 0) await client.query(`create database ${databaseName}`);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 function supervise(
@@ -294,8 +273,6 @@ function supervise(
   let restarting: Promise<void> = Promise.resolve();
   let stopping: Promise<void> | null = null;
 
-  const isStopping = () => stopping !== null;
-
   const watch = () => {
     if (hasEnded(child)) restarting = restart();
     else
@@ -305,19 +282,22 @@ function supervise(
   };
   const restart = async () => {
     // For as long as it takes: a full disk may have space again when nobody is there.
-    while (!isStopping()) {
+    while (!halt.signal.aborted) {
       const now = performance.now();
       endings.push(now);
       while (now - (endings[0] ?? now) > restartWindowMs) endings.shift();
       log.error({ recent: endings.length, log: places.log }, 'the database ended by itself');
-      if (endings.length > restartLimit) await pause(restartPauseMs, halt.signal);
+      if (endings.length > restartLimit) {
+        await sleep(restartPauseMs, undefined, { signal: halt.signal }).catch(() => {});
+      }
       try {
-        child = await launchAfterLeftovers(setup, port, halt.signal);
+        ({ child } = await launchWhereFree(setup, port, halt.signal));
         log.warn({ pid: child.pid }, 'the database is running again');
         watch();
         return;
       } catch (cause) {
-        if (!isStopping()) log.error({ err: cause }, 'the database could not be started again');
+        if (!halt.signal.aborted)
+          log.error({ err: cause }, 'the database could not be started again');
       }
     }
   };
@@ -338,10 +318,6 @@ function supervise(
       return stopping;
     },
   };
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => {});
 }
 
 function hasEnded(child: ChildProcess): boolean {

@@ -15,17 +15,17 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import pg from 'pg';
 import { lockFolder } from '../folder-lock.ts';
+import type { Log } from '../log.ts';
 import { BackupError, layDown, type Manifest, syncFolder } from './backup.ts';
 import { findBinaries } from './binaries.ts';
+import { withClient } from './client.ts';
 import { endOrphan, type Places, placesUnder, superuser } from './cluster.ts';
 import { EmbeddedPostgresError } from './failure.ts';
 import { chooseIdentity, type Owner } from './identity.ts';
-import { type EmbeddedPostgres, type Log, startPostgres } from './postgres.ts';
+import { type EmbeddedPostgres, startPostgres } from './postgres.ts';
 
 const migrations = new URL('../../server/db/migrations/', import.meta.url);
-const connectMs = 10_000;
 
 export async function mustBeKnown(manifest: Manifest): Promise<void> {
   const names = new Set(await readdir(migrations));
@@ -145,14 +145,9 @@ async function giveTo(owner: Owner, data: string): Promise<void> {
 /** Whoever has the backup has the old one. */
 async function changePassword(url: string, file: string): Promise<void> {
   const password = randomBytes(24).toString('base64url');
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectMs });
-  await client.connect();
-  try {
-    // Of base64url alone, which needs no quoting.
-    await client.query(`alter role ${superuser} password '${password}'`);
-  } finally {
-    await client.end();
-  }
+  // Of base64url alone, which needs no quoting.
+  const change = `alter role ${superuser} password '${password}'`;
+  await withClient({ connectionString: url }, (client) => client.query(change));
   await writeFile(`${file}.new`, password, { mode: 0o600, flush: true });
   await rename(`${file}.new`, file);
 }

@@ -1,29 +1,23 @@
 // The book as the feed has it. What left is remembered, so that an older page of REST does not
 // bring it back.
 
+import type { Millis } from '../../core/nominal.ts';
 import type { Rfq } from '../types.ts';
 import type { ServerFrame } from './link.ts';
 
-export type BookChange =
-  | { readonly kind: 'created'; readonly rfq: Rfq }
-  | { readonly kind: 'cancelled' | 'expired' | 'agreed'; readonly rfq: Rfq };
-
-export type Book = {
-  readonly rfqs: ReadonlyMap<string, Rfq>;
-  take(frame: ServerFrame): BookChange[];
-  /** Adds what a page of REST shows, but what has left since; what changed by it. */
-  fill(rfqs: readonly Rfq[]): BookChange[];
-  /** All private ones there are now; what changed by it. */
-  renew(rfqs: readonly Rfq[]): BookChange[];
-  /** All of the book was shown since the last snapshot: the rest has left; what changed by it. */
-  settle(): BookChange[];
+export type BookChange = {
+  readonly kind: 'created' | 'cancelled' | 'expired' | 'agreed';
+  readonly rfq: Rfq;
 };
 
 /** Pages of REST are at most this much older than a frame. */
 const rememberedMs = 60_000;
 const mostRemembered = 20_000;
 
-export function createBook(now: () => number): Book {
+export type Book = ReturnType<typeof createBook>;
+
+/** Each of its changes gives what changed. */
+export function createBook(now: () => Millis) {
   const rfqs = new Map<string, Rfq>();
   const left = new Map<string, number>();
   /** Known from before a snapshot, and not shown since. */
@@ -51,8 +45,8 @@ export function createBook(now: () => number): Book {
   };
 
   return {
-    rfqs,
-    take: (frame) => {
+    rfqs: rfqs as ReadonlyMap<string, Rfq>,
+    take: (frame: ServerFrame): BookChange[] => {
       switch (frame.type) {
         case 'snapshot':
           for (const id of rfqs.keys()) doubtful.add(id);
@@ -68,8 +62,10 @@ export function createBook(now: () => number): Book {
           return [];
       }
     },
-    fill: (page) => page.filter(({ id }) => !left.has(id)).flatMap(add),
-    renew: (there) => {
+    /** What a page of REST shows, but what has left since. */
+    fill: (page: readonly Rfq[]) => page.filter(({ id }) => !left.has(id)).flatMap(add),
+    /** All private ones there are now. */
+    renew: (there: readonly Rfq[]) => {
       const ids = new Set(there.map(({ id }) => id));
       const hidden = [...rfqs.values()].filter(
         ({ id, visibility }) => visibility === 'private' && !ids.has(id),
@@ -77,6 +73,7 @@ export function createBook(now: () => number): Book {
       const fresh = there.filter(({ id }) => !left.has(id));
       return [...hidden.flatMap(({ id }) => remove(id, 'cancelled')), ...fresh.flatMap(add)];
     },
+    /** All of the book was shown since the last snapshot: the rest has left. */
     settle: () => [...doubtful].flatMap((id) => remove(id, 'cancelled')),
   };
 }

@@ -21,14 +21,6 @@ type Pending = {
 
 type Wanted = { rfqId: string; quoteAmount: string; idempotencyKey: string; goodForMs: number };
 
-export type Quotes = {
-  quote(wanted: Wanted): Promise<Quoted>;
-  take(frame: ServerFrame): boolean;
-  connected(): void;
-  end(): void;
-};
-
-/** How long an answer is waited for. */
 const answerMs = 15_000;
 const mostPending = 10_000;
 const stillRunning = 'still_running';
@@ -37,7 +29,7 @@ const againMs = 200;
 export function createQuotes(
   send: (frame: object) => boolean,
   now: () => number = () => performance.now(),
-): Quotes {
+) {
   const pending = new Map<string, Pending>();
   /** The next price of an RFQ whose last one is not answered. */
   const next = new Map<string, Pending>();
@@ -81,8 +73,8 @@ export function createQuotes(
   };
 
   return {
-    quote: ({ rfqId: given, quoteAmount, idempotencyKey, goodForMs }) =>
-      new Promise((resolve, reject) => {
+    quote: ({ rfqId: given, quoteAmount, idempotencyKey, goodForMs }: Wanted) =>
+      new Promise<Quoted>((resolve, reject) => {
         if (over) return reject(new QuoteError('closed', 'the feed was closed'));
         const rfqId = given.toLowerCase();
         if (pending.size + next.size >= mostPending) {
@@ -111,7 +103,8 @@ export function createQuotes(
         }
         next.set(rfqId, each);
       }),
-    take: (frame) => {
+    /** Whether it was an answer of the market to one of these. */
+    take: (frame: ServerFrame): boolean => {
       if (frame.type !== 'quoted' && frame.type !== 'error') return false;
       if (frame.rfqId === undefined) return false;
       const each = pending.get(frame.rfqId.toLowerCase());
@@ -134,6 +127,7 @@ export function createQuotes(
       advance(each.rfqId);
       return true;
     },
+    /** Sends what still holds. */
     connected: () => {
       for (const each of [...pending.values()]) {
         const newer = next.get(each.rfqId);

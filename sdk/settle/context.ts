@@ -4,13 +4,14 @@ import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Allowance } from '../../chains/interface/fund-ways.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
 import type { Secret } from '../../core/hashlock.ts';
+import type { UnixSeconds } from '../../core/nominal.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { ParleyClient } from '../client.ts';
 import { SettleError } from '../errors.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
 import type { ChainView, ChainViews, OwnTrade } from '../trade.ts';
 import type { Wallet } from '../wallets/wallet.ts';
-import { type KeptStore, keptStore } from './keeping.ts';
+import { keptStore } from './keeping.ts';
 import type { SettleState } from './machine.ts';
 import { type LegSeen, legOf, ownSides, type SetLeg } from './record.ts';
 
@@ -57,7 +58,7 @@ export type SettleInput = {
   readonly sources: ReadonlyMap<ChainKey, ChainSource>;
   readonly wallets: ReadonlyMap<ChainKey, Wallet>;
   readonly store: Store;
-  readonly now?: () => number | Promise<number>;
+  readonly now?: () => UnixSeconds | Promise<UnixSeconds>;
   /** Pause between looks at the chains; default 1 s. */
   readonly pollMs?: number;
   /** Least time between questions to the market; default 2 s. */
@@ -98,42 +99,7 @@ export type SettleInput = {
   readonly onProgress?: (progress: Progress) => void;
 };
 
-export type Context = Omit<SettleInput, 'now' | 'replaceAfterMs' | 'store'> & {
-  readonly now: () => Promise<number>;
-  readonly store: KeptStore;
-  /** What this side has kept last. Throws before there is anything. */
-  readonly record: SwapRecord;
-  readonly keep: (change: Partial<SwapRecord>) => Promise<void>;
-  readonly state: SettleState;
-  readonly enter: (state: SettleState) => void;
-  readonly pollMs: number;
-  readonly marketPollMs: number;
-  readonly replaceAfterMs: (family: Family) => number;
-  /** A limit for one chain read or signature, or a share of it; the caller's signal ends it too. */
-  readonly limit: (share?: number) => AbortSignal;
-  readonly emit: (step: ProgressStep, leg: LegName | null, text: string, txid?: string) => void;
-  /** Emits that this side waits; `once`: however often it is met. */
-  readonly waits: (leg: Pick<SetLeg, 'leg'>, text: string, how?: Waits) => void;
-  /** When each transaction was last sent (performance.now()). */
-  readonly sentAtMs: Map<string, number>;
-  /** Since when each transaction is known to wait for its first block (performance.now()). */
-  readonly waitsSinceMs: Map<string, number>;
-  /** Since when a claim or refund is open that is left to a batch, Unix seconds. */
-  readonly openSince: Map<LegName, number>;
-  /** Whom each escrow is watched by. */
-  readonly watching: Map<string, ChainAdapter>;
-  /** Reads of legs whose chains have not answered yet. */
-  readonly reads: Map<LegName, LegRead>;
-  /** Legs as they were seen last, unless a later read has failed. */
-  readonly lastSeen: Map<LegName, LegSeen>;
-  /** What the market says the secret is, where it opens the hashlock; asked beside everything. */
-  readonly heard: { secret: Secret | null; askedAtMs: number };
-  /**
-   * `lastAtMs`: -Infinity before anything is funded. `doubted`: the escrow that its last build did
-   * not fit.
-   */
-  readonly asking: { lastAtMs: number; doubted: string | null };
-};
+export type Context = ReturnType<typeof contextOf>;
 
 type Waits = { readonly txid?: string; readonly once?: boolean };
 
@@ -154,13 +120,13 @@ const bitcoinPatienceMs = 20 * 60_000;
 const patienceMs = 2 * 60_000;
 const storeShare = 1 / 3;
 
-export function contextOf(input: SettleInput): Context {
+export function contextOf(input: SettleInput) {
   const { now = () => Math.floor(Date.now() / 1000), signal } = input;
   const limitMs = input.chainTimeoutMs ?? 15_000;
   const emitted = new Map<string, string>();
   const onlyOnce = new Set<string>();
   let state: SettleState = 'preparing';
-  const emit: Context['emit'] = (step, leg, text, txid) => {
+  const emit = (step: ProgressStep, leg: LegName | null, text: string, txid?: string): void => {
     const [about, news] = [`${step} ${leg}`, `${text} ${txid}`];
     // A pass repeats itself until something changes.
     if (emitted.get(about) === news) return;
@@ -180,42 +146,53 @@ export function contextOf(input: SettleInput): Context {
   return {
     ...input,
     store,
-    get record() {
+    /** What this side has kept last. Throws before there is anything. */
+    get record(): SwapRecord {
       return current();
     },
-    keep: async (change) => store.putSwap({ ...current(), ...change }),
-    get state() {
+    keep: async (change: Partial<SwapRecord>) => store.putSwap({ ...current(), ...change }),
+    get state(): SettleState {
       return state;
     },
-    enter: (next) => {
+    enter: (next: SettleState) => {
       if (next === state) return;
       const text = `${state} -> ${next}`;
       state = next;
       emit('state', null, text);
     },
-    now: async () => now(),
+    now: async (): Promise<UnixSeconds> => now(),
     pollMs: input.pollMs ?? 1_000,
     marketPollMs: input.marketPollMs ?? 2_000,
-    replaceAfterMs: (family) =>
+    replaceAfterMs: (family: Family) =>
       input.replaceAfterMs ?? (family === 'bitcoin' ? bitcoinPatienceMs : patienceMs),
+    /** For one chain read or signature, or a share of it; the caller's signal ends it too. */
     limit: (share = 1) => {
       const limit = AbortSignal.timeout(Math.ceil(limitMs * share));
       return signal === undefined ? limit : AbortSignal.any([limit, signal]);
     },
     emit,
-    waits: ({ leg }, text, { txid, once = false } = {}) => {
+    /** Emits that this side waits; `once`: however often it is met. */
+    waits: ({ leg }: Pick<SetLeg, 'leg'>, text: string, how: Waits = {}) => {
+      const { txid, once = false } = how;
       if (once && onlyOnce.has(text)) return;
       if (once) onlyOnce.add(text);
       emit('waiting', leg, text, txid);
     },
-    sentAtMs: new Map(),
-    waitsSinceMs: new Map(),
-    openSince: new Map(),
-    watching: new Map(),
-    reads: new Map(),
-    lastSeen: new Map(),
-    heard: { secret: null, askedAtMs: -Infinity },
-    asking: { lastAtMs: -Infinity, doubted: null },
+    /** When each transaction was last sent, and since when it waits (performance.now()). */
+    sentAtMs: new Map<string, number>(),
+    waitsSinceMs: new Map<string, number>(),
+    /** Since when a claim or refund is open that is left to a batch. */
+    openSince: new Map<LegName, UnixSeconds>(),
+    /** Whom each escrow is watched by. */
+    watching: new Map<string, ChainAdapter>(),
+    /** Reads of legs whose chains have not answered yet. */
+    reads: new Map<LegName, LegRead>(),
+    /** Unless a later read has failed. */
+    lastSeen: new Map<LegName, LegSeen>(),
+    /** What the market says the secret is, where it opens the hashlock. */
+    heard: { secret: null as Secret | null, askedAtMs: -Infinity },
+    /** -Infinity before anything is funded. `doubted`: the escrow that its last build did not fit. */
+    asking: { lastAtMs: -Infinity, doubted: null as string | null },
   };
 }
 

@@ -2,8 +2,6 @@
 // market lies and keeps what it was given: on paper chains, with one thing altered at a time.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
-import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { nothingSeen } from '../../core/facts.ts';
 import type { LegName } from '../../core/trade.ts';
@@ -11,25 +9,19 @@ import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import type { SettleInput } from '../settle.ts';
 import type { SwapRecord } from '../stores/store.ts';
-import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+import {
+  alter,
+  type PaperScene,
+  paperScene,
+  recordOf,
+  run,
+  says,
+  sent,
+} from '../testing/paper-scene.ts';
+import { timed } from '../testing/timed.ts';
 import type { EvmWallet, Wallet } from '../wallets/wallet.ts';
 
-const limits = { timeout: 60_000 };
 const never = () => new Promise<never>(() => {});
-const sent = ({ chains }: PaperScene, leg: LegName, verb: string) =>
-  [...chains[leg].mined, ...chains[leg].pool.values()].filter(({ call }) => call.verb === verb);
-const says = ({ told }: PaperScene, words: string) => told.some(({ text }) => text.includes(words));
-
-async function recordOf({ input }: PaperScene): Promise<SwapRecord> {
-  return (await input.store.getSwap(input.swapId)) ?? assert.fail('nothing is kept');
-}
-
-/** The customer's adapter of a leg, altered. */
-function alter({ chains }: PaperScene, leg: LegName, how: (was: ChainAdapter) => object): void {
-  const { adapter } = chains[leg].source;
-  Object.assign(adapter, how({ ...adapter }));
-}
-
 /** What is done once a transaction of this leg is signed, and before it is used. */
 function onSigned(scene: PaperScene, leg: LegName, then: () => unknown): Partial<SettleInput> {
   const { key } = scene.chains[leg];
@@ -49,7 +41,7 @@ async function aboutToReveal(): Promise<PaperScene> {
   return scene;
 }
 
-test('a funding whose signature took until after the deadline is not sent', limits, async () => {
+timed('a funding whose signature took until after the deadline is not sent', async () => {
   const scene = await paperScene('taker');
   const slow = onSigned(scene, 'b', async () => {
     scene.wall = (await recordOf(scene)).swap.deadlines.initiatorFundBy + 5;
@@ -71,7 +63,7 @@ const meanwhile: Record<string, (scene: PaperScene, record: SwapRecord) => unkno
     alter(scene, 'a', () => ({ purseShortage: async () => ({ code: 'fee_poor', sentence: '' }) })),
 };
 for (const [what, happens] of Object.entries(meanwhile)) {
-  test(`a claim is not sent where, while it was signed, ${what}`, limits, async () => {
+  timed(`a claim is not sent where, while it was signed, ${what}`, async () => {
     const scene = await aboutToReveal();
     const record = await recordOf(scene);
     scene.stepSeconds = 300;
@@ -82,61 +74,53 @@ for (const [what, happens] of Object.entries(meanwhile)) {
   });
 }
 
-test(
-  'nothing is funded while either leg would not pay, or its sources differ',
-  limits,
-  async () => {
-    for (const [leg, failing] of [
-      ['a', 'payout'],
-      ['b', 'payout'],
-      ['b', 'funding'],
-      ['a', 'differ'],
-      ['b', 'differ'],
-    ] as const) {
-      const scene = await paperScene('taker');
-      scene.stepSeconds = 600;
-      const fails = new ParleyError('payout_would_fail', 'it would not pay');
-      const differ = new ParleyError('sources_disagree', 'the sources differ');
-      alter(scene, leg, ({ preflight }) => ({
-        preflight: async (...about: Parameters<typeof preflight>) => {
-          if (about[1] === failing) throw fails;
-          return preflight(...about);
-        },
-        mustAgree: async () => {
-          if (failing === 'differ') throw differ;
-        },
-      }));
-      await run(scene, {}, () => false);
-      assert.deepEqual(sent(scene, 'b', 'fund'), [], `${failing} of ${leg}`);
-      assert.ok(says(scene, failing === 'differ' ? differ.message : fails.message));
-    }
-  },
-);
-
-test(
-  'nobody funds without the secret, nor where another swap has the hashlock',
-  limits,
-  async () => {
-    for (const held of [null, '77'.repeat(32)]) {
-      const scene = await paperScene('taker');
-      const store = { ...scene.input.store, getSecret: async () => held };
-      await assert.rejects(
-        run(scene, { store }, () => false),
-        { code: 'secret_lost' },
-      );
-      assert.ok(!scene.market.calls.includes('taker fund b'));
-    }
+timed('nothing is funded while either leg would not pay, or its sources differ', async () => {
+  for (const [leg, failing] of [
+    ['a', 'payout'],
+    ['b', 'payout'],
+    ['b', 'funding'],
+    ['a', 'differ'],
+    ['b', 'differ'],
+  ] as const) {
     const scene = await paperScene('taker');
-    await run(scene, {}, () => says(scene, 'follow from your own trade'));
-    const record = await recordOf(scene);
-    await scene.input.store.putSwap({ ...record, swap: { ...record.swap, id: 'another' } });
+    scene.stepSeconds = 600;
+    const fails = new ParleyError('payout_would_fail', 'it would not pay');
+    const differ = new ParleyError('sources_disagree', 'the sources differ');
+    alter(scene, leg, ({ preflight }) => ({
+      preflight: async (...about: Parameters<typeof preflight>) => {
+        if (about[1] === failing) throw fails;
+        return preflight(...about);
+      },
+      mustAgree: async () => {
+        if (failing === 'differ') throw differ;
+      },
+    }));
+    await run(scene, {}, () => false);
+    assert.deepEqual(sent(scene, 'b', 'fund'), [], `${failing} of ${leg}`);
+    assert.ok(says(scene, failing === 'differ' ? differ.message : fails.message));
+  }
+});
+
+timed('nobody funds without the secret, nor where another swap has the hashlock', async () => {
+  for (const held of [null, '77'.repeat(32)]) {
+    const scene = await paperScene('taker');
+    const store = { ...scene.input.store, getSecret: async () => held };
     await assert.rejects(
-      run(scene, {}, () => false),
-      { code: 'hashlock_used' },
+      run(scene, { store }, () => false),
+      { code: 'secret_lost' },
     );
-    assert.deepEqual(sent(scene, 'b', 'fund'), []);
-  },
-);
+    assert.ok(!scene.market.calls.includes('taker fund b'));
+  }
+  const scene = await paperScene('taker');
+  await run(scene, {}, () => says(scene, 'follow from your own trade'));
+  const record = await recordOf(scene);
+  await scene.input.store.putSwap({ ...record, swap: { ...record.swap, id: 'another' } });
+  await assert.rejects(
+    run(scene, {}, () => false),
+    { code: 'hashlock_used' },
+  );
+  assert.deepEqual(sent(scene, 'b', 'fund'), []);
+});
 
 const message = 'too late';
 const keepings: Record<string, () => Promise<unknown>> = {
@@ -145,37 +129,32 @@ const keepings: Record<string, () => Promise<unknown>> = {
   'never answers': never,
 };
 for (const [what, keep] of Object.entries(keepings)) {
-  test(
-    `a market that gets the claim and ${what} does not have the secret alone`,
-    limits,
-    async () => {
-      const scene = await aboutToReveal();
-      const { client } = scene.input;
-      const noted: boolean[] = [];
-      const broadcast = async () => {
-        noted.push((await recordOf(scene)).publicSecret === scene.secret);
-        // Nobody shows a secret from here on, but this one was sent.
-        scene.wall = Math.max(scene.wall, (await recordOf(scene)).swap.deadlines.revealBy + 60);
-        return keep();
-      };
-      let lost = 0;
-      alter(scene, 'a', (was) => ({
-        broadcast: async (...about: Parameters<typeof was.broadcast>) => {
-          lost += 1;
-          return lost === 1 && keep !== never ? about[0].txid : was.broadcast(...about);
-        },
-      }));
-      const own = { client: { ...client, broadcast } as unknown as ParleyClient };
-      await run(scene, own, () => scene.endOf('a') !== null);
-      assert.equal(scene.endOf('a'), 'claimed');
-      assert.ok(noted.length > 0 && !noted.includes(false), 'handed out and not noted');
-    },
-  );
+  timed(`a market that gets the claim and ${what} does not have the secret alone`, async () => {
+    const scene = await aboutToReveal();
+    const { client } = scene.input;
+    const noted: boolean[] = [];
+    const broadcast = async () => {
+      noted.push((await recordOf(scene)).publicSecret === scene.secret);
+      // Nobody shows a secret from here on, but this one was sent.
+      scene.wall = Math.max(scene.wall, (await recordOf(scene)).swap.deadlines.revealBy + 60);
+      return keep();
+    };
+    let lost = 0;
+    alter(scene, 'a', (was) => ({
+      broadcast: async (...about: Parameters<typeof was.broadcast>) => {
+        lost += 1;
+        return lost === 1 && keep !== never ? about[0].txid : was.broadcast(...about);
+      },
+    }));
+    const own = { client: { ...client, broadcast } as unknown as ParleyClient };
+    await run(scene, own, () => scene.endOf('a') !== null);
+    assert.equal(scene.endOf('a'), 'claimed');
+    assert.ok(noted.length > 0 && !noted.includes(false), 'handed out and not noted');
+  });
 }
 
-test(
+timed(
   'a market that says "funded, deep" of empty escrows gets no money and no secret',
-  limits,
   async () => {
     for (const party of ['maker', 'taker'] as const) {
       const scene = await paperScene(party);
@@ -193,51 +172,43 @@ test(
   },
 );
 
-test(
-  'a wallet that fails, and a market that closes the key, do not end the watch',
-  limits,
-  async () => {
-    const scene = await paperScene('maker');
-    await run(scene, {}, () => scene.chains.a.mined.length > 0);
-    let fails = 3;
-    const locked = onSigned(scene, 'b', () => {
-      fails -= 1;
-      if (fails >= 0) throw new Error('the wallet is locked');
+timed('a wallet that fails, and a market that closes the key, do not end the watch', async () => {
+  const scene = await paperScene('maker');
+  await run(scene, {}, () => scene.chains.a.mined.length > 0);
+  let fails = 3;
+  const locked = onSigned(scene, 'b', () => {
+    fails -= 1;
+    if (fails >= 0) throw new Error('the wallet is locked');
+  });
+  const refused = () => {
+    throw new ParleyApiError({
+      status: 401,
+      code: 'key_invalid',
+      message: 'the key was replaced',
     });
-    const refused = () => {
-      throw new ParleyApiError({
-        status: 401,
-        code: 'key_invalid',
-        message: 'the key was replaced',
-      });
-    };
-    const client = { swap: refused, broadcast: refused } as unknown as ParleyClient;
-    assert.equal((await run(scene, { ...locked, client }, () => false))?.end, 'received');
-    assert.equal(fails, -1);
-  },
-);
+  };
+  const client = { swap: refused, broadcast: refused } as unknown as ParleyClient;
+  assert.equal((await run(scene, { ...locked, client }, () => false))?.end, 'received');
+  assert.equal(fails, -1);
+});
 
-test(
-  'a node that lags behind and shows no funding yet does not make it fund again',
-  limits,
-  async () => {
-    const scene = await paperScene('taker');
-    await run(scene, {}, () => scene.chains.b.mined.length > 0);
-    let blind = 10;
-    alter(scene, 'b', ({ look }) => ({
-      look: async (...about: Parameters<typeof look>) => {
-        const found = await look(...about);
-        blind -= 1;
-        return blind < 0 ? found : { ...found, facts: [nothingSeen] };
-      },
-    }));
-    assert.equal((await run(scene, {}, () => false))?.end, 'received');
-    assert.ok(blind < 0);
-    assert.equal(sent(scene, 'b', 'fund').length, 1);
-  },
-);
+timed('a node that lags behind and shows no funding yet does not make it fund again', async () => {
+  const scene = await paperScene('taker');
+  await run(scene, {}, () => scene.chains.b.mined.length > 0);
+  let blind = 10;
+  alter(scene, 'b', ({ look }) => ({
+    look: async (...about: Parameters<typeof look>) => {
+      const found = await look(...about);
+      blind -= 1;
+      return blind < 0 ? found : { ...found, facts: [nothingSeen] };
+    },
+  }));
+  assert.equal((await run(scene, {}, () => false))?.end, 'received');
+  assert.ok(blind < 0);
+  assert.equal(sent(scene, 'b', 'fund').length, 1);
+});
 
-test('a listener that throws each time ends no settlement', limits, async () => {
+timed('a listener that throws each time ends no settlement', async () => {
   let calls = 0;
   const onProgress = () => {
     calls += 1;
@@ -250,7 +221,7 @@ test('a listener that throws each time ends no settlement', limits, async () => 
   assert.ok(calls > 3);
 });
 
-test('a wallet that ran dry shows no secret until it is filled again', limits, async () => {
+timed('a wallet that ran dry shows no secret until it is filled again', async () => {
   const scene = await aboutToReveal();
   let isDry = true;
   const shortage = { code: 'fee_poor', sentence: 'it ran dry' };
@@ -261,9 +232,8 @@ test('a wallet that ran dry shows no secret until it is filled again', limits, a
   assert.equal((await run(scene, {}, () => false))?.end, 'received');
 });
 
-test(
+timed(
   'the funder of the short leg cannot stop the reveal by what it does to its account',
-  limits,
   async () => {
     const scene = await aboutToReveal();
     alter(scene, 'a', ({ preflight }) => ({

@@ -1,15 +1,14 @@
 // A store that is slow or silent before the secret is public, and before a refund.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import { memoryStore } from '../stores/memory.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
 import { honestSwap, now, swapId, tradeOf, views } from '../testing/honest.ts';
 import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+import { timed } from '../testing/timed.ts';
 import { verifySwap } from '../verify.ts';
 import { keptStore, StoreSilent } from './keeping.ts';
 
-const limits = { timeout: 60_000 };
 const hangs = () => new Promise<never>(() => {});
 const isLast = (scene: PaperScene) => () => scene.wall > scene.timelock('b') + 7_200;
 
@@ -37,30 +36,26 @@ const tooLate = (scene: PaperScene) => scene.timelock('a') - 1_800;
 const tellings = (scene: PaperScene) =>
   scene.told.filter(({ step }) => step === 'store').map(({ text }) => text);
 
-test(
-  'a write that took too long tells no secret, nor does a restart after it',
-  limits,
-  async () => {
-    const scene = await aboutToReveal();
-    const { store } = scene.input;
-    let isSlow = true;
-    const slow: Store = {
-      ...store,
-      putSwap: async (record) => {
-        if (record.publicSecret !== null && isSlow) scene.wall = tooLate(scene);
-        await store.putSwap(record);
-        if (record.publicSecret !== null) isSlow = false;
-      },
-    };
-    await run(scene, { store: slow }, () => !isSlow && scene.wall > tooLate(scene) + 120);
-    const { claim, publicSecret } = await onDisk(scene);
-    assert.deepEqual([claim, publicSecret], [null, null]);
-    await run(scene, {}, isLast(scene));
-    assert.deepEqual([isShown(scene), scene.endOf('b')], [false, 'refunded']);
-  },
-);
+timed('a write that took too long tells no secret, nor does a restart after it', async () => {
+  const scene = await aboutToReveal();
+  const { store } = scene.input;
+  let isSlow = true;
+  const slow: Store = {
+    ...store,
+    putSwap: async (record) => {
+      if (record.publicSecret !== null && isSlow) scene.wall = tooLate(scene);
+      await store.putSwap(record);
+      if (record.publicSecret !== null) isSlow = false;
+    },
+  };
+  await run(scene, { store: slow }, () => !isSlow && scene.wall > tooLate(scene) + 120);
+  const { claim, publicSecret } = await onDisk(scene);
+  assert.deepEqual([claim, publicSecret], [null, null]);
+  await run(scene, {}, isLast(scene));
+  assert.deepEqual([isShown(scene), scene.endOf('b')], [false, 'refunded']);
+});
 
-test('what was taken back is sent once the reveal is open again', limits, async () => {
+timed('what was taken back is sent once the reveal is open again', async () => {
   const scene = await aboutToReveal();
   const { store } = scene.input;
   let tries = 0;
@@ -91,9 +86,8 @@ test('what was taken back is sent once the reveal is open again', limits, async 
 
 /** From the first write of the reveal, or from that of the secret, on. */
 for (const from of ['the first', 'the last'] as const) {
-  test(
+  timed(
     `a store that hangs in ${from} write of a reveal stops no look, and is told of`,
-    limits,
     async () => {
       const scene = await aboutToReveal();
       const { store } = scene.input;
@@ -132,58 +126,54 @@ for (const from of ['the first', 'the last'] as const) {
     },
   );
 
-  test(
-    `and reveals once the store has answered in ${from} write, or takes it back`,
-    limits,
-    async () => {
-      for (const isLate of [false, true]) {
-        const scene = await aboutToReveal();
-        const { store } = scene.input;
-        let isHanging = false;
-        let release: (() => void) | null = null;
-        let looks = 0;
-        const hanging: Store = {
-          ...store,
-          getSecret: async (hashlock) => {
-            isHanging = looks === 0;
-            return store.getSecret(hashlock);
-          },
-          putSwap: async (record) => {
-            if (isHanging && (from === 'the first' || record.publicSecret !== null)) {
-              await new Promise<void>((resolve) => {
-                release = resolve;
-              });
-            }
-            return store.putSwap(record);
-          },
-        };
-        scene.onStep = () => {
-          if (release !== null) looks += 1;
-          if (looks === 10 && isLate) scene.wall = Math.max(scene.wall, tooLate(scene));
-          // What began before its time was over has been given up by then.
-          if (looks !== 20) return;
-          isHanging = false;
-          release?.();
-        };
-        // Without a market nothing else is written.
-        const input = { store: hanging, client: null };
-        await run(scene, input, () => scene.endOf('a') !== null || looks > 60);
-        assert.equal(scene.endOf('a') === 'claimed', !isLate);
-        assert.ok(tellings(scene).length > 0);
-        if (!isLate) continue;
-        assert.equal((await onDisk(scene)).publicSecret, null);
-        await run(scene, {}, isLast(scene));
-        assert.deepEqual([isShown(scene), scene.endOf('b')], [false, 'refunded']);
-      }
-    },
-  );
+  timed(`and reveals once the store has answered in ${from} write, or takes it back`, async () => {
+    for (const isLate of [false, true]) {
+      const scene = await aboutToReveal();
+      const { store } = scene.input;
+      let isHanging = false;
+      let release: (() => void) | null = null;
+      let looks = 0;
+      const hanging: Store = {
+        ...store,
+        getSecret: async (hashlock) => {
+          isHanging = looks === 0;
+          return store.getSecret(hashlock);
+        },
+        putSwap: async (record) => {
+          if (isHanging && (from === 'the first' || record.publicSecret !== null)) {
+            await new Promise<void>((resolve) => {
+              release = resolve;
+            });
+          }
+          return store.putSwap(record);
+        },
+      };
+      scene.onStep = () => {
+        if (release !== null) looks += 1;
+        if (looks === 10 && isLate) scene.wall = Math.max(scene.wall, tooLate(scene));
+        // What began before its time was over has been given up by then.
+        if (looks !== 20) return;
+        isHanging = false;
+        release?.();
+      };
+      // Without a market nothing else is written.
+      const input = { store: hanging, client: null };
+      await run(scene, input, () => scene.endOf('a') !== null || looks > 60);
+      assert.equal(scene.endOf('a') === 'claimed', !isLate);
+      assert.ok(tellings(scene).length > 0);
+      if (!isLate) continue;
+      assert.equal((await onDisk(scene)).publicSecret, null);
+      await run(scene, {}, isLast(scene));
+      assert.deepEqual([isShown(scene), scene.endOf('b')], [false, 'refunded']);
+    }
+  });
 }
 
 for (const [what, fails] of [
   ['hangs', hangs],
   ['cannot be read', () => Promise.reject(new Error('EIO: i/o error, read'))],
 ] as const) {
-  test(`a first refund waits for no store that ${what}, and that is told`, limits, async () => {
+  timed(`a first refund waits for no store that ${what}, and that is told`, async () => {
     const scene = await paperScene('taker');
     scene.theirsAt = Infinity;
     const { store } = scene.input;
@@ -207,7 +197,7 @@ for (const [what, fails] of [
   });
 }
 
-test('a store that is silent at the start is asked again', limits, async () => {
+timed('a store that is silent at the start is asked again', async () => {
   const scene = await paperScene('maker');
   const { store } = scene.input;
   let isAsked = false;
@@ -230,7 +220,7 @@ test('a store that is silent at the start is asked again', limits, async () => {
   assert.equal(tellings(scene).at(-1), 'the store answers again');
 });
 
-test('what was not sent is written over, at once or when the store answers', limits, async () => {
+timed('what was not sent is written over, at once or when the store answers', async () => {
   const trade = tradeOf('taker');
   const swap = verifySwap(honestSwap('taker'), trade, views, { swapId, now });
   const none = { funding: null, claim: null, refund: null, publicSecret: null };

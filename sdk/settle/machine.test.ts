@@ -7,8 +7,7 @@ import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.t
 import type { Family } from '../../core/families.ts';
 import type { LegName, Party } from '../../core/trade.ts';
 import type { SwapRecord } from '../stores/store.ts';
-import { honestSwap, now, secret, swapId, tradeOf, views } from '../testing/honest.ts';
-import { verifySwap } from '../verify.ts';
+import { keptRecord, now, secret } from '../testing/honest.ts';
 import { type Facts, type Leaving, mayMove, next, type SettleState } from './machine.ts';
 import { legWith, ownSides, seenOf } from './record.ts';
 
@@ -56,12 +55,10 @@ type Given = {
 
 /** The maker is the counterparty and gives leg a (EVM, short); the taker gives leg b (Bitcoin). */
 function recordOf(party: Party, { kept: own = {}, family }: Given): SwapRecord {
-  const trade = tradeOf(party);
-  const swap = verifySwap(honestSwap(party), trade, views, { swapId, now });
-  const { a, b } = swap.legs;
+  const record = keptRecord(party, own);
+  const { a, b } = record.swap.legs;
   const legs = { a: { ...a, family: family ?? a.family }, b };
-  const none = { funding: null, claim: null, refund: null, publicSecret: null };
-  return { trade, swap: { ...swap, legs }, ...none, ...own };
+  return { ...record, swap: { ...record.swap, legs } };
 }
 
 const { deadlines: times } = recordOf('maker', {}).swap;

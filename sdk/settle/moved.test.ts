@@ -2,21 +2,17 @@
 // asks for a build, whatever moved the leg and whenever. On paper chains.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import { evmDeployment, evmEscrow, fundCalls } from '../../chains/evm/plan.ts';
 import { shardOf } from '../../contracts/escrows/ids.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
-import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+import { isOver, type PaperScene, paperScene, run, says } from '../testing/paper-scene.ts';
+import { timed } from '../testing/timed.ts';
 import type { Built } from '../types.ts';
 import { keptStore } from './keeping.ts';
 
-const limits = { timeout: 60_000 };
 /** No pause between questions to the market passes within the swap. */
 const rarely = { marketPollMs: 600_000 };
-const isLate = ({ wall, timelock }: PaperScene) => wall > timelock('b') + 86_400;
-const isTold = (scene: PaperScene, text: string) =>
-  scene.told.some((each) => each.text.includes(text));
 const checked = 'a leg moved to another escrow: checked again';
 const doubted = 'the leg may have moved';
 
@@ -31,26 +27,26 @@ async function moving() {
 const moved = { code: 'escrow_moved' };
 
 async function receives(scene: PaperScene, more: object = {}) {
-  const outcome = await run(scene, { ...rarely, ...more }, () => isLate(scene));
+  const outcome = await run(scene, { ...rarely, ...more }, () => isOver(scene));
   assert.equal(outcome?.end, 'received');
 }
 
-test('a leg that moved while this side was away is funded where it is now', limits, async () => {
+timed('a leg that moved while this side was away is funded where it is now', async () => {
   const { scene, move } = await moving();
-  await run(scene, {}, () => isTold(scene, 'follow from your own trade'));
+  await run(scene, {}, () => says(scene, 'follow from your own trade'));
   await move();
   await receives(scene);
-  assert.ok(isTold(scene, checked) && !isTold(scene, doubted));
+  assert.ok(says(scene, checked) && !says(scene, doubted));
 });
 
-test('where the market says that the leg moved the swap is read at once', limits, async () => {
+timed('where the market says that the leg moved the swap is read at once', async () => {
   const { scene } = await moving();
   await receives(scene);
-  assert.ok(isTold(scene, 'leg b moved to another escrow') && isTold(scene, checked));
-  assert.ok(!isTold(scene, doubted));
+  assert.ok(says(scene, 'leg b moved to another escrow') && says(scene, checked));
+  assert.ok(!says(scene, doubted));
 });
 
-test('a leg that moves between the reading and the build is read again', limits, async () => {
+timed('a leg that moves between the reading and the build is read again', async () => {
   const { scene, client, move } = await moving();
   let asked = 0;
   const fund: ParleyClient['fund'] = async (...args) => {
@@ -59,10 +55,10 @@ test('a leg that moves between the reading and the build is read again', limits,
     return client.fund(...args);
   };
   await receives(scene, { client: { ...client, fund } });
-  assert.ok(isTold(scene, doubted) && isTold(scene, checked));
+  assert.ok(says(scene, doubted) && says(scene, checked));
 });
 
-test('a build that does not fit a leg that has not moved ends it', limits, async () => {
+timed('a build that does not fit a leg that has not moved ends it', async () => {
   const { scene, client, move } = await moving();
   await move();
   const fund: ParleyClient['fund'] = async (...args) =>
@@ -71,14 +67,14 @@ test('a build that does not fit a leg that has not moved ends it', limits, async
     name: 'VerificationError',
     field: 'chainId',
   });
-  assert.ok(isTold(scene, doubted));
+  assert.ok(says(scene, doubted));
 });
 
 /** The taker's own leg is kept in a contract that takes none now, by a version that named none. */
 async function inFormer() {
   const scene = await paperScene('taker');
   const { client, store, swapId, sources } = scene.input;
-  await run(scene, {}, () => isTold(scene, 'follow from your own trade'));
+  await run(scene, {}, () => says(scene, 'follow from your own trade'));
   const record = await store.getSwap(swapId);
   const { key, chainId, source } = scene.chains.b;
   const { b } = record?.swap.legs ?? {};
@@ -105,15 +101,15 @@ async function inFormer() {
   return { scene, client, own, former, address, terms, deployment, stay };
 }
 
-test('a leg that left a contract which takes none now is funded in the other', limits, async () => {
+timed('a leg that left a contract which takes none now is funded in the other', async () => {
   const { scene, own, former, address, terms, deployment } = await inFormer();
   assert.equal(terms.lane?.contract, former);
   assert.equal(evmEscrow(terms, deployment).address, address);
   await receives(scene, own);
-  assert.ok(isTold(scene, checked));
+  assert.ok(says(scene, checked));
 });
 
-test('a leg leaves a contract which takes none now when its build is asked', limits, async () => {
+timed('a leg leaves a contract which takes none now when its build is asked', async () => {
   const { scene, client, own, stay } = await inFormer();
   stay();
   let asked = 0;
@@ -125,10 +121,10 @@ test('a leg leaves a contract which takes none now when its build is asked', lim
     throw new ParleyApiError({ status: 409, code: 'escrow_moved', message });
   };
   await receives(scene, { ...own, client: { ...client, fund } });
-  assert.ok(isTold(scene, checked));
+  assert.ok(says(scene, checked));
 });
 
-test('nothing is funded in a contract that takes none now', limits, async () => {
+timed('nothing is funded in a contract that takes none now', async () => {
   const { scene, client, own, stay, terms, deployment } = await inFormer();
   stay();
   const fund: ParleyClient['fund'] = async (...args) => {

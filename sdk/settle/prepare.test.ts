@@ -15,10 +15,11 @@ import type { LegName } from '../../core/trade.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError, VerificationError } from '../errors.ts';
 import { memoryStore } from '../stores/memory.ts';
-import type { Store, SwapRecord } from '../stores/store.ts';
+import type { Store } from '../stores/store.ts';
 import {
   bitcoinView,
   honestSwap,
+  keptRecord,
   keys,
   lastOf,
   now,
@@ -43,17 +44,11 @@ const deep: EscrowFacts = {
 };
 const later = now + 600;
 
-function recordOf(): SwapRecord {
-  const trade = tradeOf('maker');
-  const swap = verifySwap(honestSwap('maker'), trade, views, { swapId, now });
-  return { trade, swap, funding: null, claim: null, refund: null, publicSecret: null };
-}
-
 /** The maker (it gives `a` second) asks again `later`; the taker's leg `b` may be funded. */
 async function asked(swap: Swap | Error, more: { funded?: LegName[]; sent?: boolean } = {}) {
   const store = memoryStore();
   const funding = more.sent === true ? { txid: 'cd'.repeat(32), raw: '00' } : null;
-  const record = { ...recordOf(), funding };
+  const record = { ...keptRecord('maker'), funding };
   const told: Progress[] = [];
   const client = {
     swap: async () => {
@@ -115,7 +110,7 @@ test('a market that tells another time of the agreement later moves no timelock'
       next,
       (error) => error instanceof VerificationError && error.field === 'deadlines.initiatorFundBy',
     );
-    assert.deepEqual((await store.getSwap(swapId))?.swap, recordOf().swap);
+    assert.deepEqual((await store.getSwap(swapId))?.swap, keptRecord('maker').swap);
   }
 });
 
@@ -149,7 +144,7 @@ test('with the own leg funded a market that lies or refuses does not stop the wa
 
 test('a swap with the hashlock or the thread of another one is not begun', async () => {
   const client = { swap: async () => honestSwap('maker') } as unknown as ParleyClient;
-  const other = recordOf();
+  const other = keptRecord('maker');
   const id = '0193f0a0-0000-7000-8000-000000000002';
   const [hashlock, threadId] = [hashlockOf('77'.repeat(32)), other.trade.rfqId];
   const begin = (store: Store) =>

@@ -2,16 +2,13 @@
 // or to a node. On paper chains.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
-import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Warning } from '../../chains/interface/gas.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ParleyClient } from '../client.ts';
 import type { SettleInput } from '../settle.ts';
 import type { SwapRecord } from '../stores/store.ts';
-import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
-
-const limits = { timeout: 60_000 };
+import { alter, type PaperScene, paperScene, run, sent } from '../testing/paper-scene.ts';
+import { timed } from '../testing/timed.ts';
 
 /** The initiator with `relay`, and what its record was whenever the market was told the secret. */
 async function relaying() {
@@ -27,27 +24,21 @@ async function relaying() {
   return { scene, noted, input, store };
 }
 
-/** The customer's adapter of a leg, altered. */
-function alter(scene: PaperScene, leg: 'a' | 'b', how: Partial<ChainAdapter>): void {
-  Object.assign(scene.chains[leg].source.adapter, how);
-}
-
-test(
+timed(
   'the secret is noted before the market is told it, and after both chains agreed',
-  limits,
   async () => {
     const { scene, noted, input } = await relaying();
     const asked = new Set<string>();
     for (const leg of ['a', 'b'] as const) {
       const agreed = async () => void asked.add(`agree ${leg}`);
       const tried = async (_: unknown, about: string) => void asked.add(`${about} ${leg}`);
-      alter(scene, leg, { mustAgree: agreed, preflight: tried });
+      alter(scene, leg, () => ({ mustAgree: agreed, preflight: tried }));
     }
     // Nobody can pay for it but the market.
     const lack = { code: 'fee_poor', verb: 'claim', need: 1n, has: 0n } as const;
-    alter(scene, 'a', {
+    alter(scene, 'a', () => ({
       claimShortage: async () => ({ ...lack, address: '', sentence: 'no gas' }),
-    });
+    }));
     await run(scene, input, () => noted.length > 0);
     const [first] = noted;
     assert.equal(first?.publicSecret, scene.secret);
@@ -62,7 +53,7 @@ const changes: Record<string, (scene: PaperScene) => Partial<SettleInput> | unde
     const preflight = async (_: unknown, about: string) => {
       if (about === 'claim') scene.wall = Math.max(scene.wall, scene.timelock('a') - 3_600);
     };
-    alter(scene, 'a', { preflight });
+    alter(scene, 'a', () => ({ preflight }));
     return undefined;
   },
   'a reorganisation took the own funding back': (scene) => {
@@ -82,7 +73,7 @@ const changes: Record<string, (scene: PaperScene) => Partial<SettleInput> | unde
       if (scene.chains.a.mined.length === 0) return;
       throw new ParleyError('sources_disagree', 'they differ', {});
     };
-    alter(scene, 'b', { mustAgree });
+    alter(scene, 'b', () => ({ mustAgree }));
     return undefined;
   },
   'keeping it took too long': (scene) => {
@@ -103,7 +94,7 @@ const changes: Record<string, (scene: PaperScene) => Partial<SettleInput> | unde
   },
 };
 for (const [what, change] of Object.entries(changes)) {
-  test(`neither the market nor a node is told the secret where ${what}`, limits, async () => {
+  timed(`neither the market nor a node is told the secret where ${what}`, async () => {
     for (const relay of [true, false]) {
       const { scene, noted, input } = await relaying();
       const own = { ...input, relay };
@@ -111,14 +102,12 @@ for (const [what, change] of Object.entries(changes)) {
       const more = change(scene) ?? {};
       scene.stepSeconds = 300;
       await run(scene, { ...own, ...more }, () => scene.wall > scene.timelock('a'));
-      const { mined, pool } = scene.chains.a;
-      const claims = [...mined, ...pool.values()].filter(({ call }) => call.verb === 'claim');
-      assert.deepEqual([noted, claims], [[], []]);
+      assert.deepEqual([noted, sent(scene, 'a', 'claim')], [[], []]);
     }
   });
 }
 
-test('a claim that the market does not send is sent by the side itself', limits, async () => {
+timed('a claim that the market does not send is sent by the side itself', async () => {
   const { scene, input } = await relaying();
   const relayClaim = () => Promise.reject(new Error('this market has no gas key'));
   const client = { ...input.client, relayClaim } as unknown as ParleyClient;
@@ -129,7 +118,7 @@ test('a claim that the market does not send is sent by the side itself', limits,
   assert.match(refused?.text ?? '', /no gas key; sends the claim alone$/);
 });
 
-test('a reveal whose time is over once its payout was tried is not even kept', limits, async () => {
+timed('a reveal whose time is over once its payout was tried is not even kept', async () => {
   for (const relay of [true, false]) {
     const { scene, input, store } = await relaying();
     await run(scene, { ...input, relay }, () => scene.chains.a.mined.length > 0);
@@ -139,7 +128,7 @@ test('a reveal whose time is over once its payout was tried is not even kept', l
       tried += 1;
       scene.wall = Math.max(scene.wall, scene.timelock('a') - 3_600);
     };
-    alter(scene, 'a', { preflight });
+    alter(scene, 'a', () => ({ preflight }));
     const kept: (string | null)[] = [];
     const putSwap = async (record: SwapRecord) => {
       kept.push(record.publicSecret);
@@ -151,10 +140,10 @@ test('a reveal whose time is over once its payout was tried is not even kept', l
   }
 });
 
-test('what is missing for a claim to be relayed is told before the funding', limits, async () => {
+timed('what is missing for a claim to be relayed is told before the funding', async () => {
   const { scene, input } = await relaying();
   const lack: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'no gas' };
-  alter(scene, 'a', { purseShortage: async () => lack });
+  alter(scene, 'a', () => ({ purseShortage: async () => lack }));
   await run(scene, input, () => scene.chains.b.mined.length > 0);
   const told = scene.told.map(({ text }) => text);
   const said = 'funded all the same, to be relayed: no gas; if the market does not send the claim';

@@ -4,18 +4,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { memoryStore } from '../stores/memory.ts';
 import { keptNow } from '../stores/store.ts';
-import { honestSwap, now, swapId, tradeOf, views } from '../testing/honest.ts';
-import { verifySwap } from '../verify.ts';
+import { keptRecord, swapId } from '../testing/honest.ts';
 import { type Context, contextOf } from './context.ts';
 import { legOf } from './record.ts';
 import { overdue, waitAnew } from './send.ts';
 
-const trade = tradeOf('maker');
-const swap = verifySwap(honestSwap('maker'), trade, views, { swapId, now });
-const leg = legOf(
-  { trade, swap, funding: null, claim: null, refund: null, publicSecret: null },
-  'b',
-);
+const leg = legOf(keptRecord('maker'), 'b');
 const minute = 60_000;
 
 /** A side that was just started. */

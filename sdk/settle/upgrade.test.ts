@@ -2,16 +2,12 @@
 // were kept follow from nothing of today's. On paper chains.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
-import type { LegName, Party } from '../../core/trade.ts';
+import type { Party } from '../../core/trade.ts';
 import type { SettleInput } from '../settle.ts';
-import { type PaperScene, paperScene, run } from '../testing/paper-scene.ts';
+import { isOver, type PaperScene, paperScene, run, sent } from '../testing/paper-scene.ts';
+import { timed } from '../testing/timed.ts';
 import type { Swap } from '../types.ts';
 
-const limits = { timeout: 60_000 };
-const longEnough = (scene: PaperScene) => scene.wall > scene.timelock('b') + 86_400;
-const fundings = ({ chains }: PaperScene, leg: LegName) =>
-  [...chains[leg].mined, ...chains[leg].pool.values()].filter(({ call }) => call.verb === 'fund');
 const lies = ({ told }: PaperScene) => told.filter(({ step }) => step === 'market_lied');
 
 /** What the side has after the upgrade: other policies, so the formula comes to other times. */
@@ -31,49 +27,39 @@ async function stopped(party: Party, isEnough: (scene: PaperScene) => boolean) {
 }
 
 for (const party of ['maker', 'taker'] as const) {
-  test(
-    `the ${party} that has funded goes on after an upgrade, to its payment`,
-    limits,
-    async () => {
-      const scene = await stopped(party, (each) => each.chains[each.gives].mined.length > 0);
-      const outcome = await run(scene, upgraded(scene), () => longEnough(scene));
-      assert.equal(outcome?.end, 'received');
-      assert.deepEqual([scene.endOf('a'), scene.endOf('b')], ['claimed', 'claimed']);
-      assert.deepEqual(lies(scene), []);
-    },
-  );
+  timed(`the ${party} that has funded goes on after an upgrade, to its payment`, async () => {
+    const scene = await stopped(party, (each) => each.chains[each.gives].mined.length > 0);
+    const outcome = await run(scene, upgraded(scene), () => isOver(scene));
+    assert.equal(outcome?.end, 'received');
+    assert.deepEqual([scene.endOf('a'), scene.endOf('b')], ['claimed', 'claimed']);
+    assert.deepEqual(lies(scene), []);
+  });
 
-  test(`the ${party} that has funded goes on after an upgrade, to its refund`, limits, async () => {
+  timed(`the ${party} that has funded goes on after an upgrade, to its refund`, async () => {
     const scene = await paperScene(party);
     scene.theirsAt = Infinity;
     await run(scene, {}, () => scene.chains[scene.gives].mined.length > 0);
     scene.stepSeconds = 1_200;
-    const outcome = await run(scene, upgraded(scene), () => longEnough(scene));
+    const outcome = await run(scene, upgraded(scene), () => isOver(scene));
     assert.equal(outcome?.end, 'refunded');
     assert.deepEqual(lies(scene), []);
   });
 
-  test(
-    `the ${party} that has not funded does not after an upgrade, and says so`,
-    limits,
-    async () => {
-      const scene = await stopped(party, ({ told, chains }) =>
-        party === 'maker'
-          ? chains.b.mined.length > 0
-          : told.some(({ step }) => step === 'verified'),
-      );
-      assert.equal(fundings(scene, scene.gives).length, 0);
-      await assert.rejects(
-        run(scene, upgraded(scene), () => longEnough(scene)),
-        { code: 'terms_outdated', message: /is not funded/ },
-      );
-      assert.equal(fundings(scene, scene.gives).length, 0);
-      assert.deepEqual(lies(scene), []);
-      // Under the policies that it was agreed under it goes on.
-      await run(scene, {}, () => longEnough(scene));
-      assert.deepEqual([scene.endOf('a'), scene.endOf('b')], ['claimed', 'claimed']);
-    },
-  );
+  timed(`the ${party} that has not funded does not after an upgrade, and says so`, async () => {
+    const scene = await stopped(party, ({ told, chains }) =>
+      party === 'maker' ? chains.b.mined.length > 0 : told.some(({ step }) => step === 'verified'),
+    );
+    assert.equal(sent(scene, scene.gives, 'fund').length, 0);
+    await assert.rejects(
+      run(scene, upgraded(scene), () => isOver(scene)),
+      { code: 'terms_outdated', message: /is not funded/ },
+    );
+    assert.equal(sent(scene, scene.gives, 'fund').length, 0);
+    assert.deepEqual(lies(scene), []);
+    // Under the policies that it was agreed under it goes on.
+    await run(scene, {}, () => isOver(scene));
+    assert.deepEqual([scene.endOf('a'), scene.endOf('b')], ['claimed', 'claimed']);
+  });
 }
 
 /** The short leg's timelock, a second later. */
@@ -83,23 +69,23 @@ function longer(swap: Swap): Swap {
   return { ...swap, deadlines };
 }
 
-test('a market that shows other times after an upgrade is told as a liar', limits, async () => {
+timed('a market that shows other times after an upgrade is told as a liar', async () => {
   const isBegun = ({ chains }: PaperScene) => chains.b.mined.length > 0;
   const taker = await paperScene('taker');
   taker.theirsAt = Infinity;
   await run(taker, {}, () => isBegun(taker));
   taker.market.lie(longer);
-  await run(taker, upgraded(taker), () => lies(taker).length > 0 || longEnough(taker));
+  await run(taker, upgraded(taker), () => lies(taker).length > 0 || isOver(taker));
   assert.equal(lies(taker).length, 1);
   const maker = await stopped('maker', isBegun);
   maker.market.lie(longer);
   await assert.rejects(
-    run(maker, upgraded(maker), () => longEnough(maker)),
+    run(maker, upgraded(maker), () => isOver(maker)),
     { name: 'VerificationError', field: 'deadlines.refundAt.a' },
   );
 });
 
-test('a funding that died is not made anew after an upgrade, and is watched', limits, async () => {
+timed('a funding that died is not made anew after an upgrade, and is watched', async () => {
   const scene = await paperScene('maker');
   const { a } = scene.chains;
   await run(scene, {}, () => {
@@ -116,7 +102,7 @@ test('a funding that died is not made anew after an upgrade, and is watched', li
   const since = () => told.findIndex(({ text }) => /is not funded/.test(text));
   const goesOn = () => since() >= 0 && told.length > since() + 1;
   scene.stepSeconds = 600;
-  assert.equal(await run(scene, upgraded(scene), () => goesOn() || longEnough(scene)), null);
+  assert.equal(await run(scene, upgraded(scene), () => goesOn() || isOver(scene)), null);
   assert.ok(since() >= 0);
   assert.deepEqual([a.pool.size, a.mined.length], [0, 1]);
 });

@@ -7,12 +7,11 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { hashlockOf } from '../../core/hashlock.ts';
 import { honestSwap, now, swapId, tradeOf, views } from '../testing/honest.ts';
+import { timed } from '../testing/timed.ts';
 import { verifySwap } from '../verify.ts';
 import { fileStore } from './file.ts';
 import { memoryStore } from './memory.ts';
 import { newHashlock, type Store, type SwapRecord } from './store.ts';
-
-const limits = { timeout: 30_000 };
 
 async function withDir(work: (dir: string) => Promise<void>): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-store-'));
@@ -84,7 +83,7 @@ test('an id that could leave the folder is refused', async () => {
   });
 });
 
-test('a lock is held against another process, and free once that was killed', limits, async () => {
+timed('a lock is held against another process, and free once that was killed', async () => {
   await withDir(async (dir) => {
     const file = new URL('./file.ts', import.meta.url).href;
     const script = `const { fileStore } = await import(${JSON.stringify(file)});

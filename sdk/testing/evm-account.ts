@@ -17,8 +17,8 @@ import { evmWallet } from '../wallets/evm.ts';
 import type { Wallet } from '../wallets/wallet.ts';
 import { type FourChains, fourChains } from './four-chains.ts';
 import { type Anvil, anvilOf, evmKey, hastySide, rpcUrlOf, until } from './sides.ts';
+import { limits } from './timed.ts';
 
-export const limits = { timeout: 120_000 };
 export const chainId = 31_337;
 export const ether = 10n ** 18n;
 
@@ -134,4 +134,20 @@ export async function keepOn(
   };
   await store.putSwap(record);
   return record;
+}
+
+/** Accounts on chains of their own, for the tests of a file, and swaps kept beside theirs. */
+export function accounts() {
+  let pattern: Pattern | null = null;
+  const on = onChains(async (there) => {
+    pattern = await patternOf(there);
+  });
+  const made = (): Pattern => pattern ?? assert.fail('before the tests');
+  return {
+    on,
+    pattern: made,
+    account: (more?: Partial<SettleInput>, alter?: (signs: Signs) => Signs) =>
+      accountOn(on, made(), more, alter),
+    keep: (store: Store, id: string, slots: Other) => keepOn(on, made(), store, { ...slots, id }),
+  };
 }

@@ -1,6 +1,7 @@
 // Tests only: a swap as an honest market would answer it, made by the same pure core, and ways to
 // alter every field of a JSON value in turn.
 
+import assert from 'node:assert/strict';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { addressesOfPubkey } from '../../chains/bitcoin/keys.ts';
@@ -12,11 +13,14 @@ import { type Deadlines, deadlines } from '../../core/deadlines.ts';
 import { fundBy } from '../../core/gates.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
-import type { Destination, EscrowTerms } from '../../core/terms.ts';
+import type { Destination, Escrow, EscrowTerms } from '../../core/terms.ts';
 import { funderOf, type LegName, type Party, roleOf } from '../../core/trade.ts';
+import { VerificationError } from '../errors.ts';
 import { ownRules } from '../rules.ts';
+import type { SwapRecord } from '../stores/store.ts';
 import type { ChainView, OwnTrade, PinnedAsset } from '../trade.ts';
 import type { Swap, SwapLeg } from '../types.ts';
+import { verifySwap } from '../verify.ts';
 
 export const secret = '5e'.repeat(32);
 export const now = 1_800_000_000;
@@ -116,25 +120,12 @@ export function honestSwap(party: Party, agreedAt = now - 2, high: readonly LegN
     ...shownLeg(name, termsOf(name, times.refundAt[name], lastOf(times, name))),
     requiredConfirmations: timings[name].depth.confirmations,
   });
-  const instant = new Date(now * 1000).toISOString();
-  return {
-    id: swapId,
-    threadId: trade.threadId,
-    rfqId: trade.rfqId,
-    status: 'agreed',
-    hashlock: hashlockOf(secret),
-    secret: null,
-    role: roleOf(party, 'b'),
-    initiatorUserId: trade.takerId,
-    makerId: trade.makerId,
-    takerId: trade.takerId,
-    legs: { a: leg('a'), b: leg('b') },
-    deadlines: times,
-    rules: ownRules({ a: { view: evmView }, b: { view: bitcoinView } }),
-    next: [{ by: 'initiator', action: 'fund', leg: 'b', before: times.initiatorFundBy, why: '' }],
-    createdAt: instant,
-    updatedAt: instant,
-  };
+  const next: Swap['next'] = [
+    { by: 'initiator', action: 'fund', leg: 'b', before: times.initiatorFundBy, why: '' },
+  ];
+  const showing = { id: swapId, legs: { a: leg('a'), b: leg('b') }, deadlines: times, next };
+  const rules = ownRules({ a: { view: evmView }, b: { view: bitcoinView } });
+  return { ...swapShown(trade, secret, now, showing), rules };
 }
 
 /** Until when a leg is funded: `b` is long. */
@@ -164,31 +155,39 @@ export function termsOf(
 
 /** A leg as a market shows it whose escrow is that of `terms`. */
 export function shownLeg(leg: LegName, terms: EscrowTerms): SwapLeg {
-  const escrow =
-    leg === 'a'
-      ? evmEscrow(terms, evmDeployment(31_337))
-      : bitcoinEscrow(terms, bitcoinView.network);
+  const isEvm = leg === 'a';
+  const escrow = isEvm
+    ? evmEscrow(terms, evmDeployment(31_337))
+    : bitcoinEscrow(terms, bitcoinView.network);
+  return legShown(leg, terms, escrow, { assetId: (isEvm ? dollar : btc).id, depth: isEvm ? 2 : 3 });
+}
+
+export function legShown(
+  leg: LegName,
+  { chain, amount, timelock, lane, payout, refund }: EscrowTerms,
+  { address: escrow, redeemScript }: Escrow,
+  { assetId, depth }: { readonly assetId: string; readonly depth: number },
+): SwapLeg {
   return {
-    leg,
-    chain: terms.chain,
-    assetId: leg === 'a' ? dollar.id : btc.id,
-    amount: terms.amount.toString(),
-    funder: funderOf(leg),
-    long: leg === 'b',
-    status: 'unfunded',
-    timelock: terms.timelock,
-    escrow: escrow.address,
-    lane: terms.lane ?? null,
-    redeemScript: escrow.redeemScript,
-    payoutAddress: terms.payout.address,
-    refundAddress: terms.refund.address,
-    payoutPubkey: terms.payout.pubkey,
-    refundPubkey: terms.refund.pubkey,
-    fundTx: null,
-    claimTx: null,
-    refundTx: null,
-    confirmations: 0,
-    requiredConfirmations: leg === 'a' ? 2 : 3,
+    ...{ leg, chain, assetId, amount: amount.toString(), funder: funderOf(leg), long: leg === 'b' },
+    ...{ status: 'unfunded', timelock, escrow, lane: lane ?? null, redeemScript },
+    ...{ payoutAddress: payout.address, payoutPubkey: payout.pubkey },
+    ...{ refundAddress: refund.address, refundPubkey: refund.pubkey },
+    ...{ fundTx: null, claimTx: null, refundTx: null },
+    ...{ confirmations: 0, requiredConfirmations: depth },
+  };
+}
+
+type Showing = Pick<Swap, 'id' | 'legs' | 'deadlines' | 'next'>;
+
+/** What a market shows to the party of `trade`; `at`: Unix seconds. */
+export function swapShown(trade: OwnTrade, own: string, at: number, showing: Showing): Swap {
+  const { threadId, rfqId, makerId, takerId, party } = trade;
+  const instant = new Date(at * 1000).toISOString();
+  return {
+    ...{ threadId, rfqId, makerId, takerId, initiatorUserId: takerId, ...showing },
+    ...{ status: 'agreed', hashlock: hashlockOf(own), secret: null, role: roleOf(party, 'b') },
+    ...{ createdAt: instant, updatedAt: instant },
   };
 }
 
@@ -259,4 +258,38 @@ function alternatives(value: unknown): [string, unknown][] {
       ['longer', [...value, value[0]]],
     ];
   return [];
+}
+
+/** Each altered field of what is `honest` is refused, but for those that are harmless. */
+export function mustRefuseLies(
+  honest: Swap,
+  verify: (lie: Swap) => unknown,
+  keyless?: readonly LegName[],
+): void {
+  let lies = 0;
+  for (const { path, how, value } of alterations(honest)) {
+    if (path === '' || isHarmless(path, how, keyless)) continue;
+    lies += 1;
+    assert.throws(() => verify(value as Swap), isRefusal, `${path} (${how}) was believed`);
+  }
+  assert.ok(lies > 150, `only ${lies} lies were told`);
+}
+
+function isRefusal(error: unknown): true {
+  assert.ok(error instanceof VerificationError, String(error));
+  assert.notEqual(error.field, '');
+  assert.notEqual(error.expected, error.got);
+  assert.match(error.message, /must be .*; the market says /s);
+  return true;
+}
+
+/** Of `assert.throws`: refused by this field. */
+export const byField = (field: string) => (error: unknown) =>
+  error instanceof VerificationError && error.field === field;
+
+/** What a side keeps of the honest swap once it is verified. */
+export function keptRecord(party: Party, more: Partial<SwapRecord> = {}): SwapRecord {
+  const trade = tradeOf(party);
+  const swap = verifySwap(honestSwap(party), trade, views, { swapId, now });
+  return { trade, swap, funding: null, claim: null, refund: null, publicSecret: null, ...more };
 }

@@ -12,12 +12,13 @@ import { ParleyError } from '../../core/errors.ts';
 import { fundBy } from '../../core/gates.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { Destination, EscrowTerms } from '../../core/terms.ts';
-import { funderOf, type LegName, otherLeg, type Party, roleOf } from '../../core/trade.ts';
+import { funderOf, type LegName, otherLeg, type Party } from '../../core/trade.ts';
 import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import type { ChainSource } from '../settle/context.ts';
 import type { OwnTrade, PinnedAsset } from '../trade.ts';
 import type { Swap, SwapLeg } from '../types.ts';
+import { legShown, swapShown } from './honest.ts';
 
 /** The taker gives `b` (long, on Bitcoin), the maker gives `a`. */
 export type PaperSwap = {
@@ -232,50 +233,13 @@ function tradeFor(paper: Paper, party: Party): OwnTrade {
 }
 
 function swapFor(paper: Paper, party: Party): Swap {
-  const at = new Date(paper.agreedAt * 1000).toISOString();
-  return {
-    id: paper.id,
-    threadId: paper.id,
-    rfqId: ids.rfq,
-    status: 'agreed',
-    hashlock: hashlockOf(paper.secret),
-    secret: null,
-    role: roleOf(party, 'b'),
-    initiatorUserId: ids.taker,
-    makerId: ids.maker,
-    takerId: ids.taker,
-    legs: { a: legFor(paper, 'a'), b: legFor(paper, 'b') },
-    deadlines: timesOf(paper),
-    next: [],
-    createdAt: at,
-    updatedAt: at,
-  };
+  const legs = { a: legFor(paper, 'a'), b: legFor(paper, 'b') };
+  const showing = { id: paper.id, legs, deadlines: timesOf(paper), next: [] };
+  return swapShown(tradeFor(paper, party), paper.secret, paper.agreedAt, showing);
 }
 
 function legFor(paper: Paper, leg: LegName): SwapLeg {
-  const terms = termsOf(paper, leg);
-  const { adapter } = paper.sources[leg];
-  const escrow = adapter.plan(terms);
-  return {
-    leg,
-    chain: terms.chain,
-    assetId: paper.assets[leg].id,
-    amount: terms.amount.toString(),
-    funder: funderOf(leg),
-    long: leg === 'b',
-    status: 'unfunded',
-    timelock: terms.timelock,
-    escrow: escrow.address,
-    lane: terms.lane ?? null,
-    redeemScript: escrow.redeemScript,
-    payoutAddress: terms.payout.address,
-    refundAddress: terms.refund.address,
-    payoutPubkey: terms.payout.pubkey,
-    refundPubkey: terms.refund.pubkey,
-    fundTx: null,
-    claimTx: null,
-    refundTx: null,
-    confirmations: 0,
-    requiredConfirmations: watchedOf(paper, leg).requiredConfirmations,
-  };
+  const { terms, requiredConfirmations: depth } = watchedOf(paper, leg);
+  const escrow = paper.sources[leg].adapter.plan(terms);
+  return legShown(leg, terms, escrow, { assetId: paper.assets[leg].id, depth });
 }

@@ -2,6 +2,7 @@
 // other side does what pays it most: it claims what the secret opens, and refunds when it may.
 
 import { randomBytes } from 'node:crypto';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { claimCall, evmDeployment, fundCalls, refundCall } from '../../chains/evm/plan.ts';
 import type { EvmCall } from '../../chains/interface/material.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
@@ -10,6 +11,7 @@ import { hashlockOf } from '../../core/hashlock.ts';
 import { type LegName, otherLeg, type Party } from '../../core/trade.ts';
 import { type Outcome, type Progress, type SettleInput, settle } from '../settle.ts';
 import { memoryStore } from '../stores/memory.ts';
+import type { SwapRecord } from '../stores/store.ts';
 import { givenLeg } from '../trade.ts';
 import type { EvmWallet } from '../wallets/wallet.ts';
 import { mine, type PaperChain, paperChains, walletOn } from './paper-chains.ts';
@@ -190,4 +192,30 @@ async function theirMove(scene: PaperScene, theirs: Legs<EvmWallet>): Promise<vo
 function endOf({ mined }: PaperChain): 'claimed' | 'refunded' | null {
   const last = mined.findLast(({ ok, call }) => ok && call.verb !== 'fund');
   return last === undefined ? null : last.call.verb === 'claim' ? 'claimed' : 'refunded';
+}
+
+/** What was sent of this kind on a leg, in a block or not. */
+export const sent = ({ chains }: PaperScene, leg: LegName, verb: 'fund' | 'claim' | 'refund') =>
+  [...chains[leg].mined, ...chains[leg].pool.values()].filter(({ call }) => call.verb === verb);
+
+export const says = ({ told }: PaperScene, words: string) =>
+  told.some(({ text }) => text.includes(words));
+
+/** The time of the whole swap and more, in few steps. */
+export const isOver = (scene: PaperScene) => scene.wall > scene.timelock('b') + 86_400;
+
+export async function recordOf({ input }: PaperScene): Promise<SwapRecord> {
+  const record = await input.store.getSwap(input.swapId);
+  if (record === null) throw new Error('nothing is kept');
+  return record;
+}
+
+/** The customer's adapter of a leg, altered. */
+export function alter(
+  { chains }: PaperScene,
+  leg: LegName,
+  how: (was: ChainAdapter) => object,
+): void {
+  const { adapter } = chains[leg].source;
+  Object.assign(adapter, how({ ...adapter }));
 }

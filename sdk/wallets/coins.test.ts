@@ -1,14 +1,14 @@
 // What a wallet is told of its coins, by a Core node and by an Esplora-shaped server over it.
 
 import assert from 'node:assert/strict';
-import test, { after, before } from 'node:test';
+import { after, before } from 'node:test';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { type Regtest, startRegtest } from '../../chains/bitcoin/testing/regtest.ts';
 import { esploraServer, type TestServer } from '../../chains/bitcoin/testing/servers.ts';
+import { limits, timed } from '../testing/timed.ts';
 import { bitcoinWallet } from './bitcoin.ts';
 import { type CoinSource, coreCoins, esploraCoins } from './coins.ts';
 
-const limits = { timeout: 120_000 };
 const signal = () => AbortSignal.timeout(60_000);
 let node: Regtest;
 let server: TestServer;
@@ -33,7 +33,7 @@ async function output(at: { txid: string; vout: number }) {
   return one;
 }
 
-test('an output is shown from its first block until a block spends it', limits, async () => {
+timed('an output is shown from its first block until a block spends it', async () => {
   const source = sources[esplora] as CoinSource;
   const privateKey = '17'.repeat(32);
   const wallet = bitcoinWallet({ privateKey, network: bitcoinNetworks.regtest, source });
@@ -56,7 +56,7 @@ test('an output is shown from its first block until a block spends it', limits, 
   assert.equal(await output(at), null, 'spent in a block');
 });
 
-test('an output that never was is null, and a server that fails is no answer', limits, async () => {
+timed('an output that never was is null, and a server that fails is no answer', async () => {
   assert.equal(await output({ txid: 'ab'.repeat(32), vout: 0 }), null);
   const coinbase = (await node.rpc<{ tx: string[] }>('getblock', [
     await node.rpc('getblockhash', [1]),
@@ -66,11 +66,7 @@ test('an output that never was is null, and a server that fails is no answer', l
   await assert.rejects(dead.output({ txid: 'ab'.repeat(32), vout: 0 }, signal()));
 });
 
-test(
-  'a fee rate is that for about half an hour, and never below the least relayed',
-  limits,
-  async () => {
-    assert.equal(await sources[esplora]?.feeRateSatPerVbyte(signal()), 8);
-    assert.equal(await sources[core]?.feeRateSatPerVbyte(signal()), 2, 'a node without estimates');
-  },
-);
+timed('a fee rate is that for about half an hour, and never below the least relayed', async () => {
+  assert.equal(await sources[esplora]?.feeRateSatPerVbyte(signal()), 8);
+  assert.equal(await sources[core]?.feeRateSatPerVbyte(signal()), 2, 'a node without estimates');
+});

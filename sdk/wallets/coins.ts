@@ -1,6 +1,13 @@
 // Where a Bitcoin wallet learns of its coins and of fee rates: a Core node or an Esplora server.
 
-export type Coin = { readonly txid: string; readonly vout: number; readonly amountSats: bigint };
+import { exchange } from '../../chains/bitcoin/http.ts';
+import { coreRpc, RpcRefusal } from '../../chains/bitcoin/rpc.ts';
+import type { BaseUnits } from '../../core/nominal.ts';
+import { sleep } from '../waiting.ts';
+
+type Outpoint = { readonly txid: string; readonly vout: number };
+
+export type Coin = Outpoint & { readonly amountSats: BaseUnits };
 
 export type CoinSource = {
   /** Confirmed coins of the address. */
@@ -10,43 +17,48 @@ export type CoinSource = {
    * it.
    */
   output(
-    at: { readonly txid: string; readonly vout: number },
+    at: Outpoint,
     signal: AbortSignal,
-  ): Promise<{ readonly amountSats: bigint; readonly confirmations: number } | null>;
+  ): Promise<{ readonly amountSats: BaseUnits; readonly confirmations: number } | null>;
   /** For about half an hour. */
   feeRateSatPerVbyte(signal: AbortSignal): Promise<number>;
 };
 
 const fallbackRate = 2;
 const scanBusy = -8;
-const mostAnswerBytes = 32 * 1024 * 1024;
+/** A scan may take minutes; the signal ends it sooner. */
+const limits = { timeMs: 600_000, bytes: 32 * 1024 * 1024 };
 
 /**
  * `http://user:password@host:port`. Scans all unspent outputs, a minute on mainnet: prefer Esplora
  * there.
  */
 export function coreCoins(rpcUrl: string): CoinSource {
+  const rpc = coreRpc({ url: rpcUrl, limits });
+  type Scan = { unspents: (Outpoint & { amount: number })[] };
+  /** A node scans for one caller at a time. */
+  const scan = async (address: string, signal: AbortSignal): Promise<Scan> => {
+    for (;;) {
+      try {
+        return await rpc.call<Scan>('scantxoutset', ['start', [`addr(${address})`]], signal);
+      } catch (error) {
+        if (!(error instanceof RpcRefusal) || error.code !== scanBusy) throw error;
+        await sleep(50, signal);
+      }
+    }
+  };
   return {
     coins: async (address, signal) => {
-      const set = await scan(rpcUrl, address, signal);
-      return set.unspents.map(({ txid, vout, amount }) => ({
-        txid,
-        vout,
-        amountSats: satsOf(amount),
-      }));
+      const { unspents } = await scan(address, signal);
+      return unspents.map(({ txid, vout, amount }) => ({ txid, vout, amountSats: satsOf(amount) }));
     },
     output: async ({ txid, vout }, signal) => {
-      const found = (await coreCall(rpcUrl, 'gettxout', [txid, vout, false], signal)) as {
-        value: number;
-        confirmations: number;
-      } | null;
-      if (found === null) return null;
-      return { amountSats: satsOf(found.value), confirmations: found.confirmations };
+      type Found = { value: number; confirmations: number } | null;
+      const found = await rpc.call<Found>('gettxout', [txid, vout, false], signal);
+      return found && { amountSats: satsOf(found.value), confirmations: found.confirmations };
     },
     feeRateSatPerVbyte: async (signal) => {
-      const { feerate } = (await coreCall(rpcUrl, 'estimatesmartfee', [3], signal)) as {
-        feerate?: number;
-      };
+      const { feerate } = await rpc.call<{ feerate?: number }>('estimatesmartfee', [3], signal);
       return feerate === undefined ? fallbackRate : Math.max(1, (feerate * 1e8) / 1000);
     },
   };
@@ -54,112 +66,52 @@ export function coreCoins(rpcUrl: string): CoinSource {
 
 /** An Esplora REST base, such as `https://host/api`. */
 export function esploraCoins(baseUrl: string): CoinSource {
-  const answer = async (path: string, signal: AbortSignal): Promise<unknown> => {
-    const response = await fetch(`${baseUrl.replace(/\/+$/, '')}${path}`, { signal });
-    const text = await bounded(response);
-    if (response.status === 404) return null;
-    if (!response.ok) throw new Error(`Esplora answered ${response.status} to ${path}`);
-    return JSON.parse(text);
+  const answer = async <T>(path: string, signal: AbortSignal): Promise<T | null> => {
+    const url = `${baseUrl.replace(/\/+$/, '')}${path}`;
+    const { status, body } = await exchange(
+      'Esplora',
+      { url, method: 'GET', headers: {} },
+      limits,
+      signal,
+    );
+    if (status === 404) return null;
+    if (status !== 200) throw new Error(`Esplora answered ${status} to ${path}`);
+    return JSON.parse(body.toString('utf8')) as T;
   };
-  const read = async (path: string, signal: AbortSignal): Promise<unknown> => {
-    const found = await answer(path, signal);
+  const read = async <T>(path: string, signal: AbortSignal): Promise<T> => {
+    const found = await answer<T>(path, signal);
     if (found === null) throw new Error(`Esplora answered 404 to ${path}`);
     return found;
   };
+  type Status = { confirmed: boolean; block_height?: number };
   return {
     coins: async (address, signal) => {
-      const list = (await read(`/address/${address}/utxo`, signal)) as {
-        txid: string;
-        vout: number;
-        value: number;
-        status: { confirmed: boolean };
-      }[];
+      type Unspent = Outpoint & { value: number; status: Status };
+      const list = await read<Unspent[]>(`/address/${address}/utxo`, signal);
       return list
         .filter(({ status }) => status.confirmed)
         .map(({ txid, vout, value }) => ({ txid, vout, amountSats: BigInt(value) }));
     },
     output: async ({ txid, vout }, signal) => {
-      const tip = Number(await read('/blocks/tip/height', signal));
-      const tx = (await answer(`/tx/${txid}`, signal)) as {
-        vout: { value: number }[];
-        status: { confirmed: boolean; block_height?: number };
-      } | null;
+      const tip = await read<number>('/blocks/tip/height', signal);
+      type Tx = { vout: { value: number }[]; status: Status };
+      const tx = await answer<Tx>(`/tx/${txid}`, signal);
       const height = tx?.status.block_height;
       const value = tx?.vout[vout]?.value;
       if (!tx?.status.confirmed || height === undefined || value === undefined) return null;
-      const spent = (await read(`/tx/${txid}/outspend/${vout}`, signal)) as {
-        status?: { confirmed: boolean };
-      };
+      type Spend = { status?: Status };
+      const spent = await read<Spend>(`/tx/${txid}/outspend/${vout}`, signal);
       if (spent.status?.confirmed) return null;
       return { amountSats: BigInt(value), confirmations: Math.max(1, tip - height + 1) };
     },
     feeRateSatPerVbyte: async (signal) => {
-      const rates = (await read('/fee-estimates', signal)) as Record<string, number>;
+      const rates = await read<Record<string, number>>('/fee-estimates', signal);
       return Math.max(1, rates['3'] ?? fallbackRate);
     },
   };
 }
 
-type Scan = { unspents: { txid: string; vout: number; amount: number }[] };
-
-/** A node scans for one caller at a time. */
-async function scan(rpcUrl: string, address: string, signal: AbortSignal): Promise<Scan> {
-  for (;;) {
-    signal.throwIfAborted();
-    try {
-      const what = ['start', [`addr(${address})`]];
-      return (await coreCall(rpcUrl, 'scantxoutset', what, signal)) as Scan;
-    } catch (error) {
-      if (!(error instanceof CoreError) || error.code !== scanBusy) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
-}
-
-class CoreError extends Error {
-  readonly code: number;
-  constructor(method: string, code: number, message: string) {
-    super(`${method}: ${message}`);
-    this.name = 'CoreError';
-    this.code = code;
-  }
-}
-
-async function coreCall(
-  rpcUrl: string,
-  method: string,
-  params: readonly unknown[],
-  signal: AbortSignal,
-): Promise<unknown> {
-  const url = new URL(rpcUrl);
-  const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-  [url.username, url.password] = ['', ''];
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      authorization: `Basic ${Buffer.from(login).toString('base64')}`,
-    },
-    body: JSON.stringify({ jsonrpc: '1.0', id: 'parley', method, params }),
-    signal,
-  });
-  const text = await bounded(response);
-  const answer = (text.startsWith('{') ? JSON.parse(text) : {}) as {
-    result?: unknown;
-    error?: { code: number; message: string } | null;
-  };
-  if (answer.error) throw new CoreError(method, answer.error.code, answer.error.message);
-  if (!response.ok) throw new CoreError(method, response.status, 'no JSON-RPC answer');
-  return answer.result;
-}
-
-async function bounded(response: Response): Promise<string> {
-  const text = await response.text();
-  if (text.length > mostAnswerBytes) throw new Error('the answer is too large');
-  return text;
-}
-
 /** Core writes coins as a JSON number with at most eight decimals: exact after rounding. */
-function satsOf(coins: number): bigint {
+function satsOf(coins: number): BaseUnits {
   return BigInt(Math.round(coins * 1e8));
 }

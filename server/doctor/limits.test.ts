@@ -13,7 +13,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { findChains } from '../../scripts/doctor-chains.ts';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
-import { tcpProxy } from '../../test/support/tcp-proxy.ts';
+import { faultProxy } from '../../test/support/fault-proxy.ts';
 import { connect, type Database, databaseLimits } from '../db/database.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 import { examine } from './examine.ts';
@@ -212,13 +212,13 @@ test('a statement that never returns is given up, and so is a database that is s
   assert.equal(one.late[0]?.facts.limitMs, usual.partMs);
   assert.deepEqual([one.open, one.code], [swaps, 2]);
   const url = new URL(database.url);
-  const proxy = await tcpProxy(Number(url.port));
+  const proxy = await faultProxy(Number(url.port));
   url.port = String(proxy.port);
   url.hostname = '127.0.0.1';
   const behind = connect(url.href, { ...quick, readOnly: true });
   try {
     await behind.rows({ name: '', text: 'select 1', values: [] });
-    proxy.hold(true);
+    proxy.fail({ kind: 'deaf' });
     const { late, code, open } = await doctor({
       reading: behind,
       limits: { partMs: 500, chainMs: 500 },

@@ -8,19 +8,11 @@ import type { Scope } from '../../core/scopes.ts';
 import { cookieName, cookieOf } from './account/cookies.ts';
 import { isWrite, otherAccount, ownSite, type SiteSettings } from './account/same-origin.ts';
 import { type Caller, type Credential, type Keys, keyOf } from './auth.ts';
-import {
-  type Budgets,
-  type Soon,
-  type Spent,
-  type Whose,
-  whenKnown,
-  windowSeconds,
-} from './budgets.ts';
+import { type Budgets, overBudget, overOf, type Soon, type Spent, whenKnown } from './budgets.ts';
 import type { Cors } from './cors.ts';
-import { type HttpCode, HttpError, httpRefusal, sendRefusal } from './errors.ts';
+import { HttpError, httpRefusal, refusalOf, sendRefusal } from './errors.ts';
 import type { LastUses } from './last-uses.ts';
 import { type Reserve, reservedPart } from './reserve.ts';
-import type { RouteTable } from './route-table.ts';
 
 /** Declared by a route in its config. */
 export type Access = {
@@ -70,38 +62,32 @@ type Visit = {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly done: HookHandlerDoneFunction;
-  /** The client's address, where it was asked for before something was waited for. */
-  readonly client?: string;
+  /** The client's address, read while the socket is there: one that is gone has none. */
+  readonly client: string;
 };
 
 export function createGate(state: GateState): Gate {
-  const { keys, cors } = state;
+  const { cors, settings } = state;
   return (request, reply, done) => {
     reply.headers(baseHeaders);
     if (cors !== null) reply.headers(cors.headers(request));
-    const visit = { state, request, reply, done };
-    if (state.closing) return shuttingDown(visit);
-    if (breaksHttp(request)) return broken(visit);
-    const preflight = cors === null ? null : cors.preflight(request);
-    if (preflight !== null) return answerPreflight(visit, preflight);
+    const visit = { state, request, reply, done, client: clientOf(request) };
+    if (state.closing) return refuseAny(visit, shuttingDown());
+    if (breaksHttp(request)) return refuseAny(visit, broken(request));
+    const preflight = cors?.preflight(request) ?? null;
+    if (preflight !== null) {
+      return spendClient(visit, () => reply.code(204).headers(preflight).send());
+    }
     if (request.is404) return unknownRoute(visit);
     const { access } = request.routeOptions.config;
     if (access === undefined) return done();
     if (access.kind === 'open') return anonymous(visit, access);
-    const shown = shownBy(state.settings, request, access);
-    if (shown instanceof HttpError) return notFromHere(visit, shown);
+    const shown = shownBy(settings, request, access);
+    if (shown instanceof HttpError) return refuseAny(visit, shown);
     if (access.kind === 'browser') return anonymous(visit, access);
     if (shown === null) return withoutKey(visit, access, null);
-    const known = keys.known(shown);
-    if (known !== undefined) return withKey(visit, access, shown, known);
-    const looked = clientKnown(visit);
-    keys
-      .find(shown)
-      .then(
-        (caller) => withKey(looked, access, shown, caller),
-        (error: Error) => spendClient(looked, () => done(error)),
-      )
-      .catch(done);
+    const failed = (error: Error) => spendAny(visit, () => done(error));
+    lookUp(visit, shown, (caller) => withKey(visit, access, shown, caller), failed);
   };
 }
 
@@ -109,25 +95,34 @@ export function createGate(state: GateState): Gate {
  * Once more when the whole request is there: a body may take half a minute, and a key that
  * was revoked meanwhile does nothing any more. Nothing is spent again.
  */
-export function createSecondLook({ keys, shortName, settings }: GateState): Gate {
+export function createSecondCheck(state: GateState): Gate {
   return (request, reply, done) => {
     const { caller } = request;
     const { access = { kind: 'open' } } = request.routeOptions.config;
-    const shown = caller === null ? null : shownBy(settings, request, access);
+    const shown = caller === null ? null : shownBy(state.settings, request, access);
     if (shown === null || shown instanceof HttpError) return done();
-    const judge = (found: Caller | null) => {
+    lookUp({ state, done }, shown, (found) => {
       if (found !== null) return done();
       const isKey = typeof shown === 'string';
       if (isKey) reply.header('www-authenticate', 'Bearer');
       const what = isKey ? 'API key was revoked or expired' : 'session ended';
       const sentence = `the ${what} while the request arrived`;
       const code = isKey ? 'key_invalid' : 'session_missing';
-      sendRefusal(reply, httpRefusal(code, sentence), shortName);
-    };
-    const known = keys.known(shown);
-    if (known !== undefined) return judge(known);
-    keys.find(shown).then(judge).catch(done);
+      sendRefusal(reply, httpRefusal(code, sentence), state.shortName);
+    });
   };
+}
+
+/** At once where it is remembered. */
+function lookUp(
+  { state: { keys }, done }: Pick<Visit, 'state' | 'done'>,
+  shown: Credential,
+  next: (caller: Caller | null) => void,
+  failed: (error: Error) => void = done,
+) {
+  const known = keys.known(shown);
+  if (known !== undefined) return next(known);
+  keys.find(shown).then(next, failed).catch(done);
 }
 
 /**
@@ -157,22 +152,6 @@ function hasSession({ shortName }: SiteSettings, { cookie = '' }: IncomingHttpHe
   return cookie.includes(`${shortName}_session=`);
 }
 
-function notFromHere(visit: Visit, { code, message, headers }: HttpError) {
-  spendClient(visit, () => refuse(visit, code, message, headers));
-}
-
-function answerPreflight(visit: Visit, headers: Readonly<Record<string, string>>) {
-  spendClient(visit, (spent) => {
-    if (!spent.allowed) return overBudget(visit, spent);
-    visit.reply.code(204).headers(headers).send();
-  });
-}
-
-/** While the socket is there: one that is gone after a wait has no address. */
-function clientKnown(visit: Visit): Visit {
-  return visit.client === undefined ? { ...visit, client: clientOf(visit.request) } : visit;
-}
-
 /** The client's address; `unknown` of a connection that is gone, and where there is none. */
 export function clientOf(request: { readonly ip?: string }): string {
   try {
@@ -183,25 +162,44 @@ export function clientOf(request: { readonly ip?: string }): string {
   }
 }
 
-/** Sets the headers of what is spent, then goes on: at once where nothing has to be waited for. */
-function spend(visit: Visit, spent: Soon<Spent>, next: (spent: Spent) => void): void {
-  const going = whenKnown(spent, (known) => {
-    setBudgetHeaders(visit.reply, known);
+/** Goes on at once where nothing has to be waited for. */
+function after<T>({ done }: Visit, value: Soon<T>, next: (value: T) => void) {
+  const going = whenKnown(value, next);
+  // Unheard, what fails after a wait would end the process.
+  if (going instanceof Promise) going.catch(done);
+}
+
+/** Sets the headers of what is spent, then goes on. */
+function spend(visit: Visit, spent: Soon<Spent>, next: (spent: Spent) => void) {
+  after(visit, spent, (known) => {
+    visit.reply.headers(budgetHeaders(known));
     next(known);
   });
-  // Unheard, what fails after a wait would end the process.
-  if (going instanceof Promise) going.catch(visit.done);
 }
 
-/** The same, of the client's address. */
-function spendClient(visit: Visit, next: (spent: Spent) => void): void {
-  const { client = clientOf(visit.request), state } = visit;
-  spend(visit, state.budgets.spendClient(client), next);
+/** Of the client's address, whether or not there is any left. */
+function spendAny(visit: Visit, next: () => void) {
+  spend(visit, visit.state.budgets.spendClient(visit.client), next);
 }
 
-function shuttingDown(visit: Visit) {
+function spendClient(visit: Visit, next: () => void) {
+  spend(visit, visit.state.budgets.spendClient(visit.client), (spent) =>
+    spent.allowed ? next() : refuse(visit, overBudget(spent)),
+  );
+}
+
+function refuseAny(visit: Visit, error: HttpError) {
+  spendAny(visit, () => refuse(visit, error));
+}
+
+function refuse({ state, reply }: Visit, error: HttpError) {
+  const refusal = refusalOf(error, state.shortName);
+  if (refusal !== null) sendRefusal(reply, refusal, state.shortName);
+}
+
+function shuttingDown(): HttpError {
   const headers = { 'retry-after': '5', connection: 'close' };
-  spendClient(visit, () => refuse(visit, 'shutting_down', 'the server is shutting down', headers));
+  return new HttpError('shutting_down', 'the server is shutting down', headers);
 }
 
 /**
@@ -232,180 +230,126 @@ function expectsMore(expect: string | undefined): boolean {
   return expect !== undefined && !/^100-continue$/i.test(expect);
 }
 
-function broken(visit: Visit) {
-  spendClient(visit, () => {
-    if (expectsMore(visit.request.headers.expect)) {
-      return refuse(visit, 'expectation_failed', 'the header Expect may only be 100-continue');
-    }
-    const hosts = hostsIn(visit.request.raw.rawHeaders);
-    const sentence =
-      hosts === 0 ? 'the header Host is missing' : `there are ${hosts} Host headers, not one`;
-    refuse(visit, 'bad_header', sentence);
+function broken({ headers, raw }: FastifyRequest): HttpError {
+  if (expectsMore(headers.expect)) {
+    const sentence = 'the header Expect may only be 100-continue';
+    return new HttpError('expectation_failed', sentence);
+  }
+  const hosts = hostsIn(raw.rawHeaders);
+  const sentence =
+    hosts === 0 ? 'the header Host is missing' : `there are ${hosts} Host headers, not one`;
+  return new HttpError('bad_header', sentence);
+}
+
+/** Which methods each path takes. Asked only for requests that no route took. */
+export type RouteTable = { method: string; url: string; pattern: RegExp }[];
+
+export function addRoute(routes: RouteTable, method: string, url: string): void {
+  const parts = url.split('/').map((part) => {
+    return part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   });
+  routes.push({ method, url, pattern: new RegExp(`^${parts.join('/')}$`) });
 }
 
 function unknownRoute(visit: Visit) {
-  const { state, request } = visit;
-  const { budgets, keys } = state;
-  const looked = clientKnown(visit);
+  const { state, request, client } = visit;
   const of = (caller: Caller | null) => {
-    if (caller === null) return spendClient(looked, () => refuseRoute(visit));
-    const { client = clientOf(request) } = looked;
-    spend(visit, budgets.spendCaller(caller, client), () => refuseRoute(visit));
+    const { budgets } = state;
+    const spent = caller ? budgets.spendCaller(caller, client) : budgets.spendClient(client);
+    spend(visit, spent, () => refuse(visit, noRoute(state.routes, request)));
   };
   const key = keyOf(request.headers);
-  const known = key === null ? null : keys.known(key);
-  if (key === null || known !== undefined) return of(known ?? null);
-  keys
-    .find(key)
-    .then(of, () => of(null))
-    .catch(visit.done);
+  if (key === null) return of(null);
+  lookUp(visit, key, of, () => of(null));
 }
 
-function refuseRoute(visit: Visit) {
-  const { state, request } = visit;
-  const path = request.url.split('?')[0] ?? '';
-  const allowed = state.routes.methodsOf(path);
-  if (allowed.length === 0 || allowed.includes(request.method)) {
-    return refuse(visit, 'not_found', 'there is nothing at this path');
+/** 404, or 405 with the methods there are, and where this method is for a path beside. */
+function noRoute(routes: RouteTable, { url, method }: FastifyRequest): HttpError {
+  const path = url.split('?')[0] ?? '';
+  const there = routes.filter(({ pattern }) => pattern.test(path)).map((each) => each.method);
+  const allowed = [...new Set(there)].sort();
+  if (allowed.length === 0 || allowed.includes(method)) {
+    return new HttpError('not_found', 'there is nothing at this path');
   }
   const allow = allowed.join(', ');
-  const besides = state.routes.besides(request.method, path);
-  const elsewhere = besides.length === 0 ? '' : `; ${request.method} is for ${besides.join(', ')}`;
-  const sentence = `this path takes ${allow}, not ${request.method}${elsewhere}`;
-  refuse(visit, 'method_not_allowed', sentence, { allow });
+  const folder = path.slice(0, path.lastIndexOf('/') + 1);
+  const besides = routes
+    .filter((each) => each.method === method && each.url.startsWith(folder))
+    .map((each) => each.url)
+    .filter((each) => /^[^/:]+$/.test(each.slice(folder.length)))
+    .sort();
+  const elsewhere = besides.length === 0 ? '' : `; ${method} is for ${besides.join(', ')}`;
+  const sentence = `this path takes ${allow}, not ${method}${elsewhere}`;
+  return new HttpError('method_not_allowed', sentence, { allow });
 }
 
-function anonymous(arrived: Visit, access: Access) {
-  const visit = clientKnown(arrived);
-  const { state, done, client = '' } = visit;
+function anonymous(visit: Visit, access: Access) {
+  const { state, client } = visit;
   const { budgets } = state;
-  const own = access.socket ? budgets.spendSocket(client) : budgets.spendClient(client);
+  const own = access.socket ? budgets.spend('sockets', client) : budgets.spendClient(client);
   spend(visit, own, (spent) => {
-    if (!spent.allowed) return overBudget(visit, spent);
-    if (access.signIn === true) return signingIn(visit);
-    if (access.mint === true) return minting(visit);
-    done();
+    if (!spent.allowed) return refuse(visit, overBudget(spent));
+    charge(visit, access, null);
   });
 }
 
-function minting({ client = '', ...visit }: Visit) {
-  const asked = whenKnown(visit.state.budgets.spendMint(client), (minted) => {
-    if (minted.allowed) return visit.done();
-    const { limit, resetSeconds } = minted;
-    const sentence =
-      `too many keys asked for from this client network (${limit} an hour);` +
-      ` try again in ${resetSeconds} s`;
-    refuse(visit, 'mint_rate_limited', sentence, { 'retry-after': String(resetSeconds) });
-  });
-  if (asked instanceof Promise) asked.catch(visit.done);
-}
-
-function signingIn(visit: Visit) {
-  const { state, done, client = '' } = visit;
-  const asked = whenKnown(state.budgets.spendSignIn(client), ({ allowed, limit, resetSeconds }) => {
-    if (allowed) return done();
-    const sentence =
-      `too many tries to sign in from this client network (${limit} an hour);` +
-      ` try again in ${resetSeconds} s`;
-    refuse(visit, 'sign_in_rate_limited', sentence, { 'retry-after': String(resetSeconds) });
-  });
-  if (asked instanceof Promise) asked.catch(done);
-}
-
-function changing(visit: Visit, { accountId }: Caller) {
-  const { state, done } = visit;
-  const asked = whenKnown(state.budgets.spendChange(accountId), (spent) => {
-    if (spent.allowed) return done();
-    const { limit, resetSeconds } = spent;
-    const sentence =
-      `${limit} passkeys and payout wallets were added to this account within an hour;` +
-      ` try again in ${resetSeconds} s`;
-    refuse(visit, 'change_rate_limited', sentence, { 'retry-after': String(resetSeconds) });
-  });
-  if (asked instanceof Promise) asked.catch(done);
+/** What some operations cost beside the request, then on to the operation. */
+function charge(visit: Visit, { signIn, mint, change }: Access, caller: Caller | null) {
+  const { state, done, client } = visit;
+  const kind = signIn ? 'sign-ins' : mint ? 'mints' : change && caller ? 'changes' : null;
+  if (kind === null) return done();
+  const who = kind === 'changes' && caller !== null ? caller.accountId : client;
+  after(visit, state.budgets.spend(kind, who), (spent) =>
+    spent.allowed ? done() : refuse(visit, overOf(kind, spent)),
+  );
 }
 
 /** `shown`: what was shown in vain; null = nothing was. */
 function withoutKey(visit: Visit, { kind }: Access, shown: Credential | null) {
-  spendClient(visit, (spent) => {
-    if (!spent.allowed) return overBudget(visit, spent);
+  spendClient(visit, () => {
     const isKey = kind === 'key' && (shown === null || typeof shown === 'string');
-    if (!isKey) {
-      return refuse(visit, 'session_missing', 'nobody is signed in here, or the session has ended');
-    }
-    const headers = { 'www-authenticate': 'Bearer' };
-    if (shown !== null) {
-      return refuse(visit, 'key_invalid', 'the API key is invalid, revoked or expired', headers);
-    }
-    const sentence = 'an API key is needed: Authorization: Bearer <key>, or X-Api-Key: <key>';
-    refuse(visit, 'key_missing', sentence, headers);
+    if (!isKey) return refuse(visit, noSession());
+    const [code, sentence] =
+      shown === null
+        ? ([
+            'key_missing',
+            'an API key is needed: Authorization: Bearer <key>, or X-Api-Key: <key>',
+          ] as const)
+        : (['key_invalid', 'the API key is invalid, revoked or expired'] as const);
+    refuse(visit, new HttpError(code, sentence, { 'www-authenticate': 'Bearer' }));
   });
+}
+
+export function noSession(): HttpError {
+  return new HttpError('session_missing', 'nobody is signed in here, or the session has ended');
 }
 
 function withKey(visit: Visit, access: Access, shown: Credential, caller: Caller | null) {
   if (caller === null) return withoutKey(visit, access, shown);
-  const { state, request, done, client = clientOf(request) } = visit;
+  const { state, request, done, client } = visit;
   request.caller = caller;
   state.uses.note(caller, client);
   const go = () => {
     if (access.scope !== undefined && !caller.scopes.includes(access.scope)) {
       const held = caller.scopes.join(', ');
       const sentence = `this needs a key with the scope "${access.scope}"; this key has ${held}`;
-      return refuse(visit, 'scope_missing', sentence);
+      return refuse(visit, new HttpError('scope_missing', sentence));
     }
     const other =
       caller.by === 'key'
         ? null
         : otherAccount(state, request.headers, caller.accountId, isWrite(request.method));
-    if (other !== null) return refuse(visit, other.code, other.message);
-    if (access.mint === true) return minting({ ...visit, client });
-    if (access.change === true) return changing(visit, caller);
-    done();
+    if (other !== null) return refuse(visit, other);
+    charge(visit, access, caller);
   };
   spend(visit, state.budgets.spendCaller(caller, client), (spent) => {
     if (spent.allowed) return go();
+    const over = () => refuse(visit, overBudget(spent));
     // Whosever budget is out: neighbours must not stop a party's claims either.
     const part = reservedPart(request);
-    if (part === null) return overBudget(visit, spent);
-    state.reserve(caller.accountId, part).then((kept) => {
-      if (kept) go();
-      else overBudget(visit, spent);
-    }, done);
+    if (part === null) return over();
+    state.reserve(caller.accountId, part).then((kept) => (kept ? go() : over()), done);
   });
-}
-
-const overCodes = {
-  account: 'account_rate_limited',
-  key: 'key_rate_limited',
-  address: 'rate_limited',
-  network: 'rate_limited',
-} as const satisfies Record<Whose, HttpCode>;
-
-function overBudget(visit: Visit, spent: Spent) {
-  const { code, sentence } = overBudgetOf(spent);
-  refuse(visit, code, sentence, { 'retry-after': String(spent.resetSeconds) });
-}
-
-/** What is said to whoever is over a budget. */
-export function overBudgetOf({ whose, limit, resetSeconds }: Spent) {
-  const sentence =
-    `too many requests for this ${whose} (${limit} in ${windowSeconds} s);` +
-    ` try again in ${resetSeconds} s`;
-  return { code: overCodes[whose], sentence };
-}
-
-function refuse(
-  { state, reply }: Visit,
-  code: HttpCode,
-  sentence: string,
-  headers: Record<string, string> = {},
-): void {
-  sendRefusal(reply, { ...httpRefusal(code, sentence), headers }, state.shortName);
-}
-
-function setBudgetHeaders(reply: FastifyReply, spent: Spent): void {
-  reply.headers(budgetHeaders(spent));
 }
 
 /** On every answer. */

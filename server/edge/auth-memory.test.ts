@@ -2,17 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Tx } from '../db/database.ts';
 import { createKeys } from './auth.ts';
-import { startEdge, type TestEdge } from './testing/edge.ts';
+import { testEdge } from './testing/edge.ts';
 
 const most = 20_000;
-let edge: TestEdge;
-before(async () => {
-  edge = await startEdge();
-});
-after(() => edge.close());
+const edge = await testEdge();
 
 /** Keys of a market where all those that begin like `keyOf` are live, and no others. */
 function live() {

@@ -1,17 +1,13 @@
 // Remembered keys. The database is wrapped to force the order of a look-up and a revocation.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Tx } from '../db/database.ts';
 import { createKeys, keyOf } from './auth.ts';
-import { startEdge, type TestEdge } from './testing/edge.ts';
+import { testEdge } from './testing/edge.ts';
 import { evmWallet } from './testing/signers.ts';
 
-let edge: TestEdge;
-before(async () => {
-  edge = await startEdge();
-});
-after(() => edge.close());
+const edge = await testEdge();
 
 /** Keys whose next look-up waits, with its answer read, until `release`. */
 function held(isListening: () => boolean = () => true) {
@@ -154,19 +150,15 @@ test('a look-up that fails fails who waited for it, and nobody after them', asyn
 });
 
 test('made-up keys spend the budget of their address: after it they are 429', async () => {
-  const own = await startEdge({ settings: { rateLimit: 5 } });
-  try {
-    const statuses: number[] = [];
-    for (let at = 0; at < 7; at += 1) {
-      const { status } = await own.call('GET', '/v1/me', { key: madeUp(at), ip: '192.0.2.7' });
-      statuses.push(status);
-    }
-    assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429]);
-    const { status } = await own.call('GET', '/v1/me', { key: madeUp(0), ip: '192.0.2.7' });
-    assert.equal(status, 429, 'one that is remembered as none spends it too');
-  } finally {
-    await own.close();
+  const own = await testEdge({ settings: { rateLimit: 5 } });
+  const statuses: number[] = [];
+  for (let at = 0; at < 7; at += 1) {
+    const { status } = await own.call('GET', '/v1/me', { key: madeUp(at), ip: '192.0.2.7' });
+    statuses.push(status);
   }
+  assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429]);
+  const { status } = await own.call('GET', '/v1/me', { key: madeUp(0), ip: '192.0.2.7' });
+  assert.equal(status, 429, 'one that is remembered as none spends it too');
 });
 
 test('a bearer wins over X-Api-Key; another scheme does not', () => {

@@ -7,8 +7,8 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Scope, scopes } from '../../core/scopes.ts';
-import { findLiveKeys, type LiveKey } from '../db/keys.ts';
-import { findLiveSessions, type Session } from '../db/sessions.ts';
+import { findLiveKeys } from '../db/keys.ts';
+import { findLiveSessions } from '../db/sessions.ts';
 import { idleMs } from '../people/bounds.ts';
 import { sessionPrefix, windowAt } from '../people/sessions.ts';
 import type { Deps } from '../ports/deps.ts';
@@ -92,16 +92,29 @@ export async function openKeys(
   };
 }
 
-function callerOfKey({ accountId, id: keyId, scopes, expiresAt }: LiveKey): Caller {
-  const expiresAtMs = expiresAt.getTime();
-  return { accountId, by: 'key', keyId, scopes, expiresAtMs, signedInAt: null };
+type Found = readonly [hash: Buffer, caller: Caller];
+
+async function findByKeys(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  hashes: readonly Buffer[],
+): Promise<Found[]> {
+  const rows = await findLiveKeys(db, hashes, new Date(now()));
+  return rows.map(({ hash, accountId, id: keyId, scopes, expiresAt }) => {
+    const expiresAtMs = expiresAt.getTime();
+    return [hash, { accountId, by: 'key', keyId, scopes, expiresAtMs, signedInAt: null }];
+  });
 }
 
-/** A key of all scopes, for as long as the session would live unused. */
-function callerOfSession(session: Session): Caller {
-  const { accountId, id: keyId, expiresAt, lastUsedAt, signedInAt } = session;
-  const expiresAtMs = Math.min(expiresAt.getTime(), lastUsedAt.getTime() + idleMs);
-  return { accountId, by: 'session', keyId, scopes, expiresAtMs, signedInAt };
+/** As a key of all scopes, for as long as the session would live unused. */
+async function findBySessions(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  hashes: readonly Buffer[],
+): Promise<Found[]> {
+  const rows = await findLiveSessions(db, hashes, windowAt(now()));
+  return rows.map(({ hash, accountId, id: keyId, expiresAt, lastUsedAt, signedInAt }) => {
+    const expiresAtMs = Math.min(expiresAt.getTime(), lastUsedAt.getTime() + idleMs);
+    return [hash, { accountId, by: 'session', keyId, scopes, expiresAtMs, signedInAt }];
+  });
 }
 
 /** What look-ups found. */
@@ -144,12 +157,7 @@ function shapesOf({ shortName, network }: Pick<Deps['settings'], 'shortName' | '
 
 function digestOf(shown: Credential): string {
   if (typeof shown === 'string') return hash('sha256', shown, 'base64');
-  switch (shown.kind) {
-    case 'session':
-      return hash('sha256', shown.token, 'base64');
-    case 'session-hash':
-      return shown.digest;
-  }
+  return shown.kind === 'session' ? hash('sha256', shown.token, 'base64') : shown.digest;
 }
 
 /** Nothing is remembered while `isListening` is false. */
@@ -160,30 +168,16 @@ export function createKeys(
   const hasShape = shapesOf(deps.settings);
   const memory = createMemory();
   const underway = new Map<string, Promise<Caller | null>>();
-  const findKey = inBatches(batches, (digests: readonly string[]) => lookUp(digests, keysOf));
-  const findSession = inBatches(batches, (digests: readonly string[]) =>
-    lookUp(digests, sessionsOf),
-  );
   const listeners = new Set<(accountId: string | null) => void>();
   let generation = 0;
 
-  async function keysOf(hashes: readonly Buffer[]): Promise<[Buffer, Caller][]> {
-    const rows = await findLiveKeys(deps.db, hashes, new Date(deps.now()));
-    return rows.map((row) => [row.hash, callerOfKey(row)]);
-  }
-
-  async function sessionsOf(hashes: readonly Buffer[]): Promise<[Buffer, Caller][]> {
-    const rows = await findLiveSessions(deps.db, hashes, windowAt(deps.now()));
-    return rows.map((row) => [row.hash, callerOfSession(row)]);
-  }
-
-  async function lookUp(
-    digests: readonly string[],
-    callersOf: (hashes: readonly Buffer[]) => Promise<[Buffer, Caller][]>,
-  ): Promise<(Caller | null)[]> {
+  const lookUpBy = (find: typeof findByKeys) => async (digests: readonly string[]) => {
     const started = isListening() ? generation : null;
     const askedAt = performance.now();
-    const rows = await callersOf(digests.map((digest) => Buffer.from(digest, 'base64')));
+    const rows = await find(
+      deps,
+      digests.map((digest) => Buffer.from(digest, 'base64')),
+    );
     const found = new Map(rows.map(([own, caller]) => [own.toString('base64'), caller]));
     return digests.map((digest) => {
       const caller = found.get(digest) ?? null;
@@ -191,29 +185,28 @@ export function createKeys(
       if (started === generation) memory.keep(digest, caller, askedAt);
       return caller;
     });
-  }
+  };
+  const findKey = inBatches(batches, lookUpBy(findByKeys));
+  const findSession = inBatches(batches, lookUpBy(findBySessions));
 
   return {
     known(shown) {
       if (!hasShape(shown)) return null;
-      const digest = digestOf(shown);
-      const entry = memory.get(digest);
+      const entry = memory.get(digestOf(shown));
       if (entry === undefined || performance.now() - entry.askedAt > rememberedMs) return undefined;
       const { caller } = entry;
       return caller !== null && deps.now() < caller.expiresAtMs ? caller : null;
     },
     find(shown) {
       const digest = digestOf(shown);
-      let looking = underway.get(digest);
-      if (looking === undefined) {
-        const find = typeof shown === 'string' ? findKey : findSession;
-        const own = find(digest).finally(() => {
-          if (underway.get(digest) === own) underway.delete(digest);
-        });
-        looking = own;
-        underway.set(digest, own);
-      }
-      return looking;
+      const others = underway.get(digest);
+      if (others !== undefined) return others;
+      const find = typeof shown === 'string' ? findKey : findSession;
+      const own = find(digest).finally(() => {
+        if (underway.get(digest) === own) underway.delete(digest);
+      });
+      underway.set(digest, own);
+      return own;
     },
     forget(accountId) {
       generation += 1;

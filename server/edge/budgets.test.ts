@@ -128,13 +128,13 @@ for (const [where, open] of [
       'what was asked for in vain is given back, and never more than was taken',
       async (world) => {
         const { budgets } = world;
-        const spend = async () => (await budgets.spendListing('a')).allowed;
-        await budgets.giveBackListing('a');
+        const spend = async () => (await budgets.spend('listings', 'a')).allowed;
+        await budgets.giveBack('listings', 'a');
         assert.deepEqual([await spend(), await spend(), await spend()], [true, true, false]);
-        await budgets.giveBackListing('a');
+        await budgets.giveBack('listings', 'a');
         assert.deepEqual([await spend(), await spend()], [true, false]);
         await world.pass(3_600_000);
-        await budgets.giveBackListing('a');
+        await budgets.giveBack('listings', 'a');
         assert.deepEqual([await spend(), await spend(), await spend()], [true, true, false]);
       },
     );
@@ -143,7 +143,7 @@ for (const [where, open] of [
       'checks of signed refunds are counted of each account, beside all else',
       async (world) => {
         const { budgets } = world;
-        const spend = async (account: string) => await budgets.spendSchedule(account);
+        const spend = async (account: string) => await budgets.spend('schedules', account);
         for (let left = scheduleLimit - 1; left >= 0; left -= 1) {
           const { allowed, whose, limit, remaining } = await spend('a');
           assert.deepEqual(
@@ -153,39 +153,13 @@ for (const [where, open] of [
         }
         assert.equal((await spend('a')).allowed, false);
         assert.deepEqual(
-          [(await spend('b')).allowed, (await budgets.spendListing('a')).allowed],
+          [(await spend('b')).allowed, (await budgets.spend('listings', 'a')).allowed],
           [true, true],
         );
         await world.pass(60_000);
         assert.equal((await spend('a')).allowed, true);
       },
     );
-
-    promise('all keys of an account share its budget', async ({ budgets }) => {
-      await budgets.spendCaller(caller('one'), '192.0.2.1');
-      assert.equal((await budgets.spendCaller(caller('two'), '192.0.2.1')).remaining, 1);
-      assert.equal((await budgets.spendCaller(caller('three'), '192.0.2.1')).remaining, 0);
-      const refused = await budgets.spendCaller(caller('four'), '192.0.2.1');
-      assert.deepEqual([refused.allowed, refused.whose], [false, 'account']);
-      assert.equal((await budgets.spendCaller(caller('other', 'b'), '192.0.2.1')).remaining, 2);
-    });
-
-    promise('a key whose window opened later than its account is the tighter', async (world) => {
-      const { budgets, pass } = world;
-      await budgets.spendCaller(caller('old'), '192.0.2.1');
-      await pass(40_000);
-      await budgets.spendCaller(caller('new'), '192.0.2.1');
-      await budgets.spendCaller(caller('new'), '192.0.2.1');
-      await pass(20_000);
-      // The account's window has ended, the key's has not.
-      const last = await budgets.spendCaller(caller('new'), '192.0.2.1');
-      assert.deepEqual([last.allowed, last.remaining], [true, 0]);
-      assert.ok(last.resetSeconds > 30 && last.resetSeconds <= 40);
-      const refused = await budgets.spendCaller(caller('new'), '192.0.2.1');
-      assert.deepEqual([refused.allowed, refused.whose], [false, 'key']);
-      // Refused by the key, nothing was spent of the account: one of three.
-      assert.equal((await budgets.spendCaller(caller('third'), '192.0.2.1')).remaining, 1);
-    });
 
     promise('when both are out it is the account that is named', async ({ budgets, pass }) => {
       await budgets.spendCaller(caller('old'), '192.0.2.1');
@@ -200,16 +174,6 @@ for (const [where, open] of [
       assert.deepEqual([refused.allowed, refused.whose], [false, 'account']);
       // And it waits for the later of the two.
       assert.ok(refused.resetSeconds > 50);
-    });
-
-    promise('what the account refuses is not spent of the key', async ({ budgets, pass }) => {
-      for (const key of ['x', 'x', 'x']) await budgets.spendCaller(caller(key), '192.0.2.1');
-      await pass(30_000);
-      for (const key of ['k', 'k', 'k', 'k']) {
-        assert.equal((await budgets.spendCaller(caller(key), '192.0.2.1')).allowed, false);
-      }
-      await pass(30_000);
-      assert.equal((await budgets.spendCaller(caller('k'), '192.0.2.1')).remaining, 2);
     });
 
     promise('of many calls at once exactly as many pass as the limit says', async ({ budgets }) => {
@@ -268,13 +232,17 @@ for (const [where, open] of [
 
     promise('mints are counted an hour long, and apart from other calls', async (world) => {
       const { budgets, pass } = world;
-      const mint = () => budgets.spendMint('2001:db8::1');
+      const mint = () => budgets.spend('mints', '2001:db8::1');
       assert.equal((await mint()).remaining, 1);
-      assert.equal((await budgets.spendMint('2001:db8::2')).remaining, 0);
+      assert.equal((await budgets.spend('mints', '2001:db8::2')).remaining, 0);
       assert.equal((await mint()).allowed, false);
       assert.equal((await budgets.spendClient('2001:db8::1')).remaining, 2);
-      assert.equal((await budgets.spendMint('2001:db8:0:ff::1')).allowed, false, 'the same /56');
-      assert.equal((await budgets.spendMint('2001:db8:0:100::1')).allowed, true);
+      assert.equal(
+        (await budgets.spend('mints', '2001:db8:0:ff::1')).allowed,
+        false,
+        'the same /56',
+      );
+      assert.equal((await budgets.spend('mints', '2001:db8:0:100::1')).allowed, true);
       await pass(3_500_000);
       assert.equal((await mint()).allowed, false);
       await pass(100_000);
@@ -332,7 +300,7 @@ describe('only in memory', () => {
     const { budgets } = inMemory();
     assert.ok(!(budgets.spendCaller(caller('k'), '192.0.2.1') instanceof Promise));
     assert.ok(!(budgets.spendClient('192.0.2.1') instanceof Promise));
-    assert.ok(!(budgets.spendMint('192.0.2.1') instanceof Promise));
+    assert.ok(!(budgets.spend('mints', '192.0.2.1') instanceof Promise));
   });
 
   test('a window ends to the millisecond, and not before', async () => {
@@ -395,7 +363,7 @@ describe('only in Valkey', () => {
     const { budgets, prefix, close } = await inValkey();
     await budgets.spendCaller(caller('k'), '192.0.2.1');
     await budgets.spendClient('192.0.2.1');
-    await budgets.spendMint('192.0.2.1');
+    await budgets.spend('mints', '192.0.2.1');
     const keys = await admin.keys(`${prefix}*`);
     const left = await Promise.all(keys.map(async (key) => [key, await admin.pttl(key)] as const));
     const ends = left.filter(([key]) => !key.endsWith('probe'));

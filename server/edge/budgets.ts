@@ -1,40 +1,39 @@
 // Who may ask how often. A bucket is a fixed window that opens with its first request: one a key
-// and one that an account's keys share, one a client address without a key, one a client network
-// for mints; some costly operations have one an account beside. A larger one of a client network
-// counts calls with and without keys, however many accounts make them, as far as their own buckets
-// allow them: what one stranger is refused takes nothing from its neighbours. Where they are kept:
-// memory-buckets.ts, valkey-buckets.ts.
+// and one that an account's keys share, one a client address without a key; some costly operations
+// have one an account or network beside. A larger one of a client network counts calls with and
+// without keys, as far as their own buckets allow them: what one stranger is refused takes nothing
+// from its neighbours. Where they are kept: memory-buckets.ts, valkey-buckets.ts.
 
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Settings } from '../settings/config.ts';
+import { type HttpCode, HttpError } from './errors.ts';
 
-export const windowSeconds = 60;
-export const mintWindowSeconds = 3_600;
-export const listingWindowSeconds = 3_600;
-export const signInWindowSeconds = 3_600;
-export const changeWindowSeconds = 3_600;
+const windowSeconds = 60;
+const hourSeconds = 3_600;
 /**
- * Passkeys and payout wallets that an account adds in a window: its person is told of each, and
+ * Passkeys and payout wallets that an account adds in an hour: its person is told of each, and
  * whoever stole a session would drown in such messages what matters.
  */
-export const changeLimit = 30;
+const changeLimit = 30;
 /** Checks of signed refunds that an account may ask for in a minute: each costs 0.2 s of a core. */
 export const scheduleLimit = 20;
-/** Relays of one account that are refused in a window: looking at each reads chains. */
+/** Relays of one account that are refused in a minute: each has chains read. */
 export const refusedRelays = 20;
-/** Requests on an open swap that a party keeps beyond its budget, in a window (reserve.ts). */
+/** Requests on an open swap that a party keeps beyond its budget, in a minute (reserve.ts). */
 export const swapLimit = 60;
 /**
  * The same, of a party's swaps and broadcasts together: five swaps' worth. Swaps cost nothing to
  * agree on, so without it an account would have as many requests as it opens swaps for.
  */
 export const partyLimit = 300;
-/** Looks in a window whether an account is a party of an open swap that found that it is not. */
+/** In a minute, questions whether an account is a party of an open swap that found it is not. */
 export const strangerLimit = 60;
-/** How often each of the sockets that an address may have can be opened anew in a window. */
+/** How often each of the sockets that an address may have can be opened anew in a minute. */
 const openingsOfEach = 10;
 
-export type Whose = 'key' | 'account' | 'address' | 'network';
+/** At once where the buckets are in memory, so that a read waits for nothing. */
+export type Soon<T> = T | Promise<T>;
+type Whose = 'key' | 'account' | 'address' | 'network';
 
 /** A decision, and the tighter of the buckets that it asked. */
 export type Spent = {
@@ -46,55 +45,9 @@ export type Spent = {
   readonly resetSeconds: number;
 };
 
-/** At once where the buckets are in memory, so that a read waits for nothing. */
-export type Soon<T> = T | Promise<T>;
-
-export type Budgets = {
-  spendCaller(caller: { keyId: string; accountId: string }, ip: string): Soon<Spent>;
-  spendClient(ip: string): Soon<Spent>;
-  /** One attempt to mint a key from this client network. */
-  spendMint(ip: string): Soon<Spent>;
-  /** One step of a sign-in from this client network. */
-  spendSignIn(ip: string): Soon<Spent>;
-  /** One passkey or payout wallet that is added to this account. */
-  spendChange(accountId: string): Soon<Spent>;
-  /** One token that this account asks to have listed. */
-  spendListing(accountId: string): Soon<Spent>;
-  /** Takes that back: it was asked for in vain. */
-  giveBackListing(accountId: string): Soon<void>;
-  /** One check of signed refunds for this account. */
-  spendSchedule(accountId: string): Soon<Spent>;
-  /** One claim that this account asks to have relayed; given back once it is taken on. */
-  spendRelay(accountId: string): Soon<Spent>;
-  giveBackRelay(accountId: string): Soon<void>;
-  /** One request of a party beyond its budget, on this part of the API, and of all parts. */
-  spendReserve(accountId: string, part: string): Soon<Spent>;
-  /** One look whether this account is a party; given back where it is. */
-  spendStranger(accountId: string): Soon<Spent>;
-  giveBackStranger(accountId: string): Soon<void>;
-  /** One socket opened from this address. */
-  spendSocket(ip: string): Soon<Spent>;
-};
-
-export const ruleNames = [
-  'calls',
-  'changes',
-  'clients',
-  'listings',
-  'mints',
-  'networks',
-  'parties',
-  'relays',
-  'reserves',
-  'schedules',
-  'sign-ins',
-  'sockets',
-  'strangers',
-] as const;
-
 /** How much in how long. Buckets of one name are kept together. */
 export type Rule = {
-  readonly name: (typeof ruleNames)[number];
+  readonly name: Kind | 'calls' | 'clients' | 'networks' | 'parties' | 'reserves';
   readonly limit: number;
   readonly windowMs: number;
 };
@@ -121,85 +74,92 @@ export type BudgetSettings = Pick<
   | 'clientPrefixes'
 >;
 
+/** What one request of its kind costs, by account or by the client's address. */
+type Kind = Charged | 'sockets' | 'strangers';
+type Charged = 'changes' | 'listings' | 'mints' | 'relays' | 'schedules' | 'sign-ins';
+
+export type Budgets = {
+  spendCaller(caller: { keyId: string; accountId: string }, ip: string): Soon<Spent>;
+  spendClient(ip: string): Soon<Spent>;
+  /** One request of a party beyond its budget, on this part of the API, and of all parts. */
+  spendReserve(accountId: string, part: string): Soon<Spent>;
+  /** One of the kind, of the account or of the client's address. */
+  spend(kind: Kind, who: string): Soon<Spent>;
+  /** The same; throws where none is left. */
+  charge(kind: Charged, who: string): Promise<void>;
+  giveBack(kind: Kind, who: string): Soon<void>;
+};
+
 export function createBudgets(settings: BudgetSettings, buckets: Buckets): Budgets {
-  const window = { limit: settings.rateLimit, windowMs: windowSeconds * 1_000 };
-  const calls: Rule = { name: 'calls', ...window };
-  const clients: Rule = { name: 'clients', ...window };
-  const networks: Rule = { ...window, name: 'networks', limit: settings.rateLimitPerNetwork };
-  const reserves: Rule = { ...window, name: 'reserves', limit: swapLimit };
-  const parties: Rule = { ...window, name: 'parties', limit: partyLimit };
-  const strangers: Rule = { ...window, name: 'strangers', limit: strangerLimit };
-  const mints: Rule = {
-    name: 'mints',
-    limit: settings.mintLimit,
-    windowMs: mintWindowSeconds * 1_000,
+  const { rateLimit, clientPrefixes } = settings;
+  const ruleOf = (name: Rule['name'], limit: number, seconds = windowSeconds): Rule => ({
+    name,
+    limit,
+    windowMs: seconds * 1_000,
+  });
+  const calls = ruleOf('calls', rateLimit);
+  const clients = ruleOf('clients', rateLimit);
+  const networks = ruleOf('networks', settings.rateLimitPerNetwork);
+  const reserves = ruleOf('reserves', swapLimit);
+  const parties = ruleOf('parties', partyLimit);
+  const kinds: Readonly<Record<Kind, Rule>> = {
+    changes: ruleOf('changes', changeLimit, hourSeconds),
+    listings: ruleOf('listings', settings.listingLimit, hourSeconds),
+    mints: ruleOf('mints', settings.mintLimit, hourSeconds),
+    relays: ruleOf('relays', refusedRelays),
+    schedules: ruleOf('schedules', scheduleLimit),
+    'sign-ins': ruleOf('sign-ins', settings.signInLimit, hourSeconds),
+    // Whoever reconnects for ever is held back; a whole network that comes back at once is not.
+    sockets: ruleOf('sockets', settings.feedSocketsPerIp * openingsOfEach),
+    strangers: ruleOf('strangers', strangerLimit),
   };
-  const signIns: Rule = {
-    name: 'sign-ins',
-    limit: settings.signInLimit,
-    windowMs: signInWindowSeconds * 1_000,
-  };
-  const changes: Rule = {
-    name: 'changes',
-    limit: changeLimit,
-    windowMs: changeWindowSeconds * 1_000,
-  };
-  const listings: Rule = {
-    name: 'listings',
-    limit: settings.listingLimit,
-    windowMs: listingWindowSeconds * 1_000,
-  };
-  const schedules: Rule = { name: 'schedules', limit: scheduleLimit, windowMs: window.windowMs };
-  const relays: Rule = { name: 'relays', limit: refusedRelays, windowMs: window.windowMs };
-  // Whoever reconnects for ever is held back; a whole network that comes back at once is not.
-  const sockets: Rule = {
-    name: 'sockets',
-    limit: settings.feedSocketsPerIp * openingsOfEach,
-    windowMs: window.windowMs,
-  };
-  const spendOne = (rule: Rule, ip: string, prefixes?: Prefixes) =>
-    whenKnown(buckets.spend(rule, [clientNetwork(ip, prefixes)]), (tally) =>
-      ofAddress(rule, tally),
+  const spendOne = (rule: Rule, name: string, whose: Whose): Soon<Spent> =>
+    whenKnown(buckets.spend(rule, [name]), ({ allowed, buckets: [bucket] }) =>
+      spentOf(rule, allowed, whose, bucket!),
     );
-  const spendOwn = (rule: Rule, accountId: string) =>
-    whenKnown(buckets.spend(rule, [accountId]), (tally) => ofAccount(rule, tally));
+  const spend = (kind: Kind, who: string): Soon<Spent> => {
+    if (kind === 'sockets') return spendOne(kinds[kind], clientNetwork(who), 'address');
+    const byAddress = kind === 'mints' || kind === 'sign-ins';
+    if (!byAddress) return spendOne(kinds[kind], who, 'account');
+    return spendOne(kinds[kind], clientNetwork(who, clientPrefixes), 'address');
+  };
   /** Of its own buckets, and only where they allow it of the wider one that others share. */
   const spendBoth = (
     rule: Rule,
     names: readonly string[],
-    spentOfOwn: (rule: Rule, tally: Tally) => Spent,
+    own: Soon<Spent>,
     wider: () => Soon<Spent>,
   ): Soon<Spent> =>
-    whenKnown(buckets.spend(rule, names), (tally) => {
-      const own = spentOfOwn(rule, tally);
-      if (!own.allowed) return own;
+    whenKnown(own, (spent) => {
+      if (!spent.allowed) return spent;
       return whenKnown(wider(), (shared) => {
-        if (shared.allowed) return own;
+        if (shared.allowed) return spent;
         return whenKnown(buckets.giveBack(rule, names), () => shared);
       });
     });
   const spendNetwork = (ip: string) => () =>
-    whenKnown(
-      buckets.spend(networks, [clientNetwork(ip, settings.clientPrefixes)]),
-      ({ allowed, buckets: [network] }) => spentOf(networks, allowed, 'network', network!),
-    );
+    spendOne(networks, clientNetwork(ip, clientPrefixes), 'network');
   return {
-    spendCaller: ({ accountId, keyId }, ip) =>
-      spendBoth(calls, [accountId, keyId], ofCaller, spendNetwork(ip)),
-    spendClient: (ip) => spendBoth(clients, [clientNetwork(ip)], ofAddress, spendNetwork(ip)),
-    spendReserve: (accountId, part) =>
-      spendBoth(reserves, [`${accountId} ${part}`], ofAccount, () => spendOwn(parties, accountId)),
-    spendStranger: (accountId) => spendOwn(strangers, accountId),
-    giveBackStranger: (accountId) => buckets.giveBack(strangers, [accountId]),
-    spendMint: (ip) => spendOne(mints, ip, settings.clientPrefixes),
-    spendSignIn: (ip) => spendOne(signIns, ip, settings.clientPrefixes),
-    spendChange: (accountId) => spendOwn(changes, accountId),
-    spendListing: (accountId) => spendOwn(listings, accountId),
-    giveBackListing: (accountId) => buckets.giveBack(listings, [accountId]),
-    spendSchedule: (accountId) => spendOwn(schedules, accountId),
-    spendRelay: (accountId) => spendOwn(relays, accountId),
-    giveBackRelay: (accountId) => buckets.giveBack(relays, [accountId]),
-    spendSocket: (ip) => spendOne(sockets, ip),
+    spendCaller: ({ accountId, keyId }, ip) => {
+      const names = [accountId, keyId];
+      const own = whenKnown(buckets.spend(calls, names), (tally) => ofCaller(calls, tally));
+      return spendBoth(calls, names, own, spendNetwork(ip));
+    },
+    spendClient: (ip) => {
+      const name = clientNetwork(ip);
+      return spendBoth(clients, [name], spendOne(clients, name, 'address'), spendNetwork(ip));
+    },
+    spendReserve: (accountId, part) => {
+      const name = `${accountId} ${part}`;
+      const all = () => spendOne(parties, accountId, 'account');
+      return spendBoth(reserves, [name], spendOne(reserves, name, 'account'), all);
+    },
+    spend,
+    charge: async (kind, who) => {
+      const spent = await spend(kind, who);
+      if (!spent.allowed) throw overOf(kind, spent);
+    },
+    giveBack: (kind, who) => buckets.giveBack(kinds[kind], [who]),
   };
 }
 
@@ -208,12 +168,60 @@ export function whenKnown<T, R>(value: Soon<T>, next: (value: T) => Soon<R>): So
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-function ofAddress(rule: Rule, { allowed, buckets }: Tally): Spent {
-  return spentOf(rule, allowed, 'address', buckets[0]!);
+/** What is said where a budget of a kind is out: the code, and the sentence up to when to retry. */
+const overs: Readonly<Record<Charged, readonly [HttpCode, (limit: number) => string, string?]>> = {
+  mints: [
+    'mint_rate_limited',
+    (limit) => `too many keys asked for from this client network (${limit} an hour)`,
+  ],
+  'sign-ins': [
+    'sign_in_rate_limited',
+    (limit) => `too many tries to sign in from this client network (${limit} an hour)`,
+  ],
+  changes: [
+    'change_rate_limited',
+    (limit) => `${limit} passkeys and payout wallets were added to this account within an hour`,
+  ],
+  listings: [
+    'listing_rate_limited',
+    (limit) => `too many tokens asked for by this account (${limit} an hour)`,
+  ],
+  schedules: [
+    'schedule_rate_limited',
+    (limit) =>
+      `too many ladders of signed refunds from this account (${limit} in ${windowSeconds} s)`,
+  ],
+  relays: [
+    'relay_rate_limited',
+    (limit) =>
+      `${limit} relays that this account asked for within ${windowSeconds} s were refused or are` +
+      ' not answered yet',
+    ', or send it yourself',
+  ],
+};
+
+export function overOf(kind: Charged, { limit, resetSeconds }: Spent): HttpError {
+  const [code, said, otherwise = ''] = overs[kind];
+  return limited(code, `${said(limit)}; try again in ${resetSeconds} s${otherwise}`, resetSeconds);
 }
 
-function ofAccount(rule: Rule, { allowed, buckets }: Tally): Spent {
-  return spentOf(rule, allowed, 'account', buckets[0]!);
+const overCodes = {
+  account: 'account_rate_limited',
+  key: 'key_rate_limited',
+  address: 'rate_limited',
+  network: 'rate_limited',
+} as const satisfies Record<Whose, HttpCode>;
+
+/** What is said to whoever is over a budget of requests. */
+export function overBudget({ whose, limit, resetSeconds }: Spent): HttpError {
+  const sentence =
+    `too many requests for this ${whose} (${limit} in ${windowSeconds} s);` +
+    ` try again in ${resetSeconds} s`;
+  return limited(overCodes[whose], sentence, resetSeconds);
+}
+
+export function limited(code: HttpCode, sentence: string, seconds: number): HttpError {
+  return new HttpError(code, sentence, { 'retry-after': String(seconds) });
 }
 
 /** Account and key: equally large, but a key replaced opens a window of its own later. */
@@ -252,7 +260,10 @@ export function clientNetwork(given: string, { ipv4, ipv6 }: Prefixes = ofOneCli
   if (!isIPv6(ip)) return ip.slice(0, longestName);
   const groups = groupsOf(ip);
   const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  if (mapped) return networkOfV4(groups.slice(6).flatMap(bytesOf), ipv4);
+  if (mapped) {
+    const bytes = groups.slice(6).flatMap((group) => [group >> 8, group & 255]);
+    return networkOfV4(bytes, ipv4);
+  }
   const network = leading(groups, 16, ipv6).slice(0, Math.ceil(ipv6 / 16));
   return `${network.map((group) => group.toString(16)).join(':')}::/${ipv6}`;
 }
@@ -280,24 +291,14 @@ function withoutPort(text: string): string {
 /** The eight groups of a valid IPv6 address. */
 function groupsOf(ip: string): number[] {
   const [address = ''] = ip.split('%');
-  const [left = '', right] = address.split('::');
-  const head = partsOf(left);
-  const tail = partsOf(right ?? '');
+  const [head = [], tail = []] = address.split('::').map((half) =>
+    half.split(':').flatMap((part) => {
+      if (part === '') return [];
+      if (!part.includes('.')) return [Number.parseInt(part, 16)];
+      const [a = 0, b = 0, c = 0, d = 0] = part.split('.').map(Number);
+      return [a * 256 + b, c * 256 + d];
+    }),
+  );
   const gap = Math.max(0, 8 - head.length - tail.length);
   return [...head, ...Array<number>(gap).fill(0), ...tail];
-}
-
-function partsOf(text: string): number[] {
-  return text
-    .split(':')
-    .filter((part) => part !== '')
-    .flatMap((part) => {
-      if (!part.includes('.')) return [Number.parseInt(part, 16)];
-      const [a, b, c, d] = part.split('.').map(Number) as [number, number, number, number];
-      return [a * 256 + b, c * 256 + d];
-    });
-}
-
-function bytesOf(group: number): number[] {
-  return [group >> 8, group & 255];
 }

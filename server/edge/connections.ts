@@ -9,20 +9,20 @@ import { listOf } from '../settings/networks.ts';
 import { clientNetwork, type Prefixes } from './budgets.ts';
 
 /** Descriptors that are left for nodes, the database, deliveries of webhooks, and files. */
-export const reservedDescriptors = 2_000;
+const reservedDescriptors = 2_000;
 export const lookMs = 5_000;
-/** It is reset within 30 s: looks come late, and one that comes early does not count. */
+/** It is reset within 30 s: checks come late, and one that comes early does not count. */
 export const unreadMs = 20_000;
 
 /** With descriptors enough, and unless PARLEY_CONNECTIONS says so many. */
-export const mostConnections = 25_000;
+const mostConnections = 25_000;
 
 /** Of all connections those of one site: 65 536 clients have 200 each. */
 const sites: Prefixes = { ipv4: 32, ipv6: 48 };
 const shareOfSite = 1 / 4;
 
 /** Of one site: a single client never has more than half of it. */
-export function mostOfSite({ connections, connectionsPerNetwork }: Counted): number {
+function mostOfSite({ connections, connectionsPerNetwork }: Counted): number {
   const share = Math.floor((connections ?? mostConnections) * shareOfSite);
   return Math.max(share, connectionsPerNetwork * 2);
 }
@@ -74,6 +74,12 @@ export function limitConnections(
   server.on('drop', () => dropped('process'));
   const proxies = listOf(trustedProxies);
   const counts = new Map<string, number>();
+  const change = (name: string, by: number): number => {
+    const count = (counts.get(name) ?? 0) + by;
+    if (count === 0) counts.delete(name);
+    else counts.set(name, count);
+    return count;
+  };
   const sharesOf = (address: string): [name: string, most: number][] => {
     const [client, site] = [clientNetwork(address), clientNetwork(address, sites)];
     const own: [string, number] = [client, connectionsPerNetwork];
@@ -90,25 +96,19 @@ export function limitConnections(
     const taken: string[] = [];
     // What its own limit refuses takes nothing of its site's.
     const isOver = shares.some(([name, most]) => {
-      const there = (counts.get(name) ?? 0) + 1;
-      counts.set(name, there);
       taken.push(name);
-      return there > most;
+      return change(name, 1) > most;
     });
     socket.once('close', () => {
       reading.delete(socket);
-      for (const name of taken) {
-        const left = (counts.get(name) as number) - 1;
-        if (left === 0) counts.delete(name);
-        else counts.set(name, left);
-      }
+      for (const name of taken) change(name, -1);
     });
     if (!isOver) return;
     dropped('network');
     socket.destroy();
   });
 
-  const look = () => {
+  const checkAll = () => {
     const now = performance.now();
     for (const [socket, last] of reading) {
       const mark = markOf(socket);
@@ -121,9 +121,9 @@ export function limitConnections(
       }
     }
   };
-  const looking = setInterval(look, limits.lookMs ?? lookMs);
-  looking.unref();
-  server.once('close', () => clearInterval(looking));
+  const checking = setInterval(checkAll, limits.lookMs ?? lookMs);
+  checking.unref();
+  server.once('close', () => clearInterval(checking));
 }
 
 /** What the other side had taken, and when that was last found to be so, or nothing waited. */

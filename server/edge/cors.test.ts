@@ -2,23 +2,17 @@
 // alone.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { startEdge, type TestEdge } from './testing/edge.ts';
-import { type SignedIn, signedIn, siteAt } from './testing/session.ts';
+import { describe, test } from 'node:test';
+import { refused, testEdge } from './testing/edge.ts';
+import { signedIn, siteAt } from './testing/session.ts';
 import { evmWallet } from './testing/signers.ts';
 
 const site = 'https://market.example';
 const partner = 'https://desk.example';
-let edge: TestEdge;
-let key: string;
-let browser: SignedIn;
 
-before(async () => {
-  edge = await startEdge({ settings: siteAt(site, { corsOrigins: [partner] }) });
-  key = (await edge.mint(evmWallet())).body.key;
-  browser = await signedIn(edge, { origin: site });
-});
-after(() => edge.close());
+const edge = await testEdge({ settings: siteAt(site, { corsOrigins: [partner] }) });
+const key: string = (await edge.mint(evmWallet())).body.key;
+const browser = await signedIn(edge, { origin: site });
 
 const preflight = { origin: partner, 'access-control-request-method': 'POST' };
 const corsHeadersOf = (headers: Readonly<Record<string, unknown>>) =>
@@ -42,14 +36,13 @@ test('a preflight is 204 with what may be sent, and spends a request of the clie
 });
 
 test('a preflight is refused with 429 where the budget of its client is out', async () => {
-  const small = await startEdge({
+  const small = await testEdge({
     settings: { ...siteAt(site, { corsOrigins: [partner] }), rateLimit: 1 },
   });
   const statuses: number[] = [];
   for (let count = 0; count < 2; count += 1) {
     statuses.push((await small.call('OPTIONS', '/v1/me', { headers: preflight })).status);
   }
-  await small.close();
   assert.deepEqual(statuses, [204, 429]);
 });
 
@@ -71,10 +64,7 @@ describe('what is no preflight from there is answered as without CORS:', () => {
   for (const [name, url, headers, expected] of cases) {
     test(name, async () => {
       const answer = await edge.call('OPTIONS', url, { headers });
-      assert.deepEqual(
-        [answer.status, answer.headers['x-parley-error']],
-        [405, 'method_not_allowed'],
-      );
+      refused(answer, '405 method_not_allowed');
       assert.deepEqual(corsHeadersOf(answer.headers), expected);
     });
   }
@@ -162,11 +152,10 @@ test('accounts have no CORS: an answer there allows nobody', async () => {
 });
 
 test('where no origin is named there is no CORS at all', async () => {
-  const none = await startEdge({ settings: siteAt(site) });
+  const none = await testEdge({ settings: siteAt(site) });
   const options = await none.call('OPTIONS', '/v1/rfqs', { headers: preflight });
   assert.equal(options.status, 405);
   const read = await none.call('GET', '/v1/keys/nonce', { headers: { origin: partner } });
-  await none.close();
   for (const { headers } of [options, read]) {
     assert.deepEqual([corsHeadersOf(headers), headers.vary], [[], undefined]);
   }

@@ -5,8 +5,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 /** Of a preflight: browsers ask again after this; Chromium keeps none longer. */
 const keptSeconds = 7_200;
-const methods = 'GET, HEAD, POST, DELETE';
-const taken = 'authorization, x-api-key, content-type, idempotency-key';
 
 type Asked = {
   readonly method?: string | undefined;
@@ -14,25 +12,28 @@ type Asked = {
   readonly headers: IncomingHttpHeaders;
   readonly routeOptions?: { readonly url?: string | undefined };
 };
+type Headers = Readonly<Record<string, string>>;
 
 export type Cors = {
   /** What every answer below `/v1` carries besides. */
-  headers(asked: Asked): Readonly<Record<string, string>>;
+  headers(asked: Asked): Headers;
   /** What answers a preflight; null where it is none, or from elsewhere. */
-  preflight(asked: Asked): Readonly<Record<string, string>> | null;
+  preflight(asked: Asked): Headers | null;
 };
 
 /** null where no origin is allowed. */
 export function createCors(shortName: string, origins: readonly string[]): Cors | null {
   if (origins.length === 0) return null;
-  const allowed = new Set(origins);
-  const exposed = exposedHeaders(shortName);
-  const isFrom = ({ headers: { origin = '' } }: Asked) => allowed.has(origin);
+  // A script of another origin sees no others but those that every answer may show.
+  const exposed =
+    'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-RateLimit-Limit, ' +
+    'X-RateLimit-Remaining, Retry-After, Idempotency-Replayed, ' +
+    `x-${shortName}-error, x-${shortName}-txid`;
   return {
     headers: (asked) => {
-      if (!isApi(asked)) return {};
-      if (!isFrom(asked)) return { vary: 'Origin' };
       const { origin = '' } = asked.headers;
+      if (!isApi(asked)) return {};
+      if (!origins.includes(origin)) return { vary: 'Origin' };
       return {
         vary: 'Origin',
         'access-control-allow-origin': origin,
@@ -40,31 +41,16 @@ export function createCors(shortName: string, origins: readonly string[]): Cors 
       };
     },
     preflight: (asked) => {
-      const wanted = asked.headers['access-control-request-method'];
+      const { origin = '', 'access-control-request-method': wanted } = asked.headers;
       if (asked.method !== 'OPTIONS' || wanted === undefined) return null;
-      if (!isApi(asked) || !isFrom(asked)) return null;
+      if (!isApi(asked) || !origins.includes(origin)) return null;
       return {
-        'access-control-allow-methods': methods,
-        'access-control-allow-headers': taken,
+        'access-control-allow-methods': 'GET, HEAD, POST, DELETE',
+        'access-control-allow-headers': 'authorization, x-api-key, content-type, idempotency-key',
         'access-control-max-age': String(keptSeconds),
       };
     },
   };
-}
-
-/** A script of another origin sees no others but those that every answer may show. */
-function exposedHeaders(shortName: string): string {
-  return [
-    'RateLimit-Limit',
-    'RateLimit-Remaining',
-    'RateLimit-Reset',
-    'X-RateLimit-Limit',
-    'X-RateLimit-Remaining',
-    'Retry-After',
-    'Idempotency-Replayed',
-    `x-${shortName}-error`,
-    `x-${shortName}-txid`,
-  ].join(', ');
 }
 
 /** By its route, however the path is spelt; by its path where there is none. */

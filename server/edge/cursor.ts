@@ -5,17 +5,34 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ParleyError } from '../../core/errors.ts';
 import type { Deps } from '../ports/deps.ts';
 import { keyringOf } from '../ports/keyring.ts';
+import { pageLimit } from './schemas/common.ts';
 
 const longest = 1_024;
 const tagBytes = 16;
 
-export type Filters = Readonly<Record<string, string | number | boolean | null | undefined>>;
+type Filters = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** The first signs; what any of them signed is accepted: keys are replaced while pages are read. */
-export type CursorSecrets = readonly Uint8Array[];
+type CursorSecrets = readonly Uint8Array[];
 
-export function cursorSecrets(deps: Pick<Deps, 'settings'>): CursorSecrets {
-  return keyringOf(deps.settings).cursorSecrets;
+/** Where a list goes on: the id of its last row, or what else orders it. */
+type Found<Row> = (from: readonly string[] | null, limit: number) => Promise<readonly Row[]>;
+
+/** One page. `find` is asked for one row more than fits: it says whether more follow. */
+export async function pageOf<Row extends { readonly id: string }>(
+  deps: Pick<Deps, 'settings'>,
+  { limit = pageLimit.otherwise, cursor }: { limit?: number; cursor?: string },
+  filters: Filters,
+  find: Found<Row>,
+  placeOf: (row: Row) => readonly string[] = ({ id }) => [id],
+): Promise<{ readonly rows: readonly Row[]; readonly nextCursor: string | null }> {
+  const secrets = keyringOf(deps.settings).cursorSecrets;
+  const from = cursor === undefined ? null : decodeCursor(secrets, filters, cursor);
+  const found = await find(from, limit + 1);
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  const more = found.length > limit && last !== undefined;
+  return { rows, nextCursor: more ? encodeCursor(secrets, filters, placeOf(last)) : null };
 }
 
 /** `filters` names the list and its filters; `position` is where the next page starts. */

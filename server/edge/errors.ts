@@ -104,7 +104,7 @@ export function refusalOf(error: unknown, shortName: string): Refusal | null {
 }
 
 function refusalOfFastify(error: unknown): Refusal | null {
-  const { code, statusCode } = error as { code?: string; statusCode?: number };
+  const { code = '', statusCode = 0 } = error as { code?: string; statusCode?: number };
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return httpRefusal('body_too_large', tooLarge().sentence);
   }
@@ -114,30 +114,24 @@ function refusalOfFastify(error: unknown): Refusal | null {
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
     return httpRefusal('bad_header', 'the body is not as long as content-length says');
   }
-  if (isDatabaseDown(code)) {
-    const sentence = 'the database does not answer; try again in 5 seconds';
-    return { ...httpRefusal('unavailable', sentence), headers: { 'retry-after': '5' } };
-  }
-  if (isDatabaseBusy(code)) {
-    const sentence = 'the database could not do it now; nothing happened; try again in 5 seconds';
-    return { ...httpRefusal('unavailable', sentence), headers: { 'retry-after': '5' } };
-  }
-  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
+  const again = (what: string) => ({
+    ...httpRefusal('unavailable', `the database ${what}; try again in 5 seconds`),
+    headers: { 'retry-after': '5' },
+  });
+  if (databaseDown.test(code)) return again('does not answer');
+  if (databaseBusy.test(code)) return again('could not do it now; nothing happened');
+  if (statusCode >= 400 && statusCode < 500) {
     return { ...httpRefusal('bad_header', 'the request is malformed'), status: statusCode };
   }
   return null;
 }
 
 // Connection lost (class 08), shutdown and start-up of the server (57P0x), no connection to be had.
-function isDatabaseDown(code: string | undefined): boolean {
-  return code !== undefined && /^(08...|57P0\d|ECONNREFUSED|ECONNRESET|EPIPE)$/.test(code);
-}
+const databaseDown = /^(08...|57P0\d|ECONNREFUSED|ECONNRESET|EPIPE)$/;
 
 // What another try may well pass: conflicts (40001, 40P01), resources that are out (class 53), what
 // was waited for too long (57014, 55P03, 25P03), a primary that is one no more (25006).
-function isDatabaseBusy(code: string | undefined): boolean {
-  return code !== undefined && /^(40001|40P01|53...|57014|55P03|25P03|25006)$/.test(code);
-}
+const databaseBusy = /^(40001|40P01|53...|57014|55P03|25P03|25006)$/;
 
 /** What is said of a fault of ours, and nothing more of it. */
 export const fault = httpRefusal('internal', 'something failed on our side; it has been logged');

@@ -1,21 +1,16 @@
 // When keys and sessions were used last: written now and then, and by no request.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { buildApp } from './app.ts';
 import { createLastUses } from './last-uses.ts';
-import { caller, startEdge, type TestEdge } from './testing/edge.ts';
+import { caller, testEdge } from './testing/edge.ts';
 import { openMaker } from './testing/feed-client.ts';
 import { type SignedIn, signedIn } from './testing/session.ts';
 import { evmWallet } from './testing/signers.ts';
 
-let edge: TestEdge;
-let at: string;
-before(async () => {
-  edge = await startEdge({ settings: { clientPrefixes: { ipv4: 24, ipv6: 56 } } });
-  at = await edge.app.listen({ host: '127.0.0.1', port: 0 });
-});
-after(() => edge.close());
+const edge = await testEdge({ settings: { clientPrefixes: { ipv4: 24, ipv6: 56 } } });
+const at = await edge.app.listen({ host: '127.0.0.1', port: 0 });
 
 const minute = 60_000;
 const write = () => edge.app.edge.uses.write();
@@ -31,32 +26,20 @@ async function keyUse(id: string): Promise<[string | null, string | null]> {
 }
 
 async function sessionUse({ stored }: SignedIn): Promise<number> {
-  const [row] = await edge.deps.db.rows<{ at: Date }>({
-    name: 'test_session_use',
-    text: 'select last_used_at as at from sessions where id = $1',
-    values: [stored.id],
-  });
+  const [row] = await edge.sql('select last_used_at as at from sessions where id = $1', stored.id);
   return row?.at.getTime() ?? 0;
 }
 
 /** Row versions: an update without a change would make one too. */
 async function versionOf(table: string, id: string): Promise<string> {
-  const [row] = await edge.deps.db.rows<{ version: string }>({
-    name: `test_version_${table}`,
-    text: `select xmin::text as version from ${table} where id = $1`,
-    values: [id],
-  });
+  const [row] = await edge.sql(`select xmin::text as version from ${table} where id = $1`, id);
   return row?.version ?? '';
 }
 
 test('a key is shown with day and network of its last use, once that was written', async () => {
   const { id, key } = (await edge.mint(evmWallet())).body;
   edge.deps.freeze(Date.parse('2031-03-04T23:59:59.999Z'));
-  await edge.deps.db.rows({
-    name: 'test_later',
-    text: `update api_keys set expires_at = '2032-01-01' where id = $1`,
-    values: [id],
-  });
+  await edge.sql(`update api_keys set expires_at = '2032-01-01' where id = $1`, id);
   await edge.call('GET', '/v1/me', { key, ip: '192.0.2.7' });
   assert.deepEqual(await keyUse(id), [null, null]);
   await write();
@@ -138,11 +121,7 @@ test('a use that is written after the key was revoked leaves nothing of where it
   const { id, key } = (await edge.mint(evmWallet())).body;
   const other = await buildApp(edge.deps);
   await caller(other)('GET', '/v1/me', { key, ip: '192.0.2.7' });
-  await edge.deps.db.rows({
-    name: 'test_revoke',
-    text: 'update api_keys set revoked_at = now() where id = $1',
-    values: [id],
-  });
+  await edge.sql('update api_keys set revoked_at = now() where id = $1', id);
   await other.close();
   assert.equal((await keyUse(id))[1], null);
 });

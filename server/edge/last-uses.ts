@@ -9,13 +9,13 @@ import type { Deps } from '../ports/deps.ts';
 import type { Caller } from './auth.ts';
 import { clientNetwork } from './budgets.ts';
 
-export const writeEveryMs = 30_000;
+const writeEveryMs = 30_000;
 /** Keys and sessions between two writes: what is beyond is noted after the next one. */
 const mostHeld = 20_000;
 /** Rows a statement. */
 const batch = 500;
 /** A database that is gone does not hold up a stop. */
-export const mostStopMs = 2_000;
+const mostStopMs = 2_000;
 
 export type LastUses = {
   note(caller: Pick<Caller, 'by' | 'keyId'>, client: string): void;
@@ -25,7 +25,7 @@ export type LastUses = {
   close(): Promise<void>;
 };
 
-type Use = { readonly by: Caller['by']; client: string; atMs: number };
+type Use = { readonly by: Caller['by']; readonly client: string; readonly at: Date };
 type Needs = Pick<Deps, 'db' | 'now' | 'log' | 'settings'>;
 
 export function createLastUses(deps: Needs, stopMs = mostStopMs): LastUses {
@@ -33,9 +33,8 @@ export function createLastUses(deps: Needs, stopMs = mostStopMs): LastUses {
   let writing = Promise.resolve();
 
   async function writeAll(): Promise<void> {
-    const noted = [...held];
+    const noted = held;
     held = new Map();
-    if (noted.length === 0) return;
     await writeUses(deps, noted).catch((error: unknown) => {
       deps.log.warn({ err: error }, 'last uses of keys and sessions were not written');
     });
@@ -49,42 +48,34 @@ export function createLastUses(deps: Needs, stopMs = mostStopMs): LastUses {
   timer.unref();
   return {
     note({ by, keyId }, client) {
-      const known = held.get(keyId);
-      if (known !== undefined) {
-        known.client = client;
-        known.atMs = deps.now();
-      } else if (held.size < mostHeld) {
-        held.set(keyId, { by, client, atMs: deps.now() });
-      }
+      if (held.size >= mostHeld && !held.has(keyId)) return;
+      held.set(keyId, { by, client, at: new Date(deps.now()) });
     },
     write,
     close: () => {
       clearInterval(timer);
       if (held.size === 0) return writing;
-      return Promise.race([
-        write(),
-        new Promise<void>((resolve) => setTimeout(resolve, stopMs).unref()),
-      ]);
+      const late = new Promise<void>((resolve) => setTimeout(resolve, stopMs).unref());
+      return Promise.race([write(), late]);
     },
   };
 }
 
-async function writeUses({ db, settings }: Needs, noted: readonly [string, Use][]): Promise<void> {
+async function writeUses({ db, settings }: Needs, noted: ReadonlyMap<string, Use>): Promise<void> {
   const keys: KeyUse[] = [];
   const sessions: SessionUse[] = [];
-  for (const [id, { by, client, atMs }] of noted) {
-    const at = new Date(atMs);
+  for (const [id, { by, client, at }] of noted) {
     if (by === 'session') sessions.push({ id, at });
     else {
       const network = clientNetwork(client, settings.clientPrefixes);
       keys.push({ id, on: at.toISOString().slice(0, 10), network });
     }
   }
-  await inBatches(db, keys, noteKeyUses);
-  await inBatches(db, sessions, noteSessionUses);
+  await writeRows(db, keys, noteKeyUses);
+  await writeRows(db, sessions, noteSessionUses);
 }
 
-async function inBatches<Row>(
+async function writeRows<Row>(
   tx: Tx,
   rows: readonly Row[],
   write: (tx: Tx, rows: readonly Row[]) => Promise<void>,

@@ -1,6 +1,6 @@
 // Buckets of one process: a restart opens every window afresh. Instants in milliseconds.
 
-import { type Bucket, type Rule, ruleNames, type Tally } from './budgets.ts';
+import type { Rule, Tally } from './budgets.ts';
 
 /** Buckets of one rule, about 20 MB; when all windows are open the oldest is dropped for a new. */
 const capacity = 100_000;
@@ -14,36 +14,33 @@ export type MemoryBuckets = {
 
 export function createMemoryBuckets(now: () => number, most: number = capacity): MemoryBuckets {
   // By when they end, the first to end first: a window that opens again goes to the end.
-  const kept = Object.fromEntries(
-    ruleNames.map((name) => [name, new Map<string, Entry>()]),
-  ) as Readonly<Record<Rule['name'], Map<string, Entry>>>;
+  const kept = new Map<Rule['name'], Map<string, Entry>>();
+  const entriesOf = ({ name }: Rule) => {
+    const entries = kept.get(name) ?? new Map<string, Entry>();
+    kept.set(name, entries);
+    return entries;
+  };
   return {
     spend: (rule, names) => {
-      const entries = kept[rule.name];
+      const { limit, windowMs } = rule;
+      const entries = entriesOf(rule);
       const at = now();
-      let allowed = true;
-      for (const name of names) {
-        const entry = openEntry(entries, name, at, rule.windowMs);
-        if (entry !== null && entry.used >= rule.limit) allowed = false;
-      }
-      const buckets: Bucket[] = [];
-      for (const name of names) {
-        let entry = openEntry(entries, name, at, rule.windowMs);
+      const found = names.map((name) => openEntry(entries, name, at, windowMs));
+      const allowed = found.every((entry) => entry === null || entry.used < limit);
+      const buckets = names.map((name, place) => {
+        let entry = found[place] ?? null;
         if (allowed) {
-          entry ??= newEntry(entries, name, at, rule.windowMs, most);
+          entry ??= newEntry(entries, name, at, windowMs, most);
           entry.used += 1;
         }
-        buckets.push(
-          entry === null
-            ? { used: 0, leftMs: rule.windowMs }
-            : { used: entry.used, leftMs: entry.endsAt - at },
-        );
-      }
+        if (entry === null) return { used: 0, leftMs: windowMs };
+        return { used: entry.used, leftMs: entry.endsAt - at };
+      });
       return { allowed, buckets };
     },
     giveBack: (rule, names) => {
       for (const name of names) {
-        const entry = openEntry(kept[rule.name], name, now(), rule.windowMs);
+        const entry = openEntry(entriesOf(rule), name, now(), rule.windowMs);
         if (entry !== null && entry.used > 0) entry.used -= 1;
       }
     },

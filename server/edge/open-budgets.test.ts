@@ -3,14 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
-import { after, before, test } from 'node:test';
-import { startEdge, type TestEdge } from './testing/edge.ts';
+import { test } from 'node:test';
+import { testEdge } from './testing/edge.ts';
 
-let edge: TestEdge;
-before(async () => {
-  edge = await startEdge();
-});
-after(() => edge.close());
+await testEdge();
 
 test('without VALKEY_URL its client is not loaded: it would cost reads their speed', () => {
   const loaded = Object.keys(createRequire(import.meta.url).cache);

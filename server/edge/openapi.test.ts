@@ -1,124 +1,163 @@
-// The published description and the reference page: specification part 9.
+// The published descriptions of `/v1` and `/account`, and the reference page: golden, valid by their
+// references, and true of the routes. Specification part 9.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
 import { goldenDescriptions } from './describe.ts';
-import { startEdge, type TestEdge } from './testing/edge.ts';
+import { testEdge } from './testing/edge.ts';
 import { bodyCheck, paramsCheck, queryCheck } from './validate.ts';
 
-let edge: TestEdge;
-before(async () => {
-  edge = await startEdge();
-});
-after(() => edge.close());
+const edge = await testEdge();
+const golden = await goldenDescriptions();
+const { body: api } = await edge.call('GET', '/v1/openapi.json');
+const { body: people } = await edge.call('GET', '/account/openapi.json');
+const { operations, accountOperations } = edge.app.edge;
 
-test('docs/openapi.json is what the routes declare (node scripts/openapi.ts rewrites it)', async () => {
-  const golden = await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8');
-  assert.equal((await goldenDescriptions()).api, golden);
-});
-
-test('the server publishes it without a key', async () => {
-  const { status, body } = await edge.call('GET', '/v1/openapi.json');
-  assert.equal(status, 200);
-  assert.equal(body.openapi, '3.1.0');
-  assert.equal(body.info.version, '1.0.0');
-  assert.deepEqual(body, JSON.parse((await goldenDescriptions()).api));
-});
-
-test('every reference in it resolves, every operation has an id of its own', async () => {
-  const { body } = await edge.call('GET', '/v1/openapi.json');
-  const text = JSON.stringify(body);
-  assert.ok(!text.includes('x-name'));
-  for (const [, path] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
-    const found = (path as string).split('/').reduce((at, part) => at?.[part], body);
-    assert.ok(found !== undefined, path);
-  }
-  const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id);
-  assert.equal(new Set(ids).size, ids.length);
-  const ajv = new Ajv({ strict: false, validateFormats: false });
-  for (const schema of Object.values(body.components.schemas)) {
-    ajv.compile({ ...(schema as object), components: body.components });
-  }
-});
-
-test('whatever an operation takes is checked by a schema that compiles', () => {
-  let checks = 0;
-  for (const { operationId, params, query, body } of edge.app.edge.operations) {
-    const all = [
-      params && paramsCheck(params),
-      query && queryCheck(query),
-      body && bodyCheck(body),
-    ].filter((each) => each !== undefined);
-    // Which is done when the first value comes.
-    for (const check of all) assert.doesNotThrow(() => check({}), operationId);
-    checks += all.length;
-  }
-  assert.ok(checks >= 40, `${checks} checks`);
-});
-
-test('every operation that is not GET takes an Idempotency-Key, minting a key without effect', async () => {
-  const { body } = await edge.call('GET', '/v1/openapi.json');
-  type Parameter = {
+type Described = {
+  readonly description?: string;
+  readonly security?: readonly object[];
+  readonly parameters?: readonly {
     readonly $ref?: string;
     readonly name?: string;
     readonly description?: string;
-  };
-  for (const [path, operations] of Object.entries<object>(body.paths)) {
-    for (const [method, operation] of Object.entries<{ parameters?: Parameter[] }>(
-      operations as never,
-    )) {
-      const taken = (operation.parameters ?? []).filter(
-        ({ $ref = '', name }) => $ref.endsWith('/IdempotencyKey') || name === 'Idempotency-Key',
-      );
-      assert.equal(taken.length, method === 'get' ? 0 : 1, `${method} ${path}`);
-      const isMint = path === '/v1/keys' && method === 'post';
-      assert.equal(taken[0]?.description?.includes('without effect') ?? false, isMint);
+  }[];
+  readonly responses: Readonly<Record<string, { headers?: object; content?: object }>>;
+};
+
+const operationsOf = (described: typeof api): [path: string, method: string, Described][] =>
+  Object.entries<Record<string, Described>>(described.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, each]): [string, string, Described] => [
+      path,
+      method,
+      each,
+    ]),
+  );
+
+for (const [file, text, published, declared] of [
+  ['openapi', golden.api, api, operations],
+  ['openapi-account', golden.account, people, accountOperations],
+] as const) {
+  test(`docs/${file}.json is what the routes declare (scripts/openapi.ts rewrites it)`, async () => {
+    const written = await readFile(new URL(`../../docs/${file}.json`, import.meta.url), 'utf8');
+    assert.equal(text, written);
+    // Published to anybody.
+    assert.deepEqual(published, JSON.parse(text));
+  });
+
+  test(`every reference in ${file} resolves, and every schema of it compiles`, () => {
+    assert.ok(!text.includes('x-name'));
+    for (const [, path] of text.matchAll(/"\$ref": ?"#\/([^"]+)"/g)) {
+      const found = (path as string).split('/').reduce((at, part) => at?.[part], published);
+      assert.ok(found !== undefined, path);
+    }
+    const ajv = new Ajv({ strict: false, validateFormats: false });
+    for (const schema of Object.values(published.components.schemas)) {
+      ajv.compile({ ...(schema as object), components: published.components });
+    }
+    let checks = 0;
+    for (const { operationId, params, query, body } of declared) {
+      const all = [
+        params && paramsCheck(params),
+        query && queryCheck(query),
+        body && bodyCheck(body),
+      ].filter((each) => each !== undefined);
+      // Which is compiled when the first value comes.
+      for (const check of all) assert.doesNotThrow(() => check({}), operationId);
+      checks += all.length;
+    }
+    assert.ok(checks >= 10, `${checks} checks`);
+  });
+}
+
+test('every operation of both has an id of its own, and each describes its own paths', () => {
+  const ids = [
+    ...(golden.api + golden.account).matchAll(/"operationId": ?"([^"]+)",\s*"summary"/g),
+  ];
+  assert.ok(ids.length >= 50);
+  assert.equal(new Set(ids.map(([, id]) => id)).size, ids.length);
+  for (const path of Object.keys(api.paths)) assert.match(path, /^\/v1\//);
+  for (const path of Object.keys(people.paths)) assert.match(path, /^\/account/);
+  assert.doesNotMatch(golden.api, /cookie/i);
+});
+
+test('every write takes an Idempotency-Key, minting a key without effect', () => {
+  for (const [path, method, { parameters = [] }] of operationsOf(api)) {
+    const taken = parameters.filter(
+      ({ $ref = '', name }) => $ref.endsWith('/IdempotencyKey') || name === 'Idempotency-Key',
+    );
+    assert.equal(taken.length, method === 'get' ? 0 : 1, `${method} ${path}`);
+    const isMint = path === '/v1/keys' && method === 'post';
+    assert.equal(taken[0]?.description?.includes('without effect') ?? false, isMint);
+  }
+});
+
+test('it says which operations need no key, which need a scope, and every webhook event', () => {
+  const { paths, webhooks, security, components } = api;
+  assert.deepEqual(security, [{ bearer: [] }, { apiKey: [] }]);
+  assert.deepEqual(paths['/v1/keys'].post.security, []);
+  assert.equal(paths['/v1/me'].get.security, undefined);
+  assert.match(paths['/v1/rfqs'].post.description, /taker/);
+  const swaps = 'agreed funded settled refunded half_settled reorged'.split(' ');
+  const events = [
+    'quote.created',
+    'secret.revealed',
+    'ping',
+    ...swaps.map((each) => `swap.${each}`),
+  ];
+  assert.deepEqual(Object.keys(webhooks).sort(), events.sort());
+  assert.equal(components.schemas.MintKey.additionalProperties, false);
+  // The form of a key is shown as it is, not as emphasis.
+  const { description } = components.securitySchemes.bearer;
+  assert.equal(description, '`parley_test_…` or `parley_live_…`');
+});
+
+test('of accounts it says that a session is a cookie, and that every write wants our headers', () => {
+  const { securitySchemes, parameters: named } = people.components;
+  assert.deepEqual(Object.keys(securitySchemes), ['session']);
+  const { session } = securitySchemes;
+  const cookie = ['apiKey', 'cookie', '__Host-parley_session'];
+  assert.deepEqual([session.type, session.in, session.name], cookie);
+  assert.deepEqual(people.security, [{ session: [] }]);
+  assert.equal(named.FromOurPage.name, 'x-parley-request');
+  assert.deepEqual([named.OfAccount.name, named.OfAccount.required], ['x-parley-account', true]);
+  for (const [path, method, { parameters = [], security }] of operationsOf(people)) {
+    const has = (name: string) =>
+      parameters.some(({ $ref }) => $ref === `#/components/parameters/${name}`);
+    const isWrite = method !== 'get';
+    const expected = [isWrite, isWrite && security === undefined];
+    assert.deepEqual([has('FromOurPage'), has('OfAccount')], expected, `${method} ${path}`);
+    if (security !== undefined) assert.deepEqual(security, [{}, { session: [] }]);
+  }
+});
+
+test('every reply is a named component, every header and status that can be met is described', () => {
+  for (const described of [api, people]) {
+    const isApi = described === api;
+    for (const [path, method, { responses, security }] of operationsOf(described)) {
+      const at = `${method} ${path}`;
+      // Leads on, whatever it came to.
+      if (303 in responses) continue;
+      const done = responses[200] ?? responses[201];
+      assert.match(JSON.stringify(done?.content), /\$ref":"#\/components\/schemas\/\w+"/, at);
+      const wanted = ['429', '500', '503', 'default', ...(isApi ? [] : ['400', '403'])];
+      if (method !== 'get')
+        wanted.push('408', '413', ...(isApi ? [] : ['404', '409', '415', '504']));
+      for (const status of wanted) assert.ok(status in responses, `${at} ${status}`);
+      const { headers = {} } = done ?? {};
+      if (isApi) {
+        const replays = method !== 'get' && path !== '/v1/keys';
+        assert.equal('Idempotency-Replayed' in headers, replays, at);
+        continue;
+      }
+      assert.ok('Set-Cookie' in headers, at);
+      assert.equal('401' in responses, security === undefined, at);
     }
   }
-});
-
-test('it says which operations need no key, which need a scope, and every webhook event', async () => {
-  const { body } = await edge.call('GET', '/v1/openapi.json');
-  assert.deepEqual(body.security, [{ bearer: [] }, { apiKey: [] }]);
-  assert.deepEqual(body.paths['/v1/keys'].post.security, []);
-  assert.equal(body.paths['/v1/me'].get.security, undefined);
-  assert.match(body.paths['/v1/rfqs'].post.description, /taker/);
-  assert.deepEqual(Object.keys(body.webhooks), [
-    'quote.created',
-    'swap.agreed',
-    'swap.funded',
-    'secret.revealed',
-    'swap.settled',
-    'swap.refunded',
-    'swap.half_settled',
-    'swap.reorged',
-    'ping',
-  ]);
-  assert.equal(body.components.schemas.MintKey.additionalProperties, false);
-});
-
-test('every reply is a named component, every header and status that can be met is described', async () => {
-  const { body } = await edge.call('GET', '/v1/openapi.json');
-  const operations: [string, string, { responses: Record<string, unknown> }][] = [];
-  for (const [path, methods] of Object.entries<object>(body.paths)) {
-    for (const [method, each] of Object.entries(methods)) operations.push([path, method, each]);
-  }
-  for (const [path, method, { responses }] of operations) {
-    const at = `${method} ${path}`;
-    const done = responses[200] ?? responses[201];
-    // biome-ignore lint/suspicious/noExplicitAny: JSON
-    const { content, headers } = done as any;
-    assert.match(content['application/json'].schema.$ref ?? '', /schemas/, at);
-    const wanted = ['429', '500', '503', 'default', ...(method === 'get' ? [] : ['408', '413'])];
-    for (const status of wanted) assert.ok(status in responses, `${at} ${status}`);
-    const replays = 'Idempotency-Replayed' in headers;
-    assert.equal(replays, method !== 'get' && path !== '/v1/keys', at);
-  }
-  const { responses } = body.components;
+  const { responses } = api.components;
   assert.ok('x-parley-txid' in responses.Error504.headers);
   assert.ok('Allow' in responses.ErrorAny.headers);
   assert.ok('Idempotency-Replayed' in responses.Error409.headers);
@@ -133,19 +172,12 @@ test('the reference page loads from this origin only', async () => {
   assert.match(policy, /connect-src 'self'/);
   assert.ok(!/https?:|\*/.test(policy));
   assert.ok(!/(src|href)="(https?:)?\/\//.test(page.body));
-  const [, source] = /<script src="([^"]+)"/.exec(page.body) ?? [];
-  const script = await edge.app.inject({
-    url: source as string,
-    headers: { 'accept-encoding': 'identity' },
-  });
+  const [, url = ''] = /<script src="([^"]+)"/.exec(page.body) ?? [];
+  const script = await edge.app.inject({ url, headers: { 'accept-encoding': 'identity' } });
   assert.equal(script.headers['content-encoding'], 'gzip', 'plain it is 3 MB for 300 a minute');
-  const licence = await readFile(
-    new URL('./vendor/scalar-1.72.1.LICENSE.txt', import.meta.url),
-    'utf8',
-  );
-  const plain = gunzipSync(script.rawPayload);
-  const digest = createHash('sha256').update(plain).digest('hex');
-  assert.ok(licence.includes(digest));
+  const file = new URL('./vendor/scalar-1.72.1.LICENSE.txt', import.meta.url);
+  const digest = createHash('sha256').update(gunzipSync(script.rawPayload)).digest('hex');
+  assert.ok((await readFile(file, 'utf8')).includes(digest));
 });
 
 test('a browser that opens the bare address is led to the reference, by a relative path', async () => {
@@ -154,10 +186,4 @@ test('a browser that opens the bare address is led to the reference, by a relati
     assert.deepEqual([answer.statusCode, answer.headers.location], [302, '/v1/docs'], url);
   }
   assert.equal((await edge.app.inject({ method: 'POST', url: '/' })).statusCode, 405);
-});
-
-test('the form of a key is shown as it is, not as emphasis', async () => {
-  const { body } = await edge.call('GET', '/v1/openapi.json');
-  const { description } = body.components.securitySchemes.bearer;
-  assert.equal(description, '`parley_test_…` or `parley_live_…`');
 });

@@ -1,32 +1,42 @@
-// The API description (OpenAPI 3.1.0), made of what the routes declare: the schemas that check
-// requests are the ones that are published. Schemas given a name by `named` become components.
+// The descriptions of `/v1` and of `/account` (OpenAPI 3.1.0), made of what the routes declare: the
+// schemas that check requests are the ones that are published. Those with a name become components.
+// Examples of bodies are put together from those of their fields.
 
 import type { TSchema } from 'typebox';
 import type { Settings } from '../settings/config.ts';
-import type { Operation } from './operations.ts';
+import type { Operation } from './command.ts';
 import { errorBody } from './schemas/common.ts';
-import { webhookEvents } from './schemas/events.ts';
+import { webhookEvents } from './schemas/webhook.ts';
 
 export const apiVersion = '1.0.0';
 
 export type Json = Record<string, unknown>;
 /** Schemas that have a name. */
 export type Components = Map<string, unknown>;
+type Named = Pick<Settings, 'productName' | 'shortName'>;
 
-const errors: Readonly<Record<number, string>> = {
-  400: 'malformed or refused input',
-  401: 'missing, invalid, revoked or expired key',
-  403: 'not for this caller, or a key without the scope',
-  404: 'unknown, or not visible to this caller',
-  408: 'the request took too long to arrive',
-  409: 'the state moved, or the first request with this Idempotency-Key still runs',
-  413: 'the body is larger than 64 KiB',
-  415: 'the body is not JSON',
-  422: 'this Idempotency-Key was used with another body',
-  429: 'over the budget; see Retry-After',
-  500: 'a fault on our side, of which nothing is left; kept under an Idempotency-Key like a refusal',
-  503: 'shutting down, or a part of the system does not answer; see Retry-After',
-  504: 'a chain read timed out',
+/** What one description says of all its operations. */
+export type Surface = {
+  readonly title: string;
+  readonly description: string;
+  /** What an error of each status means. */
+  readonly errors: Readonly<Record<number, string>>;
+  /** What operations are about, and the guide to it. */
+  readonly tags: Readonly<Record<string, string>>;
+  readonly security: readonly Json[];
+  readonly components: { readonly securitySchemes: Json; parameters: Json; headers: Json };
+  /** Besides what its schemas take. */
+  parameters(operation: Operation): readonly Json[];
+  /** Headers of its own answers, besides those of all. */
+  headers(operation: Operation): Json;
+  /** Headers of the errors of a status, besides those of all. */
+  errorHeaders(status: string): Json;
+  errorsOf(operation: Operation): readonly number[];
+  /** Where it is not that of all. */
+  securityOf(operation: Operation): readonly Json[] | null;
+  /** What is declared in another way than by routes. */
+  readonly paths?: Json;
+  readonly hasWebhooks?: true;
 };
 
 /** What no operation is alone with: the answers of HTTP itself. */
@@ -34,236 +44,191 @@ const anyError =
   '405 (another method is meant; see Allow), 417 (unknown Expect), 431 (headers too large): what ' +
   'HTTP itself refuses';
 
-export function describeApi(
-  operations: readonly Operation[],
-  settings: Pick<Settings, 'productName' | 'shortName'>,
-): Json {
-  const { productName, shortName } = settings;
+const text = { schema: { type: 'string' } };
+const whole = { schema: { type: 'integer' } };
+const rateHeaders = {
+  'RateLimit-Limit': { description: 'requests in 60 s', ...whole, example: 300 },
+  'RateLimit-Remaining': { description: 'what is left of them', ...whole, example: 287 },
+  'RateLimit-Reset': { description: 'seconds until they are all back', ...whole, example: 41 },
+  'X-RateLimit-Limit': { description: 'as RateLimit-Limit', ...whole, example: 300 },
+  'X-RateLimit-Remaining': { description: 'as RateLimit-Remaining', ...whole, example: 287 },
+};
+const retry = { 'Retry-After': { description: 'seconds', ...whole, example: 5 } };
+
+export function refTo(kind: 'headers' | 'parameters' | 'schemas' | 'responses', name: string) {
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+export const rateRefs = Object.fromEntries(
+  Object.keys(rateHeaders).map((name) => [name, refTo('headers', name)]),
+);
+
+function codeHeader(shortName: string): Json {
+  const description = 'a stable code for programs; listed in docs/errors.md';
+  return { [`x-${shortName}-error`]: { description, ...text, example: 'bad_field' } };
+}
+
+/** The market's own names, where examples leave room for them. */
+export function branded(description: Json, { productName, shortName }: Named): Json {
+  const text = JSON.stringify(description).replaceAll('{short}', shortName);
+  return JSON.parse(text.replaceAll('{product}', JSON.stringify(productName).slice(1, -1)));
+}
+
+/** The description of the operations of one surface. */
+export function describe(surface: Surface, operations: readonly Operation[], names: Named): Json {
+  const { shortName } = names;
   const components: Components = new Map();
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
-    const path = pathOf(operation);
-    paths[path] = {
-      ...paths[path],
-      [operation.method.toLowerCase()]: describeOperation(operation, components, shortName),
-    };
+    const path = operation.url.replace(/:(\w+)/g, '{$1}');
+    const described = describeOperation(surface, operation, components, shortName);
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: described };
   }
-  const webhooks = Object.fromEntries(
-    Object.entries(webhookEvents).map(([name, { when, body }]) => [
-      name,
-      { post: describeWebhook(name, when, publish(body, components), shortName) },
-    ]),
-  );
-  const tags = [...new Set(operations.flatMap((operation) => operation.tags))];
   publish(errorBody, components);
-  return {
+  const webhooks = surface.hasWebhooks && { webhooks: describeWebhooks(components, shortName) };
+  const { parameters, headers, securitySchemes } = surface.components;
+  const described = {
     openapi: '3.1.0',
     info: {
-      title: `${productName} API`,
+      title: surface.title,
       version: apiVersion,
-      description:
-        'A non-custodial marketplace for cross-chain atomic swaps. Amounts are integer strings in ' +
-        'base units; times are RFC 3339 UTC; the service never holds a key of yours.',
+      description: surface.description,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }],
-    security: [{ bearer: [] }, { apiKey: [] }],
-    tags: tags.map((name) => ({ name })),
-    paths,
-    webhooks,
+    servers: [{ url: '/', description: 'this server' }],
+    security: surface.security,
+    tags: Object.entries(surface.tags).map(([name, description]) => ({ name, description })),
+    paths: { ...paths, ...surface.paths },
+    ...webhooks,
     components: {
       schemas: Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
-      responses: describeErrors(shortName),
-      parameters: { IdempotencyKey: idempotencyKey },
-      headers: { ...rateHeaders, ...replayHeader },
-      securitySchemes: {
-        // In backticks: the reference reads Markdown, where underscores are emphasis.
-        bearer: {
-          type: 'http',
-          scheme: 'bearer',
-          description: `\`${shortName}_test_…\` or \`${shortName}_live_…\``,
-        },
-        apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
-      },
+      responses: describeErrors(surface, shortName),
+      parameters,
+      headers: { ...rateHeaders, ...headers },
+      securitySchemes,
     },
   };
+  return branded(described, names);
 }
 
-/** As the description writes it: `/v1/rfqs/{id}`. */
-export function pathOf({ url }: Operation): string {
-  return url.replace(/:(\w+)/g, '{$1}');
+function describeErrors({ errors, errorHeaders }: Surface, shortName: string): Json {
+  const allow = { Allow: { description: 'on 405: the methods', ...text, example: 'GET, POST' } };
+  const own: Readonly<Record<string, Json>> = { 429: retry, 503: retry, Any: allow };
+  const all = Object.entries({ ...errors, Any: anyError });
+  return Object.fromEntries(
+    all.map(([status, description]) => {
+      const code = codeHeader(shortName);
+      const headers = { ...rateRefs, ...code, ...own[status], ...errorHeaders(status) };
+      const content = contentOf(errorBody, refTo('schemas', 'Error'));
+      return [`Error${status}`, { description, headers, content }];
+    }),
+  );
 }
 
-const idempotencyKey = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description:
-    'Any text of 1 to 255 characters, new for each new request: a retry with it is answered with ' +
-    'the first reply, for 24 hours.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
-};
-
-/** Of requests without a key: minting one. */
-const withoutEffect = {
-  ...idempotencyKey,
-  description: 'Accepted, and without effect: the nonce makes the request single-use already.',
-};
-
-const whole = { schema: { type: 'integer' } };
-export const rateHeaders = {
-  'RateLimit-Limit': { description: 'requests in 60 s', ...whole },
-  'RateLimit-Remaining': { description: 'what is left of them', ...whole },
-  'RateLimit-Reset': { description: 'seconds until they are all back', ...whole },
-  'X-RateLimit-Limit': { description: 'as RateLimit-Limit', ...whole },
-  'X-RateLimit-Remaining': { description: 'as RateLimit-Remaining', ...whole },
-};
-
-const replayHeader = {
-  'Idempotency-Replayed': {
-    description: '`true`: the stored reply to an earlier request with this Idempotency-Key',
-    schema: { type: 'string', enum: ['true'] },
-  },
-};
-
-const replayRefs = {
-  'Idempotency-Replayed': { $ref: '#/components/headers/Idempotency-Replayed' },
-};
-/** Refusals that are stored under an Idempotency-Key (once.ts). */
-const storedErrors: readonly string[] = ['400', '403', '404', '409', '413', '415', '500'];
-
-export const headerRefs = Object.fromEntries(
-  Object.keys(rateHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-);
-
-export function codeHeader(shortName: string): Json {
-  return {
-    [`x-${shortName}-error`]: {
-      description: 'a stable code for programs; listed in docs/errors.md',
-      schema: { type: 'string' },
-    },
-  };
-}
-
-function describeErrors(shortName: string): Json {
-  const retry = { 'Retry-After': { description: 'seconds', ...whole } };
-  const still = {
-    'Retry-After': { description: 'seconds, while the first request still runs', ...whole },
-  };
-  const scheme = { 'WWW-Authenticate': { description: '`Bearer`', schema: { type: 'string' } } };
-  const txid = {
-    [`x-${shortName}-txid`]: {
-      description: 'on a broadcast: the transaction to look up before it is sent again',
-      schema: { type: 'string' },
-    },
-  };
-  const allow = { Allow: { description: 'on 405: the methods', schema: { type: 'string' } } };
-  const own: Readonly<Record<string, Json>> = {
-    401: scheme,
-    409: still,
-    429: retry,
-    503: retry,
-    504: txid,
-    Any: allow,
-  };
-  const responses: Json = {};
-  for (const [status, description] of Object.entries({ ...errors, Any: anyError })) {
-    responses[`Error${status}`] = {
-      description,
-      headers: {
-        ...headerRefs,
-        ...codeHeader(shortName),
-        ...(storedErrors.includes(status) ? replayRefs : {}),
-        ...own[status],
-      },
-      content: json({ $ref: '#/components/schemas/Error' }),
-    };
-  }
-  return responses;
-}
-
-type Given = {
-  readonly components: Components;
-  readonly shortName: string;
-  readonly writes: boolean;
-  readonly outcomes: Operation['outcomes'];
-};
-
-/** What an operation answers by itself; an error that others give too may look like theirs. */
-function describeReply(
-  status: number,
-  schema: TSchema,
-  { components, shortName, writes, outcomes = {} }: Given,
+function describeOperation(
+  surface: Surface,
+  operation: Operation,
+  components: Components,
+  shortName: string,
 ): Json {
-  const own = publish(schema, components);
-  const headers = writes ? { ...headerRefs, ...replayRefs } : headerRefs;
-  if (status < 300) return { description: outcomes[status] ?? 'done', headers, content: json(own) };
-  const common = errors[status];
-  const described = common === undefined ? 'refused' : `refused; or ${common}`;
-  const either = { anyOf: [own, { $ref: '#/components/schemas/Error' }] };
-  return {
-    description: described,
-    headers: { ...headers, ...codeHeader(shortName) },
-    content: json(common === undefined ? own : either),
-  };
-}
-
-function describeOperation(operation: Operation, components: Components, shortName: string): Json {
-  const { method, access, scope, params, query, body, replies, outcomes } = operation;
-  const writes = method !== 'GET' && access === 'key';
+  const { about, access, params, query, body, replies, operationId } = operation;
+  const [summary = ''] = about.split(/(?<=\.)\s/);
+  const scope = access.scope === undefined ? '' : ` Needs the scope \`${access.scope}\`.`;
+  const security = surface.securityOf(operation);
   const responses: Json = {};
   for (const [status, schema] of Object.entries(replies)) {
-    const given = { components, shortName, writes, outcomes };
-    responses[status] = describeReply(Number(status), schema, given);
+    responses[status] = describeReply(surface, operation, Number(status), schema, {
+      components,
+      shortName,
+    });
   }
-  for (const status of errorsOf(operation)) {
-    responses[status] ??= { $ref: `#/components/responses/Error${status}` };
+  for (const status of surface.errorsOf(operation)) {
+    responses[status] ??= refTo('responses', `Error${status}`);
   }
-  responses.default = { $ref: '#/components/responses/ErrorAny' };
+  responses.default = refTo('responses', 'ErrorAny');
   const parameters = [
     ...parametersOf(params, 'path', components),
     ...parametersOf(query, 'query', components),
-    ...(writes ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
-    ...(method !== 'GET' && !writes ? [withoutEffect] : []),
+    ...surface.parameters(operation),
   ];
   return {
-    operationId: operation.operationId,
-    summary: operation.summary,
-    tags: operation.tags,
-    ...(scope === undefined ? {} : { description: `Needs the scope \`${scope}\`.` }),
-    ...(access === 'open' ? { security: [] } : {}),
+    operationId,
+    summary: summary.replace(/\.$/, ''),
+    description: about + scope,
+    tags: [operation.tag],
+    ...(security === null ? {} : { security }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            // What has no field that must be there may be left out whole.
-            required: ((body as { required?: unknown[] }).required ?? []).length > 0,
-            content: json(publish(body, components)),
-          },
-        }),
+    ...(body === undefined ? {} : { requestBody: bodyOf(body, components) }),
     responses,
   };
 }
 
-function errorsOf({ method, access, params }: Operation): number[] {
-  const writes = method !== 'GET';
-  // 400 on all: a URL may be malformed.
-  const wanted = [400, 429, 500, 503];
-  if (access === 'key') wanted.push(401);
-  if (params !== undefined) wanted.push(404);
-  if (writes) wanted.push(408, 413, 415, 504);
-  if (writes && access === 'key') wanted.push(403, 404, 409, 422);
-  return [...new Set(wanted)].sort((a, b) => a - b);
+/** What has no field that must be there may be left out whole. */
+function bodyOf(body: TSchema, components: Components): Json {
+  const { required = [], description } = body as { required?: unknown[]; description?: string };
+  const content = contentOf(body, publish(body, components));
+  return { description, required: required.length > 0, content };
 }
 
-export function parametersOf(
+/** What an operation answers by itself; an error that others give too may look like theirs. */
+function describeReply(
+  { errors, headers }: Surface,
+  operation: Operation,
+  status: number,
+  schema: TSchema,
+  { components, shortName }: { components: Components; shortName: string },
+): Json {
+  const own = publish(schema, components);
+  const all = { ...rateRefs, ...headers(operation) };
+  if (status < 300) {
+    const { description } = schema as { description?: string };
+    const links = linksOf(operation, replyOf(schema));
+    return {
+      description: operation.outcomes?.[status] ?? description ?? 'done',
+      headers: all,
+      content: contentOf(schema, own),
+      ...(links === null ? {} : { links }),
+    };
+  }
+  const common = errors[status];
+  const either = { anyOf: [own, refTo('schemas', 'Error')] };
+  return {
+    description: common === undefined ? 'refused' : `refused; or ${common}`,
+    headers: { ...all, ...codeHeader(shortName) },
+    content: contentOf(schema, common === undefined ? own : either),
+  };
+}
+
+/** What is done next with an id that was answered: operations by the field that holds it. */
+const next: Readonly<Record<string, readonly string[]>> = {
+  rfq: ['getRfq', 'cancelRfq', 'quoteRfq', 'listThreads'],
+  thread: ['getThread', 'proposePrice', 'acceptPrice'],
+  swap: ['getSwap', 'setAddress'],
+  webhook: ['pingWebhook', 'deleteWebhook'],
+};
+
+function replyOf(schema: TSchema): readonly string[] {
+  return Object.keys((schema as { properties?: object }).properties ?? {});
+}
+
+function linksOf({ operationId: own }: Operation, fields: readonly string[]): Json | null {
+  const links = fields.flatMap((field) =>
+    (next[field] ?? [])
+      .filter((operationId) => operationId !== own)
+      .map((operationId): [string, Json] => {
+        const parameters = { id: `$response.body#/${field}/id` };
+        return [operationId, { operationId, parameters, description: `of the ${field}` }];
+      }),
+  );
+  return links.length === 0 ? null : Object.fromEntries(links);
+}
+
+function parametersOf(
   schema: TSchema | undefined,
   place: 'path' | 'query',
   components: Components,
 ): Json[] {
-  if (schema === undefined) return [];
-  const { properties = {}, required = [] } = schema as {
+  const { properties = {}, required = [] } = (schema ?? {}) as {
     properties?: Record<string, TSchema>;
     required?: readonly string[];
   };
@@ -273,40 +238,79 @@ export function parametersOf(
       name,
       in: place,
       required: place === 'path' || required.includes(name),
-      ...(description === undefined ? {} : { description }),
-      schema: publish(rest as TSchema, components),
+      description,
+      schema: publish(rest, components),
+      example: exampleOf(part),
     };
   });
 }
 
-function describeWebhook(name: string, when: string, body: unknown, shortName: string): Json {
-  const header = (suffix: string, description: string) => ({
+function describeWebhooks(components: Components, shortName: string): Json {
+  const header = (suffix: string, description: string, example: string) => ({
     name: `x-${shortName}-${suffix}`,
     in: 'header',
     required: true,
     description,
-    schema: { type: 'string' },
+    ...text,
+    example,
   });
-  return {
-    operationId: `on_${name.replaceAll('.', '_')}`,
-    summary: when,
-    tags: ['webhooks'],
-    security: [],
-    parameters: [
-      header('event', 'the event name'),
-      header('delivery', 'the delivery id'),
-      header('timestamp', 'Unix seconds'),
-      header('signature', 'sha256=<hex of HMAC-SHA256(secret, "<timestamp>.<body>")>'),
-    ],
-    requestBody: { required: true, content: json(body) },
-    responses: {
-      '2XX': { description: 'received; anything else, or 10 s of silence, is retried' },
-    },
-  };
+  const signature = `sha256=${'5d41402abc4b2a76'.repeat(4)}`;
+  const all = Object.entries(webhookEvents).map(([name, { when, body }]) => {
+    const post = {
+      operationId: `on_${name.replaceAll('.', '_')}`,
+      summary: when,
+      description: `${when}. Signatures, retries and order: docs/webhooks.md.`,
+      tags: ['webhooks'],
+      security: [],
+      parameters: [
+        header('event', 'the event name', name),
+        header('delivery', 'the delivery id', '01936b24-4fe8-7c6a-a914-7d3b0c8e5f29'),
+        header('timestamp', 'Unix seconds', '1773480413'),
+        header('signature', 'sha256=<hex of HMAC-SHA256(secret, "<timestamp>.<body>")>', signature),
+      ],
+      requestBody: bodyOf(body, components),
+      responses: {
+        '2XX': { description: 'received; anything else, or 10 s of silence, is retried' },
+      },
+    };
+    return [name, { post }];
+  });
+  return Object.fromEntries(all);
 }
 
-export function json(schema: unknown): Json {
-  return { 'application/json': { schema } };
+/** Of one shape of several an example each. */
+function contentOf(schema: TSchema, published: unknown): Json {
+  const branches = (schema as { anyOf?: readonly Json[] }).anyOf ?? [];
+  const isChoice = branches.length > 1 && branches.every((each) => 'x-name' in each);
+  const examples = isChoice
+    ? {
+        examples: Object.fromEntries(
+          branches.map((each) => [each['x-name'], { value: exampleOf(each) }]),
+        ),
+      }
+    : { example: exampleOf(schema) };
+  return { 'application/json': { schema: published, ...examples } };
+}
+
+/** Its own, or one of those of its parts. Throws where a part has none. */
+export function exampleOf(schema: unknown): unknown {
+  const { examples, anyOf, properties, items, ...rest } = schema as {
+    readonly examples?: readonly unknown[];
+    readonly anyOf?: readonly unknown[];
+    readonly properties?: Json;
+    readonly items?: unknown;
+    readonly const?: unknown;
+    readonly type?: string;
+  };
+  if (examples !== undefined) return examples[0];
+  if ('const' in rest) return rest.const;
+  if (anyOf !== undefined) return exampleOf(anyOf[0]);
+  if (items !== undefined) return [exampleOf(items)];
+  if (rest.type === 'null') return null;
+  if (properties === undefined) throw new Error(`no example: ${JSON.stringify(schema)}`);
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, part]) => [name, exampleOf(part)]),
+  );
 }
 
 /** The schema with every named one inside it replaced by a reference. */
@@ -322,5 +326,130 @@ export function publish(schema: unknown, components: Components): unknown {
     throw new Error(`two different schemas are named ${name}`);
   }
   components.set(name, published);
-  return { $ref: `#/components/schemas/${name}` };
+  return refTo('schemas', name);
+}
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Any text of 1 to 255 characters, new for each new request: a retry with it is answered with ' +
+    'the first reply, for 24 hours.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+  example: '7b0a3a1e-post-rfq',
+};
+/** Of requests without a key: minting one. */
+const withoutEffect = {
+  ...idempotencyKey,
+  description: 'Accepted, and without effect: the nonce makes the request single-use already.',
+};
+const replayed = { 'Idempotency-Replayed': refTo('headers', 'Idempotency-Replayed') };
+/** Refusals that are stored under an Idempotency-Key (once.ts). */
+const storedErrors: readonly string[] = ['400', '403', '404', '409', '413', '415', '500'];
+const isStored = ({ method, access }: Operation) => method !== 'GET' && access.kind === 'key';
+
+const apiErrors = {
+  400: 'malformed or refused input',
+  401: 'missing, invalid, revoked or expired key',
+  403: 'not for this caller, or a key without the scope',
+  404: 'unknown, or not visible to this caller',
+  408: 'the request took too long to arrive',
+  409: 'the state moved, or the first request with this Idempotency-Key still runs',
+  413: 'the body is larger than 64 KiB',
+  415: 'the body is not JSON',
+  422: 'this Idempotency-Key was used with another body',
+  429: 'over the budget; see Retry-After',
+  500: 'a fault on our side, of which nothing is left; kept under an Idempotency-Key like a refusal',
+  503: 'shutting down, or a part of the system does not answer; see Retry-After',
+  504: 'a chain read timed out',
+};
+
+const apiTags = {
+  keys: 'API keys, made by the signature of a wallet. Guide: docs/signing.md.',
+  account: 'The account of a key.',
+  wallets: 'Wallets of the account: what it may trade with. Guide: docs/signing.md.',
+  assets: 'What may be traded, and how a token is listed. Guide: docs/listing.md.',
+  rules: 'What times are computed from. Guide: docs/timelocks.md.',
+  rfqs: 'Requests for quote: the book. Guide: docs/lifecycle.md; for makers docs/feed.md.',
+  threads: 'Quotes, and the negotiation that each one opens. Guide: docs/lifecycle.md.',
+  swaps: 'Swaps, and what their parties sign. Guides: docs/lifecycle.md, docs/funding.md.',
+  transactions: 'Sending what was signed. Guide: docs/lifecycle.md.',
+  webhooks: 'Where events are sent. Guide: docs/webhooks.md.',
+};
+
+/** The description of `/v1`. */
+export function describeApi(operations: readonly Operation[], settings: Named): Json {
+  const { productName, shortName } = settings;
+  const surface: Surface = {
+    title: `${productName} API`,
+    description:
+      'A non-custodial marketplace for cross-chain atomic swaps. Amounts are integer strings in ' +
+      'base units; times are RFC 3339 UTC; the service never holds a key of yours. Guides: ' +
+      'docs/lifecycle.md (a swap from end to end), docs/dont-trust-verify.md (what to check by ' +
+      'yourself), docs/errors.md (each code, and what to do next), docs/limits.md.',
+    errors: apiErrors,
+    tags: apiTags,
+    security: [{ bearer: [] }, { apiKey: [] }],
+    components: {
+      securitySchemes: {
+        // In backticks: the reference reads Markdown, where underscores are emphasis.
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: `\`${shortName}_test_…\` or \`${shortName}_live_…\``,
+        },
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Api-Key',
+          description: 'the same key',
+        },
+      },
+      parameters: { IdempotencyKey: idempotencyKey },
+      headers: {
+        'Idempotency-Replayed': {
+          description: '`true`: the stored reply to an earlier request with this Idempotency-Key',
+          schema: { type: 'string', enum: ['true'] },
+          example: 'true',
+        },
+      },
+    },
+    parameters: (operation) => {
+      if (operation.method === 'GET') return [];
+      return [isStored(operation) ? refTo('parameters', 'IdempotencyKey') : withoutEffect];
+    },
+    headers: (operation) => (isStored(operation) ? replayed : {}),
+    errorHeaders: (status) => ({
+      ...(storedErrors.includes(status) ? replayed : {}),
+      ...errorHeadersOf(shortName)[status],
+    }),
+    errorsOf: ({ method, access, params }) => {
+      // 400 on all: a URL may be malformed.
+      const wanted = [400, 429, 500, 503];
+      if (access.kind === 'key') wanted.push(401);
+      if (params !== undefined) wanted.push(404);
+      if (method !== 'GET') wanted.push(408, 413, 415, 504);
+      if (method !== 'GET' && access.kind === 'key') wanted.push(403, 404, 409, 422);
+      return wanted;
+    },
+    securityOf: ({ access }) => (access.kind === 'open' ? [] : null),
+    hasWebhooks: true,
+  };
+  return describe(surface, operations, settings);
+}
+
+function errorHeadersOf(shortName: string): Readonly<Record<string, Json>> {
+  const scheme = { description: '`Bearer`', ...text, example: 'Bearer' };
+  const still = {
+    ...retry['Retry-After'],
+    description: 'seconds, while the first request still runs',
+  };
+  const description = 'on a broadcast: the transaction to look up before it is sent again';
+  const example = '4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b';
+  return {
+    401: { 'WWW-Authenticate': scheme },
+    409: { 'Retry-After': still },
+    504: { [`x-${shortName}-txid`]: { description, ...text, example } },
+  };
 }

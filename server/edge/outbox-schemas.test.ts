@@ -1,14 +1,13 @@
 // What the outbox holds is what the published webhook events promise, for every topic.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { Ajv } from 'ajv';
-import { type TestMarket, testMarket } from '../../test/support/trading.ts';
 import { changeBetween, type Known, nothingTold } from '../settle/events.ts';
 import { outcome } from '../settle/outcome.ts';
 import { escrowsOf, type Show, shows, stateOf } from '../settle/testing/states.ts';
-import { webhookEvents } from './schemas/events.ts';
+import { webhookEvents } from './schemas/webhook.ts';
+import { negotiating, secretLock } from './testing/negotiating.ts';
 
 const ajv = new Ajv({ strict: false, formats: { uuid: true, 'date-time': true } });
 const id = '0193b5a0-0000-7000-8000-000000000000';
@@ -52,11 +51,7 @@ test('every event of every step between any two looks at a swap fits its schema'
   assert.deepEqual([...seen].sort(), wanted.sort());
 });
 
-let market: TestMarket;
-before(async () => {
-  market = await testMarket();
-});
-after(() => market.close());
+const market = await negotiating();
 
 test('no webhook is told of a new key: its topic is no event that one can ask for', () => {
   assert.ok(!checks.has('key.created'));
@@ -65,30 +60,16 @@ test('no webhook is told of a new key: its topic is no event that one can ask fo
 });
 
 test('what a negotiation up to its agreement writes fits as well', async () => {
-  const { btc, usd } = market.assets;
-  const [taker, maker] = [await market.trader(), await market.trader()];
-  const rfq = await taker.post('/v1/rfqs', {
-    direction: 'sell_base',
-    baseAssetId: btc.id,
-    baseAmount: '100000',
-    quoteAssetId: usd.id,
-    ttlSeconds: 600,
-  });
-  const quotes = `/v1/rfqs/${rfq.body.rfq.id}/quotes`;
-  const { thread } = (await maker.post(quotes, { quoteAmount: '65000000' })).body;
-  await maker.post(`/v1/threads/${thread.id}/propose`, { quoteAmount: '66000000' });
+  const { taker, maker, propose, accept } = market;
+  const { threadId } = await market.negotiation();
+  await propose(maker, threadId, '66000000');
   const price = { quoteAmount: '66000000' };
-  const hashlock = randomBytes(32).toString('hex');
-  const accept = `/v1/threads/${thread.id}/accept`;
-  const lockOf = (side: string) => (thread.initiator === side ? { hashlock } : {});
-  await taker.post(accept, { ...price, ...lockOf('taker') });
-  const agreed = await maker.post(accept, { ...price, ...lockOf('maker') });
+  await accept(taker, threadId, { ...price, hashlock: secretLock() });
+  const agreed = await accept(maker, threadId, price);
   assert.equal(agreed.status, 200, JSON.stringify(agreed.body));
-  const rows = await market.db.rows<{ topic: string; payload: object }>({
-    name: 'test_outbox',
-    text: `select topic, payload from outbox where topic not like 'feed.%' order by id`,
-    values: [],
-  });
+  const rows = await market.sql(
+    `select topic, payload from outbox where topic not like 'feed.%' order by id`,
+  );
   for (const { topic, payload } of rows) conforms(topic, payload);
   assert.deepEqual(
     rows.map(({ topic }) => topic),

@@ -7,22 +7,22 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { InTurns } from '../../chains/interface/turns.ts';
 import type { Settings } from '../settings/config.ts';
-import { clientNetwork } from './budgets.ts';
-import { HttpError } from './errors.ts';
+import { clientNetwork, limited } from './budgets.ts';
+import type { HttpError } from './errors.ts';
 
 /** Of one request: dearest claims take a tenth of it, and 300 such requests a tenth of a minute. */
 export const freeMs = 20;
-/** Beyond that: ten ladders of signed refunds, or a hundred of the largest refunds. */
-export const burstMs = 2_000;
+/** Beyond that: ten fee bump schedules of signed refunds, or a hundred of the largest refunds. */
+const burstMs = 2_000;
 /** What comes back of it: with the free part an account has at most a fifth of a core. */
-export const refillShare = 0.1;
+const refillShare = 0.1;
 /**
  * A network has a fifth of the times as much that it has of requests: twice, unless configured.
  * Several customers may share it, and with dev chains all of them do.
  */
 const sharers = 5;
 /** Of the free parts of a network's requests, that many times: half a core, unless configured. */
-export const free = { burstMs: 5_000, refillShare: 0.25 } as const;
+const free = { burstMs: 5_000, refillShare: 0.25 } as const;
 /** What is forgotten first was charged longest ago. */
 const mostPayers = 10_000;
 
@@ -37,25 +37,23 @@ type Who = {
   /** Whether it keeps requests beyond its network's: asked once, and only where that has none. */
   readonly isParty: () => Promise<boolean>;
 };
-type Payer = {
-  readonly name: string;
-  readonly whose: string;
-  readonly burstMs: number;
-  readonly refillShare: number;
-};
-type Level = { readonly ms: number; readonly at: number };
+type Share = { readonly burstMs: number; readonly refillShare: number };
+type Payer = Share & { readonly name: string; readonly whose: string };
 
 export function createProcessorTime(
-  {
-    rateLimit,
-    rateLimitPerNetwork,
-    clientPrefixes,
-  }: Pick<Settings, 'rateLimit' | 'rateLimitPerNetwork' | 'clientPrefixes'>,
+  settings: Pick<Settings, 'rateLimit' | 'rateLimitPerNetwork' | 'clientPrefixes'>,
   clock: () => number = () => performance.now(),
   nextTurn: () => Promise<void> = () => turn(),
 ): ProcessorTime {
-  const ofNetwork = Math.max(1, Math.floor(rateLimitPerNetwork / rateLimit / sharers));
-  const levels = new Map<string, Level>();
+  const { rateLimit, rateLimitPerNetwork, clientPrefixes } = settings;
+  const times = Math.max(1, Math.floor(rateLimitPerNetwork / rateLimit / sharers));
+  const ofNetwork = (name: string, share: Share): Payer => ({
+    name,
+    whose: 'client network',
+    burstMs: share.burstMs * times,
+    refillShare: share.refillShare * times,
+  });
+  const levels = new Map<string, { readonly ms: number; readonly at: number }>();
   let last = Promise.resolve();
   const rest = () => {
     last = last.then(nextTurn);
@@ -72,22 +70,23 @@ export function createProcessorTime(
     const [oldest = ''] = levels.keys();
     if (levels.size > mostPayers) levels.delete(oldest);
   };
-  const isOver = (payer: Payer, at: number) => levelOf(payer, at) >= payer.burstMs;
   return {
     meter: ({ accountId, client, isParty }) => {
       const network = clientNetwork(client, clientPrefixes);
+      const own = { burstMs, refillShare };
       const payers: readonly Payer[] = [
-        { name: `account ${accountId}`, whose: 'account', burstMs, refillShare },
-        payerOf(`network ${network}`, { burstMs, refillShare }, ofNetwork),
+        { name: `account ${accountId}`, whose: 'account', ...own },
+        ofNetwork(`network ${network}`, own),
       ];
-      const freely = payerOf(`free ${network}`, free, ofNetwork);
+      const freely = ofNetwork(`free ${network}`, free);
       let used = 0;
       let party: boolean | null = null;
       return async (steps, signal) => {
         for (;;) {
           let began = clock();
           const isFree = used < freeMs;
-          const over = (isFree ? [freely] : payers).find((payer) => isOver(payer, began));
+          const asked = isFree ? [freely] : payers;
+          const over = asked.find((payer) => levelOf(payer, began) >= payer.burstMs);
           if (over !== undefined) {
             if (isFree) party ??= await isParty();
             if (!isFree || party !== true) throw usedUp(over, levelOf(over, began));
@@ -111,24 +110,11 @@ export function createProcessorTime(
   };
 }
 
-function payerOf(
-  name: string,
-  { burstMs, refillShare }: Pick<Payer, 'burstMs' | 'refillShare'>,
-  times: number,
-): Payer {
-  return {
-    name,
-    whose: 'client network',
-    burstMs: burstMs * times,
-    refillShare: refillShare * times,
-  };
-}
-
 function usedUp({ whose, burstMs, refillShare }: Payer, level: number): HttpError {
   const backMs = refillShare * 1_000;
   const seconds = Math.max(1, Math.ceil((level - burstMs) / backMs));
   const sentence =
     `the dear requests of this ${whose} have taken ${burstMs / 1_000} s of processor` +
     ` time, and ${backMs} ms come back a second; try again in ${seconds} s`;
-  return new HttpError('processor_time_limited', sentence, { 'retry-after': String(seconds) });
+  return limited('processor_time_limited', sentence, seconds);
 }

@@ -24,17 +24,15 @@ export function reservedPart({ routeOptions, params }: FastifyRequest): string |
 
 export function createReserve(
   db: Database,
-  budgets: Pick<Budgets, 'spendReserve' | 'spendStranger' | 'giveBackStranger'>,
+  budgets: Pick<Budgets, 'spendReserve' | 'spend' | 'giveBack'>,
 ): Reserve {
   return async (accountId, part) => {
-    // Looks that find nothing are counted: past its budget nobody has them without end.
-    if (!(await budgets.spendStranger(accountId)).allowed) return false;
-    const kept = (await budgets.spendReserve(accountId, part)).allowed;
-    // What is refused anyway is not looked at.
-    if (kept && !(await isPartyOfOpen(db, accountId, part === broadcasts ? null : part))) {
-      return false;
-    }
-    await budgets.giveBackStranger(accountId);
-    return kept;
+    // Questions that find nothing are counted: past its budget nobody has them without end.
+    if (!(await budgets.spend('strangers', accountId)).allowed) return false;
+    const { allowed } = await budgets.spendReserve(accountId, part);
+    const swapId = part === broadcasts ? null : part;
+    if (allowed && !(await isPartyOfOpen(db, accountId, swapId))) return false;
+    await budgets.giveBack('strangers', accountId);
+    return allowed;
   };
 }

@@ -22,7 +22,7 @@ export const rememberedMs = 1_000;
 /** Answers may come before they are waited for. */
 const mostNotices = 1_000;
 
-export type Revocations = {
+type Revocations = {
   /** False = a revocation might not be heard of: nothing may be remembered. */
   isListening(): boolean;
   /** After the commit: when no process accepts what was revoked under this notice any more. */
@@ -43,9 +43,17 @@ type Needs = {
 export async function openRevocations(needs: Needs): Promise<Revocations> {
   // Timers may fire up to a millisecond early.
   const { db, log, forget, limitMs = rememberedMs + 2 } = needs;
-  const answers = createAnswers();
+  /** Who has answered which notice, and who is to know of the next answer. */
+  const answers = new Map<string, Set<string>>();
+  const waiting = new Map<string, () => void>();
   let closed = false;
   let warned = false;
+  const answered = (notice: string, who: string) => {
+    answers.set(notice, (answers.get(notice) ?? new Set()).add(who));
+    const [oldest = ''] = answers.keys();
+    if (answers.size > mostNotices) answers.delete(oldest);
+    waiting.get(notice)?.();
+  };
   const link = await noticesOf(db).join({
     begin: async (own) => {
       await listenForRevocations(own);
@@ -54,7 +62,7 @@ export async function openRevocations(needs: Needs): Promise<Revocations> {
     },
     hear: async (own, channel, payload) => {
       const [subject = '', who = ''] = payload.split(' ');
-      if (channel === 'key_forgotten') return answers.take(subject, who);
+      if (channel === 'key_forgotten') return answered(subject, who);
       if (channel !== 'key_revoked') return;
       forget(subject);
       await tellForgotten(own, who);
@@ -69,61 +77,29 @@ export async function openRevocations(needs: Needs): Promise<Revocations> {
   });
   return {
     isListening: link.isHeard,
-    everywhere: (notice) => withinLimit(limitMs, answers, notice, () => findListeners(db)),
+    // Until all have answered, or until what was remembered at the commit has lapsed by itself.
+    everywhere: (notice) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, limitMs);
+      let listeners: readonly string[] | null = null;
+      const check = () => {
+        if (listeners?.every((who) => answers.get(notice)?.has(who))) resolve();
+      };
+      waiting.set(notice, check);
+      const find = async () => {
+        listeners = await findListeners(db);
+        check();
+      };
+      // Where it is not known who listens, the limit holds.
+      find().catch(() => {});
+      return promise.finally(() => {
+        clearTimeout(timer);
+        waiting.delete(notice);
+      });
+    },
     close: () => {
       closed = true;
       link.leave();
     },
   };
-}
-
-type Answers = ReturnType<typeof createAnswers>;
-
-/** Who has answered which notice. */
-function createAnswers() {
-  const given = new Map<string, Set<string>>();
-  const waiting = new Map<string, () => void>();
-  return {
-    take(notice: string, who: string): void {
-      let answered = given.get(notice);
-      if (answered === undefined) {
-        answered = new Set();
-        given.set(notice, answered);
-        if (given.size > mostNotices) given.delete(given.keys().next().value as string);
-      }
-      answered.add(who);
-      waiting.get(notice)?.();
-    },
-    have: (notice: string, who: string) => given.get(notice)?.has(who) ?? false,
-    /** Calls `check` after each answer to the notice. */
-    watch: (notice: string, check: () => void) => waiting.set(notice, check),
-    unwatch: (notice: string) => waiting.delete(notice),
-  };
-}
-
-/** Until all have answered, or until what was remembered at the commit has lapsed by itself. */
-function withinLimit(
-  limitMs: number,
-  answers: Answers,
-  notice: string,
-  find: () => Promise<string[]>,
-): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      answers.unwatch(notice);
-      resolve();
-    };
-    const timer = setTimeout(end, limitMs);
-    const check = (listeners: string[]) => {
-      if (listeners.every((who) => answers.have(notice, who))) end();
-    };
-    find().then(
-      (listeners) => {
-        answers.watch(notice, () => check(listeners));
-        check(listeners);
-      },
-      () => {}, // Who listens is not known: the limit holds.
-    );
-  });
 }

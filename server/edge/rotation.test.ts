@@ -43,12 +43,8 @@ async function serving(encryptionKey: string, work: (call: Call) => Promise<void
   const deps = testDeps({ db, settings: { encryptionKey } });
   const app = await buildApp(deps, {
     register: (own) =>
-      command(own, deps, {
-        method: 'POST',
-        url: '/v1/sealed',
-        operationId: 'test',
-        summary: 'test',
-        tags: ['test'],
+      command({ app: own, deps, tag: 'test' }, 'POST /v1/sealed', 'test', {
+        about: 'test',
         replies: { 200: Type.Object({ run: Type.Integer() }) },
         secret: true,
         run: async () => {

@@ -9,7 +9,7 @@ import { startValkey } from '../../test/support/valkey.ts';
 import { createMetrics } from '../ports/metrics.ts';
 import { connectValkey } from '../ports/valkey.ts';
 import { createMemoryBuckets } from './memory-buckets.ts';
-import { startEdge } from './testing/edge.ts';
+import { testEdge } from './testing/edge.ts';
 import { evmWallet } from './testing/signers.ts';
 import { createValkeyBuckets, type ValkeyBuckets } from './valkey-buckets.ts';
 
@@ -148,8 +148,8 @@ test('over HTTP: two processes share a budget, and without Valkey no call fails'
   const valkey = await startValkey();
   t.after(() => valkey.stop());
   const settings = { valkeyUrl: valkey.url, rateLimit: 4, mintLimit: 2, listingLimit: 2 };
-  const one = await startEdge({ settings });
-  const two = await startEdge({ settings });
+  const one = await testEdge({ settings });
+  const two = await testEdge({ settings });
   t.after(() => Promise.all([one.close(), two.close()]));
   const nonce = (edge: typeof one) => edge.call('GET', '/v1/keys/nonce', { ip: '192.0.2.9' });
   assert.equal((await nonce(one)).headers['ratelimit-remaining'], '3');

@@ -80,17 +80,17 @@ export function createValkeyBuckets(needs: Needs): ValkeyBuckets {
     return names.map((each, at) => (at === 0 ? start : `${start}${each}`));
   };
   const link = watch(needs, () => ask({ limit: 1, windowMs: 1 }, [`${prefix}probe`]));
+  const decideAlone: Buckets['spend'] = (rule, names) => {
+    metrics.decisionsAlone.inc();
+    return alone.spend(rule, names);
+  };
   return {
     started: link.started,
     spend: (rule, names) => {
-      const decideAlone = () => {
-        metrics.decisionsAlone.inc();
-        return alone.spend(rule, names);
-      };
-      if (!link.isUp()) return decideAlone();
+      if (!link.isUp()) return decideAlone(rule, names);
       return ask(rule, keysOf(rule, names)).catch((error: unknown) => {
         link.lose(error);
-        return decideAlone();
+        return decideAlone(rule, names);
       });
     },
     giveBack: (rule, names) => {
@@ -103,45 +103,34 @@ export function createValkeyBuckets(needs: Needs): ValkeyBuckets {
   };
 }
 
-type Link = {
-  readonly started: Promise<void>;
-  isUp(): boolean;
-  /** What was asked failed: nothing more is asked until a probe succeeds. */
-  lose(error: unknown): void;
-  close(): void;
-};
-
-/** Whether Valkey may be asked; while it may not, probes it at growing intervals. */
-function watch(
-  { client, log }: Pick<Needs, 'client' | 'log'>,
-  probe: () => Promise<unknown>,
-): Link {
-  const first = Promise.withResolvers<void>();
+/**
+ * Whether Valkey may be asked; while it may not, probes it at growing intervals. `lose`: what was
+ * asked failed, and nothing more is asked until a probe succeeds.
+ */
+function watch({ client, log }: Pick<Needs, 'client' | 'log'>, probe: () => Promise<unknown>) {
+  const { promise: started, resolve: start } = Promise.withResolvers<void>();
   let state: 'starting' | 'up' | 'down' | 'closed' = 'starting';
   let problem = 'CONNECTING';
   let retryMs = retryFirstMs;
   let retry: NodeJS.Timeout | undefined;
 
-  function goDown(): void {
+  const goDown = () => {
     state = 'down';
     log.warn({ reason: problem }, 'Valkey does not answer: this process counts budgets alone');
-  }
-
-  function goUp(): void {
+  };
+  const goUp = () => {
     if (state === 'up' || state === 'closed') return;
     state = 'up';
     retryMs = retryFirstMs;
     log.info('budgets are shared through Valkey');
-    first.resolve();
-  }
-
-  function note(error: unknown): void {
+    start();
+  };
+  const note = (error: unknown) => {
     const reason = reasonOf(error);
     // "No connection" comes without a code; why there is none was said before.
     if (reason !== 'Error') problem = reason;
-  }
-
-  function lose(error: unknown): void {
+  };
+  const lose = (error: unknown) => {
     note(error);
     if (state === 'up') goDown();
     if (state === 'closed' || retry !== undefined) return;
@@ -150,29 +139,27 @@ function watch(
     retry = setTimeout(attempt, retryMs);
     retry.unref();
     retryMs = Math.min(retryMs * 2, retryMostMs);
-  }
-
-  function attempt(): void {
+  };
+  const attempt = () => {
     clearTimeout(retry);
     retry = undefined;
     probe().then(goUp, lose);
-  }
-
+  };
   const starting = setTimeout(() => {
     if (state === 'starting') goDown();
-    first.resolve();
+    start();
   }, startLimitMs);
-  void first.promise.then(() => clearTimeout(starting));
+  void started.then(() => clearTimeout(starting));
   client.on('error', note);
   client.on('ready', attempt);
   return {
-    started: first.promise,
+    started,
     isUp: () => state === 'up',
     lose,
     close: () => {
       state = 'closed';
       clearTimeout(retry);
-      first.resolve();
+      start();
       client.disconnect();
     },
   };

@@ -18,15 +18,15 @@ export type Text = { readonly subject: string; readonly body: string };
 
 /** When it happened, and where the person does something about it. */
 type About = { readonly at: string; readonly page: string };
-
-type Words = { readonly subject: string; readonly lines: readonly string[] };
+/** The subject, and the lines. */
+type Words = readonly [subject: string, ...lines: string[]];
 
 export type MessageEvent = PeopleTopic | 'code';
 
 export function textOf(event: MessageEvent, facts: Facts, at: Date, market: Market): Text {
   const { productName, origin } = market;
   const page = origin === null ? 'on your account page' : `at ${origin}/account`;
-  const { subject, lines } = words[event](facts, { at: instant(at.toISOString()), page });
+  const [subject, ...lines] = words[event](facts, { at: instant(at.toISOString()), page });
   const from = origin === null ? productName : `${productName}, ${origin}`;
   const body = [...lines.filter((line) => line !== ''), '', from].join('\n');
   return {
@@ -36,19 +36,147 @@ export function textOf(event: MessageEvent, facts: Facts, at: Date, market: Mark
 }
 
 const words: Readonly<Record<MessageEvent, (facts: Facts, about: About) => Words>> = {
-  'key.created': keyCreated,
-  'key.revoked': keyRevoked,
-  'key.expiring': keyExpiring,
-  'login.added': loginAdded,
-  'login.removed': loginRemoved,
-  'session.created': sessionCreated,
-  'payout.changing': payoutChanging,
-  'payout.changed': payoutChanged,
-  'payout.stopped': payoutStopped,
-  'account.deleted': accountDeleted,
-  'swap.reminder': swapReminder,
-  'chat.ended': chatEnded,
-  code,
+  'key.created': (facts, about) => {
+    const { scopes, expiresAt } = facts;
+    const may = Array.isArray(scopes) ? scopes.map(shown).join(', ') : '';
+    return [
+      'a new API key',
+      `A new API key was made at ${about.at}: ${keyOf(facts)}`,
+      may === '' ? '' : `It may: ${may}.`,
+      `It ends at ${instant(expiresAt)}.`,
+      notYou(about),
+    ];
+  },
+  'key.revoked': (facts, about) => [
+    'an API key was revoked',
+    `An API key was revoked at ${about.at}: ${keyOf(facts)}`,
+    notYou(about),
+  ],
+  'key.expiring': (facts, { page }) => {
+    const end = instant(facts.expiresAt);
+    return [
+      `an API key ends at ${end}`,
+      `The API key ${keyOf(facts)} ends at ${end}.`,
+      `A program that uses it is refused from then on. Make another key ${page}.`,
+    ];
+  },
+  'login.added': (facts, { at, page }) => [
+    'a new way to sign in',
+    `A way to sign in to your account was added at ${at}: ${loginOf(facts)}.`,
+    typeof facts.waitsUntil === 'string'
+      ? `Nothing is paid to this wallet before ${instant(facts.waitsUntil)}.`
+      : '',
+    `If that was not you: sign in ${page}, remove it and end all other sessions.`,
+  ],
+  'login.removed': (facts, { at, page }) => {
+    const leaves = typeof facts.leavesAt === 'string' ? instant(facts.leavesAt) : '';
+    if (leaves === '') {
+      return [
+        'a way to sign in was removed',
+        `A way to sign in to your account was removed at ${at}: ${loginOf(facts)}.`,
+        `If that was not you: sign in another way ${page} and end all other sessions.`,
+      ];
+    }
+    return [
+      `a wallet that signs in is removed at ${leaves}`,
+      `At ${at} somebody asked to remove a way to sign in: ${loginOf(facts)}.`,
+      `It stays until ${leaves}. Until then it signs in, and can stop it ${page}.`,
+      'If that was not you: sign in with it, stop all that waits, and end all other sessions.',
+    ];
+  },
+  'session.created': ({ device, place }, about) => {
+    const [on, from] = [shown(device), shown(place)];
+    return [
+      'a sign-in on a new device',
+      `Somebody signed in to your account at ${about.at} on a device that is new to it.`,
+      on === '' ? '' : `Device: ${on}`,
+      from === '' ? '' : `Network: ${from}`,
+      notYou(about),
+    ];
+  },
+  'payout.changing': (facts, { at, page }) => {
+    const from = instant(facts.fromAt);
+    const stop =
+      'If that was not you, stop it, end all other sessions and remove logins you do not know.';
+    if (facts.paid === false) {
+      return [
+        `swaps may pay another wallet from ${from}`,
+        `At ${at} somebody asked that swaps may be told to pay ${walletOf(facts)}.`,
+        `It waits until ${from}. Until then no swap may name it, and you can stop it ${page}.`,
+        stop,
+      ];
+    }
+    return [
+      `another payout wallet from ${from}`,
+      `At ${at} somebody asked that you be paid to another wallet: ${walletOf(facts)}.`,
+      `It waits until ${from}. Until then you are paid as before, and can stop it ${page}.`,
+      stop,
+    ];
+  },
+  'payout.changed': (facts, about) => {
+    const [isPaid, wallet] = [facts.paid !== false, walletOf(facts)];
+    return [
+      isPaid ? 'you are paid to another wallet' : 'swaps may pay another wallet',
+      `From ${about.at} on ${isPaid ? 'you are paid to' : 'a swap may be told to pay'} ${wallet}.`,
+      isPaid ? 'Swaps agreed before keep their addresses.' : 'Other swaps pay as before.',
+      notYou(about),
+    ];
+  },
+  'payout.stopped': (facts, about) => {
+    const wallet = walletOf(facts);
+    if (facts.isLast === true) {
+      return [
+        'a wallet that signs in was not removed',
+        `The wallet ${wallet} was to be removed at ${about.at}, and stays:`,
+        'it is the only way to sign in. Add another one first, and remove it again.',
+        notYou(about),
+      ];
+    }
+    if (facts.stays === true && facts.change !== true) {
+      return [
+        'a wallet that signs in stays',
+        `The removal of ${wallet} was stopped at ${about.at}: it signs in as before.`,
+        notYou(about),
+      ];
+    }
+    return [
+      'a change of your payout wallet was stopped',
+      `The change of your payout wallet to ${wallet} was stopped at ${about.at}.`,
+      'You are paid as before.',
+      notYou(about),
+    ];
+  },
+  'account.deleted': (_, { at }) => [
+    'your account was deleted',
+    `Your account was deleted at ${at}, with its keys, sessions, logins and webhooks.`,
+    'It cannot be brought back. This is the last message about it.',
+  ],
+  'swap.reminder': (facts) => {
+    const { kind, swapId, leg, chain, deadline } = facts;
+    const where = `leg ${shown(leg)} on ${shown(chain)}`;
+    const told = reminders[kind as ReminderKind](facts, where, instant(deadline));
+    return uuid.test(String(swapId)) ? [...told, `Swap ${swapId}`] : told;
+  },
+  'chat.ended': ({ label }, { at, page }) => {
+    const named = shown(label);
+    return [
+      'Telegram messages have ended',
+      `At ${at} Telegram refused a message to you${named === '' ? '' : ` (${named})`}:`,
+      'the bot is blocked, or the chat is gone. Nothing more is sent there.',
+      `To hear by Telegram again, unblock the bot and sign in with Telegram ${page}.`,
+    ];
+  },
+  // Nothing in it acts: the code is typed into the browser that asked for it.
+  code: (facts) => [
+    facts.purpose === 'add' ? 'a code to add this address' : 'your sign-in code',
+    facts.purpose === 'add'
+      ? 'Somebody wants to sign in to an account with this address too, and sees what it sees.'
+      : '',
+    `Your code is ${/^\d{6}$/.test(String(facts.code)) ? facts.code : ''}`,
+    `It works until ${instant(facts.expiresAt)}, in the browser that asked for it.`,
+    'Nobody of us asks you for it: give it to nobody, and type it nowhere else.',
+    'If you did not ask for it, do nothing.',
+  ],
 };
 
 const notYou = ({ page }: About) =>
@@ -57,38 +185,6 @@ const notYou = ({ page }: About) =>
 function keyOf({ prefix, name }: Facts): string {
   const called = shown(name);
   return `${shown(prefix)}…${called === '' ? '' : ` (${called})`}`;
-}
-
-function keyCreated(facts: Facts, about: About): Words {
-  const { scopes, expiresAt } = facts;
-  const may = Array.isArray(scopes) ? scopes.map(shown).join(', ') : '';
-  return {
-    subject: 'a new API key',
-    lines: [
-      `A new API key was made at ${about.at}: ${keyOf(facts)}`,
-      may === '' ? '' : `It may: ${may}.`,
-      `It ends at ${instant(expiresAt)}.`,
-      notYou(about),
-    ],
-  };
-}
-
-function keyRevoked(facts: Facts, about: About): Words {
-  return {
-    subject: 'an API key was revoked',
-    lines: [`An API key was revoked at ${about.at}: ${keyOf(facts)}`, notYou(about)],
-  };
-}
-
-function keyExpiring(facts: Facts, { page }: About): Words {
-  const end = instant(facts.expiresAt);
-  return {
-    subject: `an API key ends at ${end}`,
-    lines: [
-      `The API key ${keyOf(facts)} ends at ${end}.`,
-      `A program that uses it is refused from then on. Make another key ${page}.`,
-    ],
-  };
 }
 
 const ways: Readonly<Record<string, string>> = {
@@ -103,52 +199,6 @@ function loginOf({ way, what }: Facts): string {
   return `${ways[String(way)] ?? 'login'}${named === '' ? '' : ` ${named}`}`;
 }
 
-function loginAdded(facts: Facts, about: About): Words {
-  const waits = typeof facts.waitsUntil === 'string' ? instant(facts.waitsUntil) : '';
-  return {
-    subject: 'a new way to sign in',
-    lines: [
-      `A way to sign in to your account was added at ${about.at}: ${loginOf(facts)}.`,
-      waits === '' ? '' : `Nothing is paid to this wallet before ${waits}.`,
-      `If that was not you: sign in ${about.page}, remove it and end all other sessions.`,
-    ],
-  };
-}
-
-function loginRemoved(facts: Facts, about: About): Words {
-  const leaves = typeof facts.leavesAt === 'string' ? instant(facts.leavesAt) : '';
-  if (leaves !== '') {
-    return {
-      subject: `a wallet that signs in is removed at ${leaves}`,
-      lines: [
-        `At ${about.at} somebody asked to remove a way to sign in: ${loginOf(facts)}.`,
-        `It stays until ${leaves}. Until then it signs in, and can stop it ${about.page}.`,
-        'If that was not you: sign in with it, stop all that waits, and end all other sessions.',
-      ],
-    };
-  }
-  return {
-    subject: 'a way to sign in was removed',
-    lines: [
-      `A way to sign in to your account was removed at ${about.at}: ${loginOf(facts)}.`,
-      `If that was not you: sign in another way ${about.page} and end all other sessions.`,
-    ],
-  };
-}
-
-function sessionCreated({ device, place }: Facts, about: About): Words {
-  const [on, from] = [shown(device), shown(place)];
-  return {
-    subject: 'a sign-in on a new device',
-    lines: [
-      `Somebody signed in to your account at ${about.at} on a device that is new to it.`,
-      on === '' ? '' : `Device: ${on}`,
-      from === '' ? '' : `Network: ${from}`,
-      notYou(about),
-    ],
-  };
-}
-
 const families: Readonly<Record<string, string>> = {
   evm: 'EVM',
   tron: 'TRON',
@@ -160,162 +210,37 @@ function walletOf({ family, address }: Facts): string {
   return `${shown(address)} (${families[String(family)] ?? shown(family)})`;
 }
 
-function payoutChanging(facts: Facts, { at, page }: About): Words {
-  const from = instant(facts.fromAt);
-  if (facts.paid === false) {
-    return {
-      subject: `swaps may pay another wallet from ${from}`,
-      lines: [
-        `At ${at} somebody asked that swaps may be told to pay ${walletOf(facts)}.`,
-        `It waits until ${from}. Until then no swap may name it, and you can stop it ${page}.`,
-        'If that was not you, stop it, end all other sessions and remove logins you do not know.',
-      ],
-    };
-  }
-  return {
-    subject: `another payout wallet from ${from}`,
-    lines: [
-      `At ${at} somebody asked that you be paid to another wallet: ${walletOf(facts)}.`,
-      `It waits until ${from}. Until then you are paid as before, and can stop it ${page}.`,
-      'If that was not you, stop it, end all other sessions and remove logins you do not know.',
-    ],
-  };
-}
-
-function payoutChanged(facts: Facts, about: About): Words {
-  if (facts.paid === false) {
-    return {
-      subject: 'swaps may pay another wallet',
-      lines: [
-        `From ${about.at} on a swap may be told to pay ${walletOf(facts)}.`,
-        'Other swaps pay as before.',
-        notYou(about),
-      ],
-    };
-  }
-  return {
-    subject: 'you are paid to another wallet',
-    lines: [
-      `From ${about.at} on you are paid to ${walletOf(facts)}.`,
-      'Swaps agreed before keep their addresses.',
-      notYou(about),
-    ],
-  };
-}
-
-function payoutStopped(facts: Facts, about: About): Words {
-  if (facts.isLast === true) {
-    return {
-      subject: 'a wallet that signs in was not removed',
-      lines: [
-        `The wallet ${walletOf(facts)} was to be removed at ${about.at}, and stays:`,
-        'it is the only way to sign in. Add another one first, and remove it again.',
-        notYou(about),
-      ],
-    };
-  }
-  if (facts.stays === true && facts.change !== true) {
-    return {
-      subject: 'a wallet that signs in stays',
-      lines: [
-        `The removal of ${walletOf(facts)} was stopped at ${about.at}: it signs in as before.`,
-        notYou(about),
-      ],
-    };
-  }
-  return {
-    subject: 'a change of your payout wallet was stopped',
-    lines: [
-      `The change of your payout wallet to ${walletOf(facts)} was stopped at ${about.at}.`,
-      'You are paid as before.',
-      notYou(about),
-    ],
-  };
-}
-
-function accountDeleted(_: Facts, { at }: About): Words {
-  return {
-    subject: 'your account was deleted',
-    lines: [
-      `Your account was deleted at ${at}, with its keys, sessions, logins and webhooks.`,
-      'It cannot be brought back. This is the last message about it.',
-    ],
-  };
-}
-
-function chatEnded({ label }: Facts, { at, page }: About): Words {
-  const named = shown(label);
-  return {
-    subject: 'Telegram messages have ended',
-    lines: [
-      `At ${at} Telegram refused a message to you${named === '' ? '' : ` (${named})`}:`,
-      'the bot is blocked, or the chat is gone. Nothing more is sent there.',
-      `To hear by Telegram again, unblock the bot and sign in with Telegram ${page}.`,
-    ],
-  };
-}
-
-/** Nothing in it acts: the code is typed into the browser that asked for it. */
-function code(facts: Facts): Words {
-  return {
-    subject: facts.purpose === 'add' ? 'a code to add this address' : 'your sign-in code',
-    lines: [
-      facts.purpose === 'add'
-        ? 'Somebody wants to sign in to an account with this address too, and sees what it sees.'
-        : '',
-      `Your code is ${/^\d{6}$/.test(String(facts.code)) ? facts.code : ''}`,
-      `It works until ${instant(facts.expiresAt)}, in the browser that asked for it.`,
-      'Nobody of us asks you for it: give it to nobody, and type it nowhere else.',
-      'If you did not ask for it, do nothing.',
-    ],
-  };
-}
-
 export const reminderKinds = ['fund_by', 'reveal_by', 'claim_now', 'refund_possible'] as const;
 export type ReminderKind = (typeof reminderKinds)[number];
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Says the deadline, and what happens otherwise. */
-function swapReminder(facts: Facts): Words {
-  const { kind, swapId, leg, chain, deadline, isFirst, refundAt } = facts;
-  const where = `leg ${shown(leg)} on ${shown(chain)}`;
-  const at = instant(deadline);
-  const told: Readonly<Record<ReminderKind, Words>> = {
-    fund_by: {
-      subject: `fund your leg of a swap by ${at}`,
-      lines: [
-        `Fund ${where} by ${at}.`,
-        isFirst === true
-          ? 'Otherwise the swap ends, and nobody has paid anything.'
-          : 'Otherwise the swap ends: you have paid nothing, and the other side is refunded.',
-      ],
-    },
-    reveal_by: {
-      subject: `claim your side of a swap by ${at}`,
-      lines: [
-        `Both legs are funded. Claim ${where} by ${at}; that shows the secret.`,
-        `Otherwise do not claim any more, and take your own back from ${instant(refundAt)} on.`,
-      ],
-    },
-    claim_now: {
-      subject: `claim your side of a swap now, before ${at}`,
-      lines: [
-        `The secret of the swap is public. Claim ${where} now, before ${at}.`,
-        'Otherwise the other side can take it back, and you have paid for nothing.',
-      ],
-    },
-    refund_possible: {
-      subject: 'a refund is possible',
-      lines: [
-        `Nobody claimed ${where}, and its timelock passed at ${at}: refund it.`,
-        'Otherwise it stays in the escrow, where whoever has the secret may still claim it.',
-      ],
-    },
+/** Each says the deadline, and what happens otherwise. */
+const reminders: Readonly<Record<ReminderKind, (facts: Facts, leg: string, at: string) => Words>> =
+  {
+    fund_by: ({ isFirst }, leg, at) => [
+      `fund your leg of a swap by ${at}`,
+      `Fund ${leg} by ${at}.`,
+      isFirst === true
+        ? 'Otherwise the swap ends, and nobody has paid anything.'
+        : 'Otherwise the swap ends: you have paid nothing, and the other side is refunded.',
+    ],
+    reveal_by: ({ refundAt }, leg, at) => [
+      `claim your side of a swap by ${at}`,
+      `Both legs are funded. Claim ${leg} by ${at}; that shows the secret.`,
+      `Otherwise do not claim any more, and take your own back from ${instant(refundAt)} on.`,
+    ],
+    claim_now: (_, leg, at) => [
+      `claim your side of a swap now, before ${at}`,
+      `The secret of the swap is public. Claim ${leg} now, before ${at}.`,
+      'Otherwise the other side can take it back, and you have paid for nothing.',
+    ],
+    refund_possible: (_, leg, at) => [
+      'a refund is possible',
+      `Nobody claimed ${leg}, and its timelock passed at ${at}: refund it.`,
+      'Otherwise it stays in the escrow, where whoever has the secret may still claim it.',
+    ],
   };
-  const { subject, lines } = told[kind as ReminderKind];
-  return { subject, lines: uuid.test(String(swapId)) ? [...lines, `Swap ${swapId}`] : lines };
-}
 
 /** Unix milliseconds after which a message is worth nothing; null = it always is. */
 export function worthlessAfter(event: MessageEvent, facts: Facts): number | null {

@@ -182,7 +182,7 @@ test('a check gives the loop back between its steps, verifies no bytes twice, an
     assert.deepEqual(must(await post(path(deal), body)), kept);
     assert.deepEqual([turns.known, turns.seen.length], [3, 2 + 3], 'they were only read');
     // By as many requests that were less in haste than this machine may be.
-    const spend = async () => app.edge.budgets.spendSchedule(deal.initiator.accountId);
+    const spend = async () => app.edge.budgets.spend('schedules', deal.initiator.accountId);
     assert.equal((await spend()).remaining, scheduleLimit - 3, 'the refused one cost nothing');
     while ((await spend()).allowed);
     const over = await post(path(deal), body);

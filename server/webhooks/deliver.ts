@@ -17,9 +17,9 @@ export const retryAfterSeconds = [15, 30, 60, 120, 240] as const;
 const leaseMs = deliveryMs + 10_000;
 /** At least this long between two passes, for what ends in between. */
 const gapMs = 5;
-/** While attempts that failed wait for their time. */
 /** Between two tries while another process hands out. */
 const busyMs = 20;
+/** While attempts that failed wait for their time. */
 const retryingMs = 250;
 
 export type Delivering = {

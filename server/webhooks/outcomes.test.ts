@@ -6,7 +6,7 @@ import { type TestDatabase, testDatabase } from '../../test/support/database.ts'
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { lockHandingOut, sendAgain, webhookTopics } from '../db/deliveries.ts';
 import { listWebhooks } from '../db/webhooks.ts';
-import { webhookEvents } from '../edge/schemas/events.ts';
+import { webhookEvents } from '../edge/schemas/webhook.ts';
 import { prune } from '../market/prune.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { createDelivering, retryAfterSeconds } from './deliver.ts';

@@ -1,7 +1,6 @@
 // Accounts as nodes show them, in each encoding.
 
-import { zstdCompressSync } from 'node:zlib';
-import { type Address, getAddressDecoder, getBase58Decoder, getBase58Encoder } from '@solana/kit';
+import { type Address, getAddressDecoder, getBase58Decoder } from '@solana/kit';
 import { type Account, amountJson, holdingOf, mintOf, TOKEN } from './accounts.ts';
 import { type Config, whole } from './params.ts';
 import { invalidParams } from './rpc-error.ts';
@@ -28,11 +27,7 @@ export function accountJson(
   };
 }
 
-function dataJson(
-  account: Account,
-  config: Config,
-  decimalsOf: (mint: Address) => number,
-): unknown {
+function dataJson(account: Account, config: Config, decimalsOf: (mint: Address) => number) {
   const encoding = config.encoding ?? 'binary';
   if (encoding === 'jsonParsed') {
     const parsed = parsedJson(account, decimalsOf);
@@ -43,8 +38,6 @@ function dataJson(
     case 'base64':
     case 'jsonParsed':
       return [bytes.toString('base64'), 'base64'];
-    case 'base64+zstd':
-      return [zstdCompressSync(bytes).toString('base64'), 'base64+zstd'];
     case 'base58':
     case 'binary': {
       if (bytes.length > mostBase58Bytes) {
@@ -97,31 +90,4 @@ function parsedJson(account: Account, decimalsOf: (mint: Address) => number): ob
     freezeAuthority: optional(46),
   };
   return { program, parsed: { type: 'mint', info }, space };
-}
-
-const mostFilters = 4;
-
-/** The filters of getProgramAccounts: all must hold. */
-export function filterOf(config: Config): (data: Uint8Array) => boolean {
-  const filters = (config.filters ?? []) as readonly Record<string, unknown>[];
-  if (!Array.isArray(filters) || filters.length > mostFilters) {
-    throw invalidParams(`at most ${mostFilters} filters`);
-  }
-  const tests = filters.map((filter) => {
-    if ('dataSize' in filter) {
-      const size = Number(whole(filter.dataSize, 'dataSize'));
-      return (data: Uint8Array) => data.length === size;
-    }
-    if (!('memcmp' in filter)) throw invalidParams('a filter is dataSize or memcmp');
-    const { offset, bytes, encoding = 'base58' } = filter.memcmp as Record<string, unknown>;
-    const from = Number(whole(offset, 'memcmp.offset'));
-    const wanted =
-      encoding === 'base64'
-        ? Buffer.from(String(bytes), 'base64')
-        : Buffer.from(getBase58Encoder().encode(String(bytes)));
-    return (data: Uint8Array) =>
-      data.length >= from + wanted.length &&
-      wanted.equals(data.subarray(from, from + wanted.length));
-  });
-  return (data) => tests.every((test) => test(data));
 }

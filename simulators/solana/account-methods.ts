@@ -1,7 +1,7 @@
 // RPC calls about accounts.
 
 import type { Address } from '@solana/kit';
-import { accountJson, filterOf } from './account-json.ts';
+import { accountJson } from './account-json.ts';
 import { amountJson, holdingOf, mintOf, TOKEN, TOKEN_2022 } from './accounts.ts';
 import { accountAt, type Commitment, type Ledger, ownedAt } from './ledger.ts';
 import {
@@ -30,10 +30,6 @@ function decimalsOf(ledger: Ledger, mint: Address, at: Commitment): number {
   return mintOf(accountAt(ledger, mint, at))?.decimals ?? 0;
 }
 
-function keyed(ledger: Ledger, found: readonly Address[], config: Config): object[] {
-  return found.map((pubkey) => ({ pubkey, account: shown(ledger, pubkey, config) }));
-}
-
 function tokenAccounts(ledger: Ledger, params: readonly unknown[]): unknown {
   const owner = addressAt(params, 0);
   const wanted = configAt(params, 1);
@@ -43,38 +39,13 @@ function tokenAccounts(ledger: Ledger, params: readonly unknown[]): unknown {
   const mint = 'mint' in wanted ? addressAt([wanted.mint], 0) : null;
   if (mint === null && !('programId' in wanted)) throw invalidParams('name a mint or a programId');
   const found = programs.flatMap((program) =>
-    ownedAt(ledger, program, at).flatMap(([of, account]) => {
-      const holding = holdingOf(account);
-      return holding?.owner === owner && (mint === null || holding.mint === mint) ? [of] : [];
+    ownedAt(ledger, program, at).flatMap(([pubkey, each]) => {
+      const holding = holdingOf(each);
+      const isWanted = holding?.owner === owner && (mint === null || holding.mint === mint);
+      return isWanted ? [{ pubkey, account: shown(ledger, pubkey, config) }] : [];
     }),
   );
-  return inContext(bankOf(ledger, config), keyed(ledger, found, config));
-}
-
-function programAccounts(ledger: Ledger, params: readonly unknown[]): unknown {
-  const config = configAt(params, 1);
-  const matches = filterOf(config);
-  const found = ownedAt(ledger, addressAt(params, 0), commitmentOf(config))
-    .filter(([, { data }]) => matches(data))
-    .map(([of]) => of);
-  const list = keyed(ledger, found, config);
-  return config.withContext === true ? inContext(bankOf(ledger, config), list) : list;
-}
-
-function tokenBalance(ledger: Ledger, params: readonly unknown[]): unknown {
-  const config = configAt(params, 1);
-  const at = commitmentOf(config);
-  const holding = holdingOf(accountAt(ledger, addressAt(params, 0), at));
-  if (holding === null) throw invalidParams('could not find account: not a Token account');
-  const amount = amountJson(holding.amount, decimalsOf(ledger, holding.mint, at));
-  return inContext(bankOf(ledger, config), amount);
-}
-
-function tokenSupply(ledger: Ledger, params: readonly unknown[]): unknown {
-  const config = configAt(params, 1);
-  const mint = mintOf(accountAt(ledger, addressAt(params, 0), commitmentOf(config)));
-  if (mint === null) throw invalidParams('could not find mint: not a Token mint');
-  return inContext(bankOf(ledger, config), amountJson(mint.supply, mint.decimals));
+  return inContext(bankOf(ledger, config), found);
 }
 
 function largestAccounts(ledger: Ledger, params: readonly unknown[]): unknown {
@@ -112,10 +83,7 @@ export const accountMethods: Readonly<Record<string, Method>> = {
     const accounts = list.map((_, at) => shown(ledger, addressAt(list, at), config));
     return inContext(bankOf(ledger, config), accounts);
   },
-  getProgramAccounts: programAccounts,
   getTokenAccountsByOwner: tokenAccounts,
-  getTokenAccountBalance: tokenBalance,
-  getTokenSupply: tokenSupply,
   getTokenLargestAccounts: largestAccounts,
   getMinimumBalanceForRentExemption: (ledger, params) =>
     ledger.svm.minimumBalanceForRentExemption(wholeAt(params, 0)),

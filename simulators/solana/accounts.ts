@@ -13,7 +13,6 @@ export type Account = {
 export const SYSTEM = address('11111111111111111111111111111111');
 export const TOKEN = address('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
 export const TOKEN_2022 = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb');
-export const ASSOCIATED_TOKEN = address('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
 export const CLOCK = address('SysvarC1ock11111111111111111111111111111111');
 
 const tokenAccountBytes = 165;
@@ -41,7 +40,7 @@ export function writeAccount(svm: LiteSVM, of: Address, account: Account | null)
   });
 }
 
-const nothing: Account = {
+export const nothing: Account = {
   lamports: 0n,
   owner: SYSTEM,
   data: new Uint8Array(),

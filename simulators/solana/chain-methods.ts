@@ -18,7 +18,6 @@ import { transactionJson } from './transaction-json.ts';
 import type { Wire } from './wire.ts';
 
 const slotsPerEpoch = 432_000;
-const mostBlocks = 500_000n;
 
 /** A block of the last few hundred; older ones are not kept. */
 function blockOf(ledger: Ledger, slot: bigint): Block | null {
@@ -64,18 +63,7 @@ function getBlock(ledger: Ledger, params: readonly unknown[]): unknown {
   }
 }
 
-function getBlocks(ledger: Ledger, params: readonly unknown[]): number[] {
-  const from = wholeAt(params, 0);
-  const hasEnd = typeof params[1] === 'number' || typeof params[1] === 'bigint';
-  const config = configAt(params, hasEnd ? 2 : 1);
-  const { slot: head } = blockAt(ledger, commitmentOf(config));
-  const to = hasEnd ? wholeAt(params, 1) : from + mostBlocks;
-  return ledger.blocks
-    .map(({ slot }) => slot)
-    .filter((slot) => slot >= from && slot <= to && slot <= head);
-}
-
-function epochInfo(ledger: Ledger, params: readonly unknown[]): unknown {
+function epochInfo(ledger: Ledger, params: readonly unknown[]) {
   const { slot, height } = bankOf(ledger, configAt(params, 0));
   return {
     absoluteSlot: slot,
@@ -91,7 +79,6 @@ export const chainMethods: Readonly<Record<string, Method>> = {
   getSlot: (ledger, params) => bankOf(ledger, configAt(params, 0)).slot,
   getBlockHeight: (ledger, params) => bankOf(ledger, configAt(params, 0)).height,
   getBlock,
-  getBlocks,
   getBlockTime: (ledger, params) => {
     const slot = wholeAt(params, 0);
     mustBeThere(slot, blockAt(ledger, 'processed'));
@@ -101,6 +88,7 @@ export const chainMethods: Readonly<Record<string, Method>> = {
   },
   // What is in blocks is kept longer than they are: it is for that, that this is asked.
   getFirstAvailableBlock: () => 0,
+  // kit asks for the height in it while it confirms.
   getEpochInfo: epochInfo,
   getLatestBlockhash: (ledger, params) => {
     const block = bankOf(ledger, configAt(params, 0));

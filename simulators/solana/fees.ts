@@ -1,5 +1,4 @@
-// What a transaction costs: a fixed price for each signature, and for its compute units what its
-// sender offers for them.
+// What a transaction costs: a price for each signature, and its offer for compute units.
 
 import type { Address } from '@solana/kit';
 import type { Wire } from './wire.ts';

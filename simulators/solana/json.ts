@@ -1,5 +1,4 @@
-// JSON as Solana nodes write it: amounts are whole numbers of up to 64 bits, larger than a double
-// keeps. They are bigint here and plain digits on the wire.
+// JSON of Solana nodes: 64-bit amounts are bigint here and plain digits on the wire.
 
 type JsonWithRaw = {
   rawJSON(text: string): unknown;

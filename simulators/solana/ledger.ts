@@ -234,10 +234,7 @@ export function ownedAt(
   });
 }
 
-/**
- * Takes the last blocks back, as when the cluster decides for another fork: their transactions
- * never happened, and their slots have no block. Never a finalized one.
- */
+/** Takes the last blocks back, as a change of fork does. Never a finalized one. */
 export function takeBack(ledger: Ledger, count: number): void {
   if (count > ledger.lags.finalized) throw new Error('a finalized block cannot be taken back');
   const gone = ledger.blocks.splice(-count);

@@ -78,11 +78,7 @@ function close(server: Server): Promise<void> {
 
 type Answer = (request: unknown) => object | null;
 
-async function serve(
-  answer: Answer,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function serve(answer: Answer, request: IncomingMessage, response: ServerResponse) {
   // Wallets in a browser ask from another origin; everything here is public.
   response.setHeader('access-control-allow-origin', '*');
   response.setHeader('access-control-allow-headers', '*');
@@ -137,12 +133,7 @@ function failure(id: unknown, code: number, message: string, data?: unknown): ob
 }
 
 /** Null for a notification, which wants no answer. */
-function answerCall(
-  ledger: Ledger,
-  log: Log,
-  request: unknown,
-  own: Subscriber | undefined,
-): object | null {
+function answerCall(ledger: Ledger, log: Log, request: unknown, own: Subscriber | undefined) {
   const { id, method, params = [] } = (request ?? {}) as Record<string, unknown>;
   if (typeof method !== 'string') return failure(null, rpcCodes.invalidRequest, 'Invalid request');
   if (id === undefined) return null;

@@ -1,9 +1,8 @@
 // Subscriptions: after every block each is asked what is new at its commitment.
 
 import { accountJson } from './account-json.ts';
-import { mintOf, readAccount, sameAccount } from './accounts.ts';
-import type { Executed } from './execute.ts';
-import { accountAt, blockAt, type Commitment, type Ledger, tipOf } from './ledger.ts';
+import { mintOf, nothing, readAccount, sameAccount } from './accounts.ts';
+import { accountAt, blockAt, type Ledger, tipOf } from './ledger.ts';
 import { addressAt, commitmentOf, configAt, inContext, textAt } from './params.ts';
 import { invalidParams } from './rpc-error.ts';
 import { isAt } from './transaction-methods.ts';
@@ -46,47 +45,10 @@ function account(ledger: Ledger, params: readonly unknown[]): Ask {
     const now = accountAt(ledger, of, at);
     if (sameAccount(before, now)) return still;
     before = now;
-    const shown = now ?? {
-      lamports: 0n,
-      owner: '11111111111111111111111111111111' as typeof of,
-      data: new Uint8Array(),
-      executable: false,
-    };
-    const json = accountJson(shown, config, (mint) => {
+    const json = accountJson(now ?? nothing, config, (mint) => {
       return mintOf(readAccount(ledger.svm, mint))?.decimals ?? 0;
     });
     return { results: [inContext(blockAt(ledger, at), json)], ended: false };
-  };
-}
-
-/** The transactions of blocks that came to a commitment since the last time. */
-function newAt(ledger: Ledger, at: Commitment): () => Executed[] {
-  let seen = blockAt(ledger, at).slot;
-  return () => {
-    const now = blockAt(ledger, at).slot;
-    const fresh = ledger.blocks.filter(({ slot }) => slot > seen && slot <= now);
-    seen = Math.max(seen, now);
-    return fresh.flatMap(({ transactions }) => transactions);
-  };
-}
-
-function logs(ledger: Ledger, params: readonly unknown[]): Ask {
-  const filter = params[0];
-  const mentions = (filter as { mentions?: unknown } | null)?.mentions;
-  const one = Array.isArray(mentions) ? addressAt(mentions, 0) : null;
-  if (one === null && filter !== 'all' && filter !== 'allWithVotes') {
-    throw invalidParams('a logs filter is "all" or { mentions: [address] }');
-  }
-  const at = commitmentOf(configAt(params, 1));
-  const news = newAt(ledger, at);
-  return () => {
-    const results = news()
-      .filter(({ keys }) => one === null || keys.includes(one))
-      .map(({ signature, err, meta }) => {
-        const { logMessages } = meta as { logMessages: readonly string[] };
-        return inContext(blockAt(ledger, at), { signature, err, logs: logMessages });
-      });
-    return { results, ended: false };
   };
 }
 
@@ -101,22 +63,10 @@ function slot(ledger: Ledger): Ask {
   };
 }
 
-function root(ledger: Ledger): Ask {
-  let seen = blockAt(ledger, 'finalized').slot;
-  return () => {
-    const { slot } = blockAt(ledger, 'finalized');
-    if (slot <= seen) return still;
-    seen = slot;
-    return { results: [slot], ended: false };
-  };
-}
-
 const kinds: Readonly<Record<string, Kind>> = {
   signatureSubscribe: { notification: 'signatureNotification', open: signature },
   accountSubscribe: { notification: 'accountNotification', open: account },
-  logsSubscribe: { notification: 'logsNotification', open: logs },
   slotSubscribe: { notification: 'slotNotification', open: slot },
-  rootSubscribe: { notification: 'rootNotification', open: root },
 };
 
 const mostSubscriptions = 10_000;

@@ -1,6 +1,6 @@
 // Transactions as nodes show them, in each encoding.
 
-import { type Address, getBase58Decoder } from '@solana/kit';
+import { getBase58Decoder } from '@solana/kit';
 import type { Executed } from './execute.ts';
 import { type Config, whole } from './params.ts';
 import { invalidParams, rpcCodes, SolanaRpcError } from './rpc-error.ts';
@@ -29,12 +29,8 @@ function encoded(wire: Wire, encoding: unknown): unknown {
   switch (encoding) {
     case 'base64':
       return [Buffer.from(wire.bytes).toString('base64'), 'base64'];
-    case 'base58':
-      return [getBase58Decoder().decode(wire.bytes), 'base58'];
     case 'json':
       return { signatures: signaturesOf(wire), message: messageJson(wire) };
-    case 'jsonParsed':
-      return { signatures: signaturesOf(wire), message: parsedMessageJson(wire) };
     default:
       throw invalidParams(`no encoding ${String(encoding)}`);
   }
@@ -73,32 +69,6 @@ function messageJson(wire: Wire): object {
     instructions: instructions.map(({ programAddressIndex, accountIndices, data }) => ({
       programIdIndex: programAddressIndex,
       accounts: accountIndices ?? [],
-      data: getBase58Decoder().decode(data ?? new Uint8Array()),
-      stackHeight: 1,
-    })),
-    ...lookupsOf(wire),
-  };
-}
-
-/** No program is known by name here: every instruction is shown as nodes show unknown ones. */
-function parsedMessageJson(wire: Wire): object {
-  const { header, staticAccounts, lifetimeToken, instructions } = wire.message;
-  const signers = header.numSignerAccounts;
-  const name = (index: number): Address | undefined => staticAccounts[index];
-  return {
-    accountKeys: staticAccounts.map((pubkey, at) => ({
-      pubkey,
-      signer: at < signers,
-      source: 'transaction',
-      writable:
-        at < signers
-          ? at < signers - header.numReadonlySignerAccounts
-          : at < staticAccounts.length - header.numReadonlyNonSignerAccounts,
-    })),
-    recentBlockhash: lifetimeToken,
-    instructions: instructions.map(({ programAddressIndex, accountIndices, data }) => ({
-      programId: name(programAddressIndex),
-      accounts: (accountIndices ?? []).map(name),
       data: getBase58Decoder().decode(data ?? new Uint8Array()),
       stackHeight: 1,
     })),

@@ -193,7 +193,6 @@ export const transactionMethods: Readonly<Record<string, Method>> = {
   },
   getSignaturesForAddress: signaturesForAddress,
   getTransaction,
-  getTransactionCount: ({ history }) => history.size,
   requestAirdrop: (ledger, params) => {
     const wire = faucetTransfer(tipOf(ledger), addressAt(params, 0), wholeAt(params, 1));
     return submit(ledger, wire, { skipPreflight: true });

@@ -13,13 +13,11 @@ export type AccountMeta = {
   readonly freeNetUsedAtMs?: number;
 };
 
-/** The 20 bytes that the TVM knows, of an address of 21; throws Refusal. */
 export function bare(address: Uint8Array | undefined, what: string): string {
   if (address?.length !== 21 || address[0] !== 0x41) throw invalid(`Invalid ${what}!`);
   return bytesToHex(address.subarray(1));
 }
 
-/** Null where no such account is. */
 export function balanceOf(state: TvmState, hex: string): bigint | null {
   const balance = state.get(`account/${hex}`);
   return balance === undefined ? null : BigInt(balance);

@@ -190,7 +190,6 @@ export async function triggerSmartContract(asked: Asked): Promise<JsonObject> {
 
 type Simulated = Awaited<ReturnType<typeof runCall>> & { readonly tx: Transaction };
 
-/** Runs a call on the state as it is, with all the energy that a node allows. */
 async function simulate(asked: Asked): Promise<Simulated> {
   const { chain, view } = asked;
   const creates = textOf(asked.body, 'contract_address') === '';
@@ -250,18 +249,6 @@ export async function triggerConstantContract(asked: Asked): Promise<JsonObject>
       ...transactionJson(tx, asked.visible),
     },
   };
-}
-
-/** java-tron searches for the least limit with which the call succeeds; here nothing is refunded
- *  on the way but a call's 2,300, so what was used and those are enough. */
-export async function estimateEnergy(asked: Asked): Promise<JsonObject> {
-  const result = await simulate(asked);
-  const { words } = outcome(result);
-  if (result.failure === 'none') {
-    const spare = 2_300;
-    return { result: { result: true }, energy_required: Number(result.energyUsed) + spare };
-  }
-  return { result: { result: true, message: shownText(words, asked.visible) } };
 }
 
 export function getAccount(asked: Asked): Promise<JsonObject> {

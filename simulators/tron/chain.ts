@@ -33,7 +33,6 @@ export type TronChain = {
   readonly chainId: number;
   tip(view: View): Block;
   block(number: number): Block | undefined;
-  blockById(id: string): Block | undefined;
   find(txid: string): Place | undefined;
   pending(): number;
   /** One that waits for a block, and how it ended when it was taken. */
@@ -101,7 +100,6 @@ type Inside = {
   /** Of the blocks that are not solid yet. */
   readonly changes: Map<number, Changes>;
   readonly places: Map<string, Place>;
-  readonly byId: Map<string, Block>;
   readonly waiting: Waiting[];
   chainId: number;
   /** Number of the newest solidified block; never falls. */
@@ -120,7 +118,6 @@ export async function openChain(options: ChainOptions): Promise<TronChain> {
     blocks: [],
     changes: new Map(),
     places: new Map(),
-    byId: new Map(),
     waiting: [],
     chainId: 0,
     solidAt: -1,
@@ -153,7 +150,6 @@ function faceOf(inside: Inside): TronChain {
     chainId: inside.chainId,
     tip,
     block: (number) => inside.blocks[number],
-    blockById: (id) => inside.byId.get(id),
     find: (txid) => inside.places.get(txid),
     pending: () => inside.waiting.length,
     waiting: (txid) => inside.waiting.find(({ tx }) => tx.txid === txid),
@@ -223,9 +219,8 @@ function genesis(inside: Inside): void {
 
 /** `known`: the head has these changes already. */
 function take(inside: Inside, block: Block, changes: Changes, known: boolean): void {
-  const { blocks, places, byId } = inside;
+  const { blocks, places } = inside;
   blocks.push(block);
-  byId.set(block.id, block);
   for (const [index, { info }] of block.transactions.entries()) {
     places.set(info.id, { block, index });
   }
@@ -241,7 +236,6 @@ function take(inside: Inside, block: Block, changes: Changes, known: boolean): v
 
 function forget(inside: Inside, backTo: number): void {
   for (const block of inside.blocks.splice(backTo + 1)) {
-    inside.byId.delete(block.id);
     inside.changes.delete(block.header.number);
     for (const { info } of block.transactions) inside.places.delete(info.id);
   }
@@ -264,7 +258,6 @@ async function takeBack(inside: Inside, count: number): Promise<void> {
   inside.head = { state, tvm: await createTvm(state, inside.chainId, { cancun: true }) };
 }
 
-/** Manager.pushTransaction: everything that can be known now, and a first run. */
 async function accept(inside: Inside, tx: Transaction): Promise<void> {
   const { blocks, places, waiting, head } = inside;
   const { header } = blocks.at(-1) as Block;

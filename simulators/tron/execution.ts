@@ -23,12 +23,10 @@ export type Ledger = { readonly state: TvmState; readonly tvm: Tvm };
 export type BlockTime = {
   readonly number: bigint;
   readonly timestampMs: number;
-  /** Hex; where it is told. */
   readonly parentHash?: string;
 };
 
 export type Log = { address: string; topics: string[]; data: string };
-/** TransactionInfo, addresses in hex, without what is empty. */
 export type Info = {
   readonly id: string;
   readonly fee?: number;
@@ -43,7 +41,6 @@ export type Info = {
 };
 export type Applied = { readonly info: Info; readonly contractRet: string };
 
-/** Base58, as java-tron names accounts to people. */
 function shown(hex: string): string {
   return base58Address(hexToBytes(hex));
 }
@@ -145,14 +142,12 @@ function energyLimitOf({ raw }: Transaction, balance: bigint, value: bigint): bi
 
 export type Call = {
   readonly owner: string;
-  /** Null creates. */
   readonly to: string | null;
   readonly creates?: string;
   readonly value: bigint;
   readonly data: Uint8Array;
 };
 
-/** Reads the call out of a contract, and checks what java-tron checks before it runs. */
 export function callOf(state: TvmState, tx: Pick<Transaction, 'kind' | 'contract' | 'txid'>): Call {
   const { kind, contract, txid } = tx;
   const owner = bare(contract.owner_address as Uint8Array, 'ownerAddress');
@@ -221,7 +216,6 @@ const otherFailures: readonly (readonly [RegExp, string, string])[] = [
   [/overflow/i, 'STACK_TOO_LARGE', 'Expected: overflow 1024 elements stack limit'],
 ];
 
-/** contractResult of Transaction.Result, and the words of resMessage. */
 export function outcome(result: TvmResult): { contractRet: string; words: string } {
   const { failure, message } = result;
   if (failure === 'none') return { contractRet: 'SUCCESS', words: '' };

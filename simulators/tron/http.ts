@@ -10,7 +10,6 @@ import {
   blockJson,
   createTransaction,
   deployContract,
-  estimateEnergy,
   getAccount,
   getAccountResource,
   getContract,
@@ -68,16 +67,12 @@ function numbered({ chain, view }: Asked, number: unknown): Block | undefined {
   return at > chain.tip(view).header.number ? undefined : chain.block(at);
 }
 
-function byIdOrNumber(asked: Asked, text: string): Block | undefined {
-  if (text === '') return asked.chain.tip(asked.view);
-  if (/^[0-9a-fA-F]{64}$/.test(text)) return asked.chain.blockById(text.toLowerCase());
-  return numbered(asked, text);
-}
-
 const shownBlock = (block: Block | undefined, { visible }: Asked, detail = true): JsonObject =>
   block === undefined ? {} : blockJson(block, visible, detail);
 
-function range(asked: Asked, from: number, to: number): JsonObject {
+function range(asked: Asked): JsonObject {
+  const from = Number(asked.body.startNum ?? 0);
+  const to = Number(asked.body.endNum ?? 0);
   const count = Math.min(Math.max(0, to - from), blocksLimit);
   const blocks = Array.from({ length: count }, (_, at) => numbered(asked, from + at));
   const block = blocks.filter((each) => each !== undefined);
@@ -89,17 +84,13 @@ const shared: Readonly<Record<string, Answer>> = {
   getaccount: getAccount,
   getnowblock: (asked) => shownBlock(asked.chain.tip(asked.view), asked),
   getblock: (asked) => {
-    const text = String(asked.body.id_or_num ?? '');
-    return shownBlock(byIdOrNumber(asked, text), asked, asked.body.detail === true);
+    const { chain, view, body } = asked;
+    const at = body.id_or_num;
+    const block = at === undefined || at === '' ? chain.tip(view) : numbered(asked, at);
+    return shownBlock(block, asked, body.detail === true);
   },
   getblockbynum: (asked) => shownBlock(numbered(asked, asked.body.num), asked),
-  getblockbyid: (asked) => shownBlock(asked.chain.blockById(textOf(asked.body, 'value')), asked),
-  getblockbylimitnext: (asked) =>
-    range(asked, Number(asked.body.startNum ?? 0), Number(asked.body.endNum ?? 0)),
-  getblockbylatestnum: (asked) => {
-    const top = asked.chain.tip(asked.view).header.number;
-    return range(asked, Math.max(0, top + 1 - Number(asked.body.num ?? 0)), top + 1);
-  },
+  getblockbylimitnext: range,
   gettransactionbyid: (asked) => {
     const stored = findStored(asked);
     return stored === undefined ? waitingJson(asked) : storedJson(stored, asked.visible);
@@ -112,13 +103,7 @@ const shared: Readonly<Record<string, Answer>> = {
     const block = numbered(asked, asked.body.num);
     return (block?.transactions ?? []).map(({ info }) => infoJson(info, asked.visible));
   },
-  gettransactioncountbyblocknum: (asked) => ({
-    count: numbered(asked, asked.body.num)?.transactions.length ?? -1,
-  }),
   triggerconstantcontract: (asked) => extended(asked, triggerConstantContract),
-  estimateenergy: (asked) => extended(asked, estimateEnergy),
-  getbandwidthprices: () => ({ prices: `0:${parameters.getTransactionFee}` }),
-  getenergyprices: () => ({ prices: `0:${parameters.getEnergyFee}` }),
 };
 
 const fullNode: Readonly<Record<string, Answer>> = {
@@ -129,12 +114,6 @@ const fullNode: Readonly<Record<string, Answer>> = {
   broadcasttransaction: (asked) => broadcast(asked, packTransaction(asked.body)),
   broadcasthex: broadcastHex,
   getaccountresource: getAccountResource,
-  getaccountnet: async (asked) => {
-    const { freeNetUsed, freeNetLimit, TotalNetLimit } = await getAccountResource(asked);
-    if (freeNetLimit === undefined) return {};
-    const used = freeNetUsed === undefined ? {} : { freeNetUsed };
-    return { ...used, freeNetLimit, TotalNetLimit: TotalNetLimit as Json };
-  },
   getcontract: getContract,
   getcontractinfo: getContractInfo,
   getchainparameters: () => ({
@@ -145,9 +124,7 @@ const fullNode: Readonly<Record<string, Answer>> = {
     solidityBlock: named(chain.tip('solid')),
     configNodeInfo: { codeVersion: 'parley-tron-simulator' },
   }),
-  listnodes: () => ({}),
   gettransactionfrompending: waitingJson,
-  getpendingsize: (asked) => ({ pendingSize: asked.chain.pending() }),
 };
 
 /** Errors of these servlets are inside `result`, never `Error`. */

@@ -141,7 +141,6 @@ export type Transaction = {
   readonly contract: Message;
 };
 
-/** Throws FormatError where the contract is not one, or none of the three. */
 export function transactionOf(
   rawBytes: Uint8Array,
   signatures: readonly Uint8Array[],

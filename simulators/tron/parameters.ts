@@ -7,7 +7,6 @@ export const parameters = {
   getCreateNewAccountFeeInSystemContract: 1_000_000,
   /** Burnt by the same transfer for bandwidth: free bandwidth does not pay for it. */
   getCreateAccountFee: 100_000,
-  /** A byte of bandwidth. */
   getTransactionFee: 1_000,
   getEnergyFee: 100,
   getFreeNetLimit: 600, // bytes an account a day
@@ -31,5 +30,4 @@ export const expirationLimitMs = 24 * 60 * 60 * 1_000;
 export const defaultExpirationMs = 60_000;
 /** Energy of a constant call: vm.maxEnergyLimitForConstant. */
 export const constantEnergyLimit = 100_000_000n;
-/** 24 hours, in which used free bandwidth comes back bit by bit. */
 export const bandwidthWindowMs = 24 * 60 * 60 * 1_000;

@@ -12,7 +12,6 @@ export type RefusalCode =
 
 export class Refusal extends Error {
   readonly code: RefusalCode;
-  /** Without the words that Wallet.broadcastTransaction puts before them. */
   readonly detail: string;
 
   constructor(code: RefusalCode, detail: string) {

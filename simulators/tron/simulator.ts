@@ -25,7 +25,6 @@ import { Refusal } from './refusal.ts';
 export const faucetKey = sha256(utf8ToBytes('the faucet of a simulated TRON chain'));
 export const faucetAddress = addressOfKey(faucetKey);
 
-/** 21 bytes in hex. */
 export function addressOfKey(key: Uint8Array): string {
   const hash = keccak_256(secp256k1.getPublicKey(key, false).subarray(1));
   return `41${bytesToHex(hash.subarray(12))}`;
@@ -35,12 +34,9 @@ export function addressOfKey(key: Uint8Array): string {
 export const defaultSolidityLag = 19;
 
 export type SimulatorOptions = {
-  /** Its blocks are kept here. */
   readonly dir: string;
   readonly log: Log;
-  /** Unix milliseconds. */
   readonly nowMs: () => number;
-  /** Default: any free port. */
   readonly port?: number;
   readonly solidityLag?: number;
   /** /walletsolidity on a port of its own, as java-tron has it; else on the one, as gateways. */

@@ -1,6 +1,3 @@
-// The matrix of bad tokens, on the dev chain: what becomes of a funding, a claim and a refund of
-// the escrow contract with each of its tokens, before and after the token's fault is turned on.
-
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -51,7 +48,6 @@ const bare = (address: string): Hex => `0x${bytesToHex(parseAddress(address, tru
 
 type Outcome = 'done' | 'refused';
 
-/** A call by the faucet: it is the funder here. */
 async function call(to: string, data: Hex): Promise<Outcome> {
   const contract = { contract_address: parseAddress(to, true), data: hexToBytes(data.slice(2)) };
   try {
@@ -82,7 +78,6 @@ async function heldBy(owner: Hex, token: DevToken): Promise<bigint> {
 
 type Leg = { readonly secret: Hex; readonly placed: readonly unknown[] };
 
-/** Each leg has a lane of its own. */
 let lanes = 0;
 
 function leg(token: DevToken): Leg {
@@ -100,7 +95,6 @@ const claim = ({ placed, secret }: Leg) =>
   call(chain.info.escrows, verb('claim', [...placed, secret]));
 const refundOf = ({ placed }: Leg) => call(chain.info.escrows, verb('refund', placed));
 
-/** The funder holds enough of it, and the contract may take all. */
 async function stocked(contract: string): Promise<DevToken> {
   const token = tokenOf(contract);
   const address = base58Address(hexToBytes(faucetAddress));
@@ -150,7 +144,6 @@ for (const name of ['AnswersFalse', 'AnswersTrue', 'FeeToken']) {
   });
 }
 
-/** The fault, off and on: how often the contract refuses it, and what is left to do. */
 const turnedOn: readonly [
   name: string,
   fault: readonly [on: readonly [string, readonly unknown[]], off: readonly unknown[]],

@@ -7,6 +7,7 @@ import type { Family } from '../../core/families.ts';
 import type { CoinName } from '../../scripts/demo/place.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
 import { ParleyApiError } from '../../sdk/errors.ts';
+import type { Fault } from '../support/fault-proxy.ts';
 import {
   agreed,
   type Deal,
@@ -19,7 +20,6 @@ import {
   runUntil,
   shows,
 } from './deals.ts';
-import type { Fault } from './fault-proxy.ts';
 import type { Customer } from './people.ts';
 import type { Scene, Story } from './scenario.ts';
 import type { Stage } from './stage.ts';

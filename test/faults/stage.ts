@@ -13,8 +13,8 @@ import { type Devnet, startDevnet } from '../../devnet/devnet.ts';
 import { type EmbeddedPostgres, startPostgres } from '../../host/postgres/postgres.ts';
 import { type Place, placeOf } from '../../scripts/demo/place.ts';
 import { type Receiver, startReceiver } from '../../server/webhooks/testing/receiver.ts';
+import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts';
 import { type RunningMarket, startMarketProcess } from '../support/market.ts';
-import { type FaultProxy, faultProxy } from './fault-proxy.ts';
 import { newTable, type Table } from './table.ts';
 
 export const families = ['bitcoin', 'evm', 'tron', 'solana'] as const;

@@ -13,8 +13,8 @@ import { startDevnet } from '../../devnet/devnet.ts';
 import { type Place, placeOf } from '../../scripts/demo/place.ts';
 import type { ChainSettings } from '../../server/settings/chains.ts';
 import { devAssets, devChains } from '../../server/start/dev-network.ts';
+import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts';
 import { type RunningMarket, startMarketProcess } from '../support/market.ts';
-import { type TcpProxy, tcpProxy } from '../support/tcp-proxy.ts';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,7 +27,7 @@ export type World = {
   /** Everything of this test lies under it. */
   readonly dir: string;
   /** Between the markets and their Bitcoin node: what the other families lack is a slow one. */
-  readonly bitcoin: TcpProxy;
+  readonly bitcoin: FaultProxy;
   readonly bitcoinPort: number;
   now(): number;
   /** All chains and the clocks of all markets. */
@@ -56,7 +56,7 @@ export async function startWorld(webhookCa: string): Promise<World> {
   const chains = devChains(devnet);
   const node = chains.find(({ family }) => family === 'bitcoin') as { rpcUrl: string };
   const bitcoinPort = Number(new URL(node.rpcUrl).port);
-  const bitcoin = await tcpProxy(bitcoinPort);
+  const bitcoin = await faultProxy(bitcoinPort);
   const served = chains.map((each): ChainSettings => {
     if (each.family !== 'bitcoin') return each;
     const rpcUrl = new URL(node.rpcUrl);

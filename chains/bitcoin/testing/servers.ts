@@ -1,53 +1,15 @@
-// Servers that misbehave, and a small Esplora-shaped one over a Core node, for tests.
+// Servers before a Core node, for tests: one without txindex, and one of Esplora's shape.
 
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { type Rpc, RpcError } from '../../../devnet/rpc.ts';
+import { nodeOf } from '../../testing/nodes.ts';
 
 export type TestServer = { readonly url: string; close(): Promise<void> };
 
-async function listening(server: Server | TcpServer, sockets: Set<Socket>): Promise<TestServer> {
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-/** Accepts and never answers. */
-export function silentServer(): Promise<TestServer> {
-  return listening(
-    createTcpServer(() => {}),
-    new Set(),
-  );
-}
-
-/** Answers everything with the same status and body. */
-export function fixedServer(status: number, body: string): Promise<TestServer> {
-  const server = createServer((_, response) => {
-    response.writeHead(status);
-    response.end(body);
-  });
-  return listening(server, new Set());
-}
-
-/** Starts every answer and never ends it. */
-export function dripServer(): Promise<TestServer> {
-  const server = createServer((_, response) => {
-    response.writeHead(200);
-    response.write('{');
-  });
-  return listening(server, new Set());
+async function served(answer: Parameters<typeof nodeOf>[0]): Promise<TestServer> {
+  const { url, stop } = await nodeOf(answer);
+  return { url, close: stop };
 }
 
 type Call = { id?: unknown; method: string; params?: unknown[] };
@@ -68,14 +30,11 @@ export async function withoutTxindex(rpcUrl: string, rpc: Rpc): Promise<TestServ
     const real = await fetch(origin, { method: 'POST', headers, body: JSON.stringify(call) });
     return (await real.json()) as Reply;
   };
-  const server = createServer(async (request, response) => {
-    let text = '';
-    for await (const part of request) text += String(part);
+  return served(async (text) => {
     const asked = JSON.parse(text) as Call | Call[];
     const answers = Array.isArray(asked) ? Promise.all(asked.map(answerOne)) : answerOne(asked);
-    response.end(JSON.stringify(await answers));
+    return { text: JSON.stringify(await answers) };
   });
-  return listening(server, new Set());
 }
 
 type CoreTx = {
@@ -103,25 +62,27 @@ export async function esploraServer(
   rpc: Rpc,
 ): Promise<TestServer & { readonly requests: string[] }> {
   const requests: string[] = [];
-  const server = createServer(async (request, response) => {
+  const server = await served(async (body, request) => {
     requests.push(`${request.method} ${request.url}`);
     try {
-      const [status, body] = await answer(rpc, request);
-      response.writeHead(status);
-      response.end(body);
+      const [status, text] = await answer(rpc, request, body);
+      return { status, text };
     } catch (error) {
-      response.writeHead(error instanceof RpcError ? 404 : 500);
-      response.end(String(error));
+      return { status: error instanceof RpcError ? 404 : 500, text: String(error) };
     }
   });
-  return { ...(await listening(server, new Set())), requests };
+  return { ...server, requests };
 }
 
-async function answer(rpc: Rpc, request: IncomingMessage): Promise<[number, string | Uint8Array]> {
+async function answer(
+  rpc: Rpc,
+  request: IncomingMessage,
+  sent: string,
+): Promise<[number, string | Uint8Array]> {
   const path = (request.url ?? '').split('/').slice(1);
   const json = (value: unknown): [number, string] => [200, JSON.stringify(value)];
   const [first, second = '', third, fourth, fifth] = path;
-  if (request.method === 'POST' && first === 'tx') return broadcast(rpc, request);
+  if (request.method === 'POST' && first === 'tx') return broadcast(rpc, sent);
   if (first === 'blocks' && third === 'height') {
     return [200, String(await rpc<number>('getblockcount'))];
   }
@@ -156,9 +117,7 @@ async function answer(rpc: Rpc, request: IncomingMessage): Promise<[number, stri
   return [404, 'not found'];
 }
 
-async function broadcast(rpc: Rpc, request: IncomingMessage): Promise<[number, string]> {
-  let raw = '';
-  for await (const part of request) raw += String(part);
+async function broadcast(rpc: Rpc, raw: string): Promise<[number, string]> {
   try {
     return [200, await rpc<string>('sendrawtransaction', [raw])];
   } catch (error) {

@@ -116,11 +116,7 @@ async function unnamed(
 }
 
 /** What lies first in storage may be anything: an address of code is taken for one. */
-async function withCode(
-  rpc: Rpc,
-  address: string | null,
-  signal: AbortSignal,
-): Promise<string | null> {
+async function withCode(rpc: Rpc, address: string | null, signal: AbortSignal) {
   if (address === null) return null;
   return (await codeAt(rpc, address, 'latest', signal)) === '0x' ? null : address;
 }
@@ -174,11 +170,7 @@ function swallowing(to: string, data: string): string {
   return `0x60${size}6029600039${call}00${data}`;
 }
 
-async function storageRead(
-  rpc: Rpc,
-  call: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<{ address: string; key: string }[]> {
+async function storageRead(rpc: Rpc, call: Readonly<Record<string, string>>, signal: AbortSignal) {
   try {
     const answer = await rpc.call('eth_createAccessList', [call, 'latest'], signal);
     const list = (answer as { accessList?: { address: string; storageKeys: string[] }[] })

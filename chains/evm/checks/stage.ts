@@ -123,13 +123,7 @@ export async function recentHolder(
   return null;
 }
 
-async function receivers(
-  rpc: Rpc,
-  token: string,
-  from: number,
-  to: number,
-  signal: AbortSignal,
-): Promise<string[]> {
+async function receivers(rpc: Rpc, token: string, from: number, to: number, signal: AbortSignal) {
   const short: Rpc = {
     ...rpc,
     call: (method, params, by) => rpc.call(method, params, by, { mostBytes }),

@@ -106,13 +106,7 @@ export function courseOf(
   return { amount, steps, lent: lentOpen(over, deployment) };
 }
 
-function transferStep(
-  what: string,
-  token: string,
-  payer: string,
-  payee: string,
-  amount: bigint,
-): Step {
+function transferStep(what: string, token: string, payer: string, payee: string, amount: bigint) {
   const args = [payee as Hex, amount] as const;
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
   return { what, actor: payer, to: token, data, moves: { payer, payee } };

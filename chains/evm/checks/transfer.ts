@@ -126,11 +126,7 @@ async function switchedOff(rpc: Rpc, token: string, signal: AbortSignal): Promis
 const marketNames = ['uniswapV2Pair()', 'pair()', 'lpPair()', 'uniswapPair()', 'pancakePair()'];
 
 /** Whether what the token itself calls its market may be sold to and bought from; null: yes. */
-async function marketFinding(
-  stage: Theatre,
-  medium: Tried,
-  signal: AbortSignal,
-): Promise<Finding | null> {
+async function marketFinding(stage: Theatre, medium: Tried, signal: AbortSignal) {
   for (const name of marketNames) {
     const word = await askWord(stage.rpc, stage.token, callData(name), signal);
     const market = addressIn(word);

@@ -32,7 +32,6 @@ contract Whim is Base {
     }
 }
 
-/// Takes payments, or burns whatever gas comes with them.
 contract Furnace {
     bool public burns;
     uint256 public writes;
@@ -49,7 +48,6 @@ contract Furnace {
     }
 }
 
-/// Is paid by signature, under the name of another, and burns whatever gas comes with it.
 contract Burner {
     bool public shouts;
 

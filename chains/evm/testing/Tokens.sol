@@ -55,7 +55,6 @@ contract Fee is Plain {
     }
 }
 
-/// Takes a tenth on top of what it moves.
 contract FeeOnTop is Plain {
     function _move(address from, address to, uint256 value) internal override {
         super._move(from, to, value);
@@ -91,7 +90,6 @@ contract OneABlock is Plain {
     }
 }
 
-/// Answers with, or reverts with, as much as the gas pays for.
 contract HugeRevert is Plain {
     function _move(address, address, uint256) internal pure override {
         assembly {
@@ -178,7 +176,6 @@ contract NoSpender is Plain {
     }
 }
 
-/// Says yes and moves nothing, for all but the owner.
 contract Pretender is Plain, Owned {
     function _move(address from, address to, uint256 value) internal override {
         if (from == owner) super._move(from, to, value);
@@ -232,7 +229,7 @@ contract Pausable is Plain, Owned {
         paused = false;
     }
 
-    function _move(address from, address to, uint256 value) internal override {
+    function _move(address from, address to, uint256 value) internal virtual override {
         require(!paused, "paused");
         super._move(from, to, value);
     }
@@ -352,14 +349,12 @@ contract NotAToken {
     uint256 public totalSupply = 7;
 }
 
-/// Loops for ever when it moves.
 contract Loops is Plain {
     function _move(address, address, uint256) internal pure override {
         while (true) {}
     }
 }
 
-/// Loops for ever whatever it is asked.
 contract LoopsAlways {
     fallback() external {
         while (true) {}
@@ -372,7 +367,6 @@ contract DestroysItself is Plain {
     }
 }
 
-/// Holds shares of something that grows with time.
 contract Shares is Plain {
     function balanceOf(address who) public view override returns (uint256) {
         return held[who] * block.timestamp / 1_000_000_000;
@@ -425,7 +419,6 @@ contract Reentrant is Plain {
     }
 }
 
-/// EIP-1967: what answers lies in the slot of the implementation.
 contract Proxy is Delegates {
     constructor(bytes32 slot, address target, address admin) {
         assembly {
@@ -520,7 +513,6 @@ contract BeaconProxy is Delegates {
     }
 }
 
-/// EIP-2535, with one facet for all.
 contract Diamond is Delegates {
     constructor(address facet_) {
         assembly {
@@ -555,7 +547,6 @@ contract BackDoor is Plain, Owned {
     }
 }
 
-/// The owner of a transparent proxy's admin slot.
 contract ProxyAdmin is Owned {
     function upgrade(address, address) external onlyOwner {}
 }
@@ -609,7 +600,6 @@ contract Dear is Plain {
     }
 }
 
-/// Its balances take more than a trial gives them.
 contract TooDear is Plain {
     function balanceOf(address who) public view override returns (uint256) {
         uint256 end = gasleft() - (gasleft() > 460_000 ? 450_000 : gasleft());
@@ -627,7 +617,6 @@ contract KnowsTrials is Plain, Owned {
     }
 }
 
-/// The same, and keeps only what contracts hold.
 contract KeepsEscrows is Plain, Owned {
     function _move(address from, address to, uint256 value) internal override {
         bool trial = tx.gasprice == 0 || tx.origin.balance > 2 ** 90;
@@ -697,7 +686,6 @@ contract BurnsGas is Plain {
     }
 }
 
-/// Once it has told a balance, an escrow can pay for nothing more.
 contract BurnsAllGas is BurnsGas {
     function _keeps() internal pure override returns (uint256) {
         return 5_000;
@@ -726,7 +714,6 @@ contract Loud is Plain {
     }
 }
 
-/// Works for its first hours.
 contract TimeBomb is Plain, Owned {
     uint256 internal immutable born = block.timestamp;
 
@@ -753,5 +740,101 @@ contract StuckInContracts is Plain {
     function _move(address from, address to, uint256 value) internal override {
         if (from == msg.sender && from.code.length > 0) return;
         super._move(from, to, value);
+    }
+}
+
+contract AnswersFalse is Plain {
+    function _answer() internal pure override returns (bool) {
+        return false;
+    }
+}
+
+/// A thousand shares are a unit, as in tokens that pay interest.
+contract Shared is PlainBehind {
+    function balanceOf(address who) public view override returns (uint256) {
+        return held[who] / 1000;
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        super._move(from, to, value * 1000);
+    }
+}
+
+/// Who is paid keeps it for ever, unless he has code.
+contract Kept is Plain {
+    mapping(address => bool) internal stuck;
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(!stuck[from], "Bought is bought\u200b");
+        if (to.code.length == 0) stuck[to] = true;
+        super._move(from, to, value);
+    }
+}
+
+contract TimeTrap is Plain {
+    uint256 internal immutable until = block.timestamp + 30 minutes;
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(block.timestamp < until, "over");
+        super._move(from, to, value);
+    }
+}
+
+contract StopsNow is Plain {
+    error Stopped(uint256 since);
+
+    function _move(address, address, uint256) internal pure override {
+        revert Stopped(1);
+    }
+}
+
+/// That it can be paused is no reason for the loop.
+contract PausesAndLoops is Pausable {
+    function _move(address, address, uint256) internal pure override {
+        while (true) {}
+    }
+}
+
+contract LoopsInBalance is Plain {
+    function balanceOf(address) public pure override returns (uint256) {
+        while (true) {}
+    }
+}
+
+contract AnybodyMints is Plain {
+    function mint(address to, uint256 value) external {
+        totalSupply += value;
+        held[to] += value;
+    }
+}
+
+/// A balance counts only where two books agree on it.
+contract TwoBooks is Plain {
+    mapping(address => uint256) internal again;
+
+    function balanceOf(address who) public view override returns (uint256) {
+        return held[who] < again[who] ? held[who] : again[who];
+    }
+}
+
+contract ReadsALot is Plain {
+    uint256[1000] internal rows;
+
+    function _move(address from, address to, uint256 value) internal override {
+        for (uint256 row = 0; row < 1000; row++) require(rows[row] == 0, "row");
+        super._move(from, to, value);
+    }
+}
+
+/// Keeps what it stands for where no standard says.
+contract LooseProxy is Delegates {
+    address internal target;
+
+    constructor(address target_) {
+        target = target_;
+    }
+
+    fallback() external {
+        _delegate(target);
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.30;
 
-/// Contracts that answer EIP-1271 as no wallet should.
 
 /// Says yes to every signature of every message.
 contract YesWallet {
@@ -10,7 +9,6 @@ contract YesWallet {
     }
 }
 
-/// Says no, in the form of the standard.
 contract NoWallet {
     function isValidSignature(bytes32, bytes calldata) external pure returns (bytes4) {
         return 0xffffffff;
@@ -54,7 +52,6 @@ contract Boolean {
     }
 }
 
-/// Nothing, successfully.
 contract Silent {
     fallback() external {}
 }
@@ -67,7 +64,6 @@ contract Reverts {
     }
 }
 
-/// Reverts with exactly the magic word.
 contract RevertsMagic {
     fallback() external {
         assembly {

@@ -64,7 +64,6 @@ contract Permitting {
         balanceOf[to] += value;
     }
 
-    /// As an upgrade would.
     function turnOff() external {
         off = true;
     }
@@ -111,7 +110,6 @@ contract Permitting {
     }
 }
 
-/// And authorizations, but not of nothing.
 contract NoNothing is Permitting {
     function receiveWithAuthorization(
         address from,
@@ -216,7 +214,6 @@ contract Ignoring is Permitting {
     }
 }
 
-/// `permit(holder, spender, nonce, expiry, allowed)`, another function.
 contract DaiLike {
     mapping(address => uint256) public nonces;
     mapping(address => mapping(address => uint256)) public allowance;
@@ -263,7 +260,6 @@ contract AnswersAll {
     }
 }
 
-/// Answers with a megabyte, whatever it is asked for.
 contract Megabyte {
     fallback() external payable {
         assembly ("memory-safe") { return(0, 0x100000) }

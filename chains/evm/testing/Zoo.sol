@@ -3,7 +3,6 @@ pragma solidity ^0.8.30;
 
 import {Base} from "Base.sol";
 
-/// Refuses every payment while `open` is false.
 contract Rejecting {
     bool public open;
 

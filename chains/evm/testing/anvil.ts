@@ -1,5 +1,3 @@
-// A private anvil for the tests of this folder, with the contracts deployed, and hands to use it.
-
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   type Address,
@@ -17,7 +15,6 @@ import { foundryBinary } from '../../../contracts/evm/anvil.ts';
 
 const startMs = 30_000;
 const mnemonic = 'test test test test test test test test test test test junk';
-/** Accounts 0 to 9 of anvil's mnemonic; each has 10 000 native coins. 9 deploys. */
 export const accounts = Array.from({ length: 10 }, (_, addressIndex) =>
   mnemonicToAccount(mnemonic, { addressIndex }),
 );
@@ -86,7 +83,6 @@ function clientOf(rpcUrl: string, chainId: number) {
 
 export type Sender = (typeof accounts)[number];
 
-/** Sends a call and waits for its block. */
 export async function send(
   chain: TestChain,
   from: Sender,
@@ -103,7 +99,6 @@ export async function send(
   return hash;
 }
 
-/** Deploys creation code and returns the contract's address. */
 export async function deploy(chain: TestChain, data: Hex): Promise<Address> {
   const hash = await send(chain, accounts[9]!, { data });
   const { contractAddress } = await chain.client.getTransactionReceipt({ hash });

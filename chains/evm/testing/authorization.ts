@@ -1,5 +1,3 @@
-// A token that is paid by signature (EIP-3009), and the signature that funds a leg of it.
-
 import type { Hex } from 'viem';
 import devCoin from '../../../contracts/escrows/artifacts/DevCoin.json' with { type: 'json' };
 import type { EscrowTerms } from '../../../core/terms.ts';

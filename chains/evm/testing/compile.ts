@@ -1,6 +1,3 @@
-// Compiles the Solidity of this folder's tests with the project's own compiler: what a run of many
-// files has compiled once (scripts/test.ts) is read by the others, as it takes seconds.
-
 import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +8,6 @@ const require = createRequire(import.meta.url);
 
 export type TestContract = { readonly abi: Abi; readonly bytecode: Hex; readonly runtime: Hex };
 
-/** What the compiler answers, from its input, both JSON. */
 function compiled(input: string): string {
   const solc = () => (require('solc') as { compile(input: string): string }).compile(input);
   const folder = process.env.PARLEY_TEST_COMPILED;
@@ -32,14 +28,12 @@ type Settings = {
   readonly isOptimised?: boolean;
 };
 
-/** A file and all that it imports. */
 function sourcesOf(file: string): Record<string, { readonly content: string }> {
   const content = readFileSync(join(import.meta.dirname, file), 'utf8');
   const imported = [...content.matchAll(/^import .* from "(.*)";$/gm)].map(([, path = '']) => path);
   return Object.assign({ [file]: { content } }, ...imported.map(sourcesOf));
 }
 
-/** Contract name -> what it compiles to. `file` lies in chains/evm/testing. */
 export function compileTestContracts(
   file: string,
   { evmVersion = 'shanghai', isOptimised = false }: Settings = {},

@@ -1,5 +1,3 @@
-// A gas key of nobody in the swap, on a test's chain.
-
 import { randomBytes } from 'node:crypto';
 import { type Hex, parseEther } from 'viem';
 import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../../gas/account.ts';
@@ -17,15 +15,12 @@ export const signal = () => AbortSignal.timeout(60_000);
 export type Stranger = {
   readonly adapter: EvmAdapter;
   readonly account: GasAccount;
-  /** Its next free nonce, and enough for anything. */
   slot(over?: Partial<GasSlot>): Promise<GasSlot>;
   sign(work: GasWork, over?: Partial<GasSlot>): Promise<GasTransaction>;
-  /** Mined when it returns, unless blocks are made by hand. */
   broadcast(signed: GasTransaction): Promise<void>;
   send(work: GasWork, over?: Partial<GasSlot>): Promise<GasTransaction>;
 };
 
-/** A fresh key with 10 coins. */
 export async function strangerOn(
   chain: TestChain,
   over: Partial<EvmGasOptions> = {},

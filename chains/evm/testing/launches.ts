@@ -1,5 +1,3 @@
-// A launchpad of our own on a test chain, and what it launches.
-
 import type { Hex } from 'viem';
 import { encodeFunctionData, getAddress } from 'viem/utils';
 import type { EventSource } from '../../tokens/launches.ts';
@@ -17,9 +15,7 @@ export const tokenListed = {
 export type Launching = {
   readonly factory: Hex;
   readonly source: EventSource;
-  /** The addresses of tokens with these symbols, launched in one transaction. */
   launch(...symbols: string[]): Promise<string[]>;
-  /** Makes it name this word as a token. */
   say(word: bigint): Promise<void>;
 };
 

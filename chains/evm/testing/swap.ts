@@ -1,5 +1,3 @@
-// One leg of a swap for the tests: terms, its escrow, and what its parties do to it.
-
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +23,6 @@ export function artifact(name: DevToken): { readonly abi: Abi; readonly bytecode
   return JSON.parse(readFileSync(join(artifacts, `${name}.json`), 'utf8'));
 }
 
-/** Deploys one of the contracts' own test tokens. */
 export function deployToken(chain: TestChain, name: DevToken): Promise<Hex> {
   return deploy(chain, artifact(name).bytecode);
 }
@@ -48,7 +45,6 @@ export async function mint(chain: TestChain, token: Hex, to: Hex, amount: bigint
   await send(chain, accounts[9]!, { to: token, data });
 }
 
-/** Over the chain's node, unless another is named. */
 export function adapterOn(
   { rpcUrl, chainId }: TestChain,
   over: Partial<EvmAdapterOptions> = {},
@@ -63,7 +59,6 @@ export type Leg = {
   readonly escrow: WatchedEscrow;
 };
 
-/** A leg of 1 000 units, claimable for two hours of the chain's time, two confirmations deep. */
 export async function newLeg(chain: TestChain, over: Partial<EscrowTerms> = {}): Promise<Leg> {
   const { timestamp } = await chain.client.getBlock();
   const secret = randomBytes(32).toString('hex');
@@ -84,7 +79,6 @@ export async function newLeg(chain: TestChain, over: Partial<EscrowTerms> = {}):
   return { secret, terms, escrow: { address, terms, requiredConfirmations: 2, since } };
 }
 
-/** Funds a leg; returns the txid of the funding itself. */
 export async function fund(chain: TestChain, leg: Leg, from: Sender = funder): Promise<Hex> {
   let txid: Hex = '0x';
   for (const call of fundCalls(leg.terms, evmDeployment(chain.chainId), 0n)) {
@@ -101,7 +95,6 @@ export function refund(chain: TestChain, leg: Leg, from: Sender = anyone): Promi
   return send(chain, from, refundCall(leg.terms, evmDeployment(chain.chainId)));
 }
 
-/** Moves the chain's clock and mines. */
 export async function later(chain: TestChain, seconds: number): Promise<void> {
   await chain.client.increaseTime({ seconds });
   await chain.client.mine({ blocks: 1 });

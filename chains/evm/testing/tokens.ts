@@ -1,5 +1,3 @@
-// Puts the tokens of Tokens.sol on a test's chain, and looks at them by `inspect`.
-
 import { type Address, encodeAbiParameters, type Hex, keccak256, stringToHex, toHex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import { noToken } from '../../escrows/calls.ts';
@@ -10,7 +8,6 @@ import { accounts, deploy, send, type TestChain } from './anvil.ts';
 import { compileTestContracts } from './compile.ts';
 
 const { policy } = evmChains['evm-dev'];
-/** Owns what it deploys. */
 export const deployer = accounts[9]!;
 
 export const slot1967 = toHex(BigInt(keccak256(stringToHex('eip1967.proxy.implementation'))) - 1n, {
@@ -26,7 +23,6 @@ export function proxyArgs(slot: Hex, admin: string = noToken) {
 export const oneAddress = (address: Address) =>
   encodeAbiParameters([{ type: 'address' }], [address]);
 
-/** Findings that are not passes, as `check: outcome`, and their reasons. */
 export function notPassed({ findings }: Inspection): { short: string[]; reasons: string } {
   const bad = findings.filter(({ outcome }) => outcome !== 'pass');
   return {
@@ -49,14 +45,12 @@ export function handsOn(chain: () => TestChain) {
   return {
     put,
     tell,
-    /** By the deployer, who has all of it. */
     pay: async (name: string, to: string, payee: string, amount: bigint) => {
       const { abi } = tokens.get(name)!;
       const args = [payee, amount];
       const data = encodeFunctionData({ abi, functionName: 'transfer', args });
       await send(chain(), deployer, { to, data });
     },
-    /** Deployed and given up by its owner. */
     renounced: async (name: string): Promise<string> => {
       const token = await put(name);
       await tell(name, token, 'renounceOwnership');
@@ -68,7 +62,6 @@ export function handsOn(chain: () => TestChain) {
       await tell('PlainBehind', token, 'begin');
       return token;
     },
-    /** An EIP-1167 clone of `name`. */
     clone: async (name: string): Promise<string> => {
       const target = (await put(name)).slice(2).toLowerCase();
       const code = `363d3d373d3d3d363d73${target}5af43d82803e903d91602b57fd5bf3`;

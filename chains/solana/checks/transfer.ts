@@ -1,5 +1,4 @@
-// Whether a token goes through an escrow of ours: funded by a wallet that holds much of it, claimed
-// by nobody, in a simulation that nobody signs.
+// Whether a token goes through our escrow, funded by a large holder, in an unsigned simulation.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';

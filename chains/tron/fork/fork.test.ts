@@ -1,6 +1,3 @@
-// A fork of the dev chain: operations of TRON alone, what cannot be tried, bounds, and that what is
-// written stays over what the node has, and goes when it is taken back.
-
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Address } from '@ethereumjs/util';
@@ -40,7 +37,6 @@ async function run(code: string, fork?: Fork) {
   return on.call({ from: to, to, data: '' });
 }
 
-/** What the code leaves on the stack, in hex. */
 const answer = async (code: string) => {
   const { failure, output, energy } = await run(`${code}5f5260205ff3`);
   assert.equal(failure, null);
@@ -52,7 +48,7 @@ test('a call carries no TRC-10, as TRON code asks at the head of every function'
 });
 
 test('ISCONTRACT tells a contract from an account', async () => {
-  const token = tronHex(await deployToken(chain, 'Good')).slice(2);
+  const token = tronHex(await deployToken(chain, 'Plain')).slice(2);
   assert.equal((await answer(`73${token}d4`)).answer, 1n);
   assert.equal((await answer(`73${'12'.repeat(20)}d4`)).answer, 0n);
 });

@@ -1,6 +1,3 @@
-// The TRON simulator for tests, and one leg of a swap on it: terms, its escrow, and what its
-// parties do to it.
-
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,7 +45,6 @@ export const receiver = account(0x22);
 export const anyone = account(0x23);
 const accounts = [funder, receiver, anyone];
 
-/** An address that was never used. */
 export function newcomer(): string {
   return tronAddressOf(randomBytes(20));
 }
@@ -57,13 +53,9 @@ export type TestChain = {
   readonly url: string;
   readonly dev: TronDevChain;
   readonly deployment: TronOrigin;
-  /** Address of a token of the dev network by its contract's name. */
   token(name: string): string;
-  /** Blocks until what is in the newest is solid. */
   solidify(): Promise<void>;
-  /** Moves the clock, and mines. */
   pass(seconds: number): Promise<void>;
-  /** Unix seconds of the newest block. */
   now(): number;
   stop(): Promise<void>;
 };
@@ -111,7 +103,6 @@ export type Leg = {
   readonly escrow: WatchedEscrow;
 };
 
-/** A leg of 1 000 units, claimable for two hours of the chain's time. */
 export function newLeg(chain: TestChain, over: Partial<EscrowTerms> = {}): Leg {
   const secret = randomBytes(32).toString('hex');
   const terms: EscrowTerms = {
@@ -135,7 +126,6 @@ export const signal = () => AbortSignal.timeout(60_000);
 
 export const inputOf = ({ escrow }: Leg) => ({ escrow, feeRateSatPerVbyte: null, isPublic: false });
 
-/** Over the chain's node, unless others are named. */
 export function adapterOn(
   { url, deployment }: TestChain,
   urls: readonly string[] = [],
@@ -151,7 +141,6 @@ export function adapterOn(
   });
 }
 
-/** Broadcasts a call by one of the accounts; returns its id. It is in no block yet. */
 export async function send(chain: TestChain, by: Account, call: TronCall): Promise<string> {
   const { id, header } = chain.dev.simulator.chain.tip('head');
   const unsigned = tronTransaction(
@@ -196,7 +185,6 @@ export function quoting(chain: TestChain, by: Account, data: string) {
   return signTronTransaction(by.key, unsigned);
 }
 
-/** Gives a signed transaction to the node; returns its id. */
 export async function post(chain: TestChain, signed: object): Promise<string> {
   const { raw, txid } = readTronSigned(signed as Signed);
   const answer = await fetch(`${chain.url}/wallet/broadcasthex`, {
@@ -208,7 +196,6 @@ export async function post(chain: TestChain, signed: object): Promise<string> {
   return txid;
 }
 
-/** The same, and a block with it. */
 export async function sendAndMine(chain: TestChain, by: Account, call: TronCall): Promise<string> {
   const txid = await send(chain, by, call);
   await chain.dev.mine(1);
@@ -230,7 +217,6 @@ export function refund(chain: TestChain, { terms }: Leg, by = anyone): Promise<s
   return sendAndMine(chain, by, refundCall(terms, chain.deployment));
 }
 
-/** Signs each transaction of some material, in order, as wallets do. */
 export function signAll(by: Account, { transactions }: TronMaterial) {
   return transactions.map((each) => signTronTransaction(by.key, each));
 }

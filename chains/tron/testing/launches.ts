@@ -1,5 +1,3 @@
-// The launchpad of chains/evm/testing on the TRON simulator.
-
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { encodeFunctionData } from 'viem/utils';
 import { deployedAddress } from '../../../simulators/tron/messages.ts';
@@ -12,9 +10,7 @@ import { anyone, sendAndMine, type TestChain } from './chain.ts';
 export type Launching = {
   readonly factory: string;
   readonly source: EventSource;
-  /** The addresses of tokens with these symbols, launched in one block each. */
   launch(...symbols: string[]): Promise<string[]>;
-  /** Makes it name this word as a token. */
   say(word: bigint): Promise<void>;
 };
 

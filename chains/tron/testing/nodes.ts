@@ -1,9 +1,6 @@
-// A node that stands before a TRON node and changes what it says.
-
 import { nodeOf, type TestNode } from '../../testing/nodes.ts';
 
 export type Asked = { readonly path: string; readonly body: Record<string, unknown> };
-/** A status and a body; a text is sent as it is. */
 export type Said = { readonly status?: number; readonly body: unknown };
 /** What a lie does: `undefined` hangs; `forward` asks the real node. */
 export type Lie = (
@@ -11,7 +8,6 @@ export type Lie = (
   forward: () => Promise<Said>,
 ) => Promise<Said | undefined> | Said | undefined;
 
-/** A node that answers as `lie` says; `url` is the real node's. */
 export function lyingNode(url: string, lie: Lie): Promise<TestNode> {
   return nodeOf(async (text, request) => {
     const path = (request.url ?? '').slice(1);

@@ -1,34 +1,40 @@
-// Tokens on the simulator: those of contracts/tron/dev/Listing.sol, and those that the escrow
-// contract's energy was measured with. The faucet makes and owns them.
-
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { encodeAbiParameters } from 'viem/utils';
 import devCoin from '../../../contracts/escrows/artifacts/DevCoin.json' with { type: 'json' };
 import falseCoin from '../../../contracts/escrows/artifacts/FalseCoin.json' with { type: 'json' };
-import listing from '../../../contracts/tron/artifacts/listing.json' with { type: 'json' };
 import { deployedAddress } from '../../../simulators/tron/messages.ts';
 import { faucetAddress } from '../../../simulators/tron/simulator.ts';
+import { compileTestContracts, type TestContract } from '../../evm/testing/compile.ts';
+import { slot1967 } from '../../evm/testing/tokens.ts';
 import { selectorOf } from '../../tokens/words.ts';
 import { parseTronAddress, tronHex } from '../address.ts';
 import { bareAddress } from '../plan.ts';
 import type { TestChain } from './chain.ts';
 
-export type ListingName = keyof typeof listing;
+const tokens = compileTestContracts('Tokens.sol');
 
-/** Puts one on the chain, with the addresses that its constructor wants. */
+/** One of chains/evm/testing/Tokens.sol, with what its constructor wants: addresses, and words. */
 export function deployToken(
   chain: TestChain,
-  name: ListingName,
-  ...addresses: readonly string[]
+  name: string,
+  ...given: readonly string[]
 ): Promise<string> {
-  const types = addresses.map(() => ({ type: 'address' }));
-  const args = encodeAbiParameters(types, addresses.map(bareAddress)).slice(2);
-  return create(chain, listing[name].bytecode.slice(2) + args);
+  const isWord = (each: string) => each.startsWith('0x');
+  const types = given.map((each) => ({ type: isWord(each) ? 'bytes32' : 'address' }));
+  const values = given.map((each) => (isWord(each) ? each : bareAddress(each)));
+  const code = (tokens.get(name) as TestContract).bytecode;
+  return create(chain, code.slice(2) + encodeAbiParameters(types, values).slice(2));
+}
+
+/** A proxy by EIP-1967 that stands for `target`. */
+export async function deployProxy(chain: TestChain, target: string, admin: string) {
+  const proxy = await deployToken(chain, 'Proxy', slot1967, target, admin);
+  await byOwner(chain, proxy, 'begin()');
+  return proxy;
 }
 
 const measured = { DevCoin: devCoin, FalseCoin: falseCoin };
 
-/** One that energy was measured with, and how much of it each holder has. */
 export async function deployCoin(
   chain: TestChain,
   name: keyof typeof measured,
@@ -45,7 +51,6 @@ export async function deployCoin(
   return token;
 }
 
-/** Puts code of any length on the chain. */
 export function deployCode(chain: TestChain, runtime: string): Promise<string> {
   const length = (runtime.length / 2).toString(16).padStart(4, '0');
   return create(chain, `61${length}80600a5f395ff3${runtime}`);
@@ -63,7 +68,6 @@ async function create({ dev: { simulator } }: TestChain, bytecode: string): Prom
   return parseTronAddress(bytesToHex(deployedAddress(txid, origin)));
 }
 
-/** A call by the owner of a function without parameters. */
 export async function byOwner({ dev }: TestChain, token: string, signature: string): Promise<void> {
   const contract_address = hexToBytes(tronHex(token));
   const data = hexToBytes(selectorOf(signature));

@@ -48,17 +48,12 @@ export type Transaction = {
 
 export type Chain = {
   readonly chainId: number;
-  /** Gas that the sender pays. Throws when the transaction fails. */
   send(transaction: Transaction): Promise<number>;
   /** The address of a contract made by this init code; what it costs is not told. */
   create(initCode: Hex, at: bigint): Promise<Hex>;
   read(to: Hex, data: Hex, at: bigint): Promise<Hex>;
   /** Makes an account that has sent something before. */
   give(to: Hex, wei: bigint): Promise<void>;
-  /** Of an account that is there, code and all. */
-  endow(to: Hex, wei: bigint): Promise<void>;
-  /** As an authorization of EIP-7702 that was sent before. */
-  delegate(account: Hex, to: Hex): Promise<void>;
 };
 
 class MeasureError extends Error {
@@ -168,13 +163,6 @@ export async function createChain(fork: Fork): Promise<Chain> {
         new Address(hexToBytes(to)),
         createAccount({ nonce: 1n, balance: wei }),
       ),
-    endow: (to, wei) =>
-      evm.stateManager.modifyAccountFields(new Address(hexToBytes(to)), { balance: wei }),
-    delegate: (account, to) =>
-      evm.stateManager.putCode(
-        new Address(hexToBytes(account)),
-        hexToBytes(`0xef0100${to.slice(2)}`),
-      ),
   };
 }
 
@@ -212,9 +200,7 @@ export async function createTronChain(): Promise<Chain> {
       return address;
     },
     give,
-    endow: give,
     read: () => Promise.reject(new Error('not on a TVM')),
-    delegate: () => Promise.reject(new Error('not on a TVM')),
   };
 }
 

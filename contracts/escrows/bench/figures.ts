@@ -32,12 +32,10 @@ import {
   TIMELOCK,
   third,
 } from './session.ts';
-import { walletGas } from './wallets.ts';
 
 const file = (name: string) => join(import.meta.dirname, '..', name);
 const BATCH = 10;
 
-/** The bars of the project, where it has one; of a batch, for each escrow in it. */
 const LIMITS = {
   'native fund': { prague: 36_000, amsterdam: 43_000 },
   'native claim': { prague: 42_000, amsterdam: 46_000 },
@@ -60,21 +58,6 @@ const LIMITS = {
   'native refundMany of ten, each': { prague: 20_000, amsterdam: 20_000 },
   'token claimMany of ten, each': { prague: 20_000, amsterdam: null },
   'token refundMany of ten, each': { prague: 20_000, amsterdam: null },
-  'native fund by a contract wallet': { prague: null, amsterdam: null },
-  'native claim by a contract wallet': { prague: null, amsterdam: null },
-  'native claim that pays a contract wallet': { prague: null, amsterdam: null },
-  'token fund by a contract wallet, allowance standing': { prague: null, amsterdam: null },
-  'token fund and approval by a contract wallet, one transaction': {
-    prague: null,
-    amsterdam: null,
-  },
-  'token claim by a contract wallet': { prague: null, amsterdam: null },
-  'native fund by an ERC-4337 operation': { prague: null, amsterdam: null },
-  'native claim by an ERC-4337 operation': { prague: null, amsterdam: null },
-  'token fund and approval by an ERC-4337 operation': { prague: null, amsterdam: null },
-  'token claim by an ERC-4337 operation': { prague: null, amsterdam: null },
-  'token fund and approval in one batch, a delegated account': { prague: null, amsterdam: null },
-  'token claim by a delegated account': { prague: null, amsterdam: null },
 } as const satisfies Record<string, Record<Fork, number | null>>;
 
 /** "held none": neither contract nor payout hold any; the funding sets its allowance to zero. */
@@ -196,7 +179,6 @@ async function gasOn(fork: Fork): Promise<Record<Row, number>> {
     'native refundMany of ten, each': nativeBatch.refunds,
     'token claimMany of ten, each': tokenBatch.claims,
     'token refundMany of ten, each': tokenBatch.refunds,
-    ...(await walletGas(s)),
   };
 }
 
@@ -243,7 +225,6 @@ async function energies(): Promise<Record<EnergyRow, number>> {
   };
 }
 
-/** Deterministic. */
 export async function measureGas(): Promise<GasFigures> {
   const [prague, amsterdam] = await Promise.all(FORKS.map(gasOn));
   if (prague === undefined || amsterdam === undefined) throw new Error('two forks are measured');
@@ -341,7 +322,6 @@ function wrongIn(lines: readonly Line[], written: Written): string[] {
   ];
 }
 
-/** What is wrong with the figures: nothing, or one sentence each. */
 export async function checkGas(): Promise<string[]> {
   const figures = await measureGas();
   return wrongIn(gasLines(figures), writtenGas(figures));

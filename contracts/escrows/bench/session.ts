@@ -55,7 +55,6 @@ export function encoded(functionName: string, args: readonly unknown[]): Hex {
   return encodeFunctionData({ abi: escrowsAbi as Abi, functionName, args });
 }
 
-/** One number gives secret and lane. */
 export function escrowOf(
   token: Address,
   n: number,

@@ -7,7 +7,6 @@ import {DevToken} from "../dev/DevToken.sol";
 import {ParleyEscrows} from "../src/ParleyEscrows.sol";
 import {Leg, Terms} from "../src/Terms.sol";
 
-/// @notice Terms, and the place in the funder's lanes that they are agreed for.
 struct Escrow {
     Terms terms;
     uint96 lane;
@@ -124,7 +123,6 @@ abstract contract Base {
         return held(token, address(escrows));
     }
 
-    /// @dev Computed in the test itself, so that a change of the formula is noticed.
     function idOf(Escrow memory e) internal view returns (bytes32) {
         return keccak256(abi.encode(domain, e.terms, e.lane, e.counter));
     }
@@ -141,7 +139,6 @@ abstract contract Base {
         return uint256(idOf(e)) >> 64 << 64 | state << 62 | changedAt << 30 | e.counter;
     }
 
-    /// @dev Where the word lies.
     function slotOf(Escrow memory e) internal pure returns (bytes32) {
         return keccak256(abi.encode(keyOf(e), uint256(0)));
     }
@@ -188,13 +185,11 @@ abstract contract Base {
         return abi.decode(abi.encode(e), (Escrow));
     }
 
-    /// @dev The same terms in the lane's next use.
     function nextOf(Escrow memory e) internal pure returns (Escrow memory other) {
         other = copyOf(e);
         other.counter += 1;
     }
 
-    /// @dev The same terms in another lane of the same funder.
     function beside(Escrow memory e) internal pure returns (Escrow memory other) {
         other = copyOf(e);
         other.lane += 1000;

@@ -205,7 +205,6 @@ contract ClaimTest is Base {
         expectError(abi.encodeWithSelector(ParleyEscrows.PaymentRejected.selector, moody, AMOUNT));
         escrows.claim{gas: 2_400_000}(e.terms, e.lane, e.counter, SECRET);
         moody.set(Moody.Mood.Bomb);
-        // the receiver's own memory for it costs 2.2 million; a copy would cost as much again
         escrows.claim{gas: 2_400_000}(e.terms, e.lane, e.counter, SECRET);
         vm.assertEq(address(moody).balance, AMOUNT, "paid");
     }

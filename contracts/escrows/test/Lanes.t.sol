@@ -4,7 +4,6 @@ pragma solidity 0.8.37;
 import {Base, Escrow} from "./Base.sol";
 import {ParleyEscrows} from "../src/ParleyEscrows.sol";
 
-/// @notice What a lane takes, keeps and forgets.
 contract LanesTest is Base {
     /// As if the lane had been used so often, and its last escrow refunded.
     function used(Escrow memory e, uint32 counter) internal {

@@ -21,7 +21,6 @@ contract Market {
         uint256 openings;
     }
 
-    /// @dev What a lane should hold: how often it was used, and by whom last.
     struct Book {
         uint256 used;
         uint256 last;
@@ -117,7 +116,6 @@ contract Market {
         _fund(_deals.length - 1, way);
     }
 
-    /// @dev Mostly what a lane holds now, since all else is settled or never was.
     function _pick(uint256 i) private view returns (uint256) {
         uint256 key = uint256(uint160(funderOf(i / 4))) << 96 | i / 12 % LANES;
         if (i % 4 != 0 && _books[key].used > 0) return _books[key].last;
@@ -158,7 +156,6 @@ contract Market {
         _calm();
     }
 
-    /// @dev Gives the funder what it needs, and says what it had before.
     function _stock(Terms memory terms) private returns (uint256 before) {
         before = due[terms.refund][terms.token];
         if (terms.token == address(0)) {
@@ -237,7 +234,6 @@ contract Market {
             );
     }
 
-    /// @dev Tells the wild token how to behave, and whether the outcome can be told beforehand.
     function _misbehave(address asset, uint256 how) private returns (bool judged) {
         if (asset != address(_wild)) return true;
         Wild.Manner manner = Wild.Manner(how / 2 % 7);

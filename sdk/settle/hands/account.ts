@@ -10,7 +10,14 @@ import type { AccountWallet, ExpiringWallet, Fate } from '../../wallets/wallet.t
 import type { Context } from '../context.ts';
 import { accountKey, type SetLeg } from '../record.ts';
 import { due, lookedAfter, send, sendToAll, sendWaiting, waitAnew } from '../send.ts';
-import { forgetFunding, type Hand, type Signing, type SpendHow, type Spending } from './hand.ts';
+import {
+  forgetFunding,
+  type Hand,
+  type Signing,
+  type SpendHow,
+  type Spending,
+  unshared,
+} from './hand.ts';
 import type { Slot } from './nonces.ts';
 
 export const approvalLimitMs = 120_000;
@@ -153,13 +160,9 @@ export function expiringHand(context: Context, leg: SetLeg, wallet: ExpiringWall
       const by = slot === 'claim' || slot === 'refund' ? sendToAll : send;
       await sendWaiting(context, leg, kept, by);
     },
-    // They have no nonces, and none is left out by what was never sent.
-    sharesNonces: false,
-    keeping: (work) => work(),
-    forget: () => {},
+    // They have no nonces. A late claim holds nobody up, and fails without effect if it is mined.
+    ...unshared,
     cancelFunding: () => awaitDeath(context, leg, wallet),
-    // It holds nobody up, and fails without effect if it is mined.
-    withdrawClaim: async () => {},
     isGivenAway: async () => false,
   });
 }

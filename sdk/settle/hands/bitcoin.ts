@@ -10,7 +10,15 @@ import { type Context, type On, sourceOf } from '../context.ts';
 import { mayRaise } from '../machine.ts';
 import type { SetLeg } from '../record.ts';
 import { due, overdue, send, sendAlone, sendToAll, waitAnew } from '../send.ts';
-import { forgetFunding, type Hand, keepCancel, noFee, notYetDeep, type Spending } from './hand.ts';
+import {
+  forgetFunding,
+  type Hand,
+  keepCancel,
+  noFee,
+  notYetDeep,
+  type Spending,
+  unshared,
+} from './hand.ts';
 
 type OnBitcoin = On<BitcoinWallet>;
 
@@ -18,14 +26,12 @@ export function bitcoinHand(context: Context, leg: SetLeg, wallet: BitcoinWallet
   const on: OnBitcoin = { context, leg, wallet };
   const sendSpendNow = (verb: Spending['verb']) => sendSpend(on, verb);
   return {
+    ...unshared,
     approvesTokens: false,
     // Coins are set apart when they are chosen.
     alone: (work) => work(),
-    sharesNonces: false,
-    keeping: (work) => work(),
     signFunding: () => [() => wallet.signPayment(leg.escrow.address, leg.amount, context.limit())],
     signSpend: async (built, asked) => ({ sign: () => signSpend(on, built, asked), gas: null }),
-    forget: () => {},
     tendFunding: async () => {
       await sendFunding(on);
       return 'tended';
@@ -42,7 +48,6 @@ export function bitcoinHand(context: Context, leg: SetLeg, wallet: BitcoinWallet
     },
     raiseFunding: () => raiseFunding(on),
     cancelFunding: () => cancelFunding(on),
-    withdrawClaim: async () => {},
   };
 }
 

@@ -1,7 +1,6 @@
 // How much gas a claim gets where the node tells nothing, or a claim has failed.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
 import { type Hex, parseTransaction } from 'viem';
 import type { ChainAdapter } from '../../../chains/adapter.ts';
 import { untriedGas } from '../../../chains/evm/gas-policy.ts';
@@ -9,8 +8,8 @@ import type { Owed, Warning } from '../../../chains/interface/gas.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import type { LegName, Party } from '../../../core/trade.ts';
 import { type PaperScene, paperScene, run } from '../../testing/paper-scene.ts';
+import { timed } from '../../testing/timed.ts';
 
-const limits = { timeout: 60_000 };
 const chainId = 31_337;
 const silent = (asked: string) => new ParleyError('chain_unavailable', `no estimate: ${asked}`, {});
 const wouldFail = () => new ParleyError('payout_would_fail', 'BalanceTooLow', {});
@@ -35,7 +34,7 @@ function alter({ chains }: PaperScene, leg: LegName, by: Partial<ChainAdapter>):
   Object.assign(chains[leg].source.adapter, by);
 }
 
-test('a token’s reveal that nobody could try gets all the gas of the chain', limits, async () => {
+timed('a token’s reveal that nobody could try gets all the gas of the chain', async () => {
   assert.equal(untriedGas(chainId, 'reveal', 'either'), 500_000n);
   // Arbitrum.
   assert.equal(untriedGas(42_161, 'reveal', 'either'), 5_000_000n);
@@ -44,13 +43,13 @@ test('a token’s reveal that nobody could try gets all the gas of the chain', l
   assert.deepEqual(claims(), [{ gas: untriedGas(chainId, 'reveal', 'either'), ok: true }]);
 });
 
-test('a reveal in the native coin gets what one takes, twice', limits, async () => {
+timed('a reveal in the native coin gets what one takes, twice', async () => {
   const { scene, claims } = await scened('taker', { isToken: false, claimGas: 40_000n });
   await run(scene, {}, isOver(scene));
   assert.deepEqual(claims(), [{ gas: untriedGas(chainId, 'native', 'either'), ok: true }]);
 });
 
-test('a wallet that cannot offer all that gas shows no secret until it can', limits, async () => {
+timed('a wallet that cannot offer all that gas shows no secret until it can', async () => {
   const { scene, chain, claims } = await scened('taker');
   const asked: NonNullable<Owed['offered']>[] = [];
   let balance = 499_999n * 7n;
@@ -82,7 +81,7 @@ test('a wallet that cannot offer all that gas shows no secret until it can', lim
   assert.deepEqual(claims(), [{ gas: 500_000n, ok: true }]);
 });
 
-test('after a claim that failed the next one gets all the gas of the chain', limits, async () => {
+timed('after a claim that failed the next one gets all the gas of the chain', async () => {
   const { scene, claims } = await scened('maker');
   await run(scene, {}, isOver(scene));
   assert.deepEqual(claims(), [
@@ -91,7 +90,7 @@ test('after a claim that failed the next one gets all the gas of the chain', lim
   ]);
 });
 
-test('or as much as before, where the wallet cannot offer all', limits, async () => {
+timed('or as much as before, where the wallet cannot offer all', async () => {
   const { scene, claims } = await scened('maker');
   const poor: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'too little' };
   alter(scene, 'b', {
@@ -105,7 +104,7 @@ test('or as much as before, where the wallet cannot offer all', limits, async ()
   ]);
 });
 
-test('a node that says a claim would fail stops only one that reveals', limits, async () => {
+timed('a node that says a claim would fail stops only one that reveals', async () => {
   const ends = [];
   for (const party of ['taker', 'maker'] as const) {
     const { scene, chain } = await scened(party, { claimGas: 100_000n });
@@ -118,9 +117,8 @@ test('a node that says a claim would fail stops only one that reveals', limits, 
   assert.deepEqual(ends, ['refunded', 'claimed']);
 });
 
-test(
+timed(
   'a wallet that lacks what the floor offers sends a public claim with the gas that was tried',
-  limits,
   async () => {
     const { scene, chain, claims } = await scened('maker', { isToken: false, claimGas: 40_000n });
     const poor: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'too little' };

@@ -21,6 +21,14 @@ export type SpendHow = {
   readonly hasFailed: boolean;
 };
 
+/** Where nothing is shared with other transactions of the account. */
+export const unshared = {
+  sharesNonces: false,
+  keeping: <T>(work: () => Promise<T>) => work(),
+  forget: () => {},
+  withdrawClaim: async () => {},
+};
+
 export type Hand = {
   /** Whether the funding of a token can only be tried once its approval is mined. */
   readonly approvesTokens: boolean;

@@ -1,12 +1,12 @@
-// The two cookies of a browser: the session's token, and a name of its own by which sign-ins are
-// bound to the browser that began them and known browsers are told from new ones.
+// What is known of a browser: its two cookies, and what it says it is. The cookies are the token of
+// a session, and a name of its own by which sign-ins are bound to the browser that began them.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { deviceMs, sessionMs } from '../../people/bounds.ts';
 import type { Site } from '../../people/site.ts';
 
-export type CookieName = 'session' | 'browser';
+type CookieName = 'session' | 'browser';
 
 const lives = { session: sessionMs, browser: deviceMs } as const;
 
@@ -33,13 +33,32 @@ export function setCookie(
   value: string | null,
 ): void {
   const seconds = value === null ? 0 : Math.floor(lives[name] / 1_000);
-  const parts = [
-    `${cookieName(shortName, name, site)}=${value ?? ''}`,
-    'Path=/',
-    `Max-Age=${seconds}`,
-    'HttpOnly',
-    'SameSite=Lax',
-    ...(site.secure ? ['Secure'] : []),
-  ];
-  reply.header('set-cookie', parts.join('; '));
+  const own = `${cookieName(shortName, name, site)}=${value ?? ''}; Path=/; Max-Age=${seconds}`;
+  reply.header('set-cookie', `${own}; HttpOnly; SameSite=Lax${site.secure ? '; Secure' : ''}`);
+}
+
+const programs = [
+  [/\bEdg(?:A|iOS)?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(?:Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(?:Headless)?Chrome\/|\bCriOS\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+] as const;
+
+const systems = [
+  [/\bAndroid\b/, 'Android'],
+  [/\b(?:iPhone|iPad|iPod)\b/, 'iOS'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b|\bMacintosh\b/, 'macOS'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bLinux\b/, 'Linux'],
+] as const;
+
+/** Such as `Firefox on Linux`: words that its person knows it by, believed for that alone. */
+export function deviceOf(userAgent: string | undefined): string {
+  const text = (userAgent ?? '').slice(0, 500);
+  const find = (list: readonly (readonly [RegExp, string])[]) =>
+    list.find(([pattern]) => pattern.test(text))?.[1];
+  return `${find(programs) ?? 'another program'} on ${find(systems) ?? 'another system'}`;
 }

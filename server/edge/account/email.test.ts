@@ -1,18 +1,16 @@
 // Sign-in by a code sent to an e-mail address.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { parseEmail } from '../../people/email.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
-import { byEmail, type PeopleEdge, startPeople } from '../testing/people.ts';
+import { refused } from '../testing/edge.ts';
+import { byEmail, startPeople } from '../testing/people.ts';
 import { signInBy } from '../testing/sign-in.ts';
 import { evmWallet } from '../testing/signers.ts';
 
-let edge: PeopleEdge;
-before(async () => {
-  edge = await startPeople();
-});
+const edge = await startPeople();
 after(() => edge.close());
 
 const code = (answer: { headers: Readonly<Record<string, string>> }) =>
@@ -47,15 +45,15 @@ test('the fifth wrong code is the last try, and the right one is none any more',
   await browser.post('/account/email', { address, purpose: 'sign-in' });
   const right = edge.codeOf(address);
   for (let left = 4; left >= 0; left -= 1) {
-    const refused = await browser.post('/account/email/code', { address, code: wrong(right) });
-    assert.deepEqual([refused.status, code(refused)], [400, 'bad_code']);
-    assert.match(
-      refused.body.error,
+    const tried = await browser.post('/account/email/code', { address, code: wrong(right) });
+    refused(
+      tried,
+      '400 bad_code',
       left === 0 ? /no try is left/ : new RegExp(`tries left: ${left} of 5`),
     );
   }
   const late = await browser.post('/account/email/code', { address, code: right });
-  assert.deepEqual([late.status, code(late)], [409, 'ceremony_gone']);
+  refused(late, '409 ceremony_gone');
   assert.equal(browser.session(), null);
 });
 
@@ -143,10 +141,9 @@ test('half of an hour’s codes go to one network, however many it asks for at o
   edge.deps.advance(86_400_000);
   const asks = (ip: string) => Array.from({ length: 7 }, () => ask(from(ip), address));
   assert.deepEqual(await statuses(asks('192.0.2.1')), [...Array(5).fill(200), 429, 429]);
-  const refused = await ask(from('192.0.2.1'), address);
-  assert.equal(code(refused), 'too_many_codes');
-  assert.match(refused.body.error, /^5 codes .* an hour from this network; try again in 60 min/);
-  assert.equal(Number(refused.headers['retry-after']), 3_600);
+  const over = await ask(from('192.0.2.1'), address);
+  refused(over, '429 too_many_codes', /^5 codes .* an hour from this network; try again in 60 min/);
+  assert.equal(Number(over.headers['retry-after']), 3_600);
   assert.deepEqual(await statuses(asks('192.0.2.2')), [...Array(5).fill(200), 429, 429]);
   assert.match((await ask(from('192.0.2.3'), address)).body.error, /^10 codes .* an hour;/);
   // The owner's own browser is kept out by none of them, from wherever it asks.
@@ -208,14 +205,13 @@ test('where no mail is sent, no sign-in by mail is offered', async (t) => {
   const silent = await startPeople({ messaging: undefined as never });
   t.after(() => silent.close());
   const asked = { address: fresh(), purpose: 'sign-in' };
-  const refused = await browserOn(silent).post('/account/email', asked);
-  assert.deepEqual([refused.status, code(refused)], [404, 'way_off']);
+  refused(await browserOn(silent).post('/account/email', asked), '404 way_off');
 });
 
 test('an address has one form, and what only looks like one has none', () => {
   assert.equal(parseEmail(' Ann.O+x@Example.TEST '), 'ann.o+x@example.test');
   assert.equal(parseEmail('ann@bücher.test'), 'ann@xn--bcher-kva.test');
-  const refused = [
+  const none = [
     '',
     'ann',
     '@example.test',
@@ -235,7 +231,7 @@ test('an address has one form, and what only looks like one has none', () => {
     'ann..bob@example.test',
     'ann@-example.test',
   ];
-  for (const text of refused) assert.throws(() => parseEmail(text), { code: 'bad_email' }, text);
+  for (const text of none) assert.throws(() => parseEmail(text), { code: 'bad_email' }, text);
 });
 
 test('whatever is written as an address comes back as it is, or is refused', () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { lockIfLive } from '../../db/accounts.ts';
 import type { Tx } from '../../db/database.ts';
 import { deleteLogin } from '../../db/logins.ts';
@@ -13,20 +13,16 @@ import { deleteAccount } from '../../people/delete.ts';
 import { removeLogin } from '../../people/logins.ts';
 import { hashOf, lockLive, windowAt } from '../../people/sessions.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
-import { byEmail, type PeopleEdge, startPeople } from '../testing/people.ts';
+import { refused } from '../testing/edge.ts';
+import { byEmail, startPeople } from '../testing/people.ts';
 import { type SignedIn, signedIn } from '../testing/session.ts';
 import { signInBy, textFor } from '../testing/sign-in.ts';
 import { evmWallet } from '../testing/signers.ts';
 
-let edge: PeopleEdge;
-before(async () => {
-  edge = await startPeople();
-  edge.deps.freeze();
-});
+const edge = await startPeople();
 after(() => edge.close());
+edge.deps.freeze();
 
-type Answered = { status: number; headers: Readonly<Record<string, string>> };
-const told = ({ status, headers }: Answered) => [status, headers['x-parley-error']];
 const plain = (text: string, values: readonly unknown[] = []) => ({ name: '', text, values });
 
 async function untilBlocked(count = 1): Promise<void> {
@@ -122,7 +118,7 @@ for (const [what, begin] of Object.entries(acts)) {
     const answer = await meanwhile(accountId, act, (tx) =>
       revokeSession(tx, accountId, stored.id, stored.id, at),
     );
-    assert.deepEqual(told(answer), [409, 'session_ended']);
+    refused(answer, '409 session_ended');
     const sessions = (before?.sessions ?? 0) - 1;
     assert.deepEqual(await rows(accountId), { ...before, sessions });
   });
@@ -199,7 +195,7 @@ test('of an account that was deleted meanwhile a key registers no webhook and pr
       await deleteAccount(tx, edge.deps, stored);
     },
   );
-  for (const answer of both) assert.deepEqual(told(answer), [409, 'account_deleted']);
+  for (const answer of both) refused(answer, '409 account_deleted');
   const left = await rows(accountId);
   assert.deepEqual([left?.webhooks, left?.wallets], [0, 0]);
 });
@@ -220,7 +216,7 @@ test('a wallet that is chosen to be paid while a key removes it stays', async ()
     () => edge.call('DELETE', `/v1/wallets/${address}`, { key }),
     (tx) => insertPayout(tx, payout),
   );
-  assert.deepEqual(told(answer), [409, 'wallet_paid']);
+  refused(answer, '409 wallet_paid');
 });
 
 test('a deleted account leaves nothing personal but its last message', async () => {

@@ -2,25 +2,19 @@
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { test } from 'node:test';
 import { someAddress } from '../../../test/support/trading.ts';
 import { buildApp } from '../app.ts';
-import { caller, startEdge, type TestEdge } from '../testing/edge.ts';
+import { caller, codeOf, refused, testEdge } from '../testing/edge.ts';
 import { renewed, type SignedIn, signedIn } from '../testing/session.ts';
 import { evmWallet, type TestWallet } from '../testing/signers.ts';
 
-let edge: TestEdge;
-before(async () => {
-  edge = await startEdge();
-});
-after(() => edge.close());
+const edge = await testEdge();
 
 const scopes = ['read', 'taker', 'maker'];
 const make = (browser: SignedIn, body: object = { scopes }) => browser.post('/account/keys', body);
 const list = async (browser: SignedIn) => (await browser.get('/account/keys')).body.keys;
 const revoke = (browser: SignedIn, id: string) => browser.call('DELETE', `/account/keys/${id}`);
-const codeOf = ({ status, headers }: { status: number; headers: Record<string, unknown> }) =>
-  `${status} ${headers['x-parley-error'] ?? 'ok'}`;
 const works = async (key: string) => (await edge.call('GET', '/v1/me', { key })).status === 200;
 
 function byWallet({ family, address }: TestWallet): Promise<SignedIn> {
@@ -28,12 +22,11 @@ function byWallet({ family, address }: TestWallet): Promise<SignedIn> {
 }
 
 async function events(accountId: string): Promise<{ topic: string; payload: unknown }[]> {
-  return edge.deps.db.rows({
-    name: 'test_key_events',
-    text: `select topic, payload from outbox where account_id = $1 and topic like 'key.%'
+  return edge.sql(
+    `select topic, payload from outbox where account_id = $1 and topic like 'key.%'
       order by id`,
-    values: [accountId],
-  });
+    accountId,
+  );
 }
 
 test('a key is made with name, scopes and life, shown once, listed and announced', async () => {
@@ -69,52 +62,31 @@ test('without name and life it has none and 90 days', async () => {
   assert.equal(Math.round((Date.parse(body.expiresAt) - edge.deps.now()) / 86_400_000), 90);
 });
 
-describe('a key is not made', () => {
-  const cases: [string, object][] = [
-    ['without scopes', {}],
-    ['with none', { scopes: [] }],
-    ['with one that there is not', { scopes: ['admin'] }],
-    ['with one twice', { scopes: ['read', 'read'] }],
-    ['for no day', { scopes, lifeDays: 0 }],
-    ['for 91 days', { scopes, lifeDays: 91 }],
-    ['for half a day', { scopes, lifeDays: 0.5 }],
-    ['under an empty name', { scopes, name: '' }],
-    ['under a blank name', { scopes, name: '  ' }],
-    ['under a name of 81 characters', { scopes, name: 'x'.repeat(81) }],
-    ['under a name of two lines', { scopes, name: 'a\nb' }],
-    ['under a name that turns the text around', { scopes, name: 'a\u202eb' }],
-    ['under a name that is not drawn', { scopes, name: '\u3164' }],
-    ['under a name of what only changes the sign before it', { scopes, name: '\ufe0f' }],
-    ['with more than is known', { scopes, admin: true }],
-  ];
-  let browser: SignedIn;
-  before(async () => {
-    browser = await signedIn(edge);
-  });
-  for (const [name, body] of cases) {
-    test(name, async () => {
-      assert.equal(codeOf(await make(browser, body)), '400 bad_field');
-      assert.deepEqual(await list(browser), []);
-    });
+test('a key is not made of what is not known, of no scope, for no day or under a name not drawn', async () => {
+  const browser = await signedIn(edge);
+  const names = ['', '  ', 'x'.repeat(81), 'a\nb', 'a\u202eb', '\u3164', '\ufe0f'];
+  for (const body of [
+    ...[{}, { scopes: [] }, { scopes: ['admin'] }, { scopes: ['read', 'read'] }],
+    ...[0, 91, 0.5].map((lifeDays) => ({ scopes, lifeDays })),
+    ...names.map((name) => ({ scopes, name })),
+    { scopes, admin: true },
+  ]) {
+    refused(await make(browser, body), '400 bad_field');
   }
+  assert.deepEqual(await list(browser), []);
 });
 
 test('a browser account holds ten: the eleventh is 400 in the browser and by signature', async () => {
   const wallet = evmWallet();
   const browser = await byWallet(wallet);
-  await edge.deps.db.rows({
-    name: 'test_to_browser',
-    text: `update accounts set kind = 'browser' where id = $1`,
-    values: [browser.accountId],
-  });
+  await edge.sql(`update accounts set kind = 'browser' where id = $1`, browser.accountId);
   const made: { id: string; key: string }[] = [];
   for (let held = 0; held < 9; held += 1) made.push((await make(browser)).body);
   const { status, body: minted } = await edge.mint(wallet);
   assert.deepEqual([status, minted.replaced], [200, false]);
   assert.match(minted.note, /a leaked key is revoked in the browser/);
   for (const answer of [await make(browser), await edge.mint(wallet)]) {
-    assert.equal(codeOf(answer), '400 too_many_keys');
-    assert.match(answer.body.error, /holds 10 live keys already; revoke one in the browser/);
+    refused(answer, '400 too_many_keys', /holds 10 live keys already; revoke one in the browser/);
   }
   assert.equal((await list(browser)).length, 10);
   assert.ok(await works(made[0]?.key ?? ''));
@@ -158,12 +130,12 @@ test('a revoked key works in no process once that is answered, and its owner is 
 test("nobody revokes another account's key, one twice, or what is no key", async () => {
   const [one, other] = [await signedIn(edge), await signedIn(edge)];
   const { body: made } = await make(one);
-  assert.equal(codeOf(await revoke(other, made.id)), '404 unknown_key');
+  refused(await revoke(other, made.id), '404 unknown_key');
   assert.ok(await works(made.key));
   const answers = await Promise.all([revoke(one, made.id), revoke(one, made.id)]);
   assert.deepEqual(answers.map(codeOf).sort(), ['200 ok', '404 unknown_key']);
   for (const id of [randomUUID(), 'nonsense', '%20', one.stored.id]) {
-    assert.equal(codeOf(await revoke(one, id)), '404 unknown_key', id);
+    refused(await revoke(one, id), '404 unknown_key');
   }
   const told = (await events(one.accountId)).filter(({ topic }) => topic === 'key.revoked');
   assert.equal(told.length, 1);
@@ -176,12 +148,12 @@ test('on /v1 a webhook’s secret and the end of a proof want a fresh session to
   edge.deps.advance(browser.stored.signedInAt.getTime() + 600_001 - edge.deps.now());
   const url = 'https://hooks.example.org/';
   const register = await browser.post('/v1/webhooks', { url });
-  assert.equal(codeOf(register), '403 session_stale');
+  refused(register, '403 session_stale');
   const address = `/v1/wallets/${someAddress('evm')}`;
-  assert.equal(codeOf(await browser.call('DELETE', address)), '403 session_stale');
+  refused(await browser.call('DELETE', address), '403 session_stale');
   const { key } = made;
   assert.equal((await edge.call('POST', '/v1/webhooks', { key, body: { url } })).status, 201);
-  assert.equal(codeOf(await edge.call('DELETE', address, { key })), '404 unknown_wallet');
+  refused(await edge.call('DELETE', address, { key }), '404 unknown_wallet');
   browser.cookies.set('parley_session', await renewed(edge.deps, browser));
   assert.equal((await browser.post('/v1/webhooks', { url })).status, 201);
 });
@@ -193,8 +165,8 @@ test('making and revoking want a sign-in of the last 10 minutes; the list does n
   edge.deps.advance(browser.stored.signedInAt.getTime() + 600_000 - edge.deps.now());
   assert.equal((await make(browser)).status, 201);
   edge.deps.advance(1);
-  assert.equal(codeOf(await make(browser)), '403 session_stale');
-  assert.equal(codeOf(await revoke(browser, made.id)), '403 session_stale');
+  refused(await make(browser), '403 session_stale');
+  refused(await revoke(browser, made.id), '403 session_stale');
   assert.ok(await works(made.key));
   assert.equal((await list(browser)).length, 2);
   browser.cookies.set('parley_session', await renewed(edge.deps, browser));
@@ -202,12 +174,12 @@ test('making and revoking want a sign-in of the last 10 minutes; the list does n
 });
 
 test('keys made in the browser count against the mints of the client network', async () => {
-  const small = await startEdge({ settings: { mintLimit: 2 } });
+  const small = await testEdge({ settings: { mintLimit: 2 } });
   const browser = await signedIn(small);
   assert.equal((await make(browser)).status, 201);
   assert.equal((await small.mint(evmWallet())).status, 200);
   const over = await make(browser);
-  assert.equal(codeOf(over), '429 mint_rate_limited');
+  refused(over, '429 mint_rate_limited');
   assert.match(String(over.headers['retry-after']), /^\d+$/);
   await small.close();
 });

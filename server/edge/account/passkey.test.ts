@@ -2,21 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { loginsOf } from '../../db/logins.ts';
 import { findPasskey } from '../../db/passkeys.ts';
 import { mostLogins } from '../../people/bounds.ts';
 import { type Authenticator, authenticator, type How } from '../testing/authenticator.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
-import { type Answer, codeOf, startEdge, type TestEdge } from '../testing/edge.ts';
+import { type Answer, codeOf, refused, testEdge } from '../testing/edge.ts';
 import { signInBy } from '../testing/sign-in.ts';
 import { evmWallet } from '../testing/signers.ts';
 
-let edge: TestEdge;
-before(async () => {
-  edge = await startEdge();
-});
-after(() => edge.close());
+const edge = await testEdge();
 
 async function signedIn(): Promise<{ browser: TestBrowser; accountId: string }> {
   const browser = browserOn(edge);
@@ -73,20 +69,18 @@ test('a passkey is added to an account, and then signs in to it alone', async ()
   );
   assert.match(elsewhere.session() ?? '', /^parley_session_/);
   assert.deepEqual(
-    await edge.deps.db.rows({
-      name: 'test_passkey_sessions',
-      text: `select signed_in_by as by, wallet_address as address from sessions
+    await edge.sql(
+      `select signed_in_by as by, wallet_address as address from sessions
         where account_id = $1 order by id desc limit 1`,
-      values: [accountId],
-    }),
+      accountId,
+    ),
     [{ by: 'passkey', address: null }],
   );
   // And its person hears of it.
-  const told = await edge.deps.db.rows<{ payload: object }>({
-    name: 'test_login_added',
-    text: `select payload from outbox where topic = 'login.added' and account_id = $1`,
-    values: [accountId],
-  });
+  const told = await edge.sql(
+    `select payload from outbox where topic = 'login.added' and account_id = $1`,
+    accountId,
+  );
   assert.deepEqual(told, [{ payload: { way: 'passkey', what: 'my phone', waitsUntil: null } }]);
 });
 
@@ -151,48 +145,42 @@ test('whether it is on other devices is kept as it was told last', async () => {
   const [login] = await loginsOf(edge.deps.db, accountId);
   assert.equal(login?.backedUp, true);
   const other = await use(browserOn(edge), device, { be: false });
-  assert.equal(codeOf(other), '400 bad_proof');
-  assert.match(other.body.error, /whether it can be on other devices/);
+  refused(other, '400 bad_proof', /whether it can be on other devices/);
   const absurd = await use(browserOn(edge), device, { be: false, bs: true });
-  assert.equal(codeOf(absurd), '400 bad_proof');
+  refused(absurd, '400 bad_proof');
 });
 
 test('it renews the session of its account, and of no other', async () => {
   const { browser, device, accountId } = await withPasskey();
   const token = browser.session();
   edge.deps.advance(11 * 60_000);
-  assert.equal(codeOf(await browser.post('/account/passkey/add')), '403 session_stale');
+  refused(await browser.post('/account/passkey/add'), '403 session_stale');
   assert.equal((await use(browser, device, {}, 'renew')).body.accountId, accountId);
   assert.notEqual(browser.session(), token);
   assert.equal((await browser.post('/account/passkey/add')).status, 200);
   const stranger = await signedIn();
-  assert.equal(codeOf(await use(stranger.browser, device, {}, 'renew')), '409 login_taken');
-  assert.equal(codeOf(await use(browserOn(edge), device, {}, 'renew')), '409 session_ended');
-  assert.equal(codeOf(await use(browser, device, {}, 'add')), '400 bad_field');
+  refused(await use(stranger.browser, device, {}, 'renew'), '409 login_taken');
+  refused(await use(browserOn(edge), device, {}, 'renew'), '409 session_ended');
+  refused(await use(browser, device, {}, 'add'), '400 bad_field');
 });
 
 test('of an account that ends nothing is left that a passkey would know', async () => {
   const { device, browser, accountId } = await withPasskey();
   const ended = await browser.call('DELETE', '/account/me');
   assert.equal(ended.status, 200, JSON.stringify(ended.body));
-  const rows = await edge.deps.db.rows({
-    name: 'test_passkey_user',
-    text: 'select passkey_user as "user" from accounts where id = $1',
-    values: [accountId],
-  });
+  const rows = await edge.sql(
+    'select passkey_user as "user" from accounts where id = $1',
+    accountId,
+  );
   assert.deepEqual(rows, [{ user: null }]);
-  assert.equal(codeOf(await use(browserOn(edge), device)), '404 unknown_passkey');
+  refused(await use(browserOn(edge), device), '404 unknown_passkey');
 });
 
 test('a passkey that no account has signs nobody in, and makes no account', async () => {
   const { device, accountId } = await withPasskey();
-  await edge.deps.db.rows({
-    name: 'test_forget',
-    text: `delete from logins where account_id = $1 and way = 'passkey'`,
-    values: [accountId],
-  });
+  await edge.sql(`delete from logins where account_id = $1 and way = 'passkey'`, accountId);
   const browser = browserOn(edge);
-  assert.equal(codeOf(await use(browser, device)), '404 unknown_passkey');
+  refused(await use(browser, device), '404 unknown_passkey');
   assert.equal(browser.session(), null);
 });
 
@@ -202,22 +190,19 @@ describe('a credential id that an account has', () => {
     const thief = await signedIn();
     const forged = authenticator();
     const taken = await add(thief.browser, forged, { id });
-    assert.equal(codeOf(taken), '409 login_taken');
-    assert.match(taken.body.error, /belongs to another account/);
+    refused(taken, '409 login_taken', /belongs to another account/);
     // What the owner's device signs still counts, and what the other one signs does not.
     assert.equal((await use(browserOn(edge), device)).body.accountId, accountId);
     const user = device.credentials[0]!.user;
     const signed = await use(browserOn(edge), forged, { userHandle: user });
-    assert.equal(codeOf(signed), '400 bad_proof');
-    assert.match(signed.body.error, /signature/);
+    refused(signed, '400 bad_proof', /signature/);
   });
 
   test('is not made anew in its own account, and keeps no session fresh so', async () => {
     const { device, browser, accountId, id } = await withPasskey();
     const token = browser.session();
     const again = await add(browser, authenticator(), { id });
-    assert.equal(codeOf(again), '409 login_taken');
-    assert.match(again.body.error, /a login of the account already/);
+    refused(again, '409 login_taken', /a login of the account already/);
     assert.equal(browser.session(), token);
     assert.equal((await use(browserOn(edge), device)).body.accountId, accountId);
   });
@@ -228,8 +213,7 @@ describe('a credential id that an account has', () => {
     const { user } = other.device.credentials[0]!;
     for (const userHandle of [user, null, Buffer.alloc(32).toString('base64url')]) {
       const answer = await use(browserOn(edge), device, { userHandle });
-      assert.equal(codeOf(answer), '400 bad_proof');
-      assert.match(answer.body.error, /another account/);
+      refused(answer, '400 bad_proof', /another account/);
     }
   });
 });
@@ -277,8 +261,7 @@ describe('an answer is refused', () => {
     const { device } = await withPasskey();
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const answer = await use(browserOn(edge), device, { key: privateKey });
-    assert.equal(codeOf(answer), '400 bad_proof');
-    assert.match(answer.body.error, /signature does not hold/);
+    refused(answer, '400 bad_proof', /signature does not hold/);
   });
 
   test('that is given again, elsewhere, late, or for what it was not asked', async () => {
@@ -289,28 +272,25 @@ describe('an answer is refused', () => {
       of.post('/account/passkey/proof', { response });
     const one = browserOn(edge);
     const first = device.get(await ask(one));
-    assert.equal(codeOf(await give(browserOn(edge), first)), '409 ceremony_gone');
+    refused(await give(browserOn(edge), first), '409 ceremony_gone');
     assert.equal((await give(one, first)).status, 200);
     const replayed = await give(one, first);
-    assert.equal(codeOf(replayed), '409 ceremony_gone');
-    assert.match(replayed.body.error, /it was used, is older than 10 minutes, or/);
+    refused(replayed, '409 ceremony_gone', /it was used, is older than 10 minutes, or/);
     const late = device.get(await ask(one));
     edge.deps.advance(600_001);
-    assert.equal(codeOf(await give(one, late)), '409 ceremony_gone');
+    refused(await give(one, late), '409 ceremony_gone');
     assert.equal((await use(browser, device, {}, 'renew')).status, 200);
     // The challenge of one is no challenge of the other.
     const making = (await browser.post('/account/passkey/add')).body;
     const swapped = device.get({ challenge: making.challenge, rpId: 'localhost' });
     const crossed = await give(browser, swapped);
-    assert.equal(codeOf(crossed), '400 bad_proof');
-    assert.match(crossed.body.error, /to make a passkey/);
+    refused(crossed, '400 bad_proof', /to make a passkey/);
     const using = (await browser.post('/account/passkey', { purpose: 'renew' })).body;
     const options = (await browser.post('/account/passkey/add')).body;
     const made = authenticator().create({ ...options, challenge: using.challenge });
     const body = { name: 'x', response: made };
     const other = await browser.post('/account/passkey/add/proof', body);
-    assert.equal(codeOf(other), '400 bad_proof');
-    assert.match(other.body.error, /to sign in/);
+    refused(other, '400 bad_proof', /to sign in/);
   });
 
   test('of whoever is signed in to another account by now', async () => {
@@ -318,10 +298,7 @@ describe('an answer is refused', () => {
     const options = (await browser.post('/account/passkey/add')).body;
     await signInBy(browser, evmWallet());
     const body = { name: 'x', response: authenticator().create(options) };
-    assert.equal(
-      codeOf(await browser.post('/account/passkey/add/proof', body)),
-      '409 session_ended',
-    );
+    refused(await browser.post('/account/passkey/add/proof', body), '409 session_ended');
   });
 });
 
@@ -335,8 +312,7 @@ describe('the counter', () => {
     for (const counter of [8, 7, 0]) {
       const browser = browserOn(edge);
       const answer = await use(browser, device, { counter });
-      assert.equal(codeOf(answer), '400 bad_proof');
-      assert.match(answer.body.error, new RegExp(`counter is ${counter}, .* \\(8\\)`));
+      refused(answer, '400 bad_proof', new RegExp(`counter is ${counter}, .* \\(8\\)`));
       assert.equal(browser.session(), null);
     }
     assert.equal((await use(browserOn(edge), device, { counter: 4_294_967_295 })).status, 200);
@@ -347,7 +323,7 @@ describe('the counter', () => {
     for (const counter of [0, 0, 5]) {
       assert.equal((await use(browserOn(edge), device, { counter })).status, 200);
     }
-    assert.equal(codeOf(await use(browserOn(edge), device, { counter: 0 })), '400 bad_proof');
+    refused(await use(browserOn(edge), device, { counter: 0 }), '400 bad_proof');
   });
 
   test('of two answers at once with one count, one signs in', async () => {
@@ -363,8 +339,7 @@ test('a key of a kind that was not asked for is not taken', async () => {
   const { browser } = await signedIn();
   for (const alg of [-35, -48, -65_535]) {
     const answer = await add(browser, authenticator(), { alg });
-    assert.equal(codeOf(answer), '400 bad_proof');
-    assert.match(answer.body.error, /of a kind that is not taken/);
+    refused(answer, '400 bad_proof', /of a kind that is not taken/);
   }
 });
 
@@ -387,18 +362,17 @@ test('an address has no passkeys: the page is to be opened under a name', async 
   ] as const) {
     const browser = browserOn(edge, { origin });
     const answer = await browser.post('/account/passkey', { purpose: 'sign-in' });
-    assert.equal(codeOf(answer), '404 way_off');
+    refused(answer, '404 way_off');
     assert.match(answer.body.error, sentence);
     await signInBy(browser, evmWallet());
-    assert.equal(codeOf(await browser.post('/account/passkey/add')), '404 way_off');
+    refused(await browser.post('/account/passkey/add'), '404 way_off');
   }
   const people = { ...edge.deps.settings.people, publicUrl: 'https://203.0.113.7' };
-  const own = await startEdge({ settings: { people } });
+  const own = await testEdge({ settings: { people } });
   try {
     const browser = browserOn(own, { origin: 'https://203.0.113.7' });
     const answer = await browser.post('/account/passkey', { purpose: 'sign-in' });
-    assert.equal(codeOf(answer), '404 way_off');
-    assert.match(answer.body.error, /this site has only an address \(203.0.113.7\)/);
+    refused(answer, '404 way_off', /this site has only an address \(203.0.113.7\)/);
   } finally {
     await own.close();
   }
@@ -406,21 +380,20 @@ test('an address has no passkeys: the page is to be opened under a name', async 
 
 test('an account that is full of logins makes no passkey', async () => {
   const { browser, accountId } = await signedIn();
-  await edge.deps.db.rows({
-    name: 'test_fill',
-    text: `insert into logins (id, account_id, way, issuer, subject, label, added_at, last_used_at)
+  await edge.sql(
+    `insert into logins (id, account_id, way, issuer, subject, label, added_at, last_used_at)
       select gen_random_uuid(), $1, 'provider', 'https://x', gen_random_uuid(), 'x', now(), now()
       from generate_series(1, $2::int)`,
-    values: [accountId, mostLogins - 1],
-  });
+    accountId,
+    mostLogins - 1,
+  );
   assert.equal((await add(browser, authenticator())).status, 200);
   const full = await browser.post('/account/passkey/add');
-  assert.equal(codeOf(full), '400 too_many_logins');
-  assert.match(full.body.error, /has 20 logins already/);
+  refused(full, '400 too_many_logins', /has 20 logins already/);
 });
 
 test('nobody adds a passkey who is not signed in', async () => {
-  assert.equal(codeOf(await browserOn(edge).post('/account/passkey/add')), '401 session_missing');
+  refused(await browserOn(edge).post('/account/passkey/add'), '401 session_missing');
 });
 
 test('the fields of an answer are bounded, and fields that are not known are let be', async () => {
@@ -451,7 +424,7 @@ test('the fields of an answer are bounded, and fields that are not known are let
     // A character that the database has no place for.
     within({ clientDataJSON: Buffer.from('{"challenge":"\\u0000"}').toString('base64url') }),
   ]) {
-    assert.equal(codeOf(await give(bad)), '400 bad_proof');
+    refused(await give(bad), '400 bad_proof');
   }
   const more = { ...within({ future: [1] }), clientExtensionResults: { prf: { enabled: true } } };
   assert.equal((await give(more)).status, 200);

@@ -1,12 +1,13 @@
 // Where an account is paid, against whoever stole an e-mail login or a session.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { Family } from '../../../core/families.ts';
 import { formerChannelsOf } from '../../db/former-channels.ts';
 import { passHolds } from '../../people/passing.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
-import { byEmail, type PeopleEdge, startPeople } from '../testing/people.ts';
+import { refused } from '../testing/edge.ts';
+import { byEmail, startPeople } from '../testing/people.ts';
 import {
   bitcoinWallet,
   evmWallet,
@@ -15,15 +16,10 @@ import {
   tronWallet,
 } from '../testing/signers.ts';
 
-let edge: PeopleEdge;
-before(async () => {
-  edge = await startPeople();
-  edge.deps.freeze();
-});
+const edge = await startPeople();
 after(() => edge.close());
+edge.deps.freeze();
 
-type Answered = { status: number; headers: Readonly<Record<string, string>> };
-const told = ({ status, headers }: Answered) => [status, headers['x-parley-error']];
 let count = 0;
 const fresh = () => `paid${++count}@example.test`;
 const holdMs = 72 * 3_600_000;
@@ -81,11 +77,11 @@ test('a thief of the e-mail changes nothing of where one is paid for 72 hours', 
   const own = await owner(wallet, address);
   const thief = await edge.person(address);
   const loot = solanaWallet();
-  assert.deepEqual(told(await pay(thief, loot, null)), [403, 'not_a_wallet_session']);
+  refused(await pay(thief, loot, null), '403 not_a_wallet_session');
   // Nor by way of a login wallet that the thief adds, and signs in with.
   assert.equal((await byWallet(thief, loot, 'add')).status, 200);
   assert.equal((await byWallet(thief, loot, 'renew')).status, 200);
-  assert.deepEqual(told(await pay(thief, evmWallet(), null)), [403, 'not_a_wallet_session']);
+  refused(await pay(thief, evmWallet(), null), '403 not_a_wallet_session');
   const held = await shown(own, 'solana');
   assert.deepEqual([held.paid, held.receives, held.waiting.length], [null, [], 1]);
   // Nor by way of what that wallet vouches for.
@@ -99,10 +95,10 @@ test('a thief of the e-mail changes nothing of where one is paid for 72 hours', 
     ];
     return edge.call('POST', '/v1/wallets/bitcoin', { key, body: { ...proof, authorization } });
   };
-  assert.deepEqual(told(await vouched()), [400, 'bad_authorization']);
+  refused(await vouched(), '400 bad_authorization');
   // Nor by putting another wallet in the place of the one that is paid.
   const evmLoot = evmWallet();
-  assert.deepEqual(told(await byWallet(thief, evmLoot, 'add')), [409, 'login_family_taken']);
+  refused(await byWallet(thief, evmLoot, 'add'), '409 login_family_taken');
   edge.deps.advance(holdMs - 60_000);
   const { paid, receives } = await shown(await edge.person(address), 'solana');
   assert.deepEqual([paid, receives], [null, []]);
@@ -131,14 +127,14 @@ test('a thief of the e-mail removes no wallet before its person could stop it', 
   assert.equal((await byWallet(own, wallet)).body.isNew, false);
   assert.equal((await shown(own, 'evm')).paid, wallet.address);
   assert.deepEqual((await stopAll(own)).status, 200);
-  assert.deepEqual(told(await thief.get('/account/me')), [401, 'session_missing']);
+  refused(await thief.get('/account/me'), '401 session_missing');
   edge.deps.advance(holdMs);
   await passHolds(edge.deps);
   assert.equal((await byWallet(own, wallet)).body.isNew, false);
   const after = (await own.get('/account/payout')).body.payouts as Shown[];
   const [evm, solana] = [after[0], after.find(({ family }) => family === 'solana')];
   assert.deepEqual([evm?.paid, solana?.paid, solana?.waiting], [wallet.address, null, []]);
-  assert.deepEqual(told(await stopAll(own)), [404, 'unknown_payout']);
+  refused(await stopAll(own), '404 unknown_payout');
 });
 
 test('a wallet that was removed still vouches for the next one, and none is paid at once', async () => {
@@ -184,7 +180,7 @@ test('a wallet that is to leave stays where nothing else signs in by then', asyn
   assert.equal((await own.call('DELETE', `/account/logins/${mail.id}`)).status, 200);
   // The one that is left only signs in: it waits, and whoever stops it takes it away.
   const stop = { family: 'solana', address: second.address };
-  assert.deepEqual(told(await remove(own, second)), [409, 'last_login']);
+  refused(await remove(own, second), '409 last_login');
   assert.equal((await own.post('/account/payout/stop', stop)).status, 200);
   edge.deps.advance(holdMs);
   await passHolds(edge.deps);
@@ -222,15 +218,14 @@ test('no key and no session removes the wallet that is paid, or is to be', async
   assert.equal((await pay(own, paid, wallet)).status, 200);
   const thief = await edge.person(address);
   const path = (each: TestWallet) => `/v1/wallets/${each.address}`;
-  const refused = [409, 'wallet_paid'];
-  assert.deepEqual(told(await thief.call('DELETE', path(paid))), refused);
-  assert.deepEqual(told(await edge.call('DELETE', path(paid), { key })), refused);
+  refused(await thief.call('DELETE', path(paid)), '409 wallet_paid');
+  refused(await edge.call('DELETE', path(paid), { key }), '409 wallet_paid');
   // What waits to be paid ends by a stop alone, of which its person is told.
   assert.equal((await pay(own, next, null)).status, 200);
-  assert.deepEqual(told(await edge.call('DELETE', path(next), { key })), refused);
+  refused(await edge.call('DELETE', path(next), { key }), '409 wallet_paid');
   assert.equal((await shown(own, 'tron')).paid, paid.address);
   edge.deps.advance(holdMs);
-  assert.deepEqual(told(await edge.call('DELETE', path(next), { key })), refused);
+  refused(await edge.call('DELETE', path(next), { key }), '409 wallet_paid');
   assert.equal((await edge.call('DELETE', path(paid), { key })).status, 200);
   const later = await edge.person(address);
   assert.equal((await shown(later, 'tron')).paid, next.address);
@@ -270,9 +265,9 @@ test('a wallet that receives already does not wait, whichever came first', async
   const others = Array.from({ length: 9 }, () => bitcoinWallet());
   for (const each of others) assert.equal((await pay(own, each, null, false)).status, 200);
   assert.equal((await pay(own, first, null)).status, 200);
-  assert.deepEqual(told(await pay(own, second, null)), [409, 'too_many_wallets']);
+  refused(await pay(own, second, null), '409 too_many_wallets');
   assert.equal((await pay(own, others[0] as TestWallet, null, false)).status, 200);
-  assert.deepEqual(told(await pay(own, bitcoinWallet(), null)), [409, 'too_many_wallets']);
+  refused(await pay(own, bitcoinWallet(), null), '409 too_many_wallets');
   const stop = { family: 'evm', address: first.address };
   assert.equal((await own.post('/account/payout/stop', stop)).status, 200);
   assert.ok((await shown(own, 'evm')).receives.includes(first.address));
@@ -340,11 +335,10 @@ test('a choice that changes nothing is not told, and few wallets wait at once', 
   await byWallet(own, wallet);
   const { accountId } = (await own.get('/account/me')).body;
   const count = async () => {
-    const rows = await edge.deps.db.rows({
-      name: '',
-      text: `select 1 as one from outbox where account_id = $1 and topic like 'payout.%'`,
-      values: [accountId],
-    });
+    const rows = await edge.sql(
+      `select 1 as one from outbox where account_id = $1 and topic like 'payout.%'`,
+      accountId,
+    );
     return rows.length;
   };
   const before = await count();
@@ -354,7 +348,7 @@ test('a choice that changes nothing is not told, and few wallets wait at once', 
   for (let at = 0; at < 10; at += 1) {
     assert.equal((await pay(own, evmWallet(), null)).status, 200);
   }
-  assert.deepEqual(told(await pay(own, evmWallet(), null)), [409, 'too_many_wallets']);
+  refused(await pay(own, evmWallet(), null), '409 too_many_wallets');
   assert.equal((await stopAll(own)).status, 200);
   assert.equal((await pay(own, evmWallet(), null)).status, 200);
 });
@@ -368,12 +362,12 @@ test('30 are tried in an hour: nobody drowns in messages what matters', async ()
     assert.equal(answer.status, 400);
   }
   const over = await thief.post('/account/payout/proof', { ...bad, message: 'nonsense' });
-  assert.deepEqual(told(over), [429, 'change_rate_limited']);
+  refused(over, '429 change_rate_limited');
   assert.equal(over.headers['retry-after'], '3600');
   // The account's budget, not the browser's; what only takes away goes on.
   const own = browserOn(edge);
   await byWallet(own, wallet);
-  assert.deepEqual(told(await pay(own, solanaWallet(), wallet)), [429, 'change_rate_limited']);
+  refused(await pay(own, solanaWallet(), wallet), '429 change_rate_limited');
   assert.equal((await own.call('DELETE', '/account/sessions')).status, 200);
   edge.deps.advance(3_600_000);
   await byWallet(own, wallet, 'renew');
@@ -389,12 +383,12 @@ test('what waits is stopped from any session, and the thief is signed out', asyn
   const stop = { family: 'solana', address: loot.address };
   // A cookie that somebody stole long ago stops nothing of its person's.
   edge.deps.advance(11 * 60_000);
-  assert.deepEqual(told(await own.post('/account/payout/stop', stop)), [403, 'session_stale']);
+  refused(await own.post('/account/payout/stop', stop), '403 session_stale');
   await byWallet(own, wallet, 'renew');
   assert.equal((await own.post('/account/payout/stop', stop)).status, 200);
-  assert.deepEqual(told(await thief.get('/account/me')), [401, 'session_missing']);
+  refused(await thief.get('/account/me'), '401 session_missing');
   assert.deepEqual((await shown(own, 'solana')).waiting, []);
-  assert.deepEqual(told(await own.post('/account/payout/stop', stop)), [404, 'unknown_payout']);
+  refused(await own.post('/account/payout/stop', stop), '404 unknown_payout');
   edge.deps.advance(holdMs);
   assert.equal((await shown(own, 'solana')).paid, null);
 });
@@ -413,7 +407,7 @@ test('a stolen wallet session changes nothing at once without the wallet', async
   assert.equal((await shown(own, 'evm')).paid, wallet.address);
   assert.deepEqual((await shown(own, 'bitcoin')).receives, []);
   // A signature of the thief's own wallet is no voucher.
-  assert.deepEqual(told(await pay(stolen, evmWallet(), loot)), [400, 'bad_signature']);
+  refused(await pay(stolen, evmWallet(), loot), '400 bad_signature');
   // Nor does a login wallet that is added so count at once.
   const added = solanaWallet();
   assert.equal((await byWallet(stolen, added, 'add')).status, 200);
@@ -468,8 +462,8 @@ test('a text for one choice is good for no other, and once', async () => {
       signature,
       ...more,
     });
-  assert.deepEqual(told(await prove({ paid: true })), [400, 'bad_message']);
-  assert.deepEqual(told(await prove({ paid: false })), [409, 'ceremony_gone']);
+  refused(await prove({ paid: true }), '400 bad_message');
+  refused(await prove({ paid: false }), '409 ceremony_gone');
   const again = await begin(true);
   const voucher = {
     message: text.voucher.message,
@@ -481,7 +475,7 @@ test('a text for one choice is good for no other, and once', async () => {
     message: again.message,
     signature: await other.sign(again.message),
   });
-  assert.deepEqual(told(mixed), [400, 'bad_message']);
+  refused(mixed, '400 bad_message');
   assert.equal((await shown(own, 'evm')).paid, wallet.address);
 });
 
@@ -490,5 +484,5 @@ test('a wallet of another account is paid on none but its own', async () => {
   await byWallet(browserOn(edge), other);
   const own = browserOn(edge);
   await byWallet(own, one);
-  assert.deepEqual(told(await pay(own, other, one)), [409, 'wallet_taken']);
+  refused(await pay(own, other, one), '409 wallet_taken');
 });

@@ -8,18 +8,17 @@ import { telegramId } from '../../../devnet/people/identity-provider.ts';
 import { hashOf } from '../../people/sessions.ts';
 import { buildApp } from '../app.ts';
 import { browserOn, type TestBrowser } from '../testing/browser.ts';
-import { caller } from '../testing/edge.ts';
+import { caller, refused } from '../testing/edge.ts';
 import { comeBack, endOf, startProviderEdge, whoIs } from '../testing/provider-edge.ts';
 
 const { edge, deps, real, hostile, told, browser, begin, atProvider, through, count } =
   await startProviderEdge();
 
 async function loginsOf(accountId: string | null): Promise<string[]> {
-  const rows = await deps.db.rows<{ label: string }>({
-    name: 'test_labels',
-    text: 'select label from logins where account_id = $1 order by added_at, id',
-    values: [accountId],
-  });
+  const rows = await edge.sql(
+    'select label from logins where account_id = $1 order by added_at, id',
+    accountId,
+  );
   return rows.map(({ label }) => label);
 }
 
@@ -70,21 +69,13 @@ test('the request has PKCE, state, nonce, scopes and an address of this provider
 });
 
 async function ceremonies(): Promise<string> {
-  const rows = await deps.db.rows<{ row: string }>({
-    name: 'test_ceremonies',
-    text: 'select row_to_json(c)::text as row from ceremonies c',
-    values: [],
-  });
+  const rows = await edge.sql('select row_to_json(c)::text as row from ceremonies c');
   return rows.map(({ row }) => row).join('\n');
 }
 
 test('Telegram lets the bot write where its scope was granted, to the number of the person', async () => {
   const chats = async (label: string) => {
-    const rows = await deps.db.rows<{ chat: string | null }>({
-      name: 'test_chats',
-      text: 'select chat_id as chat from logins where label = $1',
-      values: [label],
-    });
+    const rows = await edge.sql('select chat_id as chat from logins where label = $1', label);
     return rows.map(({ chat }) => chat);
   };
   const one = browser();
@@ -212,11 +203,10 @@ test('keys that are rotated between the page of the provider and the way back do
 });
 
 async function facts({ cookies }: TestBrowser) {
-  const [row] = await deps.db.rows<Record<string, unknown>>({
-    name: 'test_session',
-    text: 'select id, account_id, signed_in_at, signed_in_by from sessions where hash = $1',
-    values: [hashOf(cookies.get('parley_session') ?? '')],
-  });
+  const [row] = await edge.sql(
+    'select id, account_id, signed_in_at, signed_in_by from sessions where hash = $1',
+    hashOf(cookies.get('parley_session') ?? ''),
+  );
   return row ?? {};
 }
 
@@ -260,7 +250,7 @@ test('a session is fresh again by a login of its account, under another token', 
   await through(one);
   deps.advance(11 * 60_000);
   const stale = await one.post('/account/provider', { provider: 'hostile', purpose: 'add' });
-  assert.deepEqual([stale.status, stale.headers['x-parley-error']], [403, 'session_stale']);
+  refused(stale, '403 session_stale');
   const [token, before] = [one.session(), await facts(one)];
   const nobodys = await atProvider(await begin(one, 'real', 'renew'), 'nobody');
   assert.equal(endOf(await comeBack(one, nobodys)), 'problem=unknown_login');
@@ -293,11 +283,10 @@ test('what was begun in a session ends with it', async () => {
   const one = browser();
   await through(one);
   const back = await hostile.authorize(await begin(one, 'hostile', 'add'));
-  await deps.db.rows({
-    name: 'test_end_session',
-    text: 'update sessions set revoked_at = now() where hash = $1',
-    values: [hashOf(one.session() ?? '')],
-  });
+  await edge.sql(
+    'update sessions set revoked_at = now() where hash = $1',
+    hashOf(one.session() ?? ''),
+  );
   assert.equal(endOf(await comeBack(one, back)), 'problem=session_ended');
   const { status } = await browser().post('/account/provider', {
     provider: 'hostile',
@@ -330,7 +319,7 @@ test('beginning counts against the sign-ins of a network, coming back against it
   const back = await hostile.authorize(await begin(one));
   await begin(one);
   const over = await one.post('/account/provider', asked);
-  assert.deepEqual([over.status, over.headers['x-parley-error']], [429, 'sign_in_rate_limited']);
+  refused(over, '429 sign_in_rate_limited');
   const left = [];
   for (const end of ['done=sign-in', 'problem=ceremony_gone']) {
     const answer = await comeBack(one, back);

@@ -3,15 +3,12 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { Ajv } from 'ajv';
 import { goldenFeed } from '../describe.ts';
-import { type FeedMarket, feedMarket } from '../testing/feed-market.ts';
+import { feedMarket } from '../testing/feed-market.ts';
 
-let market: FeedMarket;
-before(async () => {
-  market = await feedMarket();
-});
+const market = await feedMarket();
 after(() => market.close());
 
 test('docs/asyncapi.json is what the source declares (node scripts/openapi.ts rewrites it)', async () => {

@@ -2,70 +2,56 @@
 
 import type { TSchema } from 'typebox';
 import type { Settings } from '../../settings/config.ts';
-import { apiVersion, type Components, publish } from '../openapi.ts';
-import {
-  errorFrame,
-  firstFrame,
-  goneFrame,
-  pingFrame,
-  pongFrame,
-  quotedFrame,
-  quoteFrame,
-  readyFrame,
-  resetFrame,
-  resumedFrame,
-  rfqFrame,
-  snapshotFrame,
-} from '../schemas/feed.ts';
+import { apiVersion, branded, type Components, exampleOf, type Json, publish } from '../openapi.ts';
+import * as frames from '../schemas/feed.ts';
 import { feedPath } from './upgrade.ts';
 
-type Json = Record<string, unknown>;
-type Message = { readonly summary: string; readonly payload: TSchema };
-
 /** Of a client. */
-const heard: Readonly<Record<string, Message>> = {
-  first: {
-    summary: 'The key; the first frame, and the only one taken before',
-    payload: firstFrame,
-  },
-  quote: { summary: 'A price for an RFQ, as POST /v1/rfqs/{id}/quotes', payload: quoteFrame },
-  ping: { summary: 'With `resume`: asks for a pong', payload: pingFrame },
-};
+const heard = { first: frames.firstFrame, quote: frames.quoteFrame, ping: frames.pingFrame };
 
 /** Of the server. */
-const said: Readonly<Record<string, Message>> = {
-  snapshot: { summary: 'The book as it is', payload: snapshotFrame },
-  ready: { summary: 'From here on the stream', payload: readyFrame },
-  rfq: { summary: 'An RFQ came, or left the book: an upsert by its id', payload: rfqFrame },
-  quoted: { summary: 'The quote is stored on this thread', payload: quotedFrame },
-  error: { summary: 'What was refused, or why the socket is closed', payload: errorFrame },
-  resumed: { summary: 'With `since`: what was missed follows, then ready', payload: resumedFrame },
-  reset: { summary: 'With `since`: the log does not reach back; a snapshot', payload: resetFrame },
-  gone: { summary: 'With `resume`: an RFQ expired or was agreed', payload: goneFrame },
-  pong: { summary: 'With `resume`: the answer to a ping', payload: pongFrame },
+const said = {
+  snapshot: frames.snapshotFrame,
+  ready: frames.readyFrame,
+  rfq: frames.rfqFrame,
+  quoted: frames.quotedFrame,
+  error: frames.errorFrame,
+  resumed: frames.resumedFrame,
+  reset: frames.resetFrame,
+  gone: frames.goneFrame,
+  pong: frames.pongFrame,
 };
 
 const description =
   'What makers are told, and their quotes. Frames are JSON in text. Closing codes and what ' +
   '`resume` adds: docs/feed.md.';
 
-export function describeFeed({ productName }: Pick<Settings, 'productName'>): Json {
+export function describeFeed(names: Pick<Settings, 'productName' | 'shortName'>): Json {
   const components: Components = new Map();
-  const all = { ...heard, ...said };
-  const messages = Object.fromEntries(
-    Object.entries(all).map(([name, { summary, payload }]) => [
+  const all = Object.entries<TSchema>({ ...heard, ...said });
+  const messages = all.map(([name, payload]) => [
+    name,
+    {
       name,
-      { name, summary, contentType: 'application/json', payload: publish(payload, components) },
-    ]),
-  );
-  const operations = {
-    ...Object.fromEntries(Object.keys(heard).map((name) => operation('receive', name))),
-    ...Object.fromEntries(Object.keys(said).map((name) => operation('send', name))),
-  };
-  return {
+      summary: (payload as { description?: string }).description,
+      contentType: 'application/json',
+      payload: publish(payload, components),
+      examples: [{ payload: exampleOf(payload) }],
+    },
+  ]);
+  const operations = (action: 'send' | 'receive', names: object) =>
+    Object.keys(names).map((name) => [
+      `${action}${name[0]?.toUpperCase()}${name.slice(1)}`,
+      {
+        action,
+        channel: { $ref: '#/channels/feed' },
+        messages: [{ $ref: `#/channels/feed/messages/${name}` }],
+      },
+    ]);
+  const described = {
     asyncapi: '3.0.0',
     info: {
-      title: `${productName} maker feed`,
+      title: `${names.productName} maker feed`,
       version: apiVersion,
       description,
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
@@ -76,27 +62,16 @@ export function describeFeed({ productName }: Pick<Settings, 'productName'>): Js
         address: feedPath,
         description: 'One socket; the actions of the operations are those of the server.',
         messages: Object.fromEntries(
-          Object.keys(all).map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+          all.map(([name]) => [name, { $ref: `#/components/messages/${name}` }]),
         ),
         bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
       },
     },
-    operations,
+    operations: Object.fromEntries([...operations('receive', heard), ...operations('send', said)]),
     components: {
-      messages,
+      messages: Object.fromEntries(messages),
       schemas: Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
     },
   };
-}
-
-function operation(action: 'send' | 'receive', name: string): [string, Json] {
-  const operationId = `${action}${name[0]?.toUpperCase()}${name.slice(1)}`;
-  return [
-    operationId,
-    {
-      action,
-      channel: { $ref: '#/channels/feed' },
-      messages: [{ $ref: `#/channels/feed/messages/${name}` }],
-    },
-  ];
+  return branded(described, names);
 }

@@ -56,11 +56,11 @@ test('a key revoked while its handshake is under way is cut off too', async () =
 test('an expired key is cut off', async () => {
   const maker = await market.trader();
   const other = await market.trader();
-  await market.db.rows({
-    name: 'test_expiring',
-    text: `update api_keys set expires_at = $2 where account_id = $1`,
-    values: [maker.accountId, new Date(market.deps.now() + 60_000)],
-  });
+  await market.sql(
+    `update api_keys set expires_at = $2 where account_id = $1`,
+    maker.accountId,
+    new Date(market.deps.now() + 60_000),
+  );
   const [client, stays] = [await market.maker(maker), await market.maker(other)];
   market.deps.advance(60_001);
   assert.equal((await client.closed).code, 4401);
@@ -153,13 +153,13 @@ test('a reader that does not read is dropped, the others are told all', async (t
   const each = 20;
   let rounds = 0;
   for (; rounds < 40 && !(await ended()); rounds += 1) {
-    await market.db.rows({
-      name: 'test_filler',
-      text: `insert into outbox (topic, payload, created_at) select 'feed.created',
+    await market.sql(
+      `insert into outbox (topic, payload, created_at) select 'feed.created',
         jsonb_build_object('rfqId', gen_random_uuid(), 'creatorId', gen_random_uuid(),
           'targetAddress', null, 'body', $1::text), now() from generate_series(1, $2)`,
-      values: [body, each],
-    });
+      body,
+      each,
+    );
     const told = (rounds + 1) * each;
     await healthy.frame(() => healthy.frames.filter(({ type }) => type === 'rfq').length >= told);
   }
@@ -170,12 +170,8 @@ test('a reader that does not read is dropped, the others are told all', async (t
 
 test('while the database is away nothing is lost, and the sockets stay', async () => {
   const client = await market.maker(await market.trader(), { resume: true });
-  await market.db.rows({
-    name: 'test_cut',
-    text: `select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid()`,
-    values: [],
-  });
+  await market.sql(`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`);
   const { id } = await market.rfq(await market.trader());
   await client.frame((frame) => frame.rfq?.id === id);
   client.close();

@@ -11,16 +11,15 @@ import { type Following, followFeed } from './follow.ts';
 import { createHub } from './hub.ts';
 import { type Inbox, openInbox } from './inbox.ts';
 import { endKey, type Feed, type Maker } from './maker.ts';
-import { closeCodes, createPeer, type Peer } from './peer.ts';
+import { closeCodes, closeInWaves, createPeer, type Peer } from './peer.ts';
 import { createSnapshots } from './snapshot.ts';
 import { acceptSockets } from './upgrade.ts';
-import { closeInWaves } from './waves.ts';
 
 /** Of a process, some 20 KB each. */
-export const mostSockets = 20_000;
+const mostSockets = 20_000;
 const tickMs = 1_000;
 /** A peer that answers no ping for as long again is gone. */
-export const pingEveryMs = 30_000;
+const pingEveryMs = 30_000;
 const recheckEveryMs = 10_000;
 
 type Open = {
@@ -38,7 +37,7 @@ export type FeedLimits = {
   readonly pingMs?: number;
   /** Instead of 20 000. */
   readonly sockets?: number;
-  /** Instead of 10 s between looks whether keys and sessions still stand. */
+  /** Instead of 10 s between checks whether keys and sessions still stand. */
   readonly recheckMs?: number;
 };
 
@@ -56,29 +55,26 @@ export function registerFeed(
   let closing = false;
   let following: Following | null = null;
   const snapshots = createSnapshots(deps, hub);
-  const started = Promise.withResolvers<void>();
-  const feed: Feed = {
-    deps,
-    hub,
-    keys,
-    budgets,
-    uses,
-    snapshots,
-    quote,
-    started: started.promise,
-    isClosing: () => closing,
-  };
+  const { promise: started, resolve: start } = Promise.withResolvers<void>();
+  const shared = { deps, hub, keys, budgets, uses, snapshots, quote, started };
+  const feed: Feed = { ...shared, isClosing: () => closing };
   const forgetKeys = keys.onForgotten((accountId) => {
     for (const each of hub.of(accountId)) each.check();
   });
-  const networks = createCounter();
+  /** Sockets by client network. */
+  const counts = new Map<string, number>();
   const limit = deps.settings.feedSocketsPerIp;
 
   acceptSockets(app, deps.settings, (ws, socket, client) => {
     const network = clientNetwork(client);
-    const there = networks.add(network);
+    const there = (counts.get(network) ?? 0) + 1;
+    counts.set(network, there);
     ws.on('error', () => {}); // Said by the close that comes with it.
-    ws.on('close', () => networks.remove(network));
+    ws.on('close', () => {
+      const left = (counts.get(network) ?? 0) - 1;
+      if (left > 0) counts.set(network, left);
+      else counts.delete(network);
+    });
     const peer = createPeer(ws, socket, (code) => deps.metrics.feedEnded.inc({ code }));
     if (there > limit) {
       peer.end(closeCodes.tooMany, `${limit} sockets of this address are open, the most there may`);
@@ -91,18 +87,18 @@ export function registerFeed(
     }
   });
 
-  const watch = createWatch(deps, open, { pingMs, recheckMs });
+  const tick = createTick(deps, open, pingMs, recheckMs);
+  let ticking: NodeJS.Timeout | undefined;
   app.addHook('onListen', async () => {
-    following = followFeed(deps, hub, () => {
-      void closeInWaves(new Set(open));
-    });
-    void following.started.then(started.resolve);
-    watch.start();
+    following = followFeed(deps, hub, () => void closeInWaves(new Set(open)));
+    void following.started.then(start);
+    ticking = setInterval(tick, tickMs);
+    ticking.unref();
   });
   app.addHook('preClose', async () => {
     closing = true;
-    started.resolve();
-    watch.stop();
+    start();
+    clearInterval(ticking);
     forgetKeys();
     snapshots.close();
     await closeInWaves(open);
@@ -136,13 +132,13 @@ function serve(
   feedMakers.set(open.size);
 }
 
-/** Finds who is gone, and whose key has ended. */
-function createWatch(
+/** Finds who is gone, and whose key has ended: nothing hangs on having heard of a revocation. */
+function createTick(
   deps: Deps,
   open: ReadonlySet<Open>,
-  { pingMs, recheckMs }: { readonly pingMs: number; readonly recheckMs: number },
-) {
-  let ticking: NodeJS.Timeout | undefined;
+  pingMs: number,
+  recheckMs: number,
+): () => void {
   let checking = false;
   let recheckAt = performance.now() + recheckMs;
 
@@ -158,15 +154,13 @@ function createWatch(
     }
   };
 
-  const tick = () => {
+  return () => {
     const at = performance.now();
     const nowMs = deps.now();
     for (const each of open) {
       const { ws, peer, inbox } = each;
       const maker = inbox.maker();
-      if (maker !== null && maker.expiresAtMs <= nowMs) {
-        endKey(maker);
-      }
+      if (maker !== null && maker.expiresAtMs <= nowMs) endKey(maker);
       if (at < each.nextPingAt) continue;
       if (!each.alive) {
         peer.drop();
@@ -176,7 +170,6 @@ function createWatch(
       each.nextPingAt = at + pingMs;
       if (peer.isOpen()) ws.ping();
     }
-    // Nothing hangs on having heard of a revocation.
     if (at < recheckAt || checking) return;
     checking = true;
     recheckAt = at + recheckMs;
@@ -186,31 +179,9 @@ function createWatch(
         checking = false;
       });
   };
-  return {
-    start: () => {
-      ticking = setInterval(tick, tickMs);
-      ticking.unref();
-    },
-    stop: () => clearInterval(ticking),
-  };
 }
 
 /** Of a session: one that was signed in to anew has its id still, and another token. */
 function digestOf({ shown }: Maker): string | null {
   return typeof shown !== 'string' && shown.kind === 'session-hash' ? shown.digest : null;
-}
-
-/** How many there are of each name. */
-function createCounter() {
-  const counts = new Map<string, number>();
-  const change = (name: string, by: number) => {
-    const count = (counts.get(name) ?? 0) + by;
-    if (count === 0) counts.delete(name);
-    else counts.set(name, count);
-    return count;
-  };
-  return {
-    add: (name: string) => change(name, 1),
-    remove: (name: string) => change(name, -1),
-  };
 }

@@ -14,7 +14,7 @@ const busyMs = 5;
 const batch = 500;
 
 export type Following = {
-  /** Resolves when the end of the log is known: nobody may be told anything before. */
+  /** Resolves when the end of the log is known: nobody is told anything before. */
   readonly started: Promise<void>;
   stop(): Promise<void>;
 };
@@ -26,7 +26,7 @@ export function followFeed(deps: Parts, hub: Hub, reset: () => void): Following 
   let known = false;
   const started = Promise.withResolvers<void>();
   // On the market's clock. No RFQ lives for less than three polls: none expires unheard before it.
-  let lookedAt = 0;
+  let checkedAt = 0;
   let expiryAt = 0;
 
   const pass = async (): Promise<Next> => {
@@ -36,12 +36,12 @@ export function followFeed(deps: Parts, hub: Hub, reset: () => void): Following 
       started.resolve();
     }
     const now = deps.now();
-    const expiry = now < lookedAt || now >= expiryAt;
+    const expiry = now < checkedAt || now >= expiryAt;
     const { busy, more, expiresAt } = await sequenceFeed(deps, expiry);
     const behind = await pull(deps, hub, reset);
     if (expiry && !busy && !more) {
       const next = Math.min(expiresAt?.getTime() ?? Number.POSITIVE_INFINITY, now + pollMs);
-      [lookedAt, expiryAt] = [now, Math.max(next, now + soonMs)];
+      [checkedAt, expiryAt] = [now, Math.max(next, now + soonMs)];
     }
     if (more || behind) return 'now';
     return busy ? busyMs : Math.max(0, expiryAt - now);
@@ -69,16 +69,14 @@ async function pull(deps: Parts, hub: Hub, reset: () => void): Promise<boolean> 
     reset();
   }
   const rows = read.slice(anew + 1);
-  const addresses = new Set(rows.flatMap(({ targetAddress: held }) => (held === null ? [] : held)));
-  const holders = new Map<string, Set<string>>([...addresses].map((each) => [each, new Set()]));
-  if (addresses.size > 0) {
-    for (const { accountId, address } of await holdersOf(deps.db, [...addresses])) {
-      holders.get(address)?.add(accountId);
-    }
-  }
-  const entries = rows.map(({ targetAddress, ...row }): Entry => {
-    const may = targetAddress === null ? null : (holders.get(targetAddress) ?? new Set<string>());
-    return { ...row, targetAddress, holders: may };
+  const addresses = [...new Set(rows.flatMap(({ targetAddress }) => targetAddress ?? []))];
+  const found = addresses.length === 0 ? [] : await holdersOf(deps.db, addresses);
+  const holders = Map.groupBy(found, ({ address }) => address);
+  const entries = rows.map((row): Entry => {
+    const { targetAddress: target } = row;
+    if (target === null) return { ...row, holders: null };
+    const own = holders.get(target) ?? [];
+    return { ...row, holders: new Set(own.map(({ accountId }) => accountId)) };
   });
   const more = read.length === batch;
   await hub.publish(entries, more);

@@ -7,25 +7,18 @@ import type { FeedRow } from '../../db/feed-log.ts';
 export type Manner = 'plain' | 'resume';
 
 const textFrame = 0x81;
-const shortLength = 125;
-const length16 = 126;
-const length64 = 127;
+const most7 = 125;
 const most16 = 0xffff;
 
 /** The bytes of one text frame. */
 export function encodeFrame(text: string): Buffer {
   const length = Buffer.byteLength(text);
-  const head = length <= shortLength ? 2 : length <= most16 ? 4 : 10;
-  const frame = Buffer.allocUnsafe(head + length);
+  const head = length <= most7 ? 2 : length <= most16 ? 4 : 10;
+  const frame = Buffer.alloc(head + length);
   frame[0] = textFrame;
-  if (head === 2) frame[1] = length;
-  else if (head === 4) {
-    frame[1] = length16;
-    frame.writeUInt16BE(length, 2);
-  } else {
-    frame[1] = length64;
-    frame.writeBigUInt64BE(BigInt(length), 2);
-  }
+  frame[1] = head === 2 ? length : head === 4 ? 126 : 127;
+  if (head === 4) frame.writeUInt16BE(length, 2);
+  if (head === 10) frame.writeUInt32BE(length, 6);
   frame.write(text, head);
   return frame;
 }
@@ -33,13 +26,10 @@ export function encodeFrame(text: string): Buffer {
 /** The frame of an entry of the log; null where this manner says nothing of it. */
 export function entryText(entry: FeedRow, manner: Manner): string | null {
   const { kind, rfqId, body, number: seq } = entry;
-  if (kind === 'reset') return null;
-  if (kind === 'gone') {
-    if (manner === 'plain') return null;
-    return JSON.stringify({ type: 'gone', rfqId, reason: body, seq });
-  }
-  const end = manner === 'plain' ? '}' : `,"seq":${seq}}`;
-  return `{"type":"rfq","kind":"${kind}","rfq":${body}${end}`;
+  const isPlain = manner === 'plain';
+  if (kind === 'reset' || (kind === 'gone' && isPlain)) return null;
+  if (kind === 'gone') return JSON.stringify({ type: 'gone', rfqId, reason: body, seq });
+  return `{"type":"rfq","kind":"${kind}","rfq":${body}${isPlain ? '}' : `,"seq":${seq}}`}`;
 }
 
 /** Many frames as one piece of bytes, empty where there is nothing to say. */

@@ -6,7 +6,7 @@ import { entriesBytes, type Manner } from './frames.ts';
 
 /** An entry, and who may see it. */
 export type Entry = FeedRow & {
-  /** Of a private RFQ: the accounts that held its address when it was told; null = everybody. */
+  /** Of a private RFQ: the accounts that held its address then; null = everybody. */
   readonly holders: ReadonlySet<string> | null;
 };
 
@@ -23,7 +23,7 @@ export type Listener = {
   isFull(): boolean;
   /** No longer live: goes on at its own pace until it has caught up. */
   fallBehind(): void;
-  /** Looks whether its key still stands, and ends where it does not. */
+  /** Ends it where its key does not stand any more. */
   check(): void;
 };
 
@@ -50,7 +50,7 @@ const mostKept = 5_000;
 /** Sockets written to before others have their turn: some 5 ms. */
 const slice = 1_000;
 /** In a burst readers are waited for as long as one of them gets free within `stillMs`. */
-const lookMs = 5;
+const pollMs = 5;
 const stillMs = 250;
 const mostWaitMs = 2_000;
 
@@ -60,7 +60,6 @@ export function createHub(): Hub {
   let position: Place = { seq: 0, number: 0 };
   const listeners = new Set<Listener>();
   const accounts = new Map<string, Set<Listener>>();
-  const nobody: ReadonlySet<Listener> = new Set();
 
   async function writeToAll(entries: readonly Entry[], last: Place): Promise<void> {
     const bytes = bytesFor(entries);
@@ -97,7 +96,8 @@ export function createHub(): Hub {
     },
     after: (seq, limit) => {
       if (seq < floor) return null;
-      const from = firstAfter(kept, seq);
+      // They ascend by `seq`.
+      const from = kept.findLastIndex((each) => each.seq <= seq) + 1;
       return kept.slice(from, from + limit);
     },
     join: (listener) => {
@@ -112,20 +112,21 @@ export function createHub(): Hub {
       own?.delete(listener);
       if (own?.size === 0) accounts.delete(listener.accountId);
     },
-    of: (accountId) => (accountId === null ? listeners : (accounts.get(accountId) ?? nobody)),
+    of: (accountId) => (accountId === null ? listeners : (accounts.get(accountId) ?? new Set())),
   };
 }
 
 /** Lets readers keep up with a burst; those who do not, whoever they are, hold up nobody. */
 async function pace(listeners: Iterable<Listener>): Promise<void> {
-  let full = [...listeners].filter((each) => each.live && each.isFull());
+  const isFull = (each: Listener) => each.live && each.isFull();
+  let full = [...listeners].filter(isFull);
   const began = performance.now();
   let freedAt = began;
   while (full.length > 0) {
     const now = performance.now();
     if (now - freedAt >= stillMs || now - began >= mostWaitMs) break;
-    await new Promise((resolve) => setTimeout(resolve, lookMs));
-    const left = full.filter((each) => each.live && each.isFull());
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+    const left = full.filter(isFull);
     if (left.length < full.length) freedAt = performance.now();
     full = left;
   }
@@ -134,18 +135,6 @@ async function pace(listeners: Iterable<Listener>): Promise<void> {
     each.live = false;
     each.fallBehind();
   }
-}
-
-/** Where in a list that ascends by `seq` the first entry after `seq` is. */
-function firstAfter(entries: readonly Entry[], seq: number): number {
-  let low = 0;
-  let high = entries.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((entries[middle] as Entry).seq <= seq) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Whether an account is told of an entry: never of its own RFQs. */
@@ -164,9 +153,8 @@ function bytesFor(entries: readonly Entry[]): (listener: Listener) => Buffer {
     const name = special.has(accountId) ? `${manner} ${accountId}` : manner;
     let bytes = made.get(name);
     if (bytes === undefined) {
-      const seen = special.has(accountId)
-        ? entries.filter((each) => isFor(each, accountId))
-        : entries.filter(isPublic);
+      const may = special.has(accountId) ? (each: Entry) => isFor(each, accountId) : isPublic;
+      const seen = entries.filter(may);
       bytes = entriesBytes(seen, manner);
       made.set(name, bytes);
     }

@@ -2,14 +2,16 @@
 // side, but those on one RFQ in turn, so that the price sent last is the one that stands.
 
 import type { WebSocket } from 'ws';
-import { overBudgetOf } from '../access.ts';
-import { whenKnown } from '../budgets.ts';
-import { refusalOf } from '../errors.ts';
-import { pingFrame, quoteFrame } from '../schemas/feed.ts';
+import { isTicket, useTicket } from '../../people/feed-tickets.ts';
+import type { Credential } from '../auth.ts';
+import { Malformed, parseBody } from '../body.ts';
+import { overBudget } from '../budgets.ts';
+import { fault as faultOfOurs, HttpError, refusalOf } from '../errors.ts';
+import { firstFrame, pingFrame, quoteFrame } from '../schemas/feed.ts';
 import { frameCheck } from '../validate.ts';
-import { callerOf, type Greeting, parseFrame, type Rejected, readGreeting } from './first-frame.ts';
 import type { Manner } from './frames.ts';
-import { begin, createMaker, endKey, type Feed, type Maker } from './maker.ts';
+import type { Maker } from './maker.ts';
+import { begin, callerOf, createMaker, endKey, type Feed, type Greeting } from './maker.ts';
 import { closeCodes, mostFrameBytes, type Peer } from './peer.ts';
 
 const greetingMs = 10_000;
@@ -34,7 +36,7 @@ type Came = { readonly data: Buffer; readonly isBinary: boolean };
 export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string): Inbox {
   let maker: Maker | null = null;
   let greetings = 0;
-  let looking = false;
+  let isFinding = false;
   let turn = Promise.resolve();
   const waiting: Came[] = [];
   let inHand = 0;
@@ -53,15 +55,20 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string)
   const timer = setTimeout(() => {
     const sentence = `no valid first frame within ${greetingMs / 1_000} s`;
     // A look-up that takes as long says by itself how it ended.
-    if (maker === null && !looking) peer.end(closeCodes.noKey, sentence);
+    if (maker === null && !isFinding) peer.end(closeCodes.noKey, sentence);
   }, greetingMs);
   timer.unref();
 
-  const greet = async (data: Buffer, isBinary: boolean): Promise<void> => {
+  const greet = async (came: Came): Promise<void> => {
     if (!peer.isOpen()) return;
-    looking = true;
-    const answer = await tryGreeting(feed, data, isBinary, client);
-    looking = false;
+    isFinding = true;
+    const answer = await readGreeting(feed, came, client).catch((error: unknown): Rejected => {
+      const { sentence, code } = refused(feed, error);
+      // Not its fault: it is to come again, not to mend its key.
+      const isOurs = code === 'unavailable' || code === 'internal';
+      return isOurs ? { sentence, close: closeCodes.restart } : { sentence };
+    });
+    isFinding = false;
     if (!peer.isOpen()) return;
     if ('caller' in answer) {
       maker = createMaker(feed, peer, answer);
@@ -73,16 +80,15 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string)
       return;
     }
     greetings += 1;
-    const { sentence, close, ...more } = answer;
+    const last = greetings >= mostGreetings ? closeCodes.noKey : undefined;
+    const { sentence, close = last, ...more } = answer;
     if (close !== undefined) peer.end(close, sentence, more);
-    else if (greetings >= mostGreetings) peer.end(closeCodes.noKey, sentence, more);
     else peer.say({ type: 'error', error: sentence, ...more });
   };
 
-  const answer = ({ data, isBinary }: Came): Promise<void> => {
-    if (maker !== null) return hears(maker, data, isBinary);
-    const next = () => (maker === null ? greet(data, isBinary) : hears(maker, data, isBinary));
-    const own = turn.then(next);
+  const answer = (came: Came): Promise<void> => {
+    if (maker !== null) return hears(maker, came);
+    const own = turn.then(() => (maker === null ? greet(came) : hears(maker, came)));
     turn = own.catch(() => {});
     return own;
   };
@@ -108,8 +114,7 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string)
     if (!peer.isOpen()) return;
     if (data.length > mostFrameBytes) {
       const sentence = `a frame has ${data.length} bytes, more than ${mostFrameBytes}`;
-      peer.end(closeCodes.tooLarge, sentence);
-      return;
+      return peer.end(closeCodes.tooLarge, sentence);
     }
     waiting.push({ data, isBinary });
     take();
@@ -119,28 +124,75 @@ export function openInbox(feed: Feed, ws: WebSocket, peer: Peer, client: string)
   return { maker: () => maker };
 }
 
-async function tryGreeting(
-  feed: Feed,
-  data: Buffer,
-  isBinary: boolean,
+/** The socket is ended with `close`, where there is one; otherwise it may try again. */
+type Rejected = {
+  readonly sentence: string;
+  readonly close?: number;
+  /** The code of the refusal, for who asked for `resume`. */
+  readonly code?: string;
+};
+
+const checkFirst = frameCheck(firstFrame);
+const example = 'the first frame must be {"apiKey": "<key>"}';
+
+/** Throws what a look-up throws. */
+async function readGreeting(
+  { keys, budgets, deps }: Feed,
+  came: Came,
   client: string,
 ): Promise<Greeting | Rejected> {
-  try {
-    return await readGreeting(feed, parseFrame(data, isBinary), client);
-  } catch (error) {
-    const { sentence, code } = sentenceOf(feed, error);
-    // Not its fault: it is to come again, not to mend its key.
-    const isOurs = code === 'unavailable' || code === 'internal';
-    return isOurs ? { sentence, close: closeCodes.restart } : { sentence };
+  const frame = parseFrame(came);
+  // Before all else that may be wrong with the frame: a ticket that was shown is used up.
+  const shown = await credentialIn(deps, frame);
+  const fault = checkFirst(frame);
+  if (fault !== null) return { sentence: `${example}: ${fault}` };
+  const { resume = false, since = null } = frame as { resume?: boolean; since?: number };
+  const coded = (code: string) => (resume ? { code } : {});
+  if (since !== null && !resume) return { sentence: '"since" goes with "resume": true only' };
+  const caller = shown === null ? null : await callerOf(keys, shown);
+  if (shown === null || caller === null) {
+    // As a request with such a key would.
+    const spent = await budgets.spendClient(client);
+    if (spent.allowed) return { sentence: notTaken(shown), ...coded('key_invalid') };
+    const { message: sentence, code } = overBudget(spent);
+    return { sentence, close: closeCodes.tooMany, ...coded(code) };
   }
+  if (!caller.scopes.includes('maker')) {
+    const held = caller.scopes.join(', ');
+    const sentence = `the feed needs a key with the scope "maker"; this key has ${held}`;
+    return { sentence, close: closeCodes.noScope, ...coded('scope_missing') };
+  }
+  return { shown, caller, manner: resume ? 'resume' : 'plain', since };
+}
+
+/** The key of the frame, or the session that its ticket stood for; null = one that is not good. */
+async function credentialIn(deps: Feed['deps'], frame: unknown): Promise<Credential | null> {
+  const { apiKey } = (frame ?? {}) as { apiKey?: unknown };
+  if (typeof apiKey !== 'string') return null;
+  if (!isTicket(deps.settings, apiKey)) return apiKey;
+  const digest = await useTicket(deps, apiKey);
+  return digest && { kind: 'session-hash', digest: digest.toString('base64') };
+}
+
+function notTaken(shown: Credential | null): string {
+  if (typeof shown === 'string') return 'the API key is invalid, revoked or expired';
+  if (shown !== null) return 'the session has ended';
+  return 'the ticket is unknown, was used, or is older than 30 s: ask for a new one';
+}
+
+/** JSON of a text frame. Throws `bad_field` and `malformed_json`. */
+function parseFrame({ data, isBinary }: Came): unknown {
+  if (isBinary) throw new HttpError('bad_field', 'frames are JSON in text, not binary');
+  const value = parseBody(data.toString(), 'the frame');
+  if (value instanceof Malformed) throw new HttpError('malformed_json', value.sentence);
+  return value === undefined ? {} : value;
 }
 
 /** What is said of anything thrown, and its code. */
-function sentenceOf({ deps }: Feed, error: unknown): { sentence: string; code: string } {
+function refused({ deps }: Feed, error: unknown): { sentence: string; code: string } {
   const refusal = refusalOf(error, deps.settings.shortName);
-  if (refusal !== null) return refusal;
-  deps.log.error({ err: error }, 'a frame failed');
-  return { sentence: 'something failed on our side; it has been logged', code: 'internal' };
+  if (refusal === null) deps.log.error({ err: error }, 'a frame failed');
+  return refusal ?? faultOfOurs;
 }
 
 type Quote = { rfqId: string; quoteAmount: string; idempotencyKey?: string };
@@ -154,7 +206,7 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
   const free = createAllowance();
 
   const quote = async (maker: Maker, { rfqId: given, quoteAmount, idempotencyKey }: Quote) => {
-    // As REST shows it, whose keys are kept by path.
+    // As REST writes it, whose keys are kept by path.
     const rfqId = given.toLowerCase();
     const caller = await callerOf(feed.keys, maker.shown);
     if (caller === null) return endKey(maker);
@@ -164,49 +216,58 @@ function createHearing(feed: Feed, client: string, hold: () => void) {
     const url = `/v1/rfqs/${encodeURIComponent(rfqId.toWellFormed())}/quotes`;
     const asked = { method: 'POST', url, headers, params: { id: rfqId }, query: {} };
     const answer = await feed.quote({ ...asked, body: { quoteAmount } }, caller);
-    const body = answer.body as { error?: string; thread?: { id: string; rfqId: string } };
-    if (body.thread === undefined) {
-      maker.refuse(body.error ?? '', { code: answer.code ?? '', rfqId, ...keyed(idempotencyKey) });
-      return;
-    }
-    const { rfqId: asStored, id: threadId } = body.thread;
-    maker.quoted({ rfqId: asStored, threadId }, keyed(idempotencyKey));
+    const { error = '', thread } = answer.body as Answered;
+    const more = keyed(idempotencyKey);
+    if (thread === undefined) return refuse(maker, error, answer.code ?? '', { rfqId, ...more });
+    maker.say({ type: 'quoted', rfqId: thread.rfqId, threadId: thread.id }, more);
   };
 
   /** After those on the same RFQ that came before. */
-  const inTurn = (maker: Maker, wanted: Quote): Promise<void> => {
-    const { rfqId } = wanted;
-    const name = rfqId.toLowerCase();
+  const inTurn = async (maker: Maker, wanted: Quote): Promise<void> => {
+    const name = wanted.rfqId.toLowerCase();
     const own = (turns.get(name) ?? Promise.resolve()).then(() =>
       quote(maker, wanted).catch((error: unknown) => {
-        const { sentence, code } = sentenceOf(feed, error);
-        maker.refuse(sentence, { code, rfqId, ...keyed(wanted.idempotencyKey) });
+        const { sentence, code } = refused(feed, error);
+        refuse(maker, sentence, code, named(wanted));
       }),
     );
     turns.set(name, own);
-    return own.then(() => {
-      if (turns.get(name) === own) turns.delete(name);
-    });
+    await own;
+    if (turns.get(name) === own) turns.delete(name);
   };
 
-  return async (maker: Maker, data: Buffer, isBinary: boolean): Promise<void> => {
+  return async (maker: Maker, came: Came): Promise<void> => {
     if (feed.isClosing()) return;
-    const frame = read(feed, maker, data, isBinary);
-    if (isPing(frame)) {
-      if (free()) maker.say({ type: 'pong', pong: frame.ping });
+    const { ping, quote: wanted, fault } = readFrame(feed, maker, came);
+    if (ping !== undefined) {
+      if (free()) maker.say({ type: 'pong', pong: ping });
       return;
     }
-    const spent = await whenKnown(feed.budgets.spendCaller(maker, client), (known) => known);
+    const spent = await feed.budgets.spendCaller(maker, client);
     if (!spent.allowed) {
-      const { sentence, code } = overBudgetOf(spent);
-      if (free()) maker.refuse(sentence, { code, ...named(frame) });
-      hold();
-      return;
+      const { message, code } = overBudget(spent);
+      if (free()) refuse(maker, message, code, named(wanted));
+      return hold();
     }
-    const { fault } = frame;
-    if (fault !== undefined) maker.refuse(fault.sentence, { code: fault.code, ...named(frame) });
-    else await inTurn(maker, frame.quote as Quote);
+    if (fault !== undefined) refuse(maker, fault.sentence, fault.code, named(wanted));
+    else await inTurn(maker, wanted as Quote);
   };
+}
+
+type Answered = { error?: string; thread?: { id: string; rfqId: string } };
+
+function refuse(maker: Maker, error: string, code: string, about: object): void {
+  maker.say({ type: 'error', error }, { code, ...about });
+}
+
+/** Which quote a refused frame was, where that can be read. */
+function named(quote: Partial<Quote> = {}): { rfqId?: string; idempotencyKey?: string } {
+  const { rfqId, idempotencyKey } = quote;
+  return { ...(typeof rfqId === 'string' ? { rfqId } : {}), ...keyed(idempotencyKey) };
+}
+
+function keyed(idempotencyKey: unknown): { idempotencyKey?: string } {
+  return typeof idempotencyKey === 'string' ? { idempotencyKey } : {};
 }
 
 type Read = {
@@ -215,35 +276,19 @@ type Read = {
   readonly fault?: { sentence: string; code: string };
 };
 
-function isPing(frame: Read): frame is { ping: string } {
-  return frame.ping !== undefined;
-}
-
-/** Which quote a refused frame was, where that can be read. */
-function named({ quote }: Read): { rfqId?: string; idempotencyKey?: string } {
-  const { rfqId, idempotencyKey } = quote ?? {};
-  return { ...(typeof rfqId === 'string' ? { rfqId } : {}), ...keyed(idempotencyKey) };
-}
-
-function keyed(idempotencyKey: unknown): { idempotencyKey?: string } {
-  return typeof idempotencyKey === 'string' ? { idempotencyKey } : {};
-}
-
-function read(feed: Feed, { manner }: Maker, data: Buffer, isBinary: boolean): Read {
-  let quote: Quote | undefined;
+function readFrame(feed: Feed, { manner }: Maker, came: Came): Read {
+  let about: { quote?: Quote } = {};
   try {
-    const frame = parseFrame(data, isBinary);
+    const frame = parseFrame(came);
     if (manner === 'resume' && checkPing(frame) === null) return frame as { ping: string };
-    quote = (frame as { quote?: Quote } | null)?.quote;
+    const { quote } = (frame ?? {}) as { quote?: Quote };
+    about = quote ? { quote } : {};
     const fault = checkQuote(frame);
-    if (fault === null) return { quote: quote as Quote };
+    if (fault === null) return about;
     const hint = quote === undefined ? whatIsTaken(manner) : '';
-    return {
-      ...(quote ? { quote } : {}),
-      fault: { sentence: `${hint}${fault}`, code: 'bad_field' },
-    };
+    return { ...about, fault: { sentence: `${hint}${fault}`, code: 'bad_field' } };
   } catch (error) {
-    return { ...(quote ? { quote } : {}), fault: sentenceOf(feed, error) };
+    return { ...about, fault: refused(feed, error) };
   }
 }
 

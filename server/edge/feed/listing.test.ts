@@ -2,8 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { makerFeed } from '../../../sdk/feed.ts';
 import { someAddress, type Trader } from '../../../test/support/trading.ts';
 import { connect, type Database } from '../../db/database.ts';
 import { parseAddress } from '../../market/addresses.ts';
@@ -148,31 +146,6 @@ for (const [how, end] of [
     client.close();
   });
 }
-
-test("the SDK's book follows a closing and a reopening", async () => {
-  const trader = await market.trader();
-  const changes: string[] = [];
-  const posted = await market.rfq(taker);
-  const feed = makerFeed({
-    baseUrl: market.at,
-    key: trader.key,
-    onChange: ({ kind, rfq }) => {
-      if (rfq.id === posted.id) changes.push(kind);
-    },
-  });
-  await feed.ready;
-  const until = async (is: () => boolean) => {
-    for (let waited = 0; !is() && waited < 10_000; waited += 10) await sleep(10);
-    assert.ok(is(), `${changes}`);
-  };
-  await until(() => feed.book.has(posted.id));
-  await close();
-  await until(() => !feed.book.has(posted.id));
-  await reopen();
-  await until(() => feed.book.has(posted.id));
-  assert.deepEqual(changes, ['created', 'cancelled', 'created']);
-  feed.close();
-});
 
 test('a burst neither drops a reader that pauses nor waits for it, and it gets all in order', async () => {
   const slow = await market.maker(await market.trader(), { resume: true });

@@ -1,4 +1,4 @@
-// A maker on the feed: told of the book, then of what changes, and quoting down the same socket.
+// A maker on the feed: it gets the book, then what changes, and quotes down the same socket.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FeedRow, feedLogEnds, type Place, placeOf, readFeedLog } from '../../db/feed-log.ts';
@@ -10,7 +10,6 @@ import type { Caller, Credential, Keys } from '../auth.ts';
 import type { Budgets } from '../budgets.ts';
 import type { Run } from '../command.ts';
 import type { LastUses } from '../last-uses.ts';
-import { callerOf, type Greeting } from './first-frame.ts';
 import { entriesBytes, type Manner } from './frames.ts';
 import { type Entry, type Hub, isFor, type Listener } from './hub.ts';
 import { closeCodes, type Peer } from './peer.ts';
@@ -18,7 +17,7 @@ import type { Snapshots } from './snapshot.ts';
 
 /** Entries written at once to one that catches up. */
 const chunk = 200;
-/** How far this process may be behind another, and how often that is looked at. */
+/** How far this process may be behind another, and how often that is checked. */
 const lagMs = 2_000;
 const shortMs = 10;
 /** While the database does not answer. */
@@ -40,45 +39,40 @@ export type Feed = {
   isClosing(): boolean;
 };
 
-export type Maker = Listener & {
+/** Who a first frame says that it is, and what it asks for. */
+export type Greeting = {
   readonly shown: Credential;
-  readonly by: Caller['by'];
-  readonly keyId: string;
-  readonly expiresAtMs: number;
-  readonly peer: Peer;
-  say(frame: object): void;
-  /** A refusal; what else is known of it goes to those who asked for more. */
-  refuse(sentence: string, more: { code?: string; rfqId?: string; idempotencyKey?: string }): void;
-  quoted(thread: { rfqId: string; threadId: string }, more: { idempotencyKey?: string }): void;
+  readonly caller: Caller;
+  readonly manner: Manner;
+  /** What it has seen; null = it begins anew. */
+  readonly since: number | null;
 };
+
+export type Maker = Listener &
+  Pick<Caller, 'by' | 'keyId' | 'expiresAtMs'> & {
+    readonly shown: Credential;
+    readonly peer: Peer;
+    /** `more`: what else is known, for those who asked for it. */
+    say(frame: object, more?: object): void;
+  };
 
 /** One who is not told anything yet. */
 export function createMaker(feed: Feed, peer: Peer, { shown, caller, manner }: Greeting): Maker {
+  const { by, keyId, accountId, expiresAtMs } = caller;
   const asked = manner === 'resume';
   const maker: Maker = {
-    shown,
-    by: caller.by,
-    keyId: caller.keyId,
-    accountId: caller.accountId,
-    expiresAtMs: caller.expiresAtMs,
-    manner,
-    peer,
+    ...{ shown, by, keyId, accountId, expiresAtMs, manner, peer },
     at: feed.hub.position(),
     live: false,
     write: peer.write,
     isFull: peer.isFull,
-    fallBehind: () => {
-      // It ends by itself, or with the socket.
-      void untilDone(feed, maker, () => goOn(feed, maker));
-    },
+    // It ends by itself, or with the socket.
+    fallBehind: () => void untilDone(feed, maker, () => goOn(feed, maker)),
+    // Checked again before it quotes, and every few seconds (feed.ts).
     check: () => {
-      if (!peer.isOpen()) return;
-      // Looked at again before it quotes, and every few seconds (feed.ts).
-      checkKey(feed, maker).catch(() => {});
+      if (peer.isOpen()) checkKey(feed, maker).catch(() => {});
     },
-    say: peer.say,
-    refuse: (error, more) => peer.say({ type: 'error', error, ...(asked ? more : {}) }),
-    quoted: (thread, more) => peer.say({ type: 'quoted', ...thread, ...(asked ? more : {}) }),
+    say: (frame, more) => peer.say({ ...frame, ...(asked ? more : {}) }),
   };
   if (asked) peer.adorn(() => ({ seq: maker.at.number }));
   return maker;
@@ -94,12 +88,26 @@ export function endKey({ peer, manner, by }: Maker): void {
   peer.end(closeCodes.noKey, sentence, code);
 }
 
+/** The caller behind it, remembered or looked up. */
+export async function callerOf(keys: Keys, shown: Credential): Promise<Caller | null> {
+  const known = keys.known(shown);
+  return known === undefined ? keys.find(shown) : known;
+}
+
 /** False, and the socket is ended, where the key is revoked or expired. Throws as look-ups do. */
-export async function checkKey({ keys }: Feed, maker: Maker): Promise<boolean> {
+async function checkKey({ keys }: Feed, maker: Maker): Promise<boolean> {
   if ((await callerOf(keys, maker.shown)) !== null) return true;
   endKey(maker);
   return false;
 }
+
+/** How far it has come: a try that failed is gone on with, and nothing is sent twice. */
+type Start = {
+  /** Null = it gets the book anew. */
+  since: number | null;
+  /** It knows so: everything up to its `at` was sent. */
+  resumed: boolean;
+};
 
 /** From the first frame to being live. */
 export function begin(feed: Feed, maker: Maker, since: number | null): Promise<void> {
@@ -107,20 +115,11 @@ export function begin(feed: Feed, maker: Maker, since: number | null): Promise<v
   return untilDone(feed, maker, () => tell(feed, maker, start));
 }
 
-/** How far it has come: a try that failed is gone on with, and nothing is sent twice. */
-type Start = {
-  /** Null = the book is told anew. */
-  since: number | null;
-  /** It was told so: everything up to its `at` was sent. */
-  resumed: boolean;
-};
-
 /** Tries again while the database does not answer; in the end the socket is closed. */
 async function untilDone(feed: Feed, maker: Maker, work: () => Promise<void>): Promise<void> {
   for (let tries = 1; maker.peer.isOpen(); tries += 1) {
     try {
-      await work();
-      return;
+      return await work();
     } catch (error) {
       feed.deps.log.warn({ err: error }, 'a maker could not be told of the book');
       if (tries >= mostTries) break;
@@ -133,7 +132,7 @@ async function untilDone(feed: Feed, maker: Maker, work: () => Promise<void>): P
 /** From where it fell behind. */
 async function goOn(feed: Feed, maker: Maker): Promise<void> {
   await maker.peer.drained();
-  if (await catchUp(feed, maker, () => {})) return;
+  if (await catchUp(feed, maker)) return;
   maker.peer.end(closeCodes.tooSlow, 'the log has gone on without this socket: connect again');
 }
 
@@ -159,11 +158,11 @@ async function tell(feed: Feed, maker: Maker, start: Start): Promise<void> {
   }
   const { accountId, manner } = maker;
   const { at, rfqs } = await snapshots.for(accountId);
-  const addressed = manner === 'resume' ? { addressed: await snapshots.addressed(accountId) } : {};
+  const addressed = manner === 'resume' ? await snapshots.addressed(accountId) : [];
   maker.at = at;
-  maker.say({ type: 'snapshot', rfqs, ...addressed });
+  maker.say({ type: 'snapshot', rfqs }, { addressed });
   maker.say({ type: 'ready' });
-  if (!(await catchUp(feed, maker, () => {}))) throw new Error('the log ends before a snapshot');
+  if (!(await catchUp(feed, maker))) throw new Error('the log ends before a snapshot');
 }
 
 /**
@@ -186,11 +185,10 @@ async function placeAfter({ hub, deps }: Feed, since: number): Promise<Place | n
  * Writes what it has not seen until there is nothing more; `ready` just before it is live. False
  * where some of it has left the log meanwhile.
  */
-async function catchUp(feed: Feed, maker: Maker, ready: () => void): Promise<boolean> {
-  const { hub } = feed;
+async function catchUp(feed: Feed, maker: Maker, ready = () => {}): Promise<boolean> {
   const { accountId, manner, peer } = maker;
   while (peer.isOpen()) {
-    const newest = hub.position();
+    const newest = feed.hub.position();
     if (newest.seq <= maker.at.seq) {
       ready();
       maker.live = true;
@@ -204,30 +202,21 @@ async function catchUp(feed: Feed, maker: Maker, ready: () => void): Promise<boo
     const seen = await unseen(feed, maker);
     const last = seen?.at(-1);
     if (seen === null || last === undefined) return false;
-    send(
-      peer,
-      seen.filter((each) => isFor(each, accountId)),
-      manner,
-    );
+    const own = seen.filter((each) => isFor(each, accountId));
+    const bytes = entriesBytes(own, manner);
+    if (bytes.length > 0) peer.write(bytes);
     maker.at = { seq: last.seq, number: last.number };
     await peer.drained();
   }
   return true;
 }
 
-function send(peer: Peer, entries: readonly Entry[], manner: Manner): void {
-  const bytes = entriesBytes(entries, manner);
-  if (bytes.length > 0) peer.write(bytes);
-}
-
 /** What it has not seen, as it may see it now. Null where the log begins later. */
-async function unseen(feed: Feed, { at, accountId }: Maker): Promise<Entry[] | null> {
-  const { db } = feed.deps;
-  const rows: readonly FeedRow[] | null =
-    feed.hub.after(at.seq, chunk) ?? (await readLog(feed, at.seq));
+async function unseen({ deps, hub }: Feed, { at, accountId }: Maker): Promise<Entry[] | null> {
+  const rows: readonly FeedRow[] | null = hub.after(at.seq, chunk) ?? (await readLog(deps, at.seq));
   if (rows === null) return null;
   const isPublic = rows.every(({ targetAddress }) => targetAddress === null);
-  const { addresses } = isPublic ? { addresses: [] } : await findHoldings(db, accountId);
+  const { addresses } = isPublic ? { addresses: [] } : await findHoldings(deps.db, accountId);
   return rows.map((row) => {
     const { targetAddress: target } = row;
     if (target === null) return { ...row, holders: null };
@@ -235,9 +224,9 @@ async function unseen(feed: Feed, { at, accountId }: Maker): Promise<Entry[] | n
   });
 }
 
-async function readLog({ deps }: Feed, at: number): Promise<FeedRow[] | null> {
-  const rows = await readFeedLog(deps.db, at, chunk);
-  // Looked at after the rows: what was pruned before them is seen to be gone.
-  const ends = await feedLogEnds(deps.db);
+async function readLog({ db }: Feed['deps'], at: number): Promise<FeedRow[] | null> {
+  const rows = await readFeedLog(db, at, chunk);
+  // Read after the rows: what was pruned before them is seen to be gone.
+  const ends = await feedLogEnds(db);
   return ends === null || ends.oldest.seq > at ? null : rows;
 }

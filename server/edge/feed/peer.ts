@@ -2,6 +2,7 @@
 // reason that is said before, and is dropped when it reads too slowly.
 
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { encodeFrame } from './frames.ts';
 
@@ -18,13 +19,13 @@ export const closeCodes = {
 /** A frame of a client. */
 export const mostFrameBytes = 16_384;
 /** A reader further behind is dropped. */
-export const mostUnreadBytes = 1_048_576;
+const mostUnreadBytes = 1_048_576;
 /** A reader this far behind is waited for, where we set the pace. */
 const paceBytes = 262_144;
 /** With the parting below 30 s, when connections.ts ends it without a word. */
-export const paceMs = 20_000;
+const paceMs = 20_000;
 /** For the other side to answer our close. */
-const partingMs = 5_000;
+const answerMs = 5_000;
 
 export type Peer = {
   say(frame: object): void;
@@ -39,8 +40,6 @@ export type Peer = {
   isFull(): boolean;
   /** Answers a ping of the protocol; ends a reader that does not read the answers. */
   pong(data: Buffer): void;
-  /** Whether it has read as much as it must. */
-  isBehind(): boolean;
   /** From now on every frame carries what this gives. */
   adorn(more: () => object): void;
   /** When so much was read that more may be written; ends a reader that takes too long. */
@@ -50,65 +49,58 @@ export type Peer = {
 export function createPeer(
   ws: WebSocket,
   socket: Socket,
-  said: (code: number) => void = () => {},
+  ended: (code: number) => void = () => {},
 ): Peer {
   const isOpen = () => ws.readyState === WebSocket.OPEN;
   const isFull = () => socket.writableLength > paceBytes;
   let adorned = (): object => ({});
-  const peer: Peer = {
-    say: (frame) => peer.write(encodeFrame(JSON.stringify({ ...frame, ...adorned() }))),
-    adorn: (more) => {
-      adorned = more;
-    },
-    write: (bytes) => {
-      if (!isOpen()) return;
-      // Past the library, which would make a frame for each socket: it writes whole frames too.
-      socket.write(bytes);
-      if (!peer.isBehind()) return;
-      const sentence = `more than ${mostUnreadBytes} bytes were not read: connect again`;
-      peer.end(closeCodes.tooSlow, sentence);
-    },
-    end: (code, sentence, more = {}) => {
-      if (!isOpen()) return;
-      setTimeout(() => ws.terminate(), partingMs).unref();
-      said(code);
-      const frame = { type: 'error', error: sentence, ...more, ...adorned() };
-      socket.write(encodeFrame(JSON.stringify(frame)));
-      ws.close(code, shortened(sentence));
-    },
-    pong: (data) => {
-      if (isOpen() && !isFull()) ws.pong(data);
-    },
-    isBehind: () => socket.writableLength > mostUnreadBytes,
+  const bytesOf = (frame: object) => encodeFrame(JSON.stringify({ ...frame, ...adorned() }));
+  const end: Peer['end'] = (code, sentence, more = {}) => {
+    if (!isOpen()) return;
+    setTimeout(() => ws.terminate(), answerMs).unref();
+    ended(code);
+    socket.write(bytesOf({ type: 'error', error: sentence, ...more }));
+    // At most 123 bytes (RFC 6455, 5.5): half a character at the end becomes three bytes.
+    ws.close(code, Buffer.from(sentence).subarray(0, 120).toString());
+  };
+  const write = (bytes: Buffer) => {
+    if (!isOpen()) return;
+    // Past the library, which would make a frame for each socket: it writes whole frames too.
+    socket.write(bytes);
+    if (socket.writableLength <= mostUnreadBytes) return;
+    end(closeCodes.tooSlow, `more than ${mostUnreadBytes} bytes were not read: connect again`);
+  };
+  const drained = () => {
+    if (!isFull() || !isOpen()) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(() => {
+      const sentence = `what was sent was not read within ${paceMs / 1_000} s: connect again`;
+      end(closeCodes.tooSlow, sentence);
+      resolve();
+    }, paceMs);
+    socket.on('drain', resolve);
+    socket.on('close', resolve);
+    return promise.finally(() => {
+      clearTimeout(timer);
+      socket.off('drain', resolve);
+      socket.off('close', resolve);
+    });
+  };
+  return {
+    say: (frame) => write(bytesOf(frame)),
+    write,
+    end,
     drop: () => ws.terminate(),
     isOpen,
     isFull,
-    drained: () =>
-      new Promise((resolve) => {
-        if (!isFull() || !isOpen()) return resolve();
-        const done = () => {
-          clearTimeout(timer);
-          socket.off('drain', done);
-          socket.off('close', done);
-          resolve();
-        };
-        const timer = setTimeout(() => {
-          peer.end(
-            closeCodes.tooSlow,
-            `what was sent was not read within ${paceMs / 1_000} s: connect again`,
-          );
-          done();
-        }, paceMs);
-        socket.on('drain', done);
-        socket.on('close', done);
-      }),
+    pong: (data) => {
+      if (isOpen() && !isFull()) ws.pong(data);
+    },
+    adorn: (more) => {
+      adorned = more;
+    },
+    drained,
   };
-  return peer;
-}
-
-/** At most 123 bytes (RFC 6455, 5.5): half a character at the end becomes three bytes. */
-function shortened(sentence: string): string {
-  return Buffer.from(sentence).subarray(0, 120).toString();
 }
 
 /** Says why before the library closes for what the protocol forbids. */
@@ -130,3 +122,29 @@ const faults = new Map([
   [1008, 'a frame is in too many pieces'],
   [closeCodes.tooLarge, `a frame is larger than ${mostFrameBytes} bytes`],
 ]);
+
+const waves = 20;
+const waveMs = 100;
+/** For the last of them to answer. */
+export const partingMs = 1_000;
+const pollMs = 10;
+
+/**
+ * Ends all sockets at once: makers come back as they were closed, in waves. `open` loses who has
+ * closed; whoever has not in time is dropped.
+ */
+export async function closeInWaves(
+  open: ReadonlySet<{ readonly peer: Pick<Peer, 'end' | 'drop'> }>,
+  pause: (ms: number) => Promise<unknown> = sleep,
+): Promise<void> {
+  const all = [...open];
+  const size = Math.ceil(all.length / waves);
+  for (let from = 0; from < all.length; from += size) {
+    if (from > 0) await pause(waveMs);
+    for (const { peer } of all.slice(from, from + size)) {
+      peer.end(closeCodes.restart, 'the server restarts: connect again');
+    }
+  }
+  for (let waited = 0; open.size > 0 && waited < partingMs; waited += pollMs) await pause(pollMs);
+  for (const { peer } of open) peer.drop();
+}

@@ -46,28 +46,6 @@ async function agree(rfqId: string, maker: Trader): Promise<void> {
   }
 }
 
-test('every frame carries seq, and none goes back', async () => {
-  const client = await market.maker(await market.trader(), resume);
-  const { id } = await market.rfq(taker);
-  await client.frame(about(id));
-  client.send({ quote: { rfqId: id, quoteAmount: '65000000' } });
-  client.send({ quote: { rfqId: id, quoteAmount: 'x' } });
-  client.send({ ping: 'p' });
-  await client.of('quoted');
-  await client.of('error');
-  await client.of('pong');
-  await taker.post(`/v1/rfqs/${id}/cancel`);
-  await client.frame(about(id, 'cancelled'));
-  const numbers = client.frames.map(({ seq }) => seq);
-  for (const [index, seq] of numbers.entries()) {
-    assert.ok(Number.isSafeInteger(seq), JSON.stringify(client.frames[index]));
-    assert.ok(index === 0 || seq >= numbers[index - 1], `${numbers}`);
-  }
-  const told = client.frames.filter(({ type }) => type === 'rfq').map(({ seq }) => seq);
-  assert.ok((told.at(-1) ?? 0) > (told.at(0) ?? 0));
-  client.close();
-});
-
 test('a ping comes back with its own words; a refusal names its RFQ and its code', async () => {
   const client = await market.maker(await market.trader(), resume);
   client.send({ ping: 'here' });
@@ -168,11 +146,7 @@ test('a private RFQ that was missed is sent only to who holds its address now', 
     return again.frames.some(about(posted.id));
   };
   assert.equal(await isTold(), true);
-  await market.db.rows({
-    name: 'test_unheld',
-    text: 'delete from wallets where account_id = $1',
-    values: [holder.accountId],
-  });
+  await market.sql('delete from wallets where account_id = $1', holder.accountId);
   assert.equal(await isTold(), false, 'by the process that told it then');
   const restarted = await anotherProcess(market);
   const again = await openFeed(restarted.at);
@@ -181,25 +155,6 @@ test('a private RFQ that was missed is sent only to who holds its address now', 
   assert.equal(again.frames.some(about(posted.id)), false);
   again.close();
   await restarted.close();
-});
-
-test('what is missed is known to every process, and after a restart', async () => {
-  const maker = await market.trader();
-  const client = await market.maker(maker, resume);
-  const seen = client.frames.at(-1).seq;
-  const posted = await market.rfq(taker);
-  await client.frame(about(posted.id));
-  const other = await anotherProcess(market);
-  const again = await openFeed(other.at);
-  again.send({ apiKey: maker.key, resume: true, since: seen });
-  const frame = await again.frame(about(posted.id));
-  assert.deepEqual(frame, client.frames.find(about(posted.id)));
-  // Posted at one process, told by the other.
-  const { id } = await market.rfq(taker);
-  await again.frame(about(id));
-  again.close();
-  client.close();
-  await other.close();
 });
 
 test('what cannot be replayed is said to be so, and the book comes anew', async () => {
@@ -217,13 +172,12 @@ test('what cannot be replayed is said to be so, and the book comes anew', async 
     again.close();
   }
   const live = await market.maker(await market.trader(), { resume: true });
-  await market.db.rows({
-    name: 'test_long_log',
-    text: `insert into feed_log (kind, rfq_id, creator_id, body, at)
+  await market.sql(
+    `insert into feed_log (kind, rfq_id, creator_id, body, at)
       select 'gone', gen_random_uuid(), gen_random_uuid(), 'expired', now()
       from generate_series(1, $1)`,
-    values: [mostReplayed + 1],
-  });
+    mostReplayed + 1,
+  );
   const { id } = await market.rfq(taker);
   await live.frame(about(id));
   live.close();
@@ -336,16 +290,14 @@ test('who comes back to a process that is behind waits for it, and is not reset'
       if (statement.name === 'feed_ends' && held === null) {
         held = () => {};
         const text = 'select seq, number from feed_log, generate_series(1, 2) where number = $1';
-        return market.db.rows({ name: '', text, values: [seq - 1] });
+        return market.sql(text, seq - 1);
       }
       if (statement.name === 'feed_read') await new Promise((resolve) => setTimeout(resolve, 300));
       return market.db.rows(statement);
     },
   };
-  const { buildApp } = await import('../app.ts');
-  const app = await buildApp({ ...market.deps, db: slow });
-  const at = await app.listen({ host: '127.0.0.1', port: 0 });
-  const again = await openFeed(at);
+  const app = await anotherProcess(market, slow);
+  const again = await openFeed(app.at);
   again.send({ apiKey: maker.key, resume: true, since: seq });
   await again.of('ready');
   assert.deepEqual(
@@ -371,18 +323,16 @@ test('what is pruned while it is replayed is no hole: the book comes anew', asyn
     ...own.db,
     rows: async (statement) => {
       if (statement.name === 'feed_read' && statement.values[0] === seq) {
-        const rows = await own.db.rows({ name: '', text: 'select 1 from feed_log', values: [] });
+        const rows = await own.sql('select 1 from feed_log');
         assert.ok(rows.length >= 5);
         const text = 'delete from feed_log where seq < (select max(seq) from feed_log)';
-        await own.db.rows({ name: '', text, values: [] });
+        await own.sql(text);
       }
       return own.db.rows(statement);
     },
   };
-  const { buildApp } = await import('../app.ts');
-  const app = await buildApp({ ...own.deps, db: pruning });
-  const at = await app.listen({ host: '127.0.0.1', port: 0 });
-  const again = await openFeed(at);
+  const app = await anotherProcess(own, pruning);
+  const again = await openFeed(app.at);
   again.send({ apiKey: maker.key, resume: true, since: seq });
   const { rfqs } = await again.of('snapshot');
   assert.equal(rfqs.length, 6);
@@ -420,10 +370,8 @@ test('a database that fails now and then makes no hole, sends nothing twice and 
           return own.db.rows(statement);
         },
       };
-      const { buildApp } = await import('../app.ts');
-      const app = await buildApp({ ...own.deps, db: failing });
-      const at = await app.listen({ host: '127.0.0.1', port: 0 });
-      const again = await openFeed(at);
+      const app = await anotherProcess(own, failing);
+      const again = await openFeed(app.at);
       again.send({ apiKey: maker.key, resume: true, since });
       await again.of('ready');
       const types = again.frames.map(({ type }) => type);

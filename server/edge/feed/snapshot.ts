@@ -1,5 +1,5 @@
 // The book as a maker first sees it, read once for all who come within a moment. It goes with the
-// number of the log from before it was read: whatever it may lack is told after that number.
+// number of the log from before it was read: whatever it may lack comes after that number.
 
 import type { Place } from '../../db/feed-log.ts';
 import { findHoldings } from '../../db/holdings.ts';
@@ -9,7 +9,7 @@ import type { Deps } from '../../ports/deps.ts';
 import { workOf } from '../../ports/work.ts';
 import type { Hub } from './hub.ts';
 
-export const mostInSnapshot = 100;
+const mostInSnapshot = 100;
 /** How stale a change by another process may show; it is told of after the snapshot too. */
 const maxAgeMs = 250;
 
@@ -40,10 +40,7 @@ export function createSnapshots(deps: Pick<Deps, 'db' | 'now'>, hub: Hub): Snaps
     const readAt = performance.now();
     const nowMs = now();
     const found = await listBook(db, everything, newest, new Date(nowMs), without);
-    const until = found.reduce(
-      (least, each) => Math.min(least, each.expiresAt.getTime()),
-      Number.POSITIVE_INFINITY,
-    );
+    const until = Math.min(...found.map((each) => each.expiresAt.getTime()));
     return { at, rfqs: found.map((each) => rfqView(each, nowMs, false)), readAt, nowMs, until };
   };
 

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Family } from '../../../core/families.ts';
 import { someAddress, type Trader } from '../../../test/support/trading.ts';
 import { parseAddress } from '../../market/addresses.ts';
 import type { FeedClient, Frame } from '../testing/feed-client.ts';
@@ -105,54 +104,6 @@ test('private RFQs: nobody hears of a link, only its holder of an addressed one'
     assert.ok(!JSON.stringify(frames).includes(posted.id));
   }
   for (const each of [client, other, again]) each.close();
-});
-
-const spellings: [string, Family, string, string][] = [
-  [
-    'EVM hex without regard to case',
-    'evm',
-    '0x52908400098527886E0F7030069857D2E4169EE7',
-    '0x52908400098527886e0f7030069857d2e4169ee7',
-  ],
-  [
-    'bech32 without regard to case',
-    'bitcoin',
-    'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
-    'BCRT1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KYGT080',
-  ],
-  [
-    'TRON base58check, and its hex',
-    'tron',
-    'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW',
-    '415a523b449890854c8fc460ab602df9f31fe4293f',
-  ],
-];
-
-for (const [name, family, held, written] of spellings) {
-  test(`an address is matched per its encoding: ${name}`, async (t) => {
-    const holder = await market.trader({ wallets: [{ family, address: held }] });
-    const client = await market.maker(holder);
-    t.after(() => client.close());
-    const fields = { visibility: 'private', targetAddress: written };
-    const posted = await market.rfq(taker, fields);
-    assert.equal((await client.frame(about(posted.id))).rfq.targetAddress, held);
-  });
-}
-
-test('base58 is compared with regard to case: another case is another address or none', async () => {
-  const held = 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW';
-  const targetAddress = held.toLowerCase();
-  const { btc, usd } = market.assets;
-  const answer = await taker.post('/v1/rfqs', {
-    direction: 'sell_base',
-    baseAssetId: btc.id,
-    baseAmount: '100000',
-    quoteAssetId: usd.id,
-    ttlSeconds: 600,
-    visibility: 'private',
-    targetAddress,
-  });
-  assert.deepEqual([answer.status, answer.code], [400, 'bad_address']);
 });
 
 test('a wallet proven or removed while connected counts from then on', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { closeInWaves, partingMs } from './waves.ts';
+import { closeInWaves, partingMs } from './peer.ts';
 
 /** So many sockets; what happened to them and the clock, in order. */
 function sockets(count: number, closesAtOnce: boolean) {

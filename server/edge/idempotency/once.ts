@@ -1,10 +1,10 @@
 // Runs a command at most once under its Idempotency-Key.
 //
 // Effect and stored reply commit together, under a lock of the transaction's. "Still running" is
-// told before that too, while a chain is read (underway.ts). Not stored: 401, 429, 503, 504, the
-// scope's 403, an account's refusals beyond 10 000 a day, and replies above 32 KiB. What succeeded
-// has room for some MB a day; past them a command whose reply must be kept is refused. More on it:
-// docs/decisions/0004-what-an-idempotency-key-keeps.md.
+// answered before that too, while a chain is read (underway.ts). Not stored: 401, 429, 503, 504,
+// the scope's 403, an account's refusals beyond 10 000 a day, and replies above 32 KiB. What
+// succeeded has room for some MB a day; past them a command whose reply must be kept is refused.
+// More: docs/decisions/0004-what-an-idempotency-key-keeps.md.
 
 import { ParleyError } from '../../../core/errors.ts';
 import type { Tx } from '../../db/database.ts';
@@ -13,7 +13,8 @@ import type { Deps } from '../../ports/deps.ts';
 import type { Caller } from '../auth.ts';
 import { bodyHash } from '../body.ts';
 import { fault, type HttpCode, HttpError, refusalOf } from '../errors.ts';
-import { attemptOf, findReply, lockSlot, mostKeptBytes, type Slot, storeReply } from './replies.ts';
+import type { Slot, StoredReply } from './replies.ts';
+import { attemptOf, findReply, lockSlot, mostKeptBytes, storeReply } from './replies.ts';
 import type { Underway } from './underway.ts';
 
 export type Reply = {
@@ -36,23 +37,21 @@ export type Asked = {
   readonly ip?: string;
 };
 
-/** A reply as it was or will be given. `code` is that of a refusal. */
-export type Stored = {
-  readonly status: number;
-  readonly body: unknown;
-  readonly code: string | null;
-};
-export type Answer = Stored & { readonly replayed: boolean };
+export type Answer = StoredReply & { readonly replayed: boolean };
 
-type Steps<I> = {
+export type Steps<I, Prepared> = {
   readonly parse: () => I;
-  readonly before: ((input: I, attempt: Uint8Array | null) => Promise<unknown>) | undefined;
-  readonly run: (tx: Tx, input: I, prepared: unknown) => Promise<Reply>;
-  readonly grouped: ((input: I, prepared: unknown) => Promise<Reply>) | undefined;
-  readonly replay: ((tx: Tx, input: I, stored: Stored) => Promise<void>) | undefined;
-  /** What is stored may hold a secret: replies, and refusals that quote what was sent. */
-  readonly secret: boolean;
-  readonly withoutRoom: WithoutRoom;
+  readonly before?: ((input: I, attempt: Uint8Array | null) => Promise<Prepared>) | undefined;
+  /** The effect. What it throws is rolled back; a refusal is stored as the reply. */
+  readonly run: (tx: Tx, input: I & { prepared: Prepared }) => Promise<Reply>;
+  /** Instead of `run` without an Idempotency-Key: commits by itself, with others' effects. */
+  readonly grouped?: (input: I & { prepared: Prepared }) => Promise<Reply>;
+  /** Asked before a stored reply is given again; throws where it must not be. */
+  readonly replay?: (tx: Tx, input: I & { reply: StoredReply }) => Promise<void>;
+  /** Carries a secret, in or out: whatever is stored of its answers is encrypted. */
+  readonly secret?: true;
+  /** `refuse` unless given. */
+  readonly withoutRoom?: WithoutRoom;
 };
 
 /**
@@ -65,21 +64,17 @@ const attempts = 3;
 const longestKey = 255;
 const neverStored = new Set([401, 429, 503, 504]);
 
-export async function runOnce<I>(
+export async function runOnce<I, Prepared>(
   deps: Deps,
   underway: Underway,
   asked: Asked,
   caller: Caller,
-  steps: Steps<I>,
+  steps: Steps<I, Prepared>,
 ): Promise<Answer> {
   const slot = slotOf(asked, caller);
   if (slot === null) {
-    const input = steps.parse();
-    const prepared = await prepare(steps, input, null);
-    const reply =
-      steps.grouped === undefined
-        ? await transact(deps, (tx) => steps.run(tx, input, prepared))
-        : await steps.grouped(input, prepared);
+    const input = await prepare(steps, null);
+    const reply = await (steps.grouped?.(input) ?? transact(deps, (tx) => steps.run(tx, input)));
     return { ...storedOf(reply), replayed: false };
   }
   if (!underway.enter(slot)) throw stillRunning();
@@ -93,34 +88,31 @@ export async function runOnce<I>(
   }
 }
 
-async function runInSlot<I>(
+async function runInSlot<I, Prepared>(
   deps: Deps,
   underway: Underway,
   slot: Slot,
-  steps: Steps<I>,
+  steps: Steps<I, Prepared>,
 ): Promise<Answer> {
   if (steps.before !== undefined) {
     const early = await stored(deps, deps.db, slot, steps);
     if (early !== null) return early;
     if (!(await underway.announce(slot))) throw stillRunning();
   }
-  let refused: Stored | null = null;
-  let input: I | undefined;
-  let prepared: unknown;
-  try {
-    input = steps.parse();
-    prepared = await prepare(steps, input, attemptOf(slot));
-  } catch (error) {
-    refused = storable(error, deps);
-  }
+  const ready = await prepare(steps, attemptOf(slot)).then(
+    (input) => ({ input }),
+    (error: unknown) => ({ refused: storable(error, deps) }),
+  );
   return transact(deps, async (tx) => {
     if (!(await lockSlot(tx, slot))) throw stillRunning();
     const earlier = await stored(deps, tx, slot, steps);
     if (earlier !== null) return earlier;
     const result =
-      refused ?? (await tryEffect(deps, tx, () => steps.run(tx, input as I, prepared)));
+      'refused' in ready
+        ? ready.refused
+        : await tryEffect(deps, tx, () => steps.run(tx, ready.input));
     const kept = await storeReply(deps, tx, slot, result, keepingOf(steps));
-    if (!kept && steps.withoutRoom === 'refuse') throw noRoom(deps);
+    if (!kept && (steps.withoutRoom ?? 'refuse') === 'refuse') throw noRoom(deps);
     return { ...result, replayed: false };
   });
 }
@@ -129,7 +121,7 @@ async function runInSlot<I>(
  * Stores that the request ended in a fault of ours, unless it has an answer. In a transaction of
  * its own, whatever the one of the effect ended with; where it cannot be stored, a retry may run.
  */
-async function storeFault<I>(deps: Deps, slot: Slot, steps: Steps<I>): Promise<void> {
+async function storeFault(deps: Deps, slot: Slot, steps: Keeping): Promise<void> {
   const { status, code, sentence } = fault;
   const reply = { status, body: { error: sentence }, code };
   const store = async (tx: Tx) => {
@@ -139,12 +131,14 @@ async function storeFault<I>(deps: Deps, slot: Slot, steps: Steps<I>): Promise<v
   await transact(deps, store).catch(() => {});
 }
 
-function keepingOf<I>({ secret, withoutRoom }: Steps<I>) {
-  return { secret, always: withoutRoom === 'keep' };
+type Keeping = Pick<Steps<unknown, unknown>, 'secret' | 'withoutRoom'>;
+
+function keepingOf({ secret, withoutRoom }: Keeping) {
+  return { secret: secret === true, always: withoutRoom === 'keep' };
 }
 
 /** The effect, or the refusal that it met with nothing of it left. */
-async function tryEffect(deps: Deps, tx: Tx, run: () => Promise<Reply>): Promise<Stored> {
+async function tryEffect(deps: Deps, tx: Tx, run: () => Promise<Reply>): Promise<StoredReply> {
   await savepoint(tx);
   try {
     const reply = await run();
@@ -157,18 +151,23 @@ async function tryEffect(deps: Deps, tx: Tx, run: () => Promise<Reply>): Promise
   }
 }
 
-function storedOf({ status, body, code }: Reply): Stored {
+function storedOf({ status, body, code }: Reply): StoredReply {
   return { status, body, code: code ?? null };
 }
 
 /** The refusal to store for what was thrown; what must not be stored is thrown on. */
-function storable(error: unknown, deps: Deps): Stored {
+function storable(error: unknown, deps: Deps): StoredReply {
   const refusal = refusalOf(error, deps.settings.shortName);
   if (refusal === null || neverStored.has(refusal.status)) throw error;
   return { status: refusal.status, body: { error: refusal.sentence }, code: refusal.code };
 }
 
-async function stored<I>(deps: Deps, tx: Tx, slot: Slot, steps: Steps<I>): Promise<Answer | null> {
+async function stored<I, Prepared>(
+  deps: Deps,
+  tx: Tx,
+  slot: Slot,
+  { replay, parse }: Steps<I, Prepared>,
+): Promise<Answer | null> {
   const found = await findReply(deps, tx, slot);
   if (found === null) return null;
   if (found === 'differs') {
@@ -176,17 +175,17 @@ async function stored<I>(deps: Deps, tx: Tx, slot: Slot, steps: Steps<I>): Promi
     throw new HttpError('key_reused', sentence);
   }
   if ('sealed' in found) throw unreadable(found.status);
-  const { status, body, code } = found;
-  if (steps.replay !== undefined && status < 400) {
-    await steps.replay(tx, steps.parse(), { status, body, code });
-  }
-  return { status, body, code, replayed: true };
+  if (found.status < 400) await replay?.(tx, { ...parse(), reply: found });
+  return { ...found, replayed: true };
 }
 
-async function prepare<I>(steps: Steps<I>, input: I, attempt: Uint8Array | null): Promise<unknown> {
-  if (steps.before === undefined) return undefined;
+async function prepare<I, Prepared>(
+  { parse, before }: Steps<I, Prepared>,
+  attempt: Uint8Array | null,
+): Promise<I & { prepared: Prepared }> {
+  const input = parse();
   try {
-    return await steps.before(input, attempt);
+    return { ...input, prepared: (await before?.(input, attempt)) as Prepared };
   } catch (error) {
     const { name } = error as Error;
     if (name !== 'TimeoutError' && name !== 'AbortError') throw error;
@@ -207,19 +206,13 @@ async function transact<R>(deps: Deps, work: (tx: Tx) => Promise<R>): Promise<R>
   }
 }
 
-function slotOf(asked: Asked, caller: Caller): Slot | null {
-  const key = asked.headers['idempotency-key'];
+function slotOf({ headers, method, url, body }: Asked, { accountId }: Caller): Slot | null {
+  const key = headers['idempotency-key'];
   if (key === undefined) return null;
   if (typeof key !== 'string' || key === '' || key.length > longestKey) {
     throw new HttpError('bad_header', `Idempotency-Key must be 1 to ${longestKey} characters`);
   }
-  return {
-    accountId: caller.accountId,
-    method: asked.method,
-    path: asked.url,
-    key,
-    bodyHash: bodyHash(asked.body),
-  };
+  return { accountId, method, path: url, key, bodyHash: bodyHash(body) };
 }
 
 /** Nothing is run again for it: what the first request did stands. */

@@ -23,7 +23,6 @@ import type { EscrowTerms } from '../../../core/terms.ts';
 import {
   agree,
   type Deal,
-  type Desk,
   deepen,
   legOf,
   look,
@@ -44,26 +43,19 @@ import {
   send,
   signEvm,
 } from '../../settle/testing/world.ts';
+import { refused } from '../testing/edge.ts';
 
 const amount = 650_000_000n;
-let desk: Desk;
-let coin: Asset;
+const desk = await startDesk();
+after(() => desk.close());
+const coin = desk.assets.signed;
 before(async () => {
-  desk = await startDesk();
-  coin = desk.assets.signed;
   // What it keeps for claims is not spent on fundings.
   await desk.dev.faucet({ chain: evm, address: desk.gasAddress, amount: 10n * 10n ** 18n });
   await desk.dev.mine(evm, 1);
   // With all the time of a build, however busy this machine is.
   await fundingOf(await dealt(), '?sign=authorization');
 });
-after(() => desk?.close());
-
-function refused(answer: Answer, status: number, code: string): string {
-  const said = JSON.stringify(answer.body);
-  assert.deepEqual({ status: answer.status, code: answer.code }, { status, code }, said);
-  return answer.body.error;
-}
 
 /** The taker gives the coin on `evm`, and has it; no coin for gas unless told. */
 async function dealt(options: { asset?: Asset; ether?: bigint } = {}): Promise<Deal> {
@@ -184,32 +176,28 @@ test('a relay wants the refund address’s signature over this very escrow', asy
   const other = await authorized(await dealt());
   const lies = ['0x', 'hello', await signs(taker, permit), other.signature];
   for (const signature of lies) {
-    refused(await taker.post(path, { relay: true, signature, escrow }), 400, 'bad_signature');
+    refused(await taker.post(path, { relay: true, signature, escrow }), '400 bad_signature');
   }
   assert.equal(await isPinned(deal), false, 'nobody has a signature');
   const { signature } = await authorized(deal);
   const body = { relay: true, signature, escrow };
-  refused(await maker.post(path, body), 403, 'not_your_leg');
+  refused(await maker.post(path, body), '403 not_your_leg');
   for (const each of [other.built.escrow, 'hello']) {
-    const sentence = refused(
-      await taker.post(path, { ...body, escrow: each }),
-      400,
-      'unknown_escrow',
-    );
-    assert.match(sentence, /was never an escrow of leg b/);
+    const answer = await taker.post(path, { ...body, escrow: each });
+    refused(answer, '400 unknown_escrow', /was never an escrow of leg b/);
   }
-  refused(await taker.post(path, { signature, escrow }), 400, 'bad_field');
-  refused(await taker.post(path, { relay: true, escrow }), 400, 'bad_field');
+  refused(await taker.post(path, { signature, escrow }), '400 bad_field');
+  refused(await taker.post(path, { relay: true, escrow }), '400 bad_field');
   const native = await agree(desk);
   const unsigned = await native.taker.post(legOf(native, 'b', 'fund'));
   const nativeBody = { relay: true, signature, escrow: unsigned.body.escrow };
   const answer = await native.taker.post(legOf(native, 'b', 'fund'), nativeBody);
-  assert.match(refused(answer, 409, 'relay_unavailable'), /native coin/);
+  refused(answer, '409 relay_unavailable', /native coin/);
   const dollars = await dealt({ asset: desk.assets.usd });
   const plain = await fundingOf(dollars);
   const dollarBody = { relay: true, signature, escrow: plain.escrow };
   const told = await dollars.taker.post(legOf(dollars, 'b', 'fund'), dollarBody);
-  assert.match(refused(told, 409, 'relay_unavailable'), /takes no authorization/);
+  refused(told, '409 relay_unavailable', /takes no authorization/);
 });
 
 test('from its text on a leg moves for nobody; before it, it does', async () => {
@@ -221,14 +209,13 @@ test('from its text on a leg moves for nobody; before it, it does', async () => 
   const { built, signature } = await authorized(deal);
   const { fundBefore } = await termsOf(deal);
   for (const party of [deal.maker, deal.taker]) {
-    const sentence = refused(await moveBy(party, deal), 409, 'addresses_fixed');
-    assert.match(sentence, new RegExp(`${fundBefore}`));
+    refused(await moveBy(party, deal), '409 addresses_fixed', new RegExp(`${fundBefore}`));
   }
   const { address } = deal.taker.evmAccount;
   must(await deal.taker.post(`/v1/swaps/${deal.id}/address`, { chain: evm, address }));
   // What was signed for the escrow that it moved off opens nothing here.
   const old = { relay: true, signature, escrow };
-  refused(await deal.taker.post(legOf(deal, 'b', 'fund'), old), 409, 'escrow_moved');
+  refused(await deal.taker.post(legOf(deal, 'b', 'fund'), old), '409 escrow_moved');
   assert.equal((await fundingOf(deal)).escrow, built.escrow);
 });
 
@@ -246,24 +233,21 @@ test('a move that was prepared before the text was given does not go through aft
       return preflight(...args);
     },
   });
-  refused(await moveBy(deal.maker, deal), 409, 'addresses_fixed');
+  refused(await moveBy(deal.maker, deal), '409 addresses_fixed');
   assert.ok(asked !== null);
 });
 
 test('a funding by signature that is sent through here pins the leg, though a node refuses it', async () => {
   const deal = await dealt();
   const { call, signature } = await authorized(deal);
-  await desk.deps.db.rows({
-    name: 'test_unpin',
-    text: 'update escrows set authorized_at = null where swap_id = $1',
-    values: [deal.id],
-  });
+  const text = 'update escrows set authorized_at = null where swap_id = $1';
+  await desk.deps.db.rows({ name: '', text, values: [deal.id] });
   assert.equal(await isPinned(deal), false);
   // Its sender has nothing to pay for gas.
   const poor = await newParty(desk);
-  refused(await sendCall(poor, signedCall(call, signature)), 400, 'refused_by_node');
+  refused(await sendCall(poor, signedCall(call, signature)), '400 refused_by_node');
   assert.equal(await isPinned(deal), true);
-  refused(await moveBy(deal.maker, deal), 409, 'addresses_fixed');
+  refused(await moveBy(deal.maker, deal), '409 addresses_fixed');
   // Anybody may send it, and it passes the same gates.
   const rich = await newParty(desk);
   await desk.dev.faucet({ chain: evm, address: rich.evmAccount.address, amount: 10n ** 18n });
@@ -271,7 +255,7 @@ test('a funding by signature that is sent through here pins the leg, though a no
   await deepen(desk);
   assert.equal(await statusOf(deal), 'funded');
   const late = await sendCall(rich, signedCall(call, signature));
-  refused(late, 409, 'already_funded');
+  refused(late, '409 already_funded');
 });
 
 test('what anybody could write pins no leg of others', async () => {
@@ -285,7 +269,7 @@ test('what anybody could write pins no leg of others', async () => {
   )!.call!;
   const poor = await newParty(desk);
   const call = { to, dataBeforeSignature, value: '0x0' } as const;
-  refused(await sendCall(poor, signedCall(call, signature)), 400, 'refused_by_node');
+  refused(await sendCall(poor, signedCall(call, signature)), '400 refused_by_node');
   assert.equal(await isPinned(deal), false);
   must(await moveBy(deal.maker, deal));
 });
@@ -302,15 +286,15 @@ test('a pinned leg leaves a lane that is used once that is deep, and not before'
   must(await sendCall(taker, elsewhere!));
   await desk.dev.mine(evm, 1);
   const path = legOf(deal, 'b', 'fund');
-  refused(await taker.post(path), 409, 'addresses_fixed');
+  refused(await taker.post(path), '409 addresses_fixed');
   await deepen(desk);
-  refused(await taker.post(path), 409, 'escrow_moved');
+  refused(await taker.post(path), '409 escrow_moved');
   const fresh = await fundingOf(deal);
   assert.notEqual(fresh.escrow, built.escrow);
   // The old signature opens nothing any more, on the market or on the chain.
   const old = { relay: true, signature, escrow: built.escrow };
-  refused(await taker.post(path, old), 409, 'escrow_moved');
-  refused(await sendCall(taker, signedCall(call, signature)), 409, 'escrow_moved');
+  refused(await taker.post(path, old), '409 escrow_moved');
+  refused(await sendCall(taker, signedCall(call, signature)), '409 escrow_moved');
   assert.equal(await isPinned(deal), true, 'of the former escrow');
   must(await moveBy(deal.maker, deal));
 });
@@ -341,7 +325,7 @@ test('an ability that is kept and lost is tried anew; what no node answers is no
     const token = await dealt();
     assert.deepEqual((await fundingOf(token)).alternatives, []);
     const path = `${legOf(token, 'b', 'fund')}?sign=authorization`;
-    refused(await token.taker.post(path), 503, 'chain_unavailable');
+    refused(await token.taker.post(path), '503 chain_unavailable');
     assert.equal(await isPinned(token), false);
     assert.equal(await keptAbilities(db, evm, coin.address!), null);
   } finally {
@@ -357,6 +341,6 @@ test('a stored reply with a text is given again', async () => {
   const first = must(await deal.taker.post(path, undefined, key));
   assert.ok(wayIn(first, 'authorization').typedData !== null);
   assert.deepEqual(must(await deal.taker.post(path, undefined, key)), first);
-  refused(await deal.taker.post(`${legOf(deal, 'b', 'fund')}?sign=other`), 400, 'bad_field');
-  refused(await deal.taker.post(`${legOf(deal, 'b', 'fund')}?allowance=all`), 400, 'bad_field');
+  refused(await deal.taker.post(`${legOf(deal, 'b', 'fund')}?sign=other`), '400 bad_field');
+  refused(await deal.taker.post(`${legOf(deal, 'b', 'fund')}?allowance=all`), '400 bad_field');
 });

@@ -1,72 +1,45 @@
-// RFQs and the book over HTTP: every rule with both sides, every refusal.
+// RFQs, the book and assets over HTTP. Shapes of bodies and queries are in every-operation.test.ts.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import { getAddress } from 'viem/utils';
 import type { Family } from '../../../core/families.ts';
 import { stubAdapter } from '../../../test/support/adapter.ts';
 import { runs } from '../../../test/support/runs.ts';
-import {
-  type Answer,
-  someAddress,
-  type TestMarket,
-  type Trader,
-  testMarket,
-} from '../../../test/support/trading.ts';
+import { type Answer, someAddress, type Trader } from '../../../test/support/trading.ts';
+import { findAssets, findCuratedAsset } from '../../db/assets.ts';
+import { seedAssets } from '../../market/assets.ts';
 import { mostLiveRfqs } from '../../market/bounds.ts';
 import { sequenceFeed } from '../../market/feed-log.ts';
+import { refused } from '../testing/edge.ts';
+import { negotiating, price } from '../testing/negotiating.ts';
 
-let market: TestMarket;
-let taker: Trader;
-let maker: Trader;
-
-before(async () => {
-  market = await testMarket();
-  taker = await market.trader();
-  maker = await market.trader();
-});
-after(() => market.close());
-
-/** A good RFQ, with these fields instead. */
-function wanted(fields: Record<string, unknown> = {}): Record<string, unknown> {
-  const { btc, usd } = market.assets;
-  return {
-    direction: 'sell_base',
-    baseAssetId: btc.id,
-    baseAmount: '100000',
-    quoteAssetId: usd.id,
-    ttlSeconds: 600,
-    ...fields,
-  };
-}
-
-function refused(answer: Answer, status: number, code: string, sentence?: RegExp) {
-  assert.deepEqual([answer.status, answer.code], [status, code], JSON.stringify(answer.body));
-  assert.deepEqual(Object.keys(answer.body), ['error']);
-  if (sentence !== undefined) assert.match(answer.body.error, sentence);
-}
-
-async function post(fields: Record<string, unknown> = {}, by = taker) {
-  const answer = await by.post('/v1/rfqs', wanted(fields));
-  assert.equal(answer.status, 201, JSON.stringify(answer.body));
-  return answer.body.rfq;
-}
-
-async function outboxOf(rfqId: string) {
-  type Row = { topic: string; account_id: string | null; payload: { body: string } };
-  return market.db.rows<Row>({
-    name: 'test_outbox',
-    text: `select topic, account_id, payload from outbox
+const market = await negotiating();
+const { taker, maker, wanted, rfq, quote } = market;
+const { btc, eth, usd } = market.assets;
+const post = (fields: object, by = taker) => by.post('/v1/rfqs', wanted(fields));
+const cancel = (by: Trader, id: string) => by.post(`/v1/rfqs/${id}/cancel`);
+const read = async (by: Trader, id: string) => (await by.get(`/v1/rfqs/${id}`)).body;
+const idsOf = (rfqs: { id: string }[]) => rfqs.map(({ id }) => id);
+const book = async (query = '') =>
+  idsOf((await maker.get(`/v1/rfqs?limit=100&${query}`)).body.rfqs);
+const told = (id: string) =>
+  market.sql(
+    `select topic, payload from outbox
       where payload->>'rfqId' = $1 and account_id is null order by id`,
-    values: [rfqId],
-  });
-}
+    id,
+  );
+const enable = (assetId: string, isOpen: boolean) =>
+  market.sql(
+    'update assets set closings = $2 where id = $1',
+    assetId,
+    isOpen ? {} : { operator: { reasons: [], at: '' } },
+  );
 
 test('a posted RFQ shows what was asked, to all, with a feed event of the same', async () => {
   market.deps.freeze();
-  const posted = await post({ askAmount: '65000000' });
-  const { btc, usd } = market.assets;
+  const posted = await rfq({ askAmount: price, ttlSeconds: 600 });
   const now = market.deps.now();
   assert.match(posted.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   assert.deepEqual(posted, {
@@ -77,407 +50,331 @@ test('a posted RFQ shows what was asked, to all, with a feed event of the same',
     quoteAssetId: usd.id,
     status: 'open',
     visibility: 'public',
-    askAmount: '65000000',
+    askAmount: price,
     creatorId: taker.accountId,
     createdAt: new Date(now).toISOString(),
     expiresAt: new Date(now + 600_000).toISOString(),
   });
-  const read = await maker.get(`/v1/rfqs/${posted.id}`);
-  assert.deepEqual([read.status, read.body], [200, posted]);
-  const [event, ...more] = await outboxOf(posted.id);
-  assert.deepEqual(more, []);
+  assert.deepEqual(await read(maker, posted.id), posted);
+  const events = await told(posted.id);
   assert.deepEqual(
-    [event?.topic, event?.account_id, JSON.parse(event?.payload.body ?? '')],
-    ['feed.created', null, posted],
+    events.map(({ topic, payload }) => [topic, JSON.parse(payload.body)]),
+    [['feed.created', posted]],
   );
 });
 
-test('malformed RFQs are 400 with the field named', async () => {
-  const cases: [string, unknown, string?][] = [
-    ['direction', 'sell'],
-    ['direction', undefined],
-    ['baseAssetId', 'not-a-uuid'],
-    ['baseAssetId', 7],
-    ['baseAmount', 100_000],
-    ['baseAmount', '0', 'bad_amount'],
-    ['baseAmount', '-5', 'bad_amount'],
-    ['baseAmount', '+5', 'bad_amount'],
-    ['baseAmount', '05', 'bad_amount'],
-    ['baseAmount', '1e5', 'bad_amount'],
-    ['baseAmount', '1.5', 'bad_amount'],
-    ['baseAmount', '', 'bad_amount'],
-    ['baseAmount', null],
-    ['baseAmount', (2n ** 256n).toString(), 'bad_amount'],
-    ['askAmount', (2n ** 256n).toString(), 'bad_amount'],
-    ['askAmount', 5],
-    ['ttlSeconds', 29],
-    ['ttlSeconds', 604_801],
-    ['ttlSeconds', '600'],
-    ['ttlSeconds', 60.5],
-    ['visibility', 'secret'],
-    ['targetAddress', 7],
-    ['surprise', 1],
-  ];
-  for (const [field, value, code = 'bad_field'] of cases) {
-    const answer = await taker.post('/v1/rfqs', wanted({ [field]: value }));
-    refused(answer, 400, code, new RegExp(field));
+const most = 2n ** 256n - 1n;
+const refusals: [what: string, fields: object, code: string, words?: RegExp][] = [
+  ...['0', '-5', '+5', '05', '1e5', '', `${most + 1n}`].map(
+    (baseAmount): [string, object, string, RegExp] => [
+      `the amount "${baseAmount.slice(0, 9)}"`,
+      { baseAmount },
+      '400 bad_amount',
+      /baseAmount/,
+    ],
+  ),
+  [
+    'a broken amount',
+    { baseAmount: '1.5' },
+    '400 bad_amount',
+    /^baseAmount must be a whole number of base units from 1 to 2\^256-1, as a string without sign, leading zeros or exponent; it was "1.5"$/,
+  ],
+  ['no ask that can be', { askAmount: `${most + 1n}` }, '400 bad_amount', /askAmount/],
+  ['29 seconds', { ttlSeconds: 29 }, '400 bad_field', /ttlSeconds/],
+  ['more than a week', { ttlSeconds: 604_801 }, '400 bad_field', /ttlSeconds/],
+  ['half a second', { ttlSeconds: 60.5 }, '400 bad_field', /ttlSeconds/],
+  ['another direction', { direction: 'sell' }, '400 bad_field', /direction/],
+  ['another visibility', { visibility: 'secret' }, '400 bad_field', /visibility/],
+  ['an unknown asset', { quoteAssetId: '01a1fb07-751f-7744-b69c-bc76bd408690' }, '400 bad_asset'],
+  ['one asset twice', { quoteAssetId: btc.id }, '400 same_chain'],
+  ['one chain', { baseAssetId: eth.id }, '400 same_chain'],
+  ['what could not be claimed', { baseAmount: '545' }, '400 amount_too_small'],
+  ['an ask that could not be', { askAmount: '545' }, '400 amount_too_small'],
+  ['a target of all', { targetAddress: someAddress('evm') }, '400 bad_field'],
+  ...['0x12', 'somebody', 'bc1qnot', '0'.repeat(128)].map((targetAddress): (typeof refusals)[0] => [
+    `the target ${targetAddress.slice(0, 9)}`,
+    { visibility: 'private', targetAddress },
+    '400 bad_address',
+  ]),
+  [
+    'base58 in another case',
+    { visibility: 'private', targetAddress: 'tjcnkspa7y5okkxvqaidzbzqx3qyq6sxmw' },
+    '400 bad_address',
+  ],
+  [
+    'a target of mainnet',
+    { visibility: 'private', targetAddress: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' },
+    '400 wrong_network',
+    /mainnet/,
+  ],
+];
+
+test('what is refused at posting, each with its code and words', async () => {
+  for (const [what, fields, code, words] of refusals) {
+    const answer = await post(fields);
+    assert.equal(`${answer.status} ${answer.code}`, code, what);
+    refused(answer, code, words);
   }
-  refused(await taker.post('/v1/rfqs', [wanted()]), 400, 'bad_field');
-  const { body } = await taker.post('/v1/rfqs', wanted({ baseAmount: '1.5' }));
-  assert.equal(
-    body.error,
-    'baseAmount must be a whole number of base units from 1 to 2^256-1, as a string without sign, ' +
-      'leading zeros or exponent; it was "1.5"',
-  );
+  await enable(eth.id, false);
+  refused(await post({ quoteAssetId: eth.id }), '409 asset_closed');
+  await enable(eth.id, true);
 });
 
-test('amounts up to 2^256-1 and lifetimes of 30 s and 7 days are taken', async () => {
-  const most = (2n ** 256n - 1n).toString();
-  const { eth, btc } = market.assets;
-  const fields = { baseAssetId: eth.id, quoteAssetId: btc.id, baseAmount: most };
-  assert.equal((await post(fields)).baseAmount, most);
-  await post({ ttlSeconds: 30 });
-  await post({ ttlSeconds: 604_800 });
+test('the other side of each bound is taken', async () => {
+  const fields = { baseAssetId: eth.id, quoteAssetId: btc.id, baseAmount: `${most}` };
+  assert.equal((await rfq(fields)).baseAmount, `${most}`);
+  for (const each of [{ baseAmount: '546' }, { ttlSeconds: 30 }, { ttlSeconds: 604_800 }]) {
+    await rfq(each);
+  }
 });
-
-test('base and quote must be known, open, and on two chains', async () => {
-  const { btc, eth, usd } = market.assets;
-  const unknown = '01a1fb07-751f-7744-b69c-bc76bd408690';
-  refused(await taker.post('/v1/rfqs', wanted({ quoteAssetId: unknown })), 400, 'bad_asset');
-  refused(
-    await taker.post('/v1/rfqs', wanted({ baseAssetId: eth.id, quoteAssetId: usd.id })),
-    400,
-    'same_chain',
-  );
-  refused(await taker.post('/v1/rfqs', wanted({ quoteAssetId: btc.id })), 400, 'same_chain');
-  await setEnabled(eth.id, false);
-  refused(await taker.post('/v1/rfqs', wanted({ quoteAssetId: eth.id })), 409, 'asset_closed');
-  await setEnabled(eth.id, true);
-  await post({ quoteAssetId: eth.id });
-});
-
-async function setEnabled(assetId: string, enabled: boolean) {
-  await market.db.rows({
-    name: 'test_enable',
-    text: 'update assets set closings = $2 where id = $1',
-    values: [assetId, enabled ? {} : { operator: { reasons: [], at: '' } }],
-  });
-}
 
 test('giving an asset needs a wallet on its chain, login or proven; taking one does not', async () => {
-  const evm = { family: 'evm' as const, address: someAddress('evm') };
-  const onlyEvm = await market.trader({ wallets: [evm] });
-  refused(await onlyEvm.post('/v1/rfqs', wanted()), 403, 'no_wallet', /bitcoin/);
-  await post({ direction: 'buy_base' }, onlyEvm);
-  const proven = { ...evm, family: 'bitcoin' as const, standing: 'proven' as const };
-  await post(
-    {},
-    await market.trader({ wallets: [{ ...proven, address: someAddress('bitcoin') }] }),
-  );
-});
-
-test('amounts that could not be claimed are refused, base and ask alike', async () => {
-  const small = wanted({ baseAmount: '545' });
-  refused(await taker.post('/v1/rfqs', small), 400, 'amount_too_small');
-  await post({ baseAmount: '546' });
-  const ask = wanted({ askAmount: '545' });
-  refused(await taker.post('/v1/rfqs', ask), 400, 'amount_too_small');
+  const wallet = (family: 'bitcoin' | 'evm', standing: 'login' | 'proven') =>
+    market.trader({ wallets: [{ family, address: someAddress(family), standing }] });
+  const [onEvm, onBitcoin] = [await wallet('evm', 'login'), await wallet('bitcoin', 'proven')];
+  refused(await post({}, onEvm), '403 no_wallet', /giving BTC needs a wallet on .*bitcoin/);
+  refused(await post({ direction: 'buy_base' }, onBitcoin), '403 no_wallet', /giving USD/);
+  await rfq({ direction: 'buy_base' }, onEvm);
+  await rfq({}, onBitcoin);
 });
 
 test('a node that hangs is 504 with nothing posted, and the next try may succeed', async () => {
   let hangs = true;
-  const hanging = stubAdapter('bitcoin', 'bitcoin', {
-    checkAmount: () => (hangs ? new Promise(() => {}) : Promise.resolve()),
-  });
-  const slow = await testMarket({
+  const checkAmount = () => (hangs ? new Promise<never>(() => {}) : Promise.resolve());
+  const slow = await negotiating({
     settings: { chainTimeoutMs: 150 },
-    adapters: [hanging, stubAdapter('evm-dev', 'evm')],
+    adapters: [stubAdapter('bitcoin', 'bitcoin', { checkAmount }), stubAdapter('evm-dev', 'evm')],
   });
-  try {
-    const someone = await slow.trader();
-    const fields = { baseAssetId: slow.assets.btc.id, quoteAssetId: slow.assets.usd.id };
-    const headers = { 'idempotency-key': 'k1' };
-    refused(await someone.post('/v1/rfqs', wanted(fields), headers), 504, 'chain_timeout');
-    assert.deepEqual((await someone.get('/v1/rfqs')).body.rfqs, []);
-    hangs = false;
-    assert.equal((await someone.post('/v1/rfqs', wanted(fields), headers)).status, 201);
-  } finally {
-    await slow.close();
-  }
+  const headers = { 'idempotency-key': 'k1' };
+  const ask = () => slow.taker.post('/v1/rfqs', slow.wanted(), headers);
+  refused(await ask(), '504 chain_timeout');
+  assert.deepEqual((await slow.maker.get('/v1/rfqs')).body.rfqs, []);
+  hangs = false;
+  assert.equal((await ask()).status, 201);
 });
 
-test('scope taker posts and cancels; others do not', async () => {
-  const reader = await market.trader({ scopes: ['read', 'maker'] });
-  refused(await reader.post('/v1/rfqs', wanted()), 403, 'scope_missing');
-  const { id } = await post();
-  refused(await reader.post(`/v1/rfqs/${id}/cancel`), 403, 'scope_missing');
-});
-
-test('targetAddress goes with private only and must be an address of some family', async () => {
-  const address = someAddress('evm');
-  refused(await taker.post('/v1/rfqs', wanted({ targetAddress: address })), 400, 'bad_field');
-  for (const bad of ['0x12', 'somebody', 'bc1qnot', '0'.repeat(128)]) {
-    const fields = { visibility: 'private', targetAddress: bad };
-    refused(await taker.post('/v1/rfqs', wanted(fields)), 400, 'bad_address');
-  }
-  const tron = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
-  const solana = 'So11111111111111111111111111111111111111112';
-  for (const targetAddress of [address, address.toUpperCase().replace('X', 'x'), tron, solana]) {
-    await post({ visibility: 'private', targetAddress });
-  }
-  const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
-  const fields = { visibility: 'private', targetAddress: mainnet };
-  refused(await taker.post('/v1/rfqs', wanted(fields)), 400, 'wrong_network', /mainnet/);
-});
-
-test('a target address in any spelling reaches the wallet of every family', async () => {
-  const usdt = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
-  const segwit = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
-  const cases: [Family, string, string][] = [
+test('a target address in any spelling reaches the wallet of every family, and no other', async () => {
+  const cases: [Family, held: string, written: string][] = [
+    ['evm', '', '0x52908400098527886e0f7030069857d2e4169ee7'],
+    ['tron', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', '41A614F803B6FD780986A42C78EC9C7F77E6DED13C'],
     [
-      'evm',
-      '0xdac17f958d2ee523a2206206994597c13d831ec7',
-      '0xdAC17F958D2ee523a2206206994597C13D831ec7',
+      'bitcoin',
+      'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
+      'BCRT1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KYGT080',
     ],
-    ['tron', '41A614F803B6FD780986A42C78EC9C7F77E6DED13C', usdt],
-    ['bitcoin', segwit.toUpperCase(), segwit],
-    [
+    ...['So11111111111111111111111111111111111111112'].map((both): [Family, string, string] => [
       'solana',
-      'So11111111111111111111111111111111111111112',
-      'So11111111111111111111111111111111111111112',
-    ],
+      both,
+      both,
+    ]),
   ];
-  for (const [family, written, address] of cases) {
+  for (const [family, held, targetAddress] of cases) {
+    const address = held || getAddress(targetAddress);
     const holder = await market.trader({ wallets: [{ family, address }] });
-    const posted = await post({ visibility: 'private', targetAddress: written });
+    const posted = await rfq({ visibility: 'private', targetAddress });
     assert.equal(posted.targetAddress, address);
-    const asHolder = await holder.get(`/v1/rfqs/${posted.id}`);
-    assert.equal(asHolder.body.targetAddress, address);
-    const asOther = await maker.get(`/v1/rfqs/${posted.id}`);
-    assert.equal(asOther.body.targetAddress, undefined);
+    assert.equal((await read(holder, posted.id)).targetAddress, address);
+    // To others it is a link, which is in no list.
+    const other = await read(maker, posted.id);
+    assert.deepEqual([other.id, other.targetAddress], [posted.id, undefined]);
+    for (const by of [holder, maker]) {
+      const { rfqs } = (await by.get('/v1/rfqs?limit=100')).body;
+      assert.ok(!idsOf(rfqs).includes(posted.id));
+    }
+    assert.equal((await told(posted.id)).length, 1);
   }
-});
-
-test('a private RFQ is read by its link, is in no list, and its target is told to its holder', async () => {
-  const holder = await market.trader({
-    wallets: [{ family: 'evm', address: '0x00000000000000000000000000000000000000AB' }],
-  });
-  // Hex compares without case.
-  const written = '0x00000000000000000000000000000000000000ab';
-  const posted = await post({ visibility: 'private', targetAddress: written });
-  const { targetAddress } = posted;
-  assert.equal(targetAddress, getAddress(written));
-  const asHolder = await holder.get(`/v1/rfqs/${posted.id}`);
-  const asOther = await maker.get(`/v1/rfqs/${posted.id}`);
-  assert.equal(asHolder.body.targetAddress, targetAddress);
-  assert.deepEqual([asOther.status, asOther.body.targetAddress], [200, undefined]);
-  const { rfqs } = (await holder.get('/v1/rfqs?limit=100')).body;
-  assert.equal(
-    rfqs.find((each: { id: string }) => each.id === posted.id),
-    undefined,
-  );
-  assert.equal((await outboxOf(posted.id)).length, 1);
-  const link = await post({ visibility: 'private' });
-  assert.deepEqual(await outboxOf(link.id), []);
-});
-
-test('unknown and malformed ids are 404', async () => {
-  for (const id of ['01a1fb07-751f-7744-b69c-bc76bd408690', 'abc', '%20', "';drop"]) {
-    const path = `/v1/rfqs/${encodeURIComponent(id)}`;
-    refused(await taker.get(path), 404, 'unknown_rfq');
-    refused(await taker.get(`${path}/threads`), 404, 'unknown_rfq');
-    refused(await taker.post(`${path}/cancel`), 404, 'unknown_rfq');
-    refused(await maker.post(`${path}/quotes`, { quoteAmount: '65000000' }), 404, 'unknown_rfq');
-  }
+  assert.deepEqual(await told((await rfq({ visibility: 'private' })).id), []);
 });
 
 test('its creator cancels it, again and again; a stranger never', async () => {
-  const { id } = await post();
-  refused(await maker.post(`/v1/rfqs/${id}/cancel`), 403, 'not_creator');
-  refused(await taker.post(`/v1/rfqs/${id}/cancel`, { why: 1 }), 400, 'bad_field', /why/);
-  const quote = await maker.post(`/v1/rfqs/${id}/quotes`, { quoteAmount: '65000000' });
+  const { id } = await rfq();
+  refused(await cancel(maker, id), '403 not_creator');
+  const { thread } = (await quote(maker, id)).body;
   for (let again = 0; again < 2; again += 1) {
-    const { status, body } = await taker.post(`/v1/rfqs/${id}/cancel`);
+    const { status, body } = await cancel(taker, id);
     assert.deepEqual([status, body.rfq.status], [200, 'cancelled']);
   }
-  refused(await maker.post(`/v1/rfqs/${id}/cancel`), 403, 'not_creator');
-  const events = (await outboxOf(id)).map((each) => each.topic);
-  assert.deepEqual(events, ['feed.created', 'feed.cancelled']);
-  const thread = await maker.get(`/v1/threads/${quote.body.thread.id}`);
-  assert.deepEqual([thread.body.status, thread.body.rfq.status], ['closed', 'cancelled']);
-  const stored = await market.db.rows({
-    name: 'test_stored_threads',
-    text: 'select status from threads where rfq_id = $1',
-    values: [id],
-  });
+  refused(await cancel(maker, id), '403 not_creator');
+  const topics = (await told(id)).map(({ topic }) => topic);
+  assert.deepEqual(topics, ['feed.created', 'feed.cancelled']);
+  const { status, rfq: shown } = (await maker.get(`/v1/threads/${thread.id}`)).body;
+  assert.deepEqual([status, shown.status], ['closed', 'cancelled']);
+  const stored = await market.sql('select status from threads where rfq_id = $1', id);
   assert.deepEqual(stored, [{ status: 'closed' }]);
-  refused(
-    await maker.post(`/v1/rfqs/${id}/quotes`, { quoteAmount: '65000000' }),
-    409,
-    'rfq_gone',
-    /cancelled/,
-  );
+  refused(await quote(maker, id), '409 rfq_gone', /cancelled/);
 });
 
 test('an RFQ is live up to its expiry and expired from it on, swept or not', async () => {
-  const { id, expiresAt } = await post({ ttlSeconds: 30 });
+  const { id, expiresAt } = await rfq({ ttlSeconds: 30 });
   market.deps.freeze(Date.parse(expiresAt) - 1);
-  const shows = async () => {
-    const { rfqs } = (await maker.get('/v1/rfqs?limit=100')).body;
-    return rfqs.some((each: { id: string }) => each.id === id);
-  };
-  assert.equal(await shows(), true);
+  assert.ok((await book()).includes(id));
   market.deps.advance(1);
-  assert.equal(await shows(), false);
-  assert.equal((await maker.get(`/v1/rfqs/${id}`)).body.status, 'expired');
-  refused(await taker.post(`/v1/rfqs/${id}/cancel`), 409, 'rfq_gone', /expired/);
-  const { appended } = await sequenceFeed(market.deps);
-  assert.ok(appended >= 1, `${appended} told`);
-  assert.equal((await maker.get(`/v1/rfqs/${id}`)).body.status, 'expired');
+  assert.ok(!(await book()).includes(id));
+  assert.equal((await read(maker, id)).status, 'expired');
+  refused(await cancel(taker, id), '409 rfq_gone', /expired/);
+  assert.ok((await sequenceFeed(market.deps)).appended >= 1);
+  assert.equal((await read(maker, id)).status, 'expired');
 });
 
 test('an account has at most its live RFQs, also when it posts at once; cancelling frees one', async () => {
   const busy = await market.trader();
-  await market.db.rows({
-    name: 'test_many',
-    text: `insert into rfqs (id, creator_id, direction, base_asset_id, base_amount, quote_asset_id,
+  await market.sql(
+    `insert into rfqs (id, creator_id, direction, base_asset_id, base_amount, quote_asset_id,
         visibility, status, created_at, expires_at, updated_at)
       select gen_random_uuid(), $1, 'sell_base', $2, 100000, $3, 'private', 'open', $4, $5, $4
       from generate_series(1, $6)`,
-    values: [
-      busy.accountId,
-      market.assets.btc.id,
-      market.assets.usd.id,
-      new Date(market.deps.now()),
-      new Date(market.deps.now() + 600_000),
-      mostLiveRfqs - 2,
-    ],
-  });
-  const many = await Promise.all(Array.from({ length: 6 }, () => busy.post('/v1/rfqs', wanted())));
-  const statuses = many.map((each) => each.status).sort();
-  assert.deepEqual(statuses, [201, 201, 409, 409, 409, 409]);
-  const [made] = many.filter((each) => each.status === 201);
-  await busy.post(`/v1/rfqs/${made?.body.rfq.id}/cancel`);
-  assert.equal((await busy.post('/v1/rfqs', wanted())).status, 201);
-  refused(await busy.post('/v1/rfqs', wanted()), 409, 'too_many_open', /1000/);
+    ...[busy.accountId, btc.id, usd.id],
+    ...[0, 600_000].map((ms) => new Date(market.deps.now() + ms)),
+    mostLiveRfqs - 2,
+  );
+  const many = await Promise.all(Array.from({ length: 6 }, () => post({}, busy)));
+  const [made, ...others] = many.sort((a, b) => a.status - b.status);
+  assert.deepEqual(
+    others.map(({ status }) => status),
+    [201, 409, 409, 409, 409],
+  );
+  await cancel(busy, made?.body.rfq.id);
+  await rfq({}, busy);
+  refused(await post({}, busy), '409 too_many_open', /1000/);
 });
 
 test('the book filters, and a closed asset takes its RFQs off it and gives them back', async () => {
-  const { btc, eth, usd } = market.assets;
-  const a = await post({ quoteAssetId: eth.id });
-  const b = await post({ quoteAssetId: eth.id, direction: 'buy_base' });
-  const ids = async (query: string) => {
-    const { rfqs } = (await maker.get(`/v1/rfqs?limit=100&${query}`)).body;
-    return rfqs.map((each: { id: string }) => each.id);
-  };
-  const upper = eth.id.toUpperCase();
-  assert.deepEqual((await ids(`quoteAssetId=${upper}`)).slice(0, 2), [b.id, a.id]);
-  const buys = await ids(`quoteAssetId=${eth.id}&direction=buy_base`);
-  assert.ok(buys.includes(b.id) && !buys.includes(a.id));
-  assert.ok(!(await ids(`quoteAssetId=${usd.id}&baseAssetId=${btc.id}`)).includes(a.id));
-  assert.deepEqual((await ids('unknown=1')).slice(0, 2), [b.id, a.id]);
-  await setEnabled(eth.id, false);
-  await new Promise((resolve) => setTimeout(resolve, 260));
-  assert.deepEqual(await ids(`quoteAssetId=${eth.id}`), []);
-  refused(
-    await maker.post(`/v1/rfqs/${a.id}/quotes`, { quoteAmount: '650000' }),
-    409,
-    'asset_closed',
-  );
-  await setEnabled(eth.id, true);
-  await new Promise((resolve) => setTimeout(resolve, 260));
-  assert.deepEqual((await ids(`quoteAssetId=${eth.id}`)).slice(0, 2), [b.id, a.id]);
+  const a = (await rfq({ quoteAssetId: eth.id })).id;
+  const b = (await rfq({ quoteAssetId: eth.id, direction: 'buy_base' })).id;
+  const ofEth = `quoteAssetId=${eth.id}`;
+  assert.deepEqual((await book(`quoteAssetId=${eth.id.toUpperCase()}`)).slice(0, 2), [b, a]);
+  const buys = await book(`${ofEth}&direction=buy_base`);
+  assert.ok(buys.includes(b) && !buys.includes(a));
+  assert.ok(!(await book(`quoteAssetId=${usd.id}&baseAssetId=${btc.id}`)).includes(a));
+  for (const isOpen of [false, true]) {
+    await enable(eth.id, isOpen);
+    await new Promise((resolve) => setTimeout(resolve, 260));
+    assert.deepEqual((await book(ofEth)).slice(0, 2), isOpen ? [b, a] : []);
+    if (!isOpen) refused(await quote(maker, a, '650000'), '409 asset_closed');
+  }
 });
 
-test('malformed queries and foreign cursors are 400', async () => {
-  await post();
-  await post();
-  for (const query of [
-    'limit=0',
-    'limit=101',
-    'limit=x',
-    'direction=both',
-    'baseAssetId=1',
-    'quoteAssetId=',
-  ]) {
-    refused(await maker.get(`/v1/rfqs?${query}`), 400, 'bad_field');
-  }
+test('a cursor is bound to its list and filters, and to the last character', async () => {
+  for (let count = 0; count < 2; count += 1) await rfq();
   const { nextCursor } = (await maker.get('/v1/rfqs?limit=1')).body;
-  const ok = await maker.get(`/v1/rfqs?limit=5&cursor=${nextCursor}`);
-  assert.equal(ok.status, 200);
+  assert.equal((await maker.get(`/v1/rfqs?limit=5&cursor=${nextCursor}`)).status, 200);
   const altered = `${nextCursor.slice(0, -3)}${nextCursor.at(-3) === 'A' ? 'B' : 'A'}AA`;
-  for (const query of [
-    `cursor=${nextCursor}&direction=sell_base`,
-    `cursor=${altered}`,
-    'cursor=abc',
-    'cursor=',
+  for (const path of [
+    `rfqs?cursor=${nextCursor}&direction=sell_base`,
+    `rfqs?cursor=${altered}`,
+    'rfqs?cursor=',
+    `assets?cursor=${nextCursor}`,
   ]) {
-    refused(await maker.get(`/v1/rfqs?${query}`), 400, 'bad_cursor');
+    refused(await maker.get(`/v1/${path}`), '400 bad_cursor');
   }
-  refused(await maker.get(`/v1/assets?cursor=${nextCursor}`), 400, 'bad_cursor');
+  for (const bad of ['direction=both', 'baseAssetId=1', 'quoteAssetId=']) {
+    refused(await maker.get(`/v1/rfqs?${bad}`), '400 bad_field');
+  }
 });
 
 test('whoever was on the book when paging began is met exactly once, whatever comes or goes', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.integer({ min: 1, max: 4 }),
-      fc.array(fc.constantFrom('post', 'cancel', 'quote', 'nothing'), { maxLength: 6 }),
-      async (limit, steps) => {
-        const other = await market.trader();
-        const start: string[] = [];
-        for (let i = 0; i < 7; i += 1)
-          start.push((await post({ direction: 'buy_base' }, other)).id);
-        const cancelled = new Set<string>();
-        const met: string[] = [];
-        let cursor: string | null = null;
-        const pending = [...steps];
-        do {
-          const query: string = cursor === null ? '' : `&cursor=${cursor}`;
-          const page: Answer = await maker.get(
-            `/v1/rfqs?direction=buy_base&limit=${limit}${query}`,
-          );
-          assert.equal(page.status, 200);
-          for (const each of page.body.rfqs) {
-            if (each.creatorId === other.accountId) met.push(each.id);
-          }
-          cursor = page.body.nextCursor;
-          const step = pending.shift();
-          const victim = start[met.length % start.length]!;
-          if (step === 'post') await post({ direction: 'buy_base' }, other);
-          if (step === 'quote') {
-            await maker.post(`/v1/rfqs/${victim}/quotes`, { quoteAmount: '65000000' });
-          }
-          if (step === 'cancel') {
-            await other.post(`/v1/rfqs/${victim}/cancel`);
-            cancelled.add(victim);
-          }
-        } while (cursor !== null && met.length < 50);
-        assert.deepEqual(met, [...new Set(met)].sort().reverse());
-        for (const id of start) {
-          assert.ok(met.includes(id) || cancelled.has(id), `${id} was lost`);
-        }
-        assert.ok(
-          met.every((id) => start.includes(id)),
-          'a later RFQ showed up on a later page',
-        );
-      },
-    ),
-    { numRuns: runs(8) },
-  );
+  const steps = fc.array(fc.constantFrom('post', 'cancel', 'quote', 'nothing'), { maxLength: 6 });
+  const paging = fc.asyncProperty(fc.integer({ min: 1, max: 4 }), steps, async (limit, pending) => {
+    const other = await market.trader();
+    const buying = async () => (await rfq({ direction: 'buy_base' }, other)).id as string;
+    const start: string[] = [];
+    for (let i = 0; i < 7; i += 1) start.push(await buying());
+    const cancelled = new Set<string>();
+    const met: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const query: string = cursor === null ? '' : `&cursor=${cursor}`;
+      const page: Answer = await maker.get(`/v1/rfqs?direction=buy_base&limit=${limit}${query}`);
+      assert.equal(page.status, 200);
+      for (const { creatorId, id } of page.body.rfqs) {
+        if (creatorId === other.accountId) met.push(id);
+      }
+      cursor = page.body.nextCursor;
+      const step = pending.shift();
+      const victim = start[met.length % start.length]!;
+      if (step === 'post') await buying();
+      if (step === 'quote') await quote(maker, victim);
+      if (step === 'cancel') {
+        await cancel(other, victim);
+        cancelled.add(victim);
+      }
+    } while (cursor !== null && met.length < 50);
+    assert.deepEqual(met, [...new Set(met)].sort().reverse());
+    for (const id of start) assert.ok(met.includes(id) || cancelled.has(id), `${id} was lost`);
+    // A later RFQ shows up on no later page.
+    assert.ok(met.every((id) => start.includes(id)));
+  });
+  await fc.assert(paging, { numRuns: runs(8) });
 });
 
 test('a page shows every change as soon as its author was answered', async () => {
   const shown = async () => (await maker.get('/v1/rfqs')).body.rfqs[0];
   for (let round = 0; round < 20; round += 1) {
     await shown();
-    const { id } = await post();
+    const { id } = await rfq();
     assert.equal((await shown()).id, id);
-    await maker.post(`/v1/rfqs/${id}/quotes`, { quoteAmount: '65000000' });
+    await quote(maker, id);
     assert.equal((await shown()).status, 'negotiating');
     const reads = Array.from({ length: 5 }, shown);
-    await taker.post(`/v1/rfqs/${id}/cancel`);
+    await cancel(taker, id);
     assert.notEqual((await shown()).id, id);
     await Promise.all(reads);
     assert.notEqual((await shown()).id, id);
   }
+});
+
+const symbols = async (query = '') => {
+  const { body } = await taker.get(`/v1/assets?${query}`);
+  return body.assets.map((each: { symbol: string }) => each.symbol);
+};
+
+test('assets are listed with what the specification names and nothing else, by filters', async () => {
+  const { body } = await taker.get('/v1/assets');
+  assert.deepEqual(body.assets[0], {
+    id: btc.id,
+    chain: 'bitcoin',
+    symbol: 'BTC',
+    address: null,
+    decimals: 8,
+    enabled: true,
+    verified: true,
+    source: 'curated',
+  });
+  assert.deepEqual([body.assets.length, body.nextCursor], [3, null]);
+  // Symbols and addresses in hex compare without case.
+  for (const [query, expected] of [
+    ['chain=evm-dev', ['ETH', 'USD']],
+    ['symbol=uSd', ['USD']],
+    [`address=${usd.address?.toUpperCase().replace('X', 'x')}`, ['USD']],
+    ['enabled=true&chain=bitcoin', ['BTC']],
+    ['enabled=false', []],
+    ['symbol=NONE', []],
+  ] as const) {
+    assert.deepEqual(await symbols(query), expected, query);
+  }
+  for (const bad of ['enabled=perhaps', `chain=${'x'.repeat(65)}`]) {
+    refused(await taker.get(`/v1/assets?${bad}`), '400 bad_field');
+  }
+  const seen: string[] = [];
+  let cursor = '';
+  do {
+    const page = (await taker.get(`/v1/assets?limit=1${cursor}`)).body;
+    seen.push(...page.assets.map((each: { symbol: string }) => each.symbol));
+    cursor = page.nextCursor === null ? '' : `&cursor=${page.nextCursor}`;
+    const foreign = await taker.get(`/v1/assets?limit=1&chain=bitcoin${cursor}`);
+    if (cursor !== '') refused(foreign, '400 bad_cursor');
+  } while (cursor !== '');
+  assert.deepEqual(seen, ['BTC', 'ETH', 'USD']);
+});
+
+test('seeding again keeps ids, updates what changed, and closes what is no longer listed', async () => {
+  const { db, deps, assets } = await negotiating();
+  const next = await seedAssets(db, deps, [
+    { chain: 'bitcoin', symbol: 'XBT', address: null, decimals: 8, highValueFrom: '500' },
+    { chain: 'nowhere', symbol: 'NIL', address: null, decimals: 1 },
+  ]);
+  assert.deepEqual(next, [{ ...assets.btc, symbol: 'XBT', highValueFrom: 500n }]);
+  assert.equal((await findAssets(db, [assets.usd.id]))[0]?.enabled, false);
+  assert.equal(await findCuratedAsset(db, 'USD'), null);
+  assert.equal((await findCuratedAsset(db, 'XBT'))?.id, assets.btc.id);
 });

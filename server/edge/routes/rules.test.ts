@@ -2,31 +2,22 @@
 // policies does to acceptances and to swaps that are there.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { ChainAdapter } from '../../../chains/adapter.ts';
 import { formulaVersion } from '../../../core/deadlines.ts';
 import type { ChainPolicy } from '../../../core/policy.ts';
 import { contractId, policyDigest, policyFields } from '../../../core/rules.ts';
 import { stubAdapter } from '../../../test/support/adapter.ts';
-import { type TestMarket, type Trader, testMarket } from '../../../test/support/trading.ts';
+import type { Trader } from '../../../test/support/trading.ts';
+import { refused } from '../testing/edge.ts';
+import { negotiating, secretLock } from '../testing/negotiating.ts';
 
 const bitcoin = stubAdapter('bitcoin', 'bitcoin');
 const evm = stubAdapter('evm-dev', 'evm');
-let market: TestMarket;
-let adapters: Map<string, ChainAdapter>;
-let taker: Trader;
-let maker: Trader;
+const market = await negotiating({ adapters: [bitcoin, evm] });
+const { taker, maker } = market;
+const adapters = market.deps.adapters as Map<string, ChainAdapter>;
 
-before(async () => {
-  market = await testMarket({ adapters: [bitcoin, evm] });
-  adapters = market.deps.adapters as Map<string, ChainAdapter>;
-  taker = await market.trader();
-  maker = await market.trader();
-});
-after(() => market.close());
-
-const price = '65000000';
 /** Of a swap between dollars (leg a) and bitcoin (leg b). */
 const rulesNow = () => {
   const of = (chain: string) => adapters.get(chain)!;
@@ -44,22 +35,12 @@ function configure(policy: Partial<ChainPolicy> = {}): void {
 }
 
 async function negotiation(): Promise<string> {
-  const { btc, usd } = market.assets;
-  const { body } = await taker.post('/v1/rfqs', {
-    direction: 'sell_base',
-    baseAssetId: btc.id,
-    baseAmount: '100000',
-    quoteAssetId: usd.id,
-    ttlSeconds: 3_600,
-  });
-  const quoted = await maker.post(`/v1/rfqs/${body.rfq.id}/quotes`, { quoteAmount: price });
-  assert.deepEqual(quoted.body.thread.rules, rulesNow());
-  return quoted.body.thread.id;
+  const { threadId } = await market.negotiation();
+  assert.deepEqual((await read(`/v1/threads/${threadId}`)).rules, rulesNow());
+  return threadId;
 }
-
-const accept = (by: Trader, id: string, more: object = {}) =>
-  by.post(`/v1/threads/${id}/accept`, { quoteAmount: price, ...more });
-const lock = () => ({ hashlock: randomBytes(32).toString('hex') });
+const { accept } = market;
+const lock = () => ({ hashlock: secretLock() });
 const read = async (path: string) => (await maker.get(path)).body;
 
 test('a market publishes its formula, and of each chain contract, policy and digest', async () => {
@@ -110,17 +91,15 @@ test('who says under which rules it accepts, accepts under no others', async () 
     ['rules.policies.b', { ...rules, policies: { ...rules.policies, b: 'x' } }],
   ];
   for (const [field, named] of others) {
-    const refused = await accept(taker, id, { ...lock(), rules: named });
-    assert.deepEqual([refused.status, refused.code], [409, 'rules_differ'], field);
-    assert.match(refused.body.error, new RegExp(`^${field} is .* here, not (2|elsewhere|x);`));
+    const words = new RegExp(`^${field} is .* here, not (2|elsewhere|x);`);
+    refused(await accept(taker, id, { ...lock(), rules: named }), '409 rules_differ', words);
     assert.equal((await read(`/v1/threads/${id}`)).takerAccepted, false);
   }
   // A price that has moved is said first.
   const moved = await accept(taker, id, { ...lock(), quoteAmount: '1', rules: others[0]?.[1] });
   assert.equal(moved.code, 'terms_moved');
   for (const bad of [7, {}, { ...rules, formula: '1' }, { ...rules, more: 1 }]) {
-    const refused = await accept(taker, id, { ...lock(), rules: bad });
-    assert.deepEqual([refused.status, refused.code], [400, 'bad_field'], JSON.stringify(bad));
+    refused(await accept(taker, id, { ...lock(), rules: bad }), '400 bad_field');
   }
   const words = { ...lock(), rules };
   assert.equal((await accept(taker, id, words)).body.thread.takerAccepted, true);
@@ -162,11 +141,7 @@ test('before they were kept a swap has none, and an acceptance stands no longer'
   const id = await negotiation();
   await accept(taker, id, lock());
   const forget = (table: 'swaps' | 'threads', column: string) =>
-    market.db.rows({
-      name: `test_${table}`,
-      text: `update ${table} set ${column} = null`,
-      values: [],
-    });
+    market.sql(`update ${table} set ${column} = null`);
   await forget('threads', 'accepted_rules');
   assert.equal((await read(`/v1/threads/${id}`)).takerAccepted, false);
   assert.equal((await accept(maker, id)).body.thread.status, 'open');

@@ -9,11 +9,9 @@ import { read } from '../command.ts';
 import { marketRules } from '../schemas/rules.ts';
 
 export function registerRules(app: FastifyInstance, deps: Deps): void {
-  read(app, deps, {
-    url: '/v1/rules',
-    operationId: 'getRules',
-    summary: 'The formula of all times, and each chain’s contract and policy',
-    tags: ['rules'],
+  read({ app, deps, tag: 'rules' }, '/v1/rules', 'getRules', {
+    about:
+      'The formula of all times, and each chain’s contract and policy. Compare them with yours.',
     replies: { 200: marketRules },
     handle: async () => ({
       formula: formulaVersion,

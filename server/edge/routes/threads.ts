@@ -18,8 +18,8 @@ import { isUuid } from '../../ports/ids.ts';
 import { swapOfCaller } from '../../settle/access.ts';
 import { swapView } from '../../settle/view.ts';
 import { command, type Run, read } from '../command.ts';
-import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
-import { idParams, pageQuery } from '../schemas/common.ts';
+import { pageOf } from '../cursor.ts';
+import { idParams, pageQuery, threadId } from '../schemas/common.ts';
 import {
   acceptBody,
   acceptReply,
@@ -28,25 +28,22 @@ import {
   threadList,
   threadReply,
 } from '../schemas/thread.ts';
+import { rfqParams } from './rfqs.ts';
 
-const tags = ['threads'];
+const tag = 'threads';
+const params = idParams(threadId);
 
 /** Returns the quoting command, which the feed runs too. */
 export function registerThreads(app: FastifyInstance, deps: Deps): Run {
   registerReads(app, deps);
   const quoting = registerQuotes(app, deps);
-
-  command(app, deps, {
-    method: 'POST',
-    url: '/v1/threads/:id/propose',
-    operationId: 'proposePrice',
-    summary: 'Name another price; both acceptances end',
-    tags,
-    params: idParams,
+  command({ app, deps, tag }, 'POST /v1/threads/:id/propose', 'proposePrice', {
+    about: 'Name another price. Both acceptances end.',
+    params,
     body: quoteBody,
     replies: { 200: threadReply },
     before: async ({ caller, params, body, signal }) => {
-      const id = threadId(params.id);
+      const id = idOf(params);
       const quoteAmount = parseAmount(body.quoteAmount, 'quoteAmount');
       await preparePropose(deps, caller.accountId, id, quoteAmount, signal);
       return { id, quoteAmount };
@@ -59,17 +56,15 @@ export function registerThreads(app: FastifyInstance, deps: Deps): Run {
   });
 
   const writing = { ...deps, db: feedWriting(deps.db) };
-  command(app, writing, {
-    method: 'POST',
-    url: '/v1/threads/:id/accept',
-    operationId: 'acceptPrice',
-    summary: 'Commit to the current price; when both sides have, the swap exists',
-    tags,
-    params: idParams,
+  command({ app, deps: writing, tag }, 'POST /v1/threads/:id/accept', 'acceptPrice', {
+    about:
+      'Commit to the current price. When both sides have, the swap exists. The initiator gives ' +
+      'the hashlock; its secret stays with it.',
+    params,
     body: acceptBody,
     replies: { 200: acceptReply },
     run: async (tx, { caller, params, body }) => {
-      const accepted = await accept(tx, deps, caller.accountId, threadId(params.id), {
+      const accepted = await accept(tx, deps, caller.accountId, idOf(params), {
         quoteAmount: parseAmount(body.quoteAmount, 'quoteAmount'),
         hashlock: body.hashlock === undefined ? null : parseHashlock(body.hashlock),
         rules: body.rules,
@@ -92,16 +87,13 @@ function registerQuotes(app: FastifyInstance, deps: Deps): Run {
     status: created ? 201 : 200,
     body: { thread: threadView(deps, thread, deps.now()) },
   });
-  return command(app, writing, {
-    method: 'POST',
-    url: '/v1/rfqs/:id/quotes',
-    operationId: 'quoteRfq',
-    summary: 'Quote a price: 201 opens a thread, 200 moves the price of the one there is',
-    tags,
+  return command({ app, deps: writing, tag }, 'POST /v1/rfqs/:id/quotes', 'quoteRfq', {
+    about: 'Quote a price. The first one opens a thread; later ones move its price.',
     scope: 'maker',
-    params: idParams,
+    params: rfqParams,
     body: quoteBody,
     replies: { 200: threadReply, 201: threadReply },
+    outcomes: { 200: 'the price of the thread there is has moved', 201: 'a thread was opened' },
     before: async ({ caller, params, body, signal }) => {
       if (!isUuid(params.id)) throw unknownRfq(params.id);
       const quoteAmount = parseAmount(body.quoteAmount, 'quoteAmount');
@@ -115,52 +107,41 @@ function registerQuotes(app: FastifyInstance, deps: Deps): Run {
 }
 
 function registerReads(app: FastifyInstance, deps: Deps): void {
-  const secrets = cursorSecrets(deps);
-  read(app, deps, {
-    url: '/v1/rfqs/:id/threads',
-    operationId: 'listThreads',
-    summary: 'Its creator sees every thread, a maker its own; newest activity first',
-    tags,
-    params: idParams,
+  read({ app, deps, tag }, '/v1/rfqs/:id/threads', 'listThreads', {
+    about: 'The threads of an RFQ, newest activity first. Its creator sees all, a maker its own.',
+    params: rfqParams,
     query: pageQuery({}, threadsPage),
     replies: { 200: threadList },
-    handle: async ({ caller, params, query }) => {
+    handle: async ({ caller: { accountId: viewer }, params, query }) => {
       const rfqId = params.id.toLowerCase();
       const found = isUuid(rfqId) ? await findRfq(deps.db, rfqId) : null;
       if (found === null) throw unknownRfq(params.id);
-      const { limit = threadsPage, cursor } = query;
-      const bound = { list: 'threads', rfqId, viewer: caller.accountId };
-      const [updatedAt, id] = cursor === undefined ? [] : decodeCursor(secrets, bound, cursor);
-      const before = updatedAt === undefined ? null : { updatedAt, id: id! };
-      const some = await listThreads(deps.db, rfqId, caller.accountId, before, limit + 1);
-      const shown = some.slice(0, limit);
-      const last = shown.at(-1);
-      const more = some.length > limit && last !== undefined;
+      const page = await pageOf(
+        deps,
+        { limit: threadsPage, ...query },
+        { list: 'threads', rfqId, viewer },
+        (from, limit) => {
+          const before = from === null ? null : { updatedAt: from[0]!, id: from[1]! };
+          return listThreads(deps.db, rfqId, viewer, before, limit);
+        },
+        ({ updatedAt, id }) => [updatedAt.toISOString(), id],
+      );
       const nowMs = deps.now();
-      return {
-        threads: shown.map((each) => threadView(deps, each, nowMs)),
-        nextCursor: more
-          ? encodeCursor(secrets, bound, [last.updatedAt.toISOString(), last.id])
-          : null,
-      };
+      const threads = page.rows.map((each) => threadView(deps, each, nowMs));
+      return { threads, nextCursor: page.nextCursor };
     },
   });
 
-  read(app, deps, {
-    url: '/v1/threads/:id',
-    operationId: 'getThread',
-    summary: 'One thread; its two parties only',
-    tags,
-    params: idParams,
+  read({ app, deps, tag }, '/v1/threads/:id', 'getThread', {
+    about: 'One thread. Only its two parties see it.',
+    params,
     replies: { 200: thread },
-    handle: async ({ caller, params }) => {
-      const found = await readThread(deps.db, caller.accountId, threadId(params.id));
-      return threadView(deps, found, deps.now());
-    },
+    handle: async ({ caller, params }) =>
+      threadView(deps, await readThread(deps.db, caller.accountId, idOf(params)), deps.now()),
   });
 }
 
-function threadId(id: string): string {
+function idOf({ id }: { readonly id: string }): string {
   if (!isUuid(id)) throw unknownThread(id);
   return id.toLowerCase();
 }

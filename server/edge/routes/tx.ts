@@ -12,12 +12,10 @@ import { broadcastBody, broadcastReply } from '../schemas/material.ts';
 
 export function registerTx(app: FastifyInstance, deps: Deps): void {
   const fresh = createFreshness(deps);
-  command(app, deps, {
-    method: 'POST',
-    url: '/v1/tx/broadcast',
-    operationId: 'broadcast',
-    summary: 'Send a signed transaction; on 504 the header names the txid to look up',
-    tags: ['transactions'],
+  command({ app, deps, tag: 'transactions' }, 'POST /v1/tx/broadcast', 'broadcast', {
+    about:
+      'Send a signed transaction. It passes the same gates as its building; on 504 the header ' +
+      'names the txid to look up.',
     body: broadcastBody,
     replies: { 200: broadcastReply },
     // A claim carries the swap's secret, and a node's refusal may quote what it was sent.

@@ -1,86 +1,64 @@
 // Webhooks: register, list, delete, ping. Any valid key.
 
 import type { FastifyInstance } from 'fastify';
-import { listWebhooks } from '../../db/webhooks.ts';
+import { listWebhooks, type WebhookRow } from '../../db/webhooks.ts';
 import type { Deps } from '../../ports/deps.ts';
 import type { Send } from '../../webhooks/attempt.ts';
 import { createPinging, PingsLimited, storePing } from '../../webhooks/ping.ts';
 import { registerWebhook, removeWebhook } from '../../webhooks/register.ts';
+import { limited } from '../budgets.ts';
 import { command, read } from '../command.ts';
-import { cursorSecrets, decodeCursor, encodeCursor } from '../cursor.ts';
-import { HttpError } from '../errors.ts';
-import { idParams, pageLimit, pageQuery } from '../schemas/common.ts';
-import { webhookEvents } from '../schemas/events.ts';
+import { pageOf } from '../cursor.ts';
+import { idParams, pageQuery, webhookId } from '../schemas/common.ts';
 import {
-  listedOf,
   pinged,
   registerBody,
   registered,
   removed,
-  webhookOf,
+  webhookEvents,
   webhookPage,
 } from '../schemas/webhook.ts';
 
-const tags = ['webhooks'] as const;
 const known = Object.keys(webhookEvents);
+const params = idParams(webhookId);
 
 export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send): void {
+  const place = { app, deps, tag: 'webhooks' };
   const ping = createPinging(deps, send);
-  command(app, deps, {
-    method: 'POST',
-    url: '/v1/webhooks',
-    operationId: 'registerWebhook',
-    summary: 'Where your events are sent; the secret that signs them is shown once',
-    tags,
+  command(place, 'POST /v1/webhooks', 'registerWebhook', {
+    about: 'Where your events are sent. The secret that signs them is given once.',
     fresh: true,
     body: registerBody,
     replies: { 201: registered },
     secret: true,
-    run: async (tx, { caller, body }) => {
-      const { accountId } = caller;
-      const { url, events = [] } = body;
-      const { webhook, secret } = await registerWebhook(tx, deps, {
-        accountId,
-        url,
-        events,
-        known,
-      });
-      return { status: 201, body: { webhook: webhookOf(webhook), secret } };
+    run: async (tx, { caller: { accountId }, body: { url, events = [] } }) => {
+      const asked = { accountId, url, events, known };
+      const { webhook, secret } = await registerWebhook(tx, deps, asked);
+      return { status: 201, body: { webhook: shown(webhook), secret } };
     },
   });
 
-  read(app, deps, {
-    url: '/v1/webhooks',
-    operationId: 'listWebhooks',
-    summary: 'Your webhooks, newest first',
-    tags,
+  read(place, '/v1/webhooks', 'listWebhooks', {
+    about: 'Your webhooks, newest first. Each with how its last delivery went.',
     query: pageQuery({}),
     replies: { 200: webhookPage },
-    handle: async ({ caller, query }) => {
-      const { accountId } = caller;
+    handle: async ({ caller: { accountId }, query }) => {
       const filters = { list: 'webhooks', accountId };
-      const secrets = cursorSecrets(deps);
-      const [before = null] = query.cursor ? decodeCursor(secrets, filters, query.cursor) : [];
-      const limit = query.limit ?? pageLimit.otherwise;
-      const found = await listWebhooks(deps.db, { accountId, before, limit: limit + 1 });
-      const page = found.slice(0, limit);
-      const last = page.at(-1);
-      const more = found.length > limit && last !== undefined;
-      return {
-        webhooks: page.map(listedOf),
-        nextCursor: more ? encodeCursor(secrets, filters, [last.id]) : null,
-      };
+      const { rows, nextCursor } = await pageOf(deps, query, filters, (from, limit) =>
+        listWebhooks(deps.db, { accountId, before: from?.[0] ?? null, limit }),
+      );
+      const webhooks = rows.map((row) => {
+        const { lastStatus, lastError, lastDeliveryAt } = row;
+        return { ...shown(row), lastStatus, lastError, lastDeliveryAt };
+      });
+      return { webhooks, nextCursor };
     },
   });
 
-  command(app, deps, {
-    method: 'DELETE',
-    url: '/v1/webhooks/:id',
-    operationId: 'deleteWebhook',
-    summary: 'Remove a webhook; what was on its way to it is given up',
-    tags,
+  command(place, 'DELETE /v1/webhooks/:id', 'deleteWebhook', {
+    about: 'Remove a webhook. What was on its way to it is given up.',
     fresh: true,
-    params: idParams,
+    params,
     replies: { 200: removed },
     run: async (tx, { caller, params }) => {
       await removeWebhook(tx, caller.accountId, params.id);
@@ -88,17 +66,16 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send):
     },
   });
 
-  command(app, deps, {
-    method: 'POST',
-    url: '/v1/webhooks/:id/ping',
-    operationId: 'pingWebhook',
-    summary: 'Send a test delivery at once, and say whether a 2xx came',
-    tags,
-    params: idParams,
+  command(place, 'POST /v1/webhooks/:id/ping', 'pingWebhook', {
+    about: 'Send a test delivery at once, and say whether a 2xx came.',
+    params,
     replies: { 200: pinged },
     withoutRoom: 'anew',
-    before: ({ caller, params, attempt }) =>
-      ping({ accountId: caller.accountId, webhookId: params.id, attempt }).catch(limited),
+    before: ({ caller: { accountId }, params, attempt }) =>
+      ping({ accountId, webhookId: params.id, attempt }).catch((error: unknown) => {
+        if (!(error instanceof PingsLimited)) throw error;
+        throw limited('ping_rate_limited', error.message, error.seconds);
+      }),
     run: async (tx, { caller, prepared }) => ({
       status: 200,
       body: await storePing(tx, deps, caller.accountId, prepared),
@@ -106,8 +83,6 @@ export function registerWebhooks(app: FastifyInstance, deps: Deps, send?: Send):
   });
 }
 
-function limited(error: unknown): never {
-  if (!(error instanceof PingsLimited)) throw error;
-  const headers = { 'retry-after': String(error.seconds) };
-  throw new HttpError('ping_rate_limited', error.message, headers);
+function shown({ id, url, events, enabled }: WebhookRow) {
+  return { id, url, events, enabled };
 }

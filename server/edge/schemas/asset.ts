@@ -1,60 +1,69 @@
 // Shapes of assets.
 
-import Type from 'typebox';
-import { input, named, nextCursor, oneOf, uuid } from './common.ts';
+import * as s from './common.ts';
 
-export const asset = named(
-  'Asset',
-  Type.Object({
-    id: uuid,
-    chain: Type.String({ description: 'chain key, such as `bitcoin`' }),
-    symbol: Type.String(),
-    address: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description: 'token contract; null = the native asset',
-    }),
-    decimals: Type.Integer(),
-    enabled: Type.Boolean({ description: 'false = closed to trade' }),
-    verified: Type.Boolean({
-      description: 'true = curated; false = listed by itself: trade it by address, not by symbol',
-    }),
-    source: Type.String({ description: '`curated`, `launchpad:<name>` or `api`' }),
-  }),
-);
+const address = s.text('token contract or mint', s.examples.usdc, { minLength: 1, maxLength: 128 });
 
-export const listAsset = input({
-  chain: Type.String({ minLength: 1, maxLength: 64, description: 'chain key, such as `base`' }),
-  address: Type.String({ minLength: 1, maxLength: 128, description: 'token contract or mint' }),
+export const asset = s.model('Asset', 'What may be traded.', {
+  id: s.assetId,
+  chain: s.chainKey,
+  symbol: s.text('as its contract spells it; several may have it', 'USDC'),
+  address: s.nullable(s.text('token contract; null = the native asset', s.examples.usdc)),
+  decimals: s.int('digits after the point of one whole unit', 6),
+  enabled: s.flag('false = closed to trade', true),
+  verified: s.flag('true = curated; false = listed by itself: trade it by address', true),
+  source: s.text('`curated`, `launchpad:<name>` or `api`', 'curated'),
 });
 
-const reasons = Type.Array(Type.String(), {
-  description: 'each begins with the name of the check that says so',
+export const listAsset = s.input(
+  {
+    chain: s.text('chain key, such as `base`', 'ethereum', { minLength: 1, maxLength: 64 }),
+    address,
+  },
+  'The token that is to be listed.',
+);
+
+const reasons = s.list(
+  'each begins with the name of the check that says so',
+  s.text('one reason', 'tax: a transfer of 1000 arrives as 990'),
+);
+const notChecked = s.optional(
+  s.list(
+    'checks that this deployment does not make, having nobody to ask',
+    s.text('the name of a check', 'liquidity'),
+  ),
+);
+
+export const listedAsset = s.model('ListedAsset', 'A token that is listed.', {
+  status: s.oneOf(['listed'], 'open to trade'),
+  asset,
+  notChecked,
 });
-const notChecked = Type.Array(Type.String(), {
-  description: 'checks that this deployment does not make, having nobody to ask',
+
+export const waitingAsset = s.model('WaitingAsset', 'A token that cannot be traded now.', {
+  status: s.oneOf(['pending', 'closed'], '`pending`: looked at again every hour for seven days'),
+  reasons,
+  notChecked,
 });
 
-export const listedAsset = named(
-  'ListedAsset',
-  Type.Object({ status: oneOf(['listed']), asset, notChecked: Type.Optional(notChecked) }),
-);
+export const refusedAsset = s.model('RefusedAsset', 'A token that will never be listed.', {
+  error: s.sentence,
+  status: s.oneOf(['rejected', 'delisted'], 'both for ever'),
+  reasons,
+});
 
-export const waitingAsset = named(
-  'WaitingAsset',
-  Type.Object({
-    status: oneOf(['pending', 'closed'], '`pending`: looked at again every hour for seven days'),
-    reasons,
-    notChecked: Type.Optional(notChecked),
-  }),
-);
+export const assetList = s.model('AssetList', 'A page of assets, oldest first.', {
+  assets: s.list('the assets', asset),
+  nextCursor: s.nextCursor,
+});
 
-export const refusedAsset = named(
-  'RefusedAsset',
-  Type.Object({
-    error: Type.String({ description: 'one plain sentence' }),
-    status: oneOf(['rejected', 'delisted'], 'both for ever'),
-    reasons,
-  }),
-);
-
-export const assetList = named('AssetList', Type.Object({ assets: Type.Array(asset), nextCursor }));
+export const assetQuery = s.pageQuery({
+  chain: s.optional(s.text('of this chain key', 'ethereum', { maxLength: 64 })),
+  symbol: s.optional(
+    s.text('with this symbol, in any case; several may have it', 'USDC', { maxLength: 64 }),
+  ),
+  address: s.optional(
+    s.text('of this token contract or mint; hex in any case', s.examples.usdc, { maxLength: 128 }),
+  ),
+  enabled: s.optional(s.flag('`true`: open to trade; `false`: closed, halted or delisted', true)),
+});

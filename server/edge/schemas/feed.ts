@@ -1,121 +1,116 @@
 // Shapes of the maker feed's frames: specification part 6, and what a maker may ask for beyond it.
 
-import Type from 'typebox';
-import { amount, input, named, oneOf, uuid } from './common.ts';
+import * as s from './common.ts';
 import { rfq } from './rfq.ts';
 
-const seq = Type.Optional(
-  Type.Integer({
-    description: 'with `resume` only: the number of the last public entry of the log',
-  }),
+const type = <const T extends string>(name: T) => s.oneOf([name], 'which frame it is');
+const number = s.int('the number of the last public entry of the log', 48_213);
+const seq = s.optional(s.as(number, 'with `resume` only: the number of the last public entry'));
+const idempotencyKey = s.optional(
+  s.text('with `resume`: that of the quote, where it had one', 'quote-7f3a'),
 );
+const most = { maxItems: 100 };
 
-export const firstFrame = named(
+export const firstFrame = s.form(
   'FirstFrame',
-  input({
-    apiKey: Type.String({
-      maxLength: 200,
-      description: 'a key with the scope `maker`, or a ticket of POST /account/feed-ticket',
-    }),
-    resume: Type.Optional(
-      Type.Boolean({ description: 'asks for `seq`, `gone`, `pong` and what was missed' }),
+  'The key; the first frame, and the only one taken before.',
+  {
+    apiKey: s.text(
+      'a key with the scope `maker`, or a ticket of POST /account/feed-ticket',
+      `{short}_test_${'4kX9mQ2v'.repeat(5)}abc`,
+      { maxLength: 200 },
     ),
-    since: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description:
-          'with `resume`: the last `seq` that was seen; what came after it is sent, and private ' +
+    resume: s.optional(s.flag('asks for `seq`, `gone`, `pong` and what was missed', true)),
+    since: s.optional(
+      s.int(
+        'with `resume`: the last `seq` that was seen; what came after it is sent, and private ' +
           'RFQs of that `seq` again',
-      }),
+        48_213,
+        { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+      ),
     ),
-  }),
+  },
 );
 
-// What the header could carry: both are one space of keys.
-const headerText = '^[!-~]([ -~]*[!-~])?$';
-
-export const quoteFrame = named(
+export const quoteFrame = s.form(
   'QuoteFrame',
-  input({
-    quote: input({
-      rfqId: Type.String({ maxLength: 200 }),
-      quoteAmount: amount,
-      idempotencyKey: Type.Optional(Type.String({ maxLength: 255, pattern: headerText })),
-    }),
-  }),
-);
-
-export const pingFrame = named(
-  'PingFrame',
-  input({ ping: Type.String({ maxLength: 64, description: 'comes back in `pong`' }) }),
-);
-
-export const snapshotFrame = named(
-  'SnapshotFrame',
-  Type.Object({
-    type: oneOf(['snapshot']),
-    rfqs: Type.Array(rfq, { maxItems: 100, description: 'the public book, newest first' }),
-    addressed: Type.Optional(
-      Type.Array(rfq, { maxItems: 100, description: 'with `resume`: private RFQs for you' }),
+  'A price for an RFQ, as POST /v1/rfqs/{id}/quotes.',
+  {
+    quote: s.input(
+      {
+        rfqId: s.text('the RFQ', s.exampleIn(s.rfqId), { maxLength: 200 }),
+        quoteAmount: s.as(s.amount, 'the price, in base units of the quote asset', '250000000'),
+        idempotencyKey: s.optional(
+          s.text('as the header: a retry with it is answered with the first reply', 'quote-7f3a', {
+            maxLength: 255,
+            // What the header could carry: both are one space of keys.
+            pattern: '^[!-~]([ -~]*[!-~])?$',
+          }),
+        ),
+      },
+      'the quote',
     ),
-    seq,
-  }),
+  },
 );
 
-export const readyFrame = named('ReadyFrame', Type.Object({ type: oneOf(['ready']), seq }));
+export const pingFrame = s.form('PingFrame', 'With `resume`: asks for a pong.', {
+  ping: s.text('comes back in `pong`', 'are you there?', { maxLength: 64 }),
+});
 
-export const rfqFrame = named(
-  'RfqFrame',
-  Type.Object({ type: oneOf(['rfq']), kind: oneOf(['created', 'cancelled']), rfq, seq }),
-);
+export const snapshotFrame = s.model('SnapshotFrame', 'The book as it is.', {
+  type: type('snapshot'),
+  rfqs: s.list('the public book, newest first', rfq, most),
+  addressed: s.optional(s.list('with `resume`: private RFQs for you', rfq, most)),
+  seq,
+});
 
-const idempotencyKey = Type.Optional(
-  Type.String({ description: 'with `resume`: that of the quote, where it had one' }),
-);
+export const readyFrame = s.model('ReadyFrame', 'From here on the stream.', {
+  type: type('ready'),
+  seq,
+});
 
-export const quotedFrame = named(
-  'QuotedFrame',
-  Type.Object({ type: oneOf(['quoted']), rfqId: uuid, threadId: uuid, idempotencyKey, seq }),
-);
+export const rfqFrame = s.model('RfqFrame', 'An RFQ came, or left the book: an upsert by its id.', {
+  type: type('rfq'),
+  kind: s.oneOf(['created', 'cancelled'], 'which of both'),
+  rfq,
+  seq,
+});
 
-export const errorFrame = named(
-  'ErrorFrame',
-  Type.Object({
-    type: oneOf(['error']),
-    error: Type.String({ description: 'one plain sentence' }),
-    code: Type.Optional(
-      Type.String({ description: 'with `resume`: the code that REST has in x-<name>-error' }),
-    ),
-    rfqId: Type.Optional(
-      Type.String({ description: 'with `resume`: of the quote that was refused' }),
-    ),
-    idempotencyKey,
-    seq,
-  }),
-);
+export const quotedFrame = s.model('QuotedFrame', 'The quote is stored on this thread.', {
+  type: type('quoted'),
+  rfqId: s.rfqId,
+  threadId: s.threadId,
+  idempotencyKey,
+  seq,
+});
 
-export const resumedFrame = named(
+export const errorFrame = s.model('ErrorFrame', 'What was refused, or why the socket is closed.', {
+  type: type('error'),
+  error: s.sentence,
+  code: s.optional(s.text('with `resume`: the code that REST has in x-<name>-error', 'bad_field')),
+  rfqId: s.optional(s.text('with `resume`: of the quote that was refused', s.exampleIn(s.rfqId))),
+  idempotencyKey,
+  seq,
+});
+
+const numbered = (name: string, kind: 'resumed' | 'reset', description: string) =>
+  s.model(name, description, { type: type(kind), seq: number });
+export const resumedFrame = numbered(
   'ResumedFrame',
-  Type.Object({ type: oneOf(['resumed']), seq: Type.Integer() }),
+  'resumed',
+  'With `since`: what was missed follows.',
 );
+export const resetFrame = numbered('ResetFrame', 'reset', 'With `since`: a snapshot follows.');
 
-export const resetFrame = named(
-  'ResetFrame',
-  Type.Object({ type: oneOf(['reset']), seq: Type.Integer() }),
-);
+export const goneFrame = s.model('GoneFrame', 'With `resume`: an RFQ expired or was agreed.', {
+  type: type('gone'),
+  rfqId: s.rfqId,
+  reason: s.oneOf(['expired', 'agreed'], 'why'),
+  seq: number,
+});
 
-export const goneFrame = named(
-  'GoneFrame',
-  Type.Object({
-    type: oneOf(['gone']),
-    rfqId: uuid,
-    reason: oneOf(['expired', 'agreed']),
-    seq: Type.Integer(),
-  }),
-);
-
-export const pongFrame = named(
-  'PongFrame',
-  Type.Object({ type: oneOf(['pong']), pong: Type.String(), seq: Type.Integer() }),
-);
+export const pongFrame = s.model('PongFrame', 'With `resume`: the answer to a ping.', {
+  type: type('pong'),
+  pong: s.text('what the ping held', 'are you there?'),
+  seq: number,
+});

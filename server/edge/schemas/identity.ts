@@ -4,102 +4,98 @@ import Type from 'typebox';
 import { families } from '../../../core/families.ts';
 import { scopes } from '../../../core/scopes.ts';
 import { longestMessage } from '../../market/messages.ts';
-import { dateTime, input, named, oneOf } from './common.ts';
+import * as s from './common.ts';
 
 // A contract wallet signs with up to 8 192 bytes, in hex.
 const longestSignature = 16_386;
+const minLength = 1;
+
+export const family = s.oneOf(families, 'the family of its chain');
+export const address = s.text('in its canonical form', s.examples.evm);
+export const scopeList = s.list('what it may do', s.oneOf(scopes, 'one scope'));
 
 /** Of every text that a wallet signs. */
 export const words = {
-  address: Type.String({
-    minLength: 1,
-    maxLength: 128,
-    description: 'in any spelling of its family; answers write the canonical one',
-  }),
-  message: Type.String({
-    minLength: 1,
-    maxLength: longestMessage,
-    description: 'the signed text; what it must contain: docs/signing.md',
-  }),
-  signature: Type.String({
-    minLength: 1,
-    maxLength: longestSignature,
-    description:
-      'evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322 simple); docs/signing.md',
-  }),
+  address: s.text(
+    'in any spelling of its family; answers write the canonical one',
+    s.examples.evm,
+    {
+      minLength,
+      maxLength: 128,
+    },
+  ),
+  message: s.text(
+    'the signed text; what it must contain: docs/signing.md',
+    `{product} - create an API key\n\nAddress: ${s.examples.evm}\nNonce: ${s.examples.nonce}`,
+    { minLength, maxLength: longestMessage },
+  ),
+  signature: s.text(
+    'evm, tron: hex; solana: base58 of 64 bytes; bitcoin: base64 (BIP-322 simple); docs/signing.md',
+    s.examples.evmSignature,
+    { minLength, maxLength: longestSignature },
+  ),
 };
 
-export const nonceReply = named(
-  'Nonce',
-  Type.Object({ nonce: Type.String({ description: '128 random bits, hex; single-use' }) }),
-);
+export const nonceReply = s.model('Nonce', 'What a text to sign carries.', {
+  nonce: s.text('128 random bits, hex; single-use', s.examples.nonce),
+});
 
-export const mintBody = named('MintKey', input({ rail: oneOf(families), ...words }));
+export const nonceQuery = Type.Object({
+  purpose: s.optional(s.oneOf(['link', 'authorize'], 'link: proving; authorize: vouching')),
+});
 
-export const mintedKey = named(
-  'ApiKey',
-  Type.Object({
-    id: Type.String({ format: 'uuid' }),
-    key: Type.String({ description: 'shown once' }),
-    prefix: Type.String(),
-    scopes: Type.Array(oneOf(scopes)),
-    name: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-    expiresAt: dateTime,
-    replaced: Type.Boolean({ description: 'this mint revoked a key of the account' }),
-    note: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description: 'of an account that holds several keys: how a leaked one is revoked',
-    }),
+export const mintBody = s.form('MintKey', 'A text that the wallet has signed.', {
+  rail: family,
+  ...words,
+});
+
+export const mintedKey = s.model('ApiKey', 'A new key.', {
+  id: s.keyId,
+  key: s.text('shown once', `{short}_test_${'4kX9mQ2v'.repeat(5)}abc`),
+  prefix: s.text('how the key begins', '{short}_test_4kX9mQ'),
+  scopes: scopeList,
+  name: s.nullable(s.text('what its person calls it', 'market maker')),
+  expiresAt: s.instant('when it ends'),
+  replaced: s.flag('this mint revoked a key of the account', false),
+  note: s.nullable(
+    s.text('of an account that holds several keys: how a leaked one is revoked', 'revoke it there'),
+  ),
+});
+
+export const proveBody = s.form('ProveWallet', 'A text that the wallet has signed.', {
+  ...words,
+  authorization: s.optional(s.form('Authorization', 'The same of a login wallet.', words)),
+});
+
+export const provenWallet = s.model('ProvenWallet', 'A wallet of the account.', {
+  address,
+  family,
+  proven: s.flag('it may trade', true),
+  authorised: s.flag('counts beyond giving: may receive', false),
+});
+
+export const removedWallet = s.model('RemovedWallet', 'A wallet that is no longer proven.', {
+  address,
+  family,
+  proven: Type.Unsafe<false>({ type: 'boolean', const: false, description: 'it is not' }),
+});
+
+const walletsOfFamily = s.model('WalletsOfFamily', 'The wallets of one family.', {
+  login: s.nullable(
+    s.text('is paid: signs in, unless another wallet was chosen in the browser', s.examples.evm),
+  ),
+  proven: s.list('tradeable; never a payout identity', address),
+});
+
+export const me = s.model('Me', 'The account of a key.', {
+  userId: s.accountId,
+  scopes: scopeList,
+  wallets: s.group('by family', {
+    evm: walletsOfFamily,
+    tron: walletsOfFamily,
+    bitcoin: walletsOfFamily,
+    solana: walletsOfFamily,
   }),
-);
+});
 
-const authorization = named('Authorization', input(words));
-
-export const proveBody = named(
-  'ProveWallet',
-  input({ ...words, authorization: Type.Optional(authorization) }),
-);
-
-export const provenWallet = named(
-  'ProvenWallet',
-  Type.Object({
-    address: Type.String(),
-    family: oneOf(families),
-    proven: Type.Boolean(),
-    authorised: Type.Boolean({ description: 'counts beyond giving: may receive' }),
-  }),
-);
-
-export const removedWallet = named(
-  'RemovedWallet',
-  Type.Object({
-    address: Type.String(),
-    family: oneOf(families),
-    proven: Type.Unsafe<false>({ type: 'boolean', const: false }),
-  }),
-);
-
-const walletsOfFamily = named(
-  'WalletsOfFamily',
-  Type.Object({
-    login: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description: 'is paid: signs in, unless another wallet was chosen in the browser',
-    }),
-    proven: Type.Array(Type.String(), { description: 'tradeable; never a payout identity' }),
-  }),
-);
-
-export const me = named(
-  'Me',
-  Type.Object({
-    userId: Type.String({ format: 'uuid' }),
-    scopes: Type.Array(oneOf(scopes)),
-    wallets: Type.Object({
-      evm: walletsOfFamily,
-      tron: walletsOfFamily,
-      bitcoin: walletsOfFamily,
-      solana: walletsOfFamily,
-    }),
-  }),
-);
+export const addressParams = Type.Object({ address: s.text('in any spelling', s.examples.evm) });

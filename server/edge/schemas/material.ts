@@ -1,264 +1,244 @@
 // Shapes of what is signed: unsigned material out, signed transactions in.
 
-import Type from 'typebox';
+import Type, { type TProperties } from 'typebox';
 import { mostRungs } from '../../../chains/bitcoin/fee-ladder.ts';
 import { defaultFeeBounds } from '../../../chains/bitcoin/fees.ts';
 import { longestRefundHex } from '../../../chains/bitcoin/signed-refunds.ts';
 import { mostInputs } from '../../../chains/bitcoin/spending.ts';
-import { hex32Input, input, named, nullable, oneOf, unixSeconds } from './common.ts';
-import { scheduledFields } from './swap.ts';
+import * as s from './common.ts';
+import { feeRate, scheduledFields } from './swap.ts';
 
-const text = Type.String();
-const validUntil = { ...unixSeconds, description: 'Unix seconds: do not send it after this' };
-const lamports = Type.String({ pattern: '^(0|[1-9][0-9]*)$', description: 'lamports' });
-const sats = Type.String({ pattern: '^(0|[1-9][0-9]*)$', description: 'satoshis' });
+const validUntil = s.unixSeconds('do not send it after this');
+const integers = { pattern: '^(0|[1-9][0-9]*)$' };
+const lamports = (description: string) => s.text(`lamports: ${description}`, '2039280', integers);
+const sats = (description: string) => s.text(`satoshis: ${description}`, '100000', integers);
+const literal = <const T extends string>(value: T, description: string) =>
+  Type.Literal(value, { description });
+const yes = (description: string) => Type.Literal(true, { description });
+const hex = (description: string) => s.text(description, '0x7a1c2f');
 
-const integerText = 'integers as decimal strings';
-const typedData = named(
-  'TypedData',
-  Type.Object(
-    {
-      domain: Type.Object({
-        name: text,
-        version: Type.Optional(text),
-        chainId: Type.Optional(Type.String({ description: 'decimal' })),
-        verifyingContract: text,
-        salt: Type.Optional(text),
-      }),
-      types: Type.Record(text, Type.Array(Type.Object({ name: text, type: text }))),
-      primaryType: text,
-      message: Type.Record(text, text, { description: integerText }),
-    },
-    { description: `EIP-712, without the type of the domain; ${integerText}` },
-  ),
-);
-const signedCall = named(
-  'SignedCall',
-  Type.Object({
-    to: text,
-    value: Type.Literal('0x0'),
-    dataBeforeSignature: Type.String({
-      description: 'hex with 0x; v, r and s of the signature follow, 32 bytes each',
-    }),
+/** What every material has; `sign`: how it is signed. */
+function materialOf<P extends TProperties>(
+  name: string,
+  family: string,
+  sign: string,
+  description: string,
+  fields: P,
+) {
+  return s.model(name, description, {
+    chain: s.chainKey,
+    family: literal(family, 'of its chain'),
+    sign: literal(sign, 'how it is signed'),
+    escrow: s.escrow,
+    validUntil,
+    ...fields,
+  });
+}
+
+const typedData = s.model('TypedData', 'EIP-712, without the type of the domain.', {
+  domain: s.group('what the signature is for', {
+    name: s.text('of the contract', 'USD Coin'),
+    version: s.optional(s.text('of the contract', '2')),
+    chainId: s.optional(s.text('decimal', '1')),
+    verifyingContract: s.text('the contract', s.examples.usdc),
+    salt: s.optional(s.text('32 bytes, hex with 0x', `0x${s.examples.hashlock}`)),
   }),
-);
-const alternatives = Type.Array(
+  types: Type.Record(
+    Type.String(),
+    s.list(
+      'the fields of one type',
+      s.group('one field', {
+        name: s.text('of the field', 'value'),
+        type: s.text('of the field', 'uint256'),
+      }),
+    ),
+    {
+      description: 'the fields of each type',
+      examples: [{ Permit: [{ name: 'value', type: 'uint256' }] }],
+    },
+  ),
+  primaryType: s.text('which of `types` is signed', 'Permit'),
+  message: Type.Record(Type.String(), s.text('the value of one field', '100000'), {
+    description: 'integers as decimal strings',
+    examples: [{ value: '100000' }],
+  }),
+});
+
+const signedCall = s.model('SignedCall', 'A call that the signature completes.', {
+  to: s.text('the contract', s.examples.contract),
+  value: literal('0x0', 'wei'),
+  dataBeforeSignature: hex('hex with 0x; v, r and s of the signature follow, 32 bytes each'),
+});
+
+const alternatives = s.list(
+  'fund of a token: what may be signed instead of `txs`, one of all. An authorization is null ' +
+    'until asked for with `sign=authorization`; from then on the leg does not move',
   Type.Union([
-    named(
-      'PermitFunding',
-      Type.Object({
-        way: Type.Literal('permit'),
-        from: Type.String({ description: 'signs the typed data, then sends the one transaction' }),
-        typedData,
-        call: signedCall,
-      }),
-    ),
-    named(
-      'AuthorizedFunding',
-      Type.Object({
-        way: Type.Literal('authorization'),
-        from: Type.Null({ description: 'anyone may send it; the refund address signs' }),
-        typedData: nullable(typedData),
-        call: nullable(signedCall),
-        relay: Type.Boolean({ description: 'whether the market sends it, given the signature' }),
-      }),
-    ),
+    s.model('PermitFunding', 'One signature and one transaction.', {
+      way: literal('permit', 'EIP-2612'),
+      from: s.text('signs the typed data, then sends the one transaction', s.examples.evm),
+      typedData,
+      call: signedCall,
+    }),
+    s.model('AuthorizedFunding', 'One signature; anyone may send it.', {
+      way: literal('authorization', 'EIP-3009'),
+      from: Type.Null({ description: 'anyone may send it; the refund address signs' }),
+      typedData: s.nullable(typedData),
+      call: s.nullable(signedCall),
+      relay: s.flag('whether the market sends it, given the signature', true),
+    }),
   ]),
+);
+
+const evmCall = s.group('A transaction.', {
+  to: s.text('the contract', s.examples.contract),
+  data: hex('hex with 0x'),
+  value: s.text('wei, hex with 0x', '0x0'),
+});
+const evmTx = materialOf('EvmMaterial', 'evm', 'evm-tx', 'EVM: transactions to sign.', {
+  chainId: s.int('EIP-155', 1),
+  from: s.optional(s.text('fund: sign from this address', s.examples.evm)),
+  txs: s.list('sign and send each, in order', evmCall),
+  alternatives: s.optional(alternatives),
+});
+
+const btcPayment = materialOf('BtcPayment', 'bitcoin', 'btc-payment', 'Bitcoin: a payment.', {
+  payTo: s.text('pay ONE output of exactly amountSats to it', s.examples.bitcoin),
+  amountSats: sats('what to pay'),
+  uri: s.text('BIP 21', `bitcoin:${s.examples.bitcoin}?amount=0.001`),
+});
+
+const rate = (description: string) => s.as(feeRate, `sat per vbyte: ${description}`);
+const btcSighash = materialOf('BtcSighash', 'bitcoin', 'btc-sighash', 'Bitcoin: a PSBT to sign.', {
+  psbtBase64: s.text('the transaction', 'cHNidP8BAFICAAAAAQ=='),
+  sighashHexes: s.list(
+    'one an input; sign each with SIGHASH_ALL',
+    s.text('32 bytes, hex', s.examples.hashlock),
+  ),
+  feeSats: sats('what it pays'),
+  feeRateSatPerVbyte: rate('feeSats as a rate'),
+  ladder: s.list(
+    'what to pay if it is not mined by then: build it again; the first is now',
+    s.group('A fee, and when.', {
+      at: s.unixSeconds('from when on to pay it'),
+      feeRateSatPerVbyte: rate('then'),
+      feeSats: sats('then'),
+    }),
+  ),
+});
+
+const tronValue = s.group('the call', {
+  data: s.text('hex', '7a1c2f'),
+  owner_address: s.text('who signs, hex', '41a614f803b6fd780986a42c78ec9c7f77e6ded13c'),
+  contract_address: s.text('the contract, hex', '415c69bee701ef814a2b6a3edd4b1652cb9cc5aa6f'),
+  call_value: s.optional(s.int('sun', 1_000_000)),
+});
+const tronContract = s.group('What it does.', {
+  parameter: s.group('of the contract', {
+    value: tronValue,
+    type_url: s.text('its type', 'type.googleapis.com/protocol.TriggerSmartContract'),
+  }),
+  type: literal('TriggerSmartContract', 'its type'),
+});
+const tronTransaction = s.group(
+  "java-tron's JSON of an unsigned transaction, addresses in 41-hex",
   {
-    description:
-      'fund of a token: what may be signed instead of `txs`, one of all. An authorization is ' +
-      'null until asked for with `sign=authorization`; from then on the leg does not move',
+    visible: Type.Literal(false, { description: 'addresses are in hex' }),
+    txID: s.as(s.txid, 'SHA-256 of raw_data_hex: what is signed'),
+    raw_data: s.group('what raw_data_hex holds', {
+      contract: s.list('one', tronContract),
+      ref_block_bytes: s.text('hex', '5e4b'),
+      ref_block_hash: s.text('hex', '47c9dc89341b300d'),
+      expiration: s.int('Unix milliseconds', 1_773_480_473_000),
+      fee_limit: s.int('sun', 30_000_000),
+      timestamp: s.int('Unix milliseconds', 1_773_480_413_000),
+    }),
+    raw_data_hex: s.text('what is signed, in hex', '0a025e4b220847c9dc89341b300d'),
   },
 );
+const tronTx = materialOf('TronMaterial', 'tron', 'tron-txid', 'TRON: transactions to sign.', {
+  from: s.text('base58: sign as this address', s.examples.tron),
+  transactions: s.list(
+    'sign each, in order; send the next when the one before has succeeded',
+    tronTransaction,
+  ),
+});
 
-const evmTx = named(
-  'EvmMaterial',
-  Type.Object({
-    chain: text,
-    family: Type.Literal('evm'),
-    sign: Type.Literal('evm-tx'),
-    chainId: Type.Integer(),
-    from: Type.Optional(Type.String({ description: 'fund: sign from this address' })),
-    txs: Type.Array(
-      Type.Object({
-        to: text,
-        data: Type.String({ description: 'hex with 0x' }),
-        value: Type.String({ description: 'wei, hex with 0x' }),
-      }),
-      { description: 'sign and send each, in order' },
+const costs = s.group("fund: what it takes from the funder's SOL beside what moves", {
+  depositLamports: lamports("rent of the escrow's accounts"),
+  returnedLamports: lamports('of it, to the funder when it is settled'),
+  keptLamports: lamports('of it, after a claim: from the timelock on, by a refund'),
+  feeLamports: lamports('the fee'),
+});
+const solanaTx = materialOf('SolanaMaterial', 'solana', 'solana-tx', 'Solana: one to sign.', {
+  transaction: s.text('base64, with room for its one signature', 'AQAAAAAAAAAAAAAAAAAAAA=='),
+  lastValidBlockHeight: s.int('no later block takes it', 287_401_223),
+  costs: s.optional(costs),
+});
+
+const materials = [evmTx, btcPayment, btcSighash, tronTx, solanaTx] as const;
+const relayed = s.model('Relayed', 'The market sends it.', {
+  relayed: yes('the market sends it'),
+  txid: s.as(s.txid, 'of its newest transaction; a stuck one is replaced'),
+});
+export const material = s.named('Material', Type.Union([...materials], described('to sign')));
+const orRelayed = Type.Union([...materials, relayed], described('to sign, or that it is sent'));
+export const claimReply = s.named('ClaimReply', orRelayed);
+export const fundReply = s.named('FundReply', orRelayed);
+
+function described(what: string) {
+  return { description: `What is ${what}: by its family.` };
+}
+
+export const claimBody = s.form('Claim', 'The secret, and who sends the claim.', {
+  secret: s.as(s.hex32Input, 'the secret: 32 bytes, hex', s.examples.secret),
+  relay: s.optional(
+    s.flag(
+      'the market sends the claim and pays its gas, where it has a gas key (not Bitcoin); ' +
+        'refused where landing it cannot be guaranteed',
+      false,
     ),
-    escrow: text,
-    alternatives: Type.Optional(alternatives),
-    validUntil,
-  }),
-);
-
-const btcPayment = named(
-  'BtcPayment',
-  Type.Object({
-    chain: text,
-    family: Type.Literal('bitcoin'),
-    sign: Type.Literal('btc-payment'),
-    payTo: Type.String({ description: 'pay ONE output of exactly amountSats to it' }),
-    amountSats: sats,
-    uri: Type.String({ description: 'BIP 21' }),
-    escrow: text,
-    validUntil,
-  }),
-);
-
-const btcSighash = named(
-  'BtcSighash',
-  Type.Object({
-    chain: text,
-    family: Type.Literal('bitcoin'),
-    sign: Type.Literal('btc-sighash'),
-    psbtBase64: text,
-    sighashHexes: Type.Array(text, { description: 'one an input; sign each with SIGHASH_ALL' }),
-    escrow: text,
-    feeSats: sats,
-    feeRateSatPerVbyte: Type.Number({ description: 'feeSats as a rate' }),
-    ladder: Type.Array(
-      Type.Object({
-        at: { ...unixSeconds, description: 'Unix seconds from which to pay it' },
-        feeRateSatPerVbyte: Type.Number(),
-        feeSats: sats,
-      }),
-      { description: 'what to pay if it is not mined by then: build it again; the first is now' },
-    ),
-    validUntil,
-  }),
-);
-
-const tronTx = named(
-  'TronMaterial',
-  Type.Object({
-    chain: text,
-    family: Type.Literal('tron'),
-    sign: Type.Literal('tron-txid'),
-    from: Type.String({ description: 'base58: sign as this address' }),
-    transactions: Type.Array(
-      Type.Object(
-        {
-          visible: Type.Literal(false),
-          txID: Type.String({ description: 'SHA-256 of raw_data_hex: what is signed' }),
-          raw_data: Type.Object({
-            contract: Type.Array(
-              Type.Object({
-                parameter: Type.Object({
-                  value: Type.Object({
-                    data: text,
-                    owner_address: text,
-                    contract_address: text,
-                    call_value: Type.Optional(Type.Integer({ description: 'sun' })),
-                  }),
-                  type_url: text,
-                }),
-                type: Type.Literal('TriggerSmartContract'),
-              }),
-            ),
-            ref_block_bytes: text,
-            ref_block_hash: text,
-            expiration: Type.Integer({ description: 'Unix milliseconds' }),
-            fee_limit: Type.Integer({ description: 'sun' }),
-            timestamp: Type.Integer({ description: 'Unix milliseconds' }),
-          }),
-          raw_data_hex: text,
-        },
-        { description: "java-tron's JSON of an unsigned transaction, addresses in 41-hex" },
-      ),
-      { description: 'sign each, in order; send the next when the one before has succeeded' },
-    ),
-    escrow: Type.String({ description: '<contract in base58>:<id in hex>' }),
-    validUntil,
-  }),
-);
-
-const solanaTx = named(
-  'SolanaMaterial',
-  Type.Object({
-    chain: text,
-    family: Type.Literal('solana'),
-    sign: Type.Literal('solana-tx'),
-    transaction: Type.String({ description: 'base64, with room for its one signature' }),
-    lastValidBlockHeight: Type.Integer({ description: 'no later block takes it' }),
-    escrow: text,
-    costs: Type.Optional(
-      Type.Object(
-        {
-          depositLamports: { ...lamports, description: "rent of the escrow's accounts" },
-          returnedLamports: { ...lamports, description: 'of it, to the funder when it is settled' },
-          keptLamports: {
-            ...lamports,
-            description: 'of it, after a claim: from the timelock on, by a refund',
-          },
-          feeLamports: lamports,
-        },
-        { description: "fund: what it takes from the funder's SOL beside what moves" },
-      ),
-    ),
-    validUntil,
-  }),
-);
-
-export const material = named(
-  'Material',
-  Type.Union([evmTx, btcPayment, btcSighash, tronTx, solanaTx]),
-);
-
-export const claimBody = named(
-  'Claim',
-  input({
-    secret: hex32Input,
-    relay: Type.Optional(
-      Type.Boolean({
-        description:
-          'the market sends the claim and pays its gas, where it has a gas key (not Bitcoin); ' +
-          'refused where landing it cannot be guaranteed',
-      }),
-    ),
-  }),
-);
-
-const relayed = named(
-  'Relayed',
-  Type.Object({
-    relayed: Type.Literal(true),
-    txid: Type.String({ description: 'of its newest transaction; a stuck one is replaced' }),
-  }),
-);
-
-const orRelayed = Type.Union([evmTx, btcPayment, btcSighash, tronTx, solanaTx, relayed]);
-export const claimReply = named('ClaimReply', orRelayed);
-export const fundReply = named('FundReply', orRelayed);
+  ),
+});
 
 const { floorSatPerVbyte, capSatPerVbyte } = defaultFeeBounds;
+const bounds = `from ${floorSatPerVbyte} to ${capSatPerVbyte}`;
 // What is out of bounds is `bad_fee_rate`, by these as by the narrower ones of the moment.
-const feeRate = Type.Optional(
+const askedRate = s.optional(
   Type.Number({
     // Said where it is no number at all.
-    'x-wanted': `sat per vbyte, from ${floorSatPerVbyte} to ${capSatPerVbyte}`,
+    'x-wanted': `sat per vbyte, ${bounds}`,
     description:
-      `Bitcoin: sat per vbyte instead of the estimate, from ${floorSatPerVbyte} to ` +
-      `${capSatPerVbyte} and within the narrower bounds of now; else \`bad_fee_rate\`, with the ` +
-      'bounds. On other chains, and of a funding, which your wallet pays for, it is refused out of ' +
-      'the same numbers and is else of no effect',
+      `Bitcoin: sat per vbyte instead of the estimate, ${bounds} and within the narrower bounds ` +
+      'of now; else `bad_fee_rate`, with the bounds. On other chains, and of a funding, which ' +
+      'your wallet pays for, it is refused out of the same numbers and is else of no effect',
+    examples: [12.5],
   }),
 );
+const formerEscrow = s.optional(
+  s.text(
+    'an escrow that this leg moved off after an address was corrected',
+    s.exampleIn(s.escrow),
+    {
+      minLength: 1,
+      maxLength: 200,
+    },
+  ),
+);
 
-export const buildQuery = Type.Object({ feeRate });
-
+export const buildQuery = Type.Object({ feeRate: askedRate });
+export const refundQuery = Type.Object({ feeRate: askedRate, escrow: formerEscrow });
 export const fundQuery = Type.Object({
-  feeRate,
-  allowance: Type.Optional(
-    oneOf(
+  feeRate: askedRate,
+  allowance: s.optional(
+    s.oneOf(
       ['exact', 'standing'],
       'EVM: what an approval or a permit lets the escrow contract take: the amount (default), or ' +
         'any number of later fundings too',
     ),
   ),
-  sign: Type.Optional(
-    oneOf(
+  sign: s.optional(
+    s.oneOf(
       ['authorization'],
       'EVM: gives the text of an authorization too, where the token takes one. From then on the ' +
         'leg does not move until the text can open nothing any more',
@@ -266,129 +246,92 @@ export const fundQuery = Type.Object({
   ),
 });
 
-/** A signature of a key in hex; what is longer is none. */
-const longestSignature = 1_024;
-
-export const fundBody = named(
-  'Fund',
-  input({
-    relay: Type.Optional(
-      Type.Boolean({
-        description:
-          'EVM, of a token: the market sends the funding that you signed and pays its gas, where ' +
-          'it does so (`relay` of the alternative) and within its caps',
-      }),
+export const fundBody = s.form('Fund', 'For the market to send a funding; else empty.', {
+  relay: s.optional(
+    s.flag(
+      'EVM, of a token: the market sends the funding that you signed and pays its gas, where ' +
+        'it does so (`relay` of the alternative) and within its caps',
+      true,
     ),
-    signature: Type.Optional(
-      Type.String({
-        maxLength: longestSignature,
-        description: "of the authorization, by the refund address's key: 65 bytes in hex with 0x",
-      }),
+  ),
+  signature: s.optional(
+    s.text(
+      "of the authorization, by the refund address's key: 65 bytes in hex with 0x",
+      s.examples.evmSignature,
+      // A signature of a key in hex; what is longer is none.
+      { maxLength: 1_024 },
     ),
-    escrow: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: 'what was signed for' }),
-    ),
-  }),
-);
-
-export const refundQuery = Type.Object({
-  feeRate,
-  escrow: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: 'an escrow that this leg moved off after an address was corrected',
-    }),
+  ),
+  escrow: s.optional(
+    s.text('what was signed for', s.exampleIn(s.escrow), { minLength: 1, maxLength: 200 }),
   ),
 });
 
-export const scheduleBody = named(
-  'ScheduleRefunds',
-  input({
-    transactions: Type.Array(Type.String({ minLength: 1, maxLength: longestRefundHex }), {
-      minItems: 1,
-      maxItems: mostRungs,
-      description:
-        'signed refunds of one escrow in hex, the lowest fee first; they spend what is as deep as ' +
-        'the leg wants (`requiredConfirmations`)',
-    }),
-    escrow: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 200,
-        description: 'an escrow that this leg moved off after an address was corrected',
-      }),
-    ),
-  }),
-);
+const signedHex = (description: string, maxLength: number) =>
+  s.text(description, '0200000000010142', { minLength: 1, maxLength });
 
-export const scheduleReply = named(
-  'ScheduledReply',
-  Type.Object({
-    scheduledRefunds: Type.Object({
-      escrow: text,
-      txids: Type.Array(text, { description: 'as they were given' }),
-      ...scheduledFields,
-    }),
+export const scheduleBody = s.form('ScheduleRefunds', 'Refunds that you have signed.', {
+  transactions: s.list(
+    'signed refunds of one escrow in hex, the lowest fee first; they spend what is as deep as ' +
+      'the leg wants (`requiredConfirmations`)',
+    signedHex('a transaction in hex', longestRefundHex),
+    { minItems: 1, maxItems: mostRungs },
+  ),
+  escrow: formerEscrow,
+});
+
+export const scheduleReply = s.model('ScheduledReply', 'What is kept.', {
+  scheduledRefunds: s.group('the refunds of one escrow', {
+    escrow: s.escrow,
+    txids: s.list('as they were given', s.txid),
+    ...scheduledFields,
   }),
-);
+});
 
 export const legParams = Type.Object({
-  id: Type.String({ description: 'UUID' }),
-  leg: Type.String({ description: '`a` (funded by the maker) or `b` (by the taker)' }),
+  id: s.text('UUID', s.exampleIn(s.swapId)),
+  leg: s.text('`a` (funded by the maker) or `b` (by the taker)', 'a'),
 });
 
 /** Raw transactions may be as large as a body lets them. */
 const longestHex = 65_536;
 
+const signedPsbt = s.form('SignedPsbt', 'A PSBT and its signatures.', {
+  psbtBase64: s.text('the PSBT', 'cHNidP8BAFICAAAAAQ==', { minLength: 1, maxLength: longestHex }),
+  signaturesHex: s.list(
+    'one an input, in order; none = those inside the PSBT',
+    signedHex('a DER signature in hex', 160),
+    { maxItems: mostInputs },
+  ),
+  preimageHex: s.optional(s.as(s.hex32Input, 'of a claim: the secret', s.examples.secret)),
+});
+
 /** Open: wallets add fields of their own, and only these are looked at. */
-const signedTron = named(
+const signedTron = s.named(
   'SignedTron',
   Type.Object(
     {
-      raw_data_hex: Type.String({ minLength: 1, maxLength: longestHex }),
-      signature: Type.Array(Type.String({ minLength: 1, maxLength: 132 }), {
+      raw_data_hex: signedHex('what was signed', longestHex),
+      signature: s.list('65 bytes r, s, v in hex each', signedHex('a signature', 132), {
         minItems: 1,
         maxItems: 5,
-        description: '65 bytes r, s, v in hex each',
       }),
-      txID: Type.Optional(Type.String({ maxLength: 66 })),
+      txID: s.optional(s.as({ ...s.txid, maxLength: 66 }, 'its id')),
     },
-    { additionalProperties: true },
+    { additionalProperties: true, description: 'A signed transaction as wallets give it.' },
   ),
 );
 
-export const broadcastBody = named(
-  'Broadcast',
-  input({
-    chain: Type.String({
-      minLength: 1,
-      maxLength: 32,
-      description: 'a family (evm, tron, bitcoin, solana) or a chain key',
-    }),
-    signed: Type.Union(
-      [
-        Type.String({ minLength: 1, maxLength: longestHex }),
-        named(
-          'SignedPsbt',
-          input({
-            psbtBase64: Type.String({ minLength: 1, maxLength: longestHex }),
-            signaturesHex: Type.Array(Type.String({ minLength: 1, maxLength: 160 }), {
-              maxItems: mostInputs,
-              description: 'one an input, in order; none = those inside the PSBT',
-            }),
-            preimageHex: Type.Optional(hex32Input),
-          }),
-        ),
-        signedTron,
-      ],
-      {
-        description:
-          'EVM, Bitcoin: raw transaction in hex; Bitcoin also a PSBT with its signatures; ' +
-          'Solana: base64; TRON: the signed transaction as wallets give it',
-      },
-    ),
+export const broadcastBody = s.form('Broadcast', 'A signed transaction.', {
+  chain: s.text('a family (evm, tron, bitcoin, solana) or a chain key', 'bitcoin', {
+    minLength: 1,
+    maxLength: 32,
   }),
-);
+  signed: Type.Union([signedHex('raw transaction', longestHex), signedPsbt, signedTron], {
+    description:
+      'EVM, Bitcoin: raw transaction in hex; Bitcoin also a PSBT with its signatures; ' +
+      'Solana: base64; TRON: the signed transaction as wallets give it',
+  }),
+});
 
-export const broadcastReply = named('BroadcastReply', Type.Object({ txid: text }));
+export const broadcastReply = s.model('BroadcastReply', 'What was sent.', { txid: s.txid });

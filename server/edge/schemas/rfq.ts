@@ -1,61 +1,60 @@
 // Shapes of requests for quote.
 
-import Type from 'typebox';
 import { ttlSeconds } from '../../market/bounds.ts';
-import { amount, dateTime, input, named, nextCursor, oneOf, uuid } from './common.ts';
+import * as s from './common.ts';
 
-export const directions = ['sell_base', 'buy_base'] as const;
-const visibilities = ['public', 'private'] as const;
-const statuses = ['open', 'negotiating', 'agreed', 'cancelled', 'expired'] as const;
-
-export const createRfq = named(
-  'CreateRfq',
-  input({
-    direction: oneOf(directions, 'what the creator does with the base asset'),
-    baseAssetId: uuid,
-    baseAmount: amount,
-    quoteAssetId: uuid,
-    ttlSeconds: Type.Integer({
-      minimum: ttlSeconds.least,
-      maximum: ttlSeconds.most,
-      description: 'lifetime in seconds',
-    }),
-    visibility: Type.Optional(oneOf(visibilities, 'default: public')),
-    askAmount: Type.Optional(amount),
-    targetAddress: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 128,
-        description:
-          'with `private` only, an address of any family: who holds it may quote, nobody else',
-      }),
-    ),
-  }),
+const { least: minimum, most: maximum } = ttlSeconds;
+const direction = s.oneOf(['sell_base', 'buy_base'], 'what the creator does with the base asset');
+const visibility = s.oneOf(['public', 'private'], 'private: whoever has the link, or one address');
+const status = s.oneOf(
+  ['open', 'negotiating', 'agreed', 'cancelled', 'expired'],
+  'where it stands',
 );
+const terms = {
+  direction,
+  baseAssetId: s.as(s.assetId, 'UUID of the base asset'),
+  baseAmount: s.as(s.amount, 'of the base asset, in base units'),
+  quoteAssetId: s.as(s.assetId, 'UUID of the quote asset', '01936b1e-8a12-7d47-b1e0-6f38a9c5d204'),
+};
+const asked = s.as(s.amount, 'the asking price, in base units of the quote asset', '250000000');
 
-export const rfq = named(
-  'Rfq',
-  Type.Object({
-    id: uuid,
-    direction: oneOf(directions),
-    baseAssetId: uuid,
-    baseAmount: amount,
-    quoteAssetId: uuid,
-    status: oneOf(statuses),
-    visibility: oneOf(visibilities),
-    askAmount: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description: 'the asking price, in base units of the quote asset',
+export const createRfq = s.form('CreateRfq', 'What quotes are asked for.', {
+  ...terms,
+  ttlSeconds: s.int('lifetime in seconds', 3_600, { minimum, maximum }),
+  visibility: s.optional(s.as(visibility, 'default: public', 'private')),
+  askAmount: s.optional(asked),
+  targetAddress: s.optional(
+    s.text('with `private` only: who holds it may quote, nobody else', s.examples.evm, {
+      minLength: 1,
+      maxLength: 128,
     }),
-    creatorId: uuid,
-    createdAt: dateTime,
-    expiresAt: dateTime,
-    targetAddress: Type.Optional(
-      Type.String({ description: 'shown to the creator and to who holds the address' }),
-    ),
-  }),
-);
+  ),
+});
 
-export const rfqReply = named('RfqReply', Type.Object({ rfq }));
+export const rfq = s.model('Rfq', 'A request for quote.', {
+  id: s.rfqId,
+  ...terms,
+  status,
+  visibility,
+  askAmount: s.nullable(s.text('the asking price, in base units of the quote asset', '250000000')),
+  creatorId: s.as(s.accountId, 'UUID of the account that asks'),
+  createdAt: s.instant('when it was posted'),
+  expiresAt: s.instant('when it ends by itself'),
+  targetAddress: s.optional(
+    s.text('shown to the creator and to who holds the address', s.examples.evm),
+  ),
+});
 
-export const rfqList = named('RfqList', Type.Object({ rfqs: Type.Array(rfq), nextCursor }));
+export const rfqReply = s.model('RfqReply', 'The RFQ as it is now.', { rfq });
+
+export const rfqList = s.model('RfqList', 'A page of RFQs, newest first.', {
+  rfqs: s.list('the RFQs', rfq),
+  nextCursor: s.nextCursor,
+});
+
+export const bookQuery = s.pageQuery({
+  direction: s.optional(direction),
+  baseAssetId: s.optional(terms.baseAssetId),
+  quoteAssetId: s.optional(terms.quoteAssetId),
+  addressed: s.optional(s.flag('instead: private RFQs for an address that you hold', false)),
+});

@@ -1,83 +1,81 @@
 // Shapes of the rules that a swap is agreed under, and of those of each chain.
 
-import Type, { type TProperties } from 'typebox';
 import { families } from '../../../core/families.ts';
-import { input, named, nullable, oneOf } from './common.ts';
+import * as s from './common.ts';
 
-const formula = Type.Integer({ description: 'version of the formula of all times' });
-const id = Type.String({
-  description:
-    '`<address>:<version>` of what holds the escrows; on Bitcoin the version alone. With shards ' +
+const idExample = `${s.examples.contract}:5d3c9b1f2a7e8046`;
+const formula = s.int('version of the formula of all times', 3);
+const id = s.text(
+  '`<address>:<version>` of what holds the escrows; on Bitcoin the version alone. With shards ' +
     '`:` and the first 16 hex digits of the SHA-256 of their list, a space between',
-});
-const digest = Type.String({
-  pattern: '^[0-9a-f]{16}$',
-  description:
-    "of the policy: the first 16 hex digits of the SHA-256 of it as JSON, keys in their letters' " +
+  idExample,
+);
+const digest = s.text(
+  "of the policy: the first 16 hex digits of the SHA-256 of it as JSON, keys in their letters' " +
     'order, no space between',
+  '8f14e45fceea167a',
+  { pattern: '^[0-9a-f]{16}$' },
+);
+
+export const rules = s.model('Rules', 'What a swap is agreed under.', {
+  formula,
+  contract: s.group("of each leg's chain", { a: id, b: id }),
+  policies: s.group("of each leg's chain", { a: digest, b: digest }),
 });
 
-export const rules = named(
-  'Rules',
-  Type.Object({
-    formula,
-    contract: Type.Object({ a: id, b: id }, { description: "of each leg's chain" }),
-    policies: Type.Object({ a: digest, b: digest }, { description: "of each leg's chain" }),
-  }),
-);
-
-const longest = 200;
-const said = Type.String({ maxLength: longest });
-const bothLegs = input({ a: said, b: said });
-
-export const rulesInput = {
-  ...input({ formula: Type.Integer(), contract: bothLegs, policies: bothLegs }),
-  description: 'those of the thread as you read it: accepts under no others',
+const said = (what: string, example: string) => {
+  const leg = s.text(what, example, { maxLength: 200 });
+  return s.input({ a: leg, b: leg }, "of each leg's chain");
 };
 
-const seconds = (description: string) => Type.Integer({ description: `seconds: ${description}` });
-const depthFields: TProperties = {
-  confirmations: Type.Integer({ description: 'blocks, its own included' }),
-  settleSeconds: seconds('from broadcast to that depth, at the 99.9th percentile'),
-  outageSeconds: seconds('for which the chain may stand still or be full'),
-};
-
-export const policy = named(
-  'ChainPolicy',
-  Type.Object({
-    floorSeconds: seconds('least timelock, from the agreement'),
-    normal: Type.Object(depthFields),
-    high: Type.Object(depthFields, { description: 'for amounts of high value' }),
-    lateClaimSeconds: seconds('after its timelock, for which a claim may still land'),
-    windowSeconds: nullable(seconds('for which its clock may trail after a standstill')),
-    driftSeconds: seconds('by which its clock may be ahead'),
-    reactSeconds: seconds('for a party to react'),
-    signSeconds: seconds('between asking for a transaction and sending it'),
-    detectSeconds: seconds('to notice a transaction'),
-  }),
+export const rulesInput = s.input(
+  {
+    formula,
+    contract: said('as `rules.contract` of the thread', idExample),
+    policies: said('as `rules.policies` of the thread', '8f14e45fceea167a'),
+  },
+  'those of the thread as you read it: accepts under no others',
 );
 
-export const marketRules = named(
-  'MarketRules',
-  Type.Object({
-    formula,
-    chains: Type.Array(
-      Type.Object({
-        chain: Type.String({ description: 'chain key, such as `bitcoin`' }),
-        family: oneOf(families),
-        contract: Type.Object({
-          id,
-          address: nullable(Type.String()),
-          version: Type.String({
-            description: 'the first 16 hex digits of a digest of its code or script',
-          }),
-          shards: Type.Array(Type.String(), {
-            description: 'others of its code that new escrows are spread over',
-          }),
-        }),
-        policy,
-        policyDigest: digest,
-      }),
+const seconds = (description: string, example: number) => s.int(`seconds: ${description}`, example);
+const depth = {
+  confirmations: s.int('blocks, its own included', 12),
+  settleSeconds: seconds('from broadcast to that depth, at the 99.9th percentile', 300),
+  outageSeconds: seconds('for which the chain may stand still or be full', 3_600),
+};
+
+export const policy = s.model('ChainPolicy', 'What times are computed from for a chain.', {
+  floorSeconds: seconds('least timelock, from the agreement', 14_400),
+  normal: s.group('for ordinary amounts', depth),
+  high: s.group('for amounts of high value', depth),
+  lateClaimSeconds: seconds('after its timelock, for which a claim may still land', 60),
+  windowSeconds: s.nullable(seconds('for which its clock may trail after a standstill', 43_200)),
+  driftSeconds: seconds('by which its clock may be ahead', 15),
+  reactSeconds: seconds('for a party to react', 1_800),
+  signSeconds: seconds('between asking for a transaction and sending it', 600),
+  detectSeconds: seconds('to notice a transaction', 60),
+});
+
+const chain = s.group('One chain.', {
+  chain: s.chainKey,
+  family: s.oneOf(families, 'its family'),
+  contract: s.group('what holds its escrows', {
+    id,
+    address: s.nullable(s.text('where it is; null on Bitcoin', s.examples.contract)),
+    version: s.text(
+      'the first 16 hex digits of a digest of its code or script',
+      '5d3c9b1f2a7e8046',
+    ),
+    shards: s.list(
+      'others of its code that new escrows are spread over',
+      s.text('an address', s.examples.contract),
     ),
   }),
-);
+  policy,
+  policyDigest: s.as(digest, 'of `policy`, as threads and swaps name it'),
+});
+
+export const marketRules = s.model('MarketRules', 'The rules of this market.', {
+  formula,
+  chains: s.list('one entry a chain', chain),
+});

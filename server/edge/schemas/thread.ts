@@ -1,80 +1,71 @@
 // Shapes of negotiation threads.
 
-import Type from 'typebox';
-import { amount, dateTime, hex32Input, input, named, nextCursor, oneOf, uuid } from './common.ts';
+import * as s from './common.ts';
 import { rfq } from './rfq.ts';
 import { rules, rulesInput } from './rules.ts';
 import { swapSchema } from './swap.ts';
 
-const party = oneOf(['maker', 'taker']);
+const party = (description: string) => s.oneOf(['maker', 'taker'], description);
+const quoteAmount = s.as(s.amount, 'the price, in base units of the quote asset', '250000000');
 
-export const quoteBody = named('QuoteBody', input({ quoteAmount: amount }));
+export const quoteBody = s.form('QuoteBody', 'A price.', { quoteAmount });
 
-export const acceptBody = named(
-  'AcceptBody',
-  input({
-    quoteAmount: amount,
-    hashlock: Type.Optional({
-      ...hex32Input,
-      description: 'SHA-256 of the 32-byte secret; from the initiator, and from nobody else',
+export const acceptBody = s.form('AcceptBody', 'What is agreed to.', {
+  quoteAmount: s.as(quoteAmount, 'the price as you read it; another one is refused'),
+  hashlock: s.optional(
+    s.as(s.hex32Input, 'SHA-256 of the 32-byte secret; from the initiator, and from nobody else'),
+  ),
+  rules: s.optional(rulesInput),
+});
+
+const leg = s.model('LegPreview', 'A leg as the swap would have it.', {
+  chain: s.chainKey,
+  assetId: s.assetId,
+  amount: s.as(s.amount, 'in base units of its asset'),
+  long: s.flag('funded first, by the initiator', true),
+  timelockSeconds: s.int('from the agreement to the refund', 86_400),
+});
+
+export const thread = s.model('Thread', 'A negotiation between the maker and the taker.', {
+  id: s.threadId,
+  rfqId: s.rfqId,
+  makerId: s.as(s.accountId, 'UUID of the account that quotes'),
+  takerId: s.as(s.accountId, 'UUID of the account that asked'),
+  status: s.oneOf(['open', 'agreed', 'closed'], 'where it stands'),
+  quoteAmount,
+  proposedBy: party('whose price it is'),
+  makerAccepted: s.flag('the maker accepts this price', true),
+  takerAccepted: s.flag('the taker accepts this price', false),
+  acceptanceExpiresAt: s.nullable(s.instant('when the standing acceptance lapses')),
+  initiator: party('who makes the secret and funds first'),
+  legs: s.group('what each side would fund', { a: leg, b: leg }),
+  rules: s.nullable(
+    rules,
+    'what an acceptance would mean now, or what the swap began with; null: the swap began ' +
+      'before they were kept',
+  ),
+  swapId: s.nullable(s.swapId, 'the swap, once both have accepted'),
+  messages: s.list(
+    'the price history, newest last, the latest 100',
+    s.group('One price.', {
+      by: party('who named it'),
+      quoteAmount,
+      at: s.instant('when it was named'),
     }),
-    rules: Type.Optional(rulesInput),
-  }),
-);
+  ),
+  rfq,
+  createdAt: s.instant('when the first quote came'),
+  updatedAt: s.instant('when it last changed'),
+});
 
-const legPreview = named(
-  'LegPreview',
-  Type.Object({
-    chain: Type.String(),
-    assetId: uuid,
-    amount,
-    long: Type.Boolean({ description: 'funded first, by the initiator' }),
-    timelockSeconds: Type.Integer({ description: 'from the agreement to the refund' }),
-  }),
-);
+export const threadReply = s.model('ThreadReply', 'The thread as it is now.', { thread });
 
-export const thread = named(
-  'Thread',
-  Type.Object({
-    id: uuid,
-    rfqId: uuid,
-    makerId: uuid,
-    takerId: uuid,
-    status: oneOf(['open', 'agreed', 'closed']),
-    quoteAmount: amount,
-    proposedBy: party,
-    makerAccepted: Type.Boolean(),
-    takerAccepted: Type.Boolean(),
-    acceptanceExpiresAt: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      format: 'date-time',
-      description: 'when the standing acceptance lapses',
-    }),
-    initiator: party,
-    legs: Type.Object({ a: legPreview, b: legPreview }),
-    rules: Type.Union([rules, Type.Null()], {
-      description:
-        'what an acceptance would mean now, or what the swap began with; null: the swap began ' +
-        'before they were kept',
-    }),
-    swapId: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uuid' }),
-    messages: Type.Array(Type.Object({ by: party, quoteAmount: amount, at: dateTime }), {
-      description: 'the price history, newest last, the latest 100',
-    }),
-    rfq,
-    createdAt: dateTime,
-    updatedAt: dateTime,
-  }),
-);
+export const threadList = s.model('ThreadList', 'A page of threads, newest activity first.', {
+  threads: s.list('the threads', thread),
+  nextCursor: s.nextCursor,
+});
 
-export const threadReply = named('ThreadReply', Type.Object({ thread }));
-
-export const threadList = named(
-  'ThreadList',
-  Type.Object({ threads: Type.Array(thread), nextCursor }),
-);
-
-export const acceptReply = named(
-  'AcceptReply',
-  Type.Object({ thread, swap: Type.Optional(swapSchema) }),
-);
+export const acceptReply = s.model('AcceptReply', 'The thread, and the swap where there is one.', {
+  thread,
+  swap: s.optional(swapSchema),
+});

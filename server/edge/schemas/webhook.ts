@@ -1,71 +1,101 @@
-// Webhooks over HTTP: specification part 2 and 4, decisions 6.
+// Webhooks and their events over HTTP: specification part 2, 4 and 6, decisions 6 and 7.
 
-import Type from 'typebox';
-import type { WebhookRow } from '../../db/webhooks.ts';
-import { dateTime, input, named, nextCursor, nullable, uuid } from './common.ts';
+import type { TProperties } from 'typebox';
+import { type SwapStatus, swapStatuses } from '../../../core/status.ts';
+import * as s from './common.ts';
 
+const url = 'https://example.com/hooks';
+const name = s.text('the name of an event', 'swap.funded');
 const shown = {
-  id: uuid,
-  url: Type.String(),
-  events: Type.Array(Type.String(), { description: 'empty = all of them' }),
-  enabled: Type.Boolean({
-    description: 'false: it failed for a day and is sent nothing until a ping is answered 2xx',
-  }),
+  id: s.webhookId,
+  url: s.text('where events are sent', url),
+  events: s.list('empty = all of them', name),
+  enabled: s.flag(
+    'false: it failed for a day and is sent nothing until a ping is answered 2xx',
+    true,
+  ),
 };
 
-export const registerBody = named(
-  'RegisterWebhook',
-  input({
-    url: Type.String({ minLength: 1, description: 'https, at most 2 048 characters' }),
-    events: Type.Optional(
-      Type.Array(Type.String(), { maxItems: 50, description: 'left out or empty = all of them' }),
-    ),
-  }),
-);
+export const registerBody = s.form('RegisterWebhook', 'Where your events are to be sent.', {
+  url: s.text('https, at most 2 048 characters', url, { minLength: 1 }),
+  events: s.optional(s.list('left out or empty = all of them', name, { maxItems: 50 })),
+});
 
-const webhook = named('Webhook', Type.Object(shown));
+export const registered = s.model('RegisteredWebhook', 'A new webhook, and its secret.', {
+  webhook: s.model('Webhook', 'Where events are sent.', shown),
+  secret: s.text('shown once: it signs every delivery', `whsec_${'9fT2kLmQ'.repeat(4)}`),
+});
 
-const listed = named(
-  'ListedWebhook',
-  Type.Object({
-    ...shown,
-    lastStatus: nullable(
-      Type.Integer({ description: 'HTTP status of the last attempt; 0 = no answer' }),
-    ),
-    lastError: nullable(Type.String({ description: 'why there was no answer' })),
-    lastDeliveryAt: nullable(dateTime),
-  }),
-);
+export const webhookPage = s.model('WebhookPage', 'A page of your webhooks, newest first.', {
+  webhooks: s.list(
+    'the webhooks',
+    s.model('ListedWebhook', 'A webhook, and how its last delivery went.', {
+      ...shown,
+      lastStatus: s.nullable(s.int('HTTP status of the last attempt; 0 = no answer', 200)),
+      lastError: s.nullable(s.text('why there was no answer', 'ECONNREFUSED')),
+      lastDeliveryAt: s.nullable(s.instant('when the last attempt was made')),
+    }),
+  ),
+  nextCursor: s.nextCursor,
+});
 
-export const registered = named(
-  'RegisteredWebhook',
-  Type.Object({
-    webhook,
-    secret: Type.String({ description: 'whsec_…, shown once: it signs every delivery' }),
-  }),
-);
-export const webhookPage = named(
-  'WebhookPage',
-  Type.Object({ webhooks: Type.Array(listed), nextCursor }),
-);
-export const removed = named(
-  'WebhookRemoved',
-  Type.Object({ ok: Type.Boolean({ description: 'true: it is gone' }) }),
-);
-export const pinged = named(
-  'Pinged',
-  Type.Object({
-    ok: Type.Boolean({ description: 'whether a 2xx came; lastStatus and lastError say more' }),
-    deliveryId: uuid,
-  }),
-);
+export const removed = s.model('WebhookRemoved', 'What became of it.', {
+  ok: s.flag('true: it is gone', true),
+});
 
-export function webhookOf({ id, url, events, enabled }: WebhookRow) {
-  return { id, url, events: [...events], enabled };
+export const pinged = s.model('Pinged', 'How the test delivery went.', {
+  ok: s.flag('whether a 2xx came; lastStatus and lastError say more', true),
+  deliveryId: s.deliveryId,
+});
+
+function event(type: string, when: string, fields: TProperties) {
+  const title = type.replace(/(^|[._])([a-z])/g, (_all, _dot, letter: string) =>
+    letter.toUpperCase(),
+  );
+  const envelope = {
+    type: s.oneOf([type], 'which event it is'),
+    deliveryId: s.as(s.deliveryId, 'UUID of the delivery; the same however often it is tried'),
+    createdAt: s.instant('when it happened'),
+  };
+  return { when, body: s.model(`${title}Event`, `${when}.`, { ...envelope, ...fields }) };
 }
 
-export function listedOf(row: WebhookRow) {
-  const { lastStatus, lastError, lastDeliveryAt } = row;
-  const at = lastDeliveryAt?.toISOString() ?? null;
-  return { ...webhookOf(row), lastStatus, lastError, lastDeliveryAt: at };
-}
+const swapEvent = (type: string, when: string, statuses: readonly SwapStatus[]) =>
+  event(type, when, { swapId: s.swapId, status: s.oneOf(statuses, 'of the swap now') });
+
+const price = s.as(s.amount, 'the price, in base units of the quote asset', '250000000');
+
+/** By topic, and when each is sent. */
+export const webhookEvents: Readonly<Record<string, ReturnType<typeof event>>> = {
+  'quote.created': event('quote.created', 'A maker quoted your RFQ, or moved its price', {
+    threadId: s.threadId,
+    rfqId: s.rfqId,
+    quoteAmount: price,
+  }),
+  'swap.agreed': event('swap.agreed', 'Both sides accepted; the swap exists', {
+    swapId: s.swapId,
+    threadId: s.threadId,
+  }),
+  'swap.funded': swapEvent('swap.funded', 'A leg is funded at depth', [
+    'initiator_funded',
+    'counterparty_funded',
+  ]),
+  'secret.revealed': swapEvent('secret.revealed', 'The secret is public', ['initiator_claimed']),
+  'swap.settled': swapEvent('swap.settled', "The counterparty's claim landed", [
+    'counterparty_claimed',
+  ]),
+  'swap.refunded': swapEvent('swap.refunded', 'A leg was refunded', ['refunded']),
+  'swap.half_settled': swapEvent(
+    'swap.half_settled',
+    'One leg was claimed, the other refunded at its timelock',
+    ['half_settled'],
+  ),
+  'swap.reorged': swapEvent(
+    'swap.reorged',
+    'A chain took back what the status stood on; this is the status now',
+    swapStatuses,
+  ),
+  ping: event('ping', 'The ping endpoint was called', {
+    message: s.text('one plain sentence', 'ping'),
+  }),
+};

@@ -47,8 +47,8 @@ export async function feedMarket(
 }
 
 /** Another process on the same database, as after a restart. */
-export async function anotherProcess({ deps }: FeedMarket) {
-  const app = await buildApp(deps);
+export async function anotherProcess({ deps }: FeedMarket, db = deps.db) {
+  const app = await buildApp({ ...deps, db });
   const at = await app.listen({ host: '127.0.0.1', port: 0 });
   return { at, close: () => app.close() };
 }

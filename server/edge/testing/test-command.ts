@@ -23,12 +23,8 @@ export function addTestCommand(
   more: { secret?: true; scope?: 'maker'; withoutRoom?: WithoutRoom } = {},
 ): void {
   for (const method of ['POST', 'DELETE'] as const) {
-    command(app, deps, {
-      method,
-      url,
-      operationId: 'test',
-      summary: 'test',
-      tags: ['test'],
+    command({ app, deps, tag: 'test' }, `${method} ${url}`, 'test', {
+      about: 'test',
       params: Type.Object({ id: Type.String() }),
       body: input({ n: Type.Optional(Type.Number()), m: Type.Optional(Type.String()) }),
       replies: { 201: Type.Object({ run: Type.Integer() }) },

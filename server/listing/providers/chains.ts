@@ -13,61 +13,32 @@ type Names = {
 const tronMainnet = 0x2b6653dc;
 const solanaMainnet = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
 
+const named = (list: string): ReadonlyMap<number, string> =>
+  new Map(
+    list
+      .trim()
+      .split(/\s+/)
+      .map((each) => each.split(':'))
+      .map(([id, name = '']) => [Number(id), name]),
+  );
+
 // GET /networks of GeckoTerminal, which CoinGecko's on-chain API shares.
 export const geckoNames: Names = {
-  evm: new Map([
-    [1, 'eth'],
-    [10, 'optimism'],
-    [25, 'cro'],
-    [56, 'bsc'],
-    [100, 'xdai'],
-    [122, 'fuse'],
-    [137, 'polygon_pos'],
-    [169, 'manta-pacific'],
-    [204, 'opbnb'],
-    [250, 'ftm'],
-    [288, 'boba'],
-    [324, 'zksync'],
-    [1_088, 'metis'],
-    [1_101, 'polygon-zkevm'],
-    [1_284, 'glmr'],
-    [1_285, 'movr'],
-    [5_000, 'mantle'],
-    [8_453, 'base'],
-    [34_443, 'mode'],
-    [42_161, 'arbitrum'],
-    [42_170, 'arbitrum_nova'],
-    [42_220, 'celo'],
-    [43_114, 'avax'],
-    [59_144, 'linea'],
-    [81_457, 'blast'],
-    [534_352, 'scroll'],
-    [1_313_161_554, 'aurora'],
-  ]),
+  evm: named(`
+      1:eth 10:optimism 25:cro 56:bsc 100:xdai 122:fuse 137:polygon_pos 169:manta-pacific
+      204:opbnb 250:ftm 288:boba 324:zksync 1088:metis 1101:polygon-zkevm 1284:glmr
+      1285:movr 5000:mantle 8453:base 34443:mode 42161:arbitrum 42170:arbitrum_nova
+      42220:celo 43114:avax 59144:linea 81457:blast 534352:scroll 1313161554:aurora`),
   tron: 'tron',
   solana: 'solana',
 };
 
 // `chainId` in the addresses and answers of DEX Screener.
 export const dexScreenerNames: Names = {
-  evm: new Map([
-    [1, 'ethereum'],
-    [10, 'optimism'],
-    [25, 'cronos'],
-    [56, 'bsc'],
-    [100, 'gnosischain'],
-    [137, 'polygon'],
-    [250, 'fantom'],
-    [324, 'zksync'],
-    [5_000, 'mantle'],
-    [8_453, 'base'],
-    [42_161, 'arbitrum'],
-    [42_220, 'celo'],
-    [43_114, 'avalanche'],
-    [59_144, 'linea'],
-    [81_457, 'blast'],
-    [534_352, 'scroll'],
-  ]),
+  evm: named(`
+      1:ethereum 10:optimism 25:cronos 56:bsc 100:gnosischain 137:polygon 250:fantom
+      324:zksync 5000:mantle 8453:base 42161:arbitrum 42220:celo 43114:avalanche
+      59144:linea 81457:blast 534352:scroll`),
   tron: 'tron',
   solana: 'solana',
 };
@@ -95,6 +66,11 @@ export function nameOf(names: Names, chain: ChainIdentity): string | null {
     case 'bitcoin':
       return null;
   }
+}
+
+/** Ids and keys of answers are in small letters where the address is in hex. */
+export function spelt(address: string): string {
+  return address.startsWith('0x') ? address.toLowerCase() : address;
 }
 
 /** Whether two spellings are one address: only those in hex may differ in case. */

@@ -4,22 +4,9 @@
 // Form: docs.dexscreener.com, "Get the pools of a given token address" (300 requests a minute).
 
 import { dexScreenerNames, nameOf, sameAddress } from './chains.ts';
-import { type Provider, ProviderFailure, type Told } from './facts.ts';
+import type { Provider, Told } from './facts.ts';
 import type { JsonClient } from './http.ts';
-import {
-  amountOf,
-  instantOf,
-  leastOf,
-  listOf,
-  maybeObject,
-  objectOf,
-  secondsSince,
-  unreadable,
-  usdOf,
-} from './read.ts';
-
-export const dexScreenerBase = 'https://api.dexscreener.com';
-export const dexScreenerPerMinute = 300;
+import { type Reader, readerOf, secondsSince } from './read.ts';
 
 /** How many times another price a pool may have before it is none of the token's market. */
 const mostApart = 5;
@@ -37,48 +24,42 @@ type Pool = {
 };
 
 export function dexScreener(client: JsonClient, now: () => number): Provider {
-  const { name } = client;
-
-  /** Null for one without a price, or where others are priced in the token: its cap is theirs. */
-  function poolOf(value: unknown, chain: string, address: string): Pool | null {
-    const pair = objectOf(value, `a pool of ${name}`);
-    const base = objectOf(pair.baseToken, `a pool of ${name}`).address;
-    const quote = objectOf(pair.quoteToken, `a pool of ${name}`).address;
-    const isBase = sameAddress(base, address);
-    if (pair.chainId !== chain || (!isBase && !sameAddress(quote, address))) {
-      throw new ProviderFailure('misanswered', `${name} answers about another token`);
-    }
-    const liquidity = maybeObject(pair.liquidity, `the liquidity of ${name}`);
-    const priceUsd = amountOf(pair.priceUsd, `the price of ${name}`);
-    const amount = amountOf(liquidity?.base, `the liquidity of ${name}`);
-    const pool = {
-      capUsd:
-        amountOf(pair.marketCap, `the capitalisation of ${name}`) ??
-        amountOf(pair.fdv, `the capitalisation of ${name}`),
-      amount: amount ?? 0,
-      saidLiquidityUsd: amountOf(liquidity?.usd, `the liquidity of ${name}`),
-      volumeUsd: amountOf(maybeObject(pair.volume, `the volume of ${name}`)?.h24, 'a volume'),
-      bornAtMs: instantOf(pair.pairCreatedAt, now(), `the age of ${name}`),
-    };
-    return !isBase || priceUsd === null || priceUsd === 0 ? null : { ...pool, priceUsd };
-  }
-
+  const read = readerOf(client.name);
   return {
-    name,
+    name: client.name,
     chainOf: (chain) => nameOf(dexScreenerNames, chain),
     look: async (chain, address, _wanted, signal) => {
       const { found, body } = await client.get(['token-pairs', 'v1', chain, address], {}, signal);
       // A token without pools is an empty list, so this is a wrong address of the API.
-      if (!found) throw unreadable(`the answer of ${name}`);
-      const pairs = listOf(body, `the answer of ${name}`);
-      if (pairs.length > mostPools) throw unreadable(`the answer of ${name}`);
-      const pools = pairs.map((each) => poolOf(each, chain, address));
-      return together(name, pools, now());
+      if (!found) throw read.spoilt('pools');
+      const pairs = read.list(body, '');
+      if (pairs.length > mostPools) throw read.spoilt('pools');
+      const pools = pairs.map((each) => poolOf(read, each, chain, address, now()));
+      return together(read, pools, now());
     },
   };
 }
 
-function together(name: string, pools: readonly (Pool | null)[], nowMs: number): Told {
+/** Null for one without a price, or where others are priced in the token: its cap is theirs. */
+function poolOf(read: Reader, pair: unknown, chain: string, address: string, nowMs: number) {
+  const base = read.object(pair, 'baseToken').address;
+  const quote = read.object(pair, 'quoteToken').address;
+  const isBase = sameAddress(base, address);
+  if (read.at(pair, 'chainId') !== chain || (!isBase && !sameAddress(quote, address))) {
+    throw read.misanswered();
+  }
+  const priceUsd = read.amount(pair, 'priceUsd');
+  const pool = {
+    capUsd: read.amount(pair, 'marketCap') ?? read.amount(pair, 'fdv'),
+    amount: read.amount(pair, 'liquidity.base') ?? 0,
+    saidLiquidityUsd: read.amount(pair, 'liquidity.usd'),
+    volumeUsd: read.amount(pair, 'volume.h24'),
+    bornAtMs: read.instant(pair, 'pairCreatedAt', nowMs),
+  };
+  return !isBase || priceUsd === null || priceUsd === 0 ? null : { ...pool, priceUsd };
+}
+
+function together(read: Reader, pools: readonly (Pool | null)[], nowMs: number): Told {
   const priced = pools.filter((each) => each !== null);
   const middle = middleOf(priced);
   if (middle === null) return {};
@@ -86,14 +67,22 @@ function together(name: string, pools: readonly (Pool | null)[], nowMs: number):
     ({ priceUsd }) =>
       priceUsd <= middle.priceUsd * mostApart && middle.priceUsd <= priceUsd * mostApart,
   );
-  const liquidity = counted.map(({ saidLiquidityUsd: said, amount }) =>
+  const liquidityUsd = counted.map(({ saidLiquidityUsd: said, amount }) =>
     said === null ? null : Math.min(said, 2 * amount * middle.priceUsd),
   );
+  const sums = {
+    capUsd: middle.capUsd,
+    liquidityUsd: sumOf(liquidityUsd),
+    volume24hUsd: sumOf(counted.map((each) => each.volumeUsd)),
+  };
   return {
-    capUsd: usdOf(middle.capUsd, `the capitalisation of ${name}`),
-    liquidityUsd: usdOf(sumOf(liquidity), `the liquidity of ${name}`),
-    volume24hUsd: usdOf(sumOf(counted.map((each) => each.volumeUsd)), `the volume of ${name}`),
-    ageSeconds: secondsSince(leastOf(counted.map((each) => each.bornAtMs)), nowMs),
+    capUsd: read.usd(sums, 'capUsd'),
+    liquidityUsd: read.usd(sums, 'liquidityUsd'),
+    volume24hUsd: read.usd(sums, 'volume24hUsd'),
+    ageSeconds: secondsSince(
+      counted.map((each) => each.bornAtMs),
+      nowMs,
+    ),
   };
 }
 

@@ -2,56 +2,27 @@
 // who has a key. Two requests: the token with its largest pools, and what is known of its holders.
 // Form: CoinGecko's published OpenAPI document (coingecko-api-oas, onchain-demo.json).
 
-import { geckoNames, nameOf, sameAddress } from './chains.ts';
-import { type Provider, ProviderFailure, type Told } from './facts.ts';
+import { geckoNames, nameOf, sameAddress, spelt } from './chains.ts';
+import type { Provider, Told } from './facts.ts';
 import type { Answer, JsonClient } from './http.ts';
-import {
-  holdersOf,
-  instantOf,
-  type Json,
-  leastOf,
-  listOf,
-  maybeObject,
-  objectOf,
-  percentOf,
-  secondsSince,
-  unreadable,
-  usdOf,
-} from './read.ts';
-
-export const geckoTerminalBase = 'https://api.geckoterminal.com/api/v2';
-export const coinGeckoBases = {
-  demo: 'https://api.coingecko.com/api/v3/onchain',
-  pro: 'https://pro-api.coingecko.com/api/v3/onchain',
-} as const;
-export const coinGeckoHeaders = { demo: 'x-cg-demo-api-key', pro: 'x-cg-pro-api-key' } as const;
-/** "30 calls per minute" for everybody, by GeckoTerminal's questions and answers. */
-export const geckoPerMinute = 30;
+import { type Json, type Reader, readerOf, secondsSince } from './read.ts';
 
 const ofHolders = ['holders', 'topHoldersShare', 'honeypot'] as const;
 const ofPools = ['capUsd', 'liquidityUsd', 'volume24hUsd', 'ageSeconds'] as const;
 
-type Found = {
-  readonly id: string;
-  readonly attributes: Json;
-  readonly included: unknown;
-};
-
 export function geckoTerminal(client: JsonClient, now: () => number): Provider {
-  const { name } = client;
+  const read = readerOf(client.name);
   return {
-    name,
+    name: client.name,
     chainOf: (chain) => nameOf(geckoNames, chain),
     look: async (network, address, wanted, signal) => {
       const path = ['networks', network, 'tokens', spelt(address)];
+      /** By which pools refer to it. */
+      const id = `${network}_${spelt(address)}`;
       const ask = async (more: readonly string[], query: Record<string, string>) =>
-        foundOf(
-          name,
-          `${network}_${spelt(address)}`,
-          await client.get([...path, ...more], query, signal),
-        );
-      const market = async () => marketOf(name, await ask([], { include: 'top_pools' }), now());
-      const owners = async () => ownersOf(name, await ask(['info'], {}));
+        foundOf(read, id, await client.get([...path, ...more], query, signal));
+      const market = async () => marketOf(read, id, await ask([], { include: 'top_pools' }), now());
+      const owners = async () => ownersOf(read, await ask(['info'], {}));
       const [pools, people] = await Promise.all([
         ofPools.some((each) => wanted.has(each)) ? market() : {},
         ofHolders.some((each) => wanted.has(each)) ? owners() : {},
@@ -61,74 +32,52 @@ export function geckoTerminal(client: JsonClient, now: () => number): Provider {
   };
 }
 
-function foundOf(name: string, id: string, { found, body }: Answer): Found | null {
-  const answer = objectOf(body, `the answer of ${name}`);
+/** The answer about this token; null where there is none. */
+function foundOf(read: Reader, id: string, { found, body }: Answer): Json | null {
+  const answer = read.object(body, '');
   if (!found) {
     // Anything else would be a wrong address of the API, and no word about the token.
-    listOf(answer.errors, `the refusal of ${name}`);
+    read.list(answer, 'errors');
     return null;
   }
-  const data = objectOf(answer.data, `the answer of ${name}`);
-  const attributes = objectOf(data.attributes, `the answer of ${name}`);
   const address = id.slice(id.lastIndexOf('_') + 1);
-  if (data.id !== id || !sameAddress(attributes.address, address)) {
-    throw new ProviderFailure('misanswered', `${name} answers about another token`);
-  }
-  return { id, attributes, included: answer.included };
+  const own = read.object(answer, 'data.attributes').address;
+  if (read.at(answer, 'data.id') !== id || !sameAddress(own, address)) throw read.misanswered();
+  return answer;
 }
 
-function marketOf(name: string, found: Found | null, nowMs: number): Told {
-  if (found === null) return {};
-  const { id, attributes, included } = found;
-  const volume = maybeObject(attributes.volume_usd, `the volume of ${name}`);
-  const fullCap = usdOf(attributes.fdv_usd, `the capitalisation of ${name}`);
-  const born = poolsOf(name, included, id).map((pool) => {
-    const { pool_created_at } = objectOf(pool.attributes, `a pool of ${name}`);
-    return instantOf(pool_created_at, nowMs, `the age of ${name}`);
+function marketOf(read: Reader, id: string, answer: Json | null, nowMs: number): Told {
+  if (answer === null) return {};
+  const token = read.object(answer, 'data.attributes');
+  const pools = read.objects(answer, 'included').filter(({ type }) => type === 'pool');
+  const isOf = (pool: Json) =>
+    ['base_token', 'quote_token'].some(
+      (side) => read.at(read.object(pool, 'relationships'), `${side}.data.id`) === id,
+    );
+  if (!pools.every(isOf)) throw read.misanswered();
+  const born = pools.map((pool) => {
+    return read.instant(read.object(pool, 'attributes'), 'pool_created_at', nowMs);
   });
   return {
     // No cap is given for a token that CoinGecko has not looked into: then that of all its supply.
-    capUsd: usdOf(attributes.market_cap_usd, `the capitalisation of ${name}`) ?? fullCap,
-    liquidityUsd: usdOf(attributes.total_reserve_in_usd, `the liquidity of ${name}`),
-    volume24hUsd: usdOf(volume?.h24, `the volume of ${name}`),
-    ageSeconds: secondsSince(leastOf(born), nowMs),
+    capUsd: read.usd(token, 'market_cap_usd') ?? read.usd(token, 'fdv_usd'),
+    liquidityUsd: read.usd(token, 'total_reserve_in_usd'),
+    volume24hUsd: read.usd(token, 'volume_usd.h24'),
+    ageSeconds: secondsSince(born, nowMs),
   };
 }
 
-function poolsOf(name: string, included: unknown, id: string): readonly Json[] {
-  if (included === undefined || included === null) return [];
-  const pools = listOf(included, `the pools of ${name}`)
-    .map((each) => objectOf(each, `a pool of ${name}`))
-    .filter(({ type }) => type === 'pool');
-  const isOf = (pool: Json) => {
-    const sides = objectOf(pool.relationships, `a pool of ${name}`);
-    return [sides.base_token, sides.quote_token].some((side) => {
-      const token = maybeObject(side, `a pool of ${name}`);
-      return maybeObject(token?.data, `a pool of ${name}`)?.id === id;
-    });
-  };
-  if (pools.every(isOf)) return pools;
-  throw new ProviderFailure('misanswered', `${name} answers with pools of another token`);
-}
-
-function ownersOf(name: string, found: Found | null): Told {
-  if (found === null) return {};
-  const { attributes } = found;
-  const holders = maybeObject(attributes.holders, `the holders of ${name}`);
-  const shares = maybeObject(holders?.distribution_percentage, `the holders of ${name}`);
+function ownersOf(read: Reader, answer: Json | null): Told {
+  if (answer === null) return {};
+  const token = read.object(answer, 'data.attributes');
+  const { is_honeypot: honeypot = null } = token;
+  // True, false, or a text such as "unknown".
+  if (honeypot !== null && !['boolean', 'string'].includes(typeof honeypot)) {
+    throw read.spoilt('is_honeypot');
+  }
   return {
-    holders: holdersOf(holders?.count, `the holders of ${name}`),
-    topHoldersShare: percentOf(shares?.top_10, `the holders of ${name}`),
-    honeypot: honeypotOf(name, attributes.is_honeypot),
+    holders: read.holders(token, 'holders.count'),
+    topHoldersShare: read.percent(token, 'holders.distribution_percentage.top_10'),
+    honeypot: typeof honeypot === 'boolean' ? honeypot : null,
   };
-}
-
-function honeypotOf(name: string, value: unknown): boolean | null {
-  if (typeof value === 'boolean') return value;
-  if (value === undefined || value === null || typeof value === 'string') return null;
-  throw unreadable(`the honeypot of ${name}`);
-}
-
-function spelt(address: string): string {
-  return address.startsWith('0x') ? address.toLowerCase() : address;
 }

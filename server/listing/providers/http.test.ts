@@ -5,9 +5,9 @@ import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { mayAsk } from '../../settings/listing.ts';
-import { mostFailures, restMs } from './breaker.ts';
 import { type FailureKind, ProviderFailure } from './facts.ts';
 import { type ClientOptions, jsonClient, mostBytes, pauseOf } from './http.ts';
+import { mostFailures, restMs } from './pace.ts';
 import { startProvider, testClock } from './testing/server.ts';
 
 const never = new AbortController().signal;

@@ -2,10 +2,8 @@
 // pace, never from where it redirects to. A key travels in a header and stands in no sentence.
 
 import { mayAsk } from '../../settings/listing.ts';
-import { createBreaker } from './breaker.ts';
-import { type Clock, realClock } from './clock.ts';
 import { ProviderFailure } from './facts.ts';
-import { createPace } from './pace.ts';
+import { type Clock, createBreaker, createPace, realClock } from './pace.ts';
 
 /** One try, from its first byte to the last of its answer. */
 export const tryMs = 8_000;

@@ -3,22 +3,47 @@
 
 import type { ChainKey } from '../../../core/families.ts';
 import type { ProviderSettings } from '../../settings/listing.ts';
-import { type Clock, realClock } from './clock.ts';
 import { combined } from './combine.ts';
-import { dexScreener, dexScreenerBase, dexScreenerPerMinute } from './dexscreener.ts';
+import { dexScreener } from './dexscreener.ts';
 import type { ChainIdentity, MarketData, Provider } from './facts.ts';
-import {
-  coinGeckoBases,
-  coinGeckoHeaders,
-  geckoPerMinute,
-  geckoTerminal,
-  geckoTerminalBase,
-} from './geckoterminal.ts';
-import { goPlus, goPlusBase, goPlusLimited, goPlusPerMinute } from './goplus.ts';
-import { type ClientOptions, jsonClient } from './http.ts';
+import { geckoTerminal } from './geckoterminal.ts';
+import { goPlus, goPlusLimited } from './goplus.ts';
+import { type JsonClient, jsonClient } from './http.ts';
+import { type Clock, realClock } from './pace.ts';
+
+type Known = {
+  readonly base: string;
+  /** As published; of GoPlus without a key nothing is, so a guess on the careful side. */
+  readonly perMinute: number;
+  readonly open: (client: JsonClient, now: () => number) => Provider;
+  readonly limited?: (body: unknown) => boolean;
+};
+
+const known: Readonly<Record<ProviderSettings['provider'], Known>> = {
+  geckoterminal: {
+    base: 'https://api.geckoterminal.com/api/v2',
+    perMinute: 30,
+    open: geckoTerminal,
+  },
+  coingecko: {
+    base: 'https://api.coingecko.com/api/v3/onchain',
+    perMinute: 30,
+    open: geckoTerminal,
+  },
+  dexscreener: { base: 'https://api.dexscreener.com', perMinute: 300, open: dexScreener },
+  goplus: {
+    base: 'https://api.gopluslabs.io/api/v1',
+    perMinute: 20,
+    open: goPlus,
+    limited: goPlusLimited,
+  },
+};
+/** Of CoinGecko where a key is paid for. */
+const proBase = 'https://pro-api.coingecko.com/api/v3/onchain';
 
 export type MarketDataLog = { warn(facts: object, sentence: string): void };
 
+/** Null where no provider is named. */
 export function openMarketData(
   settings: readonly ProviderSettings[],
   chains: readonly ({ readonly chain: ChainKey } & ChainIdentity)[],
@@ -26,39 +51,24 @@ export function openMarketData(
   clock: Clock = realClock,
 ): MarketData | null {
   if (settings.length === 0) return null;
-  const providers = settings.map((each) => openProvider(each, log, clock));
+  const providers = settings.map((each) => {
+    const { provider: name, url, perMinute } = each;
+    const { open, limited, ...own } = known[name];
+    const keyed = each.provider === 'coingecko' ? each : null;
+    const client = jsonClient({
+      name,
+      clock,
+      changed: (left) =>
+        log.warn({ provider: name, open: left }, 'market data provider left alone'),
+      base: url ?? (keyed?.plan === 'pro' ? proBase : own.base),
+      perMinute: perMinute ?? own.perMinute,
+      ...(limited === undefined ? {} : { limited }),
+      ...(keyed === null ? {} : { headers: { [`x-cg-${keyed.plan}-api-key`]: keyed.key } }),
+    });
+    return open(client, () => clock.now());
+  });
   const byKey = new Map(chains.map((each) => [each.chain, each]));
   return combined(providers, byKey, (provider, failure) =>
     log.warn({ provider, kind: failure.kind, why: failure.message }, 'no market data'),
   );
-}
-
-function openProvider(settings: ProviderSettings, log: MarketDataLog, clock: Clock): Provider {
-  const { provider: name, url, perMinute } = settings;
-  const client = (own: Pick<ClientOptions, 'base' | 'perMinute' | 'headers' | 'limited'>) =>
-    jsonClient({
-      name,
-      clock,
-      changed: (open) => log.warn({ provider: name, open }, 'market data provider left alone'),
-      ...own,
-      base: url ?? own.base,
-      perMinute: perMinute ?? own.perMinute,
-    });
-  const now = () => clock.now();
-  switch (name) {
-    case 'geckoterminal':
-      return geckoTerminal(client({ base: geckoTerminalBase, perMinute: geckoPerMinute }), now);
-    case 'coingecko': {
-      const { plan, key } = settings;
-      const headers = { [coinGeckoHeaders[plan]]: key };
-      const own = { base: coinGeckoBases[plan], perMinute: geckoPerMinute, headers };
-      return geckoTerminal(client(own), now);
-    }
-    case 'dexscreener':
-      return dexScreener(client({ base: dexScreenerBase, perMinute: dexScreenerPerMinute }), now);
-    case 'goplus': {
-      const own = { base: goPlusBase, perMinute: goPlusPerMinute, limited: goPlusLimited };
-      return goPlus(client(own));
-    }
-  }
 }

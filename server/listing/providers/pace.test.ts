@@ -3,9 +3,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createBreaker, mostFailures, restMs } from './breaker.ts';
 import { ProviderFailure } from './facts.ts';
-import { createPace, mostPauseMs, mostWaiting, mostWaitMs, windowMs } from './pace.ts';
+import {
+  createBreaker,
+  createPace,
+  mostFailures,
+  mostPauseMs,
+  mostWaiting,
+  mostWaitMs,
+  restMs,
+  windowMs,
+} from './pace.ts';
 import { testClock } from './testing/server.ts';
 
 const never = new AbortController().signal;

@@ -1,8 +1,19 @@
-// Requests to one provider at the pace that it allows: at most so many in any window, none while it
-// has asked for a pause, and a bounded number that wait for their turn, in their order.
+// How one provider may be asked: at the pace that it allows, at most so many requests in any window
+// and a bounded number that wait in their order; and not at all for a while after failures.
 
-import type { Clock } from './clock.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ProviderFailure } from './facts.ts';
+
+/** Time as the clients of providers use it, so that tests own it. */
+export type Clock = {
+  now(): number;
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+};
+
+export const realClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+};
 
 export const windowMs = 60_000;
 /** Who would wait longer is told to come again: a request of a customer hangs on it. */
@@ -10,6 +21,8 @@ export const mostWaitMs = 15_000;
 export const mostWaiting = 50;
 /** However long a provider says: it may be asked again after a while. */
 export const mostPauseMs = 600_000;
+export const mostFailures = 5;
+export const restMs = 60_000;
 
 export type Pace = {
   /** Resolves when a request may leave. Throws `ProviderFailure` of kind `limited`. */
@@ -18,6 +31,7 @@ export type Pace = {
 };
 
 export function createPace(name: string, perMinute: number, clock: Clock): Pace {
+  /** When the last requests left, or will: at most `perMinute`, in order. */
   const turns: number[] = [];
   let pausedUntil = 0;
   let waiting = 0;
@@ -41,17 +55,49 @@ export function createPace(name: string, perMinute: number, clock: Clock): Pace 
       if (turns.length > perMinute) turns.splice(0, turns.length - perMinute);
       if (wait <= 0) return;
       waiting += 1;
-      try {
-        await clock.sleep(wait, signal);
-      } finally {
+      await clock.sleep(wait, signal).finally(() => {
         waiting -= 1;
-      }
-      if (pausedUntil > at) {
-        throw new ProviderFailure('limited', `${name} wants a pause`);
-      }
+      });
+      if (pausedUntil > at) throw new ProviderFailure('limited', `${name} wants a pause`);
     },
     pause: (ms) => {
       pausedUntil = Math.max(pausedUntil, clock.now() + Math.min(Math.max(ms, 0), mostPauseMs));
+    },
+  };
+}
+
+/** After failures in a row those who ask are told at once; then one tries whether it is back. */
+export type Breaker = {
+  /** Throws `ProviderFailure` where the provider is left alone. */
+  enter(): void;
+  /** How what was let in ended; `null` = it was given up by who asked, which says nothing. */
+  leave(worked: boolean | null): void;
+};
+
+/** `changed` hears of it when the provider begins to be left alone, and when it is back. */
+export function createBreaker(
+  name: string,
+  clock: Clock,
+  changed: (open: boolean) => void,
+): Breaker {
+  let failures = 0;
+  let openUntil = 0;
+  let trying = false;
+  return {
+    enter: () => {
+      if (failures < mostFailures) return;
+      if (trying || clock.now() < openUntil) {
+        throw new ProviderFailure('unreachable', `${name} has failed ${failures} times`);
+      }
+      trying = true;
+    },
+    leave: (worked) => {
+      trying = false;
+      if (worked === null) return;
+      if (worked && failures >= mostFailures) changed(false);
+      failures = worked ? 0 : failures + 1;
+      if (failures === mostFailures) changed(true);
+      if (failures >= mostFailures) openUntil = clock.now() + restMs;
     },
   };
 }

@@ -8,12 +8,21 @@ import {
   createAddressWithSeed,
   getAddressEncoder,
   getBase64EncodedWireTransaction,
-  getProgramDerivedAddress,
   type Instruction,
   type KeyPairSigner,
 } from '@solana/kit';
-import { ASSOCIATED_TOKEN, TOKEN, TOKEN_2022 } from '../accounts.ts';
-import { SYSTEM, signed, signer, type TestChain } from './chain.ts';
+import { getCreateAccountWithSeedInstruction } from '@solana-program/system';
+import {
+  AuthorityType,
+  findAssociatedTokenPda,
+  getCreateAssociatedTokenIdempotentInstruction,
+  getInitializeMint2Instruction,
+  getMintToInstruction,
+  getSetAuthorityInstruction,
+  getThawAccountInstruction,
+} from '@solana-program/token';
+import { TOKEN, TOKEN_2022 } from '../accounts.ts';
+import { signed, signer, type TestChain } from './chain.ts';
 
 type Chain = Pick<TestChain, 'rpc' | 'give' | 'mine'>;
 
@@ -60,12 +69,6 @@ const metadataInitialize = createHash('sha256')
   .update('spl_token_metadata_interface:initialize_account')
   .digest()
   .subarray(0, 8);
-const createWithSeed = 3;
-const initializeMint2 = 20;
-const mintTo = 7;
-const setAuthority = 6;
-const createIdempotent = 1;
-const thawAccount = 11;
 const zeros = new Uint8Array(32);
 
 const key = (of: Address): Uint8Array => Uint8Array.from(getAddressEncoder().encode(of));
@@ -82,19 +85,14 @@ function double(value: number): Buffer {
   return bytes;
 }
 
-/** A text behind its length, which takes four bytes, or eight in the system program. */
-function text(value: string, lengthBytes: 4 | 8 = 4): Buffer {
+/** A text behind its length. */
+function text(value: string): Buffer {
   const bytes = Buffer.from(value);
-  return Buffer.concat([word(BigInt(bytes.length)).subarray(0, lengthBytes), bytes]);
+  return Buffer.concat([word(BigInt(bytes.length)).subarray(0, 4), bytes]);
 }
 
 const bytesOf = (parts: readonly (readonly number[] | Uint8Array)[]): Buffer =>
   Buffer.concat(parts.map((part) => Uint8Array.from(part)));
-
-const writes = (address: Address) => ({ address, role: AccountRole.WRITABLE });
-const reads = (address: Address) => ({ address, role: AccountRole.READONLY });
-const signs = (address: Address) => ({ address, role: AccountRole.READONLY_SIGNER });
-const pays = (address: Address) => ({ address, role: AccountRole.WRITABLE_SIGNER });
 
 export const issuerOf = (): Promise<KeyPairSigner> => signer('an issuer of mints');
 
@@ -114,12 +112,17 @@ export async function makeMint(chain: Chain, options: MintOptions): Promise<Addr
     programAddress: program,
     seed,
   });
-  await send(chain, issuer, setUp(options, { issuer: issuer.address, mint, program, seed, names }));
-  await send(chain, issuer, await issue(options, { issuer: issuer.address, mint, program }));
+  const place = { issuer, mint, program };
+  await send(chain, issuer, setUp(options, { ...place, seed, names }));
+  await send(chain, issuer, await issue(options, place));
   return mint;
 }
 
-type Place = { readonly issuer: Address; readonly mint: Address; readonly program: Address };
+type Place = {
+  readonly issuer: KeyPairSigner;
+  readonly mint: Address;
+  readonly program: Address;
+};
 
 function setUp(
   { decimals = 6, isFreezable = false, metadata, pointer }: MintOptions,
@@ -130,89 +133,81 @@ function setUp(
     (sum, name) => sum + 4 + extensions[name].bytes,
     names.length === 0 ? baseBytes.plain : baseBytes.extended,
   );
-  const create: Instruction = {
-    programAddress: SYSTEM,
-    accounts: [pays(issuer), writes(mint)],
-    // Enough for the metadata that come later.
-    data: bytesOf([
-      [createWithSeed, 0, 0, 0],
-      key(issuer),
-      text(seed, 8),
-      word(50_000_000n),
-      word(BigInt(space)),
-      key(program),
-    ]),
-  };
-  const own = (parts: readonly (readonly number[] | Uint8Array)[]): Instruction => ({
+  const own = (
+    parts: readonly (readonly number[] | Uint8Array)[],
+    others: Instruction['accounts'] = [],
+  ): Instruction => ({
     programAddress: program,
-    accounts: [writes(mint)],
+    accounts: [{ address: mint, role: AccountRole.WRITABLE }, ...others],
     data: bytesOf(parts),
   });
-  const freeze = isFreezable || names.includes('defaultFrozen') ? [[1], key(issuer)] : [[0]];
-  const instructions = [
-    create,
-    ...names.map((name) => own(extensions[name].data(issuer, pointer ?? mint))),
-    own([[initializeMint2, decimals], key(issuer), ...freeze]),
+  const isFrozen = isFreezable || names.includes('defaultFrozen');
+  return [
+    getCreateAccountWithSeedInstruction({
+      payer: issuer,
+      newAccount: mint,
+      baseAccount: issuer,
+      base: issuer.address,
+      seed,
+      // Enough for the metadata that come later.
+      amount: 50_000_000n,
+      space,
+      programAddress: program,
+    }),
+    ...names.map((name) => own(extensions[name].data(issuer.address, pointer ?? mint))),
+    getInitializeMint2Instruction(
+      {
+        mint,
+        decimals,
+        mintAuthority: issuer.address,
+        freezeAuthority: isFrozen ? issuer.address : null,
+      },
+      { programAddress: program },
+    ),
+    ...(metadata === undefined
+      ? []
+      : [
+          own(
+            [metadataInitialize, text(metadata.name), text(metadata.symbol), text('')],
+            [
+              { address: issuer.address, role: AccountRole.READONLY },
+              { address: mint, role: AccountRole.READONLY },
+              { address: issuer.address, role: AccountRole.READONLY_SIGNER },
+            ],
+          ),
+        ]),
   ];
-  if (metadata === undefined) return instructions;
-  const described: Instruction = {
-    programAddress: program,
-    accounts: [writes(mint), reads(issuer), reads(mint), signs(issuer)],
-    data: bytesOf([metadataInitialize, text(metadata.name), text(metadata.symbol), text('')]),
-  };
-  return [...instructions, described];
 }
 
 async function issue(
   { holder, supply = 1_000_000_000_000n, isMintable = false, extensions: names = [] }: MintOptions,
   { issuer, mint, program }: Place,
 ): Promise<Instruction[]> {
+  const config = { programAddress: program };
   const instructions: Instruction[] = [];
   if (holder !== undefined) {
-    const holding = await holdingOf(holder, mint, program);
-    const accounts = [pays(issuer), writes(holding), reads(holder), reads(mint), reads(SYSTEM)];
-    const thaw: Instruction = {
-      programAddress: program,
-      accounts: [writes(holding), reads(mint), signs(issuer)],
-      data: Uint8Array.of(thawAccount),
-    };
-    instructions.push(
-      {
-        programAddress: ASSOCIATED_TOKEN,
-        accounts: [...accounts, reads(program)],
-        data: Uint8Array.of(createIdempotent),
-      },
-      ...(names.includes('defaultFrozen') ? [thaw] : []),
-      {
-        programAddress: program,
-        accounts: [writes(mint), writes(holding), signs(issuer)],
-        data: bytesOf([[mintTo], word(supply)]),
-      },
-    );
+    const ata = await holdingOf(holder, mint, program);
+    const holding = { ata, owner: holder, mint, tokenProgram: program };
+    instructions.push(getCreateAssociatedTokenIdempotentInstruction({ payer: issuer, ...holding }));
+    if (names.includes('defaultFrozen')) {
+      instructions.push(getThawAccountInstruction({ account: ata, mint, owner: issuer }, config));
+    }
+    const minted = { mint, token: ata, mintAuthority: issuer, amount: supply };
+    instructions.push(getMintToInstruction(minted, config));
   }
   if (!isMintable) {
-    instructions.push({
-      programAddress: program,
-      accounts: [writes(mint), signs(issuer)],
-      data: Uint8Array.of(setAuthority, 0, 0),
-    });
+    const none = { authorityType: AuthorityType.MintTokens, newAuthority: null };
+    instructions.push(getSetAuthorityInstruction({ owned: mint, owner: issuer, ...none }, config));
   }
   return instructions;
 }
 
 export async function holdingOf(owner: Address, mint: Address, program: Address): Promise<Address> {
-  const [holding] = await getProgramDerivedAddress({
-    programAddress: ASSOCIATED_TOKEN,
-    seeds: [owner, program, mint].map(key),
-  });
+  const [holding] = await findAssociatedTokenPda({ owner, tokenProgram: program, mint });
   return holding;
 }
 
-async function send(
-  chain: Chain,
-  payer: KeyPairSigner,
-  instructions: readonly Instruction[],
-): Promise<void> {
+async function send(chain: Chain, payer: KeyPairSigner, instructions: readonly Instruction[]) {
   if (instructions.length === 0) return;
   const transaction = await signed(chain, payer, instructions);
   const wire = getBase64EncodedWireTransaction(transaction);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @notice The hostile tokens, each one fault away from a plain one.
 abstract contract Plain {
     mapping(address => uint256) internal _balances;
     mapping(address => mapping(address => uint256)) public allowance;
@@ -92,7 +91,6 @@ contract TakesFee is Plain {
     }
 }
 
-/// @notice Answers false and moves nothing, while told so. Never reverts.
 contract FalseWithoutMoving is Plain {
     bool public stuck = true;
 
@@ -171,7 +169,6 @@ contract ChargesTheSender is Plain {
     }
 }
 
-/// @notice Moves more than it was told to: all that the sender has.
 contract MovesAll is Plain {
     bool public all;
 

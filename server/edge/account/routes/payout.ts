@@ -1,6 +1,5 @@
-// Where the account is paid: shown, chosen in a wallet session, and stopped while it waits.
+// Where the account is paid: read, chosen in a wallet session, and stopped while it waits.
 
-import type { FastifyInstance } from 'fastify';
 import {
   beginChoice,
   checkChoice,
@@ -8,69 +7,47 @@ import {
   receivingOf,
   stopWaiting,
 } from '../../../people/payouts.ts';
-import type { Deps } from '../../../ports/deps.ts';
+import type { Session } from '../../../people/sessions.ts';
+import type { Place } from '../../command.ts';
 import { signedIn } from '../declare.ts';
-import { ok } from '../schemas.ts';
 import {
   beginPayout,
+  ok,
   payoutBegun,
   payoutChosen,
   payouts,
   provePayout,
   stopPayout,
-} from '../schemas-payout.ts';
+} from '../schemas.ts';
 
-const tags = ['payout'] as const;
-
-export function registerPayout(app: FastifyInstance, deps: Deps): void {
-  signedIn(app, deps, {
-    method: 'GET',
-    url: '/account/payout',
-    operationId: 'getPayout',
-    summary: 'Which wallet of each family is paid, which may be named as paid, and what waits',
-    tags,
+export function registerPayout(place: Place): void {
+  const { app, deps } = place;
+  signedIn(place, 'GET /account/payout', 'getPayout', {
+    about: 'Which wallet of each family is paid, which may be named as paid, and what waits.',
     replies: { 200: payouts },
-    handle: async ({ session }) => {
-      const shown = await receivingOf(deps.db, session.accountId, deps.now());
-      const written = shown.map(({ waiting, leaving, ...rest }) => ({
-        ...rest,
-        waiting: waiting.map((each) => ({ ...each, fromAt: each.fromAt.toISOString() })),
-        leaving: leaving.map((each) => ({ ...each, at: each.at.toISOString() })),
-      }));
-      return { body: { payouts: written } };
-    },
+    handle: async ({ session }) => ({
+      body: { payouts: await receivingOf(deps.db, session.accountId, deps.now()) },
+    }),
   });
 
-  signedIn(app, deps, {
-    method: 'POST',
-    url: '/account/payout',
-    operationId: 'beginPayout',
-    summary: 'The texts to sign for another wallet to be paid: by itself, and by the one of before',
-    tags,
+  signedIn(place, 'POST /account/payout', 'beginPayout', {
+    about:
+      'The texts to sign for another wallet to be paid. One is for itself, one for the wallet of ' +
+      'before.',
     fresh: true,
     body: beginPayout,
     replies: { 200: payoutBegun },
     handle: async ({ session, browser, site, body }) => {
       const asked = { session, browser, site, ...body, chainId: body.chainId ?? null };
       const { own, voucher } = await deps.db.transaction((tx) => beginChoice(tx, deps, asked));
-      return {
-        body: {
-          address: own.address,
-          message: own.message,
-          expiresAt: own.expiresAt.toISOString(),
-          voucher,
-          waitSeconds: voucher === null ? 0 : deps.settings.people.payoutHoldSeconds,
-        },
-      };
+      const { address, message, expiresAt } = own;
+      const waitSeconds = voucher === null ? 0 : deps.settings.people.payoutHoldSeconds;
+      return { body: { address, message, expiresAt, voucher, waitSeconds } };
     },
   });
 
-  signedIn(app, deps, {
-    method: 'POST',
-    url: '/account/payout/proof',
-    operationId: 'provePayout',
-    summary: 'Have another wallet paid: at once with both signatures, after the hold with its own',
-    tags,
+  signedIn(place, 'POST /account/payout/proof', 'provePayout', {
+    about: 'Have another wallet paid. With both signatures at once, with its own after the hold.',
     fresh: true,
     change: true,
     body: provePayout,
@@ -80,38 +57,27 @@ export function registerPayout(app: FastifyInstance, deps: Deps): void {
       const choice = await checkChoice(deps, given, signal);
       const { fromAt } = await deps.db.transaction((tx) => choose(tx, deps, session, choice));
       const { family, address, paid } = choice;
-      return { body: { family, address, paid, fromAt: fromAt.toISOString() } };
+      return { body: { family, address, paid, fromAt } };
     },
   });
 
-  signedIn(app, deps, {
-    method: 'POST',
-    url: '/account/payout/stop',
-    operationId: 'stopPayout',
-    summary: 'Stop what waits for this wallet, its removal too; every other session ends',
-    tags,
+  const stop = async (session: Session, wallet: Parameters<typeof stopWaiting>[3]) => {
+    await deps.db.transaction((tx) => stopWaiting(tx, deps, session, wallet));
+    await app.edge.keys.revoked(session.accountId, session.id);
+    return { body: { ok: true } };
+  };
+  signedIn(place, 'POST /account/payout/stop', 'stopPayout', {
+    about: 'Stop what waits for this wallet, its removal too. Every other session ends.',
     fresh: true,
     body: stopPayout,
     replies: { 200: ok },
-    handle: async ({ session, body }) => {
-      await deps.db.transaction((tx) => stopWaiting(tx, deps, session, body));
-      await app.edge.keys.revoked(session.accountId, session.id);
-      return { body: { ok: true } };
-    },
+    handle: ({ session, body }) => stop(session, body),
   });
 
-  signedIn(app, deps, {
-    method: 'POST',
-    url: '/account/payout/stop-all',
-    operationId: 'stopAllPayouts',
-    summary: 'Stop all that waits, of every wallet; every other session ends',
-    tags,
+  signedIn(place, 'POST /account/payout/stop-all', 'stopAllPayouts', {
+    about: 'Stop all that waits, of every wallet. Every other session ends.',
     fresh: true,
     replies: { 200: ok },
-    handle: async ({ session }) => {
-      await deps.db.transaction((tx) => stopWaiting(tx, deps, session, null));
-      await app.edge.keys.revoked(session.accountId, session.id);
-      return { body: { ok: true } };
-    },
+    handle: ({ session }) => stop(session, null),
   });
 }

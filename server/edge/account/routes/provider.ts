@@ -2,56 +2,50 @@
 // the browser back to. That is a navigation from another site, and so the one GET that acts: the
 // `state` in it counts in the browser that began it alone, and once.
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { begun, intentOf } from '../../../people/ceremonies.ts';
 import { openProviders, type Providers } from '../../../people/provider-server.ts';
 import { beginAtProvider, returnPath, takeReturn } from '../../../people/providers.ts';
 import { takeUp } from '../../../people/sign-in.ts';
 import type { Site } from '../../../people/site.ts';
 import type { Deps } from '../../../ports/deps.ts';
+import type { Place } from '../../command.ts';
 import { HttpError, refusalOf } from '../../errors.ts';
 import { setCookie } from '../cookies.ts';
-import { anyBrowser, browserFor, countRefused, sessionOf } from '../declare.ts';
+import { answerOf, anyBrowser, browserFor, countRefused, sessionOf } from '../declare.ts';
 import { siteNamed } from '../same-origin.ts';
-import { beginProvider, providerBegun } from '../schemas-provider.ts';
-import { answerOf } from '../taken-up.ts';
+import { beginProvider, providerBegun } from '../schemas.ts';
 
-/** Where everybody ends up. What is told there is a purpose or a code, never a provider's words. */
+/** Where everybody ends up. What is said there is a purpose or a code, never a provider's words. */
 const page = '/account';
 
-export function registerProvider(app: FastifyInstance, deps: Deps): void {
+export function registerProvider(place: Place): void {
+  const { app, deps } = place;
   const providers = openProviders(deps);
-  anyBrowser(app, deps, {
-    method: 'POST',
-    url: '/account/provider',
-    operationId: 'beginAtProvider',
-    summary: 'Begin to sign in through an identity provider: where the browser is to go',
-    tags: ['sign-in'],
+  anyBrowser(place, 'POST /account/provider', 'beginAtProvider', {
+    about:
+      'Begin to sign in through an identity provider. The answer says where the browser is to go.',
     signIn: true,
     body: beginProvider,
     replies: { 200: providerBegun },
     handle: async ({ body, browser, session, site }) => {
-      const asked = {
-        ...begun(deps, body.purpose, browser, session),
-        providerId: body.provider,
-        site,
-      };
-      const url = await beginAtProvider(deps, providers, asked);
-      return { body: { url: url.href } };
+      const ceremony = begun(deps, body.purpose, browser, session);
+      const asked = { ...ceremony, providerId: body.provider, site };
+      return { body: { url: await beginAtProvider(deps, providers, asked) } };
     },
   });
 
   app.route<{ Params: { id: string } }>({
     method: 'GET',
     url: returnPath(':id'),
-    // A look whether the address is there must not use it up.
+    // Somebody who asks whether the address is there must not use it up.
     exposeHeadRoute: false,
     config: { access: { kind: 'open' } },
     handler: async (request, reply) => {
       const site = siteOfReturn(deps, request);
       try {
-        const told = await finish(app, deps, providers, { request, reply, site });
-        return await reply.redirect(`${page}?${told}`, 303);
+        const end = await finish(place, providers, { request, reply, site });
+        return await reply.redirect(`${page}?${end}`, 303);
       } catch (error) {
         const refusal = refusalOf(error, deps.settings.shortName);
         if (refusal === null) throw error;
@@ -78,11 +72,11 @@ type Return = {
 };
 
 async function finish(
-  app: FastifyInstance,
-  deps: Deps,
+  place: Place,
   providers: Providers,
   { request, reply, site }: Return,
 ): Promise<string> {
+  const { deps } = place;
   const browser = browserFor(deps, site, request, reply);
   const url = new URL(request.url, site.origin);
   const returned = await takeReturn(deps, providers, { url, id: request.params.id, browser, site });
@@ -91,7 +85,7 @@ async function finish(
   // As it is now: the provider may have taken its time.
   const session = await sessionOf(deps, request, site);
   const intent = intentOf(ceremony, session);
-  const { token, body } = await answerOf(app, deps, session, (tx) =>
+  const { token, body } = await answerOf(place, session, (tx) =>
     takeUp(tx, deps, proven, intent, browser),
   );
   if (token !== undefined) setCookie(reply, deps.settings.shortName, site, 'session', token);

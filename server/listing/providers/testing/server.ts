@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../pace.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

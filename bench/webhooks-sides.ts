@@ -1,0 +1,66 @@
+// The part of the market that delivers webhooks, and a hundred receivers of them as paths of one
+// HTTPS server, each in a process of its own.
+
+import type { ServerResponse } from 'node:http';
+import tls from 'node:tls';
+import { connect, databaseLimits } from '../server/db/database.ts';
+import { createDelivering, type Delivering } from '../server/webhooks/deliver.ts';
+import { type Receiver, startReceiver } from '../server/webhooks/testing/receiver.ts';
+import { testDeps } from '../test/support/deps.ts';
+import { answerQuestions } from './children.ts';
+
+export type SideQuestion =
+  | { readonly url: string; readonly ca: string; readonly encryptionKey: string }
+  | { readonly run: boolean }
+  | { readonly start: true }
+  /** From now on these never answer; forgets what came before. */
+  | { readonly slow: readonly string[] }
+  | { readonly read: true };
+export type Started = { readonly url: string; readonly ca: string };
+/** Of each that was answered, from the event's `createdAt` to its arrival. */
+export type Heard = { readonly answered: number; readonly milliseconds: readonly number[] };
+
+let begin: (() => Delivering) | undefined;
+let delivering: Delivering | undefined;
+let receiver: Receiver | undefined;
+const hanging: ServerResponse[] = [];
+let milliseconds: number[] = [];
+
+async function answer(question: SideQuestion): Promise<Started | Heard | null> {
+  if ('url' in question) {
+    const { url, ca, encryptionKey } = question;
+    tls.setDefaultCACertificates([...tls.getCACertificates('default'), ca]);
+    const settings = { encryptionKey, webhookNetworks: ['127.0.0.1'] };
+    const deps = testDeps({ db: connect(url, databaseLimits), settings });
+    begin = () => createDelivering(deps);
+  } else if ('run' in question) {
+    if (question.run) {
+      delivering = begin?.();
+      delivering?.start();
+    } else await delivering?.stop();
+  } else if ('start' in question) {
+    receiver = await startReceiver();
+    return { url: receiver.url, ca: receiver.ca };
+  } else if ('read' in question) {
+    // Nobody has to wait for the ten seconds of those that hang.
+    for (const each of hanging.splice(0)) each.destroy();
+    return { answered: milliseconds.length, milliseconds };
+  } else receive(new Set(question.slow));
+  return null;
+}
+
+function receive(slow: ReadonlySet<string>): void {
+  milliseconds = [];
+  receiver?.answer(({ path, body }, response) => {
+    receiver?.received.splice(0);
+    if (slow.has(path)) {
+      hanging.push(response);
+      return;
+    }
+    const { createdAt } = JSON.parse(body) as { createdAt: string };
+    milliseconds.push(Date.now() - Date.parse(createdAt));
+    response.writeHead(200).end();
+  });
+}
+
+answerQuestions(answer);
