@@ -71,6 +71,7 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
   ],
   conformance: [[['--key-file', 'k', '--contract', 'c'], /--url/]],
   check: [[['core'], /core/]],
+  watchtower: [[['here'], /"here"/]],
 };
 /** One runs whatever program it is given, the other is `check` with an argument. */
 const without = ['node', 'format'];
@@ -111,7 +112,7 @@ function saidBy(commands: Commands, name: string, args: readonly string[]) {
 const isForNode = (word: string) => word.startsWith('--') || word === 'scripts/launch.mjs';
 
 /** One tells all it catches, the end of a process too; one asks how it was run; one is a sample. */
-const isProgram = new Set(['start', 'check', 'wallet']);
+const isProgram = new Set(['start', 'check', 'wallet', 'watchtower']);
 
 /** So many programs at once. */
 const lanes = 3;

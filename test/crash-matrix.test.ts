@@ -38,10 +38,12 @@ const without: Readonly<Record<string, readonly string[]>> = {
     'mustKnowContracts',
   ],
   'serve or limit requests, which have rows of their own': ['buildApp', 'connectionsWithin'],
-  'open what is asked later': ['connect', 'openGas', 'openMarketData', 'createApart', 'byTurns'],
-  'values and limits': ['databaseLimits', 'openFiles', 'devKeeper', 'marketsOf'],
+  'open what is asked later': ['connect', 'openMarketData', 'createApart', 'byTurns'],
+  'values and limits': ['databaseLimits', 'openFiles', 'marketsOf'],
   'looks up an asset that the faucet of the dev network gives': ['findCuratedAsset'],
-  'ends a pause of its own process and asks nobody for anything': ['keeper.wake'],
+  'what requests ask it for: they have rows of their own': ['keeper.desk'],
+  'its passes are those of the keeper': ['watchtowerOf'],
+  'a server without gas keys: what it asks for is answered by a watchtower’s pass': ['deskApart'],
 };
 
 test('every pass of a process is in the matrix, and every part that a start sets going', async () => {
@@ -55,12 +57,13 @@ test('every pass of a process is in the matrix, and every part that a start sets
     [],
   );
   // What a start takes from other rooms of the server; types, settings and ports do nothing.
-  const rooms = /^import \{([^}]+)\} from '\.\.\/(?!\.\.|ports|settings)[^']+';$/gm;
+  const rooms =
+    /^import \{([^}]+)\} from '\.(?:\.\/(?!\.\.|ports|settings)[^']+|\/watchtower\.ts)';$/gm;
   const taken = [...read('../server/start/boot.ts').matchAll(rooms)]
     .flatMap(([, names = '']) => names.split(','))
     .map((name) => name.trim())
     .filter((name) => name !== '' && !name.startsWith('type '));
-  assert.ok(taken.includes('createKeeper') && taken.includes('resealKept'), 'imports are not seen');
+  assert.ok(taken.includes('watchtowerOf') && taken.includes('resealKept'), 'imports are not seen');
   const parts = [...new Set(passes.map((each) => each.split('.')[0] ?? ''))];
   const isPart = (name: string) =>
     parts.some((part) =>

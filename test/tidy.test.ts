@@ -18,7 +18,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   contracts: [],
   chains: ['core', 'contracts'],
   sdk: ['core', 'chains', 'contracts', 'host'],
-  server: ['core', 'chains', 'contracts', 'host'],
+  watchtower: ['core', 'chains', 'host'],
+  server: ['core', 'chains', 'contracts', 'host', 'watchtower'],
   simulators: ['core', 'contracts', 'host'],
   devnet: ['core', 'contracts', 'host', 'simulators'],
   scripts: ['core', 'chains', 'contracts', 'host', 'sdk', 'devnet', 'server'],
@@ -34,7 +35,18 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'test',
     'scripts',
   ],
-  test: ['core', 'chains', 'contracts', 'host', 'simulators', 'server', 'devnet', 'sdk', 'scripts'],
+  test: [
+    'core',
+    'chains',
+    'contracts',
+    'host',
+    'simulators',
+    'watchtower',
+    'server',
+    'devnet',
+    'sdk',
+    'scripts',
+  ],
 };
 const ports = ['db', 'settings', 'ports'];
 /** The same for the rooms inside a folder: one that is not named there is a mistake. */
@@ -63,13 +75,11 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     market: ['settle', 'restore', ...ports],
     listing: ['market', ...ports],
     people: ['market', 'settle', ...ports],
-    keeper: ['settle', ...ports],
     doctor: ['settle', 'restore', ...ports],
-    edge: ['keeper', 'listing', 'market', 'messages', 'people', 'settle', 'webhooks', ...ports],
+    edge: ['listing', 'market', 'messages', 'people', 'settle', 'webhooks', ...ports],
     start: [
       'edge',
       'doctor',
-      'keeper',
       'listing',
       'market',
       'messages',
@@ -109,6 +119,12 @@ function isTest(file: string): boolean {
   return /\.test\.ts$|\/testing\/|\/testing\.ts$|\/support\//.test(file);
 }
 
+/** The server wires the watchtower in one room; the others know its port and its numbers. */
+function seesWatchtower(file: string, target: string): boolean {
+  const isWiring = file.startsWith('server/start/') || !file.startsWith('server/');
+  return isWiring || target === 'watchtower/port.ts' || isData(target);
+}
+
 /** What is wrong with the imports of one file, a sentence each. */
 export function direction(file: string, text: string): string[] {
   const [from = '', roomOfFile = ''] = file.split('/');
@@ -127,9 +143,14 @@ export function direction(file: string, text: string): string[] {
     const target = normalize(`${dirname(file)}/${name}`);
     const [to = '', roomOfTarget = ''] = target.split('/');
     if (to !== from) {
-      const isWired = to === 'devnet' && wiring.includes(file);
+      const isWired =
+        (to === 'devnet' && wiring.includes(file)) ||
+        (to === 'server' && file === 'watchtower/main.ts');
       if (!isWired && !(mayImport[from] ?? []).includes(to)) {
         wrong.push(`${file}: ${from} may not import ${target}`);
+      }
+      if (to === 'watchtower' && !seesWatchtower(file, target)) {
+        wrong.push(`${file}: ${from} sees watchtower/port.ts alone, not ${target}`);
       }
     } else if (inside !== undefined && roomOfTarget !== roomOfFile && !isData(target)) {
       const allowed = inside[roomOfFile] ?? [];
@@ -210,6 +231,10 @@ test('the rules catch what they are for', () => {
     assert.equal(rule(file, text).length, 1, `${file}: ${text.slice(0, 60)}`);
   const good = (rule: (file: string, text: string) => string[], file: string, text: string) =>
     assert.deepEqual(rule(file, text), []);
+  bad(direction, 'watchtower/x.ts', "import { a } from '../server/db/swaps.ts';");
+  bad(direction, 'server/settle/x.ts', "import { a } from '../../watchtower/sign.ts';");
+  good(direction, 'server/settle/x.ts', "import type { A } from '../../watchtower/port.ts';");
+  good(direction, 'watchtower/main.ts', "import { a } from '../server/start/watchtower.ts';");
   bad(direction, 'core/x.ts', "import { a } from '../chains/adapter.ts';");
   bad(direction, 'chains/kit/x.ts', "import { a } from '../../sdk/client.ts';");
   bad(direction, 'chains/nodes/x.ts', "import { a } from '../evm/node.ts';");

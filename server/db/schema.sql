@@ -269,6 +269,22 @@ create table idempotency (
   constraint idempotency_pkey PRIMARY KEY (account_id, method, path, key)
 );
 
+create table keeper_asked (
+  id uuid not null,
+  verb text not null,
+  account_id uuid not null,
+  swap_id uuid not null,
+  leg text not null,
+  sealed bytea,
+  sealed_version integer,
+  asked_at timestamp with time zone not null,
+  answer jsonb,
+  constraint keeper_asked_leg_check CHECK ((leg = ANY (ARRAY['a'::text, 'b'::text]))),
+  constraint keeper_asked_pkey PRIMARY KEY (id),
+  constraint keeper_asked_swap_id_fkey FOREIGN KEY (swap_id) REFERENCES swaps(id),
+  constraint keeper_asked_verb_check CHECK ((verb = ANY (ARRAY['claim'::text, 'fund'::text])))
+);
+
 create table keeper_attempts (
   id bigint generated always as identity not null,
   chain text not null,
@@ -331,6 +347,14 @@ create table keeper_jobs (
   constraint keeper_jobs_verb_check CHECK ((verb = ANY (ARRAY['claim'::text, 'refund'::text, 'fund'::text])))
 );
 
+create table keeper_posts (
+  chain text not null,
+  address text not null,
+  funds boolean not null,
+  seen_at timestamp with time zone not null,
+  constraint keeper_posts_pkey PRIMARY KEY (chain)
+);
+
 create table keeper_rides (
   attempt_id bigint not null,
   job_id bigint not null,
@@ -347,6 +371,9 @@ create table keeper_turns (
   relays_wait timestamp with time zone,
   others_wait timestamp with time zone,
   kind smallint default 2 not null,
+  wanted_at timestamp with time zone,
+  unknown_since timestamp with time zone,
+  unknown_seen timestamp with time zone,
   constraint keeper_turns_kind_check CHECK (((kind >= 0) AND (kind <= 3))),
   constraint keeper_turns_pkey PRIMARY KEY (chain)
 );
@@ -748,6 +775,8 @@ CREATE INDEX hashlocks_by_thread ON public.hashlocks USING btree (thread_id) WHE
 
 CREATE INDEX idempotency_by_age ON public.idempotency USING btree (created_at);
 
+CREATE INDEX keeper_asked_waiting ON public.keeper_asked USING btree (asked_at) WHERE (answer IS NULL);
+
 CREATE INDEX keeper_attempts_by_age ON public.keeper_attempts USING btree (chain, signed_at);
 
 CREATE INDEX keeper_attempts_by_job ON public.keeper_attempts USING btree (job_id, id);
@@ -757,6 +786,8 @@ CREATE INDEX keeper_attempts_by_nonce ON public.keeper_attempts USING btree (cha
 CREATE INDEX keeper_attempts_live ON public.keeper_attempts USING btree (chain, address, nonce) WHERE (fate = ANY (ARRAY['unknown'::text, 'pending'::text, 'mined'::text]));
 
 CREATE INDEX keeper_attempts_sealed ON public.keeper_attempts USING btree (id) WHERE (sealed IS NOT NULL);
+
+CREATE INDEX keeper_jobs_busy ON public.keeper_jobs USING btree (chain, due_at) WHERE ((state = 'open'::text) AND (last_failure = 'busy'::text));
 
 CREATE INDEX keeper_jobs_by_swap ON public.keeper_jobs USING btree (swap_id);
 

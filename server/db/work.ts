@@ -17,6 +17,8 @@ export type Work =
   | 'swaps'
   /** Refunds that were signed beforehand. */
   | 'refunds'
+  /** What a server without gas keys asks for. */
+  | 'watchtower'
   /** Tokens to check. */
   | 'tokens'
   /** Chains and assets that are halted, or were. */

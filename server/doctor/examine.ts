@@ -142,7 +142,8 @@ async function lookAtHouse({ db, settings, now, wall }: DoctorDeps, parts: Parts
       await parts.ask(where, (findings) => work(db, new Date(now()), findings));
     }
   }
-  const keys = settings.keeper === 'dev' ? [] : settings.keeper.map(({ keyFile }) => keyFile);
+  const keys =
+    typeof settings.keeper === 'string' ? [] : settings.keeper.map(({ keyFile }) => keyFile);
   await parts.run('the home', (findings) => examineHome(settings.home, keys, findings));
 }
 

@@ -2,9 +2,9 @@
 // and so is one that was waited for longer than its limit: the others are asked on.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
+import { within } from '../../chains/nodes/time-limit.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
-import { within } from '../ports/time-limit.ts';
 import { type Findings, partTime, unseen } from './findings.ts';
 import { inTime } from './parts.ts';
 import { silenceOf } from './silence.ts';

@@ -145,10 +145,6 @@ export type CommandSpec<
         client: string;
       },
     ) => Promise<Prepared>;
-    /** Gives back what `before` has taken, whatever became of it; what it throws is let go. */
-    readonly release?: (prepared: Prepared) => Promise<void>;
-    /** Once a reply is stored or given again; what it throws is nobody's trouble. */
-    readonly after?: (input: Input<P, Q, B>) => Promise<void>;
   };
 
 /** The command as it is run for a caller who has passed the gate, whatever way it came. */
@@ -164,29 +160,21 @@ export function command<
   const access: Access = { kind: 'key', scope: spec.scope };
   const operation = declare(place, at, operationId, spec, access);
   const parse = parserOf<P, Q, B>(operation);
-  const { before, release, after } = spec;
+  const { before } = spec;
   const run: Run = async (asked, caller) => {
     const { signedInAt } = caller;
     if (spec.fresh && signedInAt !== null) mustBeFresh({ signedInAt }, deps.now());
-    const taken: Prepared[] = [];
     const prepare =
       before &&
       ((input: Input<P, Q, B>, attempt: Uint8Array | null) =>
-        withTimeLimit(deps.settings.chainTimeoutMs, async (signal) => {
-          const prepared = await before({ ...input, signal, attempt, client: clientOf(asked) });
-          taken.push(prepared);
-          return prepared;
-        }));
+        withTimeLimit(deps.settings.chainTimeoutMs, (signal) =>
+          before({ ...input, signal, attempt, client: clientOf(asked) }),
+        ));
     const steps = { ...spec, parse: () => ({ caller, ...parse(asked) }), before: prepare };
-    try {
-      return await runOnce(deps, app.edge.underway, asked, caller, steps);
-    } finally {
-      for (const each of taken) await release?.(each).catch(() => {});
-    }
+    return runOnce(deps, app.edge.underway, asked, caller, steps);
   };
   const answer = async (asked: Asked, caller: Caller, reply: FastifyReply) => {
     const { status, body, code, replayed } = await run(asked, caller);
-    if (status < 300) await after?.({ caller, ...parse(asked) }).catch(() => {});
     if (replayed) reply.header('idempotency-replayed', 'true');
     if (code !== null) reply.header(`x-${deps.settings.shortName}-error`, code);
     app.edge.checkReply?.(operation, status, body);

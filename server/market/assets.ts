@@ -1,5 +1,6 @@
 // Assets: what may be traded. Curated ones come from the settings or the dev network at start.
 
+import { within } from '../../chains/nodes/time-limit.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type Asset, type Closed, findAssets } from '../db/assets.ts';
 import { dropCandidate } from '../db/candidates.ts';
@@ -13,7 +14,6 @@ import {
 } from '../db/listing.ts';
 import type { Deps } from '../ports/deps.ts';
 import { uuidv7 } from '../ports/ids.ts';
-import { within } from '../ports/time-limit.ts';
 import type { AssetSettings } from '../settings/chains.ts';
 import { closeAsset, reopenAsset } from './listing.ts';
 

@@ -4,13 +4,12 @@ import type { Logger } from 'pino';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Rpc } from '../../chains/nodes/rpc.ts';
 import type { ChainKey } from '../../core/families.ts';
+import type { Desk } from '../../watchtower/port.ts';
 import type { Database, Tx } from '../db/database.ts';
 import type { Settings } from '../settings/config.ts';
-import type { Gas } from './gas.ts';
 import type { RandomBytes } from './ids.ts';
 import type { Markets } from './markets.ts';
 import type { Metrics } from './metrics.ts';
-import type { SigningTime } from './signing-time.ts';
 
 export type Deps = {
   readonly settings: Settings;
@@ -23,12 +22,8 @@ export type Deps = {
   readonly evmNodes?: readonly Rpc[];
   /** What markets say of a token that is to be listed; none = those checks are off. */
   readonly markets?: Markets;
-  /** Chains with an operator's gas key; none = parties send everything themselves. */
-  readonly gas?: ReadonlyMap<ChainKey, Gas>;
-  /** Told of relays that wait. */
-  readonly keeper?: { wake(chain: ChainKey): void };
-  /** None = real time. */
-  readonly signingTime?: SigningTime;
+  /** Sends what customers ask for; none = parties send everything themselves. */
+  readonly watchtower?: Desk;
   /** What tells people; none = nobody is told anything. */
   readonly messaging?: Messaging;
   readonly log: Logger;

@@ -124,8 +124,11 @@ type Served = {
   readonly assets: readonly AssetSettings[] | null;
   /** Launchpads whose tokens become candidates by themselves. */
   readonly launchpads: readonly LaunchpadSettings[];
-  /** Chains with a gas key; `dev`: every dev chain but Bitcoin has one of its own. */
-  readonly keeper: readonly KeeperSettings[] | 'dev';
+  /**
+   * Chains with a gas key. `dev`: every dev chain but Bitcoin has one of its own. `apart`: a
+   * watchtower in a process of its own has them.
+   */
+  readonly keeper: readonly KeeperSettings[] | 'dev' | 'apart';
 };
 
 function servedOf({ text, json, refuse }: Reader, network: Network, devEvmChains: number): Served {
@@ -159,10 +162,13 @@ function servedOf({ text, json, refuse }: Reader, network: Network, devEvmChains
     assets: parsed('PARLEY_ASSETS', (given) => parseAssets(given, of), null),
     launchpads: parsed('PARLEY_LAUNCHPADS', (given) => parseLaunchpads(given, of), []),
     keeper:
-      text('PARLEY_KEEPER') === 'off'
-        ? []
-        : parsed('PARLEY_KEEPER', (given) => parseKeeper(given, of), dev ? ('dev' as const) : []),
+      keeperWord(text('PARLEY_KEEPER')) ??
+      parsed('PARLEY_KEEPER', (given) => parseKeeper(given, of), dev ? ('dev' as const) : []),
   };
+}
+
+function keeperWord(given: string | null) {
+  return given === 'off' ? [] : given === 'apart' ? given : null;
 }
 
 function namesOf({ text, refuse }: Reader) {

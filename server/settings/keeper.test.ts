@@ -3,8 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as bounds from '../keeper/bounds.ts';
-import { parseKeeper } from './keeper.ts';
+import { keeperDefaults as bounds, parseKeeper } from './keeper.ts';
 
 const chains = [
   { chain: 'ethereum', family: 'evm' },

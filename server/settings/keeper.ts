@@ -2,11 +2,16 @@
 // file of its own, which no setting shows.
 
 import Type, { type Static } from 'typebox';
-import * as bounds from '../keeper/bounds.ts';
 import type { NamedChain } from './chains.ts';
 import { checkOf } from './check.ts';
 import { closed, entriesOf, type Parsed } from './entries.ts';
 
+/** Of one account in a UTC day, and receivers' token accounts of all in one. */
+export const keeperDefaults = {
+  relaysPerAccount: 50,
+  fundsPerAccount: 10,
+  relayTokenAccounts: 12,
+} as const;
 /** A day; a claim is never waited for longer than an eighth of the time left. */
 const longestGraceSeconds = 86_400;
 
@@ -52,13 +57,13 @@ function settingsOf(given: Static<typeof schema>) {
     /** What all relays of a UTC day may take. */
     relayCap: orNull(given.relayCap),
     /** Relays of one account in a UTC day. */
-    relaysPerAccount: given.relaysPerAccount ?? bounds.relaysPerAccount,
+    relaysPerAccount: given.relaysPerAccount ?? keeperDefaults.relaysPerAccount,
     /** Solana: receivers' token accounts that relays and claims of a UTC day may make. */
-    relayTokenAccounts: given.relayTokenAccounts ?? bounds.relayTokenAccounts,
+    relayTokenAccounts: given.relayTokenAccounts ?? keeperDefaults.relayTokenAccounts,
     /** EVM: what all fundings of a UTC day may take. */
     fundCap: orNull(given.fundCap),
     /** EVM: fundings of one account in a UTC day. */
-    fundsPerAccount: given.fundsPerAccount ?? bounds.fundsPerAccount,
+    fundsPerAccount: given.fundsPerAccount ?? keeperDefaults.fundsPerAccount,
   };
 }
 
@@ -66,7 +71,7 @@ function settingsOf(given: Static<typeof schema>) {
 export function parseKeeper(given: unknown, chains: readonly NamedChain[]): Parsed<KeeperSettings> {
   return entriesOf(given, {
     setting: 'PARLEY_KEEPER',
-    wanted: '"off" or a JSON array with an entry a chain at most',
+    wanted: '"off", "apart" or a JSON array with an entry a chain at most',
     least: 0,
     most: chains.length,
     namedBy: ['chain'],

@@ -2,6 +2,7 @@
 // leg is funded moves its escrow; the former one is kept, followed and refundable.
 
 import { parsePublicKey } from '../../chains/bitcoin/keys.ts';
+import { within } from '../../chains/nodes/time-limit.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, legStatus } from '../../core/facts.ts';
 import type { ChainKey } from '../../core/families.ts';
@@ -13,7 +14,6 @@ import { escrowsOfSwap, factsOf } from '../db/escrows.ts';
 import { updateDestinations, walletsToPay } from '../db/legs.ts';
 import { lockSwap, partyOf, type Swap, swapById, touchSwap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
-import { within } from '../ports/time-limit.ts';
 import { swapOfCaller } from './access.ts';
 import { destinationOfKey, mustBePayable } from './destinations.ts';
 import { currentEscrow, destinationsOf, termsOfLeg } from './escrows.ts';

@@ -7,6 +7,7 @@ import type { Allowance } from '../../chains/interface/fund-ways.ts';
 import type { Material } from '../../chains/interface/material.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { begun } from '../../chains/nodes/gathering.ts';
+import { within } from '../../chains/nodes/time-limit.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { legStatus } from '../../core/facts.ts';
 import {
@@ -27,7 +28,6 @@ import type { Tx } from '../db/database.ts';
 import { escrowsOfSwap } from '../db/escrows.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
-import { within } from '../ports/time-limit.ts';
 import { legNamed, swapOfCaller } from './access.ts';
 import { currentEscrow, escrowOfRow, termsOfLeg } from './escrows.ts';
 import { fundAlternatives } from './fund-ways.ts';

@@ -6,10 +6,10 @@ import { noAbilities, signerOf } from '../../chains/evm/ways.ts';
 import type { Allowance, TokenAbilities } from '../../chains/interface/fund-ways.ts';
 import type { FundAlternative } from '../../chains/interface/material.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
+import { within } from '../../chains/nodes/time-limit.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { keepAbilities, keptAbilities } from '../db/token-abilities.ts';
 import type { Deps } from '../ports/deps.ts';
-import { within } from '../ports/time-limit.ts';
 
 /** How long a token that takes nothing is believed: it may learn to. */
 const nothingForMs = 24 * 60 * 60_000;

@@ -4,6 +4,7 @@
 import type { Asks } from '../../chains/interface/building.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import { begun } from '../../chains/nodes/gathering.ts';
+import { within } from '../../chains/nodes/time-limit.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { type EscrowFacts, holdsPayment, nothingSeen } from '../../core/facts.ts';
 import { opens } from '../../core/hashlock.ts';
@@ -12,7 +13,6 @@ import { type LegName, otherLeg } from '../../core/trade.ts';
 import { escrowsOfSwap } from '../db/escrows.ts';
 import type { Swap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
-import { within } from '../ports/time-limit.ts';
 import { currentEscrow, escrowOfRow } from './escrows.ts';
 import { adapterOf } from './preview.ts';
 

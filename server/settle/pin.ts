@@ -3,13 +3,13 @@
 // once the signature can open nothing: its fund-by has passed, or its lane is used, at depth, by
 // every node that answers.
 
+import { within } from '../../chains/nodes/time-limit.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { Tx } from '../db/database.ts';
 import { escrowsOfSwap } from '../db/escrows.ts';
 import type { Swap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
-import { within } from '../ports/time-limit.ts';
 import { currentEscrow } from './escrows.ts';
 import { adapterOf } from './preview.ts';
 

@@ -5,13 +5,13 @@
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { LaneState, Lanes } from '../../chains/interface/lanes.ts';
 import { begun } from '../../chains/nodes/gathering.ts';
+import { within } from '../../chains/nodes/time-limit.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Lane } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
 import { type LaneRange, lockLanes } from '../db/lanes.ts';
 import { lockSwap, type Swap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
-import { within } from '../ports/time-limit.ts';
 import { moveLeg, mustBeOpen, mustNotBeAwaited } from './addresses.ts';
 import { destinationsOf } from './escrows.ts';
 import { contractIn, isOpenTo, type LaneUser, rangeOf, usableLanes } from './lanes.ts';

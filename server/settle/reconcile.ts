@@ -2,6 +2,7 @@
 // the escrows, computes the status, and stores it with its events in one transaction. Running it
 // again, or twice at once, changes nothing more.
 
+import { within } from '../../chains/nodes/time-limit.ts';
 import type { EscrowFacts, Sighting } from '../../core/facts.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { Secret } from '../../core/hashlock.ts';
@@ -19,7 +20,6 @@ import {
 import { insertOutbox } from '../db/outbox.ts';
 import { lockSwap, type Swap, swapById, updateSwap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
-import { within } from '../ports/time-limit.ts';
 import { workOf } from '../ports/work.ts';
 import { escrowOfRow } from './escrows.ts';
 import { changeBetween, type SwapEvent, type Told } from './events.ts';

@@ -2,12 +2,12 @@
 // read again when somebody reads the swap and it may have been fetched since. Seldom, and no
 // read waits long for it.
 
+import { within } from '../../chains/nodes/time-limit.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { LegName } from '../../core/trade.ts';
 import { noteRentLeft } from '../db/escrows.ts';
 import { clocksOf, type Swap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
-import { within } from '../ports/time-limit.ts';
 import { currentEscrow } from './escrows.ts';
 import { isRentDue } from './view.ts';
 

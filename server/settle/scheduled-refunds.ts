@@ -6,6 +6,7 @@ import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
 import type { Rung, ScheduledRefunds, Verdict } from '../../chains/interface/scheduled.ts';
 import type { InTurns } from '../../chains/interface/turns.ts';
+import { within } from '../../chains/nodes/time-limit.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { mustFund } from '../../core/gates.ts';
@@ -27,7 +28,6 @@ import {
 import { type Swap, swapById } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { type Next, type Service, service } from '../ports/service.ts';
-import { within } from '../ports/time-limit.ts';
 import { legNamed, swapOfCaller } from './access.ts';
 import { escrowToRefund } from './builders.ts';
 import { escrowOfRow } from './escrows.ts';

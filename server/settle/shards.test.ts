@@ -12,7 +12,6 @@ import type { Lanes } from '../../chains/interface/lanes.ts';
 import { deployContracts } from '../../contracts/escrows/deploy.ts';
 import { shardOf } from '../../contracts/escrows/ids.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
-import type { Asset } from '../db/assets.ts';
 import {
   agree,
   anotherDesk,
@@ -29,7 +28,8 @@ import {
   sendOwn,
   startDesk,
   swapOf,
-} from '../keeper/testing/desk.ts';
+} from '../../watchtower/testing/desk.ts';
+import type { Asset } from '../db/assets.ts';
 import { mustKnowContracts } from './lanes.ts';
 import { insertAsset } from './testing/rows.ts';
 import { evm, must, newParty, type Party, requestsTo } from './testing/world.ts';

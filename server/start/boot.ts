@@ -17,9 +17,6 @@ import { connect, type Database, databaseLimits } from '../db/database.ts';
 import { migrate } from '../db/migrate.ts';
 import { buildApp } from '../edge/app.ts';
 import { connectionsWithin, openFiles } from '../edge/connections.ts';
-import { devKeeper, openGas } from '../keeper/open.ts';
-import { createKeeper } from '../keeper/passes.ts';
-import { resealKept } from '../keeper/sealing.ts';
 import { createApart } from '../listing/apart.ts';
 import { createLaunchpads } from '../listing/launchpads/watch.ts';
 import { marketsOf } from '../listing/market-checks.ts';
@@ -54,6 +51,7 @@ import {
   type ReadyChain,
   servedChains,
 } from './dev-network.ts';
+import { devKeeper, openGas } from './gas-keys.ts';
 import {
   databaseFault,
   devNetworkFault,
@@ -63,6 +61,7 @@ import {
   openHome,
   type Place,
 } from './start-errors.ts';
+import { deskApart, resealKept, watchtowerOf } from './watchtower.ts';
 
 export type Ready = {
   readonly ready: true;
@@ -146,12 +145,13 @@ async function start(given: Settings, log: Logger, undo: Stack): Promise<Market>
   const marketData = openMarketData(settings.marketData, chains, log);
   const markets = marketsOf(marketData, settings.listingRules);
   const presence = createPresence(made);
-  const parts: Deps = { ...made, evmNodes, markets, gas, presence };
+  const parts: Deps = { ...made, evmNodes, markets, presence };
   await presence.begin();
   undo.push(() => presence.stop());
-  const keeper = createKeeper(parts);
+  const watching = watchtowerOf(parts, { gas });
+  const watchtower = settings.keeper === 'apart' ? deskApart(parts) : watching.desk;
   const messaging = createMessaging(parts);
-  const deps: Deps = { ...parts, keeper, messaging };
+  const deps: Deps = { ...parts, watchtower, messaging };
   await seedAssets(db, deps, assetsOf(settings, chains, devnet));
   await resealSecrets(deps);
   await resealKept(deps);
@@ -167,7 +167,7 @@ async function start(given: Settings, log: Logger, undo: Stack): Promise<Market>
   const pruning = createPruning(deps);
   const halts = createHaltsWatch(deps);
   const tellers = [delivering, messaging, reminding, passing];
-  const followers = [settlement, scheduled, keeper];
+  const followers = [settlement, scheduled, watching];
   for (const each of [...tellers, ...followers, rechecks, launchpads, pruning, halts]) {
     each.start();
     undo.push(() => each.stop());
@@ -209,7 +209,8 @@ async function openKeys(
 ) {
   const { keeper } = settings;
   const isDev = keeper === 'dev' && devnet !== null;
-  const wanted = keeper === 'dev' ? (isDev ? devKeeper(home, chains) : []) : keeper;
+  const own = typeof keeper === 'string' ? [] : keeper;
+  const wanted = isDev ? devKeeper(home, chains) : own;
   const gas = openGas(wanted, chains, adapters);
   if (isDev) {
     const signal = AbortSignal.timeout(settings.chainTimeoutMs);

@@ -5,7 +5,7 @@ import type { Family } from '../../core/families.ts';
 import { devnetClient } from '../../devnet/client.ts';
 import type { ChainInfo } from '../../devnet/dev-chain.ts';
 import type { Devnet } from '../../devnet/devnet.ts';
-import type { Gas } from '../ports/gas.ts';
+import type { Gas } from '../../watchtower/port.ts';
 import type { AssetSettings, ChainSettings } from '../settings/chains.ts';
 import type { Settings } from '../settings/config.ts';
 import type { PeopleSettings } from '../settings/people.ts';

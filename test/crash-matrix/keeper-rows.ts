@@ -1,9 +1,8 @@
 // Rows of the matrix: what an operator's gas key claims and refunds, and claims that a party has
-// relayed. How often it signed again, and who had its turn, may differ; what lands may not.
+// relayed. How often it signed again, and who had the lease, may differ; what lands may not.
 
 import type { GasFate } from '../../chains/gas/account.ts';
-import { awaitTurn, takeTurn } from '../../server/db/keeper-turns.ts';
-import { turnAwaitedMs } from '../../server/keeper/bounds.ts';
+import { takeKey } from '../../watchtower/db/keys.ts';
 import { type SimChain, submit } from '../sim/chain.ts';
 import type { SimTransaction } from '../sim/transaction.ts';
 import type { Machine } from './machine.ts';
@@ -28,7 +27,6 @@ export const keeperReading: Reading = {
   timeless: true,
   only: {
     keeper_turns: () => null,
-    keeper_waiters: () => null,
     chain_heads: () => null,
     keeper_jobs: ({ chain, escrow, verb, purpose, state }) => ({
       chain,
@@ -100,8 +98,8 @@ async function settled(world: World): Promise<string[]> {
   ];
 }
 
-/** Longer than a dead process's turn to sign lasts. */
-const turnMs = 11_000;
+/** Longer than a dead process's lease lasts. */
+const leaseMs = 11_000;
 
 function relayed(detail: string, meanwhile: (world: World) => Promise<void>): Row {
   const of = 'POST /v1/swaps/{id}/legs/{leg}/claim';
@@ -116,7 +114,7 @@ function relayed(detail: string, meanwhile: (world: World) => Promise<void>): Ro
       await meanwhile(world);
       return {
         act: (copy, tries) => {
-          if (tries > 0) copy.nowMs += turnMs;
+          if (tries > 0) copy.nowMs += leaseMs;
           return ask(copy, asked);
         },
         isKeyed: true,
@@ -128,14 +126,11 @@ function relayed(detail: string, meanwhile: (world: World) => Promise<void>): Ro
   };
 }
 
-/** Another process has the turn, for so long, and others wait before whoever comes. */
-const behind = (milliseconds: number, waiting: number) => async (world: World) => {
-  const id = (at: number) => `00000000-0000-4000-8000-00000000000${at}`;
-  const clock = new Date(world.nowMs);
-  const now = { kind: 'own', milliseconds, lapseMs: turnAwaitedMs, clock } as const;
-  if (!(await takeTurn(world.real, tokenChain, id(0), now))) throw new Error('somebody signs');
-  const next = { kind: 'new', milliseconds: turnAwaitedMs, clock } as const;
-  for (let at = 1; at <= waiting; at += 1) await awaitTurn(world.real, tokenChain, id(at), next);
+/** Another process has the lease of the key, for so long. */
+const behind = (milliseconds: number) => async (world: World) => {
+  const holder = '00000000-0000-4000-8000-000000000000';
+  const lease = { holder, milliseconds, clock: new Date(world.nowMs) };
+  if (!(await takeKey(world.real, tokenChain, lease))) throw new Error('somebody signs');
 };
 
 /** The party's own: sent past us, seen, and lost by every node. */
@@ -199,7 +194,7 @@ export const keeperRows: readonly Row[] = [
     await look(world);
   }),
   relayed('relayed', async () => {}),
-  relayed('relayed after a wait', behind(120, 0)),
+  relayed('relayed after a wait', behind(120)),
   // It is told to ask again, and does.
-  relayed('relayed after a wait in vain', behind(10_000, 5)),
+  relayed('relayed after a wait in vain', behind(10_000)),
 ];

@@ -1,8 +1,8 @@
 // Rows of the matrix: what a process does once, before it serves anybody. The next one that starts
 // does it again.
 
-import { resealKept } from '../../server/keeper/sealing.ts';
 import { seedAssets } from '../../server/market/assets.ts';
+import { resealKept } from '../../server/start/watchtower.ts';
 import { resealSecrets } from '../../server/webhooks/register.ts';
 import { afterKeeping, forgottenClaim, keep, keeperReading } from './keeper-rows.ts';
 import type { Play, Row } from './matrix.ts';

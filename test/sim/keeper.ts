@@ -3,8 +3,7 @@
 // a random stream of its own: a market without tells the same story as if there were no keeper.
 
 import type { ChainKey } from '../../core/families.ts';
-import type { Gas } from '../../server/ports/gas.ts';
-import type { SigningTime } from '../../server/ports/signing-time.ts';
+import type { Gas, SigningTime } from '../../watchtower/port.ts';
 import { forget, issue, type SimChain, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import type { Drill } from './drills.ts';
@@ -129,7 +128,7 @@ export function simTime(
     },
     // What is slow here is slow because the seed says so.
     limit: () => new AbortController().signal,
-    turnClock: () => new Date(clock(paused)),
+    leaseClock: () => new Date(clock(paused)),
   };
 }
 
@@ -289,8 +288,8 @@ const delicate = [
   'keeper_mark_sent',
   'keeper_store_shown',
   'keeper_store_fate',
-  'keeper_take_turn',
-  'keeper_end_turn',
+  'keeper_take_key',
+  'keeper_end_key',
   'keeper_take_due',
   'keeper_take_up_revealed',
   'keeper_end_job',

@@ -12,7 +12,7 @@ const all = (seeds: number) => missedIn(new Map(), seeds).map((kind) => [kind, 2
 test('every statement at which a market is struck is one that the server makes', () => {
   const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
   const root = new URL('../../', import.meta.url);
-  const sources = globSync('server/**/*.ts', { cwd: root }).map(read).join('');
+  const sources = globSync('{server,watchtower}/**/*.ts', { cwd: root }).map(read).join('');
   const struck = ['faults', 'moments', 'keeper'].flatMap((file) => [
     ...read(`test/sim/${file}.ts`).matchAll(/at: '([a-z_]+_[a-z_]+)'/g),
     ...read(`test/sim/${file}.ts`).matchAll(/^ {2}'([a-z]+_[a-z_]+)',$/gm),

@@ -5,18 +5,19 @@ import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { buildApp } from '../../server/edge/app.ts';
-import { createKeeper, type Keeper } from '../../server/keeper/passes.ts';
 import type { Deps } from '../../server/ports/deps.ts';
 import type { Metrics } from '../../server/ports/metrics.ts';
-import type { SigningTime } from '../../server/ports/signing-time.ts';
 import { readSettings, type Settings } from '../../server/settings/config.ts';
 import { createSettlement, type Settlement } from '../../server/settle/follow.ts';
 import {
   createScheduledRefunds,
   type ScheduledPasses,
 } from '../../server/settle/scheduled-refunds.ts';
+import { watchtowerOf } from '../../server/start/watchtower.ts';
 import type { Send } from '../../server/webhooks/attempt.ts';
 import { createDelivering, type Delivering } from '../../server/webhooks/deliver.ts';
+import type { Desk, SigningTime } from '../../watchtower/port.ts';
+import type { Watchtower } from '../../watchtower/watchtower.ts';
 import { type AdapterParts, simAdapter } from './adapter.ts';
 import type { Chance } from './chance.ts';
 import type { Node } from './facts.ts';
@@ -32,7 +33,7 @@ export type MarketProcess = {
   close(): Promise<void>;
   readonly settlement: Settlement;
   readonly delivering: Delivering;
-  readonly keeper: Keeper;
+  readonly keeper: Watchtower;
   readonly scheduled: ScheduledPasses;
   /** What its keeper does once has been done. */
   kept: boolean;
@@ -86,11 +87,11 @@ export function startProcess(parts: ProcessParts): MarketProcess {
     adapters: new Map(adapters.map((each) => [each.chain, each])),
     metrics,
     log,
-    ...(gas === null ? {} : { gas: keysOf(gas, nodes, about), signingTime: gas.time }),
     ...besides(wire),
   };
-  const wake = gas?.onWake;
-  const deps: Deps = wake === undefined ? made : { ...made, keeper: { wake } };
+  const keys = gas === null ? { gas: new Map() } : keysOf(gas, nodes, about);
+  const keeper = watchtowerOf(made, keys);
+  const deps: Deps = gas === null ? made : { ...made, watchtower: waking(keeper.desk, gas) };
   let app: Promise<FastifyInstance> | null = null;
   return {
     wire,
@@ -102,7 +103,7 @@ export function startProcess(parts: ProcessParts): MarketProcess {
     close: async () => (await app)?.close(),
     settlement: createSettlement(deps),
     delivering: createDelivering(deps, { send }),
-    keeper: createKeeper(made),
+    keeper,
     scheduled: createScheduledRefunds(deps),
     kept: false,
   };
@@ -110,15 +111,28 @@ export function startProcess(parts: ProcessParts): MarketProcess {
 
 type About = Pick<AdapterParts, 'now' | 'at' | 'onSent' | 'count'>;
 
+/** What is asked for is looked at soon, as by a watchtower in the same process. */
+function waking(desk: Desk, { posts, onWake }: NonNullable<ProcessParts['gas']>): Desk {
+  return {
+    ...desk,
+    claim: async (asking) => {
+      const relayed = await desk.claim(asking);
+      for (const { chain } of posts) onWake?.(chain.chain);
+      return relayed;
+    },
+  };
+}
+
 function keysOf(
-  { posts, chance, onSigned }: NonNullable<ProcessParts['gas']>,
+  { posts, chance, onSigned, time: signingTime }: NonNullable<ProcessParts['gas']>,
   nodes: readonly Node[],
   about: About,
 ) {
-  return gasOf(posts, (chain) => {
+  const gas = gasOf(posts, (chain) => {
     const node = nodes.find((each) => each.chain === chain) as Node;
     return { ...about, node, chance: chance.fork(), onSigned };
   });
+  return { gas, signingTime };
 }
 
 /** Runs the work; 'dead' when the process died of it. */

@@ -2,7 +2,7 @@
 // it and vanish once their secret is public, and malicious ones that ask what must be refused.
 
 import type { LegName } from '../../core/trade.ts';
-import { relayLeadSeconds } from '../../server/keeper/bounds.ts';
+import { relayLeadSeconds } from '../../watchtower/bounds.ts';
 import type { Turn } from './attacks.ts';
 import type { Post } from './keeper.ts';
 import { type Answer, type Ask, ask, type Deal, type Side, type View } from './people.ts';

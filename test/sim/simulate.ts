@@ -319,16 +319,19 @@ async function finish(world: World): Promise<void> {
   }
 }
 
-/** What the keeper still has under way comes to its end, a while after everything else. */
+/**
+ * What the keeper still has under way comes to its end. What it takes up now waits for its grace
+ * of up to an hour before it is signed.
+ */
 async function keepToTheEnd(world: World): Promise<void> {
   const { keeper } = world;
-  for (let round = 0; round < 3 && keeper !== null; round += 1) {
+  for (let round = 0; round < 5 && keeper !== null; round += 1) {
     for (const on of keeper.posts.keys()) {
       const { chain } = nodeOf(world, on);
       await keep(world, on);
       for (let block = 0; block < 9; block += 1) mineOne(world, chain);
     }
-    world.nowMs += 900_000;
+    world.nowMs += 1_800_000;
   }
 }
 

@@ -20,11 +20,18 @@ import type {
 } from '../../../chains/interface/material.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
+import {
+  agree,
+  type Deal,
+  deepen,
+  legOf,
+  look,
+  startDesk,
+} from '../../../watchtower/testing/desk.ts';
 import type { Asset } from '../../db/assets.ts';
 import { escrowsOfSwap } from '../../db/escrows.ts';
 import { swapById } from '../../db/swaps.ts';
 import { keptAbilities } from '../../db/token-abilities.ts';
-import { agree, type Deal, deepen, legOf, look, startDesk } from '../../keeper/testing/desk.ts';
 import { currentEscrow } from '../../settle/escrows.ts';
 import {
   type Answer,

@@ -3,10 +3,8 @@
 
 import type { FastifyInstance } from 'fastify';
 import { mustBeRate } from '../../../chains/bitcoin/spending.ts';
-import { swapById } from '../../db/swaps.ts';
-import { endRelay } from '../../keeper/asked.ts';
-import { prepareFundRelay, relaysFundings, storeFundRelay } from '../../keeper/fund-relay.ts';
-import { prepareRelay, storeRelay } from '../../keeper/relay.ts';
+import { ParleyError } from '../../../core/errors.ts';
+import type { Asking, Desk, Relayed } from '../../../watchtower/port.ts';
 import type { Deps } from '../../ports/deps.ts';
 import * as builders from '../../settle/builders.ts';
 import { prepareSchedule, storeSchedule } from '../../settle/scheduled-refunds.ts';
@@ -25,7 +23,6 @@ export function registerLegs(app: FastifyInstance, deps: Deps): void {
 }
 
 function buildFunding(app: FastifyInstance, deps: Deps): void {
-  const relays = relaysOf(app, deps);
   command({ app, deps, tag }, 'POST /v1/swaps/:id/legs/:leg/fund', 'buildFund', {
     about:
       'Unsigned funding of your leg, or its sending by your signature (`relay`). Ways to fund: ' +
@@ -34,30 +31,31 @@ function buildFunding(app: FastifyInstance, deps: Deps): void {
     query: shapes.fundQuery,
     body: shapes.fundBody,
     replies: { 200: shapes.fundReply },
-    ...relays,
+    // Asked to relay again it answers the one there is.
+    withoutRoom: 'anew',
     before: async (input) => {
       const request = buildRequest(input);
-      const { accountId } = request;
       const signed = signedIn(input.body);
       if (signed !== null) {
-        await takeSignature(deps, { ...request, ...signed });
-        const admit = () => app.edge.budgets.charge('relays', accountId);
-        const relay = await prepareFundRelay(deps, { ...request, ...signed, admit });
-        return { relay, accountId };
+        const asked = { ...request, ...signed };
+        await takeSignature(deps, asked);
+        const relay = await relayed(app, deps, request, (desk, more) =>
+          desk.fund({ ...asked, ...more }),
+        );
+        return { relay };
       }
       const { allowance = 'exact', sign } = input.query;
+      const isSent = (await deps.watchtower?.fundsBySignature()) ?? (() => false);
       const built = await builders.buildFund(deps, {
         ...request,
         allowance,
         authorizes: sign === 'authorization',
-        relays: (leg, token) => relaysFundings(deps, leg, token),
+        relays: (leg, token) => isSent({ ...leg, token }),
       });
-      return { relay: null, built, accountId };
+      return { relay: null, built };
     },
     run: async (tx, { params, prepared }) => {
-      if (prepared.relay !== null) {
-        return { status: 200, body: await storeFundRelay(tx, deps, prepared.relay) };
-      }
+      if (prepared.relay !== null) return { status: 200, body: prepared.relay };
       const { built } = prepared;
       const about = { swapId: params.id, leg: params.leg, escrow: built.escrow };
       if (builders.authorizesFunding(built)) await pinLeg(tx, deps, about);
@@ -100,20 +98,13 @@ function buildSpending(app: FastifyInstance, deps: Deps): void {
     body: shapes.claimBody,
     replies: { 200: shapes.claimReply },
     secret: true,
-    ...relaysOf(app, deps),
+    withoutRoom: 'anew',
     before: async (input) => {
       const request = { ...buildRequest(input), secret: input.body.secret };
-      const { accountId } = request;
-      if (input.body.relay) {
-        const admit = () => app.edge.budgets.charge('relays', accountId);
-        return { relay: await prepareRelay(deps, { ...request, admit }), accountId };
-      }
-      return { relay: null, built: await builders.buildClaim(deps, request), accountId };
+      if (!input.body.relay) return builders.buildClaim(deps, request);
+      return relayed(app, deps, request, (desk, more) => desk.claim({ ...request, ...more }));
     },
-    run: async (tx, { prepared }) => {
-      if (prepared.relay === null) return { status: 200, body: prepared.built };
-      return { status: 200, body: await storeRelay(tx, deps, prepared.relay) };
-    },
+    run: async (_tx, { prepared }) => ({ status: 200, body: prepared }),
     replay: async (_tx, { reply, body }) => {
       if (!body.relay) mustStillLive(deps, reply);
     },
@@ -132,35 +123,26 @@ function buildSpending(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-type Relayed = {
-  readonly relay: Parameters<typeof endRelay>[1] | null;
-  readonly accountId: string;
-};
-
-/** What fundings and claims have in common, either of which the market may send. */
-function relaysOf(app: FastifyInstance, deps: Deps) {
-  return {
-    // Asked to relay again it answers the one there is.
-    withoutRoom: 'anew' as const,
-    /** What is taken on costs nothing. */
-    release: async ({ relay, accountId }: Relayed) => {
-      if (relay === null || !(await endRelay(deps, relay))) return;
-      await app.edge.budgets.giveBack('relays', accountId);
-    },
-    /** What was kept is sent at once; the keeper would find it by itself. */
-    after: async ({ params: { id, leg }, body }: AskedForLeg) => {
-      if (body.relay !== true || deps.keeper === undefined) return;
-      const swap = await swapById(deps.db, id);
-      if (swap === null || (leg !== 'a' && leg !== 'b')) return;
-      deps.keeper.wake(swap.state.legs[leg].chain);
-    },
+/** What is taken on costs nothing of the account's budget; what is refused does. */
+async function relayed(
+  app: FastifyInstance,
+  { watchtower }: Deps,
+  { accountId }: builders.BuildRequest,
+  send: (desk: Desk, more: Pick<Asking, 'admit'>) => Promise<Relayed>,
+): Promise<Relayed> {
+  if (watchtower === undefined) {
+    throw new ParleyError('relay_unavailable', 'this market has no gas key: send it yourself', {});
+  }
+  const { budgets } = app.edge;
+  let wasAdmitted = false as boolean;
+  const admit = async () => {
+    await budgets.charge('relays', accountId);
+    wasAdmitted = true;
   };
+  const sent = await send(watchtower, { admit });
+  if (wasAdmitted) await budgets.giveBack('relays', accountId);
+  return sent;
 }
-
-type AskedForLeg = {
-  readonly params: { readonly id: string; readonly leg: string };
-  readonly body: { readonly relay?: boolean };
-};
 
 function mustStillLive(deps: Deps, reply: { readonly body: unknown }): void {
   builders.mustLive(reply.body as builders.Built, Math.floor(deps.now() / 1_000));

@@ -1,0 +1,204 @@
+// From settings to gas keys: a file each, for nobody else to read. On dev chains the keys are made
+// by themselves, and given coins by whoever wires the dev network.
+
+import { randomBytes } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { EvmAdapter } from '../../chains/evm/adapter.ts';
+import { createEvmGasAccount } from '../../chains/evm/gas-account.ts';
+import {
+  type EvmGasPolicy,
+  evmGasPolicies,
+  evmGasPolicyOf,
+  isKnownEvmChain,
+} from '../../chains/evm/gas-policy.ts';
+import type { GasAccount } from '../../chains/gas/account.ts';
+import { type GasKey, parseGasKey } from '../../chains/gas/keys.ts';
+import type { SolanaAdapter } from '../../chains/solana/adapter.ts';
+import { createSolanaGasAccount } from '../../chains/solana/gas-account.ts';
+import { type SolanaGasPolicy, solanaGasPolicies } from '../../chains/solana/gas-policy.ts';
+import { solanaDeployment } from '../../chains/solana/plan.ts';
+import type { TronAdapter } from '../../chains/tron/adapter.ts';
+import { createTronGasAccount } from '../../chains/tron/gas-account.ts';
+import { type TronGasPolicy, tronGasPolicies } from '../../chains/tron/policy.ts';
+import type { ChainKey } from '../../core/families.ts';
+import {
+  accountShare,
+  dearFundings,
+  dearRelays,
+  relayCap,
+  relayGas,
+} from '../../watchtower/bounds.ts';
+import type { Gas } from '../../watchtower/port.ts';
+import type { ChainSettings } from '../settings/chains.ts';
+import type { KeeperSettings } from '../settings/keeper.ts';
+import { policyOf } from '../settings/policies.ts';
+
+/** Throws an Error that names the file and never its content. */
+export function openGas(
+  settings: readonly KeeperSettings[],
+  chains: readonly ChainSettings[],
+  adapters: ReadonlyMap<ChainKey, ChainAdapter>,
+): ReadonlyMap<ChainKey, Gas> {
+  const all = new Map<ChainKey, Gas>();
+  for (const each of settings) {
+    const chain = chains.find(({ chain: key }) => key === each.chain);
+    const adapter = adapters.get(each.chain);
+    if (chain === undefined || adapter === undefined || chain.family === 'bitcoin') continue;
+    const { claimGraceSeconds: claimSeconds, refundGraceSeconds: refundSeconds } = each;
+    all.set(each.chain, {
+      account: accountOf(chain, adapter, keyIn(each.keyFile, chain.family), each),
+      dailyCap: each.dailyCap,
+      lowBalance: each.lowBalance,
+      graces: { claimSeconds, refundSeconds },
+      relays: {
+        cap: relayCapOf(chain, each),
+        perAccount: each.relaysPerAccount,
+        tokenAccounts: each.relayTokenAccounts,
+      },
+      fundings: { cap: fundCapOf(chain, each), perAccount: each.fundsPerAccount },
+    });
+  }
+  return all;
+}
+
+function accountOf(
+  chain: ChainSettings & { readonly family: GasKey['family'] },
+  adapter: ChainAdapter,
+  key: GasKey,
+  { reserveFeePerGas }: KeeperSettings,
+): GasAccount {
+  switch (chain.family) {
+    case 'evm': {
+      const { depthTag } = policyOf(chain);
+      const known = evmPolicyOf(chain);
+      const policy = reserveFeePerGas === null ? known : { ...known, reserveFeePerGas };
+      return createEvmGasAccount({ key, adapter: adapter as EvmAdapter, policy, depthTag });
+    }
+    case 'tron': {
+      const policy = (tronGasPolicies[chain.chain] ?? tronGasPolicies.tron) as TronGasPolicy;
+      return createTronGasAccount({ key, adapter: adapter as TronAdapter, policy });
+    }
+    case 'solana': {
+      const policy = solanaGasPolicies[chain.chain] ?? solanaGasPolicies.solana;
+      return createSolanaGasAccount({
+        key,
+        adapter: adapter as SolanaAdapter,
+        policy: policy as SolanaGasPolicy,
+        deployment: { ...solanaDeployment, program: chain.program },
+      });
+    }
+  }
+}
+
+/**
+ * What relays of a day may take; one account a quarter of it. Throws where that would refuse every
+ * relay of a secret which no chain has shown, on a node that lends no state to try it.
+ */
+function relayCapOf(
+  chain: ChainSettings & { readonly family: GasKey['family'] },
+  { reserveFeePerGas, relayCap: given }: KeeperSettings,
+): bigint {
+  if (chain.family !== 'evm') return given ?? relayCap[chain.family];
+  const { mostGas, reserveFeePerGas: usual } = evmPolicyOf(chain);
+  const fee = reserveFeePerGas ?? usual;
+  if (given === null) {
+    const dear = dearRelays * mostGas;
+    if (dear > relayGas) return dear * fee;
+    return relayGas * fee;
+  }
+  const least = accountShare * mostGas * fee;
+  if (given === 0n || given >= least) return given;
+  throw new Error(
+    `PARLEY_KEEPER, chain "${chain.chain}": relayCap ${given} refuses relays, since one account ` +
+      `has a quarter of it and one relay may reserve ${mostGas * fee}: give ${least} at least, or 0`,
+  );
+}
+
+/**
+ * What fundings of a day may take; elsewhere no token is paid by signature. Throws where one
+ * account has no room for the dearest of them.
+ */
+function fundCapOf(
+  chain: ChainSettings,
+  { reserveFeePerGas, fundCap: given }: KeeperSettings,
+): bigint {
+  if (chain.family !== 'evm') return 0n;
+  const { mostGas, reserveFeePerGas: usual } = evmPolicyOf(chain);
+  const dearest = mostGas * (reserveFeePerGas ?? usual);
+  if (given === null) return dearFundings * dearest;
+  const least = accountShare * dearest;
+  if (given === 0n || given >= least) return given;
+  throw new Error(
+    `PARLEY_KEEPER, chain "${chain.chain}": fundCap ${given} refuses fundings, since one account ` +
+      `has a quarter of it and one funding may reserve ${dearest}: give ${least} at least, or 0`,
+  );
+}
+
+/** Of a chain whose id is known, whatever it is called; else of the one whose policy it has. */
+function evmPolicyOf(chain: ChainSettings & { readonly family: 'evm' }): EvmGasPolicy {
+  const { chainId, policy } = chain;
+  if (isKnownEvmChain(chainId)) return evmGasPolicyOf(chainId);
+  const like = typeof policy === 'string' ? policy : policy?.like;
+  const unknown = evmGasPolicyOf(chainId);
+  return { ...(evmGasPolicies[like ?? ''] ?? unknown), hasBaseFee: unknown.hasBaseFee };
+}
+
+function keyIn(path: string, family: GasKey['family']): GasKey {
+  const refuse = (why: string) => new Error(`the gas key ${path} ${why}`);
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (error) {
+    throw refuse(`cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+  try {
+    const mode = fstatSync(file).mode & 0o777;
+    if ((mode & 0o077) !== 0) {
+      const found = `is open to other users (mode ${mode.toString(8)})`;
+      throw refuse(`${found}: replace it if one may have read it, then chmod 600 it`);
+    }
+    return parseGasKey(family, readFileSync(file, 'utf8'));
+  } catch (error) {
+    const { message } = error as Error;
+    throw message.startsWith('the gas key ') ? error : refuse(`is refused: ${message}`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What a dev key may spend a day: nothing there is worth anything. */
+const devCap = { evm: 10n ** 18n, tron: 1_000_000_000n, solana: 1_000_000_000n } as const;
+const devRelays = 1_000;
+/** People who try the market see the keeper at work, and parties that act are not overtaken. */
+const devGraces = { claimGraceSeconds: 60, refundGraceSeconds: 120 } as const;
+
+/** A key of its own for each dev chain that can have one, in the server's home. */
+export function devKeeper(home: string, chains: readonly ChainSettings[]): KeeperSettings[] {
+  return chains.flatMap(({ chain, family }): KeeperSettings[] => {
+    if (family === 'bitcoin') return [];
+    const keyFile = join(home, `keeper-${chain}.key`);
+    try {
+      writeFileSync(keyFile, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const dailyCap = devCap[family];
+    return [
+      {
+        chain,
+        keyFile,
+        dailyCap,
+        lowBalance: dailyCap,
+        ...devGraces,
+        reserveFeePerGas: null,
+        relayCap: dailyCap,
+        relaysPerAccount: devRelays,
+        relayTokenAccounts: devRelays,
+        fundCap: family === 'evm' ? dailyCap / 2n : 0n,
+        fundsPerAccount: devRelays,
+      },
+    ];
+  });
+}

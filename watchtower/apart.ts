@@ -1,0 +1,162 @@
+// A watchtower in a process of its own, and the desk of a server that has no gas key. What is asked
+// for is a sealed row, and its answer is written in the transaction that keeps what was signed. Who
+// gives up waiting deletes the row, so nothing is signed for it any more.
+
+import { randomUUID } from 'node:crypto';
+import { type Fact, ParleyError } from '../core/errors.ts';
+import type { ChainKey } from '../core/families.ts';
+import {
+  apartPatienceMs,
+  apartPollMs,
+  lanes,
+  pauseMs,
+  postSeconds,
+  tellEveryMs,
+} from './bounds.ts';
+import * as asked from './db/asked.ts';
+import type { AskedLeg, Asking, Desk, Loop, Parts, Relayed } from './port.ts';
+import { type AskedVerb, tooBusy, unavailable } from './refusals.ts';
+import { claimantOf, funderOf, relayedBefore } from './relay.ts';
+import { realTime } from './step.ts';
+
+type Answer =
+  | { readonly txid: string }
+  | { readonly code: string; readonly sentence: string; readonly facts: Record<string, Fact> }
+  | { readonly fault: true };
+
+type Own = { readonly secret: string } | { readonly signature: string; readonly escrow: string };
+type ServerParts = Pick<Parts, 'db' | 'market' | 'seal' | 'signingTime'>;
+
+/** For a server: it knows which chains have a key by what watchtowers say of themselves. */
+export function apartDesk(deps: ServerParts): Desk {
+  const posts = async () => {
+    const all = await asked.posts(deps.db, postSeconds);
+    return new Map(all.map((each) => [each.chain, { fundings: { cap: each.funds ? 1n : 0n } }]));
+  };
+  return {
+    claim: async (asking) => {
+      const leg = await deps.market.claimAsked(asking);
+      claimantOf({ gas: await posts() }, leg);
+      return ask(deps, asking, leg, 'claim', { secret: asking.secret });
+    },
+    fund: async (asking) => {
+      const leg = await deps.market.fundAsked(asking);
+      const key = funderOf(await posts(), leg);
+      if (typeof key === 'string') throw unavailable('fund', key, { chain: leg.chain });
+      const { signature, escrow } = asking;
+      return ask(deps, asking, { ...leg, escrow }, 'fund', { signature, escrow });
+    },
+    fundsBySignature: async () => {
+      const keys = await posts();
+      return (leg) => typeof funderOf(keys, leg) !== 'string';
+    },
+  };
+}
+
+async function ask(
+  { db, market, seal, signingTime = realTime }: ServerParts,
+  { accountId, admit, signal }: Asking,
+  { swapId, leg, chain, escrow }: AskedLeg,
+  verb: AskedVerb,
+  own: Own,
+): Promise<Relayed> {
+  const before = escrow && (await relayedBefore(db, { chain, verb, escrow }));
+  if (before) return before;
+  await admit();
+  const { version: sealedVersion, sealed } = seal.encrypt(Buffer.from(JSON.stringify(own)));
+  const id = randomUUID();
+  await db.transaction(async (tx) => {
+    await asked.insertRow(tx, { id, verb, accountId, swapId, leg, sealed, sealedVersion });
+    await market.ringWatchtower(tx);
+  });
+  const until = signingTime.elapsedMs() + apartPatienceMs;
+  const isOver = () => signingTime.elapsedMs() >= until || signal.aborted;
+  while (!isOver() && !(await asked.isAnswered(db, id))) {
+    await signingTime.pause(apartPollMs, signal).catch(() => {});
+  }
+  const answer = await asked.takeBack<Answer>(db, id);
+  if (answer === null) throw tooBusy(verb, chain, null);
+  if ('txid' in answer) return { relayed: true, txid: answer.txid };
+  if ('fault' in answer) throw new Error('the watchtower failed to answer');
+  const { code, sentence, facts } = answer;
+  throw new ParleyError(code as ParleyError['code'], sentence, facts);
+}
+
+/** Answers what servers ask, of each chain a few at once: one that hangs holds up no other. */
+export function createAnswering(deps: Parts, desk: Desk): Loop {
+  const inHand = new Map<string, { readonly chain: ChainKey; readonly done: Promise<void> }>();
+  const chains = [...deps.gas.keys()];
+  const { elapsedMs } = deps.signingTime ?? realTime;
+  let toldAtMs = -Infinity;
+  const loop = deps.loop({
+    name: 'watchtower answers',
+    everyMs: pauseMs,
+    isRung: true,
+    pass: async (stop) => {
+      if (elapsedMs() - toldAtMs >= tellEveryMs) await tellPosts(deps);
+      toldAtMs = elapsedMs();
+      const of = { chains, patienceMs: apartPatienceMs, each: lanes, except: [...inHand.keys()] };
+      for (const row of await asked.waitingRows(deps.db, of)) {
+        const { id, chain } = row;
+        const own = [...inHand.values()].filter((each) => each.chain === chain);
+        if (own.length >= lanes) continue;
+        const done = answerOne(deps, desk, row, stop).finally(() => {
+          inHand.delete(id);
+          loop.ring();
+        });
+        inHand.set(id, { chain, done });
+      }
+      return undefined;
+    },
+  });
+  return {
+    ...loop,
+    stop: async () => {
+      await loop.stop();
+      await Promise.all([...inHand.values()].map(({ done }) => done));
+    },
+  };
+}
+
+/** Says which chains it has keys of. */
+export async function tellPosts({ db, gas }: Pick<Parts, 'db' | 'gas'>): Promise<void> {
+  for (const [chain, { account, fundings }] of gas) {
+    await asked.notePost(db, { chain, address: account.address, funds: fundings.cap > 0n });
+  }
+  await asked.forgetRows(db);
+}
+
+class TakenBack extends Error {}
+
+/** Does not throw. A request that a stop ends is another's to answer. */
+async function answerOne(
+  deps: Parts,
+  desk: Desk,
+  row: asked.AskedRow,
+  stop: AbortSignal,
+): Promise<void> {
+  const { limit } = deps.signingTime ?? realTime;
+  const { id, accountId, swapId, leg } = row;
+  const plain = deps.seal.decrypt(row.sealedVersion, row.sealed);
+  const asking: Asking = {
+    ...{ accountId, swapId, leg, signal: AbortSignal.any([stop, limit(apartPatienceMs)]) },
+    // The server has asked that.
+    admit: async () => {},
+    keep: async (tx, { txid }) => {
+      if (!(await asked.answerRow(tx, id, { txid }))) throw new TakenBack();
+    },
+  };
+  try {
+    if (plain === null) throw new Error('what was asked cannot be opened');
+    const own = JSON.parse(plain.toString());
+    const { txid } = await desk[row.verb]({ ...asking, ...own });
+    await asked.answerRow(deps.db, id, { txid });
+  } catch (error) {
+    if (stop.aborted || error instanceof TakenBack) return;
+    const known = error instanceof ParleyError ? error : null;
+    if (known === null) deps.log.error({ fault: (error as Error).name }, 'a relay failed');
+    const { code, message: sentence, facts } = known ?? {};
+    const answer = known === null ? { fault: true } : { code, sentence, facts };
+    await asked.answerRow(deps.db, id, answer).catch(() => {});
+  }
+}

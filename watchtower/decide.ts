@@ -1,0 +1,258 @@
+// What is to be done about one job, from what its chain shows and what was signed for
+// it so far. Pure.
+
+import type { EscrowFacts } from '../core/facts.ts';
+import {
+  bumpSeconds,
+  firstBackoffSeconds,
+  lookAgainSeconds,
+  mostFailed,
+  mostFailedFunding,
+  stuckSeconds,
+} from './bounds.ts';
+import { type Attempt, isLive } from './db/attempts.ts';
+import type { JobVerb } from './db/jobs.ts';
+import type { Rider } from './db/rides.ts';
+import type { Graces } from './port.ts';
+
+export type Look = {
+  readonly verb: JobVerb;
+  /** A refund of what a claim left: no fact tells whether that is there, the chain's trial does. */
+  readonly closes: boolean;
+  readonly facts: EscrowFacts;
+  /** Base units of the leg. */
+  readonly amount: bigint;
+  /** Until when a claim lands and from when on a refund; of a funding, until when it lands. */
+  readonly timelock: number;
+  /** Of the chain, as one node gives it, and of ours, Unix seconds. */
+  readonly clock: number;
+  readonly wall: number;
+  /** How far the chain's clock may be ahead of ours. */
+  readonly driftSeconds: number;
+  readonly createdAt: number;
+  /** Whether a chain or a claim of ours has shown the secret; nothing but a claim needs one. */
+  readonly isPublic: boolean;
+  /** Until when a secret that is not public may be shown by it. */
+  readonly revealBy: number;
+  /** Of a funding: whether a gate refuses it now; null: the gates cannot be asked. */
+  readonly barred: boolean | null;
+  /** Whether something more urgent waits for what it has in flight. */
+  readonly hurried: boolean;
+  /** Whether it is itself nothing that has to land, and so gives its nonce up for that. */
+  readonly yields: boolean;
+  /** Whether paying more would help the newest, once it has waited. */
+  readonly outbid: boolean;
+  /** Every one of this job, oldest first. */
+  readonly attempts: readonly Attempt[];
+  /** Others, open still, that wait for one of these: by which, and until when theirs land. */
+  readonly riders: readonly RiderSeen[];
+};
+
+type RiderSeen = Pick<Rider, 'attemptId' | 'alone'> & { readonly timelock: number };
+
+export type Decision =
+  | { readonly do: 'end'; readonly as: 'done' | 'dropped' }
+  | { readonly do: 'wait'; readonly seconds: number }
+  /** Sends what is signed. `reveals`: it would show the secret, so the gates are asked first. */
+  | { readonly do: 'send'; readonly attempt: Attempt; readonly reveals: boolean }
+  | {
+      readonly do: 'sign';
+      readonly instead: Attempt | null;
+      readonly reveals: boolean;
+      /** Its own escrow is settled or lost: only those of its riders are in it. */
+      readonly ridersOnly?: true;
+    }
+  /** Takes its nonce by nothing: what was signed is of no use any more. */
+  | { readonly do: 'void'; readonly attempt: Attempt }
+  /** Never left, and must not any more. */
+  | { readonly do: 'give up'; readonly attempt: Attempt };
+
+const again = (seconds: number = lookAgainSeconds): Decision => ({ do: 'wait', seconds });
+
+export function decide(look: Look): Decision {
+  const live = look.attempts.filter(({ fate }) => isLive(fate));
+  const mined = live.filter(({ fate }) => fate === 'mined');
+  if (mined.some(({ verb }) => verb !== 'void')) return again();
+  // A replacement takes the place of all before it: the newest speaks for them.
+  const newest = live.filter(({ fate }) => fate !== 'mined').at(-1) ?? null;
+  const open = opening(look);
+  // Whatever became of its own escrow, those of its riders are open.
+  if (open.what !== 'now' && newest !== null && isRidden(look, newest)) {
+    const next = push(look, newest);
+    return next.do === 'sign' ? { ...next, ridersOnly: true } : next;
+  }
+  if (open.what === 'later') {
+    return look.yields && newest !== null ? giveWay(look, newest) : again(open.seconds);
+  }
+  if (open.what === 'untold') return newest === null ? again() : stepAside(look, newest);
+  if (open.what !== 'now') {
+    const as = open.what === 'over' ? 'done' : 'dropped';
+    return newest === null && mined.length > 0 ? again() : withdraw(look, newest, as);
+  }
+  if (newest === null) {
+    const rest = restAfterFailures(look);
+    if (rest !== null) return rest;
+  }
+  if (!look.isPublic) return decideReveal(look, newest);
+  return newest === null ? { do: 'sign', instead: null, reveals: false } : push(look, newest);
+}
+
+/** What the chain took and refused although it was tried before costs gas every time. */
+function restAfterFailures({ verb, attempts, wall }: Look): Decision | null {
+  const failed = attempts.filter(({ fate, verb }) => fate === 'failed' && verb !== 'void');
+  const last = failed.at(-1);
+  if (last === undefined) return null;
+  const most = verb === 'fund' ? mostFailedFunding : mostFailed;
+  if (failed.length >= most) return { do: 'end', as: 'dropped' };
+  const rest = firstBackoffSeconds * 2 ** failed.length;
+  const left = Math.floor(last.signedAt.getTime() / 1000) + rest - wall;
+  return left > 0 ? again(left) : null;
+}
+
+function isRidden({ riders }: Look, { id, verb }: Attempt): boolean {
+  return verb !== 'void' && riders.some(({ attemptId, alone }) => attemptId === id && !alone);
+}
+
+/** Whether what follows of a funding depends on its gates. */
+export function asksGates(look: Look): boolean {
+  const isMined = look.attempts.some(({ fate, verb }) => fate === 'mined' && verb !== 'void');
+  return look.verb === 'fund' && !isMined && opening(look).what === 'now';
+}
+
+/** Whether there is something to do: `later` it may be, `lost` it never will. */
+function opening(
+  look: Look,
+): { what: 'now' | 'over' | 'lost' | 'untold' } | { what: 'later'; seconds: number } {
+  const { verb, facts, clock, timelock, attempts } = look;
+  const { claimed, refunded, funded, balance } = facts;
+  const own = new Set(attempts.map(({ txid }) => txid));
+  if (look.closes) {
+    if (attempts.some(({ fate }) => fate === 'deep')) return { what: 'over' };
+    return clock < timelock ? { what: 'later', seconds: lookAgainSeconds } : { what: 'now' };
+  }
+  if (claimed?.deep || refunded?.deep) return { what: 'over' };
+  if (verb === 'fund' && funded?.deep) return { what: 'over' };
+  for (const seen of verb === 'fund' ? [funded, claimed, refunded] : [claimed, refunded]) {
+    if (seen === null || own.has(seen.txid)) continue;
+    if (seen.confirmations > 0) return { what: 'later', seconds: lookAgainSeconds };
+    if (waitsForParty(look)) return { what: 'later', seconds: lookAgainSeconds };
+  }
+  if (verb === 'fund') {
+    // Nobody learns a secret by it: whatever a node says, nothing is lost by giving it up.
+    if (look.barred === true || clock >= timelock) return { what: 'lost' };
+    return { what: look.barred === null ? 'untold' : 'now' };
+  }
+  if (verb === 'refund') {
+    if (clock < timelock) return { what: 'later', seconds: Math.min(600, timelock - clock) };
+    return balance > 0n ? { what: 'now' } : { what: 'later', seconds: 60 };
+  }
+  // One node's clock alone ends nothing: where it is right the chain refuses what is tried.
+  if (clock >= timelock && mayHavePassed(look)) return { what: 'lost' };
+  const isFunded = funded !== null && funded.confirmations > 0 && balance >= look.amount;
+  if (!isFunded && claimed === null) return { what: 'later', seconds: 60 };
+  return { what: 'now' };
+}
+
+/** Whether the chain's clock may be at the timelock by now, by ours. */
+function mayHavePassed({ timelock, wall, driftSeconds }: Look): boolean {
+  return wall >= timelock - driftSeconds;
+}
+
+/** Somebody's own transaction that is in no block yet: waited for, but not to the end. */
+function waitsForParty({ verb, clock, timelock, createdAt, wall }: Look): boolean {
+  if (wall - createdAt > 2 * stuckSeconds) return false;
+  return verb === 'refund' || timelock - clock > stuckSeconds;
+}
+
+/** What was signed is not needed any more. */
+function withdraw(look: Look, newest: Attempt | null, as: 'done' | 'dropped'): Decision {
+  if (newest === null) return { do: 'end', as };
+  // One that takes the place of what has left is sent: signed anew it might be the same bytes.
+  const { attempts } = look;
+  const replaces = attempts.some(
+    ({ nonce, fate, sentAt }) => nonce === newest.nonce && isLive(fate) && sentAt !== null,
+  );
+  const isNeeded = newest.verb === 'void' && replaces;
+  if (newest.sentAt === null && !isNeeded) return { do: 'give up', attempt: newest };
+  // It dies by itself, and finds nothing until then.
+  if (newest.nonce === null) return again();
+  if (newest.verb !== 'void') return { do: 'void', attempt: newest };
+  return push(look, newest);
+}
+
+/** It has nothing to do for now, and something more urgent waits for it. */
+function giveWay(look: Look, newest: Attempt): Decision {
+  const age = look.wall - Math.floor(newest.signedAt.getTime() / 1000);
+  if (newest.verb === 'void') return push(look, newest);
+  return age < bumpSeconds.least ? again() : { do: 'void', attempt: newest };
+}
+
+/**
+ * Nobody can tell whether it may be sent: it keeps its nonce from nothing else, and is signed anew
+ * once its gates allow that.
+ */
+function stepAside(look: Look, newest: Attempt): Decision {
+  const isUnsent = newest.sentAt === null && newest.verb !== 'void';
+  return isUnsent ? { do: 'give up', attempt: newest } : giveWay(look, newest);
+}
+
+/**
+ * The secret is known to nobody but its owner and us: until it is public the gates decide. What was
+ * sent here all nodes have refused, or none was reached.
+ */
+function decideReveal(look: Look, newest: Attempt | null): Decision {
+  const late = look.wall > look.revealBy;
+  if (newest === null) {
+    return late ? { do: 'end', as: 'dropped' } : { do: 'sign', instead: null, reveals: true };
+  }
+  if (newest.sentAt === null) {
+    if (late) return { do: 'give up', attempt: newest };
+    return { do: 'send', attempt: newest, reveals: true };
+  }
+  if (newest.verb === 'void') return push(look, newest);
+  // From here on nothing of ours may show it.
+  if (late && newest.fate === 'unknown') {
+    return newest.nonce === null ? again() : { do: 'void', attempt: newest };
+  }
+  const next = push(look, newest);
+  return 'reveals' in next ? { ...next, reveals: newest.fate === 'unknown' } : next;
+}
+
+/** The newest that no block has, once it has waited so long that it might be made to pay more. */
+export function hasWaited(look: Omit<Look, 'outbid'>): Attempt | null {
+  const waiting = look.attempts.filter(({ fate }) => fate === 'unknown' || fate === 'pending');
+  const newest = waiting.at(-1);
+  if (newest === undefined || newest.nonce === null) return null;
+  const age = look.wall - Math.floor(newest.signedAt.getTime() / 1000);
+  const isDue = newest.sentAt !== null && age >= bumpAfter(look);
+  return isDue ? newest : null;
+}
+
+/** Sends it again or, where that helps, one that pays more in its place once it has waited. */
+function push(look: Look, newest: Attempt): Decision {
+  if (look.outbid && hasWaited(look) === newest) {
+    if (newest.verb === 'void') return { do: 'void', attempt: newest };
+    return { do: 'sign', instead: newest, reveals: false };
+  }
+  // One node has it, and may be cut off from all others.
+  if (newest.fate === 'pending' && hasWaited(look) !== newest) return again();
+  return { do: 'send', attempt: newest, reveals: false };
+}
+
+/** For how long the same fee is offered. */
+export function bumpAfter(look: Omit<Look, 'outbid'>): number {
+  const { verb, timelock, clock, hurried, riders } = look;
+  const { least, most, part } = bumpSeconds;
+  if (hurried) return least;
+  if (verb === 'refund') return most;
+  // The own one may have passed, and theirs not.
+  const all = [timelock, ...riders.map((each) => each.timelock)].filter((each) => each > clock);
+  if (all.length === 0) return least;
+  return Math.min(most, Math.max(least, Math.floor((Math.min(...all) - clock) / part)));
+}
+
+/** How long the party is left to do it itself, from when it could. */
+export function graceOf(verb: JobVerb, graces: Graces, timelock: number, clock: number): number {
+  if (verb === 'refund') return graces.refundSeconds;
+  return Math.max(0, Math.min(graces.claimSeconds, Math.floor((timelock - clock) / 8)));
+}

@@ -1,0 +1,196 @@
+// What became of all that was signed with one nonce: a block takes one of them at most, and what
+// nodes say that it has cost lowers what it counts with so far and no further.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GasAccount, GasFate, Paid } from '../chains/gas/account.ts';
+import { ParleyError } from '../core/errors.ts';
+import { type TestDatabase, testDatabase } from '../test/support/database.ts';
+import { type Attempt, liveAttempts } from './db/attempts.ts';
+import { keySums } from './db/sums.ts';
+import { type Asking, withFates } from './fates.ts';
+import type { Database } from './port.ts';
+import { realTime } from './step.ts';
+
+const limits = { timeout: 60_000 };
+const many = 16;
+const mostCost = 1_000n;
+let database: TestDatabase;
+let keys = 0;
+before(async () => {
+  database = await testDatabase();
+}, limits);
+after(() => database?.drop());
+
+/** Versions of one nonce, the oldest first, as replacements leave them. */
+async function signed(address: string, count = many, nonce = 7): Promise<Attempt[]> {
+  await database.db.rows({
+    name: '',
+    text: `insert into keeper_attempts (chain, address, verb, txid, nonce, offer, most_cost,
+        charged, signed_at, sent_at, shown_at, fate, sealed, sealed_version)
+      select $1, $1, 'claim', $1 || ' ' || $4::int || ' ' || v, $4, v, $3::numeric,
+        case when v = $2 then $3::numeric else 0 end, '2031-01-01', '2031-01-01',
+        case when v = 1 then '2031-01-01'::timestamptz end, 'unknown', '', 1
+      from generate_series(1, $2::int) v`,
+    values: [address, count, mostCost.toString(), nonce],
+  });
+  return liveAttempts(database.db, address, address);
+}
+
+type Says = (sent: { readonly txid: string; readonly isPast?: boolean }) => GasFate;
+
+/** A key of its own; `asked` is how often it was asked about fates. */
+function keyThat(says: Says, more: Partial<GasAccount> = {}) {
+  keys += 1;
+  const address = `key ${keys}`;
+  const asked: string[] = [];
+  const account = {
+    chain: address,
+    address,
+    fate: async (sent: Parameters<GasAccount['fate']>[0]) => {
+      asked.push(sent.txid);
+      await sleep(30);
+      return says(sent);
+    },
+    ...more,
+  } as GasAccount;
+  const on = (seconds = 30): Asking => ({
+    deps: { db: database.db as Database, now: () => Date.UTC(2031, 0, 1), seal: {} as never },
+    gas: { account } as Asking['gas'],
+    signal: AbortSignal.timeout(seconds * 1_000),
+  });
+  return { address, asked, on };
+}
+
+const fatesOf = async (address: string) => {
+  const rows = await database.db.rows<{ fate: string; charged: string; count: number }>({
+    name: '',
+    text: `select fate, charged, count(*)::int as count from keeper_attempts
+      where address = $1 group by fate, charged order by fate, charged`,
+    values: [address],
+  });
+  return rows.map(({ fate, charged, count }) => [fate, Number(charged), count]);
+};
+
+test(
+  'once the nonce is used the one that has it is found among many, in time',
+  limits,
+  async () => {
+    const landed = ' 7 9';
+    const says: Says = ({ txid }) => (txid.endsWith(landed) ? 'mined' : 'gone');
+    const { address, on } = keyThat(says);
+    const fresh = await withFates(on(20), await signed(address));
+    const live = fresh.filter(({ fate }) => fate !== 'gone');
+    assert.deepEqual(
+      live.map(({ txid, fate }) => [txid, fate]),
+      [[address + landed, 'mined']],
+    );
+  },
+);
+
+test('a deep one ends all others of its nonce unasked, and those before it', limits, async () => {
+  const says: Says = ({ txid, isPast }) =>
+    txid.endsWith(` 7 ${many}`) ? 'deep' : isPast === true ? 'gone' : 'unknown';
+  const { address, asked, on } = keyThat(says);
+  await signed(address, 2, 6);
+  const fresh = await withFates(on(), await signed(address));
+  assert.equal(fresh.length, many + 2);
+  // Known to be deep, it tells of those before it.
+  await withFates(on(), await liveAttempts(database.db, address, address));
+  assert.deepEqual(await fatesOf(address), [
+    ['deep', 1_000, 1],
+    ['gone', 0, many - 1 + 1],
+    // Which of those before it has their nonce nobody says.
+    ['gone', 1_000, 1],
+  ]);
+  assert.equal(asked.filter((txid) => txid.includes(' 7 ')).length, 1);
+});
+
+test('a nonce that is said to be used, and by none of ours, stays counted', limits, async () => {
+  const { address, on } = keyThat(() => 'gone');
+  await withFates(on(), await signed(address, 3));
+  assert.deepEqual(await fatesOf(address), [
+    ['gone', 0, 2],
+    ['gone', 1_000, 1],
+  ]);
+});
+
+test(
+  'what took it is found at a later look, and is counted in the place of the newest',
+  limits,
+  async () => {
+    let [isBehind, isDeep] = [true, false];
+    const says: Says = ({ txid }) => {
+      if (!txid.endsWith(' 7 1')) return 'gone';
+      if (isBehind) throw new ParleyError('chain_unavailable', 'of a test', {});
+      return isDeep ? 'deep' : 'mined';
+    };
+    const { address, on } = keyThat(says);
+    const versions = await signed(address, 2);
+    await withFates(on(), versions);
+    isBehind = false;
+    // As a job has them: what is over stays with what is not.
+    const [older, newest] = versions as [Attempt, Attempt];
+    await withFates(on(), [older, { ...newest, fate: 'gone' }]);
+    assert.deepEqual(await fatesOf(address), [
+      ['gone', 1_000, 1],
+      ['mined', 0, 1],
+    ]);
+    isDeep = true;
+    await withFates(on(), [older, { ...newest, fate: 'gone' }]);
+    assert.deepEqual(await fatesOf(address), [
+      ['deep', 1_000, 1],
+      ['gone', 0, 1],
+    ]);
+  },
+);
+
+test('where a block has one, silence about the others holds up nothing', limits, async () => {
+  const newest = ` 7 ${many}`;
+  const says: Says = ({ txid }) => {
+    if (txid.endsWith(newest)) return 'failed';
+    throw new ParleyError('chain_unavailable', 'of a test', {});
+  };
+  const { address, on } = keyThat(says);
+  const fresh = await withFates(on(), await signed(address));
+  const fates = fresh.map(({ fate }) => fate);
+  assert.deepEqual([fates.at(-1), new Set(fates.slice(0, -1))], ['failed', new Set(['gone'])]);
+  assert.deepEqual(await fatesOf(address), [
+    ['failed', 1_000, 1],
+    ['unknown', 0, many - 1],
+  ]);
+  const silent = keyThat(({ txid }) => (txid.endsWith(newest) ? 'mined' : 'unknown'));
+  const limit = () => AbortSignal.abort(new Error('of a test'));
+  const given = silent.on();
+  const hasty = { ...given, deps: { ...given.deps, signingTime: { ...realTime, limit } } };
+  const seen = await withFates(hasty, await signed(silent.address));
+  assert.equal(seen.filter(({ fate }) => fate === 'gone').length, many - 1);
+});
+
+for (const [what, paid, charged] of [
+  ['nothing', { cost: 0n, said: 1 }, 125],
+  ['less than nothing', { cost: -(10n ** 30n), said: 2 }, 1_000],
+  ['more than it can', { cost: 1_001n, said: 1 }, 1_000],
+  ['more than a number holds', { cost: 2n ** 511n, said: 1 }, 1_000],
+  ['what is plausible', { cost: 400n, said: 1 }, 400],
+  ['little, as two nodes say', { cost: 3n, said: 2 }, 3],
+  ['nobody knows what', null, 1_000],
+] as const satisfies readonly (readonly [string, Paid | null, number])[]) {
+  test(
+    `a node that says it has cost ${what} moves the day’s sum within its bounds`,
+    limits,
+    async () => {
+      const says: Says = ({ txid }) => (txid.endsWith(' 7 1') ? 'deep' : 'gone');
+      const { address, on } = keyThat(says, { paid: async () => paid });
+      // The older one has landed: replaced, it counted with nothing.
+      await withFates(on(), await signed(address, 2));
+      assert.deepEqual(await fatesOf(address), [
+        ['deep', charged, 1],
+        ['gone', 0, 1],
+      ]);
+      const of = { chain: address, since: new Date(0), accountId: null, except: null };
+      assert.equal((await keySums(database.db, of)).spent, BigInt(charged));
+    },
+  );
+}
