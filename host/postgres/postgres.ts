@@ -268,6 +268,7 @@ function supervise(
 ): EmbeddedPostgres {
   const { log, places } = setup;
   const halt = new AbortController();
+  const isHalted = () => halt.signal.aborted;
   const endings: number[] = [];
   let child = first;
   let restarting: Promise<void> = Promise.resolve();
@@ -282,7 +283,7 @@ function supervise(
   };
   const restart = async () => {
     // For as long as it takes: a full disk may have space again when nobody is there.
-    while (!halt.signal.aborted) {
+    while (!isHalted()) {
       const now = performance.now();
       endings.push(now);
       while (now - (endings[0] ?? now) > restartWindowMs) endings.shift();
@@ -296,8 +297,8 @@ function supervise(
         watch();
         return;
       } catch (cause) {
-        if (!halt.signal.aborted)
-          log.error({ err: cause }, 'the database could not be started again');
+        if (isHalted()) return;
+        log.error({ err: cause }, 'the database could not be started again');
       }
     }
   };

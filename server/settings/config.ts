@@ -37,19 +37,17 @@ function settingsOf(read: Reader) {
   /** Chains are started here, for nobody else: limits are no obstacle. */
   const dev = network === 'dev' && served.chains === null;
   const people = readPeople(read);
-  const isHost = (each: string) => (/^[a-z\d.-]+(:\d+)?$/i.test(each) ? each.toLowerCase() : null);
   const rateLimit = whole('PARLEY_RATE_LIMIT', 300, 1, 10_000_000);
   const feedSocketsPerIp = whole('PARLEY_FEED_SOCKETS_PER_IP', dev ? 20_000 : 20, 1, 1_000_000);
   const networkLimit = (dev ? 1_000 : 10) * rateLimit;
   const networkConnections = 10 * feedSocketsPerIp;
+  const networks = (name: string, of: typeof networkOf): readonly string[] =>
+    list(name, of, 'address nor network');
   return {
     network,
     ...namesOf(read),
     /** Hosts that texts to sign may name: those of this market's own pages. */
-    sites: [
-      ...list('PARLEY_SITES', isHost, 'host, such as market.example'),
-      ...(people.publicUrl === null ? [] : [new URL(people.publicUrl).host]),
-    ] as readonly string[],
+    sites: sitesOf(read, people.publicUrl),
     host: text('HOST') ?? '127.0.0.1',
     port: whole('PORT', 8080, 0, 65_535),
     /** Where state lives: the embedded database, dev chains, the server's own key. */
@@ -90,17 +88,9 @@ function settingsOf(read: Reader) {
     chainTimeoutMs: whole('PARLEY_CHAIN_TIMEOUT_MS', 5_000, 100, 60_000),
     followIntervalMs: whole('PARLEY_FOLLOW_INTERVAL_MS', dev ? 300 : 5_000, 50, 600_000),
     /** Addresses whose X-Forwarded-For is believed. */
-    trustedProxies: list(
-      'PARLEY_TRUSTED_PROXIES',
-      namedNetworkOf,
-      'address nor network',
-    ) as readonly string[],
+    trustedProxies: networks('PARLEY_TRUSTED_PROXIES', namedNetworkOf),
     /** Networks that webhooks may be delivered to although they are not public. */
-    webhookNetworks: list(
-      'PARLEY_WEBHOOK_ALLOW_CIDRS',
-      networkOf,
-      'address nor network',
-    ) as readonly string[],
+    webhookNetworks: networks('PARLEY_WEBHOOK_ALLOW_CIDRS', networkOf),
     /** Who is asked about a token's market, in this order; none = nobody. Holds keys: a secret. */
     marketData: readMarketData(read),
     /** What is wanted of a token that is listed by request or from a launchpad. */
@@ -109,6 +99,12 @@ function settingsOf(read: Reader) {
     people,
     logLevel: text('PARLEY_LOG_LEVEL') ?? (dev ? 'warn' : 'info'),
   };
+}
+
+function sitesOf({ list }: Reader, publicUrl: string | null): readonly string[] {
+  const hostOf = (each: string) => (/^[a-z\d.-]+(:\d+)?$/i.test(each) ? each.toLowerCase() : null);
+  const own = publicUrl === null ? [] : [new URL(publicUrl).host];
+  return [...list('PARLEY_SITES', hostOf, 'host, such as market.example'), ...own];
 }
 
 function networkNamed({ text, refuse }: Reader): Network {
@@ -133,37 +129,29 @@ type Served = {
 
 function servedOf({ text, json, refuse }: Reader, network: Network, devEvmChains: number): Served {
   const parsed = <T, Otherwise>(
-    name: string,
+    given: unknown,
     parse: (given: unknown) => Parsed<T>,
     otherwise: Otherwise,
   ): readonly T[] | Otherwise => {
-    const given = json(name);
     if (given === undefined) return otherwise;
     const { values, wrong } = parse(given);
     refuse(...wrong);
     return values;
   };
-  let named: NamedChain[] | null = null;
-  const chains = parsed(
-    'PARLEY_CHAINS',
-    (given) => {
-      named = namedChains(given);
-      return parseChains(given, network);
-    },
-    null,
-  );
+  const given = json('PARLEY_CHAINS');
+  const chains = parsed(given, (all) => parseChains(all, network), null);
   if (network !== 'dev' && chains === null) {
     refuse(`PARLEY_NETWORK=${network} needs PARLEY_CHAINS: dev chains run with dev only`);
   }
   const dev = network === 'dev' && chains === null;
-  const of = named ?? devChainKeys(devEvmChains);
+  const of = given === undefined ? devChainKeys(devEvmChains) : namedChains(given);
   return {
     chains,
-    assets: parsed('PARLEY_ASSETS', (given) => parseAssets(given, of), null),
-    launchpads: parsed('PARLEY_LAUNCHPADS', (given) => parseLaunchpads(given, of), []),
+    assets: parsed(json('PARLEY_ASSETS'), (all) => parseAssets(all, of), null),
+    launchpads: parsed(json('PARLEY_LAUNCHPADS'), (all) => parseLaunchpads(all, of), []),
     keeper:
       keeperWord(text('PARLEY_KEEPER')) ??
-      parsed('PARLEY_KEEPER', (given) => parseKeeper(given, of), dev ? ('dev' as const) : []),
+      parsed(json('PARLEY_KEEPER'), (all) => parseKeeper(all, of), dev ? ('dev' as const) : []),
   };
 }
 

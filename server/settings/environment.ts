@@ -36,7 +36,7 @@ export function readerOf(given: Environment) {
         return value ?? [];
       });
     },
-    /** A setting that is JSON, or `@file` naming a file that holds it; undefined where not given. */
+    /** JSON, or `@file` naming a file that holds it; undefined where not given. */
     json(name: string): unknown {
       const found = text(name);
       if (found === null) return undefined;

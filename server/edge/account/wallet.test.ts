@@ -147,17 +147,20 @@ describe('a text that the wallet itself signed', () => {
       new Date(Date.parse(at) + ms).toISOString(),
     );
   const changes: [(text: string) => string, RegExp][] = [
-    [(text) => text.replace('localhost:8080', 'evil.example'), /for "evil.example", and this is/],
-    [(text) => text.replace('localhost:8080', 'l\u043ecalhost:8080'), /is for "l\u043ecalhost/],
-    [(text) => text.replace(/URI: .*/, 'URI: http://evil.example'), /its URI is/],
-    [(text) => text.replace('ID: 31337', 'ID: 1'), /chain is 1, not 31337/],
-    [(text) => text.replace(wallet.address, evmWallet().address), /its address is/],
-    [(text) => text.replace('Ethereum', 'Solana'), /Solana accounts/],
-    [time('Expiration Time', 60_000), /says that it expires at/],
-    [time('Expiration Time', -601_000), /it expired at/],
-    [time('Issued At', 1), /says that it was issued at/],
+    [
+      (text) => text.replace('localhost:8080', 'evil.example'),
+      /line 1 must be "localhost:8080 wants/,
+    ],
+    [(text) => text.replace('localhost:8080', 'l\u043ecalhost:8080'), /line 1 must be/],
+    [(text) => text.replace(/URI: .*/, 'URI: http://evil.example'), /line 6 must be/],
+    [(text) => text.replace('ID: 31337', 'ID: 1'), /line 8 must be "Chain ID: 31337"/],
+    [(text) => text.replace(wallet.address, evmWallet().address), /line 2 must be/],
+    [(text) => text.replace('Ethereum', 'Solana'), /line 1 must be/],
+    [time('Expiration Time', 60_000), /line 11 must be/],
+    [time('Expiration Time', -601_000), /line 11 must be/],
+    [time('Issued At', 1), /line 10 must be/],
     [(text) => `${text}\nRequest ID: 7`, /line 12/],
-    [(text) => text.replaceAll('\n', '\r\n'), /without CR/],
+    [(text) => text.replaceAll('\n', '\r\n'), /line 9 must be/],
   ];
 
   test('is refused where it is not the text that was asked for, and is used up', async () => {
@@ -199,23 +202,17 @@ describe('a text that the wallet itself signed', () => {
     const answers = await Promise.all([1, 2, 3].map(() => giveText(browser, wallet, text)));
     assert.deepEqual(answers.map(codeOf).sort(), ['200 ok', gone, gone]);
     const again = await giveText(browser, wallet, text);
-    refused(again, gone, /it was signed before, is older than 10 minutes, or/);
+    refused(again, gone, /it was used, is older than 10 minutes, or/);
   });
 
-  test('is good for ten minutes, and not where the clock of a process is far behind', async () => {
+  test('is good for ten minutes', async () => {
     edge.deps.freeze();
     const browser = browserOn(edge);
     const [early, late] = [await textFor(browser, wallet), await textFor(browser, wallet)];
     edge.deps.advance(599_999);
     assert.equal((await giveText(browser, wallet, early)).status, 200);
     edge.deps.advance(1);
-    refused(await giveText(browser, wallet, late), gone, /it expired at 2/);
-    const [near, far] = [await textFor(browser, wallet), await textFor(browser, wallet)];
-    edge.deps.advance(-120_000);
-    assert.equal((await giveText(browser, wallet, near)).status, 200);
-    edge.deps.advance(-1);
-    refused(await giveText(browser, wallet, far), '400 bad_message', /not valid yet/);
-    edge.deps.advance(120_001);
+    refused(await giveText(browser, wallet, late), gone, /older than 10 minutes/);
   });
 
   test('is of no other wallet, and begun for one purpose whatever sentence is signed', async () => {
@@ -233,7 +230,7 @@ describe('a text that the wallet itself signed', () => {
     ] as const) {
       const asked = await textFor(browser, wallet, purpose);
       const text = asked.replace(asked.split('\n')[3] ?? '', statement);
-      refused(await giveText(browser, wallet, text), '400 bad_message', /and this was begun for/);
+      refused(await giveText(browser, wallet, text), '400 bad_message', /line 4 must be/);
     }
   });
 });
