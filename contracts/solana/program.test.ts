@@ -22,7 +22,7 @@ test('the committed program is the one of its digest and of its snapshot', () =>
   assert.equal(json('units.snapshot.json').program, digestOf(program));
 });
 
-// Where no Rust is at hand there is no such test, and scripts/test.ts repeats this line at its end.
+// Where no Rust is at hand there is no such test, and test/runner/run.ts says so at its end.
 const toolchain = findToolchain();
 if (typeof toolchain === 'string' && process.env.PARLEY_REBUILD !== 'required') {
   console.warn(`NOT TESTED: parley_escrow.so was not rebuilt from its source: ${toolchain}`);

@@ -1,5 +1,5 @@
 // A PostgreSQL of this process's own in a temporary folder, for tests and benchmarks; in a run of
-// many files one of the run's (scripts/test-clusters.ts), for as long as this process uses it.
+// many files one of the run's (test/runner/clusters.ts), for as long as this process uses it.
 
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -5,8 +5,8 @@
 import { mkdir } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { withClient } from '../host/postgres/client.ts';
-import { startPostgres } from '../host/postgres/postgres.ts';
+import { withClient } from '../../host/postgres/client.ts';
+import { startPostgres } from '../../host/postgres/postgres.ts';
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 

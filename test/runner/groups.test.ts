@@ -7,10 +7,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { entryOf, groupsOf, long } from './test-groups.ts';
-import { sumsOf } from './test-usage.ts';
+import { entryOf, groupsOf, long } from './groups.ts';
+import { sumsOf } from './usage.ts';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../..');
 const all = globSync('**/*.test.ts', { cwd: root, exclude: ['node_modules', '.parley'] }).sort();
 // A reporter of its own: else its lines come as events to the runner above this one.
 const { NODE_TEST_CONTEXT: _, ...env } = process.env;
@@ -69,7 +69,7 @@ test('of a group each file is a suite with hooks of its own, and says what it us
 
 test('npm test runs by name, and fails where no test has it', () => {
   const named = (name: string) =>
-    spawnSync(process.execPath, ['scripts/test.ts', 'core/amounts', '--name', name], {
+    spawnSync(process.execPath, ['test/runner/run.ts', 'core/amounts', '--name', name], {
       cwd: root,
       encoding: 'utf8',
       env,

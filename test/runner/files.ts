@@ -12,11 +12,11 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { serveClusters } from './test-clusters.ts';
-import { entryOf, groupsOf } from './test-groups.ts';
-import { processorSeconds, sumsOf } from './test-usage.ts';
+import { serveClusters } from './clusters.ts';
+import { entryOf, groupsOf } from './groups.ts';
+import { processorSeconds, sumsOf } from './usage.ts';
 
-export const root = fileURLToPath(new URL('..', import.meta.url));
+export const root = fileURLToPath(new URL('../..', import.meta.url));
 /** What is compiled: of use as long as the sources stay. */
 const cacheFolder = join(root, 'node_modules/.cache/parley');
 /** Two more than cores: most files wait for chains and clocks half of the time. */

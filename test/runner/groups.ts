@@ -35,7 +35,7 @@ const ofTheProcess = [
   /(?<!\.)\bmock\.timers|process\.env\.\w+ =|process\.on\(/,
   /memoryUsage|gc\(\)|\b(?:url\)|require)\.cache/,
 ];
-const usage = pathToFileURL(join(import.meta.dirname, 'test-usage.ts')).href;
+const usage = pathToFileURL(join(import.meta.dirname, 'usage.ts')).href;
 
 const belongs = (file: string) => together.findIndex((each) => each.includes(file));
 

@@ -8,9 +8,11 @@ import { test } from 'node:test';
 
 type Part = Readonly<Record<'name' | 'command' | 'what', string>> & { readonly minutes: number };
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../..');
 const listed = JSON.parse(
-  execFileSync(process.execPath, [join(root, 'scripts/soak.ts'), '--list'], { encoding: 'utf8' }),
+  execFileSync(process.execPath, [join(root, 'test/runner/soak.ts'), '--list'], {
+    encoding: 'utf8',
+  }),
 ) as { parts: readonly Part[]; properties: readonly string[] };
 
 test('properties of every room are run longer', () => {

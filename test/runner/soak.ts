@@ -6,9 +6,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Misused, parsed, understood, wholeNumber } from './command.ts';
+import { Misused, parsed, understood, wholeNumber } from '../../scripts/command.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 type Outcome = { readonly code: number; readonly output: string };
 type Part = {

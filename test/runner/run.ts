@@ -7,9 +7,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { biomeBinary, lintArguments, typeArguments } from './check.ts';
-import { Misused, parsed, understood } from './command.ts';
-import { root, runFiles } from './test-files.ts';
+import { biomeBinary, lintArguments, typeArguments } from '../../scripts/check.ts';
+import { Misused, parsed, understood } from '../../scripts/command.ts';
+import { root, runFiles } from './files.ts';
 
 /** With `npm ci` before it the whole stays below 20 minutes. */
 const limitMs = 19.3 * 60_000;
