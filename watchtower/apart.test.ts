@@ -8,9 +8,10 @@ import type { Secret } from '../core/hashlock.ts';
 import { evm, evm2 } from '../server/settle/testing/world.ts';
 import { partsOf, resealKept } from '../server/start/watchtower.ts';
 import { apartDesk, createAnswering, tellPosts } from './apart.ts';
-import { lanes } from './bounds.ts';
-import { isAnswered, waitingRows } from './db/asked.ts';
+import { lanes, postSeconds, tellEveryMs } from './bounds.ts';
+import { isAnswered, posts, waitingRows } from './db/asked.ts';
 import type { ClaimAsking, Desk, FundAsking, Parts } from './port.ts';
+import { realTime } from './step.ts';
 import { type Deal, fundedDeal, type Desk as Market, startDesk } from './testing/desk.ts';
 
 const limits = { timeout: 120_000 };
@@ -105,6 +106,28 @@ test('a request is heard at once, and one chain that hangs holds up no other', l
   await loop.stop();
   for (const each of await Promise.all(asked)) assert.ok(refusal('overloaded')(each), `${each}`);
   assert.deepEqual(await rowsLeft(), [], 'nothing sealed outlives who waited for it');
+});
+
+test('a server asks its watchtower for as long as that is at work', limits, async () => {
+  let elapsedMs = 0;
+  let pass: Parameters<Parts['loop']>[0]['pass'] = async () => undefined;
+  const signingTime = { ...realTime, elapsedMs: () => elapsedMs };
+  const loop: Parts['loop'] = (of) => {
+    ({ pass } = of);
+    return parts.loop(of);
+  };
+  createAnswering({ ...parts, signingTime, loop }, market.keeper.desk);
+  const { signal } = new AbortController();
+  const isKnown = async () => (await posts(market.deps.db, postSeconds)).length > 0;
+  await pass(signal);
+  await market.deps.db.rows({
+    name: '',
+    text: `update keeper_posts set seen_at = 'epoch'`,
+    values: [],
+  });
+  assert.equal(await isKnown(), false);
+  for (; elapsedMs <= tellEveryMs; elapsedMs += 1_000) await pass(signal);
+  assert.equal(await isKnown(), true, 'it says so every so often');
 });
 
 test(

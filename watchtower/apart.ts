@@ -93,8 +93,10 @@ export function createAnswering(deps: Parts, desk: Desk): Loop {
     everyMs: pauseMs,
     isRung: true,
     pass: async (stop) => {
-      if (elapsedMs() - toldAtMs >= tellEveryMs) await tellPosts(deps);
-      toldAtMs = elapsedMs();
+      if (elapsedMs() - toldAtMs >= tellEveryMs) {
+        await tellPosts(deps);
+        toldAtMs = elapsedMs();
+      }
       const of = { chains, patienceMs: apartPatienceMs, each: lanes, except: [...inHand.keys()] };
       for (const row of await asked.waitingRows(deps.db, of)) {
         const { id, chain } = row;

@@ -203,6 +203,7 @@ test('refused relays of one account are looked at so often and no more', limits,
     giveBack: async (...given: Parameters<typeof giveBack>) => {
       stored.push((await jobsOf(desk, second)).length);
       await giveBack(...given);
+      throw new Error('it is not known whether it was given back');
     },
   });
   must(await relay(second, again));

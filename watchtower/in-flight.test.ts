@@ -283,6 +283,26 @@ test(
   },
 );
 
+test('a relay whose replacement is refused is voided for nobody', limits, async () => {
+  const deal = await relayedDeal();
+  await looks(1);
+  const sign: typeof account.sign = (work, slot, signal) => {
+    if (work.verb === 'void') return account.sign(work, slot, signal);
+    return Promise.reject(new ParleyError('fee_above_limit', 'of a test', {}));
+  };
+  gas.account = { ...account, sign };
+  await noteWanted(desk.deps.db, evm2, new Date('2100-01-01'));
+  await blockAt(40n * gwei);
+  await looks(2);
+  assert.deepEqual(
+    (await onShort(deal)).map(({ verb }) => verb),
+    ['claim'],
+  );
+  gas.account = account;
+  await blockAt(gwei);
+  await land([deal]);
+});
+
 test('what nodes refuse for its fee, whatever it is, is not signed for ever', limits, async () => {
   const deal = await relayedDeal();
   const [held] = await reserves([deal]);

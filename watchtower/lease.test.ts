@@ -8,7 +8,7 @@ import { partsOf } from '../server/start/watchtower.ts';
 import { leaseMs, mostWaiting, mostWaitingOf, signMs } from './bounds.ts';
 import { endKey, takeKey } from './db/keys.ts';
 import type { Gas } from './port.ts';
-import { leased } from './sign.ts';
+import { inPlace, leased } from './sign.ts';
 import { realTime } from './step.ts';
 import {
   anotherDesk,
@@ -148,13 +148,11 @@ test(
     const parts = partsOf(desk.deps, desk.deps);
     const endIt = await holdKey(desk.deps.db, evm2);
     const stopping = new AbortController();
-    const ask = (accountId?: string) =>
-      leased(
-        parts,
-        gas,
-        { patienceMs: 60_000, signal: stopping.signal, ...(accountId && { accountId }) },
-        async () => {},
-      );
+    const how = { patienceMs: 60_000, signal: stopping.signal };
+    const ask = (accountId?: string) => {
+      const wait = () => leased(parts, gas, how, async () => {});
+      return accountId === undefined ? wait() : inPlace(parts, { chain: evm2, accountId }, wait);
+    };
     const waiting: Promise<unknown>[] = [];
     const isOverloaded = (says: RegExp) => (error: Error & { code?: string }) =>
       error.code === 'overloaded' && says.test(error.message);

@@ -214,11 +214,11 @@ test(
     assert.equal(await secretOf(deal), null);
     const turns = await run('select 1 from keeper_turns where holder is not null');
     assert.deepEqual(turns, [], 'its lease is given back');
-    // An answer that is lost changes nothing: asked again it is the same.
+    // An answer that is lost changes nothing: asked again, also by that key, it is the same.
+    const headers = { 'idempotency-key': `lost-${deal.id}` };
     await run('alter table idempotency add constraint refused check (status <> 200) not valid');
-    assert.equal((await relay(deal, { 'idempotency-key': `lost-${deal.id}` })).status, 500);
+    assert.equal((await relay(deal, headers)).status, 500);
     await run('alter table idempotency drop constraint refused');
-    const headers = { 'idempotency-key': `kept-${deal.id}` };
     const first = must(await relay(deal, headers));
     assert.equal((await attemptsOn(desk, deal, evm2)).length, 1);
     const hidden = new Map([
@@ -234,16 +234,6 @@ test(
   },
 );
 
-/** Blocks take more than what is in flight offers, so many looks long. */
-async function passOver(times: number): Promise<void> {
-  for (let pass = 0; pass < times; pass += 1) {
-    await baseFee(desk, evm2, 13n * gwei);
-    await desk.dev.mine(evm2, 1);
-    desk.deps.advance(21_000);
-    await keepAll(desk);
-  }
-}
-
 async function refusedForNow(deal: Deal): Promise<void> {
   const busy = await relay(deal);
   assert.deepEqual([busy.status, busy.code], [503, 'overloaded'], busy.body.error);
@@ -251,118 +241,6 @@ async function refusedForNow(deal: Deal): Promise<void> {
   assert.deepEqual(await jobsOf(desk, deal), []);
   assert.equal(await secretOf(deal), null);
 }
-
-test(
-  'while one is in flight nothing else is signed, and a request hurries it',
-  limits,
-  async () => {
-    const [sleeping, deal] = [await forgotten(), await funded()];
-    await keepAll(desk);
-    await refusedForNow(deal);
-    await passOver(1);
-    const raised = await attemptsOn(desk, sleeping, evm2);
-    assert.deepEqual(
-      raised.map(({ verb, nonce }) => [verb, nonce]),
-      Array(2).fill(['claim', raised[0]?.nonce]),
-      'it pays more at once, with its nonce',
-    );
-    await baseFee(desk, evm2, 13n * gwei);
-    await deepen(desk);
-    await baseFee(desk, evm2, gwei);
-    await deepen(desk);
-    must(await relay(deal));
-    await keep(desk);
-    desk.deps.advance(900_000);
-    await passOver(1);
-    assert.ok((await attemptsOn(desk, deal, evm2)).length > 1, 'and so does what was promised');
-    await baseFee(desk, evm2, 13n * gwei);
-    await deepen(desk);
-    for (const each of [sleeping, deal]) {
-      assert.equal((await swapOf(each)).legs.a.claimedBy, 'keeper');
-    }
-  },
-);
-
-/** So many taken up, each to be claimed by a transaction of its own. */
-async function sleepers(count: number): Promise<Deal[]> {
-  const deals: Deal[] = [];
-  for (let at = 0; at < count; at += 1) deals.push(await forgotten());
-  await run('update keeper_jobs set alone = true, failures = 0');
-  return deals;
-}
-
-test(
-  'a relay that a block has, and is not final, hurries nothing and voids nothing',
-  limits,
-  async () => {
-    const [sleeping, deal] = [await forgotten(), await funded()];
-    must(await relay(deal));
-    await keep(desk);
-    await desk.dev.mine(evm2, 1);
-    await keepAll(desk);
-    // What may pay no more would give its nonce up for whatever waits.
-    gas.dailyCap = 0n;
-    await run('update keeper_turns set wanted_at = null');
-    await passOver(2);
-    gas.dailyCap = ether;
-    assert.equal((await attemptsOn(desk, sleeping, evm2)).length, 1);
-    await baseFee(desk, evm2, gwei);
-    await deepen(desk);
-  },
-);
-
-test(
-  'jobs that wait are asked about once a pass, and go before a new request',
-  limits,
-  async () => {
-    const asked: string[] = [];
-    const waiting = await sleepers(3);
-    const deal = await funded();
-    const fate: typeof account.fate = (sent, signal) => {
-      asked.push(sent.txid);
-      return account.fate(sent, signal);
-    };
-    gas.account = { ...account, fate };
-    const signed = async () => {
-      return (await Promise.all(waiting.map((each) => attemptsOn(desk, each, evm2)))).flat().length;
-    };
-    await keepAll(desk);
-    await keepAll(desk);
-    asked.length = 0;
-    await keepAll(desk);
-    // By its own job, and for all that wait.
-    assert.ok(asked.length <= 2, `${asked.length} questions`);
-    const failed = await run('select 1 from keeper_jobs where failures > 0 and last_failure = $1', [
-      'busy',
-    ]);
-    assert.deepEqual(failed, [], 'to wait is no failure');
-    assert.equal(await signed(), 1);
-    await deepen(desk);
-    await refusedForNow(deal);
-    await keepAll(desk);
-    assert.equal(await signed(), 2, 'they were there before');
-    await passes(desk, 3);
-  },
-);
-
-test('what cannot pay more gives its nonce up for a request', limits, async () => {
-  const [sleeping, deal] = [await forgotten(), await funded()];
-  await keepAll(desk);
-  await refusedForNow(deal);
-  gas.dailyCap = 0n;
-  await passOver(2);
-  const [own, instead] = await attemptsOn(desk, sleeping, evm2);
-  assert.deepEqual([own?.verb, instead?.verb], ['claim', 'void']);
-  await baseFee(desk, evm2, 13n * gwei);
-  await deepen(desk);
-  must(await relay(deal));
-  gas.dailyCap = ether;
-  await baseFee(desk, evm2, gwei);
-  await passes(desk, 3);
-  for (const each of [sleeping, deal]) {
-    assert.equal((await swapOf(each)).legs.a.claimedBy, 'keeper', 'and later it lands too');
-  }
-});
 
 test(
   'one of the long leg is sent after the time to reveal, as it is answered',

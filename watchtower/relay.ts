@@ -38,6 +38,7 @@ import { type AskedVerb, beyondBounds, mustHaveTime, tooBusy, unavailable } from
 import { sealSecret } from './sealing.ts';
 import {
   fundsOf,
+  inPlace,
   keepSigned,
   type Lease,
   type Looking,
@@ -45,6 +46,7 @@ import {
   mustHold,
   nextNonce,
   signWith,
+  storedInFlight,
 } from './sign.ts';
 import {
   allowanceOfFunding,
@@ -176,16 +178,32 @@ async function relayed(
   const [{ mostCost, makesAccount }, reserve] = await within(signal, chain, asking);
   mustBeWorth(about, mostCost);
   const wish = { ...about, reserve, makesAccount };
+  return inPlace(deps, { chain, accountId }, () => signedInTime(deps, { gas, signal }, wish, keep));
+}
+
+/** Waits for what is in flight. */
+async function signedInTime(
+  deps: Parts,
+  { gas, signal }: Looking,
+  wish: Wish,
+  keep: Asking['keep'],
+): Promise<Relayed> {
+  const { chain } = wish;
+  const hasNonces = gas.account.pendingNonce !== undefined;
   const { elapsedMs, pause } = deps.signingTime ?? realTime;
   const until = elapsedMs() + requestPatienceMs;
-  for (;;) {
+  for (let isFirst = true; ; isFirst = false) {
     // Several requests may wait for the same: the first one signs.
     const before = await relayedBefore(deps.db, wish);
     if (before !== null) return before;
     try {
-      await mustBeNext(deps, wish);
+      // Without nonces nothing waits for what is in flight.
+      if (hasNonces) await mustBeNext(deps, wish);
+      // Nodes are asked once, and again where nothing is known to be in flight.
+      const isBusy = !isFirst && (await storedInFlight(deps, gas)).length > 0;
+      if (isBusy) throw new TooShort('busy');
       await roomFor(deps, { gas, signal }, wish);
-      const how = { patienceMs: requestPatienceMs, signal, accountId };
+      const how = { patienceMs: requestPatienceMs, signal };
       return await leased(deps, gas, how, async (lease) => {
         return (await relayedBefore(deps.db, wish)) ?? (await signAndKeep(deps, lease, wish, keep));
       });

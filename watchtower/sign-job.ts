@@ -38,7 +38,7 @@ import { hasRoomForAccount, wantsAccount } from './token-accounts.ts';
 
 /**
  * `isWaitedFor`: something more urgent waits for what is in flight, so that what cannot be made to
- * pay more gives its nonce up for that.
+ * pay more gives its nonce up for that. A relay was promised: it gives way to nothing.
  */
 export async function signOrYield(
   on: On,
@@ -51,7 +51,8 @@ export async function signOrYield(
   } catch (error) {
     const isRefused =
       error instanceof TooShort || (error instanceof ParleyError && !isPassing(error));
-    if (instead?.nonce == null || !isRefused || !place.isWaitedFor) throw error;
+    const isPromised = on.job.purpose === 'relay';
+    if (instead?.nonce == null || !isRefused || !place.isWaitedFor || isPromised) throw error;
     return signVoid(on, instead);
   }
 }

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { GasTransaction, GasWork } from '../chains/gas/account.ts';
 import { within } from '../chains/nodes/time-limit.ts';
 import { ParleyError } from '../core/errors.ts';
+import type { ChainKey } from '../core/families.ts';
 import {
   countMs,
   leaseMs,
@@ -38,12 +39,7 @@ export type Lease = { readonly gas: Gas; readonly holder: string; readonly signa
 /** A gas key that is asked about, under a lease or before one. */
 export type Looking = Pick<Lease, 'gas' | 'signal'>;
 
-type Waiting = {
-  readonly patienceMs: number;
-  readonly signal: AbortSignal;
-  /** Who asks for what is new: has a share of the places. */
-  readonly accountId?: string;
-};
+type Waiting = { readonly patienceMs: number; readonly signal: AbortSignal };
 
 /** By chain, the accounts whose requests wait in this process. */
 const queues = new WeakMap<Parts['gas'], Map<string, string[]>>();
@@ -56,7 +52,7 @@ function queueOf({ gas }: Parts, chain: string): string[] {
   return queue;
 }
 
-/** Throws `overloaded`: others have it for too long, or as many requests wait as may. */
+/** Throws `overloaded`: others have it for too long. */
 export async function leased<Result>(
   deps: Parts,
   gas: Gas,
@@ -68,7 +64,7 @@ export async function leased<Result>(
   const holder = randomUUID();
   const giveBack = () => endKey(deps.db, chain, { holder, clock: leaseClock() }).catch(() => false);
   try {
-    await admitted(deps, chain, how, () => take(deps, chain, holder, how));
+    await take(deps, chain, holder, how);
     // One limit for all of it: others wait, and a request does so for less than a whole lease.
     return await work({ gas, holder, signal: AbortSignal.any([how.signal, limit(signMs)]) });
   } finally {
@@ -76,20 +72,22 @@ export async function leased<Result>(
   }
 }
 
-async function admitted(
+/**
+ * A request waits in one of the places of its chain, of which an account has a share; what was
+ * promised needs none. Throws `overloaded`: as many wait as may.
+ */
+export async function inPlace<Result>(
   deps: Parts,
-  chain: string,
-  { accountId }: Waiting,
-  wait: () => Promise<void>,
-): Promise<void> {
-  if (accountId === undefined) return wait();
+  { chain, accountId }: { readonly chain: ChainKey; readonly accountId: string },
+  wait: () => Promise<Result>,
+): Promise<Result> {
   const queue = queueOf(deps, chain);
   const own = queue.filter((each) => each === accountId).length;
   if (own >= mostWaitingOf) throw tooManyWait(chain, mostWaitingOf, ' of this account');
   if (queue.length >= mostWaiting) throw tooManyWait(chain, mostWaiting, '');
   queue.push(accountId);
   try {
-    await wait();
+    return await wait();
   } finally {
     queue.splice(queue.indexOf(accountId), 1);
   }
@@ -131,11 +129,18 @@ export async function fundsOf(
   return { balance, dailyCap, since, sums };
 }
 
-/** What may still be mined in the place of what would be signed next, asked of the nodes anew. */
+/** What may still be mined in the place of what would be signed next, as it is stored. */
+export async function storedInFlight(
+  { db }: Pick<Parts, 'db'>,
+  { account: { chain, address } }: Gas,
+): Promise<readonly Attempt[]> {
+  const live = await liveAttempts(db, chain, address);
+  return live.filter(({ nonce, fate }) => nonce !== null && fate !== 'mined');
+}
+
+/** The same, asked of the nodes anew. */
 export async function inFlight(deps: Parts, on: Looking): Promise<readonly Attempt[]> {
-  const { chain, address } = on.gas.account;
-  const live = await liveAttempts(deps.db, chain, address);
-  const waiting = live.filter(({ nonce, fate }) => nonce !== null && fate !== 'mined');
+  const waiting = await storedInFlight(deps, on.gas);
   const fresh = await withFates({ deps, ...on }, waiting);
   return fresh.filter(({ fate }) => fate === 'unknown' || fate === 'pending');
 }

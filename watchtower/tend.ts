@@ -59,9 +59,6 @@ export async function tend(
   const on: On = { deps, gas, job, about, escrow, adapter, signal, attempts };
   const rest = (await ridesFor(on)) ?? graceLeft(on);
   if (rest !== null) return putOff(on, rest);
-  // What has signed nothing waits for what is in flight, and asks the chain for no more.
-  const isOwn = isAskedFor(job.purpose) || attempts.some(({ fate }) => isLive(fate));
-  if (!isOwn && !(await hasRoom())) throw new TooShort('busy');
   const isUnseen = job.verb === 'claim' && about.state.secret === null;
   // Any of them that a node has after all makes the secret public.
   const each = isUnseen && !(await claimWasShown(deps.db, job.id));
@@ -79,6 +76,9 @@ export async function tend(
   const next = await unlessDisputed(on, wanted, look);
   // What nodes have not told yet of something that left is asked for until they do.
   if (next.do === 'end' && (await isUntold(on))) return putOff(on, lookAgainSeconds);
+  // Only what would be signed now waits for what is in flight: others wait behind it.
+  const isOwn = isAskedFor(job.purpose) || !isIdle;
+  if (next.do === 'sign' && !isOwn && !(await hasRoom())) throw new TooShort('busy');
   const { known } = secret;
   await carryOut(on, next, { secret: known, isPublic, isWaitedFor: look.hurried });
 }

@@ -47,28 +47,28 @@ type Post = {
 };
 type Posts = ReadonlyMap<ChainKey, Post>;
 
-/** When jobs were last searched that another server had no key for, and all were found. */
-type Missed = { searchedAtMs: number };
+type Search = {
+  /** When jobs were last searched that another server had no key for, and all were found. */
+  missedAtMs: number;
+  /** In a row; until when, by `elapsedMs`, no other search follows a failed one. */
+  failures: number;
+  restUntilMs: number;
+  began: boolean;
+};
 
 export function createWatchtower(deps: Parts): Watchtower {
   const stopping = new AbortController();
   const posts: Posts = new Map([...deps.gas].map(([chain, gas]) => [chain, postOf(deps, gas)]));
-  const missed: Missed = { searchedAtMs: -Infinity };
-  let began = false;
+  const search: Search = { missedAtMs: -Infinity, failures: 0, restUntilMs: 0, began: false };
   const finding = deps.loop({
     name: 'watchtower',
     everyMs: bounds.idlePauseMs,
     pass: async () => {
-      if (!began) await begin(deps, posts);
-      began = true;
-      const most = await find(deps, posts, missed);
-      const open = await nextDue(deps.db, [...posts.keys()]);
-      for (const { chain, isRelay, at } of open) {
-        if (at.getTime() <= deps.now())
-          posts.get(chain)?.loops[isRelay ? 'relays' : 'others'].ring();
-      }
+      const open = await ringDue(deps, posts);
+      const most = await searched(deps, posts, search);
       if (most >= bounds.takenUpAtOnce) return 'now';
-      return open.length > 0 ? bounds.pauseMs : bounds.idlePauseMs;
+      const isOpen = open || (most > 0 && (await ringDue(deps, posts)));
+      return isOpen ? bounds.pauseMs : bounds.idlePauseMs;
     },
   });
   const loops = [...posts.values()].flatMap((post) => Object.values(post.loops)).concat(finding);
@@ -78,7 +78,7 @@ export function createWatchtower(deps: Parts): Watchtower {
     pass: async (chain) => {
       const post = posts.get(chain);
       if (post === undefined) throw new Error(`there is no gas key on "${chain}"`);
-      await find(deps, posts, missed);
+      await find(deps, posts, search);
       const relays = await passOf(deps, post, 'relays', stopping.signal);
       return relays + (await ownPass(deps, post, stopping.signal));
     },
@@ -150,22 +150,51 @@ async function begin(deps: Parts, posts: Posts): Promise<void> {
   for (const [chain, { gas }] of posts) await retireKeys(deps.db, chain, gas.account.address);
 }
 
+/** Rings for what is due; returns whether any job is open. */
+async function ringDue(deps: Parts, posts: Posts): Promise<boolean> {
+  const open = await nextDue(deps.db, [...posts.keys()]);
+  for (const { chain, isRelay, at } of open) {
+    if (at.getTime() <= deps.now()) posts.get(chain)?.loops[isRelay ? 'relays' : 'others'].ring();
+  }
+  return open.length > 0;
+}
+
+/** What keeps new jobs from being found keeps none from being done: it is tried again later. */
+async function searched(deps: Parts, posts: Posts, search: Search): Promise<number> {
+  const { elapsedMs } = deps.signingTime ?? realTime;
+  if (search.failures > 0 && elapsedMs() < search.restUntilMs) return 0;
+  try {
+    if (!search.began) await begin(deps, posts);
+    search.began = true;
+    const found = await find(deps, posts, search);
+    search.failures = 0;
+    return found;
+  } catch (error) {
+    const { least, most } = bounds.searchRestMs;
+    search.restUntilMs = elapsedMs() + Math.min(least * 2 ** Math.min(search.failures, 20), most);
+    search.failures += 1;
+    const { failures } = search;
+    deps.log.warn({ failures, err: error }, 'new jobs of the keeper are not found; tried again');
+    return 0;
+  }
+}
+
 /** Takes up what is new, on all chains. */
-async function find({ db, market, ...deps }: Parts, posts: Posts, missed: Missed): Promise<number> {
+async function find({ db, market, ...deps }: Parts, posts: Posts, search: Search): Promise<number> {
   const now = new Date(deps.now());
   const limit = bounds.takenUpAtOnce;
   const chains = [...posts.keys()];
   const closing = chains.filter((chain) => deps.adapters.get(chain)?.family === 'solana');
   const found = await market.takeUp(db, { chains, closing, now }, limit);
   // A clock that was set back must not silence it.
-  const age = Math.abs(now.getTime() - missed.searchedAtMs);
+  const age = Math.abs(now.getTime() - search.missedAtMs);
   if (age < bounds.missedEverySeconds * 1_000) return found;
   // No claim of a later timelock was given up for it, whatever the clock of its chain.
   const wall = Math.floor(now.getTime() / 1_000);
   const lost = (chain: ChainKey) => wall + (deps.adapters.get(chain)?.policy.driftSeconds ?? 0);
   const above = new Map(chains.map((chain) => [chain, lost(chain)]));
   const made = await market.takeUpMissed(db, { mostFailed: bounds.mostFailed, above }, now, limit);
-  if (made < limit) missed.searchedAtMs = now.getTime();
+  if (made < limit) search.missedAtMs = now.getTime();
   return Math.max(found, made);
 }
 
@@ -191,10 +220,22 @@ async function passOf(deps: Parts, post: Post, what: DueKind, stop: AbortSignal)
     const most = what === 'closes' ? bounds.closesAPass : bounds.jobsAPass;
     return takeDueJobs(deps.db, { chain, what, isBusy, now, again }, most);
   };
-  const jobs = await take(false);
+  const waited = await passWaiting(deps, post, await urgentFirst(deps, await take(true)), stop);
+  const jobs = await urgentFirst(deps, await take(false));
   const room = roomOf(deps, post, stop);
   await inParallel(jobs, bounds.lanes, (job) => tendOne(deps, post, job, { room, stop }));
-  return jobs.length + (await passWaiting(deps, post, await take(true), stop));
+  return waited + jobs.length;
+}
+
+/** Of one chain, by purpose; of one purpose those whose timelock is the soonest. */
+async function urgentFirst({ market }: Parts, jobs: readonly Job[]): Promise<readonly Job[]> {
+  const [{ chain } = { chain: '' }, other] = jobs;
+  if (other === undefined) return jobs;
+  const escrows = jobs.map(({ escrow }) => escrow);
+  const stored = await market.storedOf(chain, escrows);
+  const timelockOf = ({ escrow }: Job) => stored.get(escrow)?.terms.timelock ?? Infinity;
+  const urgency = ({ purpose }: Job) => purposes.indexOf(purpose);
+  return jobs.toSorted((a, b) => urgency(a) - urgency(b) || timelockOf(a) - timelockOf(b));
 }
 
 /** Whether nothing of the key is in flight, asked of the nodes once. */
@@ -219,12 +260,10 @@ async function passWaiting(
   stop: AbortSignal,
 ): Promise<number> {
   const { account } = post.gas;
-  const urgency = ({ purpose }: Job) => purposes.indexOf(purpose);
-  const sorted = waiting.toSorted((one, other) => urgency(one) - urgency(other));
   const left: number[] = [];
   // Each that is signed is in the way of the next; without nonces none is.
   const lanes = account.pendingNonce === undefined ? bounds.lanes : 1;
-  await inParallel(sorted, lanes, async (job) => {
+  await inParallel(waiting, lanes, async (job) => {
     const room = roomOf(deps, post, stop);
     // What keeps a node from answering is the job's to fail by.
     const isFree = left.length === 0 && (await room().catch(() => true));

@@ -2,7 +2,8 @@
 //
 // Effect and stored reply commit together, under a lock of the transaction's. "Still running" is
 // answered before that too, while a chain is read (underway.ts). Not stored: 401, 429, 503, 504,
-// the scope's 403, an account's refusals beyond 10 000 a day, and replies above 32 KiB. What
+// the scope's 403, an account's refusals beyond 10 000 a day, replies above 32 KiB, and a fault of
+// a command that may have been taken on all the same. What
 // succeeded has room for some MB a day; past them a command whose reply must be kept is refused.
 // More: docs/decisions/0004-what-an-idempotency-key-keeps.md.
 
@@ -52,6 +53,8 @@ export type Steps<I, Prepared> = {
   readonly secret?: true;
   /** `refuse` unless given. */
   readonly withoutRoom?: WithoutRoom;
+  /** Its `before` takes on what lasts, once: after a fault of ours a retry finds that. */
+  readonly lasts?: true;
 };
 
 /**
@@ -81,7 +84,8 @@ export async function runOnce<I, Prepared>(
   try {
     return await runInSlot(deps, underway, slot, steps);
   } catch (error) {
-    if (refusalOf(error, deps.settings.shortName) === null) await storeFault(deps, slot, steps);
+    const isFault = refusalOf(error, deps.settings.shortName) === null;
+    if (isFault && !steps.lasts) await storeFault(deps, slot, steps);
     throw error;
   } finally {
     underway.leave(slot);

@@ -33,6 +33,7 @@ function buildFunding(app: FastifyInstance, deps: Deps): void {
     replies: { 200: shapes.fundReply },
     // Asked to relay again it answers the one there is.
     withoutRoom: 'anew',
+    lasts: true,
     before: async (input) => {
       const request = buildRequest(input);
       const signed = signedIn(input.body);
@@ -99,6 +100,7 @@ function buildSpending(app: FastifyInstance, deps: Deps): void {
     replies: { 200: shapes.claimReply },
     secret: true,
     withoutRoom: 'anew',
+    lasts: true,
     before: async (input) => {
       const request = { ...buildRequest(input), secret: input.body.secret };
       if (!input.body.relay) return builders.buildClaim(deps, request);
@@ -140,7 +142,8 @@ async function relayed(
     wasAdmitted = true;
   };
   const sent = await send(watchtower, { admit });
-  if (wasAdmitted) await budgets.giveBack('relays', accountId);
+  // It is taken on: what fails now must not be answered.
+  if (wasAdmitted) await Promise.resolve(budgets.giveBack('relays', accountId)).catch(() => {});
   return sent;
 }
 
