@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,14 +26,14 @@ import {
 const limits = { timeout: 180_000 };
 let desk: Desk;
 let app: Awaited<ReturnType<typeof buildApp>>;
-let child: ChildProcess | null = null;
+const children: ChildProcess[] = [];
 before(async () => {
   desk = await startDesk();
   const { gas: _, signingTime: __, ...keyless } = desk.deps;
   app = await buildApp({ ...keyless, watchtower: deskApart(keyless) });
 }, limits);
 after(async () => {
-  child?.kill('SIGTERM');
+  for (const child of children) child.kill('SIGTERM');
   await app?.close();
   await desk?.close();
 });
@@ -49,7 +50,8 @@ async function relay(deal: Deal) {
   return { status: answer.statusCode, code, body: answer.json() };
 }
 
-async function startApart(): Promise<void> {
+/** Returns what it prints until it watches. */
+async function startApart(more: Record<string, string> = {}): Promise<string> {
   const { home, encryptionKey } = desk.deps.settings;
   const keyFile = join(home, 'apart.key');
   writeFileSync(keyFile, `${desk.key}\n`, { mode: 0o600 });
@@ -57,7 +59,7 @@ async function startApart(): Promise<void> {
     return { chain: each?.chain, family: 'evm', chainId: 31_337 + at, rpcUrls: [each?.rpcUrl] };
   });
   const keys = [{ chain: evm2, keyFile, dailyCap: `${10n ** 18n}`, claimGraceSeconds: 0 }];
-  child = spawn(process.execPath, ['watchtower/main.ts'], {
+  const child = spawn(process.execPath, ['watchtower/main.ts'], {
     cwd: join(import.meta.dirname, '..'),
     env: {
       PATH: process.env.PATH ?? '',
@@ -66,13 +68,21 @@ async function startApart(): Promise<void> {
       DATABASE_URL: desk.urls.database,
       PARLEY_CHAINS: JSON.stringify(chains),
       PARLEY_KEEPER: JSON.stringify(keys),
+      ...more,
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  child.stdout?.on('data', (said) => String(said).includes(`Watching: ${evm2}`) && resolve());
-  child.once('exit', (code) => reject(new Error(`it ended with ${code}`)));
-  await promise;
+  children.push(child);
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let printed = '';
+  const read = (said: Buffer) => {
+    printed += String(said);
+    if (printed.includes(`Watching: ${evm2}`)) resolve(printed);
+  };
+  child.stdout.on('data', read);
+  child.stderr.on('data', read);
+  child.once('close', (code) => reject(new Error(`it ended with ${code}: ${printed}`)));
+  return promise;
 }
 
 test(
@@ -82,7 +92,12 @@ test(
     const deal = await fundedDeal(desk);
     const alone = await relay(deal);
     assert.deepEqual([alone.status, alone.code], [409, 'relay_unavailable']);
-    await startApart();
+    const printed = await startApart();
+    assert.match(
+      printed,
+      new RegExp(`  ${evm2} +gas key ${desk.gasAddress}\n`),
+      'to send coins to',
+    );
     const first = await relay(deal);
     assert.equal(first.status, 200, JSON.stringify(first.body));
     assert.deepEqual((await relay(deal)).body, first.body, 'asked again it is the same');
@@ -102,3 +117,18 @@ test(
     assert.deepEqual([spent.status, spent.code], [400, 'wrong_secret']);
   },
 );
+
+test('where its port of metrics is taken it says so, and starts nothing', limits, async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => void taken.listen(0, '127.0.0.1', resolve));
+  const { port } = taken.address() as AddressInfo;
+  try {
+    const starting = startApart({ PARLEY_METRICS_PORT: `${port}` });
+    await assert.rejects(
+      starting,
+      /it ended with 1: not started: PARLEY_METRICS_PORT \d+ is in use/,
+    );
+  } finally {
+    taken.close();
+  }
+});

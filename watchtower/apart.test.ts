@@ -8,7 +8,7 @@ import type { Secret } from '../core/hashlock.ts';
 import { evm, evm2 } from '../server/settle/testing/world.ts';
 import { partsOf, resealKept } from '../server/start/watchtower.ts';
 import { apartDesk, createAnswering, tellPosts } from './apart.ts';
-import { lanes, postSeconds, tellEveryMs } from './bounds.ts';
+import { lanes, lanesOfAccount, postSeconds, tellEveryMs } from './bounds.ts';
 import { isAnswered, posts, waitingRows } from './db/asked.ts';
 import type { ClaimAsking, Desk, FundAsking, Parts } from './port.ts';
 import { realTime } from './step.ts';
@@ -38,16 +38,19 @@ const refusal = (code: string) => (error: unknown) =>
   error instanceof ParleyError && error.code === code;
 
 /** The short leg by the taker, or the long one by the maker. */
-function claim(leg: 'a' | 'b'): Promise<{ txid: string }> {
+function claim(
+  leg: 'a' | 'b',
+  { of = deal, by = server, seconds = 30 }: { of?: Deal; by?: Desk; seconds?: number } = {},
+): Promise<{ txid: string }> {
   const asking: ClaimAsking = {
-    accountId: (leg === 'a' ? deal.taker : deal.maker).accountId,
-    swapId: deal.id,
+    accountId: (leg === 'a' ? of.taker : of.maker).accountId,
+    swapId: of.id,
     leg,
-    secret: deal.secret as Secret,
-    signal: AbortSignal.timeout(30_000),
+    secret: of.secret as Secret,
+    signal: AbortSignal.timeout(seconds * 1_000),
     admit: async () => {},
   };
-  return server.claim(asking);
+  return by.claim(asking);
 }
 
 /** Looks for requests when it is rung, and not before. */
@@ -87,26 +90,78 @@ test('without a key of the chain nothing is asked for', limits, async () => {
 
 test('a request is heard at once, and one chain that hangs holds up no other', limits, async () => {
   await tellPosts(parts);
-  const hanging: AbortSignal[] = [];
+  const hanging: string[] = [];
   const loop = answering({
-    claim: ({ leg, signal }) => {
+    claim: ({ leg, signal, accountId }) => {
       if (leg === 'b') return Promise.resolve({ relayed: true, txid: 'of b' });
-      hanging.push(signal);
+      hanging.push(accountId);
       return new Promise((_, reject) => {
         signal.addEventListener('abort', () => reject(new Error('it was ended')));
       });
     },
   });
   loop.start();
-  const asked = Array.from({ length: lanes + 2 }, () => claim('a').catch((error) => error));
+  const deals = [deal, await fundedDeal(market), await fundedDeal(market)];
+  const askAll = (of: Deal) =>
+    Array.from({ length: lanes }, () => claim('a', { of }).catch((error) => error));
+  const asked: Promise<unknown>[] = [];
+  for (const [at, of] of deals.entries()) {
+    asked.push(...askAll(of));
+    await until(async () => (await rowsLeft()).length === (at + 1) * lanes);
+  }
   await until(async () => hanging.length === lanes);
   assert.equal((await claim('b')).txid, 'of b');
-  assert.equal(hanging.length, lanes, 'so many of a chain at once');
+  const served = deals.slice(0, 2).map(({ taker }) => Array(lanesOfAccount).fill(taker.accountId));
+  assert.deepEqual(hanging, served.flat(), 'so many of a chain at once, of an account fewer');
   // Whoever stops leaves them to another, or to the patience of who asked.
   await loop.stop();
-  for (const each of await Promise.all(asked)) assert.ok(refusal('overloaded')(each), `${each}`);
+  for (const each of (await Promise.all(asked)) as Error[]) {
+    assert.ok(refusal('overloaded')(each), `${each}`);
+    assert.match(each.message, /^no watchtower of "evm-dev-2" answered in time; nothing was sent$/);
+  }
   assert.deepEqual(await rowsLeft(), [], 'nothing sealed outlives who waited for it');
+  await assert.rejects(claim('a'), refusal('relay_unavailable'), 'it has said that it stops');
+  await tellPosts(parts);
 });
+
+test(
+  'what is sealed outlives no wait that fails, and no answer is in the clear',
+  limits,
+  async () => {
+    const deaf = {
+      ...parts.db,
+      rows: ((statement) =>
+        statement.name === 'keeper_is_answered'
+          ? Promise.reject(new Error('of a test'))
+          : parts.db.rows(statement)) as Parts['db']['rows'],
+    };
+    const unheard = claim('a', { by: apartDesk({ ...parts, db: deaf }), seconds: 0.5 });
+    await assert.rejects(unheard, refusal('overloaded'));
+    assert.deepEqual(await rowsLeft(), []);
+    // A refusal of a chain may quote what was sent.
+    const sentence = `refused 0x${deal.secret}`;
+    const loop = answering({
+      claim: () => Promise.reject(new ParleyError('payout_would_fail', sentence, { lack: 1n })),
+    });
+    const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
+    const pause = () => isRead;
+    loop.start();
+    const asking = claim('a', { by: apartDesk({ ...parts, signingTime: { ...realTime, pause } }) });
+    const refused = assert.rejects(asking, { code: 'payout_would_fail', message: sentence });
+    const text = 'select answer::text from keeper_asked';
+    const answers = () => parts.db.rows<{ answer: string | null }>({ name: '', text, values: [] });
+    await until(async () => ((await answers())[0]?.answer ?? null) !== null);
+    const [kept] = await answers();
+    read();
+    await refused;
+    await loop.stop();
+    await tellPosts(parts);
+    assert.ok(
+      !kept?.answer?.includes(deal.secret) && !kept?.answer?.includes('payout'),
+      kept?.answer ?? '',
+    );
+  },
+);
 
 test('a server asks its watchtower for as long as that is at work', limits, async () => {
   let elapsedMs = 0;
@@ -143,7 +198,13 @@ test(
       await db.rows({ name: '', text, values: [] });
     };
     const waiting = () =>
-      waitingRows(db, { chains: [evm, evm2], patienceMs: 4_000, each: lanes, except: [] });
+      waitingRows(db, {
+        chains: [evm, evm2],
+        patienceMs: 4_000,
+        each: lanes,
+        ofAccount: lanesOfAccount,
+        except: [],
+      });
     assert.deepEqual(
       (await waiting()).map(({ id }) => id),
       [row?.id],

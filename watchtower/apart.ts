@@ -9,19 +9,24 @@ import {
   apartPatienceMs,
   apartPollMs,
   lanes,
+  lanesOfAccount,
   pauseMs,
   postSeconds,
   tellEveryMs,
 } from './bounds.ts';
 import * as asked from './db/asked.ts';
 import type { AskedLeg, Asking, Desk, Loop, Parts, Relayed } from './port.ts';
-import { type AskedVerb, tooBusy, unavailable } from './refusals.ts';
+import { type AskedVerb, unanswered, unavailable } from './refusals.ts';
 import { claimantOf, funderOf, relayedBefore } from './relay.ts';
 import { realTime } from './step.ts';
 
 type Answer =
   | { readonly txid: string }
-  | { readonly code: string; readonly sentence: string; readonly facts: Record<string, Fact> }
+  | {
+      readonly code: string;
+      readonly sentence: string;
+      readonly facts: Readonly<Record<string, Fact>>;
+    }
   | { readonly fault: true };
 
 type Own = { readonly secret: string } | { readonly signature: string; readonly escrow: string };
@@ -65,48 +70,75 @@ async function ask(
   await admit();
   const { version: sealedVersion, sealed } = seal.encrypt(Buffer.from(JSON.stringify(own)));
   const id = randomUUID();
-  await db.transaction(async (tx) => {
-    await asked.insertRow(tx, { id, verb, accountId, swapId, leg, sealed, sealedVersion });
-    await market.ringWatchtower(tx);
-  });
-  const until = signingTime.elapsedMs() + apartPatienceMs;
-  const isOver = () => signingTime.elapsedMs() >= until || signal.aborted;
-  while (!isOver() && !(await asked.isAnswered(db, id))) {
-    await signingTime.pause(apartPollMs, signal).catch(() => {});
+  let kept: asked.SealedAnswer | null = null;
+  try {
+    await db.transaction(async (tx) => {
+      await asked.insertRow(tx, { id, verb, accountId, swapId, leg, sealed, sealedVersion });
+      await market.ringWatchtower(tx);
+    });
+    const until = signingTime.elapsedMs() + apartPatienceMs;
+    const isOver = () => signingTime.elapsedMs() >= until || signal.aborted;
+    while (!isOver() && !(await asked.isAnswered(db, id).catch(() => false))) {
+      await signingTime.pause(apartPollMs, signal).catch(() => {});
+    }
+  } finally {
+    // Whatever ended the wait, what is sealed does not outlive it.
+    kept = await asked.takeBack(db, id);
   }
-  const answer = await asked.takeBack<Answer>(db, id);
-  if (answer === null) throw tooBusy(verb, chain, null);
+  if (kept === null) throw unanswered(chain);
+  const answer = openAnswer({ seal }, kept);
   if ('txid' in answer) return { relayed: true, txid: answer.txid };
   if ('fault' in answer) throw new Error('the watchtower failed to answer');
   const { code, sentence, facts } = answer;
   throw new ParleyError(code as ParleyError['code'], sentence, facts);
 }
 
+/** A refusal of a chain may quote what was to be sent. */
+function sealAnswer({ seal }: Pick<Parts, 'seal'>, answer: Answer): asked.SealedAnswer {
+  const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);
+  const { version, sealed } = seal.encrypt(Buffer.from(JSON.stringify(answer, plain)));
+  return { version, sealed: sealed.toString('base64') };
+}
+
+function openAnswer({ seal }: Pick<Parts, 'seal'>, kept: asked.SealedAnswer): Answer {
+  const plain = seal.decrypt(kept.version, Buffer.from(kept.sealed, 'base64'));
+  return plain === null ? { fault: true } : JSON.parse(plain.toString());
+}
+
+type InHand = {
+  readonly chain: ChainKey;
+  readonly accountId: string;
+  readonly done: Promise<void>;
+};
+
 /** Answers what servers ask, of each chain a few at once: one that hangs holds up no other. */
 export function createAnswering(deps: Parts, desk: Desk): Loop {
-  const inHand = new Map<string, { readonly chain: ChainKey; readonly done: Promise<void> }>();
+  const inHand = new Map<string, InHand>();
   const chains = [...deps.gas.keys()];
   const { elapsedMs } = deps.signingTime ?? realTime;
   let toldAtMs = -Infinity;
+  let told: readonly asked.Told[] = [];
   const loop = deps.loop({
     name: 'watchtower answers',
     everyMs: pauseMs,
     isRung: true,
     pass: async (stop) => {
       if (elapsedMs() - toldAtMs >= tellEveryMs) {
-        await tellPosts(deps);
+        told = await tellPosts(deps);
         toldAtMs = elapsedMs();
       }
-      const of = { chains, patienceMs: apartPatienceMs, each: lanes, except: [...inHand.keys()] };
+      const most = { each: lanes, ofAccount: lanesOfAccount };
+      const of = { chains, patienceMs: apartPatienceMs, ...most, except: [...inHand.keys()] };
       for (const row of await asked.waitingRows(deps.db, of)) {
-        const { id, chain } = row;
-        const own = [...inHand.values()].filter((each) => each.chain === chain);
-        if (own.length >= lanes) continue;
+        const { id, chain, accountId } = row;
+        const all = [...inHand.values()].filter((each) => each.chain === chain);
+        const own = all.filter((each) => each.accountId === accountId);
+        if (all.length >= lanes || own.length >= lanesOfAccount) continue;
         const done = answerOne(deps, desk, row, stop).finally(() => {
           inHand.delete(id);
           loop.ring();
         });
-        inHand.set(id, { chain, done });
+        inHand.set(id, { chain, accountId, done });
       }
       return undefined;
     },
@@ -116,16 +148,21 @@ export function createAnswering(deps: Parts, desk: Desk): Loop {
     stop: async () => {
       await loop.stop();
       await Promise.all([...inHand.values()].map(({ done }) => done));
+      // No server waits for it any more.
+      await asked.forgetPosts(deps.db, told).catch(() => {});
     },
   };
 }
 
 /** Says which chains it has keys of. */
-export async function tellPosts({ db, gas }: Pick<Parts, 'db' | 'gas'>): Promise<void> {
+export async function tellPosts({ db, gas }: Pick<Parts, 'db' | 'gas'>) {
+  const told: asked.Told[] = [];
   for (const [chain, { account, fundings }] of gas) {
-    await asked.notePost(db, { chain, address: account.address, funds: fundings.cap > 0n });
+    const { address } = account;
+    told.push(await asked.notePost(db, { chain, address, funds: fundings.cap > 0n }));
   }
   await asked.forgetRows(db);
+  return told;
 }
 
 class TakenBack extends Error {}
@@ -145,20 +182,22 @@ async function answerOne(
     // The server has asked that.
     admit: async () => {},
     keep: async (tx, { txid }) => {
-      if (!(await asked.answerRow(tx, id, { txid }))) throw new TakenBack();
+      if (!(await asked.answerRow(tx, id, sealAnswer(deps, { txid })))) throw new TakenBack();
     },
   };
   try {
     if (plain === null) throw new Error('what was asked cannot be opened');
     const own = JSON.parse(plain.toString());
     const { txid } = await desk[row.verb]({ ...asking, ...own });
-    await asked.answerRow(deps.db, id, { txid });
+    await asked.answerRow(deps.db, id, sealAnswer(deps, { txid }));
   } catch (error) {
     if (stop.aborted || error instanceof TakenBack) return;
     const known = error instanceof ParleyError ? error : null;
     if (known === null) deps.log.error({ fault: (error as Error).name }, 'a relay failed');
-    const { code, message: sentence, facts } = known ?? {};
-    const answer = known === null ? { fault: true } : { code, sentence, facts };
-    await asked.answerRow(deps.db, id, answer).catch(() => {});
+    const answer: Answer =
+      known === null
+        ? { fault: true }
+        : { code: known.code, sentence: known.message, facts: known.facts };
+    await asked.answerRow(deps.db, id, sealAnswer(deps, answer)).catch(() => {});
   }
 }

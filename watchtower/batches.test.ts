@@ -282,6 +282,72 @@ test(
   },
 );
 
+test(
+  'those ride whose timelock is the soonest, however many were found before',
+  limits,
+  async () => {
+    const { db } = desk.deps;
+    const deals: Deal[] = [];
+    for (let at = 0; at < 3; at += 1) {
+      deals.push(await fundedDeal(desk));
+      desk.deps.advance(60_000);
+    }
+    const [soon, lead, late] = deals as [Deal, Deal, Deal];
+    gas.account = { ...given.account, mostInBatch: 2 };
+    gas.dailyCap = 0n;
+    const reveal = async (deal: Deal) => {
+      await claimOwn(desk, deal);
+      await deepen(desk);
+      await keep(desk);
+    };
+    await reveal(late);
+    // A page of them, of empty escrows, found between the two.
+    await db.rows({
+      name: 'test_empty',
+      text: `insert into escrows (chain, address, swap_id, leg, terms, facts, created_at, done, kept)
+        select chain, 'empty ' || n, swap_id, leg, terms, jsonb_set(facts, '{balance}', '"0"'),
+          created_at, true, true
+        from escrows, generate_series(1, 20) n where swap_id = $1 and chain = $2`,
+      values: [late.id, evm],
+    });
+    await db.rows({
+      name: 'test_fillers',
+      text: `insert into keeper_jobs
+          (chain, escrow, verb, purpose, swap_id, leg, account_id, state, due_at, created_at)
+        select chain, 'empty ' || n, verb, purpose, swap_id, leg, account_id, 'open',
+          'infinity', created_at
+        from keeper_jobs, generate_series(1, 20) n where swap_id = $1 and chain = $2`,
+      values: [late.id, evm],
+    });
+    await reveal(soon);
+    await reveal(lead);
+    gas.dailyCap = ether;
+    await db.rows({
+      name: 'test_due',
+      text: `update keeper_jobs set due_at = case when swap_id = $1 then to_timestamp(0) else $2 end
+      where chain = $3 and state = 'open'`,
+      values: [lead.id, new Date(desk.deps.now() + 10_000), evm],
+    });
+    await desk.keeper.pass(evm);
+    const [attempt] = await ownOn(lead);
+    assert.deepEqual(
+      (await sent(attempt?.txid ?? '')).map(({ escrow }) => escrow).sort(),
+      [(await longOf(lead)).escrow, (await longOf(soon)).escrow].sort(),
+    );
+    for (const [from, column] of [
+      ['keeper_jobs', 'escrow'],
+      ['escrows', 'address'],
+    ]) {
+      await db.rows({
+        name: '',
+        text: `delete from ${from} where ${column} like 'empty %'`,
+        values: [],
+      });
+    }
+    await passes(desk, 3);
+  },
+);
+
 test('neither dust nor a claim that is short of time rides on another', limits, async () => {
   const deals = await shown(3);
   const dust = await agree(desk, { longAmount: 2n * 10n ** 14n });

@@ -119,31 +119,33 @@ async function withTerms<Of extends Beside>(
 /** Jobs read for one batch: a page as many times what it takes, and so many pages. */
 const [sightedFor, mostPages] = [10, 5];
 
-/** Others that are due, with few payments beside: each takes gas of its own. */
+/** Others that are due, the soonest first, with few payments beside: each takes gas of its own. */
 async function beside(on: On, mostInBatch: number): Promise<readonly Rideable[]> {
   const { deps, job, escrow } = on;
-  const payments = new Set([paymentOn(on, escrow.terms)]);
-  const riders: Rideable[] = [];
+  const open: Rideable[] = [];
   // What another lane has in hand at this moment is due, too.
   const dueBy = new Date(deps.now() + inHandSeconds * 1_000);
   const limit = sightedFor * mostInBatch;
   let after = 0;
   for (let page = 0; page < mostPages; page += 1) {
     const found = await besides(deps.db, job, { dueBy, after, limit });
-    for (const each of await rideableOf(on, found)) {
-      const paid = paymentOn(on, each.terms);
-      if (!payments.has(paid) && payments.size >= mostPayments) continue;
-      payments.add(paid);
-      riders.push(each);
-      if (riders.length + 1 >= mostInBatch) return riders;
-    }
+    open.push(...(await rideableOf(on, found)));
     if (found.length < limit) break;
     after = found.at(-1)?.id ?? after;
+  }
+  const payments = new Set([paymentOn(on, escrow.terms)]);
+  const riders: Rideable[] = [];
+  for (const each of open.toSorted((a, b) => a.terms.timelock - b.terms.timelock)) {
+    if (riders.length + 1 >= mostInBatch) break;
+    const paid = paymentOn(on, each.terms);
+    if (!payments.has(paid) && payments.size >= mostPayments) continue;
+    payments.add(paid);
+    riders.push(each);
   }
   return riders;
 }
 
-/** Those whose money is there for them now, that nobody is waited for; the soonest first. */
+/** Those whose money is there for them now, that nobody is waited for. */
 async function rideableOf(on: On, found: readonly Beside[]): Promise<readonly Rideable[]> {
   const { deps, gas, job, escrow } = on;
   const wall = Math.floor(deps.now() / 1000);
@@ -156,13 +158,12 @@ async function rideableOf(on: On, found: readonly Beside[]): Promise<readonly Ri
       ? secret !== null && terms.timelock > clock
       : terms.timelock <= clock;
   });
-  const ready = open.filter(({ terms, createdAt }) => {
+  return open.filter(({ terms, createdAt }) => {
     const grace = graceOf(job.verb, gas.graces, terms.timelock, clock);
     if (wall < Math.floor(createdAt.getTime() / 1000) + grace) return false;
     // A batch is one call of one contract.
     return !isShortOfTime(on, terms) && terms.lane?.contract === escrow.terms.lane?.contract;
   });
-  return ready.toSorted((a, b) => a.terms.timelock - b.terms.timelock);
 }
 
 function paymentOn({ job }: On, terms: EscrowTerms): string {

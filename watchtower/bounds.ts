@@ -30,6 +30,8 @@ export const jobsAPass = 20;
 export const closesAPass = 4;
 /** Of those at once. */
 export const lanes = 4;
+/** Of those, requests of one account to a watchtower in a process of its own. */
+export const lanesOfAccount = 2;
 /** Swaps or escrows taken up by one statement. */
 export const takenUpAtOnce = 200;
 

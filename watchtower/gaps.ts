@@ -4,7 +4,8 @@
 import { within } from '../chains/nodes/time-limit.ts';
 import { ParleyError } from '../core/errors.ts';
 import { bumpSeconds, jobPatienceMs, mostGaps, unknownSeconds, vouchedSeconds } from './bounds.ts';
-import { type Attempt, liveAttempts, noncesKnown } from './db/attempts.ts';
+import { type Attempt, failedNonces, liveAttempts, noncesKnown } from './db/attempts.ts';
+import { reservedBehind } from './db/sums.ts';
 import { isOutbid, withFates } from './fates.ts';
 import type { Gas, Parts } from './port.ts';
 import { fundsOf, keepSigned, leased, mostOfVoid, mustHold, signWith, usedNonces } from './sign.ts';
@@ -61,7 +62,7 @@ async function push(
 }
 
 /**
- * At once where no node counts anything above it. Else below what has waited for long: what nodes
+ * At once where no node counts anything above it, and none of it has failed in a block. Else below what has waited for long: what nodes
  * say of mempools hides none of them for ever.
  */
 async function missingIn(
@@ -93,10 +94,14 @@ async function missingIn(
   const said = (await account.pendingNonces?.(signal)) ?? [];
   const late = lastLate(unknownSeconds);
   const longBefore = lastLate(vouchedSeconds);
+  const { chain, address } = account;
+  // A node that is behind does not count what a block has had.
+  const failed = await failedNonces(deps.db, { chain, address, from: used });
   return missing.filter((nonce) => {
     const counting = said.filter((pending) => pending > nonce).length;
-    if (counting === 0) return said.length > 0 || nonce < late;
-    return counting < 2 ? nonce < late : nonce < longBefore;
+    if (counting > 1) return nonce < longBefore;
+    const isSure = counting === 0 && said.length > 0 && !failed.includes(nonce);
+    return isSure || nonce < late;
   });
 }
 
@@ -113,13 +118,13 @@ async function fill(
     const newest = live.findLast((each) => each.nonce === nonce)?.id ?? null;
     if (newest !== (instead?.id ?? null)) return null;
     const funds = await fundsOf(deps, lease, { accountId: null, jobId: null });
-    const { spent, relayReserved } = funds.sums;
+    const behind = await reservedBehind(deps.db, { chain, address, nonce });
     // What nobody was promised waits for the next day, as all else beyond the cap does.
-    if (instead === null && relayReserved === 0n && spent >= funds.dailyCap) {
+    if (instead === null && behind === 0n && funds.sums.spent >= funds.dailyCap) {
       deps.log.warn({ chain, nonce }, 'the day’s cap leaves nothing to free a nonce');
       return null;
     }
-    const most = least(freeOf(funds, relayReserved), await mostOfVoid(lease, instead));
+    const most = least(freeOf(funds, behind), await mostOfVoid(lease, instead));
     const signed = await signWith(deps, lease, { verb: 'void' }, { nonce, instead, most });
     return deps.db.transaction(async (tx) => {
       await mustHold(tx, deps, lease);

@@ -13,9 +13,11 @@ import { parseGasKey } from '../chains/gas/keys.ts';
 import { type Lie, lyingNode, type TestNode } from '../chains/testing/nodes.ts';
 import { ParleyError } from '../core/errors.ts';
 import { evm2, must } from '../server/settle/testing/world.ts';
-import { mostReplacements } from './bounds.ts';
+import { partsOf } from '../server/start/watchtower.ts';
+import { mostReplacements, unknownSeconds } from './bounds.ts';
 import { noteWanted } from './db/keys.ts';
 import type { Gas } from './port.ts';
+import { nextNonce } from './sign.ts';
 import {
   attemptsOn,
   baseFee,
@@ -192,6 +194,19 @@ test('a job ends where its replacement is deep, though one node stays behind', l
   assert.deepEqual([job?.state, job?.reserve], ['done', '0']);
 });
 
+test('what is found to be final meanwhile has used its nonce', limits, async () => {
+  const deal = await relayedDeal();
+  await looks(1);
+  const nonce = await countOf('latest');
+  await rpc('anvil_mine', '0x80');
+  // Those that are asked first are behind.
+  gas.account = { ...account, minedNonce: async () => nonce };
+  const parts = partsOf(desk.deps, desk.deps);
+  const next = await nextNonce(parts, { gas, signal: AbortSignal.timeout(20_000) });
+  assert.equal((await onShort(deal))[0]?.fate, 'deep');
+  assert.equal(next, nonce + 1);
+});
+
 test('a relay lands though the node that is asked first has stopped', limits, async () => {
   const deal = await fundedDeal(desk);
   const fees = new Map<string, unknown>();
@@ -221,7 +236,7 @@ test(
   'what failed in a block keeps its nonce where one node is behind, not where none has it',
   limits,
   async () => {
-    const deal = await fundedDeal(desk);
+    const [elsewhere, deal] = [await fundedDeal(desk), await fundedDeal(desk)];
     const nonce = await countOf('latest');
     must(await relay(deal));
     await turn();
@@ -251,6 +266,34 @@ test(
     const { dailyCap } = gas;
     gas.dailyCap = 0n;
     desk.deps.advance(1_000);
+    await turn();
+    assert.deepEqual(await freed(nonce), [], 'both nodes may be behind');
+    desk.deps.advance(unknownSeconds * 1_000);
+    // Not for a relay that waits elsewhere.
+    const { db } = desk.deps;
+    const become = (purpose: string) =>
+      db.rows({
+        name: '',
+        text: 'update keeper_jobs set purpose = $2 where swap_id = $1 and chain = $3',
+        values: [deal.id, purpose, evm2],
+      });
+    await become('secret');
+    await db.rows({
+      name: '',
+      text: `insert into keeper_jobs (chain, escrow, verb, purpose, swap_id, leg, account_id, state,
+          due_at, created_at, reserve)
+        select chain, $3, verb, 'relay', swap_id, leg, account_id, 'open', 'infinity',
+          created_at, 1 from keeper_jobs where swap_id = $1 and chain = $2`,
+      values: [deal.id, evm2, (await swapOf(elsewhere)).legs.a.escrow],
+    });
+    await desk.keeper.pass(evm2);
+    assert.deepEqual(await freed(nonce), []);
+    await become('relay');
+    await db.rows({
+      name: '',
+      text: `delete from keeper_jobs where chain = $1 and due_at = 'infinity'`,
+      values: [evm2],
+    });
     await turn();
     gas.dailyCap = dailyCap;
     assert.deepEqual(await freed(nonce), [nonce]);

@@ -1,6 +1,6 @@
 // `npm run watchtower`: the watchtower in a process of its own, with the settings of a server. It
-// opens no port: a server with PARLEY_KEEPER=apart asks it by the database. The only file of this
-// room that sees the server: it wires.
+// answers no requests: a server with PARLEY_KEEPER=apart asks it by the database. The only file of
+// this room that sees the server: it wires.
 
 import { createLog } from '../server/ports/log.ts';
 import { readSettings } from '../server/settings/config.ts';
@@ -33,8 +33,12 @@ async function main(args: readonly string[]): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => void stop(signal));
   }
-  const { chains } = await starting;
-  console.log(`Watching: ${chains.join(', ')}`);
+  const { chains, metrics } = await starting;
+  for (const { chain, gasKey } of chains) {
+    console.log(`  ${chain.padEnd(16)} gas key ${gasKey}`);
+  }
+  if (metrics !== null) console.log(`  ${'metrics'.padEnd(16)} ${metrics}`);
+  console.log(`Watching: ${chains.map(({ chain }) => chain).join(', ')}`);
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

@@ -32,6 +32,12 @@ export function tooBusy(verb: AskedVerb, chain: ChainKey, underWay: number | nul
   return new ParleyError('overloaded', sentence, { chain, underWay: underWay ?? 1 });
 }
 
+/** Who asked has given up waiting, and taken back what was asked. */
+export function unanswered(chain: ChainKey): ParleyError {
+  const sentence = `no watchtower of "${chain}" answered in time; nothing was sent`;
+  return new ParleyError('overloaded', sentence, { chain });
+}
+
 /** Of what a UTC day may take. `reserve`: what this may. */
 export function beyondBounds(
   verb: AskedVerb,

@@ -190,7 +190,7 @@ async function signedInTime(
 ): Promise<Relayed> {
   const { chain } = wish;
   const hasNonces = gas.account.pendingNonce !== undefined;
-  const { elapsedMs, pause } = deps.signingTime ?? realTime;
+  const { elapsedMs, pause, leaseClock } = deps.signingTime ?? realTime;
   const until = elapsedMs() + requestPatienceMs;
   for (let isFirst = true; ; isFirst = false) {
     // Several requests may wait for the same: the first one signs.
@@ -209,7 +209,7 @@ async function signedInTime(
       });
     } catch (error) {
       if (!(error instanceof TooShort)) throw error;
-      if (wish.verb === 'claim') await noteWanted(deps.db, chain, new Date(deps.now()));
+      if (wish.verb === 'claim') await noteWanted(deps.db, chain, leaseClock());
       if (elapsedMs() > until) throw tooBusy(wish.verb, chain, null);
     }
     await pause(busyPollMs, signal);

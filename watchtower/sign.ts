@@ -154,12 +154,13 @@ export async function nextNonce(deps: Parts, looking: Looking): Promise<number |
   const { gas, signal } = looking;
   const { account } = gas;
   const { chain, address } = account;
+  // What this finds to be final counts as used below.
+  const waiting = await inFlight(deps, looking);
   const asked = account.pendingNonce?.(signal);
   const asking = Promise.all([account.minedNonce(signal), asked]);
   const [mined, said = 0] = await within(signal, chain, asking);
   if (mined === null) return null;
   const used = await usedNonces(deps, looking, { mined });
-  const waiting = await inFlight(deps, looking);
   if (waiting.some(({ nonce }) => (nonce ?? -1) >= used)) throw new TooShort('busy');
   const live = await liveAttempts(deps.db, chain, address);
   const failed = await failedNonces(deps.db, { chain, address, from: used });
@@ -168,14 +169,14 @@ export async function nextNonce(deps: Parts, looking: Looking): Promise<number |
   const sure = { most: next, answerMs: countMs };
   const again = said > next ? account.pendingNonce?.(signal, sure) : undefined;
   const isThere = again !== undefined && (await within(signal, chain, again)) > next;
-  const now = deps.now();
-  const unknown = { isThere, at: new Date(now), forgetMs: 2_000 * vouchedSeconds };
-  const since = await noteUnknown(deps.db, chain, unknown);
-  if (since === null) return next;
+  const clock = (deps.signingTime ?? realTime).leaseClock();
+  const unknown = { isThere, forgetMs: 2_000 * vouchedSeconds, clock };
+  const forSeconds = await noteUnknown(deps.db, chain, unknown);
+  if (forSeconds === null) return next;
   const counts = (await account.pendingNonces?.(signal)) ?? [];
   const vouchers = counts.filter((each) => each > next).length;
   const seconds = vouchers < 2 ? unknownSeconds : vouchedSeconds;
-  if (now - since.getTime() < seconds * 1_000) throw new TooShort('busy');
+  if (forSeconds < seconds) throw new TooShort('busy');
   return next;
 }
 

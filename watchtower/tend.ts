@@ -133,8 +133,8 @@ async function lookOf(
 /** Whether a relay was refused for what this has in flight, or a more urgent job waits for it. */
 async function isWaitedFor({ deps, job }: On): Promise<boolean> {
   const { id: except, chain } = job;
-  const since = new Date(deps.now() - wantedSeconds * 1_000);
-  if (await wasWanted(deps.db, chain, since)) return true;
+  const clock = (deps.signingTime ?? realTime).leaseClock();
+  if (await wasWanted(deps.db, chain, { seconds: wantedSeconds, clock })) return true;
   const dueBy = new Date(deps.now() + inHandSeconds * 1_000);
   const ahead = purposes.slice(0, Math.max(1, purposes.indexOf(job.purpose)));
   return isWaiting(deps.db, { chain, except, purposes: ahead, dueBy });

@@ -6,7 +6,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { evm2, must } from '../server/settle/testing/world.ts';
 import { partsOf } from '../server/start/watchtower.ts';
-import { mostWaitingOf } from './bounds.ts';
+import { mostWaitingOf, wantedSeconds } from './bounds.ts';
 import type { Gas } from './port.ts';
 import {
   attemptsOn,
@@ -89,6 +89,8 @@ test(
     const [sleeping, deal] = [await forgotten(), await funded()];
     await keepAll(desk);
     await refusedForNow(deal);
+    // How long ago that is, the database's clock says.
+    desk.deps.advance(2 * wantedSeconds * 1_000);
     await passOver(1);
     const raised = await attemptsOn(desk, sleeping, evm2);
     assert.deepEqual(

@@ -56,6 +56,8 @@ import {
   databaseFault,
   devNetworkFault,
   listenFault,
+  loopbackPlace,
+  metricsPlace,
   mustBeFree,
   naming,
   openHome,
@@ -288,7 +290,7 @@ async function openDevnet(
 
 async function openMetrics(settings: Settings, metrics: Metrics, undo: Stack) {
   if (settings.metricsPort === null) return null;
-  const place = loopbackPlace('PARLEY_METRICS_PORT', settings.metricsPort);
+  const place = metricsPlace(settings.metricsPort);
   const serving = serveMetrics(metrics, settings.metricsPort);
   const served = await naming((error) => listenFault(place, error), serving);
   undo.push(() => served.stop());
@@ -318,12 +320,8 @@ function placesOf(settings: Settings): Place[] {
   return [
     placeOf(settings),
     loopbackPlace('PARLEY_DEV_PORT', dev),
-    loopbackPlace('PARLEY_METRICS_PORT', metricsPort ?? 0),
+    metricsPlace(metricsPort ?? 0),
   ].filter(({ port, hostSetting }) => port !== 0 || hostSetting !== null);
-}
-
-function loopbackPlace(setting: string, port: number): Place {
-  return { setting, port, host: '127.0.0.1', hostSetting: null };
 }
 
 async function listen(app: FastifyInstance, settings: Settings): Promise<string> {

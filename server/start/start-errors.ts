@@ -62,6 +62,12 @@ export type Place = {
   readonly hostSetting: string | null;
 };
 
+export function loopbackPlace(setting: string, port: number): Place {
+  return { setting, port, host: '127.0.0.1', hostSetting: null };
+}
+
+export const metricsPlace = (port: number) => loopbackPlace('PARLEY_METRICS_PORT', port);
+
 /** Throws StartError while nothing is started yet, rather than when everything is. */
 export async function mustBeFree(place: Place): Promise<void> {
   const probe = createServer();

@@ -20,6 +20,7 @@ import type { Settings } from '../settings/config.ts';
 import { mustKnowContracts } from '../settle/lanes.ts';
 import { marketOf } from '../settle/watched.ts';
 import { openGas } from './gas-keys.ts';
+import { metricsPlace, mustBeFree } from './start-errors.ts';
 
 /** Rows sealed anew by one statement. */
 const resealBatch = 200;
@@ -57,7 +58,12 @@ export async function resealKept(deps: Pick<Deps, 'settings' | 'db' | 'log'>): P
   }
 }
 
-export type Running = { readonly chains: readonly string[]; stop(): Promise<void> };
+export type Running = {
+  readonly chains: readonly { readonly chain: string; readonly gasKey: string }[];
+  /** Where its metrics are read; null: nowhere. */
+  readonly metrics: string | null;
+  stop(): Promise<void>;
+};
 
 /** `npm run watchtower`. Throws an Error: settings that do not fit, or an unreadable key. */
 export async function startWatchtower(settings: Settings, log: Logger): Promise<Running> {
@@ -67,6 +73,9 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
   if (typeof keeper === 'string' || keeper.length === 0) {
     throw new Error('PARLEY_KEEPER must name a gas key of at least one chain');
   }
+  const { metricsPort } = settings;
+  // Of its server, on the same machine, where both have the same settings.
+  if (metricsPort) await mustBeFree(metricsPlace(metricsPort));
   await migrate(databaseUrl);
   const now = () => Date.now();
   const db = connect(databaseUrl, {
@@ -80,14 +89,14 @@ export async function startWatchtower(settings: Settings, log: Logger): Promise<
   const parts = partsOf(deps, { gas: openGas(keeper, chains, adapters) });
   const watchtower = createWatchtower(parts);
   const answering = createAnswering(parts, watchtower.desk);
-  const { metricsPort } = settings;
   const served = metricsPort === null ? null : await serveMetrics(metrics, metricsPort);
   // A server asks it from then on.
   await tellPosts(parts);
   answering.start();
   watchtower.start();
   return {
-    chains: [...parts.gas.keys()],
+    chains: [...parts.gas].map(([chain, { account }]) => ({ chain, gasKey: account.address })),
+    metrics: served?.url ?? null,
     stop: async () => {
       await Promise.all([answering.stop(), watchtower.stop(), served?.stop()]);
       await Promise.all([...adapters.values()].map((adapter) => adapter.close()));

@@ -42,6 +42,8 @@ type Waiting = {
   readonly patienceMs: number;
   /** So many of each chain. */
   readonly each: number;
+  /** And of those, of each account. */
+  readonly ofAccount: number;
   readonly except: readonly string[];
 };
 
@@ -50,23 +52,27 @@ export function waitingRows(tx: Tx, of: Waiting): Promise<AskedRow[]> {
   return tx.rows<AskedRow>({
     name: 'keeper_asked_waiting',
     text: `select id, verb, "accountId", "swapId", leg, sealed, "sealedVersion", chain from (
-        select a.id, a.verb, a.account_id as "accountId", a.swap_id as "swapId", a.leg, a.sealed,
-          a.sealed_version as "sealedVersion", l.chain, a.asked_at,
-          row_number() over (partition by l.chain order by a.asked_at) as at
-        from keeper_asked a join legs l on l.swap_id = a.swap_id and l.leg = a.leg
-        where a.answer is null and l.chain = any($1) and a.id <> all($2::uuid[])
-          and a.asked_at >= clock_timestamp() - $3 * interval '1 millisecond') waiting
+        select *, row_number() over (partition by chain order by asked_at) as at from (
+          select a.id, a.verb, a.account_id as "accountId", a.swap_id as "swapId", a.leg, a.sealed,
+            a.sealed_version as "sealedVersion", l.chain, a.asked_at,
+            row_number() over (partition by l.chain, a.account_id order by a.asked_at) as own
+          from keeper_asked a join legs l on l.swap_id = a.swap_id and l.leg = a.leg
+          where a.answer is null and l.chain = any($1) and a.id <> all($2::uuid[])
+            and a.asked_at >= clock_timestamp() - $3 * interval '1 millisecond') of_account
+        where own <= $5) waiting
       where at <= $4 order by asked_at`,
-    values: [of.chains, of.except, of.patienceMs, of.each],
+    values: [of.chains, of.except, of.patienceMs, of.each, of.ofAccount],
   });
 }
 
+/** Under a key of the market's, of this version; base64. */
+export type SealedAnswer = { readonly version: number; readonly sealed: string };
+
 /** False: it was answered, or taken back. */
-export async function answerRow(tx: Tx, id: string, answer: object): Promise<boolean> {
+export async function answerRow(tx: Tx, id: string, answer: SealedAnswer): Promise<boolean> {
   const text = `update keeper_asked set answer = $2, sealed = null, sealed_version = null
       where id = $1 and answer is null returning id`;
-  const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);
-  const values = [id, JSON.stringify(answer, plain)];
+  const values = [id, JSON.stringify(answer)];
   return (await tx.rows({ name: 'keeper_answer', text, values })).length === 1;
 }
 
@@ -76,9 +82,9 @@ export async function isAnswered(tx: Tx, id: string): Promise<boolean> {
 }
 
 /** From here on nobody answers it. Null: nobody has. */
-export async function takeBack<Answer>(tx: Tx, id: string): Promise<Answer | null> {
+export async function takeBack(tx: Tx, id: string): Promise<SealedAnswer | null> {
   const text = 'delete from keeper_asked where id = $1 returning answer';
-  const [row] = await tx.rows<{ answer: Answer | null }>({
+  const [row] = await tx.rows<{ answer: SealedAnswer | null }>({
     name: 'keeper_take_back',
     text,
     values: [id],
@@ -88,13 +94,28 @@ export async function takeBack<Answer>(tx: Tx, id: string): Promise<Answer | nul
 
 type Post = { readonly chain: ChainKey; readonly address: string; readonly funds: boolean };
 
-export async function notePost(tx: Tx, { chain, address, funds }: Post): Promise<void> {
-  await tx.rows({
+/** Of what chain, and when: as text, which loses nothing of the time. */
+export type Told = { readonly chain: ChainKey; readonly seenAt: string };
+
+export async function notePost(tx: Tx, { chain, address, funds }: Post): Promise<Told> {
+  const [row] = await tx.rows<Told>({
     name: 'keeper_note_post',
     text: `insert into keeper_posts (chain, address, funds, seen_at)
       values ($1, $2, $3, clock_timestamp())
-      on conflict (chain) do update set address = $2, funds = $3, seen_at = clock_timestamp()`,
+      on conflict (chain) do update set address = $2, funds = $3, seen_at = clock_timestamp()
+      returning chain, seen_at::text as "seenAt"`,
     values: [chain, address, funds],
+  });
+  return row as Told;
+}
+
+/** Of a watchtower that stops; not where another one has said so since. */
+export async function forgetPosts(tx: Tx, told: readonly Told[]): Promise<void> {
+  await tx.rows({
+    name: 'keeper_forget_posts',
+    text: `delete from keeper_posts p using unnest($1::text[], $2::text[]) as told (chain, seen)
+      where p.chain = told.chain and p.seen_at = told.seen::timestamptz`,
+    values: [told.map(({ chain }) => chain), told.map(({ seenAt }) => seenAt)],
   });
 }
 

@@ -52,42 +52,50 @@ export async function endKey(
 }
 
 /** A relay was refused for what is in flight: that is made to land, or gives way. */
-export async function noteWanted(tx: Tx, chain: ChainKey, at: Date): Promise<void> {
+export async function noteWanted(tx: Tx, chain: ChainKey, clock: Date | null): Promise<void> {
   await tx.rows({
     name: 'keeper_note_wanted',
-    text: 'update keeper_turns set wanted_at = $2 where chain = $1',
-    values: [chain, at],
+    text: `update keeper_turns set wanted_at = coalesce($2, clock_timestamp())
+      where chain = $1`,
+    values: [chain, clock],
   });
 }
 
-/** Whether a relay was refused since then for what is in flight. */
-export async function wasWanted(tx: Tx, chain: ChainKey, since: Date): Promise<boolean> {
+/** Whether a relay was refused so lately for what is in flight. */
+export async function wasWanted(
+  tx: Tx,
+  chain: ChainKey,
+  { seconds, clock }: { readonly seconds: number; readonly clock: Date | null },
+): Promise<boolean> {
   const rows = await tx.rows({
     name: 'keeper_was_wanted',
-    text: 'select 1 from keeper_turns where chain = $1 and wanted_at >= $2',
-    values: [chain, since],
+    text: `select 1 from keeper_turns where chain = $1
+      and wanted_at >= coalesce($3, clock_timestamp()) - $2 * interval '1 second'`,
+    values: [chain, seconds, clock],
   });
   return rows.length > 0;
 }
 
 /**
- * Since when nodes count transactions of the key that nothing here knows of; `isThere` false: they
- * do not now. What was not noted for `forgetMs` is news again.
+ * For how many seconds nodes count transactions of the key that nothing here knows of; `isThere`
+ * false: they do not now. What was not noted for `forgetMs` is news again.
  */
 export async function noteUnknown(
   tx: Tx,
   chain: ChainKey,
-  of: { readonly isThere: boolean; readonly at: Date; readonly forgetMs: number },
-): Promise<Date | null> {
-  const [row] = await tx.rows<{ since: Date | null }>({
+  of: { readonly isThere: boolean; readonly forgetMs: number; readonly clock: Date | null },
+): Promise<number | null> {
+  const [row] = await tx.rows<{ seconds: number | null }>({
     name: 'keeper_note_unknown',
-    text: `update keeper_turns
+    text: `with now as (select coalesce($4, clock_timestamp()) as at)
+      update keeper_turns
       set unknown_since = case when not $2 then null
-          when abs(extract(epoch from $3::timestamptz - unknown_seen)) * 1000 <= $4
-          then coalesce(unknown_since, $3) else $3 end,
-        unknown_seen = $3
-      where chain = $1 returning unknown_since as since`,
-    values: [chain, of.isThere, of.at, of.forgetMs],
+          when abs(extract(epoch from now.at - unknown_seen)) * 1000 <= $3
+          then coalesce(unknown_since, now.at) else now.at end,
+        unknown_seen = now.at
+      from now where chain = $1
+      returning extract(epoch from now.at - unknown_since)::float8 as seconds`,
+    values: [chain, of.isThere, of.forgetMs, of.clock],
   });
-  return row?.since ?? null;
+  return row?.seconds ?? null;
 }

@@ -118,6 +118,22 @@ export function fundingSums(tx: Tx, of: Asked): Promise<FundingSums> {
   return sums(tx, 'keeper_funding_sums', text, of);
 }
 
+/** What is reserved for relays that wait behind this nonce. */
+export async function reservedBehind(
+  tx: Tx,
+  of: { readonly chain: ChainKey; readonly address: string; readonly nonce: number },
+): Promise<bigint> {
+  const [row] = await tx.rows<{ sum: string }>({
+    name: 'keeper_reserved_behind',
+    text: `select coalesce(sum(o.reserve), 0) as sum from keeper_jobs o
+      where o.chain = $1 and o.state = 'open' and o.purpose = 'relay' and o.id in (
+        select job_id from keeper_attempts
+        where chain = $1 and address = $2 and nonce > $3 and ${live()})`,
+    values: [of.chain, of.address, of.nonce],
+  });
+  return BigInt(row?.sum ?? 0);
+}
+
 type Money =
   /** Kept for what was asked for and is open, and for what else has something that may be mined. */
   | 'reserved'
