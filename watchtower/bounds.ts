@@ -66,8 +66,6 @@ export const oldestMs = 5_000;
 export const pauseMs = 1_000;
 /** While none is: what another process made, or time made due, is begun as late. */
 export const idlePauseMs = 2_000;
-/** After a search that failed, twice as long each time. */
-export const searchRestMs = { least: 1_000, most: 30_000 } as const;
 /** Of what is rung for when it is due. */
 export const unrungPauseMs = 600_000;
 

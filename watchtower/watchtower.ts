@@ -47,38 +47,44 @@ type Post = {
 };
 type Posts = ReadonlyMap<ChainKey, Post>;
 
-type Search = {
-  /** When jobs were last searched that another server had no key for, and all were found. */
-  missedAtMs: number;
-  /** In a row; until when, by `elapsedMs`, no other search follows a failed one. */
-  failures: number;
-  restUntilMs: number;
-  began: boolean;
-};
+/** When jobs were last searched that another server had no key for, and all were found. */
+type Missed = { searchedAtMs: number };
 
 export function createWatchtower(deps: Parts): Watchtower {
   const stopping = new AbortController();
   const posts: Posts = new Map([...deps.gas].map(([chain, gas]) => [chain, postOf(deps, gas)]));
-  const search: Search = { missedAtMs: -Infinity, failures: 0, restUntilMs: 0, began: false };
-  const finding = deps.loop({
+  const missed: Missed = { searchedAtMs: -Infinity };
+  let [began, isOpen] = [false, false];
+  const soon = () => (isOpen ? bounds.pauseMs : bounds.idlePauseMs);
+  const ringing = deps.loop({
     name: 'watchtower',
     everyMs: bounds.idlePauseMs,
     pass: async () => {
-      const open = await ringDue(deps, posts);
-      const most = await searched(deps, posts, search);
-      if (most >= bounds.takenUpAtOnce) return 'now';
-      const isOpen = open || (most > 0 && (await ringDue(deps, posts)));
-      return isOpen ? bounds.pauseMs : bounds.idlePauseMs;
+      isOpen = await ringDue(deps, posts);
+      return soon();
     },
   });
-  const loops = [...posts.values()].flatMap((post) => Object.values(post.loops)).concat(finding);
+  // By itself: what keeps new work from being found keeps none from being done.
+  const finding = deps.loop({
+    name: 'watchtower search',
+    everyMs: bounds.idlePauseMs,
+    pass: async () => {
+      if (!began) await begin(deps, posts);
+      began = true;
+      const most = await find(deps, posts, missed);
+      if (most > 0) ringing.ring();
+      return most >= bounds.takenUpAtOnce ? 'now' : soon();
+    },
+  });
+  const loops = [...posts.values()].flatMap((post) => Object.values(post.loops));
+  loops.push(ringing, finding);
   return {
     desk: deskOf(deps, posts),
     begin: () => begin(deps, posts),
     pass: async (chain) => {
       const post = posts.get(chain);
       if (post === undefined) throw new Error(`there is no gas key on "${chain}"`);
-      await find(deps, posts, search);
+      await find(deps, posts, missed);
       const relays = await passOf(deps, post, 'relays', stopping.signal);
       return relays + (await ownPass(deps, post, stopping.signal));
     },
@@ -159,42 +165,22 @@ async function ringDue(deps: Parts, posts: Posts): Promise<boolean> {
   return open.length > 0;
 }
 
-/** What keeps new jobs from being found keeps none from being done: it is tried again later. */
-async function searched(deps: Parts, posts: Posts, search: Search): Promise<number> {
-  const { elapsedMs } = deps.signingTime ?? realTime;
-  if (search.failures > 0 && elapsedMs() < search.restUntilMs) return 0;
-  try {
-    if (!search.began) await begin(deps, posts);
-    search.began = true;
-    const found = await find(deps, posts, search);
-    search.failures = 0;
-    return found;
-  } catch (error) {
-    const { least, most } = bounds.searchRestMs;
-    search.restUntilMs = elapsedMs() + Math.min(least * 2 ** Math.min(search.failures, 20), most);
-    search.failures += 1;
-    const { failures } = search;
-    deps.log.warn({ failures, err: error }, 'new jobs of the keeper are not found; tried again');
-    return 0;
-  }
-}
-
 /** Takes up what is new, on all chains. */
-async function find({ db, market, ...deps }: Parts, posts: Posts, search: Search): Promise<number> {
+async function find({ db, market, ...deps }: Parts, posts: Posts, missed: Missed): Promise<number> {
   const now = new Date(deps.now());
   const limit = bounds.takenUpAtOnce;
   const chains = [...posts.keys()];
   const closing = chains.filter((chain) => deps.adapters.get(chain)?.family === 'solana');
   const found = await market.takeUp(db, { chains, closing, now }, limit);
   // A clock that was set back must not silence it.
-  const age = Math.abs(now.getTime() - search.missedAtMs);
+  const age = Math.abs(now.getTime() - missed.searchedAtMs);
   if (age < bounds.missedEverySeconds * 1_000) return found;
   // No claim of a later timelock was given up for it, whatever the clock of its chain.
   const wall = Math.floor(now.getTime() / 1_000);
   const lost = (chain: ChainKey) => wall + (deps.adapters.get(chain)?.policy.driftSeconds ?? 0);
   const above = new Map(chains.map((chain) => [chain, lost(chain)]));
   const made = await market.takeUpMissed(db, { mostFailed: bounds.mostFailed, above }, now, limit);
-  if (made < limit) search.missedAtMs = now.getTime();
+  if (made < limit) missed.searchedAtMs = now.getTime();
   return Math.max(found, made);
 }
 
@@ -232,8 +218,9 @@ async function urgentFirst({ market }: Parts, jobs: readonly Job[]): Promise<rea
   const [{ chain } = { chain: '' }, other] = jobs;
   if (other === undefined) return jobs;
   const escrows = jobs.map(({ escrow }) => escrow);
-  const stored = await market.storedOf(chain, escrows);
-  const timelockOf = ({ escrow }: Job) => stored.get(escrow)?.terms.timelock ?? Infinity;
+  // What is wrong with one of them is that one's trouble.
+  const stored = await market.storedOf(chain, escrows).catch(() => null);
+  const timelockOf = ({ escrow }: Job) => stored?.get(escrow)?.terms.timelock ?? 0;
   const urgency = ({ purpose }: Job) => purposes.indexOf(purpose);
   return jobs.toSorted((a, b) => urgency(a) - urgency(b) || timelockOf(a) - timelockOf(b));
 }

@@ -143,7 +143,8 @@ async function relayed(
   };
   const sent = await send(watchtower, { admit });
   // It is taken on: what fails now must not be answered.
-  if (wasAdmitted) await Promise.resolve(budgets.giveBack('relays', accountId)).catch(() => {});
+  const giveBack = async () => wasAdmitted && (await budgets.giveBack('relays', accountId));
+  await giveBack().catch(() => {});
   return sent;
 }
 
