@@ -2,9 +2,9 @@
 //
 // Effect and stored reply commit together, under a lock of the transaction's. "Still running" is
 // answered before that too, while a chain is read (underway.ts). Not stored: 401, 429, 503, 504,
-// the scope's 403, an account's refusals beyond 10 000 a day, replies above 32 KiB, and a fault of
-// a command that may have been taken on all the same. What
-// succeeded has room for some MB a day; past them a command whose reply must be kept is refused.
+// the scope's 403, an account's refusals beyond 10 000 a day, replies above 32 KiB, and faults of
+// what may have been taken on all the same (`lasts`). What succeeded has room for some MB a day;
+// past them a command whose reply must be kept is refused.
 // More: docs/decisions/0004-what-an-idempotency-key-keeps.md.
 
 import { ParleyError } from '../../../core/errors.ts';
