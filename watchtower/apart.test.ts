@@ -102,12 +102,14 @@ test('a request is heard at once, and one chain that hangs holds up no other', l
   });
   loop.start();
   const deals = [deal, await fundedDeal(market), await fundedDeal(market)];
+  // More than a pass reads, beside those in hand.
+  const each = lanes + lanesOfAccount;
   const askAll = (of: Deal) =>
-    Array.from({ length: lanes }, () => claim('a', { of }).catch((error) => error));
+    Array.from({ length: each }, () => claim('a', { of }).catch((error) => error));
   const asked: Promise<unknown>[] = [];
   for (const [at, of] of deals.entries()) {
     asked.push(...askAll(of));
-    await until(async () => (await rowsLeft()).length === (at + 1) * lanes);
+    await until(async () => (await rowsLeft()).length === (at + 1) * each);
   }
   await until(async () => hanging.length === lanes);
   assert.equal((await claim('b')).txid, 'of b');
@@ -137,6 +139,15 @@ test(
     };
     const unheard = claim('a', { by: apartDesk({ ...parts, db: deaf }), seconds: 0.5 });
     await assert.rejects(unheard, refusal('overloaded'));
+    assert.deepEqual(await rowsLeft(), []);
+    const lost: Parts['db'] = {
+      ...parts.db,
+      transaction: async (work) => {
+        await parts.db.transaction(work);
+        throw new Error('its answer is lost');
+      },
+    };
+    await assert.rejects(claim('a', { by: apartDesk({ ...parts, db: lost }) }), /is lost/);
     assert.deepEqual(await rowsLeft(), []);
     // A refusal of a chain may quote what was sent.
     const sentence = `refused 0x${deal.secret}`;

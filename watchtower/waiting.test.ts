@@ -247,6 +247,13 @@ test(
 
 test('what waits goes first, and of what waits the soonest timelock', limits, async () => {
   const [soon, late, other] = (await sleepers(3)) as [Deal, Deal, Deal];
+  // Found last.
+  await run('delete from keeper_jobs where swap_id = $1 and chain = $2', [soon.id, evm2]);
+  await desk.keeper.begin();
+  gas.dailyCap = 0n;
+  await keep(desk);
+  gas.dailyCap = ether;
+  await run('update keeper_jobs set alone = true, failures = 0');
   const set = (deal: Deal, more: string) =>
     run(`update keeper_jobs set ${more} where swap_id = $1 and chain = $2`, [deal.id, evm2]);
   for (const [order, each] of [other, late, soon].entries()) {
