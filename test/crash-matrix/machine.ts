@@ -20,7 +20,7 @@ import { createPresence } from '../../server/restore/presence.ts';
 import type { Settings } from '../../server/settings/config.ts';
 import { chanceOf } from '../sim/chance.ts';
 import type { Node } from '../sim/facts.ts';
-import { type Post, simTime } from '../sim/keeper.ts';
+import { type Post, simTime } from '../sim/gas.ts';
 import { type MarketProcess, simSettings, startProcess } from '../sim/process.ts';
 import type { Doom, Wire } from '../sim/wire.ts';
 import { chainNamed, gasFunds, gasKey, type Parts, tokenChain } from './parts.ts';

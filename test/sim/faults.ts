@@ -1,22 +1,13 @@
 // What goes wrong, and for how long: within what the chains' policies allow for. All outages of one
 // chain together stay below its outage budget, so that nobody is owed more than the rules promise.
 
-import { choosing, cutOff, forget, mine, type SimChain, tipOf } from './chain.ts';
+import { chainClock, choosing, cutOff, forget, mine, type SimChain, tipOf } from './chain.ts';
 import type { Node } from './facts.ts';
-import { noteLost, planKeep } from './keeper.ts';
+import { noteLost } from './keeper.ts';
 import { isActive, killServer, noteActivity, planLook } from './servers.ts';
+import type { World } from './state.ts';
 import type { SimTransaction } from './transaction.ts';
-import {
-  chainClock,
-  checkMoney,
-  count,
-  later,
-  nodeOf,
-  seconds,
-  stirChain,
-  tell,
-  type World,
-} from './world.ts';
+import { checkMoney, count, later, nodeOf, planKeep, seconds, stirChain, tell } from './world.ts';
 
 const stalled = new WeakSet<SimChain>();
 
@@ -238,9 +229,8 @@ export function takeClaimBack(world: World, tries: number, deadly: number): void
 }
 
 function isKnownClaim(world: World, { verb, secret }: SimTransaction): boolean {
-  if (verb !== 'claim' || !world.deals.some((each) => each.revealed && each.secret === secret)) {
-    return false;
-  }
+  const isRevealed = world.deals.some((each) => each.revealed && each.secret === secret);
+  if (verb !== 'claim' || !isRevealed) return false;
   // The only one that shows it: then nothing but the market's memory has it.
   const showing = world.nodes.flatMap(({ chain }) => {
     const newest = chain.blocks.slice(-20).flatMap(({ txs }) => txs);

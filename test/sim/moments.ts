@@ -3,14 +3,14 @@
 // on quick chains, and nothing else happens.
 
 import { depthFor } from '../../core/policy.ts';
-import { tipOf } from './chain.ts';
-import { type Drill, highValueFrom, isPublic } from './drills.ts';
+import { allMined, heldIn, tipOf } from './chain.ts';
+import { highValueFrom, isPublic, legOf } from './deals.ts';
 import { mineOne, standStill } from './faults.ts';
 import { noteLost } from './keeper.ts';
-import { type Deal, legOf, type View } from './people.ts';
 import { deliver, look, noteActivity } from './servers.ts';
+import type { Deal, Drill, View, World } from './state.ts';
 import type { Doom } from './wire.ts';
-import { chainOf, later, nodeOf, seconds, type World } from './world.ts';
+import { chainOf, later, nodeOf, seconds } from './world.ts';
 
 type Agreed = Pick<View, 'deadlines' | 'legs'>;
 
@@ -34,15 +34,14 @@ const inLook = () => [' changes', 'swaps_of_escrows'];
 /** Whether a block has the claim that shows the secret. */
 function isMined(world: World, { chains, secret }: Deal): boolean {
   return chains.some((name) => {
-    const all = [...chainOf(world, name).about.values()].flat();
-    return all.some(({ tx }) => tx.secret === secret);
+    return allMined(chainOf(world, name)).some(({ tx }) => tx.secret === secret);
   });
 }
 
 /** How many blocks more make the long leg's funding deep; null where it is in no block. */
 function blocksToDepth(world: World, { chain: on, escrow }: View['legs']['a']): number | null {
   const chain = chainOf(world, on);
-  const [held] = chain.holdings.get(escrow ?? '') ?? [];
+  const [held] = heldIn(chain, escrow);
   if (held === undefined) return null;
   const { confirmations } = depthFor(chain.policy, held.amount, highValueFrom);
   return Math.max(0, confirmations - (tipOf(chain).height - held.height + 1));

@@ -21,8 +21,7 @@ import type { Watchtower } from '../../watchtower/watchtower.ts';
 import { type AdapterParts, simAdapter } from './adapter.ts';
 import type { Chance } from './chance.ts';
 import type { Node } from './facts.ts';
-import type { GasParts } from './gas.ts';
-import { gasOf, type Post } from './keeper.ts';
+import { type GasParts, gasOf, type Post } from './gas.ts';
 import { createWire, type Wire, type WireParts } from './wire.ts';
 
 export type MarketProcess = {

@@ -1,99 +1,15 @@
-// The processes of the market: how they start, die and start again, and when they look at chains
-// and deliver. Two of them share one database in some markets, as behind a load balancer.
+// The processes of the market: how they die, and when they poll chains and deliver. Two of them
+// share one database in some markets, as behind a load balancer. opening.ts starts them.
 
 import { type SimChain, submit, tipOf } from './chain.ts';
-import { isPublic } from './drills.ts';
-import { noteSent, planKeep, simTime, stirKeeper } from './keeper.ts';
-import { checkSent, checkSigned } from './keeper-oracle.ts';
-import { type MarketProcess, startProcess, unlessDead } from './process.ts';
-import { checkStored, noteClosed } from './stored.ts';
+import { type MarketProcess, unlessDead } from './process.ts';
+import type { Server, World } from './state.ts';
+import { checkStored } from './stored.ts';
 import type { SimTransaction } from './transaction.ts';
-import { count, later, type Server, stirAll, stirChain, tell, type World } from './world.ts';
+import { count, later, stirChain, stirKeeper, tell } from './world.ts';
 
-export function newServer(name: string): Server {
-  const none = () => new Set<string>();
-  const sets = { planned: none(), unsure: none(), looking: none() };
-  return { name, process: null, ...sets, lookedAtTimeAt: 0, cuts: 0, dooms: [] };
-}
-
-const fates = {
-  crash: { name: 'crash', does: 'dies' },
-  cut: { name: 'connection lost', does: 'loses a connection' },
-  wait: { name: 'overtaken', does: 'is overtaken' },
-} as const;
-
-const nameOf = ({ servers }: World, { name }: Server) =>
+export const nameOf = ({ servers }: World, { name }: Server) =>
   servers.length === 1 ? 'the market' : `server ${name}`;
-
-/** Whether it is the commit that the drill wants late. */
-function lateOf(world: World, wrote: ReadonlySet<string>): string | null {
-  const { drill } = world;
-  if (drill?.lateAgreement && wrote.has('swap_insert')) return 'the first agreement';
-  const tells = wrote.has('swap_update') && wrote.has('outbox_insert');
-  const [deal] = world.deals;
-  if (!drill?.lateReveal || !tells || deal === undefined) return null;
-  return isPublic(world, deal) ? 'what tells the secret' : null;
-}
-
-/** Commits that are late, and how late: some others are served before. */
-function holdBack(world: World, wrote: ReadonlySet<string>): number {
-  const { chance, rushes, ending } = world;
-  const late = world.wasLate ? null : lateOf(world, wrote);
-  if (late !== null) {
-    world.wasLate = true;
-    world.alone = false;
-    count(world, 'commit late');
-    tell(world, `${late} commits late`);
-    world.beside.push(world.overtake(world));
-    // It goes on when nobody else wants to be served.
-    return Number.POSITIVE_INFINITY;
-  }
-  if (!rushes || ending || !chance.hits(0.05)) return 0;
-  count(world, 'commit late');
-  world.alone = false;
-  // Whoever looks meanwhile must not take what is missing for what never comes.
-  if (chance.hits(0.4)) {
-    const server = chance.pick(world.servers);
-    for (const { chain } of world.nodes) world.beside.push(look(world, server, chain.chain));
-  }
-  return chance.int(2, 40);
-}
-
-export async function openServer(world: World, server: Server): Promise<void> {
-  const { real, settings, metrics, nodes, chance, line, keeper } = world;
-  const gas = keeper?.on.has(server.name) ? keeper : null;
-  for (const { chain } of nodes) server.unsure.add(chain.chain);
-  const now = () => world.nowMs;
-  const process = startProcess({
-    ...{ real, settings, metrics, nodes, line, now },
-    chanceFor: () => chance.fork(),
-    gas: gas && {
-      posts: gas.posts.values(),
-      chance: gas.chance.fork(),
-      onSigned: (chain, tx) => checkSigned(world, chain, tx),
-      onWake: (chain) => planKeep(world, chain, 1),
-      time: simTime(() => line.take().then((turn) => turn.end()), now),
-    },
-    dooms: server.dooms,
-    send: () => (sending) => world.receiver.take(sending),
-    onFate: (fate, where) => {
-      count(world, fates[fate].name);
-      if (fate === 'cut') server.cuts += 1;
-      tell(world, `${nameOf(world, server)} ${fates[fate].does} ${where}`);
-    },
-    holdsBack: (wrote) => holdBack(world, wrote),
-    onStored: (statement) => noteClosed(world, statement),
-    onSent: (chain, txid, wasShown) => {
-      noteActivity(world, chain);
-      const tx = noteSent(world, chain, txid);
-      if (tx !== null) checkSent(world, { txid, tx, wasShown });
-    },
-    count: (fault) => count(world, fault),
-  });
-  // Its making takes turns of the event loop, whose number a seed does not decide.
-  await process.app();
-  server.process = process;
-}
 
 /** Whoever answers requests; null when nobody does. */
 export function aServer(world: World): Server | null {
@@ -113,13 +29,7 @@ export function noteDeaths(world: World): void {
     void dead.close().catch(() => {});
     const alone = world.servers.length === 1 || world.keeper?.on.size === 1;
     const longest = alone ? 150 : world.chance.pick([150, 3_600]);
-    later(world, world.chance.int(1, longest), async () => {
-      await openServer(world, server);
-      tell(world, `${nameOf(world, server)} is started again`);
-      await lookAtAll(world);
-      stirAll(world);
-      stirKeeper(world);
-    });
+    later(world, world.chance.int(1, longest), () => server.reopen(world));
   }
 }
 

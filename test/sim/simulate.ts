@@ -7,43 +7,26 @@ import type { ChainPolicy } from '../../core/policy.ts';
 import type { Database } from '../../server/db/database.ts';
 import { seedAssets } from '../../server/market/assets.ts';
 import type { Metrics } from '../../server/ports/metrics.ts';
-import { newChain, tipOf } from './chain.ts';
+import { heldIn, newChain, tipOf, waitingAt } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
-import { escrowsOn } from './depth.ts';
-import { type Drill, drillOf, highValueFrom, isBare, notComeOf } from './drills.ts';
+import { escrowsOn, highValueFrom } from './deals.ts';
+import { drillOf, isBare, notComeOf } from './drills.ts';
 import { type Node, nodeWith } from './facts.ts';
 import { healAll, mineOne, planDooms, planFaults, startMining } from './faults.ts';
 import { keep, keeperOf, keepPolling, planKeeperDooms } from './keeper.ts';
 import { checkKeeper, checkKept } from './keeper-oracle.ts';
 import { createLine } from './line.ts';
-import {
-  type Asset,
-  kindFor,
-  longOf,
-  negotiate,
-  newDeal,
-  overtake,
-  type Terms,
-} from './negotiate.ts';
+import { type Asset, kindFor, longOf, negotiate, newDeal, type Terms } from './negotiate.ts';
+import { newServer, openServer } from './opening.ts';
 import { checkEvents, checkHeard, checkLoss, checkStatus, onlyMaliceLeft } from './oracle.ts';
-import { ask, askPlainly, type Deal, newParty, type Party, type View } from './people.ts';
+import { ask, askPlainly, newParty } from './people.ts';
 import { simSettings } from './process.ts';
 import { checkClosed, checkOnce } from './promises.ts';
 import { createReceiver } from './receiver.ts';
-import { allRun, deliver, lookAtAll, lookAtTime, newServer, openServer } from './servers.ts';
+import { allRun, deliver, lookAtAll, lookAtTime } from './servers.ts';
+import type { Deal, Drill, Party, View, Violation, World } from './state.ts';
 import { storedEscrows } from './stored.ts';
-import {
-  chainOf,
-  checkMoney,
-  count,
-  later,
-  nodeOf,
-  runUntil,
-  stirAll,
-  type Violation,
-  violate,
-  type World,
-} from './world.ts';
+import { chainOf, checkMoney, count, later, nodeOf, runUntil, stirAll, violate } from './world.ts';
 
 export type Result = {
   readonly seed: number;
@@ -173,7 +156,6 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     closedAt: new Map(),
     wasLate: false,
     mutedUntil: 0,
-    overtake,
     hasNews: false,
   };
   await empty(real);
@@ -265,16 +247,18 @@ function isOver(world: World, deal: Deal): boolean {
   const quiet = deal.chains.every((name) => {
     const chain = chainOf(world, name);
     return escrowsOn(chain, deal).every((escrow) => {
-      const waits = [...chain.mempool.values()].some(({ tx }) => tx.escrow === escrow);
-      const held = chain.holdings.get(escrow) ?? [];
       const deep = tipOf(chain).height - chain.policy.high.confirmations;
-      return !waits && held.every(({ spentBy }) => spentBy !== null && spentBy.height < deep);
+      const waits = waitingAt(chain, escrow).length > 0;
+      return (
+        !waits &&
+        heldIn(chain, escrow).every(({ spentBy }) => spentBy !== null && spentBy.height < deep)
+      );
     });
   });
   if (!quiet) return false;
   const both = (['a', 'b'] as const).every((name) => {
     const { chain, escrow } = view.legs[name];
-    return (chainOf(world, chain).holdings.get(escrow ?? '') ?? []).length > 0;
+    return heldIn(chainOf(world, chain), escrow).length > 0;
   });
   const late = Math.max(view.deadlines.refundAt.a, view.deadlines.refundAt.b);
   return both || world.nowMs / 1_000 > late + 3 * hour;

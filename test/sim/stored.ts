@@ -4,7 +4,8 @@
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import type { Statement } from '../../server/db/database.ts';
 import { factsOf, viewOf, withLie } from './facts.ts';
-import { count, nodeOf, seconds, tell, violate, type World } from './world.ts';
+import type { World } from './state.ts';
+import { count, nodeOf, seconds, tell, violate } from './world.ts';
 
 type Row = {
   readonly address: string;
@@ -50,10 +51,15 @@ export async function checkStored(world: World, on: string): Promise<void> {
 }
 
 /** Since when a swap is closed, which its row does not say: `updatedAt` stays once it has ended. */
-export function noteClosed({ closedAt, nowMs }: World, { name, values }: Statement): void {
+export function noteClosed({ closedAt, nowMs }: World, { name, text, values }: Statement): void {
   if (name !== 'swap_update') return;
-  const [id, , , , , done] = values as [string, ...unknown[]];
-  if (done === false) closedAt.delete(id);
+  const written = (column: string) => {
+    const [, place] = new RegExp(`\\b${column} = \\$(\\d+)`).exec(text) ?? [];
+    if (place === undefined) throw new Error(`swap_update sets no ${column}`);
+    return values[Number(place) - 1];
+  };
+  const id = written('id') as string;
+  if (written('done') === false) closedAt.delete(id);
   else if (!closedAt.has(id)) closedAt.set(id, nowMs);
 }
 

@@ -29,8 +29,6 @@ export type Wire = {
   readonly db: Database;
   /** A call of a node. */
   at<R>(name: string, call: () => R | Promise<R>): Promise<R>;
-  /** This happens once. */
-  doom(doom: Doom): void;
   /** Nothing of that happens any more. */
   spare(): void;
   /** Ends the process now. */
@@ -254,7 +252,6 @@ export function createWire(parts: WireParts): Wire {
         throw error;
       }
     },
-    doom: (each) => dooms.push(each),
     spare: () => {
       dooms.length = 0;
     },

@@ -1,12 +1,40 @@
-// How deep the money of a deal lies, by the chains and by what the parties agreed on, whatever the
-// market says of either.
+// What a deal is, by the chains and by what the parties agreed on, whatever the market says of
+// either: its legs, its escrows, whether its secret is public and its money deep.
 
 import { depthFor } from '../../core/policy.ts';
 import type { LegName } from '../../core/trade.ts';
-import { type SimChain, tipOf } from './chain.ts';
-import { highValueFrom } from './drills.ts';
-import type { Deal } from './people.ts';
-import { chainOf, type World } from './world.ts';
+import { heldIn, type SimChain, tipOf } from './chain.ts';
+import type { Deal, Drill, Party, Side, Wallet, World } from './state.ts';
+import { chainOf } from './world.ts';
+
+/** From which amount on the assets of these markets want the higher depth, base units. */
+export const highValueFrom = 4_000_000n;
+
+export const legOf = (deal: Deal, side: 'long' | 'short'): LegName =>
+  (side === 'long') === (deal.long === 'a') ? 'a' : 'b';
+
+/** The leg that a side funds. */
+export const ownLeg = (deal: Deal, role: Side['role']): LegName =>
+  legOf(deal, role === 'initiator' ? 'long' : 'short');
+
+/** What a party has on a chain; the login's is the first. */
+export const walletsOn = ({ wallets }: Party, chain: string): readonly Wallet[] =>
+  wallets.get(chain) ?? [];
+
+export const otherLeg = (name: LegName): LegName => (name === 'a' ? 'b' : 'a');
+
+export const isDrilled = ({ drill, deals }: World, deal: Deal): boolean =>
+  drill !== null && (drill.isPair === true || deals[0] === deal);
+
+/** Which side the plan of the drill is for. */
+export function plannedRole({ initiator }: Drill): Side['role'] {
+  return initiator === 'malicious' ? 'initiator' : 'counterparty';
+}
+
+/** Whether a chain of the deal has shown its secret. */
+export function isPublic(world: World, deal: Deal): boolean {
+  return deal.chains.some((name) => chainOf(world, name).shown.has(deal.hashlock));
+}
 
 /** Every escrow under the deal's hashlock on a chain. */
 export function escrowsOn(chain: SimChain, { hashlock }: Pick<Deal, 'hashlock'>): string[] {
@@ -33,7 +61,7 @@ function hasDeep(world: World, deal: Deal, leg: LegName, escrows?: readonly stri
   const chain = chainOf(world, chainOfLeg(deal, leg));
   const wanted = amountOn(deal, chain.chain);
   return (escrows ?? escrowsOn(chain, deal)).some((escrow) =>
-    (chain.holdings.get(escrow) ?? []).some(
+    heldIn(chain, escrow).some(
       ({ amount, height }) => amount >= wanted && isDeepAt(chain, deal, height),
     ),
   );
