@@ -90,7 +90,7 @@ export function startMachine(world: Parts, doom?: Doom): Machine {
     log: pino({ level: 'debug' }, { write: (line: string) => world.log.push(line) }),
     chanceFor: (what) => chanceOf(chances[what]),
     dooms: doom === undefined ? [] : [doom],
-    onFate: (_, where) => {
+    onDoom: (_, where) => {
       fell = where;
     },
     onPass: (name) => passed.push(name),
@@ -119,8 +119,8 @@ export function startMachine(world: Parts, doom?: Doom): Machine {
 function postOn(world: Parts): Post {
   const chain = chainNamed(world, tokenChain);
   const graces = { claimSeconds: 0, refundSeconds: 0 };
-  const purse = { purse: 'rich', issued: gasFunds, dailyCap: gasFunds } as const;
-  return { chain, address: gasKey, ...purse, graces };
+  const rich = { funds: 'rich', issued: gasFunds, dailyCap: gasFunds } as const;
+  return { chain, address: gasKey, ...rich, graces };
 }
 
 /** Takes everything, but for chats that have ended. */

@@ -33,7 +33,6 @@ export type AdapterParts = {
   readonly at: <R>(name: string, call: () => R) => Promise<R>;
   /** Told of every transaction that the node took, and whether its secret was known before. */
   readonly onSent: (chain: SimChain, txid: string, wasShown: boolean) => void;
-  /** Counts a fault that was met. */
   readonly count: (fault: string) => void;
 };
 

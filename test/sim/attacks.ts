@@ -62,7 +62,6 @@ export function make(turn: Turn, chain: SimChain, about: Making): SimTransaction
   return { ...common, amount: amount.toString() };
 }
 
-/** Pays into an escrow of its own leg. */
 export function fund(turn: Turn, escrow: string, amount: bigint): void {
   send(turn, turn.own, make(turn, turn.own, { verb: 'fund', escrow, amount }));
 }
@@ -120,7 +119,6 @@ function escrowIn({ legs }: Body, wanted?: string | null): string | null {
   return [legs.a, legs.b].some(({ escrow }) => escrow === wanted) ? (wanted ?? null) : null;
 }
 
-/** Asks for another of its addresses on a chain. */
 export async function move({ world, side, deal }: Turn, on: string, address: string) {
   const url = `/v1/swaps/${deal.id}/address`;
   const answer = await post(world, side.party, url, { body: { chain: on, address } });
@@ -256,7 +254,6 @@ export async function tryToReveal({ world, side, deal, view, otherName }: Turn):
   if (shallow) violate(world, 'no reveal before both legs are deep', `${deal.name} ${shallow}`);
 }
 
-/** Until when a side may fund its leg. */
 export const fundBy = ({ side, view }: Pick<Turn, 'side' | 'view'>): number =>
   view.deadlines[side.role === 'initiator' ? 'initiatorFundBy' : 'counterpartyFundBy'];
 

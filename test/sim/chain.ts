@@ -28,7 +28,6 @@ export type Block = {
   readonly txs: readonly Mined[];
 };
 
-/** One payment in an escrow. */
 export type Holding = {
   readonly txid: string;
   readonly amount: bigint;
@@ -113,7 +112,6 @@ export const holdsAny = (chain: SimChain, escrow: string | null): boolean =>
 export const minedAbout = (chain: SimChain, escrow: string | null): readonly Mined[] =>
   chain.about.get(escrow ?? '') ?? [];
 
-/** All that was mined on the chain. */
 export const allMined = (chain: SimChain): Mined[] => [...chain.about.values()].flat();
 
 /** What waits in the mempool, all about an escrow, or one verb of it. */
@@ -122,7 +120,6 @@ export const waitingAt = (chain: SimChain, escrow: string | null, verb?: SimTran
     ({ tx }) => tx.escrow === escrow && (verb === undefined || tx.verb === verb),
   );
 
-/** What waits and spends one of these coins. */
 export const rivalsOf = (chain: SimChain, coins: readonly string[]): Sent[] =>
   [...chain.mempool.values()].filter(({ tx }) => tx.coins.some((coin) => coins.includes(coin)));
 
@@ -193,7 +190,6 @@ function faultOfFunding(
   return isWithin ? null : 'timelock out of bounds';
 }
 
-/** What the chain does with a transaction in a block. */
 function apply(chain: SimChain, { txid, tx }: Sent, at: At): Mined {
   const { height } = at;
   const ok = fault(chain, tx, at) === null;

@@ -13,7 +13,6 @@ export const highValueFrom = 4_000_000n;
 export const legOf = (deal: Deal, side: 'long' | 'short'): LegName =>
   (side === 'long') === (deal.long === 'a') ? 'a' : 'b';
 
-/** The leg that a side funds. */
 export const ownLeg = (deal: Deal, role: Side['role']): LegName =>
   legOf(deal, role === 'initiator' ? 'long' : 'short');
 
@@ -31,7 +30,6 @@ export function plannedRole({ initiator }: Drill): Side['role'] {
   return initiator === 'malicious' ? 'initiator' : 'counterparty';
 }
 
-/** Whether a chain of the deal has shown its secret. */
 export function isPublic(world: World, deal: Deal): boolean {
   return deal.chains.some((name) => chainOf(world, name).shown.has(deal.hashlock));
 }

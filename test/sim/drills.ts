@@ -50,7 +50,7 @@ function fallBehind(world: World, deal: Deal): void {
     });
     const lasts = world.chance.int(240, 500);
     node.lag = Math.max(1, ...lags);
-    // A look that is under way saw the node as it was.
+    // A poll that is under way saw the node as it was.
     world.begun += 1;
     count(world, 'node lagging (spells)');
     tell(world, `${name}: its node is ${node.lag} blocks behind for ${lasts} s`);
@@ -78,12 +78,7 @@ export const drills: readonly Drill[] = [
     begin: (world) => takeClaimBack(world, 2_000, 1),
   },
   { ...honest, name: 'an escrow is paid twice', initiator: 'hasty', families: ['evm', 'bitcoin'] },
-  {
-    ...honest,
-    name: 'a former escrow is paid',
-    initiator: 'malicious',
-    plan: 'payFormer',
-  },
+  { ...honest, name: 'a former escrow is paid', initiator: 'malicious', plan: 'payFormer' },
   {
     ...honest,
     name: 'an agreement commits late',

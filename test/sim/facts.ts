@@ -21,7 +21,6 @@ export type Node = {
   readonly lies: Map<string, Lie>;
 };
 
-/** One that is well. */
 export const nodeWith = (chain: SimChain): Node => ({
   chain,
   down: false,

@@ -4,7 +4,7 @@
 import { chainClock, choosing, cutOff, forget, mine, type SimChain, tipOf } from './chain.ts';
 import type { Node } from './facts.ts';
 import { noteLost } from './keeper.ts';
-import { isActive, killServer, noteActivity, planLook } from './servers.ts';
+import { isActive, killServer, noteActivity, planPoll } from './servers.ts';
 import type { World } from './state.ts';
 import type { SimTransaction } from './transaction.ts';
 import { checkMoney, count, later, nodeOf, planKeep, seconds, stirChain, tell } from './world.ts';
@@ -14,7 +14,6 @@ const stalled = new WeakSet<SimChain>();
 /** At once, where usually comes one, while a chain works through the past. */
 const catchUpBlocks = 4;
 
-/** Seconds to the next block. */
 function interval(world: World, chain: SimChain): number {
   const { chance, calm } = world;
   if (chain.family !== 'bitcoin') {
@@ -51,7 +50,7 @@ export function mineOne(world: World, chain: SimChain): void {
       tell(world, `${chain.chain} ${height}: ${tx.verb} at ${tx.escrow}${ok ? '' : ' fails'}`);
     }
   } else if (isActive(chain)) {
-    planLook(world, chain);
+    planPoll(world, chain);
   }
   // A timelock that has passed by the chain's clock changes what may be done.
   const passed = world.deals.some(({ view, closed }) => {
@@ -61,7 +60,7 @@ export function mineOne(world: World, chain: SimChain): void {
     });
   });
   if (!passed) return;
-  planLook(world, chain);
+  planPoll(world, chain);
   later(world, Math.ceil(chain.policy.detectSeconds), () => stirChain(world, chain.chain));
   planKeep(world, chain.chain, Math.ceil(chain.policy.detectSeconds) + 30);
 }
@@ -160,7 +159,6 @@ function sometime({ chance }: World, span: number): number {
   return chance.hits(0.75) ? chance.int(0, Math.min(span, 5 * 3_600)) : chance.int(0, span);
 }
 
-/** When what goes wrong, over `span` seconds. */
 export function planFaults(world: World, span: number): void {
   const { chance } = world;
   for (const node of world.nodes) {
@@ -257,7 +255,6 @@ export function lieAbout(world: World, on: string, escrow: string): void {
   });
 }
 
-/** No block for a while. */
 export function standStill(world: World, node: Node, lasts: number): void {
   const trouble = troubles.find(({ name }) => name === 'chain stands still');
   if (trouble !== undefined) begin(world, node, trouble, lasts);
@@ -292,7 +289,7 @@ function dropSoon(world: World, chain: SimChain, tries: number): void {
   } else if (tries > 0) later(world, 120, () => dropSoon(world, chain, tries - 1));
 }
 
-/** Where a death or a loss is worth more than at a look-up of a key. */
+/** Where a death or a loss is worth more than at a poll-up of a key. */
 const delicate = [
   'commit',
   'answer of commit',
@@ -320,12 +317,12 @@ const delicate = [
 /** Deaths of the market and losses of its database. */
 export function planDooms(world: World, span: number): void {
   const { chance } = world;
-  const doom = (fate: 'crash' | 'cut') => {
+  const doom = (kind: 'crash' | 'cut') => {
     const when = chance.pick(['before', 'after'] as const);
     const at = chance.hits(0.6) ? chance.pick(delicate) : null;
     const left = chance.int(1, at === null ? 60 : 3);
     const { dooms } = chance.pick(world.servers);
-    if (!world.ending) dooms.push({ fate, left, when, at });
+    if (!world.ending) dooms.push({ kind, left, when, at });
   };
   for (let left = chance.int(0, 4); left > 0; left -= 1) {
     later(world, sometime(world, span), () => doom('crash'));
@@ -334,11 +331,11 @@ export function planDooms(world: World, span: number): void {
     later(world, sometime(world, span), () => doom('cut'));
   }
   if (chance.hits(0.7)) planSilence(world);
-  // When a look has been told of changes: any of them may be the last that is told.
+  // When a poll has been told of changes: any of them may be the last that is told.
   for (let left = chance.pick([0, 1, 3]); left > 0; left -= 1) {
     const when = chance.pick(['before', 'after'] as const);
     const { dooms } = chance.pick(world.servers);
-    dooms.push({ fate: 'cut', left: chance.int(1, 20), when, at: 'swaps_of_escrows' });
+    dooms.push({ kind: 'cut', left: chance.int(1, 20), when, at: 'swaps_of_escrows' });
   }
 }
 
@@ -354,7 +351,7 @@ function planSilence(world: World): void {
   const { chance } = world;
   const when = chance.pick(['before', 'after'] as const);
   const left = chance.int(1, 8);
-  chance.pick(world.servers).dooms.push({ fate: 'crash', left, when, at: chance.pick(telling) });
+  chance.pick(world.servers).dooms.push({ kind: 'crash', left, when, at: chance.pick(telling) });
 }
 
 export function healAll(world: World): void {

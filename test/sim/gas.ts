@@ -24,7 +24,6 @@ export type GasParts = AdapterParts & {
   readonly address: string;
   /** What a unit costs at most 99.9 % of times. */
   readonly reserveFee: number;
-  /** Told of all that is signed. */
   readonly onSigned: (chain: SimChain, tx: SimTransaction) => void;
 };
 
@@ -32,12 +31,12 @@ export type GasParts = AdapterParts & {
 export const reserveFee = 200;
 
 /** `rich`: it can do whatever it is for. */
-export type Purse = 'rich' | 'poor' | 'capped';
+export type Funds = 'rich' | 'poor' | 'capped';
 
 export type Post = {
   readonly chain: SimChain;
   readonly address: string;
-  readonly purse: Purse;
+  readonly funds: Funds;
   readonly issued: bigint;
   readonly dailyCap: bigint;
   readonly graces: Gas['graces'];

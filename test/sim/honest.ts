@@ -35,9 +35,7 @@ export async function readSwap(world: World, side: Side, deal: Deal): Promise<Vi
     return null;
   }
   const view = answer.body as View;
-  if (wasTold && view.secret === null) {
-    violate(world, 'a secret seen is seen for ever', deal.name);
-  }
+  if (wasTold && view.secret === null) violate(world, 'a secret seen is seen for ever', deal.name);
   if (view.secret !== null && !whenPublic.includes(view.status)) {
     violate(world, 'statuses match the chains', `${deal.name} ${view.status}, with its secret`);
   }
@@ -196,7 +194,6 @@ function signed(
   return unsignedFunding(chainOf(world, chain), material.escrow, funding, side.party.chance.hex(8));
 }
 
-/** Seconds until somebody takes the second payment. */
 const [soonestBump, latestBump] = [3_600, 90_000];
 
 /** It sees no payment yet and pays again, too little for a block; that comes much later. */

@@ -70,7 +70,7 @@ function wasAsked(world: World, { promised, tx }: { promised: boolean; tx: SimTr
 const day = 86_400;
 
 /** The key pays for gas and nothing else, and a day costs no more than it may. */
-function checkPurse(world: World, post: Post, sent: readonly GasSent[]): void {
+function checkFunds(world: World, post: Post, sent: readonly GasSent[]): void {
   const { chain, address, issued, dailyCap } = post;
   const mined = minedOn(chain);
   let paid = 0n;
@@ -181,7 +181,7 @@ function checkAbsent(world: World, keeper: SimKeeper, deal: Deal, side: Side): v
   const isOwn = (on: string, at: string) =>
     walletsOn(side.party, on).some(({ address }) => address === at);
   const funds = keeper.posts.get(view.legs[own].chain);
-  if (funds?.purse === 'rich' && isWithinBudget(funds)) {
+  if (funds?.funds === 'rich' && isWithinBudget(funds)) {
     const { chain, graces } = funds;
     const patience = graces.refundSeconds + chain.policy.normal.outageSeconds + 7_200;
     const late = chainClock(chain) - patience;
@@ -195,7 +195,7 @@ function checkAbsent(world: World, keeper: SimKeeper, deal: Deal, side: Side): v
   const promised = otherLeg(own);
   const pays = keeper.posts.get(view.legs[promised].chain);
   const at = minedAt(world, deal);
-  if (pays?.purse !== 'rich' || !isWithinBudget(pays) || at === null) return;
+  if (pays?.funds !== 'rich' || !isWithinBudget(pays) || at === null) return;
   const { reactSeconds, detectSeconds, normal } = pays.chain.policy;
   const needs = reactSeconds + detectSeconds + normal.settleSeconds + normal.outageSeconds;
   if (at + needs > view.legs[promised].timelock) return;
@@ -219,7 +219,7 @@ export async function checkKeeper(world: World): Promise<void> {
   await Promise.all(keeper.storing);
   for (const post of keeper.posts.values()) {
     const sent = [...keeper.sent.values()].filter(({ chain }) => chain === post.chain);
-    checkPurse(world, post, sent);
+    checkFunds(world, post, sent);
     await checkNonces(world, post, keeper.sent);
     for (const { tx, ok } of minedOn(post.chain).values()) {
       if (tx.by !== post.address) continue;

@@ -1,11 +1,11 @@
-// The operator's gas keys of a simulated market, which servers have them, when their keeper looks,
+// The operator's gas keys of a simulated market, which servers have them, when their keeper polls,
 // and what becomes of what it sends. About a third of the markets have any. All of it is drawn from
 // a random stream of its own: a market without tells the same story as if there were no keeper.
 
 import { forget, issue, rivalsOf, type SimChain, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import type { Node } from './facts.ts';
-import { type Post, type Purse, reserveFee } from './gas.ts';
+import { type Funds, type Post, reserveFee } from './gas.ts';
 import { unlessDead } from './process.ts';
 import { isActive, noteActivity, noteDeaths } from './servers.ts';
 import type { Drill, Server, SimKeeper, World } from './state.ts';
@@ -20,19 +20,19 @@ const ownStream = 2 ** 40;
 /** Kept without a keeper: each finds the bug that it is kept for. */
 const before = new Set([1, 2, 3033, 6, 7, 11, 45, 227]);
 
-function postOn({ chain }: Node, chance: Chance, given: Purse | null): Post {
+function postOn({ chain }: Node, chance: Chance, given: Funds | null): Post {
   const drawn = chance.pick(['rich', 'rich', 'rich', 'rich', 'poor', 'capped'] as const);
-  const purse = given ?? drawn;
-  const issued = { rich: 1_000_000n, poor: BigInt(chance.int(0, 500)), capped: 1_000_000n }[purse];
+  const funds = given ?? drawn;
+  const issued = { rich: 1_000_000n, poor: BigInt(chance.int(0, 500)), capped: 1_000_000n }[funds];
   const small = BigInt(given === null ? chance.int(0, 24) % 18 : chance.int(0, leastFee - 1));
-  const dailyCap = { rich: 100_000n, poor: 100_000n, capped: small }[purse];
+  const dailyCap = { rich: 100_000n, poor: 100_000n, capped: small }[funds];
   const address = `gas-${chain.chain}-${chance.hex(8)}`;
   issue(chain, address, issued);
   const grace = chance.pick([0, 60, 300]);
   // One that soon comes to its cap is eager.
-  const claimSeconds = purse === 'capped' ? 0 : grace;
+  const claimSeconds = funds === 'capped' ? 0 : grace;
   const refundSeconds = chance.pick([0, 600, 3_600]);
-  return { chain, address, purse, issued, dailyCap, graces: { claimSeconds, refundSeconds } };
+  return { chain, address, funds, issued, dailyCap, graces: { claimSeconds, refundSeconds } };
 }
 
 /** With a drill's keys they are all of one kind, and nothing happens to what they send. */
@@ -85,7 +85,7 @@ async function keepOn(world: World, server: Server, on: string): Promise<void> {
     });
     if (done === 'dead') return noteDeaths(world);
   } catch (error) {
-    tell(world, `the keeper's look at ${on} fails: ${(error as Error).message.slice(0, 60)}`);
+    tell(world, `the keeper's poll of ${on} fails: ${(error as Error).message.slice(0, 60)}`);
   }
 }
 
@@ -111,7 +111,7 @@ async function planNext(world: World, on: string): Promise<void> {
   planKeep(world, on, left > soonSeconds ? left + keeper.chance.int(0, 60) : pause);
 }
 
-/** Beside what stirs it: as if it looked all the time. */
+/** Beside what stirs it: as if it polled all the time. */
 export function keepPolling(world: World): void {
   const { keeper } = world;
   if (keeper === null) return;
@@ -202,9 +202,9 @@ export function planKeeperDooms(world: World): void {
   const { chance } = keeper;
   const able = servers.filter(({ name }) => keeper.on.has(name));
   for (let left = chance.int(0, 2); left > 0; left -= 1) {
-    const fate = chance.pick(['crash', 'crash', 'cut'] as const);
+    const kind = chance.pick(['crash', 'crash', 'cut'] as const);
     const when = chance.pick(['before', 'after'] as const);
-    const doom = { fate, when, at: chance.pick(delicate), left: chance.int(1, 2) };
+    const doom = { kind, when, at: chance.pick(delicate), left: chance.int(1, 2) };
     chance.pick(able).dooms.push(doom);
   }
 }

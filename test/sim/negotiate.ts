@@ -12,7 +12,7 @@ import { beMalicious, planFor } from './malice.ts';
 import { ask, askPlainly, post } from './people.ts';
 import { checkAgreed } from './promises.ts';
 import { habitsOf } from './relay.ts';
-import { deliver, look } from './servers.ts';
+import { deliver, poll } from './servers.ts';
 import type { Answer, Ask, Deal, Kind, Party, Side, View, World } from './state.ts';
 import { chainOf, count, later, seconds, stir, tell, violate } from './world.ts';
 
@@ -154,7 +154,7 @@ function waitsFor(world: World, deal: Deal): number {
   return pause;
 }
 
-/** While the first agreement's commit is late: the second is agreed, and everybody looks. */
+/** While the first agreement's commit is late: the second is agreed, and everybody polls. */
 export async function overtake(world: World): Promise<void> {
   const [, second] = world.deals;
   if (second?.stage === 'accept') {
@@ -162,7 +162,7 @@ export async function overtake(world: World): Promise<void> {
     if (answer.status === 200) proceed(world, second, answer);
   }
   for (const server of world.servers) {
-    for (const { chain } of world.nodes) await look(world, server, chain.chain);
+    for (const { chain } of world.nodes) await poll(world, server, chain.chain);
   }
 }
 
@@ -227,7 +227,7 @@ async function offerUsed(world: World, deal: Deal): Promise<void> {
   if (status === 200) violate(world, 'a hashlock serves once', deal.name);
 }
 
-/** For a while it looks as if whoever never pays had paid. */
+/** For a while it seems as if whoever never pays had paid. */
 function lieForSomebody(world: World, deal: Deal): void {
   const side = deal.sides.find(({ party }) => party.kind === 'malicious');
   if (side === undefined || !world.chance.hits(0.35)) return;
@@ -291,7 +291,7 @@ function fallAsleep(
   later(world, side.backAt - seconds(world), () => side.wake());
 }
 
-/** Beside what it is told, a party looks by itself now and then. */
+/** Beside what it is told, a party polls by itself now and then. */
 function keepPolling(world: World, deal: Deal): void {
   later(world, world.chance.int(4_000, 9_000), () => {
     if (deal.closed) return;

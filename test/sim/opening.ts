@@ -6,16 +6,16 @@ import { noteSent } from './keeper.ts';
 import { checkSent, checkSigned } from './keeper-oracle.ts';
 import { overtake } from './negotiate.ts';
 import { startProcess } from './process.ts';
-import { look, lookAtAll, nameOf, noteActivity } from './servers.ts';
+import { nameOf, noteActivity, poll, pollAll } from './servers.ts';
 import type { Server, World } from './state.ts';
 import { noteClosed } from './stored.ts';
 import { count, planKeep, stirAll, stirKeeper, tell } from './world.ts';
 
 export function newServer(name: string): Server {
   const none = () => new Set<string>();
-  const sets = { planned: none(), unsure: none(), looking: none() };
+  const sets = { planned: none(), unsure: none(), polling: none() };
   const server: Server = {
-    ...{ name, process: null, ...sets, lookedAtTimeAt: 0, dooms: [] },
+    ...{ name, process: null, ...sets, timePolledAt: 0, dooms: [] },
     reopen: (world) => reopen(world, server),
   };
   return server;
@@ -24,12 +24,12 @@ export function newServer(name: string): Server {
 async function reopen(world: World, server: Server): Promise<void> {
   await openServer(world, server);
   tell(world, `${nameOf(world, server)} is started again`);
-  await lookAtAll(world);
+  await pollAll(world);
   stirAll(world);
   stirKeeper(world);
 }
 
-const fates = {
+const kinds = {
   crash: { name: 'crash', does: 'dies' },
   cut: { name: 'connection lost', does: 'loses a connection' },
   wait: { name: 'overtaken', does: 'is overtaken' },
@@ -61,10 +61,10 @@ function holdBack(world: World, wrote: ReadonlySet<string>): number {
   if (!rushes || ending || !chance.hits(0.05)) return 0;
   count(world, 'commit late');
   world.alone = false;
-  // Whoever looks meanwhile must not take what is missing for what never comes.
+  // Whoever polls meanwhile must not take what is missing for what never comes.
   if (chance.hits(0.4)) {
     const server = chance.pick(world.servers);
-    for (const { chain } of world.nodes) world.beside.push(look(world, server, chain.chain));
+    for (const { chain } of world.nodes) world.beside.push(poll(world, server, chain.chain));
   }
   return chance.int(2, 40);
 }
@@ -86,9 +86,9 @@ export async function openServer(world: World, server: Server): Promise<void> {
     },
     dooms: server.dooms,
     send: () => (sending) => world.receiver.take(sending),
-    onFate: (fate, where) => {
-      count(world, fates[fate].name);
-      tell(world, `${nameOf(world, server)} ${fates[fate].does} ${where}`);
+    onDoom: (kind, where) => {
+      count(world, kinds[kind].name);
+      tell(world, `${nameOf(world, server)} ${kinds[kind].does} ${where}`);
     },
     holdsBack: (wrote) => holdBack(world, wrote),
     onStored: (statement) => noteClosed(world, statement),

@@ -110,7 +110,7 @@ export function startProcess(parts: ProcessParts): MarketProcess {
 
 type About = Pick<AdapterParts, 'now' | 'at' | 'onSent' | 'count'>;
 
-/** What is asked for is looked at soon, as by a watchtower in the same process. */
+/** What is asked for is polled soon, as by a watchtower in the same process. */
 function waking(desk: Desk, { posts, onWake }: NonNullable<ProcessParts['gas']>): Desk {
   return {
     ...desk,

@@ -6,7 +6,7 @@ import { chainClock, heldIn, type SimChain } from './chain.ts';
 import type { Deal, View, World } from './state.ts';
 import { chainOf, nodeOf, seconds, violate } from './world.ts';
 
-/** No reorganisation, lagging node or late look reaches further. */
+/** No reorganisation, lagging node or late poll reaches further. */
 const certainBlocks = 8;
 
 /** The newest block that there was at an instant, by the wall. */

@@ -19,7 +19,6 @@ export function habitsOf({ keeper, calm }: World, { party, role }: Side): Habits
   return { relays, late, vanishes: !calm && party.kind === 'honest' ? after : null };
 }
 
-/** The gas key on the chain of a leg. */
 function postOf(world: World, view: View, leg: LegName): Post | null {
   return world.keeper?.posts.get(view.legs[leg].chain) ?? null;
 }
@@ -38,7 +37,7 @@ export function vanishes(world: World, side: Side, deal: Deal, view: View): bool
   if (after === null || !isTime || world.ending) return false;
   // An initiator that leaves before has shown nothing, and needs its refund alone.
   const needed = after === 'public' ? [pays] : side.role === 'initiator' ? [own] : [own, pays];
-  if (needed.some((leg) => postOf(world, view, leg)?.purse !== 'rich')) return false;
+  if (needed.some((leg) => postOf(world, view, leg)?.funds !== 'rich')) return false;
   side.goneAt = seconds(world);
   count(world, 'keeper parties vanished');
   tell(world, `${side.party.name} vanishes: ${after} is ${deal.name}`);

@@ -33,7 +33,6 @@ export function noteDeaths(world: World): void {
   }
 }
 
-/** Ends what runs, wherever it is. */
 export function killServer(world: World, server: Server, why: string): void {
   if (server.process === null) return;
   count(world, 'crash');
@@ -42,11 +41,11 @@ export function killServer(world: World, server: Server, why: string): void {
   noteDeaths(world);
 }
 
-/** A transaction reached a mempool or block: whoever follows the chain looks soon. */
+/** A transaction reached a mempool or block: whoever follows the chain polls soon. */
 export function noteActivity(world: World, chain: SimChain): void {
   world.unchecked.add(chain.chain);
   activeAt.set(chain, tipOf(chain).height);
-  planLook(world, chain);
+  planPoll(world, chain);
 }
 
 const activeAt = new WeakMap<SimChain, number>();
@@ -57,7 +56,7 @@ export function isActive(chain: SimChain): boolean {
 }
 
 /** Within the time that the service is allowed to notice. */
-export function planLook(world: World, chain: SimChain): void {
+export function planPoll(world: World, chain: SimChain): void {
   for (const server of world.servers) planOne(world, server, chain);
 }
 
@@ -69,19 +68,19 @@ function planOne(world: World, server: Server, chain: SimChain): void {
   later(world, world.chance.int(1, within), async () => {
     server.planned.delete(name);
     // Now and then all of them move at once.
-    if (world.chance.hits(0.1)) await lookAtAll(world);
-    else await look(world, server, name);
+    if (world.chance.hits(0.1)) await pollAll(world);
+    else await poll(world, server, name);
   });
 }
 
 async function pass(world: World, server: Server, process: MarketProcess, chain: string) {
   const { begun } = world;
   const { unsure } = server;
-  const looked = await unlessDead(process, () => process.settlement.pass(chain));
-  if (looked === 'dead') return noteDeaths(world);
-  server.looking.delete(chain);
-  const { left, touched, reconciled } = looked;
-  if (left > 0) later(world, 2, () => look(world, server, chain));
+  const polled = await unlessDead(process, () => process.settlement.pass(chain));
+  if (polled === 'dead') return noteDeaths(world);
+  server.polling.delete(chain);
+  const { left, touched, reconciled } = polled;
+  if (left > 0) later(world, 2, () => poll(world, server, chain));
   if (touched > 0) stirChain(world, chain);
   if (touched > 0 || reconciled > 0) stirKeeper(world);
   if (reconciled > 0) world.hasNews = true;
@@ -91,8 +90,8 @@ async function pass(world: World, server: Server, process: MarketProcess, chain:
   unsure.delete(chain);
   // What another one saw and stored, only that one may be told of when it has gone.
   const waits = world.servers.some(
-    ({ process: its, planned, unsure: not, looking }) =>
-      its === null || [planned, not, looking].some((each) => each.has(chain)),
+    ({ process: its, planned, unsure: not, polling }) =>
+      its === null || [planned, not, polling].some((each) => each.has(chain)),
   );
   if (waits) return;
   world.unchecked.delete(chain);
@@ -100,35 +99,35 @@ async function pass(world: World, server: Server, process: MarketProcess, chain:
 }
 
 /** One pass over a chain, and what it says that time changed; then the deliveries. */
-export async function look(world: World, server: Server, chain: string): Promise<void> {
-  const { process, looking, unsure } = server;
+export async function poll(world: World, server: Server, chain: string): Promise<void> {
+  const { process, polling, unsure } = server;
   if (process === null) return;
   try {
     await pass(world, server, process, chain);
   } catch (error) {
-    looking.delete(chain);
+    polling.delete(chain);
     unsure.add(chain);
-    tell(world, `a look at ${chain} fails: ${(error as Error).message.slice(0, 60)}`);
-    later(world, 30, () => look(world, server, chain));
+    tell(world, `a poll of ${chain} fails: ${(error as Error).message.slice(0, 60)}`);
+    later(world, 30, () => poll(world, server, chain));
   }
-  if (world.nowMs - server.lookedAtTimeAt > timeEveryMs) await lookAtTime(world, server);
+  if (world.nowMs - server.timePolledAt > timeEveryMs) await pollTime(world, server);
   if (world.hasNews) await deliver(world);
 }
 
 /** Nothing that time alone changes is urgent. */
 const timeEveryMs = 600_000;
 
-export async function lookAtTime(world: World, server: Server): Promise<void> {
+export async function pollTime(world: World, server: Server): Promise<void> {
   const { process } = server;
   if (process === null) return;
-  server.lookedAtTimeAt = world.nowMs;
+  server.timePolledAt = world.nowMs;
   try {
     const done = await unlessDead(process, () => process.settlement.passDue());
     if (done === 'dead') return noteDeaths(world);
     if (done > 0) world.hasNews = true;
   } catch (error) {
-    tell(world, `a look at what is due fails: ${(error as Error).message.slice(0, 60)}`);
-    later(world, 30, () => lookAtTime(world, server));
+    tell(world, `a poll of what is due fails: ${(error as Error).message.slice(0, 60)}`);
+    later(world, 30, () => pollTime(world, server));
   }
 }
 
@@ -161,19 +160,18 @@ async function deliverFrom(world: World, server: Server | null, tries: number): 
   }
 }
 
-/** A process follows all its chains side by side. */
-export async function lookAtAll(world: World): Promise<void> {
-  const looks = world.servers.flatMap((server) =>
+export async function pollAll(world: World): Promise<void> {
+  const polls = world.servers.flatMap((server) =>
     world.nodes.map(({ chain }) => ({ server, chain: chain.chain })),
   );
-  for (const { server, chain } of looks) if (server.process !== null) server.looking.add(chain);
+  for (const { server, chain } of polls) if (server.process !== null) server.polling.add(chain);
   if (world.calm || world.chance.hits(0.5)) {
     world.begun += 1;
-    await Promise.all(looks.map(({ server, chain }) => look(world, server, chain)));
+    await Promise.all(polls.map(({ server, chain }) => poll(world, server, chain)));
     world.begun += 1;
     return;
   }
-  for (const { server, chain } of looks) await look(world, server, chain);
+  for (const { server, chain } of polls) await poll(world, server, chain);
 }
 
 /** A party hands a transaction to a node of its own. */

@@ -36,12 +36,9 @@ export type World = {
   readonly counts: Map<string, number>;
   readonly violations: Violation[];
   readonly agenda: Agenda;
-  /** On one database, side by side. */
   readonly servers: readonly Server[];
   readonly line: Line;
-  /** null = no gas keys. */
   readonly keeper: SimKeeper | null;
-  /** What runs besides the events of the agenda. */
   readonly beside: Promise<unknown>[];
   /** Events begun so far: two equal numbers say that nothing began in between. */
   begun: number;
@@ -53,7 +50,6 @@ export type World = {
   nowMs: number;
   /** Faults are over: what is left is to come home. */
   ending: boolean;
-  /** Escrows about which a node ever lied. */
   readonly lied: Set<string>;
   /** Chains that something happened on since what is stored was held against them. */
   readonly unchecked: Set<string>;
@@ -67,18 +63,16 @@ export type World = {
   hasNews: boolean;
 };
 
-/** Where a process of the market runs, if it runs. */
 export type Server = {
   readonly name: string;
   process: MarketProcess | null;
-  /** Chains at which it is about to look. */
+  /** Chains at which it is about to poll. */
   readonly planned: Set<string>;
-  /** Chains at which its last look failed, or that it never looked at. */
+  /** Chains at which its last poll failed, or that it never polled. */
   readonly unsure: Set<string>;
-  /** Chains at which it is to look together with others, and has not yet. */
-  readonly looking: Set<string>;
-  lookedAtTimeAt: number;
-  /** Starts it anew, on the same database. */
+  /** Chains at which it is to poll together with others, and has not yet. */
+  readonly polling: Set<string>;
+  timePolledAt: number;
   readonly reopen: (world: World) => Promise<void>;
   /** What is to happen to it; a process that dies leaves the rest to the next. */
   readonly dooms: Doom[];
@@ -97,7 +91,6 @@ export type Kind = 'honest' | 'sleepy' | 'absent' | 'greedy' | 'hasty' | 'malici
 export type Wallet = {
   readonly chain: string;
   readonly address: string;
-  /** Bitcoin only. */
   readonly pubkey: string | null;
 };
 
@@ -108,17 +101,15 @@ export type Party = {
   readonly key: string;
   /** By chain: the login's, then others that may be paid too. */
   readonly wallets: ReadonlyMap<string, readonly Wallet[]>;
-  /** Writes carry an Idempotency-Key. */
   readonly usesKeys: boolean;
   readonly chance: Chance;
   webhook: string | null;
 };
 
-/** One side of a deal, and when it is woken. */
 export type Side = {
   readonly party: Party;
   readonly role: 'initiator' | 'counterparty';
-  /** When it looks next, milliseconds; null = not before something stirs it. */
+  /** When it polls next, milliseconds; null = not before something stirs it. */
   wakesAt: number | null;
   plots: boolean;
   /** Until when a step that was taken is left alone, by its name. */
@@ -126,7 +117,6 @@ export type Side = {
   /** From when to when it does nothing, Unix seconds; null = not at all, and for ever. */
   goneAt: number | null;
   backAt: number | null;
-  /** Where there are gas keys. */
   habits: Habits | null;
   wake: () => Promise<void>;
 };
@@ -154,7 +144,6 @@ export type Deal = {
   openUntil: number | null;
   /** Seconds that pass before its last acceptance; 0 = none to speak of. */
   pause: number;
-  /** Steps towards its agreement. */
   tries: number;
   /** Somebody was told that the secret is public. */
   revealed: boolean;
@@ -189,7 +178,6 @@ export type StepView = {
   why: string;
 };
 
-/** A swap as a party reads it. */
 export type View = {
   id: string;
   status: string;
@@ -223,7 +211,6 @@ export type Ask = {
 };
 
 export type Habits = {
-  /** Has no coin for gas. */
   readonly relays: boolean;
   /** Asks for that in the last moment in which it may. */
   readonly late: boolean;
@@ -254,12 +241,10 @@ export type GasSent = {
 export type SimKeeper = {
   readonly chance: Chance;
   readonly posts: ReadonlyMap<string, Post>;
-  /** Which servers have the keys. */
   readonly on: ReadonlySet<string>;
-  /** When it looks next, by chain. */
+  /** When it polls next, by chain. */
   readonly planned: Map<string, number>;
   readonly sent: Map<string, GasSent>;
-  /** What was asked of it, by hashlock. */
   readonly asked: Map<string, Asked>;
   /** Whether all that was sent had been stored by then. */
   readonly storing: Promise<void>[];
@@ -281,7 +266,7 @@ export type Drill = {
   readonly alone: boolean;
   /** The swap's agreement commits late, after that of a second one was followed. */
   readonly lateAgreement?: true;
-  /** The commit that tells the secret is late, while everybody looks. */
+  /** The commit that tells the secret is late, while everybody polls. */
   readonly lateReveal?: true;
   /** The long leg is on the second of its families, whichever timelock is longer. */
   readonly isOrdered?: true;
@@ -292,9 +277,7 @@ export type Drill = {
   readonly servers?: 2;
   /** Gas keys on all chains, or none; without, as the market draws them. */
   readonly keys?: 'none' | 'rich' | 'capped';
-  /** Every write carries an Idempotency-Key. */
   readonly isKeyed?: true;
-  /** Whatever happens, its swaps settle. */
   readonly settles?: true;
   /** Its EVM chain is a rollup: its clock stops with it. */
   readonly isRollup?: true;
@@ -302,8 +285,6 @@ export type Drill = {
   readonly isSteady?: true;
   /** The market is open, and nothing has happened yet. */
   open?(world: World): void;
-  /** The swap is agreed. */
   begin?(world: World, deal: Deal, swap: Pick<View, 'deadlines' | 'legs'>): void;
-  /** Somebody was told that its secret is public. */
   revealed?(world: World, deal: Deal): void;
 };

@@ -1,4 +1,4 @@
-// What a look at a chain that ended well has stored: exactly what the node shows. A change that was
+// What a poll at a chain that ended well has stored: exactly what the node shows. A change that was
 // told and lost, an escrow that nobody follows or a fact of yesterday shows itself here.
 
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
@@ -13,7 +13,7 @@ type Row = {
   readonly required: number;
 };
 
-/** A swap that could not be reconciled is looked at again by then. */
+/** A swap that could not be reconciled is polled again by then. */
 const againSeconds = 90;
 
 function digestOf(facts: EscrowFacts | Row['facts']): string {
@@ -46,7 +46,7 @@ export async function checkStored(world: World, on: string): Promise<void> {
     const shown = withLie(own, node.lies.get(address), required);
     if (digestOf(shown) === digestOf(facts ?? nothingSeen)) continue;
     tell(world, `stored ${digestOf(facts)}, shown ${digestOf(shown)}`);
-    violate(world, 'what was looked at is stored', `${address} on ${on}`);
+    violate(world, 'what was polled is stored', `${address} on ${on}`);
   }
 }
 
@@ -63,7 +63,6 @@ export function noteClosed({ closedAt, nowMs }: World, { name, text, values }: S
   else if (!closedAt.has(id)) closedAt.set(id, nowMs);
 }
 
-/** Every escrow that is one of a swap. */
 export async function storedEscrows({ real }: World): Promise<ReadonlySet<string>> {
   const rows = await real.rows<{ address: string }>({
     name: '',

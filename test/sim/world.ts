@@ -24,7 +24,6 @@ export function violate(world: World, rule: string, what: string): void {
   tell(world, `BROKEN ${rule}: ${what}`);
 }
 
-/** Something happens this many seconds from now. */
 export function later(world: World, after: number, run: () => Promise<void> | void): void {
   const at = world.nowMs + Math.max(0, after) * 1_000;
   const event = { at, order: world.chance.int(0, 2 ** 30), run: async () => run() };
@@ -40,10 +39,8 @@ export function later(world: World, after: number, run: () => Promise<void> | vo
   events.splice(low, 0, event);
 }
 
-/** Near enough to happen at once. */
 const nearMs = 120_000;
 
-/** The next event, and those that happen at once with it. */
 function takeNext(world: World, atMs: number): Happening[] {
   const { agenda, chance, rushes, ending } = world;
   const { events } = agenda;
@@ -83,7 +80,7 @@ export function nodeOf(world: World, chain: string): Node {
 
 export const chainOf = (world: World, chain: string): SimChain => nodeOf(world, chain).chain;
 
-/** Both sides of every deal on the chain look at it soon, as if they polled. */
+/** Both sides of every deal on the chain poll it soon. */
 export function stirChain(world: World, chain: string): void {
   for (const deal of world.deals) if (deal.chains.includes(chain)) stir(world, deal);
 }
@@ -92,7 +89,7 @@ export function stirAll(world: World): void {
   for (const deal of world.deals) stir(world, deal);
 }
 
-/** A party takes at most this long to look, well within what the deadlines leave it. */
+/** A party takes at most this long to poll, well within what the deadlines leave it. */
 const mostReactSeconds = 540;
 
 export function stir(world: World, deal: Deal): void {
@@ -100,7 +97,7 @@ export function stir(world: World, deal: Deal): void {
   for (const side of deal.sides) wakeIn(world, side, world.chance.int(1, mostReactSeconds));
 }
 
-/** The side looks then, if it does not look sooner. */
+/** The side polls then, if it does not poll sooner. */
 export function wakeIn(world: World, side: Side, after: number): void {
   const at = world.nowMs + after * 1_000;
   if (side.wakesAt !== null && side.wakesAt <= at) return;
@@ -119,7 +116,7 @@ export function checkMoney(world: World): void {
   }
 }
 
-/** It looks then, if it does not look sooner. */
+/** It polls then, if it does not poll sooner. */
 export function planKeep(world: World, on: string, after: number): void {
   const { keeper } = world;
   if (!keeper?.posts.has(on)) return;
