@@ -66,7 +66,7 @@ export function mineOne(world: World, chain: SimChain): void {
 }
 
 /** Fewer blocks than the depth that counts. */
-export function reorganise(world: World, chain: SimChain): void {
+function reorganise(world: World, chain: SimChain): void {
   const { chance } = world;
   const most = chain.policy.normal.confirmations - 1;
   const depth = chance.int(1, most);
@@ -75,9 +75,13 @@ export function reorganise(world: World, chain: SimChain): void {
   for (let each = 0; each <= depth; each += 1) {
     mine(chain, seconds(world), (sent) => chance.hits(0.5) && choosing(chain, chance)(sent));
   }
+  noteReorganised(world, chain, 'reorganisation', `takes ${depth} blocks back`);
+}
+
+function noteReorganised(world: World, chain: SimChain, kind: string, what: string): void {
   noteLost(world, chain);
-  count(world, 'reorganisation');
-  tell(world, `${chain.chain} takes ${depth} blocks back`);
+  count(world, kind);
+  tell(world, `${chain.chain} ${what}`);
   checkMoney(world);
   noteActivity(world, chain);
 }
@@ -88,32 +92,20 @@ type Trouble = {
   end(world: World, node: Node): void;
 };
 
-const switched = (name: string, what: 'down' | 'slow'): Trouble => ({
-  name,
-  begin: (_world, node) => {
-    node[what] = true;
-  },
-  end: (_world, node) => {
-    node[what] = false;
-  },
-});
+type State = Partial<Pick<Node, 'down' | 'slow' | 'lag' | 'otherLag'>>;
 
-/** So many blocks behind at the most. */
-const lagging = (name: string, what: 'lag' | 'otherLag', most: number): Trouble => ({
+/** A node in a state of its own, and how it is when it is well. */
+const node = (name: string, begun: (world: World) => State, well: State): Trouble => ({
   name,
-  begin: (world, node) => {
-    node[what] = world.chance.int(1, most);
-  },
-  end: (_world, node) => {
-    node[what] = 0;
-  },
+  begin: (world, each) => void Object.assign(each, begun(world)),
+  end: (_world, each) => void Object.assign(each, well),
 });
 
 const troubles: readonly Trouble[] = [
-  switched('node down', 'down'),
-  switched('node slow', 'slow'),
-  lagging('node lagging', 'lag', 4),
-  lagging('second source lagging', 'otherLag', 6),
+  node('node down', () => ({ down: true }), { down: false }),
+  node('node slow', () => ({ slow: true }), { slow: false }),
+  node('node lagging', ({ chance }) => ({ lag: chance.int(1, 4) }), { lag: 0 }),
+  node('second source lagging', ({ chance }) => ({ otherLag: chance.int(1, 6) }), { otherLag: 0 }),
   {
     name: 'node lying',
     begin: (world, node) => {
@@ -214,11 +206,8 @@ export function takeClaimBack(world: World, tries: number, deadly: number): void
     cutOff(chain, depth, ({ txid }) => keeps(txid) && chance.hits(0.85));
     for (let each = 0; each <= depth; each += 1)
       mine(chain, seconds(world), () => chance.hits(0.5));
-    noteLost(world, chain);
-    count(world, 'claim taken back');
-    tell(world, `${chain.chain} takes ${depth} blocks back, with a claim that is forgotten`);
-    checkMoney(world);
-    noteActivity(world, chain);
+    const what = `takes ${depth} blocks back, with a claim that is forgotten`;
+    noteReorganised(world, chain, 'claim taken back', what);
     if (!chance.hits(deadly)) return;
     for (const each of world.servers) killServer(world, each, 'with the block');
     return;

@@ -118,7 +118,7 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     story: [],
     counts: new Map(),
     violations: [],
-    agenda: { events: [] },
+    agenda: [],
     servers,
     keeper: isBare(seed) ? null : keeperOf({ seed, drill }, nodes, servers),
     line: createLine(real, chance.fork()),

@@ -35,7 +35,7 @@ export type World = {
   readonly story: string[];
   readonly counts: Map<string, number>;
   readonly violations: Violation[];
-  readonly agenda: Agenda;
+  readonly agenda: Happening[];
   readonly servers: readonly Server[];
   readonly line: Line;
   readonly keeper: SimKeeper | null;
@@ -83,7 +83,6 @@ export type Happening = {
   readonly order: number;
   readonly run: () => Promise<void>;
 };
-export type Agenda = { readonly events: Happening[] };
 
 /** `hasty`: pays a Bitcoin escrow a second time, with a fee that nobody takes for hours. */
 export type Kind = 'honest' | 'sleepy' | 'absent' | 'greedy' | 'hasty' | 'malicious';

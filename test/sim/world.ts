@@ -27,7 +27,7 @@ export function violate(world: World, rule: string, what: string): void {
 export function later(world: World, after: number, run: () => Promise<void> | void): void {
   const at = world.nowMs + Math.max(0, after) * 1_000;
   const event = { at, order: world.chance.int(0, 2 ** 30), run: async () => run() };
-  const { events } = world.agenda;
+  const { agenda: events } = world;
   let low = 0;
   let high = events.length;
   while (low < high) {
@@ -42,8 +42,7 @@ export function later(world: World, after: number, run: () => Promise<void> | vo
 const nearMs = 120_000;
 
 function takeNext(world: World, atMs: number): Happening[] {
-  const { agenda, chance, rushes, ending } = world;
-  const { events } = agenda;
+  const { agenda: events, chance, rushes, ending } = world;
   const first = events.at(-1);
   if (first === undefined || first.at > atMs) return [];
   const taken = [events.pop() as Happening];
