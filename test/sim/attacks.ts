@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import type { LegName } from '../../core/trade.ts';
 import { feeToReplace } from './adapter.ts';
 import { chainClock, heldIn, holdsAny, issue, refusal, type SimChain, waitingAt } from './chain.ts';
-import { escrowsOn, isDeep, isPublic, walletsOn } from './deals.ts';
+import { escrowsOn, isFinal, isPublic, walletsOn } from './deals.ts';
 import { askPlainly, post } from './people.ts';
 import { isStrayed } from './promises.ts';
 import { sendDirect } from './servers.ts';
@@ -250,8 +250,8 @@ export async function tryToReveal({ world, side, deal, view, otherName }: Turn):
   if (strays) violate(world, 'not while a former escrow is paid', `${deal.name}, a reveal`);
   const late = seconds(world) > view.deadlines.revealBy;
   if (late) violate(world, 'no reveal after its last moment', deal.name);
-  const shallow = (['a', 'b'] as const).find((name) => !isDeep(world, deal, name));
-  if (shallow) violate(world, 'no reveal before both legs are deep', `${deal.name} ${shallow}`);
+  const shallow = (['a', 'b'] as const).find((name) => !isFinal(world, deal, name));
+  if (shallow) violate(world, 'no reveal before both legs are final', `${deal.name} ${shallow}`);
 }
 
 export const fundBy = ({ side, view }: Pick<Turn, 'side' | 'view'>): number =>
@@ -265,8 +265,8 @@ export async function tryToFund(turn: Turn): Promise<void> {
   if (strays) violate(world, 'not while a former escrow is paid', `${deal.name}, a funding`);
   const late = seconds(world) > fundBy(turn);
   if (late) violate(world, 'no funding after its last moment', deal.name);
-  if (side.role === 'counterparty' && !isDeep(world, deal, otherName)) {
-    violate(world, 'no funding before the long leg is deep', deal.name);
+  if (side.role === 'counterparty' && !isFinal(world, deal, otherName)) {
+    violate(world, 'no funding before the long leg is final', deal.name);
   }
 }
 

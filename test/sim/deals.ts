@@ -1,5 +1,5 @@
 // What a deal is, by the chains and by what the parties agreed on, whatever the market says of
-// either: its legs, its escrows, whether its secret is public and its money deep.
+// either: its legs, its escrows, whether its secret is public and its money final.
 
 import { depthFor } from '../../core/policy.ts';
 import type { LegName } from '../../core/trade.ts';
@@ -49,25 +49,25 @@ export function chainOfLeg({ direction, chains: [base, quote] }: Deal, leg: LegN
   return (direction === 'buy_base') === (leg === 'a') ? base : quote;
 }
 
-/** Whether a block is as deep as such an amount needs. */
-export function isDeepAt(chain: SimChain, deal: Deal, height: number): boolean {
+/** Whether a block is final for such an amount. */
+export function isFinalAt(chain: SimChain, deal: Deal, height: number): boolean {
   const { confirmations } = depthFor(chain.policy, amountOn(deal, chain.chain), highValueFrom);
   return tipOf(chain).height - height + 1 >= confirmations;
 }
 
-function hasDeep(world: World, deal: Deal, leg: LegName, escrows?: readonly string[]): boolean {
+function hasFinal(world: World, deal: Deal, leg: LegName, escrows?: readonly string[]): boolean {
   const chain = chainOf(world, chainOfLeg(deal, leg));
   const wanted = amountOn(deal, chain.chain);
   return (escrows ?? escrowsOn(chain, deal)).some((escrow) =>
     heldIn(chain, escrow).some(
-      ({ amount, height }) => amount >= wanted && isDeepAt(chain, deal, height),
+      ({ amount, height }) => amount >= wanted && isFinalAt(chain, deal, height),
     ),
   );
 }
 
-/** Whether one payment of a leg's amount, in whichever escrow of the deal, is that deep. */
-export const isDeep = (world: World, deal: Deal, leg: LegName) => hasDeep(world, deal, leg);
+/** Whether one payment of a leg's amount, in whichever escrow of the deal, is final. */
+export const isFinal = (world: World, deal: Deal, leg: LegName) => hasFinal(world, deal, leg);
 
 /** The same of the escrow that a party was last told is the leg's. */
-export const isFundedDeep = (world: World, deal: Deal, leg: LegName) =>
-  hasDeep(world, deal, leg, [deal.view?.legs[leg].escrow ?? '']);
+export const isFundedFinal = (world: World, deal: Deal, leg: LegName) =>
+  hasFinal(world, deal, leg, [deal.view?.legs[leg].escrow ?? '']);

@@ -34,7 +34,7 @@ function stall(world: World, on: string, at: number): number {
   return lasts;
 }
 
-/** Both nodes fall behind, until neither funding is deep; then they are back. */
+/** Both nodes fall behind, until neither funding is final; then they are back. */
 function fallBehind(world: World, deal: Deal): void {
   for (const name of deal.chains) {
     const node = nodeOf(world, name);

@@ -11,7 +11,7 @@ import {
   rivalsOf,
   type SimChain,
 } from './chain.ts';
-import { isFundedDeep, isPublic, otherLeg, ownLeg, walletsOn } from './deals.ts';
+import { isFundedFinal, isPublic, otherLeg, ownLeg, walletsOn } from './deals.ts';
 import { type Post, reserveFee } from './gas.ts';
 import type { Deal, GasSent, Side, SimKeeper, View, World } from './state.ts';
 import type { SimTransaction } from './transaction.ts';
@@ -37,9 +37,13 @@ export function checkSent(
   if (seconds(world) > view.deadlines.revealBy) {
     violate(world, 'no reveal after its last moment', `${deal.name}, by the keeper`);
   }
-  const shallow = (['a', 'b'] as const).find((name) => !isFundedDeep(world, deal, name));
+  const shallow = (['a', 'b'] as const).find((name) => !isFundedFinal(world, deal, name));
   if (shallow !== undefined) {
-    violate(world, 'no reveal before both legs are deep', `${deal.name} ${shallow}, by the keeper`);
+    violate(
+      world,
+      'no reveal before both legs are final',
+      `${deal.name} ${shallow}, by the keeper`,
+    );
   }
 }
 

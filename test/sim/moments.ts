@@ -38,7 +38,7 @@ function isMined(world: World, { chains, secret }: Deal): boolean {
   });
 }
 
-/** How many blocks more make the long leg's funding deep; null where it is in no block. */
+/** How many blocks more make the long leg's funding final; null where it is in no block. */
 function blocksToDepth(world: World, { chain: on, escrow }: View['legs']['a']): number | null {
   const chain = chainOf(world, on);
   const [held] = heldIn(chain, escrow);
@@ -49,7 +49,7 @@ function blocksToDepth(world: World, { chain: on, escrow }: View['legs']['a']): 
 
 const longLeg = (deal: Deal) => deal.view?.legs[deal.long] ?? null;
 
-/** A poll of the first server has read a shallow funding; before it stores that, it is deep. */
+/** A poll of the first server has read a shallow funding; before it stores that, it is final. */
 function overtakePoll(world: World, deal: Deal, { legs }: Agreed): void {
   const [, other] = world.servers;
   const { chain: on } = legs[deal.long];

@@ -6,8 +6,8 @@ import {
   amountOn,
   chainOfLeg,
   escrowsOn,
-  isDeepAt,
   isDrilled,
+  isFinalAt,
   isPublic,
   legOf,
   otherLeg,
@@ -194,7 +194,7 @@ export function checkHeard(world: World, { topic, swapId, status }: Told): void 
     const chain = chainOf(world, name);
     const all = escrowsOn(chain, deal).flatMap((escrow) => minedAbout(chain, escrow));
     return all.some(
-      ({ tx, ok, height }) => ok && tx.verb === verb && isDeepAt(chain, deal, height),
+      ({ tx, ok, height }) => ok && tx.verb === verb && isFinalAt(chain, deal, height),
     );
   };
   const { chains } = deal;

@@ -15,7 +15,7 @@ import {
   tryToReveal,
 } from './attacks.ts';
 import { chainClock, heldIn, holdsAny, type SimChain, waitingAt } from './chain.ts';
-import { isDeep, isPublic, walletsOn } from './deals.ts';
+import { isFinal, isPublic, walletsOn } from './deals.ts';
 import { post } from './people.ts';
 import { rawOf, type SimTransaction } from './transaction.ts';
 import { count, seconds, tell, violate } from './world.ts';
@@ -30,25 +30,25 @@ async function mustBeRefused(turn: Turn, tx: SimTransaction, rule: string): Prom
   if (status === 200) violate(world, rule, `${deal.name}, a ${tx.verb} by ${side.party.name}`);
 }
 
-/** Its own leg, too late or before the other's is deep. */
+/** Its own leg, too late or before the other's is final. */
 async function fundPast(turn: Turn): Promise<void> {
   const { world, own, deal, view, side, ownName, otherName } = turn;
   const { escrow, amount } = view.legs[ownName];
   if (escrow === null || heldIn(own, escrow).length > 0) return;
   const isLate = seconds(world) > fundBy(turn);
-  const isEarly = side.role !== 'initiator' && !isDeep(world, deal, otherName);
+  const isEarly = side.role !== 'initiator' && !isFinal(world, deal, otherName);
   if (!isLate && !isEarly) return;
   const tx = make(turn, own, { verb: 'fund', escrow, amount: BigInt(amount) });
   const [late, early] = [
     'no funding after its last moment',
-    'no funding before the long leg is deep',
+    'no funding before the long leg is final',
   ];
   await mustBeRefused(turn, tx, isLate ? late : early);
 }
 
 const going = ['agreed', 'initiator_funded', 'counterparty_funded', 'initiator_claimed'];
 
-/** The other leg, before both are deep or too late; with a wrong secret at any time. */
+/** The other leg, before both are final or too late; with a wrong secret at any time. */
 async function claimPast(turn: Turn): Promise<void> {
   const { world, deal, side, other: chain, view, otherName } = turn;
   const { escrow } = view.legs[otherName];
@@ -58,11 +58,11 @@ async function claimPast(turn: Turn): Promise<void> {
   if (wrong.coins.length > 0) await mustBeRefused(turn, wrong, 'no claim with a wrong secret');
   if (side.role !== 'initiator' || isPublic(world, deal)) return;
   const isLate = seconds(world) > view.deadlines.revealBy;
-  const isEarly = !isDeep(world, deal, 'a') || !isDeep(world, deal, 'b');
+  const isEarly = !isFinal(world, deal, 'a') || !isFinal(world, deal, 'b');
   if (!isLate && !isEarly) return;
   const tx = make(turn, chain, { verb: 'claim', escrow, secret: deal.secret });
   if (tx.coins.length === 0) return;
-  const rule = isLate ? 'no reveal after its last moment' : 'no reveal before both legs are deep';
+  const rule = isLate ? 'no reveal after its last moment' : 'no reveal before both legs are final';
   await mustBeRefused(turn, tx, rule);
 }
 
