@@ -304,9 +304,10 @@ test(
     // A page of them, of empty escrows, found between the two.
     await db.rows({
       name: 'test_empty',
-      text: `insert into escrows (chain, address, swap_id, leg, terms, facts, created_at, done, kept)
-        select chain, 'empty ' || n, swap_id, leg, terms, jsonb_set(facts, '{balance}', '"0"'),
-          created_at, true, true
+      text: `insert into escrows
+          (chain, address, swap_id, leg, terms, facts, created_at, done, kept)
+        select chain, 'empty ' || n, swap_id, leg, terms,
+          jsonb_set(facts, '{balance}', '"0"'), created_at, true, true
         from escrows, generate_series(1, 20) n where swap_id = $1 and chain = $2`,
       values: [late.id, evm],
     });

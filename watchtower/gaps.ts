@@ -62,8 +62,8 @@ async function push(
 }
 
 /**
- * At once where no node counts anything above it, and none of it has failed in a block. Else below what has waited for long: what nodes
- * say of mempools hides none of them for ever.
+ * At once where no node counts anything above it, and nothing of it has failed in a block. Else
+ * below what has waited for long: what nodes say of mempools hides none of them for ever.
  */
 async function missingIn(
   deps: Parts,
