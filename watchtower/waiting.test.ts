@@ -89,6 +89,9 @@ test(
     const [sleeping, deal] = [await forgotten(), await funded()];
     await keepAll(desk);
     await refusedForNow(deal);
+    // Nor where its node has forgotten it.
+    await desk.rpc(evm2)('anvil_dropAllTransactions', []);
+    await refusedForNow(deal);
     // How long ago that is, the database's clock says.
     desk.deps.advance(2 * wantedSeconds * 1_000);
     await passOver(1);
