@@ -53,7 +53,6 @@ function found(
     rows: shown.map(([row]) => row),
     read: new Map(shown.map(([row, facts]) => [keyOf(row), facts])),
     adapters: new Map([ethereum, bitcoin].map((each) => [each.chain, each])),
-    highFrom: { a: null, b: null },
     clocks: clocksAt(agreedAt),
   });
   return findings
@@ -64,7 +63,7 @@ function found(
 const kinds = (...given: Parameters<typeof found>) => found(...given).map(({ kind }) => kind);
 const { revealBy } = state.deadlines;
 const weekEarlier = revealBy - 7 * 86_400;
-const { normal, high } = policies.ethereum;
+const { high } = policies.ethereum;
 
 test('a swap of the rules of today has their times to the second, and one of their depths', () => {
   const elsewhere = { ...rules, contract: { a: 'another', b: 'another' } };
@@ -73,9 +72,8 @@ test('a swap of the rules of today has their times to the second, and one of the
     assert.deepEqual(kinds({ rules: own, revealBy: revealBy + 1 }), ['danger deadlines_differ']);
     // Deeper than its amount wants today: the other depth, with its own times.
     const deeper = kinds({ rules: own, depth: high.confirmations });
-    assert.deepEqual(deeper, ['notice depth_differs', 'danger deadlines_differ']);
-    const neither = kinds({ rules: own, depth: normal.confirmations - 1 });
-    assert.deepEqual(neither, ['danger depth_differs']);
+    assert.deepEqual(deeper, ['danger deadlines_differ']);
+    assert.deepEqual(kinds({ rules: own, depth: 1 }), ['danger depth_differs']);
   }
 });
 
@@ -109,7 +107,7 @@ test('an outcome that nobody knows is not seen, with the node that would tell', 
     told.map(({ kind }) => kind),
     ['differs facts_behind', 'unseen outcome_unknown'],
   );
-  assert.match(told[0]?.says ?? '', /outcome is unknown, stored known/);
+  assert.match(told[0]?.says ?? '', /outcome unknown; stored is .*outcome known$/);
   assert.match(told[1]?.says ?? '', /leg a on ethereum is not known.*an archive.* would tell/);
   const known = { ...row, facts: storedFacts(unknown) } as unknown as EscrowRow;
   assert.deepEqual(kinds({ rules }, [[known, unknown]]), ['unseen outcome_unknown']);
