@@ -302,11 +302,11 @@ timed('a kept signature goes out only where a new funding would', async () => {
   const tooLate = later(maker, record.swap.deadlines.counterpartyFundBy - chains.now() + 60);
   await assert.rejects(tend(tooLate), { code: 'too_late_to_fund' });
   const { chain: btc } = record.swap.legs.b;
-  const purseShortage = async (owed: Owed, address: string): Promise<Warning | null> =>
+  const fundsShortage = async (owed: Owed, address: string): Promise<Warning | null> =>
     owed.claims.length === 0
       ? null
       : { code: 'fee_poor', verb: 'claim', address, sentence: 'no fee for its own claim' };
-  const poor = withAdapter(maker, btc, () => ({ purseShortage }));
+  const poor = withAdapter(maker, btc, () => ({ fundsShortage }));
   await assert.rejects(tend(poor), { code: 'claim_unpayable' });
   assert.deepEqual(relay.given, []);
 });
@@ -315,11 +315,11 @@ timed('it is sent with the own gas only beside all that the wallet owes', async 
   const { maker, relay, record, tend, wallet } = await signedOnly();
   relay.does = 'refuse';
   await chains.dev.faucet({ chain: evmKey, address: wallet.address });
-  const purseShortage = async (owed: Owed, address: string): Promise<Warning | null> =>
+  const fundsShortage = async (owed: Owed, address: string): Promise<Warning | null> =>
     owed.claims.length === 0
       ? null
       : { code: 'fee_poor', verb: 'claim', address, sentence: 'too little for both' };
-  const short = withAdapter(maker, evmKey, () => ({ purseShortage }));
+  const short = withAdapter(maker, evmKey, () => ({ fundsShortage }));
   // A swap that pays this wallet on the chain where it funds this one.
   const id = crypto.randomUUID();
   const other: SwapRecord = {

@@ -263,7 +263,7 @@ timed('two wallet objects of one key that can pay for one claim: one shows no se
     const scenes = [1, 2].map(() => chains.swap({ a: 'TRX', b: 'SOL' })) as [Scene, Scene];
     const fund = async (scene: Scene) => {
       // It could pay for both while they were funded.
-      const rich = { purseShortage: async () => null };
+      const rich = { fundsShortage: async () => null };
       const side = withLeg(await sideOf(scene, 'taker'), scene, 'a', () => rich);
       const taker = { ...side, wallets: new Map([...side.wallets, [chain, again()]]) };
       const maker = await sideOf(scene, 'maker');

@@ -27,7 +27,7 @@ export type ManyInput = Pick<
 > & {
   readonly chain: ChainKey;
   readonly swapIds?: readonly string[];
-  /** Most escrows in one transaction, 1 at least. Default and limit: 20 (escrows/batch.ts). */
+  /** Most escrows in one transaction, 1 at least. Default and limit: 20 (escrows/calls.ts). */
   readonly most?: number;
 };
 

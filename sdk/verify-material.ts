@@ -36,7 +36,7 @@ export type Limits = {
 
 /** Most that one TRON transaction may burn for energy unless the view says otherwise: 500 TRX. */
 const mostFeeLimitSun = 500_000_000n;
-/** A funding that no block takes must die soon; see hands/expiring.ts. */
+/** A funding that no block takes must die soon; see hands/account.ts. */
 const longestTronLifeMs = 3_600_000;
 
 /** Throws VerificationError unless the material is what `asked` of these terms comes to. */

@@ -122,7 +122,11 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
   const follower = createFollower(backend, now, log, second?.backend ?? null);
   const followers = second === null ? [follower] : [follower, second];
   const fallbackRate = fallbackRates[network.name];
-  const estimate = estimating(backend.feeEstimate, { bounds, now, fallbackRate });
+  const estimate = estimating((at, signal) => backend.feeEstimate(at, signal), {
+    bounds,
+    now,
+    fallbackRate,
+  });
   const offers = offersTo({ chain, sources: followers.length, rounds: 1 });
   const { methods, keeping } = watching(
     {

@@ -45,14 +45,14 @@ type Answer = { id?: number; result?: unknown; error?: { code: number; message: 
 
 export function coreRpc(options: CoreOptions): CoreRpc {
   const limits = { ...defaultLimits, ...options.limits };
-  const { username, password, origin, pathname } = new URL(options.url);
+  const { username, password, origin, pathname, search } = new URL(options.url);
   const named = decodeURIComponent(`${username}:${password}`);
   const fromUrl = username === '' ? null : named;
   const post = async (body: unknown, signal: AbortSignal): Promise<unknown> => {
     const secret = options.cookiePath === undefined ? fromUrl : await cookie(options.cookiePath);
     const headers: Record<string, string> = { 'content-type': 'application/json' };
-    if (secret !== null) headers.authorization = `Basic ${btoa(secret)}`;
-    const url = origin + pathname;
+    if (secret !== null) headers.authorization = `Basic ${Buffer.from(secret).toString('base64')}`;
+    const url = origin + pathname + search;
     const request = { url, method: 'POST' as const, headers, body: JSON.stringify(body) };
     const reply = await exchange(coreName, request, limits, signal);
     return parseReply(reply.status, reply.body);

@@ -140,7 +140,7 @@ function unusedLane(contract: string): Lane {
   return { contract, number: randomBytes(laneBytes).toString('hex'), counter: 1 };
 }
 
-type Purse = { readonly from: string; readonly lent: Overrides };
+type Payer = { readonly from: string; readonly lent: Overrides };
 
 export async function preflight(
   asked: Watch,
@@ -166,19 +166,19 @@ export async function preflight(
     }
   }
   const funding = await funder;
-  const purse = await purseOf(watch, terms, lent, signal);
+  const payer = await payerOf(watch, terms, lent, signal);
   const { timestamp } = await head;
-  const receivers = purse === null ? [] : receiversOf(terms, about);
+  const receivers = payer === null ? [] : receiversOf(terms, about);
   const trials = [
     ...(funding === null ? [] : [tryFunding(watch, terms, funding, signal)]),
     ...receivers.map(({ address }) =>
-      tryPayout(watch, terms, about, address, purse as Purse, timestamp, signal),
+      tryPayout(watch, terms, about, address, payer as Payer, timestamp, signal),
     ),
   ];
   for (const trial of await Promise.allSettled(trials)) {
     if (trial.status === 'rejected') throw trial.reason;
   }
-  if (purse !== null) return;
+  if (payer !== null) return;
   watch.log('preflight_without_balance', { chain: watch.chain, token });
   return plainTrial(watch, terms, about, signal);
 }
@@ -206,7 +206,7 @@ async function tryClaim(watch: Watch, terms: EscrowTerms, signal: AbortSignal): 
   if (failure === null) return arriving;
   if (isUnlent(failure)) return withoutOverrides(watch, terms, 'claim', signal);
   const { address } = terms.payout;
-  const pool: Purse = { from: deployment.contract, lent: {} };
+  const pool: Payer = { from: deployment.contract, lent: {} };
   const reason = await innerReason(watch, terms, address, pool, failure, signal);
   throw wouldFail(terms, native, 'payout', address, reason);
 }
@@ -220,8 +220,8 @@ async function mustArriveWhole(watch: Watch, terms: EscrowTerms, signal: AbortSi
   ]);
   if (lent === null) return;
   const { address } = terms.payout;
-  const purse = { from: stranger, lent };
-  await tryPayout(watch, terms, 'claim', address, purse, head.timestamp, signal);
+  const payer = { from: stranger, lent };
+  await tryPayout(watch, terms, 'claim', address, payer, head.timestamp, signal);
 }
 
 /** What gives a stranger the amount; null where the token's balances cannot be lent. */
@@ -230,12 +230,12 @@ async function lentTo({ rpc, slots }: Watch, { token, amount }: EscrowTerms, sig
   return lendBalance(rpc, token, stranger, amount, signal, slots);
 }
 
-async function purseOf(
+async function payerOf(
   watch: Watch,
   { token, amount, refund }: EscrowTerms,
   lent: Overrides | null,
   signal: AbortSignal,
-): Promise<Purse | null> {
+): Promise<Payer | null> {
   if (lent !== null) return { from: stranger, lent };
   const held = await balanceAt(watch.rpc, token, refund.address, 'latest', signal);
   return held >= amount ? { from: refund.address, lent: {} } : null;
@@ -246,7 +246,7 @@ async function tryPayout(
   terms: EscrowTerms,
   about: About,
   to: string,
-  purse: Purse,
+  payer: Payer,
   timestamp: number,
   signal: AbortSignal,
 ): Promise<void> {
@@ -256,22 +256,22 @@ async function tryPayout(
     ...terms,
     hashlock: hashlockOf(trialSecret),
     payout: { address: to, pubkey: null },
-    refund: { address: purse.from, pubkey: null },
+    refund: { address: payer.from, pubkey: null },
     timelock: timestamp + trialTimelockSeconds,
     fundBefore: timestamp + trialFundSeconds,
     lane: unusedLane(deployment.contract),
   };
   const allowance =
-    terms.token === null || purse.from === stranger
+    terms.token === null || payer.from === stranger
       ? 0n
-      : await allowanceOf(rpc, terms.token, purse.from, deployment.contract, signal);
+      : await allowanceOf(rpc, terms.token, payer.from, deployment.contract, signal);
   const funding = fundCalls(trial, deployment, allowance);
   const calls = [...funding, claimCall(trial, deployment, trialSecret)];
-  const failure = await tryCalls(rpc, purse.from, calls, purse.lent, signal);
+  const failure = await tryCalls(rpc, payer.from, calls, payer.lent, signal);
   if (failure === null) return;
   const claiming = failure.index === funding.length;
   const paid = claiming ? to : deployment.contract;
-  const reason = await innerReason(watch, terms, paid, purse, failure, signal);
+  const reason = await innerReason(watch, terms, paid, payer, failure, signal);
   throw wouldFail(terms, native, claiming ? 'payout' : about, claiming ? to : null, reason);
 }
 
@@ -280,7 +280,7 @@ async function innerReason(
   watch: Watch,
   { token, amount }: EscrowTerms,
   to: string,
-  purse: Purse,
+  payer: Payer,
   failure: Failure,
   signal: AbortSignal,
 ): Promise<string> {
@@ -288,7 +288,7 @@ async function innerReason(
     return failure.words;
   }
   const bare = transfer(token, to, amount);
-  const { from, lent } = purse;
+  const { from, lent } = payer;
   const inner = await tryCall(watch.rpc, { from, ...bare }, lent, signal);
   return inner === null ? failure.words : `${failure.words}: ${inner.words}`;
 }
@@ -336,9 +336,9 @@ async function tryFunding(
   const calls = fundCalls(terms, deployment, allowance);
   const failure = await tryCalls(rpc, funder, calls, lent, signal);
   if (failure === null) return;
-  const purse: Purse = { from: funder, lent };
+  const payer: Payer = { from: funder, lent };
   const to = deployment.contract;
-  const reason = await innerReason(watch, terms, to, purse, failure, signal);
+  const reason = await innerReason(watch, terms, to, payer, failure, signal);
   throw wouldFail(terms, native, 'funding', null, reason);
 }
 

@@ -54,7 +54,7 @@ test('a wallet must have all that its claim offers, or is to offer', async () =>
   const payer = newcomer();
   const needs = async (gas: bigint, feePerGas: bigint | null) => {
     const owed = { claims: [leg], fundings: [], offered: { gas, feePerGas } };
-    const short = await adapter.purseShortage?.(owed, payer, signal());
+    const short = await adapter.fundsShortage?.(owed, payer, signal());
     const said = / has 0 wei on evm-dev, and to send a claim with (\d+) gas may take (\d+)/;
     const [, named, need] = said.exec(short?.sentence ?? '') ?? [];
     assert.equal(named, `${gas}`, short?.sentence);

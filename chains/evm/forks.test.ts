@@ -218,7 +218,7 @@ test('a wallet is asked for the gas of the fork that may be active when it claim
     const adapter = adapterOf([await nodeTelling(said)]);
     const needs = async (part: Partial<EscrowTerms>, verb: 'claims' | 'fundings') => {
       const owed = { claims: [], fundings: [], [verb]: [{ ...terms, ...part }] };
-      const short = await adapter.purseShortage?.(owed, payer, signal());
+      const short = await adapter.fundsShortage?.(owed, payer, signal());
       return BigInt(/may take (\d+)/.exec(short?.sentence ?? '')?.[1] ?? 0);
     };
     const gas = (verb: 'claim' | 'fund') => margin * gasFor(31_337, terms, verb, wanted) * price;

@@ -4,7 +4,7 @@
 import { measuredGas } from '../../contracts/escrows/artifacts/gas.ts';
 import { larger } from '../../core/amounts.ts';
 import { fewMiB, fewWords, quantity, type Rpc, RpcError } from '../nodes/rpc.ts';
-import { aborted, once, saidInTime } from '../nodes/sources.ts';
+import { once, saidInTime, unlessAborted } from '../nodes/sources.ts';
 import { evmChains } from './policy.ts';
 
 export type EvmGasPolicy = {
@@ -238,7 +238,7 @@ export async function gasRules(
       forks.asking = null;
     });
   }
-  if (!isFresh && forks.asking !== null) await Promise.race([forks.asking, aborted(signal)]);
+  if (!isFresh && forks.asking !== null) await unlessAborted(forks.asking, signal);
   signal.throwIfAborted();
   const { known } = forks;
   if (known === null || forks.clock() - known.at > staleMs) return () => 'either';

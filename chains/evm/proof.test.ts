@@ -257,7 +257,7 @@ test('EIP-1271 alone lets a signature serve every wallet of its owner: the text 
   assert.ok(text.includes(one) && !text.includes(other) && !text.includes(owner.address));
 });
 
-describe('an EIP-6492 signature is isRefused when', () => {
+describe('an EIP-6492 signature is refused when', () => {
   const nobody = '0x00000000000000000000000000000000000000aa';
   const wrapped = (factory: string, data: Hex, signature: Hex) => {
     const types = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }] as const;

@@ -52,7 +52,7 @@ export type Gas = {
   claimShortage?(terms: EscrowTerms, payer: string, signal: AbortSignal): Promise<Shortage | null>;
 
   /** The same of all claims that a wallet owes, asked before it funds one more. */
-  purseShortage?(owed: Owed, payer: string, signal: AbortSignal): Promise<Warning | null>;
+  fundsShortage?(owed: Owed, payer: string, signal: AbortSignal): Promise<Warning | null>;
 
   /** EVM, without margin. `payout_would_fail`: the escrow refuses; others say nothing of it. */
   spendGas?(spend: Spend, payer: string, signal: AbortSignal): Promise<bigint>;

@@ -53,12 +53,12 @@ export function shortages<Watch extends Pick<Watching, 'chain'>>(counts: Counts<
     return { code: isUnused ? 'not_activated' : code, verb, address, need, has, sentence };
   };
   const more = (sum: Sum): Sum => ({ ...sum, need: sum.need + spared });
-  const purseShortage = async (watch: Watch, owed: Owed, payer: string, signal: AbortSignal) =>
+  const fundsShortage = async (watch: Watch, owed: Owed, payer: string, signal: AbortSignal) =>
     shortOf(watch, 'claim', payer, await counts.owed(watch, owed, payer, signal));
   return {
-    purseShortage,
+    fundsShortage,
     claimShortage: (watch: Watch, terms: EscrowTerms, payer: string, signal: AbortSignal) =>
-      purseShortage(watch, { claims: [terms], fundings: [] }, payer, signal),
+      fundsShortage(watch, { claims: [terms], fundings: [] }, payer, signal),
     /** Whether both parties of a leg can pay for what they have to send, and `spared` more. */
     warnings: async (
       watch: Watch,

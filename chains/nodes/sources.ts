@@ -145,11 +145,15 @@ export function disagree(
   return new ParleyError('sources_disagree', whole, { chain, ...facts });
 }
 
-/** Rejects once the signal is aborted. */
-export function aborted(signal: AbortSignal): Promise<never> {
+/** What comes of the work, or a rejection once the signal is aborted. It leaves no listener. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const end = () => reject(signal.reason);
   if (signal.aborted) end();
   signal.addEventListener('abort', end, { once: true });
-  return promise;
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
 }

@@ -2,7 +2,7 @@
 
 import { jsonOf } from '../../core/unchecked.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
-import { aborted, once } from '../nodes/sources.ts';
+import { once, unlessAborted } from '../nodes/sources.ts';
 import { type Http, jsonRpcPath } from './http.ts';
 import type { Block } from './node.ts';
 import { bareAddress, deploymentOf } from './plan.ts';
@@ -50,7 +50,7 @@ export async function lookInEvents(
   const searched = searchOf(watch, watched, about);
   take(watch, watched, searched.found);
   if (searched.going === null || isFound()) return;
-  await Promise.race([searched.going, aborted(signal)]).catch(() => {});
+  await unlessAborted(searched.going, signal).catch(() => {});
 }
 
 type About = { readonly sought: Sought; readonly head: Block };

@@ -230,7 +230,7 @@ test('tronweb writes and reads the same addresses', () => {
   );
 });
 
-test('any text is an address where tronweb says so, and isNone otherwise', () => {
+test('any text is an address where tronweb says so, and refused otherwise', () => {
   const texts = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 60 }),
     fc.stringMatching(/^T[1-9A-HJ-NP-Za-km-z]{32,34}$/),

@@ -16,7 +16,7 @@ import {
 import type { Look, WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/agreement.ts';
 import { begun } from '../nodes/gathering.ts';
-import { aborted, once } from '../nodes/sources.ts';
+import { once, unlessAborted } from '../nodes/sources.ts';
 import { lookInEvents } from './events.ts';
 import type { Http } from './http.ts';
 import { type Block, blockAt, headBlock, secondOf, type View } from './node.ts';
@@ -157,8 +157,8 @@ async function factsAt(
   if (made.isMissing && !made.failed && !isLast) return null;
   if (made.isMissing) {
     // The word is the truth all the same.
-    const { state, changedAt } = now;
-    once(watch, 'no_history', { chain: watch.chain, escrow: watched.address, state, changedAt });
+    const { state: status, changedAt } = now;
+    once(watch, 'no_history', { chain: watch.chain, escrow: watched.address, status, changedAt });
   }
   const isFundingKnown = (watched.stored?.funded?.txid ?? unknownTxid) !== unknownTxid;
   if (isSettled(now) && !isFundingKnown) {
@@ -207,7 +207,7 @@ async function transactionOf(
   }
   const search = searchFor(watch, wanted);
   try {
-    const found = (await Promise.race([search, aborted(limit)])) ?? known;
+    const found = (await unlessAborted(search, limit)) ?? known;
     return { found, isMissing: found === null, failed: false };
   } catch (error) {
     if (signal.aborted) throw late(watch, wanted, error);

@@ -197,7 +197,8 @@ async function copyFile(from: string, to: string): Promise<{ bytes: number; sha2
       createWriteStream(to, { flags: 'wx', mode: 0o600, flush: true }),
     );
   } catch (error) {
-    await rm(to, { force: true });
+    // What was there before is not ours to delete.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rm(to, { force: true });
     throw error;
   }
   return { bytes, sha256: hash.digest('hex') };

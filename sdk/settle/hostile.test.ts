@@ -60,7 +60,7 @@ const meanwhile: Record<string, (scene: PaperScene, record: SwapRecord) => unkno
   },
   'the other funding was taken back': ({ chains }) => chains.a.mined.splice(0),
   'it cannot be paid for any more': (scene) =>
-    alter(scene, 'a', () => ({ purseShortage: async () => ({ code: 'fee_poor', sentence: '' }) })),
+    alter(scene, 'a', () => ({ fundsShortage: async () => ({ code: 'fee_poor', sentence: '' }) })),
 };
 for (const [what, happens] of Object.entries(meanwhile)) {
   timed(`a claim is not sent where, while it was signed, ${what}`, async () => {
@@ -225,7 +225,7 @@ timed('a wallet that ran dry shows no secret until it is filled again', async ()
   const scene = await aboutToReveal();
   let isDry = true;
   const shortage = { code: 'fee_poor', sentence: 'it ran dry' };
-  alter(scene, 'a', () => ({ purseShortage: async () => (isDry ? shortage : null) }));
+  alter(scene, 'a', () => ({ fundsShortage: async () => (isDry ? shortage : null) }));
   await run(scene, {}, () => says(scene, 'it ran dry'));
   assert.deepEqual(sent(scene, 'a', 'claim'), []);
   isDry = false;

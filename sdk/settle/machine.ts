@@ -83,7 +83,7 @@ export type Next = {
 
 type OwnClocks = Pick<Clocks, 'wall'> & Partial<Clocks>;
 
-/** `state` is the last one: it stays while a chain is silent and the secret is not public. */
+/** `state` is the last one. While a chain is silent it stays, but for the claim of a public secret. */
 export function next(state: SettleState, facts: Facts, clocks: OwnClocks): Next {
   const { record } = facts;
   const legs = legsSeen(facts, clocks);

@@ -18,11 +18,11 @@ const swap = verifySwap(honestSwap('taker'), trade, views, { swapId, now });
 const funding = { txid: 'a funding', raw: '' };
 
 /** A wallet, which is paid on EVM (leg a), and what its node has been asked. */
-function newPurse(has: number) {
+function newFunds(has: number) {
   const address = `0x${randomBytes(20).toString('hex')}`;
   return { address, has, asked: [] as string[], clock: now, slowMs: 0 };
 }
-type Purse = ReturnType<typeof newPurse>;
+type Funds = ReturnType<typeof newFunds>;
 
 function recordOf(id: string, more: Partial<SwapRecord> = {}): SwapRecord {
   const none = { funding: null, claim: null, refund: null, publicSecret: null };
@@ -31,19 +31,19 @@ function recordOf(id: string, more: Partial<SwapRecord> = {}): SwapRecord {
 }
 
 /** A side of a swap of its own, with this wallet on every chain. */
-async function sideOf(purse: Purse, store: Store = memoryStore()): Promise<Context> {
+async function sideOf(funds: Funds, store: Store = memoryStore()): Promise<Context> {
   const id = crypto.randomUUID();
-  const purseShortage = async ({ claims, fundings }: Owed, address: string) => {
-    await sleep(purse.slowMs);
-    purse.asked.push(`${claims.length} claims, ${fundings.length} fundings`);
+  const fundsShortage = async ({ claims, fundings }: Owed, address: string) => {
+    await sleep(funds.slowMs);
+    funds.asked.push(`${claims.length} claims, ${fundings.length} fundings`);
     const need = claims.length + fundings.length;
-    const sentence = `has ${purse.has} and needs ${need}`;
-    return need <= purse.has ? null : { code: 'fee_poor', verb: 'claim', address, sentence };
+    const sentence = `has ${funds.has} and needs ${need}`;
+    return need <= funds.has ? null : { code: 'fee_poor', verb: 'claim', address, sentence };
   };
-  const adapter = { heads: async () => ({ clock: purse.clock }), purseShortage };
+  const adapter = { heads: async () => ({ clock: funds.clock }), fundsShortage };
   const sources = [...views].map(([chain, view]) => [chain, { view, adapter }] as never);
   const wallets = [...views.keys()].map(
-    (chain) => [chain, { family: 'evm', address: purse.address }] as never,
+    (chain) => [chain, { family: 'evm', address: funds.address }] as never,
   );
   await store.putSwap(recordOf(id));
   const context = contextOf({
@@ -57,34 +57,34 @@ async function sideOf(purse: Purse, store: Store = memoryStore()): Promise<Conte
 const counts = (context: Context, isSent = false) => owing(context, { isSent }, async () => {});
 
 test('with what one claim costs one of two swaps is funded, and the other when there is more', async () => {
-  const purse = newPurse(1);
-  const [first, second] = [await sideOf(purse), await sideOf(purse)];
+  const funds = newFunds(1);
+  const [first, second] = [await sideOf(funds), await sideOf(funds)];
   await counts(first);
   const words = new RegExp(`^has 1 and needs 2; it owes the claims of swap ${first.swapId}$`);
   await assert.rejects(counts(second), { code: 'claim_unpayable', message: words });
-  purse.has = 2;
+  funds.has = 2;
   await counts(second);
-  purse.has = 1;
+  funds.has = 1;
   await keepOwed(second, { claim: false, funding: false });
-  await counts(await sideOf(newPurse(1)));
+  await counts(await sideOf(newFunds(1)));
   await counts(first);
 });
 
 test('two that are counted at once are counted one after the other', async () => {
-  const purse = { ...newPurse(1), slowMs: 20 };
-  const sides = [await sideOf(purse), await sideOf(purse)];
+  const funds = { ...newFunds(1), slowMs: 20 };
+  const sides = [await sideOf(funds), await sideOf(funds)];
   const counted = await Promise.allSettled(sides.map((side) => counts(side)));
   assert.deepEqual(counted.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
 });
 
 test('a swap in the store counts until nobody owes its claim, or takes it', async () => {
-  const purse = newPurse(1);
+  const funds = newFunds(1);
   const store = memoryStore();
-  const side = await sideOf(purse, store);
+  const side = await sideOf(funds, store);
   const { a } = swap.legs;
   assert.ok(a.escrow);
   const past = { ...a, escrow: { ...a.escrow, terms: { ...a.escrow.terms, timelock: now } } };
-  const pays = purse.address;
+  const pays = funds.address;
   const cases: [string, Partial<SwapRecord>, boolean][] = [
     ['owed by this wallet', { owedBy: pays }, true],
     ['spelt otherwise', { owedBy: pays.toUpperCase().replace('X', 'x') }, true],
@@ -100,65 +100,65 @@ test('a swap in the store counts until nobody owes its claim, or takes it', asyn
   ];
   for (const [what, more, isCounted] of cases) {
     await store.putSwap(recordOf('kept', more));
-    purse.asked.length = 0;
+    funds.asked.length = 0;
     const counted = await counts(side).then(
       () => false,
       () => true,
     );
     assert.equal(counted, isCounted, what);
-    assert.deepEqual(purse.asked, [`${isCounted ? 2 : 1} claims, 0 fundings`], what);
+    assert.deepEqual(funds.asked, [`${isCounted ? 2 : 1} claims, 0 fundings`], what);
   }
 });
 
 test('what a funding takes is not there for a claim that is owed, until a block shows it', async () => {
-  const purse = newPurse(2);
+  const funds = newFunds(2);
   const store = memoryStore();
   const maker = tradeOf('maker');
   const theirs = verifySwap(honestSwap('maker'), maker, views, { swapId, now });
   // It is paid on the chain on which the others fund.
-  const kept = recordOf('kept', { owedBy: purse.address });
+  const kept = recordOf('kept', { owedBy: funds.address });
   await store.putSwap({ ...kept, trade: maker, swap: { ...theirs, id: 'kept' } });
-  const [first, second] = [await sideOf(purse, store), await sideOf(purse, store)];
+  const [first, second] = [await sideOf(funds, store), await sideOf(funds, store)];
   await counts(first, true);
-  assert.deepEqual(purse.asked, ['1 claims, 0 fundings', '1 claims, 1 fundings']);
+  assert.deepEqual(funds.asked, ['1 claims, 0 fundings', '1 claims, 1 fundings']);
   await assert.rejects(counts(second, true), { code: 'claim_unpayable' });
-  assert.equal(purse.asked.at(-1), '1 claims, 2 fundings');
+  assert.equal(funds.asked.at(-1), '1 claims, 2 fundings');
   await keepOwed(first, { claim: true, funding: false });
   await counts(second, true);
 });
 
 test('a funding that came to nothing owes nothing; one that was kept is owed', async () => {
   for (const isKept of [false, true]) {
-    const purse = newPurse(1);
-    const side = await sideOf(purse);
+    const funds = newFunds(1);
+    const side = await sideOf(funds);
     const failing = owing(side, { isSent: true }, async () => {
       if (isKept) await side.keep({ funding });
       throw new Error('no node');
     });
     await assert.rejects(failing, /no node/);
-    const other = counts(await sideOf(purse));
+    const other = counts(await sideOf(funds));
     await (isKept ? assert.rejects(other, { code: 'claim_unpayable' }) : other);
   }
 });
 
 test('what a settlement left owing is not counted past the timelock', async () => {
-  const purse = newPurse(1);
-  await counts(await sideOf(purse));
+  const funds = newFunds(1);
+  await counts(await sideOf(funds));
   const { timelock } = swap.legs.a;
-  purse.clock = timelock - 1;
-  await assert.rejects(counts(await sideOf(purse)), { code: 'claim_unpayable' });
-  purse.clock = timelock;
-  await counts(await sideOf(purse));
+  funds.clock = timelock - 1;
+  await assert.rejects(counts(await sideOf(funds)), { code: 'claim_unpayable' });
+  funds.clock = timelock;
+  await counts(await sideOf(funds));
 });
 
 test('who pays for the claim is kept, until nobody has to', async () => {
-  const purse = newPurse(1);
-  const side = await sideOf(purse);
+  const funds = newFunds(1);
+  const side = await sideOf(funds);
   await keepOwed(side, { claim: false, funding: false });
   assert.ok(!('owedBy' in side.record), 'nothing is written where nothing is owed');
   await side.keep({ funding });
   await keepOwed(side, { claim: true, funding: true });
-  assert.equal(side.record.owedBy, purse.address);
+  assert.equal(side.record.owedBy, funds.address);
   await keepOwed(side, { claim: false, funding: false });
   assert.equal(side.record.owedBy, null);
 });

@@ -85,12 +85,12 @@ export async function owing(
 async function mustCover(context: Context, name: LegName): Promise<void> {
   const { leg, terms, isGiven, payer, key } = debtOf(context, name);
   const { adapter } = sourceOf(context, leg.chain);
-  if (adapter.purseShortage === undefined) return;
+  if (adapter.fundsShortage === undefined) return;
   const owed = await owedBeside(context, leg, key);
   const claims = isGiven ? [...owed.claims.values()] : [terms, ...owed.claims.values()];
   if (claims.length === 0) return;
   const fundings = isGiven ? [terms, ...owed.fundings.values()] : [...owed.fundings.values()];
-  const shortage = await adapter.purseShortage({ claims, fundings }, payer, context.limit());
+  const shortage = await adapter.fundsShortage({ claims, fundings }, payer, context.limit());
   if (shortage === null) return;
   const { sentence, code } = shortage;
   const others = [...owed.claims.keys()];

@@ -143,7 +143,7 @@ timed('a reveal whose time is over once its payout was tried is not even kept', 
 timed('what is missing for a claim to be relayed is told before the funding', async () => {
   const { scene, input } = await relaying();
   const lack: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'no gas' };
-  alter(scene, 'a', () => ({ purseShortage: async () => lack }));
+  alter(scene, 'a', () => ({ fundsShortage: async () => lack }));
   await run(scene, input, () => scene.chains.b.mined.length > 0);
   const told = scene.told.map(({ text }) => text);
   const said = 'funded all the same, to be relayed: no gas; if the market does not send the claim';

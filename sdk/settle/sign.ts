@@ -143,7 +143,7 @@ export async function mustAfford(context: Context, offered: Offered | null): Pro
   const shortage =
     offered === null
       ? await adapter.claimShortage?.(terms, address, limit)
-      : await adapter.purseShortage?.({ claims: [terms], fundings: [], offered }, address, limit);
+      : await adapter.fundsShortage?.({ claims: [terms], fundings: [], offered }, address, limit);
   if (!shortage) return;
   const { sentence, code } = shortage;
   throw new ParleyError('claim_unpayable', sentence, { leg, address, lack: code });

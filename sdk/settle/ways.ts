@@ -204,7 +204,7 @@ export async function lacksGas(context: Context, leg: SetLeg): Promise<boolean> 
   const { terms } = leg.escrow;
   const payer = payerOf(context, leg, terms.refund.address);
   const owed = { claims: [], fundings: [terms] };
-  return (await adapter.purseShortage?.(owed, payer, context.limit())) != null;
+  return (await adapter.fundsShortage?.(owed, payer, context.limit())) != null;
 }
 
 /** The one call that funds, signed permit included; null where the token does not take it. */

@@ -17,7 +17,7 @@ export type Rfq = {
   readonly visibility: 'public' | 'private';
   readonly askAmount: bigint | null;
   readonly targetAddress: string | null;
-  /** As stored; market/rfq-life.ts says what it is. */
+  /** As stored; market/negotiation.ts says what it is. */
   readonly status: StoredStatus;
   readonly createdAt: Date;
   readonly expiresAt: Date;

@@ -23,7 +23,6 @@ export type Session = {
 const read = columns(`id accountId madeAt lastUsedAt signedInAt signedInBy walletFamily
   walletAddress device place expiresAt`);
 
-/** `$2` now, `$3` the oldest use of a session that is not idle. */
 const isLive = 'revoked_at is null and expires_at > :now and last_used_at > :idleSince';
 
 /** Now, and the oldest last use of a session that is not idle. */

@@ -18,6 +18,10 @@ type CursorSecrets = readonly Uint8Array[];
 /** Where a list goes on: the id of its last row, or what else orders it. */
 type Found<Row> = (from: readonly string[] | null, limit: number) => Promise<readonly Row[]>;
 
+/** The first page of a list whose clients may send `cursor=` for it. */
+export const firstIfEmpty = <Query extends { cursor?: string }>({ cursor, ...others }: Query) =>
+  cursor ? { ...others, cursor } : others;
+
 /** One page. `find` is asked for one row more than fits: it says whether more follow. */
 export async function pageOf<Row extends { readonly id: string }>(
   deps: Pick<Deps, 'settings'>,

@@ -7,7 +7,10 @@ import { hadWallet, type WalletOf, waits, walletsOf } from '../db/wallets.ts';
 import type { Deps } from '../ports/deps.ts';
 import { mostWaiting } from './bounds.ts';
 
-/** Null, at once, for the first wallet ever: without one it cannot have traded. Throws. */
+/**
+ * Null, at once, for the first wallet ever: without one it cannot have traded. A removed one counts,
+ * or else a thief would remove it first. Throws `too_many_wallets`.
+ */
 export async function waitOf(
   tx: Tx,
   deps: Pick<Deps, 'settings' | 'now'>,

@@ -89,7 +89,10 @@ test('it is found by its nonce, which stands in the ninth line alone', () => {
   const written = writeSignInText(sample);
   assert.equal(nonceIn(written), sample.nonce);
   const noNonce = /line 9 must be "Nonce: <letters and digits>"/;
-  for (const other of ['', written.replace('\nVersion: 1', ''), written.replace('5f2d', '5f-d')]) {
-    assert.throws(() => nonceIn(other), noNonce);
-  }
+  assert.throws(() => nonceIn(written.replace('5f2d', '5f-d')), noNonce);
+  const moved = written.replace('\nVersion: 1', '').replace('\n\n', '\n\n\n');
+  assert.throws(() => nonceIn(moved.replace('Nonce', 'Version')), noNonce);
+  assert.throws(() => nonceIn(''), /1 lines instead of 11/);
+  assert.throws(() => nonceIn(`${written}\n`), /12 lines instead of 11/);
+  assert.throws(() => nonceIn(written.replace('\nURI', '\r\nURI')), /without CR/);
 });

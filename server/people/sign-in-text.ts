@@ -50,11 +50,14 @@ export function writeSignInText(text: SignInText): string {
 }
 
 const nonceLine = 8;
+const lineCount = 11;
 
-/** By which the text that was written is found. Throws `bad_message`. */
+/** By which the text that was written is found. Another layout uses no nonce up: `bad_message`. */
 export function nonceIn(message: string): string {
-  const [, nonce] =
-    /^Nonce: ([0-9A-Za-z]{8,128})$/.exec(message.split('\n')[nonceLine] ?? '') ?? [];
+  const lines = message.split('\n');
+  if (lines.length !== lineCount) refuse(`it has ${lines.length} lines instead of ${lineCount}`);
+  if (message.includes('\r')) refuse('its lines must end without CR');
+  const [, nonce] = /^Nonce: ([0-9A-Za-z]{8,128})$/.exec(lines[nonceLine] ?? '') ?? [];
   return nonce ?? refuse(`line ${nonceLine + 1} must be "Nonce: <letters and digits>"`);
 }
 

@@ -37,6 +37,7 @@ test('providers are names, or objects with an address, a pace and a key', () => 
 test('a provider that cannot be asked is refused by its place, and its key is not repeated', () => {
   const cases: [unknown, RegExp][] = [
     ['goplus', /PARLEY_MARKET_DATA must be an array/],
+    [null, /PARLEY_MARKET_DATA must be an array/],
     [{ provider: 'goplus' }, /PARLEY_MARKET_DATA must be an array/],
     [['birdeye'], /PARLEY_MARKET_DATA\[0\]: field "provider" must be one of geckoterminal, dex/],
     [[null], /PARLEY_MARKET_DATA\[0\]/],

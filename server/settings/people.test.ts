@@ -176,7 +176,9 @@ test('each fault of a provider is told with its place in the list', () => {
   }
   assert.match(wrong(providers(7)).join(), /it must be an object/);
   assert.match(wrong(providers(...Array(21).fill(acme))).join(), /list of at most 20 providers/);
-  assert.match(wrong({ PARLEY_IDENTITY_PROVIDERS: '{}' }).join(), /list of at most 20/);
+  for (const given of ['{}', 'null']) {
+    assert.match(wrong({ PARLEY_IDENTITY_PROVIDERS: given }).join(), /list of at most 20/);
+  }
 });
 
 test('two providers have neither the same id nor the same issuer', () => {

@@ -143,7 +143,9 @@ const providerFields: Readonly<
 
 function providersOf({ json, refuse, secret }: Reader): ProviderSettings[] {
   const name = 'PARLEY_IDENTITY_PROVIDERS';
-  const given = json(name) ?? [];
+  const named = json(name);
+  // null is a wrong value, not an absent one.
+  const given = named === undefined ? [] : named;
   if (!Array.isArray(given) || given.length > mostProviders) {
     refuse(`${name} must be a list of at most ${mostProviders} providers`);
     return [];
@@ -166,7 +168,7 @@ function providersOf({ json, refuse, secret }: Reader): ProviderSettings[] {
     ['id', 'the id "'],
     ['issuer', 'the issuer "'],
   ] as const) {
-    const values = parsed.map((each) => each[field]);
+    const values = parsed.map((each) => each[field]).filter((each) => each !== undefined);
     const twice = new Set(values.filter((each, at) => values.indexOf(each) !== at));
     for (const each of twice) refuse(`${name}: there are two with ${words}${each}"`);
   }

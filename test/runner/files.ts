@@ -1,7 +1,7 @@
 // The test files of `npm test`. `node --test` begins with a, and each file of it is a process with
 // modules and a PostgreSQL of its own. Here the long ones begin first, those of a room share a
-// process (test-groups.ts), modules are compiled once, and a process that asks for a database is
-// given a cluster that nobody else uses (test-clusters.ts). Ends with what used the processor most.
+// process (groups.ts), modules are compiled once, and a process that asks for a database is
+// given a cluster that nobody else uses (clusters.ts). Ends with what used the processor most.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // What a process of tests has used of the processor, its ended children counted, file by file: the
-// entry of a group (test-groups.ts) notes it after each of its files.
+// entry of a group (groups.ts) notes it after each of its files.
 
 import { appendFileSync, readFileSync } from 'node:fs';
 

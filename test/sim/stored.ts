@@ -52,9 +52,10 @@ export async function checkStored(world: World, on: string): Promise<void> {
 /** Since when a swap is closed, which its row does not say: `updatedAt` stays once it has ended. */
 export function noteClosed({ closedAt, nowMs }: World, { name, values }: Statement): void {
   if (name !== 'swap_update') return;
-  const [id, , , , , done] = values as [string, ...unknown[]];
-  if (done === false) closedAt.delete(id);
-  else if (!closedAt.has(id)) closedAt.set(id, nowMs);
+  // In the order of its text: status, secret, lapsed, dueAt, done, at, id.
+  const [, , , , done, , id] = values;
+  if (done === false) closedAt.delete(id as string);
+  else if (!closedAt.has(id as string)) closedAt.set(id as string, nowMs);
 }
 
 /** Every escrow that is one of a swap. */

@@ -85,7 +85,7 @@ export async function directed(
     ...lent,
     ...word,
     ...Object.fromEntries(players.map((each) => [each, { ...lent[each], code: disguised() }])),
-    [origin]: { balance: purseFor(surroundings, gas) },
+    [origin]: { balance: gasBalance(surroundings, gas) },
   };
   const data = encodeFunctionData({
     abi: trialAbi,
@@ -204,14 +204,14 @@ async function playedWithin(
   for (const call of blocks.flatMap(({ calls }) => calls)) {
     gas.set(call.from, (gas.get(call.from) ?? 0n) + BigInt(call.gas));
   }
-  const purses = [...gas].map(([who, most]) => {
-    return [who, { ...lent[who], balance: purseFor(surroundings, most) }] as const;
+  const balances = [...gas].map(([who, most]) => {
+    return [who, { ...lent[who], balance: gasBalance(surroundings, most) }] as const;
   });
-  const pursed: Overrides = { ...lent, ...Object.fromEntries(purses) };
+  const withBalances: Overrides = { ...lent, ...Object.fromEntries(balances) };
   const stateOverrides: Overrides = {
-    ...pursed,
+    ...withBalances,
     ...word,
-    [actors.contract]: { ...pursed[actors.contract], code: someCode() },
+    [actors.contract]: { ...withBalances[actors.contract], code: someCode() },
   };
   const [first, ...others] = blocks;
   const input = { blockStateCalls: [{ ...first, stateOverrides }, ...others], validation: false };
@@ -331,7 +331,7 @@ const spacingSeconds = 12;
 export const stepGas = [1_100_000, 1_700_000] as const;
 export const readGas = [300_000, 440_000] as const;
 const milliCoin = 10n ** 15n;
-const purseMilliCoins = [50, 3_000] as const;
+const gasMilliCoins = [50, 3_000] as const;
 
 async function surroundingsOf(rpc: Rpc, signal: AbortSignal): Promise<Surroundings> {
   const method = 'eth_getBlockByNumber';
@@ -381,8 +381,8 @@ function blockAfter(
   };
 }
 
-function purseFor({ price }: Surroundings, gas: bigint): string {
-  const coins = BigInt(randomInt(...purseMilliCoins)) * milliCoin + chance(2 ** 40);
+function gasBalance({ price }: Surroundings, gas: bigint): string {
+  const coins = BigInt(randomInt(...gasMilliCoins)) * milliCoin + chance(2 ** 40);
   return hex(2n * price * gas + coins);
 }
 

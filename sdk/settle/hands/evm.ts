@@ -128,7 +128,7 @@ async function affords({ context, leg, wallet }: OnEvm, gas: bigint): Promise<bo
   const { terms } = leg.escrow;
   const owed = { claims: [terms], fundings: [], offered: { gas, feePerGas: null } };
   try {
-    return !(await adapter.purseShortage?.(owed, wallet.address, context.limit(1 / 2)));
+    return !(await adapter.fundsShortage?.(owed, wallet.address, context.limit(1 / 2)));
   } catch {
     context.signal?.throwIfAborted();
     return true;

@@ -53,14 +53,14 @@ timed('a wallet that cannot offer all that gas shows no secret until it can', as
   const { scene, chain, claims } = await scened('taker');
   const asked: NonNullable<Owed['offered']>[] = [];
   let balance = 499_999n * 7n;
-  const purseShortage = async ({ offered }: Owed, address: string): Promise<Warning | null> => {
+  const fundsShortage = async ({ offered }: Owed, address: string): Promise<Warning | null> => {
     if (offered === undefined) return null;
     asked.push(offered);
     const need = offered.gas * (offered.feePerGas ?? 1n);
     const sentence = `${address} has ${balance}, and needs ${need}`;
     return need <= balance ? null : { code: 'fee_poor', verb: 'claim', address, sentence };
   };
-  alter(scene, 'a', { purseShortage });
+  alter(scene, 'a', { fundsShortage });
   chain.leastFee = 7n;
   let looks = 0;
   scene.onStep = () => {
@@ -94,7 +94,7 @@ timed('or as much as before, where the wallet cannot offer all', async () => {
   const { scene, claims } = await scened('maker');
   const poor: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'too little' };
   alter(scene, 'b', {
-    purseShortage: async ({ offered }) => ((offered?.gas ?? 0n) > 160_000n ? poor : null),
+    fundsShortage: async ({ offered }) => ((offered?.gas ?? 0n) > 160_000n ? poor : null),
   });
   await run(scene, {}, () => claims().length > 1);
   const gas = untriedGas(chainId, 'token', 'either');
@@ -124,7 +124,7 @@ timed(
     const poor: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'too little' };
     alter(scene, scene.gets, {
       spendGas: async () => 40_000n,
-      purseShortage: async ({ offered }) => ((offered?.gas ?? 0n) > 50_000n ? poor : null),
+      fundsShortage: async ({ offered }) => ((offered?.gas ?? 0n) > 50_000n ? poor : null),
     });
     chain.refusesEstimates = null;
     await run(scene, {}, isOver(scene));

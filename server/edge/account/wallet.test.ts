@@ -159,8 +159,8 @@ describe('a text that the wallet itself signed', () => {
     [time('Expiration Time', 60_000), /line 11 must be/],
     [time('Expiration Time', -601_000), /line 11 must be/],
     [time('Issued At', 1), /line 10 must be/],
-    [(text) => `${text}\nRequest ID: 7`, /line 12/],
-    [(text) => text.replaceAll('\n', '\r\n'), /line 9 must be/],
+    [(text) => `${text}\nRequest ID: 7`, /12 lines instead of 11/],
+    [(text) => text.replaceAll('\n', '\r\n'), /without CR/],
   ];
 
   test('is refused where it is not the text that was asked for, and is used up', async () => {
@@ -172,6 +172,8 @@ describe('a text that the wallet itself signed', () => {
     }
     const browser = browserOn(edge);
     const text = await textFor(browser, wallet);
+    // Another layout is read as no text of ours, and costs the person nothing.
+    refused(await giveText(browser, wallet, `${text}\n`), '400 bad_message');
     const other = text.replace('URI: http:', 'URI: https:');
     refused(await giveText(browser, wallet, other), '400 bad_message');
     refused(await giveText(browser, wallet, text), gone);

@@ -91,6 +91,7 @@ test('the list pages newest first, filters by status, and refuses a foreign curs
   const ids = (page: { swaps: { id: string }[] }) => page.swaps.map((each) => each.id);
   const first = must(await initiator.get('/v1/swaps?limit=2'));
   assert.deepEqual(ids(first), made.slice(0, 2));
+  assert.deepEqual(must(await initiator.get('/v1/swaps?limit=2&cursor=')), first);
   const rest = must(await initiator.get(`/v1/swaps?limit=2&cursor=${first.nextCursor}`));
   assert.deepEqual(ids(rest), made.slice(2));
   assert.equal(rest.nextCursor, null);
