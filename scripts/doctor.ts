@@ -39,33 +39,21 @@ const connections = 4;
 /** The control server of a dev network answers out of its memory. */
 const devMs = 10_000;
 
-type Asked = ReturnType<typeof optionsOf>;
+type Asked = NonNullable<ReturnType<typeof understand>>;
 
-function understand(args: string[]): Asked | null {
-  const text = { type: 'string' } as const;
-  const own = {
-    swap: text,
-    all: { type: 'boolean' },
-    limit: text,
-    time: text,
-    part: text,
-  } as const;
+function understand(args: string[]) {
+  const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const;
+  const own = { swap: text, all: flag, limit: text, time: text, part: text };
   const { values } = parsed({ args, options: { ...usualOptions, ...own } });
-  return values.help === true ? null : optionsOf(values);
-}
-
-type Values = { json?: boolean; all?: boolean } & Partial<
-  Record<'swap' | 'limit' | 'time' | 'part', string>
->;
-
-function optionsOf({ json = false, swap, all = false, ...numbers }: Values) {
-  if (swap !== undefined && !isUuid(swap)) {
+  const { help, json = false, swap = null, all = false } = values;
+  if (help === true) return null;
+  if (swap !== null && !isUuid(swap)) {
     throw new Misused(`--swap is the id of a swap, a UUID, not "${swap}"`);
   }
-  const whole = (name: keyof typeof numbers, otherwise: number, most: number) =>
-    wholeNumber(`--${name}`, numbers[name] ?? String(otherwise), { most });
+  const whole = (name: 'limit' | 'time' | 'part', otherwise: number, most: number) =>
+    wholeNumber(`--${name}`, values[name] ?? String(otherwise), { most });
   return {
-    ...{ json, swap: swap ?? null, all },
+    ...{ json, swap, all },
     limit: whole('limit', 100_000, 100_000_000),
     timeMs: 1_000 * whole('time', wholeMs / 1_000, 604_800),
     partMs: 1_000 * whole('part', partMs / 1_000, 3_600),

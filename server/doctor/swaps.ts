@@ -74,55 +74,51 @@ export async function examineSwaps(deps: SwapsDeps, wanted: Wanted): Promise<voi
     }
     return readAgain(deps);
   }
-  const opens = { where: 'the open swaps', limit: wanted.limit, next: openSwapIds };
+  const opens = { where: 'the open swaps', next: openSwapIds, limit: wanted.limit };
+  await eachPage(deps, { ...opens, isAll: true }, first);
   const limit = wanted.all ? Number.MAX_SAFE_INTEGER : swapBounds.ended;
-  const isMore = await eachPage(deps, opens, first);
-  if (isMore) {
-    const says = `${counted.open} open swaps were read, and there are more`;
-    add(unseen('swaps_left', 'the open swaps', says, 'a higher --limit'));
-  }
-  await eachPage(deps, { where: 'the ended swaps', limit, next: endedSwapIds }, first);
+  const ends = { where: 'the ended swaps', next: endedSwapIds, limit };
+  await eachPage(deps, { ...ends, isAll: wanted.all }, first);
   await readAgain(deps);
 }
 
-type Pages = { readonly where: string; readonly limit: number; readonly next: typeof openSwapIds };
+type Pages = {
+  readonly where: string;
+  readonly next: typeof openSwapIds;
+  readonly limit: number;
+  /** What is beyond the limit is to be said. */
+  readonly isAll: boolean;
+};
 
-/** Whether there are more than the limit. A page that is not had is left: a few in a row end it. */
-async function eachPage(
-  deps: SwapsDeps,
-  { where, limit, next }: Pages,
-  tell: Told,
-): Promise<boolean> {
-  const { db, parts, add, suspects } = deps;
+/** A page that is not had is left, and the next one comes: a few in a row end it. */
+async function eachPage(deps: SwapsDeps, pages: Pages, tell: Told): Promise<void> {
+  const { where, next, limit, isAll } = pages;
   let [count, lost, missed] = [0, 0, 0];
   let from: string | null = null;
-  let isMore = false;
-  do {
+  let isMore = true;
+  while (isMore && count < limit && lost < swapBounds.lostPages) {
     deps.signal.throwIfAborted();
     const [size, after]: [number, string | null] = [Math.min(swapBounds.page, limit - count), from];
     let ids: string[] = [];
-    const isListed = await parts.run(`${where} after ${count} of them`, async () => {
-      ids = await next(db, after, size + 1);
+    const isListed = await deps.parts.run(`${where} after ${count} of them`, async () => {
+      ids = await next(deps.db, after, size + 1);
     });
-    if (!isListed) return leave(add, where, count - missed, 'the rest');
+    if (!isListed) break;
     isMore = ids.length > size;
     const page = ids.slice(0, size);
     from = page.at(-1) ?? from;
     count += page.length;
-    if (suspects.size + page.length > swapBounds.suspects) await readAgain(deps);
+    if (deps.suspects.size + page.length > swapBounds.suspects) await readAgain(deps);
     const isHad = page.length === 0 || (await readPage(deps, page, tell));
     lost = isHad ? 0 : lost + 1;
     if (!isHad) missed += page.length;
-  } while (isMore && count < limit && lost < swapBounds.lostPages);
-  if (missed === 0) return isMore;
-  const rest = lost >= swapBounds.lostPages && isMore ? ' and the rest' : '';
-  return leave(add, where, count - missed, `${missed}${rest}`);
-}
-
-function leave(add: Add, where: string, had: number, left: string): false {
-  const todo = 'see what holds up the database, or give it a longer --part';
-  add(unseen('swaps_left', where, `${had} were read, ${left} were not`, todo, { left }));
-  return false;
+  }
+  const isCut = isMore && (isAll || count < limit);
+  if (missed === 0 && !isCut) return;
+  const more = isCut ? ', and there are more' : '';
+  const says = `${count - missed} were read, ${missed} were not${more}`;
+  const todo = 'a higher --limit; or see what holds up the database, or give it a longer --part';
+  deps.add(unseen('swaps_left', where, says, todo, { missed }));
 }
 
 /** Differences of a moment are gone then: what is there twice is reported. No suspect is left. */
