@@ -26,7 +26,7 @@ const state = swapOf({ addresses: false });
 const about = ['depth_differs', 'deadlines_differ', 'facts_behind', 'outcome_unknown'];
 
 function found(
-  over: { rules: Rules | null; revealBy?: number; depth?: number },
+  over: { rules: Rules | null; revealBy?: number; depth?: number; short?: ChainAdapter },
   shown: readonly [EscrowRow, EscrowFacts][] = [],
 ) {
   const { a, b } = state.legs;
@@ -52,7 +52,7 @@ function found(
     swap,
     rows: shown.map(([row]) => row),
     read: new Map(shown.map(([row, facts]) => [keyOf(row), facts])),
-    adapters: new Map([ethereum, bitcoin].map((each) => [each.chain, each])),
+    adapters: new Map([over.short ?? ethereum, bitcoin].map((each) => [each.chain, each])),
     clocks: clocksAt(agreedAt),
   });
   return findings
@@ -63,7 +63,7 @@ function found(
 const kinds = (...given: Parameters<typeof found>) => found(...given).map(({ kind }) => kind);
 const { revealBy } = state.deadlines;
 const weekEarlier = revealBy - 7 * 86_400;
-const { high } = policies.ethereum;
+const { normal, high } = policies.ethereum;
 
 test('a swap of the rules of today has their times to the second, and one of their depths', () => {
   const elsewhere = { ...rules, contract: { a: 'another', b: 'another' } };
@@ -75,6 +75,16 @@ test('a swap of the rules of today has their times to the second, and one of the
     assert.deepEqual(deeper, ['danger deadlines_differ']);
     assert.deepEqual(kinds({ rules: own, depth: 1 }), ['danger depth_differs']);
   }
+});
+
+test('of two depths with as many confirmations the times of either are right', () => {
+  const slower = { ...normal, settleSeconds: normal.settleSeconds + 600 };
+  const policy = { ...policies.ethereum, normal: slower, high: normal };
+  const short = { ...ethereum, policy };
+  const own = rulesOf({ a: rulesOfChain(short), b: rulesOfChain(bitcoin) });
+  assert.deepEqual(kinds({ rules: own, short }), []);
+  const wrong = kinds({ rules: own, short, revealBy: revealBy + 1 });
+  assert.deepEqual(wrong, ['danger deadlines_differ']);
 });
 
 test('a swap of other rules is measured by the order of its times alone, not by today', () => {

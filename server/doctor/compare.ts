@@ -179,7 +179,8 @@ function compareTimes({ swap, adapters }: SwapRead): Finding[] {
   const differences = schedules.map((timings) =>
     timesThatDiffer(swap, deadlines(swap.agreedAt, timings, swap.long)),
   );
-  return differences.some((each) => each.length === 0) ? [] : wrong(differences[0] ?? []);
+  const [least = []] = differences.toSorted((one, other) => one.length - other.length);
+  return wrong(least);
 }
 
 function timesThatDiffer({ state }: Swap, computed: Deadlines): string[] {

@@ -17,6 +17,7 @@ import type { ChainSettings } from '../settings/chains.ts';
 import { nodelessAdapters } from '../settle/testing/rows.ts';
 import { type DoctorDeps, examine } from './examine.ts';
 import { exitStatus, type Finding, gather, linesOf, notice } from './findings.ts';
+import { createParts } from './parts.ts';
 import { callLimitMs, createReads } from './reads.ts';
 import { swapBounds } from './swaps.ts';
 import { agreedSwaps } from './testing/agreed.ts';
@@ -142,6 +143,18 @@ test('a lock that somebody holds costs the part that wants it, and no other', as
   assert.deepEqual(wheres(escrows.of('part_time')), [`the swaps from ${ids[0]} on`]);
   assert.equal(escrows.of('swaps_left')[0]?.facts.missed, swaps);
   assert.deepEqual([escrows.open, escrows.code], [0, 2]);
+});
+
+test('a part that was given up reports nothing more', async () => {
+  const told: Finding[] = [];
+  const add = (each: Finding) => void told.push(each);
+  const parts = createParts(add, new AbortController().signal, 5);
+  const { promise: later, resolve } = Promise.withResolvers<void>();
+  const work = later.then.bind(later);
+  const isDone = await parts.run('slow', (own) => work(() => own(notice('disk', 'a', 'b', 'c'))));
+  resolve();
+  await later;
+  assert.deepEqual([isDone, told.map(({ what }) => what)], [false, ['part_time']]);
 });
 
 test('a statement that never returns is given up', async () => {
