@@ -27,21 +27,18 @@ export function createParts(add: Add, ending: AbortSignal, partMs: number): Part
     left: () => left,
     run: async (where, work, ms = partMs) => {
       let isOpen = true;
-      let isDone = false;
       // What a part that was given up still finds is not reported.
       const own: Add = (finding) => {
         if (isOpen) add(finding);
       };
-      try {
-        await inTime(ms, ending, async (signal) => {
-          isDone = await attempt(where, own, () => work(own, signal), signal);
-        });
-      } catch {
-        if (!isAborted(ending)) {
-          const says = `it was over its limit of ${ms} ms, and was left: nothing more is known`;
-          add(unseen('part_time', where, says, todoLate, { limitMs: ms }));
-        }
-      }
+      const isDone = await inTime(ms, ending, (signal) =>
+        attempt(where, own, () => work(own, signal), signal),
+      ).catch(() => {
+        if (isAborted(ending)) return false;
+        const says = `it was over its limit of ${ms} ms, and was left: nothing more is known`;
+        add(unseen('part_time', where, says, todoLate, { limitMs: ms }));
+        return false;
+      });
       isOpen = false;
       if (isAborted(ending) && !isDone) left.push(where);
       return isDone;
