@@ -98,7 +98,15 @@ function verifyAll(
     case 'bitcoin':
       if (asked.verb === 'fund') verifyPayment(material, escrow.address, terms);
       else verifySpend(material, asked.verb, terms, view, limits.outputs);
+      break;
+    default:
+      // A family that nobody checks is no family that is right.
+      unknownFamily(view satisfies never);
   }
+}
+
+function unknownFamily({ family }: { readonly family: string }): never {
+  throw new VerificationError('family', 'one that this SDK checks', family);
 }
 
 /** The market may be stricter than the customer's own deadline, never laxer. */

@@ -9,7 +9,7 @@ import {
   type TestWallet,
   tronWallet,
 } from '../../server/edge/testing/signers.ts';
-import type { Party } from '../sim/people.ts';
+import type { Party } from '../sim/state.ts';
 import type { Play, Row } from './matrix.ts';
 import { tokenChain } from './parts.ts';
 import { leaseMs, request } from './request.ts';

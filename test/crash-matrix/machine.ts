@@ -20,7 +20,7 @@ import { createPresence } from '../../server/restore/presence.ts';
 import type { Settings } from '../../server/settings/config.ts';
 import { chanceOf } from '../sim/chance.ts';
 import type { Node } from '../sim/facts.ts';
-import { type Post, simTime } from '../sim/keeper.ts';
+import { type Post, simTime } from '../sim/gas.ts';
 import { type MarketProcess, simSettings, startProcess } from '../sim/process.ts';
 import type { Doom, Wire } from '../sim/wire.ts';
 import { chainNamed, gasFunds, gasKey, type Parts, tokenChain } from './parts.ts';
@@ -90,7 +90,7 @@ export function startMachine(world: Parts, doom?: Doom): Machine {
     log: pino({ level: 'debug' }, { write: (line: string) => world.log.push(line) }),
     chanceFor: (what) => chanceOf(chances[what]),
     dooms: doom === undefined ? [] : [doom],
-    onFate: (_, where) => {
+    onDoom: (_, where) => {
       fell = where;
     },
     onPass: (name) => passed.push(name),
@@ -119,8 +119,8 @@ export function startMachine(world: Parts, doom?: Doom): Machine {
 function postOn(world: Parts): Post {
   const chain = chainNamed(world, tokenChain);
   const graces = { claimSeconds: 0, refundSeconds: 0 };
-  const purse = { purse: 'rich', issued: gasFunds, dailyCap: gasFunds } as const;
-  return { chain, address: gasKey, ...purse, graces };
+  const rich = { funds: 'rich', issued: gasFunds, dailyCap: gasFunds } as const;
+  return { chain, address: gasKey, ...rich, graces };
 }
 
 /** Takes everything, but for chats that have ended. */

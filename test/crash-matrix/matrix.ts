@@ -192,7 +192,7 @@ async function tryKill(opened: Opened, good: Ended, kill: Kill): Promise<Failure
   const { k, when } = kill;
   const where = `${when} ${good.passed[k - 1]} (${k} of ${good.passed.length})`;
   try {
-    const ended = await attempt(opened, { fate: 'crash', left: k, when, at: null });
+    const ended = await attempt(opened, { kind: 'crash', left: k, when, at: null });
     const why = [...ended.problems, ...differences(good.snapshot, ended.snapshot)];
     if (ended.fell === null) why.push('that await never came');
     const [wanted, given] = [shown(opened.play, good.answer), shown(opened.play, ended.answer)];

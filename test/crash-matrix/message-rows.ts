@@ -8,7 +8,7 @@ import { insertLogin, setLeaving, walletsOf } from '../../server/db/wallets.ts';
 import { handOut } from '../../server/messages/hand-out.ts';
 import { resealMessages } from '../../server/messages/sealed.ts';
 import { uuidv7 } from '../../server/ports/ids.ts';
-import type { Party } from '../sim/people.ts';
+import type { Party } from '../sim/state.ts';
 import type { Play, Row } from './matrix.ts';
 import { pass, type Work } from './pass.ts';
 import { leaseMs } from './request.ts';

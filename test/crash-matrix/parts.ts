@@ -7,8 +7,8 @@ import type { Outgoing } from '../../server/messages/courier.ts';
 import type { SimChain } from '../sim/chain.ts';
 import type { Chance } from '../sim/chance.ts';
 import type { Node } from '../sim/facts.ts';
-import type { Party } from '../sim/people.ts';
 import type { Receiver } from '../sim/receiver.ts';
+import type { Party } from '../sim/state.ts';
 import type { TestDatabase } from '../support/database.ts';
 
 export const tokenChain = 'sim-evm';

@@ -2,7 +2,7 @@
 // stops.
 
 import { cutOff, mine, submit } from '../sim/chain.ts';
-import type { Party } from '../sim/people.ts';
+import type { Party } from '../sim/state.ts';
 import { inspectionOf, refused, tokenAddress, waits } from './identity-requests.ts';
 import { type Machine, rocket } from './machine.ts';
 import type { Play, Row } from './matrix.ts';

@@ -1,7 +1,7 @@
 // Rows of the matrix: addresses of a swap, what is built for it, and what is sent to chains.
 
 import { submit } from '../sim/chain.ts';
-import type { Party } from '../sim/people.ts';
+import type { Party } from '../sim/state.ts';
 import { rawOf } from '../sim/transaction.ts';
 import type { Play, Row } from './matrix.ts';
 import { chainNamed } from './parts.ts';

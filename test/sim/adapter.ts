@@ -9,7 +9,16 @@ import type { ReadTransaction } from '../../chains/interface/sending.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import { clockAt, type Holding, refusal, type SimChain, submit } from './chain.ts';
+import {
+  allMined,
+  clockAt,
+  type Holding,
+  heldIn,
+  refusal,
+  rivalsOf,
+  type SimChain,
+  submit,
+} from './chain.ts';
 import type { Chance } from './chance.ts';
 import { factsOf, type Node, secretsIn, viewOf, withLie } from './facts.ts';
 import { materialOf } from './material.ts';
@@ -24,7 +33,6 @@ export type AdapterParts = {
   readonly at: <R>(name: string, call: () => R) => Promise<R>;
   /** Told of every transaction that the node took, and whether its secret was known before. */
   readonly onSent: (chain: SimChain, txid: string, wasShown: boolean) => void;
-  /** Counts a fault that was met. */
   readonly count: (fault: string) => void;
 };
 
@@ -210,7 +218,7 @@ function unsignedSpend(
   const { node } = parts;
   const { chain } = node;
   const { height } = viewOf(node, node.lag);
-  const unspent = (chain.holdings.get(address) ?? []).filter(
+  const unspent = heldIn(chain, address).filter(
     (each) => each.height <= height && each.spentBy === null,
   );
   const payments = chain.family === 'bitcoin' ? takenBy(chain, verb, unspent, terms) : unspent;
@@ -246,10 +254,8 @@ function takenBy(
 
 /** Enough for the next block, and more than what it takes the place of. */
 export function feeToReplace(chain: SimChain, coins: readonly string[]): number {
-  const rivals = [...chain.mempool.values()].filter(({ tx }) =>
-    tx.coins.some((coin) => coins.includes(coin)),
-  );
-  return Math.max(chain.feeFloor + 2, ...rivals.map(({ tx }) => Math.ceil(tx.fee) + 1));
+  const rivals = rivalsOf(chain, coins).map(({ tx }) => Math.ceil(tx.fee) + 1);
+  return Math.max(chain.feeFloor + 2, ...rivals);
 }
 
 function readSigned(chain: SimChain, memory: Memory, signed: unknown): ReadTransaction {
@@ -266,8 +272,7 @@ function readSigned(chain: SimChain, memory: Memory, signed: unknown): ReadTrans
 }
 
 function isKnown(chain: SimChain, txid: string): boolean {
-  const mined = [...chain.about.values()].some((all) => all.some((each) => each.txid === txid));
-  return mined || chain.mempool.has(txid);
+  return chain.mempool.has(txid) || allMined(chain).some((each) => each.txid === txid);
 }
 
 async function send(

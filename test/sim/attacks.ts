@@ -4,14 +4,14 @@
 import { hash } from 'node:crypto';
 import type { LegName } from '../../core/trade.ts';
 import { feeToReplace } from './adapter.ts';
-import { clockAt, issue, refusal, type SimChain, tipOf } from './chain.ts';
-import { escrowsOn, isDeep } from './depth.ts';
-import { isPublic } from './drills.ts';
-import { ask, askPlainly, type Deal, ownLeg, type Side, type View } from './people.ts';
+import { chainClock, heldIn, holdsAny, issue, refusal, type SimChain, waitingAt } from './chain.ts';
+import { escrowsOn, isFinal, isPublic, walletsOn } from './deals.ts';
+import { askPlainly, post } from './people.ts';
 import { isStrayed } from './promises.ts';
 import { sendDirect } from './servers.ts';
+import type { Deal, Side, View, World } from './state.ts';
 import { rawOf, type SimTransaction, type Verb } from './transaction.ts';
-import { count, nodeOf, seconds, tell, violate, type World } from './world.ts';
+import { count, nodeOf, seconds, tell, violate } from './world.ts';
 
 export type Turn = {
   readonly world: World;
@@ -20,6 +20,9 @@ export type Turn = {
   readonly view: View;
   readonly own: SimChain;
   readonly other: SimChain;
+  /** The leg that it funds, and the other. */
+  readonly ownName: LegName;
+  readonly otherName: LegName;
 };
 
 export type Move = (turn: Turn) => Promise<void> | void;
@@ -43,20 +46,15 @@ export function make(turn: Turn, chain: SimChain, about: Making): SimTransaction
   const { verb, escrow, amount = 0n, secret = null } = about;
   const { party } = turn.side;
   const terms = chain.plans.get(escrow);
-  const bitcoin = chain.family === 'bitcoin';
-  const spends = verb === 'claim' || verb === 'refund';
-  const held = chain.holdings.get(escrow) ?? [];
-  const waiting = [...chain.mempool.values()].filter(
-    ({ tx }) => tx.escrow === escrow && tx.verb === 'fund',
-  );
-  const payments = [...held.filter(({ spentBy }) => spentBy === null), ...waiting];
-  const coins =
-    bitcoin && spends
-      ? payments.map(({ txid }) => txid)
-      : [about.coin ?? `coin-${party.chance.hex(8)}`];
+  const spendsCoins = chain.family === 'bitcoin' && (verb === 'claim' || verb === 'refund');
+  const unspent = heldIn(chain, escrow).filter(({ spentBy }) => spentBy === null);
+  const payments = [...unspent, ...waitingAt(chain, escrow, 'fund')];
+  const coins = spendsCoins
+    ? payments.map(({ txid }) => txid)
+    : [about.coin ?? `coin-${party.chance.hex(8)}`];
   const side = verb === 'claim' ? terms?.payout : terms?.refund;
-  const named = bitcoin && spends ? side?.pubkey : side?.address;
-  const wallets = party.wallets.get(chain.chain) ?? [];
+  const named = spendsCoins ? side?.pubkey : side?.address;
+  const wallets = walletsOn(party, chain.chain);
   const isOwn = wallets.some(({ address, pubkey }) => named === address || named === pubkey);
   const by = isOwn && named ? named : (wallets[0]?.address ?? '');
   const fee = feeToReplace(chain, coins) + party.chance.int(0, 3);
@@ -64,12 +62,19 @@ export function make(turn: Turn, chain: SimChain, about: Making): SimTransaction
   return { ...common, amount: amount.toString() };
 }
 
+export function fund(turn: Turn, escrow: string, amount: bigint): void {
+  send(turn, turn.own, make(turn, turn.own, { verb: 'fund', escrow, amount }));
+}
+
+export const plannedAmount = (chain: SimChain, escrow: string): bigint =>
+  chain.plans.get(escrow)?.amount ?? 0n;
+
 const fundWrong: Move = (turn) => {
   const { own, side, deal } = turn;
   for (const escrow of escrowsOn(own, deal)) {
-    const whole = own.plans.get(escrow)?.amount ?? 0n;
+    const whole = plannedAmount(own, escrow);
     const amount = side.party.chance.pick([whole - 1n, whole / 2n, 600n, whole * 2n]);
-    if (amount > 0n) send(turn, own, make(turn, own, { verb: 'fund', escrow, amount }));
+    if (amount > 0n) fund(turn, escrow, amount);
   }
 };
 
@@ -79,19 +84,21 @@ export const fundAny: Move = (turn) => {
   const escrows = escrowsOn(own, deal);
   if (escrows.length === 0) return;
   const escrow = side.party.chance.pick(escrows);
-  const amount = own.plans.get(escrow)?.amount ?? 0n;
-  send(turn, own, make(turn, own, { verb: 'fund', escrow, amount }));
+  fund(turn, escrow, plannedAmount(own, escrow));
 };
 
 /** Pays itself with the coin of a funding that waits. */
+export function replace(turn: Turn, { coins }: SimTransaction): void {
+  const coin = coins[0] as string;
+  send(turn, turn.own, make(turn, turn.own, { verb: 'move', escrow: '', coin }));
+  count(turn.world, 'transaction replaced');
+}
+
 const takeBack: Move = (turn) => {
-  const { own, side, world } = turn;
-  const wallets = side.party.wallets.get(own.chain) ?? [];
+  const { own, side } = turn;
+  const wallets = walletsOn(side.party, own.chain);
   for (const { tx } of [...own.mempool.values()]) {
-    if (tx.verb !== 'fund' || !wallets.some(({ address }) => address === tx.by)) continue;
-    const coin = tx.coins[0] as string;
-    send(turn, own, make(turn, own, { verb: 'move', escrow: '', coin }));
-    count(world, 'transaction replaced');
+    if (tx.verb === 'fund' && wallets.some(({ address }) => address === tx.by)) replace(turn, tx);
   }
 };
 
@@ -99,8 +106,7 @@ const takeBack: Move = (turn) => {
 async function paidNow({ world, side, deal, view }: Turn, chain: SimChain): Promise<string | null> {
   const at = [view.legs.a, view.legs.b].find((leg) => leg.chain === chain.chain);
   const { lag } = nodeOf(world, chain.chain);
-  const held = chain.holdings.get(at?.escrow ?? '') ?? [];
-  const isWhole = held.some(({ amount }) => amount >= BigInt(at?.amount ?? 0));
+  const isWhole = heldIn(chain, at?.escrow).some(({ amount }) => amount >= BigInt(at?.amount ?? 0));
   if (!isWhole || lag > 0 || world.lied.has(at?.escrow ?? '')) return null;
   const { status, body } = await askPlainly(world, side.party, { url: `/v1/swaps/${deal.id}` });
   return status === 200 ? escrowIn(body, at?.escrow) : null;
@@ -113,26 +119,31 @@ function escrowIn({ legs }: Body, wanted?: string | null): string | null {
   return [legs.a, legs.b].some(({ escrow }) => escrow === wanted) ? (wanted ?? null) : null;
 }
 
+export async function move({ world, side, deal }: Turn, on: string, address: string) {
+  const url = `/v1/swaps/${deal.id}/address`;
+  const answer = await post(world, side.party, url, { body: { chain: on, address } });
+  count(world, 'attack move address');
+  const said = answer.code ?? answer.status;
+  return {
+    ...answer,
+    note: () => tell(world, `${side.party.name} moves its address on ${on}: ${said}`),
+  };
+}
+
 export const moveAddress: Move = async (turn) => {
   const { world, side, deal, own, other } = turn;
   const chain = side.party.chance.pick([own, other]);
   const name = `move ${chain.chain}`;
   if ((side.busyUntil.get(name) ?? 0) > seconds(world)) return;
-  const wallet = side.party.chance.pick(side.party.wallets.get(chain.chain) ?? []);
-  const address = wallet.pubkey ?? wallet.address;
+  const wallet = side.party.chance.pick(walletsOn(side.party, chain.chain));
   const paid = await paidNow(turn, chain);
-  const { status, code, body } = await ask(world, side.party, {
-    method: 'POST',
-    url: `/v1/swaps/${deal.id}/address`,
-    body: { chain: chain.chain, address },
-  });
+  const { status, body, note } = await move(turn, chain.chain, wallet.pubkey ?? wallet.address);
   // The address that it has already is refused to nobody, and moves nothing.
   if (paid !== null && status === 200 && escrowIn(body.swap, paid) === null) {
     violate(world, 'a leg that is paid does not move', deal.name);
   }
-  count(world, 'attack move address');
   if (status === 409) side.busyUntil.set(name, seconds(world) + 7_200);
-  tell(world, `${side.party.name} moves its address on ${chain.chain}: ${code ?? status}`);
+  note();
 };
 
 /** Two of three claims look unlike ours: which, their coins say, so that no chance is drawn. */
@@ -170,12 +181,9 @@ export const claimAny: Move = (turn) => {
   const secret = side.role === 'initiator' ? deal.secret : (shown ?? null);
   if (secret === null) return;
   for (const escrow of escrowsOn(other, deal)) {
-    const there = (other.holdings.get(escrow) ?? []).some(({ spentBy }) => spentBy === null);
-    const waits = [...other.mempool.values()].some(({ tx }) => tx.escrow === escrow);
-    const claims = [...other.mempool.values()].some(
-      ({ tx }) => tx.escrow === escrow && tx.verb === 'claim',
-    );
-    const holds = (there || waits) && !claims;
+    const waits = waitingAt(other, escrow);
+    const isClaimed = waits.some(({ tx }) => tx.verb === 'claim');
+    const holds = (holdsAny(other, escrow) || waits.length > 0) && !isClaimed;
     if (!holds && !side.party.chance.hits(0.02)) continue;
     const tx = make(turn, other, { verb: 'claim', escrow, secret });
     if (tx.coins.length > 0) send(turn, other, disguised(turn, other, tx, secret));
@@ -185,47 +193,46 @@ export const claimAny: Move = (turn) => {
 export const refundAny: Move = (turn) => {
   const { own, deal } = turn;
   for (const escrow of escrowsOn(own, deal)) {
-    const held = (own.holdings.get(escrow) ?? []).some(({ spentBy }) => spentBy === null);
-    if (held) send(turn, own, make(turn, own, { verb: 'refund', escrow }));
+    if (holdsAny(own, escrow)) send(turn, own, make(turn, own, { verb: 'refund', escrow }));
   }
 };
 
 /** Signed bytes that must be refused, or change nothing. */
 const nonsense: Move = async (turn) => {
   const { world, side, deal, own, other } = turn;
-  const chain = side.party.chance.pick([own, other]);
-  const [escrow] = escrowsOn(chain, deal);
-  const secret = side.party.chance.hex(32);
-  const verb = side.party.chance.pick(['claim', 'refund', 'fund'] as const);
-  const tx = make(turn, chain, { verb, escrow: escrow ?? '', secret, amount: 1_000n });
-  const body = { chain: chain.chain, signed: side.party.chance.hits(0.3) ? 'zz' : rawOf(tx) };
+  const { chance } = side.party;
+  const chain = chance.pick([own, other]);
+  const [escrow = ''] = escrowsOn(chain, deal);
+  const secret = chance.hex(32);
+  const verb = chance.pick(['claim', 'refund', 'fund'] as const);
+  const tx = make(turn, chain, { verb, escrow, secret, amount: 1_000n });
+  const body = { chain: chain.chain, signed: chance.hits(0.3) ? 'zz' : rawOf(tx) };
   count(world, 'attack nonsense');
-  await ask(world, side.party, { method: 'POST', url: '/v1/tx/broadcast', body });
+  await post(world, side.party, '/v1/tx/broadcast', { body });
 };
 
 /** Asks the builders for what they must not hand out. */
-export const tryBuilders: Move = async ({ world, side, deal, view, own }) => {
+export const tryBuilders: Move = async (turn) => {
+  const { world, side, deal, view, own, ownName, otherName } = turn;
   count(world, 'attack on builders');
-  const ownName = ownLeg(deal, side.role);
-  const otherName = ownName === 'a' ? 'b' : 'a';
-  const build = (leg: string, verb: string, body?: object) =>
-    ask(world, side.party, {
-      method: 'POST',
-      url: `/v1/swaps/${deal.id}/legs/${leg}/${verb}`,
-      ...(body && { body }),
-    });
-  const wrong = await build(otherName, 'claim', { secret: side.party.chance.hex(32) });
+  const build = (leg: LegName, verb: Verb, secret?: string) =>
+    post(
+      world,
+      side.party,
+      `/v1/swaps/${deal.id}/legs/${leg}/${verb}`,
+      secret === undefined ? {} : { body: { secret } },
+    );
+  const wrong = await build(otherName, 'claim', side.party.chance.hex(32));
   if (wrong.status === 200) violate(world, 'no claim with a wrong secret', deal.name);
   const theirs = await build(otherName, 'refund');
   if (theirs.status === 200) violate(world, 'nobody refunds what another funded', deal.name);
   const paying = await build(otherName, 'fund');
   if (paying.status === 200) violate(world, 'nobody funds what another must', deal.name);
-  await tryToReveal({ world, side, deal, view }, otherName);
-  await tryToFund({ world, side, deal, view }, ownName);
-  const early = clockAt(own, tipOf(own).height) + clockSlackSeconds < view.legs[ownName].timelock;
-  const escrow = view.legs[ownName].escrow ?? '';
+  await tryToReveal(turn);
+  await tryToFund(turn);
+  const early = chainClock(own) + clockSlackSeconds < view.legs[ownName].timelock;
   // Of a leg that has ended, what may be left there waits for no timelock.
-  const held = own.holdings.get(escrow) ?? [];
+  const held = heldIn(own, view.legs[ownName].escrow);
   const holds = held.length > 0 && held.every(({ spentBy }) => spentBy === null);
   const refund = await build(ownName, 'refund');
   if (refund.status === 200 && early && holds) {
@@ -233,52 +240,40 @@ export const tryBuilders: Move = async ({ world, side, deal, view, own }) => {
   }
 };
 
-type Trying = Pick<Turn, 'world' | 'side' | 'deal' | 'view'>;
-
 /** The secret would be out too early, or too late. */
-export async function tryToReveal(
-  { world, side, deal, view }: Trying,
-  leg: LegName,
-): Promise<void> {
+export async function tryToReveal({ world, side, deal, view, otherName }: Turn): Promise<void> {
   if (side.role !== 'initiator') return;
-  const url = `/v1/swaps/${deal.id}/legs/${leg}/claim`;
-  const body = { secret: deal.secret };
+  const url = `/v1/swaps/${deal.id}/legs/${otherName}/claim`;
   const strays = isStrayed(world, deal);
-  const { status } = await ask(world, side.party, { method: 'POST', url, body });
+  const { status } = await post(world, side.party, url, { body: { secret: deal.secret } });
   if (status !== 200 || isPublic(world, deal)) return;
   if (strays) violate(world, 'not while a former escrow is paid', `${deal.name}, a reveal`);
   const late = seconds(world) > view.deadlines.revealBy;
   if (late) violate(world, 'no reveal after its last moment', deal.name);
-  const shallow = (['a', 'b'] as const).find((name) => !isDeep(world, deal, name));
-  if (shallow) violate(world, 'no reveal before both legs are deep', `${deal.name} ${shallow}`);
+  const shallow = (['a', 'b'] as const).find((name) => !isFinal(world, deal, name));
+  if (shallow) violate(world, 'no reveal before both legs are final', `${deal.name} ${shallow}`);
 }
 
-export async function tryToFund({ world, side, deal, view }: Trying, leg: LegName): Promise<void> {
-  const url = `/v1/swaps/${deal.id}/legs/${leg}/fund`;
+export const fundBy = ({ side, view }: Pick<Turn, 'side' | 'view'>): number =>
+  view.deadlines[side.role === 'initiator' ? 'initiatorFundBy' : 'counterpartyFundBy'];
+
+export async function tryToFund(turn: Turn): Promise<void> {
+  const { world, side, deal, ownName, otherName } = turn;
   const strays = isStrayed(world, deal);
-  const { status } = await ask(world, side.party, { method: 'POST', url });
+  const { status } = await post(world, side.party, `/v1/swaps/${deal.id}/legs/${ownName}/fund`);
   if (status !== 200) return;
   if (strays) violate(world, 'not while a former escrow is paid', `${deal.name}, a funding`);
-  const { initiatorFundBy, counterpartyFundBy } = view.deadlines;
-  const before = side.role === 'initiator' ? initiatorFundBy : counterpartyFundBy;
-  if (seconds(world) > before) violate(world, 'no funding after its last moment', deal.name);
-  if (side.role === 'counterparty' && !isDeep(world, deal, leg === 'a' ? 'b' : 'a')) {
-    violate(world, 'no funding before the long leg is deep', deal.name);
+  const late = seconds(world) > fundBy(turn);
+  if (late) violate(world, 'no funding after its last moment', deal.name);
+  if (side.role === 'counterparty' && !isFinal(world, deal, otherName)) {
+    violate(world, 'no funding before the long leg is final', deal.name);
   }
 }
 
 /** A reorganisation may have taken the newest blocks' times back. */
-const clockSlackSeconds = 3_600;
+export const clockSlackSeconds = 3_600;
 
 export const attackMoves: readonly Move[] = [
-  fundWrong,
-  fundAny,
-  takeBack,
-  moveAddress,
-  moveAddress,
-  claimAny,
-  claimAny,
-  refundAny,
-  nonsense,
-  tryBuilders,
+  ...[fundWrong, fundAny, takeBack, moveAddress, moveAddress],
+  ...[claimAny, claimAny, refundAny, nonsense, tryBuilders],
 ];

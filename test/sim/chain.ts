@@ -28,7 +28,6 @@ export type Block = {
   readonly txs: readonly Mined[];
 };
 
-/** One payment in an escrow. */
 export type Holding = {
   readonly txid: string;
   readonly amount: bigint;
@@ -44,7 +43,6 @@ export type SimChain = {
   readonly mempool: Map<string, Sent>;
   /** Every escrow that anybody ever planned. */
   readonly plans: Map<string, EscrowTerms>;
-  /** What was mined about an escrow, oldest first. */
   readonly about: Map<string, Mined[]>;
   readonly holdings: Map<string, Holding[]>;
   readonly balances: Map<string, bigint>;
@@ -62,8 +60,6 @@ export type SimChain = {
   /** It stood still, and its blocks take the times that come after the last one's before that. */
   worksThrough: boolean;
   forks: number;
-  /** The latest that its clock ever was. */
-  latest: number;
 };
 
 /** On all but Bitcoin. */
@@ -92,7 +88,6 @@ export function newChain(
     drift: 0,
     worksThrough: false,
     forks: 0,
-    latest: 0,
   };
   for (let height = 0; height < 12; height += 1) {
     const time = atSeconds - (12 - height) * blockSeconds;
@@ -102,6 +97,31 @@ export function newChain(
 }
 
 export const tipOf = (chain: SimChain): Block => chain.blocks.at(-1) as Block;
+
+/** By the clock that its newest block has. */
+export const chainClock = (chain: SimChain): number => clockAt(chain, tipOf(chain).height);
+
+/** Payments that were mined into an escrow, oldest first. */
+export const heldIn = (chain: SimChain, escrow: string | null | undefined): readonly Holding[] =>
+  chain.holdings.get(escrow ?? '') ?? [];
+
+export const holdsAny = (chain: SimChain, escrow: string | null): boolean =>
+  heldIn(chain, escrow).some(({ spentBy }) => spentBy === null);
+
+/** What was mined about an escrow, oldest first. */
+export const minedAbout = (chain: SimChain, escrow: string | null): readonly Mined[] =>
+  chain.about.get(escrow ?? '') ?? [];
+
+export const allMined = (chain: SimChain): Mined[] => [...chain.about.values()].flat();
+
+/** What waits in the mempool, all about an escrow, or one verb of it. */
+export const waitingAt = (chain: SimChain, escrow: string | null, verb?: SimTransaction['verb']) =>
+  [...chain.mempool.values()].filter(
+    ({ tx }) => tx.escrow === escrow && (verb === undefined || tx.verb === verb),
+  );
+
+export const rivalsOf = (chain: SimChain, coins: readonly string[]): Sent[] =>
+  [...chain.mempool.values()].filter(({ tx }) => tx.coins.some((coin) => coins.includes(coin)));
 
 /** Coins from nowhere, counted. */
 export function issue(chain: SimChain, owner: string, amount: bigint): void {
@@ -124,7 +144,6 @@ export function clockAt(chain: SimChain, height: number): number {
 function push(chain: SimChain, block: Omit<Block, 'hash'>): void {
   const found = hash('sha256', `${chain.chain} ${chain.forks} ${block.height} ${block.time}`);
   chain.blocks.push({ ...block, hash: found });
-  chain.latest = Math.max(chain.latest, clockAt(chain, block.height));
 }
 
 const missingInput = 'an input is missing';
@@ -136,7 +155,7 @@ function fault(chain: SimChain, tx: SimTransaction, { height, time }: At): strin
   if (tx.verb === 'move') return null;
   const terms = chain.plans.get(tx.escrow);
   if (terms === undefined) return 'there is no such escrow';
-  const held = chain.holdings.get(tx.escrow) ?? [];
+  const held = heldIn(chain, tx.escrow);
   if (tx.verb === 'fund') return faultOfFunding(chain, tx, terms, held, time);
   const unspent = held.filter(({ spentBy }) => spentBy === null);
   if (unspent.length === 0) return 'nothing is there';
@@ -171,20 +190,19 @@ function faultOfFunding(
   return isWithin ? null : 'timelock out of bounds';
 }
 
-/** What the chain does with a transaction in a block. */
 function apply(chain: SimChain, { txid, tx }: Sent, at: At): Mined {
   const { height } = at;
   const ok = fault(chain, tx, at) === null;
   const mined: Mined = { txid, tx, height, ok };
   for (const coin of tx.coins) chain.spent.add(coin);
-  chain.about.set(tx.escrow, [...(chain.about.get(tx.escrow) ?? []), mined]);
+  chain.about.set(tx.escrow, [...minedAbout(chain, tx.escrow), mined]);
   const fee = BigInt(tx.fee);
   chain.fees += fee;
   if (!ok || tx.verb === 'fund' || tx.verb === 'move' || chain.family !== 'bitcoin') {
     add(chain.balances, tx.by, -fee);
   }
   if (!ok || tx.verb === 'move') return mined;
-  const held = chain.holdings.get(tx.escrow) ?? [];
+  const held = heldIn(chain, tx.escrow);
   if (tx.verb === 'fund') {
     const amount = BigInt(tx.amount);
     add(chain.balances, tx.by, -amount);
@@ -230,7 +248,7 @@ export function refusal(chain: SimChain, tx: SimTransaction, nowSeconds: number)
   const barred = barrier(chain, tx);
   if (barred === 'dead' || barred === 'poor') return barred;
   if (tx.coins.some((coin) => chain.spent.has(coin))) return 'a coin is spent';
-  const rivals = rivalsOf(chain, tx);
+  const rivals = rivalsOf(chain, tx.coins);
   if (rivals.some((each) => each.tx.fee >= tx.fee)) return 'a rival pays as much';
   const waiting = [...chain.mempool.values()].some(({ txid }) => tx.coins.includes(txid));
   // Where a failing transaction is mined all the same, a node takes it.
@@ -242,16 +260,10 @@ export function refusal(chain: SimChain, tx: SimTransaction, nowSeconds: number)
   return waiting && (why === 'nothing is there' || why === missingInput) ? null : why;
 }
 
-function rivalsOf(chain: SimChain, tx: SimTransaction): Sent[] {
-  return [...chain.mempool.values()].filter(({ tx: other }) =>
-    other.coins.some((coin) => tx.coins.includes(coin)),
-  );
-}
-
 /** Into the mempool, in the place of what spends the same; a secret in it is public from now on. */
 export function submit(chain: SimChain, tx: SimTransaction): string {
   const txid = txidOf(rawOf(tx));
-  for (const each of rivalsOf(chain, tx)) forget(chain, each.txid);
+  for (const each of rivalsOf(chain, tx.coins)) forget(chain, each.txid);
   chain.mempool.set(txid, { txid, tx });
   show(chain, tx);
   return txid;
@@ -315,7 +327,7 @@ export function cutOff(chain: SimChain, count: number, kept: (sent: Sent) => boo
   for (const { each, time } of old) apply(chain, each, { height: each.height, time });
   for (const { txid, tx } of gone.flatMap(({ txs }) => txs)) {
     const spent = tx.coins.some((coin) => chain.spent.has(coin));
-    if (!spent && rivalsOf(chain, tx).length === 0 && kept({ txid, tx })) {
+    if (!spent && rivalsOf(chain, tx.coins).length === 0 && kept({ txid, tx })) {
       chain.mempool.set(txid, { txid, tx });
     }
   }
@@ -325,8 +337,8 @@ export function cutOff(chain: SimChain, count: number, kept: (sent: Sent) => boo
 export function missing(chain: SimChain): bigint {
   let total = chain.issued - chain.fees;
   for (const amount of chain.balances.values()) total -= amount;
-  for (const held of chain.holdings.values()) {
-    for (const { amount, spentBy } of held) if (spentBy === null) total -= amount;
+  for (const { amount, spentBy } of [...chain.holdings.values()].flat()) {
+    if (spentBy === null) total -= amount;
   }
   return total;
 }

@@ -4,7 +4,6 @@
 export type Chance = {
   /** A whole number from `least` to `most`, both included. */
   int(least: number, most: number): number;
-  /** True with this probability. */
   hits(probability: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
   bytes(count: number): Uint8Array;

@@ -63,7 +63,6 @@ async function work(url: string, next: Next, crew: Crew): Promise<void> {
   while (!(await workOn(url, next, crew)));
 }
 
-/** One process; whether it came to the last seed. */
 function workOn(url: string, next: Next, { onDone }: Crew): Promise<boolean> {
   // In a group of its own: what stops the whole group of this process leaves it alone, from its
   // first moment on.

@@ -3,53 +3,14 @@
 // of the others it is one of moments.ts. Who trades and where is given, and what happens when it
 // matters; the rest is the seed's.
 
-import type { Family } from '../../core/families.ts';
 import { depthFor } from '../../core/policy.ts';
-import { tipOf } from './chain.ts';
+import { heldIn, tipOf } from './chain.ts';
+import { highValueFrom, legOf } from './deals.ts';
 import { lieAbout, standStill, takeClaimBack } from './faults.ts';
 import { moments } from './moments.ts';
-import { type Deal, type Kind, legOf, type Side, type View } from './people.ts';
 import { noteActivity } from './servers.ts';
-import { chainOf, count, later, nodeOf, seconds, stirChain, tell, type World } from './world.ts';
-
-export type Drill = {
-  readonly name: string;
-  readonly initiator: Kind;
-  readonly counterparty: Kind;
-  /** What a malicious one has its mind on, by the name of its plan. */
-  readonly plan?: string;
-  /** The families of the two chains, the long leg's last; any where it says nothing. */
-  readonly families?: readonly [Family, Family];
-  /** No other faults of chains and of ours: they would keep it from coming to its moment. */
-  readonly alone: boolean;
-  /** The swap's agreement commits late, after that of a second one was followed. */
-  readonly lateAgreement?: true;
-  /** The commit that tells the secret is late, while everybody looks. */
-  readonly lateReveal?: true;
-  /** The long leg is on the second of its families, whichever timelock is longer. */
-  readonly isOrdered?: true;
-  /** So many swaps; without, as the market draws them. */
-  readonly deals?: number;
-  /** Both swaps are those of the drill. */
-  readonly isPair?: true;
-  readonly servers?: 2;
-  /** Gas keys on all chains, or none; without, as the market draws them. */
-  readonly keys?: 'none' | 'rich' | 'capped';
-  /** Every write carries an Idempotency-Key. */
-  readonly isKeyed?: true;
-  /** Whatever happens, its swaps settle. */
-  readonly settles?: true;
-  /** Its EVM chain is a rollup: its clock stops with it. */
-  readonly isRollup?: true;
-  /** No chain takes anything back. */
-  readonly isSteady?: true;
-  /** The market is open, and nothing has happened yet. */
-  open?(world: World): void;
-  /** The swap is agreed. */
-  begin?(world: World, deal: Deal, swap: Pick<View, 'deadlines' | 'legs'>): void;
-  /** Somebody was told that its secret is public. */
-  revealed?(world: World, deal: Deal): void;
-};
+import type { Deal, Drill, View, World } from './state.ts';
+import { count, later, nodeOf, seconds, stirChain, tell } from './world.ts';
 
 /** What is counted of one whose moment did not come in a seed. */
 export const notComeOf = ({ name }: Pick<Drill, 'name'>) =>
@@ -73,13 +34,13 @@ function stall(world: World, on: string, at: number): number {
   return lasts;
 }
 
-/** Both nodes fall behind, until neither funding is deep; then they are back. */
+/** Both nodes fall behind, until neither funding is final; then they are back. */
 function fallBehind(world: World, deal: Deal): void {
   for (const name of deal.chains) {
     const node = nodeOf(world, name);
     const { chain } = node;
     const fundings = [...chain.plans].flatMap(([escrow, { hashlock, amount }]) =>
-      (chain.holdings.get(escrow) ?? []).flatMap(({ height }) =>
+      heldIn(chain, escrow).flatMap(({ height }) =>
         hashlock === deal.hashlock ? [{ height, amount }] : [],
       ),
     );
@@ -89,7 +50,7 @@ function fallBehind(world: World, deal: Deal): void {
     });
     const lasts = world.chance.int(240, 500);
     node.lag = Math.max(1, ...lags);
-    // A look that is under way saw the node as it was.
+    // A poll that is under way saw the node as it was.
     world.begun += 1;
     count(world, 'node lagging (spells)');
     tell(world, `${name}: its node is ${node.lag} blocks behind for ${lasts} s`);
@@ -108,9 +69,6 @@ function lieSoon(world: World, deal: Deal, tries: number): void {
   else if (tries > 0) later(world, 60, () => lieSoon(world, deal, tries - 1));
 }
 
-/** From which amount on the assets of these markets want the higher depth, base units. */
-export const highValueFrom = 4_000_000n;
-
 const honest = { initiator: 'honest', counterparty: 'honest', alone: true } as const;
 
 export const drills: readonly Drill[] = [
@@ -120,12 +78,7 @@ export const drills: readonly Drill[] = [
     begin: (world) => takeClaimBack(world, 2_000, 1),
   },
   { ...honest, name: 'an escrow is paid twice', initiator: 'hasty', families: ['evm', 'bitcoin'] },
-  {
-    ...honest,
-    name: 'a former escrow is paid',
-    initiator: 'malicious',
-    plan: 'payFormer',
-  },
+  { ...honest, name: 'a former escrow is paid', initiator: 'malicious', plan: 'payFormer' },
   {
     ...honest,
     name: 'an agreement commits late',
@@ -233,16 +186,3 @@ export function drillOf(seed: number): Drill | null {
 
 /** Of two turns of a drill the first is without gas keys, which would act for its parties. */
 export const isBare = (seed: number): boolean => seed % (4 * drills.length) < drills.length;
-
-export const isDrilled = ({ drill, deals }: World, deal: Deal): boolean =>
-  drill !== null && (drill.isPair === true || deals[0] === deal);
-
-/** Which side the plan of the drill is for. */
-export function plannedRole({ initiator }: Drill): Side['role'] {
-  return initiator === 'malicious' ? 'initiator' : 'counterparty';
-}
-
-/** Whether a chain of the deal has shown its secret. */
-export function isPublic(world: World, deal: Deal): boolean {
-  return deal.chains.some((name) => chainOf(world, name).shown.has(deal.hashlock));
-}

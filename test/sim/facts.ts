@@ -5,7 +5,7 @@
 import { type EscrowSpend, escrowFacts, type Payment } from '../../chains/bitcoin/escrow-facts.ts';
 import { findSecret } from '../../chains/bitcoin/escrow-script.ts';
 import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
-import { type Mined, type SimChain, takes, tipOf } from './chain.ts';
+import { type Mined, minedAbout, type SimChain, takes, tipOf, waitingAt } from './chain.ts';
 import type { SimTransaction } from './transaction.ts';
 
 export type Lie = 'funded' | 'absent';
@@ -21,7 +21,6 @@ export type Node = {
   readonly lies: Map<string, Lie>;
 };
 
-/** One that is well. */
 export const nodeWith = (chain: SimChain): Node => ({
   chain,
   down: false,
@@ -31,25 +30,22 @@ export const nodeWith = (chain: SimChain): Node => ({
   lies: new Map(),
 });
 
-export type View = { readonly height: number; readonly mempool: boolean };
+export type NodeView = { readonly height: number; readonly mempool: boolean };
 
-export function viewOf({ chain }: Node, lag: number): View {
+export function viewOf({ chain }: Node, lag: number): NodeView {
   return { height: Math.max(0, tipOf(chain).height - lag), mempool: lag === 0 };
-}
-
-/** What the chain itself has, at its tip. */
-export function truth(chain: SimChain): View {
-  return { height: tipOf(chain).height, mempool: true };
 }
 
 type Seen = Omit<Mined, 'height'> & { readonly height: number | null };
 
 /** Everything about an escrow that the view shows, mined first. */
-function seenOf(chain: SimChain, escrow: string, { height, mempool }: View): Seen[] {
-  const mined = (chain.about.get(escrow) ?? []).filter((each) => each.height <= height);
+function seenOf(chain: SimChain, escrow: string, { height, mempool }: NodeView): Seen[] {
+  const mined = minedAbout(chain, escrow).filter((each) => each.height <= height);
   if (!mempool) return mined;
-  const waiting = [...chain.mempool.values()].filter(({ tx }) => tx.escrow === escrow);
-  return [...mined, ...waiting.map((each) => ({ ...each, height: null, ok: true }))];
+  return [
+    ...mined,
+    ...waitingAt(chain, escrow).map((each) => ({ ...each, height: null, ok: true })),
+  ];
 }
 
 /** The secret that a node finds in a transaction; on Bitcoin wherever it stands in it, by hash. */
@@ -61,18 +57,18 @@ function secretIn(chain: SimChain, { escrow, secret, pushes }: SimTransaction): 
 }
 
 /** Secrets that transactions about the escrow show, failed ones too. */
-export function secretsIn(chain: SimChain, escrow: string, view: View): string[] {
+export function secretsIn(chain: SimChain, escrow: string, view: NodeView): string[] {
   const all = seenOf(chain, escrow, view).map(({ tx }) => secretIn(chain, tx));
   return all.filter((each) => each !== null);
 }
 
-export type Asked = {
+export type Asking = {
   readonly escrow: string;
   readonly required: number;
   readonly secret: string | null;
 };
 
-export function factsOf(chain: SimChain, view: View, asked: Asked): EscrowFacts {
+export function factsOf(chain: SimChain, view: NodeView, asked: Asking): EscrowFacts {
   const seen = seenOf(chain, asked.escrow, view).filter(({ ok }) => ok);
   return chain.family === 'bitcoin'
     ? bitcoinFacts(chain, view, asked, seen)
@@ -81,8 +77,8 @@ export function factsOf(chain: SimChain, view: View, asked: Asked): EscrowFacts 
 
 function bitcoinFacts(
   chain: SimChain,
-  view: View,
-  { escrow, required, secret }: Asked,
+  view: NodeView,
+  { escrow, required, secret }: Asking,
   seen: readonly Seen[],
 ): EscrowFacts {
   const payments = paymentsOf(chain, seen);
@@ -106,8 +102,8 @@ function paymentsOf(chain: SimChain, seen: readonly Seen[]): Payment[] {
 
 function accountFacts(
   chain: SimChain,
-  view: View,
-  { escrow, required, secret }: Asked,
+  view: NodeView,
+  { escrow, required, secret }: Asking,
   seen: readonly Seen[],
 ): EscrowFacts {
   const sight = (found: Seen | undefined): Sighting | null => {

@@ -1,29 +1,19 @@
 // What goes wrong, and for how long: within what the chains' policies allow for. All outages of one
 // chain together stay below its outage budget, so that nobody is owed more than the rules promise.
 
-import { choosing, cutOff, forget, mine, type SimChain, tipOf } from './chain.ts';
+import { chainClock, choosing, cutOff, forget, mine, type SimChain, tipOf } from './chain.ts';
 import type { Node } from './facts.ts';
-import { noteLost, planKeep } from './keeper.ts';
-import { isActive, killServer, noteActivity, planLook } from './servers.ts';
+import { noteLost } from './keeper.ts';
+import { isActive, killServer, noteActivity, planPoll } from './servers.ts';
+import type { World } from './state.ts';
 import type { SimTransaction } from './transaction.ts';
-import {
-  chainClock,
-  checkMoney,
-  count,
-  later,
-  nodeOf,
-  seconds,
-  stirChain,
-  tell,
-  type World,
-} from './world.ts';
+import { checkMoney, count, later, nodeOf, planKeep, seconds, stirChain, tell } from './world.ts';
 
 const stalled = new WeakSet<SimChain>();
 
 /** At once, where usually comes one, while a chain works through the past. */
 const catchUpBlocks = 4;
 
-/** Seconds to the next block. */
 function interval(world: World, chain: SimChain): number {
   const { chance, calm } = world;
   if (chain.family !== 'bitcoin') {
@@ -60,7 +50,7 @@ export function mineOne(world: World, chain: SimChain): void {
       tell(world, `${chain.chain} ${height}: ${tx.verb} at ${tx.escrow}${ok ? '' : ' fails'}`);
     }
   } else if (isActive(chain)) {
-    planLook(world, chain);
+    planPoll(world, chain);
   }
   // A timelock that has passed by the chain's clock changes what may be done.
   const passed = world.deals.some(({ view, closed }) => {
@@ -70,13 +60,13 @@ export function mineOne(world: World, chain: SimChain): void {
     });
   });
   if (!passed) return;
-  planLook(world, chain);
+  planPoll(world, chain);
   later(world, Math.ceil(chain.policy.detectSeconds), () => stirChain(world, chain.chain));
   planKeep(world, chain.chain, Math.ceil(chain.policy.detectSeconds) + 30);
 }
 
 /** Fewer blocks than the depth that counts. */
-export function reorganise(world: World, chain: SimChain): void {
+function reorganise(world: World, chain: SimChain): void {
   const { chance } = world;
   const most = chain.policy.normal.confirmations - 1;
   const depth = chance.int(1, most);
@@ -85,9 +75,13 @@ export function reorganise(world: World, chain: SimChain): void {
   for (let each = 0; each <= depth; each += 1) {
     mine(chain, seconds(world), (sent) => chance.hits(0.5) && choosing(chain, chance)(sent));
   }
+  noteReorganised(world, chain, 'reorganisation', `takes ${depth} blocks back`);
+}
+
+function noteReorganised(world: World, chain: SimChain, kind: string, what: string): void {
   noteLost(world, chain);
-  count(world, 'reorganisation');
-  tell(world, `${chain.chain} takes ${depth} blocks back`);
+  count(world, kind);
+  tell(world, `${chain.chain} ${what}`);
   checkMoney(world);
   noteActivity(world, chain);
 }
@@ -98,32 +92,20 @@ type Trouble = {
   end(world: World, node: Node): void;
 };
 
-const switched = (name: string, what: 'down' | 'slow'): Trouble => ({
-  name,
-  begin: (_world, node) => {
-    node[what] = true;
-  },
-  end: (_world, node) => {
-    node[what] = false;
-  },
-});
+type State = Partial<Pick<Node, 'down' | 'slow' | 'lag' | 'otherLag'>>;
 
-/** So many blocks behind at the most. */
-const lagging = (name: string, what: 'lag' | 'otherLag', most: number): Trouble => ({
+/** A node in a state of its own, and how it is when it is well. */
+const node = (name: string, begun: (world: World) => State, well: State): Trouble => ({
   name,
-  begin: (world, node) => {
-    node[what] = world.chance.int(1, most);
-  },
-  end: (_world, node) => {
-    node[what] = 0;
-  },
+  begin: (world, each) => void Object.assign(each, begun(world)),
+  end: (_world, each) => void Object.assign(each, well),
 });
 
 const troubles: readonly Trouble[] = [
-  switched('node down', 'down'),
-  switched('node slow', 'slow'),
-  lagging('node lagging', 'lag', 4),
-  lagging('second source lagging', 'otherLag', 6),
+  node('node down', () => ({ down: true }), { down: false }),
+  node('node slow', () => ({ slow: true }), { slow: false }),
+  node('node lagging', ({ chance }) => ({ lag: chance.int(1, 4) }), { lag: 0 }),
+  node('second source lagging', ({ chance }) => ({ otherLag: chance.int(1, 6) }), { otherLag: 0 }),
   {
     name: 'node lying',
     begin: (world, node) => {
@@ -169,7 +151,6 @@ function sometime({ chance }: World, span: number): number {
   return chance.hits(0.75) ? chance.int(0, Math.min(span, 5 * 3_600)) : chance.int(0, span);
 }
 
-/** When what goes wrong, over `span` seconds. */
 export function planFaults(world: World, span: number): void {
   const { chance } = world;
   for (const node of world.nodes) {
@@ -225,11 +206,8 @@ export function takeClaimBack(world: World, tries: number, deadly: number): void
     cutOff(chain, depth, ({ txid }) => keeps(txid) && chance.hits(0.85));
     for (let each = 0; each <= depth; each += 1)
       mine(chain, seconds(world), () => chance.hits(0.5));
-    noteLost(world, chain);
-    count(world, 'claim taken back');
-    tell(world, `${chain.chain} takes ${depth} blocks back, with a claim that is forgotten`);
-    checkMoney(world);
-    noteActivity(world, chain);
+    const what = `takes ${depth} blocks back, with a claim that is forgotten`;
+    noteReorganised(world, chain, 'claim taken back', what);
     if (!chance.hits(deadly)) return;
     for (const each of world.servers) killServer(world, each, 'with the block');
     return;
@@ -238,9 +216,8 @@ export function takeClaimBack(world: World, tries: number, deadly: number): void
 }
 
 function isKnownClaim(world: World, { verb, secret }: SimTransaction): boolean {
-  if (verb !== 'claim' || !world.deals.some((each) => each.revealed && each.secret === secret)) {
-    return false;
-  }
+  const isRevealed = world.deals.some((each) => each.revealed && each.secret === secret);
+  if (verb !== 'claim' || !isRevealed) return false;
   // The only one that shows it: then nothing but the market's memory has it.
   const showing = world.nodes.flatMap(({ chain }) => {
     const newest = chain.blocks.slice(-20).flatMap(({ txs }) => txs);
@@ -267,7 +244,6 @@ export function lieAbout(world: World, on: string, escrow: string): void {
   });
 }
 
-/** No block for a while. */
 export function standStill(world: World, node: Node, lasts: number): void {
   const trouble = troubles.find(({ name }) => name === 'chain stands still');
   if (trouble !== undefined) begin(world, node, trouble, lasts);
@@ -302,7 +278,7 @@ function dropSoon(world: World, chain: SimChain, tries: number): void {
   } else if (tries > 0) later(world, 120, () => dropSoon(world, chain, tries - 1));
 }
 
-/** Where a death or a loss is worth more than at a look-up of a key. */
+/** Where a death or a loss is worth more than at a poll-up of a key. */
 const delicate = [
   'commit',
   'answer of commit',
@@ -330,12 +306,12 @@ const delicate = [
 /** Deaths of the market and losses of its database. */
 export function planDooms(world: World, span: number): void {
   const { chance } = world;
-  const doom = (fate: 'crash' | 'cut') => {
+  const doom = (kind: 'crash' | 'cut') => {
     const when = chance.pick(['before', 'after'] as const);
     const at = chance.hits(0.6) ? chance.pick(delicate) : null;
     const left = chance.int(1, at === null ? 60 : 3);
     const { dooms } = chance.pick(world.servers);
-    if (!world.ending) dooms.push({ fate, left, when, at });
+    if (!world.ending) dooms.push({ kind, left, when, at });
   };
   for (let left = chance.int(0, 4); left > 0; left -= 1) {
     later(world, sometime(world, span), () => doom('crash'));
@@ -344,11 +320,11 @@ export function planDooms(world: World, span: number): void {
     later(world, sometime(world, span), () => doom('cut'));
   }
   if (chance.hits(0.7)) planSilence(world);
-  // When a look has been told of changes: any of them may be the last that is told.
+  // When a poll has been told of changes: any of them may be the last that is told.
   for (let left = chance.pick([0, 1, 3]); left > 0; left -= 1) {
     const when = chance.pick(['before', 'after'] as const);
     const { dooms } = chance.pick(world.servers);
-    dooms.push({ fate: 'cut', left: chance.int(1, 20), when, at: 'swaps_of_escrows' });
+    dooms.push({ kind: 'cut', left: chance.int(1, 20), when, at: 'swaps_of_escrows' });
   }
 }
 
@@ -364,7 +340,7 @@ function planSilence(world: World): void {
   const { chance } = world;
   const when = chance.pick(['before', 'after'] as const);
   const left = chance.int(1, 8);
-  chance.pick(world.servers).dooms.push({ fate: 'crash', left, when, at: chance.pick(telling) });
+  chance.pick(world.servers).dooms.push({ kind: 'crash', left, when, at: chance.pick(telling) });
 }
 
 export function healAll(world: World): void {

@@ -12,9 +12,11 @@ import type {
 } from '../../chains/gas/account.ts';
 import { alone, mustBeOf } from '../../chains/gas/work.ts';
 import { ParleyError } from '../../core/errors.ts';
+import type { ChainKey } from '../../core/families.ts';
 import { opens } from '../../core/hashlock.ts';
+import type { Gas, SigningTime } from '../../watchtower/port.ts';
 import { type AdapterParts, mustAnswer, planOf } from './adapter.ts';
-import { clockAt, type Mined, nonceCoin, type SimChain } from './chain.ts';
+import { allMined, clockAt, type Mined, nonceCoin, type SimChain } from './chain.ts';
 import { factsOf, viewOf } from './facts.ts';
 import { rawOf, type SimTransaction, transactionOf, txidOf } from './transaction.ts';
 
@@ -22,8 +24,22 @@ export type GasParts = AdapterParts & {
   readonly address: string;
   /** What a unit costs at most 99.9 % of times. */
   readonly reserveFee: number;
-  /** Told of all that is signed. */
   readonly onSigned: (chain: SimChain, tx: SimTransaction) => void;
+};
+
+/** Fees in simulated chains stay below this, but for chains beyond their budget. */
+export const reserveFee = 200;
+
+/** `rich`: it can do whatever it is for. */
+export type Funds = 'rich' | 'poor' | 'capped';
+
+export type Post = {
+  readonly chain: SimChain;
+  readonly address: string;
+  readonly funds: Funds;
+  readonly issued: bigint;
+  readonly dailyCap: bigint;
+  readonly graces: Gas['graces'];
 };
 
 /** How long signed bytes can be mined, seconds; as the real accounts have it. */
@@ -185,11 +201,8 @@ function feeOf(chain: SimChain, { above, mostCost, nonce }: GasSlot): number {
 
 function minedOf({ node }: GasParts, txid: string): Mined | null {
   const { height } = viewOf(node, node.lag);
-  for (const all of node.chain.about.values()) {
-    const found = all.find((each) => each.txid === txid && each.height <= height);
-    if (found !== undefined) return found;
-  }
-  return null;
+  const mined = allMined(node.chain);
+  return mined.find((each) => each.txid === txid && each.height <= height) ?? null;
 }
 
 type Sent = Pick<GasTransaction, 'txid' | 'nonce' | 'diesAt'>;
@@ -226,4 +239,39 @@ function outbidBy({ node }: GasParts, { raw, height, refused }: Waiting): Outbid
   if (fee < leastFee(node.chain)) return 'price';
   const now = viewOf(node, node.lag).height;
   return refused || height === null || now - height >= passedOver ? 'passed over' : null;
+}
+
+/** The keys as one process has them. */
+export function gasOf(
+  posts: Iterable<Post>,
+  parts: (chain: SimChain) => Omit<GasParts, 'address' | 'reserveFee'>,
+): ReadonlyMap<ChainKey, Gas> {
+  const all = [...posts].map(({ chain, address, issued, dailyCap, graces }): [ChainKey, Gas] => {
+    const account = simGasAccount({ ...parts(chain), address, reserveFee });
+    // What refuses relays here is what the key has.
+    const relays = { cap: 4n * issued, perAccount: 1_000, tokenAccounts: 0 };
+    const fundings = { cap: 0n, perAccount: 0 };
+    return [chain.chain, { account, dailyCap, lowBalance: 0n, graces, relays, fundings }];
+  });
+  return new Map(all);
+}
+
+/** Within an event no time passes: who waits for its turn lets another be served instead. */
+export function simTime(
+  meanwhile: () => Promise<unknown>,
+  clock: (pausedMs: number) => number,
+): SigningTime {
+  let paused = 0;
+  return {
+    elapsedMs: () => paused,
+    // Its signal is not looked at: only a request's may end here, by real time, on which no story
+    // may depend; and who waits comes to an end by its patience, which these pauses use up.
+    pause: async (ms) => {
+      paused += ms;
+      await meanwhile();
+    },
+    // What is slow here is slow because the seed says so.
+    limit: () => new AbortController().signal,
+    leaseClock: () => new Date(clock(paused)),
+  };
 }

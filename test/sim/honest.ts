@@ -5,23 +5,15 @@
 import type { Material } from '../../chains/interface/material.ts';
 import { feeToReplace, unsignedFunding } from './adapter.ts';
 import { refusal } from './chain.ts';
+import { isPublic, walletsOn } from './deals.ts';
 import { insideOf } from './material.ts';
-import { ask, type Deal, mayPass, type Side, type StepView, type View } from './people.ts';
+import { ask, mayPass, post } from './people.ts';
 import { checkRead } from './promises.ts';
 import { relayed, vanishes } from './relay.ts';
 import { sendDirect } from './servers.ts';
+import type { Deal, Side, StepView, View, World } from './state.ts';
 import { rawOf, type SimTransaction, txidOf } from './transaction.ts';
-import {
-  chainOf,
-  count,
-  later,
-  seconds,
-  stir,
-  tell,
-  violate,
-  type World,
-  wakeIn,
-} from './world.ts';
+import { chainOf, count, later, seconds, stir, tell, violate, wakeIn } from './world.ts';
 
 /** After a step was taken, it is not taken again before this. */
 const patienceSeconds = 900;
@@ -43,16 +35,13 @@ export async function readSwap(world: World, side: Side, deal: Deal): Promise<Vi
     return null;
   }
   const view = answer.body as View;
-  if (wasTold && view.secret === null) {
-    violate(world, 'a secret seen is seen for ever', deal.name);
-  }
+  if (wasTold && view.secret === null) violate(world, 'a secret seen is seen for ever', deal.name);
   if (view.secret !== null && !whenPublic.includes(view.status)) {
     violate(world, 'statuses match the chains', `${deal.name} ${view.status}, with its secret`);
   }
   checkRead(world, deal, view);
   deal.view = view;
-  for (const { escrow } of [view.legs.a, view.legs.b])
-    if (escrow !== null) deal.escrows.add(escrow);
+  for (const { escrow } of [view.legs.a, view.legs.b]) if (escrow) deal.escrows.add(escrow);
   return view;
 }
 
@@ -126,9 +115,8 @@ async function take(
   if (action === 'claim' && (await relayed(world, side, deal, { leg, name }))) return;
   const query = former === null ? '' : `?escrow=${former}`;
   const secret = view.secret ?? deal.secret;
-  const answer = await ask(world, side.party, {
-    method: 'POST',
-    url: `/v1/swaps/${deal.id}/legs/${leg}/${action}${query}`,
+  const url = `/v1/swaps/${deal.id}/legs/${leg}/${action}${query}`;
+  const answer = await post(world, side.party, url, {
     once: `${name} ${seconds(world)}`,
     ...(action === 'claim' ? { body: { secret } } : {}),
   });
@@ -154,13 +142,11 @@ async function take(
 /** What was handed out is held against the deadlines that the swap publishes. */
 function mustBeInTime(world: World, deal: Deal, view: View, { action, by }: StepView): void {
   const { initiatorFundBy, counterpartyFundBy, revealBy } = view.deadlines;
-  const fundBy = by === 'initiator' ? initiatorFundBy : counterpartyFundBy;
-  const isPublic = deal.chains.some((name) => chainOf(world, name).shown.has(deal.hashlock));
-  const now = seconds(world);
-  if (action === 'fund' && now > fundBy) {
+  const isLate = (last: number) => seconds(world) > last;
+  if (action === 'fund' && isLate(by === 'initiator' ? initiatorFundBy : counterpartyFundBy)) {
     violate(world, 'no funding after its last moment', deal.name);
   }
-  if (action === 'claim' && !isPublic && now > revealBy) {
+  if (action === 'claim' && !isPublic(world, deal) && isLate(revealBy)) {
     violate(world, 'no reveal after its last moment', deal.name);
   }
 }
@@ -173,11 +159,9 @@ async function setAddress(
   { leg, action }: StepView,
 ): Promise<void> {
   const { chain } = view.legs[leg];
-  const wallet = side.party.wallets.get(chain)?.[0];
+  const wallet = walletsOn(side.party, chain)[0];
   const address = wallet?.pubkey ?? wallet?.address;
-  const answer = await ask(world, side.party, {
-    method: 'POST',
-    url: `/v1/swaps/${deal.id}/address`,
+  const answer = await post(world, side.party, `/v1/swaps/${deal.id}/address`, {
     body: { chain, address },
     once: `address ${chain} ${seconds(world)}`,
   });
@@ -198,19 +182,18 @@ function signed(
   const { chain, amount } = view.legs[leg];
   const inside = insideOf(material);
   if (inside !== null) {
-    const own = side.party.wallets.get(chain) ?? [];
+    const own = walletsOn(side.party, chain);
     if (!own.some(({ address, pubkey }) => inside.by === address || inside.by === pubkey)) {
       violate(world, 'a builder names its own caller', `${action} by ${inside.by}`);
     }
     return inside;
   }
-  const wallet = side.party.wallets.get(chain)?.[0];
+  const wallet = walletsOn(side.party, chain)[0];
   const refund = { address: wallet?.address ?? '', pubkey: null };
   const funding = { refund, amount: BigInt(amount) };
   return unsignedFunding(chainOf(world, chain), material.escrow, funding, side.party.chance.hex(8));
 }
 
-/** Seconds until somebody takes the second payment. */
 const [soonestBump, latestBump] = [3_600, 90_000];
 
 /** It sees no payment yet and pays again, too little for a block; that comes much later. */
@@ -237,11 +220,7 @@ function payAgain(world: World, side: Side, tx: SimTransaction): void {
   });
 }
 
-type Handed = {
-  readonly tx: SimTransaction;
-  readonly name: string;
-  readonly validUntil: number;
-};
+type Handed = { readonly tx: SimTransaction; readonly name: string; readonly validUntil: number };
 
 /** Sends it, by the market or by a node of its own, and again while that is allowed. */
 async function hand(world: World, side: Side, deal: Deal, handed: Handed): Promise<void> {
@@ -265,12 +244,7 @@ async function hand(world: World, side: Side, deal: Deal, handed: Handed): Promi
   } else {
     const body = { chain: tx.chain, signed: rawOf(tx) };
     const once = `send ${txidOf(rawOf(tx))}`;
-    const answer = await ask(world, party, {
-      method: 'POST',
-      url: '/v1/tx/broadcast',
-      body,
-      once,
-    });
+    const answer = await post(world, party, '/v1/tx/broadcast', { body, once });
     const { status, code } = answer;
     const why = code === 'refused_by_node' ? ` (${answer.body?.error})` : '';
     tell(world, `${party.name} sends ${name} of ${deal.name}: ${code ?? status}${why}`);

@@ -1,12 +1,21 @@
 // What must hold of gas keys and of whoever relies on them, judged by the chains, by what was
 // promised in answers, and by nothing else that the market says.
 
-import { clockAt, type Mined, type SimChain, tipOf } from './chain.ts';
-import { isFundedDeep } from './depth.ts';
-import { type Post, reserveFee, type Sent, type SimKeeper } from './keeper.ts';
-import { type Deal, ownLeg, type Side, type View } from './people.ts';
+import {
+  allMined,
+  chainClock,
+  heldIn,
+  holdsAny,
+  type Mined,
+  minedAbout,
+  rivalsOf,
+  type SimChain,
+} from './chain.ts';
+import { isFundedFinal, isPublic, otherLeg, ownLeg, walletsOn } from './deals.ts';
+import { type Post, reserveFee } from './gas.ts';
+import type { Deal, GasSent, Side, SimKeeper, View, World } from './state.ts';
 import type { SimTransaction } from './transaction.ts';
-import { chainOf, count, seconds, violate, type World } from './world.ts';
+import { chainOf, count, seconds, violate } from './world.ts';
 
 /** What a gas key sends, in the moment in which the first node has it. */
 export function checkSent(
@@ -28,9 +37,13 @@ export function checkSent(
   if (seconds(world) > view.deadlines.revealBy) {
     violate(world, 'no reveal after its last moment', `${deal.name}, by the keeper`);
   }
-  const shallow = (['a', 'b'] as const).find((name) => !isFundedDeep(world, deal, name));
+  const shallow = (['a', 'b'] as const).find((name) => !isFundedFinal(world, deal, name));
   if (shallow !== undefined) {
-    violate(world, 'no reveal before both legs are deep', `${deal.name} ${shallow}, by the keeper`);
+    violate(
+      world,
+      'no reveal before both legs are final',
+      `${deal.name} ${shallow}, by the keeper`,
+    );
   }
 }
 
@@ -43,16 +56,13 @@ async function mustBeStored(world: World, txid: string): Promise<void> {
 /** Nothing is signed in the place of what waits for another escrow, but to take its nonce. */
 export function checkSigned(world: World, chain: SimChain, tx: SimTransaction): void {
   if (tx.verb === 'move' || tx.gas?.nonce == null) return;
-  const rival = [...chain.mempool.values()].find(
-    ({ tx: other }) => other.coins.some((coin) => tx.coins.includes(coin)) && other.verb !== 'move',
-  );
+  const rival = rivalsOf(chain, tx.coins).find(({ tx: other }) => other.verb !== 'move');
   if (rival === undefined || rival.tx.escrow === tx.escrow) return;
   violate(world, 'a nonce serves one escrow', `${chain.chain} ${tx.gas.nonce}: ${tx.escrow}`);
 }
 
-function minedOn(chain: SimChain): Map<string, Mined> {
-  return new Map([...chain.about.values()].flat().map((each) => [each.txid, each]));
-}
+const minedOn = (chain: SimChain): Map<string, Mined> =>
+  new Map(allMined(chain).map((each) => [each.txid, each]));
 
 /** Whoever was promised: also of requests whose answer nobody saw. */
 function wasAsked(world: World, { promised, tx }: { promised: boolean; tx: SimTransaction }) {
@@ -64,7 +74,7 @@ function wasAsked(world: World, { promised, tx }: { promised: boolean; tx: SimTr
 const day = 86_400;
 
 /** The key pays for gas and nothing else, and a day costs no more than it may. */
-function checkPurse(world: World, post: Post, sent: readonly Sent[]): void {
+function checkFunds(world: World, post: Post, sent: readonly GasSent[]): void {
   const { chain, address, issued, dailyCap } = post;
   const mined = minedOn(chain);
   let paid = 0n;
@@ -89,15 +99,13 @@ function checkPurse(world: World, post: Post, sent: readonly Sent[]): void {
 
 /** Of two claims that were promised to land, one nonce serves one, until nothing has taken it. */
 async function checkNonces(world: World, post: Post, sent: SimKeeper['sent']): Promise<void> {
-  const text = `select txid, verb, nonce from keeper_attempts
-    where chain = $1 and address = $2 and nonce is not null order by id`;
-  const values = [post.chain.chain, post.address];
   const signed = await world.real.rows<{ txid: string; verb: string; nonce: number }>({
     name: 'sim_keeper_nonces',
-    text,
-    values,
+    text: `select txid, verb, nonce from keeper_attempts
+      where chain = $1 and address = $2 and nonce is not null order by id`,
+    values: [post.chain.chain, post.address],
   });
-  const owners = new Map<number, Sent>();
+  const owners = new Map<number, GasSent>();
   for (const { txid, verb, nonce } of signed) {
     if (verb === 'void') owners.delete(nonce);
     const each = sent.get(txid);
@@ -112,13 +120,13 @@ async function checkNonces(world: World, post: Post, sent: SimKeeper['sent']): P
 }
 
 /** Its escrow was paid without it. */
-const hadNoEffect = ({ chain, txid }: Sent) =>
-  [...chain.about.values()].some((all) => all.some((each) => each.txid === txid && !each.ok));
+const hadNoEffect = ({ chain, txid }: GasSent) =>
+  allMined(chain).some((each) => each.txid === txid && !each.ok);
 
 /** How the whole payment in the leg's own escrow ended. */
 function endOf(world: World, view: View, name: 'a' | 'b'): Mined | null {
   const { chain, escrow, amount } = view.legs[name];
-  const held = chainOf(world, chain).holdings.get(escrow ?? '') ?? [];
+  const held = heldIn(chainOf(world, chain), escrow);
   return held.find((each) => each.amount >= BigInt(amount))?.spentBy ?? null;
 }
 
@@ -128,10 +136,9 @@ function checkPromises(world: World, keeper: SimKeeper, deal: Deal): void {
   if (view === null) return;
   for (const name of keeper.asked.get(deal.hashlock)?.promised.values() ?? []) {
     const post = keeper.posts.get(view.legs[name].chain);
-    const isPublic = deal.chains.some((on) => chainOf(world, on).shown.has(deal.hashlock));
     if (endOf(world, view, name)?.tx.verb === 'claim') count(world, 'relays landed');
     else if (post !== undefined && !isWithinBudget(post)) count(world, 'relays beyond any budget');
-    else if (isPublic || world.calm) {
+    else if (isPublic(world, deal) || world.calm) {
       violate(world, 'what was relayed lands', `${deal.name}, leg ${name}`);
     } else count(world, 'relays given up unsent');
   }
@@ -142,7 +149,7 @@ function checkSenders(world: World, keeper: SimKeeper, deal: Deal, view: View): 
   for (const name of ['a', 'b'] as const) {
     const leg = view.legs[name];
     const own = keeper.posts.get(leg.chain)?.address ?? null;
-    const about = chainOf(world, leg.chain).about.get(leg.escrow ?? '') ?? [];
+    const about = minedAbout(chainOf(world, leg.chain), leg.escrow);
     for (const verb of ['claim', 'refund'] as const) {
       const [txid, by] =
         verb === 'claim' ? [leg.claimTx, leg.claimedBy] : [leg.refundTx, leg.refundedBy];
@@ -159,7 +166,7 @@ function checkSenders(world: World, keeper: SimKeeper, deal: Deal, view: View): 
 function minedAt(world: World, deal: Deal): number | null {
   const times = deal.chains.flatMap((on) => {
     const chain = chainOf(world, on);
-    const all = [...chain.about.values()].flat().filter(({ tx }) => tx.secret === deal.secret);
+    const all = allMined(chain).filter(({ tx }) => tx.secret === deal.secret);
     return all.map(({ height }) => chain.blocks[height]?.wall ?? 0);
   });
   return times.length === 0 ? null : Math.min(...times);
@@ -175,24 +182,24 @@ function checkAbsent(world: World, keeper: SimKeeper, deal: Deal, side: Side): v
   if (view === null || !gone || side.party.kind === 'malicious') return;
   const own = ownLeg(deal, side.role);
   const who = `${side.party.name} of ${deal.name}`;
-  const wallets = (on: string) => new Set(side.party.wallets.get(on)?.map((each) => each.address));
+  const isOwn = (on: string, at: string) =>
+    walletsOn(side.party, on).some(({ address }) => address === at);
   const funds = keeper.posts.get(view.legs[own].chain);
-  if (funds?.purse === 'rich' && isWithinBudget(funds)) {
+  if (funds?.funds === 'rich' && isWithinBudget(funds)) {
     const { chain, graces } = funds;
     const patience = graces.refundSeconds + chain.policy.normal.outageSeconds + 7_200;
-    const late = clockAt(chain, tipOf(chain).height) - patience;
+    const late = chainClock(chain) - patience;
     for (const [escrow, { hashlock, refund, timelock }] of chain.plans) {
-      if (hashlock !== deal.hashlock || !wallets(chain.chain).has(refund.address)) continue;
-      const left = (chain.holdings.get(escrow) ?? []).some(({ spentBy }) => spentBy === null);
-      if (left && timelock < late) {
+      if (hashlock !== deal.hashlock || !isOwn(chain.chain, refund.address)) continue;
+      if (holdsAny(chain, escrow) && timelock < late) {
         violate(world, 'an expired leg goes back to its funder', `${who}: ${escrow}`);
       }
     }
   }
-  const promised = own === 'a' ? 'b' : 'a';
+  const promised = otherLeg(own);
   const pays = keeper.posts.get(view.legs[promised].chain);
   const at = minedAt(world, deal);
-  if (pays?.purse !== 'rich' || !isWithinBudget(pays) || at === null) return;
+  if (pays?.funds !== 'rich' || !isWithinBudget(pays) || at === null) return;
   const { reactSeconds, detectSeconds, normal } = pays.chain.policy;
   const needs = reactSeconds + detectSeconds + normal.settleSeconds + normal.outageSeconds;
   if (at + needs > view.legs[promised].timelock) return;
@@ -216,7 +223,7 @@ export async function checkKeeper(world: World): Promise<void> {
   await Promise.all(keeper.storing);
   for (const post of keeper.posts.values()) {
     const sent = [...keeper.sent.values()].filter(({ chain }) => chain === post.chain);
-    checkPurse(world, post, sent);
+    checkFunds(world, post, sent);
     await checkNonces(world, post, keeper.sent);
     for (const { tx, ok } of minedOn(post.chain).values()) {
       if (tx.by !== post.address) continue;

@@ -1,59 +1,17 @@
-// The operator's gas keys of a simulated market, which servers have them, when their keeper looks,
+// The operator's gas keys of a simulated market, which servers have them, when their keeper polls,
 // and what becomes of what it sends. About a third of the markets have any. All of it is drawn from
 // a random stream of its own: a market without tells the same story as if there were no keeper.
 
-import type { ChainKey } from '../../core/families.ts';
-import type { Gas, SigningTime } from '../../watchtower/port.ts';
-import { forget, issue, type SimChain, tipOf } from './chain.ts';
+import { forget, issue, rivalsOf, type SimChain, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
-import type { Drill } from './drills.ts';
 import type { Node } from './facts.ts';
-import { type GasParts, simGasAccount } from './gas.ts';
+import { type Funds, type Post, reserveFee } from './gas.ts';
 import { unlessDead } from './process.ts';
-import type { Asked } from './relay.ts';
 import { isActive, noteActivity, noteDeaths } from './servers.ts';
+import type { Drill, Server, SimKeeper, World } from './state.ts';
 import type { SimTransaction } from './transaction.ts';
-import { count, later, type Server, seconds, stirChain, tell, type World } from './world.ts';
+import { count, later, planKeep, seconds, stirChain, stirKeeper, tell } from './world.ts';
 
-/** `rich`: it can do whatever it is for. */
-export type Purse = 'rich' | 'poor' | 'capped';
-
-export type Post = {
-  readonly chain: SimChain;
-  readonly address: string;
-  readonly purse: Purse;
-  readonly issued: bigint;
-  readonly dailyCap: bigint;
-  readonly graces: Gas['graces'];
-};
-
-/** What a gas key has sent, as a node first took it. */
-export type Sent = {
-  readonly chain: SimChain;
-  readonly txid: string;
-  readonly tx: SimTransaction;
-  readonly at: number;
-  lost: boolean;
-};
-
-export type SimKeeper = {
-  readonly chance: Chance;
-  readonly posts: ReadonlyMap<string, Post>;
-  /** Which servers have the keys. */
-  readonly on: ReadonlySet<string>;
-  /** When it looks next, by chain. */
-  readonly planned: Map<string, number>;
-  readonly sent: Map<string, Sent>;
-  /** What was asked of it, by hashlock. */
-  readonly asked: Map<string, Asked>;
-  /** Whether all that was sent had been stored by then. */
-  readonly storing: Promise<void>[];
-  /** How often what it has just sent may still be forgotten, or pay too little. */
-  troubles: number;
-};
-
-/** Fees in simulated chains stay below this, but for chains beyond their budget. */
-export const reserveFee = 200;
 /** Of a transaction that a block takes. */
 const leastFee = 3;
 /** What keeps them apart from all else that is drawn from a seed. */
@@ -62,19 +20,19 @@ const ownStream = 2 ** 40;
 /** Kept without a keeper: each finds the bug that it is kept for. */
 const before = new Set([1, 2, 3033, 6, 7, 11, 45, 227]);
 
-function postOn({ chain }: Node, chance: Chance, given: Purse | null): Post {
+function postOn({ chain }: Node, chance: Chance, given: Funds | null): Post {
   const drawn = chance.pick(['rich', 'rich', 'rich', 'rich', 'poor', 'capped'] as const);
-  const purse = given ?? drawn;
-  const issued = { rich: 1_000_000n, poor: BigInt(chance.int(0, 500)), capped: 1_000_000n }[purse];
+  const funds = given ?? drawn;
+  const issued = { rich: 1_000_000n, poor: BigInt(chance.int(0, 500)), capped: 1_000_000n }[funds];
   const small = BigInt(given === null ? chance.int(0, 24) % 18 : chance.int(0, leastFee - 1));
-  const dailyCap = { rich: 100_000n, poor: 100_000n, capped: small }[purse];
+  const dailyCap = { rich: 100_000n, poor: 100_000n, capped: small }[funds];
   const address = `gas-${chain.chain}-${chance.hex(8)}`;
   issue(chain, address, issued);
   const grace = chance.pick([0, 60, 300]);
   // One that soon comes to its cap is eager.
-  const claimSeconds = purse === 'capped' ? 0 : grace;
+  const claimSeconds = funds === 'capped' ? 0 : grace;
   const refundSeconds = chance.pick([0, 600, 3_600]);
-  return { chain, address, purse, issued, dailyCap, graces: { claimSeconds, refundSeconds } };
+  return { chain, address, funds, issued, dailyCap, graces: { claimSeconds, refundSeconds } };
 }
 
 /** With a drill's keys they are all of one kind, and nothing happens to what they send. */
@@ -93,65 +51,8 @@ export function keeperOf(
   const on = new Set(chance.hits(0.3) ? [chance.pick(names)] : names);
   const maps = { planned: new Map(), sent: new Map(), asked: new Map() };
   const troubles = keys === null ? chance.int(0, 4) : 0;
-  const keeper: SimKeeper = { chance, posts, on, ...maps, storing: [], troubles };
+  const keeper: SimKeeper = { chance, posts, on, ...maps, storing: [], keep, troubles };
   return keeper;
-}
-
-/** The keys as one process has them. */
-export function gasOf(
-  posts: Iterable<Post>,
-  parts: (chain: SimChain) => Omit<GasParts, 'address' | 'reserveFee'>,
-): ReadonlyMap<ChainKey, Gas> {
-  const all = [...posts].map(({ chain, address, issued, dailyCap, graces }): [ChainKey, Gas] => {
-    const account = simGasAccount({ ...parts(chain), address, reserveFee });
-    // What refuses relays here is what the key has.
-    const relays = { cap: 4n * issued, perAccount: 1_000, tokenAccounts: 0 };
-    const fundings = { cap: 0n, perAccount: 0 };
-    return [chain.chain, { account, dailyCap, lowBalance: 0n, graces, relays, fundings }];
-  });
-  return new Map(all);
-}
-
-/** Within an event no time passes: who waits for its turn lets another be served instead. */
-export function simTime(
-  meanwhile: () => Promise<unknown>,
-  clock: (pausedMs: number) => number,
-): SigningTime {
-  let paused = 0;
-  return {
-    elapsedMs: () => paused,
-    // Its signal is not looked at: only a request's may end here, by real time, on which no story
-    // may depend; and who waits comes to an end by its patience, which these pauses use up.
-    pause: async (ms) => {
-      paused += ms;
-      await meanwhile();
-    },
-    // What is slow here is slow because the seed says so.
-    limit: () => new AbortController().signal,
-    leaseClock: () => new Date(clock(paused)),
-  };
-}
-
-/** It looks then, if it does not look sooner. */
-export function planKeep(world: World, on: string, after: number): void {
-  const { keeper } = world;
-  if (!keeper?.posts.has(on)) return;
-  const at = world.nowMs + after * 1_000;
-  const planned = keeper.planned.get(on);
-  if (planned !== undefined && planned <= at) return;
-  keeper.planned.set(on, at);
-  later(world, after, async () => {
-    if (keeper.planned.get(on) !== at) return;
-    keeper.planned.delete(on);
-    await keep(world, on);
-  });
-}
-
-/** Soon, on all chains: something was told that may be news to it. */
-export function stirKeeper(world: World): void {
-  const { keeper } = world;
-  if (keeper === null) return;
-  for (const on of keeper.posts.keys()) planKeep(world, on, keeper.chance.int(5, 60));
 }
 
 /** Looks of the keeper at one chain, by one of the servers or by several at once. */
@@ -184,7 +85,7 @@ async function keepOn(world: World, server: Server, on: string): Promise<void> {
     });
     if (done === 'dead') return noteDeaths(world);
   } catch (error) {
-    tell(world, `the keeper's look at ${on} fails: ${(error as Error).message.slice(0, 60)}`);
+    tell(world, `the keeper's poll of ${on} fails: ${(error as Error).message.slice(0, 60)}`);
   }
 }
 
@@ -210,7 +111,7 @@ async function planNext(world: World, on: string): Promise<void> {
   planKeep(world, on, left > soonSeconds ? left + keeper.chance.int(0, 60) : pause);
 }
 
-/** Beside what stirs it: as if it looked all the time. */
+/** Beside what stirs it: as if it polled all the time. */
 export function keepPolling(world: World): void {
   const { keeper } = world;
   if (keeper === null) return;
@@ -270,11 +171,9 @@ export function noteLost(world: World, chain: SimChain): void {
   for (const each of world.keeper?.sent.values() ?? []) {
     if (each.chain !== chain || each.lost || chain.mempool.has(each.txid)) continue;
     const { coins, gas } = each.tx;
-    const taken = [...chain.mempool.values()].some(({ tx }) =>
-      tx.coins.some((coin) => coins.includes(coin)),
-    );
     const dead = gas?.diesAt != null && gas.diesAt <= tipOf(chain).time;
-    if (taken || dead || coins.some((coin) => chain.spent.has(coin))) continue;
+    if (rivalsOf(chain, coins).length > 0 || dead || coins.some((coin) => chain.spent.has(coin)))
+      continue;
     each.lost = true;
     count(world, 'keeper transactions lost');
     tell(world, `${chain.chain} forgets a ${each.txid.slice(0, 8)} of the keeper`);
@@ -303,9 +202,9 @@ export function planKeeperDooms(world: World): void {
   const { chance } = keeper;
   const able = servers.filter(({ name }) => keeper.on.has(name));
   for (let left = chance.int(0, 2); left > 0; left -= 1) {
-    const fate = chance.pick(['crash', 'crash', 'cut'] as const);
+    const kind = chance.pick(['crash', 'crash', 'cut'] as const);
     const when = chance.pick(['before', 'after'] as const);
-    const doom = { fate, when, at: chance.pick(delicate), left: chance.int(1, 2) };
+    const doom = { kind, when, at: chance.pick(delicate), left: chance.int(1, 2) };
     chance.pick(able).dooms.push(doom);
   }
 }

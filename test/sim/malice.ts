@@ -1,12 +1,13 @@
 // A malicious party's turns: it keeps up appearances, tries this and that, or follows a plan.
 
 import { attackMoves, claimAny, refundAny, type Turn } from './attacks.ts';
-import { clockAt, tipOf } from './chain.ts';
+import { chainClock } from './chain.ts';
+import { legOf, otherLeg, ownLeg } from './deals.ts';
 import { followRules, isGone, readSwap } from './honest.ts';
-import { type Deal, legOf, ownLeg, type Side, type View } from './people.ts';
 import { drilledPlan, type Plan, plans } from './plans.ts';
 import { plotRelay } from './relay.ts';
-import { chainOf, count, later, seconds, type World } from './world.ts';
+import type { Deal, Side, View, World } from './state.ts';
+import { chainOf, count, later, seconds } from './world.ts';
 
 /** What it is up to in this swap; null = whatever comes to its mind. */
 export function planFor(world: World, role: Side['role'], named?: string): Plan | null {
@@ -28,9 +29,10 @@ function instantsOf(view: View): number[] {
 
 function turnOf(world: World, side: Side, deal: Deal, view: View): Turn {
   const ownName = ownLeg(deal, side.role);
+  const otherName = otherLeg(ownName);
   const own = chainOf(world, view.legs[ownName].chain);
-  const other = chainOf(world, view.legs[ownName === 'a' ? 'b' : 'a'].chain);
-  return { world, side, deal, view, own, other };
+  const other = chainOf(world, view.legs[otherName].chain);
+  return { world, side, deal, view, own, other, ownName, otherName };
 }
 
 export async function beMalicious(
@@ -62,7 +64,7 @@ async function improvise(turn: Turn): Promise<void> {
   const { chance } = side.party;
   if (chance.hits(0.6)) await chance.pick(attackMoves)(turn);
   // At the timelock of its own leg it takes back what it can, be it claimed in that moment.
-  const passed = clockAt(own, tipOf(own).height) >= view.legs[legOf(deal, 'short')].timelock;
+  const passed = chainClock(own) >= view.legs[legOf(deal, 'short')].timelock;
   if (passed && chance.hits(0.5)) await refundAny(turn);
   if (passed && chance.hits(0.3)) await claimAny(turn);
 }

@@ -3,14 +3,14 @@
 // on quick chains, and nothing else happens.
 
 import { depthFor } from '../../core/policy.ts';
-import { tipOf } from './chain.ts';
-import { type Drill, highValueFrom, isPublic } from './drills.ts';
+import { allMined, heldIn, tipOf } from './chain.ts';
+import { highValueFrom, isPublic, legOf } from './deals.ts';
 import { mineOne, standStill } from './faults.ts';
 import { noteLost } from './keeper.ts';
-import { type Deal, legOf, type View } from './people.ts';
-import { deliver, look, noteActivity } from './servers.ts';
+import { deliver, noteActivity, poll } from './servers.ts';
+import type { Deal, Drill, View, World } from './state.ts';
 import type { Doom } from './wire.ts';
-import { chainOf, later, nodeOf, seconds, type World } from './world.ts';
+import { chainOf, later, nodeOf, seconds } from './world.ts';
 
 type Agreed = Pick<View, 'deadlines' | 'legs'>;
 
@@ -28,21 +28,20 @@ function strike({ servers }: World, doom: Omit<Doom, 'left'>): void {
   servers[0]?.dooms.push({ ...doom, left: 1 });
 }
 
-/** Where a look of a follower finds news: not one of a request. */
-const inLook = () => [' changes', 'swaps_of_escrows'];
+/** Where a poll of a follower finds news: not one of a request. */
+const inPoll = () => [' changes', 'swaps_of_escrows'];
 
 /** Whether a block has the claim that shows the secret. */
 function isMined(world: World, { chains, secret }: Deal): boolean {
   return chains.some((name) => {
-    const all = [...chainOf(world, name).about.values()].flat();
-    return all.some(({ tx }) => tx.secret === secret);
+    return allMined(chainOf(world, name)).some(({ tx }) => tx.secret === secret);
   });
 }
 
-/** How many blocks more make the long leg's funding deep; null where it is in no block. */
+/** How many blocks more make the long leg's funding final; null where it is in no block. */
 function blocksToDepth(world: World, { chain: on, escrow }: View['legs']['a']): number | null {
   const chain = chainOf(world, on);
-  const [held] = chain.holdings.get(escrow ?? '') ?? [];
+  const [held] = heldIn(chain, escrow);
   if (held === undefined) return null;
   const { confirmations } = depthFor(chain.policy, held.amount, highValueFrom);
   return Math.max(0, confirmations - (tipOf(chain).height - held.height + 1));
@@ -50,8 +49,8 @@ function blocksToDepth(world: World, { chain: on, escrow }: View['legs']['a']): 
 
 const longLeg = (deal: Deal) => deal.view?.legs[deal.long] ?? null;
 
-/** A look of the first server has read a shallow funding; before it stores that, it is deep. */
-function overtakeLook(world: World, deal: Deal, { legs }: Agreed): void {
+/** A poll of the first server has read a shallow funding; before it stores that, it is final. */
+function overtakePoll(world: World, deal: Deal, { legs }: Agreed): void {
   const [, other] = world.servers;
   const { chain: on } = legs[deal.long];
   const left = () => {
@@ -59,14 +58,14 @@ function overtakeLook(world: World, deal: Deal, { legs }: Agreed): void {
     return leg === null ? null : blocksToDepth(world, leg);
   };
   strike(world, {
-    fate: 'wait',
+    kind: 'wait',
     when: 'after',
     at: `${on} look`,
-    after: inLook(),
+    after: inPoll(),
     from: () => (left() ?? 0) > 0,
     meanwhile: async () => {
       for (let more = left() ?? 0; more > 0; more -= 1) mineOne(world, chainOf(world, on));
-      if (other !== undefined) await look(world, other, on);
+      if (other !== undefined) await poll(world, other, on);
     },
   });
 }
@@ -139,7 +138,7 @@ export const moments: readonly Drill[] = [
     name: 'it dies between what is stored and what is told of it',
     begin: (world, deal) => {
       const from = () => isPublic(world, deal);
-      strike(world, { fate: 'crash', when: 'before', at: 'outbox_insert', from });
+      strike(world, { kind: 'crash', when: 'before', at: 'outbox_insert', from });
     },
   },
   {
@@ -154,14 +153,14 @@ export const moments: readonly Drill[] = [
   {
     ...plain,
     name: 'it dies between outbox and deliveries',
-    begin: (world) => strike(world, { fate: 'crash', when: 'before', at: 'deliveries_insert' }),
+    begin: (world) => strike(world, { kind: 'crash', when: 'before', at: 'deliveries_insert' }),
   },
   {
     ...plain,
-    name: 'a look cannot store what it read',
+    name: 'a poll cannot store what it read',
     begin: (world, deal) => {
       const from = () => isMined(world, deal);
-      strike(world, { fate: 'cut', when: 'before', at: 'swap_lock', after: inLook(), from });
+      strike(world, { kind: 'cut', when: 'before', at: 'swap_lock', after: inPoll(), from });
     },
   },
   {
@@ -176,10 +175,10 @@ export const moments: readonly Drill[] = [
   { ...plain, name: 'nothing is delivered for hours', begin: mute },
   {
     ...plain,
-    name: 'a look is overtaken by a newer one',
+    name: 'a poll is overtaken by a newer one',
     servers: 2,
     isSteady: true,
-    begin: overtakeLook,
+    begin: overtakePoll,
   },
   { ...plain, name: 'two servers see the secret at once', servers: 2, lateReveal: true },
   {
@@ -187,7 +186,7 @@ export const moments: readonly Drill[] = [
     name: 'it dies before what it saw is stored',
     begin: (world, deal) => {
       const from = () => isPublic(world, deal);
-      strike(world, { fate: 'crash', when: 'before', at: 'escrow_update', from });
+      strike(world, { kind: 'crash', when: 'before', at: 'escrow_update', from });
     },
   },
   {
@@ -197,14 +196,14 @@ export const moments: readonly Drill[] = [
       const from = () => isPublic(world, deal);
       const after = ['deliveries_hold'];
       const at = 'pipelined answer of commit';
-      strike(world, { fate: 'crash', when: 'after', at, after, from });
+      strike(world, { kind: 'crash', when: 'after', at, after, from });
     },
   },
   {
     ...plain,
     name: 'it dies between an effect and its reply',
     isKeyed: true,
-    open: (world) => strike(world, { fate: 'crash', when: 'before', at: 'keep_reply' }),
+    open: (world) => strike(world, { kind: 'crash', when: 'before', at: 'keep_reply' }),
   },
   {
     ...quiet,
@@ -216,10 +215,10 @@ export const moments: readonly Drill[] = [
   },
   {
     ...plain,
-    name: 'a look forgets what it was told',
+    name: 'a poll forgets what it was told',
     begin: (world, deal) => {
       const from = () => isMined(world, deal);
-      strike(world, { fate: 'cut', when: 'before', at: 'swaps_of_escrows', from });
+      strike(world, { kind: 'cut', when: 'before', at: 'swaps_of_escrows', from });
     },
   },
   {

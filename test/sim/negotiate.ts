@@ -5,27 +5,16 @@ import { longLeg } from '../../core/deadlines.ts';
 import type { Family } from '../../core/families.ts';
 import { depthFor } from '../../core/policy.ts';
 import type { Chance } from './chance.ts';
-import { highValueFrom, isDrilled, plannedRole } from './drills.ts';
+import { highValueFrom, isDrilled, legOf, ownLeg, plannedRole } from './deals.ts';
 import { lieAbout, troubleAt } from './faults.ts';
 import { followRules } from './honest.ts';
 import { beMalicious, planFor } from './malice.ts';
-import {
-  type Answer,
-  type Ask,
-  ask,
-  askPlainly,
-  type Deal,
-  type Kind,
-  legOf,
-  ownLeg,
-  type Party,
-  type Side,
-  type View,
-} from './people.ts';
+import { ask, askPlainly, post } from './people.ts';
 import { checkAgreed } from './promises.ts';
 import { habitsOf } from './relay.ts';
-import { deliver, look } from './servers.ts';
-import { chainOf, count, later, seconds, stir, tell, violate, type World } from './world.ts';
+import { deliver, poll } from './servers.ts';
+import type { Answer, Ask, Deal, Kind, Party, Side, View, World } from './state.ts';
+import { chainOf, count, later, seconds, stir, tell, violate } from './world.ts';
 
 export type Asset = { readonly id: string; readonly chain: string; readonly family: Family };
 
@@ -101,30 +90,19 @@ export function newDeal(
 function sideOf(party: Party, role: Side['role']): Side {
   const nobody = async () => {};
   const busyUntil = new Map<string, number>();
-  const awake = {
-    wakesAt: null,
-    plots: false,
-    goneAt: null,
-    backAt: null,
-    habits: null,
-  };
+  const awake = { wakesAt: null, plots: false, goneAt: null, backAt: null, habits: null };
   return { party, role, ...awake, busyUntil, wake: nobody };
 }
 
 export function kindFor(chance: Chance, calm: boolean, other: Kind | null): Kind {
   if (calm || chance.hits(other === 'malicious' ? 0.85 : 0.4)) return 'honest';
-  return chance.pick([
-    'absent',
-    'sleepy',
-    'greedy',
-    'greedy',
-    'hasty',
-    'malicious',
-    'malicious',
-    'malicious',
-    'malicious',
-  ] as const);
+  return chance.pick(strange);
 }
+
+const strange = [
+  ...(['absent', 'sleepy', 'greedy', 'greedy', 'hasty'] as const),
+  ...(['malicious', 'malicious', 'malicious', 'malicious'] as const),
+];
 
 /** Some take their time: longer than an acceptance stands, or than the RFQ. */
 const slowShare = 0.25;
@@ -176,7 +154,7 @@ function waitsFor(world: World, deal: Deal): number {
   return pause;
 }
 
-/** While the first agreement's commit is late: the second is agreed, and everybody looks. */
+/** While the first agreement's commit is late: the second is agreed, and everybody polls. */
 export async function overtake(world: World): Promise<void> {
   const [, second] = world.deals;
   if (second?.stage === 'accept') {
@@ -184,32 +162,25 @@ export async function overtake(world: World): Promise<void> {
     if (answer.status === 200) proceed(world, second, answer);
   }
   for (const server of world.servers) {
-    for (const { chain } of world.nodes) await look(world, server, chain.chain);
+    for (const { chain } of world.nodes) await poll(world, server, chain.chain);
   }
 }
 
 async function step(world: World, deal: Deal, tries: number): Promise<Answer> {
   const { taker, maker, base, quote, direction, hashlock, sides } = deal;
   const quoteAmount = quote.amount.toString();
-  const method = 'POST' as const;
   switch (deal.stage) {
-    case 'rfq':
+    case 'rfq': {
+      const about = { direction, baseAssetId: base.id, quoteAssetId: quote.id, ttlSeconds: 7_200 };
       return askTwice(world, taker, {
-        method,
+        method: 'POST',
         url: '/v1/rfqs',
         once: `rfq ${deal.name}`,
-        body: {
-          direction,
-          baseAssetId: base.id,
-          baseAmount: base.amount.toString(),
-          quoteAssetId: quote.id,
-          ttlSeconds: 7_200,
-        },
+        body: { ...about, baseAmount: base.amount.toString() },
       });
+    }
     case 'quote':
-      return ask(world, maker, {
-        method,
-        url: `/v1/rfqs/${deal.rfqId}/quotes`,
+      return post(world, maker, `/v1/rfqs/${deal.rfqId}/quotes`, {
         body: { quoteAmount },
         once: `quote ${deal.name}`,
       });
@@ -219,9 +190,7 @@ async function step(world: World, deal: Deal, tries: number): Promise<Answer> {
       // Both in turn; an acceptance that lapsed is given again.
       const party = tries % 2 === 0 ? taker : maker;
       const named = sides[0]?.party === party ? { hashlock } : {};
-      return ask(world, party, {
-        method,
-        url: `/v1/threads/${deal.threadId}/accept`,
+      return post(world, party, `/v1/threads/${deal.threadId}/accept`, {
         body: { quoteAmount, ...named },
         once: `accept ${deal.name} ${party.name} ${Math.floor(tries / 4)}`,
       });
@@ -258,7 +227,7 @@ async function offerUsed(world: World, deal: Deal): Promise<void> {
   if (status === 200) violate(world, 'a hashlock serves once', deal.name);
 }
 
-/** For a while it looks as if whoever never pays had paid. */
+/** For a while it seems as if whoever never pays had paid. */
 function lieForSomebody(world: World, deal: Deal): void {
   const side = deal.sides.find(({ party }) => party.kind === 'malicious');
   if (side === undefined || !world.chance.hits(0.35)) return;
@@ -281,11 +250,8 @@ function proceed(world: World, deal: Deal, { body }: Answer): void {
     deal.stage = 'agreed';
     const [initiator, counterparty] = deal.sides as [Side, Side];
     const who = (side: Side) => `${side.party.name} (${side.party.kind})`;
-    const chains = deal.chains.join(' and ');
-    tell(
-      world,
-      `${deal.name} is agreed on ${chains}: ${who(initiator)} initiates, ${who(counterparty)} answers`,
-    );
+    const on = `${deal.name} is agreed on ${deal.chains.join(' and ')}`;
+    tell(world, `${on}: ${who(initiator)} initiates, ${who(counterparty)} answers`);
     for (const side of deal.sides) {
       side.habits = habitsOf(world, side);
       const { chance, kind } = side.party;
@@ -293,14 +259,13 @@ function proceed(world: World, deal: Deal, { body }: Answer): void {
       if (kind === 'absent') side.goneAt = seconds(world) + chance.int(0, 4 * 3_600);
     }
     lieForSomebody(world, deal);
-    const { deadlines, legs } = body.swap ?? {};
     const { drill } = world;
-    const isFree = drill === null || !drill.alone;
-    if (deadlines !== undefined && isFree) {
-      troubleAt(world, legs[legOf(deal, 'short')].chain, deadlines);
+    if (body.swap) {
+      const { deadlines, legs, createdAt } = body.swap;
+      if (!drill?.alone) troubleAt(world, legs[legOf(deal, 'short')].chain, deadlines);
+      checkAgreed(world, deal, Date.parse(createdAt));
+      if (isDrilled(world, deal)) drill?.begin?.(world, deal, body.swap);
     }
-    if (body.swap !== null) checkAgreed(world, deal, Date.parse(body.swap.createdAt));
-    if (body.swap !== null && isDrilled(world, deal)) drill?.begin?.(world, deal, body.swap);
     stir(world, deal);
     keepPolling(world, deal);
   }
@@ -326,7 +291,7 @@ function fallAsleep(
   later(world, side.backAt - seconds(world), () => side.wake());
 }
 
-/** Beside what it is told, a party looks by itself now and then. */
+/** Beside what it is told, a party polls by itself now and then. */
 function keepPolling(world: World, deal: Deal): void {
   later(world, world.chance.int(4_000, 9_000), () => {
     if (deal.closed) return;

@@ -1,43 +1,47 @@
 // What must hold, judged by the chains themselves and by nothing that the market says: who lost,
 // whether statuses and events tell what happened, and whether every swap has ended.
 
-import type { Mined, SimChain } from './chain.ts';
-import { amountOn, chainOfLeg, escrowsOn, isDeepAt } from './depth.ts';
-import { isDrilled } from './drills.ts';
-import { type Deal, legOf, ownLeg, type Party, type Side, type View } from './people.ts';
+import { heldIn, type Mined, minedAbout, type SimChain } from './chain.ts';
+import {
+  amountOn,
+  chainOfLeg,
+  escrowsOn,
+  isDrilled,
+  isFinalAt,
+  isPublic,
+  legOf,
+  otherLeg,
+  ownLeg,
+  walletsOn,
+} from './deals.ts';
 import type { Told } from './receiver.ts';
-import { chainOf, count, violate, type World } from './world.ts';
+import type { Deal, Party, Side, View, World } from './state.ts';
+import { chainOf, count, violate } from './world.ts';
 
-type Flow = { readonly claimed: bigint; readonly left: bigint };
-
-/** What a party's payments into the deal's escrows on a chain came to. */
-function paidBy(chain: SimChain, deal: Deal, party: Party): Flow {
-  const own = new Set((party.wallets.get(chain.chain) ?? []).map(({ address }) => address));
-  let claimed = 0n;
-  let left = 0n;
-  for (const escrow of escrowsOn(chain, deal)) {
-    const about = chain.about.get(escrow) ?? [];
-    for (const { txid, amount, spentBy } of chain.holdings.get(escrow) ?? []) {
-      const payment = about.find((each) => each.txid === txid);
-      if (payment === undefined || !own.has(payment.tx.by)) continue;
-      if (spentBy === null) left += amount;
-      else if (spentBy.tx.verb === 'claim') claimed += amount;
-    }
-  }
-  return { claimed, left };
+/** Every payment into the deal's escrows on a chain: who paid it, and whom a claim pays. */
+function paymentsOf(chain: SimChain, deal: Deal) {
+  return escrowsOn(chain, deal).flatMap((escrow) => {
+    const payout = chain.plans.get(escrow)?.payout.address ?? '';
+    return heldIn(chain, escrow).map(({ txid, amount, spentBy }) => {
+      const by = minedAbout(chain, escrow).find((each) => each.txid === txid)?.tx.by ?? '';
+      return { by, payout, amount, end: spentBy?.tx.verb ?? 'left' };
+    });
+  });
 }
 
-/** What claims of the deal's escrows on a chain paid to a party. */
-function claimedBy(chain: SimChain, deal: Deal, party: Party): bigint {
-  const own = new Set((party.wallets.get(chain.chain) ?? []).map(({ address }) => address));
-  let got = 0n;
-  for (const escrow of escrowsOn(chain, deal)) {
-    if (!own.has(chain.plans.get(escrow)?.payout.address ?? '')) continue;
-    for (const { amount, spentBy } of chain.holdings.get(escrow) ?? []) {
-      if (spentBy?.tx.verb === 'claim') got += amount;
-    }
-  }
-  return got;
+type Payment = ReturnType<typeof paymentsOf>[number];
+
+/** What the payments by a party, or to it, came to that ended so. */
+function sumOf(
+  [chain, deal, party]: readonly [SimChain, Deal, Party],
+  whose: 'by' | 'payout',
+  end: Payment['end'],
+): bigint {
+  const own = walletsOn(party, chain.chain).map(({ address }) => address);
+  const all = paymentsOf(chain, deal).filter(
+    (each) => each.end === end && own.includes(each[whose]),
+  );
+  return all.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
 /**
@@ -56,14 +60,15 @@ export function checkLoss(world: World, deal: Deal): void {
   for (const side of deal.sides) {
     const own = ownLeg(deal, side.role);
     const leg = view.legs[own];
-    const other = view.legs[own === 'a' ? 'b' : 'a'];
+    const other = view.legs[otherLeg(own)];
     const [gives, gets] = [amountOn(deal, leg.chain), amountOn(deal, other.chain)];
     const isAgreed = BigInt(leg.amount) === gives && BigInt(other.amount) === gets;
     if (!isAgreed || leg.chain !== chainOfLeg(deal, own)) {
       violate(world, 'a swap is what was agreed', `${deal.name}: ${leg.amount} ${leg.chain}`);
     }
-    const { claimed, left } = paidBy(chainOf(world, leg.chain), deal, side.party);
-    const got = claimedBy(chainOf(world, other.chain), deal, side.party);
+    const given = [chainOf(world, leg.chain), deal, side.party] as const;
+    const [claimed, left] = [sumOf(given, 'by', 'claim'), sumOf(given, 'by', 'left')];
+    const got = sumOf([chainOf(world, other.chain), deal, side.party], 'payout', 'claim');
     const who = `${side.party.name}, the ${side.role} of ${deal.name},`;
     // What a malicious party still pays into a swap that has ended is its own affair.
     const minds = side.party.kind !== 'malicious';
@@ -81,7 +86,7 @@ export function checkLoss(world: World, deal: Deal): void {
 /** Whether all that still lies in the deal's escrows is what malicious parties paid in. */
 export function onlyMaliceLeft(world: World, deal: Deal): boolean {
   const lefts = deal.sides.map(({ party }) => {
-    const left = deal.chains.map((name) => paidBy(chainOf(world, name), deal, party).left);
+    const left = deal.chains.map((on) => sumOf([chainOf(world, on), deal, party], 'by', 'left'));
     return { left: left.some((each) => each > 0n), malicious: party.kind === 'malicious' };
   });
   return lefts.some(({ left }) => left) && lefts.every((each) => !each.left || each.malicious);
@@ -94,7 +99,7 @@ function endOf(world: World, view: View, name: 'a' | 'b'): LegEnd {
   const { chain: on, escrow, amount } = view.legs[name];
   if (escrow === null) return null;
   const chain = chainOf(world, on);
-  const whole = (chain.holdings.get(escrow) ?? []).filter(
+  const whole = heldIn(chain, escrow).filter(
     (each) => each.amount >= BigInt(amount) && each.spentBy !== null,
   );
   if (whole.some(({ spentBy }) => spentBy?.tx.verb === 'claim')) return 'claimed';
@@ -119,7 +124,7 @@ function spentAt(world: World, deal: Deal): number {
   const times = deal.chains.map((name) => {
     const chain = chainOf(world, name);
     const spends = escrowsOn(chain, deal).flatMap((escrow) =>
-      (chain.holdings.get(escrow) ?? []).flatMap(({ spentBy }) => spentBy ?? []),
+      heldIn(chain, escrow).flatMap(({ spentBy }) => spentBy ?? []),
     );
     return spends.length === 0
       ? Number.POSITIVE_INFINITY
@@ -140,14 +145,9 @@ function secretMined(world: World, deal: Deal, stored: ReadonlySet<string>): boo
     const followed = escrowsOn(chain, deal).filter(
       (escrow) => stored.has(escrow) || deal.escrows.has(escrow),
     );
-    const all = followed.flatMap((escrow) => chain.about.get(escrow) ?? []);
+    const all = followed.flatMap((escrow) => minedAbout(chain, escrow));
     return all.some((each) => each.tx.secret === deal.secret && timeOf(chain, each) <= until);
   });
-}
-
-/** Whether anybody outside could ever have read it. */
-function secretShown(world: World, deal: Deal): boolean {
-  return deal.chains.some((name) => chainOf(world, name).shown.has(deal.hashlock));
 }
 
 /** `stored`: every escrow that the market has as one of a swap. */
@@ -160,10 +160,10 @@ export function checkStatus(
   const isMined = secretMined(world, deal, stored);
   const wanted = expectedStatus(world, deal, view, isMined);
   // One that stood in a mempool only may have been seen or not.
-  const glimpsed = wanted === 'expired' && secretShown(world, deal);
+  const glimpsed = wanted === 'expired' && isPublic(world, deal);
   const fits = view.status === wanted || (glimpsed && view.status === 'initiator_claimed');
   if (!fits) violate(world, 'statuses match the chains', `${deal.name} ${view.status}, ${wanted}`);
-  if (view.secret !== null && !secretShown(world, deal)) {
+  if (view.secret !== null && !isPublic(world, deal)) {
     violate(world, 'no secret is told before it is public', deal.name);
   }
   if (isMined && view.secret === null) {
@@ -192,9 +192,9 @@ export function checkHeard(world: World, { topic, swapId, status }: Told): void 
   }
   const isDone = (verb: 'fund' | 'claim' | 'refund') => (name: string) => {
     const chain = chainOf(world, name);
-    const all = escrowsOn(chain, deal).flatMap((escrow) => chain.about.get(escrow) ?? []);
+    const all = escrowsOn(chain, deal).flatMap((escrow) => minedAbout(chain, escrow));
     return all.some(
-      ({ tx, ok, height }) => ok && tx.verb === verb && isDeepAt(chain, deal, height),
+      ({ tx, ok, height }) => ok && tx.verb === verb && isFinalAt(chain, deal, height),
     );
   };
   const { chains } = deal;
@@ -203,7 +203,7 @@ export function checkHeard(world: World, { topic, swapId, status }: Told): void 
   const lied = wasLiedAbout(world, deal);
   const isTrue: Readonly<Record<string, () => boolean>> = {
     'swap.funded': () => lied || funded.every(isDone('fund')),
-    'secret.revealed': () => secretShown(world, deal),
+    'secret.revealed': () => isPublic(world, deal),
     'swap.settled': () => long.every(isDone('claim')),
     'swap.refunded': () => chains.some(isDone('refund')),
   };
@@ -238,17 +238,22 @@ export function checkEvents(world: World, deal: Deal, view: View): void {
     for (const topic of wantedTopics(view, ends)) {
       if (!topics.includes(topic)) complain(`was not told ${topic}`);
     }
-    const reorged = topics.filter((each) => each === 'swap.reorged').length;
     const times = (topic: string) => topics.filter((each) => each === topic).length;
-    if (times('swap.agreed') !== 1) complain('not agreed once');
-    if (times('secret.revealed') > 1) complain('a secret was revealed twice');
-    if (view.secret === null && times('secret.revealed') > 0) complain('no secret was revealed');
-    const lied = wasLiedAbout(world, deal);
-    if (!lied && times('swap.funded') > 2 + 2 * reorged) complain('funded too often');
-    if (times('swap.settled') > 1 + reorged) complain('settled too often');
-    if (times('swap.refunded') > 2 + 2 * reorged) complain('refunded too often');
-    if (ends.long !== 'claimed' && times('swap.settled') > reorged) complain('never settled');
+    const reorged = times('swap.reorged');
+    const revealed = times('secret.revealed');
+    const settled = times('swap.settled');
+    const most = 2 + 2 * reorged;
     const isSteady = world.calm || world.drill?.isSteady === true;
-    if (isSteady && reorged > 0) complain('nothing was taken back');
+    const wrong = {
+      'not agreed once': times('swap.agreed') !== 1,
+      'a secret was revealed twice': revealed > 1,
+      'no secret was revealed': view.secret === null && revealed > 0,
+      'funded too often': !wasLiedAbout(world, deal) && times('swap.funded') > most,
+      'settled too often': settled > 1 + reorged,
+      'refunded too often': times('swap.refunded') > most,
+      'never settled': ends.long !== 'claimed' && settled > reorged,
+      'nothing was taken back': isSteady && reorged > 0,
+    };
+    for (const [what, is] of Object.entries(wrong)) if (is) complain(what);
   }
 }

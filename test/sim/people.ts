@@ -11,131 +11,9 @@ import { uuidv7 } from '../../server/ports/ids.ts';
 import { issue } from './chain.ts';
 import type { Chance } from './chance.ts';
 import { unlessDead } from './process.ts';
-import { type Habits, noteRelay } from './relay.ts';
 import { aServer, noteDeaths } from './servers.ts';
-import { count, later, tell, type World } from './world.ts';
-
-/** `hasty`: pays a Bitcoin escrow a second time, with a fee that nobody takes for hours. */
-export type Kind = 'honest' | 'sleepy' | 'absent' | 'greedy' | 'hasty' | 'malicious';
-
-export type Wallet = {
-  readonly chain: string;
-  readonly address: string;
-  /** Bitcoin only. */
-  readonly pubkey: string | null;
-};
-
-export type Party = {
-  readonly name: string;
-  readonly kind: Kind;
-  readonly accountId: string;
-  readonly key: string;
-  /** By chain: the login's, then others that may be paid too. */
-  readonly wallets: ReadonlyMap<string, readonly Wallet[]>;
-  /** Writes carry an Idempotency-Key. */
-  readonly usesKeys: boolean;
-  readonly chance: Chance;
-  webhook: string | null;
-};
-
-/** One side of a deal, and when it is woken. */
-export type Side = {
-  readonly party: Party;
-  readonly role: 'initiator' | 'counterparty';
-  /** When it looks next, milliseconds; null = not before something stirs it. */
-  wakesAt: number | null;
-  plots: boolean;
-  /** Until when a step that was taken is left alone, by its name. */
-  readonly busyUntil: Map<string, number>;
-  /** From when to when it does nothing, Unix seconds; null = not at all, and for ever. */
-  goneAt: number | null;
-  backAt: number | null;
-  /** Where there are gas keys. */
-  habits: Habits | null;
-  wake: () => Promise<void>;
-};
-
-export type Deal = {
-  readonly name: string;
-  readonly secret: string;
-  readonly hashlock: string;
-  readonly taker: Party;
-  readonly maker: Party;
-  readonly sides: readonly Side[];
-  readonly chains: readonly [string, string];
-  readonly base: { readonly id: string; readonly amount: bigint };
-  readonly quote: { readonly id: string; readonly amount: bigint };
-  readonly direction: 'sell_base' | 'buy_base';
-  readonly long: LegName;
-  id: string | null;
-  stage: string;
-  threadId: string | null;
-  rfqId: string | null;
-  closed: boolean;
-  /** When a party last asked to accept, milliseconds, whatever came of it. */
-  readonly acceptedAt: Map<Party, number>;
-  /** Until when its RFQ may be agreed, milliseconds; null = it has none yet. */
-  openUntil: number | null;
-  /** Seconds that pass before its last acceptance; 0 = none to speak of. */
-  pause: number;
-  /** Steps towards its agreement. */
-  tries: number;
-  /** Somebody was told that the secret is public. */
-  revealed: boolean;
-  view: View | null;
-  /** Every escrow that a party was ever shown as one of its legs. */
-  readonly escrows: Set<string>;
-};
-
-/** Signed refunds of an escrow, as their funder reads of them. */
-type Kept = { readonly count: number; readonly sentTxid: string | null };
-
-export type LegView = {
-  chain: string;
-  amount: string;
-  status: string;
-  timelock: number;
-  escrow: string | null;
-  balance: string;
-  formerEscrows: { escrow: string; balance: string; scheduledRefunds: Kept | null }[];
-  claimTx: string | null;
-  claimedBy: string | null;
-  refundTx: string | null;
-  refundedBy: string | null;
-  scheduledRefunds: Kept | null;
-};
-
-export type StepView = {
-  by: string;
-  action: string;
-  leg: LegName;
-  before: number | null;
-  why: string;
-};
-
-/** A swap as a party reads it. */
-export type View = {
-  id: string;
-  status: string;
-  secret: string | null;
-  role: string;
-  legs: { a: LegView; b: LegView };
-  deadlines: {
-    initiatorFundBy: number;
-    expiresAt: number;
-    counterpartyFundBy: number;
-    revealBy: number;
-    refundAt: { a: number; b: number };
-  };
-  next: StepView[];
-};
-
-export const legOf = (deal: Deal, side: 'long' | 'short'): LegName =>
-  (side === 'long') === (deal.long === 'a') ? 'a' : 'b';
-
-/** The leg that a side funds. */
-export const ownLeg = (deal: Deal, role: Side['role']): LegName =>
-  legOf(deal, role === 'initiator' ? 'long' : 'short');
+import type { Answer, Ask, Asked, Kind, Party, Wallet, World } from './state.ts';
+import { count, later, tell, violate } from './world.ts';
 
 /** A key is dear to make: the same ones serve in every market, each once. */
 const bitcoinWallets: { readonly address: string; readonly pubkey: string }[] = [];
@@ -217,29 +95,53 @@ export async function newParty(
   return { name, kind, accountId, key, wallets, usesKeys, chance, webhook: null };
 }
 
-export type Answer = {
-  /** 0 = none came. */
-  readonly status: number;
-  readonly code: string | null;
-  // biome-ignore lint/suspicious/noExplicitAny: parties reach into answers of every shape
-  readonly body: any;
-};
-
 const nothing: Answer = { status: 0, code: null, body: null };
-
-export type Ask = {
-  readonly method?: 'GET' | 'POST';
-  readonly url: string;
-  readonly body?: unknown;
-  /** One for all tries of one write. */
-  readonly once?: string;
-};
 
 /** Whatever comes of it: an answer may be lost. */
 function noteAcceptance({ deals, nowMs }: World, party: Party, { method, url }: Ask): void {
   if (method !== 'POST' || !url.endsWith('/accept')) return;
   const deal = deals.find(({ threadId }) => threadId !== null && url.includes(threadId));
   deal?.acceptedAt.set(party, nowMs);
+}
+
+export function askedOf(world: World, hashlock: string): Asked {
+  const { asked } = world.keeper as NonNullable<World['keeper']>;
+  const found = asked.get(hashlock) ?? { open: 0, refused: 0, promised: new Map() };
+  asked.set(hashlock, found);
+  return found;
+}
+
+const claimUrl = /^\/v1\/swaps\/([^/]+)\/legs\/([ab])\/claim$/;
+
+/** Said before anything is stored. */
+const beforehand = ['overloaded', 'chain_timeout', 'chain_unavailable', 'sources_disagree'];
+
+/** After which nothing is left of a request; of others nobody knows. */
+const isRefusal = ({ status, code }: Answer) =>
+  code !== null &&
+  (beforehand.includes(code) || (status >= 400 && status < 500 && code !== 'still_running'));
+
+/** Every request to relay, whoever sends it again: what came of it is written down. */
+export function noteRelay(world: World, { url, body }: Ask): (answer: Answer) => void {
+  const [, id, leg] = claimUrl.exec(url) ?? [];
+  const deal = world.deals.find((each) => each.id !== null && each.id === id);
+  const wanted = body as { relay?: boolean; secret?: string } | undefined;
+  if (world.keeper === null || deal === undefined || wanted?.relay !== true) return () => {};
+  const asked = askedOf(world, deal.hashlock);
+  asked.open += 1;
+  count(world, 'relays asked');
+  return (answer) => {
+    if (isRefusal(answer)) {
+      asked.open -= 1;
+      asked.refused += 1;
+      count(world, 'relays refused');
+    } else if (answer.status === 200) {
+      asked.open -= 1;
+      asked.promised.set(answer.body.txid, leg as LegName);
+      if (wanted.secret !== deal.secret) violate(world, 'no claim with a wrong secret', deal.name);
+      count(world, 'relays promised');
+    }
+  };
 }
 
 /** A request, as it is. */
@@ -293,6 +195,16 @@ export async function ask(world: World, party: Party, asked: Ask): Promise<Answe
   if (!chance.hits(0.02)) return answer;
   count(world, 'answer lost');
   return nothing;
+}
+
+/** A write, over such a network. */
+export function post(
+  world: World,
+  party: Party,
+  url: string,
+  about: Pick<Ask, 'body' | 'once'> = {},
+): Promise<Answer> {
+  return ask(world, party, { method: 'POST', url, ...about });
 }
 
 /** Whether the same request may well pass a little later. */

@@ -3,18 +3,21 @@
 
 import {
   claimAny,
+  fund,
   fundAny,
   type Move,
   make,
   moveAddress,
+  plannedAmount,
   refundAny,
+  replace,
   send,
   type Turn,
 } from './attacks.ts';
-import { tipOf } from './chain.ts';
-import { escrowsOn } from './depth.ts';
-import type { Side } from './people.ts';
-import { pastDeadlines, pastGates, payFormer, payUnasked } from './probes.ts';
+import { heldIn, minedAbout, tipOf, waitingAt } from './chain.ts';
+import { escrowsOn, walletsOn } from './deals.ts';
+import { isPaidInto, pastDeadlines, pastGates, payFormer, payUnasked } from './probes.ts';
+import type { Side } from './state.ts';
 import { count, seconds } from './world.ts';
 
 export type Plan = {
@@ -32,44 +35,28 @@ function ownEscrow({ own, deal, view }: Turn): string | null {
 }
 
 /** Whether the other side's payment is there or on its way. */
-function isPaid({ other, deal }: Turn): boolean {
-  return escrowsOn(other, deal).some((escrow) => {
-    const waits = [...other.mempool.values()].some(
-      ({ tx }) => tx.escrow === escrow && tx.verb === 'fund',
-    );
-    return waits || (other.holdings.get(escrow) ?? []).length > 0;
-  });
-}
+const isPaid = ({ other, deal }: Turn): boolean =>
+  escrowsOn(other, deal).some((escrow) => isPaidInto(other, escrow));
 
 /** Pays too little for a block, and takes it back when somebody relied on it. */
 const doubleSpend: Move = (turn) => {
-  const { own, other, deal, side, world } = turn;
+  const { own, other, deal, side } = turn;
   const escrow = ownEscrow(turn);
   if (escrow === null) return;
-  const wallets = (side.party.wallets.get(own.chain) ?? []).map(({ address }) => address);
-  const waiting = [...own.mempool.values()].find(
-    ({ tx }) => tx.verb === 'fund' && tx.escrow === escrow && wallets.includes(tx.by),
-  );
-  const relied =
-    side.role === 'initiator' ? isPaid(turn) : (other.shown.get(deal.hashlock) ?? null) !== null;
-  const funded = (own.holdings.get(escrow) ?? []).length > 0;
-  if (waiting === undefined && !funded && !relied) {
-    const amount = own.plans.get(escrow)?.amount ?? 0n;
+  const wallets = walletsOn(side.party, own.chain).map(({ address }) => address);
+  const waiting = waitingAt(own, escrow, 'fund').find(({ tx }) => wallets.includes(tx.by));
+  const relied = side.role === 'initiator' ? isPaid(turn) : other.shown.has(deal.hashlock);
+  if (waiting === undefined && heldIn(own, escrow).length === 0 && !relied) {
+    const amount = plannedAmount(own, escrow);
     const mayFund = side.role === 'initiator' || isPaid(turn);
     if (mayFund) send(turn, own, { ...make(turn, own, { verb: 'fund', escrow, amount }), fee: 0 });
-    return;
-  }
-  if (waiting === undefined || !relied) return;
-  const coin = waiting.tx.coins[0] as string;
-  send(turn, own, make(turn, own, { verb: 'move', escrow: '', coin }));
-  count(world, 'transaction replaced');
+  } else if (waiting !== undefined && relied) replace(turn, waiting.tx);
 };
 
 /** Shows the secret in the last moment in which that may still take the short leg. */
 const revealLate: Move = async (turn) => {
-  const { world, other, view } = turn;
-  const leg = [view.legs.a, view.legs.b].find(({ chain }) => chain === other.chain);
-  const left = (leg?.timelock ?? 0) - Math.max(seconds(world), tipOf(other).time);
+  const { world, other, view, otherName } = turn;
+  const left = view.legs[otherName].timelock - Math.max(seconds(world), tipOf(other).time);
   if (left < 300) await claimAny(turn);
 };
 
@@ -78,12 +65,11 @@ const revealLate: Move = async (turn) => {
  * clock that is behind.
  */
 const claimBehind: Move = async (turn) => {
-  const { world, own, other, view } = turn;
-  const leg = [view.legs.a, view.legs.b].find(({ chain }) => chain === other.chain);
-  const timelock = leg?.timelock ?? Number.POSITIVE_INFINITY;
+  const { world, own, other, view, otherName } = turn;
+  const { timelock } = view.legs[otherName];
   if (seconds(world) <= timelock || !isPaid(turn)) return;
   await refundAny(turn);
-  const left = escrowsOn(own, turn.deal).flatMap((escrow) => own.holdings.get(escrow) ?? []);
+  const left = escrowsOn(own, turn.deal).flatMap((escrow) => heldIn(own, escrow));
   const isBack = tipOf(other).wall > timelock && tipOf(other).time < timelock;
   if (isBack) count(world, 'attack behind the clock');
   if (isBack || left.every(({ spentBy }) => spentBy !== null)) await claimAny(turn);
@@ -100,11 +86,8 @@ const dust = 600n;
 const underpay: Move = async (turn) => {
   const { own } = turn;
   const escrow = ownEscrow(turn);
-  const isPaidIn = escrow === null || (own.about.get(escrow) ?? []).length > 0;
-  const waits = [...own.mempool.values()].some(({ tx }) => tx.escrow === escrow);
-  if (escrow !== null && !isPaidIn && !waits) {
-    send(turn, own, make(turn, own, { verb: 'fund', escrow, amount: dust }));
-  }
+  const isTouched = minedAbout(own, escrow).length > 0 || waitingAt(own, escrow).length > 0;
+  if (escrow !== null && !isTouched) fund(turn, escrow, dust);
   if (isPaid(turn)) await claimAny(turn);
 };
 
@@ -120,31 +103,33 @@ const moveOften: Move = (turn) => keepMoving(turn);
 const payTwice: Move = async (turn) => {
   const { own, deal } = turn;
   await moveAddress({ ...turn, other: own });
-  const paid = escrowsOn(own, deal).flatMap((escrow) => own.about.get(escrow) ?? []);
+  const paid = escrowsOn(own, deal).flatMap((escrow) => minedAbout(own, escrow));
   if (paid.length < 4) await fundAny(turn);
   await claimAny(turn);
 };
 
+const plan = (
+  by: Side['role'],
+  turn: Move,
+  every: number,
+  keeps: 'keeps rules' | 'keeps none',
+): Plan => ({ by, keepsRules: keeps === 'keeps rules', every, turn });
+
 export const plans: readonly Plan[] = [
-  { by: 'initiator', keepsRules: false, every: 200, turn: doubleSpend },
-  { by: 'counterparty', keepsRules: false, every: 200, turn: doubleSpend },
-  { by: 'initiator', keepsRules: true, every: 100, turn: revealLate },
-  { by: 'initiator', keepsRules: false, every: 300, turn: neverPay },
-  { by: 'initiator', keepsRules: true, every: 300, turn: underpay },
-  { by: 'counterparty', keepsRules: true, every: 120, turn: keepMoving },
-  { by: 'counterparty', keepsRules: true, every: 40, turn: moveOften },
-  { by: 'initiator', keepsRules: true, every: 900, turn: payTwice },
-  { by: 'initiator', keepsRules: false, every: 300, turn: pastGates },
-  { by: 'initiator', keepsRules: true, every: 300, turn: pastDeadlines },
-  { by: 'counterparty', keepsRules: true, every: 200, turn: pastGates },
-  { by: 'initiator', keepsRules: false, every: 300, turn: payFormer },
-  { by: 'initiator', keepsRules: false, every: 300, turn: payUnasked },
+  plan('initiator', doubleSpend, 200, 'keeps none'),
+  plan('counterparty', doubleSpend, 200, 'keeps none'),
+  plan('initiator', revealLate, 100, 'keeps rules'),
+  plan('initiator', neverPay, 300, 'keeps none'),
+  plan('initiator', underpay, 300, 'keeps rules'),
+  plan('counterparty', keepMoving, 120, 'keeps rules'),
+  plan('counterparty', moveOften, 40, 'keeps rules'),
+  plan('initiator', payTwice, 900, 'keeps rules'),
+  plan('initiator', pastGates, 300, 'keeps none'),
+  plan('initiator', pastDeadlines, 300, 'keeps rules'),
+  plan('counterparty', pastGates, 200, 'keeps rules'),
+  plan('initiator', payFormer, 300, 'keeps none'),
+  plan('initiator', payUnasked, 300, 'keeps none'),
 ];
 
 /** For the drill that names it alone: drawn with the others it would change every story. */
-export const drilledPlan: Plan = {
-  by: 'initiator',
-  keepsRules: true,
-  every: 120,
-  turn: claimBehind,
-};
+export const drilledPlan = plan('initiator', claimBehind, 120, 'keeps rules');

@@ -21,8 +21,7 @@ import type { Watchtower } from '../../watchtower/watchtower.ts';
 import { type AdapterParts, simAdapter } from './adapter.ts';
 import type { Chance } from './chance.ts';
 import type { Node } from './facts.ts';
-import type { GasParts } from './gas.ts';
-import { gasOf, type Post } from './keeper.ts';
+import { type GasParts, gasOf, type Post } from './gas.ts';
 import { createWire, type Wire, type WireParts } from './wire.ts';
 
 export type MarketProcess = {
@@ -111,7 +110,7 @@ export function startProcess(parts: ProcessParts): MarketProcess {
 
 type About = Pick<AdapterParts, 'now' | 'at' | 'onSent' | 'count'>;
 
-/** What is asked for is looked at soon, as by a watchtower in the same process. */
+/** What is asked for is polled soon, as by a watchtower in the same process. */
 function waking(desk: Desk, { posts, onWake }: NonNullable<ProcessParts['gas']>): Desk {
   return {
     ...desk,

@@ -2,18 +2,16 @@
 // happened to lose by it.
 
 import type { LegName } from '../../core/trade.ts';
-import type { SimChain } from './chain.ts';
-import type { Deal, View } from './people.ts';
-import { chainClock, chainOf, nodeOf, seconds, violate, type World } from './world.ts';
+import { chainClock, heldIn, type SimChain } from './chain.ts';
+import type { Deal, View, World } from './state.ts';
+import { chainOf, nodeOf, seconds, violate } from './world.ts';
 
-/** No reorganisation, lagging node or late look reaches further. */
+/** No reorganisation, lagging node or late poll reaches further. */
 const certainBlocks = 8;
 
 /** The newest block that there was at an instant, by the wall. */
-function heightAt({ blocks }: SimChain, at: number): number {
-  const newest = blocks.findLast(({ wall }) => wall <= at);
-  return newest?.height ?? -1;
-}
+const heightAt = ({ blocks }: SimChain, at: number): number =>
+  blocks.findLast(({ wall }) => wall <= at)?.height ?? -1;
 
 type Closed = {
   readonly id: string;
@@ -44,7 +42,7 @@ export async function checkClosed(world: World): Promise<void> {
   for (const { id, chain: on, leg, address } of rows) {
     const chain = chainOf(world, on);
     const then = heightAt(chain, closedAt(id));
-    const held = address === null ? [] : (chain.holdings.get(address) ?? []);
+    const held = heldIn(chain, address);
     const holds = held.some(({ height, spentBy }) => {
       return height <= then - certainBlocks && (spentBy?.height ?? Infinity) > then;
     });
@@ -122,7 +120,7 @@ export function isStrayed(world: World, deal: Deal): boolean {
     if (lag > 0) return false;
     return [...deal.escrows].some((address) => {
       if (address === escrow || world.lied.has(address)) return false;
-      return (chain.holdings.get(address) ?? []).some(
+      return heldIn(chain, address).some(
         (each) => each.spentBy === null && each.amount >= BigInt(amount),
       );
     });

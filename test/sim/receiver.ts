@@ -15,13 +15,11 @@ export type Told = {
 
 export type Receiver = {
   take(sending: Sending): Promise<Sent>;
-  /** Registers where an account listens. */
   expect(path: string, secret: string): void;
   /** What arrived at a path, each delivery once, in the order of first arrival. */
   heard(path: string): readonly Told[];
   /** Whether an attempt failed since this was asked last. */
   failedSince(): boolean;
-  /** What was wrong with what arrived. */
   readonly complaints: string[];
   failing: number;
 };

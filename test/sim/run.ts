@@ -29,7 +29,6 @@ Exit status: 0 nobody lost, 1 somebody did, a fault was not met that so many see
 run or it was stopped, 2 not understood.`;
 
 const mostSeeds = 10_000_000;
-/** So that every seed that is counted up to is exact. */
 const mostSeed = Number.MAX_SAFE_INTEGER - mostSeeds;
 const mostMinutes = 10_080;
 /** Each has a database and some hundred MB. */

@@ -1,99 +1,15 @@
-// The processes of the market: how they start, die and start again, and when they look at chains
-// and deliver. Two of them share one database in some markets, as behind a load balancer.
+// The processes of the market: how they die, and when they poll chains and deliver. Two of them
+// share one database in some markets, as behind a load balancer. opening.ts starts them.
 
 import { type SimChain, submit, tipOf } from './chain.ts';
-import { isPublic } from './drills.ts';
-import { noteSent, planKeep, simTime, stirKeeper } from './keeper.ts';
-import { checkSent, checkSigned } from './keeper-oracle.ts';
-import { type MarketProcess, startProcess, unlessDead } from './process.ts';
-import { checkStored, noteClosed } from './stored.ts';
+import { type MarketProcess, unlessDead } from './process.ts';
+import type { Server, World } from './state.ts';
+import { checkStored } from './stored.ts';
 import type { SimTransaction } from './transaction.ts';
-import { count, later, type Server, stirAll, stirChain, tell, type World } from './world.ts';
+import { count, later, stirChain, stirKeeper, tell } from './world.ts';
 
-export function newServer(name: string): Server {
-  const none = () => new Set<string>();
-  const sets = { planned: none(), unsure: none(), looking: none() };
-  return { name, process: null, ...sets, lookedAtTimeAt: 0, cuts: 0, dooms: [] };
-}
-
-const fates = {
-  crash: { name: 'crash', does: 'dies' },
-  cut: { name: 'connection lost', does: 'loses a connection' },
-  wait: { name: 'overtaken', does: 'is overtaken' },
-} as const;
-
-const nameOf = ({ servers }: World, { name }: Server) =>
+export const nameOf = ({ servers }: World, { name }: Server) =>
   servers.length === 1 ? 'the market' : `server ${name}`;
-
-/** Whether it is the commit that the drill wants late. */
-function lateOf(world: World, wrote: ReadonlySet<string>): string | null {
-  const { drill } = world;
-  if (drill?.lateAgreement && wrote.has('swap_insert')) return 'the first agreement';
-  const tells = wrote.has('swap_update') && wrote.has('outbox_insert');
-  const [deal] = world.deals;
-  if (!drill?.lateReveal || !tells || deal === undefined) return null;
-  return isPublic(world, deal) ? 'what tells the secret' : null;
-}
-
-/** Commits that are late, and how late: some others are served before. */
-function holdBack(world: World, wrote: ReadonlySet<string>): number {
-  const { chance, rushes, ending } = world;
-  const late = world.wasLate ? null : lateOf(world, wrote);
-  if (late !== null) {
-    world.wasLate = true;
-    world.alone = false;
-    count(world, 'commit late');
-    tell(world, `${late} commits late`);
-    world.beside.push(world.overtake(world));
-    // It goes on when nobody else wants to be served.
-    return Number.POSITIVE_INFINITY;
-  }
-  if (!rushes || ending || !chance.hits(0.05)) return 0;
-  count(world, 'commit late');
-  world.alone = false;
-  // Whoever looks meanwhile must not take what is missing for what never comes.
-  if (chance.hits(0.4)) {
-    const server = chance.pick(world.servers);
-    for (const { chain } of world.nodes) world.beside.push(look(world, server, chain.chain));
-  }
-  return chance.int(2, 40);
-}
-
-export async function openServer(world: World, server: Server): Promise<void> {
-  const { real, settings, metrics, nodes, chance, line, keeper } = world;
-  const gas = keeper?.on.has(server.name) ? keeper : null;
-  for (const { chain } of nodes) server.unsure.add(chain.chain);
-  const now = () => world.nowMs;
-  const process = startProcess({
-    ...{ real, settings, metrics, nodes, line, now },
-    chanceFor: () => chance.fork(),
-    gas: gas && {
-      posts: gas.posts.values(),
-      chance: gas.chance.fork(),
-      onSigned: (chain, tx) => checkSigned(world, chain, tx),
-      onWake: (chain) => planKeep(world, chain, 1),
-      time: simTime(() => line.take().then((turn) => turn.end()), now),
-    },
-    dooms: server.dooms,
-    send: () => (sending) => world.receiver.take(sending),
-    onFate: (fate, where) => {
-      count(world, fates[fate].name);
-      if (fate === 'cut') server.cuts += 1;
-      tell(world, `${nameOf(world, server)} ${fates[fate].does} ${where}`);
-    },
-    holdsBack: (wrote) => holdBack(world, wrote),
-    onStored: (statement) => noteClosed(world, statement),
-    onSent: (chain, txid, wasShown) => {
-      noteActivity(world, chain);
-      const tx = noteSent(world, chain, txid);
-      if (tx !== null) checkSent(world, { txid, tx, wasShown });
-    },
-    count: (fault) => count(world, fault),
-  });
-  // Its making takes turns of the event loop, whose number a seed does not decide.
-  await process.app();
-  server.process = process;
-}
 
 /** Whoever answers requests; null when nobody does. */
 export function aServer(world: World): Server | null {
@@ -113,17 +29,10 @@ export function noteDeaths(world: World): void {
     void dead.close().catch(() => {});
     const alone = world.servers.length === 1 || world.keeper?.on.size === 1;
     const longest = alone ? 150 : world.chance.pick([150, 3_600]);
-    later(world, world.chance.int(1, longest), async () => {
-      await openServer(world, server);
-      tell(world, `${nameOf(world, server)} is started again`);
-      await lookAtAll(world);
-      stirAll(world);
-      stirKeeper(world);
-    });
+    later(world, world.chance.int(1, longest), () => server.reopen(world));
   }
 }
 
-/** Ends what runs, wherever it is. */
 export function killServer(world: World, server: Server, why: string): void {
   if (server.process === null) return;
   count(world, 'crash');
@@ -132,11 +41,11 @@ export function killServer(world: World, server: Server, why: string): void {
   noteDeaths(world);
 }
 
-/** A transaction reached a mempool or block: whoever follows the chain looks soon. */
+/** A transaction reached a mempool or block: whoever follows the chain polls soon. */
 export function noteActivity(world: World, chain: SimChain): void {
   world.unchecked.add(chain.chain);
   activeAt.set(chain, tipOf(chain).height);
-  planLook(world, chain);
+  planPoll(world, chain);
 }
 
 const activeAt = new WeakMap<SimChain, number>();
@@ -147,7 +56,7 @@ export function isActive(chain: SimChain): boolean {
 }
 
 /** Within the time that the service is allowed to notice. */
-export function planLook(world: World, chain: SimChain): void {
+export function planPoll(world: World, chain: SimChain): void {
   for (const server of world.servers) planOne(world, server, chain);
 }
 
@@ -159,19 +68,19 @@ function planOne(world: World, server: Server, chain: SimChain): void {
   later(world, world.chance.int(1, within), async () => {
     server.planned.delete(name);
     // Now and then all of them move at once.
-    if (world.chance.hits(0.1)) await lookAtAll(world);
-    else await look(world, server, name);
+    if (world.chance.hits(0.1)) await pollAll(world);
+    else await poll(world, server, name);
   });
 }
 
 async function pass(world: World, server: Server, process: MarketProcess, chain: string) {
   const { begun } = world;
   const { unsure } = server;
-  const looked = await unlessDead(process, () => process.settlement.pass(chain));
-  if (looked === 'dead') return noteDeaths(world);
-  server.looking.delete(chain);
-  const { left, touched, reconciled } = looked;
-  if (left > 0) later(world, 2, () => look(world, server, chain));
+  const polled = await unlessDead(process, () => process.settlement.pass(chain));
+  if (polled === 'dead') return noteDeaths(world);
+  server.polling.delete(chain);
+  const { left, touched, reconciled } = polled;
+  if (left > 0) later(world, 2, () => poll(world, server, chain));
   if (touched > 0) stirChain(world, chain);
   if (touched > 0 || reconciled > 0) stirKeeper(world);
   if (reconciled > 0) world.hasNews = true;
@@ -181,8 +90,8 @@ async function pass(world: World, server: Server, process: MarketProcess, chain:
   unsure.delete(chain);
   // What another one saw and stored, only that one may be told of when it has gone.
   const waits = world.servers.some(
-    ({ process: its, planned, unsure: not, looking }) =>
-      its === null || [planned, not, looking].some((each) => each.has(chain)),
+    ({ process: its, planned, unsure: not, polling }) =>
+      its === null || [planned, not, polling].some((each) => each.has(chain)),
   );
   if (waits) return;
   world.unchecked.delete(chain);
@@ -190,35 +99,35 @@ async function pass(world: World, server: Server, process: MarketProcess, chain:
 }
 
 /** One pass over a chain, and what it says that time changed; then the deliveries. */
-export async function look(world: World, server: Server, chain: string): Promise<void> {
-  const { process, looking, unsure } = server;
+export async function poll(world: World, server: Server, chain: string): Promise<void> {
+  const { process, polling, unsure } = server;
   if (process === null) return;
   try {
     await pass(world, server, process, chain);
   } catch (error) {
-    looking.delete(chain);
+    polling.delete(chain);
     unsure.add(chain);
-    tell(world, `a look at ${chain} fails: ${(error as Error).message.slice(0, 60)}`);
-    later(world, 30, () => look(world, server, chain));
+    tell(world, `a poll of ${chain} fails: ${(error as Error).message.slice(0, 60)}`);
+    later(world, 30, () => poll(world, server, chain));
   }
-  if (world.nowMs - server.lookedAtTimeAt > timeEveryMs) await lookAtTime(world, server);
+  if (world.nowMs - server.timePolledAt > timeEveryMs) await pollTime(world, server);
   if (world.hasNews) await deliver(world);
 }
 
 /** Nothing that time alone changes is urgent. */
 const timeEveryMs = 600_000;
 
-export async function lookAtTime(world: World, server: Server): Promise<void> {
+export async function pollTime(world: World, server: Server): Promise<void> {
   const { process } = server;
   if (process === null) return;
-  server.lookedAtTimeAt = world.nowMs;
+  server.timePolledAt = world.nowMs;
   try {
     const done = await unlessDead(process, () => process.settlement.passDue());
     if (done === 'dead') return noteDeaths(world);
     if (done > 0) world.hasNews = true;
   } catch (error) {
-    tell(world, `a look at what is due fails: ${(error as Error).message.slice(0, 60)}`);
-    later(world, 30, () => lookAtTime(world, server));
+    tell(world, `a poll of what is due fails: ${(error as Error).message.slice(0, 60)}`);
+    later(world, 30, () => pollTime(world, server));
   }
 }
 
@@ -251,19 +160,18 @@ async function deliverFrom(world: World, server: Server | null, tries: number): 
   }
 }
 
-/** A process follows all its chains side by side. */
-export async function lookAtAll(world: World): Promise<void> {
-  const looks = world.servers.flatMap((server) =>
+export async function pollAll(world: World): Promise<void> {
+  const polls = world.servers.flatMap((server) =>
     world.nodes.map(({ chain }) => ({ server, chain: chain.chain })),
   );
-  for (const { server, chain } of looks) if (server.process !== null) server.looking.add(chain);
+  for (const { server, chain } of polls) if (server.process !== null) server.polling.add(chain);
   if (world.calm || world.chance.hits(0.5)) {
     world.begun += 1;
-    await Promise.all(looks.map(({ server, chain }) => look(world, server, chain)));
+    await Promise.all(polls.map(({ server, chain }) => poll(world, server, chain)));
     world.begun += 1;
     return;
   }
-  for (const { server, chain } of looks) await look(world, server, chain);
+  for (const { server, chain } of polls) await poll(world, server, chain);
 }
 
 /** A party hands a transaction to a node of its own. */

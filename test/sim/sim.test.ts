@@ -28,7 +28,6 @@ type Counted = {
 
 /** A second of the processor each, and more is in the soak. */
 const mostMinutes = 0.4;
-/** The first of seeds.json, however busy the machine is. */
 const leastSeeds = 8;
 
 test('whoever follows the rules ends with its own or with what it was promised', async (t) => {

@@ -7,43 +7,26 @@ import type { ChainPolicy } from '../../core/policy.ts';
 import type { Database } from '../../server/db/database.ts';
 import { seedAssets } from '../../server/market/assets.ts';
 import type { Metrics } from '../../server/ports/metrics.ts';
-import { newChain, tipOf } from './chain.ts';
+import { heldIn, newChain, tipOf, waitingAt } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
-import { escrowsOn } from './depth.ts';
-import { type Drill, drillOf, highValueFrom, isBare, notComeOf } from './drills.ts';
+import { escrowsOn, highValueFrom } from './deals.ts';
+import { drillOf, isBare, notComeOf } from './drills.ts';
 import { type Node, nodeWith } from './facts.ts';
 import { healAll, mineOne, planDooms, planFaults, startMining } from './faults.ts';
 import { keep, keeperOf, keepPolling, planKeeperDooms } from './keeper.ts';
 import { checkKeeper, checkKept } from './keeper-oracle.ts';
 import { createLine } from './line.ts';
-import {
-  type Asset,
-  kindFor,
-  longOf,
-  negotiate,
-  newDeal,
-  overtake,
-  type Terms,
-} from './negotiate.ts';
+import { type Asset, kindFor, longOf, negotiate, newDeal, type Terms } from './negotiate.ts';
+import { newServer, openServer } from './opening.ts';
 import { checkEvents, checkHeard, checkLoss, checkStatus, onlyMaliceLeft } from './oracle.ts';
-import { ask, askPlainly, type Deal, newParty, type Party, type View } from './people.ts';
+import { ask, askPlainly, newParty } from './people.ts';
 import { simSettings } from './process.ts';
 import { checkClosed, checkOnce } from './promises.ts';
 import { createReceiver } from './receiver.ts';
-import { allRun, deliver, lookAtAll, lookAtTime, newServer, openServer } from './servers.ts';
+import { allRun, deliver, pollAll, pollTime } from './servers.ts';
+import type { Deal, Drill, Party, View, Violation, World } from './state.ts';
 import { storedEscrows } from './stored.ts';
-import {
-  chainOf,
-  checkMoney,
-  count,
-  later,
-  nodeOf,
-  runUntil,
-  stirAll,
-  type Violation,
-  violate,
-  type World,
-} from './world.ts';
+import { chainOf, checkMoney, count, later, nodeOf, runUntil, stirAll, violate } from './world.ts';
 
 export type Result = {
   readonly seed: number;
@@ -56,50 +39,29 @@ const hour = 3_600;
 const day = 24 * hour;
 const epochMs = Date.UTC(2031, 0, 1);
 
-const others = {
-  floorSeconds: 4 * hour,
-  reactSeconds: 1_800,
-  signSeconds: 600,
-  detectSeconds: 60,
-} as const;
-
 /** Real numbers, but for depths: blocks are a minute apart on all but Bitcoin. */
-const policies: Readonly<Record<Family, ChainPolicy>> = {
-  bitcoin: bitcoinPolicies.mainnet,
-  evm: {
-    ...others,
-    normal: { confirmations: 4, settleSeconds: 900, outageSeconds: hour },
-    high: { confirmations: 8, settleSeconds: 1_800, outageSeconds: hour },
-    lateClaimSeconds: 60,
-    driftSeconds: 60,
-    windowSeconds: 0,
-  },
-  tron: {
-    ...others,
-    normal: { confirmations: 3, settleSeconds: 900, outageSeconds: hour },
-    high: { confirmations: 3, settleSeconds: 900, outageSeconds: hour },
-    lateClaimSeconds: 60,
-    driftSeconds: 60,
-    windowSeconds: 0,
-  },
-  solana: {
-    ...others,
-    normal: { confirmations: 2, settleSeconds: 600, outageSeconds: 6 * hour },
-    high: { confirmations: 2, settleSeconds: 600, outageSeconds: 6 * hour },
-    lateClaimSeconds: 1_800,
-    driftSeconds: 1_800,
-    windowSeconds: null,
-  },
-};
+function policyOf(
+  [normal, high]: readonly [number, number],
+  [settleSeconds, outageSeconds]: readonly [number, number],
+  driftSeconds: number,
+  windowSeconds: number | null,
+): ChainPolicy {
+  const reach = { settleSeconds, outageSeconds };
+  return {
+    ...{ floorSeconds: 4 * hour, reactSeconds: 1_800, signSeconds: 600, detectSeconds: 60 },
+    normal: { ...reach, confirmations: normal },
+    high: { ...reach, confirmations: high, settleSeconds: settleSeconds * (high / normal) },
+    ...{ lateClaimSeconds: driftSeconds, driftSeconds, windowSeconds },
+  };
+}
 
-/** An EVM chain whose clock stops with it. */
-const rollup: ChainPolicy = {
-  ...policies.evm,
-  normal: { ...policies.evm.normal, outageSeconds: 12 * hour },
-  high: { ...policies.evm.high, outageSeconds: 12 * hour },
-  lateClaimSeconds: 1_800,
-  driftSeconds: 1_800,
-  windowSeconds: 12 * hour,
+const policies: Readonly<Record<Family | 'rollup', ChainPolicy>> = {
+  bitcoin: bitcoinPolicies.mainnet,
+  evm: policyOf([4, 8], [900, hour], 60, 0),
+  tron: policyOf([3, 3], [900, hour], 60, 0),
+  solana: policyOf([2, 2], [600, 6 * hour], 1_800, null),
+  // An EVM chain whose clock stops with it.
+  rollup: policyOf([4, 8], [900, 12 * hour], 1_800, 12 * hour),
 };
 
 const families = ['bitcoin', 'evm', 'tron', 'solana'] as const;
@@ -114,7 +76,7 @@ function chainsFor(chance: Chance, drill: Drill | null): Node[] {
   });
   const picked = [...wanted, ...drawn];
   return picked.map((family) => {
-    const policy = drill?.isRollup && family === 'evm' ? rollup : policies[family];
+    const policy = policies[drill?.isRollup && family === 'evm' ? 'rollup' : family];
     const about = { chain: `sim-${family}`, family, policy };
     return nodeWith(newChain(about, epochMs / 1_000));
   });
@@ -122,7 +84,6 @@ function chainsFor(chance: Chance, drill: Drill | null): Node[] {
 
 export type Shared = { readonly real: Database; readonly metrics: Metrics };
 
-/** Leaves nothing of an earlier seed. */
 async function empty(real: Database): Promise<void> {
   await real.rows({
     name: '',
@@ -157,7 +118,7 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     story: [],
     counts: new Map(),
     violations: [],
-    agenda: { events: [] },
+    agenda: [],
     servers,
     keeper: isBare(seed) ? null : keeperOf({ seed, drill }, nodes, servers),
     line: createLine(real, chance.fork()),
@@ -173,7 +134,6 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
     closedAt: new Map(),
     wasLate: false,
     mutedUntil: 0,
-    overtake,
     hasNews: false,
   };
   await empty(real);
@@ -216,7 +176,6 @@ async function openDeals(world: World): Promise<void> {
   }
 }
 
-/** What is traded for what. */
 function termsFor({ chance, drill }: World, assets: readonly Asset[], index: number): Terms {
   const wanted: readonly Family[] = drill?.families ?? [];
   const isOf = index === 0 || drill?.lateAgreement === true || drill?.isPair === true;
@@ -265,16 +224,18 @@ function isOver(world: World, deal: Deal): boolean {
   const quiet = deal.chains.every((name) => {
     const chain = chainOf(world, name);
     return escrowsOn(chain, deal).every((escrow) => {
-      const waits = [...chain.mempool.values()].some(({ tx }) => tx.escrow === escrow);
-      const held = chain.holdings.get(escrow) ?? [];
       const deep = tipOf(chain).height - chain.policy.high.confirmations;
-      return !waits && held.every(({ spentBy }) => spentBy !== null && spentBy.height < deep);
+      const waits = waitingAt(chain, escrow).length > 0;
+      return (
+        !waits &&
+        heldIn(chain, escrow).every(({ spentBy }) => spentBy !== null && spentBy.height < deep)
+      );
     });
   });
   if (!quiet) return false;
   const both = (['a', 'b'] as const).every((name) => {
     const { chain, escrow } = view.legs[name];
-    return (chainOf(world, chain).holdings.get(escrow ?? '') ?? []).length > 0;
+    return heldIn(chainOf(world, chain), escrow).length > 0;
   });
   const late = Math.max(view.deadlines.refundAt.a, view.deadlines.refundAt.b);
   return both || world.nowMs / 1_000 > late + 3 * hour;
@@ -294,7 +255,7 @@ async function finish(world: World): Promise<void> {
   const { deals } = world;
   const allOver = () => deals.every((deal) => isOver(world, deal));
   await runUntil(world, world.nowMs + 2 * hour * 1_000, () => allRun(world));
-  await lookAtAll(world);
+  await pollAll(world);
   stirAll(world);
   const timelocks = deals.flatMap(({ view }) => {
     return view === null ? [] : [view.deadlines.refundAt.a, view.deadlines.refundAt.b];
@@ -304,14 +265,14 @@ async function finish(world: World): Promise<void> {
   for (const { chain } of world.nodes) {
     for (let block = 0; block < 9; block += 1) mineOne(world, chain);
   }
-  await lookAtAll(world);
+  await pollAll(world);
   // What no block ever took is forgotten after two weeks at the latest.
   for (const { chain } of world.nodes) chain.mempool.clear();
   // An escrow that was never paid is followed for a week after its swap's last timelock.
   world.nowMs = Math.max(until, world.nowMs) + 8 * day * 1_000;
   for (const { chain } of world.nodes) mineOne(world, chain);
-  await lookAtAll(world);
-  for (const each of world.servers) await lookAtTime(world, each);
+  await pollAll(world);
+  for (const each of world.servers) await pollTime(world, each);
   await keepToTheEnd(world);
   for (let round = 0; round < 7; round += 1) {
     await deliver(world, 5);
@@ -389,9 +350,7 @@ export async function simulate(seed: number, shared: Shared): Promise<Result> {
       planDooms(world, span);
       planKeeperDooms(world);
     }
-    if (!world.calm) {
-      world.receiver.failing = world.chance.pick([0, 0.1, 0.3]);
-    }
+    if (!world.calm) world.receiver.failing = world.chance.pick([0, 0.1, 0.3]);
     keepPolling(world);
     const over = () => world.deals.every((deal) => isOver(world, deal));
     await runUntil(world, epochMs + 60 * hour * 1_000, () => over() || world.violations.length > 0);

@@ -1,10 +1,11 @@
-// What a look at a chain that ended well has stored: exactly what the node shows. A change that was
+// What a poll at a chain that ended well has stored: exactly what the node shows. A change that was
 // told and lost, an escrow that nobody follows or a fact of yesterday shows itself here.
 
 import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
 import type { Statement } from '../../server/db/database.ts';
 import { factsOf, viewOf, withLie } from './facts.ts';
-import { count, nodeOf, seconds, tell, violate, type World } from './world.ts';
+import type { World } from './state.ts';
+import { count, nodeOf, seconds, tell, violate } from './world.ts';
 
 type Row = {
   readonly address: string;
@@ -12,7 +13,7 @@ type Row = {
   readonly required: number;
 };
 
-/** A swap that could not be reconciled is looked at again by then. */
+/** A swap that could not be reconciled is polled again by then. */
 const againSeconds = 90;
 
 function digestOf(facts: EscrowFacts | Row['facts']): string {
@@ -45,20 +46,23 @@ export async function checkStored(world: World, on: string): Promise<void> {
     const shown = withLie(own, node.lies.get(address), required);
     if (digestOf(shown) === digestOf(facts ?? nothingSeen)) continue;
     tell(world, `stored ${digestOf(facts)}, shown ${digestOf(shown)}`);
-    violate(world, 'what was looked at is stored', `${address} on ${on}`);
+    violate(world, 'what was polled is stored', `${address} on ${on}`);
   }
 }
 
 /** Since when a swap is closed, which its row does not say: `updatedAt` stays once it has ended. */
-export function noteClosed({ closedAt, nowMs }: World, { name, values }: Statement): void {
+export function noteClosed({ closedAt, nowMs }: World, { name, text, values }: Statement): void {
   if (name !== 'swap_update') return;
-  // In the order of its text: status, secret, lapsed, dueAt, done, at, id.
-  const [, , , , done, , id] = values;
-  if (done === false) closedAt.delete(id as string);
-  else if (!closedAt.has(id as string)) closedAt.set(id as string, nowMs);
+  const written = (column: string) => {
+    const [, place] = new RegExp(`\\b${column} = \\$(\\d+)`).exec(text) ?? [];
+    if (place === undefined) throw new Error(`swap_update sets no ${column}`);
+    return values[Number(place) - 1];
+  };
+  const id = written('id') as string;
+  if (written('done') === false) closedAt.delete(id);
+  else if (!closedAt.has(id)) closedAt.set(id, nowMs);
 }
 
-/** Every escrow that is one of a swap. */
 export async function storedEscrows({ real }: World): Promise<ReadonlySet<string>> {
   const rows = await real.rows<{ address: string }>({
     name: '',

@@ -9,7 +9,6 @@ export type SimTransaction = {
   readonly verb: Verb;
   /** The escrow it is about; of `move`, nobody's. */
   readonly escrow: string;
-  /** Whose signature it bears. */
   readonly by: string;
   /** What it spends: of two that share one, a chain takes one. */
   readonly coins: readonly string[];
@@ -32,7 +31,6 @@ export function txidOf(raw: string): string {
   return hash('sha256', raw);
 }
 
-/** Null where it is none. */
 export function transactionOf(raw: string): SimTransaction | null {
   try {
     const parsed = JSON.parse(Buffer.from(raw, 'hex').toString()) as SimTransaction;

@@ -10,11 +10,11 @@ import type { Chance } from './chance.ts';
 import { createLine, type Line, type Turn } from './line.ts';
 
 /** `wait`: what passed is answered when `meanwhile` is over. */
-export type Fate = 'crash' | 'cut' | 'wait';
+export type DoomKind = 'crash' | 'cut' | 'wait';
 
 /** What is to happen at the `left`-th passage from now on; with `at`, of those of this name. */
 export type Doom = {
-  readonly fate: Fate;
+  readonly kind: DoomKind;
   /** Passages count for as long as this holds. */
   readonly from?: () => boolean;
   /** What passes before, in turn. */
@@ -27,16 +27,11 @@ export type Doom = {
 
 export type Wire = {
   readonly db: Database;
-  /** A call of a node. */
   at<R>(name: string, call: () => R | Promise<R>): Promise<R>;
-  /** This happens once. */
-  doom(doom: Doom): void;
   /** Nothing of that happens any more. */
   spare(): void;
-  /** Ends the process now. */
   kill(where: string): void;
   isDead(): boolean;
-  /** Resolves at its death. */
   readonly died: Promise<string>;
 };
 
@@ -58,9 +53,8 @@ export type WireParts = {
   readonly chance: Chance;
   /** Of all processes on this database; without, this one is alone. */
   readonly line?: Line;
-  /** Each happens once. */
   readonly dooms?: Doom[];
-  readonly onFate: (fate: Fate, where: string) => void;
+  readonly onDoom: (kind: DoomKind, where: string) => void;
   /** By what it wrote, how many others are served before a commit; 0 = none. */
   readonly holdsBack?: (wrote: ReadonlySet<string>) => number;
   /** Told the name of everything that passes. */
@@ -124,7 +118,7 @@ function isCounted({ from, after = [], at }: Doom, name: string): boolean {
 }
 
 export function createWire(parts: WireParts): Wire {
-  const { real, chance, onFate, onPass, onStored, holdsBack = () => 0 } = parts;
+  const { real, chance, onDoom, onPass, onStored, holdsBack = () => 0 } = parts;
   const { line = createLine(real, chance), dooms = [] } = parts;
   const death = Promise.withResolvers<string>();
   const sessions = new Set<Session>();
@@ -145,14 +139,14 @@ export function createWire(parts: WireParts): Wire {
   };
   const drawn = (name: string, survives: boolean): Doom | undefined => {
     for (const each of dooms) if (isCounted(each, name)) each.left -= 1;
-    const at = dooms.findIndex((each) => each.left <= 0 && !(survives && each.fate === 'cut'));
+    const at = dooms.findIndex((each) => each.left <= 0 && !(survives && each.kind === 'cut'));
     const [due] = at === -1 ? [] : dooms.splice(at, 1);
-    if (due !== undefined) onFate(due.fate, `${due.when} ${name}`);
+    if (due !== undefined) onDoom(due.kind, `${due.when} ${name}`);
     return due;
   };
   const strike = (due: Doom | undefined, when: Doom['when'], name: string) => {
-    if (due?.when === when && due.fate !== 'wait') {
-      if (due.fate === 'cut') throw lostConnection();
+    if (due?.when === when && due.kind !== 'wait') {
+      if (due.kind === 'cut') throw lostConnection();
       kill(`${when} ${name}`);
     }
     if (dead) throw new Dead();
@@ -163,7 +157,7 @@ export function createWire(parts: WireParts): Wire {
     const due = drawn(name, isNode);
     strike(due, 'before', name);
     const result = await work();
-    if (due?.fate === 'wait') await due.meanwhile?.();
+    if (due?.kind === 'wait') await due.meanwhile?.();
     strike(due, 'after', name);
     return result;
   };
@@ -254,7 +248,6 @@ export function createWire(parts: WireParts): Wire {
         throw error;
       }
     },
-    doom: (each) => dooms.push(each),
     spare: () => {
       dooms.length = 0;
     },
