@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChainAdapter } from '../chains/adapter.ts';
+import type { WatchedEscrow } from '../chains/interface/reading.ts';
 import { type EscrowFacts, nothingSeen } from '../core/facts.ts';
 import type { EscrowTerms } from '../core/terms.ts';
 import { connect, databaseLimits } from '../server/db/database.ts';
@@ -32,7 +33,7 @@ export type Looked = {
 };
 
 const warmSwaps = 500;
-/** Reads of escrows between two readings of the heap. */
+/** Reads of chains between two readings of the heap. */
 const readsApart = 2_000;
 const limits = { chainTimeoutMs: 5_000, followIntervalMs: 1_000, databaseConnections: 1 };
 
@@ -50,11 +51,13 @@ async function look({ url, now, isDiffering, swaps }: Look): Promise<Looked> {
   const stubs = stubChains().map((each): ChainAdapter => {
     return {
       ...each,
-      heads: async () => ({ height: 1_000, hash: '', clock: Math.floor(now / 1_000) }),
-      readEscrow: async ({ terms }) => {
+      look: async (escrows) => {
         reads += 1;
         if (reads % readsApart === 0) weigh();
-        return isDiffering ? facts(terms.amount) : nothingSeen;
+        const heads = { height: 1_000, hash: '', clock: Math.floor(now / 1_000) };
+        const shown = ({ terms }: WatchedEscrow) =>
+          isDiffering ? facts(terms.amount) : nothingSeen;
+        return { heads, facts: escrows.map(shown) };
       },
     };
   });

@@ -83,7 +83,7 @@ export type Next = {
 
 type OwnClocks = Pick<Clocks, 'wall'> & Partial<Clocks>;
 
-/** `state` is the last one. While a chain is silent it stays, but for the claim of a public secret. */
+/** `state` is the last one. A silent chain keeps it, but for the claim of a public secret. */
 export function next(state: SettleState, facts: Facts, clocks: OwnClocks): Next {
   const { record } = facts;
   const legs = legsSeen(facts, clocks);

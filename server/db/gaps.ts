@@ -242,9 +242,6 @@ export type Gap = {
 export const listGaps = many<[limit: number], Gap>('gaps_list')`
   select id, why, began_at as "beganAt", ended_at as "endedAt" from gaps order by id desc limit $1`;
 
-export const gapById = one<[id: number], Gap>('gap_by_id')`
-  select id, why, began_at as "beganAt", ended_at as "endedAt" from gaps where id = $1`;
-
 export const readingsOf = many<[gapId: number], Reading>('gap_readings_of')`
   select ${readingColumns} from gap_readings where gap_id = $1 order by chain`;
 

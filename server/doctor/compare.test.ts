@@ -26,7 +26,7 @@ const state = swapOf({ addresses: false });
 const about = ['depth_differs', 'deadlines_differ', 'facts_behind', 'outcome_unknown'];
 
 function found(
-  over: { rules: Rules | null; revealBy?: number; depth?: number },
+  over: { rules: Rules | null; revealBy?: number; depth?: number; short?: ChainAdapter },
   shown: readonly [EscrowRow, EscrowFacts][] = [],
 ) {
   const { a, b } = state.legs;
@@ -52,8 +52,7 @@ function found(
     swap,
     rows: shown.map(([row]) => row),
     read: new Map(shown.map(([row, facts]) => [keyOf(row), facts])),
-    adapters: new Map([ethereum, bitcoin].map((each) => [each.chain, each])),
-    highFrom: { a: null, b: null },
+    adapters: new Map([over.short ?? ethereum, bitcoin].map((each) => [each.chain, each])),
     clocks: clocksAt(agreedAt),
   });
   return findings
@@ -73,10 +72,19 @@ test('a swap of the rules of today has their times to the second, and one of the
     assert.deepEqual(kinds({ rules: own, revealBy: revealBy + 1 }), ['danger deadlines_differ']);
     // Deeper than its amount wants today: the other depth, with its own times.
     const deeper = kinds({ rules: own, depth: high.confirmations });
-    assert.deepEqual(deeper, ['notice depth_differs', 'danger deadlines_differ']);
-    const neither = kinds({ rules: own, depth: normal.confirmations - 1 });
-    assert.deepEqual(neither, ['danger depth_differs']);
+    assert.deepEqual(deeper, ['danger deadlines_differ']);
+    assert.deepEqual(kinds({ rules: own, depth: 1 }), ['danger depth_differs']);
   }
+});
+
+test('of two depths with as many confirmations the times of either are right', () => {
+  const slower = { ...normal, settleSeconds: normal.settleSeconds + 600 };
+  const policy = { ...policies.ethereum, normal: slower, high: normal };
+  const short = { ...ethereum, policy };
+  const own = rulesOf({ a: rulesOfChain(short), b: rulesOfChain(bitcoin) });
+  assert.deepEqual(kinds({ rules: own, short }), []);
+  const wrong = kinds({ rules: own, short, revealBy: revealBy + 1 });
+  assert.deepEqual(wrong, ['danger deadlines_differ']);
 });
 
 test('a swap of other rules is measured by the order of its times alone, not by today', () => {
@@ -109,7 +117,7 @@ test('an outcome that nobody knows is not seen, with the node that would tell', 
     told.map(({ kind }) => kind),
     ['differs facts_behind', 'unseen outcome_unknown'],
   );
-  assert.match(told[0]?.says ?? '', /outcome is unknown, stored known/);
+  assert.match(told[0]?.says ?? '', /outcome unknown; stored is .*outcome known$/);
   assert.match(told[1]?.says ?? '', /leg a on ethereum is not known.*an archive.* would tell/);
   const known = { ...row, facts: storedFacts(unknown) } as unknown as EscrowRow;
   assert.deepEqual(kinds({ rules }, [[known, unknown]]), ['unseen outcome_unknown']);

@@ -1,36 +1,37 @@
-// The house: its database, what waits in it longer than it should, its disk and its key.
+// The house: its database, what waits in it longer than it should, missing time that is not read
+// back, its disk and its keys.
 
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Database } from '../db/database.ts';
-import {
-  appliedMigrations,
-  overdueDeliveries,
-  overdueMessages,
-  overdueRefunds,
-  overdueWork,
-  serverState,
-  stuckKeeperJobs,
-  type Waiting,
-  waitingEvents,
-} from '../db/doctor.ts';
-import { danger, differs, type Findings, notice, unseen } from './findings.ts';
+import { appliedMigrations, serverState, type Waits, waiting } from '../db/doctor.ts';
+import { standing } from '../db/gaps.ts';
+import { peopleTopics } from '../db/messages.ts';
+import { toldOf } from '../restore/gate.ts';
+import { type Add, danger, differs, notice, unseen } from './findings.ts';
 
 const migrations = new URL('../db/migrations/', import.meta.url);
 
+const clockSeconds = 2;
+const freeBytes = 2n ** 30n;
+const freeShare = 0.05;
+/** Failures of a gas key's transaction from which it counts as waiting since it was asked for. */
+const keeperFailures = 5;
+
+const seeMarket = 'see that a market runs on this database, and its log';
 /** Ages in seconds, each well beyond what a market that works needs. */
-const bounds = {
-  clockSeconds: 2,
-  feedSeconds: 30,
-  eventSeconds: 60,
-  deliverySeconds: 600,
-  messageSeconds: 600,
-  workSeconds: 3_600,
-  senderSeconds: 600,
-  keeperFailures: 5,
-  freeBytes: 2n ** 30n,
-  freeShare: 0.05,
-} as const;
+const waits: Readonly<Record<Waits, readonly [what: string, most: number, of: string]>> = {
+  events: ['events_waiting', 60, 'events for webhooks were not handed out'],
+  feed: ['feed_waiting', 30, 'events of the maker feed were not handed out'],
+  people: ['messages_waiting', 60, 'events for people were not handed out'],
+  messages: ['messages_waiting', 600, 'messages to people are due and nobody takes them'],
+  deliveries: ['deliveries_waiting', 600, 'deliveries to webhooks are due and nobody takes them'],
+  candidates: ['work_overdue', 3_600, 'candidates are due to be checked'],
+  tokens: ['work_overdue', 3_600, 'listed tokens are due to be checked'],
+  launchpads: ['work_overdue', 3_600, 'launchpads are due to be read'],
+  keeper: ['keeper_stuck', 600, 'transactions of the gas keys are due, or fail again and again'],
+  refunds: ['refunds_overdue', 600, 'scheduled refunds are due and nobody sends them'],
+};
 
 export type HouseDeps = {
   readonly db: Database;
@@ -41,185 +42,120 @@ export type HouseDeps = {
   readonly connections: number;
 };
 
-/** Its parts, by what they look at: none of them waits for another. */
-export const databaseParts: Readonly<
-  Record<string, (deps: HouseDeps, findings: Findings) => Promise<void>>
-> = {
-  'the migrations': examineMigrations,
-  'the database server': examineServer,
-  'the outbox': examineOutbox,
-  'the webhooks': examineDeliveries,
-  'the messages': examineMessages,
-  'work in hand': examineWork,
-  'the keeper': examineKeeper,
-  'the scheduled refunds': examineRefunds,
-};
+/** Its parts, by what they read: none of them waits for another. */
+export const databaseParts: Readonly<Record<string, (deps: HouseDeps, add: Add) => Promise<void>>> =
+  {
+    'the migrations': async ({ db }, add) => {
+      const applied = await appliedMigrations(db);
+      const files = (await readdir(migrations)).filter((name) => name.endsWith('.sql')).sort();
+      const missing = files.filter((each) => !applied.includes(each));
+      const unknown = applied.filter((each) => !files.includes(each));
+      if (missing.length + unknown.length === 0) return;
+      const says = `missing migrations: ${missing.join(', ') || 'none'}; ${unknown.length} unknown`;
+      const todo = 'start the market of this version, or ask the version that runs';
+      add(differs('migrations', 'the database', says, todo, { missing: missing.length }));
+    },
+    'the database server': examineServer,
+    'what waits': async ({ db, now }, add) => {
+      for (const { of, count, oldest } of await waiting(db, new Date(now()), {
+        people: peopleTopics,
+        failures: keeperFailures,
+      })) {
+        const [what, most, words] = waits[of];
+        if (oldest <= most) continue;
+        const says = `${count} ${words}, the oldest for ${oldest} s`;
+        const isKeeper = of === 'keeper';
+        const todo = isKeeper ? 'see balance and cap of the gas keys, and the log' : seeMarket;
+        add(differs(what, 'what waits', says, todo, { count, oldest }));
+      }
+    },
+    'missing time': examineGaps,
+  };
 
-async function examineOutbox({ db, now }: HouseDeps, findings: Findings): Promise<void> {
-  const { webhooks, feed, people } = await waitingEvents(db, new Date(now()));
-  const log = 'see that a market runs on this database, and its log';
-  late(findings, webhooks, bounds.eventSeconds, {
-    what: 'events_waiting',
-    where: 'the outbox',
-    of: 'events for webhooks were not handed out',
-    todo: log,
-  });
-  late(findings, feed, bounds.feedSeconds, {
-    what: 'feed_waiting',
-    where: 'the outbox',
-    of: 'events of the maker feed were not told',
-    todo: log,
-  });
-  late(findings, people, bounds.eventSeconds, {
-    what: 'messages_waiting',
-    where: 'the outbox',
-    of: 'events for people were not handed out',
-    todo: log,
-  });
-}
-
-async function examineMessages({ db, now }: HouseDeps, findings: Findings): Promise<void> {
-  late(findings, await overdueMessages(db, new Date(now())), bounds.messageSeconds, {
-    what: 'messages_waiting',
-    where: 'the messages',
-    of: 'messages to people are due and nobody takes them',
-    todo: 'see that a market runs on this database, and its log',
-  });
-}
-
-async function examineDeliveries({ db, now }: HouseDeps, findings: Findings): Promise<void> {
-  late(findings, await overdueDeliveries(db, new Date(now())), bounds.deliverySeconds, {
-    what: 'deliveries_waiting',
-    where: 'the webhooks',
-    of: 'deliveries are due and nobody takes them',
-    todo: 'see the log; receivers that hang take their own places alone (docs/webhooks.md)',
-  });
-}
-
-async function examineWork({ db, now }: HouseDeps, findings: Findings): Promise<void> {
-  for (const { what, ...waiting } of await overdueWork(db, new Date(now()))) {
-    late(findings, waiting, bounds.workSeconds, {
-      what: 'work_overdue',
-      where: what,
-      of: 'are due to be looked at, or were taken in hand and never put back',
-      todo: 'see that a market runs, and its log for their chain',
-    });
-  }
-}
-
-/** What the market sends by itself with its gas keys. */
-async function examineKeeper({ db, now }: HouseDeps, findings: Findings): Promise<void> {
-  const before = now() - bounds.senderSeconds * 1_000;
-  const jobs = await stuckKeeperJobs(db, new Date(before), bounds.keeperFailures);
-  late(findings, jobs, -bounds.senderSeconds, {
-    what: 'keeper_stuck',
-    where: 'the keeper',
-    of: 'transactions of the gas keys are due for long, or fail again and again',
-    todo: 'see the balance and the cap of the gas keys, and the log',
-  });
-}
-
-/** What funders signed beforehand. */
-async function examineRefunds({ db, now }: HouseDeps, findings: Findings): Promise<void> {
-  const wall = Math.floor(now() / 1_000);
-  late(findings, await overdueRefunds(db, wall), bounds.senderSeconds, {
-    what: 'refunds_overdue',
-    where: 'the scheduled refunds',
-    of: 'are due and nobody sends them',
-    todo: 'see that a market runs, and its log for their chain',
-  });
-}
-
-function late(
-  findings: Findings,
-  { count, oldest }: Waiting,
-  most: number,
-  { what, where, of, todo }: { what: string; where: string; of: string; todo: string },
-): void {
-  if (count === 0 || oldest <= most) return;
-  const says = `${count} ${of}, the oldest for ${oldest} s`;
-  findings.add(differs(what, where, says, todo, { count, oldest }));
-}
-
-async function examineMigrations({ db }: HouseDeps, findings: Findings): Promise<void> {
-  const applied = await appliedMigrations(db);
-  const files = (await readdir(migrations)).filter((name) => name.endsWith('.sql')).sort();
-  const missing = files.filter((each) => !applied.includes(each));
-  const unknown = applied.filter((each) => !files.includes(each));
-  if (missing.length + unknown.length === 0) return;
-  const names = missing.length === 0 ? '' : ` (${missing.join(', ')})`;
-  const says = `${missing.length} migrations are missing${names}, ${unknown.length} unknown`;
-  const todo = 'start the market of this version, or look with the version that runs';
-  findings.add(differs('migrations', 'the database', says, todo, { missing: missing.length }));
-}
-
-async function examineServer(deps: HouseDeps, findings: Findings): Promise<void> {
-  const before = deps.wall();
-  const { now, connections, most, recovering } = await serverState(deps.db);
-  const after = deps.wall();
+async function examineServer({ db, wall, connections: wanted }: HouseDeps, add: Add) {
+  const where = 'the database';
+  const before = wall();
+  const { now, connections, most, recovering } = await serverState(db);
+  const at = now.getTime();
   // Anywhere between asking and the answer is right.
-  const off = now.getTime() < before ? now.getTime() - before : Math.max(0, now.getTime() - after);
-  if (Math.abs(off) > bounds.clockSeconds * 1_000) {
-    const most = bounds.clockSeconds * 1_000;
-    const says = `its clock is ${off} ms from this machine's, at most ${most}`;
-    const todo = 'set both by NTP';
-    findings.add(differs('database_clock', 'the database', says, todo, { off }));
+  const off = at < before ? at - before : Math.max(0, at - wall());
+  if (Math.abs(off) > clockSeconds * 1_000) {
+    const says = `its clock is ${off} ms from this machine's, at most ${clockSeconds * 1_000}`;
+    add(differs('database_clock', where, says, 'set both by NTP', { off }));
   }
   const left = most - connections;
-  if (left < deps.connections) {
-    const says = `${left} of ${most} connections are left, a market wants ${deps.connections}`;
+  if (left < wanted) {
+    const says = `${left} of ${most} connections are left, a market wants ${wanted}`;
     const todo = 'raise max_connections, or lower PARLEY_DATABASE_CONNECTIONS';
-    const tell = left < 3 ? differs : notice;
-    findings.add(tell('connections', 'the database', says, todo, { left, most }));
+    add((left < 3 ? differs : notice)('connections', where, says, todo, { left, most }));
   }
   if (!recovering) return;
   const says = 'it is a standby: a market cannot write to it';
-  const todo = 'DATABASE_URL has to name the primary';
-  findings.add(differs('standby', 'the database', says, todo, {}));
+  add(differs('standby', where, says, 'DATABASE_URL has to name the primary'));
+}
+
+/** Nothing is agreed until it is read back (docs/backup.md). */
+async function examineGaps({ db }: HouseDeps, add: Add): Promise<void> {
+  const { restored, isLineageSame, holds } = await standing(db);
+  for (const reading of holds) {
+    const { gapId: gap, chain, since, found, blocksLeft, trouble } = reading;
+    const why = trouble === null ? '' : ` (${trouble})`;
+    const says = `missing time is not read back, so nothing is agreed: ${toldOf(reading)}${why}`;
+    const ways = {
+      unlimited: 'npm run gaps -- read-days DAYS: it is longer than is read without being told to',
+      goesOn: 'wait, and see with npm run gaps -- list that it goes on',
+      troubled: 'bring its node back, or another that has those blocks (docs/backup.md)',
+    };
+    const way = since === null ? 'unlimited' : trouble === null ? 'goesOn' : 'troubled';
+    const facts = { gap, chain, found, blocksLeft, trouble };
+    add(differs('gap_unread', `gap ${gap} chain ${chain}`, says, ways[way], facts));
+  }
+  if (!restored && isLineageSame) return;
+  const why = restored ? 'npm run restore, or npm run gaps -- open' : 'it is of another history';
+  const says = `time is missing from the database (${why}) and no server has noticed yet`;
+  const todo = 'see that a market runs: its next heartbeat begins to read it back';
+  add(differs('gap_unread', 'the heartbeat', says, todo, { restored }));
 }
 
 /**
  * What others must not read, and room for more. `keys`: files of gas keys, wherever they are; those
  * of dev chains are in the home.
  */
-export async function examineHome(
-  home: string,
-  keys: readonly string[],
-  findings: Findings,
-): Promise<void> {
+export async function examineHome(home: string, keys: readonly string[], add: Add): Promise<void> {
   const where = `PARLEY_HOME ${home}`;
-  const todo = 'set PARLEY_HOME to the home of the market, on the machine that it runs on';
-  let own: string[] = [];
+  const files = new Set(
+    ['server.key', 'ready.json', 'postgres/password'].map((n) => join(home, n)),
+  );
+  for (const key of keys) files.add(resolve(key));
   try {
-    own = (await readdir(home)).filter((name) => /^keeper-.*\.key$/.test(name));
+    for (const name of await readdir(home)) {
+      if (/^keeper-.*\.key$/.test(name)) files.add(join(home, name));
+    }
     const { bavail, blocks, bsize } = await statfs(home, { bigint: true });
     const free = bavail * bsize;
     const share = blocks === 0n ? 1 : Number((bavail * 1_000n) / blocks) / 1_000;
-    if (free < bounds.freeBytes || share < bounds.freeShare) {
+    if (free < freeBytes || share < freeShare) {
       const says = `${free / 2n ** 20n} MiB are left on its disk, ${(share * 100).toFixed(1)} %`;
-      const tell = free < bounds.freeBytes ? differs : notice;
-      findings.add(tell('disk', where, says, 'make room: a full disk stops the market', {}));
+      const of = free < freeBytes ? differs : notice;
+      add(of('disk', where, says, 'make room: a full disk stops the market'));
     }
   } catch {
-    findings.add(unseen('home', where, 'it is not there, or may not be read', todo, {}));
+    const todo = 'set PARLEY_HOME to the home of the market, on the machine that it runs on';
+    add(unseen('home', where, 'it is not there, or may not be read', todo));
   }
-  for (const name of ['', 'server.key', 'ready.json', 'postgres/password']) {
-    await examineMode(join(home, name), name === '', findings);
-  }
-  const inHome = own.map((name) => join(home, name));
-  for (const key of new Set([...keys.map((each) => resolve(each)), ...inHome])) {
-    await examineMode(key, false, findings);
-  }
+  // The home's own list may be seen, nothing may be put there.
+  await examineMode(home, { forbidden: 0o022, right: '700' }, add);
+  for (const file of files) await examineMode(file, { forbidden: 0o077, right: '600' }, add);
 }
 
-async function examineMode(path: string, isHome: boolean, findings: Findings): Promise<void> {
+async function examineMode(
+  path: string,
+  { forbidden, right }: { forbidden: number; right: string },
+  add: Add,
+): Promise<void> {
   const found = await stat(path).catch(() => null);
-  if (found === null) return;
-  const mode = found.mode & 0o777;
-  // The home's own list may be seen, nothing may be put there.
-  if ((mode & (isHome ? 0o022 : 0o077)) === 0) return;
-  const says = `other users may reach it (mode ${mode.toString(8)})`;
-  const right = isHome ? '700' : '600';
+  if (found === null || (found.mode & forbidden) === 0) return;
+  const mode = (found.mode & 0o777).toString(8);
   const todo = `chmod ${right}, and replace what was in it if others may have read it`;
-  findings.add(danger('mode', path, says, todo, { mode: mode.toString(8) }));
+  add(danger('mode', path, `other users may reach it (mode ${mode})`, todo, { mode }));
 }

@@ -1,114 +1,84 @@
 // Every node of every chain, each asked by itself: is it there, of the right chain with the right
-// contracts, how far behind, how far is its clock off; do those of one chain agree; and do they
-// have the block that the market followed last.
+// contracts, how far behind, how far is its clock off; and do those of one chain agree.
 
 import { coreBackend } from '../../chains/bitcoin/core-backend.ts';
 import { esploraBackend } from '../../chains/bitcoin/esplora-backend.ts';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { blockAt as evmBlockAt } from '../../chains/evm/node.ts';
 import type { Heads } from '../../chains/interface/reading.ts';
-import { type Rpc, rpcClient } from '../../chains/nodes/rpc.ts';
-import { within } from '../../chains/nodes/time-limit.ts';
+import { rpcClient } from '../../chains/nodes/rpc.ts';
 import { httpClient } from '../../chains/tron/http.ts';
 import { blockAt as tronBlockAt } from '../../chains/tron/node.ts';
 import type { Family } from '../../core/families.ts';
 import { inParallel } from '../../host/in-parallel.ts';
-import type { KnownHead } from '../db/doctor.ts';
 import { openOne } from '../ports/chains.ts';
-import { openMs, WrongNodeError } from '../ports/node-identity.ts';
+import { WrongNodeError } from '../ports/node-identity.ts';
 import type { ChainSettings } from '../settings/chains.ts';
-import { danger, differs, type Findings, notice, unseen } from './findings.ts';
-import type { Parts } from './parts.ts';
-import { identitySilence, type Silence, silenceOf } from './silence.ts';
+import { type Add, danger, differs, unseen } from './findings.ts';
+import { inTime, type Parts } from './parts.ts';
+import { silenceOf } from './reads.ts';
 
-/** How far a chain's clock may be behind ours, and ahead, in seconds. */
-const clockBounds: Readonly<Record<Family, { behind: number; ahead: number }>> = {
+type Bounds = {
+  /** How far a chain's clock may be behind ours, and ahead, in seconds. */
+  readonly clock: { readonly behind: number; readonly ahead: number };
+  /** Blocks that a node may be behind the best of its chain: about two minutes. */
+  readonly behind: number;
+  /** Blocks below the lowest head at which nodes are compared: the last ones may still change. */
+  readonly below: number;
+};
+
+const bounds: Readonly<Record<Family, Bounds>> = {
   // Median time past is about an hour behind, and three in one of a thousand hours.
-  bitcoin: { behind: 3 * 3_600, ahead: 7_200 },
-  evm: { behind: 600, ahead: 60 },
-  tron: { behind: 300, ahead: 60 },
-  solana: { behind: 600, ahead: 600 },
-};
-/** Blocks that a node, or the follower, may be behind the best of its chain: about two minutes. */
-const behindBounds: Readonly<Record<Family, number>> = {
-  bitcoin: 2,
-  evm: 60,
-  tron: 40,
-  solana: 300,
-};
-/** Blocks below the lowest head at which nodes are compared: the last ones may still change. */
-const agreementDepth: Readonly<Record<Family, number>> = {
-  bitcoin: 1,
-  evm: 6,
-  tron: 20,
-  solana: 0,
+  bitcoin: { clock: { behind: 3 * 3_600, ahead: 7_200 }, behind: 2, below: 1 },
+  evm: { clock: { behind: 600, ahead: 60 }, behind: 60, below: 6 },
+  tron: { clock: { behind: 300, ahead: 60 }, behind: 40, below: 20 },
+  solana: { clock: { behind: 600, ahead: 600 }, behind: 300, below: 0 },
 };
 
-export type NodesDeps = {
+/** Chains asked at once, so that one that hangs costs the others nothing. */
+const parallel = 8;
+
+/** What nodes do is the doctor's to report. */
+export const silentLog = { info: () => {}, warn: () => {} };
+
+type NodesDeps = {
   readonly chains: readonly ChainSettings[];
   /** The market's clock, milliseconds. */
   readonly now: () => number;
-  readonly chainTimeoutMs: number;
-  /** What the market followed last, read again when asked; null: no database tells. */
-  readonly known: () => Promise<readonly KnownHead[] | null>;
-  /** And how long that may take. */
-  readonly wait: () => Promise<void>;
-  readonly waitMs: number;
+  /** Of one call. */
+  readonly callMs: number;
   readonly parts: Parts;
-  readonly partMs: number;
 };
 
-type Asking = NodesDeps & { readonly signal: AbortSignal };
+type Node = { readonly source: ChainSettings; readonly where: string; readonly heads: Heads };
 
-/** Chains looked at at once, so that one that hangs costs the others nothing. */
-const parallel = 8;
-
-type Node = {
-  readonly chain: ChainSettings;
-  readonly where: string;
-  readonly heads: Heads | null;
-};
-
-export async function examineNodes(deps: NodesDeps): Promise<void> {
-  await inParallel(deps.chains, parallel, (chain) => examineChain(deps, chain));
-  await inParallel(deps.chains, parallel, async (chain) => {
-    const ms = deps.partMs + deps.waitMs;
-    const where = `chain ${chain.chain}, what was followed of it`;
-    await deps.parts.run(
-      where,
-      (findings, signal) => compareFollowed({ ...deps, signal }, chain, findings),
-      ms,
-    );
-  });
+/** How many there are. */
+export async function examineNodes(deps: NodesDeps): Promise<number> {
+  const counts = await inParallel(deps.chains, parallel, (chain) => examineChain(deps, chain));
+  return counts.reduce((sum, each) => sum + each, 0);
 }
 
-export function countNodes(chains: readonly ChainSettings[]): number {
-  return chains.reduce((sum, chain) => sum + sourcesOf(chain).length, 0);
-}
-
-async function examineChain(deps: NodesDeps, chain: ChainSettings): Promise<void> {
-  const { parts } = deps;
+async function examineChain(deps: NodesDeps, chain: ChainSettings): Promise<number> {
   const sources = sourcesOf(chain);
-  const seen = await Promise.all(
-    sources.map(async (source, at) => {
+  const answered: Node[] = [];
+  await Promise.all(
+    sources.map((source, at) => {
       const which = sources.length === 1 ? 'its node' : `node ${at + 1} of ${sources.length}`;
       const where = `chain ${chain.chain}, ${which}`;
-      let node: Node = { chain: source, where, heads: null };
-      await parts.run(where, async (findings, signal) => {
-        node = await examineNode({ ...deps, signal }, node, findings);
+      return deps.parts.run(where, async (add, signal) => {
+        const heads = await examineNode(deps, { source, where }, add, signal);
+        if (heads !== null) answered.push({ source, where, heads });
       });
-      return node;
     }),
   );
-  const answered = seen.filter((each) => each.heads !== null);
-  await parts.run(`chain ${chain.chain}, its nodes together`, async (findings, signal) => {
-    compareHeights(answered, findings);
-    await compareBlocks({ ...deps, signal }, answered, findings);
-  });
+  await deps.parts.run(`chain ${chain.chain}, its nodes together`, (add, signal) =>
+    compareNodes(deps, chain, answered, add, signal),
+  );
+  return sources.length;
 }
 
 /** Each source as a chain of that source alone. */
-function sourcesOf(chain: ChainSettings): ChainSettings[] {
+export function sourcesOf(chain: ChainSettings): ChainSettings[] {
   switch (chain.family) {
     case 'bitcoin': {
       const { second, ...first } = chain;
@@ -124,199 +94,120 @@ function sourcesOf(chain: ChainSettings): ChainSettings[] {
   }
 }
 
-async function examineNode(deps: Asking, nothing: Node, findings: Findings): Promise<Node> {
-  const { chain, where } = nothing;
-  const log = { info: () => {}, warn: () => {} };
-  const { adapter, identify } = openOne(chain, deps, { now: deps.now, log });
+async function examineNode(
+  { now, callMs }: NodesDeps,
+  { source, where }: Omit<Node, 'heads'>,
+  add: Add,
+  ending: AbortSignal,
+): Promise<Heads | null> {
+  const silent = (why: string, todo: string) => {
+    add(unseen('node_silent', where, `it does not answer: ${why}`, todo, { why }));
+    return null;
+  };
+  const { adapter, identify } = openOne(
+    source,
+    { chainTimeoutMs: callMs },
+    { now, log: silentLog },
+  );
   try {
     const silences: string[] = [];
     await identify((_source, why) => void silences.push(why));
     const [silence] = silences;
-    if (silence !== undefined) return silent(findings, nothing, identitySilence(silence, openMs));
-    const signal = AbortSignal.any([deps.signal, AbortSignal.timeout(deps.chainTimeoutMs)]);
-    const heads = await within(signal, chain.chain, adapter.heads(signal));
-    compareClock(deps, chain, where, heads, findings);
-    return { chain, where, heads };
+    if (silence !== undefined) {
+      const isLate = /TimeoutError|in time/.test(silence);
+      const { why, todo } = silenceOf(isLate ? { name: 'TimeoutError' } : null, callMs);
+      return silent(isLate ? why : silence.replace(/; nothing changed$/, ''), todo);
+    }
+    const heads = await inTime(callMs, ending, (signal) => adapter.heads(signal));
+    compareClock(heads, source.family, { now, where, add });
+    return heads;
   } catch (error) {
-    deps.signal.throwIfAborted();
+    ending.throwIfAborted();
     if (error instanceof WrongNodeError) {
       const todo = 'correct PARLEY_CHAINS: nothing of this node may be believed';
-      findings.add(danger('wrong_node', where, error.message, todo, {}));
-      return nothing;
+      add(danger('wrong_node', where, error.message, todo));
+      return null;
     }
-    return silent(findings, nothing, silenceOf(error, deps.chainTimeoutMs));
+    const { why, todo } = silenceOf(error, callMs);
+    return silent(why, todo);
   } finally {
     await adapter.close();
   }
-}
-
-function silent(findings: Findings, node: Node, { why, todo }: Silence): Node {
-  const says = `it does not answer: ${why}`;
-  findings.add(unseen('node_silent', node.where, says, todo, { why }));
-  return node;
 }
 
 function compareClock(
-  { now }: NodesDeps,
-  { family }: ChainSettings,
-  where: string,
   { clock, height }: Heads,
-  findings: Findings,
+  family: Family,
+  { now, where, add }: { now: () => number; where: string; add: Add },
 ): void {
   const ahead = clock - Math.floor(now() / 1_000);
-  const bounds = clockBounds[family];
-  if (ahead <= bounds.ahead && -ahead <= bounds.behind) return;
-  const which = ahead > 0 ? 'ahead of' : 'behind';
-  const most = ahead > 0 ? bounds.ahead : bounds.behind;
-  const says = `the clock of block ${height} is ${Math.abs(ahead)} s ${which} ours, at most ${most}`;
-  const todo =
-    'see whether the node has stopped, the chain has, or the clock of this machine is off';
-  findings.add(differs('node_clock', where, says, todo, { ahead, height }));
+  const most = bounds[family].clock;
+  if (ahead <= most.ahead && -ahead <= most.behind) return;
+  const how =
+    ahead > 0 ? `ahead of ours, at most ${most.ahead}` : `behind ours, at most ${most.behind}`;
+  const says = `the clock of block ${height} is ${Math.abs(ahead)} s ${how}`;
+  const todo = 'see whether the node has stopped, the chain has, or this machine’s clock is off';
+  add(differs('node_clock', where, says, todo, { ahead, height }));
 }
 
-function compareHeights(nodes: readonly Node[], findings: Findings): void {
-  const best = Math.max(...nodes.map(({ heads }) => heads?.height ?? 0));
-  for (const { chain, where, heads } of nodes) {
-    const behind = best - (heads?.height ?? 0);
-    if (behind <= behindBounds[chain.family]) continue;
-    const says = `its head ${heads?.height} is ${behind} blocks behind that of another node, ${best}`;
-    const todo = 'see whether it still syncs; while it is first it holds the market back';
-    findings.add(differs('node_behind', where, says, todo, { behind, best }));
-  }
-}
-
-/** The same block of all nodes of one chain. */
-async function compareBlocks(
-  deps: Asking,
+/** Their heights, and the same block of all of them. */
+async function compareNodes(
+  deps: NodesDeps,
+  { chain, family }: ChainSettings,
   nodes: readonly Node[],
-  findings: Findings,
+  add: Add,
+  ending: AbortSignal,
 ): Promise<void> {
-  const [first] = nodes;
-  if (first === undefined || nodes.length < 2) return;
-  const { chain, family } = first.chain;
-  const lowest = Math.min(...nodes.map(({ heads }) => heads?.height ?? 0));
-  const height = Math.max(0, lowest - agreementDepth[family]);
-  const hashes = await Promise.all(nodes.map((node) => blockIdAt(deps, node.chain, height)));
-  const known = hashes.filter((each) => each !== null);
-  if (new Set(known).size < 2) return;
+  if (nodes.length < 2) return;
+  const heights = nodes.map(({ heads }) => heads.height);
+  const best = Math.max(...heights);
+  for (const { where, heads } of nodes) {
+    const behind = best - heads.height;
+    if (behind <= bounds[family].behind) continue;
+    const says = `its head ${heads.height} is ${behind} blocks behind that of another node, ${best}`;
+    const todo = 'see whether it still syncs; while it is first it holds the market back';
+    add(differs('node_behind', where, says, todo, { behind, best }));
+  }
+  const height = Math.max(0, Math.min(...heights) - bounds[family].below);
+  const hashes = await Promise.all(
+    nodes.map(({ source }) =>
+      inTime(deps.callMs, ending, (signal) => blockIdAt(deps, source, height, signal)).catch(
+        () => null,
+      ),
+    ),
+  );
+  if (new Set(hashes.filter((each) => each !== null)).size < 2) return;
   const said = nodes.map(({ where }, at) => `${where}: ${hashes[at] ?? 'none'}`).join('; ');
   const says = `its nodes differ about block ${height}: ${said}`;
   const todo = 'find out which one is wrong and take it away; meanwhile nobody funds or reveals';
-  findings.add(danger('nodes_disagree', `chain ${chain}`, says, todo, { height }));
-}
-
-/** What the market followed last is on the node's chain, and near its head. */
-async function compareFollowed(
-  deps: Asking,
-  chain: ChainSettings,
-  findings: Findings,
-): Promise<void> {
-  let wrong = await followedWrong(deps, chain);
-  // A market that works has seen it a moment later.
-  if (wrong.length > 0) {
-    await deps.wait();
-    wrong = await followedWrong(deps, chain);
-  }
-  for (const tell of wrong) tell(findings);
-}
-
-type Telling = (findings: Findings) => void;
-
-async function followedWrong(deps: Asking, chain: ChainSettings): Promise<Telling[]> {
-  const known = await deps.known();
-  if (known === null) return [];
-  const followed = known.find((each) => each.chain === chain.chain);
-  const where = `chain ${chain.chain}`;
-  if (followed !== undefined) return followedOne(deps, chain, followed, where);
-  const todo = 'start the market, or see its log';
-  return [
-    (to) => to.add(notice('not_followed_yet', where, 'no market has followed it yet', todo, {})),
-  ];
-}
-
-async function followedOne(
-  deps: Asking,
-  chain: ChainSettings,
-  { height, hash, seen_at: seenAt }: KnownHead,
-  where: string,
-): Promise<Telling[]> {
-  const [one] = sourcesOf(chain);
-  const head = one === undefined ? null : await headOf(deps, one);
-  // Nothing is known without it, and the node was named as silent.
-  if (head === null || one === undefined) return [];
-  const told: Telling[] = [];
-  const behind = head.height - height;
-  if (behind > behindBounds[chain.family]) {
-    const since = seenAt.toISOString();
-    const says = `the market is ${behind} blocks behind it: at ${height} since ${since}`;
-    const todo = 'start the market, or see its log for why looks at this chain fail';
-    told.push((to) => to.add(differs('follower_behind', where, says, todo, { behind, height })));
-  }
-  // A node that lost blocks, or went to another fork, has none or another there.
-  const known = await blockIdAt(deps, one, height);
-  if (chain.family === 'solana' || known === hash) return told;
-  if (known === null && head.height >= height) return told;
-  const what = known === null ? `its head is ${head.height}` : `the node has ${known} there`;
-  const says = `the market followed block ${height} ${hash}; ${what}`;
-  const todo =
-    'the node is on another fork: see which is right; a reorganisation is followed by itself';
-  told.push((to) => to.add(differs('other_fork', where, says, todo, { height, hash })));
-  return told;
-}
-
-async function headOf(deps: Asking, chain: ChainSettings): Promise<Heads | null> {
-  const log = { info: () => {}, warn: () => {} };
-  const { adapter } = openOne(chain, deps, { now: deps.now, log });
-  const signal = AbortSignal.any([deps.signal, AbortSignal.timeout(deps.chainTimeoutMs)]);
-  try {
-    return await within(signal, chain.chain, adapter.heads(signal));
-  } catch {
-    deps.signal.throwIfAborted();
-    return null;
-  } finally {
-    await adapter.close();
-  }
+  add(danger('nodes_disagree', `chain ${chain}`, says, todo, { height }));
 }
 
 /** The hash of one block as the heads name it; null where it is not known. Solana: never. */
 async function blockIdAt(
-  deps: Asking,
-  chain: ChainSettings,
-  height: number,
-): Promise<string | null> {
-  const signal = AbortSignal.any([deps.signal, AbortSignal.timeout(deps.chainTimeoutMs)]);
-  try {
-    return await within(signal, chain.chain, askBlock(deps, chain, height, signal));
-  } catch {
-    deps.signal.throwIfAborted();
-    return null;
-  }
-}
-
-async function askBlock(
-  { now, chainTimeoutMs: timeMs }: NodesDeps,
-  each: ChainSettings,
+  { now, callMs: timeMs }: NodesDeps,
+  source: ChainSettings,
   height: number,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const { chain } = each;
-  switch (each.family) {
+  const { chain } = source;
+  switch (source.family) {
     case 'bitcoin': {
-      const network = bitcoinNetworks[each.network === 'signet' ? 'testnet' : each.network];
-      const limits = { timeMs };
-      const seconds = () => Math.floor(now() / 1_000);
+      const { rpcUrl, esploraUrl = '' } = source;
+      const network = bitcoinNetworks[source.network === 'signet' ? 'testnet' : source.network];
+      const common = { network, limits: { timeMs } };
       const backend =
-        each.rpcUrl === undefined
-          ? esploraBackend({ url: each.esploraUrl ?? '', network, limits })
-          : coreBackend({ url: each.rpcUrl, network, limits, now: seconds });
+        rpcUrl === undefined
+          ? esploraBackend({ ...common, url: esploraUrl })
+          : coreBackend({ ...common, url: rpcUrl, now: () => Math.floor(now() / 1_000) });
       return backend.blockHash(height, signal);
     }
     case 'evm': {
-      const rpc: Rpc = rpcClient({ chain, urls: each.rpcUrls, attemptTimeoutMs: timeMs });
+      const rpc = rpcClient({ chain, urls: source.rpcUrls, attemptTimeoutMs: timeMs });
       return (await evmBlockAt(rpc, height, false, signal))?.hash ?? null;
     }
     case 'tron': {
-      const http = httpClient({ chain, sources: each.sources, attemptTimeoutMs: timeMs });
+      const http = httpClient({ chain, sources: source.sources, attemptTimeoutMs: timeMs });
       return (await tronBlockAt(http, height, signal))?.hash ?? null;
     }
     case 'solana':

@@ -1,167 +1,103 @@
 // Questions to the chains of the swaps. A chain that is silent a few times in a row is left alone,
-// and so is one that was waited for longer than its limit: the others are asked on.
+// so that the others are asked on.
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
-import { within } from '../../chains/nodes/time-limit.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainKey } from '../../core/families.ts';
-import { type Findings, partTime, unseen } from './findings.ts';
+import { type Add, unseen } from './findings.ts';
 import { inTime } from './parts.ts';
-import { silenceOf } from './silence.ts';
 
-/** Reads of one chain that fail in a row before it is left alone. */
+/** Reads of one kind that a chain fails in a row before it is left alone. */
 const failedReads = 3;
-/** Of a chain's time, for first looks: what differed is to be looked at again. */
-const mostShare = 0.8;
+/** Of one call, where the settings give less: nobody waits for the doctor as for a request. */
+const patientMs = 20_000;
 
-export type ReadsDeps = {
-  readonly adapters: ReadonlyMap<ChainKey, ChainAdapter>;
-  /** Of one read. */
-  readonly chainTimeoutMs: number;
-  /** Of all reads of one chain: so long is waited for it. */
-  readonly chainMs: number;
-  readonly signal: AbortSignal;
-};
+/** Within a part a node is asked two or three times, and is to be named before it is over. */
+export function callLimitMs(chainTimeoutMs: number, partMs: number): number {
+  return Math.max(chainTimeoutMs, Math.min(patientMs, Math.floor(partMs / 3)));
+}
 
-export type Asked<T> = { readonly answer: T | null; readonly refusal: ParleyError | null };
+const bringBack =
+  'bring its node back, or correct its address in PARLEY_CHAINS; PARLEY_CHAIN_TIMEOUT_MS gives a ' +
+  'call longer';
 
-/** What is asked: its escrows and head, or whether its sources agree, which other nodes answer. */
+/** Never a library's own words, which may name the node's address and the key in it. */
+export function silenceOf(error: unknown, callMs: number) {
+  const isOwn = error instanceof ParleyError;
+  const isLate = isOwn
+    ? error.kind === 'timeout'
+    : (error as Error | null)?.name === 'TimeoutError';
+  // A request's refusal ends with a promise to its customer.
+  const own = isOwn ? error.message.replace(/; nothing changed$/, '') : 'its node failed';
+  const why = isLate ? `it did not answer in time (a call may take ${callMs} ms)` : own;
+  return { why, todo: bringBack };
+}
+
+/** An answer, a refusal that is the answer's own, or null for silence, which is remembered. */
+export type Asked<T> = { readonly answer: T } | { readonly refusal: ParleyError } | null;
+
+/** What is asked: escrows, or whether sources agree, which other nodes answer. */
 type Kind = 'reads' | 'sources';
 
 export type Reads = {
-  /** Null: silence, which is remembered. A refusal is the answer's own. */
   ask<T>(
     chain: ChainKey,
     kind: Kind,
     question: (adapter: ChainAdapter, signal: AbortSignal) => Promise<T>,
   ): Promise<Asked<T>>;
   /** What was not answered, a finding for each chain. */
-  tell(findings: Findings): void;
-  /** How much of a chain's time may be used from now on. */
-  use(share: 'most' | 'all'): void;
+  tell(add: Add): void;
 };
 
-type Known = {
-  readonly failures: Record<Kind, number>;
-  unread: number;
-  why: string;
-  todo: string;
-  /** Time in which at least one read was under way, until the last of them ended. */
-  waitedMs: number;
-  /** The limit that ended reads of it; null: none did. */
-  limitMs: number | null;
-  underWay: number;
-  since: number;
+type Known = { readonly failures: Record<Kind, number>; unread: number; why: string; todo: string };
+
+export type ReadsDeps = {
+  readonly adapters: ReadonlyMap<ChainKey, ChainAdapter>;
+  /** Of one call. */
+  readonly callMs: number;
+  readonly signal: AbortSignal;
 };
 
-export function createReads(deps: ReadsDeps): Reads {
+export function createReads({ adapters, callMs, signal: ending }: ReadsDeps): Reads {
   const chains = new Map<ChainKey, Known>();
-  const mostMs = Math.round(deps.chainMs * mostShare);
-  let limitMs = mostMs;
-  const of = (chain: ChainKey) => {
-    const known = chains.get(chain) ?? {
-      failures: { reads: 0, sources: 0 },
-      unread: 0,
-      why: '',
-      todo: 'correct PARLEY_CHAINS, and look again',
-      waitedMs: 0,
-      limitMs: null,
-      underWay: 0,
-      since: 0,
-    };
+  const knownOf = (chain: ChainKey): Known => {
+    const [why, todo] = adapters.has(chain)
+      ? ['the time was over before it answered', 'a longer --time']
+      : ['it is not served here', 'correct PARLEY_CHAINS'];
+    const known = chains.get(chain) ?? { failures: { reads: 0, sources: 0 }, unread: 0, why, todo };
     chains.set(chain, known);
     return known;
   };
   return {
-    ask: (chain, kind, question) => ask(deps, of(chain), { chain, kind, question, limitMs }),
-    tell: (findings) => {
-      for (const [chain, known] of chains) tellOne(chain, known, findings);
+    ask: async (chain, kind, question) => {
+      ending.throwIfAborted();
+      const known = knownOf(chain);
+      const adapter = adapters.get(chain);
+      // Taken back by an answer: what is under way at the end of the time is unread too.
+      known.unread += 1;
+      if (adapter === undefined || known.failures[kind] >= failedReads) return null;
+      try {
+        const answer = await inTime(callMs, ending, (signal) => question(adapter, signal));
+        known.failures[kind] = 0;
+        known.unread -= 1;
+        return { answer };
+      } catch (error) {
+        ending.throwIfAborted();
+        if (error instanceof ParleyError && !/^(timeout|unavailable)$/.test(error.kind)) {
+          known.unread -= 1;
+          return { refusal: error };
+        }
+        known.failures[kind] += 1;
+        Object.assign(known, silenceOf(error, callMs));
+        return null;
+      }
     },
-    use: (share) => {
-      limitMs = share === 'all' ? deps.chainMs : mostMs;
+    tell: (add) => {
+      for (const [chain, { unread, why, todo }] of chains) {
+        if (unread === 0) continue;
+        const says = `${unread} reads were not answered, and nothing is known of those: ${why}`;
+        add(unseen('chain_unread', `chain ${chain}`, says, todo, { unread }));
+      }
     },
   };
-}
-
-type Question<T> = {
-  readonly chain: ChainKey;
-  readonly kind: Kind;
-  readonly question: (adapter: ChainAdapter, signal: AbortSignal) => Promise<T>;
-  /** Of the time that the chain is waited for, all in all. */
-  readonly limitMs: number;
-};
-
-async function ask<T>(
-  { adapters, chainTimeoutMs, signal: ending }: ReadsDeps,
-  known: Known,
-  { chain, kind, question, limitMs }: Question<T>,
-): Promise<Asked<T>> {
-  ending.throwIfAborted();
-  const adapter = adapters.get(chain);
-  // Of what is less than a millisecond a timer makes one.
-  const leftMs = Math.floor(limitMs - waited(known));
-  const isOver = leftMs <= 0;
-  const isLeft = known.failures[kind] >= failedReads || isOver;
-  if (adapter === undefined || isLeft) {
-    known.why ||= adapter === undefined ? 'it is not served here' : 'it was slow';
-    known.unread += 1;
-    if (isOver && adapter !== undefined) known.limitMs = limitMs;
-    return { answer: null, refusal: null };
-  }
-  const callMs = Math.min(chainTimeoutMs, leftMs);
-  let call: AbortSignal | null = null;
-  if (known.underWay === 0) known.since = performance.now();
-  known.underWay += 1;
-  try {
-    const answer = await inTime(callMs, ending, (signal) => {
-      call = signal;
-      return within(signal, chain, question(adapter, signal));
-    });
-    known.failures[kind] = 0;
-    return { answer, refusal: null };
-  } catch (error) {
-    if (ending.aborted) {
-      known.unread += 1;
-      throw ending.reason;
-    }
-    const isRefusal = error instanceof ParleyError && !/^(timeout|unavailable)$/.test(error.kind);
-    if (isRefusal) return { answer: null, refusal: error };
-    known.failures[kind] += 1;
-    known.unread += 1;
-    Object.assign(known, silenceOf(error, callMs));
-    if (callMs < chainTimeoutMs && isAborted(call)) known.limitMs = limitMs;
-    return { answer: null, refusal: null };
-  } finally {
-    known.underWay -= 1;
-    if (known.underWay === 0) known.waitedMs += performance.now() - known.since;
-  }
-}
-
-function waited({ waitedMs, underWay, since }: Known): number {
-  return underWay === 0 ? waitedMs : waitedMs + performance.now() - since;
-}
-
-function isAborted(signal: AbortSignal | null): boolean {
-  return signal?.aborted === true;
-}
-
-function tellOne(
-  chain: ChainKey,
-  { unread: failed, why, todo, waitedMs, limitMs, underWay }: Known,
-  findings: Findings,
-): void {
-  // What is still under way, the end of the whole look has taken.
-  const unread = failed + underWay;
-  if (unread === 0) return;
-  if (limitMs !== null) {
-    const ms = Math.round(waitedMs);
-    const limit = `reading it was over its limit of ${limitMs} ms (${ms} ms)`;
-    const says = `${limit}: ${unread} reads were not made or not answered`;
-    findings.add(partTime(`the swaps of chain ${chain}`, says, { limitMs, ms, unread }));
-    return;
-  }
-  const cause = why || 'the time was over before it answered';
-  const says = `${unread} reads were not answered, and nothing is known of those: ${cause}`;
-  const then = why ? todo : 'a longer --time';
-  findings.add(unseen('chain_unread', `chain ${chain}`, says, then, { unread }));
 }

@@ -8,8 +8,8 @@ import type { Deps } from '../ports/deps.ts';
 import { mostWaiting } from './bounds.ts';
 
 /**
- * Null, at once, for the first wallet ever: without one it cannot have traded. A removed one counts,
- * or else a thief would remove it first. Throws `too_many_wallets`.
+ * Null, at once, for the first wallet ever: without one it cannot have traded. A removed one
+ * counts, or else a thief would remove it first. Throws `too_many_wallets`.
  */
 export async function waitOf(
   tx: Tx,

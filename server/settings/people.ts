@@ -168,7 +168,7 @@ function providersOf({ json, refuse, secret }: Reader): ProviderSettings[] {
     ['id', 'the id "'],
     ['issuer', 'the issuer "'],
   ] as const) {
-    const values = parsed.map((each) => each[field]).filter((each) => each !== undefined);
+    const values = parsed.map((each) => each[field] as string | undefined).filter((each) => each);
     const twice = new Set(values.filter((each, at) => values.indexOf(each) !== at));
     for (const each of twice) refuse(`${name}: there are two with ${words}${each}"`);
   }

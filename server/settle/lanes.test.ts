@@ -208,8 +208,8 @@ test('where the chain’s counter is ahead, the leg moves to it; the former escr
   // What both escrows are is not mixed up: they differ in the lane alone.
   const { db, adapters } = deps;
   const rows = await escrowsOfSwap(db, moved.id);
-  const about = { highFrom: { a: null, b: null }, clocks: clocksAt(moved.agreedAt) };
-  const findings = compareSwap({ swap: moved, rows, read: new Map(), adapters, ...about });
+  const clocks = clocksAt(moved.agreedAt);
+  const findings = compareSwap({ swap: moved, rows, read: new Map(), adapters, clocks });
   assert.ok(!findings.some(({ what }) => what === 'escrow_not_of_terms'));
   await ready(moved);
   // The next of the account finds what the chain showed.
