@@ -41,15 +41,19 @@ export function apartDesk(deps: ServerParts): Desk {
   return {
     claim: async (asking) => {
       const leg = await deps.market.claimAsked(asking);
+      const before = await takenOn(deps, leg, 'claim');
+      if (before !== null) return before;
       claimantOf({ gas: await posts() }, leg);
       return ask(deps, asking, leg, 'claim', { secret: asking.secret });
     },
     fund: async (asking) => {
       const leg = await deps.market.fundAsked(asking);
+      const before = await takenOn(deps, { ...leg, escrow: asking.escrow }, 'fund');
+      if (before !== null) return before;
       const key = funderOf(await posts(), leg);
       if (typeof key === 'string') throw unavailable('fund', key, { chain: leg.chain });
       const { signature, escrow } = asking;
-      return ask(deps, asking, { ...leg, escrow }, 'fund', { signature, escrow });
+      return ask(deps, asking, leg, 'fund', { signature, escrow });
     },
     fundsBySignature: async () => {
       const keys = await posts();
@@ -58,19 +62,26 @@ export function apartDesk(deps: ServerParts): Desk {
   };
 }
 
+/** What was taken on is answered, whether or not a watchtower is there now. */
+async function takenOn(
+  { db }: Pick<Parts, 'db'>,
+  { chain, escrow }: Pick<AskedLeg, 'chain' | 'escrow'>,
+  verb: AskedVerb,
+): Promise<Relayed | null> {
+  return escrow ? relayedBefore(db, { chain, verb, escrow }) : null;
+}
+
 async function ask(
   { db, market, seal, signingTime = realTime }: ServerParts,
   { accountId, admit, signal }: Asking,
-  { swapId, leg, chain, escrow }: AskedLeg,
+  { swapId, leg, chain }: Pick<AskedLeg, 'swapId' | 'leg' | 'chain'>,
   verb: AskedVerb,
   own: Own,
 ): Promise<Relayed> {
-  const before = escrow && (await relayedBefore(db, { chain, verb, escrow }));
-  if (before) return before;
   await admit();
   const { version: sealedVersion, sealed } = seal.encrypt(Buffer.from(JSON.stringify(own)));
   const id = randomUUID();
-  let kept: asked.SealedAnswer | null = null;
+  let kept: asked.StoredAnswer | null = null;
   try {
     await db.transaction(async (tx) => {
       await asked.insertRow(tx, { id, verb, accountId, swapId, leg, sealed, sealedVersion });
@@ -83,26 +94,30 @@ async function ask(
     }
   } finally {
     // Whatever ended the wait, what is sealed does not outlive it.
-    kept = await asked.takeBack(db, id);
+    kept = await asked.takeBack(db, id).catch(() => asked.takeBack(db, id));
   }
   if (kept === null) throw unanswered(chain);
   const answer = openAnswer({ seal }, kept);
+  // By a key that this server does not have yet.
+  if (answer === null) throw unanswered(chain);
   if ('txid' in answer) return { relayed: true, txid: answer.txid };
   if ('fault' in answer) throw new Error('the watchtower failed to answer');
   const { code, sentence, facts } = answer;
   throw new ParleyError(code as ParleyError['code'], sentence, facts);
 }
 
-/** A refusal of a chain may quote what was to be sent. */
-function sealAnswer({ seal }: Pick<Parts, 'seal'>, answer: Answer): asked.SealedAnswer {
+/** A refusal of a chain may quote what was to be sent; the id of a transaction is public. */
+function sealAnswer({ seal }: Pick<Parts, 'seal'>, answer: Answer): asked.StoredAnswer {
+  if ('txid' in answer) return answer;
   const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);
   const { version, sealed } = seal.encrypt(Buffer.from(JSON.stringify(answer, plain)));
   return { version, sealed: sealed.toString('base64') };
 }
 
-function openAnswer({ seal }: Pick<Parts, 'seal'>, kept: asked.SealedAnswer): Answer {
+function openAnswer({ seal }: Pick<Parts, 'seal'>, kept: asked.StoredAnswer): Answer | null {
+  if ('txid' in kept) return kept;
   const plain = seal.decrypt(kept.version, Buffer.from(kept.sealed, 'base64'));
-  return plain === null ? { fault: true } : JSON.parse(plain.toString());
+  return plain === null ? null : JSON.parse(plain.toString());
 }
 
 type InHand = {
@@ -117,14 +132,13 @@ export function createAnswering(deps: Parts, desk: Desk): Loop {
   const chains = [...deps.gas.keys()];
   const { elapsedMs } = deps.signingTime ?? realTime;
   let toldAtMs = -Infinity;
-  let told: readonly asked.Told[] = [];
   const loop = deps.loop({
     name: 'watchtower answers',
     everyMs: pauseMs,
     isRung: true,
     pass: async (stop) => {
       if (elapsedMs() - toldAtMs >= tellEveryMs) {
-        told = await tellPosts(deps);
+        await tellPosts(deps);
         toldAtMs = elapsedMs();
       }
       const most = { each: lanes, ofAccount: lanesOfAccount };
@@ -148,21 +162,17 @@ export function createAnswering(deps: Parts, desk: Desk): Loop {
     stop: async () => {
       await loop.stop();
       await Promise.all([...inHand.values()].map(({ done }) => done));
-      // No server waits for it any more.
-      await asked.forgetPosts(deps.db, told).catch(() => {});
     },
   };
 }
 
 /** Says which chains it has keys of. */
-export async function tellPosts({ db, gas }: Pick<Parts, 'db' | 'gas'>) {
-  const told: asked.Told[] = [];
+export async function tellPosts({ db, gas }: Pick<Parts, 'db' | 'gas'>): Promise<void> {
   for (const [chain, { account, fundings }] of gas) {
     const { address } = account;
-    told.push(await asked.notePost(db, { chain, address, funds: fundings.cap > 0n }));
+    await asked.notePost(db, { chain, address, funds: fundings.cap > 0n });
   }
   await asked.forgetRows(db);
-  return told;
 }
 
 class TakenBack extends Error {}

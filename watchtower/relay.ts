@@ -15,6 +15,7 @@ import {
   busySeconds,
   fundingLeadSeconds,
   mostFailed,
+  pauseMs,
   relayLeadSeconds,
   requestPatienceMs,
 } from './bounds.ts';
@@ -39,6 +40,7 @@ import { sealSecret } from './sealing.ts';
 import {
   fundsOf,
   inPlace,
+  isStoredBusy,
   keepSigned,
   type Lease,
   type Looking,
@@ -46,7 +48,6 @@ import {
   mustHold,
   nextNonce,
   signWith,
-  storedInFlight,
 } from './sign.ts';
 import {
   allowanceOfFunding,
@@ -178,13 +179,15 @@ async function relayed(
   const [{ mostCost, makesAccount }, reserve] = await within(signal, chain, asking);
   mustBeWorth(about, mostCost);
   const wish = { ...about, reserve, makesAccount };
-  return inPlace(deps, { chain, accountId }, () => signedInTime(deps, { gas, signal }, wish, keep));
+  return inPlace(deps, { chain, accountId }, (isHead) =>
+    signedInTime(deps, { gas, signal, isHead }, wish, keep),
+  );
 }
 
 /** Waits for what is in flight. */
 async function signedInTime(
   deps: Parts,
-  { gas, signal }: Looking,
+  { gas, signal, isHead }: Looking & { readonly isHead: () => boolean },
   wish: Wish,
   keep: Asking['keep'],
 ): Promise<Relayed> {
@@ -192,16 +195,17 @@ async function signedInTime(
   const hasNonces = gas.account.pendingNonce !== undefined;
   const { elapsedMs, pause, leaseClock } = deps.signingTime ?? realTime;
   const until = elapsedMs() + requestPatienceMs;
-  for (let isFirst = true; ; isFirst = false) {
+  for (let askedAtMs: number | null = null; ; ) {
     // Several requests may wait for the same: the first one signs.
     const before = await relayedBefore(deps.db, wish);
     if (before !== null) return before;
     try {
       // Without nonces nothing waits for what is in flight.
       if (hasNonces) await mustBeNext(deps, wish);
-      // Nodes are asked once, and again where nothing is known to be in flight.
-      const isBusy = !isFirst && (await storedInFlight(deps, gas)).length > 0;
-      if (isBusy) throw new TooShort('busy');
+      // Nodes are asked once; once a second by who waits longest; and where nothing is in flight.
+      const isDue = askedAtMs === null || (isHead() && elapsedMs() - askedAtMs >= pauseMs);
+      if (!isDue && (await isStoredBusy(deps, gas))) throw new TooShort('busy');
+      askedAtMs = elapsedMs();
       await roomFor(deps, { gas, signal }, wish);
       const how = { patienceMs: requestPatienceMs, signal };
       return await leased(deps, gas, how, async (lease) => {

@@ -41,11 +41,12 @@ export type Looking = Pick<Lease, 'gas' | 'signal'>;
 
 type Waiting = { readonly patienceMs: number; readonly signal: AbortSignal };
 
-/** By chain, the accounts whose requests wait in this process. */
-const queues = new WeakMap<Parts['gas'], Map<string, string[]>>();
+type InQueue = { readonly accountId: string };
+/** By chain, the requests that wait in this process, the longest first. */
+const queues = new WeakMap<Parts['gas'], Map<string, InQueue[]>>();
 
-function queueOf({ gas }: Parts, chain: string): string[] {
-  const all = queues.get(gas) ?? new Map<string, string[]>();
+function queueOf({ gas }: Parts, chain: string): InQueue[] {
+  const all = queues.get(gas) ?? new Map<string, InQueue[]>();
   queues.set(gas, all);
   const queue = all.get(chain) ?? [];
   all.set(chain, queue);
@@ -79,17 +80,18 @@ export async function leased<Result>(
 export async function inPlace<Result>(
   deps: Parts,
   { chain, accountId }: { readonly chain: ChainKey; readonly accountId: string },
-  wait: () => Promise<Result>,
+  wait: (isHead: () => boolean) => Promise<Result>,
 ): Promise<Result> {
   const queue = queueOf(deps, chain);
-  const own = queue.filter((each) => each === accountId).length;
+  const own = queue.filter((each) => each.accountId === accountId).length;
   if (own >= mostWaitingOf) throw tooManyWait(chain, mostWaitingOf, ' of this account');
   if (queue.length >= mostWaiting) throw tooManyWait(chain, mostWaiting, '');
-  queue.push(accountId);
+  const place = { accountId };
+  queue.push(place);
   try {
-    return await wait();
+    return await wait(() => queue[0] === place);
   } finally {
-    queue.splice(queue.indexOf(accountId), 1);
+    queue.splice(queue.indexOf(place), 1);
   }
 }
 
@@ -129,18 +131,21 @@ export async function fundsOf(
   return { balance, dailyCap, since, sums };
 }
 
-/** What may still be mined in the place of what would be signed next, as it is stored. */
-export async function storedInFlight(
+/** Whether something waits for its block, as it is stored. What another one replaced does not. */
+export async function isStoredBusy(
   { db }: Pick<Parts, 'db'>,
   { account: { chain, address } }: Gas,
-): Promise<readonly Attempt[]> {
+): Promise<boolean> {
   const live = await liveAttempts(db, chain, address);
-  return live.filter(({ nonce, fate }) => nonce !== null && fate !== 'mined');
+  const used = new Set(live.filter(({ fate }) => fate === 'mined').map(({ nonce }) => nonce));
+  return live.some(({ nonce, fate }) => nonce !== null && fate !== 'mined' && !used.has(nonce));
 }
 
-/** The same, asked of the nodes anew. */
+/** What may still be mined in the place of what would be signed next, asked of the nodes anew. */
 export async function inFlight(deps: Parts, on: Looking): Promise<readonly Attempt[]> {
-  const waiting = await storedInFlight(deps, on.gas);
+  const { chain, address } = on.gas.account;
+  const live = await liveAttempts(deps.db, chain, address);
+  const waiting = live.filter(({ nonce, fate }) => nonce !== null && fate !== 'mined');
   const fresh = await withFates({ deps, ...on }, waiting);
   return fresh.filter(({ fate }) => fate === 'unknown' || fate === 'pending');
 }

@@ -28,8 +28,9 @@ import { asksGates, type Decision, decide, graceOf, hasWaited, type Look } from 
 import { isOutbid, withFates } from './fates.ts';
 import type { Gas, Parts, Tx } from './port.ts';
 import { openSecret, openTransaction } from './sealing.ts';
+import { fundsOf } from './sign.ts';
 import { signOrYield, signVoid } from './sign-job.ts';
-import { isAskedFor } from './spending.ts';
+import { allowanceOf, isAskedFor } from './spending.ts';
 import { type On, realTime, TooShort } from './step.ts';
 
 /** How a broadcast ends where no node has the bytes: all refused them, or none was given them. */
@@ -76,11 +77,22 @@ export async function tend(
   const next = await unlessDisputed(on, wanted, look);
   // What nodes have not told yet of something that left is asked for until they do.
   if (next.do === 'end' && (await isUntold(on))) return putOff(on, lookAgainSeconds);
-  // Only what would be signed now waits for what is in flight: others wait behind it.
-  const isOwn = isAskedFor(job.purpose) || !isIdle;
-  if (next.do === 'sign' && !isOwn && !(await hasRoom())) throw new TooShort('busy');
+  if (next.do === 'sign' && isIdle) await mustHaveRoom(on, hasRoom);
   const { known } = secret;
   await carryOut(on, next, { secret: known, isPublic, isWaitedFor: look.hurried });
+}
+
+/**
+ * Only what would be signed now waits for what is in flight, and others wait behind it: what has no
+ * funds is short of those.
+ */
+async function mustHaveRoom(on: On, hasRoom: () => Promise<boolean>): Promise<void> {
+  const { deps, gas, signal } = on;
+  const { purpose, accountId, id: jobId } = on.job;
+  if (isAskedFor(purpose) || (await hasRoom())) return;
+  const funds = await fundsOf(deps, { gas, signal }, { accountId, jobId });
+  const allowance = allowanceOf(funds, null, purpose);
+  throw new TooShort('short' in allowance ? allowance.short : 'busy');
 }
 
 const wallOf = ({ now }: Parts) => Math.floor(now() / 1000);

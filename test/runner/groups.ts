@@ -20,6 +20,8 @@ export const long: readonly string[] = [
   'test/crash-matrix.test.ts',
   'test/tour.test.ts',
   'test/sim/sim.test.ts',
+  // What is left of a database that was killed must be nobody else's to wait for.
+  'test/faults-disk.test.ts',
 ];
 /** Whatever else is said of them: they share what takes longest, and end within a file's time. */
 const together: readonly (readonly string[])[] = [

@@ -65,11 +65,13 @@ export function waitingRows(tx: Tx, of: Waiting): Promise<AskedRow[]> {
   });
 }
 
-/** Under a key of the market's, of this version; base64. */
-export type SealedAnswer = { readonly version: number; readonly sealed: string };
+/** A transaction, or what only a key of the market's of this version opens; base64. */
+export type StoredAnswer =
+  | { readonly txid: string }
+  | { readonly version: number; readonly sealed: string };
 
 /** False: it was answered, or taken back. */
-export async function answerRow(tx: Tx, id: string, answer: SealedAnswer): Promise<boolean> {
+export async function answerRow(tx: Tx, id: string, answer: StoredAnswer): Promise<boolean> {
   const text = `update keeper_asked set answer = $2, sealed = null, sealed_version = null
       where id = $1 and answer is null returning id`;
   const values = [id, JSON.stringify(answer)];
@@ -82,9 +84,9 @@ export async function isAnswered(tx: Tx, id: string): Promise<boolean> {
 }
 
 /** From here on nobody answers it. Null: nobody has. */
-export async function takeBack(tx: Tx, id: string): Promise<SealedAnswer | null> {
+export async function takeBack(tx: Tx, id: string): Promise<StoredAnswer | null> {
   const text = 'delete from keeper_asked where id = $1 returning answer';
-  const [row] = await tx.rows<{ answer: SealedAnswer | null }>({
+  const [row] = await tx.rows<{ answer: StoredAnswer | null }>({
     name: 'keeper_take_back',
     text,
     values: [id],
@@ -94,28 +96,13 @@ export async function takeBack(tx: Tx, id: string): Promise<SealedAnswer | null>
 
 type Post = { readonly chain: ChainKey; readonly address: string; readonly funds: boolean };
 
-/** Of what chain, and when: as text, which loses nothing of the time. */
-export type Told = { readonly chain: ChainKey; readonly seenAt: string };
-
-export async function notePost(tx: Tx, { chain, address, funds }: Post): Promise<Told> {
-  const [row] = await tx.rows<Told>({
+export async function notePost(tx: Tx, { chain, address, funds }: Post): Promise<void> {
+  await tx.rows({
     name: 'keeper_note_post',
     text: `insert into keeper_posts (chain, address, funds, seen_at)
       values ($1, $2, $3, clock_timestamp())
-      on conflict (chain) do update set address = $2, funds = $3, seen_at = clock_timestamp()
-      returning chain, seen_at::text as "seenAt"`,
+      on conflict (chain) do update set address = $2, funds = $3, seen_at = clock_timestamp()`,
     values: [chain, address, funds],
-  });
-  return row as Told;
-}
-
-/** Of a watchtower that stops; not where another one has said so since. */
-export async function forgetPosts(tx: Tx, told: readonly Told[]): Promise<void> {
-  await tx.rows({
-    name: 'keeper_forget_posts',
-    text: `delete from keeper_posts p using unnest($1::text[], $2::text[]) as told (chain, seen)
-      where p.chain = told.chain and p.seen_at = told.seen::timestamptz`,
-    values: [told.map(({ chain }) => chain), told.map(({ seenAt }) => seenAt)],
   });
 }
 
