@@ -1,6 +1,7 @@
 // Waiting, with a limit: for a time, for work, and for one's place in a queue of this process.
 
 import { setTimeout as after } from 'node:timers/promises';
+import { unlessAborted } from '../chains/nodes/sources.ts';
 
 /** Ends early, by throwing, when the signal does. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -19,14 +20,7 @@ export function aborted(signal: AbortSignal): Promise<null> {
 /** Rejects with the signal's reason once it aborts: whatever comes of the work then is dropped. */
 export async function inTime<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
-  const late = Promise.withResolvers<never>();
-  const leave = () => late.reject(signal.reason);
-  signal.addEventListener('abort', leave, { once: true });
-  try {
-    return await Promise.race([work(), late.promise]);
-  } finally {
-    signal.removeEventListener('abort', leave);
-  }
+  return unlessAborted(work(), signal);
 }
 
 const lasts = new Map<unknown, Promise<unknown>>();
