@@ -36,10 +36,10 @@ export function readerOf(given: Environment) {
         return value ?? [];
       });
     },
-    /** JSON, or `@file` naming a file that holds it; undefined where not given. */
-    json(name: string): unknown {
+    /** JSON, or `@file` naming a file that holds it; `null` in it is a value, not an absent one. */
+    json(name: string, otherwise?: unknown): unknown {
       const found = text(name);
-      if (found === null) return undefined;
+      if (found === null) return otherwise;
       try {
         return JSON.parse(
           found.startsWith('@') ? readFileSync(found.slice(1), 'utf8') : found,
@@ -49,7 +49,7 @@ export function readerOf(given: Environment) {
         const { message } = error as Error;
         const fault = message.replace(/, (\.\.\.)?".*"(\.\.\.)? is not valid JSON$/s, '');
         refuse(`${name} is not JSON nor @file: ${fault}`);
-        return undefined;
+        return otherwise;
       }
     },
     /** What a file holds that the setting names. */

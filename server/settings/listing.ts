@@ -113,9 +113,7 @@ const checkRules = checkOf(rules, 'it');
 /** Names, or objects of them, in the order in which they are asked. */
 export function readMarketData({ json, refuse }: Reader): readonly ProviderSettings[] {
   const setting = 'PARLEY_MARKET_DATA';
-  const named = json(setting);
-  // null is a wrong value, not an absent one.
-  const given = named === undefined ? [] : named;
+  const given = json(setting, []);
   if (!Array.isArray(given)) {
     refuse(`${setting} must be an array of ${names.join(', ')}, or of objects with "provider"`);
     return [];
@@ -151,8 +149,7 @@ function wrongOf(entry: Entry, before: readonly unknown[]): string | null {
 
 export function readListingRules({ json, refuse }: Reader): ListingRules {
   const setting = 'PARLEY_LISTING_RULES';
-  const named = json(setting);
-  const given = named === undefined ? {} : named;
+  const given = json(setting, {});
   const sentence = checkRules(given);
   if (sentence !== null) {
     refuse(`${setting}: ${sentence}`);

@@ -143,9 +143,7 @@ const providerFields: Readonly<
 
 function providersOf({ json, refuse, secret }: Reader): ProviderSettings[] {
   const name = 'PARLEY_IDENTITY_PROVIDERS';
-  const named = json(name);
-  // null is a wrong value, not an absent one.
-  const given = named === undefined ? [] : named;
+  const given = json(name, []);
   if (!Array.isArray(given) || given.length > mostProviders) {
     refuse(`${name} must be a list of at most ${mostProviders} providers`);
     return [];
