@@ -148,7 +148,7 @@ test('the simulators say that they are simulators, in their names and in the log
       ['DevDollar', 6],
     ],
   );
-  assert.equal(tron.hostileTokens?.length, 12);
+  assert.equal(tron.hostileTokens?.length, 2);
   const solana = chainOf('solana-dev');
   assert.equal(solana.program, solanaProgram.program);
   assert.equal(await solanaRpc()('getGenesisHash'), solana.genesisHash);
