@@ -1,24 +1,21 @@
 // Gifts, blocks and time, on one dev network with a bitcoind, two anvils and the simulators of TRON
 // and Solana.
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
-import { json } from 'node:stream/consumers';
 import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TronWeb } from 'tronweb';
-import { createPublicClient, encodeFunctionData, erc20Abi, type Hex, http } from 'viem';
+import { encodeFunctionData, type Hex } from 'viem';
 import { deployment, escrowsAbi } from '../contracts/escrows/artifacts/abi.ts';
 import { domainOf } from '../contracts/escrows/ids.ts';
 import solanaProgram from '../contracts/solana/deployment.json' with { type: 'json' };
 import { type DevnetClient, devnetClient } from './client.ts';
 import { type ControlParts, listenForControl } from './control.ts';
-import type { ChainInfo } from './dev-chain.ts';
+import type { ChainInfo, DevToken } from './dev-chain.ts';
 import type { Devnet } from './devnet.ts';
 import { type Rpc, rpcTo } from './rpc.ts';
-import { eventually, lab, recorder, someoneOn } from './testing/start.ts';
+import { ask, eventually, lab, recorder, someoneOn } from './testing/start.ts';
 
 const bitcoinKey = 'bitcoin-regtest';
-const evmKeys = ['evm-dev', 'evm-dev-2'] as const;
 const someone = someoneOn.evm;
 const someBitcoinAddress = someoneOn.bitcoin;
 const noBitcoin = 'no bitcoind could be had: install one or set PARLEY_BITCOIND';
@@ -73,101 +70,46 @@ function tronWeb(): TronWeb {
 type Balance<Value> = { readonly value: Value };
 type Held = { account: { data: { parsed: { info: { tokenAmount: { amount: string } } } } } };
 
-/** What somebody has of the native coin and of each token, in the words of a node. */
-async function heldOn(key: 'tron-dev' | 'solana-dev', token: string | null): Promise<bigint> {
+/** What somebody has of the native coin, or of a token, in the words of a node. */
+async function heldOn(key: string, token: string | null, who: string = someone): Promise<bigint> {
   if (key === 'solana-dev') {
     const rpc = solanaRpc();
     const processed = { commitment: 'processed', encoding: 'jsonParsed' };
-    if (token === null) {
-      const { value } = await rpc<Balance<number>>('getBalance', [someoneOn.solana, processed]);
-      return BigInt(value);
-    }
-    const { value } = await rpc<Balance<Held[]>>('getTokenAccountsByOwner', [
-      someoneOn.solana,
-      { mint: token },
-      processed,
-    ]);
-    return BigInt(value[0]?.account.data.parsed.info.tokenAmount.amount ?? 0);
+    const of = (method: string, ...more: object[]) =>
+      rpc<Balance<never>>(method, [someoneOn.solana, ...more, processed]);
+    if (token === null) return BigInt((await of('getBalance')).value);
+    const [held]: Held[] = (await of('getTokenAccountsByOwner', { mint: token })).value;
+    return BigInt(held?.account.data.parsed.info.tokenAmount.amount ?? 0);
   }
   const web = tronWeb();
-  if (token === null) return BigInt(await web.trx.getUnconfirmedBalance(someoneOn.tron));
-  const data = `0x70a08231${web.address.toHex(someoneOn.tron).slice(2).padStart(64, '0')}`;
-  return BigInt(
-    await tronRpc()<Hex>('eth_call', [{ to: web.address.toHex(token), data }, 'latest']),
-  );
+  const isTron = key === 'tron-dev';
+  if (token === null && isTron) return BigInt(await web.trx.getUnconfirmedBalance(someoneOn.tron));
+  const rpc = isTron ? tronRpc() : rpcTo(chainOf(key).rpcUrl);
+  if (token === null) return BigInt(await rpc<Hex>('eth_getBalance', [who, 'latest']));
+  const [to, of] = isTron
+    ? [token, someoneOn.tron].map((each) => web.address.toHex(each))
+    : [token, who];
+  const data = `0x70a08231${of!.slice(2).toLowerCase().padStart(64, '0')}`;
+  return BigInt(await rpc<Hex>('eth_call', [{ to, data }, 'latest']));
 }
 
-/** By hand: fetch would not send these headers. */
-function post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return new Promise<{ status: number; error: string }>((resolve, reject) => {
-    const sending = request(new URL(path, devnet.dev), { method: 'POST', headers }, (response) => {
-      json(response).then((answer) => {
-        const { error } = answer as { error: string };
-        resolve({ status: response.statusCode ?? 0, error });
-      }, reject);
-    });
-    sending.once('error', reject);
-    sending.end(text);
-  });
+/** What the escrow contract says of itself. */
+async function domainOn(rpc: Rpc, to: string): Promise<string> {
+  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' });
+  return rpc<Hex>('eth_call', [{ to, data }, 'latest']);
+}
+
+async function post(path: string, given: unknown, headers: Readonly<Record<string, string>> = {}) {
+  const body = typeof given === 'string' ? given : JSON.stringify(given);
+  const { status, text } = await ask(new URL(path, devnet.dev), { method: 'POST', headers, body });
+  return { status, error: (JSON.parse(text) as { error: string }).error };
 }
 
 const withBitcoin = (t: TestContext) => hasBitcoin() || t.skip(noBitcoin);
 
-test('each chain says how to reach it and what runs there', async (t) => {
+test('each chain says how to reach it and what runs there, a simulator that it is one', async (t) => {
   assert.equal(new URL(devnet.dev).hostname, '127.0.0.1');
   assert.equal(devnet.clockOffsetSeconds, 0);
-  for (const [at, key] of evmKeys.entries()) {
-    const info = chainOf(key);
-    assert.equal(info.chainId, 31_337 + at);
-    assert.equal(info.node.name, 'anvil');
-    const chain = createPublicClient({ transport: http(info.rpcUrl) });
-    assert.equal(await chain.getChainId(), 31_337 + at);
-    const address = info.escrows as Hex;
-    const domain = await chain.readContract({ address, abi: escrowsAbi, functionName: 'domain' });
-    assert.equal(domain, domainOf(31_337 + at, deployment.address));
-    const tokens = info.tokens?.map(({ contract, decimals }) => `${contract} ${decimals}`);
-    assert.deepEqual(tokens, ['DevDollar 6', 'DevTether 6', 'DevCoin 6']);
-    // The same on every chain: terms and tests may name them.
-    assert.equal(info.tokens?.[0]?.address, tokenOf('evm-dev'));
-  }
-  if (!withBitcoin(t)) return;
-  const { chain } = await bitcoin()<{ chain: string }>('getblockchaininfo');
-  assert.equal(chain, 'regtest');
-  assert.deepEqual(await bitcoin()('getpeerinfo'), []);
-});
-
-test('the simulators say that they are simulators, in their names and in the log', async () => {
-  for (const key of ['tron-dev', 'solana-dev']) {
-    assert.match(chainOf(key).node.name, /simulator/);
-    const family = key.split('-')[0] as string;
-    const told = lines.filter(({ message }) =>
-      new RegExp(`${family}.*simulator`, 'i').test(message),
-    );
-    assert.equal(told.length, 1, key);
-  }
-  const tron = chainOf('tron-dev');
-  const to: Hex = `0x${tronWeb().address.toHex(tron.escrows!).slice(2)}`;
-  const data = encodeFunctionData({ abi: escrowsAbi, functionName: 'domain' });
-  const told = await tronRpc()<Hex>('eth_call', [{ to, data }, 'latest']);
-  assert.equal(told, domainOf(tron.chainId ?? 0, to));
-  assert.equal(Number(await tronRpc()('eth_chainId')), tron.chainId);
-  assert.deepEqual(
-    tron.tokens?.map(({ contract, decimals }) => [contract, decimals]),
-    [
-      ['ReturnsFalse', 6],
-      ['DevDollar', 6],
-    ],
-  );
-  assert.equal(tron.hostileTokens?.length, 12);
-  const solana = chainOf('solana-dev');
-  assert.equal(solana.program, solanaProgram.program);
-  assert.equal(await solanaRpc()('getGenesisHash'), solana.genesisHash);
-  assert.equal(new URL(solana.wsUrl!).port, new URL(solana.rpcUrl).port);
-  assert.deepEqual(
-    solana.tokens?.map(({ symbol, decimals }) => [symbol, decimals]),
-    [['USDD', 6]],
-  );
   const { chains } = await client.status();
   for (const info of devnet.chains) {
     const { height, time, medianTime, native, ...same } = chains.find(
@@ -175,7 +117,37 @@ test('the simulators say that they are simulators, in their names and in the log
     )!;
     assert.deepEqual(same, info);
     assert.ok(height > 0 && time > 0 && medianTime > 0 && native.length === 3, info.chain);
+    const isReal = info.family === 'bitcoin' || info.node.name === 'anvil';
+    const words = new RegExp(`${info.family}.*simulator`, 'i');
+    const told = lines.filter(({ message }) => words.test(message));
+    assert.deepEqual([told.length, /simulator/.test(info.node.name)], [isReal ? 0 : 1, !isReal]);
   }
+  const tokensOf = (key: string) =>
+    chainOf(key).tokens?.map(({ contract, decimals }) => `${contract} ${decimals}`);
+  for (const [at, key] of ['evm-dev', 'evm-dev-2'].entries()) {
+    const { rpcUrl, chainId = 0, escrows = '', tokens } = chainOf(key);
+    assert.equal(chainId, 31_337 + at);
+    assert.equal(Number(await rpcTo(rpcUrl)('eth_chainId')), chainId);
+    const domain = await domainOn(rpcTo(rpcUrl), escrows);
+    assert.equal(domain, domainOf(chainId, deployment.address));
+    assert.deepEqual(tokensOf(key), ['DevDollar 6', 'DevTether 6', 'DevCoin 6']);
+    // The same on every chain: terms and tests may name them.
+    assert.equal(tokens?.[0]?.address, tokenOf('evm-dev'));
+  }
+  const tron = chainOf('tron-dev');
+  const to: Hex = `0x${tronWeb().address.toHex(tron.escrows!).slice(2)}`;
+  assert.equal(await domainOn(tronRpc(), to), domainOf(tron.chainId ?? 0, to));
+  assert.equal(Number(await tronRpc()('eth_chainId')), tron.chainId);
+  assert.deepEqual(tokensOf('tron-dev'), ['ReturnsFalse 6', 'DevDollar 6']);
+  assert.equal(tron.hostileTokens?.length, 12);
+  const solana = chainOf('solana-dev');
+  assert.equal(solana.program, solanaProgram.program);
+  assert.equal(await solanaRpc()('getGenesisHash'), solana.genesisHash);
+  assert.deepEqual(tokensOf('solana-dev'), ['SplDollar 6']);
+  if (!withBitcoin(t)) return;
+  const { chain } = await bitcoin()<{ chain: string }>('getblockchaininfo');
+  assert.equal(chain, 'regtest');
+  assert.deepEqual(await bitcoin()('getpeerinfo'), []);
 });
 
 test('bitcoins from the faucet are confirmed when it answers', async (t) => {
@@ -194,74 +166,51 @@ test('bitcoins from the faucet are confirmed when it answers', async (t) => {
   assert.equal(usual.amount, 100_000_000n);
 });
 
-test('ether and tokens arrive, by symbol, by contract and by asset id', async () => {
-  const info = chainOf('evm-dev');
-  const chain = createPublicClient({ transport: http(info.rpcUrl) });
-  const [dollar, tether] = info.tokens!;
-  const give = { chain: 'evm-dev', address: someone };
-  const { amount } = await client.faucet({ ...give, amount: 5n });
-  assert.equal(amount, 5n);
-  assert.equal(await chain.getBalance({ address: someone }), 5n);
-  await client.faucet({ ...give, asset: 'ETH', amount: 2n });
-  assert.equal(await chain.getBalance({ address: someone }), 7n);
-  const balance = (token: string) =>
-    chain.readContract({
-      address: token as `0x${string}`,
-      abi: erc20Abi,
-      functionName: 'balanceOf',
-      args: [someone],
-    });
-  await client.faucet({ ...give, asset: dollar!.symbol, amount: 10n });
-  await client.faucet({ ...give, asset: dollar!.address.toLowerCase(), amount: 20n });
-  await client.faucet({ ...give, asset: 'asset-7', amount: 30n });
-  assert.equal(await balance(dollar!.address), 60n);
-  const usual = await client.faucet({ ...give, asset: tether!.symbol });
-  assert.equal(await balance(tether!.address), usual.amount);
-  const receipt = await chain.getTransactionReceipt({ hash: usual.txid as `0x${string}` });
-  assert.equal(receipt.status, 'success');
-});
-
-for (const key of ['tron-dev', 'solana-dev'] as const) {
-  const family = key === 'tron-dev' ? 'tron' : 'solana';
+for (const [key, native] of [
+  ['evm-dev', 'ETH'],
+  ['tron-dev', 'TRX'],
+  ['solana-dev', 'SOL'],
+] as const) {
   test(`coins and tokens arrive on ${key}, by symbol and by address`, async () => {
-    const { tokens = [], hostileTokens = [] } = chainOf(key);
+    const { tokens = [], hostileTokens = [], family } = chainOf(key);
     const give = { chain: key, address: someoneOn[family] };
     const usual = await client.faucet(give);
-    const native = family === 'tron' ? 'TRX' : 'SOL';
     await client.faucet({ ...give, asset: native, amount: 1_000_000n });
     assert.equal(await heldOn(key, null), usual.amount + 1_000_000n);
     for (const { symbol, address } of [...tokens, ...hostileTokens]) {
+      const asset = family === 'evm' ? address.toLowerCase() : address;
       await client.faucet({ ...give, asset: symbol, amount: 10n });
-      await client.faucet({ ...give, asset: address, amount: 20n });
+      await client.faucet({ ...give, asset, amount: 20n });
       assert.equal(await heldOn(key, address), 30n, symbol);
     }
-    const { amount } = await client.faucet({ ...give, asset: tokens[0]!.symbol });
-    assert.equal(await heldOn(key, tokens[0]!.address), amount + 30n);
+    const [{ symbol, address }] = tokens as [DevToken];
+    const { amount } = await client.faucet({ ...give, asset: symbol });
+    assert.equal(await heldOn(key, address), amount + 30n);
   });
 }
 
+test('a token arrives by the id that the market has for it', async () => {
+  const before = await heldOn('evm-dev', tokenOf('evm-dev'));
+  await client.faucet({ chain: 'evm-dev', address: someone, asset: 'asset-7', amount: 30n });
+  assert.equal(await heldOn('evm-dev', tokenOf('evm-dev')), before + 30n);
+});
+
 test('gifts asked for all at once all arrive', async () => {
   const address = '0x000000000000000000000000000000000000bEEF';
-  const chain = createPublicClient({ transport: http(chainOf('evm-dev-2').rpcUrl) });
   const gifts = Array.from({ length: 20 }, () =>
     client.faucet({ chain: 'evm-dev-2', address, amount: 1n }),
   );
   assert.equal(new Set((await Promise.all(gifts)).map(({ txid }) => txid)).size, 20);
-  assert.equal(await chain.getBalance({ address }), 20n);
+  assert.equal(await heldOn('evm-dev-2', null, address), 20n);
 });
 
 /** Sends something that is not the faucet's doing; answers whether it is in a block. */
 const senders: Readonly<Record<string, () => Promise<() => Promise<boolean>>>> = {
   'evm-dev': async () => {
-    const chain = createPublicClient({ transport: http(chainOf('evm-dev').rpcUrl) });
+    const rpc = rpcTo(chainOf('evm-dev').rpcUrl);
     const from = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
-    const params = [{ from, to: someone, value: '0x1' }];
-    const hash: Hex = await chain.request({ method: 'eth_sendTransaction', params } as never);
-    return () =>
-      chain.getTransactionReceipt({ hash }).then(
-        () => true,
-        () => false,
-      );
+    const hash = await rpc<Hex>('eth_sendTransaction', [{ from, to: someone, value: '0x1' }]);
+    return async () => (await rpc('eth_getTransactionReceipt', [hash])) !== null;
   },
   'tron-dev': async () => {
     const web = tronWeb();
@@ -367,7 +316,7 @@ test('what the dev network is made of is told while one of its nodes hangs', asy
   const chains = new Map([['evm-dev', { chain: hangs, queue: (work: () => unknown) => work() }]]);
   const clock = { offsetSeconds: () => 7 };
   const parts = { chains, clock, log } as unknown as ControlParts;
-  const control = await listenForControl(parts, '127.0.0.1', 0);
+  const control = await listenForControl(parts, 0);
   try {
     const known = await devnetClient(control.url).chains(AbortSignal.timeout(60_000));
     assert.deepEqual(known, { clockOffsetSeconds: 7, chains: [chainOf('evm-dev')] });

@@ -7,6 +7,7 @@ import type { Clock } from './clock.ts';
 import type { DevChain } from './dev-chain.ts';
 import { isSameAddress } from './faucet.ts';
 import { closeServer, listen } from './listening.ts';
+import { loopback } from './processes.ts';
 
 const bodyLimitBytes = 16 * 1024;
 const requestLimitMs = 60_000;
@@ -41,14 +42,12 @@ const routes: Readonly<Record<string, { method: 'GET' | 'POST'; handle: Handler 
 
 export async function listenForControl(
   parts: ControlParts,
-  host: string,
   port: number,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => void answer(parts, request, response));
   server.requestTimeout = requestLimitMs;
-  const taken = await listen(server, host, port);
-  const name = host.includes(':') ? `[${host}]` : host;
-  return { url: `http://${name}:${taken}`, close: () => closeServer(server) };
+  const taken = await listen(server, loopback, port);
+  return { url: `http://${loopback}:${taken}`, close: () => closeServer(server) };
 }
 
 async function answer(parts: ControlParts, request: IncomingMessage, response: ServerResponse) {

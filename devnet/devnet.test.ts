@@ -299,10 +299,6 @@ test('a program that ends at once is told with its words, and nothing stays behi
 test('a dev network that is stopped lets its process end by itself', async (t) => {
   const { dir } = await lab((task) => t.after(task));
   const then = `
-    const { wsUrl } = devnet.chains.find(({ family }) => family === 'solana');
-    const socket = new WebSocket(wsUrl);
-    await new Promise((resolve) => socket.addEventListener('open', resolve));
-    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'slotSubscribe', params: [] }));
     await devnetClient(devnet.dev).time(10);
     await devnet.stop();`;
   const { child, ended } = inChild(dir, then, 'ignore');

@@ -70,6 +70,12 @@ function claimOfUnknown(swap: TestSwap, txid: string) {
   return adapter.readSigned(signedBy(swap, material, 'claim'), signal());
 }
 
+// First: it learns one from the blocks of the others.
+it('a node that has no estimate yet says what its mempool takes at least', async () => {
+  const quiet = await coreOf(node).feeEstimate(0, signal());
+  assert.deepEqual([quiet?.fast, typeof quiet?.least], [null, 'number']);
+});
+
 describe('several payments', () => {
   it('are never summed, and the funder gets back what the claimer does not take', async () => {
     const swap = swapOn(node, 4_000, 100_000n);
@@ -346,12 +352,6 @@ for (const [name, source] of [
 it('what the mempool takes at least is the floor of what is built, and named in a refusal', async () => {
   const swap = await fundedOn(node);
   const core = coreOf(node);
-  const quiet = await core.feeEstimate(0, signal());
-  assert.deepEqual(
-    [quiet?.fast, typeof quiet?.least],
-    [null, 'number'],
-    'no estimate, but a floor',
-  );
   const backend = {
     ...core,
     feeEstimate: async () => ({ fast: null, least: 7.5, at: node.now() }),

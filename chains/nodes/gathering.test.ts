@@ -1,10 +1,9 @@
 // What is asked at one moment leaves in one exchange, and is answered as if each were asked alone.
 
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { atLook } from '../evm/node.ts';
+import { nodeOf, within } from '../testing/nodes.ts';
 import { gathering } from './gathering.ts';
 import { RpcError, rpcClient } from './rpc.ts';
 
@@ -16,26 +15,18 @@ const no = (code: number, message: string) => ({ error: { code, message } });
 /** `batch`: what it answers to a list; else each of it, the last one first. */
 async function node(context: TestContext, says: Says, batch?: { status: number; body: object }) {
   const exchanges: string[][] = [];
-  const server = createServer(async (request, response) => {
-    let text = '';
-    for await (const part of request) text += part;
+  const answering = nodeOf(async (text) => {
     const asked = JSON.parse(text) as Question | Question[];
     const isList = Array.isArray(asked);
     const all = isList ? asked : [asked];
     exchanges.push(all.map(({ method }) => method));
-    const own = isList && batch !== undefined;
-    response.writeHead(own ? batch.status : 200, { 'content-type': 'application/json' });
+    if (isList && batch !== undefined) {
+      return { status: batch.status, text: JSON.stringify(batch.body) };
+    }
     const each = all.map((one) => ({ jsonrpc: '2.0', id: one.id, ...says(one) })).toReversed();
-    response.end(JSON.stringify(own ? batch.body : isList ? each : each[0]));
+    return { text: JSON.stringify(isList ? each : each[0]) };
   });
-  context.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await new Promise<void>((done) => {
-    server.listen(0, '127.0.0.1', done);
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, exchanges };
+  return { url: await within(context, answering), exchanges };
 }
 
 const client = (...nodes: { readonly url: string }[]) =>

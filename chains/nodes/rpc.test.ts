@@ -1,9 +1,8 @@
 // Which answers of a JSON-RPC node end a call, and which are worth asking another node.
 
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { nodeOf, within } from '../testing/nodes.ts';
 import { AnswerTooLong } from './exchange.ts';
 import { RpcError, refusalIn, rpcClient } from './rpc.ts';
 
@@ -13,19 +12,12 @@ type Says = { readonly status?: number; readonly body: object | string };
 type Node = { readonly url: string; asked: number };
 
 async function node(context: TestContext, { status = 200, body }: Says): Promise<Node> {
-  const server = createServer((_, response) => {
+  const text = typeof body === 'string' ? body : JSON.stringify({ jsonrpc: '2.0', ...body });
+  const answering = nodeOf(async () => {
     own.asked += 1;
-    response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(typeof body === 'string' ? body : JSON.stringify({ jsonrpc: '2.0', ...body }));
+    return { status, text };
   });
-  context.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await new Promise<void>((done) => {
-    server.listen(0, '127.0.0.1', done);
-  });
-  const own = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked: 0 };
+  const own = { url: await within(context, answering), asked: 0 };
   return own;
 }
 

@@ -1,11 +1,10 @@
 // The inbox as nodemailer, a browser and a stranger on the network meet it.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { request } from 'node:http';
+import { on, once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createTransport, type SendMailOptions } from 'nodemailer';
-import { recorder } from '../testing/start.ts';
+import { ask, recorder } from '../testing/start.ts';
 import { mostMailBytes, mostMails, mostRecipients, startInbox } from './inbox.ts';
 
 async function opened(t: TestContext, keeps = mostMails) {
@@ -21,17 +20,8 @@ async function opened(t: TestContext, keeps = mostMails) {
   return { inbox, port, send, lines };
 }
 
-/** The status of a request with these headers, which fetch would not send. */
-function statusOf(url: string, headers: Record<string, string>, method = 'GET'): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { headers, method }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
-    });
-    sent.once('error', reject);
-    sent.end();
-  });
-}
+const statusOf = async (url: string, headers: Record<string, string>, method = 'GET') =>
+  (await ask(url, { headers, method })).status;
 
 const codeOf = (failed: unknown) => (failed as { responseCode?: number }).responseCode;
 
@@ -53,7 +43,7 @@ test('a mail to anybody is listed for its recipient, newest first, and delivered
   assert.deepEqual(lines, []);
 });
 
-test('the page escapes what mails say, and its policy leaves a script nothing', async (t) => {
+test('the page escapes what mails say, and waits for a first one', async (t) => {
   const { inbox, send } = await opened(t);
   const evil = '<script>alert(1)</script>"\'&';
   await send({ to: 'a@example.test', subject: evil, text: evil });
@@ -64,10 +54,6 @@ test('the page escapes what mails say, and its policy leaves a script nothing', 
     2,
   );
   assert.doesNotMatch(page, /<script/);
-  const policy = response.headers.get('content-security-policy') ?? '';
-  assert.match(policy, /^default-src 'none'; style-src 'sha256-[^']+'; /);
-  assert.match(policy, /frame-ancestors 'none'/);
-  assert.doesNotMatch(policy, /script-src|unsafe/);
   const emptied = await (await fetch(`${inbox.url}?to=%22%3E%3Cscript%3E`)).text();
   assert.doesNotMatch(emptied, /<script/);
   assert.match(emptied, /http-equiv="refresh"/);
@@ -146,24 +132,16 @@ test('told to be down, busy or silent it is, and mail is taken again when it is 
 test('a client that hangs up in the middle of a mail ends nothing and leaves no mail', async (t) => {
   const { inbox, port, send, lines } = await opened(t);
   const socket = connect(port, '127.0.0.1');
-  const heard = (what: RegExp) =>
-    new Promise<void>((resolve) => {
-      const listen = (chunk: Buffer) => {
-        if (!what.test(chunk.toString())) return;
-        socket.off('data', listen);
-        resolve();
-      };
-      socket.on('data', listen);
-    });
-  await heard(/^220 /);
-  socket.write('HELO a\r\n');
-  await heard(/^250 /m);
-  socket.write('MAIL FROM:<a@example.test>\r\n');
-  await heard(/^250 /m);
-  socket.write('RCPT TO:<a@example.test>\r\n');
-  await heard(/^250 /m);
-  socket.write('DATA\r\n');
-  await heard(/^354 /m);
+  for (const [heard, line] of [
+    [/^220 /, 'HELO a'],
+    [/^250 /m, 'MAIL FROM:<a@example.test>'],
+    [/^250 /m, 'RCPT TO:<a@example.test>'],
+    [/^250 /m, 'DATA'],
+    [/^354 /m, ''],
+  ] as const) {
+    for await (const [chunk] of on(socket, 'data')) if (heard.test(String(chunk))) break;
+    socket.write(line === '' ? '' : `${line}\r\n`);
+  }
   socket.write('Subject: half\r\n\r\nof a ma');
   socket.resetAndDestroy();
   await send({ to: 'b@example.test', subject: 'whole' });

@@ -12,7 +12,7 @@ import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 's
 import { RefusedRequest } from '../../host/failure.ts';
 import type { Log } from '../../host/log.ts';
 import { mustBeLocal, mustNameThisMachine, parseObject, readBody, reply } from '../control.ts';
-import { closeServer, listenOnLoopback, type WantedPort } from '../listening.ts';
+import { closeServer, listenOnLoopback } from '../listening.ts';
 import { loopback } from '../processes.ts';
 import { type Mail, readMail } from './mail.ts';
 import { html, sendPage } from './pages.ts';
@@ -28,7 +28,7 @@ const requestLimitMs = 10_000;
 
 /** `down` hangs up, `busy` answers 451 (try again later), `silent` never says a word. */
 const modes = ['up', 'down', 'busy', 'silent'] as const;
-export type InboxMode = (typeof modes)[number];
+type InboxMode = (typeof modes)[number];
 
 export type ReceivedMail = Mail & {
   /** Counts from 1 at each start. */
@@ -46,14 +46,14 @@ export type Inbox = {
   readonly port: number;
   /** Newest first; of one recipient where one is given. */
   mails(to?: string): readonly ReceivedMail[];
-  setMode(mode: InboxMode): void;
   stop(): Promise<void>;
 };
 
 export type InboxOptions = {
   readonly log: Log;
-  readonly smtpPort?: WantedPort;
-  readonly port?: WantedPort;
+  /** Each: what the last run had. */
+  readonly smtpPort?: number | undefined;
+  readonly port?: number | undefined;
   /** Default `mostMails`. */
   readonly keeps?: number;
 };
@@ -66,9 +66,8 @@ type State = {
   mails: ReceivedMail[];
 };
 
-/** Throws DevnetError where a port that was chosen is taken. */
 export async function startInbox(options: InboxOptions): Promise<Inbox> {
-  const { log, smtpPort = {}, port = {}, keeps = mostMails } = options;
+  const { log, smtpPort, port, keeps = mostMails } = options;
   const state: State = { keeps, sockets: new Set(), mode: 'up', received: 0, mails: [] };
   const smtp = listener(state);
   const http = createHttpServer((request, response) => void answer(state, log, request, response));
@@ -83,7 +82,6 @@ export async function startInbox(options: InboxOptions): Promise<Inbox> {
       url: `http://${loopback}:${taken}/`,
       port: taken,
       mails: (to) => mailsTo(state, to),
-      setMode: (mode) => setMode(state, mode),
       stop: async () => {
         await Promise.all([smtp.stop(), closeServer(http)]);
       },
