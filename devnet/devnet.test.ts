@@ -290,7 +290,7 @@ test('where Debian gives none either, apt’s words stay out of the one line', a
   ]);
 });
 
-test('a program that ends at once is told with its words, and nothing stays behind', async (t) => {
+test('a program that ends at once is named with its words, and nothing stays behind', async (t) => {
   const { dir, start } = await lab((task) => t.after(task));
   await assert.rejects(start({ bitcoind: '/bin/false', bitcoin: true }), /does not run/);
   if (process.platform === 'linux') assert.deepEqual(await programsIn(dir), []);

@@ -158,7 +158,7 @@ test('simulateTransaction tries what is unsigned and on an old blockhash, and ch
   assert.equal(await balance(chain, to.address, 'processed'), 0n);
 });
 
-test('blocks and their times are told', async (context) => {
+test('blocks and their times are served', async (context) => {
   const { chain, pays } = await newScene(context);
   const transaction = await pays(SOL);
   const id = await send(chain, transaction);

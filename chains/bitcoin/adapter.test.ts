@@ -363,7 +363,7 @@ it('what the mempool takes at least is the floor of what is built, and named in 
   await assert.rejects(low, /from 7.5 to \d+(\.\d+)? sat per vbyte; got 7: mempools take no less/);
 });
 
-it('a refund and a ladder are hurried by a secret that this chain has not shown', async () => {
+it('a refund and a fee bump schedule are hurried by a secret that this chain has not shown', async () => {
   const core = coreOf(node);
   const feeEstimate = async () => ({ fast: 20, medium: 5, slow: 2, least: 1, at: node.now() });
   const by = adapterOn(node, { backend: { ...core, feeEstimate } });
@@ -439,7 +439,7 @@ it('an Esplora server’s hint comes after twenty minutes, and counts what waits
   await node.mine(1);
 });
 
-it('a funding that no block takes is told, with a child that the node then mines', async () => {
+it('a funding that no block takes is reported, with a child that the node then mines', async () => {
   const by = adapter;
   const swap = swapOn(node);
   const txid = await node.pay(swap.escrow.address, swap.terms.amount, 1);

@@ -208,7 +208,7 @@ test('a node has only so long to begin and to end', async (t) => {
   assert.equal(cancelled.name, 'AbortError');
 });
 
-test('whether anybody was there to hear it is told of every failure', async (t) => {
+test('whether anybody was there to hear it is said of every failure', async (t) => {
   const isUnheard = async (work: Promise<unknown>) => {
     const error = await work.then(
       () => assert.fail('it was answered'),

@@ -32,7 +32,7 @@ async function node(context: TestContext, says: Says, batch?: { status: number; 
 const client = (...nodes: { readonly url: string }[]) =>
   rpcClient({ chain: 'evm-dev', urls: nodes.map(({ url }) => url) });
 
-test('calls of one turn go together, each gets its own answer, and later ones go alone', async (t) => {
+test('calls of one moment go together, each gets its own answer, and later ones go alone', async (t) => {
   const own = await node(t, result);
   const signal = AbortSignal.timeout(20_000);
   const rpc = gathering(client(own), signal);
@@ -102,7 +102,7 @@ test('nobody is asked once the request is over, and each call says so', async (t
   assert.deepEqual(own.exchanges, []);
 });
 
-test('at a look the best block is its own, and a question of it is asked once, failures too', async (t) => {
+test('at a snapshot the best block is its own, and a question of it is asked once, failures too', async (t) => {
   const asked: string[] = [];
   const own = await node(t, (question) => {
     const { method, params } = question as Question & { readonly params: unknown[] };

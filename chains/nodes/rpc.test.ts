@@ -75,7 +75,7 @@ test('what a contract answers is the same at every node', async (context) => {
   }
 });
 
-test('a node’s own words are told where no other answers, with their revert data', async (context) => {
+test('a node’s own words are thrown where no other answers, with their revert data', async (context) => {
   for (const status of [200, 400, 404, 500]) {
     for (const second of [{ status: 502, body: '<html>' }, { body: says(-32_601, 'none') }]) {
       const reverted = says(status === 200 ? -32_000 : 3, 'too many results', '0x08c379a0');
@@ -91,7 +91,7 @@ test('a node’s own words are told where no other answers, with their revert da
   }
 });
 
-test('where every gateway keeps a method from us its words are told', async (context) => {
+test('where every gateway keeps a method from us its words are thrown', async (context) => {
   for (const status of [401, 403, 429, 503]) {
     const first = { status, body: says(-32_000, 'this key may not') };
     const { answer } = await both(context, first, first);

@@ -30,11 +30,6 @@ import {
   walletOf,
 } from './testing/world.ts';
 
-async function lamportsOf({ chain }: World, name: string): Promise<bigint> {
-  const { rpc } = chain;
-  return (await rpc.getBalance(walletOf(name) as never, { commitment: 'processed' }).send()).value;
-}
-
 const assets = ['SOL', 'SPL dollar'] as const;
 const tokenOf = (world: World, asset: (typeof assets)[number]) =>
   asset === 'SOL' ? { token: null, amount: 2n * SOL } : { token: world.dollar, amount: 7_000_000n };
@@ -79,7 +74,7 @@ async function nodeBehind(context: TestContext, world: World) {
   return { adapter, fallBehind };
 }
 
-test('looks that a node behind answers keep nobody from hearing of a depth', async (context) => {
+test('reads that a node behind answers keep nobody from observing a finality', async (context) => {
   const { world, escrow } = await sceneOf(context);
   const { adapter, fallBehind } = await nodeBehind(context, world);
   adapter.watch([escrow]);

@@ -117,7 +117,7 @@ for (const coin of coins) {
   });
 }
 
-test('a refund is seen before it is deep, and taken back with its block', async (context) => {
+test('a refund is observed before it is final, and taken back with its block', async (context) => {
   const { world, escrow } = await sceneOf(context, fund);
   await moveTo(world, escrow.terms.timelock);
   await finalize(world);
@@ -137,7 +137,7 @@ test('a refund is seen before it is deep, and taken back with its block', async 
   assert.equal((await world.adapter.readEscrow(escrow, soon())).refunded?.deep, true);
 });
 
-test('a closing is seen before it is deep, and changes nothing of the claim', async (context) => {
+test('a closing is observed before it is final, and changes nothing of the claim', async (context) => {
   const { world, escrow } = await sceneOf(context, fund);
   const txid = await claim(world, escrow);
   await finalize(world);

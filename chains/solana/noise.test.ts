@@ -98,7 +98,7 @@ test('a claim with ten kilobytes of noise beside it has shown its secret all the
   assert.deepEqual([facts.funded?.txid, facts.claimed?.txid], [funded, claimed]);
 });
 
-test('everybody is looked at again after transactions that nobody could read, once a minute', async (context) => {
+test('every escrow is read again after transactions that nobody could read, once a minute', async (context) => {
   const { world, escrow } = await sceneOf(context);
   const other = escrowIn(world, { amount: 1_000_000_000n });
   const adapter = await spoiling(context, world, () => unsupported);
@@ -131,7 +131,7 @@ test('a transaction of the program that the node never gives holds up nobody beh
 
 type Listed = { signature: string; slot: number; err: null; confirmationStatus: string };
 
-test('of more transactions of the program than a pass lists, everybody is looked at again', async (context) => {
+test('of more transactions of the program than a pass lists, every escrow is read again', async (context) => {
   const { world, escrow } = await sceneOf(context);
   const logged: string[] = [];
   const { program: address } = world.chain.info;
@@ -162,13 +162,13 @@ test('a claim that the node lists long before it gives it is asked for until it 
   await adapter.readEscrow(escrow, soon());
   hidden = await claim(world, escrow);
   await finalize(world);
-  for (let looks = 0; looks < 60; looks += 1) {
+  for (let reads = 0; reads < 60; reads += 1) {
     const { secret: shown, claimed } = await adapter.readEscrow(escrow, soon());
     assert.equal(shown, null);
     assert.equal(claimed?.deep, true);
-    world.time.now += looks % 2;
+    world.time.now += reads % 2;
   }
-  assert.ok(asked < 40, `asked ${asked} times in 60 looks`);
+  assert.ok(asked < 40, `asked ${asked} times in 60 reads`);
   hidden = '';
   world.time.now += 61;
   assert.equal((await adapter.readEscrow(escrow, soon())).secret, secret);
@@ -188,7 +188,7 @@ test('a claim that the node left out of its list is found once it lists it', asy
     return { result: list.filter(({ signature }) => signature !== hidden) };
   });
   adapter.watch([escrow]);
-  for (let looks = 0; looks < 5; looks += 1) {
+  for (let reads = 0; reads < 5; reads += 1) {
     assert.equal((await adapter.readEscrow(escrow, soon())).secret, null);
   }
   hidden = '';

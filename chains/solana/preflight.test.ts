@@ -180,7 +180,7 @@ test('a receiver’s account that is frozen, given away or picky stops both side
   }
 });
 
-test('a funder who forbids programs to move its tokens is told so', async (context) => {
+test('a funder who forbids programs to move its tokens is refused by that name', async (context) => {
   const world = await newWorld(context);
   const mint = putMint(world, token2022Program);
   const extensions = [extension(11, 1)];

@@ -30,7 +30,7 @@ const bySelector: readonly (readonly [Signals, string, string])[] = [
   [switchSignals, '8456cb59', 'pause()'],
 ];
 
-test('functions are told by the selectors that code has', () => {
+test('functions are known by the selectors that code has', () => {
   for (const [table, selector, name] of bySelector) assert.equal(table.get(selector), name);
 });
 

@@ -128,7 +128,7 @@ test(
 );
 
 test(
-  'who has too little is told how much is needed, before anything is sent',
+  'who has too little gets an error with how much is needed, before anything is sent',
   limits,
   async (context) => {
     const scene = await newScene(context, SOL / 100n);

@@ -360,7 +360,7 @@ function lyingTokenProgram(): Buffer {
   return linkedProgram(Buffer.from(code), Buffer.alloc(8));
 }
 
-test('a token program that moves more or less than it was told funds and claims nothing', async () => {
+test('a token program that moves more or less than it was asked to funds and claims nothing', async () => {
   const lie = async (amount: bigint) => {
     const world = await createWorld();
     world.svm.addProgram(TOKEN_2022, lyingTokenProgram());

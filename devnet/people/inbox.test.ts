@@ -103,7 +103,7 @@ test('limits: bytes, recipients, and how many mails are kept', async (t) => {
   );
 });
 
-test('told to be down, busy or silent it is, and mail is taken again when it is up', async (t) => {
+test('set to be down, busy or silent it is, and mail is taken again when it is up', async (t) => {
   const { inbox, port, send } = await opened(t);
   const to = 'a@example.test';
   const mode = async (name: string) => {
