@@ -84,11 +84,14 @@ describe('a signed transaction that is offered to both sources', () => {
         }),
     );
     const early = adapterOver(refusing(), silent);
-    await assert.rejects(early.broadcast(read, signal()), refused);
-    const late = { code: 'chain_timeout', message: /one may have it; .*min relay fee/ };
-    await assert.rejects(early.broadcast(asFunding, signal()), late);
     const second = adapterOver(silent, refusing());
-    await assert.rejects(second.broadcast(read, signal()), late);
+    const late = { code: 'chain_timeout', message: /one may have it; .*min relay fee/ };
+    // Each waits for the silent one for a while.
+    await Promise.all([
+      assert.rejects(early.broadcast(read, signal()), refused),
+      assert.rejects(early.broadcast(asFunding, signal()), late),
+      assert.rejects(second.broadcast(read, signal()), late),
+    ]);
     await Promise.all([early, second].map((each) => each.close()));
   });
 });

@@ -1,6 +1,6 @@
 // Runs one transaction in the VM and notes what nodes tell of it afterwards.
 
-import { type Address, getAddressDecoder, getBase58Decoder } from '@solana/kit';
+import { type Address, getBase58Decoder } from '@solana/kit';
 import { FailedTransactionMetadata, type LiteSVM, type TransactionMetadata } from 'litesvm';
 import {
   type Account,
@@ -103,7 +103,6 @@ function metaJson(svm: LiteSVM, wire: Wire, { keys, before, after, err, meta }: 
     rewards: [],
     loadedAddresses: keys.loaded,
     computeUnitsConsumed: meta.computeUnitsConsumed(),
-    ...returnJson(meta),
   };
 }
 
@@ -133,14 +132,6 @@ function innerJson(meta: TransactionMetadata): object[] {
     });
     return [{ index, instructions }];
   });
-}
-
-function returnJson(meta: TransactionMetadata): object {
-  const returned = meta.returnData();
-  const data = Buffer.from(returned.data());
-  if (data.length === 0) return {};
-  const programId = getAddressDecoder().decode(returned.programId());
-  return { returnData: { programId, data: [data.toString('base64'), 'base64'] } };
 }
 
 export function simulate(svm: LiteSVM, wire: Wire, verify: boolean) {
