@@ -1,28 +1,157 @@
-// The ChainAdapter of a simulated chain, as one process has it: what it watches, which secrets it
-// saw and what it told are its memory, lost when the process dies. Each call may find the node
-// down, slow, behind or lying, and the process may die at it.
+// A node of a simulated chain, and the ChainAdapter of one process over it. A node shows of an escrow
+// the chain up to the block where it stands, its mempool if it is not behind, and what it lies about.
+// Bitcoin's rules are those of the real adapter (chains/bitcoin/escrow-facts.ts). What an adapter
+// watches, which secrets it saw and what it told are its memory, lost when the process dies. Each
+// call may find the node down, slow, behind or lying, and the process may die at it.
 
 import { hash } from 'node:crypto';
 import type { ChainAdapter } from '../../chains/adapter.ts';
+import { type EscrowSpend, escrowFacts, type Payment } from '../../chains/bitcoin/escrow-facts.ts';
+import { findSecret } from '../../chains/bitcoin/escrow-script.ts';
 import type { Heads, WatchedEscrow } from '../../chains/interface/reading.ts';
 import type { ReadTransaction } from '../../chains/interface/sending.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { EscrowFacts } from '../../core/facts.ts';
+import { type EscrowFacts, nothingSeen, type Sighting } from '../../core/facts.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import {
   allMined,
   clockAt,
   type Holding,
   heldIn,
+  type Mined,
+  minedAbout,
   refusal,
   rivalsOf,
   type SimChain,
+  type SimTransaction,
   submit,
+  takes,
+  tipOf,
+  transactionOf,
+  txidOf,
+  waitingAt,
 } from './chain.ts';
 import type { Chance } from './chance.ts';
-import { factsOf, type Node, secretsIn, viewOf, withLie } from './facts.ts';
 import { materialOf } from './material.ts';
-import { type SimTransaction, transactionOf, txidOf } from './transaction.ts';
+
+export type Lie = 'funded' | 'absent';
+
+export type Node = {
+  readonly chain: SimChain;
+  down: boolean;
+  slow: boolean;
+  /** Blocks that the first source, and the second, are behind. */
+  lag: number;
+  otherLag: number;
+  /** What the first source says of an escrow's funding against the truth. */
+  readonly lies: Map<string, Lie>;
+};
+
+export const nodeWith = (chain: SimChain): Node => ({
+  ...{ chain, down: false, slow: false, lag: 0, otherLag: 0, lies: new Map() },
+});
+
+export type NodeView = { readonly height: number; readonly mempool: boolean };
+
+export function viewOf({ chain }: Node, lag: number): NodeView {
+  return { height: Math.max(0, tipOf(chain).height - lag), mempool: lag === 0 };
+}
+
+type Seen = Omit<Mined, 'height'> & { readonly height: number | null };
+
+/** Everything about an escrow that the view shows, mined first. */
+function seenOf(chain: SimChain, escrow: string, { height, mempool }: NodeView): Seen[] {
+  const mined = minedAbout(chain, escrow).filter((each) => each.height <= height);
+  const waiting = mempool ? waitingAt(chain, escrow) : [];
+  return [...mined, ...waiting.map((each) => ({ ...each, height: null, ok: true }))];
+}
+
+/** The secret that a node finds in a transaction; on Bitcoin wherever it stands in it, by hash. */
+function secretIn(chain: SimChain, { escrow, secret, pushes }: SimTransaction): string | null {
+  if (chain.family !== 'bitcoin') return secret;
+  const items = pushes ?? (secret === null ? [] : [secret]);
+  const bytes = items.map((each) => Uint8Array.from(Buffer.from(each, 'hex')));
+  return findSecret(bytes, chain.plans.get(escrow)?.hashlock ?? '');
+}
+
+/** Secrets that transactions about the escrow show, failed ones too. */
+export function secretsIn(chain: SimChain, escrow: string, view: NodeView): string[] {
+  const all = seenOf(chain, escrow, view).map(({ tx }) => secretIn(chain, tx));
+  return all.filter((each) => each !== null);
+}
+
+export type Asking = {
+  readonly escrow: string;
+  readonly required: number;
+  readonly secret: string | null;
+};
+
+export function factsOf(chain: SimChain, view: NodeView, asked: Asking): EscrowFacts {
+  const seen = seenOf(chain, asked.escrow, view).filter(({ ok }) => ok);
+  return chain.family === 'bitcoin'
+    ? bitcoinFacts(chain, view, asked, seen)
+    : accountFacts(chain, view, asked, seen);
+}
+
+function bitcoinFacts(
+  chain: SimChain,
+  view: NodeView,
+  { escrow, required, secret }: Asking,
+  seen: readonly Seen[],
+): EscrowFacts {
+  const spendOf = (payment: string): EscrowSpend | null => {
+    const by = seen.find(({ tx }) => isSpend(tx) && takes(chain, tx, payment));
+    return by ? { txid: by.txid, height: by.height, secret: secretIn(chain, by.tx) } : null;
+  };
+  const payments = seen
+    .filter(({ tx }) => tx.verb === 'fund')
+    .map(({ txid, tx, height }): Payment => {
+      const amount = BigInt(tx.amount);
+      return { txid, vout: 0, amount, height, coinbase: false, spend: spendOf(txid) };
+    });
+  const amount = chain.plans.get(escrow)?.amount ?? 0n;
+  return escrowFacts({ payments, secret, tip: view.height }, amount, required);
+}
+
+const isSpend = ({ verb }: SimTransaction) => verb === 'claim' || verb === 'refund';
+
+function accountFacts(
+  chain: SimChain,
+  view: NodeView,
+  { escrow, required, secret }: Asking,
+  seen: readonly Seen[],
+): EscrowFacts {
+  const sight = (found: Seen | undefined): Sighting | null => {
+    if (found === undefined) return null;
+    const confirmations = found.height === null ? 0 : view.height - found.height + 1;
+    return { txid: found.txid, confirmations, deep: confirmations >= required };
+  };
+  const fund = seen.find(({ tx }) => tx.verb === 'fund');
+  if (fund === undefined) return { ...nothingSeen, secret };
+  const amount = chain.plans.get(escrow)?.amount ?? 0n;
+  const spends = seen.filter(({ tx }) => isSpend(tx));
+  const mined = spends.find(({ height }) => height !== null);
+  const spend = mined ?? spends[0];
+  const balance = fund.height !== null && mined === undefined ? amount : 0n;
+  const settled = sight(mined)?.deep ?? false;
+  return {
+    funded: sight(fund),
+    claimed: spend?.tx.verb === 'claim' ? sight(spend) : null,
+    refunded: spend?.tx.verb === 'refund' ? sight(spend) : null,
+    ...{ secret, balance, empty: balance === 0n && settled },
+  };
+}
+
+/** What the first source shows, where it lies too. */
+export function shownBy(node: Node, asked: Asking): EscrowFacts {
+  const facts = factsOf(node.chain, viewOf(node, node.lag), asked);
+  const lie = node.lies.get(asked.escrow);
+  if (lie === undefined || facts.claimed !== null || facts.refunded !== null) return facts;
+  if (lie === 'absent') return { ...nothingSeen, secret: facts.secret };
+  const txid = facts.funded?.txid ?? '00'.repeat(32);
+  const funded = { txid, confirmations: asked.required, deep: true };
+  return { ...facts, funded, empty: false };
+}
 
 export type AdapterParts = {
   readonly node: Node;
@@ -60,8 +189,9 @@ type Memory = {
 export function simAdapter(parts: AdapterParts): ChainAdapter {
   const { node, at } = parts;
   const { chain } = node;
-  const maps = { watched: new Map(), secrets: new Map(), told: new Map(), read: new Map() };
-  const memory: Memory = { ...maps, nonce: 0 };
+  const memory: Memory = {
+    ...{ watched: new Map(), secrets: new Map(), told: new Map(), read: new Map(), nonce: 0 },
+  };
   const nowSeconds = () => Math.floor(parts.now() / 1_000);
   const call = <R>(name: string, work: () => R): Promise<R> =>
     at(`${chain.chain} ${name}`, () => {
@@ -76,8 +206,9 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
     }
     return facts;
   };
+  const built = (tx: SimTransaction) => materialOf(chain.family, tx, nowSeconds());
   const spend = (verb: 'claim' | 'refund', watched: WatchedEscrow, secret: string | null) =>
-    materialOf(chain.family, unsignedSpend(parts, memory, watched, { verb, secret }), nowSeconds());
+    built(unsignedSpend(parts, memory, watched, { verb, secret }));
   return {
     chain: chain.chain,
     family: chain.family,
@@ -108,8 +239,7 @@ export function simAdapter(parts: AdapterParts): ChainAdapter {
     buildFund: ({ escrow }) =>
       call('buildFund', () => {
         const { address, terms } = escrow;
-        const tx = unsignedFunding(chain, address, terms, nextNonce(parts, memory));
-        return materialOf(chain.family, tx, nowSeconds());
+        return built(unsignedFunding(chain, address, terms, nextNonce(parts, memory)));
       }),
     buildClaim: ({ escrow, isPublic }, secret) =>
       call('buildClaim', () => {
@@ -155,8 +285,7 @@ function readNow({ node }: AdapterParts, memory: Memory, watched: WatchedEscrow)
     memory.secrets.set(hash('sha256', Buffer.from(each, 'hex')), each);
   }
   const secret = memory.secrets.get(terms.hashlock) ?? null;
-  const facts = factsOf(chain, view, { escrow: address, required, secret });
-  return withLie(facts, node.lies.get(address), required);
+  return shownBy(node, { escrow: address, required, secret });
 }
 
 function digestOf({ funded, claimed, refunded, secret, balance, empty }: EscrowFacts): string {
@@ -185,8 +314,7 @@ function mustAgree({ node, count }: AdapterParts, watched: WatchedEscrow): void 
   const { address: escrow, requiredConfirmations: required } = watched;
   const { chain } = node;
   const asked = { escrow, required, secret: null };
-  const own = factsOf(chain, viewOf(node, node.lag), asked);
-  const first = withLie(own, node.lies.get(escrow), required);
+  const first = shownBy(node, asked);
   const second = factsOf(chain, viewOf(node, node.otherLag), asked);
   const apart = Math.abs(node.lag - node.otherLag) > mostApart;
   const differ =
@@ -228,16 +356,9 @@ function unsignedSpend(
   const to = verb === 'claim' ? terms.payout : terms.refund;
   const bitcoin = chain.family === 'bitcoin';
   const coins = bitcoin ? payments.map(({ txid }) => txid) : [`coin-${nextNonce(parts, memory)}`];
-  return {
-    chain: chain.chain,
-    verb,
-    escrow: address,
-    by: bitcoin ? (to.pubkey as string) : to.address,
-    coins,
-    amount: '0',
-    secret,
-    fee: feeToReplace(chain, coins),
-  };
+  const by = bitcoin ? (to.pubkey as string) : to.address;
+  const about = { chain: chain.chain, verb, escrow: address, by, coins };
+  return { ...about, amount: '0', secret, fee: feeToReplace(chain, coins) };
 }
 
 /** On Bitcoin a claim takes the payment that funds, and a refund leaves what is being claimed. */
