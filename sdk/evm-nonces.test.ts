@@ -24,7 +24,6 @@ import { sleep } from './waiting.ts';
 import type { EvmWallet, Gap } from './wallets/wallet.ts';
 
 const { on, pattern, account, keep } = accounts();
-const known = (txid: string) => on.anvil.call<object | null>('eth_getTransactionReceipt', [txid]);
 
 /** The nonces of what the node has from this account and no block yet. */
 async function pooled(address: string): Promise<string[]> {
@@ -42,7 +41,7 @@ async function claimBehind({ keepOwn, hand, signed }: Account, nonce: number): P
   const claim = await signed(nonce);
   await keepOwn({ party: 'taker', claim });
   await hand.tendSpend('claim');
-  while ((await known(claim.txid)) === null) await sleep(20);
+  await on.anvil.mined(claim.txid);
 }
 
 const cases: [string, 'again' | 'nothing', (lost: Kept) => Other][] = [
@@ -70,7 +69,7 @@ for (const [what, filling, slots] of cases) {
     const claimed = what.endsWith('was sent') ? { claim: await own.signed(7) } : {};
     await keep(own.store, '01', { ...other, ...claimed });
     await claimBehind(own, 1);
-    assert.equal((await known(lost.txid)) !== null, filling === 'again');
+    assert.equal((await on.anvil.receipt(lost.txid)) !== null, filling === 'again');
     assert.match(own.texts(), filling === 'again' ? /are sent again/ : /1 nonces .* of nothing/);
   });
 }
@@ -82,7 +81,7 @@ timed('what the node refuses or pays too little gives way to nothing, and is tol
   await keep(own.store, '01', { refund: refused });
   await keep(own.store, '02', { cancel: cheap });
   await claimBehind(own, 2);
-  assert.deepEqual([await known(refused.txid), await known(cheap.txid)], [null, null]);
+  for (const { txid } of [refused, cheap]) assert.equal(await on.anvil.receipt(txid), null);
   assert.match(own.texts(), /refused the transaction/);
   assert.match(own.texts(), /2 nonces .* payments of nothing/);
   assert.doesNotMatch(own.texts(), /are sent again/);
@@ -111,23 +110,20 @@ async function sentAgain(before: readonly { gwei?: bigint }[], fails?: ParleyErr
   return own;
 }
 
-timed('the claim of another swap that its node still takes is displaced by nothing', async () => {
+timed('another swap’s claim that its node still takes is displaced by nothing', async () => {
   await sentAgain([{ gwei: 0n }]);
 });
 
-timed(
-  'where it is unclear whether a node has what was sent again, the next nonce is tried',
-  async () => {
-    const own = await sentAgain([{}, {}], new ParleyError('chain_unavailable', 'no node answers'));
-    assert.match(own.texts(), /no node answers/);
-  },
-);
+timed('where it is unclear whether a node has it, the next nonce is tried', async () => {
+  const own = await sentAgain([{}, {}], new ParleyError('chain_unavailable', 'no node answers'));
+  assert.match(own.texts(), /no node answers/);
+});
 
 timed('of all history only what has a missing nonce is asked whose it is', async () => {
   const own = await account();
   const mined = await own.signed(0);
   await on.anvil.call('eth_sendRawTransaction', [mined.raw]);
-  while ((await known(mined.txid)) === null) await sleep(20);
+  await on.anvil.mined(mined.txid);
   const nobodys = (nonce: number): Kept => {
     const of = { type: 'eip1559', chainId, to: own.address, nonce, gas: 21_000n } as const;
     const signature = { r: `0x${'ff'.repeat(32)}`, s: `0x${'01'.repeat(32)}`, yParity: 0 } as const;
@@ -166,7 +162,7 @@ timed('what is kept for a nonce while it is filled is displaced by nothing', asy
     own.context.sentAtMs.clear();
     await hand.tendSpend('claim');
     assert.deepEqual(await pooled(own.address), ['0', '1']);
-    assert.ok(await on.anvil.call('eth_getTransactionByHash', [urgent.txid]));
+    assert.ok(await on.anvil.isKnown(urgent.txid));
   } finally {
     await on.anvil.go();
   }
@@ -192,7 +188,7 @@ timed('without the lock what is kept is sent again, and no nonce is used up', as
     hanging.resolve();
     await on.anvil.go();
   }
-  while ((await known(claim.txid)) === null) await sleep(20);
+  await on.anvil.mined(claim.txid);
 });
 
 timed('whoever fills nonces has ended before another goes on without the lock', async () => {

@@ -372,7 +372,7 @@ const plants: Readonly<Record<string, (secret: Buffer) => unknown>> = {
 };
 
 test('no undecided secret leaves a side, on any family', limits, async () => {
-  const { address = '' } = chains.walletsOf.taker.get('bitcoin-regtest') ?? {};
+  const { address } = chains.walletsOf.taker.bitcoin;
   for (let coins = 1; coins < 4; coins += 1) {
     await chains.dev.faucet({ chain: 'bitcoin-regtest', address });
   }

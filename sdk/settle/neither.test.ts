@@ -87,7 +87,7 @@ async function lossOf(seed: number): Promise<string | null> {
   const chance = chanceOf(seed);
   const [early, paid] = [earlyOf(chance.fork()), chance.fork()];
   const isToken = paid.hits(0.6);
-  const scene = await paperScene(chance.pick(['maker', 'taker']), isToken);
+  const scene = await paperScene(chance.pick(['maker', 'taker']), { isToken });
   const { chains, gives, gets, market, input } = scene;
   const isMaker = gives === 'a';
   const isNever = chance.hits(0.15);

@@ -16,7 +16,7 @@ const wouldFail = () => new ParleyError('payout_would_fail', 'BalanceTooLow', {}
 
 /** A swap whose own claim takes so much, with the claims of the leg that pays as they are mined. */
 async function scened(party: Party, { isToken = true, claimGas = 400_000n } = {}) {
-  const scene = await paperScene(party, isToken);
+  const scene = await paperScene(party, { isToken });
   const chain = scene.chains[scene.gets];
   chain.claimGas = claimGas;
   chain.refusesEstimates = silent;

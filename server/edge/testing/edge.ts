@@ -129,10 +129,16 @@ export function refused(answer: Answered, code: string, words = /^[^\n]{5,700}$/
   assert.match(answer.body.error, words);
 }
 
-/** Sends bytes to a listening server: all that it answers until it ends the connection. */
-export function rawAnswer(port: number, bytes: string): Promise<string> {
+/** Sends bytes, then what `more` gives: all that is answered until the connection ends. */
+export function rawAnswer(
+  port: number,
+  bytes: string,
+  more?: () => Promise<string>,
+): Promise<string> {
   const socket = connect(port, '127.0.0.1');
-  socket.write(bytes);
+  socket.write(bytes, async () => {
+    if (more !== undefined) socket.write(await more());
+  });
   return new Promise((resolve, reject) => {
     let answer = '';
     socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')));
