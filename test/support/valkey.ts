@@ -15,7 +15,6 @@ import {
   programOnPath,
   type Running,
   startProgram,
-  untilReady,
 } from '../../devnet/processes.ts';
 import type { Certificate } from './certificate.ts';
 
@@ -52,14 +51,11 @@ export async function startValkey(
     name: 'the Valkey server',
     file,
     args: [...leadingArgs, ...Object.entries(given).flatMap(([name, to]) => [`--${name}`, to])],
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
     folder,
-    logFile: join(folder, 'output.log'),
   };
   const start = async () => {
-    const running = await startProgram(program);
-    await untilReady(program, running, readyLimitMs, () => answers(port, certificate));
-    return running;
+    const ask = () => answers(port, certificate);
+    return (await startProgram(program, readyLimitMs, ask)).running;
   };
   let running: Running = await start();
   const signal = (name: NodeJS.Signals) => process.kill(running.child.pid!, name);
