@@ -23,7 +23,7 @@ export type Access = {
   readonly mint?: boolean | undefined;
   /** Counts against the sign-ins of the client's network. */
   readonly signIn?: boolean | undefined;
-  /** Counts against what the account adds, of which its person is told. */
+  /** Counts against what the account adds, which its person hears of. */
   readonly change?: boolean | undefined;
   /** Counts against the sockets that the client's address opens, not against its requests. */
   readonly socket?: boolean | undefined;

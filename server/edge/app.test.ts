@@ -55,7 +55,7 @@ test('a body of 30 000 levels does not break the server, and none reaches a prot
   assert.equal((await post('{"__proto__":{"a":1},"constructor":{"prototype":{}}}')).status, 400);
 });
 
-test('a shutdown lets a running request end and answers 503, budget told, to one behind it', async () => {
+test('a shutdown lets a running request end and answers 503, with its budget, to one behind it', async () => {
   const own = await testEdge();
   const at = await own.port();
   const held = Promise.withResolvers<void>();

@@ -47,7 +47,7 @@ import { registerTx } from './routes/tx.ts';
 import { registerWebhooks } from './routes/webhooks.ts';
 
 // Longest a client may take to send its headers, and the whole request. Node looks for those who
-// took longer every 30 s unless told.
+// took longer every 30 s unless asked.
 const headersTimeoutMs = 15_000;
 const requestTimeoutMs = 30_000;
 const slowClientCheckMs = 1_000;

@@ -44,11 +44,11 @@ test('a key looked up is remembered, and forgotten with its account', async () =
 test('what was read before a revocation is not remembered after it, nor that a key is none', async () => {
   const { body } = await edge.mint(evmWallet());
   const { keys, read, release } = held();
-  const looking = [body.key, madeUp(0)].map((each) => keys.find(each));
+  const asked = [body.key, madeUp(0)].map((each) => keys.find(each));
   await read;
   keys.forget('anyone');
   release();
-  await Promise.all(looking);
+  await Promise.all(asked);
   for (const each of [body.key, madeUp(0)]) {
     assert.equal(keys.known(each), undefined);
     await keys.find(each);

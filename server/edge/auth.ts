@@ -55,8 +55,8 @@ export type Keys = {
 
 export type SharedKeys = Keys & {
   /**
-   * To be awaited after a revocation was committed under this notice, before anybody is told: no
-   * process accepts the key from then on. At most `rememberedMs`.
+   * To be awaited after a revocation was committed under this notice, before anybody is answered:
+   * no process accepts the key from then on. At most `rememberedMs`.
    */
   revoked(accountId: string, notice: string): Promise<void>;
   close(): void;

@@ -11,7 +11,7 @@ import { type HttpCode, HttpError } from './errors.ts';
 const windowSeconds = 60;
 const hourSeconds = 3_600;
 /**
- * Passkeys and payout wallets that an account adds in an hour: its person is told of each, and
+ * Passkeys and payout wallets that an account adds in an hour: its person hears of each, and
  * whoever stole a session would drown in such messages what matters.
  */
 const changeLimit = 30;

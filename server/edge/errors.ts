@@ -67,7 +67,7 @@ export type Refusal = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** What the caller is told about anything thrown. `null` = not a refusal: a fault of ours. */
+/** What the caller is answered for anything thrown. `null` = not a refusal: a fault of ours. */
 export function refusalOf(error: unknown, shortName: string): Refusal | null {
   if (error instanceof ParleyError) {
     const headers: Record<string, string> = {};

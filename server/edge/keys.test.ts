@@ -217,23 +217,19 @@ describe('a mint is refused', () => {
   });
 });
 
+// The counting itself: budgets.test.ts.
 test('20 mints an hour of a client network, failed ones counted; 1 000 with dev chains', async () => {
   const chain = { chain: 'evm', family: 'evm', chainId: 1, rpcUrls: ['http://127.0.0.1:1'] };
   const served = { PARLEY_CHAINS: JSON.stringify([chain]), PARLEY_NETWORK: 'mainnet' };
   const limits = [readSettings({}), readSettings(served)].map(({ mintLimit }) => mintLimit);
   assert.deepEqual(limits, [1_000, 20]);
-  const own = await testEdge({ settings: { mintLimit: 20 } });
+  const own = await testEdge({ settings: { mintLimit: 1 } });
   const attempt = (ip: string) => own.call('POST', '/v1/keys', { body: {}, ip });
-  for (let count = 0; count < 20; count += 1) {
-    assert.equal((await attempt('2001:db8:1:2::1')).status, 400);
-  }
-  const over = await attempt('2001:db8:1:2:ffff::9');
+  assert.equal((await attempt('2001:db8:1:2::1')).status, 400);
+  // Of the same client network.
+  const over = await attempt('2001:db8:1:3::1');
   refused(over, '429 mint_rate_limited');
   assert.equal(over.headers['retry-after'], '3600');
-  assert.equal((await attempt('2001:db8:1:3::1')).status, 429, 'of the same client network');
-  assert.equal((await attempt('2001:db8:1:100::1')).status, 400);
-  own.deps.advance(3_600_000);
-  assert.equal((await attempt('2001:db8:1:2::1')).status, 400);
 });
 
 test('a deployment names itself in keys, texts, headers and pages, and nobody else', async () => {

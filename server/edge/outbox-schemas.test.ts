@@ -28,17 +28,17 @@ function conforms(topic: string, payload: object): void {
   assert.ok(valid, `${topic} ${JSON.stringify(payload)}: ${ajv.errorsText(check.errors)}`);
 }
 
-test('every event of every step between any two looks at a swap fits its schema', () => {
+test('every event of every step between any two reads of a swap fits its schema', () => {
   const names = Object.keys(shows) as Show[];
-  const looks = names.flatMap((long) =>
+  const reads = names.flatMap((long) =>
     names.flatMap((short) => [50, 5_000].map((wall) => ({ long, short, wall }))),
   );
   const seen = new Set<string>();
   const begin: Known = { state: stateOf('nothing', 'nothing'), status: 'agreed' };
-  const next = (known: Known, { long, short, wall }: (typeof looks)[number]): Known =>
+  const next = (known: Known, { long, short, wall }: (typeof reads)[number]): Known =>
     outcome(known.state, { escrows: escrowsOf(long, short), full: true, wall });
-  for (const first of looks.map((look) => next(begin, look))) {
-    for (const second of looks.map((look) => next(first, look))) {
+  for (const first of reads.map((read) => next(begin, read))) {
+    for (const second of reads.map((read) => next(first, read))) {
       for (const { topic, status } of changeBetween({ ...first, told: nothingTold }, second)
         .events) {
         seen.add(topic);
@@ -53,7 +53,7 @@ test('every event of every step between any two looks at a swap fits its schema'
 
 const market = await negotiating();
 
-test('no webhook is told of a new key: its topic is no event that one can ask for', () => {
+test('no webhook hears of a new key: its topic is no event that one can ask for', () => {
   assert.ok(!checks.has('key.created'));
   for (const topic of checks.keys())
     assert.doesNotMatch(topic, /^(key|feed|login|session|payout|account|chat)\./);

@@ -32,9 +32,9 @@ test('an account has its requests in 60 s, and has them back then', async () => 
   // Before scope and body.
   const over = await edge.call('POST', '/v1/rfqs', { key, body: '{' });
   refused(over, '429 account_rate_limited', /^too many requests for this account/);
-  const told = ['retry-after', 'ratelimit-reset', 'ratelimit-limit', 'x-ratelimit-remaining'];
+  const names = ['retry-after', 'ratelimit-reset', 'ratelimit-limit', 'x-ratelimit-remaining'];
   assert.deepEqual(
-    told.map((name) => over.headers[name]),
+    names.map((name) => over.headers[name]),
     ['40', '40', '3', '0'],
   );
   edge.deps.advance(39_999);
@@ -43,7 +43,7 @@ test('an account has its requests in 60 s, and has them back then', async () => 
   assert.equal((await me(edge, key)).status, 200);
 });
 
-test('all keys of an account share a budget; a key whose own window is later is told of that', async () => {
+test('all keys of an account share a budget; a key whose own window is later is answered with that', async () => {
   const edge = await frozen({ settings: { rateLimit: 4 } });
   const wallet = evmWallet();
   await me(edge, (await edge.mint(wallet)).body.key);
@@ -167,7 +167,7 @@ test('a party keeps 60 requests a window on each open swap, and as many broadcas
 const head = 'host: x\r\nconnection: close\r\n';
 
 /** Status and headers of the first answer to these bytes. */
-async function told(bytes: string, port: number) {
+async function firstAnswer(bytes: string, port: number) {
   const [first = '', ...lines] = (await rawAnswer(port, bytes)).split('\r\n\r\n')[0]!.split('\r\n');
   const headers = Object.fromEntries(lines.map((line) => line.split(': ') as [string, string]));
   return { status: Number(first.split(' ')[1]), headers };
@@ -194,7 +194,7 @@ test('whatever is wrong with a request, it spends one of its client, and all fiv
   ];
   let left = rateLimit;
   for (const [status, bytes] of cases) {
-    const answer = await told(bytes, port);
+    const answer = await firstAnswer(bytes, port);
     left -= 1;
     assert.equal(answer.status, status, bytes.slice(0, 60));
     for (const prefix of ['', 'x-']) {
@@ -214,10 +214,10 @@ test('of one client network so many connections are open, and no more are heard'
   const two = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
   while ((await connectionsOf(edge)) < 2) await sleep(20);
   const third = `GET /v1/me HTTP/1.1\r\n${head}\r\n`;
-  assert.equal((await told(third, port).catch(() => null))?.status || 'ended', 'ended');
+  assert.equal((await firstAnswer(third, port).catch(() => null))?.status || 'ended', 'ended');
   two[0]?.destroy();
   while ((await connectionsOf(edge)) > 1) await sleep(20);
-  assert.equal((await told(third, port)).status, 401);
+  assert.equal((await firstAnswer(third, port)).status, 401);
   assert.equal(edge.app.server.maxConnections, 7);
   two[1]?.destroy();
 });

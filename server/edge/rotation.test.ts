@@ -46,6 +46,7 @@ async function serving(encryptionKey: string, work: (call: Call) => Promise<void
 const sealed = (call: Call, name: string) =>
   call('POST', '/v1/sealed', { key, headers: { 'idempotency-key': name } });
 
+// Of cursors: cursor.test.ts.
 test('a stored reply outlives the replacement of its key, and is refused, not run, without it', async () => {
   await serving(old, async (call) => {
     assert.deepEqual((await sealed(call, 'first')).body, { run: 1 });
@@ -71,24 +72,5 @@ test('a stored reply outlives the replacement of its key, and is refused, not ru
   // Nothing is lost: the old key brought back shows the reply again.
   await serving(`${fresh},${old}`, async (call) => {
     assert.deepEqual((await sealed(call, 'first')).body, { run: 1 });
-  });
-});
-
-test('a list goes on where it was while its key is replaced, and not after', async () => {
-  const next = (call: Call, cursor = '') => call('GET', `/v1/webhooks?limit=1${cursor}`, { key });
-  let cursor = '';
-  await serving(old, async (call) => {
-    for (let count = 0; count < 3; count += 1) {
-      await call('POST', '/v1/webhooks', { key, body: { url: 'https://hooks.example.org/' } });
-    }
-    cursor = `&cursor=${(await next(call)).body.nextCursor}`;
-  });
-  await serving(`${fresh},${old}`, async (call) => {
-    const { body } = await next(call, cursor);
-    assert.equal(body.webhooks.length, 1);
-    assert.equal((await next(call, `&cursor=${body.nextCursor}`)).status, 200);
-  });
-  await serving(fresh, async (call) => {
-    assert.equal((await next(call, cursor)).headers['x-parley-error'], 'bad_cursor');
   });
 });

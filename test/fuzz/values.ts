@@ -184,6 +184,8 @@ export function jsonOf(value: unknown, known: (recall: Recall) => string): strin
   if (value instanceof RawJson) return value.text;
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map((each) => jsonOf(each, known)).join(',')}]`;
-  const pairs = Object.entries(value);
-  return `{${pairs.map(([name, each]) => `${JSON.stringify(name)}:${jsonOf(each, known)}`).join(',')}}`;
+  const pairs = Object.entries(value).map(
+    ([name, each]) => `${JSON.stringify(name)}:${jsonOf(each, known)}`,
+  );
+  return `{${pairs.join()}}`;
 }

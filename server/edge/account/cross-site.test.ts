@@ -197,7 +197,7 @@ test('a stolen cookie is worth nothing after a sign-out, in no process, nor afte
   steal();
   assert.equal(codeOf(await thief.get('/v1/me')), '200 ok');
   await end(browser);
-  // From here on the person may be told.
+  // From here on the person may be answered.
   for (const url of reads) {
     refused(await thief.get(url), '401 session_missing');
     refused(await browser.get(url), '401 session_missing');

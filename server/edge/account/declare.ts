@@ -33,7 +33,7 @@ type Input<P extends TSchema, Q extends TSchema, B extends TSchema> = Parsed<P, 
 
 type Answer = {
   readonly body: unknown;
-  /** 200 unless told. */
+  /** 200 unless given. */
   readonly status?: number;
   /** The session's cookie: a token, or null to take it away. */
   readonly token?: string | null;
@@ -49,7 +49,7 @@ export function signedIn<P extends TSchema, Q extends TSchema, B extends TSchema
     readonly fresh?: true;
     /** Counts against the key mints of the client's network. */
     readonly mint?: true;
-    /** Adds something to the account that its person is told of: at most 30 an hour. */
+    /** Adds something to the account that its person hears of: at most 30 an hour. */
     readonly change?: true;
     readonly handle: (input: Input<P, Q, B> & { readonly session: Session }) => Promise<Answer>;
   },

@@ -16,7 +16,7 @@ const gone = '409 ceremony_gone';
 const from = (ip: string) => browserOn(edge, { ip });
 const ask = (browser: TestBrowser, address: string, purpose = 'sign-in') =>
   browser.post('/account/email', { address, purpose });
-/** The code that came last, unless told. */
+/** The code that came last, unless named. */
 const give = (browser: TestBrowser, address: string, code = edge.codeOf(address)) =>
   browser.post('/account/email/code', { address, code });
 const wrong = (right: string) => (right === '000000' ? '000001' : '000000');
@@ -131,10 +131,10 @@ test('every answer is the same for an address with an account and for one withou
     answers.push(await ask(browser, address));
     return answers.map(({ status, headers, body }) => {
       const { date: _, 'set-cookie': cookie, ...rest } = headers;
-      const told = Object.entries(rest).filter(([name]) => !/^(x-)?ratelimit/.test(name));
+      const fixed = Object.entries(rest).filter(([name]) => !/^(x-)?ratelimit/.test(name));
       const shape = String(cookie ?? '').replace(/[0-9A-Za-z]{43}/g, 'token');
       const said = JSON.stringify(body).replaceAll(address, 'address');
-      return [status, told, shape, said.replace(/\d{4}-[^"]*Z/g, 'instant')];
+      return [status, fixed, shape, said.replace(/\d{4}-[^"]*Z/g, 'instant')];
     });
   };
   edge.deps.freeze();

@@ -215,8 +215,8 @@ test('a deleted account leaves nothing personal but its last message', async () 
     stored.accountId,
   );
   assert.deepEqual([last.topic, more], ['account.deleted', []]);
-  const told = last.payload.former.map(({ to }: { to: string }) => to);
-  assert.deepEqual(told.sort(), [address, other].sort());
+  const addresses = last.payload.former.map(({ to }: { to: string }) => to);
+  assert.deepEqual(addresses.sort(), [address, other].sort());
   const begun = 'select facts from ceremonies where facts::text like $1';
   assert.deepEqual(await edge.sql(begun, `%${wallet.address}%`), []);
 });

@@ -107,7 +107,7 @@ test('an account has several, and of each it is known whether it is on other dev
   const key = authenticator({ be: false, bs: false, counts: true });
   assert.equal((await add(browser, key, {}, '  security key  ')).status, 200);
   assert.equal((await signInWith(key)).body.accountId, accountId);
-  // As it was told last.
+  // As it was reported last.
   assert.equal((await signInWith(device, { bs: true })).status, 200);
   type Shown = { label: string; backupEligible: boolean; backedUp: boolean };
   const { logins } = (await browser.get('/account/me')).body;

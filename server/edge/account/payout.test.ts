@@ -197,7 +197,7 @@ test('no key and no session removes the wallet that is paid, or is to be', async
   assert.equal((await pay(own, paid, wallet)).status, 200);
   refused(await removed(paid, await edge.person(address)), '409 wallet_paid');
   refused(await byKey(paid), '409 wallet_paid');
-  // What waits to be paid ends by a stop alone, of which its person is told.
+  // What waits to be paid ends by a stop alone, which its person hears of.
   assert.equal((await pay(own, next, null)).status, 200);
   refused(await byKey(next), '409 wallet_paid');
   assert.equal((await shown(own, 'tron')).paid, paid.address);

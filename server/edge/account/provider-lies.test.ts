@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { Endpoint, Fault, Lie } from '../../../test/support/hostile-provider.ts';
 import { comeBack, endOf, startProviderEdge, whoIs } from '../testing/provider-edge.ts';
 
-const { deps, hostile, told, browser, begin, through, count } = await startProviderEdge();
+const { deps, hostile, reported, browser, begin, through, count } = await startProviderEdge();
 
 /** Why each lie is refused; `sign-in` where it does not touch us. */
 const lies: Readonly<Record<Exclude<Lie, 'wrong iss in discovery'>, [end: string, why: RegExp]>> = {
@@ -36,15 +36,15 @@ const lies: Readonly<Record<Exclude<Lie, 'wrong iss in discovery'>, [end: string
 
 test('each lie is refused for its own reason, and nobody is signed in', async () => {
   for (const [lie, [end, why]] of Object.entries(lies)) {
-    told.length = 0;
+    reported.length = 0;
     const one = browser();
-    // The one before was told another nonce.
+    // The one before was given another nonce.
     await hostile.authorize(await begin(browser()));
     const before = [await count('sessions'), await count('logins')];
     const url = await begin(one);
     hostile.misbehave(lie as Lie);
     assert.equal(endOf(await comeBack(one, await hostile.authorize(url))), end, lie);
-    assert.match(told.join(), why, lie);
+    assert.match(reported.join(), why, lie);
     hostile.misbehave();
     if (end.startsWith('done')) continue;
     assert.equal(one.session(), null, lie);
@@ -94,9 +94,9 @@ test('an endpoint that is broken in any way is a provider that is down, in bound
   for (const endpoint of ['discovery', 'token', 'jwks'] as const satisfies Endpoint[]) {
     for (const [fault, why] of Object.entries(faults)) {
       if (endpoint === 'jwks' && fault === 'hangs') continue;
-      told.length = 0;
+      reported.length = 0;
       await meets(endpoint, fault as Fault);
-      assert.match(told.join(), why, `${endpoint} ${fault}`);
+      assert.match(reported.join(), why, `${endpoint} ${fault}`);
     }
   }
   assert.equal(await count('sessions'), before);
@@ -113,7 +113,7 @@ test('another issuer in the discovery document is a provider that is down', asyn
     body.error,
     /sign in by e-mail, with the real provider, .+, with a passkey or with a wallet/,
   );
-  assert.deepEqual(told, ['its discovery document names another issuer']);
+  assert.deepEqual(reported, ['its discovery document names another issuer']);
 });
 
 test('a provider that was down is asked again after 3 seconds, and not before', async () => {
@@ -165,14 +165,14 @@ test('a token of an unknown key has the keys fetched anew, at most every 10 seco
   assert.equal(fetched(), before + 3, 'after 5 minutes they are fetched anew');
 });
 
-test('what a provider says of a fault is told to nobody', async () => {
+test('what a provider says of a fault is repeated to nobody', async () => {
   const one = browser();
   const back = await hostile.authorize(await begin(one));
   back.searchParams.delete('code');
   back.searchParams.set('error', '<script>alert(1)</script>');
   back.searchParams.set('error_description', 'call +1 555 0100');
   assert.equal(endOf(await comeBack(one, back)), 'problem=bad_proof');
-  assert.deepEqual(told, ['it says an error of its own']);
+  assert.deepEqual(reported, ['it says an error of its own']);
   assert.equal(await whoIs(one), null);
   for (const [error, end] of [
     ['login_required', 'problem=bad_proof'],
@@ -182,6 +182,6 @@ test('what a provider says of a fault is told to nobody', async () => {
     again.searchParams.delete('code');
     again.searchParams.set('error', error);
     assert.equal(endOf(await comeBack(one, again)), end);
-    assert.equal(told.at(-1), `it says ${error}`);
+    assert.equal(reported.at(-1), `it says ${error}`);
   }
 });

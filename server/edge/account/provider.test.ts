@@ -10,7 +10,7 @@ import { browserOn, type TestBrowser } from '../testing/browser.ts';
 import { caller, refused } from '../testing/edge.ts';
 import { comeBack, endOf, startProviderEdge, whoIs } from '../testing/provider-edge.ts';
 
-const { edge, deps, real, hostile, told, browser, begin, atProvider, through, count } =
+const { edge, deps, real, hostile, reported, browser, begin, atProvider, through, count } =
   await startProviderEdge();
 
 async function loginsOf(accountId: string | null): Promise<string[]> {
@@ -41,7 +41,7 @@ test('a person of a real provider signs in and comes back, whatever keys are rot
   const url = await atProvider(await begin(other, 'real'));
   await real.rotateKeys();
   assert.equal(await back(other, url), 'done=sign-in');
-  assert.deepEqual([await whoIs(other), told], [accountId, []]);
+  assert.deepEqual([await whoIs(other), reported], [accountId, []]);
   // The same address at another provider is another account.
   const third = browser();
   hostile.claim({ sub: 'eve', email: 'alice@example.test', email_verified: true });
@@ -101,16 +101,16 @@ test('who gives no nonce back is asked for none, and one in its token is a fault
   assert.equal(await back(one, await hostile.authorize(url)), 'done=sign-in');
   hostile.claim({ sub: 'mallory', nonce: 'of-another' });
   assert.equal(await through(browser(), 'bare'), 'problem=bad_proof');
-  assert.deepEqual(told, ['unexpected ID Token "nonce" claim value']);
+  assert.deepEqual(reported, ['unexpected ID Token "nonce" claim value']);
 });
 
-test('a person who cancels is told so, and nothing is wrong', async () => {
+test('a person who cancels hears so, and nothing is wrong', async () => {
   const one = browser();
   const url = await atProvider(await begin(one, 'real'), null);
   assert.equal(url.searchParams.get('error'), 'access_denied');
   assert.equal(await back(one, url), 'problem=cancelled');
   assert.equal(await back(one, url), gone, 'once');
-  assert.deepEqual([one.session(), told], [null, []]);
+  assert.deepEqual([one.session(), reported], [null, []]);
 });
 
 test('an answer that was used asks nobody and opens nothing', async () => {
@@ -130,7 +130,7 @@ test('an answer at the address of another provider is a mix-up, and proves nothi
   const url = await asked(one);
   url.pathname = url.pathname.replace('hostile', 'real');
   assert.equal(await back(one, url), 'problem=bad_proof');
-  assert.deepEqual(told, ['the answer is at the address of another one']);
+  assert.deepEqual(reported, ['the answer is at the address of another one']);
   url.pathname = url.pathname.replace('real', 'hostile');
   assert.equal(await back(one, url), gone, 'it was used up');
   const shown = hostile.requests.filter(({ path }) => path === '/token');

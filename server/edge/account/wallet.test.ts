@@ -1,5 +1,6 @@
 // Sign-in by wallets of all four families over HTTP: POST /account/wallet and its proof. What the
-// text must be, line by line: server/people/sign-in-text.test.ts. Contract wallets: wallets.test.ts.
+// text must be, line by line: server/people/sign-in-text.test.ts. Contract wallets: in
+// wallets.test.ts.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

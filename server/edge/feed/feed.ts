@@ -1,4 +1,4 @@
-// The maker feed (`/v1/ws`) of one process: its sockets, what they are told, and their ends.
+// The maker feed (`/v1/ws`) of one process: its sockets, what they get, and their ends.
 
 import type { FastifyInstance } from 'fastify';
 import type { WebSocket } from 'ws';

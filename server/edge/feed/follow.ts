@@ -14,14 +14,14 @@ const busyMs = 5;
 const batch = 500;
 
 export type Following = {
-  /** Resolves when the end of the log is known: nobody is told anything before. */
+  /** Resolves when the end of the log is known: nobody is sent anything before. */
   readonly started: Promise<void>;
   stop(): Promise<void>;
 };
 
 type Parts = Pick<Deps, 'db' | 'now' | 'log' | 'metrics' | 'randomBytes'>;
 
-/** `reset`: what sockets were told is not known any more; they must begin anew. */
+/** `reset`: what sockets were sent is not known any more; they must begin anew. */
 export function followFeed(deps: Parts, hub: Hub, reset: () => void): Following {
   let known = false;
   const started = Promise.withResolvers<void>();

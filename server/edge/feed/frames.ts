@@ -3,7 +3,7 @@
 
 import type { FeedRow } from '../../db/feed-log.ts';
 
-/** How a maker wants to be told: as specified, or with `seq` and what else it asked for. */
+/** How a maker wants its frames: as specified, or with `seq` and what else it asked for. */
 export type Manner = 'plain' | 'resume';
 
 const textFrame = 0x81;

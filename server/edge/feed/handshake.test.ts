@@ -11,7 +11,7 @@ const maker = await market.trader();
 
 const isError = (frame: Frame) => frame.type === 'error';
 
-test('a key with the scope maker is told of the book, then that it is ready', async () => {
+test('a key with the scope maker gets the book, then that it is ready', async () => {
   const { frames, close } = await market.maker(await market.trader({ scopes: ['maker'] }));
   assert.deepEqual(
     frames.map(({ type }) => type),
@@ -56,7 +56,7 @@ test('nothing but the key is taken first; the third wrong frame ends the socket 
   assert.equal(client.frames.filter(isError).length, 3);
 });
 
-test('a key without the scope is told which it has, and ended with 4403', async () => {
+test('a key without the scope hears which it has, and ended with 4403', async () => {
   const taker = await market.trader({ scopes: ['read', 'taker'] });
   const client = await openFeed(market.at);
   client.send({ apiKey: taker.key });
@@ -108,8 +108,8 @@ test('HTTP answers what is no handshake in the form of every other refusal', asy
     [404, 'not_found', {}, { path: '/v1/wss' }],
   ] as const) {
     const answer = await handshake(market.at, headers, how);
-    const told = [answer.status, answer.headers['x-parley-error']];
-    assert.deepEqual(told, [status, code], answer.body);
+    const said = [answer.status, answer.headers['x-parley-error']];
+    assert.deepEqual(said, [status, code], answer.body);
     assert.deepEqual(Object.keys(JSON.parse(answer.body)), ['error']);
     for (const name of rateHeaders) assert.ok(answer.headers[name] !== undefined, name);
   }

@@ -82,40 +82,29 @@ async function burst(t: TestContext, readers: readonly Reader[], at: (ms: number
   return now;
 }
 
-test('a burst waits for nobody who keeps up', async (t) => {
-  const own = reader();
-  assert.equal(await burst(t, [own], () => {}), 0);
-  assert.deepEqual([own.live, own.fell], [true, 0]);
-});
-
-test('a burst waits 250 ms for readers of whom none gets free, who then go at their own pace', async (t) => {
-  const [stuck, quick] = [reader(), reader()];
-  stuck.full = true;
-  assert.equal(await burst(t, [stuck, quick], () => {}), 250);
-  assert.deepEqual([stuck.live, stuck.fell, quick.live, quick.fell], [false, 1, true, 0]);
-});
-
-test('250 ms after the last one that got free', async (t) => {
-  const [slow, stuck] = [reader(), reader()];
-  for (const each of [slow, stuck]) each.full = true;
-  const waited = await burst(t, [slow, stuck], (ms) => {
-    slow.full = ms < 200;
-  });
-  assert.equal(waited, 450);
-  assert.deepEqual([slow.live, stuck.live], [true, false]);
-});
-
-test('and 2 s at most, however many get free meanwhile', async (t) => {
-  const readers = Array.from({ length: 20 }, reader);
-  for (const each of readers) each.full = true;
-  const waited = await burst(t, readers, (ms) => {
-    readers.forEach((each, at) => {
-      each.full = ms < (at + 1) * 200;
+/** Until when each reader is full, and what comes of that. */
+const bursts: [what: string, fullUntil: number[], waited: number, live: boolean[]][] = [
+  ['for nobody who keeps up', [0], 0, [true]],
+  ['250 ms for readers of whom none gets free', [Infinity, 0], 250, [false, true]],
+  ['250 ms after the last one that got free', [200, Infinity], 450, [true, false]],
+  [
+    '2 s at most, however many get free meanwhile',
+    Array.from({ length: 20 }, (_, at) => (at + 1) * 200),
+    2_000,
+    Array.from({ length: 20 }, (_, at) => at < 10),
+  ],
+];
+for (const [what, fullUntil, waited, live] of bursts) {
+  test(`a burst waits ${what}, who then go at their own pace`, async (t) => {
+    const readers = fullUntil.map((until) => Object.assign(reader(), { full: until > 0 }));
+    const took = await burst(t, readers, (ms) => {
+      for (const [at, each] of readers.entries()) each.full = ms < fullUntil[at]!;
     });
+    assert.equal(took, waited);
+    assert.deepEqual(
+      readers.map((each) => each.live),
+      live,
+    );
+    assert.ok(readers.every((each) => each.fell === (each.live ? 0 : 1)));
   });
-  assert.equal(waited, 2_000);
-  assert.deepEqual(
-    readers.map(({ live }) => live),
-    readers.map((_, at) => at < 10),
-  );
-});
+}

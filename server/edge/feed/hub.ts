@@ -137,7 +137,7 @@ async function pace(listeners: Iterable<Listener>): Promise<void> {
   }
 }
 
-/** Whether an account is told of an entry: never of its own RFQs. */
+/** Whether an account gets an entry: never of its own RFQs. */
 export function isFor({ creatorId, holders }: Entry, accountId: string): boolean {
   return creatorId !== accountId && (holders === null || holders.has(accountId));
 }

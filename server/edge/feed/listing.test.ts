@@ -1,4 +1,4 @@
-// What makers are told when an asset closes and reopens, and how a burst of that reaches them.
+// What makers get when an asset closes and reopens, and how a burst of that reaches them.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -9,7 +9,7 @@ import { feedMarket } from '../testing/feed-market.ts';
 
 const market = await feedMarket();
 const taker = await market.trader();
-/** Another program on the same database: nobody here is told of its changes at once. */
+/** Another program on the same database: nobody here hears of its changes at once. */
 const other = connect(market.url);
 after(async () => {
   await other.close();
@@ -32,7 +32,7 @@ const resume = { resume: true };
 const several = (client: FeedClient, id: string, count: number) =>
   client.frame(() => framesOf(client, id).length >= count);
 
-/** Everything before was told when a later RFQ is: frames come in order. */
+/** With a later RFQ everything before has come: frames come in order. */
 async function settled(...clients: FeedClient[]): Promise<void> {
   const { id } = await market.rfq(await market.trader(), { quoteAssetId: market.assets.eth.id });
   for (const each of clients) await each.frame(about(id));
@@ -68,7 +68,7 @@ for (const [how, end] of [
     },
   ],
 ] as const) {
-  test(`an order that ${how} while its token reopens is not told as there`, async () => {
+  test(`an order that ${how} while its token reopens is not sent as there`, async () => {
     const client = await open(resume);
     const { id } = await market.rfq(taker, { ttlSeconds: 30 });
     await close();

@@ -34,7 +34,7 @@ export type Feed = {
   readonly uses: LastUses;
   readonly snapshots: Snapshots;
   readonly quote: Run;
-  /** Until then nobody is told anything. */
+  /** Until then nobody is sent anything. */
   readonly started: Promise<void>;
   isClosing(): boolean;
 };
@@ -56,7 +56,7 @@ export type Maker = Listener &
     say(frame: object, more?: object): void;
   };
 
-/** One who is not told anything yet. */
+/** One who is not sent anything yet. */
 export function createMaker(feed: Feed, peer: Peer, { shown, caller, manner }: Greeting): Maker {
   const { by, keyId, accountId, expiresAtMs } = caller;
   const asked = manner === 'resume';
@@ -139,7 +139,7 @@ async function goOn(feed: Feed, maker: Maker): Promise<void> {
 async function tell(feed: Feed, maker: Maker, start: Start): Promise<void> {
   const { hub, snapshots } = feed;
   await feed.started;
-  // Revoked between its look-up and joining, nobody would have told this socket.
+  // Revoked between its look-up and joining, nobody would have ended this socket.
   if (!(await checkKey(feed, maker))) return;
   const { since } = start;
   if (since !== null) {
@@ -173,7 +173,7 @@ async function placeAfter({ hub, deps }: Feed, since: number): Promise<Place | n
   const oldest = new Date(deps.now() - feedLogDays * dayMs);
   const place = await placeOf(deps.db, since, oldest);
   if (place === null) return null;
-  // Another process told it; this one reads it in a moment.
+  // Another process sent it; this one reads it in a moment.
   for (let waited = 0; hub.position().seq < place.seq; waited += shortMs) {
     if (waited > lagMs) return null;
     await sleep(shortMs, undefined, { ref: false });

@@ -79,7 +79,7 @@ test('a stranger’s numbers are the same with private RFQs in between and witho
   assert.deepEqual(without[0], ['snapshot 1', 'ready 1', ...rounds, 'rfq 5', 'rfq 6', 'rfq 7']);
 });
 
-test('private RFQs go by the number before them: who resumes there is told them again', async (t) => {
+test('private RFQs go by the number before them: who resumes there is sent them again', async (t) => {
   const { own, asks, holder, address } = await strangers(t);
   const client = await own.maker(holder, resume);
   const entries = ({ frames }: FeedClient) =>

@@ -1,5 +1,5 @@
 // How far behind a reader may be, and how long anything is waited for: on real sockets, whose
-// client reads when it is told to.
+// client reads when the test says so.
 
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';

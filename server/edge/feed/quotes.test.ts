@@ -37,8 +37,8 @@ test('a quote opens a thread that REST shows; of many on one RFQ the last stands
   }
   const { body } = await taker.get(`/v1/threads/${first.threadId}`);
   assert.deepEqual([body.quoteAmount, body.makerId], [prices.at(-1), maker.accountId]);
-  const told = body.messages.map(({ quoteAmount }: Frame) => quoteAmount);
-  assert.deepEqual(told, ['65000000', ...prices]);
+  const history = body.messages.map(({ quoteAmount }: Frame) => quoteAmount);
+  assert.deepEqual(history, ['65000000', ...prices]);
 });
 
 test('bad frames are refused in words, and the socket stays open', async () => {

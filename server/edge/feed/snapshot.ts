@@ -10,7 +10,7 @@ import { workOf } from '../../ports/work.ts';
 import type { Hub } from './hub.ts';
 
 const mostInSnapshot = 100;
-/** How stale a change by another process may show; it is told of after the snapshot too. */
+/** How stale a change by another process may show; it is sent after the snapshot too. */
 const maxAgeMs = 250;
 
 export type Snapshot = { readonly at: Place; readonly rfqs: readonly RfqView[] };

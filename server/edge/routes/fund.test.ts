@@ -57,7 +57,7 @@ before(async () => {
   await fundingOf(await dealt(), '?sign=authorization');
 });
 
-/** The taker gives the coin on `evm`, and has it; no coin for gas unless told. */
+/** The taker gives the coin on `evm`, and has it; no coin for gas unless given. */
 async function dealt(options: { asset?: Asset; ether?: bigint } = {}): Promise<Deal> {
   const { asset = coin, ether = 0n } = options;
   const deal = await agree(desk, { long: asset, longAmount: amount });
@@ -279,7 +279,7 @@ test('what anybody could write pins no leg of others', async () => {
   must(await moveBy(deal.maker, deal));
 });
 
-test('a pinned leg leaves a lane that is used once that is deep, and not before', async () => {
+test('a pinned leg leaves a lane that is used once that is final, and not before', async () => {
   const ether = 10n ** 18n;
   const deal = await dealt({ ether });
   const { call, signature, built } = await authorized(deal);

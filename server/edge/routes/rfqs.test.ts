@@ -23,7 +23,7 @@ const read = async (by: Trader, id: string) => (await by.get(`/v1/rfqs/${id}`)).
 const idsOf = (rfqs: { id: string }[]) => rfqs.map(({ id }) => id);
 const book = async (query = '') =>
   idsOf((await maker.get(`/v1/rfqs?limit=100&${query}`)).body.rfqs);
-const told = (id: string) =>
+const emitted = (id: string) =>
   market.sql(
     `select topic, payload from outbox
       where payload->>'rfqId' = $1 and account_id is null order by id`,
@@ -55,7 +55,7 @@ test('a posted RFQ shows what was asked, to all, with a feed event of the same',
     expiresAt: new Date(now + 600_000).toISOString(),
   });
   assert.deepEqual(await read(maker, posted.id), posted);
-  const events = await told(posted.id);
+  const events = await emitted(posted.id);
   assert.deepEqual(
     events.map(({ topic, payload }) => [topic, JSON.parse(payload.body)]),
     [['feed.created', posted]],
@@ -153,9 +153,9 @@ test('a target address in any spelling reaches the wallet of every family, and n
       const { rfqs } = (await by.get('/v1/rfqs?limit=100')).body;
       assert.ok(!idsOf(rfqs).includes(posted.id));
     }
-    assert.equal((await told(posted.id)).length, 1);
+    assert.equal((await emitted(posted.id)).length, 1);
   }
-  assert.deepEqual(await told((await rfq({ visibility: 'private' })).id), []);
+  assert.deepEqual(await emitted((await rfq({ visibility: 'private' })).id), []);
 });
 
 test('its creator cancels it, again and again; a stranger never', async () => {
@@ -167,7 +167,7 @@ test('its creator cancels it, again and again; a stranger never', async () => {
     assert.deepEqual([status, body.rfq.status], [200, 'cancelled']);
   }
   refused(await cancel(maker, id), '403 not_creator');
-  const topics = (await told(id)).map(({ topic }) => topic);
+  const topics = (await emitted(id)).map(({ topic }) => topic);
   assert.deepEqual(topics, ['feed.created', 'feed.cancelled']);
   const { status, rfq: shown } = (await maker.get(`/v1/threads/${thread.id}`)).body;
   assert.deepEqual([status, shown.status], ['closed', 'cancelled']);

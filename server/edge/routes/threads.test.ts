@@ -39,10 +39,10 @@ test('a first quote is 201, the next of the same maker 200 on the same thread', 
   assert.deepEqual([second.status, second.body.thread.id], [200, threadId]);
   assert.deepEqual(await pricesOf(threadId), [`maker ${price}`, 'maker 66000000']);
   assert.deepEqual(await read(taker, threadId), second.body.thread);
-  const told = { to: taker.accountId, rfqId, threadId };
+  const event = { to: taker.accountId, rfqId, threadId };
   assert.deepEqual(await events('quote.created', 'threadId', threadId), [
-    { ...told, quoteAmount: price },
-    { ...told, quoteAmount: '66000000' },
+    { ...event, quoteAmount: price },
+    { ...event, quoteAmount: '66000000' },
   ]);
 });
 
@@ -175,10 +175,10 @@ test('both accept the current price: a swap, an agreed RFQ, closed threads, an e
   assert.deepEqual([swap.hashlock, swap.status, swap.role], [hashlock, 'agreed', 'initiator']);
   assert.equal((await taker.get(`/v1/rfqs/${rfqId}`)).body.status, 'agreed');
   assert.equal((await read(stranger, loser)).status, 'closed');
-  const told = { swapId: swap.id, threadId };
+  const event = { swapId: swap.id, threadId };
   assert.deepEqual(await events('swap.agreed', 'threadId', threadId), [
-    { to: maker.accountId, ...told },
-    { to: taker.accountId, ...told },
+    { to: maker.accountId, ...event },
+    { to: taker.accountId, ...event },
   ]);
   const book = (await maker.get('/v1/rfqs?limit=100')).body.rfqs;
   assert.ok(!book.some((each: { id: string }) => each.id === rfqId));

@@ -128,7 +128,7 @@ const ofNetwork = (times: number) => {
 };
 const broadcast = '/v1/tx/broadcast';
 
-test('who has used up the processor time is told so, and short work of anybody still passes', async () => {
+test('who has used up the processor time hears so, and short work of anybody still passes', async () => {
   const deal = await agree(world);
   const body = { chain: bitcoin, signed: await unsignedRefund(deal) };
   const paid = await signedPayment(world, somebody.btcAddress, 50_000n);

@@ -55,7 +55,7 @@ export function authenticator(
 ): Authenticator {
   const { origin = 'http://localhost:8080', counts = false, be = true, bs = true } = own;
   const credentials: Credential[] = [];
-  const told = { origin, be, bs };
+  const usual = { origin, be, bs };
   return {
     credentials,
     create: (options, how = {}) => {
@@ -71,14 +71,14 @@ export function authenticator(
         counter: counts ? 1 : 0,
       };
       credentials.push(made);
-      const data = authData(made, { ...told, ...how }, attested(made));
+      const data = authData(made, { ...usual, ...how }, attested(made));
       const object = new Map<string, unknown>([
         ['fmt', how.fmt ?? 'none'],
         ['attStmt', how.attStmt ?? new Map()],
         ['authData', new Uint8Array(data)],
       ]);
       return answer(made, {
-        clientDataJSON: clientData('webauthn.create', options.challenge, { ...told, ...how }),
+        clientDataJSON: clientData('webauthn.create', options.challenge, { ...usual, ...how }),
         attestationObject: base64url(cbor(object)),
         transports: ['internal', 'hybrid'],
         authenticatorData: base64url(data),
@@ -89,7 +89,7 @@ export function authenticator(
       const used = credentials.findLast(({ rpId }) => rpId === options.rpId);
       if (used === undefined) throw new Error('NotAllowedError');
       if (counts) used.counter += 1;
-      const all = { ...told, ...how };
+      const all = { ...usual, ...how };
       const clientDataJSON = clientData('webauthn.get', options.challenge, all);
       const data = authData(used, all, null);
       const hash = sha256(Buffer.from(clientDataJSON, 'base64url'));

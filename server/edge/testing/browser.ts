@@ -21,7 +21,7 @@ export type TestBrowser = {
 };
 
 export type BrowserOptions = {
-  /** http://localhost:8080 unless told. */
+  /** http://localhost:8080 unless given. */
   readonly origin?: string;
   readonly shortName?: string;
   readonly userAgent?: string;
@@ -66,8 +66,8 @@ export function browserOn(
     const answer = await call(method, url, init);
     keep(cookies, answer);
     const now = session();
-    const told = answer.status === 200 ? answer.body?.accountId : undefined;
-    if (now !== null && typeof told === 'string') showsAccount(now, told);
+    const shown = answer.status === 200 ? answer.body?.accountId : undefined;
+    if (now !== null && typeof shown === 'string') showsAccount(now, shown);
     return answer;
   };
   /** As a page that is loaded learns it, after a sign-in that led away from it. */
@@ -87,7 +87,7 @@ export function browserOn(
   };
 }
 
-/** Whose session a token is, as its pages were told; one that was stolen is of the same. */
+/** Whose session a token is, as its pages know; one that was stolen is of the same. */
 const accounts = new Map<string, string | null>();
 
 export function showsAccount(token: string, accountId: string): void {

@@ -49,20 +49,20 @@ export async function openFeed(
   });
   const frame = (is: (frame: Frame) => boolean) =>
     new Promise<Frame>((resolve, reject) => {
-      const look = () => {
+      const check = () => {
         const found = frames.find(is);
         if (found === undefined && ws.readyState !== WebSocket.CLOSED) return;
-        waiting.delete(look);
+        waiting.delete(check);
         clearTimeout(timer);
         if (found !== undefined) resolve(found);
         else reject(new Error(`closed without it: ${JSON.stringify(frames).slice(0, 2_000)}`));
       };
       const timer = setTimeout(() => {
-        waiting.delete(look);
+        waiting.delete(check);
         reject(new Error(`no such frame: ${is} in ${JSON.stringify(frames).slice(0, 2_000)}`));
       }, patienceMs);
-      waiting.add(look);
-      look();
+      waiting.add(check);
+      check();
     });
   return {
     ws,
@@ -75,7 +75,7 @@ export async function openFeed(
   };
 }
 
-/** Opened, and told of the book. */
+/** Opened, with the book. */
 export async function openMaker(url: string, first: object): Promise<FeedClient> {
   const client = await openFeed(url);
   client.send(first);

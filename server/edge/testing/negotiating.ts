@@ -16,7 +16,7 @@ export type Negotiating = TestMarket & {
   readonly maker: Trader;
   /** The body of an RFQ, with these fields instead. */
   wanted(fields?: object): Record<string, unknown>;
-  /** Posts an RFQ, of the taker unless told; its view. */
+  /** Posts an RFQ, of the taker unless named; its view. */
   rfq(fields?: object, by?: Trader): Promise<Answer['body']>;
   quote(by: Trader, rfqId: string, quoteAmount?: unknown, headers?: object): Promise<Answer>;
   propose(by: Trader, threadId: string, quoteAmount: unknown): Promise<Answer>;

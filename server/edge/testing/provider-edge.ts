@@ -26,8 +26,8 @@ export type ProviderEdge = {
   readonly deps: TestDeps;
   readonly real: IdentityProvider;
   readonly hostile: HostileProvider;
-  /** What the operator was told: each a reason. */
-  readonly told: string[];
+  /** What was reported to the operator: each a reason. */
+  readonly reported: string[];
   browser(): TestBrowser;
   /** Where the browser is sent. */
   begin(browser: TestBrowser, provider?: string, purpose?: Purpose): Promise<URL>;
@@ -43,10 +43,10 @@ export type ProviderEdge = {
  * `bare`, the hostile one as one that gives no nonce back.
  */
 export async function startProviderEdge(): Promise<ProviderEdge> {
-  const told: string[] = [];
+  const reported: string[] = [];
   const write = (line: string) => {
     const { provider, reason } = JSON.parse(line);
-    if (provider !== undefined) told.push(reason);
+    if (provider !== undefined) reported.push(reason);
   };
   const log = pino({ level: 'warn' }, { write });
   const [real, hostile] = await Promise.all([
@@ -78,7 +78,7 @@ export async function startProviderEdge(): Promise<ProviderEdge> {
   test.beforeEach(() => {
     hostile.misbehave();
     hostile.claim({ sub: 'mallory' });
-    told.length = 0;
+    reported.length = 0;
   });
   const atProvider = (url: URL, name: string | null = 'alice') =>
     url.origin === real.issuer ? signInAtProvider(url, name) : hostile.authorize(url);
@@ -87,7 +87,7 @@ export async function startProviderEdge(): Promise<ProviderEdge> {
     deps: edge.deps,
     real,
     hostile,
-    told,
+    reported,
     browser: () => browserOn(edge),
     begin,
     atProvider,
