@@ -1,7 +1,9 @@
 // The parts of a benchmark that run in processes of their own, so that none shares an event loop
-// with another: the market, its peers, and what loads them.
+// with another: the market, its peers, and what loads them. Each exports `answers`: functions that
+// are called over IPC, one at a time.
 
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
 const answerLimitMs = 120_000;
@@ -9,23 +11,48 @@ const answerLimitMs = 120_000;
 /** One clock for all processes of this machine. */
 export const microseconds = () => Number(process.hrtime.bigint() / 1_000n);
 
-export type Child = {
-  /** Sends a question and waits for its answer. */
-  ask<Answer>(question: object): Promise<Answer>;
+type Answers = Readonly<Record<string, (...asked: never[]) => unknown>>;
+
+/** `Child<typeof import('./market.ts')>`. */
+export type Child<Module extends { readonly answers: Answers }> = {
+  ask<Name extends keyof Module['answers'] & string>(
+    name: Name,
+    ...asked: Parameters<Module['answers'][Name]>
+  ): Promise<Awaited<ReturnType<Module['answers'][Name]>>>;
   stop(): Promise<void>;
 };
 
-/** Starts a file of this folder; it answers one question at a time over IPC. */
-export function startChild(file: string, { limitMs = answerLimitMs } = {}): Child {
+/** Starts a file of this folder. */
+export function startChild<Module extends { readonly answers: Answers }>(
+  file: string,
+  { limitMs = answerLimitMs } = {},
+): Child<Module> {
   const child = fork(new URL(file, import.meta.url), {
     execArgv: [...(file.endsWith('market.ts') ? flagsOfStart() : []), '--expose-gc'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   return {
-    ask: <Answer>(question: object) => answerTo<Answer>(child, file, question, limitMs),
+    ask: async (name, ...asked) => {
+      const over = new AbortController();
+      const signal = AbortSignal.any([over.signal, AbortSignal.timeout(limitMs)]);
+      const ended = once(child, 'exit', { signal }).then(() => {
+        throw new Error(`${file} ended`);
+      });
+      const answered = once(child, 'message', { signal });
+      child.send({ name, asked });
+      try {
+        const [message] = await Promise.race([answered, ended]);
+        const { answer, error } = message as { answer: never; error?: string };
+        if (error !== undefined) throw new Error(`${file} ${name}: ${error}`);
+        return answer;
+      } finally {
+        over.abort();
+        await Promise.allSettled([answered, ended]);
+      }
+    },
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = new Promise((resolve) => child.once('exit', resolve));
+      const ended = once(child, 'exit');
       child.kill('SIGTERM');
       await ended;
     },
@@ -39,41 +66,12 @@ function flagsOfStart(): string[] {
   return scripts.start.split(' ').filter((word) => word.startsWith('--'));
 }
 
-function answerTo<Answer>(
-  child: ChildProcess,
-  file: string,
-  question: object,
-  limitMs: number,
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => fail('did not answer in time'), limitMs);
-    const done = () => {
-      clearTimeout(timer);
-      child.off('message', onMessage);
-      child.off('exit', onExit);
-    };
-    const fail = (what: string) => {
-      done();
-      reject(new Error(`${file} ${what}`));
-    };
-    const onMessage = (message: unknown) => {
-      const { answer, error } = message as { answer: Answer; error?: string };
-      if (error !== undefined) return fail(error);
-      done();
-      resolve(answer);
-    };
-    const onExit = () => fail('ended');
-    child.once('message', onMessage);
-    child.once('exit', onExit);
-    child.send(question);
-  });
-}
-
-/** In the child: answers every question with what `handle` gives. */
-export function answerQuestions<Question>(handle: (question: Question) => Promise<unknown>): void {
-  process.on('message', (question: Question) => {
-    handle(question).then(
-      (answer) => process.send?.({ answer }),
+/** In the child. */
+export function answerQuestions(answers: Answers): void {
+  process.on('message', ({ name, asked }: { name: string; asked: never[] }) => {
+    const answer = async () => answers[name]?.(...asked);
+    answer().then(
+      (found) => process.send?.({ answer: found }),
       (error: Error) => process.send?.({ error: error.stack ?? error.message }),
     );
   });

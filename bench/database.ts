@@ -5,7 +5,7 @@ import { swapById } from '../server/db/swaps.ts';
 import { answerQuestions } from './children.ts';
 import { perSecond } from './report.ts';
 
-export type Work = {
+type Work = {
   readonly url: string;
   readonly concurrency: number;
   readonly seconds: number;
@@ -33,4 +33,6 @@ async function readSwaps({ url, swapIds, concurrency, seconds }: Work): Promise<
   return made;
 }
 
-answerQuestions(readSwaps);
+export const answers = { readSwaps };
+
+answerQuestions(answers);

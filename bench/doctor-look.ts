@@ -14,7 +14,7 @@ import { examine } from '../server/doctor/examine.ts';
 import { nodelessAdapters } from '../server/settle/testing/rows.ts';
 import { answerQuestions } from './children.ts';
 
-export type Look = {
+type Look = {
   readonly url: string;
   /** The market's clock, milliseconds. */
   readonly now: number;
@@ -107,4 +107,6 @@ function plan({ chain, hashlock, payout, refund, amount, timelock }: EscrowTerms
   return { address: `escrow-${hash('sha256', text)}`, redeemScript: null };
 }
 
-if (import.meta.main) answerQuestions(look);
+export const answers = { look };
+
+if (import.meta.main) answerQuestions(answers);

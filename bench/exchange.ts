@@ -18,10 +18,10 @@ const request = {
 const { signal } = new AbortController();
 
 export async function benchExchange({ rounds }: Pick<Effort, 'rounds'>): Promise<Row[]> {
-  const node = startChild('bare.ts');
+  const node = startChild<typeof import('./bare.ts')>('bare.ts');
   try {
     const body = '{"jsonrpc":"2.0","id":1,"result":"0x10"}';
-    const { port } = await node.ask<{ port: number }>({ headers, body });
+    const port = await node.ask('serve', headers, body);
     const url = `http://127.0.0.1:${port}/`;
     const own = async () => (await exchangeWith({ url, ...request }, limits, signal)).body;
     const [value, limit] = await alternating(

@@ -4,19 +4,6 @@
 import { connect, type Socket } from 'node:net';
 import { answerQuestions, microseconds } from './children.ts';
 
-export type ClientsQuestion =
-  /** Opens sockets, sends `first` on each, and waits until each has been sent `until`. */
-  | {
-      readonly port: number;
-      readonly count: number;
-      readonly first: string;
-      readonly until: string;
-    }
-  /** From now on frames of these lengths come, in this order. */
-  | { readonly lengths: readonly number[] }
-  /** Waits until every socket has them all. */
-  | { readonly arrived: true };
-
 /** Of each frame, when the first and the last socket had it, in microseconds of this machine. */
 export type Arrived = { readonly first: readonly number[]; readonly last: readonly number[] };
 
@@ -83,36 +70,38 @@ function join(port: number, first: string, until: string): Promise<void> {
   });
 }
 
-async function answer(question: ClientsQuestion): Promise<Arrived | null> {
-  if ('port' in question) {
-    const { port, count: wanted, first, until } = question;
-    for (let joined = 0; joined < wanted; joined += atOnce) {
-      const some = Math.min(atOnce, wanted - joined);
+export const answers = {
+  /** Opens sockets, sends `first` on each, and waits until each has been sent `until`. */
+  join: async (port: number, count: number, first: string, until: string) => {
+    for (let joined = 0; joined < count; joined += atOnce) {
+      const some = Math.min(atOnce, count - joined);
       await Promise.all(Array.from({ length: some }, () => join(port, first, until)));
     }
-    return null;
-  }
-  if ('lengths' in question) {
+  },
+  /** From now on frames of these lengths come, in this order. */
+  expect: (lengths: readonly number[]) => {
     let sum = 0;
-    ends = question.lengths.map((each) => {
+    ends = lengths.map((each) => {
       sum += each;
       return sum;
     });
     [firsts, lasts] = [[], []];
     open = clients.length;
     for (const each of clients) [each.bytes, each.next] = [0, 0];
-    return null;
-  }
-  if (open > 0) {
-    await new Promise<void>((resolve) => {
-      done = resolve;
-    });
-  }
-  return { first: firsts, last: lasts };
-}
+  },
+  /** Waits until every socket has them all. */
+  arrived: async (): Promise<Arrived> => {
+    if (open > 0) {
+      await new Promise<void>((resolve) => {
+        done = resolve;
+      });
+    }
+    return { first: firsts, last: lasts };
+  },
+};
 
 setInterval(() => {
   for (const { socket } of clients) socket.write(pong);
 }, aliveMs).unref();
 
-answerQuestions(answer);
+answerQuestions(answers);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { insertOutbox } from '../server/db/outbox.ts';
 import { encodeFrame, entryText } from '../server/edge/feed/frames.ts';
 import { type Child, startChild } from './children.ts';
-import type { Arrived, ClientsQuestion } from './feed-clients.ts';
+import type { Arrived } from './feed-clients.ts';
 import { alternating, atLeast, atMost, type Effort, p99, type Row } from './report.ts';
 import { orderOf, posted, type Stage } from './stage.ts';
 
@@ -17,13 +17,16 @@ const apartMs = 40;
 const burst = 60;
 const latencyLimitMs = 100;
 const memoryLimitKiB = 20;
+/** Sockets before the memory is first read. */
+const warm = 50;
 
+type Clients = Child<typeof import('./feed-clients.ts')>;
 type Sides = {
-  readonly market: Child;
+  readonly market: Child<typeof import('./market.ts')>;
   readonly port: number;
-  readonly peer: Child;
+  readonly peer: Child<typeof import('./feed-peer.ts')>;
   /** Of the market, of the peer. */
-  readonly clients: readonly [Child, Child];
+  readonly clients: readonly [Clients, Clients];
 };
 
 export async function benchFeed(stage: Stage, effort: Effort): Promise<Row[]> {
@@ -41,23 +44,21 @@ async function withSides<T>(
   count: number,
   work: (sides: Sides, bytesBefore: number) => Promise<T>,
 ): Promise<T> {
-  const children = ['market.ts', 'feed-peer.ts', 'feed-clients.ts', 'feed-clients.ts'];
-  const [market, peer, ours, theirs] = children.map((file) => startChild(file)) as [
-    Child,
-    Child,
-    Child,
-    Child,
+  const market: Sides['market'] = startChild('market.ts');
+  const peer: Sides['peer'] = startChild('feed-peer.ts');
+  const [ours, theirs]: Sides['clients'] = [
+    startChild('feed-clients.ts'),
+    startChild('feed-clients.ts'),
   ];
   try {
-    const { port } = await market.ask<{ port: number }>({ serve: stage.url });
-    const { port: peerPort } = await peer.ask<{ port: number }>({ listen: true });
+    const port = await market.ask('serve', stage.url);
     const { key } = await stage.account();
-    const warm = { port, count: 50, first: JSON.stringify({ apiKey: key }), until: '"ready"' };
-    await ours.ask(warm satisfies ClientsQuestion);
-    const before = await market.ask<number>({ memory: 'collected' });
-    await ours.ask({ ...warm, count: count - warm.count } satisfies ClientsQuestion);
-    const raw = { port: peerPort, count, first: '', until: '\r\n\r\n' };
-    await theirs.ask(raw satisfies ClientsQuestion);
+    const join = (count: number) =>
+      ours.ask('join', port, count, JSON.stringify({ apiKey: key }), '"ready"');
+    await join(warm);
+    const before = await market.ask('memory', 'collected');
+    await join(count - warm);
+    await theirs.ask('join', await peer.ask('listen'), count, '', '\r\n\r\n');
     return await work({ market, port, peer, clients: [ours, theirs] }, before);
   } finally {
     for (const child of [market, peer, ours, theirs]) await child.stop();
@@ -73,20 +74,20 @@ async function latency(stage: Stage, { rounds }: Effort): Promise<Row[]> {
     const [value, limit] = await alternating(
       rounds,
       async () => {
-        await ours.ask({ lengths });
-        await market.ask({ commits: true });
+        await ours.ask('expect', lengths);
+        await market.ask('commits');
         const taker = await stage.account();
         for (let each = 0; each < orders; each += 1) {
           await posted(port, '/v1/rfqs', taker, orderOf(stage.assets));
           await sleep(apartMs);
         }
-        const { last } = await ours.ask<Arrived>({ arrived: true });
-        return p99Ms(last, await market.ask<number[]>({ commits: true }));
+        const { last } = await ours.ask('arrived');
+        return p99Ms(last, await market.ask('commits'));
       },
       async () => {
-        await theirs.ask({ lengths });
-        const began = await peer.ask<number[]>({ texts, apartMs });
-        const { last } = await theirs.ask<Arrived>({ arrived: true });
+        await theirs.ask('expect', lengths);
+        const began = await peer.ask('send', texts, apartMs);
+        const { last } = await theirs.ask('arrived');
         return p99Ms(last, began);
       },
     );
@@ -104,7 +105,7 @@ async function throughput(stage: Stage, { rounds }: Effort): Promise<Row[]> {
   return withSides(stage, makers.throughput, async (sides, before) => {
     const { market, peer, clients } = sides;
     const [ours, theirs] = clients;
-    const after = await market.ask<number>({ memory: 'collected' });
+    const after = await market.ask('memory', 'collected');
     const texts = Array.from({ length: burst }, (_, seq) => textLike(stage, seq));
     const lengths = texts.map((text) => encodeFrame(text).length);
     const perSecond = ({ first, last }: Arrived) =>
@@ -112,14 +113,14 @@ async function throughput(stage: Stage, { rounds }: Effort): Promise<Row[]> {
     const [value, limit] = await alternating(
       rounds,
       async () => {
-        await ours.ask({ lengths });
+        await ours.ask('expect', lengths);
         await commitBurst(stage);
-        return perSecond(await ours.ask<Arrived>({ arrived: true }));
+        return perSecond(await ours.ask('arrived'));
       },
       async () => {
-        await theirs.ask({ lengths });
-        await peer.ask({ texts, apartMs: 0 });
-        return perSecond(await theirs.ask<Arrived>({ arrived: true }));
+        await theirs.ask('expect', lengths);
+        await peer.ask('send', texts, 0);
+        return perSecond(await theirs.ask('arrived'));
       },
     );
     const sockets = makers.throughput;

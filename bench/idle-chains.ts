@@ -7,12 +7,14 @@ import { answerQuestions } from './children.ts';
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 let stop = async () => {};
 
-async function answer(question: { readonly dir: string } | { readonly stop: true }) {
-  if ('stop' in question) return stop();
-  const devnet = await startDevnet({ dir: question.dir, log: quiet, moveClock: () => {} });
-  stop = () => devnet.stop();
-  const chains = devChains(devnet);
-  return { chains, assets: devAssets(chains, devnet) };
-}
+export const answers = {
+  start: async (dir: string) => {
+    const devnet = await startDevnet({ dir, log: quiet, moveClock: () => {} });
+    stop = () => devnet.stop();
+    const chains = devChains(devnet);
+    return { chains, assets: devAssets(chains, devnet) };
+  },
+  end: () => stop(),
+};
 
-answerQuestions(answer);
+answerQuestions(answers);

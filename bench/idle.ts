@@ -30,9 +30,9 @@ type Idle = { readonly statements: number; readonly processor: number };
 export async function benchIdle({ rounds, seconds }: Effort): Promise<Row[]> {
   const window = Math.max(leastSeconds, seconds);
   const dir = await mkdtemp(join(tmpdir(), 'parley-idle-'));
-  const chains = startChild('idle-chains.ts');
+  const chains = startChild<typeof import('./idle-chains.ts')>('idle-chains.ts');
   try {
-    const served = await chains.ask<{ chains: ChainSettings[]; assets: object[] }>({ dir });
+    const served = await chains.ask('start', dir);
     const { url, pid, stop } = await countingPostgres(dir);
     try {
       const market = await startMarket(dir, url, served);
@@ -48,7 +48,7 @@ export async function benchIdle({ rounds, seconds }: Effort): Promise<Row[]> {
       await stop();
     }
   } finally {
-    await chains.ask({ stop: true });
+    await chains.ask('end');
     await chains.stop();
     await rm(dir, { recursive: true, force: true });
   }

@@ -10,7 +10,6 @@ import { seedAssets } from '../server/market/assets.ts';
 import { type Changed, closeAsset, reopenAsset } from '../server/market/listing.ts';
 import { rfqView } from '../server/market/views.ts';
 import { microseconds, startChild } from './children.ts';
-import type { Arrived, ClientsQuestion } from './feed-clients.ts';
 import { atMost, type Effort, median, type Row } from './report.ts';
 import { type Account, orderOf, posted, type Stage, usualVolume } from './stage.ts';
 
@@ -30,13 +29,12 @@ export async function benchListing(stage: Stage, { rounds }: Effort): Promise<Ro
     dollar,
     { chain: 'evm-dev', symbol: 'ETH', address: null, decimals: 18 },
   ])) as [Asset, Asset, Asset];
-  const clients = startChild('feed-clients.ts');
+  const clients = startChild<typeof import('./feed-clients.ts')>('feed-clients.ts');
   try {
     // Nobody is told of its own: orders of the same account on another pair are not counted.
     const account = await stage.account();
     const first = JSON.stringify({ apiKey: account.key });
-    const joining = { port: stage.port, count: makers, first, until: '"ready"' };
-    await clients.ask(joining satisfies ClientsQuestion);
+    await clients.ask('join', stage.port, makers, first, '"ready"');
     const change = { assetId: usd.id, by: 'operator' as const };
     const close = () =>
       db.transaction((tx) =>
@@ -45,9 +43,9 @@ export async function benchListing(stage: Stage, { rounds }: Effort): Promise<Ro
     const reopen = () =>
       db.transaction((tx) => reopenAsset(tx, { ...change, at: new Date(deps.now()) }));
     const measured = async (kind: 'created' | 'cancelled', work: () => Promise<Changed>) => {
-      await clients.ask({ lengths: await lengthsOf(stage, kind) });
+      await clients.ask('expect', await lengthsOf(stage, kind));
       const told = async (began: number) => {
-        const { last } = await clients.ask<Arrived>({ arrived: true });
+        const { last } = await clients.ask('arrived');
         return ((last.at(-1) as number) - began) / 1e6;
       };
       return oneRound(stage, account, [btc, other], work, told);

@@ -93,4 +93,6 @@ function open(port: number): Promise<Socket> {
   });
 }
 
-answerQuestions(load);
+export const answers = { load };
+
+answerQuestions(answers);

@@ -7,18 +7,11 @@ import { buildApp } from '../server/edge/app.ts';
 import { testDeps } from '../test/support/deps.ts';
 import { answerQuestions, microseconds } from './children.ts';
 
-export type MarketQuestion =
-  | { readonly serve: string }
-  /** When transactions were committed since it was asked last. */
-  | { readonly commits: true }
-  /** Resident bytes; `collected`: after the garbage. */
-  | { readonly memory: 'now' | 'collected' };
-
 const commits: number[] = [];
 
-async function answer(question: MarketQuestion): Promise<unknown> {
-  if ('serve' in question) {
-    const real = connect(question.serve, databaseLimits);
+export const answers = {
+  serve: async (url: string): Promise<number> => {
+    const real = connect(url, databaseLimits);
     const transaction: Database['transaction'] = async (work) => {
       const result = await real.transaction(work);
       commits.push(microseconds());
@@ -27,11 +20,15 @@ async function answer(question: MarketQuestion): Promise<unknown> {
     const settings = { encryptionKey: '11'.repeat(32) };
     const app = await buildApp(testDeps({ db: { ...real, transaction }, settings }));
     await app.listen({ host: '127.0.0.1', port: 0 });
-    return { port: (app.server.address() as AddressInfo).port };
-  }
-  if ('commits' in question) return commits.splice(0);
-  if (question.memory === 'collected') globalThis.gc?.();
-  return process.memoryUsage.rss();
-}
+    return (app.server.address() as AddressInfo).port;
+  },
+  /** When transactions were committed since it was asked last. */
+  commits: () => commits.splice(0),
+  /** Resident bytes; `collected`: after the garbage. */
+  memory: (of: 'now' | 'collected'): number => {
+    if (of === 'collected') globalThis.gc?.();
+    return process.memoryUsage.rss();
+  },
+};
 
-answerQuestions(answer);
+answerQuestions(answers);

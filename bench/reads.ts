@@ -2,8 +2,6 @@
 // its query by pg alone, and the memory of the server that did it.
 
 import { startChild } from './children.ts';
-import type { Work } from './database.ts';
-import type { MarketQuestion } from './market.ts';
 import { alternating, atLeast, atMost, type Effort, type Row } from './report.ts';
 import { loaded, orderOf, posted, type Stage } from './stage.ts';
 
@@ -23,14 +21,14 @@ async function list(stage: Stage, { rounds, seconds }: Effort): Promise<Row> {
   if ((JSON.parse(body) as { rfqs: unknown[] }).rfqs.length !== 20) throw new Error('not 20 rows');
   const headers = Object.fromEntries(answer.headers);
   for (const each of ['date', 'connection', 'keep-alive']) delete headers[each];
-  const bare = startChild('bare.ts');
+  const bare = startChild<typeof import('./bare.ts')>('bare.ts');
   try {
-    const peer = await bare.ask<{ port: number }>({ headers, body });
+    const port = await bare.ask('serve', headers, body);
     const asked = { requests: [request], connections, seconds };
     const [value, limit] = await alternating(
       rounds,
       async () => (await loaded(stage, asked)).perSecond,
-      async () => (await loaded(stage, { ...asked, ...peer })).perSecond,
+      async () => (await loaded(stage, { ...asked, port })).perSecond,
     );
     const rows = `20 rows (${Buffer.byteLength(body)} bytes) of ${stage.volume.open} open RFQs`;
     return atLeast(
@@ -46,13 +44,13 @@ async function list(stage: Stage, { rounds, seconds }: Effort): Promise<Row> {
 async function single(stage: Stage, { rounds, seconds }: Effort): Promise<Row> {
   const { swapIds, key } = await agreeSwaps(stage);
   const requests = swapIds.map((id) => ({ method: 'GET', path: `/v1/swaps/${id}`, key }));
-  const peer = startChild('database.ts');
+  const peer = startChild<typeof import('./database.ts')>('database.ts');
   try {
-    const work: Work = { url: stage.url, concurrency: connections, seconds, swapIds };
+    const work = { url: stage.url, concurrency: connections, seconds, swapIds };
     const [value, limit] = await alternating(
       rounds,
       async () => (await loaded(stage, { requests, connections, seconds })).perSecond,
-      () => peer.ask<number>(work),
+      () => peer.ask('readSwaps', work),
     );
     return atLeast(
       'reads: GET /v1/swaps/{id}',
@@ -65,8 +63,7 @@ async function single(stage: Stage, { rounds, seconds }: Effort): Promise<Row> {
 }
 
 async function memory(stage: Stage): Promise<Row> {
-  const asked: MarketQuestion = { memory: 'now' };
-  const value = (await stage.market.ask<number>(asked)) / 2 ** 20;
+  const value = (await stage.market.ask('memory', 'now')) / 2 ** 20;
   const name = `reads: memory of the server after that, ${stage.volume.open} open RFQs`;
   return atMost(name, { value, unit: 'MiB', limit: 300, bar: 1 }, 'the limit');
 }

@@ -16,7 +16,6 @@ import { atMost, type Row } from './report.ts';
 import { askBesides, askEverything, besides } from './requests-asked.ts';
 import { isOfPair, startFamilies } from './requests-families.ts';
 import { type Figures, type Meter, startMeter } from './requests-meter.ts';
-import type { TokenOn } from './tron-token.ts';
 
 const stallLimitMs = 50;
 /**
@@ -50,10 +49,10 @@ export async function benchRequests({ rounds }: { readonly rounds: number }): Pr
   const started = await startWorld({ settings: unlimited });
   const app = await appOf(started);
   const world: World = { ...started, app };
-  const tron = startChild('tron-token.ts');
+  const tron = startChild<typeof import('./tron-token.ts')>('tron-token.ts');
   const families = await startFamilies();
   try {
-    const token = await tron.ask<TokenOn>({ ends: false });
+    const token = await tron.ask('start');
     const meter = startMeter();
     const ask = async (measure: Meter['measure']) => {
       await askEverything(world, measure);
@@ -66,7 +65,7 @@ export async function benchRequests({ rounds }: { readonly rounds: number }): Pr
       await ask(meter.measure);
       await ask(meter.watch);
     }
-    await tron.ask({ ends: true });
+    await tron.ask('end');
     return rowsOf(app, meter.figures());
   } finally {
     await tron.stop();

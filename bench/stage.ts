@@ -10,7 +10,6 @@ import { type TestDeps, testDeps } from '../test/support/deps.ts';
 import { insertTrader } from '../test/support/trading.ts';
 import { type Child, startChild } from './children.ts';
 import type { Load, Loaded } from './load.ts';
-import type { MarketQuestion } from './market.ts';
 
 /** RFQs of the book; those that ended and are kept for 30 days. */
 export type Volume = { readonly open: number; readonly ended: number };
@@ -34,9 +33,9 @@ export type Stage = {
   readonly volume: Volume;
   /** Of the book, the oldest first. */
   rfqId(at: number): string;
-  readonly market: Child;
+  readonly market: Child<typeof import('./market.ts')>;
   readonly port: number;
-  readonly loader: Child;
+  readonly loader: Child<typeof import('./load.ts')>;
   /** `SELECT version()`, shortened, and that commits wait for the disk. */
   readonly database: string;
   account(): Promise<Account>;
@@ -62,7 +61,7 @@ export async function loaded(
   asked: Omit<Load, 'port' | 'from'> & { readonly port?: number; readonly status?: number },
 ): Promise<Loaded> {
   const { port = own, status = 200, ...load } = asked;
-  const answer = await loader.ask<Loaded>({ ...load, port, from: 0 });
+  const answer = await loader.ask('load', { ...load, port, from: 0 });
   if (Object.keys(answer.statuses).some((each) => each !== String(status))) {
     throw new Error(`answers by status: ${JSON.stringify(answer.statuses)}`);
   }
@@ -115,9 +114,9 @@ export async function setStage(volume: Volume = usualVolume): Promise<Stage> {
   const owners: Account[] = [];
   for (let each = 0; each < takers; each += 1) owners.push(await account());
   await fillRfqs(url, volume, assets, owners);
-  const market = startChild('market.ts');
-  const { port } = await market.ask<{ port: number }>({ serve: url } satisfies MarketQuestion);
-  const loader = startChild('load.ts');
+  const market: Stage['market'] = startChild('market.ts');
+  const port = await market.ask('serve', url);
+  const loader: Stage['loader'] = startChild('load.ts');
   const database = await describe(db);
   return {
     url,

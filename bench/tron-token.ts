@@ -9,19 +9,16 @@ export type TokenOn = { readonly on: ChainSettings; readonly token: string };
 
 let tron: TestChain | null = null;
 
-answerQuestions(async ({ ends }: { readonly ends: boolean }) => {
-  if (ends) return tron?.stop();
-  tron = await startTron();
-  const { url, deployment } = tron;
-  const { chainId, contract, creation } = deployment;
-  const on: ChainSettings = {
-    family: 'tron',
-    chain: 'tron-dev',
-    chainId,
-    contract,
-    creation,
-    sources: [{ url }],
-    world: 'dev',
-  };
-  return { on, token: await deployToken(tron, 'Plain') } satisfies TokenOn;
-});
+export const answers = {
+  start: async (): Promise<TokenOn> => {
+    tron = await startTron();
+    const { url, deployment } = tron;
+    const { chainId, contract, creation } = deployment;
+    const place = { family: 'tron', chain: 'tron-dev', sources: [{ url }], world: 'dev' } as const;
+    const on: ChainSettings = { ...place, chainId, contract, creation };
+    return { on, token: await deployToken(tron, 'Plain') };
+  },
+  end: () => tron?.stop(),
+};
+
+answerQuestions(answers);

@@ -9,14 +9,6 @@ import { type Receiver, startReceiver } from '../server/webhooks/testing/receive
 import { testDeps } from '../test/support/deps.ts';
 import { answerQuestions } from './children.ts';
 
-export type SideQuestion =
-  | { readonly url: string; readonly ca: string; readonly encryptionKey: string }
-  | { readonly run: boolean }
-  | { readonly start: true }
-  /** From now on these never answer; forgets what came before. */
-  | { readonly slow: readonly string[] }
-  | { readonly read: true };
-export type Started = { readonly url: string; readonly ca: string };
 /** Of each that was answered, from the event's `createdAt` to its arrival. */
 export type Heard = { readonly answered: number; readonly milliseconds: readonly number[] };
 
@@ -26,28 +18,30 @@ let receiver: Receiver | undefined;
 const hanging: ServerResponse[] = [];
 let milliseconds: number[] = [];
 
-async function answer(question: SideQuestion): Promise<Started | Heard | null> {
-  if ('url' in question) {
-    const { url, ca, encryptionKey } = question;
+export const answers = {
+  connect: (url: string, ca: string, encryptionKey: string) => {
     tls.setDefaultCACertificates([...tls.getCACertificates('default'), ca]);
     const settings = { encryptionKey, webhookNetworks: ['127.0.0.1'] };
     const deps = testDeps({ db: connect(url, databaseLimits), settings });
     begin = () => createDelivering(deps);
-  } else if ('run' in question) {
-    if (question.run) {
-      delivering = begin?.();
-      delivering?.start();
-    } else await delivering?.stop();
-  } else if ('start' in question) {
+  },
+  deliver: async (isOn: boolean) => {
+    if (!isOn) return delivering?.stop();
+    delivering = begin?.();
+    delivering?.start();
+  },
+  receive: async () => {
     receiver = await startReceiver();
     return { url: receiver.url, ca: receiver.ca };
-  } else if ('read' in question) {
+  },
+  /** From now on these never answer; forgets what came before. */
+  slow: (paths: readonly string[]) => receive(new Set(paths)),
+  heard: (): Heard => {
     // Nobody has to wait for the ten seconds of those that hang.
     for (const each of hanging.splice(0)) each.destroy();
     return { answered: milliseconds.length, milliseconds };
-  } else receive(new Set(question.slow));
-  return null;
-}
+  },
+};
 
 function receive(slow: ReadonlySet<string>): void {
   milliseconds = [];
@@ -63,4 +57,4 @@ function receive(slow: ReadonlySet<string>): void {
   });
 }
 
-answerQuestions(answer);
+answerQuestions(answers);

@@ -13,7 +13,6 @@ import { insertTrader } from '../test/support/trading.ts';
 import { type Child, startChild } from './children.ts';
 import { alternating, atLeast, atMost, type Effort, median, p99, type Row } from './report.ts';
 import { freshDatabase } from './stage.ts';
-import type { Heard, SideQuestion, Started } from './webhooks-sides.ts';
 
 const receivers = 100;
 /** More than are delivered in a round, for each receiver. */
@@ -23,24 +22,24 @@ const soonMs = 250;
 const looks = 100;
 const turns = 3;
 
+type Side = Child<typeof import('./webhooks-sides.ts')>;
 type Stage = {
   readonly db: Database;
   readonly deps: TestDeps;
   readonly accounts: readonly string[];
-  readonly market: Child;
-  readonly receiver: Child;
+  readonly market: Side;
+  readonly receiver: Side;
 };
 
 export async function benchWebhooks(effort: Effort): Promise<Row[]> {
   const { url: databaseUrl, db, stop } = await freshDatabase();
-  const market = startChild('webhooks-sides.ts');
-  const receiver = startChild('webhooks-sides.ts');
+  const market: Side = startChild('webhooks-sides.ts');
+  const receiver: Side = startChild('webhooks-sides.ts');
   try {
     const encryptionKey = '11'.repeat(32);
     const deps = testDeps({ db, settings: { encryptionKey, webhookNetworks: ['127.0.0.1'] } });
-    const { url, ca } = await receiver.ask<Started>({ start: true });
-    const opened: SideQuestion = { url: databaseUrl, ca, encryptionKey };
-    await market.ask(opened);
+    const { url, ca } = await receiver.ask('receive');
+    await market.ask('connect', databaseUrl, ca, encryptionKey);
     const accounts = await insertReceivers(deps, url);
     const stage = { db, deps, accounts, market, receiver };
     const rows = [await throughput(stage, effort), await latency(stage, effort)];
@@ -82,13 +81,13 @@ async function delivered(stage: Stage, slow: readonly string[], seconds: number)
   await clear(stage);
   const each = Math.ceil(seconds * mostPerSecond);
   for (let at = 0; at < each; at += 1) await happens(deps, accounts);
-  await receiver.ask({ slow });
+  await receiver.ask('slow', slow);
   const start = performance.now();
-  await market.ask({ run: true });
+  await market.ask('deliver', true);
   await sleep(seconds * 1_000);
-  const { answered } = await receiver.ask<Heard>({ read: true });
+  const { answered } = await receiver.ask('heard');
   const perSecond = answered / ((performance.now() - start) / 1_000);
-  await market.ask({ run: false });
+  await market.ask('deliver', false);
   if (answered >= (receivers - slow.length) * each) throw new Error('nothing was left to deliver');
   return perSecond;
 }
@@ -119,16 +118,16 @@ async function latency(stage: Stage, { rounds, seconds }: Effort): Promise<Row> 
   const figures: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     await clear(stage);
-    await receiver.ask({ slow: ['/0'] });
-    await market.ask({ run: true });
+    await receiver.ask('slow', ['/0']);
+    await market.ask('deliver', true);
     const count = Math.ceil(seconds * eventsPerSecond);
     for (let at = 0; at < count; at += 1) {
       await happens(deps, [accounts[at % receivers]!]);
       await sleep(1_000 / eventsPerSecond);
     }
     await sleep(2 * soonMs);
-    const { milliseconds } = await receiver.ask<Heard>({ read: true });
-    await market.ask({ run: false });
+    const { milliseconds } = await receiver.ask('heard');
+    await market.ask('deliver', false);
     figures.push(p99(milliseconds));
   }
   return atMost(

@@ -126,11 +126,6 @@ test('the longer floor makes the long leg; on a tie T_long, then T_short, then b
   assert.equal(long(eth, { policy, depth: policy.high }), eth);
 });
 
-test('a policy that leaves a clock ahead no time to fund by is not made: two rollups by hand', () => {
-  const rollup = timing({ ...policies.ethereum, lateClaimSeconds: 3_600, driftSeconds: 3_600 });
-  assert.ok(schedule(rollup, rollup).initiatorFundBy >= 3_600 + 1_800);
-});
-
 /** Of how much the clocks are allowed to be off, what they are: -1 behind, 1 ahead. */
 const off = fc.double({ min: -1, max: 1, noNaN: true });
 

@@ -1,20 +1,13 @@
 // One anvil and its state on disk, which we write every few seconds against a kill -9.
 import { randomUUID } from 'node:crypto';
-import { access, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { foundryBinary } from '../contracts/evm/anvil.ts';
 import { DevnetError } from '../host/failure.ts';
 import type { NodeInfo } from './dev-chain.ts';
-import {
-  endOrphans,
-  freePort,
-  loopback,
-  type Running,
-  startProgram,
-  untilReady,
-} from './processes.ts';
+import { endOrphans, keptPort, loopback, type Running, startProgram } from './processes.ts';
 import { type Rpc, rpcTo } from './rpc.ts';
 
 const unzip = promisify(gunzip);
@@ -39,12 +32,12 @@ export async function startAnvil(folder: string, chainId: number): Promise<Anvil
   const exitArgument = `--dump-state=${exitFile}`;
   await endOrphans(exitArgument);
   const state = await newestState([savedFile, exitFile]);
-  const portFile = join(folder, 'port');
-  const port = await freePort(Number(await readFile(portFile, 'utf8').catch(() => 0)));
-  await writeFile(portFile, String(port));
+  const port = await keptPort(folder);
+  const rpcUrl = `http://${loopback}:${port}`;
+  const rpc = rpcTo(rpcUrl);
   const program = {
     name: 'anvil',
-    file: await anvilFile(),
+    file: foundryBinary('anvil'),
     args: [
       ...['--host', loopback, '--port', String(port), '--chain-id', String(chainId)],
       ...['--balance', String(balanceEther), '--quiet'],
@@ -54,14 +47,10 @@ export async function startAnvil(folder: string, chainId: number): Promise<Anvil
       exitArgument,
       ...(state === null ? [] : ['--load-state', state]),
     ],
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', HOME: folder },
     folder,
-    logFile: join(folder, 'output.log'),
   };
-  const running = await startProgram(program);
-  const rpcUrl = `http://${loopback}:${port}`;
-  const rpc = rpcTo(rpcUrl);
-  const found = await untilReady(program, running, readyLimitMs, () => rpc<string>('eth_chainId'));
+  const ask = () => rpc<string>('eth_chainId');
+  const { running, found } = await startProgram(program, readyLimitMs, ask);
   if (Number(found) !== chainId) {
     await running.stop();
     throw new DevnetError(`anvil runs chain ${Number(found)} and not ${chainId}`, { found });
@@ -74,19 +63,6 @@ export async function startAnvil(folder: string, chainId: number): Promise<Anvil
     running,
     save: () => saveState(rpc, savedFile),
   };
-}
-
-async function anvilFile(): Promise<string> {
-  const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
-  const name = `@foundry-rs/anvil-${process.platform}-${architecture}`;
-  try {
-    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
-    const file = join(dirname(manifest), 'bin', 'anvil');
-    await access(file);
-    return file;
-  } catch (cause) {
-    throw new DevnetError(`the package ${name} is not installed: run npm ci`, {}, { cause });
-  }
 }
 
 async function saveState(rpc: Rpc, file: string): Promise<void> {

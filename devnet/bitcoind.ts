@@ -5,14 +5,7 @@ import { join } from 'node:path';
 import { DevnetError } from '../host/failure.ts';
 import type { NodeInfo } from './dev-chain.ts';
 import type { Bitcoind } from './find-bitcoind.ts';
-import {
-  endOrphans,
-  freePort,
-  loopback,
-  type Running,
-  startProgram,
-  untilReady,
-} from './processes.ts';
+import { endOrphans, freePort, loopback, type Running, startProgram } from './processes.ts';
 import { type Rpc, rpcTo } from './rpc.ts';
 
 const readyLimitMs = 60_000;
@@ -46,16 +39,12 @@ export async function startBitcoind(
       dataArgument,
       ...nodeArguments(node, port, kept.password, mockTime),
     ],
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', HOME: folder },
     folder,
-    logFile: join(folder, 'output.log'),
   };
-  const running = await startProgram(program);
   const rpcUrl = `http://${rpcUser}:${kept.password}@${loopback}:${port}`;
   const rpc = rpcTo(rpcUrl);
-  const info = await untilReady(program, running, readyLimitMs, () =>
-    rpc<{ chain: string }>('getblockchaininfo'),
-  );
+  const ask = () => rpc<{ chain: string }>('getblockchaininfo');
+  const { running, found: info } = await startProgram(program, readyLimitMs, ask);
   if (info.chain !== 'regtest') {
     await running.stop();
     throw new DevnetError(`bitcoind runs ${info.chain}, and only regtest may run here`, info);

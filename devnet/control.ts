@@ -7,6 +7,7 @@ import type { Clock } from './clock.ts';
 import type { DevChain } from './dev-chain.ts';
 import { isSameAddress } from './faucet.ts';
 import { closeServer, listen } from './listening.ts';
+import { loopback } from './processes.ts';
 
 const bodyLimitBytes = 16 * 1024;
 const requestLimitMs = 60_000;
@@ -41,14 +42,12 @@ const routes: Readonly<Record<string, { method: 'GET' | 'POST'; handle: Handler 
 
 export async function listenForControl(
   parts: ControlParts,
-  host: string,
   port: number,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => void answer(parts, request, response));
   server.requestTimeout = requestLimitMs;
-  const taken = await listen(server, host, port);
-  const name = host.includes(':') ? `[${host}]` : host;
-  return { url: `http://${name}:${taken}`, close: () => closeServer(server) };
+  const taken = await listen(server, loopback, port);
+  return { url: `http://${loopback}:${taken}`, close: () => closeServer(server) };
 }
 
 async function answer(parts: ControlParts, request: IncomingMessage, response: ServerResponse) {
@@ -113,7 +112,7 @@ export async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-export function parseObject(text: string): Record<string, unknown> {
+function parseObject(text: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -28,8 +28,7 @@ export type ChainInfo = {
   readonly escrows?: string;
   /** TRON: the transaction that created it, hex. */
   readonly escrowsCreation?: string;
-  /** Solana: where subscriptions are, the escrow program, and the cluster's id. */
-  readonly wsUrl?: string;
+  /** Solana: the escrow program, and the cluster's id. */
   readonly program?: string;
   readonly genesisHash?: string;
   /** To trade; none on Bitcoin. */

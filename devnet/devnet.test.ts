@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import type { Family } from '../core/families.ts';
 import { DevnetError } from '../host/failure.ts';
 import { devnetClient } from './client.ts';
@@ -101,113 +101,94 @@ async function programsIn(dir: string): Promise<number[]> {
   return found;
 }
 
-/** A process of its own that runs the dev network, until it is killed. */
-async function startInChild(dir: string) {
+/** A process of its own that runs the dev network in this folder, and then this. */
+function inChild(dir: string, then: string, output: 'pipe' | 'ignore') {
   const program = `
     import { startDevnet } from '${module}';
+    import { devnetClient } from '${new URL('./client.ts', import.meta.url).href}';
     const quiet = { info() {}, warn() {}, error() {} };
     const devnet = await startDevnet({ dir: ${JSON.stringify(dir)}, log: quiet, moveClock() {} });
-    console.log(JSON.stringify(devnet));
-    process.stdin.resume();
-  `;
+    ${then}`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: new URL('.', import.meta.url),
-    stdio: ['pipe', 'pipe', 'ignore'],
+    stdio: ['pipe', output, 'inherit'],
   });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
+  return { child, ended: new Promise((resolve) => child.once('exit', resolve)) };
+}
+
+/** Until it is killed. */
+async function startInChild(dir: string) {
+  const then = 'console.log(JSON.stringify(devnet)); process.stdin.resume();';
+  const { child, ended } = inChild(dir, then, 'pipe');
   const devnet = await new Promise<Devnet>((resolve, reject) => {
     let text = '';
-    child.stdout.on('data', (chunk: Buffer) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
       text += chunk.toString();
       if (text.endsWith('\n')) resolve(JSON.parse(text));
     });
-    child.once('exit', (code) => reject(new Error(`the child ended with ${code}`)));
+    ended.then((code) => reject(new Error(`the child ended with ${code}`)));
   });
   return { child, devnet, ended };
 }
 
 /** Simulators run inside our process. */
 const isNode = ({ node }: ChainInfo): boolean => !/simulator/.test(node.name);
+const argumentsOf = async (pid: number) =>
+  (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').filter(Boolean);
+const onLinux = { skip: process.platform === 'linux' ? false : 'reads /proc, needs setpriv' };
 
-test('chains, clocks and addresses go on after a stop and a start', async (t) => {
-  const { dir, start } = await lab((task) => t.after(task));
-  const first = await start();
-  const txids = await makeHistory(first);
+// One folder, in this order: it is what the next start finds.
+const { dir: home, start: startAtHome } = await lab(after);
+let first = await startAtHome();
+let txids = new Map<string, string>();
+
+test('the node takes no peers and its folder keeps its password', async (t) => {
+  const found = first.chains.find(({ chain }) => chain === bitcoinKey);
+  if (found === undefined) return t.skip(noBitcoin);
+  const url = new URL(found.rpcUrl);
+  assert.ok(url.password.length >= 32);
+  url.password = 'guess';
+  await assert.rejects(rpcTo(url.href)('getblockcount'));
+  const network = await rpcTo(found.rpcUrl)<{ connections: number }>('getnetworkinfo');
+  assert.equal(network.connections, 0);
+  assert.equal((await stat(join(home, bitcoinKey, 'rpc.json'))).mode & 0o777, 0o600);
+  for (const pid of process.platform === 'linux' ? await programsIn(home) : []) {
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8');
+    assert.ok(!command.includes(new URL(found.rpcUrl).password));
+  }
+});
+
+test('Ctrl-C in the terminal reaches us and not the nodes', onLinux, async () => {
+  const group = async (pid: number) =>
+    (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ')[2];
+  for (const pid of await programsIn(home)) {
+    assert.notEqual(await group(pid), await group(process.pid));
+  }
+});
+
+test('a second dev network in the same folder is refused, and the first goes on', async () => {
+  await assert.rejects(startAtHome(), /another running process uses/);
+  const { chains } = await devnetClient(first.dev).status();
+  assert.equal(chains.length, first.chains.length);
+});
+
+test('chains, clocks and addresses go on after a stop and a start', async () => {
+  txids = await makeHistory(first);
   await first.stop();
   await first.stop();
-  assert.deepEqual(await programsIn(dir), []);
-  const second = await start();
+  assert.deepEqual(await programsIn(home), []);
+  const second = await startAtHome();
   await checkHistory(second, txids);
   assert.deepEqual(second.chains, first.chains);
-  const again = await devnetClient(second.dev).time(50);
-  assert.equal(again.clockOffsetSeconds, 100_050);
+  first = second;
 });
 
-test('nothing is lost when our process is killed with -9', async (t) => {
-  if (process.platform !== 'linux') return t.skip('setpriv is a Linux tool');
-  const { dir, start } = await lab((task) => t.after(task));
-  const { child, devnet, ended } = await startInChild(dir);
-  const txids = await makeHistory(devnet);
-  child.kill('SIGKILL');
-  await ended;
-  await checkHistory(await start(), txids);
-});
-
-test('the nodes end with us, however we end, where the system can tie them', async (t) => {
-  if (process.platform !== 'linux') return t.skip('setpriv is a Linux tool');
-  const { dir } = await lab((task) => t.after(task));
-  const { child, ended } = await startInChild(dir);
-  assert.ok((await programsIn(dir)).length > 0);
-  child.kill('SIGKILL');
-  await ended;
-  await eventually('no node runs', async () => assert.deepEqual(await programsIn(dir), []));
-});
-
-test('what was a few seconds old is there when everything is killed with -9', async (t) => {
-  if (process.platform !== 'linux') return t.skip('reads /proc');
-  const { dir, start } = await lab((task) => t.after(task));
-  const { child, devnet, ended } = await startInChild(dir);
-  const txids = await makeHistory(devnet);
-  const savedAt = Date.now();
-  const file = join(dir, 'evm-dev', 'saved-state.json');
-  // The first save after the gifts may have begun before them; the second has not.
-  for (const round of [1, 2]) {
-    await eventually(`save ${round}`, async () => {
-      assert.ok((await stat(file)).mtimeMs > savedAt + (round - 1) * 1_000);
-    });
-  }
-  child.kill('SIGSTOP');
-  for (const pid of await programsIn(dir)) process.kill(pid, 'SIGKILL');
-  child.kill('SIGKILL');
-  await ended;
-  await checkHistory(await start(), txids);
-});
-
-test('a state file cut short by a crash gives way to the one before', async (t) => {
-  const { dir, start } = await lab((task) => t.after(task));
-  const first = await start({ bitcoin: false });
-  const txids = await makeHistory(first);
-  const saved = join(dir, 'evm-dev', 'saved-state.json');
-  const savedAt = Date.now();
-  await eventually('a save', async () => assert.ok((await stat(saved)).mtimeMs > savedAt + 1_000));
-  await first.stop();
-  const exit = join(dir, 'evm-dev', 'exit-state.json');
-  await writeFile(exit, (await readFile(exit, 'utf8')).slice(0, 1_000));
-  await checkHistory(await start({ bitcoin: false }), txids);
-});
-
-test('nodes that a crash left running are ended, and nobody else', async (t) => {
-  if (process.platform !== 'linux') return t.skip('reads /proc');
-  const { dir, start } = await lab((task) => t.after(task));
-  const first = await start();
-  const left: string[][] = [];
-  for (const pid of await programsIn(dir)) {
-    left.push((await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').filter(Boolean));
-  }
+test('nodes that a crash left running are ended, and nobody else', onLinux, async (t) => {
+  const left = await Promise.all((await programsIn(home)).map(argumentsOf));
   await first.stop();
   // The same programs with the same arguments, and nobody who would end them.
   const orphans = left.map(([file, ...args]) =>
-    spawn(file!, args, { detached: true, stdio: 'ignore', cwd: dir }),
+    spawn(file!, args, { detached: true, stdio: 'ignore', cwd: home }),
   );
   const mark = left.flat().find((argument) => argument.startsWith('--dump-state='))!;
   const bystander = spawn('sh', ['-c', 'read line', mark], { stdio: ['pipe', 'ignore', 'ignore'] });
@@ -215,21 +196,56 @@ test('nodes that a crash left running are ended, and nobody else', async (t) => 
   t.after(() => orphans.map((orphan) => orphan.kill('SIGKILL')));
   assert.equal(orphans.length, first.chains.filter(isNode).length);
   await eventually('the orphans run', async () => {
-    assert.equal((await programsIn(dir)).length, orphans.length + 1);
+    assert.equal((await programsIn(home)).length, orphans.length + 1);
   });
-  const second = await start();
-  assert.equal(second.chains.length, first.chains.length);
+  const second = await startAtHome();
+  await checkHistory(second, txids);
   for (const orphan of orphans) assert.ok(orphan.exitCode !== null || orphan.signalCode !== null);
   assert.equal(bystander.exitCode ?? bystander.signalCode, null);
+  const again = await devnetClient(second.dev).time(50);
+  assert.equal(again.clockOffsetSeconds, 100_050);
+  await second.stop();
 });
 
-test('a second dev network in the same folder is refused, and the first goes on', async (t) => {
-  const { start } = await lab((task) => t.after(task));
-  const first = await start({ bitcoin: false });
-  await assert.rejects(start({ bitcoin: false }), /another running process uses/);
-  const { chains } = await devnetClient(first.dev).status();
-  assert.deepEqual(chains.map(({ family }) => family).sort(), ['evm', 'solana', 'tron']);
+test('however we end, the nodes end with us, and nothing is lost', onLinux, async (t) => {
+  const { dir, start } = await lab((task) => t.after(task));
+  const { child, devnet, ended } = await startInChild(dir);
+  const gifts = await makeHistory(devnet);
+  assert.ok((await programsIn(dir)).length > 0);
+  child.kill('SIGKILL');
+  await ended;
+  await eventually('no node runs', async () => assert.deepEqual(await programsIn(dir), []));
+  await checkHistory(await start(), gifts);
 });
+
+test(
+  'what was a few seconds old is there when everything is killed with -9',
+  onLinux,
+  async (t) => {
+    const { dir, start } = await lab((task) => t.after(task));
+    const { child, devnet, ended } = await startInChild(dir);
+    const gifts = await makeHistory(devnet);
+    const savedAt = Date.now();
+    const file = join(dir, 'evm-dev', 'saved-state.json');
+    // The first save after the gifts may have begun before them; the second has not.
+    for (const round of [1, 2]) {
+      await eventually(`save ${round}`, async () => {
+        assert.ok((await stat(file)).mtimeMs > savedAt + (round - 1) * 1_000);
+      });
+    }
+    child.kill('SIGSTOP');
+    for (const pid of await programsIn(dir)) process.kill(pid, 'SIGKILL');
+    child.kill('SIGKILL');
+    await ended;
+    const second = await start();
+    await checkHistory(second, gifts);
+    await second.stop();
+    // A state file cut short by a crash gives way to the one before.
+    const exit = join(dir, 'evm-dev', 'exit-state.json');
+    await writeFile(exit, (await readFile(exit, 'utf8')).slice(0, 1_000));
+    await checkHistory(await start(), gifts);
+  },
+);
 
 test('without a bitcoind one line says how to get it, and the rest runs', async (t) => {
   const { lines, log } = recorder();
@@ -274,7 +290,7 @@ test('where Debian gives none either, apt’s words stay out of the one line', a
   ]);
 });
 
-test('a program that ends at once is told with its words, and nothing stays behind', async (t) => {
+test('a program that ends at once is named with its words, and nothing stays behind', async (t) => {
   const { dir, start } = await lab((task) => t.after(task));
   await assert.rejects(start({ bitcoind: '/bin/false', bitcoin: true }), /does not run/);
   if (process.platform === 'linux') assert.deepEqual(await programsIn(dir), []);
@@ -282,62 +298,20 @@ test('a program that ends at once is told with its words, and nothing stays behi
 
 test('a dev network that is stopped lets its process end by itself', async (t) => {
   const { dir } = await lab((task) => t.after(task));
-  const program = `
-    import { startDevnet } from '${module}';
-    import { devnetClient } from '${new URL('./client.ts', import.meta.url).href}';
-    const quiet = { info() {}, warn() {}, error() {} };
-    const devnet = await startDevnet({ dir: ${JSON.stringify(dir)}, log: quiet, moveClock() {} });
-    const { wsUrl } = devnet.chains.find(({ family }) => family === 'solana');
-    const socket = new WebSocket(wsUrl);
-    await new Promise((resolve) => socket.addEventListener('open', resolve));
-    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'slotSubscribe', params: [] }));
+  const then = `
     await devnetClient(devnet.dev).time(10);
-    await devnet.stop();
-  `;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-    cwd: new URL('.', import.meta.url),
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+    await devnet.stop();`;
+  const { child, ended } = inChild(dir, then, 'ignore');
+  child.stdin?.end();
   t.after(() => child.kill('SIGKILL'));
-  const code = await new Promise((resolve) => child.once('exit', resolve));
-  assert.equal(code, 0);
+  assert.equal(await ended, 0);
   if (process.platform === 'linux') assert.deepEqual(await programsIn(dir), []);
 });
 
-test('a node that hangs is ended by force, within a limit', async (t) => {
-  if (process.platform !== 'linux') return t.skip('reads /proc');
+test('a node that hangs is ended by force, within a limit', onLinux, async (t) => {
   const { dir, start } = await lab((task) => t.after(task));
-  const devnet = await start({ bitcoin: false });
+  const devnet = await start({ bitcoin: false, tron: false, solana: false });
   for (const pid of await programsIn(dir)) process.kill(pid, 'SIGSTOP');
   await devnet.stop();
   assert.deepEqual(await programsIn(dir), []);
-});
-
-test('Ctrl-C in the terminal reaches us and not the nodes', async (t) => {
-  if (process.platform !== 'linux') return t.skip('reads /proc');
-  const { dir, start } = await lab((task) => t.after(task));
-  await start();
-  const group = async (pid: number) =>
-    (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ')[2];
-  for (const pid of await programsIn(dir)) {
-    assert.notEqual(await group(pid), await group(process.pid));
-  }
-});
-
-test('the node takes no peers and its folder keeps its password', async (t) => {
-  const { dir, start } = await lab((task) => t.after(task));
-  const devnet = await start();
-  const found = devnet.chains.find(({ chain }) => chain === bitcoinKey);
-  if (found === undefined) return t.skip(noBitcoin);
-  const url = new URL(found.rpcUrl);
-  assert.ok(url.password.length >= 32);
-  url.password = 'guess';
-  await assert.rejects(rpcTo(url.href)('getblockcount'));
-  const network = await rpcTo(found.rpcUrl)<{ connections: number }>('getnetworkinfo');
-  assert.equal(network.connections, 0);
-  assert.equal((await stat(join(dir, bitcoinKey, 'rpc.json'))).mode & 0o777, 0o600);
-  for (const pid of process.platform === 'linux' ? await programsIn(dir) : []) {
-    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8');
-    assert.ok(!command.includes(new URL(found.rpcUrl).password));
-  }
 });

@@ -17,8 +17,8 @@ import { evmChain } from './evm-chain.ts';
 import { findBitcoind } from './find-bitcoind.ts';
 import { javaTronChain } from './nodes/java-tron.ts';
 import { validatorChain } from './nodes/solana-validator.ts';
-import type { People, PeopleOptions } from './people/people.ts';
-import { loopback, type Running } from './processes.ts';
+import type { People } from './people/people.ts';
+import type { Running } from './processes.ts';
 import { solanaChain } from './solana-chain.ts';
 import { tronChain } from './tron-chain.ts';
 
@@ -42,14 +42,13 @@ export type DevnetOptions = {
   readonly tron?: boolean;
   readonly solana?: boolean;
   /** An inbox and an identity provider; default false: a chain needs neither. */
-  readonly people?: boolean | PeopleOptions;
+  readonly people?: boolean;
   /** Default: any free port. */
   readonly controlPort?: number;
   /** Moves the market's clock forward; called after the chains have moved. */
   readonly moveClock: (seconds: number) => void | Promise<void>;
   /** What the market knows of an asset id or symbol, for the faucet. */
   readonly resolveAsset?: ResolveAsset;
-  readonly host?: string;
   /** A bitcoind of one's own; default PARLEY_BITCOIND, then PATH, then Debian's package. */
   readonly bitcoind?: string;
   readonly signal?: AbortSignal;
@@ -104,8 +103,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
       log: options.log,
     };
     mining = mineByThemselves(parts);
-    const port = options.controlPort ?? 0;
-    const control = await listenForControl(parts, options.host ?? loopback, port);
+    const control = await listenForControl(parts, options.controlPort ?? 0);
     let stopping: Promise<void> | null = null;
     return {
       chains: chains.map(({ info }) => info),
@@ -134,10 +132,9 @@ type StartedPeople = { readonly facts: People; stop(): Promise<void> };
 
 /** Brings a mail server and an identity provider along, which who wants chains is without. */
 async function openPeople(options: DevnetOptions, dir: string): Promise<StartedPeople | null> {
-  const { people = false, log } = options;
-  if (people === false) return null;
+  if (options.people !== true) return null;
   const { startPeople } = await import('./people/people.ts');
-  return startPeople(dir, log, people === true ? {} : people);
+  return startPeople(dir, options.log);
 }
 
 async function startChains(options: DevnetOptions, dir: string, clock: Clock) {

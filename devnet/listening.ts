@@ -2,22 +2,11 @@
 
 import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import { DevnetError } from '../host/failure.ts';
 import { loopback } from './processes.ts';
 
-/** `fixed`: somebody chose it; `kept`: what the last run had. */
-export type WantedPort = { readonly fixed?: number; readonly kept?: number };
-
-/** At a port that stays the same from one run to the next where it is free. */
-export async function listenOnLoopback(server: Server, wanted: WantedPort): Promise<number> {
-  const { fixed = 0, kept = 0 } = wanted;
-  if (fixed > 0) {
-    return listen(server, loopback, fixed).catch((cause: unknown) => {
-      throw new DevnetError(`port ${fixed} of ${loopback} cannot be listened on`, {}, { cause });
-    });
-  }
-  const any = () => listen(server, loopback, 0);
-  return kept > 0 ? listen(server, loopback, kept).catch(any) : any();
+/** At the port that the last run had, where it is free. */
+export async function listenOnLoopback(server: Server, kept = 0): Promise<number> {
+  return listen(server, loopback, kept).catch(() => listen(server, loopback, 0));
 }
 
 /** The port. */

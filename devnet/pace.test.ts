@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { blocksAfterActivity, idleSeconds, pace } from './pace.ts';
 
-test('a block is due at once when a transaction waits, and until it is deep', () => {
+test('a block is due at once when a transaction waits, and until it is final', () => {
   const rhythm = pace();
   rhythm.mined(0);
   assert.equal(rhythm.isDue(100, false, 1), false);

@@ -1,7 +1,7 @@
 // Child processes of the dev network: tied to our life, ended by steps, found again after a crash.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
-import { open, readdir, readFile, rename, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { basename, delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,51 +22,71 @@ export type Program = {
   readonly name: string;
   readonly file: string;
   readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
+  /** Where it runs, what it calls its home, and where its words are kept. */
   readonly folder: string;
-  readonly logFile: string;
+  readonly env?: Readonly<Record<string, string>>;
 };
 
 export type Running = {
   readonly child: ChildProcess;
   hasEnded(): boolean;
-  lastWords(): Promise<string>;
   stop(): Promise<void>;
 };
 
-/** Starts a program that ends when we end, however we end (where `setpriv` is there: Linux). */
-export async function startProgram(program: Program): Promise<Running> {
-  await rotateLog(program.logFile);
-  const log = await open(program.logFile, 'a', 0o600);
-  const tie = tieToParent();
-  try {
-    const logStart = (await log.stat()).size;
-    const command = [...tie, program.file, ...program.args];
-    const child = spawn(command[0]!, command.slice(1), {
-      cwd: program.folder,
-      // Its own process group: Ctrl-C must reach us alone, we stop it in order.
-      detached: true,
-      env: program.env,
-      stdio: ['ignore', log.fd, log.fd],
-    });
-    child.unref();
-    let failure: Error | null = null;
-    child.once('error', (error) => {
-      failure = error;
-    });
-    const hasEnded = () => failure !== null || child.exitCode !== null || child.signalCode !== null;
-    const lastWords = async () => {
-      if (failure !== null) return failure.message;
-      const text = (await readFile(program.logFile)).subarray(logStart);
-      return text.subarray(-failureTailBytes).toString().trim();
-    };
-    const stop = async () => {
-      if (!hasEnded() && child.pid !== undefined) await endProcess(child.pid);
-    };
-    return { child, hasEnded, lastWords, stop };
-  } finally {
-    await log.close();
+/**
+ * Starts a program that ends when we end, however we end (where `setpriv` is there: Linux). Polls
+ * until `probe` gives a value, and fails at once when the program ends.
+ */
+export async function startProgram<T>(
+  program: Program,
+  limitMs: number,
+  probe: () => Promise<T>,
+): Promise<{ readonly running: Running; readonly found: T }> {
+  const { name, folder } = program;
+  const logFile = join(folder, 'output.log');
+  await rotateLog(logFile);
+  const log = await open(logFile, 'a', 0o600);
+  const logStart = (await log.stat()).size;
+  const child = spawned(program, log.fd);
+  await log.close();
+  let failure: Error | null = null;
+  child.once('error', (error) => {
+    failure = error;
+  });
+  const hasEnded = () => failure !== null || child.exitCode !== null || child.signalCode !== null;
+  const stop = async () => {
+    if (!hasEnded() && child.pid !== undefined) await endProcess(child.pid);
+  };
+  let problem: unknown;
+  for (const until = performance.now() + limitMs; performance.now() < until && !hasEnded(); ) {
+    try {
+      return { running: { child, hasEnded, stop }, found: await probe() };
+    } catch (error) {
+      problem = error;
+    }
+    await sleep(pollMs);
   }
+  const text = (await readFile(logFile)).subarray(logStart).subarray(-failureTailBytes);
+  const words = (failure as Error | null)?.message ?? text.toString().trim();
+  await stop();
+  throw new DevnetError(
+    `${name} did not start: ${words.split('\n').at(-1) || 'no answer'}`,
+    { log: logFile, words },
+    { cause: problem },
+  );
+}
+
+function spawned({ file, args, folder, env = {} }: Program, output: number): ChildProcess {
+  const [first = file, ...rest] = [...tieToParent(), file, ...args];
+  const child = spawn(first, rest, {
+    cwd: folder,
+    // Its own process group: Ctrl-C must reach us alone, we stop it in order.
+    detached: true,
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', HOME: folder, ...env },
+    stdio: ['ignore', output, output],
+  });
+  child.unref();
+  return child;
 }
 
 function tieToParent(): readonly string[] {
@@ -76,33 +96,6 @@ function tieToParent(): readonly string[] {
     if (isExecutable(file)) return [file, '--pdeathsig=TERM', '--'];
   }
   return [];
-}
-
-/** Polls until `probe` gives a value; fails at once when the program ends. */
-export async function untilReady<T>(
-  program: Program,
-  running: Running,
-  limitMs: number,
-  probe: () => Promise<T>,
-): Promise<T> {
-  const until = performance.now() + limitMs;
-  let lastProblem: unknown;
-  while (performance.now() < until) {
-    if (running.hasEnded()) break;
-    try {
-      return await probe();
-    } catch (error) {
-      lastProblem = error;
-    }
-    await sleep(pollMs);
-  }
-  const words = await running.lastWords();
-  await running.stop();
-  throw new DevnetError(
-    `${program.name} did not start: ${words.split('\n').at(-1) || 'no answer'}`,
-    { log: program.logFile, words },
-    { cause: lastProblem },
-  );
 }
 
 async function endProcess(pid: number): Promise<void> {
@@ -186,12 +179,18 @@ async function rotateLog(file: string): Promise<void> {
   if (found !== null && found.size > logLimitBytes) await rename(file, `${file}.old`);
 }
 
-export async function freePort(wanted?: number): Promise<number> {
-  if (wanted !== undefined && wanted > 0) {
-    const port = await bind(wanted).catch(() => null);
-    if (port !== null) return port;
-  }
-  return bind(0);
+/** `wanted`, where it is free. */
+export async function freePort(wanted = 0): Promise<number> {
+  return bind(wanted).catch(() => bind(0));
+}
+
+/** The port of the last run from this folder, where it is free. */
+export async function keptPort(folder: string): Promise<number> {
+  const file = join(folder, 'port');
+  const port = await freePort(Number(await readFile(file, 'utf8').catch(() => '0')));
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(file, String(port));
+  return port;
 }
 
 function bind(port: number): Promise<number> {

@@ -1,7 +1,7 @@
 // The Solana simulator as a dev chain: the escrow program, faucet and dollar from block one on.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Address, getBase58Decoder, isAddress } from '@solana/kit';
 import { LiteSVM } from 'litesvm';
@@ -34,7 +34,7 @@ import { serveRpc } from '../simulators/solana/rpc-server.ts';
 import { submit } from '../simulators/solana/transaction-methods.ts';
 import type { ChainHead, ChainInfo, DevChain, DevToken, Gift } from './dev-chain.ts';
 import { amountOf, cannotSend, tokenGift } from './faucet.ts';
-import { freePort, loopback } from './processes.ts';
+import { keptPort, loopback } from './processes.ts';
 
 export type SolanaOptions = {
   readonly chain: string;
@@ -44,10 +44,9 @@ export type SolanaOptions = {
   readonly lags?: Lags;
   /** How long a slot takes while the chain makes blocks by itself. Default 400. */
   readonly slotMs?: number;
-  readonly host?: string;
 };
 
-type Info = ChainInfo & Required<Pick<ChainInfo, 'wsUrl' | 'program' | 'genesisHash'>>;
+type Info = ChainInfo & Required<Pick<ChainInfo, 'program' | 'genesisHash'>>;
 
 export type SolanaDevChain = DevChain & {
   readonly info: Info;
@@ -76,13 +75,10 @@ export const devDollar: DevToken = {
 const mostBlocksAtOnce = 10;
 
 export async function solanaChain(options: SolanaOptions): Promise<SolanaDevChain> {
-  const { chain, dir, clock, log, lags = devLags, slotMs = 400, host = loopback } = options;
+  const { chain, dir, clock, log, lags = devLags, slotMs = 400 } = options;
   const svm = newVm();
   const ledger = openLedger(svm, openJournal(dir, newGenesis()), lags, clock.now);
-  const portFile = join(dir, 'port');
-  const port = await freePort(savedPort(portFile));
-  const server = await serveRpc(ledger, { host, port, log });
-  writeFileSync(portFile, String(server.port));
+  const server = await serveRpc(ledger, { host: loopback, port: await keptPort(dir), log });
   log.info(
     { chain, port: server.port },
     'the Solana dev chain is a simulator: a VM with a node’s RPC, not a validator',
@@ -96,8 +92,7 @@ export async function solanaChain(options: SolanaOptions): Promise<SolanaDevChai
     info: {
       chain,
       family: 'solana',
-      rpcUrl: `http://${host}:${server.port}`,
-      wsUrl: `ws://${host}:${server.port}`,
+      rpcUrl: `http://${loopback}:${server.port}`,
       node: { name: 'litesvm (simulator)', version: litesvm.version },
       program: deployment.program,
       genesisHash: ledger.genesis,
@@ -134,14 +129,6 @@ export async function solanaChain(options: SolanaOptions): Promise<SolanaDevChai
 
 function newGenesis(): string {
   return getBase58Decoder().decode(randomBytes(32));
-}
-
-function savedPort(file: string): number {
-  try {
-    return Number(readFileSync(file, 'utf8'));
-  } catch {
-    return 0;
-  }
 }
 
 /** The VM before its first block: what it brings, the escrow program, the faucet, the dollar. */

@@ -1,7 +1,5 @@
 // The TRON simulator as a dev chain: contracts, tokens, a faucet, blocks, a clock that moves.
 
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { RefusedRequest } from '../host/failure.ts';
 import type { Log } from '../host/log.ts';
@@ -16,7 +14,7 @@ import {
 import type { ChainHead, ChainInfo, DevChain, DevToken, Gift } from './dev-chain.ts';
 import { amountOf, cannotSend, mintCall, tokenGift } from './faucet.ts';
 import { pace } from './pace.ts';
-import { freePort } from './processes.ts';
+import { keptPort } from './processes.ts';
 import { deployContracts, type TronContracts } from './tron-contracts.ts';
 
 export type TronChainOptions = {
@@ -40,12 +38,10 @@ const coins = { usual: 10_000n * sun, most: 10_000_000n * sun, unit: 'sun' };
 
 export async function tronChain(chain: string, options: TronChainOptions): Promise<TronDevChain> {
   const { dir, log, clock, solidityLag = defaultSolidityLag, hasSolidityPort = false } = options;
-  const portFile = join(dir, 'port');
-  const port = await freePort(Number(await readFile(portFile, 'utf8').catch(() => '0')));
+  const port = await keptPort(dir);
   const nowMs = () => clock.now() * 1_000 + (Date.now() % 1_000);
   const simulator = await startSimulator({ dir, log, nowMs, solidityLag, port, hasSolidityPort });
   try {
-    await writeFile(portFile, new URL(simulator.url).port);
     return await onSimulator(chain, simulator, solidityLag);
   } catch (error) {
     await simulator.stop();

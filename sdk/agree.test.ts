@@ -7,10 +7,11 @@ import type { ParleyClient } from './client.ts';
 import { RulesError, VerificationError } from './errors.ts';
 import { ownRules } from './rules.ts';
 import { memoryStore } from './stores/memory.ts';
-import type { Store, SwapRecord } from './stores/store.ts';
+import type { Store } from './stores/store.ts';
 import {
   bitcoinOf,
   bitcoinView,
+  byField,
   evmOf,
   evmView,
   honestSwap,
@@ -46,21 +47,32 @@ const shownLeg = ({ leg, chain, assetId, amount, long }: VerifiedLeg): LegPrevie
 const legs = { a: shownLeg(agreed.a), b: shownLeg(agreed.b) };
 
 type Words = { quoteAmount: string; hashlock?: string; rules?: Rules };
+type Of = {
+  readonly store?: Store;
+  /** Collects what is said. */
+  readonly said?: Words[];
+  readonly shown?: Partial<Thread>;
+  readonly at?: number;
+  /** What the market answers with; else the honest swap once something was said before. */
+  readonly swap?: Swap | null;
+};
 
-function agreeing(party: 'maker' | 'taker', store: Store, said: Words[], shown = thread()) {
+function agreeing(party: 'maker' | 'taker', of: Of = {}): Agreeing {
+  const { store = memoryStore(), said = [], at = now - 5, swap } = of;
+  const shown = thread(of.shown);
   const client = {
     thread: async () => ({ [`${party}Accepted`]: said.length > 0, ...shown }),
     accept: async (_: string, words: Words) => {
       said.push(words);
-      if (words.hashlock !== undefined) {
-        assert.ok(await store.getSecret(words.hashlock), 'told before it was kept');
-      }
       const { hashlock = hashlockOf(secret) } = words;
-      const swap = { ...honestSwap(party), hashlock };
-      return { thread: shown, ...(said.length > 1 ? { swap } : {}) };
+      const kept = words.hashlock === undefined || (await store.getSecret(hashlock)) !== null;
+      assert.ok(kept, 'told before it was kept');
+      const own = said.length > 1 ? { ...honestSwap(party), hashlock } : null;
+      const answer = swap === undefined ? own : swap;
+      return { thread: shown, ...(answer && { swap: answer }) };
     },
   } as unknown as ParleyClient;
-  const input: Agreeing = {
+  return {
     client,
     userId: party === 'maker' ? trade.makerId : trade.takerId,
     rfq: {
@@ -70,40 +82,36 @@ function agreeing(party: 'maker' | 'taker', store: Store, said: Words[], shown =
       baseAmount: trade.baseAmount.toString(),
       quoteAssetId: quote.id,
     },
-    threadId: trade.threadId,
-    quoteAmount: trade.quoteAmount,
-    base,
-    quote,
-    views,
+    ...{ threadId: trade.threadId, quoteAmount: trade.quoteAmount, base, quote, views, store },
     destinationOn: (chain) => (chain === base.chain ? bitcoinOf(party) : evmOf(party)),
-    store,
-    now: () => now - 5,
+    now: () => at,
   };
-  return input;
 }
 
-test('the initiator keeps a secret before it tells the hashlock, and says it again after a crash', async () => {
-  const said: Words[] = [];
-  const store = memoryStore();
-  const input = agreeing('taker', store, said);
-  const first = await accept(input);
-  const again = await accept({ ...input, now: () => now });
-  assert.equal(first.swapId, null);
-  assert.equal(again.swapId, honestSwap('taker').id);
-  assert.ok(said[0]?.hashlock);
-  assert.deepEqual(said[0], said[1]);
+test('the initiator keeps a secret before its hashlock is said, and says it after a crash', async () => {
+  const of = { said: [] as Words[], store: memoryStore() };
+  const first = await accept(agreeing('taker', of));
+  const again = await accept(agreeing('taker', { ...of, at: now }));
+  assert.deepEqual([first.swapId, again.swapId], [null, swapId]);
+  const [one, other] = of.said;
+  assert.ok(one?.hashlock);
+  assert.deepEqual(one, other);
   assert.deepEqual(again.trade, { ...first.trade, swapSeenAt: now });
-  assert.deepEqual(first.trade, { ...stands, hashlock: said[0]?.hashlock });
+  assert.deepEqual(first.trade, { ...stands, hashlock: one.hashlock });
+});
+
+test('the other side says no hashlock, and its trade is the mirror of the first', async () => {
+  const said: Words[] = [];
+  const { trade: own } = await accept(agreeing('maker', { said }));
+  assert.deepEqual(said, [{ quoteAmount: '600000000', rules }]);
+  assert.deepEqual(own, { ...tradeOf('maker'), acceptTtlSeconds: 600 });
 });
 
 /** What comes of the maker's words said again at this time, to a market that shows this. */
-async function again(at: number, shown: Partial<Thread>, swap?: Swap) {
+async function again(at: number, shown: Partial<Thread>, swap: Swap | null = null) {
   const store = memoryStore();
-  await accept(agreeing('maker', store, []));
-  const input = { ...agreeing('maker', store, [], thread(shown)), now: () => at };
-  const answer = async () => ({ thread: thread(shown), ...(swap === undefined ? {} : { swap }) });
-  const client = { ...input.client, accept: answer } as unknown as ParleyClient;
-  return accept({ ...input, client });
+  await accept(agreeing('maker', { store }));
+  return accept(agreeing('maker', { store, at, shown, swap }));
 }
 
 test('words said again prolong nothing while they stand, and are new ones after that', async () => {
@@ -125,91 +133,88 @@ test('words said again prolong nothing while they stand, and are new ones after 
 test('a swap that is there already is taken if it is seen while the acceptance stands', async () => {
   const last = trade.acceptedAt + 600 + clockToleranceSeconds;
   const shown = { makerAccepted: true, swapId };
-  const { trade: own } = await again(last, shown, honestSwap('maker'));
-  assert.equal(own.swapSeenAt, last);
+  assert.equal((await again(last, shown, honestSwap('maker'))).trade.swapSeenAt, last);
   const late = again(last + 1, shown, honestSwap('maker'));
   await assert.rejects(late, { code: 'acceptance_lapsed' });
 });
 
 test('a swap that the store keeps was seen, also where a former version noted no moment', async () => {
-  const shown = { takerAccepted: true, swapId };
   const { acceptTtlSeconds: _, ...former } = stands;
   for (const isKept of [true, false]) {
     const store = memoryStore();
     await store.putTrade(former);
-    if (isKept) await store.putSwap(record({}));
-    const input = { ...agreeing('taker', store, [], thread(shown)), now: () => now + 7_200 };
-    const answer = async () => ({ thread: thread(shown), swap: honestSwap('taker') });
-    const client = { ...input.client, accept: answer } as unknown as ParleyClient;
-    const again = accept({ ...input, client });
-    if (isKept) assert.equal((await again).swapId, swapId);
-    else await assert.rejects(again, { code: 'acceptance_lapsed' });
+    await store.putSecret(hashlockOf(secret), secret);
+    if (isKept) await store.putSwap(keptRecord('taker'));
+    const shown = { takerAccepted: true, swapId };
+    const of = { store, at: now + 7_200, shown, swap: honestSwap('taker') };
+    const said = accept(agreeing('taker', of));
+    if (isKept) assert.equal((await said).swapId, swapId);
+    else await assert.rejects(said, { code: 'acceptance_lapsed' });
   }
 });
 
-test('the other side tells no hashlock, and its trade is the mirror of the first', async () => {
-  const said: Words[] = [];
-  const { trade: own } = await accept(agreeing('maker', memoryStore(), said));
-  assert.deepEqual(said, [{ quoteAmount: '600000000', rules }]);
-  assert.deepEqual(own, { ...tradeOf('maker'), acceptTtlSeconds: 600 });
+const moved = (name: 'a' | 'b', lie: object) => ({
+  legs: { ...legs, [name]: { ...legs[name], ...lie } },
 });
-
-test('a thread that differs from what the customer knows is refused before anything is said', async () => {
-  const lies: Partial<Thread>[] = [
-    { quoteAmount: '600000001' },
-    { rfqId: trade.threadId },
-    { initiator: 'maker' },
-    { takerId: trade.makerId, makerId: trade.rfqId },
-    { id: trade.rfqId },
-  ];
-  for (const lie of lies) {
+for (const [field, lie] of [
+  ['thread.quoteAmount', { quoteAmount: '600000001' }],
+  ['thread.rfqId', { rfqId: trade.threadId }],
+  ['thread.initiator', { initiator: 'maker' }],
+  ['takerId', { takerId: trade.makerId, makerId: trade.rfqId }],
+  ['thread.id', { id: trade.rfqId }],
+  ...(['a', 'b'] as const).flatMap((name) =>
+    Object.entries({
+      chain: 'evm-dev-2',
+      assetId: trade.rfqId,
+      amount: '1',
+      long: name === 'a',
+      timelockSeconds: legs[name].timelockSeconds + 1,
+    }).map(
+      ([part, value]) => [`thread.legs.${name}.${part}`, moved(name, { [part]: value })] as const,
+    ),
+  ),
+] as const) {
+  test(`a thread of another ${field} is refused before anything is said`, async () => {
     const said: Words[] = [];
-    await assert.rejects(
-      accept(agreeing('taker', memoryStore(), said, thread(lie))),
-      VerificationError,
-      JSON.stringify(lie),
-    );
+    const accepting = accept(agreeing('taker', { said, shown: lie as Partial<Thread> }));
+    await assert.rejects(accepting, byField(field));
     assert.deepEqual(said, []);
-  }
-});
-
-/** What the store knows of the honest swap, under another id, thread or hashlock if told so. */
-function record(of: { id?: string; threadId?: string; hashlock?: string }): SwapRecord {
-  const { threadId = trade.threadId, ...own } = of;
-  const kept = keptRecord('taker');
-  return { ...kept, trade: { ...trade, threadId }, swap: { ...kept.swap, ...own } };
+  });
 }
 
 test('a hashlock or thread whose swap has begun is not offered again', async () => {
-  const kept = { txid: 'ab'.repeat(32), raw: '00' };
-  const elsewhere = { id: trade.rfqId, threadId: trade.makerId };
+  const kept = keptRecord('taker');
+  const funding = { txid: 'ab'.repeat(32), raw: '00' };
   for (const party of ['taker', 'maker'] as const) {
-    for (const begun of [{ funding: kept }, { publicSecret: secret }]) {
-      const said: Words[] = [];
-      const store = memoryStore();
-      const first = await accept(agreeing(party, store, said));
-      await store.putSwap({ ...record({}), ...begun });
-      await assert.rejects(accept(agreeing(party, store, said)), { code: 'hashlock_used' });
-      assert.equal(said.length, 1);
-      if (first.trade.hashlock === null) continue;
+    for (const begun of [{ funding }, { publicSecret: secret }]) {
+      const of = { said: [] as Words[], store: memoryStore() };
+      const { hashlock } = (await accept(agreeing(party, of))).trade;
+      const refused = async () => {
+        await assert.rejects(accept(agreeing(party, of)), { code: 'hashlock_used' });
+        assert.equal(of.said.length, 1);
+      };
+      await of.store.putSwap({ ...kept, ...begun });
+      await refused();
+      if (hashlock === null) continue;
       // Known by its hashlock alone, in a record of another thread.
-      const { hashlock } = first.trade;
-      await store.putSwap(record({ hashlock: '00'.repeat(32), threadId: elsewhere.threadId }));
-      await store.putSwap({ ...record({ ...elsewhere, hashlock }), ...begun });
-      await assert.rejects(accept(agreeing(party, store, said)), { code: 'hashlock_used' });
-      assert.equal(said.length, 1);
+      const swap = { ...kept.swap, hashlock: '00'.repeat(32) };
+      const elsewhere = { ...kept.trade, threadId: trade.makerId };
+      await of.store.putSwap({ ...kept, trade: elsewhere, swap });
+      const other = { ...kept.swap, id: trade.rfqId, hashlock };
+      await of.store.putSwap({ ...kept, trade: elsewhere, swap: other, ...begun });
+      await refused();
     }
   }
 });
 
 test('a market that answers with another swap of the same thread is refused', async () => {
-  const said: Words[] = [];
-  const store = memoryStore();
-  await accept(agreeing('taker', store, said));
-  await store.putSwap(record({}));
-  assert.equal((await accept(agreeing('taker', store, said))).swapId, swapId);
-  await store.putSwap(record({ id: trade.rfqId }));
-  await assert.rejects(accept(agreeing('taker', store, said)), { code: 'hashlock_used' });
+  const of = { said: [] as Words[], store: memoryStore() };
+  const kept = keptRecord('taker');
+  await accept(agreeing('taker', of));
+  await of.store.putSwap(kept);
+  assert.equal((await accept(agreeing('taker', of))).swapId, swapId);
+  await of.store.putSwap({ ...kept, swap: { ...kept.swap, id: trade.rfqId } });
+  await assert.rejects(accept(agreeing('taker', of)), { code: 'hashlock_used' });
 });
 
 test('rules that differ are refused before anything is said, each with both values', async () => {
@@ -228,13 +233,12 @@ test('rules that differ are refused before anything is said, each with both valu
       ],
     ],
   ];
-  for (const [said, differences] of lies) {
+  for (const [lie, differences] of lies) {
     for (const party of ['taker', 'maker'] as const) {
-      const words: Words[] = [];
-      const store = memoryStore();
+      const of = { said: [] as Words[], store: memoryStore() };
       // Who would be the initiator follows from the rules: those are named first.
-      const shown = thread({ rules: said as Rules, initiator: 'maker' });
-      const refused = await accept(agreeing(party, store, words, shown)).catch((error) => error);
+      const shown = { rules: lie as Rules, initiator: 'maker' } as const;
+      const refused = await accept(agreeing(party, { ...of, shown })).catch((error) => error);
       assert.ok(refused instanceof RulesError && refused instanceof VerificationError);
       assert.deepEqual(refused.differences, differences);
       const { field, expected, got } = refused;
@@ -242,13 +246,13 @@ test('rules that differ are refused before anything is said, each with both valu
       for (const { field, expected, got } of differences) {
         assert.ok(refused.message.includes(`${field} must be ${expected}; the market says ${got}`));
       }
-      assert.deepEqual([words, await store.getTrade(trade.threadId)], [[], null]);
+      assert.deepEqual([of.said, await of.store.getTrade(trade.threadId)], [[], null]);
     }
   }
   // A market that says none, or knows none.
-  for (const said of [undefined, null]) {
-    const shown = thread({ rules: said as unknown as Rules });
-    await assert.rejects(accept(agreeing('taker', memoryStore(), [], shown)), RulesError);
+  for (const none of [undefined, null]) {
+    const shown = { rules: none as unknown as Rules };
+    await assert.rejects(accept(agreeing('taker', { shown })), RulesError);
   }
 });
 
@@ -256,39 +260,19 @@ test('a policy of one’s own that is not the market’s is refused, and the num
   const { policy } = evmView;
   const normal = { ...policy.normal, settleSeconds: policy.normal.settleSeconds + 1 };
   const own = new Map(views).set(evmView.chain, { ...evmView, policy: { ...policy, normal } });
-  const words: Words[] = [];
-  const input = { ...agreeing('maker', memoryStore(), words), views: own };
+  const said: Words[] = [];
+  const input = { ...agreeing('maker', { said }), views: own };
   await assert.rejects(accept(input), { name: 'RulesError', field: 'rules.policies.a (evm-dev)' });
-  assert.deepEqual(words, []);
+  assert.deepEqual(said, []);
 });
 
 test('a swap that is there is judged by its own times, whatever the rules are by now', async () => {
   const store = memoryStore();
-  await accept(agreeing('taker', store, []));
-  const shown = thread({ swapId, rules: null });
-  const words: Words[] = [];
-  const again = agreeing('taker', store, words, shown);
+  await accept(agreeing('taker', { store }));
+  const said: Words[] = [];
+  const again = agreeing('taker', { store, said, shown: { swapId, rules: null } });
   await accept(again);
-  assert.deepEqual(Object.keys(words[0] ?? {}).sort(), ['hashlock', 'quoteAmount']);
+  assert.deepEqual(Object.keys(said[0] ?? {}).sort(), ['hashlock', 'quoteAmount']);
   // Without words of before there is no such swap to follow from them.
   await assert.rejects(accept({ ...again, store: memoryStore() }), RulesError);
-});
-
-test('a thread that shows other legs or times than one’s own is refused', async () => {
-  for (const name of ['a', 'b'] as const) {
-    for (const [field, lie] of [
-      ['chain', 'evm-dev-2'],
-      ['assetId', trade.rfqId],
-      ['amount', '1'],
-      ['long', name === 'a'],
-      ['timelockSeconds', legs[name].timelockSeconds + 1],
-    ] as const) {
-      const words: Words[] = [];
-      const shown = thread({ legs: { ...legs, [name]: { ...legs[name], [field]: lie } } });
-      const at = `thread.legs.${name}.${field}`;
-      const accepting = accept(agreeing('taker', memoryStore(), words, shown));
-      await assert.rejects(accepting, { name: 'VerificationError', field: at });
-      assert.deepEqual(words, []);
-    }
-  }
 });

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import test from 'node:test';
 import { promisify } from 'node:util';
@@ -13,23 +13,21 @@ import { evmDeployment, evmEscrow, fundCalls, refundCall } from '../chains/evm/p
 import { startAnvil } from '../chains/evm/testing/anvil.ts';
 import { deployToken, fund, funder, mint, newLeg } from '../chains/evm/testing/swap.ts';
 import { solanaDeployment, solanaEscrow } from '../chains/solana/plan.ts';
-import { solanaAddressOfSeed } from '../chains/solana/proof.ts';
 import { tronEscrow } from '../chains/tron/plan.ts';
-import { tronAddressOfKey } from '../chains/tron/proof.ts';
 import * as onTron from '../chains/tron/testing/chain.ts';
 import type { EscrowTerms } from '../core/terms.ts';
-import { bitcoinView, now, termsOf } from './testing/honest.ts';
+import { bitcoinView, evmView } from './testing/honest.ts';
+import { termsOn, tronView } from './testing/materials.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
-
+const text = readFileSync(join(root, 'docs/dont-trust-verify.md'), 'utf8');
 /** The shell blocks of the document, in order. */
-async function blocks(): Promise<string[]> {
-  const text = await readFile(join(root, 'docs/dont-trust-verify.md'), 'utf8');
-  return [...text.matchAll(/```bash\n([\s\S]*?)```/g)].map(([, block = '']) => block);
-}
+const [onEvm = '', onAnvil = '', onBitcoin = '', ofTron = '', onTronChain = '', ofSolana = ''] = [
+  ...text.matchAll(/```bash\n([\s\S]*?)```/g),
+].map(([, block = '']) => block);
 
-async function lines(block: string, values: Record<string, string>): Promise<string[]> {
+async function lines(block: string, values: Record<string, string> = {}): Promise<string[]> {
   const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
   const env = { ...process.env, ...values, PATH };
   const { stdout } = await run('bash', ['-euc', block], { cwd: root, env, timeout: 60_000 });
@@ -42,25 +40,27 @@ const placeOf = ({ lane, fundBefore }: EscrowTerms) => ({
   COUNTER: String(lane?.counter),
   FUND_BEFORE: String(fundBefore),
 });
+const valuesOf = (terms: EscrowTerms) => ({
+  HASHLOCK: terms.hashlock,
+  PAYOUT: terms.payout.address,
+  REFUND: terms.refund.address,
+  PAYOUT_KEY: terms.payout.pubkey ?? '',
+  REFUND_KEY: terms.refund.pubkey ?? '',
+  TOKEN: terms.token ?? '',
+  MINT: terms.token ?? '1'.repeat(32),
+  AMOUNT: terms.amount.toString(),
+  TIMELOCK: terms.timelock.toString(),
+  ...placeOf(terms),
+});
 
 test('the commands for an EVM escrow give its address and its calls', async () => {
-  const terms = termsOf('a', now + 20_000);
-  const [block = ''] = await blocks();
-  const said = await lines(block, {
-    HASHLOCK: terms.hashlock,
-    PAYOUT: terms.payout.address,
-    REFUND: terms.refund.address,
-    TOKEN: terms.token ?? '',
-    AMOUNT: terms.amount.toString(),
-    TIMELOCK: terms.timelock.toString(),
-    ...placeOf(terms),
-    CONTRACT: evmDeployment(31_337).contract,
-    CHAIN_ID: '31337',
-  });
-  assert.deepEqual(said, [
+  const terms = termsOn('evm', true);
+  const { deployment, chainId } = evmView;
+  const where = { CONTRACT: deployment.contract, CHAIN_ID: String(chainId) };
+  assert.deepEqual(await lines(onEvm, { ...valuesOf(terms), ...where }), [
     evmEscrow(terms, evmDeployment(31_337)).address,
-    fundCalls(terms, evmDeployment(31_337), terms.amount)[0]?.data,
-    refundCall(terms, evmDeployment(31_337)).data,
+    fundCalls(terms, deployment, terms.amount)[0]?.data,
+    refundCall(terms, deployment).data,
   ]);
 });
 
@@ -71,20 +71,12 @@ test('the commands for an EVM escrow on chain give its state and the balance at 
     const dollar = await deployToken(chain, 'DevDollar');
     await mint(chain, dollar, funder.address, 5_000n);
     const token = await newLeg(chain, { token: dollar, amount: 2_000n });
-    const [, block = ''] = await blocks();
     for (const leg of [coin, token]) {
-      const [contract = '', id = ''] = leg.escrow.address.split(':');
-      const seen = async (depth: number, more: Record<string, string> = {}) =>
-        lines(block, {
-          NODE: chain.rpcUrl,
-          CONTRACT: contract,
-          ID: id,
-          REFUND: leg.terms.refund.address,
-          TOKEN: leg.terms.token ?? `0x${'0'.repeat(40)}`,
-          DEPTH: String(depth),
-          ...placeOf(leg.terms),
-          ...more,
-        });
+      const [CONTRACT = '', ID = ''] = leg.escrow.address.split(':');
+      const TOKEN = leg.terms.token ?? `0x${'0'.repeat(40)}`;
+      const values = { ...valuesOf(leg.terms), NODE: chain.rpcUrl, CONTRACT, ID, TOKEN };
+      const seen = (depth: number, more = {}) =>
+        lines(onAnvil, { ...values, DEPTH: String(depth), ...more });
       await fund(chain, leg);
       const { timestamp } = await chain.client.getBlock();
       const there = ['1', String(timestamp), leg.terms.amount.toString()];
@@ -101,44 +93,19 @@ test('the commands for an EVM escrow on chain give its state and the balance at 
 });
 
 test('the commands for a Bitcoin escrow give its script and its output', async () => {
-  const terms = termsOf('b', now + 90_000);
-  const [, , block = ''] = await blocks();
-  const said = await lines(block, {
-    HASHLOCK: terms.hashlock,
-    PAYOUT_KEY: terms.payout.pubkey ?? '',
-    REFUND_KEY: terms.refund.pubkey ?? '',
-    TIMELOCK: terms.timelock.toString(),
-  });
+  const terms = termsOn('bitcoin', false);
   const { address, redeemScript } = bitcoinEscrow(terms, bitcoinView.network);
   const output = bytesToHex(parseBitcoinAddress(address, bitcoinView.network).script);
-  assert.deepEqual(said, [redeemScript, output]);
+  assert.deepEqual(await lines(onBitcoin, valuesOf(terms)), [redeemScript, output]);
 });
 
 test('the commands for a TRON escrow give its id', async () => {
-  const addressOf = (byte: number) => tronAddressOfKey(new Uint8Array(32).fill(byte));
-  const where = { chainId: 0xcd8690dc, contract: addressOf(9) };
-  const [, , , block = ''] = await blocks();
-  for (const token of [null, addressOf(3)]) {
-    const terms: EscrowTerms = {
-      ...termsOf('a', now + 20_000),
-      payout: { address: addressOf(1), pubkey: null },
-      refund: { address: addressOf(2), pubkey: null },
-      token,
-      fundBefore: now + 10_000,
-      lane: { number: 'a5'.repeat(12), counter: 3 },
-    };
-    const [id] = await lines(block, {
-      CHAIN_ID: String(where.chainId),
-      CONTRACT: where.contract,
-      HASHLOCK: terms.hashlock,
-      PAYOUT: terms.payout.address,
-      REFUND: terms.refund.address,
-      TOKEN: token ?? '',
-      AMOUNT: terms.amount.toString(),
-      TIMELOCK: terms.timelock.toString(),
-      ...placeOf(terms),
-    });
-    assert.equal(`${where.contract}:${id}`, tronEscrow(terms, where).address);
+  const { deployment } = tronView;
+  const where = { CONTRACT: deployment.contract, CHAIN_ID: String(deployment.chainId) };
+  for (const isToken of [false, true]) {
+    const terms = termsOn('tron', isToken);
+    const [id] = await lines(ofTron, { ...valuesOf(terms), ...where });
+    assert.equal(`${where.CONTRACT}:${id}`, tronEscrow(terms, deployment).address);
   }
 });
 
@@ -146,12 +113,9 @@ test('the commands for a TRON escrow on chain say that it is funded once that is
   const chain = await onTron.startTron();
   try {
     const leg = onTron.newLeg(chain);
-    const [, , , , block = ''] = await blocks();
-    const { contract } = chain.deployment;
     const [, ID = ''] = leg.escrow.address.split(':');
-    const place = { ...placeOf(leg.terms), REFUND: leg.terms.refund.address };
-    const seen = (more: Record<string, string> = {}) =>
-      lines(block, { NODE: chain.url, CONTRACT: contract, ID, ...place, ...more });
+    const where = { NODE: chain.url, CONTRACT: chain.deployment.contract, ID };
+    const seen = (more = {}) => lines(onTronChain, { ...valuesOf(leg.terms), ...where, ...more });
     await onTron.fund(chain, leg);
     const fundedAt = chain.now();
     assert.deepEqual(await seen(), ['0', '0']);
@@ -163,34 +127,20 @@ test('the commands for a TRON escrow on chain say that it is funded once that is
   }
 });
 
-test('the example values are such as the first commands take', async () => {
-  const text = await readFile(join(root, 'docs/dont-trust-verify.md'), 'utf8');
-  const [, values = ''] = /```sh\n(export HASHLOCK[\s\S]*?)```/.exec(text) ?? [];
-  const [block = ''] = await blocks();
-  const said = await lines(`${values}\n${block}`, {});
-  assert.equal(said.length, 3);
-  assert.match(said[0] ?? '', /^0x[0-9a-fA-F]{40}:[0-9a-f]{64}$/);
-});
-
 test('the commands for a Solana escrow give its address', async () => {
-  const addressOf = (byte: number) => solanaAddressOfSeed(new Uint8Array(32).fill(byte));
-  const [, , , , , block = ''] = await blocks();
-  for (const token of [null, addressOf(3)]) {
-    const terms: EscrowTerms = {
-      ...termsOf('a', now + 20_000),
-      payout: { address: addressOf(1), pubkey: null },
-      refund: { address: addressOf(2), pubkey: null },
-      token,
-    };
-    const [address] = await lines(block, {
+  for (const isToken of [false, true]) {
+    const terms = termsOn('solana', isToken);
+    const [address] = await lines(ofSolana, {
+      ...valuesOf(terms),
       PROGRAM: solanaDeployment.program,
-      HASHLOCK: terms.hashlock,
-      PAYOUT: terms.payout.address,
-      REFUND: terms.refund.address,
-      MINT: token ?? '1'.repeat(32),
-      AMOUNT: terms.amount.toString(),
-      TIMELOCK: terms.timelock.toString(),
     });
     assert.equal(address, solanaEscrow(terms, solanaDeployment).address);
   }
+});
+
+test('the example values are such as the first commands take', async () => {
+  const [, values = ''] = /```sh\n(export HASHLOCK[\s\S]*?)```/.exec(text) ?? [];
+  const said = await lines(`${values}\n${onEvm}`);
+  assert.equal(said.length, 3);
+  assert.match(said[0] ?? '', /^0x[0-9a-fA-F]{40}:[0-9a-f]{64}$/);
 });

@@ -1,13 +1,7 @@
 // MakerFeed against the real feed, through connections that are cut, held up and moved.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, type TestContext, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { buildApp } from '../server/edge/app.ts';
 import { type FeedMarket, feedMarket } from '../server/edge/testing/feed-market.ts';
 import { parseAddress } from '../server/market/addresses.ts';
@@ -15,6 +9,7 @@ import { faultProxy } from '../test/support/fault-proxy.ts';
 import { someAddress, type Trader } from '../test/support/trading.ts';
 import { QuoteError } from './errors.ts';
 import { type MakerFeed, type MakerFeedOptions, makerFeed } from './feed.ts';
+import { running } from './testing/placed.ts';
 
 let market: FeedMarket;
 let taker: Trader;
@@ -43,6 +38,15 @@ function opened(t: TestContext, options: MakerFeedOptions): MakerFeed {
   return feed;
 }
 
+/** What a feed says of the book. */
+function telling() {
+  const emitted: string[] = [];
+  const onChange: MakerFeedOptions['onChange'] = ({ kind, rfq }) => {
+    emitted.push(`${kind} ${rfq.id}`);
+  };
+  return { emitted, onChange };
+}
+
 /** Through a proxy of its own. */
 async function proxied(t: TestContext, trader: Trader, more: Partial<MakerFeedOptions> = {}) {
   const proxy = await faultProxy(portOf(market.at));
@@ -56,12 +60,8 @@ async function proxied(t: TestContext, trader: Trader, more: Partial<MakerFeedOp
 test('the book is there when it is ready, and follows what comes and goes', async (t) => {
   const { id: before } = await market.rfq(taker);
   const { key } = await market.trader();
-  const changes: string[] = [];
-  const feed = opened(t, {
-    baseUrl: market.at,
-    key,
-    onChange: ({ kind, rfq }) => changes.push(`${kind} ${rfq.id}`),
-  });
+  const { emitted, onChange } = telling();
+  const feed = opened(t, { baseUrl: market.at, key, onChange });
   await feed.ready;
   assert.equal(feed.state(), 'live');
   assert.ok(feed.book.has(before));
@@ -69,7 +69,7 @@ test('the book is there when it is ready, and follows what comes and goes', asyn
   await until('it is told', () => feed.book.has(id));
   await taker.post(`/v1/rfqs/${id}/cancel`);
   await until('it is gone', () => !feed.book.has(id));
-  assert.deepEqual(changes.slice(-2), [`created ${id}`, `cancelled ${id}`]);
+  assert.deepEqual(emitted.slice(-2), [`created ${id}`, `cancelled ${id}`]);
 });
 
 test('a quote has its thread, a refusal its code, and a bad amount is no silence', async (t) => {
@@ -91,11 +91,9 @@ test('a quote has its thread, a refusal its code, and a bad amount is no silence
 });
 
 test('after a cut it resumes: nothing is missed, and nothing told twice', async (t) => {
-  const told: string[] = [];
-  const { proxy, feed } = await proxied(t, await market.trader(), {
-    onChange: ({ kind, rfq }) => told.push(`${kind} ${rfq.id}`),
-  });
-  told.length = 0;
+  const { emitted, onChange } = telling();
+  const { proxy, feed } = await proxied(t, await market.trader(), { onChange });
+  emitted.length = 0;
   const expected: string[] = [];
   for (let round = 0; round < 5; round += 1) {
     proxy.cut();
@@ -105,21 +103,18 @@ test('after a cut it resumes: nothing is missed, and nothing told twice', async 
       await taker.post(`/v1/rfqs/${id}/cancel`);
       expected.push(`cancelled ${id}`);
     }
-    await until('it is told', () => told.length === expected.length);
+    await until('it is told', () => emitted.length === expected.length);
   }
-  assert.deepEqual(told, expected);
+  assert.deepEqual(emitted, expected);
   assert.equal(feed.state(), 'live');
 });
 
 test('private RFQs that are sent again after a cut are told once', async (t) => {
   const { address } = parseAddress(someAddress('evm'), 'dev');
-  const told: string[] = [];
-  const { proxy, feed } = await proxied(
-    t,
-    await market.trader({ wallets: [{ family: 'evm', address }] }),
-    { onChange: ({ kind, rfq }) => told.push(`${kind} ${rfq.id}`) },
-  );
-  told.length = 0;
+  const { emitted, onChange } = telling();
+  const trader = await market.trader({ wallets: [{ family: 'evm', address }] });
+  const { proxy, feed } = await proxied(t, trader, { onChange });
+  emitted.length = 0;
   const expected: string[] = [];
   for (let round = 0; round < 3; round += 1) {
     const { id } = await market.rfq(taker, { visibility: 'private', targetAddress: address });
@@ -127,29 +122,27 @@ test('private RFQs that are sent again after a cut are told once', async (t) => 
     if (round === 1) proxy.cut();
     await taker.post(`/v1/rfqs/${id}/cancel`);
     expected.push(`created ${id}`, `cancelled ${id}`);
-    await until('it is told', () => told.length === expected.length);
+    await until('it is told', () => emitted.length === expected.length);
     proxy.cut();
   }
   const { id } = await market.rfq(taker);
   await until('what came last is told', () => feed.book.has(id));
-  assert.deepEqual(told, [...expected, `created ${id}`]);
+  assert.deepEqual(emitted, [...expected, `created ${id}`]);
 });
 
 test('it goes on at another process, from where it was', async (t) => {
-  const told: string[] = [];
-  const { proxy } = await proxied(t, await market.trader(), {
-    onChange: ({ rfq }) => told.push(rfq.id),
-  });
+  const { emitted, onChange } = telling();
+  const { proxy } = await proxied(t, await market.trader(), { onChange });
   const other = await buildApp(market.deps);
   t.after(() => other.close());
   const at = await other.listen({ host: '127.0.0.1', port: 0 });
   proxy.pointTo();
   proxy.cut();
   const { id } = await market.rfq(taker);
-  told.length = 0;
+  emitted.length = 0;
   proxy.pointTo(portOf(at));
-  await until('it is told', () => told.length > 0);
-  assert.deepEqual(told, [id]);
+  await until('it is told', () => emitted.length > 0);
+  assert.deepEqual(emitted, [`created ${id}`]);
 });
 
 test('a book of more than a snapshot is whole when it is ready, and stays so', async (t) => {
@@ -178,19 +171,6 @@ test('a quote that a cut interrupts is stored once, and answered', async (t) => 
   }
 });
 
-test('a connection that says nothing is found out and replaced', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { proxy, feed } = await proxied(t, await market.trader());
-  proxy.fail({ kind: 'deaf' });
-  t.mock.timers.tick(15_000);
-  t.mock.timers.tick(10_000);
-  assert.equal(feed.state(), 'connecting');
-  proxy.heal();
-  t.mock.timers.tick(1_000);
-  t.mock.timers.reset();
-  await until('it is live again', () => feed.state() === 'live');
-});
-
 test('a key that is not good for the feed ends it, with a reason', async () => {
   const reader = await market.trader({ scopes: ['read'] });
   const cases: [string, RegExp][] = [
@@ -209,20 +189,6 @@ test('a key that is not good for the feed ends it, with a reason', async () => {
   }
 });
 
-test('a server that restarts is come back to', async (t) => {
-  const proxy = await faultProxy();
-  t.after(() => proxy.close());
-  const first = await buildApp(market.deps);
-  proxy.pointTo(portOf(await first.listen({ host: '127.0.0.1', port: 0 })));
-  const baseUrl = `http://127.0.0.1:${proxy.port}`;
-  const feed = opened(t, { baseUrl, key: (await market.trader()).key, random: () => 0.01 });
-  await feed.ready;
-  await first.close();
-  proxy.pointTo(portOf(market.at));
-  const { id } = await market.rfq(taker);
-  await until('it is told', () => feed.book.has(id) && feed.state() === 'live');
-});
-
 test('private RFQs come and go with the wallets of the account', async (t) => {
   const trader = await market.trader();
   const feed = opened(t, { baseUrl: market.at, key: trader.key, renewMs: 50 });
@@ -238,43 +204,14 @@ test('private RFQs come and go with the wallets of the account', async (t) => {
   await until('it is not shown', () => !feed.book.has(id));
 });
 
-test('closed is closed: no frame, no reconnect, quotes say so', async () => {
-  const feed = makerFeed({ baseUrl: market.at, key: (await market.trader()).key });
-  await feed.ready;
-  feed.close();
-  const { id } = await market.rfq(taker);
-  await assert.rejects(feed.quote(id, '1'), (error: QuoteError) => error.fault === 'closed');
-  assert.ok(!feed.book.has(id));
-  assert.equal(feed.state(), 'closed');
-  feed.close();
-});
-
 test('the maker of the README runs as it stands, and quotes what is asked', {
   timeout: 60_000,
-}, async () => {
-  const readme = await readFile(join(import.meta.dirname, 'README.md'), 'utf8');
-  const example = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)]
-    .map(([, code]) => code ?? '')
-    .find((code) => code.includes('makerFeed'));
-  assert.ok(example !== undefined);
-  const dir = await mkdtemp(join(tmpdir(), 'parley-maker-'));
-  const base = pathToFileURL(`${join(import.meta.dirname, '..')}/`).href;
-  await writeFile(join(dir, 'maker.ts'), example.replaceAll(/(?<=from ')\.\//g, base));
+}, async (t) => {
   const { key } = await market.trader();
-  const child = spawn(process.execPath, [join(dir, 'maker.ts')], {
-    env: { ...process.env, URL: market.at, KEY: key },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  try {
-    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-    const said = async () => String((await lines.next()).value);
-    assert.equal(await said(), 'live');
-    assert.match(await said(), /^\d+ RFQs$/);
-    const { id } = await market.rfq(taker, { askAmount: '64000000' });
-    const [, threadId = ''] = new RegExp(`^quoted ${id} on (.*)$`).exec(await said()) ?? [];
-    assert.equal((await taker.get(`/v1/threads/${threadId}`)).body.quoteAmount, '64000000');
-  } finally {
-    child.kill();
-    await rm(dir, { recursive: true, force: true });
-  }
+  const said = await running(t, 'makerFeed', { URL: market.at, KEY: key });
+  assert.equal(await said(), 'live');
+  assert.match(await said(), /^\d+ RFQs$/);
+  const { id } = await market.rfq(taker, { askAmount: '64000000' });
+  const [, threadId = ''] = new RegExp(`^quoted ${id} on (.*)$`).exec(await said()) ?? [];
+  assert.equal((await taker.get(`/v1/threads/${threadId}`)).body.quoteAmount, '64000000');
 });

@@ -6,22 +6,16 @@ import { ParleyError } from '../core/errors.ts';
 import type { Progress, SettleInput } from './settle.ts';
 import type { Kept } from './stores/store.ts';
 import { onChains } from './testing/evm-account.ts';
-import type { FourChains } from './testing/four-chains.ts';
-import { coreOf, hastySide, isFunded, until, withAdapter } from './testing/sides.ts';
+import { hastySide, isFunded, recordOf, until, withAdapter } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 import { sleep } from './waiting.ts';
 
 const bitcoinKey = 'bitcoin-regtest';
-let chains: FourChains;
-let core: Awaited<ReturnType<typeof coreOf>>;
+const on = onChains();
+const core = <T>(...call: Parameters<typeof on.core>) => on.core<T>(...call);
 
-onChains(async (on) => {
-  chains = on.chains;
-  core = await coreOf(chains);
-});
-
-async function fundingOf({ store, swapId }: SettleInput): Promise<Kept> {
-  const funding = (await store.getSwap(swapId))?.funding;
+async function fundingOf(input: SettleInput): Promise<Kept> {
+  const { funding } = await recordOf(input);
   assert.ok(funding);
   return funding;
 }
@@ -38,11 +32,17 @@ const isDeep = ({ step, leg, text }: Progress) =>
 
 /** While `work` runs, no block is mined but when it says so. */
 async function withoutBlocks(work: () => Promise<void>): Promise<void> {
-  await chains.dev.mining(bitcoinKey, false);
+  await on.chains.dev.mining(bitcoinKey, false);
   try {
     await work();
   } finally {
-    await chains.dev.mining(bitcoinKey, true);
+    await on.chains.dev.mining(bitcoinKey, true);
+  }
+}
+
+async function pooled({ txid, raw }: Kept): Promise<void> {
+  while (!(await core<string[]>('getrawmempool')).includes(txid)) {
+    await core('sendrawtransaction', [raw]).catch(() => sleep(50));
   }
 }
 
@@ -58,7 +58,7 @@ function withNode(input: SettleInput, refuses: (txid: string) => string | null):
 }
 
 timed('a funding that waits is raised, again if need be, and funds the leg once', async () => {
-  const taker = await hastySide(chains.swap(), 'taker');
+  const taker = await hastySide(on.chains.swap(), 'taker');
   await withoutBlocks(async () => {
     await until(taker, isFunded);
     const first = await fundingOf(taker);
@@ -72,9 +72,7 @@ timed('a funding that waits is raised, again if need be, and funds the leg once'
     const [was, is] = await Promise.all([decoded(first.raw), decoded(third.raw)]);
     assert.deepEqual(coinsOf(is), coinsOf(was));
     assert.equal(is.vout[0]?.value, 0.01);
-    while (!(await core<string[]>('getrawmempool')).includes(third.txid)) {
-      await core('sendrawtransaction', [third.raw]).catch(() => sleep(50));
-    }
+    await pooled(third);
     assert.deepEqual(await core('getrawmempool'), [third.txid]);
     for (const former of [first, second]) {
       await assert.rejects(core('sendrawtransaction', [former.raw]), /fee|conflict/);
@@ -86,7 +84,7 @@ timed('a funding that waits is raised, again if need be, and funds the leg once'
 });
 
 timed('a former version that is mined funds the leg, and nothing is sent beside it', async () => {
-  const taker = await hastySide(chains.swap(), 'taker');
+  const taker = await hastySide(on.chains.swap(), 'taker');
   await withoutBlocks(async () => {
     await until(taker, isFunded);
     const first = await fundingOf(taker);
@@ -94,7 +92,7 @@ timed('a former version that is mined funds the leg, and nothing is sent beside 
     await until(cut, isReplaced);
     const raised = await fundingOf(taker);
     assert.deepEqual(await core('getrawmempool'), [first.txid]);
-    await chains.dev.mine(bitcoinKey, 3);
+    await on.chains.dev.mine(bitcoinKey, 3);
     const { txid } = await until(taker, isDeep);
     assert.equal(txid, first.txid);
     await assert.rejects(core('sendrawtransaction', [raised.raw]), /missingorspent/);
@@ -102,7 +100,7 @@ timed('a former version that is mined funds the leg, and nothing is sent beside 
 });
 
 timed('a fee that the node does not take is raised at once, not after the wait', async () => {
-  const scene = chains.swap();
+  const scene = on.chains.swap();
   const taker = await hastySide(scene, 'taker', { replaceAfterMs: 3_600_000 });
   await withoutBlocks(async () => {
     let refusals = 0;
@@ -120,9 +118,7 @@ timed('a fee that the node does not take is raised at once, not after the wait',
     await until({ ...picky, client: silent }, isReplaced);
     const raised = await fundingOf(taker);
     assert.equal(raised.former?.length, 1);
-    while (!(await core<string[]>('getrawmempool')).includes(raised.txid)) {
-      await core('sendrawtransaction', [raised.raw]).catch(() => sleep(50));
-    }
+    await pooled(raised);
   });
   await until({ ...taker, replaceAfterMs: 60_000 }, isDeep);
 });

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { bitcoinContract } from '../chains/bitcoin/contract.ts';
 import { evmContract, evmDeployment } from '../chains/evm/plan.ts';
-import { solanaContract } from '../chains/solana/contract.ts';
 import { solanaDeployment } from '../chains/solana/plan.ts';
 import { solanaChains } from '../chains/solana/policy.ts';
-import { tronContract } from '../chains/tron/plan.ts';
 import { tronDevPolicy } from '../chains/tron/policy.ts';
 import { shardOf } from '../contracts/escrows/ids.ts';
 import { formulaVersion } from '../core/deadlines.ts';
@@ -46,25 +43,6 @@ function market(): MarketRules {
   });
   return { formula: formulaVersion, chains };
 }
-
-test('the contract of each family is that of the customer’s own deployment', () => {
-  assert.deepEqual(contractOf(evmView), evmContract(evmView.deployment));
-  assert.deepEqual(contractOf(bitcoinView), bitcoinContract);
-  assert.deepEqual(contractOf(tron), tronContract(tron.deployment));
-  assert.deepEqual(contractOf(solana), solanaContract(solana.deployment));
-});
-
-test('own rules have the legs in their places', () => {
-  const { contract, policies } = ownRules({ a: { view: tron }, b: { view: bitcoinView } });
-  assert.deepEqual(contract, {
-    a: contractId(tronContract(tron.deployment)),
-    b: bitcoinContract.version,
-  });
-  assert.deepEqual(policies, {
-    a: policyDigest(tronDevPolicy),
-    b: policyDigest(bitcoinView.policy),
-  });
-});
 
 test('contracts that the customer does not name, or names more of, are other rules', () => {
   const [one, two] = [shardOf(1).address, shardOf(2).address];

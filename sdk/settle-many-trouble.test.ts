@@ -144,6 +144,9 @@ test('a raise that meets a claim being signed waits for it', async () => {
   assert.equal(raises(), 0);
 });
 
+const shown = (batches: Awaited<ReturnType<typeof settleMany>>['batches']) =>
+  batches.map(({ swapIds, state }) => `${swapIds.join(' ')} ${state}`);
+
 test('what was sent is told whatever a node fails to answer later', async () => {
   const gone = new ParleyError('chain_unavailable', 'no answer', {});
   const { input, store } = side({
@@ -158,10 +161,7 @@ test('what was sent is told whatever a node fails to answer later', async () => 
   });
   for (const id of ['1', '2']) await store.putSwap(record(id));
   const { batches, left } = await settleMany({ ...input, most: 1 });
-  assert.deepEqual(
-    batches.map(({ swapIds, state }) => [swapIds, state]),
-    [[['1'], 'mined']],
-  );
+  assert.deepEqual(shown(batches), ['1 mined']);
   assert.deepEqual(left, [{ swapId: '2', leg: 'a', why: 'late' }]);
 });
 
@@ -176,20 +176,15 @@ test('a batch that its node refuses is told, and the next one is sent', async ()
   });
   for (const id of ['1', '2']) await store.putSwap(record(id));
   const { batches, left } = await settleMany({ ...input, most: 1 });
-  assert.deepEqual(
-    [batches.map(({ swapIds }) => swapIds), left],
-    [[['2']], [{ swapId: '1', leg: 'a', why: 'insufficient funds' }]],
-  );
+  assert.deepEqual(shown(batches), ['2 mined']);
+  assert.deepEqual(left, [{ swapId: '1', leg: 'a', why: 'insufficient funds' }]);
 });
 
 test('what was in a batch that has reverted is in no other one', async () => {
   const { input, store, offered } = side({ fates: ['reverted'] });
   for (const id of ['1', '2']) await store.putSwap(record(id));
   const { batches } = await settleMany(input);
-  assert.deepEqual(
-    batches.map(({ swapIds, state }) => [swapIds, state]),
-    [[['1', '2'], 'reverted']],
-  );
+  assert.deepEqual(shown(batches), ['1 2 reverted']);
   const why = 'its batch has reverted: settle looks after it';
   const left = ['1', '2'].map((swapId) => ({ swapId, leg: 'a', why }));
   assert.deepEqual(await settleMany(input), { batches: [], left });
@@ -223,10 +218,12 @@ test('a secret that the paying chain itself has shown is public', async () => {
   assert.deepEqual(await settleMany(other.input), { batches: [], left: [] });
 });
 
-test('batches of no escrow are refused', async () => {
+test('batches of no escrow are refused, and so is a chain without batches', async () => {
   const { input, store } = side({ fates: ['succeeded'] });
   await store.putSwap(record('1'));
   for (const most of [0, -1, Number.NaN]) {
     await assert.rejects(settleMany({ ...input, most }), RangeError);
   }
+  const sources = new Map([[chain, { view: evmView, adapter: {} } as never]]);
+  await assert.rejects(settleMany({ ...input, sources }), { code: 'no_source' });
 });

@@ -1,88 +1,100 @@
+// The adapter on a real bitcoind, whose mempool takes nothing cheap, and through an Esplora server:
+// payments, fees and their floors, replacements, what is sent, and a funding that sticks.
+
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { ParleyError } from '../../core/errors.ts';
 import { legStatus } from '../../core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { BtcSighash } from '../interface/material.ts';
+import type { Rung } from '../interface/scheduled.ts';
 import { refuses } from '../testing/refusals.ts';
-import { bitcoinAdapter } from './adapter.ts';
-import type { BitcoinBackend } from './backend.ts';
-import { coreBackend } from './core-backend.ts';
+import { feeAt } from './fees.ts';
 import { bitcoinNetworks, parseBitcoinAddress } from './networks.ts';
 import { buildSpend } from './plan.ts';
 import { parseTx } from './raw-transaction.ts';
-import { type Regtest, startRegtest } from './testing/regtest.ts';
-import { withoutTxindex } from './testing/servers.ts';
-import { signed, type TestSwap, testSwap } from './testing/swaps.ts';
+import { fundingPatienceSeconds } from './stuck-funding.ts';
+import {
+  adapterOn,
+  build,
+  coreOf,
+  fundedOn,
+  inputOf,
+  read,
+  signal,
+  signedBy,
+  spend,
+  swapOn,
+  type Verb,
+} from './testing/lab.ts';
+import { coins, startRegtest } from './testing/regtest.ts';
+import { esploraServer, withoutTxindex } from './testing/servers.ts';
+import type { TestSwap } from './testing/swaps.ts';
 
-const signal = () => AbortSignal.timeout(30_000);
-
-const unasked = { escrow: '', feeSats: '0', feeRateSatPerVbyte: 0, ladder: [] };
-
-let node: Regtest;
-let adapter: ChainAdapter;
-
-before(async () => {
-  node = await startRegtest();
-  adapter = newAdapter();
-});
+const node = await startRegtest();
+const esplora = await esploraServer(node.rpc);
 after(async () => {
-  await node?.stop();
+  await esplora.close();
+  await node.stop();
 });
+const adapter = adapterOn(node);
+const byEsplora = () => adapterOn(node, { esploraUrl: esplora.url });
 
-function newAdapter(): ChainAdapter {
-  return bitcoinAdapter({
+const fund = (swap: TestSwap, sats = swap.terms.amount) => node.pay(swap.escrow.address, sats);
+const claimOf = (swap: TestSwap, rate: number | null = null) => spend(adapter, swap, 'claim', rate);
+const refundOf = (swap: TestSwap, rate: number | null = null) =>
+  spend(adapter, swap, 'refund', rate);
+
+async function paid(lockSeconds?: number, amount?: bigint): Promise<TestSwap> {
+  const swap = swapOn(node, lockSeconds, amount);
+  await fund(swap);
+  await node.mine(1);
+  return swap;
+}
+
+/** A claim of a payment that no node has heard of. */
+function claimOfUnknown(swap: TestSwap, txid: string) {
+  const unknown = { txid, vout: 0, amount: 1_000_000n };
+  const built = buildSpend(swap.terms, bitcoinNetworks.regtest, 'claim', [unknown], 1_000n);
+  const material = {
+    ...built,
     chain: 'bitcoin',
-    network: 'regtest',
-    source: { coreUrl: node.rpcUrl },
-    now: node.now,
-  });
+    family: 'bitcoin',
+    sign: 'btc-sighash',
+    escrow: '',
+    feeSats: '0',
+    feeRateSatPerVbyte: 0,
+    ladder: [],
+  } as const;
+  return adapter.readSigned(signedBy(swap, material, 'claim'), signal());
 }
 
-function newSwap(values: { amount?: bigint; lockSeconds?: number } = {}): TestSwap {
-  const { amount, lockSeconds = 90_000 } = values;
-  const base = { timelock: node.now() + lockSeconds, since: node.now() };
-  return testSwap(amount === undefined ? base : { ...base, amount });
-}
-
-async function fund(swap: TestSwap, sats = swap.terms.amount): Promise<string> {
-  return node.pay(swap.escrow.address, sats);
-}
-
-const read = (swap: TestSwap, by = adapter) => by.readEscrow(swap.escrow, signal());
-
-async function claimOf(swap: TestSwap, rate: number | null = null, by = adapter) {
-  const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate, isPublic: false };
-  const material = (await by.buildClaim(input, swap.secret, signal())) as BtcSighash;
-  return by.readSigned(signed(material, swap.claimer, swap.secret), signal());
-}
-
-async function refundOf(swap: TestSwap, rate: number | null = null) {
-  const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate, isPublic: false };
-  const material = (await adapter.buildRefund(input, signal())) as BtcSighash;
-  return adapter.readSigned(signed(material, swap.funder), signal());
-}
+// First: it learns one from the blocks of the others.
+it('a node that has no estimate yet says what its mempool takes at least', async () => {
+  const quiet = await coreOf(node).feeEstimate(0, signal());
+  assert.deepEqual([quiet?.fast, typeof quiet?.least], [null, 'number']);
+});
 
 describe('several payments', () => {
   it('are never summed, and the funder gets back what the claimer does not take', async () => {
-    const swap = newSwap({ amount: 100_000n, lockSeconds: 4_000 });
+    const swap = swapOn(node, 4_000, 100_000n);
     await fund(swap, 60_000n);
     await node.mine(1);
     await fund(swap, 60_000n);
     await node.mine(2);
-    const dust = await read(swap);
+    const dust = await read(adapter, swap);
     assert.deepEqual([dust.funded, dust.balance, dust.empty], [null, 120_000n, false]);
     await assert.rejects(claimOf(swap), refuses('nothing_there'));
     const main = await fund(swap, 150_000n);
     await node.mine(2);
-    const funded = await read(swap);
+    const funded = await read(adapter, swap);
     assert.deepEqual([funded.funded?.txid, funded.balance], [main, 270_000n]);
 
     const claim = await claimOf(swap);
     await adapter.broadcast(claim, signal());
     await node.mine(2);
-    const claimed = await read(swap);
+    const claimed = await read(adapter, swap);
     assert.equal(legStatus(claimed), 'claimed');
     assert.deepEqual([claimed.balance, claimed.empty], [120_000n, false]);
     const received = await paidTo(claim.txid, swap.terms.payout.address);
@@ -92,14 +104,14 @@ describe('several payments', () => {
     const refund = await refundOf(swap);
     await adapter.broadcast(refund, signal());
     await node.mine(8);
-    const done = await read(swap);
+    const done = await read(adapter, swap);
     assert.deepEqual([legStatus(done), done.balance, done.empty], ['claimed', 0n, true]);
     const back = await paidTo(refund.txid, swap.terms.refund.address);
     assert.ok(back > 118_000n && back < 120_000n);
   });
 
   it('of dust that is not worth its own input stay behind in a refund', async () => {
-    const swap = newSwap({ amount: 100_000n, lockSeconds: 3_000 });
+    const swap = swapOn(node, 3_000, 100_000n);
     await fund(swap, 100_000n);
     await fund(swap, 330n);
     await node.mine(2);
@@ -107,7 +119,7 @@ describe('several payments', () => {
     const refund = await refundOf(swap, 20);
     await adapter.broadcast(refund, signal());
     await node.mine(2);
-    const facts = await read(swap);
+    const facts = await read(adapter, swap);
     assert.deepEqual([legStatus(facts), facts.balance, facts.empty], ['refunded', 330n, false]);
     await assert.rejects(refundOf(swap), refuses('nothing_there'));
   });
@@ -121,16 +133,11 @@ async function paidTo(txid: string, address: string): Promise<bigint> {
 }
 
 describe('fees', () => {
-  const feeOf = async (swap: TestSwap, rate: number | null) => {
-    const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate, isPublic: false };
-    const material = (await adapter.buildClaim(input, swap.secret, signal())) as BtcSighash;
-    return BigInt(material.feeSats);
-  };
+  const feeOf = async (swap: TestSwap, rate: number | null) =>
+    BigInt((await build(adapter, swap, 'claim', rate)).feeSats);
 
   it('follow the caller within bounds, and are refused outside', async () => {
-    const swap = newSwap();
-    await fund(swap);
-    await node.mine(1);
+    const swap = await paid();
     const one = await feeOf(swap, 1);
     assert.equal(await feeOf(swap, 10), 10n * one);
     for (const rate of [0, 0.99, 500.1, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
@@ -139,9 +146,7 @@ describe('fees', () => {
   });
 
   it('never take more than a quarter of the value', async () => {
-    const swap = newSwap({ amount: 20_000n });
-    await fund(swap);
-    await node.mine(1);
+    const swap = await paid(90_000, 20_000n);
     const refusal = await feeOf(swap, 400).catch((error: ParleyError) => error);
     assert.ok(refusal instanceof ParleyError && refusal.code === 'bad_fee_rate');
     const { most, mostFeeSats } = refusal.facts;
@@ -152,9 +157,7 @@ describe('fees', () => {
   });
 
   it('rise for a claim near its timelock', async () => {
-    const swap = newSwap({ lockSeconds: 90_000 });
-    await fund(swap);
-    await node.mine(1);
+    const swap = await paid();
     const early = await feeOf(swap, null);
     await node.moveClock(89_000);
     assert.equal(await feeOf(swap, null), 2n * early);
@@ -162,19 +165,10 @@ describe('fees', () => {
   });
 
   it('of a rebuilt claim are enough to replace the one in the mempool', async () => {
-    const swap = newSwap();
-    await fund(swap);
-    await node.mine(1);
+    const swap = await paid();
     const first = await claimOf(swap, 3);
     await adapter.broadcast(first, signal());
-    const input = (rate: number) => ({
-      escrow: swap.escrow,
-      feeRateSatPerVbyte: rate,
-      isPublic: false,
-    });
-    const refusal = await adapter
-      .buildClaim(input(3), swap.secret, signal())
-      .catch((cause) => cause);
+    const refusal = await build(adapter, swap, 'claim', 3).catch((cause) => cause);
     assert.ok(refusal instanceof ParleyError && refusal.code === 'bad_fee_rate');
     assert.match(refusal.message, new RegExp(`sats do not replace ${first.txid}$`));
     const least = Number(refusal.facts.least);
@@ -186,7 +180,7 @@ describe('fees', () => {
     assert.deepEqual(await node.rpc('getrawmempool'), [second.txid]);
     const third = await claimOf(swap, 50);
     await adapter.broadcast(third, signal());
-    assert.equal((await read(swap)).claimed?.txid, third.txid);
+    assert.equal((await read(adapter, swap)).claimed?.txid, third.txid);
     await node.mine(1);
     await assert.rejects(claimOf(swap), refuses('nothing_there'), 'mined');
   });
@@ -204,18 +198,18 @@ describe('checkAmount', () => {
     await assert.rejects(check(least - 1n), refuses('amount_too_small'));
     await assert.rejects(check(2_100_000_000_000_001n), refuses('bad_amount'));
     await assert.rejects(check(1_000_000n, '0xtoken'), refuses('bad_asset'));
-    const swap = newSwap({ amount: least - 1n });
+    const swap = swapOn(node, 90_000, least - 1n);
     await assert.rejects(
       adapter.preflight(swap.terms, 'payout', signal()),
       refuses('payout_would_fail'),
     );
-    await adapter.preflight(newSwap().terms, 'funding', signal());
+    await adapter.preflight(swapOn(node).terms, 'funding', signal());
   });
 });
 
 describe('readSigned and broadcast', () => {
   it('name every escrow that a transaction touches', async () => {
-    const [a, b] = [newSwap(), newSwap()];
+    const [a, b] = [swapOn(node), swapOn(node)];
     adapter.watch([a.escrow, b.escrow]);
     const outputs = { [a.escrow.address]: '0.01', [b.escrow.address]: '0.02' };
     const raw = await node.rpc<string>('createrawtransaction', [[], outputs]);
@@ -233,23 +227,16 @@ describe('readSigned and broadcast', () => {
     assert.equal(await adapter.broadcast({ txid, raw: hex, touches }, signal()), txid);
     assert.equal(await adapter.broadcast({ txid, raw: hex, touches }, signal()), txid, 'again');
     await node.mine(2);
-    const stranger = newAdapter();
+    const stranger = adapterOn(node);
     assert.equal(await stranger.broadcast({ txid, raw: hex, touches }, signal()), txid, 'mined');
   });
 
   it('know bytes in the mempool and in a block, with txindex and without, and no others', async () => {
     const plain = await withoutTxindex(node.rpcUrl, node.rpc);
-    const bare = bitcoinAdapter({
-      chain: 'bitcoin',
-      network: 'regtest',
-      source: { coreUrl: plain.url },
-      now: node.now,
-    });
+    const bare = adapterOn(node, { coreUrl: plain.url });
     try {
-      const swap = newSwap();
-      await fund(swap);
-      await node.mine(1);
-      await read(swap, bare);
+      const swap = await paid();
+      await read(bare, swap);
       const claim = await claimOf(swap);
       // The same txid: it does not commit to the witness.
       const other = { ...claim, raw: claim.raw.replace(swap.secret, 'ab'.repeat(32)) };
@@ -261,7 +248,7 @@ describe('readSigned and broadcast', () => {
       for (const by of [adapter, bare]) assert.deepEqual(await knowing(by), [true, false]);
       // A node that has the id already takes them without a word: nothing of them may be believed.
       assert.equal(await bare.broadcast(other, signal()), claim.txid);
-      const shown = await read(swap, bare);
+      const shown = await read(bare, swap);
       assert.deepEqual([shown.claimed?.txid, shown.refunded], [claim.txid, null]);
       await node.mine(3);
       for (const by of [adapter, bare]) assert.deepEqual(await knowing(by), [true, false]);
@@ -271,60 +258,37 @@ describe('readSigned and broadcast', () => {
   });
 
   it('make the secret of a claim public at once, also before the mempool shows it', async () => {
-    const core = coreBackend({ url: node.rpcUrl, network: bitcoinNetworks.regtest, now: node.now });
-    const backend: BitcoinBackend = {
-      ...core,
-      mempool: async ({ unmined }, limit) => {
-        const { hash: tipHash } = await core.tip(limit);
-        return { transactions: [], gone: [...unmined], tipHash };
-      },
+    const core = coreOf(node);
+    const mempool: typeof core.mempool = async ({ unmined }, limit) => {
+      const { hash: tipHash } = await core.tip(limit);
+      return { transactions: [], gone: [...unmined], tipHash };
     };
-    const source = { backend };
-    const blind = bitcoinAdapter({ chain: 'bitcoin', network: 'regtest', source, now: node.now });
-    const swap = newSwap();
+    const blind = adapterOn(node, { backend: { ...core, mempool } });
+    const swap = swapOn(node);
     blind.watch([swap.escrow]);
     await fund(swap);
     await node.mine(2);
-    const claim = await claimOf(swap, null, blind);
+    const claim = await spend(blind, swap, 'claim');
     await blind.changes(signal());
     assert.deepEqual((await blind.changes(signal())).touched, []);
-    assert.equal((await read(swap, blind)).secret, null, 'only read');
+    assert.equal((await read(blind, swap)).secret, null, 'only read');
     await blind.broadcast(claim, signal());
-    assert.equal((await read(swap, blind)).secret, swap.secret);
+    assert.equal((await read(blind, swap)).secret, swap.secret);
     assert.deepEqual((await blind.changes(signal())).touched, [swap.escrow.address]);
   });
 
   it('keep the words of the node', async () => {
-    const swap = newSwap();
-    const unknown = { txid: '11'.repeat(32), vout: 0, amount: 1_000_000n };
-    const built = buildSpend(swap.terms, bitcoinNetworks.regtest, 'claim', [unknown], 1_000n);
-    const material = {
-      ...built,
-      chain: 'bitcoin',
-      family: 'bitcoin',
-      sign: 'btc-sighash',
-    } as const;
-    const claim = signed({ ...material, ...unasked }, swap.claimer, swap.secret);
-    const read = await adapter.readSigned(claim, signal());
-    await assert.rejects(adapter.broadcast(read, signal()), (error: ParleyError) => {
+    const claim = await claimOfUnknown(swapOn(node), '11'.repeat(32));
+    await assert.rejects(adapter.broadcast(claim, signal()), (error: ParleyError) => {
       assert.match(error.message, /missing-?or-?spent|missing inputs/i);
       return refuses('refused_by_node')(error);
     });
   });
 
   it('see a claim of an escrow whose payment was never seen', async () => {
-    const swap = newSwap();
+    const swap = swapOn(node);
     adapter.watch([swap.escrow]);
-    const unknown = { txid: '22'.repeat(32), vout: 7, amount: 1_000_000n };
-    const built = buildSpend(swap.terms, bitcoinNetworks.regtest, 'claim', [unknown], 1_000n);
-    const material = {
-      ...built,
-      chain: 'bitcoin',
-      family: 'bitcoin',
-      sign: 'btc-sighash',
-    } as const;
-    const claim = signed({ ...material, ...unasked }, swap.claimer, swap.secret);
-    const { touches } = await adapter.readSigned(claim, signal());
+    const { touches } = await claimOfUnknown(swap, '22'.repeat(32));
     assert.deepEqual(touches, [
       { escrow: swap.escrow.address, verb: 'claim', secret: swap.secret },
     ]);
@@ -333,10 +297,9 @@ describe('readSigned and broadcast', () => {
 
 describe('funding', () => {
   it('is one payment of the exact amount, by BIP 21', async () => {
-    const swap = newSwap({ amount: 123_456n });
-    const input = { escrow: swap.escrow, feeRateSatPerVbyte: null, isPublic: false };
+    const swap = swapOn(node, 90_000, 123_456n);
     const { address } = swap.escrow;
-    assert.deepEqual(await adapter.buildFund(input, signal()), {
+    assert.deepEqual(await adapter.buildFund(inputOf(swap), signal()), {
       chain: 'bitcoin',
       family: 'bitcoin',
       sign: 'btc-payment',
@@ -348,8 +311,160 @@ describe('funding', () => {
   });
 
   it('of an address that is not that of its terms is never followed', async () => {
-    const [a, b] = [newSwap(), newSwap()];
+    const [a, b] = [swapOn(node), swapOn(node)];
     const wrong = { ...a.escrow, address: b.escrow.address };
     assert.throws(() => adapter.watch([wrong]), refuses('unknown_escrow'));
   });
+});
+
+async function built(by: ChainAdapter, swap: TestSwap, verb: Verb, rate: number | null) {
+  const material = await build(by, swap, verb, rate);
+  const signed = await by.readSigned(signedBy(swap, material, verb), signal());
+  return { material, send: () => by.broadcast(signed, signal()) };
+}
+
+for (const [name, source] of [
+  ['a Core node', () => adapterOn(node)],
+  ['an Esplora server', byEsplora],
+] as const) {
+  for (const verb of ['claim', 'refund'] as const) {
+    it(`a ${verb} that waits is replaced by building again, through ${name}`, async () => {
+      const by = source();
+      const swap = await fundedOn(node, verb === 'refund' ? 60 : 90_000);
+      if (verb === 'refund') await node.moveMedianTo(swap.terms.timelock + 1);
+      const first = await built(by, swap, verb, 20);
+      const txid = await first.send();
+      const low = built(by, swap, verb, 20);
+      const refusal = await low.catch((error: unknown) => error);
+      assert.ok(refusal instanceof ParleyError && refusal.code === 'bad_fee_rate', String(refusal));
+      assert.match(refusal.message, new RegExp(`do not replace ${txid}$`));
+      const second = await built(by, swap, verb, null);
+      const [was, is] = [first, second].map(({ material }) => Number(material.feeSats));
+      assert.ok(was !== undefined && is !== undefined && is > was);
+      assert.equal(second.material.ladder[0]?.feeSats, second.material.feeSats);
+      const replaced = await second.send();
+      assert.deepEqual(await node.rpc('getrawmempool'), [replaced]);
+      await node.mine(1);
+    });
+  }
+}
+
+it('what the mempool takes at least is the floor of what is built, and named in a refusal', async () => {
+  const swap = await fundedOn(node);
+  const core = coreOf(node);
+  const backend = {
+    ...core,
+    feeEstimate: async () => ({ fast: null, least: 7.5, at: node.now() }),
+  };
+  const by = adapterOn(node, { backend });
+  const { material } = await built(by, swap, 'claim', null);
+  assert.ok(material.feeRateSatPerVbyte >= 7.5, String(material.feeRateSatPerVbyte));
+  const low = built(by, swap, 'claim', 7);
+  await assert.rejects(low, /from 7.5 to \d+(\.\d+)? sat per vbyte; got 7: mempools take no less/);
+});
+
+it('a refund and a fee bump schedule are hurried by a secret that this chain has not shown', async () => {
+  const core = coreOf(node);
+  const feeEstimate = async () => ({ fast: 20, medium: 5, slow: 2, least: 1, at: node.now() });
+  const by = adapterOn(node, { backend: { ...core, feeEstimate } });
+  const swap = await fundedOn(node, 60);
+  const { escrow } = swap;
+  await node.moveMedianTo(escrow.terms.timelock + 1);
+  const rungs: Rung[] = [];
+  for (const feeRateSatPerVbyte of [2, 5, 10, 20, 40]) {
+    const { material } = await built(by, swap, 'refund', feeRateSatPerVbyte);
+    const { txid, raw } = await by.readSigned(signedBy(swap, material, 'refund'), signal());
+    rungs.push({ txid, raw, feeSats: BigInt(material.feeSats), feeRateSatPerVbyte });
+  }
+  const rateWhere = async (isPublic: boolean) => {
+    const input = { ...inputOf(swap), isPublic };
+    const material = (await by.buildRefund(input, signal())) as BtcSighash;
+    const next = await by.scheduledRefunds?.next(
+      escrow,
+      { rungs, tried: null, isPublic },
+      signal(),
+    );
+    assert.ok(next?.kind === 'send');
+    return [material.feeRateSatPerVbyte, rungs[next.from]?.feeRateSatPerVbyte].map(Number);
+  };
+  const [calm, hurried] = [await rateWhere(false), await rateWhere(true)];
+  assert.ok(
+    calm.every((rate) => rate < 20),
+    `half a day is left: ${calm}`,
+  );
+  assert.ok(
+    hurried.every((rate) => rate >= 20),
+    `the receiver may claim at any moment: ${hurried}`,
+  );
+});
+
+/** A payment of the wallet's own at 1 sat/vB, and from its output one to this address. */
+async function payFromUnconfirmed(address: string, sats: bigint): Promise<string> {
+  const own = await node.wallet<string>('getnewaddress', ['', 'bech32']);
+  const parent = await node.pay(own, 2n * sats, 1);
+  const { vout } = await node.rpc<{ vout: { scriptPubKey: { address: string } }[] }>(
+    'decoderawtransaction',
+    [await node.rawTransaction(parent)],
+  );
+  const input = { txid: parent, vout: vout.findIndex((each) => each.scriptPubKey.address === own) };
+  const outputs = { [address]: coins(sats), [own]: coins(sats - 200n) };
+  const raw = await node.rpc('createrawtransaction', [[input], outputs]);
+  const { hex } = await node.wallet<{ hex: string }>('signrawtransactionwithwallet', [raw]);
+  return node.rpc<string>('sendrawtransaction', [hex]);
+}
+
+it('an Esplora server’s hint comes after twenty minutes, and counts what waits below', async () => {
+  const by = byEsplora();
+  const swap = swapOn(node);
+  const txid = await payFromUnconfirmed(swap.escrow.address, swap.terms.amount);
+  const sendBy = node.now() + 3_000;
+  const ask = () => by.stuckFunding?.(swap.escrow, sendBy, signal());
+  await by.readEscrow(swap.escrow, signal());
+  await node.moveClock(60);
+  assert.equal(await ask(), null, 'it was seen the first time');
+  await node.moveClock(fundingPatienceSeconds - 61);
+  assert.equal(await ask(), null, 'it has waited for less');
+  await node.moveClock(1);
+  const found = await ask();
+  const core = coreOf(node);
+  const entry = await core.mempoolEntry(txid, signal());
+  assert.ok(entry?.withAncestorsFeeSats !== undefined && entry.withAncestorsVsize !== undefined);
+  assert.ok(entry.withAncestorsFeeSats > entry.feeSats, 'its parent waits too');
+  const { wantedFeeRateSatPerVbyte: wanted = 0, childVsize = 0 } = found?.stuck ?? {};
+  assert.equal(
+    found?.stuck?.childFeeSats,
+    String(feeAt(entry.withAncestorsVsize + childVsize, wanted) - entry.withAncestorsFeeSats),
+  );
+  assert.doesNotMatch(found?.sentence ?? '', /more where what it spends waits too/);
+  await node.mine(1);
+});
+
+it('a funding that no block takes is reported, with a child that the node then mines', async () => {
+  const by = adapter;
+  const swap = swapOn(node);
+  const txid = await node.pay(swap.escrow.address, swap.terms.amount, 1);
+  const sendBy = node.now() + 3_000;
+  const ask = () => by.stuckFunding?.(swap.escrow, sendBy, signal());
+  assert.equal(await ask(), null, 'it has only begun to wait');
+  await node.moveClock(fundingPatienceSeconds);
+  const found = await ask();
+  assert.deepEqual([found?.code, found?.stuck?.txid], ['fund_stuck', txid]);
+  const { changeOutputs = [], childFeeSats = '0', childVsize = 0 } = found?.stuck ?? {};
+  // The change of this wallet is of the old kind, so its child is larger.
+  const more = BigInt(
+    Math.ceil((190 - childVsize) * (found?.stuck?.wantedFeeRateSatPerVbyte ?? 0)),
+  );
+  const fee = BigInt(childFeeSats) + more;
+  const [vout] = changeOutputs;
+  const { vout: outputs } = await node.rpc<{ vout: { value: number }[] }>('decoderawtransaction', [
+    await node.rawTransaction(txid),
+  ]);
+  const value = BigInt(Math.round((outputs[vout ?? 0]?.value ?? 0) * 1e8)) - fee;
+  const back = await node.wallet<string>('getnewaddress', ['', 'bech32']);
+  const raw = await node.rpc('createrawtransaction', [[{ txid, vout }], { [back]: coins(value) }]);
+  const { hex } = await node.wallet<{ hex: string }>('signrawtransactionwithwallet', [raw]);
+  await node.rpc('sendrawtransaction', [hex]);
+  assert.equal(await ask(), null, 'the child pays for it');
+  await node.mine(1);
+  assert.equal((await by.readEscrow(swap.escrow, signal())).funded?.confirmations, 1);
 });

@@ -33,7 +33,7 @@ test('every unconfirmed ancestor counts once, and no confirmed one', async () =>
   assert.deepEqual(asked, ['x', 'a', 'b', 'old', 'c']);
 });
 
-test('no more than a mempool’s longest chain is asked for, and what is left out is told', async () => {
+test('no more than a mempool’s longest chain is asked for, and what is left out is said', async () => {
   const names = Array.from({ length: mostAncestorsAsked + 1 }, (_, at) => `p${at}`);
   const all = Object.fromEntries(names.map((name) => [name, []]));
   const fits = serverOf({ ...all, x: names.slice(1) }, names);

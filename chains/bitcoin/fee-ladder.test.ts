@@ -23,7 +23,7 @@ const requests = fc.record({
   value: fc.bigInt(600n, 10n ** 13n),
 });
 
-describe('the ladder of a quote', () => {
+describe('the fee bump schedule of a quote', () => {
   it('begins with what is paid now and rises where the deadline comes nearer', () => {
     const steps = feeLadder({ ...base, now: 0, deadline: 24 * hour, feeSats: 1_500n });
     assert.deepEqual(
@@ -79,7 +79,7 @@ describe('the ladder of a quote', () => {
   });
 });
 
-describe('the ladder of signed refunds', () => {
+describe('the fee bump schedule of signed refunds', () => {
   it('reaches from the floor to eight times the last hour of now, evenly', () => {
     const fees = signedLadder({ ...base, value: 100_000_000n });
     assert.equal(fees.length, mostRungs);
@@ -88,7 +88,7 @@ describe('the ladder of signed refunds', () => {
     assert.equal(calm.at(-1), feeAt(150, 32));
   });
 
-  it('has rungs that each replace the one before, within the bounds', () => {
+  it('has steps that each replace the one before, within the bounds', () => {
     fc.assert(
       fc.property(requests, (made) => {
         const fees = signedLadder(made);

@@ -13,7 +13,7 @@ import {
 
 const estimate = { fast: 40, medium: 20, slow: 10, least: 1, at: 1_000 };
 
-describe('the fee ladder', () => {
+describe('the fee bump schedule', () => {
   it('rises as the deadline nears, at each step and not before', () => {
     const hour = 3_600;
     for (const [left, rate] of [

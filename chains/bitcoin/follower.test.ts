@@ -1,52 +1,32 @@
-// The index against a real node: reorganisations, replacements, evictions, restarts.
+// The index against a real node, and against an Esplora server before it: reorganisations,
+// replacements, evictions, restarts.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
+import type { ParleyError } from '../../core/errors.ts';
 import { legStatus } from '../../core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
-import type { BtcSighash } from '../interface/material.ts';
 import { bitcoinAdapter } from './adapter.ts';
 import type { BitcoinBackend } from './backend.ts';
-import { coreBackend } from './core-backend.ts';
+import { esploraBackend } from './esplora-backend.ts';
 import { bitcoinNetworks } from './networks.ts';
-import { type Regtest, startRegtest } from './testing/regtest.ts';
-import { signed, type TestSwap, testSwap } from './testing/swaps.ts';
+import { parseTx } from './raw-transaction.ts';
+import { adapterOn, build, coreOf, read, signal, signedBy, spend, swapOn } from './testing/lab.ts';
+import { startRegtest } from './testing/regtest.ts';
+import { esploraServer } from './testing/servers.ts';
 
-const signal = () => AbortSignal.timeout(60_000);
-let node: Regtest;
-
-before(async () => {
-  node = await startRegtest();
-});
+const node = await startRegtest();
+const server = await esploraServer(node.rpc);
 after(async () => {
-  await node?.stop();
+  await server.close();
+  await node.stop();
 });
 
-function newAdapter(): ChainAdapter {
-  const source = { coreUrl: node.rpcUrl };
-  return bitcoinAdapter({ chain: 'bitcoin', network: 'regtest', source, now: node.now });
-}
-
-function newSwap(lockSeconds = 90_000): TestSwap {
-  return testSwap({ timelock: node.now() + lockSeconds, since: node.now() });
-}
+const newAdapter = () => adapterOn(node);
+const newSwap = (lockSeconds?: number) => swapOn(node, lockSeconds);
 
 async function touched(adapter: ChainAdapter): Promise<readonly string[]> {
   return (await adapter.changes(signal())).touched;
-}
-
-const read = (adapter: ChainAdapter, swap: TestSwap) => adapter.readEscrow(swap.escrow, signal());
-
-async function claim(adapter: ChainAdapter, swap: TestSwap, rate: number | null = null) {
-  const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate, isPublic: false };
-  const material = (await adapter.buildClaim(input, swap.secret, signal())) as BtcSighash;
-  return adapter.readSigned(signed(material, swap.claimer, swap.secret), signal());
-}
-
-async function refund(adapter: ChainAdapter, swap: TestSwap, rate: number | null = null) {
-  const input = { escrow: swap.escrow, feeRateSatPerVbyte: rate, isPublic: false };
-  const material = (await adapter.buildRefund(input, signal())) as BtcSighash;
-  return adapter.readSigned(signed(material, swap.funder), signal());
 }
 
 describe('changes', () => {
@@ -124,7 +104,7 @@ describe('a reorganisation', () => {
     await node.rpc('sendrawtransaction', [pay]);
     await node.mine(2);
     assert.equal(legStatus(await read(adapter, swap)), 'funded');
-    const paid = await claim(adapter, swap);
+    const paid = await spend(adapter, swap, 'claim');
     await adapter.broadcast(paid, signal());
     await node.mine(1);
     assert.equal((await read(adapter, swap)).secret, swap.secret);
@@ -195,11 +175,11 @@ describe('the mempool', () => {
     await node.pay(swap.escrow.address, swap.terms.amount);
     await node.mine(2);
     await node.moveMedianTo(swap.terms.timelock + 1);
-    const back = await refund(adapter, swap, 2);
+    const back = await spend(adapter, swap, 'refund', 2);
     await adapter.broadcast(back, signal());
     assert.equal((await read(adapter, swap)).refunded?.txid, back.txid);
     // The claimer may still bid more, until one of them is mined.
-    const paid = await claim(adapter, swap, 10);
+    const paid = await spend(adapter, swap, 'claim', 10);
     await adapter.broadcast(paid, signal());
     const claimed = await read(adapter, swap);
     assert.deepEqual([claimed.claimed?.txid, claimed.refunded], [paid.txid, null]);
@@ -216,10 +196,8 @@ describe('the mempool', () => {
 
 /** An adapter whose backend lets the test act just before or after one of its calls. */
 function interrupted(change: (real: BitcoinBackend) => Partial<BitcoinBackend>): ChainAdapter {
-  const network = bitcoinNetworks.regtest;
-  const real = coreBackend({ url: node.rpcUrl, network, now: node.now });
-  const source = { backend: { ...real, ...change(real) } };
-  return bitcoinAdapter({ chain: 'bitcoin', network: 'regtest', source, now: node.now });
+  const real = coreOf(node);
+  return adapterOn(node, { backend: { ...real, ...change(real) } });
 }
 
 describe('a race', () => {
@@ -299,5 +277,87 @@ describe('a race', () => {
     assert.ok(asked <= 1 + blocks / 40, `${asked} requests for the hashes of ${blocks} blocks`);
     await node.mine(4);
     assert.equal((await read(adapter, swap)).funded?.confirmations, 6);
+  });
+});
+
+const byEsplora = () => adapterOn(node, { esploraUrl: `${server.url}/` });
+
+describe('an Esplora server', () => {
+  it('shows a swap from payment to claim, with the same heads as the node', async () => {
+    const adapter = byEsplora();
+    const swap = newSwap();
+    const txid = await node.pay(swap.escrow.address, swap.terms.amount);
+    assert.deepEqual((await read(adapter, swap)).funded, { txid, confirmations: 0, deep: false });
+    await node.mine(2);
+    assert.deepEqual((await read(adapter, swap)).funded, { txid, confirmations: 2, deep: true });
+    const { height, clock } = await adapter.heads(signal());
+    assert.equal(height, await node.rpc('getblockcount'));
+    assert.equal(clock, await node.medianTime());
+
+    const material = await build(adapter, swap, 'claim');
+    const claim = await adapter.readSigned(signedBy(swap, material, 'claim'), signal());
+    assert.equal(await adapter.isKnown(claim, signal()), false);
+    const backend = esploraBackend({ url: server.url, network: bitcoinNetworks.regtest });
+    const spent = parseTx(claim.raw).inputs.map((each) => each.outpoint());
+    assert.deepEqual(await backend.spenders(spent, signal()), []);
+    assert.equal(await adapter.broadcast(claim, signal()), claim.txid);
+    assert.deepEqual(await backend.spenders(spent, signal()), [claim.txid]);
+    assert.equal(await adapter.broadcast(claim, signal()), claim.txid, 'known');
+    assert.equal(await adapter.isKnown(claim, signal()), true);
+    const other = { ...claim, raw: claim.raw.replace(swap.secret, 'ab'.repeat(32)) };
+    assert.equal(await adapter.isKnown(other, signal()), false, 'of the same txid');
+    await adapter.changes(signal());
+    const again = await build(adapter, swap, 'claim');
+    assert.ok(BigInt(again.feeSats) > BigInt(material.feeSats), 'a replacement pays more');
+    await node.mine(2);
+    const claimed = await read(adapter, swap);
+    assert.equal(legStatus(claimed), 'claimed');
+    assert.deepEqual([claimed.secret, claimed.empty], [swap.secret, false]);
+    await node.mine(6);
+    assert.equal((await read(adapter, swap)).empty, true);
+    assert.deepEqual(await backend.spenders(spent, signal()), [], 'mined');
+  });
+
+  it('tells a new adapter what happened before', async () => {
+    const swap = newSwap(2_000);
+    await node.pay(swap.escrow.address, swap.terms.amount);
+    await node.mine(3);
+    const adapter = byEsplora();
+    assert.equal((await read(adapter, swap)).funded?.confirmations, 3);
+    const refund = await spend(adapter, swap, 'refund', 2);
+    await assert.rejects(adapter.broadcast(refund, signal()), (error: ParleyError) => {
+      assert.match(error.message, /non-final/);
+      return error.code === 'refused_by_node';
+    });
+    await node.moveMedianTo(swap.terms.timelock + 1);
+    await adapter.broadcast(refund, signal());
+    await node.mine(2);
+    assert.equal(legStatus(await read(byEsplora(), swap)), 'refunded');
+  });
+
+  it('shows a claim in the mempool by turns, without being asked about that escrow', async () => {
+    const adapter = byEsplora();
+    const swaps = Array.from({ length: 25 }, () => newSwap());
+    adapter.watch(swaps.map(({ escrow }) => escrow));
+    const last = swaps.at(-1)!;
+    for (let pass = 0; pass < 3; pass += 1) await adapter.changes(signal());
+    await node.pay(last.escrow.address, last.terms.amount);
+    const seen = new Set<string>();
+    for (let pass = 0; pass < 2; pass += 1) {
+      for (const address of (await adapter.changes(signal())).touched) seen.add(address);
+    }
+    assert.ok(seen.has(last.escrow.address));
+    const before = server.requests.length;
+    await adapter.changes(signal());
+    assert.ok(server.requests.length - before < 30, 'requests of a pass are bounded');
+  });
+
+  it('of another network is not served', async () => {
+    const source = { esploraUrl: `${server.url}/` };
+    const other = { chain: 'bitcoin', network: 'mainnet', source, now: node.now } as const;
+    await assert.rejects(bitcoinAdapter(other).heads(signal()), (error: ParleyError) => {
+      assert.match(error.message, /first block is [0-9a-f]{64}, which is not of Bitcoin mainnet/);
+      return error.code === 'chain_unavailable';
+    });
   });
 });

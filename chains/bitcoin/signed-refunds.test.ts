@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { RawTx } from '@scure/btc-signer';
 import { ParleyError } from '../../core/errors.ts';
@@ -80,7 +81,7 @@ function refused(transactions: readonly string[], code: string, words: RegExp, f
   );
 }
 
-describe('a ladder of signed refunds', () => {
+describe('a fee bump schedule of signed refunds', () => {
   it('is taken with its fees, whatever case its hex has', () => {
     const raws = [1, 3, 10].map((rate) => refund(rate));
     const rungs = check([...raws.slice(0, 2), raws[2]?.toUpperCase() ?? '']);
@@ -119,43 +120,37 @@ describe('a ladder of signed refunds', () => {
 
   it('is refused when it could not be replaced, is unsigned, or signed by anybody else', () => {
     const raw = refund(10);
-    for (const sequence of [0xffff_ffff, 0xffff_fffe, 0, 0xffff]) {
-      const fixed = altered(raw, ({ inputs }) => ({
-        inputs: inputs.map((each) => ({ ...each, sequence })),
-      }));
-      refused([fixed], 'bad_transaction', /has sequence 0x/);
-    }
-    const unsigned = altered(raw, () => ({ segwitFlag: false, witnesses: undefined }));
-    refused([unsigned], 'bad_transaction', /is not signed/);
-    const other = keyOf('somebody else');
-    const { psbtBase64, sighashHexes } = buildSpend(terms, network, 'refund', [payment], 1_500n);
-    const [signature = ''] = signSighashes(other.privateKey, sighashHexes);
-    const der = witnessOf(raw);
-    der[0] = hexToBytes(`${toDer(signature)}01`);
-    assert.ok(psbtBase64);
-    const foreign = altered(raw, () => ({ witnesses: [der] }));
-    refused([foreign], 'bad_transaction', /not by the refund key/);
     const [signed = new Uint8Array(), branch = new Uint8Array(), script = new Uint8Array()] =
       witnessOf(raw);
+    const withWitness = (...items: readonly Uint8Array[]) =>
+      altered(raw, () => ({ witnesses: [[...items]] }));
+    const withSequence = (sequence: number) =>
+      altered(raw, ({ inputs }) => ({ inputs: inputs.map((each) => ({ ...each, sequence })) }));
+    const { sighashHexes } = buildAt(10);
+    const [foreign = ''] = signSighashes(keyOf('somebody else').privateKey, sighashHexes);
     const flagged = Uint8Array.from(signed);
     flagged[flagged.length - 1] = 0x83;
-    const open = altered(raw, () => ({ witnesses: [[flagged, branch, script]] }));
-    refused([open], 'bad_transaction', /signature/);
     // What a lenient reader takes, and no node: 64 bytes, a high S.
-    const [compact = ''] = signSighashes(funder.privateKey, buildAt(10).sighashHexes);
-    const n = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+    const [compact = ''] = signSighashes(funder.privateKey, sighashHexes);
+    const { n } = secp256k1.Point.CURVE();
     const high = (n - BigInt(`0x${compact.slice(64)}`)).toString(16).padStart(64, '0');
-    for (const other of [`${compact}01`, compact, `${toDer(compact.slice(0, 64) + high)}01`]) {
-      const lenient = altered(raw, () => ({ witnesses: [[hexToBytes(other), branch, script]] }));
-      refused([lenient], 'bad_transaction', /signature/);
+    const lenient = [`${compact}01`, compact, `${toDer(compact.slice(0, 64) + high)}01`];
+    for (const [bad, words] of [
+      ...[0xffff_ffff, 0xffff_fffe, 0, 0xffff].map(
+        (sequence) => [withSequence(sequence), /has sequence 0x/] as const,
+      ),
+      [altered(raw, () => ({ segwitFlag: false, witnesses: undefined })), /is not signed/],
+      [withWitness(hexToBytes(`${toDer(foreign)}01`), branch, script), /not by the refund key/],
+      [withWitness(flagged, branch, script), /signature/],
+      ...lenient.map((hex) => [withWitness(hexToBytes(hex), branch, script), /signature/] as const),
+      [withWitness(signed, Uint8Array.of(1), script), /refund branch/],
+      [altered(raw, () => ({ version: 3 })), /version 3/],
+      [`${raw}00`, /no transaction in hex/],
+      ['zz', /no transaction in hex/],
+      ['00'.repeat(longestRefundHex), /characters, more than/],
+    ] as const) {
+      refused([bad], 'bad_transaction', words);
     }
-    const claiming = altered(raw, () => ({ witnesses: [[signed, Uint8Array.of(1), script]] }));
-    refused([claiming], 'bad_transaction', /refund branch/);
-    const version = altered(raw, () => ({ version: 3 }));
-    refused([version], 'bad_transaction', /version 3/);
-    refused([`${raw}00`], 'bad_transaction', /no transaction in hex/);
-    refused(['zz'], 'bad_transaction', /no transaction in hex/);
-    refused(['00'.repeat(longestRefundHex)], 'bad_transaction', /characters, more than/);
   });
 
   it('spends what the chain shows of this escrow, all of it the same', () => {
@@ -175,7 +170,7 @@ describe('a ladder of signed refunds', () => {
     assert.equal(check([refund(10, many.slice(1))], wide).length, 1);
   });
 
-  it('spends what is as deep as the escrow wants, and nothing that a small reorganisation takes', () => {
+  it('spends what is as confirmed as the escrow wants, and nothing that a small reorganisation takes', () => {
     const at = (height: number | null, more: Partial<Payment> = {}) => ({
       ...about,
       history: historyOf({ ...payment, height, ...more }),
@@ -224,17 +219,28 @@ describe('a ladder of signed refunds', () => {
   });
 
   it('pays within the bounds, each enough to replace the one before, and enough at its top', () => {
-    refused([refund(0.9)], 'bad_fee_rate', /sats for \d+ vbytes, outside \d+ to \d+ sats/);
-    refused([refund(501)], 'bad_fee_rate', /outside/);
-    refused([refund(10), refund(10.9)], 'bad_fee_rate', /to replace the one before it takes/);
-    refused([refund(10), refund(10)], 'bad_fee_rate', /to replace/);
-    refused([refund(12), refund(11)], 'bad_fee_rate', /to replace/);
-    check([refund(10), refund(11)]);
-    refused([refund(1), refund(7.9)], 'bad_fee_rate', /the highest must pay at least \d+ sats/);
-    check([refund(1), refund(8)]);
-    refused([], 'bad_field', /1 to 12/);
-    const thirteen = Array.from({ length: 13 }, (_, at) => refund(at + 1));
-    refused(thirteen, 'bad_field', /1 to 12/);
+    const thirteen = Array.from({ length: 13 }, (_, at) => at + 1);
+    for (const [rates, code, words] of [
+      [[0.9], 'bad_fee_rate', /sats for \d+ vbytes, outside \d+ to \d+ sats/],
+      [[501], 'bad_fee_rate', /outside/],
+      [[10, 10.9], 'bad_fee_rate', /to replace the one before it takes/],
+      [[10, 10], 'bad_fee_rate', /to replace/],
+      [[12, 11], 'bad_fee_rate', /to replace/],
+      [[1, 7.9], 'bad_fee_rate', /the highest must pay at least \d+ sats/],
+      [[], 'bad_field', /1 to 12/],
+      [thirteen, 'bad_field', /1 to 12/],
+    ] as const) {
+      refused(
+        rates.map((rate) => refund(rate)),
+        code,
+        words,
+      );
+    }
+    for (const rates of [
+      [10, 11],
+      [1, 8],
+    ])
+      check(rates.map((rate) => refund(rate)));
   });
 });
 
@@ -246,22 +252,16 @@ function witnessOf(raw: string): Uint8Array[] {
   return [...(RawTx.decode(hexToBytes(raw)).witnesses?.[0] ?? [])];
 }
 
-function toDer(compact: string): string {
-  const whole = (hex: string) => {
-    const short = hex.replace(/^(00)+(?=[0-7])/, '');
-    const padded = /^[89a-f]/.test(short) ? `00${short}` : short;
-    return `02${(padded.length / 2).toString(16).padStart(2, '0')}${padded}`;
-  };
-  const body = whole(compact.slice(0, 64)) + whole(compact.slice(64));
-  return `30${(body.length / 2).toString(16)}${body}`;
-}
+const toDer = (compact: string): string =>
+  secp256k1.Signature.fromHex(compact, 'compact').toHex('der');
 
-describe('which of a ladder is sent', () => {
+describe('which of them is sent', () => {
   const rungs: readonly Rung[] = check([1, 2, 4, 8, 16].map((rate) => refund(rate)));
   const txidOf = (at: number) => rungs[at]?.txid ?? '';
   const now = timelock + 5_000;
+  const history = { payments: [payment], secret: null, tip: 200 };
   const shown: Shown = {
-    history: { payments: [payment], secret: null, tip: 200 },
+    history,
     clock: timelock + 1,
     requiredConfirmations: 3,
     estimate,
@@ -272,80 +272,68 @@ describe('which of a ladder is sent', () => {
   const next = (more: Partial<Shown>, tried: Tried | null = null) =>
     decide({ rungs, tried }, terms, { ...shown, ...more });
   const spentBy = (txid: string, height: number | null, secret: string | null = null) => ({
-    history: {
-      ...shown.history,
-      secret,
-      payments: [{ ...payment, spend: { txid, height, secret } }],
-    },
+    history: { ...history, secret, payments: [{ ...payment, spend: { txid, height, secret } }] },
   });
-  const inPool = (at: number) => ({
-    txid: txidOf(at),
-    vsize,
-    feeSats: rungs[at]?.feeSats ?? 0n,
-    withDescendantsFeeSats: rungs[at]?.feeSats ?? 0n,
-  });
+  const inPool = (at: number) => {
+    const feeSats = rungs[at]?.feeSats ?? 0n;
+    const pending = { txid: txidOf(at), vsize, feeSats, withDescendantsFeeSats: feeSats };
+    return { ...spentBy(txidOf(at), null), pending };
+  };
+  const paidBy = (...payments: readonly Payment[]) => ({ history: { ...history, payments } });
   const from = (at: number, over: string | null = null) => {
     return { kind: 'send', from: at, height: 200, over };
   };
-
-  it('none before median time past is beyond the timelock', () => {
-    for (const clock of [0, timelock - 1, timelock]) assert.equal(next({ clock }).kind, 'wait');
-    assert.deepEqual(next({ clock: timelock + 1 }), from(1));
+  const at = now - refundStepSeconds;
+  const stuck = { txid: txidOf(1), at, height: 199 };
+  const forgotten = (rung: number) => ({ txid: txidOf(rung), at: now, height: 200 });
+  const rates = (fast: number, medium: number, slow: number, least: number) => ({
+    estimate: { fast, medium, slow, least, at: 0 },
   });
+  const other = '99'.repeat(32);
+  const { secret } = swap;
+  const gone = { history: { ...history, secret }, deadline: now };
 
-  it('the lowest that the ladder of now asks for, the highest where none is enough', () => {
-    assert.deepEqual(next({ deadline: now + 1_000 }), from(3));
-    const full = { ...estimate, least: 5 };
-    assert.deepEqual(next({ estimate: full }), from(3));
-    const busy = { fast: 90, medium: 90, slow: 90, least: 1, at: 0 };
-    assert.deepEqual(next({ estimate: busy }), from(4));
-  });
+  for (const [what, more, tried, verdict] of [
+    ['none long before its timelock', { clock: 0 }, null, 'wait'],
+    ['none a second before it', { clock: timelock - 1 }, null, 'wait'],
+    ['none while median time past is at it', { clock: timelock }, null, 'wait'],
+    ['the lowest that is enough now, once it is beyond', {}, null, from(1)],
+    ['a higher one near the deadline', { deadline: now + 1_000 }, null, from(3)],
+    ['what a full mempool takes', rates(4, 3, 2, 5), null, from(3)],
+    ['the highest where none is enough', rates(90, 90, 90, 1), null, from(4)],
+    ['the same where the node forgot it', {}, forgotten(3), from(3)],
+    ['a higher one where that is too low by now', {}, forgotten(0), from(1)],
+    ['the next when a block and 20 minutes went by', inPool(1), stuck, from(2, txidOf(1))],
+    ['none a second before that', inPool(1), { ...stuck, at: at + 1 }, 'wait'],
+    ['none in the same block', inPool(1), { ...stuck, height: 200 }, 'wait'],
+    ['none above the highest', inPool(4), { ...stuck, txid: txidOf(4) }, 'wait'],
+    ['none against a claim that waits', spentBy(other, null, secret), null, 'wait'],
+    ['the dearest sensible one once a claim is gone', gone, null, from(3)],
+    ['none once a block has a refund', spentBy(other, 199), null, 'wait'],
+    ['none once a block has a claim', spentBy(other, 199, secret), null, 'wait'],
+    ['none ever when the refund is final', spentBy(other, 198), null, 'over'],
+    ['none ever when the claim is final', spentBy(other, 198, secret), null, 'over'],
+    ['none while the funding is in no block', paidBy({ ...payment, height: null }), null, 'wait'],
+    ['none of what was not paid', paidBy(), null, 'wait'],
+  ] as const satisfies readonly (readonly [string, Partial<Shown>, Tried | null, unknown])[]) {
+    it(what, () => {
+      const found = next(more, tried);
+      if (typeof verdict === 'string') assert.equal(found.kind, verdict);
+      else assert.deepEqual(found, verdict);
+    });
+  }
 
-  it('the same or a higher one where the node forgot it', () => {
-    assert.deepEqual(next({}, { txid: txidOf(3), at: now, height: 200 }), from(3));
-    assert.deepEqual(next({}, { txid: txidOf(0), at: now, height: 200 }), from(1));
-  });
-
-  it('the next higher when a block and twenty minutes went by without it, and not before', () => {
-    const waiting = { ...spentBy(txidOf(1), null), pending: inPool(1) };
-    const at = now - refundStepSeconds;
-    const stuck = { txid: txidOf(1), at, height: 199 };
-    assert.deepEqual(next(waiting, stuck), from(2, txidOf(1)));
-    assert.equal(next(waiting, { ...stuck, at: at + 1 }).kind, 'wait');
-    assert.equal(next(waiting, { ...stuck, height: 200 }).kind, 'wait');
-    const top = { ...spentBy(txidOf(4), null), pending: inPool(4) };
-    assert.equal(next(top, { ...stuck, txid: txidOf(4) }).kind, 'wait');
+  it('what waits is named where it is a claim', () => {
+    assert.match(JSON.stringify(next(spentBy(other, null, secret))), /the claim 9+ waits/);
   });
 
   it('counts the wait of a refund that somebody else sent from when it was first seen', () => {
-    const foreign = { ...inPool(1), txid: '77'.repeat(32), since: now - 50 };
+    const foreign = { ...inPool(1).pending, txid: '77'.repeat(32), since: now - 50 };
     const waiting = { ...spentBy(foreign.txid, null), pending: foreign };
     const verdict = next(waiting);
     assert.ok(verdict.kind === 'wait');
     assert.deepEqual(verdict.tried, { txid: foreign.txid, at: now - 50, height: 200 });
-    const later = { ...verdict.tried, at: now - refundStepSeconds, height: 199 };
-    assert.deepEqual(
-      next(waiting, later),
-      from(2, foreign.txid),
-      'one that pays for the replacement',
-    );
-  });
-
-  it('none against a claim that waits, and the dearest sensible one once it is gone', () => {
-    const { secret } = swap;
-    const waiting = spentBy('99'.repeat(32), null, secret);
-    assert.match(JSON.stringify(next(waiting)), /the claim 9+ waits/);
-    const gone = { history: { ...shown.history, secret }, deadline: now };
-    assert.deepEqual(next(gone), from(3));
-  });
-
-  it('none once a block has what they spend; it ends when that is deep', () => {
-    for (const secret of [null, swap.secret]) {
-      const mined = (height: number) => next(spentBy('99'.repeat(32), height, secret)).kind;
-      assert.deepEqual([mined(199), mined(198)], ['wait', 'over']);
-    }
-    const one = { history: { ...shown.history, payments: [{ ...payment, height: null }] } };
-    assert.equal(next(one).kind, 'wait', 'the funding is in no block');
-    assert.equal(next({ history: { ...shown.history, payments: [] } }).kind, 'wait');
+    const later = { ...verdict.tried, at, height: 199 };
+    assert.deepEqual(next(waiting, later), from(2, foreign.txid), 'it pays for the replacement');
   });
 });

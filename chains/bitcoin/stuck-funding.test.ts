@@ -14,7 +14,7 @@ const entry = {
 const estimate = { fast: 10, medium: 8, slow: 5, least: 1, at: now };
 const waiting = { entry, changeOutputs: [1], estimate, now, sendBy: now + 4 * 3_600 };
 
-test('a funding that waits at too low a rate is told what a child must pay for both', () => {
+test('a funding that waits at too low a rate shows what a child must pay for both', () => {
   const stuck = stuckFunding(waiting);
   assert.deepEqual(stuck, {
     txid: entry.txid,

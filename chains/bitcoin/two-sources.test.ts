@@ -1,50 +1,42 @@
 // Two real nodes that are not connected, and what an adapter over both lets through, beside what
-// test/adapters/sources.ts has of two sources.
+// test/adapters/sources.ts has of two sources. Of refunds signed beforehand: a claim that only the
+// second has is not replaced, and a second that is gone does not keep a refund for ever.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
-import type { BtcSighash } from '../interface/material.ts';
+import type { Rung, ScheduledRefunds } from '../interface/scheduled.ts';
+import { atAStretch } from '../interface/turns.ts';
 import { hangingNode, within } from '../testing/nodes.ts';
-import { type BitcoinAdapter, type BitcoinSource, bitcoinAdapter } from './adapter.ts';
+import type { BitcoinAdapter, BitcoinSource } from './adapter.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { coreBackend } from './core-backend.ts';
+import { unavailable } from './http.ts';
 import { bitcoinNetworks } from './networks.ts';
+import { secondPatienceSeconds } from './scheduled.ts';
+import { adapterOn, coreOf, fundedOn, inputOf, signal, spend, swapOn } from './testing/lab.ts';
 import { copyBlocks, type Regtest, startRegtest } from './testing/regtest.ts';
-import { signed, type TestSwap, testSwap } from './testing/swaps.ts';
+import { esploraServer } from './testing/servers.ts';
+import type { TestSwap } from './testing/swaps.ts';
 
-const signal = () => AbortSignal.timeout(60_000);
-let one: Regtest;
-let other: Regtest;
+const [one, other] = await Promise.all([startRegtest(), startRegtest()]);
+after(() => Promise.all([one.stop(), other.stop()]));
 
-before(async () => {
-  [one, other] = await Promise.all([startRegtest(), startRegtest()]);
-});
-after(async () => {
-  await Promise.all([one?.stop(), other?.stop()]);
-});
-
-const adapterOver = (source: BitcoinSource, second?: BitcoinSource) =>
-  bitcoinAdapter({
-    chain: 'bitcoin',
-    network: 'regtest',
-    source,
-    ...(second && { second }),
-    now: one.now,
-  });
+/** By which the adapters' clock is ahead of the first node's. */
+let ahead = 0;
+const now = () => one.now() + ahead;
+const adapterOver = (source: BitcoinSource, second?: BitcoinSource): BitcoinAdapter =>
+  adapterOn(one, source, second, now);
+const first = { coreUrl: one.rpcUrl };
 
 const newAdapter = (second = other.rpcUrl): BitcoinAdapter =>
-  adapterOver({ coreUrl: one.rpcUrl }, { coreUrl: second, timeMs: 2_000 });
+  adapterOver(first, { coreUrl: second, timeMs: 2_000 });
 
 const disagrees = { code: 'sources_disagree' };
 
-const inputOf = ({ escrow }: TestSwap) => ({ escrow, feeRateSatPerVbyte: 5, isPublic: false });
-
 describe('two sources of one chain', () => {
   it('that disagree pause funding too', async () => {
-    const swap = testSwap({ timelock: one.now() + 2_000, since: one.now() });
-    await one.pay(swap.escrow.address, swap.terms.amount);
-    await one.mine(2);
+    const swap = await fundedOn(one, 2_000);
     const adapter = newAdapter();
     await assert.rejects(adapter.buildFund(inputOf(swap), signal()), disagrees);
     await copyBlocks(one, other);
@@ -52,9 +44,7 @@ describe('two sources of one chain', () => {
   });
 
   it('pause both as well while the second does not answer', async (context) => {
-    const swap = testSwap({ timelock: one.now() + 2_000, since: one.now() });
-    await one.pay(swap.escrow.address, swap.terms.amount);
-    await one.mine(2);
+    const swap = await fundedOn(one, 2_000);
     const adapter = newAdapter(await within(context, hangingNode()));
     const timedOut = { code: 'chain_timeout' };
     await assert.rejects(adapter.buildFund(inputOf(swap), signal()), timedOut);
@@ -67,21 +57,15 @@ describe('two sources of one chain', () => {
 describe('a signed transaction that is offered to both sources', () => {
   /** A claim, and a funding's touch instead of its own where one is wanted. */
   async function signedClaim() {
-    const swap = testSwap({ timelock: one.now() + 2_000, since: one.now() });
-    await one.pay(swap.escrow.address, swap.terms.amount);
-    await one.mine(2);
-    const alone = adapterOver({ coreUrl: one.rpcUrl });
-    const material = await alone.buildClaim(inputOf(swap), swap.secret, signal());
-    const claim = signed(material as BtcSighash, swap.claimer, swap.secret);
-    const read = await alone.readSigned(claim, signal());
+    const swap = await fundedOn(one, 2_000);
+    const read = await spend(adapterOver(first), swap, 'claim', 5);
     const funds = [{ escrow: swap.escrow.address, verb: 'fund', secret: null }] as const;
     return { swap, read, asFunding: { ...read, touches: funds } };
   }
 
   /** One that refuses everything, or answers as it is told. */
   function sending(send: BitcoinBackend['send']): BitcoinSource {
-    const { network, now } = { network: bitcoinNetworks.regtest, now: one.now };
-    return { backend: { ...coreBackend({ url: one.rpcUrl, network, now }), send } };
+    return { backend: { ...coreOf(one), send } };
   }
   const refusing = () =>
     sending(async () => {
@@ -99,35 +83,30 @@ describe('a signed transaction that is offered to both sources', () => {
           until.addEventListener('abort', () => reject(until.reason));
         }),
     );
-    const first = adapterOver(refusing(), silent);
-    await assert.rejects(first.broadcast(read, signal()), refused);
-    const late = { code: 'chain_timeout', message: /one may have it; .*min relay fee/ };
-    await assert.rejects(first.broadcast(asFunding, signal()), late);
+    const early = adapterOver(refusing(), silent);
     const second = adapterOver(silent, refusing());
-    await assert.rejects(second.broadcast(read, signal()), late);
-    await Promise.all([first, second].map((each) => each.close()));
+    const late = { code: 'chain_timeout', message: /one may have it; .*min relay fee/ };
+    // Each waits for the silent one for a while.
+    await Promise.all([
+      assert.rejects(early.broadcast(read, signal()), refused),
+      assert.rejects(early.broadcast(asFunding, signal()), late),
+      assert.rejects(second.broadcast(read, signal()), late),
+    ]);
+    await Promise.all([early, second].map((each) => each.close()));
   });
 });
 
 describe('a node with a long mempool', () => {
   it('shows spends of watched payments at once, and the rest every few seconds', async () => {
-    const network = bitcoinNetworks.regtest;
-    const backend = coreBackend({ url: one.rpcUrl, network, now: one.now, longList: 0 });
-    const source = { backend };
-    const options = { chain: 'bitcoin', network: 'regtest', source, now: one.now } as const;
-    const adapter = bitcoinAdapter(options);
-    const [paid, fresh] = [0, 1].map(() =>
-      testSwap({ timelock: one.now() + 90_000, since: one.now() }),
-    ) as [TestSwap, TestSwap];
+    const adapter = adapterOn(one, { backend: coreOf(one, 0) });
+    const [paid, fresh] = [swapOn(one), swapOn(one)];
     adapter.watch([paid.escrow, fresh.escrow]);
     await one.pay(paid.escrow.address, paid.terms.amount);
     await one.mine(1);
     // Something else waits in the mempool, so that the list is not empty.
     await one.pay(await one.wallet('getnewaddress', ['', 'bech32']), 50_000n);
     await adapter.readEscrow(paid.escrow, signal());
-    const material = await adapter.buildClaim(inputOf(paid), paid.secret, signal());
-    const claim = signed(material as BtcSighash, paid.claimer, paid.secret);
-    const { raw, txid } = await adapter.readSigned(claim, signal());
+    const { raw, txid } = await spend(adapter, paid, 'claim', 5);
     await one.rpc('sendrawtransaction', [raw]);
     await one.pay(fresh.escrow.address, fresh.terms.amount);
     const seen = await adapter.readEscrow(paid.escrow, signal());
@@ -136,4 +115,162 @@ describe('a node with a long mempool', () => {
     await one.moveClock(5);
     assert.equal((await adapter.readEscrow(fresh.escrow, signal())).funded?.confirmations, 0);
   });
+});
+
+/** Of an adapter that follows the escrows of these. */
+function refundsOver(second: BitcoinSource, ...deals: readonly Laddered[]): ScheduledRefunds {
+  const adapter = adapterOver(first, second);
+  adapter.watch(deals.map(({ swap }) => swap.escrow));
+  const { scheduledRefunds } = adapter;
+  assert.ok(scheduledRefunds);
+  return scheduledRefunds;
+}
+
+type Laddered = { readonly swap: TestSwap; readonly rungs: readonly Rung[]; readonly claim: Sent };
+type Sent = { readonly txid: string; readonly raw: string };
+
+/** An escrow that both nodes hold, a ladder of it, and a claim that no node has heard of. */
+async function laddered(lockSeconds = 2_000): Promise<Laddered> {
+  const swap = await fundedOn(one, lockSeconds);
+  await copyBlocks(one, other);
+  const alone = adapterOver(first);
+  const refunds = [await spend(alone, swap, 'refund', 10), await spend(alone, swap, 'refund', 60)];
+  const transactions = refunds.map(({ raw }) => raw);
+  const asking = { transactions, known: [], inTurns: atAStretch };
+  const rungs = (await alone.scheduledRefunds?.check(swap.escrow, asking, signal())) ?? [];
+  return { swap, rungs, claim: await spend(alone, swap, 'claim', 5) };
+}
+
+async function passTimelock({ swap }: Laddered): Promise<void> {
+  await one.moveMedianTo(swap.terms.timelock + 1);
+  await copyBlocks(one, other);
+}
+
+const hand = (to: Regtest, { raw }: Sent) => to.rpc('sendrawtransaction', [raw]);
+const ladderOf = ({ rungs }: Laddered) => ({ rungs, tried: null, isPublic: false });
+
+async function firstToSend(refunds: ScheduledRefunds, deal: Laddered): Promise<Rung> {
+  const verdict = await refunds.next(deal.swap.escrow, ladderOf(deal), signal());
+  assert.equal(verdict.kind, 'send', 'as far as the first source knows');
+  return deal.rungs[0] as Rung;
+}
+
+test('a claim that only the second source has is given way to; a refund there is not', async () => {
+  const [claimed, forgotten] = [await laddered(), await laddered()];
+  await passTimelock(forgotten);
+  await hand(other, claimed.claim);
+  await hand(other, forgotten.rungs[0] as Rung);
+  const esplora = await esploraServer(other.rpc);
+  try {
+    for (const second of [{ coreUrl: other.rpcUrl }, { esploraUrl: esplora.url }]) {
+      const refunds = refundsOver(second, claimed, forgotten);
+      const rung = await firstToSend(refunds, claimed);
+      assert.equal(await refunds.rival(rung, null, signal()), claimed.claim.txid);
+      const verdict = await refunds.next(claimed.swap.escrow, ladderOf(claimed), signal());
+      assert.ok(verdict.kind === 'wait' && verdict.why.includes(claimed.claim.txid), 'it is known');
+      // Else a lower refund that the first source has thrown away would stay for ever.
+      const higher = forgotten.rungs[1] as Rung;
+      assert.equal(await refunds.rival(higher, null, signal()), null);
+    }
+  } finally {
+    await esplora.close();
+  }
+});
+
+test('a second source that names a claim and shows none is as good as silent', async () => {
+  const deal = await laddered();
+  await passTimelock(deal);
+  const real = coreOf(other);
+  const stranger = (await laddered()).claim;
+  for (const raw of [null, stranger.raw]) {
+    const [spenders, rawOf] = [async () => ['ab'.repeat(32)], async () => raw];
+    const refunds = refundsOver({ backend: { ...real, spenders, rawOf } }, deal);
+    const rung = await firstToSend(refunds, deal);
+    for (ahead = 0; ahead < secondPatienceSeconds; ahead += 300) {
+      await assert.rejects(refunds.rival(rung, null, signal()), /names (ab){32}, and shows no/);
+    }
+    assert.equal(await refunds.rival(rung, null, signal()), null);
+    ahead = 0;
+  }
+});
+
+test('a second source that does not answer is waited for, by each refund once', async () => {
+  const deals = [await laddered(), await laddered()] as const;
+  await passTimelock(deals[1]);
+  const [deal, next] = deals;
+  const real = coreOf(other);
+  let spenders: BitcoinBackend['spenders'] = async () => {
+    throw unavailable('second source', 'the connection failed');
+  };
+  const backend = {
+    ...real,
+    spenders: (...about: Parameters<typeof spenders>) => spenders(...about),
+  };
+  const refunds = refundsOver({ backend }, ...deals);
+  const rung = await firstToSend(refunds, deal);
+  const gone = { code: 'chain_unavailable' };
+  await assert.rejects(refunds.rival(rung, null, signal()), gone);
+  for (ahead = 300; ahead < secondPatienceSeconds; ahead += 300) {
+    await assert.rejects(refunds.rival(rung, null, signal()), gone);
+  }
+  assert.equal(await refunds.rival(rung, null, signal()), null, 'it goes on');
+  const higher = deal.rungs[1] as Rung;
+  assert.equal(await refunds.rival(higher, rung.txid, signal()), null, 'so does the next one');
+  await assert.rejects(refunds.rival(next.rungs[0] as Rung, null, signal()), gone);
+
+  // One that hangs takes little of the time that there is for a look.
+  spenders = (_, until) =>
+    new Promise((_resolve, reject) => {
+      until.addEventListener('abort', () => reject(until.reason));
+    });
+  assert.equal(await refunds.rival(rung, null, signal(2_500)), null);
+
+  // After a time in which nobody asked it is waited for anew.
+  const later = ahead;
+  ahead += 600;
+  await assert.rejects(refunds.rival(rung, null, signal()), { name: 'TimeoutError' });
+  ahead = later;
+  // Once it answers it is heard, and waited for anew.
+  await hand(other, deal.claim);
+  spenders = real.spenders;
+  assert.equal(await refunds.rival(rung, null, signal()), deal.claim.txid);
+  spenders = async () => {
+    throw unavailable('second source', 'the connection failed');
+  };
+  await assert.rejects(refunds.rival(rung, null, signal()), gone);
+  ahead = 0;
+});
+
+test('a claim that the first source throws away is forgotten when the second has none either', async () => {
+  const weeks = 15 * 86_400;
+  const deal = await laddered(weeks + 50_000);
+  const { swap, claim } = deal;
+  await Promise.all([one, other].map((node) => hand(node, claim)));
+  const network = bitcoinNetworks.regtest;
+  const down = coreBackend({ url: 'http://127.0.0.1:1', network, now });
+  const [both, alone, deaf] = [
+    adapterOver(first, { coreUrl: other.rpcUrl }),
+    adapterOver(first),
+    adapterOver(first, { backend: down }),
+  ];
+  const claimSeenBy = async (adapter: BitcoinAdapter) =>
+    (await adapter.readEscrow(swap.escrow, signal())).claimed?.txid ?? null;
+  for (const each of [both, alone, deaf]) each.watch([swap.escrow]);
+  for (const each of [both, alone, deaf]) assert.equal(await claimSeenBy(each), claim.txid);
+  // A node throws away what has waited for two weeks, when the next transaction comes.
+  await one.moveClock(weeks);
+  await one.pay(await one.wallet('getnewaddress', ['', 'bech32']), 50_000n);
+  const waiting = await one.rpc<string[]>('getrawmempool');
+  assert.ok(!waiting.includes(claim.txid));
+  assert.equal(await claimSeenBy(both), claim.txid);
+  assert.equal(await claimSeenBy(alone), null);
+  assert.equal(await claimSeenBy(deaf), null, 'silence is no word of it');
+  // The second node's clock has to follow, as it takes no blocks of the future.
+  await other.moveClock(weeks + 60_000);
+  await passTimelock(deal);
+  const verdict = await both.scheduledRefunds?.next(swap.escrow, ladderOf(deal), signal());
+  assert.deepEqual(
+    [verdict?.kind, verdict?.kind === 'wait' && verdict.why],
+    ['wait', `the claim ${claim.txid} waits to be mined`],
+  );
 });

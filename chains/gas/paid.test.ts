@@ -33,7 +33,7 @@ for (const [what, nodes, wanted] of [
   });
 }
 
-test('who has no more time is told so, and not that nobody knows', async () => {
+test('who has no more time gets that as an error, and not that nobody knows', async () => {
   const soon = AbortSignal.timeout(20);
   await assert.rejects(paidByAll(1, (_, until) => never(until), soon));
 });

@@ -3,10 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { serverOf, within } from '../testing/nodes.ts';
 import { connectMs, exchangeWith, isUnreached, mostParts, type NodeLimits } from './exchange.ts';
 
 const limits: NodeLimits = { timeMs: 20_000, bytes: 1_000 };
@@ -14,16 +15,24 @@ const never = new AbortController().signal;
 
 async function nodeOf(t: TestContext, answer: RequestListener) {
   const sockets = new Set<Socket>();
-  const server = createServer(answer).on('connection', (socket) => sockets.add(socket));
+  const url = await within(
+    t,
+    serverOf((asked, reply) => {
+      sockets.add(asked.socket);
+      answer(asked, reply);
+    }),
+  );
+  return { url: `${url}/path?key=k`, sockets };
+}
+
+/** Plain sockets, without HTTP. */
+async function socketsOf(t: TestContext, each: (socket: Socket) => void): Promise<string> {
+  const server = createTcpServer(each);
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/path?key=k`, sockets };
+  t.after(() => server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 const get = (url: string, own: Partial<NodeLimits> = {}, signal = never) =>
@@ -128,7 +137,7 @@ test('an answer to what was not read to its end is had, and its connection is le
 }, async (t) => {
   let received = 0;
   const closed = Promise.withResolvers<void>();
-  const server = createTcpServer((socket) => {
+  const at = await socketsOf(t, (socket) => {
     socket.on('error', () => {});
     socket.once('close', () => closed.resolve());
     socket.on('data', (part) => {
@@ -141,11 +150,7 @@ test('an answer to what was not read to its end is had, and its connection is le
       setTimeout(() => socket.resume(), 200);
     });
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  t.after(() => server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const url = `http://${at}/`;
   const body = 'a'.repeat(20_000_000);
   const { signal } = new AbortController();
   const asked = exchangeWith({ url, method: 'POST', headers: {}, body }, limits, signal);
@@ -203,7 +208,7 @@ test('a node has only so long to begin and to end', async (t) => {
   assert.equal(cancelled.name, 'AbortError');
 });
 
-test('whether anybody was there to hear it is told of every failure', async (t) => {
+test('whether anybody was there to hear it is said of every failure', async (t) => {
   const isUnheard = async (work: Promise<unknown>) => {
     const error = await work.then(
       () => assert.fail('it was answered'),
@@ -217,12 +222,7 @@ test('whether anybody was there to hear it is told of every failure', async (t) 
   const cut = await nodeOf(t, (asked) => asked.socket.destroy());
   assert.equal(await isUnheard(get(cut.url)), false);
   // It takes connections, and never shakes hands.
-  const server = createTcpServer(() => {});
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  t.after(() => server.close());
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const url = `https://${await socketsOf(t, () => {})}/`;
   const asked = get(url);
   assert.deepEqual(await failureOf(asked), {
     name: 'TimeoutError',

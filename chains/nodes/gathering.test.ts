@@ -1,10 +1,9 @@
 // What is asked at one moment leaves in one exchange, and is answered as if each were asked alone.
 
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { atLook } from '../evm/node.ts';
+import { nodeOf, within } from '../testing/nodes.ts';
 import { gathering } from './gathering.ts';
 import { RpcError, rpcClient } from './rpc.ts';
 
@@ -16,32 +15,24 @@ const no = (code: number, message: string) => ({ error: { code, message } });
 /** `batch`: what it answers to a list; else each of it, the last one first. */
 async function node(context: TestContext, says: Says, batch?: { status: number; body: object }) {
   const exchanges: string[][] = [];
-  const server = createServer(async (request, response) => {
-    let text = '';
-    for await (const part of request) text += part;
+  const answering = nodeOf(async (text) => {
     const asked = JSON.parse(text) as Question | Question[];
     const isList = Array.isArray(asked);
     const all = isList ? asked : [asked];
     exchanges.push(all.map(({ method }) => method));
-    const own = isList && batch !== undefined;
-    response.writeHead(own ? batch.status : 200, { 'content-type': 'application/json' });
+    if (isList && batch !== undefined) {
+      return { status: batch.status, text: JSON.stringify(batch.body) };
+    }
     const each = all.map((one) => ({ jsonrpc: '2.0', id: one.id, ...says(one) })).toReversed();
-    response.end(JSON.stringify(own ? batch.body : isList ? each : each[0]));
+    return { text: JSON.stringify(isList ? each : each[0]) };
   });
-  context.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await new Promise<void>((done) => {
-    server.listen(0, '127.0.0.1', done);
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, exchanges };
+  return { url: await within(context, answering), exchanges };
 }
 
 const client = (...nodes: { readonly url: string }[]) =>
   rpcClient({ chain: 'evm-dev', urls: nodes.map(({ url }) => url) });
 
-test('calls of one turn go together, each gets its own answer, and later ones go alone', async (t) => {
+test('calls of one moment go together, each gets its own answer, and later ones go alone', async (t) => {
   const own = await node(t, result);
   const signal = AbortSignal.timeout(20_000);
   const rpc = gathering(client(own), signal);
@@ -111,7 +102,7 @@ test('nobody is asked once the request is over, and each call says so', async (t
   assert.deepEqual(own.exchanges, []);
 });
 
-test('at a look the best block is its own, and a question of it is asked once, failures too', async (t) => {
+test('at a snapshot the best block is its own, and a question of it is asked once, failures too', async (t) => {
   const asked: string[] = [];
   const own = await node(t, (question) => {
     const { method, params } = question as Question & { readonly params: unknown[] };

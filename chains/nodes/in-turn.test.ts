@@ -75,7 +75,7 @@ test('where a node says no of its own the others are asked once, and then asked 
   assert.deepEqual(asked, [0, 1, 2, 2]);
 });
 
-test('what a node said of its own is told where no other answers, however those fail', async () => {
+test('what a node said of its own is thrown where no other answers, however those fail', async () => {
   for (const failure of [new Own('busy'), new DOMException('late', 'TimeoutError')]) {
     for (const own of [0, 1, 2]) {
       const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 2 });
@@ -105,7 +105,7 @@ test('one that hangs holds up the words of another for two seconds, not for its 
   assert.ok(performance.now() - asked < 10_000);
 });
 
-test('the last failure is told as it is only where that is wanted', async () => {
+test('the last failure is thrown as it is only where that is wanted', async () => {
   const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 1 });
   const { asked, question } = asking(fails(new Own('busy')));
   const isToldAsIs = (failure: unknown) => failure instanceof Own;
@@ -114,7 +114,7 @@ test('the last failure is told as it is only where that is wanted', async () => 
   await assert.rejects(nodes(question, never), { code: 'chain_unavailable' });
 });
 
-test('silence is a timeout, and who waits no longer is told the same at once', async () => {
+test('silence is a timeout, and who waits no longer gets the same at once', async () => {
   const nodes = inTurn({ chain: 'evm-dev', urls, rounds: 2 });
   const silent = asking(fails(new DOMException('no answer in 8000 ms', 'TimeoutError')));
   const sentence = 'the evm-dev node did not answer the height in time; nothing changed';

@@ -1,9 +1,8 @@
 // Which answers of a JSON-RPC node end a call, and which are worth asking another node.
 
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { nodeOf, within } from '../testing/nodes.ts';
 import { AnswerTooLong } from './exchange.ts';
 import { RpcError, refusalIn, rpcClient } from './rpc.ts';
 
@@ -13,19 +12,12 @@ type Says = { readonly status?: number; readonly body: object | string };
 type Node = { readonly url: string; asked: number };
 
 async function node(context: TestContext, { status = 200, body }: Says): Promise<Node> {
-  const server = createServer((_, response) => {
+  const text = typeof body === 'string' ? body : JSON.stringify({ jsonrpc: '2.0', ...body });
+  const answering = nodeOf(async () => {
     own.asked += 1;
-    response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(typeof body === 'string' ? body : JSON.stringify({ jsonrpc: '2.0', ...body }));
+    return { status, text };
   });
-  context.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await new Promise<void>((done) => {
-    server.listen(0, '127.0.0.1', done);
-  });
-  const own = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked: 0 };
+  const own = { url: await within(context, answering), asked: 0 };
   return own;
 }
 
@@ -83,7 +75,7 @@ test('what a contract answers is the same at every node', async (context) => {
   }
 });
 
-test('a node’s own words are told where no other answers, with their revert data', async (context) => {
+test('a node’s own words are thrown where no other answers, with their revert data', async (context) => {
   for (const status of [200, 400, 404, 500]) {
     for (const second of [{ status: 502, body: '<html>' }, { body: says(-32_601, 'none') }]) {
       const reverted = says(status === 200 ? -32_000 : 3, 'too many results', '0x08c379a0');
@@ -99,7 +91,7 @@ test('a node’s own words are told where no other answers, with their revert da
   }
 });
 
-test('where every gateway keeps a method from us its words are told', async (context) => {
+test('where every gateway keeps a method from us its words are thrown', async (context) => {
   for (const status of [401, 403, 429, 503]) {
     const first = { status, body: says(-32_000, 'this key may not') };
     const { answer } = await both(context, first, first);

@@ -2,14 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  getAddressDecoder,
-  getAddressEncoder,
-  getProgramDerivedAddress,
-  isAddress,
-  isOffCurveAddress,
-  address as kitAddress,
-} from '@solana/kit';
+import { getAddressDecoder, getAddressEncoder, isAddress } from '@solana/kit';
 import fc from 'fast-check';
 import { ParleyError } from '../../core/errors.ts';
 import { runs } from '../../test/support/runs.ts';
@@ -22,24 +15,6 @@ const refused = (text: string, why: RegExp) =>
       error instanceof ParleyError && error.code === 'bad_address' && why.test(error.message),
     text,
   );
-
-test('addresses of the published programs are read: system, token, wrapped SOL', () => {
-  for (const address of [
-    '11111111111111111111111111111111',
-    'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-    'So11111111111111111111111111111111111111112',
-  ]) {
-    assert.equal(parseSolanaAddress(address), address);
-    assert.equal(solanaAddressBytes(address).length, 32);
-  }
-});
-
-test('an address off the curve is an address', async () => {
-  const programAddress = kitAddress('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
-  const [derived] = await getProgramDerivedAddress({ programAddress, seeds: ['vault'] });
-  assert.ok(isOffCurveAddress(derived));
-  assert.equal(parseSolanaAddress(derived), derived);
-});
 
 test('32 to 44 characters that hold 32 bytes are read, one byte more or less is refused', () => {
   const of = (length: number, byte: number) => solanaAddressOf(new Uint8Array(length).fill(byte));

@@ -25,6 +25,7 @@ import {
   finalize,
   fund,
   HOUR,
+  lyingAdapter,
   moveTo,
   newWorld,
   refund,
@@ -54,22 +55,24 @@ async function lamportsOf({ chain }: World, of: string): Promise<bigint> {
   return answer.value;
 }
 
-async function refunded(world: World, escrow: WatchedEscrow): Promise<void> {
-  await fund(world, escrow);
+/** Passes the timelock, and brings the funder what there is then. */
+async function returned(world: World, escrow: WatchedEscrow): Promise<string> {
   await finalize(world);
   await moveTo(world, escrow.terms.timelock);
-  await refund(world, escrow);
+  const txid = await refund(world, escrow);
   await finalize(world);
+  return txid;
+}
+
+async function refunded(world: World, escrow: WatchedEscrow): Promise<void> {
+  await fund(world, escrow);
+  await returned(world, escrow);
 }
 
 async function closed(world: World, escrow: WatchedEscrow) {
   const fundTx = await fund(world, escrow);
   const claimTx = await claim(world, escrow);
-  await finalize(world);
-  await moveTo(world, escrow.terms.timelock);
-  // What is asked for is the refund: this is what there is to give back.
-  await refund(world, escrow);
-  await finalize(world);
+  await returned(world, escrow);
   assert.equal(await lamportsOf(world, escrow.address), 0n);
   return { fundTx, claimTx };
 }
@@ -114,7 +117,7 @@ for (const coin of coins) {
   });
 }
 
-test('a refund is seen before it is deep, and taken back with its block', async (context) => {
+test('a refund is observed before it is final, and taken back with its block', async (context) => {
   const { world, escrow } = await sceneOf(context, fund);
   await moveTo(world, escrow.terms.timelock);
   await finalize(world);
@@ -134,7 +137,7 @@ test('a refund is seen before it is deep, and taken back with its block', async 
   assert.equal((await world.adapter.readEscrow(escrow, soon())).refunded?.deep, true);
 });
 
-test('a closing is seen before it is deep, and changes nothing of the claim', async (context) => {
+test('a closing is observed before it is final, and changes nothing of the claim', async (context) => {
   const { world, escrow } = await sceneOf(context, fund);
   const txid = await claim(world, escrow);
   await finalize(world);
@@ -241,6 +244,12 @@ function hiding(context: TestContext, world: World, isHidden: (call: Call) => bo
   });
 }
 
+/** Over a node that answers so for a transaction that is in this set. */
+const withholding = (context: TestContext, world: World, withheld: Set<string>, answer: object) =>
+  lyingAdapter(context, world, ({ method, params }, forward) =>
+    method === 'getTransaction' && withheld.has(params[0] as string) ? answer : forward(),
+  );
+
 test('a node that lists nothing does not make unfunded what was seen, or what another lists', async (context) => {
   const { world, escrow } = await sceneOf(context);
   const blank = await hiding(context, world, () => true);
@@ -249,12 +258,9 @@ test('a node that lists nothing does not make unfunded what was seen, or what an
   await finalize(world);
   seen.watch([escrow]);
   assert.equal((await seen.readEscrow(escrow, soon())).funded?.deep, true);
-  await moveTo(world, escrow.terms.timelock);
-  await refund(world, escrow);
-  await finalize(world);
+  await returned(world, escrow);
   await tellsNothing(seen, escrow);
-  const honest = world.chain.info.rpcUrl;
-  await tellsNothing(another(world, [blank, honest]), escrow);
+  await tellsNothing(another(world, [blank, world.chain.info.rpcUrl]), escrow);
 });
 
 test('a transaction that is listed and not given, or cannot be read, leaves the outcome unknown', async (context) => {
@@ -262,14 +268,10 @@ test('a transaction that is listed and not given, or cannot be read, leaves the 
   const { fundTx, claimTx } = await closed(world, escrow);
   for (const answer of [{ result: null }, unreadable]) {
     const withheld = new Set([claimTx]);
-    const url = await lyingNode(context, world.chain.info.rpcUrl, ({ method, params }, forward) =>
-      method === 'getTransaction' && withheld.has(params[0] as string) ? answer : forward(),
-    );
-    await tellsNothing(another(world, [url]), escrow);
+    await tellsNothing(await withholding(context, world, withheld, answer), escrow);
     // A funding is not needed to tell a claim.
-    withheld.clear();
-    withheld.add(fundTx);
-    const facts = await another(world, [url]).readEscrow(escrow, soon());
+    const other = await withholding(context, world, new Set([fundTx]), answer);
+    const facts = await other.readEscrow(escrow, soon());
     assert.deepEqual([facts.claimed?.txid, facts.secret], [claimTx, secret]);
   }
 });
@@ -298,10 +300,7 @@ test('after a claim without the funder’s account its later refund is taken for
   }
   // Without the claim it looks like the refund of an open escrow.
   for (const answer of [{ result: null }, unreadable]) {
-    const url = await lyingNode(context, world.chain.info.rpcUrl, ({ method, params }, forward) =>
-      method === 'getTransaction' && params[0] === claimTx ? answer : forward(),
-    );
-    await tellsNothing(another(world, [url]), escrow);
+    await tellsNothing(await withholding(context, world, new Set([claimTx]), answer), escrow);
   }
 });
 
@@ -314,9 +313,7 @@ test('a claim that was seen of an account is remembered when that is closed', as
   await finalize(world);
   adapter.watch([escrow]);
   assert.equal((await adapter.readEscrow(escrow, soon())).claimed?.deep, true);
-  await moveTo(world, escrow.terms.timelock);
-  await refund(world, escrow);
-  await finalize(world);
+  await returned(world, escrow);
   const { claimed, refunded: none, empty } = await adapter.readEscrow(escrow, soon());
   assert.deepEqual([claimed?.deep, none, empty], [true, null, true]);
 });

@@ -30,6 +30,7 @@ import {
   finalize,
   fund,
   HOUR,
+  lyingAdapter,
   moveTo,
   newWorld,
   refuses,
@@ -138,12 +139,12 @@ test('what could cost more than the limit, or than the key has, is not signed', 
   const reserve = await one.account.reserve(claimOf(escrow), soon());
   assert.ok(reserve > mostCost + (120_000n * devGas.reserveUnitPrice) / 1_000_000n - 100_000n);
   // Others bid the price up: it is followed as far as the limit lets it, and no further.
-  const dear = await lyingNode(context, world.chain.info.rpcUrl, ({ method }, forward) =>
+  const lied = await lyingAdapter(context, world, ({ method }, forward) =>
     method === 'getRecentPrioritizationFees'
       ? { result: [{ slot: 1, prioritizationFee: 2 ** 50 }] }
       : forward(),
   );
-  const two = stranger(world, adapterOf(world, [], { rpcUrls: [dear] }));
+  const two = stranger(world, lied);
   assert.ok((await two.sign(claimOf(escrow))).mostCost <= mostCost + 10_000_000n);
   const tight = await two.sign(claimOf(escrow), { mostCost: mostCost + 1_000n });
   assert.ok(tight.mostCost <= mostCost + 1_000n && tight.offer > offer);
@@ -158,19 +159,15 @@ test('the price of speed is not for strangers to set by naming the escrow', asyn
   const calm = await stranger(world).account.reserve(claimOf(escrow), soon());
   /** Of 150 blocks, as if so many had a transaction that paid far too much and named these. */
   const paying = async (named: readonly string[], blocks: number) => {
-    const node = await lyingNode(
-      context,
-      world.chain.info.rpcUrl,
-      ({ method, params }, forward) => {
-        if (method !== 'getRecentPrioritizationFees') return forward();
-        const asked = (params[0] ?? []) as readonly string[];
-        const isNamed = named.length === 0 || asked.some((each) => named.includes(each));
-        const priceAt = (slot: number) => (isNamed && slot < blocks ? 2 ** 50 : 0);
-        const slots = Array.from({ length: 150 }, (_, slot) => slot);
-        return { result: slots.map((slot) => ({ slot, prioritizationFee: priceAt(slot) })) };
-      },
-    );
-    const { account, sign } = stranger(world, adapterOf(world, [], { rpcUrls: [node] }));
+    const lied = await lyingAdapter(context, world, ({ method, params }, forward) => {
+      if (method !== 'getRecentPrioritizationFees') return forward();
+      const asked = (params[0] ?? []) as readonly string[];
+      const isNamed = named.length === 0 || asked.some((each) => named.includes(each));
+      const priceAt = (slot: number) => (isNamed && slot < blocks ? 2 ** 50 : 0);
+      const slots = Array.from({ length: 150 }, (_, slot) => slot);
+      return { result: slots.map((slot) => ({ slot, prioritizationFee: priceAt(slot) })) };
+    });
+    const { account, sign } = stranger(world, lied);
     const { offer } = await sign(claimOf(escrow));
     return { offer, reserve: await account.reserve(claimOf(escrow), soon()) };
   };
@@ -265,12 +262,11 @@ test('what a claim left goes to the funder by a refund of the key, from the time
   const funder = walletOf('funder');
   // The funder has no account of the token any more, and needs none for this.
   const holding = associatedTokenAccount(funder, world.dollar, tokenProgram);
-  const url = await lyingNode(context, world.chain.info.rpcUrl, ({ params }, forward) =>
+  const adapter = await lyingAdapter(context, world, ({ params }, forward) =>
     Array.isArray(params[0]) && params[0][0] === holding
       ? { result: { context: { slot: 1 }, value: [null] } }
       : forward(),
   );
-  const adapter = adapterOf(world, [], { rpcUrls: [url] });
   const { account, sign, send } = stranger(world, adapter);
   const slot = { mostCost: SOL / 100n, withoutAccount: true };
   const dear = { ...devGas, leastUnitPrice: 20_000_000n };

@@ -112,7 +112,7 @@ slowly(
     const adapter = await among(context, world, crowd, { historyWaitMs: 6_000 });
     adapter.watch([escrow]);
     let found: string | null = null;
-    for (let looks = 0; found === null && looks < 15; looks += 1) {
+    for (let reads = 0; found === null && reads < 15; reads += 1) {
       ({ secret: found } = await adapter.readEscrow(escrow, anyTime()));
       crowd.shallow += 400;
       world.time.now += 61;
@@ -130,14 +130,14 @@ slowly('an endless history that grows while it is read comes to its end', async 
   adapter.watch([escrow]);
   await adapter.changes(soon());
   let found: string | null = null;
-  for (let looks = 0; found === null && looks < 40; looks += 1) {
+  for (let reads = 0; found === null && reads < 40; reads += 1) {
     const facts = await adapter.readEscrow(escrow, anyTime());
     found = facts.secret;
     assert.equal(facts.claimed?.deep, true);
     // The follower comes back to it by itself.
     assert.deepEqual((await adapter.changes(soon())).touched, [escrow.address]);
     // Faster than the new ones alone are read in one pass.
-    if (looks < 12) crowd.above += 700;
+    if (reads < 12) crowd.above += 700;
   }
   assert.equal(found, secret);
   assert.ok(logged.includes('long_history'));
@@ -159,7 +159,7 @@ slowly(
     const adapter = await among(context, world, crowd, short);
     adapter.watch([escrow]);
     let found: string | null = null;
-    for (let looks = 0; found === null && looks < 8; looks += 1) {
+    for (let reads = 0; found === null && reads < 8; reads += 1) {
       ({ secret: found } = await adapter.readEscrow(escrow, anyTime()));
       world.time.now += 61;
     }
@@ -185,7 +185,7 @@ slowly(
       crowd.above += more;
       await Promise.all(Array.from({ length: 6 }, () => adapter.readEscrow(escrow, anyTime())));
     }
-    for (let looks = 0; crowd.asked.size < crowd.above && looks < 40; looks += 1) {
+    for (let reads = 0; crowd.asked.size < crowd.above && reads < 40; reads += 1) {
       await adapter.readEscrow(escrow, anyTime());
     }
     assert.equal(crowd.asked.size, crowd.above);
@@ -225,7 +225,7 @@ slowly(
     // The one never reads the escrow by itself, the other never follows.
     const told = new Set<string>();
     let found: string | null = null;
-    for (let looks = 0; (found === null || !told.has(victim.address)) && looks < 100; looks += 1) {
+    for (let reads = 0; (found === null || !told.has(victim.address)) && reads < 100; reads += 1) {
       await later(200);
       for (const address of (await follower.changes(soon())).touched) told.add(address);
       ({ secret: found } = await reader.readEscrow(victim, soon()));

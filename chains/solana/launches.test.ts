@@ -36,7 +36,7 @@ async function newScene(context: TestContext) {
   return { world, launch, reader, next };
 }
 
-test('it begins at the newest; a launch is told when it is final, and not before', async (context) => {
+test('it begins at the newest; a launch is reported when it is final, and not before', async (context) => {
   const { world, launch, next } = await newScene(context);
   await launch('old');
   await finalize(world);
@@ -58,7 +58,7 @@ test('it begins at the newest; a launch is told when it is final, and not before
   assert.deepEqual((await next(unknown)).tokens, launched.slice(2));
 });
 
-test('a launch by way of another program is told, and one with no such account is skipped', async (context) => {
+test('a launch by way of another program is reported, and one with no such account is skipped', async (context) => {
   const { world, launch, next, reader } = await newScene(context);
   const { position } = await next(null, reader, newHoldings);
   const mint = await launch('inner');
@@ -78,7 +78,7 @@ test('only mints exist: no wallet, no account of a token, nothing that is not th
   assert.deepEqual(await reader.existing(all, soon()), [mint, world.dollar]);
 });
 
-test('what was taken back before it was final is never told', async (context) => {
+test('what was taken back before it was final is never reported', async (context) => {
   const { world, launch, next } = await newScene(context);
   const { position } = await next(null);
   const gone = await launch('gone');
@@ -112,7 +112,7 @@ test('a transaction that a node lists and does not give is waited for, not for e
   hidden = 2;
   const told: string[] = [];
   let page: LaunchPage = first;
-  for (let looks = 0; looks < 30 && !page.isWhole; looks += 1) {
+  for (let reads = 0; reads < 30 && !page.isWhole; reads += 1) {
     page = await next(page.position, by);
     told.push(...page.tokens);
   }
@@ -129,7 +129,7 @@ test('a node that gives no transaction at all is only away, however often it is 
     isAway && call.method === 'getTransaction' ? { result: null } : forward(),
   );
   const by = readerAt(url);
-  for (let looks = 0; looks < 30; looks += 1) {
+  for (let reads = 0; reads < 30; reads += 1) {
     await assert.rejects(next(position, by), { code: 'chain_unavailable' });
   }
   isAway = false;

@@ -7,7 +7,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
 import { readTransaction } from './message.ts';
 import { crowdedNode, newCrowd } from './testing/crowd.ts';
-import { type Call, lyingNode } from './testing/nodes.ts';
+import type { Call } from './testing/nodes.ts';
 import {
   adapterOf,
   built,
@@ -15,6 +15,7 @@ import {
   escrowIn,
   finalize,
   fund,
+  lyingAdapter,
   newWorld,
   sceneOf,
   secret,
@@ -25,18 +26,30 @@ import {
 type Answer = Record<string, unknown>;
 type Lie = (call: Call, forward: () => Promise<Answer>) => Promise<object> | object;
 
-async function over(context: TestContext, world: World, lie: Lie, logged: string[] = []) {
-  const url = await lyingNode(context, world.chain.info.rpcUrl, lie);
-  return adapterOf(world, logged, { rpcUrls: [url] });
-}
+const over = (context: TestContext, world: World, lie: Lie, logged: string[] = []) =>
+  lyingAdapter(context, world, lie, logged);
+
+/** Over a node that makes this of each transaction. */
+const spoiling = (
+  context: TestContext,
+  world: World,
+  spoil: (answer: Answer) => object,
+  logged?: string[],
+) =>
+  over(
+    context,
+    world,
+    async (call, forward) => (isRead(call) ? spoil(await forward()) : forward()),
+    logged,
+  );
 
 /** As a program that calls itself with so much data would leave it. */
 const longData = '2'.repeat(6_800);
 
 /** The same transaction, with such an instruction among those that programs called. */
-function poisoned(answer: Answer, program = 0): Answer {
+function poisoned(answer: Answer, program = 0, data = longData): Answer {
   const result = answer.result as { meta: { innerInstructions: object[] } };
-  const call = { programIdIndex: program, accounts: [0], data: longData, stackHeight: 2 };
+  const call = { programIdIndex: program, accounts: [0], data, stackHeight: 2 };
   const inner = [...(result.meta.innerInstructions ?? []), { index: 0, instructions: [call] }];
   return { result: { ...result, meta: { ...result.meta, innerInstructions: inner } } };
 }
@@ -58,8 +71,7 @@ for (const [what, spoil] of Object.entries(hostile)) {
   test(`${what}: neither following nor reading an escrow stops, and a refund is built`, async (context) => {
     const world = await newWorld(context);
     const logged: string[] = [];
-    const lie: Lie = async (call, forward) => (isRead(call) ? spoil(await forward()) : forward());
-    const adapter = await over(context, world, lie, logged);
+    const adapter = await spoiling(context, world, spoil, logged);
     const escrow = escrowIn(world);
     adapter.watch([escrow]);
     await adapter.changes(soon());
@@ -76,9 +88,7 @@ for (const [what, spoil] of Object.entries(hostile)) {
 
 test('a claim with ten kilobytes of noise beside it has shown its secret all the same', async (context) => {
   const world = await newWorld(context);
-  const adapter = await over(context, world, async (call, forward) =>
-    isRead(call) ? poisoned(await forward()) : forward(),
-  );
+  const adapter = await spoiling(context, world, (answer) => poisoned(answer));
   const escrow = escrowIn(world);
   const funded = await fund(world, escrow);
   const claimed = await claim(world, escrow);
@@ -88,12 +98,10 @@ test('a claim with ten kilobytes of noise beside it has shown its secret all the
   assert.deepEqual([facts.funded?.txid, facts.claimed?.txid], [funded, claimed]);
 });
 
-test('everybody is looked at again after transactions that nobody could read, once a minute', async (context) => {
+test('every escrow is read again after transactions that nobody could read, once a minute', async (context) => {
   const { world, escrow } = await sceneOf(context);
   const other = escrowIn(world, { amount: 1_000_000_000n });
-  const adapter = await over(context, world, (call, forward) =>
-    isRead(call) ? unsupported : forward(),
-  );
+  const adapter = await spoiling(context, world, () => unsupported);
   adapter.watch([escrow, other]);
   await adapter.changes(soon());
   const both = [escrow.address, other.address].sort();
@@ -110,8 +118,7 @@ test('everybody is looked at again after transactions that nobody could read, on
 test('a transaction of the program that the node never gives holds up nobody behind it for ever', async (context) => {
   const { world, escrow } = await sceneOf(context);
   const logged: string[] = [];
-  const lie: Lie = (call, forward) => (isRead(call) ? { result: null } : forward());
-  const adapter = await over(context, world, lie, logged);
+  const adapter = await spoiling(context, world, () => ({ result: null }), logged);
   adapter.watch([escrow]);
   await adapter.changes(soon());
   await fund(world, escrow);
@@ -124,7 +131,7 @@ test('a transaction of the program that the node never gives holds up nobody beh
 
 type Listed = { signature: string; slot: number; err: null; confirmationStatus: string };
 
-test('of more transactions of the program than a pass lists, everybody is looked at again', async (context) => {
+test('of more transactions of the program than a pass lists, every escrow is read again', async (context) => {
   const { world, escrow } = await sceneOf(context);
   const logged: string[] = [];
   const { program: address } = world.chain.info;
@@ -155,13 +162,13 @@ test('a claim that the node lists long before it gives it is asked for until it 
   await adapter.readEscrow(escrow, soon());
   hidden = await claim(world, escrow);
   await finalize(world);
-  for (let looks = 0; looks < 60; looks += 1) {
+  for (let reads = 0; reads < 60; reads += 1) {
     const { secret: shown, claimed } = await adapter.readEscrow(escrow, soon());
     assert.equal(shown, null);
     assert.equal(claimed?.deep, true);
-    world.time.now += looks % 2;
+    world.time.now += reads % 2;
   }
-  assert.ok(asked < 40, `asked ${asked} times in 60 looks`);
+  assert.ok(asked < 40, `asked ${asked} times in 60 reads`);
   hidden = '';
   world.time.now += 61;
   assert.equal((await adapter.readEscrow(escrow, soon())).secret, secret);
@@ -181,7 +188,7 @@ test('a claim that the node left out of its list is found once it lists it', asy
     return { result: list.filter(({ signature }) => signature !== hidden) };
   });
   adapter.watch([escrow]);
-  for (let looks = 0; looks < 5; looks += 1) {
+  for (let reads = 0; reads < 5; reads += 1) {
     assert.equal((await adapter.readEscrow(escrow, soon())).secret, null);
   }
   hidden = '';
@@ -210,15 +217,10 @@ test('of what programs called, only our own instructions of a length that they h
     return base58.encode(data);
   };
   const found = async (isOurs: boolean, length: number) => {
-    const adapter = await over(context, world, async (call, forward) => {
-      const answer = await forward();
-      if (!isRead(call)) return answer;
-      const result = answer.result as { meta: object; transaction: string[] };
-      const { keys } = readTransaction(result.transaction[0] ?? '');
-      const programIdIndex = isOurs ? keys.indexOf(program) : 0;
-      const one = { programIdIndex, accounts: [0], data: bytes(length), stackHeight: 2 };
-      const innerInstructions = [{ index: 0, instructions: [one] }];
-      return { result: { ...result, meta: { ...result.meta, innerInstructions } } };
+    const adapter = await spoiling(context, world, (answer) => {
+      const { transaction } = answer.result as { transaction: string[] };
+      const { keys } = readTransaction(transaction[0] ?? '');
+      return poisoned(answer, isOurs ? keys.indexOf(program) : 0, bytes(length));
     });
     return (await adapter.readEscrow(escrow, soon())).secret;
   };

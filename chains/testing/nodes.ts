@@ -1,7 +1,12 @@
 // Bad nodes for tests: those that never answer or always answer the same, and one that stands
 // before a real JSON-RPC node and changes what it says.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, type TestContext } from 'node:test';
@@ -25,10 +30,14 @@ export async function nodeOf(
     if (said.isCut === true) response.write(said.text);
     else response.end(said.text);
   };
-  const server = createServer((request, response) => {
+  return serverOf((request, response) => {
     // A test may stop the real node while it is still asked.
     void handle(request, response).catch(() => response.destroy());
   });
+}
+
+export async function serverOf(answer: RequestListener): Promise<TestNode> {
+  const server = createServer(answer);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);

@@ -30,62 +30,8 @@ const bySelector: readonly (readonly [Signals, string, string])[] = [
   [switchSignals, '8456cb59', 'pause()'],
 ];
 
-test('functions are told by the selectors that code has', () => {
+test('functions are known by the selectors that code has', () => {
   for (const [table, selector, name] of bySelector) assert.equal(table.get(selector), name);
-});
-
-/** Functions that some token in use has: no table forgets one. */
-const inUse: readonly (readonly [Signals, string])[] = [
-  [
-    powerSignals.pausable,
-    `pause() unpause() pause(bool) setPaused(bool) setPause(bool) pauseTransfers() stop()
-    freezeTransfers() setTradingEnabled(bool) setTradingStatus(bool) setTransfersEnabled(bool)
-    enableTransfers(bool) disableTransfers(bool) paused() stopped() togglePause() globalFreeze()`,
-  ],
-  [switchSignals, 'enableTrading() openTrading() pause() setTradingEnabled(bool)'],
-  [
-    powerSignals.blacklist,
-    `addBlackList(address) removeBlackList(address) destroyBlackFunds(address)
-    addBlacklist(address) removeBlacklist(address) addToBlacklist(address)
-    addToBlackList(address) removeFromBlacklist(address) blacklist(address)
-    blacklist(address,bool) unBlacklist(address) blacklistAddress(address,bool)
-    blackList(address) setBlacklist(address,bool) setBlackList(address,bool)
-    setBlacklisted(address,bool) blockAccount(address) blockUser(address) addBot(address)
-    addBots(address[]) setBots(address[]) blockBots(address[]) setBot(address,bool)
-    denylist(address) ban(address) freeze(address) freezeAccount(address)
-    freezeAccount(address,bool) freezeAddress(address) lockAccount(address)
-    wipeFrozenAddress(address) blacklistAddress(address)`,
-  ],
-  [
-    powerSignals.mintable,
-    `mint(address,uint256) mint(uint256) mint(address) mint(address,uint256,bytes)
-    mintTo(address,uint256) mintTokens(address,uint256) mintToken(address,uint256)
-    issue(uint256) issue(address,uint256) issueTokens(address,uint256) increaseSupply(uint256)
-    configureMinter(address,uint256) addMinter(address) setMinter(address)`,
-  ],
-  [
-    upgradeSignals,
-    `upgradeTo(address) upgradeToAndCall(address,bytes) upgradeTo(string,address)
-    upgradeToAndCall(string,address,bytes) setImplementation(address)
-    updateImplementation(address) setTarget(address) deprecate(address)
-    diamondCut((address,uint8,bytes4[])[],address,bytes)`,
-  ],
-  [
-    accessSignals,
-    `hasRole(bytes32,address) grantRole(bytes32,address) setAuthority(address) authority()
-    rely(address) wards(address) addMinter(address) isMinter(address)
-    configureMinter(address,uint256) setMinter(address) addPauser(address) isPauser(address)
-    updatePauser(address) updateBlacklister(address) updateMasterMinter(address)
-    transferOperator(address) operator() admin() governance() governor()`,
-  ],
-];
-
-test('a table has the functions of tokens in use', () => {
-  for (const [table, signatures] of inUse) {
-    for (const each of signatures.split(/\s+/)) {
-      assert.equal(table.get(selectorOf(each)), `${each.split('(')[0]}()`, each);
-    }
-  }
 });
 
 test('what lets transfers begin is no power to stop them', () => {

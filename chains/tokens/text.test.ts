@@ -66,7 +66,7 @@ test('blanks of any kind and number are one space', () => {
   assert.equal(cleanText('  a \t\r\n b \u0000 \u2028\u3000c '), 'a b c');
 });
 
-test('a text is cut between characters, and is not looked at for ever', () => {
+test('a text is cut between characters, and is not read for ever', () => {
   assert.equal(cleanText('  a \t b  ', 3), 'a b');
   assert.equal(cleanText(`${'a'.repeat(63)}\u{1f600}b`), `${'a'.repeat(63)}\u{1f600}`);
   assert.equal(cleanText('e\u0301', 1), '\u00e9');

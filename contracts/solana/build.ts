@@ -53,8 +53,8 @@ function run(rustc: string, args: readonly string[]): string {
 }
 
 /** The first rustc on PATH that will do, or why the first of them will not. */
-export function findToolchain(path: string = process.env.PATH ?? ''): Toolchain | string {
-  const found = path
+export function findToolchain(): Toolchain | string {
+  const found = (process.env.PATH ?? '')
     .split(delimiter)
     .map((folder) => join(folder, 'rustc'))
     .filter((file) => existsSync(file))

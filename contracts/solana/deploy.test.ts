@@ -1,7 +1,7 @@
 // The deployment by one command, on a dev chain whose VM runs the loader itself.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -128,7 +128,7 @@ test(
 );
 
 test(
-  'who has too little is told how much is needed, before anything is sent',
+  'who has too little gets an error with how much is needed, before anything is sent',
   limits,
   async (context) => {
     const scene = await newScene(context, SOL / 100n);
@@ -169,6 +169,24 @@ test(
     // Nobody has a word in it any more, the payer who made it neither.
     const data = await readerOf(scene.url)(await programDataOf(scene.program.address));
     assert.equal(data?.data[12], 0);
+  },
+);
+
+test(
+  'the command that checks a deployment reads a node, and fails where there is none',
+  limits,
+  async (context) => {
+    const { info } = await startChain(context, { automatic: true, slotMs: 20 });
+    const file = join(import.meta.dirname, 'deployment.ts');
+    const run = (program: string) =>
+      new Promise<readonly [boolean, string]>((resolve) => {
+        const args = [file, '--rpc', info.rpcUrl, '--program', program];
+        execFile(process.execPath, args, (error, output) => resolve([error === null, output]));
+      });
+    const [isGood, words] = await run(info.program);
+    assert.ok(isGood && /nobody can replace it/.test(words), words);
+    const [isThere, missing] = await run((await keyOf('nobody'))[0].address);
+    assert.ok(!isThere && /there is no account/.test(missing), missing);
   },
 );
 

@@ -1,14 +1,10 @@
-// What the check of a deployment accepts and refuses, on the VM's own loader accounts and over
-// HTTP.
+// What the check of a deployment accepts and refuses, on the VM's own loader accounts. Its command:
+// deploy.test.ts.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Address, address } from '@solana/kit';
+import type { Address } from '@solana/kit';
 import { PROGRAM_FILE } from './build.ts';
 import { type Account, deploymentFault, type ReadAccount } from './deployment.ts';
 import { addressOf, bytesOf, PROGRAM, SYSTEM, TOKEN } from './testing/instructions.ts';
@@ -79,53 +75,15 @@ test('any other bytes are refused', async () => {
 
 test('what is no program, or a closed one, is refused', async () => {
   const noProgram = 'it is no program of the upgradeable loader';
-  assert.equal(await faultOf(undefined, () => null), 'there is no account');
-  assert.equal(await faultOf(undefined, (each) => ({ ...each, owner: SYSTEM })), noProgram);
-  assert.equal(await faultOf(undefined, (each) => ({ ...each, isExecutable: false })), noProgram);
-  const short = (each: Account) => ({ ...each, data: each.data.subarray(1) });
-  assert.equal(await faultOf(undefined, short), noProgram);
-  assert.equal(await faultOf(() => Buffer.alloc(0)), 'the program was closed');
-  assert.equal(await faultOf((data) => data.subarray(0, 20)), 'its data is not readable');
-  assert.equal(
-    await faultOf((data) => Buffer.concat([Buffer.from([1]), data.subarray(1)])),
-    'its data is not readable',
-  );
-});
-
-test('the command reads a node, and fails on a program that can be replaced', async () => {
-  const read = await deployed();
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { params } = JSON.parse(Buffer.concat(chunks).toString());
-    assert.equal(params[1].commitment, 'finalized');
-    const found = await read(address(params[0]));
-    const value = found && {
-      owner: found.owner,
-      executable: found.isExecutable,
-      data: [Buffer.from(found.data).toString('base64'), 'base64'],
-    };
-    response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { value } }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const run = (program: string) =>
-    new Promise<{ code: number; output: string }>((resolve) => {
-      const file = join(import.meta.dirname, 'deployment.ts');
-      const args = [file, '--rpc', url, '--program', program];
-      execFile(process.execPath, args, (error, output) => {
-        resolve({ code: error === null ? 0 : Number(error.code), output });
-      });
-    });
-  try {
-    const good = await run(PROGRAM);
-    assert.equal(good.code, 0);
-    assert.match(good.output, /nobody can replace it/);
-    const missing = await run(TOKEN);
-    assert.equal(missing.code, 1);
-    assert.match(missing.output, /there is no account/);
-  } finally {
-    server.close();
-    server.closeAllConnections();
+  for (const [fault, changes] of [
+    ['there is no account', [undefined, () => null]],
+    [noProgram, [undefined, (each) => ({ ...each, owner: SYSTEM })]],
+    [noProgram, [undefined, (each) => ({ ...each, isExecutable: false })]],
+    [noProgram, [undefined, (each) => ({ ...each, data: each.data.subarray(1) })]],
+    ['the program was closed', [() => Buffer.alloc(0)]],
+    ['its data is not readable', [(data) => data.subarray(0, 20)]],
+    ['its data is not readable', [(data) => Buffer.concat([Buffer.of(1), data.subarray(1)])]],
+  ] as readonly (readonly [string, Parameters<typeof deployed>])[]) {
+    assert.equal(await faultOf(...changes), fault);
   }
 });

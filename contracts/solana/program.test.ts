@@ -1,9 +1,8 @@
 // The committed program is what the source gives, its description is true, and its figures stand.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { AccountRole, address, type Instruction } from '@solana/kit';
 import { build, DIGEST_FILE, digestLine, digestOf, findToolchain, PROGRAM_FILE } from './build.ts';
@@ -32,31 +31,6 @@ if (typeof toolchain === 'string' && process.env.PARLEY_REBUILD !== 'required') 
     assert.equal(digestOf(build(toolchain)), digestOf(program), `by rustc ${toolchain.release}`);
   });
 }
-
-test('of several compilers the first that will do is taken, else the first says why not', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-rustc-'));
-  try {
-    const fake = (name: string, release: string) => {
-      const bin = join(folder, name);
-      mkdirSync(join(bin, 'lib/rustlib/src/rust/library/core/src'), { recursive: true });
-      writeFileSync(join(bin, 'lib/rustlib/src/rust/library/core/src/lib.rs'), '');
-      const told = `-vV) echo "release: ${release}";; *) echo ${bin};;`;
-      const script = `#!/bin/sh\ncase $1 in ${told} esac\n`;
-      writeFileSync(join(bin, 'rustc'), script, { mode: 0o755 });
-      return bin;
-    };
-    const [old, right] = [fake('old', '1.80.0'), fake('right', '1.96.0')];
-    const none = join(folder, 'none');
-    const found = findToolchain([none, old, right].join(delimiter));
-    assert.equal(typeof found === 'string' ? found : found.rustc, join(right, 'rustc'));
-    assert.match(String(findToolchain([none, old].join(delimiter))), /^rustc is 1\.80\.0, not one/);
-    rmSync(join(right, 'lib'), { recursive: true });
-    assert.match(String(findToolchain(right)), /source of the Rust library is missing/);
-    assert.equal(findToolchain(none), 'no rustc on PATH');
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
 
 test('the program is a bare sBPF v3 file: one segment of constants, one of code, no symbols', () => {
   assert.equal(program.readUInt32LE(48), 3);
@@ -91,7 +65,7 @@ test('layout.json lists the errors of the source, and each is said by some test'
   assert.deepEqual(Object.entries(errors), listed);
   const tests = readdirSync(here).filter((name) => name.endsWith('.test.ts'));
   const text = tests.map((name) => readFileSync(join(here, name), 'utf8')).join('\n');
-  for (const name of Object.keys(errors)) assert.ok(text.includes(`'${name}'`), name);
+  for (const name of Object.keys(errors)) assert.match(text, new RegExp(`\\b${name}\\b`));
 });
 
 test('what each verb costs is under its limit, as the snapshot and the README say', async () => {

@@ -5,10 +5,19 @@ import { test } from 'node:test';
 import { AccountRole, type Address } from '@solana/kit';
 import { programFile as linkedProgram } from './link.ts';
 import * as instructions from './testing/instructions.ts';
-import { bytesOf, SYSTEM, TOKEN, TOKEN_2022, WRAPPED_SOL, word } from './testing/instructions.ts';
+import {
+  bytesOf,
+  SYSTEM,
+  TOKEN,
+  TOKEN_2022,
+  WRAPPED_SOL,
+  withAccount,
+  withRole,
+  word,
+} from './testing/instructions.ts';
 import {
   AMOUNT,
-  type Asset,
+  accepted,
   claim,
   createSwap,
   expire,
@@ -16,6 +25,7 @@ import {
   funded,
   moneyOf,
   refund,
+  refused,
   type Swap,
   secret,
   stateOf,
@@ -44,6 +54,7 @@ import {
   send,
   sentBy,
   setAccount,
+  type World,
 } from './testing/vm.ts';
 
 const tokenAssets = ['SPL Token', 'Token-2022'] as const;
@@ -55,45 +66,41 @@ const extension = (type: number, length: number): Extension => ({
   type,
   value: Buffer.alloc(length),
 });
+const extensionNamed = (name: string): Extension => {
+  const { type, length } = mintExtensions[name as keyof typeof mintExtensions];
+  return extension(type, length);
+};
 
-async function swapOver(extensions: readonly Extension[]): Promise<Swap> {
+/** Funds a swap over a mint with these extensions; gives the swap and the error. */
+async function fundOver(extensions: readonly Extension[]) {
   const world = await createWorld();
   const mint = makeMint(world, 'a mint with extensions', TOKEN_2022, extensions);
-  return swapIn(world, 'Token-2022', { mint });
+  const swap = await swapIn(world, 'Token-2022', { mint });
+  return { swap, error: (await fund(swap)).error };
 }
 
-for (const [name, { type, length }] of Object.entries(mintExtensions)) {
-  const isSafe = safeExtensions.includes(name);
-  test(`Token-2022 with ${name} is ${isSafe ? 'taken, and pays out' : 'refused'}`, async () => {
-    const swap = await swapOver([extension(type, length)]);
-    const before = moneyOf(swap);
-    if (isSafe) {
-      assert.equal((await fund(swap)).error, undefined);
-      assert.equal((await claim(swap)).error, undefined);
-      assert.equal(moneyOf(swap).destination, AMOUNT);
-    } else {
-      assert.equal((await fund(swap)).error, 'UnsafeMint');
-      assert.deepEqual(moneyOf(swap), before);
-    }
-  });
-}
+test('the extensions that cannot move or stop tokens are taken, and pay out; others are refused', async () => {
+  for (const name of Object.keys(mintExtensions)) {
+    const { swap, error } = await fundOver([extensionNamed(name)]);
+    const isSafe = safeExtensions.includes(name);
+    assert.equal(error, isSafe ? undefined : 'UnsafeMint', name);
+    if (!isSafe) continue;
+    await accepted(claim(swap));
+    assert.equal(moneyOf(swap).destination, AMOUNT);
+  }
+});
 
 test('an extension that is not known is refused, and so is one behind safe ones', async () => {
-  const safe = safeExtensions.map((name) => {
-    const { type, length } = mintExtensions[name as keyof typeof mintExtensions];
-    return extension(type, length);
-  });
-  assert.equal((await fund(await swapOver(safe))).error, undefined);
-  const knownSafe = new Set(safe.map(({ type }) => type));
-  for (let type = 1; type < 64; type++) {
-    if (knownSafe.has(type)) continue;
-    for (const list of [[extension(type, 0)], [...safe, extension(type, 32)]]) {
-      assert.equal((await fund(await swapOver(list))).error, 'UnsafeMint', `type ${type}`);
-    }
-  }
+  const safe = safeExtensions.map(extensionNamed);
+  const known = new Set(safe.map(({ type }) => type));
+  const unknown = Array.from({ length: 63 }, (_, at) => at + 1).filter((type) => !known.has(type));
   // 64 + 18: a shift by the type alone would take it for a metadata pointer.
-  for (const type of [64, 64 + 18, 256 + 18, 0x1200, 0xffff]) {
-    assert.equal((await fund(await swapOver([extension(type, 64)]))).error, 'UnsafeMint');
+  const high = [64, 64 + 18, 256 + 18, 0x1200, 0xffff];
+  assert.equal((await fundOver(safe)).error, undefined);
+  for (const type of [...unknown, ...high]) {
+    for (const list of [[extension(type, 0)], [...safe, extension(type, 32)]]) {
+      assert.equal((await fundOver(list)).error, 'UnsafeMint', `type ${type}`);
+    }
   }
 });
 
@@ -106,47 +113,44 @@ test('an extension is as long as its two bytes say, and type 0 ends the list', a
     [[long, extension(0, 8)], undefined],
     [[long, extension(0, 0), fee], undefined],
   ] as const) {
-    const types = list.map(({ type }) => type).join();
-    assert.equal((await fund(await swapOver(list))).error, error, types);
+    assert.equal((await fundOver(list)).error, error, list.map(({ type }) => type).join());
   }
 });
 
-test('a mint that is not there, or not of the token program, is refused', async () => {
+test('a mint that is not there, or not of a token program that is taken, is refused', async () => {
   const { world } = await createSwap('SPL Token');
-  const cases: readonly [string, Address, Asset, string][] = [
-    ['of the other program', makeMint(world, 'classic', TOKEN), 'Token-2022', 'WrongTokenProgram'],
-    ['of the other program', makeMint(world, 'new', TOKEN_2022), 'SPL Token', 'WrongTokenProgram'],
+  const blank = (name: string, length: number): Address => {
+    setAccount(world, addressNamed(name), TOKEN, Buffer.alloc(length));
+    return addressNamed(name);
+  };
+  for (const [what, mint, asset, error] of [
+    ['classic', makeMint(world, 'classic', TOKEN), 'Token-2022', 'WrongTokenProgram'],
+    ['new', makeMint(world, 'new', TOKEN_2022), 'SPL Token', 'WrongTokenProgram'],
     ['nothing', addressNamed('no mint'), 'SPL Token', 'WrongMint'],
     ['a wallet', (await person('wallet')).address, 'SPL Token', 'WrongMint'],
-  ];
-  for (const [what, mint, asset, error] of cases) {
-    const swap = await swapIn(world, asset, { mint });
-    assert.equal((await fund(swap)).error, error, what);
+    ['a short mint', blank('short', 81), 'SPL Token', 'WrongMint'],
+    ['a mint that was never initialised', blank('blank', 82), 'SPL Token', null],
+  ] as const) {
+    const outcome = await fund(await swapIn(world, asset, { mint }));
+    if (error === null) assert.notEqual(outcome.error, undefined, what);
+    else assert.equal(outcome.error, error, what);
   }
-  const short = addressNamed('short mint');
-  setAccount(world, short, TOKEN, Buffer.alloc(81));
-  assert.equal((await fund(await swapIn(world, 'SPL Token', { mint: short }))).error, 'WrongMint');
-  const blank = addressNamed('mint that was never initialised');
-  setAccount(world, blank, TOKEN, Buffer.alloc(82));
-  assert.notEqual((await fund(await swapIn(world, 'SPL Token', { mint: blank }))).error, undefined);
-});
-
-test('any other token program is refused, whatever it owns', async () => {
-  const world = await createWorld();
   const own = addressNamed('a token program of somebody');
   world.svm.addProgramFromFile(own, programFile);
-  const mint = makeMint(world, 'its mint', own);
-  const swap = await swapIn(world, 'SPL Token', { mint });
+  const swap = await swapIn(world, 'SPL Token', { mint: makeMint(world, 'its mint', own) });
   const escrow = await instructions.escrowOf(swap.terms, own);
-  const source = makeHolding(world, {
-    mint,
-    owner: swap.funder.address,
-    amount: SOL,
-    program: own,
-  });
-  const outcome = await send(world, [verbs(escrow, source).fund], [swap.funder]);
-  assert.equal(outcome.error, 'WrongTokenProgram');
+  const source = holdingOf({ ...swap, escrow }, swap.funder.address, '', SOL);
+  const outcome = send(world, [verbs(escrow, source).fund], [swap.funder]);
+  await refused(outcome, 'WrongTokenProgram');
 });
+
+/** Sends a claim or refund of the swap to this token account. */
+const claimTo = (swap: Swap, options: Parameters<typeof instructions.claim>[2], by = swap.world) =>
+  send(by, [instructions.claim(swap.escrow, secret, options)], options?.signs ? [swap.payee] : []);
+const holdingOf = ({ world, terms, escrow }: Swap, owner: Address, name: string, amount = 0n) =>
+  makeHolding(world, { mint: terms.mint, owner, program: escrow.tokenProgram, name, amount });
+const empty = (world: World, account: Address): void =>
+  setAccount(world, account, SYSTEM, new Uint8Array(), 0n);
 
 for (const asset of tokenAssets) {
   test(`${asset}: a frozen account stops what touches it, and thawed it goes on`, async () => {
@@ -160,47 +164,35 @@ for (const asset of tokenAssets) {
       patch(world, account, STATE_AT, THAWED);
     };
     await whileFrozen(source, fund);
-    assert.equal((await fund(swap)).error, undefined);
+    await accepted(fund(swap));
     await whileFrozen(destination, claim);
     await whileFrozen(escrow.vault, claim);
-    assert.equal((await claim(swap)).error, undefined);
-    const second = await funded(asset);
-    expire(second);
-    patch(second.world, second.source, STATE_AT, FROZEN);
-    assert.notEqual((await refund(second)).error, undefined);
-    patch(second.world, second.source, STATE_AT, THAWED);
-    assert.equal((await refund(second)).error, undefined);
+    expire(swap);
+    await whileFrozen(source, refund);
+    await accepted(refund(swap));
   });
 
   test(`${asset}: any token account of the receiver will do where it signs, and no other without`, async () => {
     const swap = await funded(asset);
-    const { world, destination, escrow, terms } = swap;
-    setAccount(world, destination, SYSTEM, new Uint8Array(), 0n);
-    assert.equal((await claim(swap)).error, 'WrongPayout');
-    const program = escrow.tokenProgram;
-    const owner = terms.payout;
-    const another = makeHolding(world, { mint: terms.mint, owner, program, name: 'another' });
-    const unsigned = instructions.claim(escrow, secret, { destination: another });
-    assert.equal((await send(world, [unsigned])).error, 'WrongPayout');
-    const signed = instructions.claim(escrow, secret, { destination: another, signs: true });
-    assert.equal((await send(world, [signed], [swap.payee])).error, undefined);
+    const { world, terms, funder, destination } = swap;
+    empty(world, destination);
+    await refused(claim(swap), 'WrongPayout');
+    const another = holdingOf(swap, terms.payout, 'another');
+    await refused(claimTo(swap, { destination: another }), 'WrongPayout');
+    // Nor does the signature of anybody but the receiver.
+    const bare = instructions.claim(swap.escrow, secret, { destination: another, refund: false });
+    const byFunder = withRole(withAccount(bare, 5, funder.address), 5, 'sign');
+    await refused(send(world, [byFunder], [funder]), 'WrongPayout');
+    await accepted(claimTo(swap, { destination: another, signs: true }));
     assert.equal(tokensOf(world, another), AMOUNT);
   });
 
   test(`${asset}: a receiver who pays for its claim has signed it, and chooses its account`, async () => {
     const swap = await funded(asset);
-    const { world, escrow, terms, payee } = swap;
-    const program = escrow.tokenProgram;
-    const mine = makeHolding(world, {
-      mint: terms.mint,
-      owner: terms.payout,
-      program,
-      name: 'own',
-    });
+    const mine = holdingOf(swap, swap.terms.payout, 'own');
     // Its key signs the transaction: whether this instruction asks for that makes no difference.
-    const attempt = instructions.claim(escrow, secret, { destination: mine });
-    assert.equal((await send(sentBy(world, payee), [attempt])).error, undefined);
-    assert.equal(tokensOf(world, mine), AMOUNT);
+    await accepted(claimTo(swap, { destination: mine }, sentBy(swap.world, swap.payee)));
+    assert.equal(tokensOf(swap.world, mine), AMOUNT);
   });
 
   test(`${asset}: the associated account is known by its bump, mint, owner and token program`, async () => {
@@ -210,70 +202,45 @@ for (const asset of tokenAssets) {
     for (const wrong of [0, bump - 1, bump + 1].filter((each) => each !== bump && each < 256)) {
       const data = Buffer.from(swap.claim.data!);
       data[1] = wrong;
-      assert.equal((await send(world, [{ ...swap.claim, data }])).error, 'WrongPayout');
+      await refused(send(world, [{ ...swap.claim, data }]), 'WrongPayout');
     }
     const owner = terms.payout;
-    const otherProgram = escrow.tokenProgram === TOKEN ? TOKEN_2022 : TOKEN;
-    const otherMint = makeMint(world, 'another mint', escrow.tokenProgram);
+    const program = escrow.tokenProgram;
+    const otherProgram = program === TOKEN ? TOKEN_2022 : TOKEN;
     // Each holds the right tokens for the right owner, at an address that is another's.
-    for (const [mint, whose, program] of [
-      [terms.mint, terms.refund, escrow.tokenProgram],
-      [otherMint, owner, escrow.tokenProgram],
+    for (const [mint, whose, by] of [
+      [terms.mint, terms.refund, program],
+      [makeMint(world, 'another mint', program), owner, program],
       [terms.mint, owner, otherProgram],
     ] as const) {
-      const at = await instructions.associatedOf(whose, mint, program);
-      const holding = { mint: terms.mint, owner, program: escrow.tokenProgram, at: at.address };
-      makeHolding(world, holding);
+      const at = await instructions.associatedOf(whose, mint, by);
+      makeHolding(world, { mint: terms.mint, owner, program, at: at.address });
       const attempt = instructions.claim({ ...escrow, associated: at }, secret);
-      assert.equal((await send(world, [attempt])).error, 'WrongPayout');
+      await refused(send(world, [attempt]), 'WrongPayout');
     }
     // Given away, it is the receiver's no more.
     patch(world, destination, 32, bytesOf(terms.refund));
-    assert.equal((await send(world, [swap.claim])).error, 'WrongPayout');
+    await refused(claim(swap), 'WrongPayout');
     patch(world, destination, 32, bytesOf(owner));
-    assert.equal((await send(world, [swap.claim])).error, undefined);
-  });
-
-  test(`${asset}: the signature of anybody but the receiver chooses no account`, async () => {
-    const swap = await funded(asset);
-    const { world, escrow, terms, funder } = swap;
-    const program = escrow.tokenProgram;
-    const owner = terms.payout;
-    const theirs = makeHolding(world, { mint: terms.mint, owner, program, name: 'theirs' });
-    const attempt = instructions.claim(escrow, secret, { destination: theirs, refund: false });
-    const byFunder = instructions.withRole(
-      instructions.withAccount(attempt, 5, funder.address),
-      5,
-      'sign',
-    );
-    assert.equal((await send(world, [byFunder], [funder])).error, 'WrongPayout');
+    await accepted(claim(swap));
   });
 
   test(`${asset}: any token account of the funder will do, where one is closed`, async () => {
     const swap = await funded(asset);
-    const { world, source, escrow, terms } = swap;
     expire(swap);
-    setAccount(world, source, SYSTEM, new Uint8Array(), 0n);
-    assert.equal((await refund(swap)).error, 'WrongRefund');
-    const program = escrow.tokenProgram;
-    const owner = terms.refund;
-    const another = makeHolding(world, { mint: terms.mint, owner, program, name: 'another' });
-    assert.equal((await send(world, [instructions.refund(escrow, another)])).error, undefined);
-    assert.equal(tokensOf(world, another), AMOUNT);
+    empty(swap.world, swap.source);
+    await refused(refund(swap), 'WrongRefund');
+    const another = holdingOf(swap, swap.terms.refund, 'another');
+    await accepted(send(swap.world, [instructions.refund(swap.escrow, another)]));
+    assert.equal(tokensOf(swap.world, another), AMOUNT);
   });
 
   test(`${asset}: a funder who owns too little, or another's tokens, funds nothing`, async () => {
     const swap = await createSwap(asset, { amount: 10n * SOL + 1n });
     const before = moneyOf(swap);
     assert.notEqual((await fund(swap)).error, undefined);
-    const { world, terms, escrow } = swap;
-    const owner = world.sender.address;
-    const theirs = makeHolding(world, {
-      mint: terms.mint,
-      owner,
-      amount: 100n * SOL,
-      program: escrow.tokenProgram,
-    });
+    const { world, escrow } = swap;
+    const theirs = holdingOf(swap, world.sender.address, '', 100n * SOL);
     const attempt = verbs(escrow, theirs).fund;
     assert.notEqual((await send(world, [attempt], [swap.funder])).error, undefined);
     assert.deepEqual(moneyOf(swap), before);
@@ -284,26 +251,33 @@ for (const asset of tokenAssets) {
     for (const left of [AMOUNT - 1n, 0n]) {
       const swap = await funded(asset);
       patch(swap.world, swap.escrow.vault, 64, word(left));
-      assert.equal((await claim(swap)).error, 'AmountNotPaid');
+      await refused(claim(swap), 'AmountNotPaid');
       expire(swap);
       const before = moneyOf(swap);
-      assert.equal((await refund(swap)).error, undefined);
-      const after = moneyOf(swap);
-      assert.equal(after.source! - before.source!, left);
+      await accepted(refund(swap));
+      assert.equal(moneyOf(swap).source! - before.source!, left);
       assert.equal(stateOf(swap), undefined);
     }
   });
 
   test(`${asset}: the vault of one program is not opened by the other`, async () => {
     const swap = await funded(asset);
+    const { mint, payout: owner } = swap.terms;
     const other = asset === 'SPL Token' ? TOKEN_2022 : TOKEN;
-    const owner = swap.terms.payout;
-    const associated = await instructions.associatedOf(owner, swap.terms.mint, other);
-    const at = associated.address;
-    makeHolding(swap.world, { mint: swap.terms.mint, owner, program: other, at });
-    const attempt = { ...swap.escrow, tokenProgram: other, associated };
-    const { error } = await send(swap.world, [instructions.claim(attempt, secret)]);
-    assert.equal(error, 'WrongTokenProgram');
+    const associated = await instructions.associatedOf(owner, mint, other);
+    makeHolding(swap.world, { mint, owner, program: other, at: associated.address });
+    const attempt = instructions.claim({ ...swap.escrow, tokenProgram: other, associated }, secret);
+    await refused(send(swap.world, [attempt]), 'WrongTokenProgram');
+  });
+
+  test(`${asset}: decimals are read from the mint, and change nothing`, async () => {
+    for (const decimals of [0, 6, 9, 255]) {
+      const swap = await createSwap(asset);
+      patch(swap.world, swap.terms.mint, 44, Buffer.from([decimals]));
+      await accepted(fund(swap));
+      await accepted(claim(swap));
+      assert.equal(moneyOf(swap).destination, AMOUNT);
+    }
   });
 }
 
@@ -334,30 +308,18 @@ test('wrapped SOL is funded, claimed and refunded, dust in lamports and in token
       );
     give(world, escrow.vault, 3n);
     const before = { ...moneyOf(swap), total: total() };
-    assert.equal((await fund(swap)).error, undefined);
+    await accepted(fund(swap));
     // The lamports sent ahead are wrapped with the vault.
     assert.equal(moneyOf(swap).held, AMOUNT + 3n);
     give(world, escrow.vault, 4n);
     if (settle === refund) expire(swap);
-    assert.equal((await settle(swap)).error, undefined);
+    await accepted(settle(swap));
     const after = moneyOf(swap);
     if (settle === claim) assert.equal(after.destination, AMOUNT + 3n);
     else assert.equal(after.source! - before.source!, 3n);
     const kept = settle === claim ? rentOf(world, 1n) : 0n;
     assert.equal(before.funder - after.funder, kept - 4n);
     assert.equal(total(), before.total + 4n);
-  }
-});
-
-test('decimals are read from the mint, and change nothing', async () => {
-  for (const asset of tokenAssets) {
-    for (const decimals of [0, 6, 9, 255]) {
-      const swap = await createSwap(asset);
-      patch(swap.world, swap.terms.mint, 44, Buffer.from([decimals]));
-      assert.equal((await fund(swap)).error, undefined);
-      assert.equal((await claim(swap)).error, undefined);
-      assert.equal(moneyOf(swap).destination, AMOUNT);
-    }
   }
 });
 
@@ -370,7 +332,7 @@ test('a receiver that demands memos is paid once it does not', async () => {
   setAccount(world, destination, TOKEN_2022, Buffer.concat([plain, extensions]));
   assert.match((await claim(swap)).error ?? '', /memo/i);
   patch(world, destination, plain.length + 5, Buffer.from([0]));
-  assert.equal((await claim(swap)).error, undefined);
+  await accepted(claim(swap));
 });
 
 /** sBPF for: a call with four accounts adds 2 to the amount of the third; everything succeeds. */
@@ -398,7 +360,7 @@ function lyingTokenProgram(): Buffer {
   return linkedProgram(Buffer.from(code), Buffer.alloc(8));
 }
 
-test('a token program that moves more or less than it was told funds and claims nothing', async () => {
+test('a token program that moves more or less than it was asked to funds and claims nothing', async () => {
   const lie = async (amount: bigint) => {
     const world = await createWorld();
     world.svm.addProgram(TOKEN_2022, lyingTokenProgram());
@@ -408,15 +370,15 @@ test('a token program that moves more or less than it was told funds and claims 
     assert.equal((await fund(await lie(amount))).error, 'AmountNotGained', `${amount}`);
   }
   const swap = await lie(2n);
-  assert.equal((await fund(swap)).error, undefined);
+  await accepted(fund(swap));
   assert.equal(moneyOf(swap).held, 2n);
   for (const held of [3n, 4n]) {
     patch(swap.world, swap.escrow.vault, 64, word(held));
-    assert.equal((await claim(swap)).error, 'AmountNotPaid');
+    await refused(claim(swap), 'AmountNotPaid');
   }
   expire(swap);
   // A refund asks for no exactness: whatever can leave leaves.
-  assert.equal((await refund(swap)).error, undefined);
+  await accepted(refund(swap));
 });
 
 test('mints made by Token-2022 itself: metadata is taken, a fee is refused', async () => {
@@ -447,12 +409,6 @@ test('mints made by Token-2022 itself: metadata is taken, a fee is refused', asy
     word(0n),
   ]);
   const taxed = await mintOf('taxed', 166 + 4 + 108, fee);
-  assert.equal(
-    (await fund(await swapIn(world, 'Token-2022', { mint: described }))).error,
-    undefined,
-  );
-  assert.equal(
-    (await fund(await swapIn(world, 'Token-2022', { mint: taxed }))).error,
-    'UnsafeMint',
-  );
+  await accepted(fund(await swapIn(world, 'Token-2022', { mint: described })));
+  await refused(fund(await swapIn(world, 'Token-2022', { mint: taxed })), 'UnsafeMint');
 });

@@ -24,14 +24,7 @@ import { addressOfKey, faucetAddress, faucetKey, signed } from '../../simulators
 import type { DevChain, DevToken, Gift } from '../dev-chain.ts';
 import { mintCall } from '../faucet.ts';
 import { closeServer, listen } from '../listening.ts';
-import {
-  freePort,
-  loopback,
-  programOnPath,
-  type Running,
-  startProgram,
-  untilReady,
-} from '../processes.ts';
+import { freePort, loopback, programOnPath, startProgram } from '../processes.ts';
 import { javaTronConf } from './java-tron.conf.ts';
 
 export type JavaTronOptions = {
@@ -125,11 +118,8 @@ async function startNode({ classPath, dir }: JavaTronOptions) {
       ...['-cp', classPath, 'org.tron.program.FullNode', '-c', 'node.conf', '-d', 'data'],
       ...['-w', '--debug', '--p2p-disable', 'true'],
     ],
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', HOME: dir },
     folder: dir,
-    logFile: join(dir, 'output.log'),
   };
-  const running: Running = await startProgram(program);
   const door = await oneDoor({ wallet: http, walletsolidity: solidity, jsonrpc: jsonRpc });
   const ask: Ask = async (path, body = {}) => {
     const answer = await fetch(`${door.url}/${path}`, {
@@ -138,7 +128,7 @@ async function startNode({ classPath, dir }: JavaTronOptions) {
     });
     return answer.json();
   };
-  await untilReady(program, running, readyLimitMs, async () => {
+  const { running } = await startProgram(program, readyLimitMs, async () => {
     const { block_header } = await ask('wallet/getnowblock');
     if (!(block_header.raw_data.number > 1)) throw new Error('no block yet');
   }).catch(async (error: unknown) => {

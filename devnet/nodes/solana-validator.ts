@@ -17,7 +17,7 @@ import {
   faucetLamports,
 } from '../../simulators/solana/faucet.ts';
 import type { DevChain, Gift } from '../dev-chain.ts';
-import { freePort, loopback, startProgram, untilReady } from '../processes.ts';
+import { freePort, loopback, startProgram } from '../processes.ts';
 import { type Rpc, rpcTo } from '../rpc.ts';
 import { devDollar, giftOn } from '../solana-chain.ts';
 
@@ -44,17 +44,15 @@ export async function validatorChain(chain: string, options: ValidatorOptions): 
     file: validator,
     args: [String(port), 'ledger', 'owner.key', ...(await writeAccounts(dir))],
     env: {
-      ...{ PATH: '/usr/bin:/bin', LC_ALL: 'C', HOME: dir, RUST_LOG: 'error' },
-      ...{ RUST_MIN_STACK: '67108864', LD_LIBRARY_PATH: process.env.LD_LIBRARY_PATH ?? '' },
+      ...{ RUST_LOG: 'error', RUST_MIN_STACK: '67108864' },
+      LD_LIBRARY_PATH: process.env.LD_LIBRARY_PATH ?? '',
     },
     folder: dir,
-    logFile: join(dir, 'output.log'),
   };
-  const running = await startProgram(program);
   const rpcUrl = `http://${loopback}:${port}`;
   const rpc = rpcTo(rpcUrl);
   const slot = (commitment: string) => rpc<number>('getSlot', [{ commitment }]);
-  await untilReady(program, running, readyLimitMs, async () => {
+  const { running } = await startProgram(program, readyLimitMs, async () => {
     if ((await slot('finalized')) < 1) throw new Error('nothing is final yet');
   });
   const { 'solana-core': version } = await rpc<{ 'solana-core': string }>('getVersion');
@@ -65,7 +63,6 @@ export async function validatorChain(chain: string, options: ValidatorOptions): 
       chain,
       family: 'solana',
       rpcUrl,
-      wsUrl: `ws://${loopback}:${port + 1}`,
       node: { name: 'solana-validator', version },
       hasOwnClock: true,
       program: deployment.program,

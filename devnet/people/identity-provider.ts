@@ -14,7 +14,7 @@ import type { AdapterFactory, Configuration, errors, JWK, Provider } from 'oidc-
 import { RefusedRequest } from '../../host/failure.ts';
 import type { Log } from '../../host/log.ts';
 import { readBody } from '../control.ts';
-import { closeServer, listenOnLoopback, type WantedPort } from '../listening.ts';
+import { closeServer, listenOnLoopback } from '../listening.ts';
 import { loopback } from '../processes.ts';
 import { html, type Page, pageHeaders, pageText, sendPage } from './pages.ts';
 
@@ -26,8 +26,6 @@ export type IdentityProvider = {
   readonly client: Client;
   /** As on a button: "Sign in with …". */
   readonly label: string;
-  /** Besides the market's own return path on loopback, at any port. */
-  allowRedirect(uri: string): void;
   /** Signs with a new key from now on; the one before it stays published, older ones do not. */
   rotateKeys(): Promise<void>;
   stop(): Promise<void>;
@@ -35,9 +33,9 @@ export type IdentityProvider = {
 
 export type IdentityProviderOptions = {
   readonly log: Log;
-  readonly port?: WantedPort;
+  /** What the last run had. */
+  readonly port?: number | undefined;
   readonly client?: Client;
-  readonly redirectUris?: readonly string[];
 };
 
 /** Before the name that the market's settings have for this provider. */
@@ -57,19 +55,16 @@ const cookiePrefix = 'dev_provider';
 type Running = {
   readonly issuer: string;
   readonly client: Client;
-  readonly redirectUris: Set<string>;
   readonly log: Log;
   /** Another one after each rotation of keys. */
   provider(): Promise<Provider>;
 };
 
-/** Throws DevnetError where a port that was chosen is taken. */
 export async function startIdentityProvider(
   options: IdentityProviderOptions,
 ): Promise<IdentityProvider> {
-  const { log, port = {}, redirectUris = [] } = options;
+  const { log, port } = options;
   const client = options.client ?? { id: 'parley', secret: randomBytes(24).toString('base64url') };
-  const allowed = new Set(redirectUris);
   let running: Running | null = null;
   const server = createServer((request, response) => {
     if (running === null) response.writeHead(503).end();
@@ -79,23 +74,20 @@ export async function startIdentityProvider(
   server.maxConnections = mostConnections;
   const taken = await listenOnLoopback(server, port);
   const issuer = `http://${loopback}:${taken}`;
-  const { provider, rotateKeys } = providerWhenAsked(issuer, client, allowed, log);
-  running = { issuer, client, redirectUris: allowed, log, provider };
+  const { provider, rotateKeys } = providerWhenAsked(issuer, client, log);
+  running = { issuer, client, log, provider };
   return {
     issuer,
     port: taken,
     client,
     label,
-    allowRedirect: (uri) => {
-      allowed.add(uri);
-    },
     rotateKeys,
     stop: () => closeServer(server),
   };
 }
 
 /** Library and key take half a second of a processor: they come with the first request. */
-function providerWhenAsked(issuer: string, client: Client, allowed: ReadonlySet<string>, log: Log) {
+function providerWhenAsked(issuer: string, client: Client, log: Log) {
   // It outlives a rotation of keys, with the codes under way.
   let adapter: AdapterFactory | null = null;
   const cookieKey = randomBytes(32).toString('base64url');
@@ -109,7 +101,7 @@ function providerWhenAsked(issuer: string, client: Client, allowed: ReadonlySet<
     const jwks = { keys: structuredClone([...keys]) };
     const settings = { ...configuration(client), adapter, jwks, cookies: cookies(cookieKey) };
     const provider = new Provider(issuer, settings);
-    provider.Client.prototype.redirectUriAllowed = (uri) => allowed.has(uri) || isMarkets(uri);
+    provider.Client.prototype.redirectUriAllowed = isMarkets;
     provider.on('server_error', (_context, error) => {
       log.error({ err: error }, 'the identity provider failed');
     });
@@ -299,7 +291,7 @@ async function interact(
   const provider = await running.provider();
   const details = await provider.interactionDetails(request, response);
   if (details.uid !== uid) throw new RefusedRequest(400, 'Another sign-in was begun meanwhile.');
-  if (request.method === 'GET') return askForName(running, uid, response);
+  if (request.method === 'GET') return askForName(uid, response);
   if (request.method !== 'POST') throw new RefusedRequest(405, 'A form is sent by POST.');
   if (request.headers.origin !== issuer) {
     throw new RefusedRequest(403, 'A page of another origin may not send this form.');
@@ -310,7 +302,7 @@ async function interact(
     return provider.interactionFinished(request, response, result);
   }
   const name = (form.get('name') ?? '').trim();
-  if (!accountName.test(name)) return askForName(running, uid, response, name);
+  if (!accountName.test(name)) return askForName(uid, response, name);
   const { client_id: clientId, scope } = details.params as { client_id: string; scope: string };
   const grant = new provider.Grant({ accountId: name, clientId });
   grant.addOIDCScope(scope);
@@ -319,7 +311,7 @@ async function interact(
   await provider.interactionFinished(request, response, result);
 }
 
-function askForName(running: Running, uid: string, response: ServerResponse, refused = ''): void {
+function askForName(uid: string, response: ServerResponse, refused = ''): void {
   const again =
     refused === ''
       ? html``
@@ -336,7 +328,6 @@ with the e-mail address ${mailOf('name')}.</p>
 </form>
 <form method="post" action="/interaction/${uid}/cancel"><button>Cancel</button></form>`,
   };
-  const others = [...running.redirectUris].map((uri) => new URL(uri).origin);
-  const targets = ['http://localhost:*', `http://${loopback}:*`, ...others];
+  const targets = ['http://localhost:*', `http://${loopback}:*`];
   sendPage(response, refused === '' ? 200 : 400, page, targets);
 }

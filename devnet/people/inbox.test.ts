@@ -1,11 +1,10 @@
 // The inbox as nodemailer, a browser and a stranger on the network meet it.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { request } from 'node:http';
+import { on } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createTransport, type SendMailOptions } from 'nodemailer';
-import { recorder } from '../testing/start.ts';
+import { ask, recorder } from '../testing/start.ts';
 import { mostMailBytes, mostMails, mostRecipients, startInbox } from './inbox.ts';
 
 async function opened(t: TestContext, keeps = mostMails) {
@@ -21,17 +20,8 @@ async function opened(t: TestContext, keeps = mostMails) {
   return { inbox, port, send, lines };
 }
 
-/** The status of a request with these headers, which fetch would not send. */
-function statusOf(url: string, headers: Record<string, string>, method = 'GET'): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { headers, method }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
-    });
-    sent.once('error', reject);
-    sent.end();
-  });
-}
+const statusOf = async (url: string, headers: Record<string, string>, method = 'GET') =>
+  (await ask(url, { headers, method })).status;
 
 const codeOf = (failed: unknown) => (failed as { responseCode?: number }).responseCode;
 
@@ -53,7 +43,7 @@ test('a mail to anybody is listed for its recipient, newest first, and delivered
   assert.deepEqual(lines, []);
 });
 
-test('the page escapes what mails say, and its policy leaves a script nothing', async (t) => {
+test('the page escapes what mails say, and waits for a first one', async (t) => {
   const { inbox, send } = await opened(t);
   const evil = '<script>alert(1)</script>"\'&';
   await send({ to: 'a@example.test', subject: evil, text: evil });
@@ -64,10 +54,6 @@ test('the page escapes what mails say, and its policy leaves a script nothing', 
     2,
   );
   assert.doesNotMatch(page, /<script/);
-  const policy = response.headers.get('content-security-policy') ?? '';
-  assert.match(policy, /^default-src 'none'; style-src 'sha256-[^']+'; /);
-  assert.match(policy, /frame-ancestors 'none'/);
-  assert.doesNotMatch(policy, /script-src|unsafe/);
   const emptied = await (await fetch(`${inbox.url}?to=%22%3E%3Cscript%3E`)).text();
   assert.doesNotMatch(emptied, /<script/);
   assert.match(emptied, /http-equiv="refresh"/);
@@ -82,7 +68,6 @@ test('a foreign name and a foreign page are refused; a link from another page op
   assert.equal(await statusOf(mails, foreign), 403);
   assert.equal(await statusOf(mails, { origin: 'http://127.0.0.1:8080' }), 403);
   assert.equal(await statusOf(mails, { 'sec-fetch-site': 'same-site' }), 403);
-  assert.equal(await statusOf(`${inbox.url}mode`, { origin: 'http://evil.example' }, 'POST'), 403);
   assert.equal(await statusOf(inbox.url, { 'sec-fetch-site': 'same-site' }), 200);
   assert.equal(await statusOf(`${inbox.url}other`, {}), 404);
 });
@@ -99,71 +84,25 @@ test('limits: bytes, recipients, and how many mails are kept', async (t) => {
   };
   await ofBytes(mostMailBytes);
   await assert.rejects(ofBytes(mostMailBytes + 64), (error) => codeOf(error) === 552);
-  assert.deepEqual(
-    inbox
-      .mails()
-      .map(({ id, subject }) => [id, subject])
-      .slice(0, 1),
-    [[2, 'large']],
-  );
+  const kept = () => inbox.mails().map(({ id, subject }) => `${id} ${subject}`);
+  assert.equal(kept()[0], '2 large');
   for (const subject of ['2', '3', '4']) await send({ to: 'b@example.test', subject });
-  assert.deepEqual(
-    inbox.mails().map(({ id, subject }) => [id, subject]),
-    [
-      [5, '4'],
-      [4, '3'],
-      [3, '2'],
-    ],
-  );
-});
-
-test('told to be down, busy or silent it is, and mail is taken again when it is up', async (t) => {
-  const { inbox, port, send } = await opened(t);
-  const to = 'a@example.test';
-  const mode = async (name: string) => {
-    const body = JSON.stringify({ mode: name });
-    return (await fetch(`${inbox.url}mode`, { method: 'POST', body })).status;
-  };
-  const socket = connect(port, '127.0.0.1');
-  await once(socket, 'data');
-  // A connection from before is cut.
-  const cut = assert.rejects(once(socket, 'close'), { code: 'ECONNRESET' });
-  await Promise.all([cut, mode('down')]);
-  await assert.rejects(send({ to }), (error) => codeOf(error) === undefined);
-  assert.equal(await mode('busy'), 200);
-  await assert.rejects(send({ to }), (error) => codeOf(error) === 451);
-  assert.match(await (await fetch(inbox.url)).text(), /It is busy now/);
-  assert.equal(await mode('silent'), 200);
-  const patient = createTransport({ host: '127.0.0.1', port, greetingTimeout: 50 });
-  await assert.rejects(patient.sendMail({ from: to, to, text: 'x' }), /Greeting never received/);
-  assert.equal(await mode('off'), 400);
-  assert.deepEqual(inbox.mails(), []);
-  assert.equal(await mode('up'), 200);
-  await send({ to });
-  assert.equal(inbox.mails(to).length, 1);
+  assert.deepEqual(kept(), ['5 4', '4 3', '3 2']);
 });
 
 test('a client that hangs up in the middle of a mail ends nothing and leaves no mail', async (t) => {
   const { inbox, port, send, lines } = await opened(t);
   const socket = connect(port, '127.0.0.1');
-  const heard = (what: RegExp) =>
-    new Promise<void>((resolve) => {
-      const listen = (chunk: Buffer) => {
-        if (!what.test(chunk.toString())) return;
-        socket.off('data', listen);
-        resolve();
-      };
-      socket.on('data', listen);
-    });
-  await heard(/^220 /);
-  socket.write('HELO a\r\n');
-  await heard(/^250 /m);
-  socket.write('MAIL FROM:<a@example.test>\r\n');
-  await heard(/^250 /m);
-  socket.write('RCPT TO:<a@example.test>\r\n');
-  await heard(/^250 /m);
-  socket.write('DATA\r\n');
-  await heard(/^354 /m);
+  for (const [heard, line] of [
+    [/^220 /, 'HELO a'],
+    [/^250 /m, 'MAIL FROM:<a@example.test>'],
+    [/^250 /m, 'RCPT TO:<a@example.test>'],
+    [/^250 /m, 'DATA'],
+    [/^354 /m, ''],
+  ] as const) {
+    for await (const [chunk] of on(socket, 'data')) if (heard.test(String(chunk))) break;
+    socket.write(line === '' ? '' : `${line}\r\n`);
+  }
   socket.write('Subject: half\r\n\r\nof a ma');
   socket.resetAndDestroy();
   await send({ to: 'b@example.test', subject: 'whole' });

@@ -1,18 +1,17 @@
 // The dev network's inbox: a real SMTP server that takes mail for anybody and delivers none of it,
-// and a page that shows what came. Loopback only. It can be told to be down, busy or silent, so
-// that a market can be tried against a mail server that is.
+// and a page that shows what came. Loopback only.
 
 import {
   createServer as createHttpServer,
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { RefusedRequest } from '../../host/failure.ts';
 import type { Log } from '../../host/log.ts';
-import { mustBeLocal, mustNameThisMachine, parseObject, readBody, reply } from '../control.ts';
-import { closeServer, listenOnLoopback, type WantedPort } from '../listening.ts';
+import { mustBeLocal, mustNameThisMachine, reply } from '../control.ts';
+import { closeServer, listenOnLoopback } from '../listening.ts';
 import { loopback } from '../processes.ts';
 import { type Mail, readMail } from './mail.ts';
 import { html, sendPage } from './pages.ts';
@@ -25,10 +24,6 @@ export const mostRecipients = 20;
 const mostConnections = 20;
 const connectionIdleMs = 10_000;
 const requestLimitMs = 10_000;
-
-/** `down` hangs up, `busy` answers 451 (try again later), `silent` never says a word. */
-const modes = ['up', 'down', 'busy', 'silent'] as const;
-export type InboxMode = (typeof modes)[number];
 
 export type ReceivedMail = Mail & {
   /** Counts from 1 at each start. */
@@ -46,31 +41,28 @@ export type Inbox = {
   readonly port: number;
   /** Newest first; of one recipient where one is given. */
   mails(to?: string): readonly ReceivedMail[];
-  setMode(mode: InboxMode): void;
   stop(): Promise<void>;
 };
 
 export type InboxOptions = {
   readonly log: Log;
-  readonly smtpPort?: WantedPort;
-  readonly port?: WantedPort;
+  /** Each: what the last run had. */
+  readonly smtpPort?: number | undefined;
+  readonly port?: number | undefined;
   /** Default `mostMails`. */
   readonly keeps?: number;
 };
 
 type State = {
   readonly keeps: number;
-  readonly sockets: Set<Socket>;
-  mode: InboxMode;
   received: number;
   mails: ReceivedMail[];
 };
 
-/** Throws DevnetError where a port that was chosen is taken. */
 export async function startInbox(options: InboxOptions): Promise<Inbox> {
-  const { log, smtpPort = {}, port = {}, keeps = mostMails } = options;
-  const state: State = { keeps, sockets: new Set(), mode: 'up', received: 0, mails: [] };
-  const smtp = listener(state);
+  const { log, smtpPort, port, keeps = mostMails } = options;
+  const state: State = { keeps, received: 0, mails: [] };
+  const smtp = listener(smtpServer(state));
   const http = createHttpServer((request, response) => void answer(state, log, request, response));
   http.requestTimeout = requestLimitMs;
   http.maxConnections = 4 * mostConnections;
@@ -83,7 +75,6 @@ export async function startInbox(options: InboxOptions): Promise<Inbox> {
       url: `http://${loopback}:${taken}/`,
       port: taken,
       mails: (to) => mailsTo(state, to),
-      setMode: (mode) => setMode(state, mode),
       stop: async () => {
         await Promise.all([smtp.stop(), closeServer(http)]);
       },
@@ -94,16 +85,13 @@ export async function startInbox(options: InboxOptions): Promise<Inbox> {
   }
 }
 
-/** In front of the SMTP server, because that one cannot refuse to greet. */
-function listener(state: State): { server: Server; stop(): Promise<void> } {
-  const smtp = smtpServer(state);
-  const { sockets } = state;
-  const server = createServer((socket) => {
+/** It ends at once, whoever is connected. */
+function listener({ server }: SMTPServer) {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
-    if (state.mode === 'down') socket.resetAndDestroy();
-    else if (state.mode !== 'silent') smtp.server.emit('connection', socket);
   });
   server.maxConnections = mostConnections;
   const stop = async () => {
@@ -112,13 +100,6 @@ function listener(state: State): { server: Server; stop(): Promise<void> } {
     await closed;
   };
   return { server, stop };
-}
-
-/** A server that is down has cut the connections that it had. */
-function setMode(state: State, mode: InboxMode): void {
-  state.mode = mode;
-  if (mode !== 'down') return;
-  for (const socket of state.sockets) socket.resetAndDestroy();
 }
 
 function smtpServer(state: State): SMTPServer {
@@ -132,9 +113,6 @@ function smtpServer(state: State): SMTPServer {
     size: mostMailBytes,
     maxClients: mostConnections,
     socketTimeout: connectionIdleMs,
-    onMailFrom: (_address, _session, callback) => {
-      callback(state.mode === 'up' ? null : refusal(451, 'busy, try again later'));
-    },
     onRcptTo: (_address, { envelope }, callback) => {
       const isFull = envelope.rcptTo.length >= mostRecipients;
       callback(isFull ? refusal(452, `a mail may have ${mostRecipients} recipients`) : null);
@@ -203,28 +181,16 @@ async function route(state: State, request: IncomingMessage, response: ServerRes
       return sendInbox(state, to, response);
     case 'GET /mails.json':
       mustBeLocal(request);
-      return reply(response, 200, { mode: state.mode, mails: mailsTo(state, to) });
-    case 'POST /mode': {
-      mustBeLocal(request);
-      setMode(state, modeField(parseObject(await readBody(request))));
-      return reply(response, 200, { mode: state.mode });
-    }
+      return reply(response, 200, { mails: mailsTo(state, to) });
     default:
-      throw new RefusedRequest(404, 'There is GET /, GET /mails.json and POST /mode.');
+      throw new RefusedRequest(404, 'There is GET / and GET /mails.json.');
   }
-}
-
-function modeField({ mode }: Record<string, unknown>): InboxMode {
-  const found = modes.find((each) => each === mode);
-  if (found !== undefined) return found;
-  throw new RefusedRequest(400, `"mode" must be one of ${modes.join(', ')}.`);
 }
 
 function sendInbox(state: State, to: string | undefined, response: ServerResponse): void {
   const mails = mailsTo(state, to);
   const here = to === undefined ? '/' : `/?to=${encodeURIComponent(to)}`;
   const whose = to === undefined ? html`` : html` to ${to} (<a href="/">all</a>)`;
-  const not = state.mode === 'up' ? html`` : html`<p><strong>It is ${state.mode} now.</strong></p>`;
   const articles = mails.map(
     (mail) => html`
 <article><h2>${mail.subject || '(no subject)'}</h2>
@@ -236,6 +202,6 @@ function sendInbox(state: State, to: string | undefined, response: ServerRespons
     // Whoever waits for a first mail need not ask; a page that is read stays still.
     head: mails.length === 0 ? html`<meta http-equiv="refresh" content="2">` : html``,
     body: html`<p>${String(mails.length)} of at most ${String(state.keeps)} mails${whose}.
-<a href="${here}">Look again</a></p>${not}${articles}`,
+<a href="${here}">Look again</a></p>${articles}`,
   });
 }

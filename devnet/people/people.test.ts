@@ -25,7 +25,7 @@ test('a dev network has people where it is asked to, and they end with it', asyn
   assert.equal((await start(noChains)).people, null);
 });
 
-test('ports and secret stay from run to run; a port that is taken gives way, one that was chosen does not', async (t) => {
+test('ports and secret stay from run to run; a port that is taken gives way', async (t) => {
   const { dir, start } = await lab((task) => t.after(task));
   const first = await start({ ...noChains, people: true });
   await first.stop();
@@ -42,11 +42,6 @@ test('ports and secret stay from run to run; a port that is taken gives way, one
   assert.notEqual(third.people?.inbox, first.people?.inbox);
   assert.deepEqual(third.people?.provider, first.people?.provider);
   await third.stop();
-  const chosen = { inboxPort: Number(taken) };
-  await assert.rejects(
-    start({ ...noChains, people: chosen }),
-    /port \d+ of 127\.0\.0\.1 cannot be/,
-  );
   await writeFile(file, (await readFile(file, 'utf8')).slice(0, 20));
   const fourth = await start({ ...noChains, people: true });
   assert.notEqual(fourth.people?.provider.clientSecret, first.people?.provider.clientSecret);

@@ -7,15 +7,6 @@ import type { Log } from '../../host/log.ts';
 import { startIdentityProvider } from './identity-provider.ts';
 import { startInbox } from './inbox.ts';
 
-export type PeopleOptions = {
-  /** Each: what the last run had, else any free one. */
-  readonly smtpPort?: number;
-  readonly inboxPort?: number;
-  readonly providerPort?: number;
-  /** Where the provider may lead back to, besides a market's own return path on loopback. */
-  readonly redirectUris?: readonly string[];
-};
-
 export type People = {
   readonly smtpUrl: string;
   readonly inbox: string;
@@ -37,14 +28,13 @@ type Kept = {
 export async function startPeople(
   dir: string,
   log: Log,
-  options: PeopleOptions,
 ): Promise<{ readonly facts: People; stop(): Promise<void> }> {
   const file = join(dir, 'people.json');
   const kept = await readKept(file);
   const inbox = await startInbox({
     log,
-    smtpPort: wanted(options.smtpPort, kept.smtpPort),
-    port: wanted(options.inboxPort, kept.inboxPort),
+    smtpPort: kept.smtpPort,
+    port: kept.inboxPort,
   });
   const stops = [inbox.stop];
   const stop = async () => {
@@ -53,9 +43,8 @@ export async function startPeople(
   try {
     const provider = await startIdentityProvider({
       log,
-      port: wanted(options.providerPort, kept.providerPort),
+      port: kept.providerPort,
       client: { id: 'parley', secret: kept.clientSecret },
-      redirectUris: options.redirectUris ?? [],
     });
     stops.push(provider.stop);
     const { smtpPort, port: inboxPort } = inbox;
@@ -69,10 +58,6 @@ export async function startPeople(
     await stop();
     throw error;
   }
-}
-
-function wanted(fixed: number | undefined, kept: number | undefined) {
-  return { ...(fixed === undefined ? {} : { fixed }), ...(kept === undefined ? {} : { kept }) };
 }
 
 async function readKept(file: string): Promise<Kept> {

@@ -1,7 +1,10 @@
 // Starting dev networks in tests: a folder of its own, stopped and removed at the end.
+
 import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Family } from '../../core/families.ts';
 import { type Devnet, type DevnetOptions, startDevnet } from '../devnet.ts';
@@ -68,4 +71,22 @@ export async function eventually<T>(what: string, probe: () => Promise<T>): Prom
     }
   }
   throw new Error(`not within ${eventuallyLimitMs} ms: ${what}`, { cause: problem });
+}
+
+type Asked = {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+};
+
+/** By hand: fetch would not send these headers. */
+export function ask(url: URL | string, { method = 'GET', headers = {}, body }: Asked = {}) {
+  return new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const sent = request(url, { method, headers }, (response) => {
+      const status = response.statusCode ?? 0;
+      text(response).then((all) => resolve({ status, text: all }), reject);
+    });
+    sent.once('error', reject);
+    sent.end(body);
+  });
 }

@@ -41,7 +41,7 @@ type TokenAccount = {
   account: { data: { parsed: { info: { tokenAmount: { amount: string } } } } };
 };
 
-const ledgers: Readonly<Record<Family, Ledger>> = {
+export const ledgers: Readonly<Record<Family, Ledger>> = {
   bitcoin: {
     balance: async (url, address) => {
       const scan = ['start', [`addr(${address})`]];

@@ -2,6 +2,7 @@
 // market lies and keeps what it was given: on paper chains, with one thing altered at a time.
 
 import assert from 'node:assert/strict';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { nothingSeen } from '../../core/facts.ts';
 import type { LegName } from '../../core/trade.ts';
@@ -10,6 +11,7 @@ import { ParleyApiError } from '../errors.ts';
 import type { SettleInput } from '../settle.ts';
 import type { SwapRecord } from '../stores/store.ts';
 import {
+  aboutToReveal,
   alter,
   type PaperScene,
   paperScene,
@@ -17,6 +19,7 @@ import {
   run,
   says,
   sent,
+  untilMined,
 } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
 import type { EvmWallet, Wallet } from '../wallets/wallet.ts';
@@ -34,19 +37,15 @@ function onSigned(scene: PaperScene, leg: LegName, then: () => unknown): Partial
   return { wallets: new Map<string, Wallet>(scene.input.wallets).set(key, { ...wallet, sign }) };
 }
 
-/** The initiator once both legs are funded: what it does next is reveal. */
-async function aboutToReveal(): Promise<PaperScene> {
-  const scene = await paperScene('taker');
-  await run(scene, {}, () => scene.chains.a.mined.length > 0);
-  return scene;
-}
+const deadlinesOf = async (scene: PaperScene) => (await recordOf(scene)).swap.deadlines;
+const dry = { code: 'fee_poor', sentence: 'it ran dry' };
 
 timed('a funding whose signature took until after the deadline is not sent', async () => {
   const scene = await paperScene('taker');
   const slow = onSigned(scene, 'b', async () => {
-    scene.wall = (await recordOf(scene)).swap.deadlines.initiatorFundBy + 5;
+    scene.wall = (await deadlinesOf(scene)).initiatorFundBy + 5;
   });
-  assert.equal((await run(scene, slow, () => false))?.end, 'nothing');
+  assert.equal((await run(scene, slow))?.end, 'nothing');
   assert.deepEqual(sent(scene, 'b', 'fund'), []);
   assert.ok(!scene.market.calls.includes('taker broadcast'));
 });
@@ -60,7 +59,7 @@ const meanwhile: Record<string, (scene: PaperScene, record: SwapRecord) => unkno
   },
   'the other funding was taken back': ({ chains }) => chains.a.mined.splice(0),
   'it cannot be paid for any more': (scene) =>
-    alter(scene, 'a', () => ({ fundsShortage: async () => ({ code: 'fee_poor', sentence: '' }) })),
+    alter(scene, 'a', () => ({ fundsShortage: async () => dry })),
 };
 for (const [what, happens] of Object.entries(meanwhile)) {
   timed(`a claim is not sent where, while it was signed, ${what}`, async () => {
@@ -74,6 +73,16 @@ for (const [what, happens] of Object.entries(meanwhile)) {
   });
 }
 
+/** The customer's adapter of a leg, whose trials fail where they are about this. */
+function preflight(scene: PaperScene, leg: LegName, fails: (about: string) => boolean): void {
+  alter(scene, leg, (was) => ({
+    preflight: async (...about: Parameters<ChainAdapter['preflight']>) => {
+      if (fails(about[1])) throw new ParleyError('payout_would_fail', 'it would not pay', {});
+      return was.preflight(...about);
+    },
+  }));
+}
+
 timed('nothing is funded while either leg would not pay, or its sources differ', async () => {
   for (const [leg, failing] of [
     ['a', 'payout'],
@@ -82,22 +91,15 @@ timed('nothing is funded while either leg would not pay, or its sources differ',
     ['a', 'differ'],
     ['b', 'differ'],
   ] as const) {
-    const scene = await paperScene('taker');
-    scene.stepSeconds = 600;
-    const fails = new ParleyError('payout_would_fail', 'it would not pay');
-    const differ = new ParleyError('sources_disagree', 'the sources differ');
-    alter(scene, leg, ({ preflight }) => ({
-      preflight: async (...about: Parameters<typeof preflight>) => {
-        if (about[1] === failing) throw fails;
-        return preflight(...about);
-      },
-      mustAgree: async () => {
-        if (failing === 'differ') throw differ;
-      },
-    }));
-    await run(scene, {}, () => false);
+    const scene = await paperScene('taker', { stepSeconds: 600 });
+    const mustAgree = async () => {
+      throw new ParleyError('sources_disagree', 'the sources differ', {});
+    };
+    if (failing === 'differ') alter(scene, leg, () => ({ mustAgree }));
+    else preflight(scene, leg, (about) => about === failing);
+    await run(scene);
     assert.deepEqual(sent(scene, 'b', 'fund'), [], `${failing} of ${leg}`);
-    assert.ok(says(scene, failing === 'differ' ? differ.message : fails.message));
+    assert.ok(says(scene, failing === 'differ' ? 'the sources differ' : 'it would not pay'));
   }
 });
 
@@ -105,27 +107,22 @@ timed('nobody funds without the secret, nor where another swap has the hashlock'
   for (const held of [null, '77'.repeat(32)]) {
     const scene = await paperScene('taker');
     const store = { ...scene.input.store, getSecret: async () => held };
-    await assert.rejects(
-      run(scene, { store }, () => false),
-      { code: 'secret_lost' },
-    );
+    await assert.rejects(run(scene, { store }), { code: 'secret_lost' });
     assert.ok(!scene.market.calls.includes('taker fund b'));
   }
   const scene = await paperScene('taker');
   await run(scene, {}, () => says(scene, 'follow from your own trade'));
   const record = await recordOf(scene);
   await scene.input.store.putSwap({ ...record, swap: { ...record.swap, id: 'another' } });
-  await assert.rejects(
-    run(scene, {}, () => false),
-    { code: 'hashlock_used' },
-  );
+  await assert.rejects(run(scene), { code: 'hashlock_used' });
   assert.deepEqual(sent(scene, 'b', 'fund'), []);
 });
 
-const message = 'too late';
+const refused = (status: number, code: string) =>
+  Promise.reject(new ParleyApiError({ status, code, message: code }));
 const keepings: Record<string, () => Promise<unknown>> = {
   'says that it was sent': async () => ({ txid: '00' }),
-  refuses: () => Promise.reject(new ParleyApiError({ status: 409, code: 'too_late', message })),
+  refuses: () => refused(409, 'too_late'),
   'never answers': never,
 };
 for (const [what, keep] of Object.entries(keepings)) {
@@ -136,7 +133,7 @@ for (const [what, keep] of Object.entries(keepings)) {
     const broadcast = async () => {
       noted.push((await recordOf(scene)).publicSecret === scene.secret);
       // Nobody shows a secret from here on, but this one was sent.
-      scene.wall = Math.max(scene.wall, (await recordOf(scene)).swap.deadlines.revealBy + 60);
+      scene.wall = Math.max(scene.wall, (await deadlinesOf(scene)).revealBy + 60);
       return keep();
     };
     let lost = 0;
@@ -153,48 +150,39 @@ for (const [what, keep] of Object.entries(keepings)) {
   });
 }
 
-timed(
-  'a market that says "funded, deep" of empty escrows gets no money and no secret',
-  async () => {
-    for (const party of ['maker', 'taker'] as const) {
-      const scene = await paperScene(party);
-      scene.theirsAt = Infinity;
-      if (party === 'maker')
-        Object.assign(scene.chains.b.others.adapter, { broadcast: async () => '' });
-      scene.market.lie((swap) => {
-        const deep = { status: 'funded', confirmations: 99, fundTx: 'ab'.repeat(32) } as const;
-        const legs = { a: { ...swap.legs.a, ...deep }, b: { ...swap.legs.b, ...deep } };
-        return { ...swap, status: 'counterparty_funded', legs };
-      });
-      await run(scene, {}, () => scene.wall > scene.timelock('a') - 3_600);
-      assert.deepEqual([sent(scene, 'a', 'fund'), sent(scene, 'a', 'claim')], [[], []]);
+timed('a market that calls empty escrows funded gets no money and no secret', async () => {
+  for (const party of ['maker', 'taker'] as const) {
+    const scene = await paperScene(party, { theirsAt: Infinity });
+    if (party === 'maker') {
+      Object.assign(scene.chains.b.others.adapter, { broadcast: async () => '' });
     }
-  },
-);
+    scene.market.lie((swap) => {
+      const final = { status: 'funded', confirmations: 99, fundTx: 'ab'.repeat(32) } as const;
+      const legs = { a: { ...swap.legs.a, ...final }, b: { ...swap.legs.b, ...final } };
+      return { ...swap, status: 'counterparty_funded', legs };
+    });
+    await run(scene, {}, () => scene.wall > scene.timelock('a') - 3_600);
+    assert.deepEqual([sent(scene, 'a', 'fund'), sent(scene, 'a', 'claim')], [[], []]);
+  }
+});
 
 timed('a wallet that fails, and a market that closes the key, do not end the watch', async () => {
   const scene = await paperScene('maker');
-  await run(scene, {}, () => scene.chains.a.mined.length > 0);
+  await untilMined(scene, 'a');
   let fails = 3;
   const locked = onSigned(scene, 'b', () => {
     fails -= 1;
     if (fails >= 0) throw new Error('the wallet is locked');
   });
-  const refused = () => {
-    throw new ParleyApiError({
-      status: 401,
-      code: 'key_invalid',
-      message: 'the key was replaced',
-    });
-  };
-  const client = { swap: refused, broadcast: refused } as unknown as ParleyClient;
-  assert.equal((await run(scene, { ...locked, client }, () => false))?.end, 'received');
+  const closed = () => refused(401, 'key_invalid');
+  const client = { swap: closed, broadcast: closed } as unknown as ParleyClient;
+  assert.equal((await run(scene, { ...locked, client }))?.end, 'received');
   assert.equal(fails, -1);
 });
 
 timed('a node that lags behind and shows no funding yet does not make it fund again', async () => {
   const scene = await paperScene('taker');
-  await run(scene, {}, () => scene.chains.b.mined.length > 0);
+  await untilMined(scene, 'b');
   let blind = 10;
   alter(scene, 'b', ({ look }) => ({
     look: async (...about: Parameters<typeof look>) => {
@@ -203,7 +191,7 @@ timed('a node that lags behind and shows no funding yet does not make it fund ag
       return blind < 0 ? found : { ...found, facts: [nothingSeen] };
     },
   }));
-  assert.equal((await run(scene, {}, () => false))?.end, 'received');
+  assert.equal((await run(scene))?.end, 'received');
   assert.ok(blind < 0);
   assert.equal(sent(scene, 'b', 'fund').length, 1);
 });
@@ -214,34 +202,22 @@ timed('a listener that throws each time ends no settlement', async () => {
     calls += 1;
     throw new Error('the pipe is closed');
   };
-  assert.equal(
-    (await run(await paperScene('taker'), { onProgress }, () => false))?.end,
-    'received',
-  );
+  assert.equal((await run(await paperScene('taker'), { onProgress }))?.end, 'received');
   assert.ok(calls > 3);
 });
 
 timed('a wallet that ran dry shows no secret until it is filled again', async () => {
   const scene = await aboutToReveal();
   let isDry = true;
-  const shortage = { code: 'fee_poor', sentence: 'it ran dry' };
-  alter(scene, 'a', () => ({ fundsShortage: async () => (isDry ? shortage : null) }));
-  await run(scene, {}, () => says(scene, 'it ran dry'));
+  alter(scene, 'a', () => ({ fundsShortage: async () => (isDry ? dry : null) }));
+  await run(scene, {}, () => says(scene, dry.sentence));
   assert.deepEqual(sent(scene, 'a', 'claim'), []);
   isDry = false;
-  assert.equal((await run(scene, {}, () => false))?.end, 'received');
+  assert.equal((await run(scene))?.end, 'received');
 });
 
-timed(
-  'the funder of the short leg cannot stop the reveal by what it does to its account',
-  async () => {
-    const scene = await aboutToReveal();
-    alter(scene, 'a', ({ preflight }) => ({
-      preflight: (...about: Parameters<typeof preflight>) => {
-        if (about[1] === 'claim') return preflight(...about);
-        throw new ParleyError('payout_would_fail', 'the refund account is another’s now', {});
-      },
-    }));
-    assert.equal((await run(scene, {}, () => false))?.end, 'received');
-  },
-);
+timed('what the short leg’s funder does to its own account stops no reveal', async () => {
+  const scene = await aboutToReveal();
+  preflight(scene, 'a', (about) => about !== 'claim');
+  assert.equal((await run(scene))?.end, 'received');
+});

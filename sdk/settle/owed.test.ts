@@ -8,13 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Owed } from '../../chains/interface/gas.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { Store, SwapRecord } from '../stores/store.ts';
-import { honestSwap, now, swapId, tradeOf, views } from '../testing/honest.ts';
-import { verifySwap } from '../verify.ts';
+import { keptRecord, now, views } from '../testing/honest.ts';
 import { type Context, contextOf } from './context.ts';
 import { keepOwed, owing } from './owed.ts';
 
-const trade = tradeOf('taker');
-const swap = verifySwap(honestSwap('taker'), trade, views, { swapId, now });
+const { trade, swap } = keptRecord('taker');
 const funding = { txid: 'a funding', raw: '' };
 
 /** A wallet, which is paid on EVM (leg a), and what its node has been asked. */
@@ -25,9 +23,8 @@ function newFunds(has: number) {
 type Funds = ReturnType<typeof newFunds>;
 
 function recordOf(id: string, more: Partial<SwapRecord> = {}): SwapRecord {
-  const none = { funding: null, claim: null, refund: null, publicSecret: null };
   const own = { ...swap, id, hashlock: randomBytes(32).toString('hex') };
-  return { trade: { ...trade, threadId: id }, swap: own, ...none, ...more };
+  return keptRecord('taker', { trade: { ...trade, threadId: id }, swap: own, ...more });
 }
 
 /** A side of a swap of its own, with this wallet on every chain. */
@@ -113,8 +110,7 @@ test('a swap in the store counts until nobody owes its claim, or takes it', asyn
 test('what a funding takes is not there for a claim that is owed, until a block shows it', async () => {
   const funds = newFunds(2);
   const store = memoryStore();
-  const maker = tradeOf('maker');
-  const theirs = verifySwap(honestSwap('maker'), maker, views, { swapId, now });
+  const { trade: maker, swap: theirs } = keptRecord('maker');
   // It is paid on the chain on which the others fund.
   const kept = recordOf('kept', { owedBy: funds.address });
   await store.putSwap({ ...kept, trade: maker, swap: { ...theirs, id: 'kept' } });

@@ -7,7 +7,15 @@ import { ParleyError } from '../../core/errors.ts';
 import type { ParleyClient } from '../client.ts';
 import type { SettleInput } from '../settle.ts';
 import type { SwapRecord } from '../stores/store.ts';
-import { alter, type PaperScene, paperScene, run, sent } from '../testing/paper-scene.ts';
+import {
+  alter,
+  type PaperScene,
+  paperScene,
+  run,
+  says,
+  sent,
+  untilMined,
+} from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
 
 /** The initiator with `relay`, and what its record was whenever the market was told the secret. */
@@ -24,30 +32,32 @@ async function relaying() {
   return { scene, noted, input, store };
 }
 
-timed(
-  'the secret is noted before the market is told it, and after both chains agreed',
-  async () => {
-    const { scene, noted, input } = await relaying();
-    const asked = new Set<string>();
-    for (const leg of ['a', 'b'] as const) {
-      const agreed = async () => void asked.add(`agree ${leg}`);
-      const tried = async (_: unknown, about: string) => void asked.add(`${about} ${leg}`);
-      alter(scene, leg, () => ({ mustAgree: agreed, preflight: tried }));
-    }
-    // Nobody can pay for it but the market.
-    const lack = { code: 'fee_poor', verb: 'claim', need: 1n, has: 0n } as const;
-    alter(scene, 'a', () => ({
-      claimShortage: async () => ({ ...lack, address: '', sentence: 'no gas' }),
-    }));
-    await run(scene, input, () => noted.length > 0);
-    const [first] = noted;
-    assert.equal(first?.publicSecret, scene.secret);
-    assert.ok(first.relay && first.relay.txid === null);
-    for (const each of ['agree a', 'agree b', 'claim a']) assert.ok(asked.has(each), each);
-  },
-);
+timed('the secret is noted before the market has it, after both chains agreed', async () => {
+  const { scene, noted, input } = await relaying();
+  const asked = new Set<string>();
+  for (const leg of ['a', 'b'] as const) {
+    const agreed = async () => void asked.add(`agree ${leg}`);
+    const tried = async (_: unknown, about: string) => void asked.add(`${about} ${leg}`);
+    alter(scene, leg, () => ({ mustAgree: agreed, preflight: tried }));
+  }
+  // Nobody can pay for it but the market.
+  const lack = { code: 'fee_poor', verb: 'claim', need: 1n, has: 0n } as const;
+  alter(scene, 'a', () => ({
+    claimShortage: async () => ({ ...lack, address: '', sentence: 'no gas' }),
+  }));
+  await run(scene, input, () => noted.length > 0);
+  const [first] = noted;
+  assert.equal(first?.publicSecret, scene.secret);
+  assert.ok(first.relay && first.relay.txid === null);
+  for (const each of ['agree a', 'agree b', 'claim a']) assert.ok(asked.has(each), each);
+});
 
-/** What changes after the look that found the reveal open, and what then keeps the secret. */
+type Put = (record: SwapRecord) => Promise<void>;
+const putting = ({ input: { store } }: PaperScene, putSwap: Put) => ({
+  store: { ...store, putSwap },
+});
+
+/** What changes after the poll that found the reveal open, and what then keeps the secret. */
 const changes: Record<string, (scene: PaperScene) => Partial<SettleInput> | undefined> = {
   'its time is over once the payout was tried': (scene) => {
     const preflight = async (_: unknown, about: string) => {
@@ -78,19 +88,17 @@ const changes: Record<string, (scene: PaperScene) => Partial<SettleInput> | unde
   },
   'keeping it took too long': (scene) => {
     const { store } = scene.input;
-    const putSwap = async (record: SwapRecord) => {
+    return putting(scene, async (record) => {
       if (record.publicSecret !== null) scene.wall = scene.timelock('a') - 3_600;
       return store.putSwap(record);
-    };
-    return { store: { ...store, putSwap } };
+    });
   },
   'the store does not keep it': (scene) => {
     const { store } = scene.input;
-    const putSwap = async (record: SwapRecord) => {
+    return putting(scene, async (record) => {
       if (record.publicSecret !== null) throw new Error('the disk is full');
       return store.putSwap(record);
-    };
-    return { store: { ...store, putSwap } };
+    });
   },
 };
 for (const [what, change] of Object.entries(changes)) {
@@ -98,11 +106,18 @@ for (const [what, change] of Object.entries(changes)) {
     for (const relay of [true, false]) {
       const { scene, noted, input } = await relaying();
       const own = { ...input, relay };
-      await run(scene, own, () => scene.chains.a.mined.length > 0);
-      const more = change(scene) ?? {};
+      await untilMined(scene, 'a', own);
+      const more = { store: scene.input.store, ...change(scene) };
+      let isKept = false;
+      const putSwap = (record: SwapRecord) => {
+        isKept ||= record.publicSecret !== null;
+        return more.store.putSwap(record);
+      };
       scene.stepSeconds = 300;
-      await run(scene, { ...own, ...more }, () => scene.wall > scene.timelock('a'));
+      const store = { ...more.store, putSwap };
+      await run(scene, { ...own, store }, () => scene.wall > scene.timelock('a'));
       assert.deepEqual([noted, sent(scene, 'a', 'claim')], [[], []]);
+      assert.equal(isKept, /keep/.test(what), 'no other one is even kept');
     }
   });
 }
@@ -111,41 +126,17 @@ timed('a claim that the market does not send is sent by the side itself', async 
   const { scene, input } = await relaying();
   const relayClaim = () => Promise.reject(new Error('this market has no gas key'));
   const client = { ...input.client, relayClaim } as unknown as ParleyClient;
-  const isPaid = () => scene.chains.a.mined.some(({ ok, call }) => ok && call.verb === 'claim');
-  await run(scene, { ...input, client }, isPaid);
-  assert.ok(isPaid());
-  const refused = scene.told.find(({ step }) => step === 'market_refused');
+  await run(scene, { ...input, client }, () => scene.endOf('a') === 'claimed');
+  assert.equal(scene.endOf('a'), 'claimed');
+  const refused = scene.emitted.find(({ step }) => step === 'market_refused');
   assert.match(refused?.text ?? '', /no gas key; sends the claim alone$/);
-});
-
-timed('a reveal whose time is over once its payout was tried is not even kept', async () => {
-  for (const relay of [true, false]) {
-    const { scene, input, store } = await relaying();
-    await run(scene, { ...input, relay }, () => scene.chains.a.mined.length > 0);
-    let tried = 0;
-    const preflight = async (_: unknown, about: string) => {
-      if (about !== 'claim') return;
-      tried += 1;
-      scene.wall = Math.max(scene.wall, scene.timelock('a') - 3_600);
-    };
-    alter(scene, 'a', () => ({ preflight }));
-    const kept: (string | null)[] = [];
-    const putSwap = async (record: SwapRecord) => {
-      kept.push(record.publicSecret);
-      return store.putSwap(record);
-    };
-    const own = { ...input, relay, store: { ...store, putSwap } };
-    await run(scene, own, () => scene.wall > scene.timelock('a'));
-    assert.ok(tried > 0 && kept.every((secret) => secret === null));
-  }
 });
 
 timed('what is missing for a claim to be relayed is told before the funding', async () => {
   const { scene, input } = await relaying();
   const lack: Warning = { code: 'fee_poor', verb: 'claim', address: '', sentence: 'no gas' };
   alter(scene, 'a', () => ({ fundsShortage: async () => lack }));
-  await run(scene, input, () => scene.chains.b.mined.length > 0);
-  const told = scene.told.map(({ text }) => text);
+  await untilMined(scene, 'b', input);
   const said = 'funded all the same, to be relayed: no gas; if the market does not send the claim';
-  assert.ok(told.includes(`${said} of leg a, nobody can`), told.join('\n'));
+  assert.ok(says(scene, `${said} of leg a, nobody can`));
 });

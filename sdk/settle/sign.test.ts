@@ -8,20 +8,16 @@ import { base58 } from '@scure/base';
 import { ParleyError } from '../../core/errors.ts';
 import { found } from '../../test/support/secrets.ts';
 import { memoryStore } from '../stores/memory.ts';
-import { honestSwap, now, swapId, tradeOf, views } from '../testing/honest.ts';
+import { keptRecord, swapId } from '../testing/honest.ts';
 import { paperScene, run } from '../testing/paper-scene.ts';
-import { verifySwap } from '../verify.ts';
 import type { EvmWallet } from '../wallets/wallet.ts';
 import { contextOf } from './context.ts';
 import { unquoted } from './market.ts';
 import { legOf } from './record.ts';
 import { freshMs, fundingGate, mostSnapshots, signAndKeep, signedFreshMs } from './sign.ts';
 
-const trade = tradeOf('maker');
-const swap = verifySwap(honestSwap('maker'), trade, views, { swapId, now });
-const record = { trade, swap, funding: null, claim: null, refund: null, publicSecret: null };
-const name = (['a', 'b'] as const).find((each) => swap.legs[each].family === 'evm') ?? 'a';
-const leg = legOf(record, name);
+const record = keptRecord('maker');
+const leg = legOf(record, 'a');
 
 /** What is done, in order, where a lock comes so late or a signature takes so long. */
 async function stepsOf(took: {
@@ -46,7 +42,7 @@ async function stepsOf(took: {
   });
   await context.store.putSwap(record);
   const gate = async () => {
-    steps.push('look');
+    steps.push('poll');
     return async () => void steps.push('again');
   };
   await signAndKeep(
@@ -70,21 +66,25 @@ async function stepsOf(took: {
   return steps.join(' ');
 }
 
-test('a snapshot is repeated when the lock comes later than it is fresh, so many times', async () => {
-  assert.equal(await stepsOf({ lockMs: freshMs }), 'look sign again keep');
-  const looks = Array.from({ length: mostSnapshots }, () => 'look').join(' ');
-  assert.equal(await stepsOf({ lockMs: freshMs + 1 }), `${looks} sign again keep`);
-});
-
-test('where no nonce is shared all is looked at once it is signed', async () => {
-  for (const family of ['bitcoin', 'tron', 'solana'] as const) {
-    assert.equal(await stepsOf({ family, signMs: 1 }), 'sign look keep');
-  }
-});
+const polls = Array.from({ length: mostSnapshots }, () => 'poll').join(' ');
+// What is kept is stamped with that moment: it is on its way from then on.
+for (const [what, took, steps] of [
+  ['a lock comes in time', { lockMs: freshMs }, 'poll sign again keep'],
+  ['it comes later', { lockMs: freshMs + 1 }, `${polls} sign again keep`],
+  ['a signature takes its time', { signMs: signedFreshMs }, 'poll sign again keep'],
+  ['it takes longer', { signMs: signedFreshMs + 1 }, 'poll sign poll keep'],
+  ['Bitcoin shares no nonce', { family: 'bitcoin', signMs: 1 }, 'sign poll keep'],
+  ['TRON shares no nonce', { family: 'tron', signMs: 1 }, 'sign poll keep'],
+  ['Solana shares no nonce', { family: 'solana', signMs: 1 }, 'sign poll keep'],
+] as const) {
+  test(`both chains are polled as often as it takes where ${what}`, async () => {
+    assert.equal(await stepsOf(took), steps);
+  });
+}
 
 test('what the chains show after a signature keeps a late funding from being sent', async () => {
   const scene = await paperScene('taker');
-  await run(scene, {}, () => scene.told.some(({ step }) => step === 'verified'));
+  await run(scene, {}, () => scene.emitted.some(({ step }) => step === 'verified'));
   const context = contextOf({ ...scene.input, chainTimeoutMs: 5_000 });
   await context.store.getSwap(scene.input.swapId);
   const { initiatorFundBy } = context.record.swap.deadlines;
@@ -97,12 +97,6 @@ test('what the chains show after a signature keeps a late funding from being sen
     const gated = fundingGate(context);
     await (code === null ? gated : assert.rejects(gated, { code }));
   }
-});
-
-// What is kept is stamped with that moment: it is on its way from then on.
-test('all is looked at again after a signature that took very long, and then kept', async () => {
-  assert.equal(await stepsOf({ signMs: signedFreshMs }), 'look sign again keep');
-  assert.equal(await stepsOf({ signMs: signedFreshMs + 1 }), 'look sign look keep');
 });
 
 test('what a wallet fails with while the secret is kept quotes nothing that it was given', async () => {
@@ -122,21 +116,16 @@ test('what a wallet fails with while the secret is kept quotes nothing that it w
     const failing = async () => {
       throw Object.assign(new TypeError(`device 7 is locked: ${quoted}`), { quoted });
     };
-    const told = await unquoted(failing).catch((error: unknown) => inspect(error));
-    assert.match(String(told), /device 7 is locked: /);
-    for (let at = 0; at < 64; at += 8) {
-      assert.ok(
-        !String(told)
-          .toLowerCase()
-          .includes(hex.slice(at, at + 8)),
-        quoted,
-      );
-    }
-    assert.deepEqual(found(String(told), new Map([['secret', hex]])), [], quoted);
+    const emitted = await unquoted(failing).catch((error: unknown) => inspect(error));
+    assert.match(String(emitted), /device 7 is locked: /);
+    const parts = hex.match(/.{8}/g) ?? [];
+    const shown = parts.filter((each) => String(emitted).toLowerCase().includes(each));
+    assert.deepEqual(shown, [], quoted);
+    assert.deepEqual(found(String(emitted), new Map([['secret', hex]])), [], quoted);
   }
   const raw = Buffer.from('00'.repeat(8).concat('61'.repeat(24)), 'hex').toString('latin1');
-  const told = await unquoted(() => Promise.reject(new Error(`locked: ${raw}`))).catch(String);
-  assert.ok(!String(told).includes('aaa'), String(told));
+  const emitted = await unquoted(() => Promise.reject(new Error(`locked: ${raw}`))).catch(String);
+  assert.ok(!String(emitted).includes('aaa'), String(emitted));
   const ours = new ParleyError('chain_timeout', hex);
   await assert.rejects(
     unquoted(() => Promise.reject(ours)),

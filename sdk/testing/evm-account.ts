@@ -15,64 +15,77 @@ import { memoryStore } from '../stores/memory.ts';
 import type { Kept, Store, SwapRecord } from '../stores/store.ts';
 import { evmWallet } from '../wallets/evm.ts';
 import type { Wallet } from '../wallets/wallet.ts';
-import { type FourChains, fourChains } from './four-chains.ts';
-import { type Anvil, anvilOf, evmKey, hastySide, rpcUrlOf, until } from './sides.ts';
+import { type FourChains, fourChains, reserved } from './four-chains.ts';
+import {
+  type Anvil,
+  anvilOf,
+  coreOf,
+  evmKey,
+  hastySide,
+  recordOf,
+  stopAll,
+  until,
+} from './sides.ts';
 import { limits } from './timed.ts';
 
 export const chainId = 31_337;
 export const ether = 10n ** 18n;
 
 /** A verified swap whose taker is paid on EVM: all others are made of it. */
-export type Pattern = {
+type Pattern = {
   readonly input: SettleInput;
   readonly record: SwapRecord;
-  readonly secret: string;
 };
-export type On = { readonly chains: FourChains; readonly anvil: Anvil };
+export type On = {
+  readonly chains: FourChains;
+  readonly anvil: Anvil;
+  readonly core: ReturnType<typeof coreOf>;
+};
 
 /** Chains for the tests of a file, and what `first` makes on them: there once the tests begin. */
 export function onChains(first: (on: On) => Promise<void> = async () => {}): On {
-  const on: { chains?: FourChains; anvil?: Anvil } = {};
+  const on: Partial<{ -readonly [Name in keyof On]: On[Name] }> = {};
+  // Those of other files of the process are waiting.
+  const release = reserved();
   before(async () => {
-    on.chains = await fourChains();
-    on.anvil = await anvilOf(on.chains);
+    const chains = await fourChains();
+    Object.assign(on, { chains, anvil: anvilOf(chains), core: coreOf(chains) });
     await first(on as On);
   }, limits);
   after(async () => {
+    stopAll();
     await on.chains?.stop();
+    await release();
   }, limits);
   return on as On;
 }
 
-export async function patternOf({ chains }: On): Promise<Pattern> {
+async function patternOf({ chains }: On): Promise<Pattern> {
   const scene = chains.swap();
   const input = await hastySide(scene, 'taker');
   await until(input, ({ step }) => step === 'verified');
-  const record = await input.store.getSwap(input.swapId);
-  assert.ok(record);
-  return { input, record, secret: scene.secret };
+  return { input, record: await recordOf(input) };
 }
 
 export const nonceIn = ({ raw }: Kept) => parseTransaction(raw as Hex).nonce;
 
 type Signs = Pick<ReturnType<typeof privateKeyToAccount>, 'signTransaction'>;
-const same = (signs: Signs) => signs;
 
 /** An account with money, what it signs, and its hand on the chain. */
-export async function accountOn(
+async function accountOn(
   { chains, anvil }: On,
   pattern: Pattern,
   more: Partial<SettleInput> = {},
-  alter: (signs: Signs) => Signs = same,
+  alter: (signs: Signs) => Signs = (signs) => signs,
 ) {
   const owner = privateKeyToAccount(`0x${randomBytes(32).toString('hex')}`);
   const { address, signTransaction } = owner;
   await anvil.call('anvil_setBalance', [address, `0x${(10n * ether).toString(16)}`]);
-  const rpcUrl = await rpcUrlOf(chains, 'evm');
+  const { rpcUrl } = chains.place.evm;
   const own = { ...owner, ...alter(owner) };
   const newWallet = () => evmWallet({ rpcUrl, chainId, account: own });
-  const told: Progress[] = [];
-  const onProgress = (progress: Progress) => void told.push(progress);
+  const emitted: Progress[] = [];
+  const onProgress = (progress: Progress) => void emitted.push(progress);
   const wallets = new Map<string, Wallet>([...pattern.input.wallets, [evmKey, newWallet()]]);
   const alone = { swapId: '00', client: null, wallets, store: memoryStore(), onProgress };
   const input = { ...pattern.input, ...alone, ...more };
@@ -96,10 +109,10 @@ export async function accountOn(
   };
   /** Its own swap, loaded as the record of its context. */
   const keepOwn = async (slots: Other): Promise<SwapRecord> => {
-    await keepOn({ chains, anvil }, pattern, input.store, { ...slots, id: '00' });
+    await keepOn({ chains }, pattern, input.store, { ...slots, id: '00' });
     return (await context.store.getSwap('00')) as SwapRecord;
   };
-  const texts = () => told.map(({ text }) => text).join('\n');
+  const texts = () => emitted.map(({ text }) => text).join('\n');
   const on = { context, leg, wallet };
   const { store } = input;
   return { ...on, input, address, on, hand, newHand, signing, signed, keepOwn, texts, store };
@@ -114,8 +127,8 @@ export type Other = Partial<SwapRecord> & {
 };
 
 /** Another swap: of the maker who funds on EVM, or of the taker who claims there. */
-export async function keepOn(
-  { chains }: On,
+async function keepOn(
+  { chains }: Pick<On, 'chains'>,
   pattern: Pattern,
   store: Store,
   { id, party = 'maker', past, ...slots }: Other & { readonly id: string },

@@ -1,6 +1,7 @@
 // Tests only: one side of a swap on paper chains. Time moves when it reads its clock, and the
 // other side does what pays it most: it claims what the secret opens, and refunds when it may.
 
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { claimCall, evmDeployment, fundCalls, refundCall } from '../../chains/evm/plan.ts';
@@ -16,6 +17,7 @@ import { givenLeg } from '../trade.ts';
 import type { EvmWallet } from '../wallets/wallet.ts';
 import { mine, type PaperChain, paperChains, walletOn } from './paper-chains.ts';
 import { type PaperMarket, paperMarket } from './paper-market.ts';
+import { readStates } from './states.ts';
 
 type Legs<T> = Readonly<Record<LegName, T>>;
 
@@ -28,7 +30,7 @@ export type PaperScene = {
   readonly gets: LegName;
   readonly input: SettleInput;
   /** All that the side has said. */
-  readonly told: Progress[];
+  readonly emitted: Progress[];
   readonly watched: Legs<WatchedEscrow>;
   /** What took the money out of the escrow of a leg, if anything did. */
   endOf(leg: LegName): 'claimed' | 'refunded' | null;
@@ -52,11 +54,16 @@ const newKey = (): `0x${string}` => `0x${randomBytes(32).toString('hex')}`;
 /** A contract of these chains in name alone: its transfers always work. */
 const token = `0x${'70'.repeat(20)}`;
 
+type Moves = Pick<PaperScene, 'stepSeconds' | 'theirsAt'>;
+
 /**
  * The taker gives `b`, the long leg, and is the initiator. The tested side gives the chain's coin,
  * and is paid a token where `isToken`.
  */
-export async function paperScene(party: Party, isToken = false): Promise<PaperScene> {
+export async function paperScene(
+  party: Party,
+  { isToken = false, ...moves }: Partial<Moves> & { readonly isToken?: boolean } = {},
+): Promise<PaperScene> {
   const chains = paperChains(agreedAt);
   const secret = randomBytes(32).toString('hex');
   const [ownKey, theirKey] = [newKey(), newKey()];
@@ -95,8 +102,9 @@ export async function paperScene(party: Party, isToken = false): Promise<PaperSc
     },
   };
   const scene: PaperScene = {
-    ...{ market, chains, secret, gives, gets: otherLeg(gives), told: [] },
+    ...{ market, chains, secret, gives, gets: otherLeg(gives), emitted: [] },
     ...{ wall: agreedAt + 10, stepSeconds: 60, theirsAt: 0, isLeaked: false, onStep: () => {} },
+    ...moves,
     endOf: (leg) => endOf(chains[leg]),
     watched,
     timelock: (leg) => watched[leg].terms.timelock,
@@ -123,21 +131,36 @@ export async function paperScene(party: Party, isToken = false): Promise<PaperSc
   return scene;
 }
 
-/** Runs the side until it ends, or `isEnough`, asked before every step of the clock. */
+/** On which nobody else funds or claims: it goes back, in few steps. */
+export const leftAlone = (party: Party, stepSeconds = 600) =>
+  paperScene(party, { theirsAt: Infinity, stepSeconds });
+
+const known = new Set(
+  readStates().arrows.flatMap(({ from, to, both }) => [
+    `${from} -> ${to}`,
+    ...(both ? [`${to} -> ${from}`] : []),
+  ]),
+);
+
+/**
+ * Runs the side until it ends, or `isEnough`, asked before every step of the clock. Its first
+ * run goes by the arrows of settle/states.txt.
+ */
 export async function run(
   scene: PaperScene,
-  more: Partial<SettleInput>,
-  isEnough: () => boolean,
+  more: Partial<SettleInput> = {},
+  isEnough: () => boolean = () => false,
 ): Promise<Outcome | null> {
   const stop = new AbortController();
   const enough = new Error('enough');
-  const { input, onStep, told } = scene;
+  const { input, onStep, emitted } = scene;
+  const isFirst = emitted.length === 0;
   scene.onStep = () => {
     onStep();
     if (isEnough()) stop.abort(enough);
   };
   const onProgress = (each: Progress) => {
-    told.push(each);
+    emitted.push(each);
     more.onProgress?.(each);
   };
   try {
@@ -147,6 +170,8 @@ export async function run(
     return null;
   } finally {
     scene.onStep = onStep;
+    const went = isFirst ? emitted.filter(({ step }) => step === 'state') : [];
+    for (const { text } of went) assert.ok(known.has(text), text);
   }
 }
 
@@ -198,8 +223,19 @@ function endOf({ mined }: PaperChain): 'claimed' | 'refunded' | null {
 export const sent = ({ chains }: PaperScene, leg: LegName, verb: 'fund' | 'claim' | 'refund') =>
   [...chains[leg].mined, ...chains[leg].pool.values()].filter(({ call }) => call.verb === verb);
 
-export const says = ({ told }: PaperScene, words: string) =>
-  told.some(({ text }) => text.includes(words));
+export const says = ({ emitted }: PaperScene, words: string) =>
+  emitted.some(({ text }) => text.includes(words));
+
+/** Until a block has a transaction on this leg. */
+export const untilMined = (scene: PaperScene, leg: LegName, more: Partial<SettleInput> = {}) =>
+  run(scene, more, () => scene.chains[leg].mined.length > 0);
+
+/** The initiator once both legs are funded: what it does next is reveal. */
+export async function aboutToReveal(): Promise<PaperScene> {
+  const scene = await paperScene('taker');
+  await untilMined(scene, 'a');
+  return scene;
+}
 
 /** The time of the whole swap and more, in few steps. */
 export const isOver = (scene: PaperScene) => scene.wall > scene.timelock('b') + 86_400;

@@ -2,30 +2,18 @@
 // that have next to nothing, and adapters and nodes that say otherwise.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import { showing } from '../../chains/testing/showing.ts';
-import type { ChainKey } from '../../core/families.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
-import type { LegName, Party } from '../../core/trade.ts';
+import type { Party } from '../../core/trade.ts';
 import { rpcTo } from '../../devnet/rpc.ts';
 import { type Outcome, type Progress, type SettleInput, settle } from '../settle.ts';
+import type { SwapRecord } from '../stores/store.ts';
 import { sleep } from '../waiting.ts';
-import { evmWallet } from '../wallets/evm.ts';
-import { solanaWallet } from '../wallets/solana.ts';
-import { tronWallet } from '../wallets/tron.ts';
-import type { Wallet } from '../wallets/wallet.ts';
 import type { FourChains, Scene } from './four-chains.ts';
 
 export const evmKey = 'evm-dev';
 export const gwei = 1_000_000_000n;
-
-export async function rpcUrlOf(chains: FourChains, family: 'evm' | 'bitcoin'): Promise<string> {
-  const all = (await chains.dev.status()).chains;
-  const found = all.find((each) => each.family === family && each.chain !== 'evm-dev-2');
-  assert.ok(found);
-  return found.rpcUrl;
-}
 
 export type Anvil = {
   call<T>(method: string, params?: readonly unknown[]): Promise<T>;
@@ -35,10 +23,17 @@ export type Anvil = {
   hold(): Promise<void>;
   /** As usual again, at a base fee that everybody pays. */
   go(): Promise<void>;
+  /** null: no block has it. */
+  receipt(txid: string): Promise<{ readonly status: string } | null>;
+  isKnown(txid: string): Promise<boolean>;
+  /** Until a block has it. */
+  mined(txid: string): Promise<void>;
+  /** How many transactions the account has on chain. */
+  countOf(address: string): Promise<number>;
 };
 
-export async function anvilOf(chains: FourChains): Promise<Anvil> {
-  const url = await rpcUrlOf(chains, 'evm');
+export function anvilOf({ dev, place }: FourChains): Anvil {
+  const url = place.evm.rpcUrl;
   const call = async <T>(method: string, params: readonly unknown[] = []): Promise<T> => {
     const response = await fetch(url, {
       method: 'POST',
@@ -54,23 +49,25 @@ export async function anvilOf(chains: FourChains): Promise<Anvil> {
     await call('anvil_setNextBlockBaseFeePerGas', [`0x${baseFeeWei.toString(16)}`]);
     await call('evm_mine');
   };
+  const receipt: Anvil['receipt'] = (txid) => call('eth_getTransactionReceipt', [txid]);
   return {
-    call,
-    block,
-    hold: () => chains.dev.mining(evmKey, false),
+    ...{ call, block, receipt },
+    hold: () => dev.mining(evmKey, false),
     go: async () => {
       await block(gwei);
-      await chains.dev.mining(evmKey, true);
+      await dev.mining(evmKey, true);
     },
+    isKnown: async (txid) => (await call('eth_getTransactionByHash', [txid])) !== null,
+    mined: async (txid) => {
+      while ((await receipt(txid)) === null) await sleep(20);
+    },
+    countOf: async (address) =>
+      Number(await call<string>('eth_getTransactionCount', [address, 'latest'])),
   };
 }
 
 /** Calls of the bitcoind behind these chains. */
-export async function coreOf(
-  chains: FourChains,
-): Promise<<T>(method: string, params?: readonly unknown[]) => Promise<T>> {
-  return rpcTo(await rpcUrlOf(chains, 'bitcoin'));
-}
+export const coreOf = ({ place }: FourChains) => rpcTo(place.bitcoin.rpcUrl);
 
 /** One side with its secret in its store. */
 export async function sideOf(
@@ -86,6 +83,15 @@ export async function sideOf(
 /** The same with patience for a second: what no block takes is replaced then. */
 export const hastySide = (scene: Scene, party: Party, more: Partial<SettleInput> = {}) =>
   sideOf(scene, party, { replaceAfterMs: 1_000, ...more });
+
+export async function recordOf({
+  store,
+  swapId,
+}: Pick<SettleInput, 'store' | 'swapId'>): Promise<SwapRecord> {
+  const record = await store.getSwap(swapId);
+  assert.ok(record);
+  return record;
+}
 
 /** Runs a side until something is told, then stops it as a crash would. Returns what was told. */
 export async function until(
@@ -108,32 +114,43 @@ export async function until(
 
 export const isFunded = ({ step }: Progress) => step === 'funded';
 
+const sides = new Set<AbortController>();
+
+/** Of a test that failed, too: whoever runs on would ask chains that are gone. */
+export function stopAll(): void {
+  for (const each of sides) each.abort(new Error('the tests are over'));
+  sides.clear();
+}
+
 /** A running side, and what it has told so far. */
 export function running(input: SettleInput): {
-  readonly told: Progress[];
+  readonly emitted: Progress[];
   readonly end: Promise<Outcome>;
   /** Waits until `count` things of this kind were told; returns the last of them. */
   next(step: Progress['step'], count?: number, leg?: 'a' | 'b'): Promise<Progress>;
 } {
-  const told: Progress[] = [];
+  const emitted: Progress[] = [];
   let failed: unknown = null;
-  const end = settle({ ...input, onProgress: (each) => void told.push(each) });
+  const over = new AbortController();
+  sides.add(over);
+  const signal = AbortSignal.any([over.signal, ...(input.signal ? [input.signal] : [])]);
+  const end = settle({ ...input, signal, onProgress: (each) => void emitted.push(each) });
   end.catch((error: unknown) => {
     failed = error ?? new Error('it ended');
   });
   const next = async (step: Progress['step'], count = 1, leg?: 'a' | 'b') => {
     const limit = performance.now() + 60_000;
     for (;;) {
-      const found = told.filter((each) => each.step === step && (!leg || each.leg === leg));
+      const found = emitted.filter((each) => each.step === step && (!leg || each.leg === leg));
       const wanted = found[count - 1];
       if (wanted !== undefined) return wanted;
       if (failed !== null) throw failed;
-      const said = told.map((each) => `${each.step} ${each.leg} ${each.text}`).join('\n');
+      const said = emitted.map((each) => `${each.step} ${each.leg} ${each.text}`).join('\n');
       assert.ok(performance.now() < limit, `never ${step} ${count} times:\n${said}`);
       await sleep(50);
     }
   };
-  return { told, end, next };
+  return { emitted, end, next };
 }
 
 /** The same side with its chain sources altered. */
@@ -166,47 +183,4 @@ export function later(input: SettleInput, seconds: number): SettleInput {
   const { now } = input;
   assert.ok(now);
   return { ...moved, now: async () => (await now()) + seconds };
-}
-
-/** The same on the chain of this leg. */
-export const withLeg = (
-  input: SettleInput,
-  scene: Scene,
-  leg: LegName,
-  alter: (adapter: ChainAdapter) => Partial<ChainAdapter>,
-) => withAdapter(input, scene.market.watched(leg).terms.chain, alter);
-
-export type NewWallet = {
-  readonly chain: ChainKey;
-  readonly wallet: Wallet;
-  /** Another object of the same key. */
-  readonly again: () => Wallet;
-};
-
-/** One party's wallet of this family is new and has nothing, for as long as `work` takes. */
-export async function withNewWallet(
-  chains: FourChains,
-  family: 'evm' | 'tron' | 'solana',
-  party: Party,
-  work: (at: NewWallet) => Promise<void>,
-): Promise<void> {
-  const served = (await chains.dev.status()).chains.find((each) => each.family === family);
-  const { chain = '', rpcUrl = '', chainId = 0 } = served ?? {};
-  const key = randomBytes(32);
-  const privateKey = key.toString('hex');
-  const made = {
-    evm: () => evmWallet({ rpcUrl, chainId: chainId ?? 0, privateKey: `0x${privateKey}` }),
-    tron: () => tronWallet({ chain, sources: [{ url: rpcUrl }], privateKey }),
-    solana: () => solanaWallet({ chain, rpcUrls: [rpcUrl], secretKey: Uint8Array.from(key) }),
-  };
-  const again = made[family];
-  const wallet = again();
-  const wallets = chains.walletsOf[party];
-  const had = wallets.get(chain);
-  wallets.set(chain, wallet);
-  try {
-    await work({ chain, wallet, again });
-  } finally {
-    if (had !== undefined) wallets.set(chain, had);
-  }
 }

@@ -1,11 +1,10 @@
 // Accounts as nodes show them, in each encoding.
 
-import { type Address, getAddressDecoder, getBase58Decoder } from '@solana/kit';
-import { type Account, amountJson, holdingOf, mintOf, TOKEN } from './accounts.ts';
+import type { Address } from '@solana/kit';
+import { type Account, amountJson, holdingOf, TOKEN } from './accounts.ts';
 import { type Config, whole } from './params.ts';
 import { invalidParams } from './rpc-error.ts';
 
-const mostBase58Bytes = 128;
 const rentEpoch = 2n ** 64n - 1n;
 const frozen = 2;
 
@@ -28,27 +27,15 @@ export function accountJson(
 }
 
 function dataJson(account: Account, config: Config, decimalsOf: (mint: Address) => number) {
-  const encoding = config.encoding ?? 'binary';
+  const { encoding } = config;
   if (encoding === 'jsonParsed') {
     const parsed = parsedJson(account, decimalsOf);
     if (parsed !== null) return parsed;
   }
-  const bytes = Buffer.from(sliced(account.data, config.dataSlice));
-  switch (encoding) {
-    case 'base64':
-    case 'jsonParsed':
-      return [bytes.toString('base64'), 'base64'];
-    case 'base58':
-    case 'binary': {
-      if (bytes.length > mostBase58Bytes) {
-        throw invalidParams(`base58 takes at most ${mostBase58Bytes} bytes: ask for base64`);
-      }
-      const text = getBase58Decoder().decode(bytes);
-      return encoding === 'base58' ? [text, 'base58'] : text;
-    }
-    default:
-      throw invalidParams(`no encoding ${String(encoding)}`);
+  if (encoding !== 'base64' && encoding !== 'jsonParsed') {
+    throw invalidParams(`no encoding ${String(encoding)}`);
   }
+  return [Buffer.from(sliced(account.data, config.dataSlice)).toString('base64'), 'base64'];
 }
 
 function sliced(data: Uint8Array, slice: unknown): Uint8Array {
@@ -58,36 +45,18 @@ function sliced(data: Uint8Array, slice: unknown): Uint8Array {
   return data.subarray(from, from + Number(whole(length, 'dataSlice.length')));
 }
 
+/** Of a token account; null of any other, which is shown as bytes. */
 function parsedJson(account: Account, decimalsOf: (mint: Address) => number): object | null {
-  const program = account.owner === TOKEN ? 'spl-token' : 'spl-token-2022';
-  const space = account.data.length;
-  const data = Buffer.from(account.data);
-  const key = (at: number) => getAddressDecoder().decode(data, at);
-  const optional = (at: number) => (data.readUInt32LE(at) === 1 ? key(at + 4) : null);
   const holding = holdingOf(account);
-  if (holding !== null) {
-    const decimals = decimalsOf(holding.mint);
-    const delegate = optional(72);
-    const info = {
-      mint: holding.mint,
-      owner: holding.owner,
-      state: data[108] === frozen ? 'frozen' : 'initialized',
-      isNative: data.readUInt32LE(109) === 1,
-      tokenAmount: amountJson(holding.amount, decimals),
-      ...(delegate === null
-        ? {}
-        : { delegate, delegatedAmount: amountJson(data.readBigUInt64LE(121), decimals) }),
-    };
-    return { program, parsed: { type: 'account', info }, space };
-  }
-  const mint = mintOf(account);
-  if (mint === null) return null;
+  if (holding === null) return null;
+  const { mint, owner, amount } = holding;
   const info = {
-    mintAuthority: optional(0),
-    supply: mint.supply.toString(),
-    decimals: mint.decimals,
-    isInitialized: data[45] === 1,
-    freezeAuthority: optional(46),
+    mint,
+    owner,
+    state: account.data[108] === frozen ? 'frozen' : 'initialized',
+    isNative: Buffer.from(account.data).readUInt32LE(109) === 1,
+    tokenAmount: amountJson(amount, decimalsOf(mint)),
   };
-  return { program, parsed: { type: 'mint', info }, space };
+  const program = account.owner === TOKEN ? 'spl-token' : 'spl-token-2022';
+  return { program, parsed: { type: 'account', info }, space: account.data.length };
 }

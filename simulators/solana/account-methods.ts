@@ -32,16 +32,13 @@ function decimalsOf(ledger: Ledger, mint: Address, at: Commitment): number {
 
 function tokenAccounts(ledger: Ledger, params: readonly unknown[]): unknown {
   const owner = addressAt(params, 0);
-  const wanted = configAt(params, 1);
+  const mint = addressAt([configAt(params, 1).mint], 0);
   const config = configAt(params, 2);
   const at = commitmentOf(config);
-  const programs = 'programId' in wanted ? [addressAt([wanted.programId], 0)] : [TOKEN, TOKEN_2022];
-  const mint = 'mint' in wanted ? addressAt([wanted.mint], 0) : null;
-  if (mint === null && !('programId' in wanted)) throw invalidParams('name a mint or a programId');
-  const found = programs.flatMap((program) =>
+  const found = [TOKEN, TOKEN_2022].flatMap((program) =>
     ownedAt(ledger, program, at).flatMap(([pubkey, each]) => {
       const holding = holdingOf(each);
-      const isWanted = holding?.owner === owner && (mint === null || holding.mint === mint);
+      const isWanted = holding?.owner === owner && holding.mint === mint;
       return isWanted ? [{ pubkey, account: shown(ledger, pubkey, config) }] : [];
     }),
   );

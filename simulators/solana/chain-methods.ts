@@ -1,8 +1,6 @@
 // RPC calls about the chain itself: slots, blocks, blockhashes, fees.
 
-import { getCompiledTransactionMessageDecoder } from '@solana/kit';
 import type { Method } from './account-methods.ts';
-import { feeOf } from './fees.ts';
 import { type Block, blockAt, blockhashAge, isUsable, type Ledger } from './ledger.ts';
 import {
   bankOf,
@@ -15,9 +13,6 @@ import {
 } from './params.ts';
 import { rpcCodes, SolanaRpcError } from './rpc-error.ts';
 import { transactionJson } from './transaction-json.ts';
-import type { Wire } from './wire.ts';
-
-const slotsPerEpoch = 432_000;
 
 /** A block of the last few hundred; older ones are not kept. */
 function blockOf(ledger: Ledger, slot: bigint): Block | null {
@@ -50,29 +45,8 @@ function getBlock(ledger: Ledger, params: readonly unknown[]): unknown {
     previousBlockhash: block.previousBlockhash,
     ...(config.rewards === false ? {} : { rewards: [] }),
   };
-  switch (config.transactionDetails ?? 'full') {
-    case 'none':
-      return head;
-    case 'signatures':
-      return { ...head, signatures: block.transactions.map(({ signature }) => signature) };
-    default:
-      return {
-        ...head,
-        transactions: block.transactions.map((each) => transactionJson(each, config)),
-      };
-  }
-}
-
-function epochInfo(ledger: Ledger, params: readonly unknown[]) {
-  const { slot, height } = bankOf(ledger, configAt(params, 0));
-  return {
-    absoluteSlot: slot,
-    blockHeight: height,
-    epoch: Math.floor(slot / slotsPerEpoch),
-    slotIndex: slot % slotsPerEpoch,
-    slotsInEpoch: slotsPerEpoch,
-    transactionCount: ledger.history.size,
-  };
+  if (config.transactionDetails === 'none') return head;
+  return { ...head, transactions: block.transactions.map((each) => transactionJson(each, config)) };
 }
 
 export const chainMethods: Readonly<Record<string, Method>> = {
@@ -88,8 +62,6 @@ export const chainMethods: Readonly<Record<string, Method>> = {
   },
   // What is in blocks is kept longer than they are: it is for that, that this is asked.
   getFirstAvailableBlock: () => 0,
-  // kit asks for the height in it while it confirms.
-  getEpochInfo: epochInfo,
   getLatestBlockhash: (ledger, params) => {
     const block = bankOf(ledger, configAt(params, 0));
     const { blockhash, height } = block;
@@ -98,13 +70,6 @@ export const chainMethods: Readonly<Record<string, Method>> = {
   isBlockhashValid: (ledger, params) => {
     const block = bankOf(ledger, configAt(params, 1));
     return inContext(block, isUsable(ledger, textAt(params, 0), block));
-  },
-  getFeeForMessage: (ledger, params) => {
-    const block = bankOf(ledger, configAt(params, 1));
-    const bytes = Buffer.from(textAt(params, 0), 'base64');
-    const message = getCompiledTransactionMessageDecoder().decode(bytes) as Wire['message'];
-    const isKnown = isUsable(ledger, message.lifetimeToken, block);
-    return inContext(block, isKnown ? feeOf({ message }) : null);
   },
   getRecentPrioritizationFees: ({ blocks }) =>
     blocks.slice(-150).map(({ slot }) => ({ slot, prioritizationFee: 0 })),

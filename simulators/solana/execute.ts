@@ -1,12 +1,7 @@
 // Runs one transaction in the VM and notes what nodes tell of it afterwards.
 
-import { type Address, getAddressDecoder, getBase58Decoder } from '@solana/kit';
-import {
-  FailedTransactionMetadata,
-  type LiteSVM,
-  type SimulatedTransactionInfo,
-  type TransactionMetadata,
-} from 'litesvm';
+import { type Address, getBase58Decoder } from '@solana/kit';
+import { FailedTransactionMetadata, type LiteSVM, type TransactionMetadata } from 'litesvm';
 import {
   type Account,
   amountJson,
@@ -108,7 +103,6 @@ function metaJson(svm: LiteSVM, wire: Wire, { keys, before, after, err, meta }: 
     rewards: [],
     loadedAddresses: keys.loaded,
     computeUnitsConsumed: meta.computeUnitsConsumed(),
-    ...returnJson(meta),
   };
 }
 
@@ -124,7 +118,7 @@ function tokenBalances(svm: LiteSVM, keys: readonly Address[], at: Parts['before
   });
 }
 
-export function innerJson(meta: TransactionMetadata): object[] {
+function innerJson(meta: TransactionMetadata): object[] {
   return meta.innerInstructions().flatMap((list, index) => {
     if (list.length === 0) return [];
     const instructions = list.map((inner) => {
@@ -140,33 +134,13 @@ export function innerJson(meta: TransactionMetadata): object[] {
   });
 }
 
-function returnJson(meta: TransactionMetadata): object {
-  const returned = meta.returnData();
-  const data = Buffer.from(returned.data());
-  if (data.length === 0) return {};
-  const programId = getAddressDecoder().decode(returned.programId());
-  return { returnData: { programId, data: [data.toString('base64'), 'base64'] } };
-}
-
-/** Accounts as they would be; null when it fails. */
 export function simulate(svm: LiteSVM, wire: Wire, verify: boolean) {
   svm.withSigverify(verify);
-  let result: FailedTransactionMetadata | SimulatedTransactionInfo;
   try {
-    result = svm.simulateTransaction(wire.transaction);
+    const result = svm.simulateTransaction(wire.transaction);
+    const err = result instanceof FailedTransactionMetadata ? errorJson(result) : null;
+    return { err, meta: result.meta() };
   } finally {
     svm.withSigverify(true);
   }
-  if (result instanceof FailedTransactionMetadata) {
-    return { err: errorJson(result), meta: result.meta(), accounts: null };
-  }
-  const accounts = new Map(
-    result
-      .postAccounts()
-      .map(({ address, programAddress: owner, lamports, data, executable }) => [
-        address,
-        { owner, lamports, data: Uint8Array.from(data), executable },
-      ]),
-  );
-  return { err: null, meta: result.meta(), accounts };
 }

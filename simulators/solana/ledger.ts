@@ -50,7 +50,6 @@ export type Ledger = {
   readonly pending: Map<string, Wire>;
   readonly history: Map<string, Executed>;
   byAddress: Map<Address, Executed[]>;
-  readonly listeners: Set<() => void>;
 };
 
 /** Blocks for which a blockhash can be used (MAX_PROCESSING_AGE). */
@@ -83,7 +82,6 @@ export function openLedger(
     pending: new Map(),
     history: new Map(),
     byAddress: new Map(),
-    listeners: new Set(),
   };
   for (const { wire, ...rest } of saved.transactions) remember(ledger, revived(wire, rest));
   // The hashes of empty blocks follow from their slots: those given out before are good again.
@@ -154,7 +152,6 @@ export function makeBlock(ledger: Ledger): Block {
     }
   }
   note(ledger, block);
-  for (const tell of ledger.listeners) tell();
   return block;
 }
 

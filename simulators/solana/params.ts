@@ -2,7 +2,7 @@
 
 import { type Address, isAddress } from '@solana/kit';
 import { type Block, blockAt, type Commitment, commitments, type Ledger } from './ledger.ts';
-import { invalidParams, rpcCodes, SolanaRpcError } from './rpc-error.ts';
+import { invalidParams } from './rpc-error.ts';
 
 export type Config = Readonly<Record<string, unknown>>;
 
@@ -48,16 +48,8 @@ export function commitmentOf(config: Config, usual: Commitment = 'finalized'): C
 }
 
 export function bankOf(ledger: Ledger, config: Config): Block {
-  const block = blockAt(ledger, commitmentOf(config));
-  const { minContextSlot } = config;
-  if (minContextSlot !== undefined && whole(minContextSlot, 'minContextSlot') > block.slot) {
-    throw new SolanaRpcError(
-      rpcCodes.behindMinContextSlot,
-      'Minimum context slot has not been reached',
-      { contextSlot: block.slot },
-    );
-  }
-  return block;
+  if (config.minContextSlot === undefined) return blockAt(ledger, commitmentOf(config));
+  throw invalidParams('minContextSlot is not served here');
 }
 
 export const nodeVersion = '3.0.0';

@@ -1,13 +1,11 @@
 // What of the dev chain survives its process, and what a change of fork takes back.
 
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { address, getBase64EncodedWireTransaction, type Signature } from '@solana/kit';
+import { openJournal, type SavedAccount } from './journal.ts';
 import { newDir, signed, signer, startChain, type TestChain, transfer } from './testing/chain.ts';
 
 const SOL = 1_000_000_000n;
@@ -39,7 +37,7 @@ async function balanceOf({ rpc }: TestChain, name: string): Promise<bigint> {
   return (await rpc.getBalance(of, { commitment: 'processed' }).send()).value;
 }
 
-test('a restart keeps accounts, transactions, genesis and port, and slots only grow', async (context) => {
+test('a restart keeps accounts, transactions, genesis and port, a cut line or not; slots only grow', async (context) => {
   const dir = newDir(context);
   const first = await start(context, dir);
   const id = await paid(first, SOL);
@@ -47,6 +45,8 @@ test('a restart keeps accounts, transactions, genesis and port, and slots only g
   const { blockhash } = (await first.rpc.getLatestBlockhash({ commitment: 'processed' }).send())
     .value;
   await first.stop();
+  // As a process leaves it that is killed while it writes.
+  appendFileSync(join(dir, 'chain.jsonl'), '{"kind":"transaction","transa');
   const again = await start(context, dir);
   assert.equal(again.info.rpcUrl, first.info.rpcUrl);
   assert.equal(again.info.genesisHash, first.info.genesisHash);
@@ -65,30 +65,8 @@ test('a restart keeps accounts, transactions, genesis and port, and slots only g
     .getTransaction(id, { encoding: 'base64', maxSupportedTransactionVersion: 0 })
     .send();
   assert.equal(shown?.meta?.fee, 5_000n);
-});
-
-async function firstLine(child: ChildProcess): Promise<string> {
-  const lines = createInterface({ input: child.stdout! });
-  const [line] = (await once(lines, 'line')) as [string];
-  return line;
-}
-
-test('kill -9 loses nothing that was in a block', async (context) => {
-  const dir = newDir(context);
-  const file = join(import.meta.dirname, 'testing', 'paying-chain.ts');
-  const child = spawn(process.execPath, [file, dir], { stdio: ['ignore', 'pipe', 'inherit'] });
-  context.after(() => child.kill('SIGKILL'));
-  const { id, slot } = JSON.parse(await firstLine(child)) as { id: Signature; slot: number };
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  appendFileSync(join(dir, 'chain.jsonl'), '{"kind":"transaction","transa');
-  const chain = await startChain(context, { dir });
-  const { value } = await chain.rpc.getSignatureStatuses([id]).send();
-  assert.equal(value[0]?.err, null);
-  assert.equal(await balanceOf(chain, 'to'), SOL);
-  assert.ok((await chain.rpc.getSlot({ commitment: 'processed' }).send()) > slot);
-  await chain.give({ address: (await signer('to')).address, token: null, amount: SOL });
-  await chain.stop();
+  await again.give({ address: to, token: null, amount: SOL });
+  await again.stop();
   assert.equal(await balanceOf(await startChain(context, { dir }), 'to'), 2n * SOL);
 });
 
@@ -118,4 +96,30 @@ test('a finalized block is never taken back', async (context) => {
   const chain = await startChain(context, { lags: { processed: 0, confirmed: 1, finalized: 3 } });
   assert.throws(() => chain.takeBack(4), /finalized/);
   assert.equal(address(chain.info.program), chain.info.program);
+});
+
+const of = address('SysvarC1ock11111111111111111111111111111111');
+const head = { slot: 7, height: 7, fork: 1, time: 9, ahead: 3 };
+const account = (lamports: bigint): SavedAccount => [lamports.toString(), of, 'AQ==', false];
+
+test('a journal of many lines is written anew with the last state only', (context) => {
+  const dir = newDir(context);
+  const { journal } = openJournal(dir, 'one');
+  journal.write([{ kind: 'accounts', accounts: { [of]: account(5n) } }]);
+  appendFileSync(
+    join(dir, 'chain.jsonl'),
+    `${JSON.stringify({ kind: 'head', head: { ...head, slot: 1 } })}\n`.repeat(40_000),
+  );
+  journal.write([
+    { kind: 'accounts', accounts: { [of]: account(2n ** 63n) } },
+    { kind: 'head', head },
+  ]);
+  const long = openJournal(dir, 'two').saved;
+  const lines = readFileSync(join(dir, 'chain.jsonl'), 'utf8').split('\n').length - 1;
+  assert.equal(lines, 3);
+  const short = openJournal(dir, 'three').saved;
+  assert.deepEqual(short, long);
+  assert.equal(short.genesis, 'one');
+  assert.deepEqual(short.head, head);
+  assert.equal(short.accounts.get(of)?.[0], (2n ** 63n).toString());
 });

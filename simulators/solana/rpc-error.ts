@@ -10,7 +10,6 @@ export const rpcCodes = {
   notAvailable: -32004,
   slotSkipped: -32007,
   unsupportedVersion: -32015,
-  behindMinContextSlot: -32016,
   unknownSignature: -32020,
 } as const;
 

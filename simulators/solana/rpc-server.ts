@@ -1,4 +1,4 @@
-// JSON-RPC over HTTP and, on the same port, over WebSocket, as Solana nodes serve it.
+// JSON-RPC over HTTP, as Solana nodes serve it.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,13 +8,10 @@ import { chainMethods } from './chain-methods.ts';
 import { fromJson, toJson } from './json.ts';
 import type { Ledger } from './ledger.ts';
 import { rpcCodes, SolanaRpcError } from './rpc-error.ts';
-import { type Subscriber, subscriber } from './subscriptions.ts';
 import { transactionMethods } from './transaction-methods.ts';
-import { type Socket, socketAcceptor } from './websocket.ts';
 
 const mostBodyBytes = 512 * 1024;
 const mostBatch = 200;
-const mostSockets = 1_000;
 const requestLimitMs = 30_000;
 
 const methods: Readonly<Record<string, Method>> = {
@@ -29,44 +26,14 @@ export async function serveRpc(
   ledger: Ledger,
   { host, port, log }: { readonly host: string; readonly port: number; readonly log: Log },
 ): Promise<RpcServer> {
-  const answer = (request: unknown, own?: Subscriber) => answerCall(ledger, log, request, own);
+  const answer = (request: unknown) => answerCall(ledger, log, request);
   const server = createServer((request, response) => void serve(answer, request, response));
   server.requestTimeout = requestLimitMs;
-  const sockets = new Map<Socket, Subscriber>();
-  const accept = socketAcceptor({
-    onOpen: (socket) => {
-      sockets.set(
-        socket,
-        subscriber(ledger, (message) => socket.send(toJson(message))),
-      );
-    },
-    onText: (text, from) => {
-      const reply = answerText((call) => answer(call, sockets.get(from)), text);
-      if (reply !== null) from.send(reply);
-    },
-    onEnd: (ended) => sockets.delete(ended),
-  });
-  server.on('upgrade', (request, stream, head) => {
-    stream.on('error', () => stream.destroy());
-    if (sockets.size < mostSockets) accept(request, stream, head);
-    else stream.end('HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\r\n');
-  });
-  const tell = () => {
-    for (const each of sockets.values()) each.tell();
-  };
-  ledger.listeners.add(tell);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () => {
-      ledger.listeners.delete(tell);
-      for (const socket of sockets.keys()) socket.close();
-      return close(server);
-    },
-  };
+  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
 }
 
 function close(server: Server): Promise<void> {
@@ -133,7 +100,7 @@ function failure(id: unknown, code: number, message: string, data?: unknown): ob
 }
 
 /** Null for a notification, which wants no answer. */
-function answerCall(ledger: Ledger, log: Log, request: unknown, own: Subscriber | undefined) {
+function answerCall(ledger: Ledger, log: Log, request: unknown) {
   const { id, method, params = [] } = (request ?? {}) as Record<string, unknown>;
   if (typeof method !== 'string') return failure(null, rpcCodes.invalidRequest, 'Invalid request');
   if (id === undefined) return null;
@@ -141,8 +108,6 @@ function answerCall(ledger: Ledger, log: Log, request: unknown, own: Subscriber 
     return failure(id, rpcCodes.invalidParams, 'Invalid params: a list is expected');
   }
   try {
-    const subscribed = own?.call(method, params) ?? null;
-    if (subscribed !== null) return { jsonrpc: '2.0', result: subscribed, id };
     const known = Object.hasOwn(methods, method) ? methods[method] : undefined;
     if (known === undefined) return failure(id, rpcCodes.noMethod, `Method not found: ${method}`);
     return { jsonrpc: '2.0', result: known(ledger, params), id };

@@ -1,13 +1,11 @@
 // RPC calls that send, try and look up transactions.
 
 import { getBase58Encoder } from '@solana/kit';
-import { accountJson } from './account-json.ts';
 import type { Method } from './account-methods.ts';
-import { mintOf, readAccount } from './accounts.ts';
-import { type Executed, innerJson, simulate } from './execute.ts';
+import { type Executed, simulate } from './execute.ts';
 import { faucetTransfer } from './faucet.ts';
 import { feeOf } from './fees.ts';
-import { blockAt, blockhashAge, type Commitment, isUsable, type Ledger, tipOf } from './ledger.ts';
+import { blockAt, type Commitment, isUsable, type Ledger, tipOf } from './ledger.ts';
 import {
   addressAt,
   bankOf,
@@ -78,42 +76,16 @@ function badSignature(): SolanaRpcError {
 
 function simulateTransaction(ledger: Ledger, params: readonly unknown[]): unknown {
   const config = configAt(params, 1);
+  const unserved = ['accounts', 'innerInstructions', 'sigVerify'].find((name) => config[name]);
+  if (unserved !== undefined) throw invalidParams(`${unserved} is not served here`);
   const wire = wireAt(params, config);
   const block = bankOf(ledger, config);
-  const replaces = config.replaceRecentBlockhash === true;
-  const verify = config.sigVerify === true;
-  if (replaces && verify)
-    throw invalidParams('sigVerify may not be used with replaceRecentBlockhash');
-  const known = replaces || isUsable(ledger, wire.message.lifetimeToken, block);
-  const none = { logs: [], innerInstructions: null, returnData: null, unitsConsumed: 0 };
-  if (!known) return inContext(block, { err: 'BlockhashNotFound', accounts: null, ...none });
-  const { err, meta, accounts } = simulate(ledger.svm, wire, verify);
-  const asked = config.accounts as { addresses?: unknown; encoding?: unknown } | undefined;
-  const addresses = asked?.addresses === undefined ? [] : listAt([asked.addresses], 0, 100);
-  const decimals = (mint: Parameters<typeof readAccount>[1]) =>
-    mintOf(readAccount(ledger.svm, mint))?.decimals ?? 0;
-  const shown = addresses.map((_, at) => {
-    const of = addressAt(addresses, at);
-    const found = accounts?.get(of) ?? readAccount(ledger.svm, of);
-    return accountJson(found, { encoding: asked?.encoding ?? 'base64' }, decimals);
-  });
-  return inContext(block, {
-    err,
-    logs: meta.logs(),
-    accounts: asked === undefined ? null : err === null ? shown : shown.map(() => null),
-    unitsConsumed: meta.computeUnitsConsumed(),
-    fee: feeOf(wire),
-    returnData: null,
-    innerInstructions: config.innerInstructions === true ? innerJson(meta) : null,
-    ...(replaces
-      ? {
-          replacementBlockhash: {
-            blockhash: block.blockhash,
-            lastValidBlockHeight: block.height + blockhashAge,
-          },
-        }
-      : {}),
-  });
+  const isKnown =
+    config.replaceRecentBlockhash === true || isUsable(ledger, wire.message.lifetimeToken, block);
+  if (!isKnown) return inContext(block, { err: 'BlockhashNotFound', logs: [], unitsConsumed: 0 });
+  const { err, meta } = simulate(ledger.svm, wire, false);
+  const unitsConsumed = meta.computeUnitsConsumed();
+  return inContext(block, { err, logs: meta.logs(), unitsConsumed, fee: feeOf(wire) });
 }
 
 function levelOf(ledger: Ledger, { slot }: Executed): Commitment {

@@ -29,7 +29,6 @@ export type Wire = {
 
 export type Keys = {
   readonly all: readonly Address[];
-  readonly writable: readonly Address[];
   readonly loaded: { readonly writable: readonly Address[]; readonly readonly: readonly Address[] };
 };
 
@@ -61,17 +60,7 @@ export function readWire(bytes: Uint8Array): Wire {
 
 /** `tableData` reads an address lookup table; null when there is none. */
 export function keysOf({ message }: Wire, tableData: (table: Address) => Uint8Array | null): Keys {
-  const { staticAccounts, header } = message;
-  const {
-    numSignerAccounts: signers,
-    numReadonlySignerAccounts,
-    numReadonlyNonSignerAccounts,
-  } = header;
-  const writable = staticAccounts.filter((_, at) =>
-    at < signers
-      ? at < signers - numReadonlySignerAccounts
-      : at < staticAccounts.length - numReadonlyNonSignerAccounts,
-  );
+  const { staticAccounts } = message;
   const loaded = { writable: [] as Address[], readonly: [] as Address[] };
   for (const lookup of 'addressTableLookups' in message
     ? (message.addressTableLookups ?? [])
@@ -85,7 +74,6 @@ export function keysOf({ message }: Wire, tableData: (table: Address) => Uint8Ar
   }
   return {
     all: [...staticAccounts, ...loaded.writable, ...loaded.readonly],
-    writable: [...writable, ...loaded.writable],
     loaded,
   };
 }

@@ -15,7 +15,6 @@ import {
   programOnPath,
   type Running,
   startProgram,
-  untilReady,
 } from '../../devnet/processes.ts';
 import type { Certificate } from './certificate.ts';
 
@@ -27,8 +26,6 @@ type Program = { readonly file: string; readonly leadingArgs: readonly string[] 
 
 export type TestValkey = {
   readonly url: string;
-  /** What it calls itself. */
-  readonly version: string;
   /** Ends it as a crash would, and all that it held. */
   kill(): Promise<void>;
   /** Starts it again at the same address. */
@@ -45,7 +42,6 @@ export async function startValkey(
   certificate?: Certificate,
 ): Promise<TestValkey> {
   const { file, leadingArgs } = await findProgram();
-  const { stdout } = await run(file, [...leadingArgs, '--version'], { timeout: answerLimitMs });
   const folder = await mkdtemp(join(tmpdir(), 'parley-valkey-'));
   const port = await freePort();
   const ports =
@@ -55,14 +51,11 @@ export async function startValkey(
     name: 'the Valkey server',
     file,
     args: [...leadingArgs, ...Object.entries(given).flatMap(([name, to]) => [`--${name}`, to])],
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
     folder,
-    logFile: join(folder, 'output.log'),
   };
   const start = async () => {
-    const running = await startProgram(program);
-    await untilReady(program, running, readyLimitMs, () => answers(port, certificate));
-    return running;
+    const ask = () => answers(port, certificate);
+    return (await startProgram(program, readyLimitMs, ask)).running;
   };
   let running: Running = await start();
   const signal = (name: NodeJS.Signals) => process.kill(running.child.pid!, name);
@@ -75,7 +68,6 @@ export async function startValkey(
   };
   return {
     url: `${certificate === undefined ? 'redis' : 'rediss'}://${loopback}:${port}`,
-    version: /^(\S+) server v=(\S+)/.exec(stdout)?.slice(1).join(' ') ?? 'unknown',
     kill,
     start: async () => {
       running = await start();

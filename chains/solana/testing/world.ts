@@ -16,6 +16,7 @@ import { type SolanaAdapter, type SolanaAdapterOptions, solanaAdapter } from '..
 import { readTransaction } from '../message.ts';
 import { solanaChains } from '../policy.ts';
 import { solanaAddressOfSeed } from '../proof.ts';
+import { lyingNode } from './nodes.ts';
 
 export const SOL = 1_000_000_000n;
 export const HOUR = 3_600;
@@ -53,6 +54,20 @@ export function adapterOf(
     historyWaitMs: 10_000,
     ...changed,
   });
+}
+
+type Lie = Parameters<typeof lyingNode>[2];
+
+/** Over a node that lies so. */
+export async function lyingAdapter(
+  context: TestContext,
+  world: Pick<World, 'chain' | 'time'>,
+  lie: Lie,
+  logged: string[] = [],
+  changed: Partial<SolanaAdapterOptions> = {},
+): Promise<SolanaAdapter> {
+  const url = await lyingNode(context, world.chain.info.rpcUrl, lie);
+  return adapterOf(world, logged, { rpcUrls: [url], ...changed });
 }
 
 export async function newWorld(context: TestContext): Promise<World> {

@@ -5,8 +5,6 @@ import { addressOf, bytesOf, sha256, TOKEN, word } from './instructions.ts';
 import { dataOf, setAccount, type World } from './vm.ts';
 
 const DECIMALS = 6;
-/** Tells a mint from an account where both have extensions. */
-const MINT_TYPE = 1;
 
 export type Extension = { readonly type: number; readonly value: Uint8Array };
 
@@ -45,11 +43,12 @@ export const safeExtensions: readonly string[] = [
 
 export const addressNamed = (name: string): Address => addressOf(sha256(Buffer.from(name)));
 
-function extended(base: Buffer, extensions: readonly Extension[]): Buffer {
+/** A token program's account with extensions behind it: 1 a mint, 2 a holding. */
+function extended(base: Buffer, kind: 1 | 2, extensions: readonly Extension[]): Buffer {
   if (extensions.length === 0) return base;
   const padded = Buffer.alloc(166);
   base.copy(padded);
-  padded[165] = MINT_TYPE;
+  padded[165] = kind;
   const list = extensions.map(({ type, value }) => {
     const head = Buffer.alloc(4);
     head.writeUInt16LE(type, 0);
@@ -59,6 +58,31 @@ function extended(base: Buffer, extensions: readonly Extension[]): Buffer {
   return Buffer.concat([padded, ...list]);
 }
 
+/** `authority` may mint, and may freeze: a dollar's usual powers. */
+export function mintBytes(extensions: readonly Extension[] = [], authority?: Address): Buffer {
+  const data = Buffer.alloc(82);
+  for (const at of authority === undefined ? [] : [0, 46]) {
+    data.writeUInt32LE(1, at);
+    bytesOf(authority!).copy(data, at + 4);
+  }
+  data.writeBigUInt64LE(10n ** 18n, 36);
+  data[44] = DECIMALS;
+  data[45] = 1;
+  return extended(data, 1, extensions);
+}
+
+export function holdingBytes(
+  { mint, owner, amount = 0n, frozen = false }: Omit<Holding, 'program' | 'name' | 'at'>,
+  extensions: readonly Extension[] = [],
+): Buffer {
+  const data = Buffer.alloc(165);
+  bytesOf(mint).copy(data, 0);
+  bytesOf(owner).copy(data, 32);
+  word(amount).copy(data, 64);
+  data[108] = frozen ? 2 : 1;
+  return extended(data, 2, extensions);
+}
+
 export function makeMint(
   world: World,
   name: string,
@@ -66,16 +90,7 @@ export function makeMint(
   extensions: readonly Extension[] = [],
 ): Address {
   const of = addressNamed(name);
-  const data = Buffer.alloc(82);
-  // An issuer who can mint, and can freeze: a dollar's usual powers.
-  for (const at of [0, 46]) {
-    data.writeUInt32LE(1, at);
-    bytesOf(issuer).copy(data, at + 4);
-  }
-  data.writeBigUInt64LE(10n ** 18n, 36);
-  data[44] = DECIMALS;
-  data[45] = 1;
-  setAccount(world, of, program, extended(data, extensions));
+  setAccount(world, of, program, mintBytes(extensions, issuer));
   return of;
 }
 
@@ -85,6 +100,7 @@ export type Holding = {
   readonly mint: Address;
   readonly owner: Address;
   readonly amount?: bigint;
+  readonly frozen?: boolean;
   readonly program?: Address;
   readonly name?: string;
   readonly at?: Address;
@@ -92,14 +108,9 @@ export type Holding = {
 
 /** A token account, at an address of its own. */
 export function makeHolding(world: World, holding: Holding): Address {
-  const { mint, owner, amount = 0n, program = TOKEN } = holding;
+  const { mint, owner, program = TOKEN } = holding;
   const of = holding.at ?? addressNamed(`${holding.name ?? ''} ${mint} ${owner}`);
-  const data = Buffer.alloc(165);
-  bytesOf(mint).copy(data, 0);
-  bytesOf(owner).copy(data, 32);
-  word(amount).copy(data, 64);
-  data[108] = 1;
-  setAccount(world, of, program, data);
+  setAccount(world, of, program, holdingBytes(holding));
   return of;
 }
 

@@ -65,7 +65,9 @@ function everyFeature(): LiteSVM {
     .withBlockhashCheck(true);
 }
 
-export async function createWorld(runtime: 'usual' | 'every feature' = 'usual'): Promise<World> {
+export type Runtime = 'usual' | 'every feature';
+
+export async function createWorld(runtime: Runtime = 'usual'): Promise<World> {
   const svm = runtime === 'usual' ? new LiteSVM() : everyFeature();
   svm.addProgramFromFile(PROGRAM, programFile);
   const sender = await person('sender');

@@ -1,166 +1,119 @@
-// What a maker is told, and what it is not.
+// What a maker gets, and what it does not.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { someAddress, type Trader } from '../../../test/support/trading.ts';
+import { after, test } from 'node:test';
+import { someAddress } from '../../../test/support/trading.ts';
 import { parseAddress } from '../../market/addresses.ts';
 import { about, type FeedClient, type Frame } from '../testing/feed-client.ts';
-import { type FeedMarket, feedMarket } from '../testing/feed-market.ts';
+import { agreeOn, feedMarket } from '../testing/feed-market.ts';
 
-let market: FeedMarket;
-let taker: Trader;
-
-before(async () => {
-  market = await feedMarket();
-  taker = await market.trader();
-});
+const market = await feedMarket();
 after(() => market.close());
+const taker = await market.trader();
+const newAddress = () => parseAddress(someAddress('evm'), 'dev').address;
+const open = async () => market.maker(await market.trader());
+const textOf = ({ frames }: FeedClient) => JSON.stringify(frames);
 
-/** Everything of the RFQs was told when a later one is: frames come in order. */
-async function settled(client: FeedClient): Promise<void> {
+/** Frames come in order: with one of a later RFQ everything of the earlier ones has come. */
+async function settled(...clients: FeedClient[]): Promise<void> {
   const { id } = await market.rfq(await market.trader());
-  await client.frame(about(id));
+  for (const client of clients) await client.frame(about(id));
 }
 
-test('a public RFQ is told to every maker as REST shows it, and that it was cancelled', async () => {
-  const [one, two] = [await market.trader(), await market.trader()];
-  const clients = [await market.maker(one), await market.maker(two)];
-  const posted = await market.rfq(taker, { askAmount: '65000000' });
-  for (const client of clients) {
-    const frame = await client.frame(about(posted.id));
-    assert.deepEqual(frame, { type: 'rfq', kind: 'created', rfq: posted });
-  }
-  const { body } = await taker.post(`/v1/rfqs/${posted.id}/cancel`);
-  for (const client of clients) {
-    const frame = await client.frame(about(posted.id, 'cancelled'));
-    assert.deepEqual(frame, { type: 'rfq', kind: 'cancelled', rfq: body.rfq });
-    client.close();
-  }
-});
-
-test('nobody is told of its own, in the snapshot nor after, and all others are', async () => {
+test('a public RFQ comes to every maker as REST shows it, and that it was cancelled; not to its own', async () => {
   const own = await market.trader();
   const { id: before } = await market.rfq(own);
-  const client = await market.maker(own);
-  const other = await market.maker(await market.trader());
-  const shown = (frames: readonly Frame[]) => frames[0].rfqs.map((each: Frame) => each.id);
-  assert.ok(!shown(client.frames).includes(before));
-  assert.ok(shown(other.frames).includes(before));
-  const { id } = await market.rfq(own);
-  await own.post(`/v1/rfqs/${id}/cancel`);
-  await other.frame(about(id, 'cancelled'));
-  await settled(client);
-  assert.ok(!JSON.stringify(client.frames).includes(id));
-  client.close();
-  other.close();
+  const [mine, ...clients] = [await market.maker(own), await open(), await open()];
+  const posted = await market.rfq(own, { askAmount: '65000000' });
+  const { body } = await own.post(`/v1/rfqs/${posted.id}/cancel`);
+  for (const client of clients) {
+    const created = await client.frame(about(posted.id));
+    assert.deepEqual(created, { type: 'rfq', kind: 'created', rfq: posted });
+    const cancelled = await client.frame(about(posted.id, 'cancelled'));
+    assert.deepEqual(cancelled, { type: 'rfq', kind: 'cancelled', rfq: body.rfq });
+    assert.ok(client.frames[0].rfqs.some(({ id }: Frame) => id === before));
+  }
+  await settled(mine!);
+  for (const id of [before, posted.id]) assert.ok(!textOf(mine!).includes(id));
+  for (const each of [mine!, ...clients]) each.close();
 });
 
 test('the snapshot is the newest hundred of others, newest first', async () => {
   const own = await market.trader();
   const posted: string[] = [];
-  for (let count = 0; count < 105; count += 1) {
-    const { id } = await market.rfq(count === 50 ? own : taker);
-    posted.push(id);
+  for (let count = 0; count < 102; count += 1) {
+    posted.unshift((await market.rfq(count === 50 ? own : taker)).id);
   }
-  const client = await market.maker(await market.trader());
-  const ids = client.frames[0].rfqs.map((each: Frame) => each.id);
-  assert.deepEqual(ids, posted.toReversed().slice(0, 100));
-  const mine = await market.maker(own);
-  const without = mine.frames[0].rfqs.map((each: Frame) => each.id);
-  const others = posted.filter((id) => id !== posted[50]);
-  assert.deepEqual(without, others.toReversed().slice(0, 100));
-  for (const id of posted) {
-    const by = id === posted[50] ? own : taker;
-    assert.equal((await by.post(`/v1/rfqs/${id}/cancel`)).status, 200);
+  const mineId = posted[51];
+  for (const [client, ids] of [
+    [await open(), posted],
+    [await market.maker(own), posted.filter((id) => id !== mineId)],
+  ] as const) {
+    const shown = client.frames[0].rfqs.map(({ id }: Frame) => id);
+    assert.deepEqual(shown, ids.slice(0, 100));
+    client.close();
   }
-  client.close();
-  mine.close();
+  await market.sql(`update rfqs set status = 'cancelled'`);
 });
 
 test('private RFQs: nobody hears of a link, only its holder of an addressed one', async () => {
-  const address = parseAddress(someAddress('evm'), 'dev').address;
+  const address = newAddress();
   const holder = await market.trader({ wallets: [{ family: 'evm', address }] });
-  const [client, other] = [await market.maker(holder), await market.maker(await market.trader())];
+  const [client, other] = [await market.maker(holder), await open()];
   const link = await market.rfq(taker, { visibility: 'private' });
   const spelled = address.toLowerCase();
   const posted = await market.rfq(taker, { visibility: 'private', targetAddress: spelled });
-  const frame = await client.frame(about(posted.id));
-  assert.equal(frame.rfq.targetAddress, address);
-  await taker.post(`/v1/rfqs/${posted.id}/cancel`);
+  assert.equal((await client.frame(about(posted.id))).rfq.targetAddress, address);
+  for (const { id } of [posted, link]) await taker.post(`/v1/rfqs/${id}/cancel`);
   await client.frame(about(posted.id, 'cancelled'));
-  await taker.post(`/v1/rfqs/${link.id}/cancel`);
-  await settled(client);
-  await settled(other);
+  await settled(client, other);
   const again = await market.maker(holder);
-  for (const { frames } of [client, other, again]) {
-    assert.ok(!JSON.stringify(frames).includes(link.id));
-  }
-  for (const { frames } of [other, again]) {
-    assert.ok(!JSON.stringify(frames).includes(posted.id));
-  }
+  for (const each of [client, other, again]) assert.ok(!textOf(each).includes(link.id));
+  for (const each of [other, again]) assert.ok(!textOf(each).includes(posted.id));
   for (const each of [client, other, again]) each.close();
 });
 
 test('a wallet proven or removed while connected counts from then on', async () => {
   const maker = await market.trader();
-  const address = parseAddress(someAddress('evm'), 'dev').address;
+  const address = newAddress();
   const client = await market.maker(maker);
   const addressed = () => market.rfq(taker, { visibility: 'private', targetAddress: address });
   const before = await addressed();
-  const statement = (text: string) =>
-    market.db.rows({ name: text.slice(0, 20), text, values: [maker.accountId, address] });
   await settled(client);
-  await statement(`insert into wallets (account_id, family, address, standing, proven_at)
-    values ($1, 'evm', $2, 'proven', now())`);
+  await market.sql(
+    `insert into wallets (account_id, family, address, standing, proven_at)
+      values ($1, 'evm', $2, 'proven', now())`,
+    ...[maker.accountId, address],
+  );
   const during = await addressed();
   await client.frame(about(during.id));
-  await statement('delete from wallets where account_id = $1 and address = $2');
+  await market.sql('delete from wallets where address = $1', address);
   const afterwards = await addressed();
   await settled(client);
-  const text = JSON.stringify(client.frames);
-  assert.deepEqual(
-    [before, during, afterwards].map(({ id }) => text.includes(id)),
-    [false, true, false],
-  );
+  const heard = [before, during, afterwards].map(({ id }) => textOf(client).includes(id));
+  assert.deepEqual(heard, [false, true, false]);
   client.close();
 });
 
-test('nothing is said on agreement nor on expiry', async () => {
+test('nothing is said on agreement nor on expiry, nor any field beyond the specification', async () => {
   const maker = await market.trader();
   const client = await market.maker(maker);
   const agreed = await market.rfq(taker);
-  const { body } = await maker.post(`/v1/rfqs/${agreed.id}/quotes`, { quoteAmount: '65000000' });
-  const { id, initiator } = body.thread;
-  for (const [by, side] of [
-    [taker, 'taker'],
-    [maker, 'maker'],
-  ] as const) {
-    const hashlock = initiator === side ? { hashlock: 'ab'.repeat(32) } : {};
-    const words = { quoteAmount: '65000000', ...hashlock };
-    assert.equal((await by.post(`/v1/threads/${id}/accept`, words)).status, 200);
-  }
+  await agreeOn(market, agreed.id, taker, maker);
   const short = await market.rfq(taker, { ttlSeconds: 30 });
   await client.frame(about(short.id));
   market.deps.advance(31_000);
   await settled(client);
-  const { status } = (await maker.get(`/v1/rfqs/${short.id}`)).body;
-  assert.equal(status, 'expired');
-  const told = client.frames.filter((each) => [agreed.id, short.id].includes(each.rfq?.id));
+  assert.equal((await maker.get(`/v1/rfqs/${short.id}`)).body.status, 'expired');
+  const kinds = client.frames.filter((each) => [agreed.id, short.id].includes(each.rfq?.id));
   assert.deepEqual(
-    told.map(({ kind }) => kind),
+    kinds.map(({ kind }) => kind),
     ['created', 'created'],
   );
-  assert.ok(client.frames.every(({ type }) => ['snapshot', 'ready', 'rfq'].includes(type)));
-  client.close();
-});
-
-test('no frame of one who did not ask for more has a field beyond the specification', async () => {
-  const maker = await market.trader();
-  const client = await market.maker(maker);
-  const { id } = await market.rfq(taker);
-  await client.frame(about(id));
-  client.send({ quote: { rfqId: id, quoteAmount: '65000000' } });
-  client.send({ quote: { rfqId: 'nothing', quoteAmount: '65000000' } });
+  const { id: rfqId } = await market.rfq(taker);
+  for (const each of [rfqId, 'nothing']) {
+    client.send({ quote: { rfqId: each, quoteAmount: '65000000' } });
+  }
   client.send({ ping: 'x' });
   await client.of('quoted');
   await client.frame((frame) => /"quote" is missing/.test(frame.error ?? ''));

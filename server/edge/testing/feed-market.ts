@@ -46,6 +46,23 @@ export async function feedMarket(
   };
 }
 
+/** Quoted by the maker and accepted by both. */
+export async function agreeOn(
+  { deps }: Pick<TestMarket, 'deps'>,
+  rfqId: string,
+  taker: Trader,
+  maker: Trader,
+): Promise<void> {
+  const price = { quoteAmount: '65000000' };
+  const { thread } = (await maker.post(`/v1/rfqs/${rfqId}/quotes`, price)).body;
+  const hashlock = Buffer.from(deps.randomBytes(32)).toString('hex');
+  for (const [side, by] of Object.entries({ taker, maker })) {
+    const words = { ...price, ...(thread.initiator === side ? { hashlock } : {}) };
+    const { status, body } = await by.post(`/v1/threads/${thread.id}/accept`, words);
+    if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+  }
+}
+
 /** Another process on the same database, as after a restart. */
 export async function anotherProcess({ deps }: FeedMarket, db = deps.db) {
   const app = await buildApp({ ...deps, db });

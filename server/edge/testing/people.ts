@@ -1,55 +1,67 @@
 // A market that people sign in to, for tests: codes arrive in a list instead of a mailbox.
 
+import { after } from 'node:test';
 import { type BrowserOptions, browserOn, type TestBrowser } from './browser.ts';
-import { startEdge, type TestEdge } from './edge.ts';
+import { type Answer, startEdge, type TestEdge } from './edge.ts';
+import type { Purpose } from './sign-in.ts';
 
-export type Mail = { readonly address: string; readonly code: string };
 export type PeopleEdge = TestEdge & {
-  readonly mails: Mail[];
   /** Signed in by e-mail in a browser of its own. */
   person(address: string, options?: BrowserOptions): Promise<TestBrowser>;
+  /** Asks for a code and gives it; the last answer. */
+  byEmail(browser: TestBrowser, address: string, purpose?: Purpose): Promise<Answer>;
   /** The code that was sent to the address last. */
   codeOf(address: string): string;
+  /** Rows of the outbox for the account that is signed in, oldest first. */
+  events(browser: TestBrowser, topics: string): Promise<{ topic: string; payload: never }[]>;
 };
+
+let addresses = 0;
+/** An e-mail address that nobody else has. */
+export const freshAddress = () => `person${++addresses}@example.test`;
 
 export async function startPeople(
   overrides: Parameters<typeof startEdge>[0] = {},
 ): Promise<PeopleEdge> {
-  const mails: Mail[] = [];
+  const codes = new Map<string, string>();
   const messaging = {
-    sendCode: async (_tx: unknown, { address, code }: Mail) => {
-      mails.push({ address, code });
+    sendCode: async (_tx: unknown, { address, code }: { address: string; code: string }) => {
+      codes.set(address, code);
     },
     mailIsDown: () => false,
   };
   const edge = await startEdge({ messaging, ...overrides });
   const codeOf = (address: string) => {
-    const mail = mails.findLast((each) => each.address === address);
-    if (mail === undefined) throw new Error(`no code was sent to ${address}`);
-    return mail.code;
+    const code = codes.get(address);
+    if (code === undefined) throw new Error(`no code was sent to ${address}`);
+    return code;
+  };
+  const byEmail: PeopleEdge['byEmail'] = async (browser, address, purpose = 'sign-in') => {
+    const asked = await browser.post('/account/email', { address, purpose });
+    if (asked.status !== 200) return asked;
+    return browser.post('/account/email/code', { address, code: codeOf(address) });
   };
   return {
     ...edge,
-    mails,
+    byEmail,
     codeOf,
     person: async (address, options) => {
       const browser = browserOn(edge, options);
-      await byEmail(browser, address, () => codeOf(address));
+      await byEmail(browser, address);
       return browser;
+    },
+    events: async (browser, topics) => {
+      const { accountId } = (await browser.get('/account/me')).body;
+      const text = `select topic, payload from outbox
+        where account_id = $1 and topic like $2 order by id`;
+      return edge.sql(text, accountId, topics);
     },
   };
 }
 
-export type Purpose = 'sign-in' | 'add' | 'renew';
-
-/** Asks for a code and gives it; the last answer. */
-export async function byEmail(
-  browser: TestBrowser,
-  address: string,
-  codeOf: () => string,
-  purpose: Purpose = 'sign-in',
-) {
-  const asked = await browser.post('/account/email', { address, purpose });
-  if (asked.status !== 200) return asked;
-  return browser.post('/account/email/code', { address, code: codeOf() });
+/** `startPeople`, closed after the file, suite or test that asks for it. */
+export async function testPeople(...how: Parameters<typeof startPeople>): Promise<PeopleEdge> {
+  const edge = await startPeople(...how);
+  after(() => edge.close());
+  return edge;
 }

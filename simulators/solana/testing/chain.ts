@@ -12,7 +12,6 @@ import {
   appendTransactionMessageInstructions,
   createKeyPairSignerFromPrivateKeyBytes,
   createSolanaRpc,
-  createSolanaRpcSubscriptions,
   createTransactionMessage,
   devnet,
   type Instruction,
@@ -34,12 +33,10 @@ const tickMs = 20;
 
 // kit's types tell clusters apart: only on devnet is there an airdrop.
 const rpcTo = (url: string) => createSolanaRpc(devnet(url));
-const subscriptionsTo = (url: string) => createSolanaRpcSubscriptions(devnet(url));
 
 export type TestChain = SolanaDevChain & {
   readonly dir: string;
   readonly rpc: ReturnType<typeof rpcTo>;
-  readonly subscriptions: ReturnType<typeof subscriptionsTo>;
 };
 
 type Options = Partial<Pick<SolanaOptions, 'dir' | 'lags' | 'slotMs' | 'clock'>> & {
@@ -74,13 +71,7 @@ export async function startChain(context: TestContext, options: Options = {}): P
   context.after(stop);
   const rpc = rpcTo(chain.info.rpcUrl);
   await untilNewConnection(rpc);
-  return {
-    ...chain,
-    stop,
-    dir,
-    rpc,
-    subscriptions: subscriptionsTo(chain.info.wsUrl),
-  };
+  return { ...chain, stop, dir, rpc };
 }
 
 /** On the port of a chain that ended, fetch may first find its own old connections closed. */
