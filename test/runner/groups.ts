@@ -11,7 +11,6 @@ import { pathToFileURL } from 'node:url';
 export const long: readonly string[] = [
   'test/faults-servers.test.ts',
   'test/conformance.test.ts',
-  'test/secrets-families.test.ts',
   'test/restore.test.ts',
   'sdk/settle-families.test.ts',
   'scripts/doctor.test.ts',
