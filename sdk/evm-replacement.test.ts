@@ -263,9 +263,9 @@ held('an approval that was taken back never displaces the claim of another swap'
     ...{ funding: null, claim: keptNow(other), refund: null, publicSecret: null },
   });
   const side = running(maker);
-  const waits = () => side.told.some(({ text }) => /has the nonce of the approval/.test(text));
+  const waits = () => side.emitted.some(({ text }) => /has the nonce of the approval/.test(text));
   while (!waits()) {
-    assert.ok(!side.told.some(({ step }) => step === 'replaced'), 'displaced');
+    assert.ok(!side.emitted.some(({ step }) => step === 'replaced'), 'displaced');
     await sleep(20);
   }
   await on.anvil.block(gwei);

@@ -40,11 +40,11 @@ function opened(t: TestContext, options: MakerFeedOptions): MakerFeed {
 
 /** What a feed says of the book. */
 function telling() {
-  const told: string[] = [];
+  const emitted: string[] = [];
   const onChange: MakerFeedOptions['onChange'] = ({ kind, rfq }) => {
-    told.push(`${kind} ${rfq.id}`);
+    emitted.push(`${kind} ${rfq.id}`);
   };
-  return { told, onChange };
+  return { emitted, onChange };
 }
 
 /** Through a proxy of its own. */
@@ -60,7 +60,7 @@ async function proxied(t: TestContext, trader: Trader, more: Partial<MakerFeedOp
 test('the book is there when it is ready, and follows what comes and goes', async (t) => {
   const { id: before } = await market.rfq(taker);
   const { key } = await market.trader();
-  const { told, onChange } = telling();
+  const { emitted, onChange } = telling();
   const feed = opened(t, { baseUrl: market.at, key, onChange });
   await feed.ready;
   assert.equal(feed.state(), 'live');
@@ -69,7 +69,7 @@ test('the book is there when it is ready, and follows what comes and goes', asyn
   await until('it is told', () => feed.book.has(id));
   await taker.post(`/v1/rfqs/${id}/cancel`);
   await until('it is gone', () => !feed.book.has(id));
-  assert.deepEqual(told.slice(-2), [`created ${id}`, `cancelled ${id}`]);
+  assert.deepEqual(emitted.slice(-2), [`created ${id}`, `cancelled ${id}`]);
 });
 
 test('a quote has its thread, a refusal its code, and a bad amount is no silence', async (t) => {
@@ -91,9 +91,9 @@ test('a quote has its thread, a refusal its code, and a bad amount is no silence
 });
 
 test('after a cut it resumes: nothing is missed, and nothing told twice', async (t) => {
-  const { told, onChange } = telling();
+  const { emitted, onChange } = telling();
   const { proxy, feed } = await proxied(t, await market.trader(), { onChange });
-  told.length = 0;
+  emitted.length = 0;
   const expected: string[] = [];
   for (let round = 0; round < 5; round += 1) {
     proxy.cut();
@@ -103,18 +103,18 @@ test('after a cut it resumes: nothing is missed, and nothing told twice', async 
       await taker.post(`/v1/rfqs/${id}/cancel`);
       expected.push(`cancelled ${id}`);
     }
-    await until('it is told', () => told.length === expected.length);
+    await until('it is told', () => emitted.length === expected.length);
   }
-  assert.deepEqual(told, expected);
+  assert.deepEqual(emitted, expected);
   assert.equal(feed.state(), 'live');
 });
 
 test('private RFQs that are sent again after a cut are told once', async (t) => {
   const { address } = parseAddress(someAddress('evm'), 'dev');
-  const { told, onChange } = telling();
+  const { emitted, onChange } = telling();
   const trader = await market.trader({ wallets: [{ family: 'evm', address }] });
   const { proxy, feed } = await proxied(t, trader, { onChange });
-  told.length = 0;
+  emitted.length = 0;
   const expected: string[] = [];
   for (let round = 0; round < 3; round += 1) {
     const { id } = await market.rfq(taker, { visibility: 'private', targetAddress: address });
@@ -122,16 +122,16 @@ test('private RFQs that are sent again after a cut are told once', async (t) => 
     if (round === 1) proxy.cut();
     await taker.post(`/v1/rfqs/${id}/cancel`);
     expected.push(`created ${id}`, `cancelled ${id}`);
-    await until('it is told', () => told.length === expected.length);
+    await until('it is told', () => emitted.length === expected.length);
     proxy.cut();
   }
   const { id } = await market.rfq(taker);
   await until('what came last is told', () => feed.book.has(id));
-  assert.deepEqual(told, [...expected, `created ${id}`]);
+  assert.deepEqual(emitted, [...expected, `created ${id}`]);
 });
 
 test('it goes on at another process, from where it was', async (t) => {
-  const { told, onChange } = telling();
+  const { emitted, onChange } = telling();
   const { proxy } = await proxied(t, await market.trader(), { onChange });
   const other = await buildApp(market.deps);
   t.after(() => other.close());
@@ -139,10 +139,10 @@ test('it goes on at another process, from where it was', async (t) => {
   proxy.pointTo();
   proxy.cut();
   const { id } = await market.rfq(taker);
-  told.length = 0;
+  emitted.length = 0;
   proxy.pointTo(portOf(at));
-  await until('it is told', () => told.length > 0);
-  assert.deepEqual(told, [`created ${id}`]);
+  await until('it is told', () => emitted.length > 0);
+  assert.deepEqual(emitted, [`created ${id}`]);
 });
 
 test('a book of more than a snapshot is whole when it is ready, and stays so', async (t) => {

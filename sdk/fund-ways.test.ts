@@ -80,9 +80,9 @@ async function swapOf(wallet: EvmWallet, more: Partial<SettleInput> = {}) {
   const given = await hastySide(scene, 'maker', more);
   const taker = await hastySide(scene, 'taker');
   const { input, relay } = offering(given, { scene, coin, keeper, party: 'maker' });
-  const told: Progress[] = [];
-  const maker = { ...input, onProgress: (each: Progress) => void told.push(each) };
-  return { scene, maker, taker, relay, told };
+  const emitted: Progress[] = [];
+  const maker = { ...input, onProgress: (each: Progress) => void emitted.push(each) };
+  return { scene, maker, taker, relay, emitted };
 }
 
 /** Both to their ends. */
@@ -132,13 +132,13 @@ timed('a standing permit is signed once: the next swap needs none', async () => 
 });
 
 timed('a permit that fails on the own node gives way to an approval', async () => {
-  const { maker, taker, wallet, told } = await making({ gas: true });
+  const { maker, taker, wallet, emitted } = await making({ gas: true });
   const refusing = withAdapter(maker, evmKey, ({ signing }) => ({
     ...(signing && { signing: { ...signing, trial: async () => 'it reverts' } }),
   }));
   await until(taker, isFunded);
   await until(refusing, isFunded);
-  assert.ok(told.some(({ text }) => text === 'approves instead of a permit: it reverts'));
+  assert.ok(emitted.some(({ text }) => text === 'approves instead of a permit: it reverts'));
   await on.anvil.mined((await recordOf(maker)).funding?.txid ?? '');
   assert.equal(await on.anvil.countOf(wallet.address), 2);
 });

@@ -29,7 +29,7 @@ async function makersFundingWaits(): Promise<{ maker: SettleInput; funding: Kept
   const stop = new AbortController();
   const side = running({ ...maker, signal: stop.signal });
   const mined = new Set<string>();
-  while (!side.told.some(isFunded)) {
+  while (!side.emitted.some(isFunded)) {
     const approval = (await maker.store.getSwap(maker.swapId))?.approval;
     // One block for each: another could hold the funding.
     if (approval && !mined.has(approval.txid) && (await on.anvil.isKnown(approval.txid))) {
@@ -47,9 +47,9 @@ async function makersFundingWaits(): Promise<{ maker: SettleInput; funding: Kept
 }
 
 /** Waits until it says that the end of the funding is known, and not yet final. */
-async function ending({ told }: ReturnType<typeof running>): Promise<void> {
+async function ending({ emitted }: ReturnType<typeof running>): Promise<void> {
   const text = 'the end of the late funding is not yet deep';
-  for (let left = 1_200; !told.some((each) => each.text === text); left -= 1) {
+  for (let left = 1_200; !emitted.some((each) => each.text === text); left -= 1) {
     assert.ok(left > 0, `never said: ${text}`);
     await sleep(50);
   }

@@ -43,9 +43,7 @@ async function paidBeside(coin: Coin) {
 // The taker's coin first, and what its own record goes through.
 const pairs: readonly [Coin, Coin, readonly string[]][] = [
   ['BTC', 'EVM dollar', ['terms', 'funding']],
-  ['SOL', 'TRON dollar', ['terms', 'funding']],
-  ['TRX', 'SPL dollar', ['terms', 'funding']],
-  ['TRON dollar', 'ETH', ['terms', 'approval', 'funding']],
+  ['TRON dollar', 'SPL dollar', ['terms', 'approval', 'funding']],
 ];
 for (const [b, a, steps] of pairs) {
   timed(`${b} for ${a}: a crash at each step is resumed, and nothing is paid twice`, async () => {
@@ -98,32 +96,26 @@ function losing(input: SettleInput, lost: { isOpen: boolean; count: number }): S
   return { ...altered, client: { ...client, broadcast } as ParleyClient };
 }
 
-for (const [b, passes] of [
-  ['SOL', () => on.chains.dev.mine('solana-dev', 320)],
-  ['TRX', () => on.chains.move(700)],
-] as const) {
-  timed(`a ${b} funding that no block ever took is made anew once it has died`, async () => {
-    const scene = on.chains.swap({ a: 'ETH', b });
-    const paid = await paidBeside(b);
-    const lost = { isOpen: false, count: 0 };
-    const sent: string[] = [];
-    const onProgress = ({ step, txid }: Progress) => {
-      if (step !== 'funded' || txid === null || sent.push(txid) > 1) return;
-      // Its network is back only when it is dead.
-      void passes().then(() => {
-        lost.isOpen = true;
-      });
-    };
-    const taker = losing(await sideOf(scene, 'taker', { onProgress }), lost);
-    const remade = ({ step }: Progress) => step === 'funded' && sent.length === 2;
-    await until(taker, remade);
-    assert.ok(lost.count > 0);
-    assert.deepEqual((await recordOf(taker)).funding?.former, [sent[0]]);
-    assert.deepEqual(await ends(taker, await sideOf(scene, 'maker')), received);
-    const beside = await paid();
-    assert.ok(beside >= 0n && beside < 30_000_000n, `${beside} beside the amount`);
-  });
-}
+timed('a funding that no block ever took is made anew once it has died', async () => {
+  const scene = on.chains.swap({ a: 'ETH', b: 'SOL' });
+  const paid = await paidBeside('SOL');
+  const lost = { isOpen: false, count: 0 };
+  const sent: string[] = [];
+  const onProgress = ({ step, txid }: Progress) => {
+    if (step !== 'funded' || txid === null || sent.push(txid) > 1) return;
+    // Its network is back only when it is dead.
+    void on.chains.dev.mine('solana-dev', 320).then(() => {
+      lost.isOpen = true;
+    });
+  };
+  const taker = losing(await sideOf(scene, 'taker', { onProgress }), lost);
+  assert.deepEqual(await ends(taker, await sideOf(scene, 'maker')), received);
+  assert.equal(sent.length, 2);
+  assert.ok(lost.count > 0);
+  assert.deepEqual((await recordOf(taker)).funding?.former, [sent[0]]);
+  const beside = await paid();
+  assert.ok(beside >= 0n && beside < 30_000_000n, `${beside} beside the amount`);
+});
 
 timed('a funding that died after the time to fund is forgotten: nothing has moved', async () => {
   const scene = on.chains.swap({ a: 'SOL', b: 'TRX' });
@@ -191,11 +183,11 @@ timed('rent that a claim without the funder’s account left comes back to the f
       return { ...built, transaction } as Material;
     },
   }));
-  const told: Progress[] = [];
-  const onProgress = (progress: Progress) => void told.push(progress);
+  const emitted: Progress[] = [];
+  const onProgress = (progress: Progress) => void emitted.push(progress);
   const maker = await sideOf(scene, 'maker', { onProgress });
   assert.deepEqual(await ends(taker, maker), received);
-  assert.ok(told.some(({ step, leg }) => step === 'refunded' && leg === 'a'));
+  assert.ok(emitted.some(({ step, leg }) => step === 'refunded' && leg === 'a'));
   const escrow = scene.market.watched('a');
   const { adapter } = maker.sources.get(chain) ?? assert.fail();
   const input = { escrow, feeRateSatPerVbyte: null, isPublic: false };

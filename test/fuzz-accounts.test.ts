@@ -7,30 +7,20 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { pino } from 'pino';
-import {
-  type IdentityProvider,
-  startIdentityProvider,
-} from '../devnet/people/identity-provider.ts';
+import { startIdentityProvider } from '../devnet/people/identity-provider.ts';
 import { insertLogin } from '../server/db/wallets.ts';
-import { type PeopleEdge, startPeople } from '../server/edge/testing/people.ts';
+import { startPeople } from '../server/edge/testing/people.ts';
 import { pageHeaders } from '../server/edge/testing/session.ts';
 import { openSession } from '../server/people/sessions.ts';
 import { type Proven, takeUp } from '../server/people/sign-in.ts';
 import { readSettings } from '../server/settings/config.ts';
 import { ask } from './fuzz/ask.ts';
-import {
-  type Answer,
-  type Description,
-  describedBy,
-  type Json,
-  type Operation,
-} from './fuzz/description.ts';
+import { type Answer, describedBy, type Json, type Operation } from './fuzz/description.ts';
 import { createMemory } from './fuzz/memory.ts';
 import { isReadable, type Request } from './fuzz/requests.ts';
-import { type Asked, type Trying, trying } from './fuzz/trying.ts';
+import { type Asked, trying } from './fuzz/trying.ts';
 import { insertTrader, someAddress } from './support/trading.ts';
 
 const wanted = Math.ceil(Number(process.env.PARLEY_FUZZ_REQUESTS ?? 500) * 0.4);
@@ -38,67 +28,37 @@ const seed = Number(process.env.PARLEY_FUZZ_SEED ?? randomInt(2 ** 31));
 /** Of one account, which may be deleted by one of them. */
 const requestsOfAccount = 20;
 
-let edge: PeopleEdge;
-let provider: IdentityProvider;
-let port: number;
-let description: Description;
-let key: string;
 const agent = new Agent({ keepAlive: true, maxSockets: 4 });
 const memory = createMemory();
 const faults: string[] = [];
-let trial: Trying<Caller>;
-
-before(async () => {
-  const log = pino({ level: 'error' }, { write: (line: string) => void faults.push(line) });
-  provider = await startIdentityProvider({ log: { error: assert.fail } as never });
-  const { issuer, label, client } = provider;
-  const own = { id: 'dev', label, issuer, clientId: client.id, clientSecret: client.secret };
-  const providers = [{ ...own, scopes: ['openid', 'email'], messages: false, nonce: true }];
-  const people = { ...readSettings({}).people, providers };
-  const settings = { people, mintLimit: 1_000_000, signInLimit: 1_000_000 };
-  edge = await startPeople({ log, settings });
-  await edge.app.listen({ host: '127.0.0.1', port: 0 });
-  port = (edge.app.server.address() as AddressInfo).port;
-  const wallets = [{ family: 'evm', address: someAddress('evm') }] as const;
-  key = (await insertTrader(edge.deps, ['read', 'taker', 'maker'], wallets)).key;
-  description = describedBy((await edge.call('GET', '/account/openapi.json')).body);
-  trial = trying<Caller>({
-    description,
-    memory,
-    prepares: (each) => nameOf(each) in bodies,
-    prepare: async (operation) => bodies[nameOf(operation)]?.() ?? {},
-    headersOf: (caller) => caller.headers(),
-    ask: asked,
-    faults: faultsOfAccess,
-    isChecked: ({ operation, answer }) => {
-      if (operation.path !== '/account/provider/return/{id}' || answer.status !== 303) return false;
-      // Wherever it comes from, and no JSON.
-      assert.match(String(answer.headers.location), /^\/account\?(done|problem)=[a-z_-]+$/);
-      return true;
-    },
-  });
-});
+const log = pino({ level: 'error' }, { write: (line: string) => void faults.push(line) });
+const provider = await startIdentityProvider({ log: { error: assert.fail } as never });
+const { issuer, label, client } = provider;
+const own = { id: 'dev', label, issuer, clientId: client.id, clientSecret: client.secret };
+const providers = [{ ...own, scopes: ['openid', 'email'], messages: false, nonce: true }];
+const people = { ...readSettings({}).people, providers };
+const settings = { people, mintLimit: 1_000_000, signInLimit: 1_000_000 };
+const edge = await startPeople({ log, settings });
+const port = await edge.port();
 after(async () => {
   agent.destroy();
-  await Promise.all([edge?.close(), provider?.stop()]);
+  await Promise.all([edge.close(), provider.stop()]);
 });
-
-type Caller = {
-  readonly name: string;
-  /** Refused whatever it asks, with this; null = not for who it is. */
-  readonly refused: (operation: Operation) => string | null;
-  headers(): Promise<Record<string, string>>;
-};
+const { key } = await insertTrader(
+  edge.deps,
+  ['read', 'taker', 'maker'],
+  [{ family: 'evm', address: someAddress('evm') }],
+);
 
 let accountId = '';
 /** Its login wallet: a session of another one would end at `not_a_wallet_session`. */
 let address = '';
 
-/** A session of its own for each request: one may end it. */
-async function tokenOf(signedInAgoMs = 0): Promise<string> {
+/** What a page sends in a session of its own: one request may end it. */
+async function pageOf(signedInAgoMs = 0): Promise<Record<string, string>> {
   const { deps } = edge;
   const browser = { hash: randomBytes(32), device: 'Firefox on Linux', place: '127.0.0.1' };
-  return deps.db.transaction(async (tx) => {
+  const { token } = await deps.db.transaction(async (tx) => {
     if (trial.sent() % requestsOfAccount === 0 || accountId === '') {
       const proven: Proven = { way: 'email', address: `${randomUUID()}@example.org` };
       const { session } = await takeUp(tx, deps, proven, { purpose: 'sign-in' }, browser);
@@ -112,35 +72,29 @@ async function tokenOf(signedInAgoMs = 0): Promise<string> {
         ? ({ by: 'wallet', wallet: { family: 'evm', address } } as const)
         : ({ by: 'email', wallet: null } as const);
     const then = { ...deps, now: () => deps.now() - signedInAgoMs };
-    return (await openSession(tx, then, { accountId, means, browser, isNew: true })).token;
+    return openSession(tx, then, { accountId, means, browser, isNew: true });
   });
-}
-
-async function pageOf(signedInAgoMs = 0): Promise<Record<string, string>> {
-  const token = await tokenOf(signedInAgoMs);
   return pageHeaders(token, accountId);
 }
 
+type Caller = {
+  readonly name: string;
+  headers(): Promise<Record<string, string>>;
+  /** What is said to it whatever it asks for, or where a session is wanted. */
+  readonly always?: string;
+  readonly withoutSession?: string;
+};
+const nobody = { withoutSession: '401 session_missing' };
 const callers: readonly Caller[] = [
-  { name: 'a page', refused: () => null, headers: () => pageOf() },
+  { name: 'a page', headers: () => pageOf() },
+  { name: 'a page whose person signed in an hour ago', headers: () => pageOf(3_600_000) },
+  { name: 'a page of nobody', ...nobody, headers: async () => pageHeaders(null) },
   {
-    name: 'a page whose person signed in an hour ago',
-    refused: () => null,
-    headers: () => pageOf(3_600_000),
-  },
-  {
-    name: 'a page that nobody is signed in to',
-    refused: ({ needsKey }) => (needsKey ? '401 session_missing' : null),
-    headers: async () => pageHeaders(null),
-  },
-  {
-    name: 'a key',
-    refused: ({ needsKey }) => (needsKey ? '401 session_missing' : null),
+    ...{ name: 'a key', ...nobody },
     headers: async () => ({ ...pageHeaders(null), authorization: `Bearer ${key}` }),
   },
   {
-    name: 'a page of another site',
-    refused: () => '403 cross_site',
+    ...{ name: 'a page of another site', always: '403 cross_site' },
     headers: async () => ({ ...(await pageOf()), origin: 'https://evil.example' }),
   },
 ];
@@ -148,22 +102,16 @@ const callers: readonly Caller[] = [
 const turns = [0, 0, 0, 1, 2, 0, 3, 0, 1, 4].map((at) => callers[at] as Caller);
 
 /** Bodies that are taken, by operation. */
+const ofWallet = (more: Json): Json => ({ family: 'evm', address: someAddress('evm'), ...more });
 const bodies: Readonly<Record<string, () => Json>> = {
   'POST /account/keys': () => ({ scopes: ['read'] }),
   'POST /account/email': () => ({ address: `${randomUUID()}@example.org`, purpose: 'sign-in' }),
   'POST /account/provider': () => ({ provider: 'dev', purpose: 'sign-in' }),
-  'POST /account/payout': () => ({
-    family: 'evm',
-    address: someAddress('evm'),
-    paid: true,
-  }),
-  'POST /account/wallet': () => ({
-    family: 'evm',
-    address: someAddress('evm'),
-    purpose: 'sign-in',
-  }),
+  'POST /account/payout': () => ofWallet({ paid: true }),
+  'POST /account/wallet': () => ofWallet({ purpose: 'sign-in' }),
 };
 const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
+
 async function asked(request: Request): Promise<Answer> {
   const answer = await ask(port, agent, request);
   const isEnded = request.method === 'DELETE' && request.url === '/account/me';
@@ -173,11 +121,28 @@ async function asked(request: Request): Promise<Answer> {
 
 function faultsOfAccess({ operation, caller, request, answer }: Asked<Caller>): string[] {
   if (!isReadable(request) || answer.status === 431) return [];
-  const expected = caller.refused(operation);
+  const expected = caller.always ?? (operation.needsKey ? caller.withoutSession : undefined);
   const said = `${answer.status} ${answer.headers['x-parley-error']}`;
-  if (expected !== null) return said === expected ? [] : [`${said} instead of ${expected}`];
+  if (expected !== undefined) return said === expected ? [] : [`${said} instead of ${expected}`];
   return ['401 session_missing', '403 cross_site', '403 wrong_site'].includes(said) ? [said] : [];
 }
+
+const description = describedBy((await edge.call('GET', '/account/openapi.json')).body);
+const trial = trying<Caller>({
+  description,
+  memory,
+  prepares: (each) => nameOf(each) in bodies,
+  prepare: async (operation) => bodies[nameOf(operation)]?.() ?? {},
+  headersOf: (caller) => caller.headers(),
+  ask: asked,
+  faults: faultsOfAccess,
+  isChecked: ({ operation, answer }) => {
+    if (operation.path !== '/account/provider/return/{id}' || answer.status !== 303) return false;
+    // Wherever it comes from, and no JSON.
+    assert.match(String(answer.headers.location), /^\/account\?(done|problem)=[a-z_-]+$/);
+    return true;
+  },
+});
 
 test('no request is answered with a fault of ours, or as the description does not say', async (t) => {
   t.diagnostic(`seed ${seed}`);

@@ -7,30 +7,29 @@
 
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { type Description, describedBy } from './fuzz/description.ts';
-import { type Caller, type FuzzMarket, startFuzzMarket } from './fuzz/market.ts';
-import { isReadable } from './fuzz/requests.ts';
-import { type Asked, shown, type Trying, trying } from './fuzz/trying.ts';
+import { describedBy, type Operation } from './fuzz/description.ts';
+import { type Caller, startFuzzMarket } from './fuzz/market.ts';
+import { type Draft, isReadable } from './fuzz/requests.ts';
+import { type Asked, shown, trying } from './fuzz/trying.ts';
 
 const wanted = Number(process.env.PARLEY_FUZZ_REQUESTS ?? 500);
 const seed = Number(process.env.PARLEY_FUZZ_SEED ?? randomInt(2 ** 31));
 const limits = { timeout: 1_800_000 };
 
-let market: FuzzMarket;
-let description: Description;
-let trial: Trying<Caller>;
-
-before(async () => {
-  market = await startFuzzMarket();
-  const url = '/v1/openapi.json';
-  const { text } = await market.ask({ method: 'GET', url, headers: {}, body: null });
-  description = describedBy(JSON.parse(text));
-  const headersOf = async ({ headers }: Caller) => headers;
-  trial = trying<Caller>({ ...market, description, headersOf, faults: faultsOfAccess });
-}, limits);
-after(() => market?.close(), limits);
+const market = await startFuzzMarket();
+after(() => market.close(), limits);
+const document = { method: 'GET', url: '/v1/openapi.json', headers: {}, body: null } as const;
+const description = describedBy(JSON.parse((await market.ask(document)).text));
+const { operations } = description;
+const trial = trying<Caller>({
+  ...market,
+  description,
+  headersOf: async ({ headers }) => headers,
+  faults: faultsOfAccess,
+});
+const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
 
 test(
   'no request is answered with a fault of ours, or as the description does not say',
@@ -38,7 +37,7 @@ test(
   async (t) => {
     t.diagnostic(`seed ${seed}`);
     for (let round = 0; trial.sent() < wanted; round += 1) {
-      for (const [at, operation] of description.operations.entries()) {
+      for (const [at, operation] of operations.entries()) {
         for (const [nth, caller] of callersOf(round + at).entries()) {
           await trial.once(operation, caller, seedOf(round, at, nth));
         }
@@ -51,10 +50,9 @@ test(
 
 // With so few requests each, chance alone may leave a third of the operations without success.
 test('what is described is also done: half of the operations, in a long run nearly all', () => {
-  const never = description.operations.filter((each) => !trial.succeeded.has(each));
-  const names = never.map(({ method, path }) => `${method} ${path}`);
-  const most = trial.sent() < 10_000 ? description.operations.length / 2 : 2;
-  assert.ok(names.length <= most, `${names}`);
+  const never = operations.filter((each) => !trial.succeeded.has(each));
+  const most = trial.sent() < 10_000 ? operations.length / 2 : 2;
+  assert.ok(never.length <= most, `${never.map(nameOf)}`);
 });
 
 test(
@@ -62,22 +60,24 @@ test(
   limits,
   async () => {
     const able = market.callers.slice(0, 2);
-    const writes = description.operations.filter(({ method }) => method === 'POST');
+    const writes = operations.filter(({ method }) => method === 'POST');
     let unanswered = 0;
+    const tryOut = async (operation: Operation, caller: Caller, draft: Draft) => {
+      const request = await trial.requestOf(operation, caller, draft);
+      const answer = await market.askWithoutNodes(request);
+      const reached = description.reached(request.method, request.url);
+      const faults = description.faults(reached, request.url, answer);
+      if (answer.status >= 500) {
+        unanswered += 1;
+        if (!/^chain_/.test(String(answer.headers['x-parley-error']))) faults.push('no chain');
+      }
+      assert.deepEqual(faults, [], shown(request, caller, answer));
+    };
     for (let round = 0; round < Math.ceil(wanted / 200); round += 1) {
       for (const [at, operation] of writes.entries()) {
         const caller = able[(round + at) % able.length] as Caller;
-        const property = fc.asyncProperty(trial.draftsOf(operation), async (draft) => {
-          const request = await trial.requestOf(operation, caller, draft);
-          const answer = await market.askWithoutNodes(request);
-          const reached = description.reached(request.method, request.url);
-          const faults = description.faults(reached, request.url, answer);
-          if (answer.status >= 500) {
-            unanswered += 1;
-            if (!/^chain_/.test(String(answer.headers['x-parley-error']))) faults.push('no chain');
-          }
-          assert.deepEqual(faults, [], shown(request, caller, answer));
-        });
+        const drafts = trial.draftsOf(operation);
+        const property = fc.asyncProperty(drafts, (draft) => tryOut(operation, caller, draft));
         await fc.assert(property, { numRuns: 1, seed: seedOf(round, at, -1) });
       }
     }

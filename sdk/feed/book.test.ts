@@ -37,7 +37,7 @@ test('what is told is the book; what left comes back by its own frame, not by a 
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const book = createBook(now);
-      const told = new Set<string>();
+      const emitted = new Set<string>();
       const left = new Set<string>();
       for (const each of steps) {
         const has = new Set(book.rfqs.keys());
@@ -53,9 +53,9 @@ test('what is told is the book; what left comes back by its own frame, not by a 
                   : book.take({ type: 'rfq', kind: each.do, rfq: rfq(each.id), seq: 1 });
         for (const change of changes) {
           const isNew = change.kind === 'created';
-          assert.equal(told.has(change.rfq.id), !isNew);
-          if (isNew) told.add(change.rfq.id);
-          else told.delete(change.rfq.id);
+          assert.equal(emitted.has(change.rfq.id), !isNew);
+          if (isNew) emitted.add(change.rfq.id);
+          else emitted.delete(change.rfq.id);
         }
         if (each.do === 'created') {
           left.delete(each.id);
@@ -72,7 +72,7 @@ test('what is told is the book; what left comes back by its own frame, not by a 
           }
         } else for (const one of has) if (!book.rfqs.has(one)) left.add(one);
       }
-      assert.deepEqual([...told].sort(), ids(book));
+      assert.deepEqual([...emitted].sort(), ids(book));
     }),
     { numRuns: runs(300) },
   );

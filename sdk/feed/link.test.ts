@@ -96,10 +96,10 @@ test('a silence is broken by a ping, and no answer to it is a lost connection', 
 });
 
 test('what is sent again under one number is heard once, and what is new all the same', () => {
-  const told: string[] = [];
+  const emitted: string[] = [];
   const { last } = harness(1, (frame) => {
-    if (frame.type === 'rfq') told.push(`${frame.kind} ${frame.rfq.id}`);
-    if (frame.type === 'gone') told.push(`gone ${frame.rfqId}`);
+    if (frame.type === 'rfq') emitted.push(`${frame.kind} ${frame.rfq.id}`);
+    if (frame.type === 'gone') emitted.push(`gone ${frame.rfqId}`);
   });
   const say = (text: string, seq: number) => {
     const [kind = '', id = ''] = text.split(' ');
@@ -124,20 +124,20 @@ test('what is sent again under one number is heard once, and what is new all the
   // Lost once more before all of it came again.
   again(7);
   for (const each of [...closing, 'created b', 'created c', 'gone c']) say(each, 7);
-  assert.deepEqual(told, ['created a', ...closing, 'created b', 'created c', 'gone c']);
+  assert.deepEqual(emitted, ['created a', ...closing, 'created b', 'created c', 'gone c']);
   again(7);
   for (const each of [...closing, 'created b', 'created c', 'gone c']) say(each, 7);
   // Another number: what was heard under the one before does not come again.
   say('created d', 8);
   again(8);
   say('cancelled b', 8);
-  assert.deepEqual(told.slice(6), ['created d', 'cancelled b']);
+  assert.deepEqual(emitted.slice(6), ['created d', 'cancelled b']);
   last().end(1006);
   mock.timers.tick(30_000);
   last().open();
   last().say({ type: 'reset', seq: 8 });
   say('created b', 8);
-  assert.deepEqual(told.slice(8), ['created b']);
+  assert.deepEqual(emitted.slice(8), ['created b']);
 });
 
 test('a close alone never ends it; an error that says that the key is wrong does', () => {

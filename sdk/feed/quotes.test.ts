@@ -5,169 +5,99 @@ import { mock, test } from 'node:test';
 import { QuoteError } from '../errors.ts';
 import { createQuotes } from './quotes.ts';
 
-function harness() {
-  mock.timers.enable({ apis: ['setTimeout', 'Date'] });
-  const sent: string[] = [];
-  let connected = true;
-  const quotes = createQuotes(
-    (frame) => {
-      const { quote } = frame as { quote: { quoteAmount: string; idempotencyKey: string } };
-      if (connected) sent.push(`${quote.quoteAmount} ${quote.idempotencyKey}`);
-      return connected;
-    },
-    () => Date.now(),
-  );
-  return {
-    sent,
-    quotes,
-    quote: (quoteAmount: string, goodForMs = 1_000, rfqId = 'r') => {
-      const wanted = { rfqId, quoteAmount, idempotencyKey: `k${quoteAmount}`, goodForMs };
-      return quotes.quote(wanted).then(
-        ({ threadId }) => threadId,
-        (error: unknown) => (error instanceof QuoteError ? error.fault : String(error)),
-      );
-    },
-    answer: (threadId: string, rfqId = 'r', key: string | null = null) => {
-      const idempotencyKey = key === null ? {} : { idempotencyKey: key };
-      return quotes.take({ type: 'quoted', rfqId, threadId, ...idempotencyKey, seq: 1 });
-    },
-    refuse: (code: string) => quotes.take({ type: 'error', error: 'no', code, rfqId: 'r', seq: 1 }),
-    lose: () => {
-      connected = false;
-    },
-    back: () => {
-      connected = true;
-      quotes.connected();
-    },
-    pass: (ms: number) => mock.timers.tick(ms),
-  };
-}
+/**
+ * `what | what happens, in order | keys of what is sent | what becomes of each quote`. A quote is
+ * `AMOUNT@RFQ~MS` that it holds, 1 s unless said; `kAMOUNT` is its key.
+ */
+const table = `
+  the frame of its RFQ answers a quote, whatever the case of the id
+    | 1@A, 2@b, answer t2@B, answer t1@a, stray t3@a | k1 k2 | t1 t2
+  a refusal rejects with the code of the market
+    | 1, refuse rfq_gone | k1 | refused:rfq_gone
+  the next price waits for the answer of the one before
+    | 1, 2, 3 | k1 | superseded
+  and of many only the last is sent
+    | 1, 2, 3, answer t, answer t | k1 k3 | t superseded t
+  after a lost connection it is sent again under its own key, while it holds
+    | 1, lose, pass 900, back, answer t | k1 k1 | t
+  a stale one is never sent again: it may have been taken, and is said to be
+    | 1, lose, pass 1001, back, pass 20000, pass 20000 | k1 | unknown
+  one that could not be sent in time was not sent
+    | lose, 1, pass 1001, back | | stale
+  one that was followed by another price is never sent again
+    | 1, lose, 2, back, answer t | k1 k2 | superseded t
+  nor is one that was never sent
+    | lose, 3, 4, back, answer t | k4 | superseded t
+  no answer lets the next price have its turn
+    | 1, 2~60000, pass 1000, pass 15001 | k1 k2 | unknown
+  which ends in the same way
+    | 1, 2~60000, pass 1000, pass 15001, pass 60000, pass 20000 | k1 k2 | unknown unknown
+  closing ends all of them
+    | 1, 2, 1@other, end | k1 k1 | closed closed closed
+  a first try that still runs is asked for again, while the price holds
+    | 1, refuse still_running, pass 200, answer t | k1 k1 | t
+  and no longer
+    | 2~100, refuse still_running, pass 200, pass 20000 | k2 | unknown
+  a late answer to a price that was given up is not taken for the next one
+    | 1, 2~60000, pass 1000, pass 15001, answer late#k1, answer t#k2 | k1 k2 | unknown t
+`;
 
 test.afterEach(() => mock.timers.reset());
 
-test('a quote is answered by the frame of its RFQ, whatever the case of the id', async () => {
-  const { quote, answer, sent } = harness();
-  const [one, two] = [quote('1', 1_000, 'A'), quote('2', 1_000, 'b')];
-  assert.ok(answer('t2', 'B'));
-  assert.ok(answer('t1', 'a'));
-  assert.deepEqual([await one, await two], ['t1', 't2']);
-  assert.deepEqual(sent, ['1 k1', '2 k2']);
-  assert.ok(!answer('t3', 'a'));
-});
+async function outcomesOf(steps: readonly string[]) {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+  const sent: string[] = [];
+  const ends: string[] = [];
+  let isConnected = true;
+  const send = (frame: unknown) => {
+    if (isConnected)
+      sent.push((frame as { quote: { idempotencyKey: string } }).quote.idempotencyKey);
+    return isConnected;
+  };
+  const quotes = createQuotes(send, () => Date.now());
+  let made = 0;
+  const quote = (text: string) => {
+    const [, quoteAmount = '', rfqId = 'r', ms = '1000'] =
+      /^(\d+)(?:@(\w+))?(?:~(\d+))?$/.exec(text) ?? [];
+    const at = made;
+    made += 1;
+    const wanted = { rfqId, quoteAmount, idempotencyKey: `k${quoteAmount}`, goodForMs: Number(ms) };
+    quotes.quote(wanted).then(
+      ({ threadId }) => (ends[at] = threadId),
+      (error: unknown) => {
+        assert.ok(error instanceof QuoteError, String(error));
+        ends[at] = error.fault === 'refused' ? `refused:${error.code}` : error.fault;
+      },
+    );
+  };
+  const answer = (text: string) => {
+    const [, threadId = '', rfqId = 'r', key] = /^(\w+)(?:@(\w+))?(?:#(\w+))?$/.exec(text) ?? [];
+    const own = key === undefined ? {} : { idempotencyKey: key };
+    return quotes.take({ type: 'quoted', rfqId, threadId, ...own, seq: 1 });
+  };
+  for (const step of steps) {
+    const [verb = '', what = ''] = step.split(' ');
+    if (verb === 'answer') assert.ok(answer(what), step);
+    else if (verb === 'stray') assert.ok(!answer(what), step);
+    else if (verb === 'refuse')
+      quotes.take({ type: 'error', error: 'no', code: what, rfqId: 'r', seq: 1 });
+    else if (verb === 'pass') mock.timers.tick(Number(what));
+    else if (verb === 'end') quotes.end();
+    else if (verb === 'lose') isConnected = false;
+    else if (verb === 'back') {
+      isConnected = true;
+      quotes.connected();
+    } else quote(step);
+    for (let turns = 0; turns < 5; turns += 1) await null;
+  }
+  return { sent: sent.join(' '), ends: Object.values(ends).join(' ') };
+}
 
-test('a refusal rejects with the code of the market', async () => {
-  const { quotes, refuse } = harness();
-  const wanted = { rfqId: 'r', quoteAmount: '1', idempotencyKey: 'k', goodForMs: 1 };
-  const quoted = quotes.quote(wanted);
-  refuse('rfq_gone');
-  await assert.rejects(quoted, (error: QuoteError) => error.code === 'rfq_gone');
-});
-
-test('the next price waits for the answer of the one before; of many only the last is sent', async () => {
-  const { quote, answer, sent } = harness();
-  const all = [quote('1'), quote('2'), quote('3')];
-  assert.deepEqual(sent, ['1 k1']);
-  answer('t');
-  assert.deepEqual(sent, ['1 k1', '3 k3']);
-  answer('t');
-  assert.deepEqual(await Promise.all(all), ['t', 'superseded', 't']);
-});
-
-test('after a lost connection it is sent again under its own key, while it holds', async () => {
-  const { quote, answer, sent, lose, back, pass } = harness();
-  const quoted = quote('1', 1_000);
-  lose();
-  pass(900);
-  back();
-  assert.deepEqual(sent, ['1 k1', '1 k1']);
-  answer('t');
-  assert.equal(await quoted, 't');
-});
-
-test('a stale one is never sent again: it may have been taken, and is said to be', async () => {
-  const { quote, sent, lose, back, pass } = harness();
-  const quoted = quote('1', 1_000);
-  lose();
-  pass(1_001);
-  back();
-  assert.deepEqual(sent, ['1 k1']);
-  pass(20_000);
-  pass(20_000);
-  assert.equal(await quoted, 'unknown');
-});
-
-test('one that could not be sent in time was not sent', async () => {
-  const { quote, sent, lose, back, pass } = harness();
-  lose();
-  const quoted = quote('1', 1_000);
-  pass(1_001);
-  assert.equal(await quoted, 'stale');
-  back();
-  assert.deepEqual(sent, []);
-});
-
-test('one that was followed by another price is never sent again', async () => {
-  const { quote, answer, sent, lose, back } = harness();
-  const first = quote('1');
-  lose();
-  const second = quote('2');
-  back();
-  assert.deepEqual(sent, ['1 k1', '2 k2']);
-  answer('t');
-  assert.deepEqual([await first, await second], ['superseded', 't']);
-  lose();
-  const unsent = quote('3');
-  const last = quote('4');
-  back();
-  answer('t');
-  assert.deepEqual([await unsent, await last], ['superseded', 't']);
-  assert.deepEqual(sent, ['1 k1', '2 k2', '4 k4']);
-});
-
-test('no answer lets the next price have its turn', async () => {
-  const { quote, sent, pass } = harness();
-  const first = quote('1', 1_000);
-  const second = quote('2', 60_000);
-  pass(1_000);
-  pass(15_001);
-  assert.equal(await first, 'unknown');
-  assert.deepEqual(sent, ['1 k1', '2 k2']);
-  pass(60_000);
-  pass(20_000);
-  assert.equal(await second, 'unknown');
-});
-
-test('closing ends all of them', async () => {
-  const { quote, quotes } = harness();
-  const all = [quote('1'), quote('2'), quote('1', 1_000, 'other')];
-  quotes.end();
-  assert.deepEqual(await Promise.all(all), ['closed', 'closed', 'closed']);
-});
-
-test('a first try that still runs is asked for again, while the price holds', async () => {
-  const { quote, answer, refuse, sent, pass } = harness();
-  const quoted = quote('1', 1_000);
-  refuse('still_running');
-  pass(200);
-  assert.deepEqual(sent, ['1 k1', '1 k1']);
-  answer('t');
-  assert.equal(await quoted, 't');
-  const late = quote('2', 100);
-  refuse('still_running');
-  pass(200);
-  assert.deepEqual(sent, ['1 k1', '1 k1', '2 k2']);
-  pass(20_000);
-  assert.equal(await late, 'unknown');
-});
-
-test('a late answer to a price that was given up is not taken for the next one', async () => {
-  const { quote, answer, pass } = harness();
-  const first = quote('1', 1_000);
-  const second = quote('2', 60_000);
-  pass(1_000);
-  pass(15_001);
-  assert.equal(await first, 'unknown');
-  assert.ok(answer('late', 'r', 'k1'));
-  assert.ok(answer('t', 'r', 'k2'));
-  assert.equal(await second, 't');
-});
+for (const [, what = '', steps = '', sent = '', ends = ''] of table.matchAll(
+  /^ {2}(\S.*)\n +\|([^|]*)\|([^|]*)\|(.*)$/gm,
+)) {
+  test(what, async () => {
+    const found = await outcomesOf(steps.split(',').map((each) => each.trim()));
+    assert.deepEqual(found, { sent: sent.trim(), ends: ends.trim() });
+  });
+}

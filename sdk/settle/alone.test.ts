@@ -18,7 +18,7 @@ import {
 } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
 
-const told = (scene: PaperScene) => scene.told.map(({ step, text }) => `${step}: ${text}`);
+const emitted = (scene: PaperScene) => scene.emitted.map(({ step, text }) => `${step}: ${text}`);
 
 /** The same store, which does something else with records in which the secret is public. */
 function oncePublic(store: Store, instead: (record: SwapRecord) => Promise<void>): Store {
@@ -129,8 +129,8 @@ for (const [what, fails, writes] of [
     await run(scene, { store: broken }, () => scene.endOf('b') !== null);
     assert.equal(scene.endOf('b'), 'claimed');
     const said = writes === null ? 'nonces are chosen without' : 'the record is in memory alone';
-    const isTold = told(scene).some((each) => each.startsWith(`store: ${said}`));
-    assert.ok(isTold, told(scene).join('\n'));
+    const isTold = emitted(scene).some((each) => each.startsWith(`store: ${said}`));
+    assert.ok(isTold, emitted(scene).join('\n'));
     assert.equal((await recordOf(scene)).claim === null, writes !== null);
   });
 }
@@ -144,7 +144,7 @@ timed('what was kept in memory is written once the store works again', async () 
   await run(scene, { store: filling });
   const { claim, publicSecret } = await recordOf(scene);
   assert.deepEqual([claim === null, publicSecret], [false, scene.secret]);
-  const last = told(scene).filter((each) => each.startsWith('store'));
+  const last = emitted(scene).filter((each) => each.startsWith('store'));
   assert.equal(last.at(-1), 'store: the record is in the store again');
 });
 
@@ -168,7 +168,7 @@ timed('the secret that the market shows is used if it opens the hashlock', async
     scene.market.lie((swap) => ({ ...swap, secret }));
     await run(scene, {}, () => scene.endOf('b') !== null);
     assert.equal(scene.endOf('b'), isRight ? 'claimed' : 'refunded');
-    const lies = told(scene).filter((each) => each.startsWith('market_lied: the secret'));
+    const lies = emitted(scene).filter((each) => each.startsWith('market_lied: the secret'));
     assert.equal(lies.length, isRight ? 0 : 1);
   }
 });
@@ -219,7 +219,7 @@ timed('a claim that is left to a batch is sent once its timelock comes near', as
     const isLeft = leaveToBatchMs === Infinity && hasBatches;
     assert.ok(before !== null && before > needs - 1_800, `${before} of ${needs} seconds before`);
     assert.equal(before <= needs, isLeft, `${before} of ${needs} seconds before`);
-    if (isLeft) assert.ok(told(scene).some((each) => /leg b is left to a batch/.test(each)));
+    if (isLeft) assert.ok(emitted(scene).some((each) => /leg b is left to a batch/.test(each)));
   }
 });
 

@@ -56,9 +56,9 @@ timed('without anything kept it waits, names what would tell, and ends once it d
   await store.putSwap(former);
   const { remember } = forget(scene);
   let steps = 0;
-  const since = scene.told.length;
+  const since = scene.emitted.length;
   assert.equal(await run(scene, {}, () => ++steps > 50), null);
-  const waits = scene.told.slice(since).filter(({ step }) => step === 'waiting');
+  const waits = scene.emitted.slice(since).filter(({ step }) => step === 'waiting');
   assert.match(
     waits.map(({ text }) => text).join(),
     /is not known: a later escrow has its lane.* would tell/,

@@ -23,7 +23,7 @@ const isLast = (scene: PaperScene) => () => scene.wall > scene.timelock('b') + 7
 /** Past the last moment to reveal, and before the timelock. */
 const tooLate = (scene: PaperScene) => scene.timelock('a') - 1_800;
 const tellings = (scene: PaperScene) =>
-  scene.told.filter(({ step }) => step === 'store').map(({ text }) => text);
+  scene.emitted.filter(({ step }) => step === 'store').map(({ text }) => text);
 
 async function refundsUnshown(scene: PaperScene): Promise<void> {
   await run(scene, {}, isLast(scene));

@@ -140,8 +140,8 @@ async function lossOf(seed: number): Promise<string | null> {
     if (bothAt === Infinity && hasFunded(scene, 'a') && hasFunded(scene, 'b')) bothAt = scene.wall;
     if (hasReveal() && !isMaker) publicAt = Math.min(publicAt, scene.wall);
     if (!hasReveal())
-      isTold ||= scene.told.slice(toldAt).some(({ text }) => text.includes(scene.secret));
-    toldAt = scene.told.length;
+      isTold ||= scene.emitted.slice(toldAt).some(({ text }) => text.includes(scene.secret));
+    toldAt = scene.emitted.length;
     if (!hangs()) for (const answer of held.splice(0)) answer();
     for (const chain of [chains.a, chains.b]) {
       chain.refusesEstimates = isEarly(early.estimates) ? refusal : null;
@@ -177,8 +177,8 @@ async function lossOf(seed: number): Promise<string | null> {
     early,
     trouble,
   };
-  const told = scene.told.map(({ step, leg, text }) => `${step} ${leg} ${text}`);
-  return `seed ${seed}: ${JSON.stringify(facts)}\n${told.join('\n')}`;
+  const emitted = scene.emitted.map(({ step, leg, text }) => `${step} ${leg} ${text}`);
+  return `seed ${seed}: ${JSON.stringify(facts)}\n${emitted.join('\n')}`;
 }
 
 const isClaim = ({ call }: { call: { verb: string } }) => call.verb === 'claim';

@@ -182,17 +182,17 @@ async function keyTold(wallet: Partial<BitcoinWallet>, kind: 'p2tr' | 'p2wpkh') 
   const address = addressesOfPubkey(pubkey, bitcoinView.network)[kind];
   const honest = honestSwap('taker');
   const b = { ...honest.legs.b, refundAddress: address };
-  const told: unknown[] = [];
+  const emitted: unknown[] = [];
   const then = { ...honest, legs: { ...honest.legs, b } };
   await prepare(
     contextOf({
-      ...inputOf(showing(without('refund'), told, then), memoryStore(), 'taker'),
+      ...inputOf(showing(without('refund'), emitted, then), memoryStore(), 'taker'),
       wallets: new Map([[bitcoinView.chain, { family: 'bitcoin', ...wallet } as BitcoinWallet]]),
       trade: { ...trade, refundTo: { address, pubkey } },
       now: () => now,
     }),
   );
-  return { told, about: { productName: 'Acme', pubkey, swapId } };
+  return { emitted, about: { productName: 'Acme', pubkey, swapId } };
 }
 
 test('the key of a Taproot address is named with its own signature, no other is', async () => {
@@ -202,27 +202,27 @@ test('the key of a Taproot address is named with its own signature, no other is'
     texts.push(text);
     return signKeySignature({ productName: 'Acme', swapId }, key);
   };
-  const { told, about } = await keyTold({ signKey }, 'p2tr');
-  const [said] = told as { chain: string; address: string; keySignature: string }[];
+  const { emitted, about } = await keyTold({ signKey }, 'p2tr');
+  const [said] = emitted as { chain: string; address: string; keySignature: string }[];
   assert.ok(said);
   assert.deepEqual([said.chain, said.address], [bitcoinView.chain, about.pubkey]);
   verifyKeySignature(about, said.keySignature);
   assert.deepEqual(texts, [`Acme - use this key: ${about.pubkey} for swap ${swapId}`]);
   const plain = await keyTold({ signKey }, 'p2wpkh');
-  assert.deepEqual(plain.told, [{ chain: bitcoinView.chain, address: about.pubkey }]);
+  assert.deepEqual(plain.emitted, [{ chain: bitcoinView.chain, address: about.pubkey }]);
   assert.equal(texts.length, 1);
   await assert.rejects(keyTold({}, 'p2tr'), { code: 'no_wallet' });
 });
 
 /** The taker's run that begins at this time: what it told the market, and how it ended. */
 async function begun(at: number, store: Store, shown: Swap, signal?: AbortSignal) {
-  const told: unknown[] = [];
-  const input = inputOf(showing(shown, told, honestSwap('taker')), store, 'taker');
+  const emitted: unknown[] = [];
+  const input = inputOf(showing(shown, emitted, honestSwap('taker')), store, 'taker');
   const end = await prepare(contextOf({ ...input, now: () => at, ...(signal && { signal }) })).then(
     async () => ((await store.getSwap(swapId)) === null ? 'nothing' : 'begun'),
     (error: { code?: string; field?: string }) => error.field ?? error.code,
   );
-  return [end, told.length];
+  return [end, emitted.length];
 }
 
 const { acceptedAt } = tradeOf('taker');

@@ -128,7 +128,7 @@ timed('a claim that the market does not send is sent by the side itself', async 
   const client = { ...input.client, relayClaim } as unknown as ParleyClient;
   await run(scene, { ...input, client }, () => scene.endOf('a') === 'claimed');
   assert.equal(scene.endOf('a'), 'claimed');
-  const refused = scene.told.find(({ step }) => step === 'market_refused');
+  const refused = scene.emitted.find(({ step }) => step === 'market_refused');
   assert.match(refused?.text ?? '', /no gas key; sends the claim alone$/);
 });
 

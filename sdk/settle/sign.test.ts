@@ -84,7 +84,7 @@ for (const [what, took, steps] of [
 
 test('what the chains show after a signature keeps a late funding from being sent', async () => {
   const scene = await paperScene('taker');
-  await run(scene, {}, () => scene.told.some(({ step }) => step === 'verified'));
+  await run(scene, {}, () => scene.emitted.some(({ step }) => step === 'verified'));
   const context = contextOf({ ...scene.input, chainTimeoutMs: 5_000 });
   await context.store.getSwap(scene.input.swapId);
   const { initiatorFundBy } = context.record.swap.deadlines;
@@ -116,16 +116,16 @@ test('what a wallet fails with while the secret is kept quotes nothing that it w
     const failing = async () => {
       throw Object.assign(new TypeError(`device 7 is locked: ${quoted}`), { quoted });
     };
-    const told = await unquoted(failing).catch((error: unknown) => inspect(error));
-    assert.match(String(told), /device 7 is locked: /);
+    const emitted = await unquoted(failing).catch((error: unknown) => inspect(error));
+    assert.match(String(emitted), /device 7 is locked: /);
     const parts = hex.match(/.{8}/g) ?? [];
-    const shown = parts.filter((each) => String(told).toLowerCase().includes(each));
+    const shown = parts.filter((each) => String(emitted).toLowerCase().includes(each));
     assert.deepEqual(shown, [], quoted);
-    assert.deepEqual(found(String(told), new Map([['secret', hex]])), [], quoted);
+    assert.deepEqual(found(String(emitted), new Map([['secret', hex]])), [], quoted);
   }
   const raw = Buffer.from('00'.repeat(8).concat('61'.repeat(24)), 'hex').toString('latin1');
-  const told = await unquoted(() => Promise.reject(new Error(`locked: ${raw}`))).catch(String);
-  assert.ok(!String(told).includes('aaa'), String(told));
+  const emitted = await unquoted(() => Promise.reject(new Error(`locked: ${raw}`))).catch(String);
+  assert.ok(!String(emitted).includes('aaa'), String(emitted));
   const ours = new ParleyError('chain_timeout', hex);
   await assert.rejects(
     unquoted(() => Promise.reject(ours)),

@@ -15,7 +15,7 @@ import {
 } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
 
-const lies = ({ told }: PaperScene) => told.filter(({ step }) => step === 'market_lied');
+const lies = ({ emitted }: PaperScene) => emitted.filter(({ step }) => step === 'market_lied');
 
 /** What the side has after the upgrade: other policies, so the formula comes to other times. */
 function upgraded({ input }: PaperScene): Partial<SettleInput> {
@@ -84,4 +84,4 @@ timed('a funding that died is not made anew after an upgrade, and is watched', a
   assert.deepEqual([a.pool.size, a.mined.length], [0, 1]);
 });
 
-const lastOf = ({ told }: PaperScene) => told.at(-1)?.text ?? '';
+const lastOf = ({ emitted }: PaperScene) => emitted.at(-1)?.text ?? '';

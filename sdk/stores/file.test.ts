@@ -6,12 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { hashlockOf } from '../../core/hashlock.ts';
-import { honestSwap, now, swapId, tradeOf, views } from '../testing/honest.ts';
+import { keptRecord, swapId, tradeOf } from '../testing/honest.ts';
 import { timed } from '../testing/timed.ts';
-import { verifySwap } from '../verify.ts';
 import { fileStore } from './file.ts';
 import { memoryStore } from './memory.ts';
-import { newHashlock, type Store, type SwapRecord } from './store.ts';
+import { newHashlock, type Store } from './store.ts';
 
 async function withDir(work: (dir: string) => Promise<void>): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'parley-store-'));
@@ -21,13 +20,11 @@ async function withDir(work: (dir: string) => Promise<void>): Promise<void> {
     await rm(dir, { recursive: true, force: true });
   }
 }
+const withStore = (work: (store: Store, dir: string) => Promise<void>) =>
+  withDir(async (dir) => work(await fileStore(dir), dir));
 
-function record(): SwapRecord {
-  const trade = tradeOf('taker');
-  const swap = verifySwap(honestSwap('taker'), trade, views, { swapId, now });
-  const funding = { txid: 'ab'.repeat(32), raw: '00' };
-  return { trade, swap, funding, claim: null, refund: null, publicSecret: null };
-}
+const record = keptRecord('taker', { funding: { txid: 'ab'.repeat(32), raw: '00' } });
+const never = new AbortController().signal;
 
 async function keeps(store: Store): Promise<void> {
   const hashlock = await newHashlock(store);
@@ -35,56 +32,46 @@ async function keeps(store: Store): Promise<void> {
   assert.ok(secret !== null && hashlockOf(secret) === hashlock);
   assert.equal(await store.getSecret('00'.repeat(32)), null);
   assert.equal(await store.getSwap(swapId), null);
-  await store.putSwap(record());
-  assert.deepEqual(await store.getSwap(swapId), record());
-  assert.equal(await store.getTrade(tradeOf('taker').threadId), null);
-  await store.putTrade(tradeOf('taker'));
-  assert.deepEqual(await store.getTrade(tradeOf('taker').threadId), tradeOf('taker'));
+  await store.putSwap(record);
+  assert.deepEqual(await store.getSwap(swapId), record);
+  const trade = tradeOf('taker');
+  assert.equal(await store.getTrade(trade.threadId), null);
+  await store.putTrade(trade);
+  assert.deepEqual(await store.getTrade(trade.threadId), trade);
   assert.deepEqual(await store.swapIds(), [swapId]);
 }
 
-test('the memory store gives back what was kept', () => keeps(memoryStore()));
-
-test('the file store gives back what was kept, also to another process', async () => {
-  await withDir(async (dir) => {
-    await keeps(await fileStore(dir));
-    const again = await fileStore(dir);
-    assert.deepEqual(await again.getSwap(swapId), record());
+test('a store gives back what was kept, a file store also to another process', async () => {
+  await keeps(memoryStore());
+  await withStore(async (store, dir) => {
+    await keeps(store);
+    assert.deepEqual(await (await fileStore(dir)).getSwap(swapId), record);
   });
 });
 
-test('secrets are readable by their owner only, and never overwritten', async () => {
-  await withDir(async (dir) => {
-    const store = await fileStore(dir);
+test('secrets are readable by their owner only, and never overwritten', () =>
+  withStore(async (store, dir) => {
     const hashlock = await newHashlock(store);
     assert.equal((await stat(dir)).mode & 0o777, 0o700);
     assert.equal((await stat(join(dir, 'secrets', hashlock))).mode & 0o777, 0o600);
     await assert.rejects(store.putSecret(hashlock, '00'.repeat(32)), /already has a secret/);
     await assert.rejects(store.putSecret('11'.repeat(32), '00'.repeat(32)), /does not open/);
-  });
-});
+  }));
 
-test('a file left half-written by a crash is no record, and a damaged one is said to be so', async () => {
-  await withDir(async (dir) => {
-    const store = await fileStore(dir);
-    await store.putSwap(record());
+test('a file left half-written by a crash is no record, and a damaged one is said to be so', () =>
+  withStore(async (store, dir) => {
+    await store.putSwap(record);
     await writeFile(join(dir, 'swaps', `.${swapId}.1.x`), '{"half');
     assert.deepEqual(await store.swapIds(), [swapId]);
     assert.equal((await readdir(join(dir, 'swaps'))).length, 2);
     await writeFile(join(dir, 'swaps', swapId), '{"half');
     await assert.rejects(store.getSwap(swapId), { code: 'bad_record' });
-  });
-});
-
-test('an id that could leave the folder is refused', async () => {
-  await withDir(async (dir) => {
-    const store = await fileStore(dir);
+    // Nor is an id taken that could leave the folder.
     await assert.rejects(store.getSwap('../secrets/x'), { code: 'bad_record' });
-  });
-});
+  }));
 
-timed('a lock is held against another process, and free once that was killed', async () => {
-  await withDir(async (dir) => {
+timed('a lock is held against another process, and free once that was killed', () =>
+  withDir(async (dir) => {
     const file = new URL('./file.ts', import.meta.url).href;
     const script = `const { fileStore } = await import(${JSON.stringify(file)});
       const store = await fileStore(${JSON.stringify(dir)});
@@ -97,21 +84,19 @@ timed('a lock is held against another process, and free once that was killed', a
       await once(other.stdout, 'data');
       const store = await fileStore(dir);
       assert.equal(await store.lock?.('nonces', AbortSignal.abort()), null);
-      const waiting = store.lock?.('nonces', new AbortController().signal);
+      const waiting = store.lock?.('nonces', never);
       other.kill('SIGKILL');
-      const lock = await waiting;
-      assert.ok(lock);
-      await lock.release();
+      await (await waiting)?.release();
+      assert.ok(await waiting);
     } finally {
       other.kill('SIGKILL');
     }
-  });
-});
+  }),
+);
 
-test('swaps kept last before a moment may be left out, and others never', async () => {
-  await withDir(async (dir) => {
-    const store = await fileStore(dir);
-    await store.putSwap(record());
+test('swaps kept last before a moment may be left out, and others never', () =>
+  withStore(async (store, dir) => {
+    await store.putSwap(record);
     const hour = 3_600;
     const nowMs = Date.now();
     assert.deepEqual(await store.swapIds(nowMs), [swapId]);
@@ -120,13 +105,11 @@ test('swaps kept last before a moment may be left out, and others never', async 
     assert.deepEqual(await store.swapIds(nowMs - hour * 1_000), [swapId]);
     assert.deepEqual(await store.swapIds(nowMs), []);
     assert.deepEqual(await store.swapIds(), [swapId]);
-  });
-});
+  }));
 
-test('of two who open one folder, one at a time has a lock, and whoever waits gets it', async () => {
-  await withDir(async (dir) => {
-    const [one, other] = [await fileStore(dir), await fileStore(dir)];
-    const never = new AbortController().signal;
+test('of two who open one folder, one at a time has a lock, and whoever waits gets it', () =>
+  withStore(async (one, dir) => {
+    const other = await fileStore(dir);
     const first = await one.lock?.('nonces', never);
     assert.ok(first);
     assert.equal(await other.lock?.('nonces', AbortSignal.abort()), null);
@@ -137,5 +120,4 @@ test('of two who open one folder, one at a time has a lock, and whoever waits ge
     const second = await waiting;
     assert.ok(second);
     await Promise.all([second.release(), beside.release()]);
-  });
-});
+  }));

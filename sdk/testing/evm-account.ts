@@ -32,7 +32,7 @@ export const chainId = 31_337;
 export const ether = 10n ** 18n;
 
 /** A verified swap whose taker is paid on EVM: all others are made of it. */
-export type Pattern = {
+type Pattern = {
   readonly input: SettleInput;
   readonly record: SwapRecord;
 };
@@ -84,8 +84,8 @@ async function accountOn(
   const { rpcUrl } = chains.place.evm;
   const own = { ...owner, ...alter(owner) };
   const newWallet = () => evmWallet({ rpcUrl, chainId, account: own });
-  const told: Progress[] = [];
-  const onProgress = (progress: Progress) => void told.push(progress);
+  const emitted: Progress[] = [];
+  const onProgress = (progress: Progress) => void emitted.push(progress);
   const wallets = new Map<string, Wallet>([...pattern.input.wallets, [evmKey, newWallet()]]);
   const alone = { swapId: '00', client: null, wallets, store: memoryStore(), onProgress };
   const input = { ...pattern.input, ...alone, ...more };
@@ -112,7 +112,7 @@ async function accountOn(
     await keepOn({ chains }, pattern, input.store, { ...slots, id: '00' });
     return (await context.store.getSwap('00')) as SwapRecord;
   };
-  const texts = () => told.map(({ text }) => text).join('\n');
+  const texts = () => emitted.map(({ text }) => text).join('\n');
   const on = { context, leg, wallet };
   const { store } = input;
   return { ...on, input, address, on, hand, newHand, signing, signed, keepOwn, texts, store };

@@ -211,7 +211,7 @@ export function isHarmless(
   return harmless.some(([shape]) => shape.test(path));
 }
 
-export type Alteration = { readonly path: string; readonly how: string; readonly value: unknown };
+type Alteration = { readonly path: string; readonly how: string; readonly value: unknown };
 
 /** Every way to alter one field: another value of its type, another type, absence. */
 export function* alterations(value: unknown, path = ''): Generator<Alteration> {

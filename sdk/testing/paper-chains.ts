@@ -73,7 +73,7 @@ type Asked = <T>(signal: AbortSignal, answer: () => T) => Promise<T>;
 const depth = { ...policies.ethereum.normal, confirmations: 2 };
 const policy: ChainPolicy = { ...policies.ethereum, normal: depth, high: depth };
 /** Of the long leg's chain. */
-export const longFloorSeconds = 28_800;
+const longFloorSeconds = 28_800;
 
 /** The short one and the long one, at this time. */
 export function paperChains(clock: number): { readonly a: PaperChain; readonly b: PaperChain } {

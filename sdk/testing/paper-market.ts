@@ -21,7 +21,7 @@ import type { Swap, SwapLeg } from '../types.ts';
 import { legShown, swapShown } from './honest.ts';
 
 /** The taker gives `b` (long, on Bitcoin), the maker gives `a`. */
-export type PaperSwap = {
+type PaperSwap = {
   readonly id: string;
   readonly secret: string;
   readonly agreedAt: number;

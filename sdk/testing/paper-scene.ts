@@ -30,7 +30,7 @@ export type PaperScene = {
   readonly gets: LegName;
   readonly input: SettleInput;
   /** All that the side has said. */
-  readonly told: Progress[];
+  readonly emitted: Progress[];
   readonly watched: Legs<WatchedEscrow>;
   /** What took the money out of the escrow of a leg, if anything did. */
   endOf(leg: LegName): 'claimed' | 'refunded' | null;
@@ -102,7 +102,7 @@ export async function paperScene(
     },
   };
   const scene: PaperScene = {
-    ...{ market, chains, secret, gives, gets: otherLeg(gives), told: [] },
+    ...{ market, chains, secret, gives, gets: otherLeg(gives), emitted: [] },
     ...{ wall: agreedAt + 10, stepSeconds: 60, theirsAt: 0, isLeaked: false, onStep: () => {} },
     ...moves,
     endOf: (leg) => endOf(chains[leg]),
@@ -153,14 +153,14 @@ export async function run(
 ): Promise<Outcome | null> {
   const stop = new AbortController();
   const enough = new Error('enough');
-  const { input, onStep, told } = scene;
-  const isFirst = told.length === 0;
+  const { input, onStep, emitted } = scene;
+  const isFirst = emitted.length === 0;
   scene.onStep = () => {
     onStep();
     if (isEnough()) stop.abort(enough);
   };
   const onProgress = (each: Progress) => {
-    told.push(each);
+    emitted.push(each);
     more.onProgress?.(each);
   };
   try {
@@ -170,7 +170,7 @@ export async function run(
     return null;
   } finally {
     scene.onStep = onStep;
-    const went = isFirst ? told.filter(({ step }) => step === 'state') : [];
+    const went = isFirst ? emitted.filter(({ step }) => step === 'state') : [];
     for (const { text } of went) assert.ok(known.has(text), text);
   }
 }
@@ -223,8 +223,8 @@ function endOf({ mined }: PaperChain): 'claimed' | 'refunded' | null {
 export const sent = ({ chains }: PaperScene, leg: LegName, verb: 'fund' | 'claim' | 'refund') =>
   [...chains[leg].mined, ...chains[leg].pool.values()].filter(({ call }) => call.verb === verb);
 
-export const says = ({ told }: PaperScene, words: string) =>
-  told.some(({ text }) => text.includes(words));
+export const says = ({ emitted }: PaperScene, words: string) =>
+  emitted.some(({ text }) => text.includes(words));
 
 /** Until a block has a transaction on this leg. */
 export const untilMined = (scene: PaperScene, leg: LegName, more: Partial<SettleInput> = {}) =>

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { evmDeployment, fundCalls } from '../../chains/evm/plan.ts';
-import { authorizationAlternative, permitAlternative, signedCall } from '../../chains/evm/ways.ts';
+import { authorizationAlternative, signedCall } from '../../chains/evm/ways.ts';
 import type { TokenAbilities } from '../../chains/interface/fund-ways.ts';
 import type {
   EvmCall,
@@ -76,7 +76,7 @@ export async function newCoin(anvil: Anvil): Promise<Coin> {
   };
 }
 
-export type Relay = {
+type Relay = {
   /** What it was given, in order. */
   readonly given: { readonly signature: string; readonly escrow: string }[];
   /** What it does with a signature: sends it, refuses it, or says that it has sent it. */
@@ -102,24 +102,24 @@ export function offering(
   const { terms } = scene.market.watched('a');
   const owner = terms.refund.address;
   const source = input.sources.get(evmKey);
-  const { signing } = source?.adapter ?? {};
-  if (source === undefined || signing === undefined) throw new Error('no source that can sign');
+  const { ways } = source?.adapter ?? {};
+  if (source === undefined || ways === undefined) throw new Error('no source with ways');
   const never = new AbortController().signal;
-  const fund = async (_: string, leg: 'a', { allowance, sign }: FundQuery = {}) => {
+  const fund = async (_: string, leg: 'a', { allowance = 'exact', sign }: FundQuery = {}) => {
     const built = (await market.fund('', leg)) as EvmMaterial;
     const held = await coin.read('allowance', [owner, deployment.contract]);
-    const value = allowance === 'standing' ? 2n ** 256n - 1n : terms.amount;
-    const nonce = (await signing.permitNonce(coin.address, owner, never)) ?? 0n;
-    const values = { nonce, value, deadline: terms.fundBefore ?? 0 };
-    const permit = permitAlternative(terms, deployment, coin.abilities, values);
-    const text = authorizationAlternative(terms, deployment, coin.abilities);
-    const signed = sign === undefined ? { typedData: null, call: null } : {};
+    const asked = {
+      ...{ escrow: scene.market.watched('a'), abilities: coin.abilities, isFresh: true, allowance },
+      ...{ needsAllowance: held < terms.amount, authorizes: sign !== undefined },
+      deadline: terms.fundBefore ?? 0,
+    };
     const isOffered = relay.does !== 'refuse' || relay.given.length === 0;
+    const offered = (await ways.alternatives(asked, never)) ?? [];
     return {
       ...built,
       txs: fundCalls(terms, deployment, held, allowance),
-      alternatives: [permit, { ...text, ...signed, relay: isOffered }].map((each) =>
-        relay.alter(each as FundAlternative),
+      alternatives: offered.map((each) =>
+        relay.alter(each.way === 'permit' ? each : { ...each, relay: isOffered }),
       ),
     };
   };

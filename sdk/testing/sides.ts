@@ -124,33 +124,33 @@ export function stopAll(): void {
 
 /** A running side, and what it has told so far. */
 export function running(input: SettleInput): {
-  readonly told: Progress[];
+  readonly emitted: Progress[];
   readonly end: Promise<Outcome>;
   /** Waits until `count` things of this kind were told; returns the last of them. */
   next(step: Progress['step'], count?: number, leg?: 'a' | 'b'): Promise<Progress>;
 } {
-  const told: Progress[] = [];
+  const emitted: Progress[] = [];
   let failed: unknown = null;
   const over = new AbortController();
   sides.add(over);
   const signal = AbortSignal.any([over.signal, ...(input.signal ? [input.signal] : [])]);
-  const end = settle({ ...input, signal, onProgress: (each) => void told.push(each) });
+  const end = settle({ ...input, signal, onProgress: (each) => void emitted.push(each) });
   end.catch((error: unknown) => {
     failed = error ?? new Error('it ended');
   });
   const next = async (step: Progress['step'], count = 1, leg?: 'a' | 'b') => {
     const limit = performance.now() + 60_000;
     for (;;) {
-      const found = told.filter((each) => each.step === step && (!leg || each.leg === leg));
+      const found = emitted.filter((each) => each.step === step && (!leg || each.leg === leg));
       const wanted = found[count - 1];
       if (wanted !== undefined) return wanted;
       if (failed !== null) throw failed;
-      const said = told.map((each) => `${each.step} ${each.leg} ${each.text}`).join('\n');
+      const said = emitted.map((each) => `${each.step} ${each.leg} ${each.text}`).join('\n');
       assert.ok(performance.now() < limit, `never ${step} ${count} times:\n${said}`);
       await sleep(50);
     }
   };
-  return { told, end, next };
+  return { emitted, end, next };
 }
 
 /** The same side with its chain sources altered. */

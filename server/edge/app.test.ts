@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -25,13 +25,9 @@ test('what is not HTTP as it must be is refused in JSON with a code', async () =
   for (const [bytes, expected] of [
     ['nonsense\r\n\r\n', json(400, 'malformed_http')],
     ['CONNECT x:443 HTTP/1.1\r\nhost: x:443\r\n\r\n', json(400, 'malformed_http')],
-    [
-      `GET /v1/me HTTP/1.1\r\nhost: x\r\na: ${'x'.repeat(20_000)}\r\n\r\n`,
-      json(431, 'headers_too_large'),
-    ],
+    [get(`HTTP/1.1\r\nhost: x\r\na: ${'x'.repeat(20_000)}\r\n`), json(431, 'headers_too_large')],
     [get('HTTP/1.1\r\n'), json(400, 'bad_header')],
-    [get('HTTP/1.1\r\nhost: x\r\nhost: x\r\n'), /there are 2 Host headers, not one/],
-    [get('HTTP/1.1\r\nHost: x\r\nx: y\r\nhOST: z\r\n'), json(400, 'bad_header')],
+    [get('HTTP/1.1\r\nHost: x\r\nhOST: z\r\n'), /there are 2 Host headers, not one/],
     [get('HTTP/1.1\r\nhost: x\r\nexpect: cake\r\n'), json(417, 'expectation_failed')],
     [get('HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\n'), / 200 OK/],
     [get('HTTP/1.0\r\n'), / 200 OK/],
@@ -59,17 +55,6 @@ test('a body of 30 000 levels does not break the server, and none reaches a prot
   assert.equal((await post('{"__proto__":{"a":1},"constructor":{"prototype":{}}}')).status, 400);
 });
 
-function everything(socket: Socket): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = '';
-    socket.on('data', (data) => {
-      answer += data;
-    });
-    socket.on('error', reject);
-    socket.on('close', () => resolve(answer));
-  });
-}
-
 test('a shutdown lets a running request end and answers 503, budget told, to one behind it', async () => {
   const own = await testEdge();
   const at = await own.port();
@@ -82,21 +67,21 @@ test('a shutdown lets a running request end and answers 503, budget told, to one
     await held.promise;
   });
   await reached.promise;
-  const sockets = [connect(at, '127.0.0.1'), connect(at, '127.0.0.1')];
-  const answers = sockets.map(everything);
-  for (const socket of sockets) socket.write('GET /v1/keys/nonce HTTP/1.1\r\nhost: x\r\n\r\n');
+  const head = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
+  const begun = Promise.withResolvers<string>();
+  const followed = rawAnswer(at, head('/v1/keys/nonce'), () => begun.promise);
+  const alone = rawAnswer(at, head('/v1/keys/nonce'));
   const waiting = () => own.sql('select 1 as one from pg_locks where not granted');
   while ((await waiting()).length < 2) await sleep(10);
   const closed = own.app.close();
   await sleep(50);
-  sockets[0]?.write('GET /v1/me HTTP/1.1\r\nhost: x\r\n\r\n');
+  begun.resolve(head('/v1/me'));
   await sleep(50);
   held.resolve();
   await locked;
-  const [followed = '', alone = ''] = await Promise.all(answers);
   await closed;
-  for (const answer of [followed, alone]) assert.match(answer, /^HTTP\/1\.1 200 OK/);
-  const late = followed.slice(followed.indexOf('HTTP/1.1 503'));
+  for (const answer of [followed, alone]) assert.match(await answer, /^HTTP\/1\.1 200 OK/);
+  const late = (await followed).slice((await followed).indexOf('HTTP/1.1 503'));
   assert.match(late, /^HTTP\/1\.1 503 [\s\S]*\{"error":"the server is shutting down"\}/);
   assert.match(late, /\r\nratelimit-remaining: \d+\r\n/i);
 });
@@ -166,15 +151,14 @@ test('a key that is revoked while the body of a request arrives does nothing any
   const wallet = evmWallet();
   const { body: first } = await edge.mint(wallet);
   const text = JSON.stringify({ quoteAmount: '1' });
-  const socket = connect(port, '127.0.0.1');
-  const answered = everything(socket);
   const head =
     `POST /v1/rfqs/${crypto.randomUUID()}/quotes HTTP/1.1\r\nhost: x\r\nconnection: close\r\n` +
     `x-api-key: ${first.key}\r\ncontent-type: application/json\r\n` +
     `content-length: ${text.length}\r\n\r\n${text.slice(0, 5)}`;
-  await new Promise((resolve) => socket.write(head, resolve));
-  await sleep(100);
-  assert.equal((await edge.mint(wallet)).body.replaced, true);
-  socket.write(text.slice(5));
-  assert.match(await answered, /^HTTP\/1\.1 401 [\s\S]*x-parley-error: key_invalid\r/i);
+  const answer = await rawAnswer(port, head, async () => {
+    await sleep(100);
+    assert.equal((await edge.mint(wallet)).body.replaced, true);
+    return text.slice(5);
+  });
+  assert.match(answer, json(401, 'key_invalid'));
 });

@@ -10,6 +10,8 @@ import { evmWallet } from './testing/signers.ts';
 
 const edge = await testEdge();
 
+const madeUp = (at: number) => `parley_test_${String(at).padStart(43, 'u')}`;
+
 /** Keys whose next look-up waits, with its answer read, until `release`. */
 function held(isListening: () => boolean = () => true) {
   const { db } = edge.deps;
@@ -39,15 +41,22 @@ test('a key looked up is remembered, and forgotten with its account', async () =
   assert.equal(keys.known(body.key), undefined);
 });
 
-test('what was read before a revocation is not remembered after it', async () => {
+test('what was read before a revocation is not remembered after it, nor that a key is none', async () => {
   const { body } = await edge.mint(evmWallet());
   const { keys, read, release } = held();
-  const looking = keys.find(body.key);
+  const looking = [body.key, madeUp(0)].map((each) => keys.find(each));
   await read;
   keys.forget('anyone');
   release();
-  await looking;
-  assert.equal(keys.known(body.key), undefined);
+  await Promise.all(looking);
+  for (const each of [body.key, madeUp(0)]) {
+    assert.equal(keys.known(each), undefined);
+    await keys.find(each);
+    assert.notEqual(keys.known(each), undefined);
+  }
+  // Any revocation has the keys that were none looked up again.
+  keys.forget('anyone');
+  assert.equal(keys.known(madeUp(0)), undefined);
 });
 
 test('nothing is remembered while revocations are not heard of, nor what was asked before', async () => {
@@ -56,7 +65,8 @@ test('nothing is remembered while revocations are not heard of, nor what was ask
   const { keys, release } = held(() => listening);
   release();
   assert.notEqual(await keys.find(body.key), null);
-  assert.equal(keys.known(body.key), undefined);
+  await keys.find(madeUp(0));
+  for (const each of [body.key, madeUp(0)]) assert.equal(keys.known(each), undefined);
   const asking = keys.find(body.key);
   listening = true;
   await asking;
@@ -76,15 +86,6 @@ test('many requests of one key at once make one look-up', async () => {
   assert.equal(lookUps(), 1);
 });
 
-test('a remembered key is looked up again after a second', async () => {
-  const { body } = await edge.mint(evmWallet());
-  const { keys, release } = held();
-  release();
-  await keys.find(body.key);
-  await new Promise((resolve) => setTimeout(resolve, 1_050));
-  assert.equal(keys.known(body.key), undefined);
-});
-
 test('what is no key is refused without a look-up', () => {
   const { keys } = held();
   const strange = [`parley_live_${'a'.repeat(43)}`, `parley_test_${'_'.repeat(43)}`];
@@ -93,35 +94,20 @@ test('what is no key is refused without a look-up', () => {
   }
 });
 
-const madeUp = (at: number) => `parley_test_${String(at).padStart(43, 'u')}`;
-
-test('a key that is none is remembered as none for a second, and looked up once more after it', async (context) => {
+test('a key, or that it is none, is remembered for a second, and looked up once more after it', async (context) => {
+  const { body } = await edge.mint(evmWallet());
   let now = 0;
   context.mock.method(performance, 'now', () => now);
-  const { keys, release, lookUps } = held();
-  release();
-  assert.equal(keys.known(madeUp(0)), undefined);
-  assert.equal(await keys.find(madeUp(0)), null);
-  now = 1_000;
-  assert.equal(keys.known(madeUp(0)), null);
-  now = 1_001;
-  assert.equal(keys.known(madeUp(0)), undefined);
-  assert.equal(lookUps(), 1);
-});
-
-test('any revocation has the keys that were none looked up again', async () => {
   const { keys, release } = held();
   release();
-  await keys.find(madeUp(0));
-  keys.forget('anyone');
-  assert.equal(keys.known(madeUp(0)), undefined);
-});
-
-test('a key that is none is not remembered while revocations are not heard of', async () => {
-  const { keys, release } = held(() => false);
-  release();
-  await keys.find(madeUp(0));
-  assert.equal(keys.known(madeUp(0)), undefined);
+  for (const each of [body.key, madeUp(0)]) {
+    now = 0;
+    const found = await keys.find(each);
+    now = 1_000;
+    assert.deepEqual(keys.known(each), found);
+    now = 1_001;
+    assert.equal(keys.known(each), undefined);
+  }
 });
 
 test('a thousand made-up keys at once are four queries and, after those, two', async () => {

@@ -76,24 +76,21 @@ test('the clients of a /48 have a quarter of the connections, and one of them at
   const client = (n: number, site = '2001:db8:1') => `${site}:${n.toString(16)}::1`;
   const many = (ns: number[]) => ns.map((n) => isCut(client(n)));
   // Refused by its own limit, it takes nothing of what its neighbours share.
-  assert.deepEqual(many([1, 1, 1, 1, 1, 1]), [false, false, true, true, true, true]);
+  assert.deepEqual(many([1, 1, 1, 1]), [false, false, true, true]);
   assert.deepEqual(many([2, 3, 4, 5, 6, 7]), Array(6).fill(false));
   assert.deepEqual(many([8, 2, 0xffff]), [true, true, true]);
   assert.equal(isCut(client(8, '2001:db8:2')), false);
-  opened[7]?.destroy();
-  await once(opened[7] as Socket, 'close');
+  opened[5]?.destroy();
+  await once(opened[5] as Socket, 'close');
   assert.deepEqual(many([9, 10]), [false, true]);
   const few = emitting({ connections: 4, connectionsPerNetwork: 2 });
   assert.deepEqual(
     [1, 1, 1, 2, 2, 3].map((n) => few.isCut(client(n))),
     [false, false, true, false, false, true],
   );
-});
-
-test('the /24 of an IPv4 client, which is many customers, is no site', () => {
-  const { isCut } = emitting({ connections: 8, connectionsPerNetwork: 1 });
-  const cut = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => isCut(`192.0.2.${n}`));
-  assert.deepEqual(cut, Array(8).fill(false));
+  // The /24 of an IPv4 client, which is many customers, is no site.
+  const v4 = emitting({ connections: 8, connectionsPerNetwork: 1 });
+  assert.ok([1, 2, 3, 4, 5, 6, 7, 8].every((n) => !v4.isCut(`192.0.2.${n}`)));
 });
 
 test('connections of a trusted proxy are limited by the process alone', async () => {
@@ -111,6 +108,8 @@ test('connections of a trusted proxy are limited by the process alone', async ()
 test('who reads nothing of what waits for it is cut off, who reads slowly is not', {
   timeout: 30_000,
 }, async () => {
+  // It may have read right after a poll; the next one begins to count.
+  assert.ok(lookMs + unreadMs + lookMs <= 30_000);
   const { ours, open, dropped, close } = await serve(['loopback'], { lookMs: 20, unreadMs: 1_000 });
   const [deaf, slow] = [await open(), await open(), await open()];
   while (ours.length < 3) await sleep(5);
@@ -131,12 +130,6 @@ test('who reads nothing of what waits for it is cut off, who reads slowly is not
   );
   assert.deepEqual(await dropped(), { unread: 1 });
   close();
-});
-
-test('who reads nothing is cut off within 30 s, also where one look comes too early to count', () => {
-  // It may have read right after a look; the next one begins to count.
-  const countedFrom = lookMs;
-  assert.ok(countedFrom + unreadMs + lookMs <= 30_000);
 });
 
 test('a process serves what its descriptors are enough for, or says how many it needs', () => {

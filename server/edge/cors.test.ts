@@ -2,7 +2,7 @@
 // alone.
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { refused, testEdge } from './testing/edge.ts';
 import { signedIn, siteAt } from './testing/session.ts';
 import { evmWallet } from './testing/signers.ts';
@@ -36,73 +36,58 @@ test('a preflight is 204 with what may be sent, and spends a request of the clie
 });
 
 test('a preflight is refused with 429 where the budget of its client is out', async () => {
-  const small = await testEdge({
-    settings: { ...siteAt(site, { corsOrigins: [partner] }), rateLimit: 1 },
-  });
-  const statuses: number[] = [];
-  for (let count = 0; count < 2; count += 1) {
-    statuses.push((await small.call('OPTIONS', '/v1/me', { headers: preflight })).status);
-  }
-  assert.deepEqual(statuses, [204, 429]);
-});
-
-describe('what is no preflight from there is answered as without CORS:', () => {
-  const cases: [string, string, Record<string, string>, string[]][] = [
-    ['OPTIONS alone', '/v1/rfqs', {}, []],
-    [
-      'OPTIONS of a page, that asks for no method',
-      '/v1/rfqs',
-      { origin: partner },
-      ['access-control-allow-origin', 'access-control-expose-headers'],
-    ],
-    ['from another origin', '/v1/rfqs', { ...preflight, origin: 'https://evil.example' }, []],
-    ['from our own site', '/v1/rfqs', { ...preflight, origin: site }, []],
-    ['from a name that begins alike', '/v1/rfqs', { ...preflight, origin: `${partner}.ev` }, []],
-    ['from no origin', '/v1/rfqs', { ...preflight, origin: 'null' }, []],
-    ['for what is not of the API', '/account/keys', preflight, []],
-  ];
-  for (const [name, url, headers, expected] of cases) {
-    test(name, async () => {
-      const answer = await edge.call('OPTIONS', url, { headers });
-      refused(answer, '405 method_not_allowed');
-      assert.deepEqual(corsHeadersOf(answer.headers), expected);
-    });
+  const settings = { ...siteAt(site, { corsOrigins: [partner] }), rateLimit: 1 };
+  const small = await testEdge({ settings });
+  for (const status of [204, 429]) {
+    assert.equal((await small.call('OPTIONS', '/v1/me', { headers: preflight })).status, status);
   }
 });
 
-describe('every answer to a page from there can be read by it:', () => {
-  const huge = 'x'.repeat(66_000);
-  const cases: [number, string, string, Record<string, unknown>][] = [
-    [200, 'GET', '/v1/me', { key: 'the key' }],
-    [200, 'GET', '/%761/me', { key: 'the key' }],
+test('what is no preflight from there is answered as without CORS', async () => {
+  const named = ['access-control-allow-origin', 'access-control-expose-headers'];
+  for (const [url, headers, expected] of [
+    ['/v1/rfqs', {}, []],
+    // That asks for no method.
+    ['/v1/rfqs', { origin: partner }, named],
+    ...['https://evil.example', site, `${partner}.ev`, 'null'].map(
+      (origin) => ['/v1/rfqs', { ...preflight, origin }, []] as const,
+    ),
+    ['/account/keys', preflight, []],
+  ] as const) {
+    const answer = await edge.call('OPTIONS', url, { headers });
+    refused(answer, '405 method_not_allowed');
+    assert.deepEqual(corsHeadersOf(answer.headers), expected, JSON.stringify(headers));
+  }
+});
+
+test('every answer to a page from there can be read by it', async () => {
+  const text = { 'content-type': 'text/plain' };
+  const cases: [number, string, string, { key?: string; body?: unknown; headers?: object }][] = [
+    [200, 'GET', '/%761/me', { key }],
     [200, 'GET', '/v1/openapi.json', {}],
     [302, 'GET', '/v1', {}],
-    [401, 'GET', '/v1/me', {}],
     [401, 'GET', '/v1/me', { key: 'nonsense' }],
     [404, 'GET', '/v1/nothing', {}],
     [404, 'DELETE', `/v1/wallets/${'w'.repeat(201)}`, {}],
     [405, 'PUT', '/v1/me', {}],
-    [400, 'POST', '/v1/rfqs', { key: 'the key', body: '{' }],
-    [413, 'POST', '/v1/rfqs', { key: 'the key', body: { a: huge } }],
-    [415, 'POST', '/v1/keys', { body: 'x', headers: { 'content-type': 'text/plain' } }],
+    [400, 'POST', '/v1/rfqs', { key, body: '{' }],
+    [413, 'POST', '/v1/rfqs', { key, body: { a: 'x'.repeat(66_000) } }],
+    [415, 'POST', '/v1/keys', { body: 'x', headers: text }],
     [400, 'GET', '/v1/rfqs/%zz', {}],
     [417, 'GET', '/v1/me', { headers: { expect: 'cake' } }],
   ];
-  for (const [status, method, url, { headers, key: named, ...options }] of cases) {
-    test(`${status} ${method} ${url.slice(0, 40)}`, async () => {
-      const shown = named === undefined ? {} : { key: named === 'the key' ? key : String(named) };
-      const own = { origin: partner, ...(headers as object) };
-      const answer = await edge.call(method, url, { ...options, ...shown, headers: own });
-      assert.equal(answer.status, status, JSON.stringify(answer.body));
-      assert.equal(answer.headers['access-control-allow-origin'], partner);
-      assert.equal(answer.headers.vary, 'Origin');
-      assert.equal(answer.headers['access-control-allow-credentials'], undefined);
-      const exposed = String(answer.headers['access-control-expose-headers']).toLowerCase();
-      for (const name of Object.keys(answer.headers)) {
-        const isOurs = /^(x-)?ratelimit-|^x-parley-|^retry-after$|^idempotency-/.test(name);
-        if (isOurs) assert.ok(exposed.split(', ').includes(name), name);
-      }
-    });
+  for (const [status, method, url, options] of cases) {
+    const headers = { origin: partner, ...options.headers };
+    const answer = await edge.call(method, url, { ...options, headers });
+    const said = answer.headers;
+    assert.equal(answer.status, status, JSON.stringify(answer.body));
+    assert.deepEqual([said['access-control-allow-origin'], said.vary], [partner, 'Origin']);
+    assert.equal(said['access-control-allow-credentials'], undefined);
+    const exposed = String(said['access-control-expose-headers']).toLowerCase().split(', ');
+    const ours = /^(x-)?ratelimit-|^x-parley-|^retry-after$|^idempotency-/;
+    for (const name of Object.keys(said)) {
+      if (ours.test(name)) assert.ok(exposed.includes(name), `${url} ${name}`);
+    }
   }
 });
 

@@ -6,7 +6,7 @@ import { buildApp } from './app.ts';
 import { createLastUses } from './last-uses.ts';
 import { caller, testEdge } from './testing/edge.ts';
 import { openMaker } from './testing/feed-client.ts';
-import { type SignedIn, signedIn } from './testing/session.ts';
+import { signedIn } from './testing/session.ts';
 import { evmWallet } from './testing/signers.ts';
 
 const edge = await testEdge({ settings: { clientPrefixes: { ipv4: 24, ipv6: 56 } } });
@@ -15,71 +15,53 @@ const at = await edge.app.listen({ host: '127.0.0.1', port: 0 });
 const minute = 60_000;
 const write = () => edge.app.edge.uses.write();
 
+/** Day and network of a key's last use. */
 async function keyUse(id: string): Promise<[string | null, string | null]> {
-  const [row] = await edge.deps.db.rows<{ day: string | null; place: string | null }>({
-    name: 'test_key_use',
-    text: `select to_char(used_on, 'YYYY-MM-DD') as day, used_from as place
-      from api_keys where id = $1`,
-    values: [id],
-  });
-  return [row?.day ?? null, row?.place ?? null];
+  const text = `select to_char(used_on, 'YYYY-MM-DD') as day, used_from as place
+    from api_keys where id = $1`;
+  const [{ day, place }] = await edge.sql(text, id);
+  return [day, place];
 }
-
-async function sessionUse({ stored }: SignedIn): Promise<number> {
-  const [row] = await edge.sql('select last_used_at as at from sessions where id = $1', stored.id);
-  return row?.at.getTime() ?? 0;
-}
-
-/** Row versions: an update without a change would make one too. */
-async function versionOf(table: string, id: string): Promise<string> {
-  const [row] = await edge.sql(`select xmin::text as version from ${table} where id = $1`, id);
-  return row?.version ?? '';
-}
+const newKey = async (): Promise<{ id: string; key: string }> =>
+  (await edge.mint(evmWallet())).body;
+const use = (key: string, ip = '192.0.2.7', call = edge.call) => call('GET', '/v1/me', { key, ip });
 
 test('a key is shown with day and network of its last use, once that was written', async () => {
-  const { id, key } = (await edge.mint(evmWallet())).body;
+  const { id, key } = await newKey();
   edge.deps.freeze(Date.parse('2031-03-04T23:59:59.999Z'));
   await edge.sql(`update api_keys set expires_at = '2032-01-01' where id = $1`, id);
-  await edge.call('GET', '/v1/me', { key, ip: '192.0.2.7' });
+  await use(key);
   assert.deepEqual(await keyUse(id), [null, null]);
   await write();
   assert.deepEqual(await keyUse(id), ['2031-03-04', '192.0.2.0/24']);
+  // Uses of one day from one network are one write; an update would make another version.
+  const version = () => edge.sql('select xmin::text as version from api_keys where id = $1', id);
+  const before = await version();
+  for (let count = 0; count < 3; count += 1) await use(key);
+  await write();
+  assert.deepEqual(await version(), before);
   edge.deps.advance(1);
-  await edge.call('GET', '/v1/me', { key, ip: '2001:db8:1:2ff::7' });
+  await use(key, '2001:db8:1:2ff::7');
   await write();
   assert.deepEqual(await keyUse(id), ['2031-03-05', '2001:db8:1:200::/56']);
-});
-
-test('uses of one day from one network are one write, and unused keys none', async () => {
-  const { id, key } = (await edge.mint(evmWallet())).body;
-  await edge.call('GET', '/v1/me', { key });
-  await write();
-  const version = await versionOf('api_keys', id);
-  for (let count = 0; count < 3; count += 1) await edge.call('GET', '/v1/me', { key });
-  await write();
-  assert.equal(await versionOf('api_keys', id), version);
-});
-
-test('a key that is refused was not used', async () => {
-  const { id } = (await edge.mint(evmWallet())).body;
-  await edge.call('GET', '/v1/me', { key: `parley_test_${'a'.repeat(43)}` });
-  await write();
-  assert.deepEqual(await keyUse(id), [null, null]);
 });
 
 test("a session's last use is written at most once a minute, to the minute", async () => {
   const browser = await signedIn(edge);
   const made = browser.stored.madeAt.getTime();
-  const use = async (afterMs: number) => {
+  for (const [afterMs, written] of [
+    [minute - 1, 0],
+    [minute, minute],
+    [2 * minute - 1, minute],
+    [2 * minute, 2 * minute],
+  ] as const) {
     edge.deps.freeze(made + afterMs);
     await browser.get('/v1/me');
     await write();
-    return (await sessionUse(browser)) - made;
-  };
-  assert.equal(await use(minute - 1), 0);
-  assert.equal(await use(minute), minute);
-  assert.equal(await use(2 * minute - 1), minute);
-  assert.equal(await use(2 * minute), 2 * minute);
+    const text = 'select last_used_at as at from sessions where id = $1';
+    const [row] = await edge.sql(text, browser.stored.id);
+    assert.equal(row.at.getTime() - made, written);
+  }
 });
 
 test('a session that is used every 29 days lives on, and one left for 30 ends', async () => {
@@ -102,28 +84,25 @@ test('a session that is used every 29 days lives on, and one left for 30 ends', 
 
 test('the feed counts as use', async () => {
   edge.deps.freeze(Date.now());
-  const { id, key } = (await edge.mint(evmWallet())).body;
+  const { id, key } = await newKey();
   const client = await openMaker(at, { apiKey: key });
   client.close();
   await write();
-  assert.deepEqual((await keyUse(id))[1], '127.0.0.0/24');
+  assert.equal((await keyUse(id))[1], '127.0.0.0/24');
 });
 
-test('what a process has not written it writes when it stops', async () => {
-  const { id, key } = (await edge.mint(evmWallet())).body;
-  const other = await buildApp(edge.deps);
-  await caller(other)('GET', '/v1/me', { key, ip: '192.0.2.7' });
-  await other.close();
-  assert.deepEqual((await keyUse(id))[1], '192.0.2.0/24');
-});
-
-test('a use that is written after the key was revoked leaves nothing of where it came from', async () => {
-  const { id, key } = (await edge.mint(evmWallet())).body;
-  const other = await buildApp(edge.deps);
-  await caller(other)('GET', '/v1/me', { key, ip: '192.0.2.7' });
-  await edge.sql('update api_keys set revoked_at = now() where id = $1', id);
-  await other.close();
-  assert.equal((await keyUse(id))[1], null);
+test('what a process has not written it writes when it stops, of no key that was revoked since', async () => {
+  for (const [revoked, place] of [
+    [false, '192.0.2.0/24'],
+    [true, null],
+  ] as const) {
+    const { id, key } = await newKey();
+    const other = await buildApp(edge.deps);
+    await use(key, '192.0.2.7', caller(other));
+    if (revoked) await edge.sql('update api_keys set revoked_at = now() where id = $1', id);
+    await other.close();
+    assert.equal((await keyUse(id))[1], place);
+  }
 });
 
 test('a database that is gone loses what was to be written, and holds up no stop', async () => {

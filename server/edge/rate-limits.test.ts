@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { readSettings } from '../settings/config.ts';
-import { codeOf, refused, type TestEdge, testEdge } from './testing/edge.ts';
+import { codeOf, rawAnswer, refused, type TestEdge, testEdge } from './testing/edge.ts';
 import { agree, startExchange } from './testing/exchange.ts';
 import { account } from './testing/hands.ts';
 import { bitcoinWallet, evmWallet } from './testing/signers.ts';
@@ -21,14 +21,12 @@ async function frozen(how: Parameters<typeof testEdge>[0]) {
   return edge;
 }
 
-test('an account has 300 requests in 60 s unless configured, and has them back then', async () => {
-  const { rateLimit } = readSettings({});
-  assert.equal(rateLimit, 300);
-  const edge = await frozen({ settings: { rateLimit } });
+test('an account has its requests in 60 s, and has them back then', async () => {
+  assert.equal(readSettings({}).rateLimit, 300);
+  const edge = await frozen({ settings: { rateLimit: 3 } });
   const { key } = await account(edge, evmWallet());
-  for (let left = 298; left >= 0; left -= 1) {
-    const { status, headers } = await me(edge, key);
-    assert.deepEqual([status, headers['ratelimit-remaining']], [200, String(left)]);
+  for (const left of ['1', '0']) {
+    assert.equal((await me(edge, key)).headers['ratelimit-remaining'], left);
   }
   edge.deps.advance(20_000);
   // Before scope and body.
@@ -37,7 +35,7 @@ test('an account has 300 requests in 60 s unless configured, and has them back t
   const told = ['retry-after', 'ratelimit-reset', 'ratelimit-limit', 'x-ratelimit-remaining'];
   assert.deepEqual(
     told.map((name) => over.headers[name]),
-    ['40', '40', '300', '0'],
+    ['40', '40', '3', '0'],
   );
   edge.deps.advance(39_999);
   assert.equal((await me(edge, key)).status, 429);
@@ -48,8 +46,7 @@ test('an account has 300 requests in 60 s unless configured, and has them back t
 test('all keys of an account share a budget; a key whose own window is later is told of that', async () => {
   const edge = await frozen({ settings: { rateLimit: 4 } });
   const wallet = evmWallet();
-  const { key: old } = (await edge.mint(wallet)).body;
-  await me(edge, old);
+  await me(edge, (await edge.mint(wallet)).body.key);
   edge.deps.advance(40_000);
   const { key } = (await edge.mint(wallet)).body;
   for (const left of ['2', '1', '0']) {
@@ -63,8 +60,6 @@ test('all keys of an account share a budget; a key whose own window is later is 
   const byKey = await me(edge, key);
   refused(byKey, '429 key_rate_limited', /^too many requests for this key/);
   assert.deepEqual([byKey.headers['retry-after'], byKey.headers['ratelimit-reset']], ['40', '40']);
-  const stranger = await edge.mint(evmWallet());
-  assert.equal((await me(edge, stranger.body.key)).status, 200);
 });
 
 test('calls without a valid key spend the budget of their address, and only they do', async () => {
@@ -117,63 +112,55 @@ test('a peer that forwards and is not trusted is named once, and again after an 
   assert.equal(peers()[1]?.peer, '2001:db8::1');
 });
 
-test('a party keeps its swaps and broadcasts when its network is out, a stranger does not', async () => {
-  const exchange = await startExchange({ rateLimit: 100, rateLimitPerNetwork: 100 });
+/** Two parties of an open swap and a stranger, on a market with these limits. */
+async function trading(settings: Parameters<typeof startExchange>[0]) {
+  const exchange = await startExchange(settings);
   const { edge } = exchange;
-  try {
-    edge.deps.freeze();
-    const [giver, other] = [await account(edge, bitcoinWallet()), await account(edge, evmWallet())];
-    const id = await agree(exchange, giver.key, other.key);
-    const stranger = await account(edge, evmWallet());
-    while ((await me(edge, stranger.key)).status === 200);
-    const swap = (key: string) => edge.call('GET', `/v1/swaps/${id}`, { key });
-    refused(await me(edge, giver.key), '429 rate_limited');
-    assert.equal((await swap(giver.key)).status, 200);
-    refused(await swap(stranger.key), '429 rate_limited');
-  } finally {
-    await edge.close();
-  }
+  after(() => edge.close());
+  edge.deps.freeze();
+  const [giver, other] = [await account(edge, bitcoinWallet()), await account(edge, evmWallet())];
+  const stranger = await account(edge, evmWallet());
+  const id = await agree(exchange, giver.key, other.key);
+  const swap = (key: string) => edge.call('GET', `/v1/swaps/${id}`, { key });
+  const spendAll = async (key: string) => {
+    while ((await me(edge, key)).status === 200);
+  };
+  return { edge, giver: giver.key, stranger: stranger.key, swap, spendAll };
+}
+
+test('a party keeps its swaps when its network is out, a stranger does not', async () => {
+  const limits = { rateLimit: 100, rateLimitPerNetwork: 100 };
+  const { edge, giver, stranger, swap, spendAll } = await trading(limits);
+  await spendAll(stranger);
+  refused(await me(edge, giver), '429 rate_limited');
+  assert.equal((await swap(giver)).status, 200);
+  refused(await swap(stranger), '429 rate_limited');
 });
 
 test('a party keeps 60 requests a window on each open swap, and as many broadcasts', async () => {
-  const exchange = await startExchange({ rateLimit: 10 });
-  const { edge } = exchange;
-  const { call, deps } = edge;
-  try {
-    deps.freeze();
-    const [giver, other] = [await account(edge, bitcoinWallet()), await account(edge, evmWallet())];
-    const stranger = await account(edge, evmWallet());
-    const id = await agree(exchange, giver.key, other.key);
-    const swap = (key: string) => call('GET', `/v1/swaps/${id}`, { key });
-    const send = (key: string) => call('POST', '/v1/tx/broadcast', { key, body: {} });
-    const spendAll = async (key: string) => {
-      while ((await me(edge, key)).status === 200);
-    };
-    for (const { key } of [giver, stranger]) await spendAll(key);
-    for (let count = 0; count < 60; count += 1) {
-      const { status, headers } = await swap(giver.key);
-      assert.deepEqual([status, headers['ratelimit-remaining']], [200, '0']);
-      assert.equal(codeOf(await send(giver.key)), '400 bad_field');
-    }
-    for (const answer of [
-      await swap(giver.key),
-      await send(giver.key),
-      await call('GET', '/v1/swaps', { key: giver.key }),
-      await swap(stranger.key),
-      await send(stranger.key),
-    ]) {
-      refused(answer, '429 account_rate_limited');
-    }
-    // Over, or expired with nothing at stake.
-    for (const set of ["status = 'expired'", "status = 'agreed', done = true"]) {
-      await edge.sql(`update swaps set ${set}`);
-      deps.advance(60_000);
-      await spendAll(giver.key);
-      refused(await swap(giver.key), '429 account_rate_limited');
-      refused(await send(giver.key), '429 account_rate_limited');
-    }
-  } finally {
-    await edge.close();
+  const { edge, giver, stranger, swap, spendAll } = await trading({ rateLimit: 10 });
+  const send = (key: string) => edge.call('POST', '/v1/tx/broadcast', { key, body: {} });
+  for (const key of [giver, stranger]) await spendAll(key);
+  for (let count = 0; count < 60; count += 1) {
+    const { status, headers } = await swap(giver);
+    assert.deepEqual([status, headers['ratelimit-remaining']], [200, '0']);
+    assert.equal(codeOf(await send(giver)), '400 bad_field');
+  }
+  for (const answer of [
+    await swap(giver),
+    await send(giver),
+    await edge.call('GET', '/v1/swaps', { key: giver }),
+    await swap(stranger),
+    await send(stranger),
+  ]) {
+    refused(answer, '429 account_rate_limited');
+  }
+  // Over, or expired with nothing at stake.
+  for (const set of ["status = 'expired'", "status = 'agreed', done = true"]) {
+    await edge.sql(`update swaps set ${set}`);
+    edge.deps.advance(60_000);
+    await spendAll(giver);
+    for (const ask of [swap, send]) refused(await ask(giver), '429 account_rate_limited');
   }
 });
 
@@ -181,14 +168,7 @@ const head = 'host: x\r\nconnection: close\r\n';
 
 /** Status and headers of the first answer to these bytes. */
 async function told(bytes: string, port: number) {
-  const socket = connect(port, '127.0.0.1');
-  socket.write(bytes);
-  let text = '';
-  for await (const data of socket) {
-    text += data;
-    if (text.includes('\r\n\r\n')) break;
-  }
-  const [first = '', ...lines] = text.split('\r\n\r\n')[0]!.split('\r\n');
+  const [first = '', ...lines] = (await rawAnswer(port, bytes)).split('\r\n\r\n')[0]!.split('\r\n');
   const headers = Object.fromEntries(lines.map((line) => line.split(': ') as [string, string]));
   return { status: Number(first.split(' ')[1]), headers };
 }
@@ -204,12 +184,9 @@ test('whatever is wrong with a request, it spends one of its client, and all fiv
     [417, `GET /v1/me HTTP/1.1\r\n${head}expect: tea\r\n\r\n`],
     [400, `GET /v1/rfqs/%zz HTTP/1.1\r\n${head}\r\n`],
     [404, `GET /v1/nothing HTTP/1.1\r\n${head}\r\n`],
-    [404, `GET http://evil/v1/nosuch HTTP/1.1\r\n${head}\r\n`],
     [404, `GET /v%31/nosuch HTTP/1.1\r\n${head}\r\n`],
     [404, `GET /v1/rfqs/${'x'.repeat(300)} HTTP/1.1\r\n${head}\r\n`],
-    [404, `GET /robots.txt HTTP/1.1\r\n${head}\r\n`],
     [405, `PUT /v1/me HTTP/1.1\r\n${head}\r\n`],
-    [405, `PROPFIND /v1/me HTTP/1.1\r\n${head}\r\n`],
     [405, `OPTIONS /v1/me HTTP/1.1\r\n${head}\r\n`],
     [401, `GET /v1/me HTTP/1.1\r\n${head}\r\n`],
     [401, `POST /v1/rfqs HTTP/1.1\r\n${head}content-length: 9\r\n\r\n`],

@@ -1,67 +1,54 @@
 // What a party keeps beyond its budget, and how often that is looked up.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
+import { after, test } from 'node:test';
+import { testDatabase } from '../../test/support/database.ts';
 import type { Database } from '../db/database.ts';
 import { isPartyOfOpen } from '../db/swaps.ts';
 import { agreedSwaps } from '../doctor/testing/agreed.ts';
+import { readSettings } from '../settings/config.ts';
 import { createBudgets, strangerLimit, swapLimit } from './budgets.ts';
 import { createMemoryBuckets } from './memory-buckets.ts';
 import { broadcasts, createReserve } from './reserve.ts';
 
-let database: TestDatabase;
-let open: string;
-let maker: string;
-before(async () => {
-  database = await testDatabase();
-  [open = ''] = await agreedSwaps(database.db, 1);
-  const [row] = await sql('select maker_id from swaps');
-  maker = row?.maker_id as string;
-});
+const database = await testDatabase();
 after(() => database.drop());
-
 const sql = (text: string, ...values: unknown[]) =>
   database.db.rows<Record<string, string>>({ name: '', text, values });
+const [open = ''] = await agreedSwaps(database.db, 1);
+const maker = (await sql('select maker_id from swaps'))[0]?.maker_id as string;
 
 function counted() {
-  let looks = 0;
+  let questions = 0;
   const rows: Database['rows'] = (query) => {
-    looks += 1;
+    questions += 1;
     return database.db.rows(query);
   };
-  const limits = {
-    rateLimit: 1,
-    rateLimitPerNetwork: 1,
-    mintLimit: 1,
-    signInLimit: 120,
-    listingLimit: 1,
-  };
-  const settings = { ...limits, feedSocketsPerIp: 1, clientPrefixes: { ipv4: 32, ipv6: 56 } };
+  const settings = { ...readSettings({}), rateLimit: 1, rateLimitPerNetwork: 1 };
   const budgets = createBudgets(
     settings,
     createMemoryBuckets(() => 0),
   );
-  return { reserve: createReserve({ ...database.db, rows }, budgets), looks: () => looks };
+  return { reserve: createReserve({ ...database.db, rows }, budgets), questions: () => questions };
 }
 
 test('what the reserve refuses is not looked up, and its other parts are kept all the same', async () => {
-  const { reserve, looks } = counted();
+  const { reserve, questions } = counted();
   for (let at = 0; at < swapLimit; at += 1) assert.equal(await reserve(maker, open), true);
   for (let at = 0; at < strangerLimit + 1; at += 1) {
     assert.equal(await reserve(maker, open), false);
   }
-  assert.equal(looks(), swapLimit);
+  assert.equal(questions(), swapLimit);
   assert.equal(await reserve(maker, broadcasts), true);
 });
 
 test('a stranger is looked up so often, and no more', async () => {
-  const { reserve, looks } = counted();
+  const { reserve, questions } = counted();
   const stranger = '00000000-0000-4000-8000-000000000001';
   for (let at = 0; at < strangerLimit * 2; at += 1) {
     assert.equal(await reserve(stranger, `${at}`.padStart(8, '0') + open.slice(8)), false);
   }
-  assert.equal(looks(), strangerLimit);
+  assert.equal(questions(), strangerLimit);
 });
 
 test('a party keeps its broadcasts, however many of its swaps expired since', async () => {

@@ -15,6 +15,7 @@ type Piece =
   | { readonly kind: 'text' | 'break' | 'perhaps' | 'hidden'; readonly text: string };
 
 const nonce = 'abc123';
+// The first two of each are as they should be.
 const spellings: Record<Label, readonly string[]> = {
   nonce: [
     'Nonce:',
@@ -36,18 +37,8 @@ const labelled = (label: Label) =>
 const some = (kind: Exclude<Piece['kind'], 'label'>, texts: readonly string[]) =>
   fc.constantFrom(...texts).map((text): Piece => ({ kind, text }));
 
-const separators = ['\r', '\v', '\f', '\x1c', '\x1d', '\x1e', '\u0085', '\u2028', '\u2029'];
-const unseen = [
-  '\u200b',
-  '\u200d',
-  '\u2060',
-  '\ufeff',
-  '\u00ad',
-  '\u202e',
-  '\u2067',
-  '\u200f',
-  '\0',
-];
+const separators = [...'\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029'];
+const unseen = [...'\u200b\u200d\u2060\ufeff\u00ad\u202e\u2067\u200f\0'];
 const values = ['read', 'maker', 'read, taker', 'desk', 'a b', 'שולחן', '👩‍💻', ''];
 const seldom = (arbitrary: fc.Arbitrary<Piece>) =>
   fc.oneof({ weight: 14, arbitrary: fc.constant(null) }, arbitrary);

@@ -9,8 +9,6 @@ import { startValkey } from '../../test/support/valkey.ts';
 import { createMetrics } from '../ports/metrics.ts';
 import { connectValkey } from '../ports/valkey.ts';
 import { createMemoryBuckets } from './memory-buckets.ts';
-import { testEdge } from './testing/edge.ts';
-import { evmWallet } from './testing/signers.ts';
 import { createValkeyBuckets, type ValkeyBuckets } from './valkey-buckets.ts';
 
 const rule = { name: 'calls', limit: 5, windowMs: 60_000 } as const;
@@ -142,36 +140,4 @@ test('a server that may not be written to is as good as away', async (t) => {
   assert.equal(await used(), 1);
   assert.equal(await alone(), 1);
   await logged('"reason":"READONLY"');
-});
-
-test('over HTTP: two processes share a budget, and without Valkey no call fails', async (t) => {
-  const valkey = await startValkey();
-  t.after(() => valkey.stop());
-  const settings = { valkeyUrl: valkey.url, rateLimit: 4, mintLimit: 2, listingLimit: 2 };
-  const one = await testEdge({ settings });
-  const two = await testEdge({ settings });
-  t.after(() => Promise.all([one.close(), two.close()]));
-  const nonce = (edge: typeof one) => edge.call('GET', '/v1/keys/nonce', { ip: '192.0.2.9' });
-  assert.equal((await nonce(one)).headers['ratelimit-remaining'], '3');
-  assert.equal((await nonce(two)).headers['ratelimit-remaining'], '2');
-  const mint = (edge: typeof one) =>
-    edge.call('POST', '/v1/keys', { ip: '192.0.2.10', body: '{', headers: {} });
-  // A mint that fails is counted all the same.
-  assert.equal((await mint(one)).status, 400);
-  assert.equal((await mint(two)).status, 400);
-  assert.equal((await mint(one)).headers['x-parley-error'], 'mint_rate_limited');
-  await valkey.kill();
-  const { body, status } = await one.mint(evmWallet());
-  assert.equal(status, 200);
-  const statuses: number[] = [];
-  for (let count = 0; count < 6; count += 1) {
-    const answer = await one.call('GET', '/v1/me', { key: body.key });
-    statuses.push(answer.status);
-    assert.equal(answer.headers['ratelimit-limit'], '4');
-    if (answer.status === 429) {
-      assert.match(answer.body.error, /^too many requests for this account/);
-      assert.ok(Number(answer.headers['retry-after']) > 0);
-    }
-  }
-  assert.deepEqual(statuses, [200, 200, 200, 200, 429, 429]);
 });

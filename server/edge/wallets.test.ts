@@ -11,7 +11,8 @@ import { compileTestContracts } from '../../chains/evm/testing/compile.ts';
 import { rpcClient } from '../../chains/nodes/rpc.ts';
 import { families } from '../../core/families.ts';
 import { hangingNode } from '../settle/testing/gate.ts';
-import { codeOf, refused, testEdge } from './testing/edge.ts';
+import { browserOn } from './testing/browser.ts';
+import { type Answer, codeOf, refused, testEdge } from './testing/edge.ts';
 import { agree, bitcoin, evm, must, setAddress, startExchange } from './testing/exchange.ts';
 import {
   account,
@@ -24,6 +25,7 @@ import {
   vouching,
   walletNonce,
 } from './testing/hands.ts';
+import { giveText, signInBy, textFor } from './testing/sign-in.ts';
 import {
   bitcoinWallet,
   evmWallet,
@@ -57,88 +59,74 @@ async function proof(
 
 for (const family of families) {
   test(`${family}: a wallet is proven in any spelling, for giving only, removed once`, async () => {
-    const { key } = await someone();
+    const { wallet: login, key } = await someone(walletOf[family]());
     const wallet = walletOf[family]();
     const { address } = wallet;
     for (const text of spellings(wallet)) {
-      for (let again = 0; again < 2; again += 1) {
-        const proven = await proof(key, wallet, linking({ address: text }), { address: text });
-        assert.deepEqual(proven.body, { address, family, proven: true, authorised: false });
-      }
-      assert.deepEqual((await walletsOf(key))[family].proven, [address]);
+      const proven = await proof(key, wallet, linking({ address: text }), { address: text });
+      assert.deepEqual(proven.body, { address, family, proven: true, authorised: false });
+      const shown = { login: login.address, proven: [address] };
+      assert.deepEqual((await walletsOf(key))[family], shown);
       assert.deepEqual((await remove(key, text)).body, { address, family, proven: false });
       refused(await remove(key, text), '404 unknown_wallet');
     }
-    assert.deepEqual((await walletsOf(key))[family].proven, []);
-  });
-
-  test(`${family}: a login address is no proof: it is not removed, proving it is 200`, async () => {
-    const { wallet, key } = await someone(walletOf[family]());
-    const { address } = wallet;
-    assert.deepEqual((await link(edge, key, wallet)).body, {
-      ...{ address, family },
-      ...{ proven: true, authorised: true },
-    });
-    for (const text of spellings(wallet)) refused(await remove(key, text), '404 unknown_wallet');
-    assert.deepEqual((await walletsOf(key))[family], { login: address, proven: [] });
-  });
-
-  test(`${family}: another account's login or proof is 409, until it is removed`, async () => {
-    const { wallet: login, key } = await someone();
-    const [signedIn, proven] = [walletOf[family](), walletOf[family]()];
-    await someone(signedIn);
-    const other = await someone();
-    must(await link(edge, other.key, proven));
-    for (const wallet of [signedIn, proven]) {
-      refused(await link(edge, key, wallet), '409 wallet_taken', new RegExp(wallet.address));
-      refused(await link(edge, key, wallet, login), '409 wallet_taken');
-    }
-    must(await remove(other.key, proven.address));
-    must(await link(edge, key, proven));
-  });
-
-  test(`${family}: a login wallet vouches for wallets of every family, for good`, async () => {
-    const { wallet: login, key } = await someone(walletOf[family]());
-    for (const other of families) {
-      const wallet = walletOf[other]();
-      assert.equal((await link(edge, key, wallet)).body.authorised, false);
-      const { address } = wallet;
-      const expected = { address, family: other, proven: true, authorised: true };
-      assert.deepEqual((await link(edge, key, wallet, login)).body, expected);
-      assert.deepEqual((await link(edge, key, wallet)).body, expected);
-      // Authorised is no login.
-      const shown = (await walletsOf(key))[other];
-      assert.deepEqual(shown, {
-        login: other === family ? login.address : null,
-        proven: [address],
-      });
-    }
-  });
-
-  test(`${family}: a proof says what it is for, of which wallet, and is signed by it`, async () => {
-    const { key } = await someone();
-    const [wallet, other] = [walletOf[family](), walletOf[family]()];
-    const { address } = wallet;
-    const wrong: [(nonce: string) => string, RegExp][] = [
-      [(n) => `link this wallet ${address}\nNonce: ${n}`, /Parley/],
-      [(n) => `Parley create an API key ${address}\nNonce: ${n}`, /link this wallet/],
-      [(n) => `Parley authorise this wallet ${address}\nNonce: ${n}`, /link this wallet/],
-      [() => `Parley link this wallet ${address}`, /Nonce/],
-      [(n) => `${linking(wallet)(n)}\nNonce: ${n}`, /Nonce/],
-    ];
-    if (family !== 'bitcoin') wrong.push([linking(other), /does not contain the address/]);
-    else must(await proof(key, wallet, (n) => `Parley link this wallet\nNonce: ${n}`));
-    for (const [write, sentence] of wrong) {
-      refused(await proof(key, wallet, write), '400 bad_message', sentence);
-    }
-    const nonce = await walletNonce(edge, key, 'link');
-    const forged = { ...(await signed(other, linking(wallet)(nonce))), address };
-    refused(await prove(edge, key, wallet, forged), '400 bad_signature');
-    const text = linking(wallet)(await walletNonce(edge, key, 'link'));
-    const changed = { ...(await signed(wallet, text)), message: `${text}\n` };
-    refused(await prove(edge, key, wallet, changed), '400 bad_signature');
+    // A login address is no proof: proving it is 200, and it is not removed.
+    const own = await link(edge, key, login);
+    const expected = { address: login.address, family, proven: true, authorised: true };
+    assert.deepEqual(own.body, expected);
+    for (const text of spellings(login)) refused(await remove(key, text), '404 unknown_wallet');
+    assert.deepEqual((await walletsOf(key))[family], { login: login.address, proven: [] });
   });
 }
+
+test("another account's login or proof is 409, until it is removed", async () => {
+  const { wallet: login, key } = await someone();
+  const [signedIn, other, proven] = [await someone(), await someone(), evmWallet()];
+  must(await link(edge, other.key, proven));
+  for (const wallet of [signedIn.wallet, proven]) {
+    refused(await link(edge, key, wallet), '409 wallet_taken', new RegExp(wallet.address));
+    refused(await link(edge, key, wallet, login), '409 wallet_taken');
+  }
+  must(await remove(other.key, proven.address));
+  must(await link(edge, key, proven));
+  // It mints for an account of its own, which removing the proof does not touch.
+  const minted = await someone(proven);
+  must(await remove(key, proven.address));
+  assert.equal((await walletsOf(minted.key)).evm.login, proven.address);
+  refused(await link(edge, key, proven), '409 wallet_taken');
+});
+
+test('a login wallet vouches for good', async () => {
+  const { wallet: login, key } = await someone();
+  const wallet = solanaWallet();
+  const authorised = async (by?: TestWallet) => (await link(edge, key, wallet, by)).body.authorised;
+  assert.deepEqual(
+    [await authorised(), await authorised(login), await authorised()],
+    [false, true, true],
+  );
+  // Authorised is no login.
+  const { address } = wallet;
+  assert.deepEqual((await walletsOf(key)).solana, { login: null, proven: [address] });
+});
+
+test('a proof says what it is for, of which wallet, and is signed by it', async () => {
+  const { key } = await someone();
+  const [wallet, other] = [evmWallet(), evmWallet()];
+  const { address } = wallet;
+  const wrong: [(nonce: string) => string, RegExp][] = [
+    [(n) => `link this wallet ${address}\nNonce: ${n}`, /Parley/],
+    [(n) => `Parley authorise this wallet ${address}\nNonce: ${n}`, /link this wallet/],
+    [() => `Parley link this wallet ${address}`, /Nonce/],
+    [linking(other), /does not contain the address/],
+  ];
+  for (const [write, sentence] of wrong) {
+    refused(await proof(key, wallet, write), '400 bad_message', sentence);
+  }
+  must(await proof(key, bitcoinWallet(), (n) => `Parley link this wallet\nNonce: ${n}`));
+  const nonce = await walletNonce(edge, key, 'link');
+  const forged = { ...(await signed(other, linking(wallet)(nonce))), address };
+  refused(await prove(edge, key, wallet, forged), '400 bad_signature');
+});
 
 test('an authorization may spell either TRON wallet in 41-hex', async () => {
   const { wallet: login, key } = await someone(tronWallet());
@@ -160,7 +148,6 @@ test('an authorization that does not hold proves nothing, and both nonces are us
   const wrong: [TestWallet, (nonce: string) => string, RegExp][] = [
     [login, (n) => words(n).replace('Parley', 'Barley'), /Parley/],
     [login, (n) => words(n).replace('authorise', 'authorize'), /authorise this wallet/],
-    [login, (n) => words(n).replace('authorise', 'link'), /authorise this wallet/],
     [login, (n) => vouching(login, other, n), /does not contain the address/],
     [login, (n) => words(n).replace(login.address, ''), new RegExp(`address ${login.address}`)],
     [stranger, (n) => vouching(stranger, linked, n), /not by this account's login wallet/],
@@ -184,29 +171,15 @@ test('an authorization that does not hold proves nothing, and both nonces are us
 
 test('what is none of this account cannot be removed', async () => {
   const { key } = await someone();
-  const [other, theirs, removed] = [await someone(tronWallet()), bitcoinWallet(), solanaWallet()];
+  const [other, theirs] = [await someone(), bitcoinWallet()];
   must(await link(edge, other.key, theirs));
-  must(await link(edge, key, removed));
-  must(await remove(key, removed.address));
   const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
   for (const address of [
-    ...[evmWallet(), other.wallet, theirs, removed].map((each) => each.address),
+    ...[evmWallet(), other.wallet, theirs].map((each) => each.address),
     ...[mainnet, '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', 'nothing', 'evm'],
   ]) {
     refused(await remove(key, address), '404 unknown_wallet');
   }
-});
-
-test('a wallet proven on another account that mints signs in to its own', async () => {
-  const wallet = evmWallet();
-  const { key, userId } = await someone();
-  must(await link(edge, key, wallet));
-  const own = await someone(wallet);
-  assert.notEqual(own.userId, userId);
-  // Removing the proof touches no login of the same wallet on its own account.
-  must(await remove(key, wallet.address));
-  assert.equal((await walletsOf(own.key)).evm.login, wallet.address);
-  refused(await link(edge, key, wallet), '409 wallet_taken');
 });
 
 test('of two accounts that prove one wallet at once, one gets it', async () => {
@@ -229,28 +202,6 @@ test('1 000 proofs of an account, and the next is refused until one is removed',
   assert.equal((await link(edge, key, last, login)).body.authorised, true, 'proven again');
   must(await remove(key, last.address));
   must(await link(edge, key, evmWallet()));
-});
-
-test('a proof and a removal replay under an Idempotency-Key, refusals too', async () => {
-  const { key } = await someone();
-  const wallet = evmWallet();
-  const headers = { 'idempotency-key': 'one' };
-  const post = (body: unknown) => edge.call('POST', '/v1/wallets/evm', { key, headers, body });
-  const body = await edge.proof(wallet, key);
-  const first = must(await post(body));
-  const again = await post(body);
-  assert.deepEqual([again.body, again.headers['idempotency-replayed']], [first, 'true']);
-  refused(await post(await edge.proof(wallet, key)), '422 key_reused');
-  for (const code of ['200 ok', '404 unknown_wallet']) {
-    const own = { 'idempotency-key': code };
-    const removed = await remove(key, wallet.address, own);
-    assert.equal(codeOf(removed), code);
-    const replayed = await remove(key, wallet.address, own);
-    assert.deepEqual([replayed.status, replayed.body], [removed.status, removed.body]);
-    assert.equal(replayed.headers['idempotency-replayed'], 'true');
-  }
-  // Adding it anew needs a new signature.
-  refused(await prove(edge, key, wallet, body), '400 bad_nonce');
 });
 
 describe('where an account may be paid, by the standing of its wallets', async () => {
@@ -352,22 +303,34 @@ describe('a contract wallet', async () => {
     const fresh = await mintNonce(own);
     const text = `Parley create an API key\nAddress: ${login.address}\nNonce: ${fresh}`;
     const body = { rail: 'evm', ...(await signed(login, text)) };
-    const mint = () => own.call('POST', '/v1/keys', { body });
-    gate.hang(/eth_call/);
-    refused(await mint(), '504 chain_timeout');
-    gate.hang(null);
-    const { key } = must(await mint());
+    /** First while the node hangs. */
+    const twice = async (ask: () => Promise<Answer>) => {
+      gate.hang(/eth_call/);
+      refused(await ask(), '504 chain_timeout');
+      gate.hang(null);
+      return ask();
+    };
+    const { key } = must(await twice(() => own.call('POST', '/v1/keys', { body })));
     const linked = bitcoinWallet();
     const nonce = await walletNonce(own, key, 'link');
     const authorization = await vouch(own, key, login, linked);
     const both = { ...(await signed(linked, linking(linked)(nonce))), authorization };
     const headers = { 'idempotency-key': 'contract' };
-    const post = () => own.call('POST', '/v1/wallets/bitcoin', { key, body: both, headers });
-    gate.hang(/eth_call/);
-    refused(await post(), '504 chain_timeout');
-    gate.hang(null);
-    const answer = await post();
+    const answer = await twice(() =>
+      own.call('POST', '/v1/wallets/bitcoin', { key, body: both, headers }),
+    );
     assert.equal(must(answer).authorised, true);
     assert.equal(answer.headers['idempotency-replayed'], undefined);
+    // So does the text of a sign-in in the browser, once.
+    const browser = browserOn(own);
+    const message = await textFor(browser, login);
+    const signIn = await twice(() => giveText(browser, login, message));
+    assert.equal(signIn.body.isNew, false);
+    refused(await giveText(browser, login, message), '409 ceremony_gone');
+    const stranger = {
+      ...login,
+      sign: (words: string) => accounts[2]!.signMessage({ message: words }),
+    };
+    refused(await signInBy(browserOn(own), stranger), '400 bad_signature');
   });
 });

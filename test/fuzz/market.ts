@@ -12,6 +12,7 @@ import { evmAdapter } from '../../chains/evm/adapter.ts';
 import { evmChains } from '../../chains/evm/policy.ts';
 import type { Scope } from '../../core/scopes.ts';
 import { buildApp } from '../../server/edge/app.ts';
+import { strictly } from '../../server/edge/testing/edge.ts';
 import { pageHeaders } from '../../server/edge/testing/session.ts';
 import * as signers from '../../server/edge/testing/signers.ts';
 import { openSession } from '../../server/people/sessions.ts';
@@ -71,7 +72,7 @@ export async function startFuzzMarket(): Promise<FuzzMarket> {
   const log = pino({ level: 'error' }, { write: (line: string) => void faults.push(line) });
   const settings = { ...world.deps.settings, mintLimit: 1_000_000 };
   const deps = { ...world.deps, settings, log };
-  const app = await buildApp(deps);
+  const app = await buildApp(deps, { checkReply: strictly() });
   const deaf = await buildApp({ ...deps, adapters: adaptersWithoutNodes() });
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   const [port, deafPort] = [await listen(app), await listen(deaf)];
@@ -172,6 +173,10 @@ async function trade(world: World, memory: Memory): Promise<Parties> {
 async function callersOf(world: World, parties: Parties): Promise<Caller[]> {
   const all: readonly Scope[] = ['read', 'taker', 'maker'];
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+  const change = (column: string, accountId: string, value: unknown) => {
+    const text = `update api_keys set ${column} = $2 where account_id = $1`;
+    return world.deps.db.rows({ name: '', text, values: [accountId, value] });
+  };
   const callers: Caller[] = [
     { name: 'initiator', headers: bearer(parties.initiator.key), scopes: all },
     { name: 'counterparty', headers: { 'x-api-key': parties.counterparty.key }, scopes: all },
@@ -179,7 +184,7 @@ async function callersOf(world: World, parties: Parties): Promise<Caller[]> {
   ];
   for (const scopes of [['read'], ['taker'], ['maker'], ['taker', 'maker']] as Scope[][]) {
     const { accountId, key } = await newParty(world);
-    await change(world, 'set scopes = $2', accountId, scopes);
+    await change('scopes', accountId, scopes);
     callers.push({ name: scopes.join(' '), headers: bearer(key), scopes });
   }
   for (const [name, column] of [
@@ -187,7 +192,7 @@ async function callersOf(world: World, parties: Parties): Promise<Caller[]> {
     ['expired', 'expires_at'],
   ] as const) {
     const { accountId, key } = await newParty(world);
-    await change(world, `set ${column} = $2`, accountId, new Date(world.deps.now() - 1_000));
+    await change(column, accountId, new Date(world.deps.now() - 1_000));
     callers.push({ name, headers: bearer(key), scopes: null });
   }
   const unknown = `parley_test_${'a'.repeat(43)}`;
@@ -211,14 +216,6 @@ async function pageOf({ deps }: World, { accountId }: Party): Promise<Record<str
     }),
   );
   return pageHeaders(token, accountId);
-}
-
-async function change(world: World, set: string, accountId: string, value: unknown) {
-  await world.deps.db.rows({
-    name: `fuzz_${set}`,
-    text: `update api_keys ${set} where account_id = $1`,
-    values: [accountId, value],
-  });
 }
 
 /** By operation, how to make a body that is taken. */

@@ -4,7 +4,16 @@
 import fc from 'fast-check';
 import { decoded, type Json, type Operation } from './description.ts';
 import type { Memory } from './memory.ts';
-import { hostile, hostileText, jsonOf, kindOf, Recall, type SchemaOf, valueFor } from './values.ts';
+import {
+  hostile,
+  hostileText,
+  jsonOf,
+  kindOf,
+  Recall,
+  type SchemaOf,
+  usually,
+  valueFor,
+} from './values.ts';
 
 /** A request before what it recalls is filled in. */
 export type Draft = {
@@ -93,20 +102,12 @@ function segmentsFor(operation: Operation): fc.Arbitrary<Draft['segments']> {
     ...names.map((name, at) => {
       if (!name.startsWith('{')) {
         const odd = fc.constantFrom(`${name}/`, `/${name}`, encoded(name), name.toUpperCase());
-        return fc.oneof(
-          { weight: 80, arbitrary: fc.constant(name) },
-          { weight: 1, arbitrary: odd },
-        );
+        return usually(80, fc.constant(name), odd);
       }
-      const own = name === '{id}' ? (names[at - 1] as string) : name.slice(1, -1);
-      const kind = kindOf(own);
+      const kind = kindOf(name === '{id}' ? (names[at - 1] as string) : name.slice(1, -1));
       const known = fc.nat(200).map((nth) => new Recall(kind, nth));
-      return fc.oneof(
-        { weight: 16, arbitrary: known },
-        { weight: 1, arbitrary: fc.uuid() },
-        { weight: 1, arbitrary: fc.constantFrom(...tricks) },
-        { weight: 1, arbitrary: hostileText.map(component) },
-      );
+      const tricky = fc.constantFrom(...tricks);
+      return usually<string | Recall>(16, known, fc.uuid(), tricky, hostileText.map(component));
     }),
   );
 }
@@ -123,52 +124,37 @@ function component(text: string): string {
 function queryFor(operation: Operation, of: SchemaOf): fc.Arbitrary<Draft['query']> {
   const described = operation.parameters.filter((each) => each.in === 'query');
   const pairs = described.map(({ name, schema }) =>
-    fc.oneof(
-      { weight: 3, arbitrary: fc.constant(null) },
-      {
-        weight: 1,
-        arbitrary: valueFor(schema, name, of).map((value) => [name, value] as const),
-      },
+    fc.option(
+      valueFor(schema, name, of).map((value) => [name, value] as const),
+      { freq: 1 },
     ),
   );
   const names = [...described.map(({ name }) => name), '__proto__', 'a[b]', '', 'limit[]', '%zz'];
-  const extra = fc.tuple(fc.constantFrom(...names), hostile);
+  const extra = fc.array(fc.tuple(fc.constantFrom(...names), hostile), {
+    minLength: 1,
+    maxLength: 2,
+  });
   return fc
-    .tuple(
-      fc.tuple(...pairs),
-      fc.oneof(
-        { weight: 9, arbitrary: fc.constant([]) },
-        { weight: 1, arbitrary: fc.array(extra, { minLength: 1, maxLength: 2 }) },
-      ),
-    )
+    .tuple(fc.tuple(...pairs), usually<[string, unknown][]>(9, fc.constant([]), extra))
     .map(([given, more]) => [...given.filter((each) => each !== null), ...more]);
 }
 
 function headersFor(operation: Operation): fc.Arbitrary<Record<string, string>> {
-  const once = fc.oneof(
-    { weight: 6, arbitrary: fc.constant<Record<string, string>>({}) },
-    {
-      weight: 3,
-      arbitrary: fc.nat(400).map((at) => ({ 'idempotency-key': `again-${at}` })),
-    },
-    {
-      weight: 1,
-      arbitrary: fc
-        .constantFrom('x'.repeat(255), 'x'.repeat(256), '', ' ', 'é', '\u00ff', 'a,b', '"', '\t')
-        .map((key) => ({ 'idempotency-key': key })),
-    },
+  type Headers = Readonly<Record<string, string>>;
+  const none = fc.constant<Headers>({});
+  const keys = fc.constantFrom(
+    ...['x'.repeat(255), 'x'.repeat(256), '', ' ', 'é', '\u00ff', 'a,b', '"', '\t'],
   );
-  const other = fc.oneof(
-    { weight: 20, arbitrary: fc.constant<Readonly<Record<string, string>>>({}) },
-    { weight: 1, arbitrary: fc.constantFrom(...otherHeaders) },
-  );
-  const type = fc.oneof(
-    { weight: 20, arbitrary: fc.constant(operation.bodies[0]?.type ?? 'application/json') },
-    { weight: 1, arbitrary: fc.constantFrom(...types) },
-  );
+  const again = fc.nat(400).map((at) => `again-${at}`);
+  const once = usually(3, again, keys).map((key): Headers => ({ 'idempotency-key': key }));
+  const usual = operation.bodies[0]?.type ?? 'application/json';
   return fc
-    .tuple(once, other, type)
-    .map(([key, more, named]) => ({ 'content-type': named, ...key, ...more }));
+    .tuple(
+      usually(6, none, once, once, once, once),
+      usually(20, none, fc.constantFrom(...otherHeaders)),
+      usually(20, fc.constant(usual), fc.constantFrom(...types)),
+    )
+    .map(([key, more, type]) => ({ 'content-type': type, ...key, ...more }));
 }
 
 function bodyFor(operation: Operation, { schemaOf, prepares }: Shape): fc.Arbitrary<Body> {
@@ -180,15 +166,15 @@ function bodyFor(operation: Operation, { schemaOf, prepares }: Shape): fc.Arbitr
     value(hostile),
   );
   const usual = operation.bodies.map(({ schema }) => value(valueFor(schema, 'body', schemaOf)));
-  if (usual.length === 0) {
-    return fc.oneof({ weight: 16, arbitrary: none }, { weight: 1, arbitrary: odd });
-  }
-  const ready = prepares(operation) ? 5 : 0;
-  return fc.oneof(
-    { weight: 16, arbitrary: fc.oneof(...usual) },
-    { weight: ready, arbitrary: fc.constant<Body>({ kind: 'prepared' }) },
-    { weight: 2, arbitrary: odd },
-    { weight: 1, arbitrary: none },
+  if (usual.length === 0) return usually(16, none, odd);
+  const ready = fc.constant<Body>({ kind: 'prepared' });
+  return usually(
+    16,
+    fc.oneof(...usual),
+    odd,
+    odd,
+    none,
+    ...(prepares(operation) ? Array(5).fill(ready) : []),
   );
 }
 

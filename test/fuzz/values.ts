@@ -8,7 +8,6 @@ import type { Json } from './description.ts';
 export class Recall {
   readonly kind: string;
   readonly at: number;
-
   constructor(kind: string, at: number) {
     this.kind = kind;
     this.at = at;
@@ -18,13 +17,22 @@ export class Recall {
 /** JSON text that no value is written as. */
 class RawJson {
   readonly text: string;
-
   constructor(text: string) {
     this.text = text;
   }
 }
 
 export type SchemaOf = (schema: Json) => Json;
+
+/** The first so many times as often as each of the others. */
+export function usually<T>(
+  weight: number,
+  usual: fc.Arbitrary<T>,
+  ...others: readonly fc.Arbitrary<T>[]
+): fc.Arbitrary<T> {
+  const rare = others.map((arbitrary) => ({ weight: 1, arbitrary }));
+  return fc.oneof({ weight, arbitrary: usual }, ...rare);
+}
 
 /** `baseAssetId` is an asset, `payoutAddress` an address, `rfqs` are each an rfq. */
 export function kindOf(name: string): string {
@@ -72,11 +80,8 @@ function recall(name: string): fc.Arbitrary<unknown> {
 /** What the schema allows, mostly; then what is at its edges or beyond them. */
 export function valueFor(schema: Json, name: string, of: SchemaOf): fc.Arbitrary<unknown> {
   const found = of(schema);
-  return fc.oneof(
-    { weight: 16, arbitrary: allowed(found, name, of) },
-    { weight: 4, arbitrary: edges(found, name, of) },
-    { weight: 2, arbitrary: hostile },
-  );
+  const edge = edges(found, name, of);
+  return usually<unknown>(8, allowed(found, name, of), edge, edge, hostile);
 }
 
 function allowed(schema: Json, name: string, of: SchemaOf): fc.Arbitrary<unknown> {
@@ -136,7 +141,7 @@ function textFor(schema: Json, name: string): fc.Arbitrary<unknown> {
             hex(110),
             fc.string({ minLength, maxLength: Math.min(maxLength, 80) }),
           );
-  return fc.oneof({ weight: 4, arbitrary: recall(name) }, { weight: 1, arbitrary: fresh });
+  return usually<unknown>(4, recall(name), fresh);
 }
 
 /** One step within and one beyond what the schema says. */
@@ -162,51 +167,23 @@ function objectFor(schema: Json, of: SchemaOf): fc.Arbitrary<unknown> {
   const requiredKeys = (schema.required ?? []) as string[];
   const whole = fc.record<Record<string, unknown>>(Object.fromEntries(values), { requiredKeys });
   const names = [...fields.map(([name]) => name), 'extra', '__proto__', 'toString', ''];
-  const change = fc.tuple(whole, fc.constantFrom(...names), hostile);
-  return fc.oneof(
-    { weight: 8, arbitrary: whole },
-    { weight: 1, arbitrary: change.map(([value, name, other]) => withField(value, name, other)) },
-    { weight: 1, arbitrary: change.map(([value, name]) => without(value, name)) },
-    { weight: 1, arbitrary: change.map(([value, name, other]) => new Twice(value, name, other)) },
+  const change = fc.tuple(whole, fc.constantFrom(...names), fc.option(hostile));
+  /** One field with another value, or left out. */
+  const changed = change.map(([value, name, other]) =>
+    Object.fromEntries([
+      ...Object.entries(value).filter(([each]) => each !== name),
+      ...(other === null ? [] : [[name, other] as const]),
+    ]),
   );
-}
-
-/** An object that names a field twice. */
-export class Twice {
-  readonly value: Record<string, unknown>;
-  readonly name: string;
-  readonly other: unknown;
-
-  constructor(value: Record<string, unknown>, name: string, other: unknown) {
-    this.value = value;
-    this.name = name;
-    this.other = other;
-  }
-}
-
-function withField(value: Record<string, unknown>, name: string, other: unknown): unknown {
-  return Object.fromEntries([...Object.entries(value), [name, other]]);
-}
-
-function without(value: Record<string, unknown>, name: string): unknown {
-  return Object.fromEntries(Object.entries(value).filter(([each]) => each !== name));
+  return fc.oneof({ weight: 8, arbitrary: whole }, { weight: 2, arbitrary: changed });
 }
 
 /** JSON of a value, with what it recalls filled in. */
 export function jsonOf(value: unknown, known: (recall: Recall) => string): string {
   if (value instanceof Recall) return JSON.stringify(known(value));
   if (value instanceof RawJson) return value.text;
-  if (value instanceof Twice) {
-    const pairs = [...Object.entries(value.value), [value.name, value.other] as const];
-    return `{${pairs.map((pair) => pairOf(pair, known)).join(',')}}`;
-  }
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map((each) => jsonOf(each, known)).join(',')}]`;
-  return `{${Object.entries(value)
-    .map((pair) => pairOf(pair, known))
-    .join(',')}}`;
-}
-
-function pairOf([name, value]: readonly [string, unknown], known: (recall: Recall) => string) {
-  return `${JSON.stringify(name)}:${jsonOf(value, known)}`;
+  const pairs = Object.entries(value);
+  return `{${pairs.map(([name, each]) => `${JSON.stringify(name)}:${jsonOf(each, known)}`).join(',')}}`;
 }

@@ -70,7 +70,7 @@ timed('a wallet that cannot offer all that gas shows no secret until it can', as
   await run(scene, {}, () => looks === 19);
   assert.deepEqual(claims(), []);
   const need = 500_000n * 7n;
-  const { text } = scene.told.findLast(({ step }) => step === 'waiting') ?? {};
+  const { text } = scene.emitted.findLast(({ step }) => step === 'waiting') ?? {};
   assert.match(text ?? '', new RegExp(`has ${balance}, and needs ${need}`));
   // First by the price, and by the signed bytes once there are any.
   assert.deepEqual(asked.slice(0, 2), [

@@ -22,22 +22,6 @@ const removed = (browser: TestBrowser, id: string) =>
 const topicsOf = async (browser: TestBrowser) =>
   (await edge.events(browser, '%')).map(({ topic }) => topic);
 
-test('a login is added by its proof in a fresh session, and moves nothing of another account', async () => {
-  const [one, other, further] = [freshAddress(), freshAddress(), freshAddress()];
-  const [browser, elsewhere] = [await edge.person(one), await edge.person(other)];
-  refused(await edge.byEmail(browser, other, 'add'), '409 login_taken');
-  assert.deepEqual([await labelsOf(browser), await labelsOf(elsewhere)], [[one], [other]]);
-  const before = browser.session();
-  assert.equal((await edge.byEmail(browser, further, 'add')).status, 200);
-  assert.deepEqual(await labelsOf(browser), [one, further]);
-  assert.equal(browser.session(), before);
-  assert.deepEqual(await topicsOf(browser), ['login.added']);
-  edge.deps.advance(10 * minute + 1);
-  refused(await edge.byEmail(browser, freshAddress(), 'add'), '403 session_stale');
-  assert.equal((await edge.byEmail(browser, one, 'renew')).status, 200);
-  assert.equal((await edge.byEmail(browser, freshAddress(), 'add')).status, 200);
-});
-
 test('a write names the account that its page shows: another one is left alone', async () => {
   const [address, stale] = [freshAddress(), await edge.person(freshAddress())];
   const browser = await edge.person(address);
@@ -62,24 +46,6 @@ test('a write names the account that its page shows: another one is left alone',
   const asked = await browser.call('POST', '/account/email', body, { 'x-parley-account': null });
   assert.equal(asked.status, 200);
   assert.equal((await browser.post('/v1/webhooks', hook)).status, 201);
-});
-
-test('a session is renewed by a login of its own account alone, under another token', async () => {
-  const address = freshAddress();
-  const browser = await edge.person(address);
-  const stolen = browserOn(edge, { cookies: browser.cookies });
-  refused(await edge.byEmail(browser, freshAddress(), 'renew'), '404 unknown_login');
-  const before = browser.session();
-  await edge.byEmail(browser, address, 'renew');
-  assert.notEqual(browser.session(), before);
-  assert.equal((await browser.get('/account/me')).status, 200);
-  refused(await stolen.get('/account/me'), ended);
-  // Nor is one fixed on whoever signs in anew in a browser that has one.
-  const victim = freshAddress();
-  const shared = browserOn(edge, { cookies: browser.cookies });
-  await edge.byEmail(shared, victim);
-  assert.deepEqual(await labelsOf(shared), [victim]);
-  refused(await browser.get('/account/me'), ended);
 });
 
 test('the last login stays; removing another ends every other session', async () => {

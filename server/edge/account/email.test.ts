@@ -55,23 +55,6 @@ test('the fifth wrong code is the last try, in turn or at once, and the right on
   ]);
 });
 
-test('a code is good once, in the browser that asked, for 10 minutes, until a newer one', async () => {
-  const address = freshAddress();
-  const browser = browserOn(edge);
-  await ask(browser, address);
-  const older = edge.codeOf(address);
-  refused(await give(browserOn(edge), address), gone);
-  await ask(browser, address);
-  if (older !== edge.codeOf(address)) refused(await give(browser, address, older), '400 bad_code');
-  assert.deepEqual(await sorted([give(browser, address), give(browser, address)]), [
-    '200 ok',
-    gone,
-  ]);
-  await ask(browser, address);
-  edge.deps.advance(600_001);
-  refused(await give(browser, address), gone);
-});
-
 test('one code of a stranger is live, and it ends none of a browser that was signed in from', async () => {
   const address = freshAddress();
   const known = await edge.person(address);

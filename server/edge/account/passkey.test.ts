@@ -123,19 +123,6 @@ test('an account has several, and of each it is known whether it is on other dev
   refused(await signInWith(device, { be: false, bs: true }), '400 bad_proof');
 });
 
-test('it renews the session of its account, and of no other', async () => {
-  const { browser, device, accountId } = await withPasskey();
-  const token = browser.session();
-  edge.deps.advance(11 * 60_000);
-  refused(await browser.post(adding), '403 session_stale');
-  assert.equal((await use(browser, device, {}, 'renew')).body.accountId, accountId);
-  assert.notEqual(browser.session(), token);
-  assert.equal((await browser.post(adding)).status, 200);
-  refused(await use((await signedIn()).browser, device, {}, 'renew'), '409 login_taken');
-  refused(await use(browserOn(edge), device, {}, 'renew'), '409 session_ended');
-  refused(await use(browser, device, {}, 'add'), '400 bad_field');
-});
-
 test('a passkey that no account has, or has any more, signs nobody in', async () => {
   const { device, browser, accountId } = await withPasskey();
   assert.equal((await browser.call('DELETE', '/account/me')).status, 200);
@@ -199,18 +186,8 @@ test('an answer given elsewhere, to something else or by another key is refused'
   assert.equal((await loginsOf(edge.deps.db, accountId)).length, 1);
 });
 
-test('an answer is refused again, elsewhere, late, for what it was not asked, in another session', async () => {
+test('the challenge of one is no challenge of the other', async () => {
   const { browser, device } = await withPasskey();
-  const one = browserOn(edge);
-  const first = device.get(await begin(one));
-  refused(await prove(browserOn(edge), first), gone);
-  assert.equal((await prove(one, first)).status, 200);
-  refused(await prove(one, first), gone, /it was used, is older than 10 minutes, or/);
-  const late = device.get(await begin(one));
-  edge.deps.advance(600_001);
-  refused(await prove(one, late), gone);
-  assert.equal((await use(browser, device, {}, 'renew')).status, 200);
-  // The challenge of one is no challenge of the other.
   const made = (await browser.post(adding)).body;
   const swapped = device.get({ challenge: made.challenge, rpId: 'localhost' });
   refused(await prove(browser, swapped), '400 bad_proof', /to make a passkey/);
@@ -218,10 +195,7 @@ test('an answer is refused again, elsewhere, late, for what it was not asked, in
   const used = await begin(browser, 'renew');
   const crossed = authenticator().create({ ...options, challenge: used.challenge });
   refused(await proveNew(browser, crossed), '400 bad_proof', /to sign in/);
-  const last = authenticator().create((await browser.post(adding)).body);
-  await signInBy(browser, evmWallet());
-  refused(await proveNew(browser, last), '409 session_ended');
-  refused(await browserOn(edge).post(adding), '401 session_missing');
+  refused(await use(browser, device, {}, 'add'), '400 bad_field');
 });
 
 test('a counter that goes up is kept; one that stands or goes back is refused, at once too', async () => {

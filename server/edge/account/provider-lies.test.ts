@@ -109,7 +109,10 @@ test('another issuer in the discovery document is a provider that is down', asyn
   const { status, body } = await browser().post('/account/provider', asked);
   assert.equal(status, 503);
   assert.match(body.error, /^the hostile provider does not answer as it should just now/);
-  assert.match(body.error, /sign in with the real provider, .+, with a passkey or with a wallet/);
+  assert.match(
+    body.error,
+    /sign in by e-mail, with the real provider, .+, with a passkey or with a wallet/,
+  );
   assert.deepEqual(told, ['its discovery document names another issuer']);
 });
 

@@ -135,21 +135,6 @@ describe('a text that the wallet itself signed', () => {
       refused(answer, '400 bad_message', /line 4 must be/);
     }
   });
-
-  test('is good once, in the browser that asked, of three at once for one, for ten minutes', async () => {
-    edge.deps.freeze();
-    const [browser, victim] = [browserOn(edge), browserOn(edge)];
-    const [early, late] = [await textFor(browser, wallet), await textFor(browser, wallet)];
-    refused(await giveText(victim, wallet, early), gone);
-    assert.equal(victim.session(), null);
-    edge.deps.advance(599_999);
-    // Who is not asked does not use it up.
-    const answers = await Promise.all([1, 2, 3].map(() => giveText(browser, wallet, early)));
-    assert.deepEqual(answers.map(codeOf).sort(), ['200 ok', gone, gone]);
-    edge.deps.advance(1);
-    const words = /it was used, is older than 10 minutes, or/;
-    refused(await giveText(browser, wallet, late), gone, words);
-  });
 });
 
 describe('a text of one purpose is taken at its own door and at no other:', () => {
@@ -214,75 +199,31 @@ describe('a text of one purpose is taken at its own door and at no other:', () =
   });
 });
 
-describe('a wallet of a signed-in account', () => {
-  test('is added, one of a family, and then signs in to that account', async () => {
-    const [login, other] = [evmWallet(), solanaWallet()];
-    const browser = browserOn(edge);
-    const { accountId } = (await signInBy(browser, login)).body;
-    const token = browser.session();
-    // Asked for once more it is a sign-in alone, and says so. Its token stays throughout.
-    for (const outcome of ['added', 'renewed']) {
-      const added = await signInBy(browser, other, 'add');
-      assert.deepEqual(added.body, { accountId, isNew: false, outcome });
-      if (outcome === 'added') assert.equal(browser.session(), token);
-    }
-    const elsewhere = await signInBy(browserOn(edge), other);
-    assert.deepEqual(elsewhere.body, { accountId, isNew: false, outcome: 'signed_in' });
-    refused(await signInBy(browser, solanaWallet(), 'add'), '409 login_family_taken');
-    const stored = (await walletsOf(edge.deps.db, accountId)).map((each) => [
-      ...[each.address, each.standing],
-      // Who stole the session could have added it: until it receives, it waits.
-      each.waitsUntil !== null,
-    ]);
-    assert.deepEqual(stored, [
-      [login.address, 'login', false],
-      [other.address, 'login', true],
-    ]);
-  });
-
-  test('that is the login of another account moves nothing of that one', async () => {
-    const theirs = solanaWallet();
-    const browser = browserOn(edge);
-    const { accountId } = (await signInBy(browser, evmWallet())).body;
-    const owner = (await signInBy(browserOn(edge), theirs)).body.accountId;
-    for (const purpose of ['add', 'renew'] as const) {
-      const answer = await signInBy(browser, theirs, purpose);
-      refused(answer, '409 login_taken', /belongs to another account; sign in there/);
-    }
-    assert.equal((await walletsOf(edge.deps.db, accountId)).length, 1);
-    assert.equal((await signInBy(browserOn(edge), theirs)).body.accountId, owner);
-  });
-
-  test('renews the session under another token; one that is no login does not', async () => {
-    const wallet = tronWallet();
-    const browser = browserOn(edge);
-    const { accountId } = (await signInBy(browser, wallet)).body;
-    const thief = browserOn(edge, { cookies: browser.cookies });
-    edge.deps.advance(11 * 60_000);
-    // Before anything is signed in vain.
-    const { family, address } = solanaWallet();
-    const body = { family, address, purpose: 'add' };
-    refused(await browser.post(path, body), '403 session_stale');
-    refused(await signInBy(browser, evmWallet(), 'renew'), '404 unknown_login');
-    assert.equal((await signInBy(browser, wallet, 'renew')).status, 200);
-    assert.notEqual(browser.session(), thief.session());
-    assert.equal((await signInBy(browser, solanaWallet(), 'add')).body.accountId, accountId);
-    refused(await thief.post(path, body), '409 other_account');
-    const ofNobody = await thief.call('POST', path, body, { 'x-parley-account': null });
-    refused(ofNobody, '409 session_ended');
-  });
-
-  test('is neither added nor renewed where nobody, or by now another, is signed in', async () => {
-    const added = solanaWallet();
-    const { family, address } = added;
-    for (const purpose of ['add', 'renew']) {
-      const answer = await browserOn(edge).post(path, { family, address, purpose });
-      refused(answer, '409 session_ended');
-    }
-    const browser = browserOn(edge);
-    await signInBy(browser, evmWallet());
-    const text = await textFor(browser, added, 'add');
-    await signInBy(browser, evmWallet());
-    refused(await giveText(browser, added, text), '409 session_ended');
-  });
+test('an account has one login wallet of a family, and what is there already is a sign-in alone', async () => {
+  const [login, other] = [evmWallet(), solanaWallet()];
+  const browser = browserOn(edge);
+  const { accountId } = (await signInBy(browser, login)).body;
+  for (const outcome of ['added', 'renewed']) {
+    const { body } = await signInBy(browser, other, 'add');
+    assert.deepEqual(body, { accountId, isNew: false, outcome });
+  }
+  refused(await signInBy(browser, solanaWallet(), 'add'), '409 login_family_taken');
+  refused(await signInBy(browser, tronWallet(), 'renew'), '404 unknown_login');
+  const stored = (await walletsOf(edge.deps.db, accountId)).map((each) => [
+    ...[each.address, each.standing],
+    // Who stole the session could have added it: until it receives, it waits.
+    each.waitsUntil !== null,
+  ]);
+  assert.deepEqual(stored, [
+    [login.address, 'login', false],
+    [other.address, 'login', true],
+  ]);
+  // What is stale is refused before anything is signed in vain, and so is what names nobody.
+  const thief = browserOn(edge, { cookies: browser.cookies });
+  edge.deps.advance(11 * 60_000);
+  await signInBy(browser, login, 'renew');
+  const body = { family: 'tron', address: tronWallet().address, purpose: 'add' };
+  refused(await thief.post(path, body), '409 other_account');
+  const ofNobody = await thief.call('POST', path, body, { 'x-parley-account': null });
+  refused(ofNobody, '409 session_ended');
 });

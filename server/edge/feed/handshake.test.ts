@@ -1,20 +1,13 @@
 // The first frame of a socket: what is taken, what is refused and how, and what HTTP says before.
 
 import assert from 'node:assert/strict';
-import { get, request } from 'node:http';
-import { after, before, test } from 'node:test';
-import type { Trader } from '../../../test/support/trading.ts';
-import { type Frame, openFeed } from '../testing/feed-client.ts';
-import { type FeedMarket, feedMarket } from '../testing/feed-market.ts';
+import { after, test } from 'node:test';
+import { type Frame, handshake, openFeed } from '../testing/feed-client.ts';
+import { feedMarket } from '../testing/feed-market.ts';
 
-let market: FeedMarket;
-let maker: Trader;
-
-before(async () => {
-  market = await feedMarket();
-  maker = await market.trader();
-});
+const market = await feedMarket();
 after(() => market.close());
+const maker = await market.trader();
 
 const isError = (frame: Frame) => frame.type === 'error';
 
@@ -95,37 +88,6 @@ test('who says nothing for 10 s is ended with 4401', { timeout: 30_000 }, async 
   assert.match(client.frames[0].error, /no valid first frame within 10 s/);
 });
 
-/** What HTTP answers to a request for a socket that is not one. */
-function asked(
-  headers: Record<string, string>,
-  path = '/v1/ws',
-  method = 'GET',
-): Promise<{ status: number; headers: Record<string, unknown>; body: string }> {
-  return new Promise((resolve, reject) => {
-    const sent = request(`${market.at}${path}`, { method, headers }, (answer) => {
-      let body = '';
-      answer.on('data', (piece) => {
-        body += piece;
-      });
-      answer.on('end', () =>
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body }),
-      );
-    });
-    sent.on('upgrade', (answer, socket) => {
-      socket.destroy();
-      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: '' });
-    });
-    sent.on('error', reject);
-    sent.end();
-  });
-}
-
-const good = {
-  connection: 'Upgrade',
-  upgrade: 'websocket',
-  'sec-websocket-version': '13',
-  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
-};
 const rateHeaders = [
   'ratelimit-limit',
   'ratelimit-remaining',
@@ -135,33 +97,29 @@ const rateHeaders = [
 ];
 
 test('HTTP answers what is no handshake in the form of every other refusal', async () => {
-  const cases: [number, string, Record<string, string>, string?, string?][] = [
-    [426, 'upgrade_required', {}],
-    [426, 'upgrade_required', { connection: 'Upgrade', upgrade: 'h2c' }],
-    [426, 'upgrade_required', { ...good, 'sec-websocket-version': '8' }],
-    [400, 'bad_header', { ...good, 'sec-websocket-key': 'short' }],
-    [400, 'bad_header', { ...good, 'sec-websocket-protocol': 'a b' }],
-    [405, 'method_not_allowed', {}, '/v1/ws', 'POST'],
-    [404, 'not_found', good, '/v1/wss'],
-  ];
-  for (const [status, code, headers, path, method] of cases) {
-    const answer = await asked(headers, path, method);
-    assert.deepEqual(
-      [answer.status, answer.headers['x-parley-error']],
-      [status, code],
-      answer.body,
-    );
+  const none = {};
+  for (const [status, code, headers, how] of [
+    [426, 'upgrade_required', {}, { good: none }],
+    [426, 'upgrade_required', { connection: 'Upgrade', upgrade: 'h2c' }, { good: none }],
+    [426, 'upgrade_required', { 'sec-websocket-version': '8' }],
+    [400, 'bad_header', { 'sec-websocket-key': 'short' }],
+    [400, 'bad_header', { 'sec-websocket-protocol': 'a b' }],
+    [405, 'method_not_allowed', {}, { method: 'POST', good: none }],
+    [404, 'not_found', {}, { path: '/v1/wss' }],
+  ] as const) {
+    const answer = await handshake(market.at, headers, how);
+    const told = [answer.status, answer.headers['x-parley-error']];
+    assert.deepEqual(told, [status, code], answer.body);
     assert.deepEqual(Object.keys(JSON.parse(answer.body)), ['error']);
     for (const name of rateHeaders) assert.ok(answer.headers[name] !== undefined, name);
   }
-  const { status } = await asked({ connection: 'Upgrade', upgrade: 'h2c' }, '/v1/openapi.json');
-  assert.equal(status, 200);
-});
-
-test('a handshake carries the rate headers too, and the protocol that was asked for', async () => {
-  const { status, headers } = await asked({ ...good, 'sec-websocket-protocol': 'a, b' });
-  assert.deepEqual([status, headers['sec-websocket-protocol']], [101, 'a']);
-  for (const name of rateHeaders) assert.ok(headers[name] !== undefined, name);
+  const upgrade = { connection: 'Upgrade', upgrade: 'h2c' };
+  const how = { path: '/v1/openapi.json', good: none };
+  assert.equal((await handshake(market.at, upgrade, how)).status, 200);
+  // One that is taken has the rate headers too, and the protocol that was asked for.
+  const taken = await handshake(market.at, { 'sec-websocket-protocol': 'a, b' });
+  assert.deepEqual([taken.status, taken.headers['sec-websocket-protocol']], [101, 'a']);
+  for (const name of rateHeaders) assert.ok(taken.headers[name] !== undefined, name);
 });
 
 test('an address has so many sockets at once, and opens so many in a minute', async (t) => {
@@ -178,15 +136,9 @@ test('an address has so many sockets at once, and opens so many in a minute', as
     next.close();
     await next.closed;
   }
-  const status = await new Promise((resolve) => {
-    get(`${small.at}/v1/ws`, { headers: good }, (answer) => {
-      answer.resume();
-      resolve([answer.statusCode, answer.headers['x-parley-error'], answer.headers['retry-after']]);
-    });
-  });
-  assert.deepEqual((status as unknown[]).slice(0, 2), [429, 'rate_limited']);
-  assert.ok(Number((status as unknown[])[2]) >= 1);
-  two[1]?.close();
+  const { status, headers } = await handshake(small.at, {});
+  assert.deepEqual([status, headers['x-parley-error']], [429, 'rate_limited']);
+  assert.ok(Number(headers['retry-after']) >= 1);
 });
 
 test('a process serves so many sockets, and each that leaves makes room', async (t) => {

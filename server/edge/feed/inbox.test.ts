@@ -2,11 +2,13 @@
 // long as the test says.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { WebSocket, WebSocketServer } from 'ws';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { WebSocket } from 'ws';
 import type { Caller } from '../auth.ts';
+import { socketServer } from '../testing/sockets.ts';
 import { createHub } from './hub.ts';
-import { type Inbox, openInbox } from './inbox.ts';
+import { openInbox } from './inbox.ts';
 import type { Feed } from './maker.ts';
 import { createPeer } from './peer.ts';
 
@@ -19,16 +21,7 @@ const caller: Caller = {
   expiresAtMs: Number.POSITIVE_INFINITY,
   signedInAt: null,
 };
-let server: WebSocketServer;
-
-before(async () => {
-  server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
-  await new Promise((resolve) => server.once('listening', resolve));
-});
-after(() => {
-  for (const each of server.clients) each.terminate();
-  server.close();
-});
+const connect = await socketServer();
 
 /** A feed whose quotes end when they are let. */
 function held() {
@@ -60,16 +53,11 @@ function held() {
 }
 
 async function connected(feed: Feed, first: object = {}): Promise<WebSocket> {
-  const inbox = new Promise<Inbox>((resolve) => {
-    server.once('connection', (ws, { socket }) =>
-      resolve(openInbox(feed, ws, createPeer(ws, socket), '192.0.2.1')),
-    );
-  });
-  const { port } = server.address() as { port: number };
-  const client = new WebSocket(`ws://127.0.0.1:${port}`);
-  await new Promise((resolve) => client.once('open', resolve));
+  const { client, ours } = await connect((ws, socket) =>
+    openInbox(feed, ws, createPeer(ws, socket), '192.0.2.1'),
+  );
   client.send(JSON.stringify({ apiKey: key, ...first }));
-  while ((await inbox).maker() === null) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (ours.maker() === null) await sleep(5);
   return client;
 }
 
@@ -83,12 +71,12 @@ test('64 frames of a socket are answered at a time, however many come at once', 
   for (let at = 0; at < 300; at += 1) {
     client.send(JSON.stringify({ quote: { rfqId: `rfq-${at}`, quoteAmount: '1' } }));
   }
-  while (count.inHand < 64) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (count.inHand < 64) await sleep(5);
   // More of them would come within this.
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await sleep(300);
   assert.equal(count.most, 64);
   release();
-  while (answered < 300) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (answered < 300) await sleep(5);
   assert.deepEqual([count.all, count.most, count.inHand], [300, 64, 0]);
   client.terminate();
 });
@@ -107,9 +95,9 @@ test('200 answers a second are free: of more pings than that the rest has no pon
   for (const second of [0, 1]) {
     now = second * 1_000;
     for (let at = 0; at < 300; at += 1) client.send(JSON.stringify({ ping: `${second} ${at}` }));
-    while (pongs.length < 200 * (second + 1)) await new Promise((next) => setTimeout(next, 5));
+    while (pongs.length < 200 * (second + 1)) await sleep(5);
     // More of them would come within this.
-    await new Promise((next) => setTimeout(next, 200));
+    await sleep(200);
     assert.equal(pongs.length, 200 * (second + 1));
   }
   client.terminate();

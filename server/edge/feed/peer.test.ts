@@ -3,36 +3,23 @@
 
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
-import { after, before, type TestContext, test } from 'node:test';
-import { WebSocket, WebSocketServer } from 'ws';
+import { test } from 'node:test';
+import type { WebSocket } from 'ws';
+import { socketServer } from '../testing/sockets.ts';
 import { encodeFrame } from './frames.ts';
-import { createPeer, type Peer } from './peer.ts';
+import { closeInWaves, createPeer, type Peer, partingMs } from './peer.ts';
 
-let server: WebSocketServer;
-before(async () => {
-  server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
-  await new Promise((resolve) => server.once('listening', resolve));
-});
-after(() => {
-  for (const each of server.clients) each.terminate();
-  server.close();
-});
-
+const connect = await socketServer();
 type Pair = { readonly peer: Peer; readonly socket: Socket; readonly client: WebSocket };
 
 /** One that reads nothing yet. */
-async function pair(t: TestContext): Promise<Pair> {
-  const accepted = new Promise<Pick<Pair, 'peer' | 'socket'>>((resolve) => {
-    server.once('connection', (ws, { socket }) =>
-      resolve({ peer: createPeer(ws, socket), socket }),
-    );
-  });
-  const { port } = server.address() as { port: number };
-  const client = new WebSocket(`ws://127.0.0.1:${port}`);
-  t.after(() => client.terminate());
-  await new Promise((resolve) => client.once('open', resolve));
+async function pair(): Promise<Pair> {
+  const { client, ours } = await connect((ws, socket) => ({
+    peer: createPeer(ws, socket),
+    socket,
+  }));
   client.pause();
-  return { ...(await accepted), client };
+  return { ...ours, client };
 }
 
 const part = encodeFrame(JSON.stringify({ filler: 'x'.repeat(65_500) }));
@@ -54,8 +41,8 @@ const ended = (client: WebSocket) =>
     client.resume();
   });
 
-test('a reader may be 1 MiB behind, and is ended with 4408 by what goes beyond it', async (t) => {
-  const each = await pair(t);
+test('a reader may be 1 MiB behind, and is ended with 4408 by what goes beyond it', async () => {
+  const each = await pair();
   const behind = writeWhile(each, () => {
     if (each.peer.isOpen()) assert.ok(each.socket.writableLength <= 1_048_576);
     return each.peer.isOpen();
@@ -67,8 +54,8 @@ test('a reader may be 1 MiB behind, and is ended with 4408 by what goes beyond i
   assert.match(said.at(-1) ?? '', /more than 1048576 bytes were not read/);
 });
 
-test('who is more than 256 KiB behind is waited for', async (t) => {
-  const each = await pair(t);
+test('who is more than 256 KiB behind is waited for', async () => {
+  const each = await pair();
   const behind = writeWhile(each, () => !each.peer.isFull());
   assert.ok(behind <= 262_144 && each.socket.writableLength > 262_144);
   let isDrained = false;
@@ -83,7 +70,7 @@ test('who is more than 256 KiB behind is waited for', async (t) => {
 });
 
 test('for 20 s: then it is ended with 4408', async (t) => {
-  const [slow, quick] = [await pair(t), await pair(t)];
+  const [slow, quick] = [await pair(), await pair()];
   for (const each of [slow, quick]) writeWhile(each, () => !each.peer.isFull());
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const waiting = slow.peer.drained();
@@ -99,7 +86,7 @@ test('for 20 s: then it is ended with 4408', async (t) => {
 });
 
 test('who does not answer a close within 5 s is cut off', async (t) => {
-  const { peer, socket } = await pair(t);
+  const { peer, socket } = await pair();
   t.mock.timers.enable({ apis: ['setTimeout'] });
   peer.end(1012, 'the server restarts');
   t.mock.timers.tick(4_999);
@@ -108,8 +95,8 @@ test('who does not answer a close within 5 s is cut off', async (t) => {
   assert.equal(socket.destroyed, true);
 });
 
-test('a ping is answered, but not one of who has much unread', async (t) => {
-  const each = await pair(t);
+test('a ping is answered, but not one of who has much unread', async () => {
+  const each = await pair();
   writeWhile(each, () => !each.peer.isFull());
   const unread = each.socket.writableLength;
   each.peer.pong(Buffer.from('unheard'));
@@ -121,8 +108,8 @@ test('a ping is answered, but not one of who has much unread', async (t) => {
   assert.equal(await heard, 'heard');
 });
 
-test('after its end nothing is written to a socket', async (t) => {
-  const { peer, socket } = await pair(t);
+test('after its end nothing is written to a socket', async () => {
+  const { peer, socket } = await pair();
   peer.end(1012, 'the server restarts');
   const written = socket.bytesWritten;
   peer.write(part);
@@ -130,4 +117,40 @@ test('after its end nothing is written to a socket', async (t) => {
   peer.end(4408, 'again');
   peer.pong(Buffer.from('late'));
   assert.equal(socket.bytesWritten, written);
+});
+
+/** So many sockets are ended; what happened to them and the clock, in order. */
+async function waves(count: number, closesAtOnce = true): Promise<string[]> {
+  const log: string[] = [];
+  const open = new Set<{ peer: { end(code: number): void; drop(): void } }>();
+  for (let at = 0; at < count; at += 1) {
+    const end = (code: number) => {
+      log.push(`${code}`);
+      if (closesAtOnce) open.delete(each);
+    };
+    const each = { peer: { end, drop: () => void log.push('dropped') } };
+    open.add(each);
+  }
+  await closeInWaves(open, async (ms) => void log.push(`${ms} ms`));
+  return log;
+}
+
+test('sockets are ended with 1012 in twenty waves, a tenth of a second apart, none in no time', async () => {
+  for (const [count, each, last] of [
+    [0, 0, 0],
+    [2, 1, 2],
+    [60, 3, 20],
+    [2_000, 100, 20],
+  ] as const) {
+    const wave = Array(each).fill('1012');
+    const expected = Array.from({ length: last }, (_, at) => (at ? ['100 ms', ...wave] : wave));
+    assert.deepEqual(await waves(count), expected.flat());
+  }
+});
+
+test('who has not closed a second later is dropped', async () => {
+  const log = await waves(1, false);
+  assert.deepEqual([log.at(0), log.at(-1)], ['1012', 'dropped']);
+  const waited = log.filter((each) => each === '10 ms').length * 10;
+  assert.deepEqual([waited, partingMs], [1_000, 1_000]);
 });

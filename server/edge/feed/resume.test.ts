@@ -291,7 +291,11 @@ test('a database that fails now and then makes no hole, sends nothing twice and 
       assert.deepEqual(ids, posted, name);
     }
     const numbers = again.frames.map((frame) => frame.seq);
-    assert.deepEqual(numbers, numbers.toSorted((a, b) => a - b), name);
+    assert.deepEqual(
+      numbers,
+      numbers.toSorted((a, b) => a - b),
+      name,
+    );
     again.close();
     await app.close();
   }

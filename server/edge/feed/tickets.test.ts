@@ -3,33 +3,31 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { type IncomingMessage, request } from 'node:http';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { insertTrader, someAddress } from '../../../test/support/trading.ts';
 import { revokeSession } from '../../db/sessions.ts';
 import { mostTickets } from '../../people/bounds.ts';
 import { caller } from '../testing/edge.ts';
-import { type FeedClient, type Frame, openFeed, openMaker } from '../testing/feed-client.ts';
+import { type Frame, handshake, openFeed, openMaker } from '../testing/feed-client.ts';
 import { anotherProcess, type FeedMarket, feedMarket } from '../testing/feed-market.ts';
 import { renewed, type SignedIn, signedIn, siteAt } from '../testing/session.ts';
 
 const site = 'https://market.example';
 const partner = 'https://desk.example';
-let market: FeedMarket;
-/** Of the dev network: it has no name. */
-let loopback: FeedMarket;
-before(async () => {
-  market = await feedMarket({ ...siteAt(site, { corsOrigins: [partner] }), rateLimit: 40 });
-  loopback = await feedMarket({ rateLimit: 6 }, { feed: { recheckMs: 0 } });
+const market = await feedMarket({
+  ...siteAt(site, { corsOrigins: [partner] }),
+  rateLimit: 40,
 });
+/** Of the dev network: it has no name. */
+const loopback = await feedMarket({ rateLimit: 6 }, { feed: { recheckMs: 0 } });
 after(async () => {
   await market.close();
   await loopback.close();
 });
 
 const isError = (frame: Frame) => frame.type === 'error';
-const server = () => ({ call: caller(market.app), deps: market.deps });
-const someone = () => signedIn(server(), { origin: site });
+const callsOf = ({ app, deps }: FeedMarket) => ({ call: caller(app), deps });
+const someone = () => signedIn(callsOf(market), { origin: site });
 
 async function ticketOf(browser: SignedIn): Promise<string> {
   const { status, body } = await browser.post('/account/feed-ticket');
@@ -49,24 +47,17 @@ async function refused(apiKey: string): Promise<string | null> {
 const limits = { timeout: 20_000 };
 const gone = /ticket is unknown, was used, or is older than 30 s/;
 
-test('a ticket stands for its session in the first frame, and no second time', async () => {
+test('a ticket stands for its session in one first frame, of three at once too', async () => {
   const ticket = await ticketOf(await someone());
   assert.match(ticket, /^parley_ticket_[0-9A-Za-z]{43}$/);
-  assert.equal(await refused(ticket), null);
-  assert.match((await refused(ticket)) ?? '', gone);
-});
-
-test('of two sockets that show one ticket at once, one is taken', async () => {
-  const ticket = await ticketOf(await someone());
+  // Only its hash is stored.
+  const [row] = await market.sql(
+    'select row_to_json(feed_tickets)::text as text from feed_tickets',
+  );
+  assert.ok(!row.text.includes(ticket.slice('parley_ticket_'.length)));
   const tries = await Promise.all([refused(ticket), refused(ticket), refused(ticket)]);
   assert.equal(tries.filter((each) => each === null).length, 1);
-});
-
-test('only its hash is stored', async () => {
-  const ticket = await ticketOf(await someone());
-  const rows = await market.sql('select row_to_json(feed_tickets)::text as text from feed_tickets');
-  assert.ok(rows.length > 0);
-  for (const { text } of rows) assert.ok(!text.includes(ticket.slice('parley_ticket_'.length)));
+  assert.match((await refused(ticket)) ?? '', gone);
 });
 
 test('a handshake that fails has used its ticket up', async () => {
@@ -117,16 +108,12 @@ test('a ticket of a session that has ended, or of no session, is none', async ()
 });
 
 test('a ticket wants a session: no cookie and a key in its place get none', async () => {
-  const trader = await market.trader();
-  const { call } = server();
+  const { key } = await market.trader();
   const headers = { host: 'market.example', origin: site, 'x-parley-request': '1' };
-  for (const key of [undefined, trader.key]) {
-    const shown = key === undefined ? {} : { key };
-    const { status, headers: said } = await call('POST', '/account/feed-ticket', {
-      headers,
-      ...shown,
-    });
-    assert.deepEqual([status, said['x-parley-error']], [401, 'session_missing']);
+  for (const shown of [{}, { key }]) {
+    const { call } = callsOf(market);
+    const answer = await call('POST', '/account/feed-ticket', { headers, ...shown });
+    assert.equal(answer.headers['x-parley-error'], 'session_missing');
   }
 });
 
@@ -159,47 +146,36 @@ test('a socket of a session that ends is closed in every process with 4401', lim
 });
 
 test('what ended without a notice is found, others stay', limits, async () => {
-  const { deps, at } = loopback;
-  const here = { call: caller(loopback.app), deps };
-  const people = await Promise.all(Array.from({ length: 3 }, () => signedIn(here)));
-  const [ended, renewedOne, stays] = people as [SignedIn, SignedIn, SignedIn];
+  const { deps, at, sql } = loopback;
+  const people = [1, 2, 3].map(() => signedIn(callsOf(loopback)));
+  const [ended, anew, stays] = await Promise.all(people);
   const trader = await loopback.trader();
-  const opened = await Promise.all([
-    ...people.map(async (browser) => {
-      const { body } = await browser.post('/account/feed-ticket');
-      return openMaker(at, { apiKey: body.ticket });
-    }),
+  const sockets = await Promise.all([
+    ...[ended!, anew!, stays!].map(async (each) => openMaker(at, { apiKey: await ticketOf(each) })),
     loopback.maker(trader),
   ]);
-  const [one, two, three, four] = opened as [FeedClient, FeedClient, FeedClient, FeedClient];
   const now = new Date(deps.now());
-  const { sql } = loopback;
-  await sql('update sessions set revoked_at = $2 where id = $1', ended.stored.id, now);
-  const hash = randomBytes(32);
-  await sql('update sessions set hash = $2 where id = $1', renewedOne.stored.id, hash);
+  await sql('update sessions set revoked_at = $2 where id = $1', ended!.stored.id, now);
+  await sql('update sessions set hash = $2 where id = $1', anew!.stored.id, randomBytes(32));
   const revoke = 'update api_keys set revoked_at = $2 where account_id = $1';
   await sql(revoke, trader.accountId, now);
-  for (const client of [one, two, four]) assert.equal((await client.closed).code, 4401);
-  assert.equal(three.ws.readyState, three.ws.OPEN);
-  assert.equal((await stays.get('/v1/me')).status, 200);
-  three.close();
+  for (const nth of [0, 1, 3]) assert.equal((await sockets[nth]!.closed).code, 4401);
+  const { ws } = sockets[2]!;
+  assert.equal(ws.readyState, ws.OPEN);
+  ws.close();
 });
 
 test("a quote by ticket is the account's, and spends the budget of its keys", async () => {
-  const own = loopback;
   const wallets = [
     { family: 'bitcoin', address: someAddress('bitcoin') },
     { family: 'evm', address: someAddress('evm') },
   ] as const;
-  const taker = await own.trader();
-  const { id: rfqId } = await own.rfq(taker);
-  const mine = await insertTrader(own.deps, ['read', 'taker', 'maker'], wallets);
+  const { id: rfqId } = await loopback.rfq(await loopback.trader());
+  const mine = await insertTrader(loopback.deps, ['read', 'taker', 'maker'], wallets);
   const proven = { way: 'wallet', ...wallets[1], pubkey: null } as const;
-  const here = { call: caller(own.app), deps: own.deps };
+  const here = callsOf(loopback);
   const browser = await signedIn(here, { proven });
-  assert.equal(browser.accountId, mine.accountId);
-  const { body } = await browser.post('/account/feed-ticket');
-  const client = await openMaker(own.at, { apiKey: body.ticket });
+  const client = await openMaker(loopback.at, { apiKey: await ticketOf(browser) });
   for (const quoteAmount of ['65000000', '65000001', '65000002']) {
     client.send({ quote: { rfqId, quoteAmount } });
     await client.frame((frame) => frame.type === 'quoted');
@@ -212,36 +188,15 @@ test("a quote by ticket is the account's, and spends the budget of its keys", as
   client.close();
 });
 
-/** What HTTP answers to a handshake with these headers. */
-function handshake(headers: Record<string, string>): Promise<[number, string | undefined]> {
-  return new Promise((resolve, reject) => {
-    const good = {
-      connection: 'Upgrade',
-      upgrade: 'websocket',
-      'sec-websocket-version': '13',
-      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
-    };
-    const sent = request(`${market.at}/v1/ws`, { headers: { ...good, ...headers } });
-    const told = ({ statusCode = 0, headers }: IncomingMessage) =>
-      resolve([statusCode, headers['x-parley-error'] as string | undefined]);
-    sent.on('upgrade', (answer, socket) => {
-      socket.destroy();
-      told(answer);
-    });
-    sent.on('response', (answer) => {
-      answer.resume();
-      told(answer);
-    });
-    sent.on('error', reject);
-    sent.end();
-  });
-}
-
 test('a page opens a socket of our own site and of those that are named, and of no other', async () => {
+  const codeOf = async (headers: Record<string, string>, at = market.at) => {
+    const { status, headers: said } = await handshake(at, headers);
+    return `${status} ${said['x-parley-error'] ?? 'ok'}`;
+  };
   const rebound = { origin: 'http://rebound.example', host: 'rebound.example' };
   // No browser sends no Origin.
   for (const headers of [{}, { origin: site }, { origin: partner }]) {
-    assert.deepEqual(await handshake(headers), [101, undefined]);
+    assert.equal(await codeOf(headers), '101 ok');
   }
   for (const headers of [
     ...['https://evil.example', 'https://a.market.example', 'http://market.example'].map(
@@ -249,7 +204,13 @@ test('a page opens a socket of our own site and of those that are named, and of 
     ),
     ...[{ origin: `${site}:444` }, { origin: 'null' }, rebound],
   ]) {
-    assert.deepEqual(await handshake(headers), [403, 'cross_site'], JSON.stringify(headers));
+    assert.equal(await codeOf(headers), '403 cross_site', JSON.stringify(headers));
+  }
+  // On the dev network our own site is loopback at the port that was asked.
+  const { at } = loopback;
+  assert.equal(await codeOf({ origin: at }, at), '101 ok');
+  for (const headers of [{ origin: 'http://127.0.0.1:9' }, rebound]) {
+    assert.equal(await codeOf(headers, at), '403 cross_site');
   }
 });
 
@@ -260,22 +221,4 @@ test('a cookie opens nothing: only the first frame says who it is', async () => 
   client.send({});
   assert.match((await client.frame(isError)).error, /"apiKey" is missing/);
   client.close();
-});
-
-test('on the dev network our own site is loopback at the port that was asked', async () => {
-  const { at } = loopback;
-  const sockets = async (headers: Record<string, string>) => {
-    const opened = openFeed(at, { headers });
-    return opened.then(
-      (client) => {
-        client.close();
-        return true;
-      },
-      () => false,
-    );
-  };
-  assert.equal(await sockets({ origin: at }), true);
-  assert.equal(await sockets({ origin: 'http://127.0.0.1:9' }), false);
-  const rebound = { host: 'rebound.example', origin: 'http://rebound.example' };
-  assert.equal(await sockets(rebound), false);
 });

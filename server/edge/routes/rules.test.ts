@@ -85,10 +85,10 @@ test('who says under which rules it accepts, accepts under no others', async () 
   const rules = rulesNow();
   const others: [string, object][] = [
     ['rules.formula', { ...rules, formula: formulaVersion + 1 }],
-    ['rules.contract.a', { ...rules, contract: { ...rules.contract, a: 'elsewhere' } }],
-    ['rules.contract.b', { ...rules, contract: { ...rules.contract, b: 'elsewhere' } }],
-    ['rules.policies.a', { ...rules, policies: { ...rules.policies, a: 'x' } }],
-    ['rules.policies.b', { ...rules, policies: { ...rules.policies, b: 'x' } }],
+    ...(['a', 'b'] as const).flatMap((leg): [string, object][] => [
+      [`rules.contract.${leg}`, { ...rules, contract: { ...rules.contract, [leg]: 'elsewhere' } }],
+      [`rules.policies.${leg}`, { ...rules, policies: { ...rules.policies, [leg]: 'x' } }],
+    ]),
   ];
   for (const [field, named] of others) {
     const words = new RegExp(`^${field} is .* here, not (2|elsewhere|x);`);

@@ -38,7 +38,7 @@ import { refused } from '../testing/edge.ts';
 const world = await startWorld();
 after(() => world.close());
 const sql = (text: string, ...values: unknown[]) =>
-  world.deps.db.rows<Record<string, string>>({ name: '', text, values });
+  world.deps.db.rows<Record<string, unknown>>({ name: '', text, values });
 
 function leg(deal: Deal, name: 'a' | 'b', verb: string): string {
   return `/v1/swaps/${deal.id}/legs/${name}/${verb}`;
@@ -46,39 +46,44 @@ function leg(deal: Deal, name: 'a' | 'b', verb: string): string {
 
 test('to a stranger a swap does not exist', async () => {
   const deal = await agree(world);
+  const { id, secret } = deal;
   const stranger = await newParty(world);
-  refused(await stranger.get(`/v1/swaps/${deal.id}`), '404 unknown_swap');
-  refused(await stranger.post(leg(deal, 'a', 'fund')), '404 unknown_swap');
-  const { secret } = deal;
-  refused(await stranger.post(leg(deal, 'a', 'claim'), { secret }), '404 unknown_swap');
-  refused(await stranger.post(leg(deal, 'a', 'refund')), '404 unknown_swap');
-  const address = { chain: evm, address: stranger.evmAccount.address };
-  refused(await stranger.post(`/v1/swaps/${deal.id}/address`, address), '404 unknown_swap');
-  assert.deepEqual(must(await stranger.get('/v1/swaps')).swaps, []);
-  for (const verb of ['fund', 'refund']) {
-    refused(await deal.initiator.post(`/v1/swaps/${deal.id}/legs/c/${verb}`), '400 bad_leg');
+  const { address } = stranger.evmAccount;
+  for (const answer of [
+    await stranger.get(`/v1/swaps/${id}`),
+    await stranger.post(leg(deal, 'a', 'fund')),
+    await stranger.post(leg(deal, 'a', 'claim'), { secret }),
+    await stranger.post(leg(deal, 'a', 'refund')),
+    await stranger.post(`/v1/swaps/${id}/address`, { chain: evm, address }),
+  ]) {
+    refused(answer, '404 unknown_swap');
   }
+  assert.deepEqual(must(await stranger.get('/v1/swaps')).swaps, []);
+  refused(await deal.initiator.post(`/v1/swaps/${id}/legs/c/fund`), '400 bad_leg');
 });
 
 test('each party reads its own role and the whole swap', async () => {
   const deal = await agree(world);
-  const mine = must(await deal.initiator.get(`/v1/swaps/${deal.id}`));
-  const theirs = must(await deal.counterparty.get(`/v1/swaps/${deal.id}`));
-  assert.equal(mine.role, 'initiator');
-  assert.equal(theirs.role, 'counterparty');
-  assert.equal(mine.initiatorUserId, deal.initiator.accountId);
-  assert.deepEqual({ ...mine, role: '' }, { ...theirs, role: '' });
-  assert.equal(mine.hashlock, deal.hashlock);
-  assert.equal(mine.secret, null);
-  assert.equal(mine.legs.a.funder, 'maker');
-  assert.equal(mine.legs[deal.long].long, true);
-  assert.equal(mine.legs[deal.long].refundPubkey, deal.initiator.pubkey);
-  assert.equal(mine.legs[deal.long].payoutPubkey, deal.counterparty.pubkey);
-  assert.equal(typeof mine.legs[deal.long].redeemScript, 'string');
-  assert.equal(mine.legs[deal.short].redeemScript, null);
-  const { initiatorFundBy, counterpartyFundBy, revealBy, refundAt } = mine.deadlines;
-  assert.ok(initiatorFundBy < counterpartyFundBy && counterpartyFundBy < revealBy);
-  assert.ok(revealBy < refundAt[deal.short] && refundAt[deal.short] < refundAt[deal.long]);
+  const { initiator, counterparty, long, short, hashlock } = deal;
+  const { role, ...mine } = must(await initiator.get(`/v1/swaps/${deal.id}`));
+  const { role: other, ...theirs } = must(await counterparty.get(`/v1/swaps/${deal.id}`));
+  assert.deepEqual([role, other], ['initiator', 'counterparty']);
+  assert.deepEqual(mine, theirs);
+  const { initiatorUserId, secret, legs, deadlines } = mine;
+  assert.deepEqual(
+    [initiatorUserId, mine.hashlock, secret, legs.a.funder, legs[long].long],
+    [initiator.accountId, hashlock, null, 'maker', true],
+  );
+  const keys = [legs[long].refundPubkey, legs[long].payoutPubkey];
+  assert.deepEqual(keys, [initiator.pubkey, counterparty.pubkey]);
+  const scripts = [long, short].map((name) => typeof legs[name].redeemScript);
+  assert.deepEqual(scripts, ['string', 'object']);
+  const { initiatorFundBy, counterpartyFundBy, revealBy, refundAt } = deadlines;
+  const order = [initiatorFundBy, counterpartyFundBy, revealBy, refundAt[short], refundAt[long]];
+  assert.deepEqual(
+    order,
+    order.toSorted((x, y) => x - y),
+  );
 });
 
 test('the list pages newest first, filters by status, and refuses a foreign cursor', async () => {
@@ -158,17 +163,14 @@ test('no room for kept replies stops no funding, claim or broadcast of a party',
   const deal = await agree(world);
   const { initiator, counterparty, long, short, secret } = deal;
   await give(world, deal);
-  const now = world.deps.now();
-  await world.deps.db.rows({
-    name: 'test_no_room',
-    text: `insert into kept_replies (account_id, day, refusals, bytes)
+  const days = [0, 1].map((day) => new Date(world.deps.now() + day * 86_400_000));
+  await sql(
+    `insert into kept_replies (account_id, day, refusals, bytes)
       select account, day, 0, $3 from unnest($1::uuid[]) account, unnest($2::date[]) day`,
-    values: [
-      [initiator.accountId, counterparty.accountId],
-      [0, 1].map((days) => new Date(now + days * 86_400_000).toISOString().slice(0, 10)),
-      mostKeptBytes(world.deps.settings),
-    ],
-  });
+    [initiator.accountId, counterparty.accountId],
+    days.map((day) => day.toISOString().slice(0, 10)),
+    mostKeptBytes(world.deps.settings),
+  );
   const twice = async (party: Party, path: string, body?: unknown) => {
     const headers = { 'idempotency-key': path };
     const first = must(await party.post(path, body, headers));
@@ -180,11 +182,8 @@ test('no room for kept replies stops no funding, claim or broadcast of a party',
   const claim = await twice(initiator, leg(deal, short, 'claim'), { secret });
   const [signed] = await signEvm(world, initiator.evmAccount, claim);
   await twice(initiator, '/v1/tx/broadcast', { chain: 'evm', signed });
-  const kept = await sql(
-    'select status from idempotency where account_id = $1',
-    initiator.accountId,
-  );
-  assert.deepEqual(kept, []);
+  const text = 'select status from idempotency where account_id = $1';
+  assert.deepEqual(await sql(text, initiator.accountId), []);
 });
 
 test('a refund is for the funder, from the timelock on, and of a known escrow', async () => {
@@ -209,7 +208,7 @@ test('a refund is for the funder, from the timelock on, and of a known escrow', 
 test('a fee rate out of bounds is refused with the bounds, by one code, whatever is built', async () => {
   const deal = await agree(world);
   const { initiator, counterparty, long, short, secret } = deal;
-  for (const rate of ['-1', '0', '0.5', '500.1', '10000', '20000', '1e300']) {
+  for (const rate of ['-1', '0.5', '500.1', '1e300']) {
     const query = `?feeRate=${rate}`;
     for (const answer of [
       await initiator.post(`${leg(deal, long, 'fund')}${query}`),
@@ -217,43 +216,40 @@ test('a fee rate out of bounds is refused with the bounds, by one code, whatever
       await counterparty.post(`${leg(deal, long, 'claim')}${query}`, { secret }),
       await initiator.post(`${leg(deal, long, 'refund')}${query}`),
     ]) {
-      refused(answer, '400 bad_fee_rate');
-      assert.match(answer.body.error, /from 1 to 500 sat per vbyte; got /, rate);
+      refused(answer, '400 bad_fee_rate', /from 1 to 500 sat per vbyte; got /);
     }
   }
   const built = must(await initiator.post(`${leg(deal, long, 'fund')}?feeRate=500`));
   assert.equal(built.sign, 'btc-payment');
 });
 
-test('an EVM payout must be the account’s own; an EVM refund may be anybody', async () => {
+// By which standing a wallet is the account's own: wallets.test.ts.
+test('an address must be one of its chain; another funder of an EVM leg moves its escrow', async () => {
   const deal = await agree(world);
-  const { initiator, counterparty } = deal;
+  const { initiator, counterparty, long, short } = deal;
   const path = `/v1/swaps/${deal.id}/address`;
   const foreign = counterparty.evmAccount.address;
-  refused(await initiator.post(path, { chain: evm, address: foreign }), '403 not_payable');
-  refused(await initiator.post(path, { chain: 'evm', address: foreign }), '400 bad_chain');
-  refused(await initiator.post(path, { chain: evm, address: '0x12' }), '400 bad_address');
-  for (const odd of [initiator.btcAddress, `02${'ff'.repeat(32)}`]) {
-    refused(await initiator.post(path, { chain: bitcoin, address: odd }), '400 bad_public_key');
+  for (const [body, code] of [
+    [{ chain: evm, address: foreign }, '403 not_payable'],
+    [{ chain: 'evm', address: foreign }, '400 bad_chain'],
+    [{ chain: evm, address: '0x12' }, '400 bad_address'],
+    [{ chain: bitcoin, address: initiator.btcAddress }, '400 bad_public_key'],
+    [{ chain: bitcoin, address: `02${'ff'.repeat(32)}` }, '400 bad_public_key'],
+  ] as const) {
+    refused(await initiator.post(path, body), code);
   }
-  const proven = (await newParty(world)).evmAccount.address;
-  await addWallet(world, initiator.accountId, { family: 'evm', address: proven });
-  refused(await initiator.post(path, { chain: evm, address: proven }), '403 not_payable');
-  const trusted = (await newParty(world)).evmAccount.address;
-  await addWallet(world, initiator.accountId, {
-    family: 'evm',
-    address: trusted,
-    authorised: true,
-  });
-  const set = must(await initiator.post(path, { chain: evm, address: trusted.toLowerCase() }));
-  assert.equal(set.swap.legs[deal.short].payoutAddress, trusted);
-  const web = (await newParty(world)).evmAccount.address;
-  await addWallet(world, initiator.accountId, { family: 'evm', address: web, web: true });
-  must(await initiator.post(path, { chain: evm, address: web }));
   const funder = (await newParty(world)).evmAccount.address;
-  const moved = must(await counterparty.post(path, { chain: evm, address: funder }));
-  assert.equal(moved.swap.legs[deal.short].refundAddress, funder);
-  assert.equal(moved.swap.legs[deal.short].formerEscrows.length, 3);
+  const moved = must(await counterparty.post(path, { chain: evm, address: funder.toLowerCase() }));
+  const { refundAddress, formerEscrows } = moved.swap.legs[short];
+  assert.deepEqual([refundAddress, formerEscrows.length], [funder, 1]);
+  // A Bitcoin key is of the wallet that may receive, in whatever form that was proven.
+  const { pubkey } = await newParty(world);
+  const { p2shP2wpkh: address } = addressesOfPubkey(pubkey, bitcoinNetworks.regtest);
+  const set = () => counterparty.post(path, { chain: bitcoin, address: pubkey });
+  refused(await set(), '403 not_payable');
+  await addWallet(world, counterparty.accountId, { family: 'bitcoin', address, authorised: true });
+  const { payoutAddress, payoutPubkey } = must(await set()).swap.legs[long];
+  assert.deepEqual([payoutAddress, payoutPubkey], [address, pubkey]);
 });
 
 test('addresses are fixed from the first sight of a funding, before any other rule', async () => {
@@ -304,23 +300,6 @@ test('a Taproot key is taken with a signature by exactly that key', async () => 
   assert.notEqual(done.swap.legs[deal.long].escrow, null);
 });
 
-test('a bitcoin key must belong to a wallet that may receive', async () => {
-  const deal = await agree(world);
-  const { counterparty } = deal;
-  const path = `/v1/swaps/${deal.id}/address`;
-  const { pubkey } = await newParty(world);
-  const { p2shP2wpkh } = addressesOfPubkey(pubkey, bitcoinNetworks.regtest);
-  const set = () => counterparty.post(path, { chain: bitcoin, address: pubkey });
-  refused(await set(), '403 not_payable');
-  const wallet = { family: 'bitcoin', address: p2shP2wpkh };
-  await addWallet(world, counterparty.accountId, wallet);
-  refused(await set(), '403 not_payable');
-  await sql(`update wallets set authorised = true where address = $1`, p2shP2wpkh);
-  const { swap } = must(await set());
-  assert.equal(swap.legs[deal.long].payoutAddress, p2shP2wpkh);
-  assert.equal(swap.legs[deal.long].payoutPubkey, pubkey);
-});
-
 test('a correction moves the escrow; the former one is followed and refunded', async () => {
   const deal = await agree(world);
   const { initiator, counterparty, long } = deal;
@@ -366,18 +345,18 @@ test('a correction moves the escrow; the former one is followed and refunded', a
   assert.deepEqual([left.balance, left.refundTx, left.refundedBy], ['0', refundTx, 'party']);
 });
 
-test('a former escrow shows its ladder to its funder, and who refunded it', async () => {
+test('a former escrow shows its fee bump schedule to its funder, and who refunded it', async () => {
   const deal = await agree(world);
   const { initiator, counterparty, long } = deal;
   const { db } = world.deps;
   const funding = await fundLong(world, deal);
   const { escrow } = (await swapOf(deal)).legs[long];
   const at = new Date();
-  const rung = { txid: funding, raw: '00', vsize: 130, spends: [], feeSats: 130n };
-  const rungs = [{ ...rung, feeRateSatPerVbyte: 1 }];
+  const refund = { txid: funding, raw: '00', vsize: 130, spends: [], feeSats: 130n };
+  const rungs = [{ ...refund, feeRateSatPerVbyte: 1 }];
   const accountId = '00000000-0000-4000-8000-000000000001';
-  const ladder = { accountId, chain: bitcoin, escrow, swapId: deal.id, leg: long, rungs };
-  const scheduledRefunds = await putScheduled(db, { ...ladder, dueAt: 2 ** 31, at });
+  const schedule = { accountId, chain: bitcoin, escrow, swapId: deal.id, leg: long, rungs };
+  const scheduledRefunds = await putScheduled(db, { ...schedule, dueAt: 2 ** 31, at });
   // As if the address had been corrected before the funding was seen.
   await sql(`update legs set escrow = null where swap_id = $1 and leg = $2`, deal.id, long);
   const formerOf = async (of = initiator) =>
@@ -418,7 +397,7 @@ describe('around a claim', () => {
     assert.ok(JSON.stringify(must(built)).includes(secret), 'the calldata shows the secret');
     const [row] = await sql(`select row_to_json(i)::text || encode(reply, 'escape') ||
         encode(reply, 'hex') as stored from idempotency i order by created_at desc limit 1`);
-    const stored = row?.stored ?? '';
+    const stored = String(row?.stored);
     assert.notEqual(stored, '');
     for (const form of [secret, Buffer.from(secret).toString('hex'), `0x${secret}`]) {
       assert.ok(!stored.toLowerCase().includes(form.toLowerCase()));

@@ -39,41 +39,32 @@ test('any valid key will do; no events or an empty list are all events', async (
     const made = await post(key, body);
     assert.deepEqual([made.status, made.body.webhook.events], [201, []]);
   }
-  refused(await edge.call('POST', '/v1/webhooks', { body: { url } }), '401 key_missing');
 });
 
+// Which addresses are public: server/webhooks/public-address.test.ts.
 test('a url that is not https, not public, too long or with a user is 400 with the reason', async () => {
   const key = await newKey();
-  const wrong: [string, RegExp][] = [
+  for (const [bad, why] of [
     ['http://hooks.example.com/', /must begin with https/],
-    ['ftp://hooks.example.com/', /must begin with https/],
     ['hooks.example.com', /not a URL/],
     ['https://user@hooks.example.com/', /user or password/],
     [`https://hooks.example.com/${'x'.repeat(2_048)}`, /has \d+ characters, more than 2048/],
     // Six characters each as it is stored.
     [`https://hooks.example.com/${'ü'.repeat(400)}`, /has 2426 characters, more than 2048/],
-    ['https://127.0.0.1/', /at 127\.0\.0\.1, which is not a public address/],
-    ['https://127.1/', /at 127\.0\.0\.1/],
+    ['https://127.1/', /at 127\.0\.0\.1, which is not a public address/],
     ['https://10.0.0.8:8443/', /at 10\.0\.0\.8/],
-    ['https://169.254.169.254/latest/meta-data', /at 169\.254\.169\.254/],
     ['https://[::1]/', /at ::1/],
     ['https://[::ffff:127.0.0.1]/', /not a public address/],
     ['https://１２７.０.０.１/', /at 127\.0\.0\.1/],
-    ['https://%31%32%37.0.0.1/', /at 127\.0\.0\.1/],
     ['https://[fe80::1%25eth0]/', /not a URL/],
-    ['https://256.1.1.1/', /not a URL/],
-  ];
-  for (const [bad, why] of wrong) {
-    const answer = await post(key, { url: bad });
-    refused(answer, '400 bad_webhook_url', why);
+  ] as const) {
+    refused(await post(key, { url: bad }), '400 bad_webhook_url', why);
   }
+  // Where a name leads is found when something is sent there.
   for (const good of [
     'https://8.8.8.8:8443/x',
     'https://[2606:4700::1111]/',
-    'https://intern.corp/',
-    // Where a name leads is looked at when something is sent there.
     'https://localhost/',
-    'https://a.localhost./',
   ]) {
     assert.equal((await post(key, { url: good })).status, 201, good);
   }

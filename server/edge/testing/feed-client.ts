@@ -1,5 +1,6 @@
 // A maker's socket in tests: the frames that came, in order, and waiting for one of them.
 
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { WebSocket } from 'ws';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire says
@@ -87,3 +88,34 @@ export const about =
   (id: string, kind = 'created') =>
   (frame: Frame) =>
     frame.type === 'rfq' && frame.kind === kind && frame.rfq.id === id;
+
+/** The headers of a handshake that is as it should be (RFC 6455). */
+const goodHandshake = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};
+
+/** What HTTP answers to a handshake with these headers, or to what is none. */
+export function handshake(
+  url: string,
+  headers: Record<string, string>,
+  { path = '/v1/ws', method = 'GET', good = goodHandshake as Record<string, string> } = {},
+): Promise<{ status: number; headers: IncomingHttpHeaders; body: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}${path}`, { method, headers: { ...good, ...headers } });
+    const answered = async (answer: IncomingMessage, isRead: boolean) => {
+      const chunks = isRead ? await answer.toArray() : [];
+      const body = Buffer.concat(chunks).toString();
+      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body });
+    };
+    sent.on('upgrade', (answer, socket) => {
+      socket.destroy();
+      void answered(answer, false);
+    });
+    sent.on('response', (answer) => void answered(answer, true));
+    sent.on('error', reject);
+    sent.end();
+  });
+}

@@ -17,12 +17,12 @@ import {
 import { readSettings } from '../../settings/config.ts';
 import type { ProviderSettings } from '../../settings/people.ts';
 import { browserOn, type TestBrowser } from './browser.ts';
-import { type Answer, startEdge, type TestEdge } from './edge.ts';
-
-export type Purpose = 'sign-in' | 'add' | 'renew';
+import type { Answer } from './edge.ts';
+import { type PeopleEdge, startPeople } from './people.ts';
+import type { Purpose } from './sign-in.ts';
 
 export type ProviderEdge = {
-  readonly edge: TestEdge;
+  readonly edge: PeopleEdge;
   readonly deps: TestDeps;
   readonly real: IdentityProvider;
   readonly hostile: HostileProvider;
@@ -69,7 +69,7 @@ export async function startProviderEdge(): Promise<ProviderEdge> {
     providerFor('telegram', honest, { scopes: writing, messages: true }),
     providerFor('bare', hostile, { nonce: false }),
   ];
-  const edge = await startEdge({ log, settings: { people: { ...people, bot, providers } } });
+  const edge = await startPeople({ log, settings: { people: { ...people, bot, providers } } });
   await (await loaded).arrayBuffer();
   test.after(async () => {
     await edge.close();
@@ -95,15 +95,7 @@ export async function startProviderEdge(): Promise<ProviderEdge> {
       const back = await atProvider(await begin(browser, provider, purpose));
       return endOf(await comeBack(browser, back));
     },
-    count: async (what) => {
-      const text = `select count(*) from ${what}`;
-      const [row] = await edge.deps.db.rows<{ count: number }>({
-        name: `test_count_${what}`,
-        text,
-        values: [],
-      });
-      return Number(row?.count);
-    },
+    count: async (what) => Number((await edge.sql(`select count(*) from ${what}`))[0].count),
   };
 }
 
@@ -116,19 +108,8 @@ function providerFor(
   }: Pick<ProviderSettings, 'issuer' | 'clientId' | 'clientSecret'>,
   more: Partial<ProviderSettings> = {},
 ): ProviderSettings {
-  const scopes = ['openid', 'email', 'profile'];
-  const label = `the ${id} provider`;
-  return {
-    id,
-    label,
-    issuer,
-    clientId,
-    clientSecret,
-    scopes,
-    messages: false,
-    nonce: true,
-    ...more,
-  };
+  const plain = { scopes: ['openid', 'email', 'profile'], messages: false, nonce: true };
+  return { id, label: `the ${id} provider`, issuer, clientId, clientSecret, ...plain, ...more };
 }
 
 async function begin(
