@@ -1,16 +1,20 @@
-// One server process of the crash matrix: that of the simulation, and every other pass that
-// `npm start` runs, on the wire where it can be ended at each await of what is outside.
+// One server process of the crash matrix, and what of its world outlives it: that of the
+// simulation, and every other pass that `npm start` runs, on the wire where it can be ended at each
+// await of what is outside.
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { HashlockReader } from '../../chains/interface/history.ts';
+import type { Rung, ScheduledRefunds } from '../../chains/interface/scheduled.ts';
+import type { Inspection } from '../../chains/tokens/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
+import type { Database } from '../../server/db/database.ts';
 import { createLaunchpads } from '../../server/listing/launchpads/watch.ts';
 import { createRechecks } from '../../server/listing/rechecks.ts';
 import { sequenceFeed } from '../../server/market/feed-log.ts';
 import { prune } from '../../server/market/prune.ts';
-import type { Courier, Outcome } from '../../server/messages/courier.ts';
+import type { Courier, Outcome, Outgoing } from '../../server/messages/courier.ts';
 import { createMessaging } from '../../server/messages/messaging.ts';
 import { createReminding } from '../../server/messages/reminders.ts';
 import { passHolds } from '../../server/people/passing.ts';
@@ -18,41 +22,80 @@ import type { Deps } from '../../server/ports/deps.ts';
 import { createMetrics } from '../../server/ports/metrics.ts';
 import { createPresence } from '../../server/restore/presence.ts';
 import type { Settings } from '../../server/settings/config.ts';
-import { chanceOf } from '../sim/chance.ts';
-import type { Node } from '../sim/facts.ts';
-import { type Post, simTime } from '../sim/gas.ts';
-import { type MarketProcess, simSettings, startProcess } from '../sim/process.ts';
-import type { Doom, Wire } from '../sim/wire.ts';
-import { chainNamed, gasFunds, gasKey, type Parts, tokenChain } from './parts.ts';
-import { presignedOn } from './presigned.ts';
+import { clockAt, type SimChain, tipOf, transactionOf, txidOf } from '../sim/chain.ts';
+import { type Chance, chanceOf } from '../sim/chance.ts';
+import { simTime } from '../sim/gas.ts';
+import type { Node } from '../sim/node.ts';
 
+import { type Receiver, simSettings, startProcess } from '../sim/process.ts';
+import type { Doom, Wire } from '../sim/wire.ts';
+import type { Party } from '../sim/world.ts';
+import type { TestDatabase } from '../support/database.ts';
+
+export const tokenChain = 'sim-evm';
+export const gasKey = `0x${'9a'.repeat(20)}`;
+export const gasFunds = 10n ** 12n;
 export const rocket = 'rocket';
 
+/** What outlives every process of a world. */
+export type Parts = {
+  readonly database: TestDatabase;
+  readonly real: Database;
+  readonly nodes: readonly Node[];
+  readonly parties: Party[];
+  readonly receiver: Receiver;
+  /** The secret of every path that receives. */
+  readonly hooks: Map<string, string>;
+  /** What the chain says of tokens. */
+  readonly tokens: Map<string, Inspection>;
+  /** What a launchpad has launched, oldest first. */
+  readonly launched: string[];
+  /** What people were sent, in order: by the same id the same. */
+  readonly told: Outgoing[];
+  /** Chats where nothing can be written any more. */
+  readonly endedChats: Set<string>;
+  /** What each chain shows of them since time was missing, oldest first. */
+  readonly hashlocks: Map<string, string[]>;
+  readonly chance: Chance;
+  /** What nobody may find in a database or a log; `shown`: until a mempool or block has it. */
+  readonly secrets: Map<string, 'shown' | 'never'>;
+  readonly log: string[];
+  nowMs: number;
+  /** That the next process starts with. */
+  encryptionKey: string;
+  /** Processes so far: each draws what no other one draws. */
+  processes: number;
+};
+
+export function chainNamed({ nodes }: Pick<Parts, 'nodes'>, name: string): SimChain {
+  const node = nodes.find(({ chain }) => chain.chain === name);
+  if (node === undefined) throw new Error(`no chain ${name}`);
+  return node.chain;
+}
+
+const source = {
+  factory: `0x${'fa'.repeat(20)}`,
+  event: 'Launched(address token)',
+  token: 'token',
+};
 const settings: Settings = {
   ...simSettings,
-  launchpads: [
-    {
-      name: rocket,
-      chain: tokenChain,
-      source: { factory: `0x${'fa'.repeat(20)}`, event: 'Launched(address token)', token: 'token' },
-      mostAnHour: 10,
-    },
-  ],
+  launchpads: [{ name: rocket, chain: tokenChain, source, mostAnHour: 10 }],
 };
 const metrics = createMetrics('parley');
 
 /** Passes beside those of the simulation, each by the name of its part. */
-function passesOf(deps: Deps, courier: Courier) {
+function otherPasses(deps: Deps, courier: Courier) {
   // A node of a dev chain is never asked whether it catches up.
   const live = { ...deps, settings: { ...deps.settings, network: 'mainnet' } } as const;
   const { beatNow, readNow } = createPresence(live);
-  const messaging = createMessaging(deps, { email: courier, telegram: courier });
+  const { pass } = createMessaging(deps, { email: courier, telegram: courier });
   const { deadlines, keys } = createReminding(deps);
   const sequence = async () => {
     while ((await sequenceFeed(deps)).more);
   };
   return {
-    messaging: { pass: messaging.pass },
+    messaging: { pass },
     reminding: { deadlines, keys },
     rechecks: createRechecks(deps),
     launchpads: createLaunchpads(deps),
@@ -63,27 +106,18 @@ function passesOf(deps: Deps, courier: Courier) {
   };
 }
 
-type More = ReturnType<typeof passesOf>;
-
-export type Machine = MarketProcess &
-  More & {
-    /** Ends it as SIGTERM does. */
-    stop(): Promise<void>;
-    /** What has passed so far. */
-    readonly passed: readonly string[];
-    /** Where it was ended; null while it runs. */
-    fell(): string | null;
-  };
+export type Machine = ReturnType<typeof startMachine>;
 
 /** `doom`: where it is to end. */
-export function startMachine(world: Parts, doom?: Doom): Machine {
+export function startMachine(world: Parts, doom?: Doom) {
   const passed: string[] = [];
   let fell: string | null = null;
   world.processes += 1;
   // What a node offers is the same for all.
   const chances = { wire: 7, node: 11, random: world.processes } as const;
   const now = () => world.nowMs;
-  const onGas = { posts: [postOn(world)], chance: chanceOf(13), onSigned: () => {} };
+  const graces = { claimSeconds: 0, refundSeconds: 0 };
+  const rich = { funds: 'rich', issued: gasFunds, dailyCap: gasFunds, graces } as const;
   const own = startProcess({
     ...{ real: world.real, nodes: world.nodes, metrics, now },
     settings: { ...settings, encryptionKey: world.encryptionKey },
@@ -98,7 +132,9 @@ export function startMachine(world: Parts, doom?: Doom): Machine {
     count: () => {},
     send: (wire) => (sending) => wire.at('send', () => world.receiver.take(sending)),
     gas: {
-      ...onGas,
+      posts: [{ chain: chainNamed(world, tokenChain), address: gasKey, ...rich }],
+      chance: chanceOf(13),
+      onSigned: () => {},
       time: simTime(
         () => turn(),
         (paused) => now() + paused,
@@ -107,20 +143,21 @@ export function startMachine(world: Parts, doom?: Doom): Machine {
     adapted: (adapter, node, wire) => adapted(world, adapter, node, wire),
     besides: (wire) => ({ evmNodes: [contractNode(wire)] }),
   });
-  const more = passesOf(own.deps, courierOf(world, own.wire));
+  const more = otherPasses(own.deps, courierOf(world, own.wire));
+  const { settlement, scheduled, keeper, delivering } = own;
+  const parts = { settlement, scheduled, keeper, delivering, ...more };
+  /** Ends it as SIGTERM does. */
   const stop = async () => {
     await own.close();
-    for (const { stop: end } of [more.launchpads, more.rechecks, own.scheduled]) await end();
-    for (const { stop: end } of [own.settlement, own.delivering]) await end();
+    const ending = [more.launchpads, more.rechecks, scheduled, settlement, delivering];
+    for (const each of ending) await each.stop();
   };
-  return { ...own, ...more, stop, passed, fell: () => fell };
-}
-
-function postOn(world: Parts): Post {
-  const chain = chainNamed(world, tokenChain);
-  const graces = { claimSeconds: 0, refundSeconds: 0 };
-  const rich = { funds: 'rich', issued: gasFunds, dailyCap: gasFunds } as const;
-  return { chain, address: gasKey, ...rich, graces };
+  /** Every pass of it, as the rows name it. */
+  const passes = Object.entries(parts).flatMap(([name, part]) =>
+    Object.keys(part).flatMap((verb) => (/^st(art|op)$/.test(verb) ? [] : `${name}.${verb}`)),
+  );
+  // `fell`: where it was ended; null while it runs.
+  return { ...own, ...more, passes, stop, passed, fell: () => fell };
 }
 
 /** Takes everything, but for chats that have ended. */
@@ -137,10 +174,10 @@ function courierOf({ told, endedChats }: Parts, wire: Wire): Courier {
 }
 
 /** Tokens and launchpads on one chain, and what both show of hashlocks. */
-function adapted(world: Parts, adapter: ChainAdapter, node: Node, wire: Wire): ChainAdapter {
-  const hashlocks = hashlocksOn(node.chain.chain, world, wire);
-  const scheduledRefunds = presignedOn(node.chain, wire);
-  if (node.chain.chain !== tokenChain) return { ...adapter, scheduledRefunds, hashlocks };
+function adapted(world: Parts, adapter: ChainAdapter, { chain }: Node, wire: Wire): ChainAdapter {
+  const hashlocks = hashlocksOn(chain.chain, world, wire);
+  const scheduledRefunds = presignedOn(chain, wire);
+  if (chain.chain !== tokenChain) return { ...adapter, scheduledRefunds, hashlocks };
   const inspect: ChainAdapter['inspect'] = (address) =>
     wire.at('inspect', () => {
       const found = world.tokens.get(address);
@@ -172,6 +209,44 @@ function hashlocksOn(chain: string, { hashlocks }: Parts, wire: Wire): HashlockR
         // Its clock is ahead of every gap.
         const shownUntil = Number.MAX_SAFE_INTEGER;
         return { hashlocks: page, shownUntil, cursor: `${to}`, isWhole: left === 0, left };
+      }),
+  };
+}
+
+/** Refunds signed beforehand: what an adapter of Bitcoin answers of them. */
+function presignedOn(chain: SimChain, wire: Wire): ScheduledRefunds {
+  const call = <R>(name: string, work: () => R) => wire.at(`${chain.chain} ${name}`, work);
+  const waitingAt = (escrow: string | undefined) =>
+    [...chain.mempool.values()].find(({ tx }) => tx.escrow === escrow);
+  const rungOf = (raw: string, escrow: string): Rung => {
+    const tx = transactionOf(raw);
+    if (tx?.verb !== 'refund' || tx.escrow !== escrow) {
+      throw new ParleyError('bad_transaction', 'this is no refund of that escrow', { escrow });
+    }
+    return { txid: txidOf(raw), raw, feeSats: BigInt(tx.fee), feeRateSatPerVbyte: tx.fee };
+  };
+  return {
+    check: ({ address }, { transactions }) =>
+      call('checkRefunds', () => transactions.map((each) => rungOf(each, address))),
+    payments: async () => [],
+    next: ({ address, terms }, { tried }) =>
+      call('nextRefund', () => {
+        const { height } = tipOf(chain);
+        const [held] = chain.holdings.get(address) ?? [];
+        const { spentBy } = held ?? { spentBy: null };
+        if (spentBy !== null && height - spentBy.height >= chain.policy.high.confirmations) {
+          return { kind: 'over', txid: spentBy.txid };
+        }
+        const isOpen = held !== undefined && spentBy === null && !waitingAt(address);
+        if (!isOpen || clockAt(chain, height) <= terms.timelock) {
+          return { kind: 'wait', why: 'not now', calm: false, tried };
+        }
+        return { kind: 'send', from: 0, height, over: null };
+      }),
+    rival: ({ txid, raw }) =>
+      call('rivalOfRefund', () => {
+        const waiting = waitingAt(transactionOf(raw)?.escrow);
+        return waiting === undefined || waiting.txid === txid ? null : waiting.txid;
       }),
   };
 }

@@ -13,12 +13,11 @@ import {
   openSecrets,
   type Reading,
   rawTables,
-  type Snapshot,
   snapshotOf,
   twiceOnChain,
 } from './snapshot.ts';
 import type { Answer } from './trade.ts';
-import { endMachine, openWorld, type Prepared, restart, seal, type World } from './world.ts';
+import { endMachine, openWorld, restart, seal, type World } from './world.ts';
 
 /** What happens after the world is prepared. */
 export type Play = {
@@ -44,25 +43,59 @@ export type Row = {
 };
 
 export type Kill = { readonly k: number; readonly when: 'before' | 'after' };
-export type Failure = {
-  /** `nowhere`: unharmed. */
-  readonly where: string;
-  readonly why: readonly string[];
-};
 export type Result = {
-  readonly row: Pick<Row, 'name' | 'of'>;
-  readonly awaits: readonly string[];
+  readonly name: string;
+  readonly awaits: number;
   readonly kills: number;
-  readonly failures: readonly Failure[];
+  /** `where`: `nowhere` is unharmed. */
+  readonly failures: readonly { readonly where: string; readonly why: readonly string[] }[];
 };
 
-type Ended = {
-  readonly snapshot: Snapshot;
-  readonly answer: Answer | null;
-  readonly passed: readonly string[];
-  readonly fell: string | null;
-  readonly problems: readonly string[];
+/** Which kills are tried, at awaits of these names; `isEnough`: one failure tells enough. */
+export type Choose = {
+  readonly choose: (all: readonly Kill[], awaits: readonly string[]) => readonly Kill[];
+  readonly isEnough: boolean;
 };
+
+/** Where more hangs on which side of it a process ends. */
+const delicate = /commit|send$|broadcast|use_nonce/i;
+
+/** At most so many, drawn; the first of them at an await on which more hangs. */
+export const some =
+  (chance: Chance, most: number): Choose['choose'] =>
+  (kills, awaits) => {
+    const isDelicate = ({ k }: Kill) => delicate.test(awaits[k - 1] ?? '');
+    const first = kills.filter(isDelicate);
+    const chosen = first.length > 0 && most > 0 ? [chance.pick(first)] : [];
+    const left = kills.filter((each) => !chosen.includes(each));
+    while (chosen.length < most && left.length > 0) {
+      chosen.push(...left.splice(chance.int(0, left.length - 1), 1));
+    }
+    return chosen;
+  };
+
+/** Ends it at the chosen ones of its awaits; `wrongAt` says what is wrong after that. */
+export async function killAt(
+  name: string,
+  awaits: readonly string[],
+  { choose, isEnough }: Choose,
+  wrongAt: (kill: Kill) => Promise<readonly string[]>,
+): Promise<Result> {
+  const kills = awaits.flatMap((_, at): Kill[] => [
+    { k: at + 1, when: 'before' },
+    { k: at + 1, when: 'after' },
+  ]);
+  const chosen = choose(kills, awaits);
+  const failures: Result['failures'][number][] = [];
+  for (const kill of chosen) {
+    const why = await wrongAt(kill).catch((error: Error) => [error.stack ?? error.message]);
+    const statement = awaits[kill.k - 1]?.trim().slice(0, 40).replaceAll('\n', ' ');
+    const where = `${kill.when} ${statement} (${kill.k} of ${awaits.length})`;
+    if (why.length > 0) failures.push({ where, why });
+    if (isEnough && failures.length > 0) break;
+  }
+  return { name, awaits: awaits.length, kills: chosen.length, failures };
+}
 
 /** More than anything needs: a client gives up some time. */
 const mostTries = 6;
@@ -79,34 +112,28 @@ async function untilAnswered(world: World, { act }: Play): Promise<Answer | null
   }
 }
 
-async function run(world: World, known: ReadonlySet<string>, play: Play): Promise<Ended> {
+async function run(world: World, known: ReadonlySet<string>, play: Play) {
   const { market } = world;
   const problems: string[] = [];
   const first = await unlessDead(market, () => play.act(world, 0));
   if (first !== 'dead') await quiet(market);
   const passed = [...market.passed];
-  const isDead = market.wire.isDead();
-  if (isDead) problems.push(...(await openSecrets(world)));
+  if (market.wire.isDead()) problems.push(...(await openSecrets(world)));
   market.wire.spare();
   market.wire.kill('at the end');
   restart(world);
   const answer = first === 'dead' || mayPass(first) ? await untilAnswered(world, play) : first;
   if (answer !== null && answer.status >= 500) problems.push(`answered ${answer.status}`);
   if (play.isKeyed) {
-    const again = await play.act(world, 0);
-    const isSame = JSON.stringify(again) === JSON.stringify(answer);
-    if (!isSame)
-      problems.push(`asked again: ${JSON.stringify(again)}, not ${JSON.stringify(answer)}`);
+    const [again, was] = [await play.act(world, 0), answer].map((each) => JSON.stringify(each));
+    if (again !== was) problems.push(`asked again: ${again}, not ${was}`);
   }
   await play.after(world, answer);
   problems.push(...((await play.right?.(world, answer)) ?? []));
-  problems.push(
-    ...(await openSecrets(world)),
-    ...twiceOnChain(world),
-    ...world.receiver.complaints,
-  );
+  problems.push(...(await openSecrets(world)), ...twiceOnChain(world));
+  problems.push(...world.receiver.complaints);
   const snapshot = await snapshotOf(world, known, play.reading ?? {});
-  return { snapshot, answer, passed, fell: market.fell(), problems };
+  return { snapshot, answer: shown(play, answer), passed, fell: market.fell(), problems };
 }
 
 /** The answer without what was drawn for it. */
@@ -117,114 +144,33 @@ function shown(play: Play, answer: Answer | null): string {
     .replace(/whsec_[\w-]+/g, '(secret)');
 }
 
-type Opened = {
-  readonly play: Play;
-  readonly prepared: Prepared;
-  readonly known: ReadonlySet<string>;
-};
-
-async function open(row: Row): Promise<Opened> {
+export async function play(row: Row, choose: Choose): Promise<Result> {
   const world = await openWorld();
   const play = await row.prepare(world);
   await quiet(world.market);
   const known = idsIn(await rawTables(world));
-  return { play, known, prepared: await seal(world) };
-}
-
-async function attempt({ play, prepared, known }: Opened, doom?: Doom): Promise<Ended> {
-  const world = await prepared.copy(doom);
-  try {
-    return await run(world, known, play);
-  } finally {
-    await endMachine(world);
-  }
-}
-
-/** Which of the kills are tried, at awaits of these names. */
-export type Choose = (all: readonly Kill[], awaits: readonly string[]) => readonly Kill[];
-
-export const all: Choose = (kills) => kills;
-
-/** Where more hangs on which side of it a process ends. */
-const delicate = /commit|send$|broadcast|use_nonce/i;
-
-/** At most so many, drawn; the first of them at an await on which more hangs. */
-export const some =
-  (chance: Chance, most: number): Choose =>
-  (kills, awaits) => {
-    const isDelicate = ({ k }: Kill) => delicate.test(awaits[k - 1] ?? '');
-    const first = kills.filter(isDelicate);
-    const chosen = first.length > 0 && most > 0 ? [chance.pick(first)] : [];
-    const left = kills.filter((each) => !chosen.includes(each));
-    while (chosen.length < most && left.length > 0) {
-      chosen.push(...left.splice(chance.int(0, left.length - 1), 1));
-    }
-    return chosen;
+  const { copy, drop } = await seal(world);
+  const attempt = async (doom?: Doom) => {
+    const own = await copy(doom);
+    return run(own, known, play).finally(() => endMachine(own));
   };
-
-/** `isEnough`: one failure tells enough. */
-export async function play(row: Row, choose: Choose, isEnough = false): Promise<Result> {
-  const opened = await open(row);
   try {
-    const good = await attempt(opened);
-    const awaits = good.passed;
+    const good = await attempt();
     if (good.problems.length > 0) {
-      return { row, awaits, kills: 0, failures: [{ where: 'nowhere', why: good.problems }] };
+      const failures = [{ where: 'nowhere', why: good.problems }];
+      return { name: row.name, awaits: good.passed.length, kills: 0, failures };
     }
-    const kills = awaits.flatMap((_, at): Kill[] => [
-      { k: at + 1, when: 'before' },
-      { k: at + 1, when: 'after' },
-    ]);
-    const chosen = choose(kills, awaits);
-    const failures: Failure[] = [];
-    for (const kill of chosen) {
-      const failure = await tryKill(opened, good, kill);
-      if (failure !== null) failures.push(failure);
-      if (isEnough && failures.length > 0) break;
-    }
-    return { row, awaits, kills: chosen.length, failures };
+    return await killAt(row.name, good.passed, choose, async ({ k, when }) => {
+      const ended = await attempt({ kind: 'crash', left: k, when, at: null });
+      const isSame = ended.answer === good.answer;
+      return [
+        ...ended.problems,
+        ...differences(good.snapshot, ended.snapshot),
+        ...(ended.fell === null ? ['that await never came'] : []),
+        ...(isSame ? [] : [`answered ${ended.answer}`, `  not ${good.answer}`]),
+      ];
+    });
   } finally {
-    await opened.prepared.drop();
+    await drop();
   }
-}
-
-async function tryKill(opened: Opened, good: Ended, kill: Kill): Promise<Failure | null> {
-  const { k, when } = kill;
-  const where = `${when} ${good.passed[k - 1]} (${k} of ${good.passed.length})`;
-  try {
-    const ended = await attempt(opened, { kind: 'crash', left: k, when, at: null });
-    const why = [...ended.problems, ...differences(good.snapshot, ended.snapshot)];
-    if (ended.fell === null) why.push('that await never came');
-    const [wanted, given] = [shown(opened.play, good.answer), shown(opened.play, ended.answer)];
-    if (wanted !== given) why.push(`answered ${given}`, `  not ${wanted}`);
-    return why.length === 0 ? null : { where, why };
-  } catch (error) {
-    return { where, why: [(error as Error).stack ?? String(error)] };
-  }
-}
-
-/** Request or pass, awaits, kills, right. */
-export function tableOf(results: readonly Result[]): string {
-  const width = Math.max(...results.map(({ row }) => row.name.length));
-  const line = (name: string, ...numbers: readonly (number | string)[]) =>
-    [name.padEnd(width), ...numbers.map((each) => String(each).padStart(7))].join(' ');
-  const rows = results.map(({ row, awaits, kills, failures }) =>
-    line(row.name, awaits.length, kills, kills - failures.length),
-  );
-  const sum = (of: (result: Result) => number) =>
-    results.reduce((total, each) => total + of(each), 0);
-  const total = line(
-    'all',
-    sum(({ awaits }) => awaits.length),
-    sum(({ kills }) => kills),
-    sum(({ kills, failures }) => kills - failures.length),
-  );
-  return [line('request or pass', 'awaits', 'kills', 'right'), ...rows, total].join('\n');
-}
-
-export function storyOf({ row, failures }: Result): string {
-  return failures
-    .slice(0, 4)
-    .map(({ where, why }) => `${row.name}: ended ${where}\n    ${why.join('\n    ')}`)
-    .join('\n');
 }

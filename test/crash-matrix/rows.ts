@@ -1,24 +1,17 @@
 // All rows of the matrix.
 
-import { identityRequests } from './identity-requests.ts';
-import { keeperRows } from './keeper-rows.ts';
-import { marketRequests } from './market-requests.ts';
-import type { Row } from './matrix.ts';
-import { messageRows } from './message-rows.ts';
-import { passes } from './passes.ts';
-import { presenceRows } from './presence-rows.ts';
-import { scheduledRows } from './scheduled-rows.ts';
-import { startRows } from './start-rows.ts';
-import { swapRequests } from './swap-requests.ts';
+import { keptRows } from './kept-rows.ts';
+import { type Choose, play, type Result, type Row } from './matrix.ts';
+import { migrations, playMigrations } from './migrations.ts';
+import { passRows } from './pass-rows.ts';
+import { requestRows } from './requests.ts';
 
-export const rows: readonly Row[] = [
-  ...identityRequests,
-  ...marketRequests,
-  ...swapRequests,
-  ...keeperRows,
-  ...scheduledRows,
-  ...presenceRows,
-  ...startRows,
-  ...messageRows,
-  ...passes,
+type Playable = Pick<Row, 'name' | 'of'> & { play(choose: Choose): Promise<Result> };
+
+export const rows: readonly Playable[] = [
+  ...[...requestRows, ...keptRows, ...passRows].map((row) => ({
+    ...row,
+    play: (choose: Choose) => play(row, choose),
+  })),
+  { ...migrations, play: playMigrations },
 ];

@@ -1,4 +1,4 @@
-// The crash matrix: prints where it broke, the table, and one line of counts; ends with 1 if
+// The crash matrix: a line for each row, where it broke, and a line of counts; ends with 1 if
 // anything broke, or if a row has no await.
 //
 //   npm run -s node -- test/crash-matrix/run.ts                    every kill of every row
@@ -7,45 +7,22 @@
 
 import { Misused, parsed, runCommand, wholeNumber } from '../../scripts/command.ts';
 import { chanceOf } from '../sim/chance.ts';
-import { all, type Choose, play, type Result, some, storyOf, tableOf } from './matrix.ts';
-import { migrations, playMigrations } from './migrations.ts';
+import { type Result, some } from './matrix.ts';
 import { rows } from './rows.ts';
 
 const usage = `usage: npm run -s node -- test/crash-matrix/run.ts [--kills N] [--seed N]
-                     [--row PART] [--every N] [--first] [--told] [--json]
+                     [--row PART] [--every N] [--first] [--json]
   --kills  so many of each row, drawn; without it every one
   --seed   what they are drawn from, default 1
   --row    rows whose name has this in it, default all
   --every  each Nth row alone, from which on the seed says
   --first  no further row after one broke
-  --told   a line for each row that is done
   --json   a line of JSON after the others
 Exit status: 0 all right, 1 something broke, 2 not understood.`;
 
 const most = { kills: 1_000_000, seed: 1_000_000_000 } as const;
 
-type Asked = {
-  /** Null: every one. */
-  readonly kills: number | null;
-  readonly seed: number;
-  readonly row: string;
-  readonly every: number;
-  readonly first: boolean;
-  readonly told: boolean;
-  readonly json: boolean;
-};
-
-type Play = { readonly name: string; run(choose: Choose, first: boolean): Promise<Result> };
-
-const plays: readonly Play[] = [
-  ...rows.map((row) => ({
-    name: row.name,
-    run: (choose: Choose, first: boolean) => play(row, choose, first),
-  })),
-  { name: migrations.name, run: playMigrations },
-];
-
-function understand(args: string[]): Asked | null {
+function understand(args: string[]) {
   const flag = { type: 'boolean', default: false } as const;
   const { values } = parsed({
     args,
@@ -54,47 +31,57 @@ function understand(args: string[]): Asked | null {
       seed: { type: 'string', default: '1' },
       row: { type: 'string', default: '' },
       every: { type: 'string', default: '1' },
-      ...{ first: flag, told: flag, json: flag, help: flag },
+      ...{ first: flag, json: flag, help: flag },
     },
   });
-  const { kills, seed, row, every, first, told, json, help } = values;
-  if (help) return null;
-  if (!plays.some(({ name }) => name.includes(row))) {
-    const names = plays.map(({ name }) => `  ${name}`).join('\n');
+  if (values.help) return null;
+  const { row, first, json } = values;
+  if (!rows.some(({ name }) => name.includes(row))) {
+    const names = rows.map(({ name }) => `  ${name}`).join('\n');
     throw new Misused(`no row has "${row}" in its name; there are:\n${names}`);
   }
+  const seed = wholeNumber('--seed', values.seed, { least: 0, most: most.seed });
+  const every = wholeNumber('--every', values.every, { most: rows.length });
+  const { kills: given } = values;
+  const kills = given === undefined ? null : wholeNumber('--kills', given, { most: most.kills });
+  const named = rows.filter(({ name }) => name.includes(row));
   return {
-    kills: kills === undefined ? null : wholeNumber('--kills', kills, { most: most.kills }),
-    seed: wholeNumber('--seed', seed, { least: 0, most: most.seed }),
-    every: wholeNumber('--every', every, { most: plays.length }),
-    ...{ row, first, told, json },
+    wanted: named.filter((_, at) => (at + seed) % every === 0),
+    ...{ kills, seed, first, json },
   };
 }
+
+type Asked = NonNullable<ReturnType<typeof understand>>;
 
 /** Each waits for the database half of the time. */
 const atOnce = 2;
 
-const isBroken = ({ awaits, failures }: Result) => awaits.length === 0 || failures.length > 0;
+const isBroken = ({ awaits, failures }: Result) => awaits === 0 || failures.length > 0;
 
-/** In the order of the rows. */
-async function playAll({ kills, seed, row, every, first, told }: Asked): Promise<Result[]> {
-  const named = plays.filter(({ name }) => name.includes(row));
-  const wanted = named.filter((_, at) => (at + seed) % every === 0);
-  const results = new Map<Play, Result>();
+const storyOf = ({ name, failures }: Result) =>
+  failures
+    .slice(0, 4)
+    .map(({ where, why }) => `${name}: ended ${where}\n    ${why.join('\n    ')}`)
+    .join('\n');
+
+async function playAll({ wanted, kills, seed, first }: Asked): Promise<Result[]> {
+  const results: Result[] = [];
   const queue = wanted.values();
   const work = async () => {
-    for (const each of queue) {
-      if (first && [...results.values()].some(isBroken)) return;
+    for (const row of queue) {
+      if (first && results.some(isBroken)) return;
       // What one row draws moves no other.
-      const chance = chanceOf(seed * 1_000 + plays.indexOf(each));
-      const result = await each.run(kills === null ? all : some(chance, kills), first);
-      results.set(each, result);
+      const chance = chanceOf(seed * 1_000 + rows.indexOf(row));
+      const choose = kills === null ? <All>(all: All) => all : some(chance, kills);
+      const result = await row.play({ choose, isEnough: first });
+      results.push(result);
+      const { name, awaits, kills: tried, failures } = result;
+      console.log(`${name}: ${awaits} awaits, ${tried} kills, ${failures.length} wrong`);
       if (isBroken(result)) console.error(storyOf(result));
-      if (told) console.error(`${results.size} of ${wanted.length}: ${each.name}`);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  return wanted.flatMap((each) => results.get(each) ?? []);
+  return results;
 }
 
 async function run(asked: Asked): Promise<number> {
@@ -103,24 +90,19 @@ async function run(asked: Asked): Promise<number> {
   const broken = played.filter(isBroken);
   const sum = (of: (result: Result) => number) =>
     played.reduce((total, each) => total + of(each), 0);
-  const counts = {
-    rows: played.length,
-    awaits: sum(({ awaits }) => awaits.length),
-    kills: sum(({ kills }) => kills),
-    wrong: sum(({ failures }) => failures.length),
-  };
-  console.log(tableOf(played));
+  const [awaits, kills] = [sum((each) => each.awaits), sum((each) => each.kills)];
+  const wrong = sum(({ failures }) => failures.length);
   const seconds = Math.round((performance.now() - began) / 1_000);
   const how = asked.kills === null ? 'every kill' : `seed ${asked.seed}`;
-  console.log(
-    `crashes: ${counts.rows} rows, ${counts.awaits} awaits, ${counts.kills} kills (${how}), ` +
-      `${counts.wrong} wrong in ${seconds} s`,
-  );
-  const told = broken.map(({ row, failures }) => ({
-    where: row.name,
+  const counts = `${played.length} rows, ${awaits} awaits, ${kills} kills (${how})`;
+  console.log(`crashes: ${counts}, ${wrong} wrong in ${seconds} s`);
+  const told = broken.map(({ name, failures }) => ({
+    where: name,
     rules: failures.map(({ where, why }) => `ended ${where}: ${why[0]}`),
   }));
-  if (asked.json) console.log(JSON.stringify({ ...counts, broken: told }));
+  if (asked.json) {
+    console.log(JSON.stringify({ rows: played.length, awaits, kills, wrong, broken: told }));
+  }
   // A process that was ended leaves requests behind that wait for ever.
   setTimeout(() => process.exit(), 3_000).unref();
   return broken.length === 0 && played.length > 0 ? 0 : 1;

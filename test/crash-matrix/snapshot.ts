@@ -3,17 +3,13 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { unpacked } from '../../server/edge/idempotency/replies.ts';
-import { chainNamed } from './parts.ts';
+import { sql } from '../sim/world.ts';
 import type { World } from './world.ts';
 
 export type Row = Record<string, unknown>;
 
-export type Snapshot = {
-  /** Ids that were there before the run keep their names. */
-  readonly tables: Readonly<Record<string, readonly Row[]>>;
-  readonly heard: Readonly<Record<string, readonly unknown[]>>;
-  readonly chains: Readonly<Record<string, readonly unknown[]>>;
-};
+/** Of each table, receiver and chain what it has. Ids that were there before keep their names. */
+export type Snapshot = Readonly<Record<string, readonly unknown[]>>;
 
 export type Reading = {
   /** Without instants: a run that was ended goes on later. */
@@ -27,14 +23,12 @@ export type Reading = {
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const instant = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|\+00:00)/g;
 
-/** Seconds from the moment of a look, and blocks up to it. */
-const looksAgain = /"(due_at|confirmations)":\d+/g;
+/** Seconds from the moment of a poll, and blocks up to it. */
+const pollsAgain = /"(due_at|confirmations)":\d+/g;
 
 /** Orders by their numbers, which have gaps where something was rolled back. */
 const numbered: Readonly<Record<string, string>> = {
-  outbox: 'id',
-  feed_log: 'seq',
-  deliveries: 'position',
+  ...{ outbox: 'id', feed_log: 'seq', deliveries: 'position' },
 };
 /** Drawn, sealed with what was drawn, or counted by the database. */
 const drawn: Readonly<Record<string, readonly string[]>> = {
@@ -46,17 +40,17 @@ const drawn: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['secret'],
   escrows: ['created_xact'],
   delivery_attempts: ['milliseconds'],
-  // A token shall not know when it is looked at.
+  // A token shall not know when it is checked.
   assets: ['next_check_at'],
-  // How often somebody looked.
+  // How often somebody polled.
   swaps: ['revision'],
   // One that was begun when the process ended counts too.
   webhook_hosts: ['sent'],
   messages: ['attempts', 'key_version'],
 };
 
-export async function rawTables(world: World): Promise<Map<string, Row[]>> {
-  const names = await world.real.rows<{ name: string }>({
+export async function rawTables({ real }: World): Promise<Map<string, Row[]>> {
+  const names = await real.rows<{ name: string }>({
     name: 'matrix_tables',
     text: `select table_name as name from information_schema.tables
       where table_schema = 'public' and table_name <> 'migrations' order by 1`,
@@ -65,13 +59,10 @@ export async function rawTables(world: World): Promise<Map<string, Row[]>> {
   const text = names
     .map(({ name }) => `select '${name}' as name, to_jsonb(t) as row from ${name} t`)
     .join(' union all ');
-  const rows = await world.real.rows<{ name: string; row: Row }>({
-    name: 'matrix_rows',
-    text,
-    values: [],
-  });
   const tables = new Map<string, Row[]>(names.map(({ name }) => [name, []]));
-  for (const { name, row } of rows) tables.get(name)?.push(row);
+  for (const { name, row } of await sql<{ name: string; row: Row }>(real, text)) {
+    tables.get(name)?.push(row);
+  }
   return tables;
 }
 
@@ -94,18 +85,6 @@ function ordered(name: string, rows: readonly Row[]): Row[] {
   return sorted.map((row, at) => ({ ...row, [by]: at }));
 }
 
-/** Names new ids by the order of their first appearance. */
-function namer(known: ReadonlySet<string>) {
-  const names = new Map<string, string>();
-  return (text: string): string =>
-    text.replace(uuid, (id) => {
-      if (known.has(id)) return id;
-      const name = names.get(id) ?? `#${names.size + 1}`;
-      names.set(id, name);
-      return name;
-    });
-}
-
 export function idsIn(tables: ReadonlyMap<string, readonly Row[]>): Set<string> {
   return new Set(JSON.stringify([...tables.values()]).match(uuid) ?? []);
 }
@@ -115,70 +94,57 @@ export async function snapshotOf(
   known: ReadonlySet<string>,
   { timeless = false, only = {}, sums = {} }: Reading,
 ): Promise<Snapshot> {
-  const name = namer(known);
+  /** New ids, by the order of their first appearance. */
+  const names = new Map<string, string>();
+  const nameOf = (id: string) => {
+    if (known.has(id)) return id;
+    const name = names.get(id) ?? `#${names.size + 1}`;
+    names.set(id, name);
+    return name;
+  };
   const masked = (text: string) =>
     text.replace(uuid, (id) => (known.has(id) ? id : '#')).replace(instant, '@');
-  const named = (value: unknown): unknown => {
-    const text = name(JSON.stringify(value));
-    return JSON.parse(timeless ? text.replace(instant, '@').replace(looksAgain, '"$1":"@"') : text);
+  const named = (text: string) => {
+    const own = text.replace(uuid, nameOf);
+    return timeless ? own.replace(instant, '@').replace(pollsAgain, '"$1":"@"') : own;
   };
-  const tables: Record<string, Row[]> = {};
+  const found: Record<string, readonly unknown[]> = {};
   for (const [table, raw] of await rawTables(world)) {
     const rows = table in sums ? [sums[table]?.(raw) ?? {}] : raw;
-    const kept = ordered(table, rows)
+    const texts = ordered(table, rows)
       .map((row) => readable(table, row))
-      .flatMap((row) => (only[table] ?? ((same: Row) => same))(row) ?? []);
-    const texts = kept.map((row) => ({ row, text: masked(JSON.stringify(row)) }));
-    texts.sort((one, other) => (one.text < other.text ? -1 : one.text > other.text ? 1 : 0));
-    const rowsOf = texts.map(({ row }) => named(row) as Row);
-    tables[table] = numbered[table] === undefined ? inOrder(rowsOf) : rowsOf;
+      .flatMap((row) => (only[table] ?? ((same: Row) => same))(row) ?? [])
+      .map((row) => JSON.stringify(row))
+      .map((text) => ({ text, mask: masked(text) }))
+      .sort((one, other) => (one.mask < other.mask ? -1 : one.mask > other.mask ? 1 : 0))
+      .map(({ text }) => named(text));
+    found[table] = table in numbered ? texts : texts.sort();
   }
-  const heard: Record<string, unknown[]> = {};
   for (const path of [...world.hooks.keys()].sort()) {
-    const bodies = world.receiver.heard(path).map(({ body }) => JSON.parse(body) as unknown);
-    heard[path] = bodies.map(named);
+    found[path] = world.receiver.heard(path).map(({ body }) => named(body));
   }
-  return { tables, heard, chains: chainsOf(world) };
-}
-
-const inOrder = (rows: readonly Row[]): Row[] =>
-  rows
-    .map((row) => JSON.stringify(row))
-    .sort()
-    .map((text) => JSON.parse(text));
-
-/** Every transaction that the chains have, wherever. */
-function chainsOf({ nodes }: World): Record<string, unknown[]> {
-  const entries = nodes.map(({ chain }) => {
-    const mined = [...chain.about.values()].flat();
-    const all = [...mined, ...chain.mempool.values()];
+  // Every transaction that the chains have, wherever.
+  for (const { chain } of world.nodes) {
+    const all = [...[...chain.about.values()].flat(), ...chain.mempool.values()];
     const shown = all.map(({ tx }) => [tx.verb, tx.escrow, tx.by, tx.amount, tx.secret]);
-    return [chain.chain, shown.map((each) => JSON.stringify(each)).sort()] as const;
-  });
-  return Object.fromEntries(entries);
+    found[chain.chain] = shown.map((each) => JSON.stringify(each)).sort();
+  }
+  return found;
 }
 
 /** Where two differ, in a few words each; none = they are the same. */
 export function differences(right: Snapshot, found: Snapshot): string[] {
-  return (['tables', 'heard', 'chains'] as const).flatMap((part) => {
-    const names = [...new Set([...Object.keys(right[part]), ...Object.keys(found[part])])];
-    return names.flatMap((name) => lost(name, right[part][name] ?? [], found[part][name] ?? []));
+  const names = [...new Set([...Object.keys(right), ...Object.keys(found)])];
+  return names.flatMap((name) => {
+    const [wanted, had] = [right[name] ?? [], found[name] ?? []];
+    if (isDeepStrictEqual(wanted, had)) return [];
+    const some = (how: string, all: readonly unknown[], others: readonly unknown[]) => {
+      const few = all.filter((each) => !others.includes(each)).slice(0, 2);
+      return few.map((each) => `  ${how} ${String(each).slice(0, 700)}`);
+    };
+    const counts = `${name}: ${wanted.length} rows expected, ${had.length} found`;
+    return [counts, ...some('missing', wanted, had), ...some('besides', had, wanted)];
   });
-}
-
-function lost(name: string, right: readonly unknown[], found: readonly unknown[]): string[] {
-  if (isDeepStrictEqual(right, found)) return [];
-  const texts = (rows: readonly unknown[]) => rows.map((row) => JSON.stringify(row));
-  const [wanted, had] = [texts(right), texts(found)];
-  const missing = wanted.filter((each) => !had.includes(each));
-  const extra = had.filter((each) => !wanted.includes(each));
-  const counts = `${name}: ${wanted.length} rows expected, ${had.length} found`;
-  const some = (rows: readonly string[]) => rows.slice(0, 2).map((each) => each.slice(0, 700));
-  return [
-    counts,
-    ...some(missing).map((each) => `  missing ${each}`),
-    ...some(extra).map((each) => `  besides ${each}`),
-  ];
 }
 
 /** Secrets that lie open where they must not. */
@@ -203,11 +169,10 @@ function formsOf(secret: string): string[] {
   return [secret, bytes.toString('hex'), ...own];
 }
 
-/** Whether the chain has the same from anybody twice. */
-export function twiceOnChain(world: World): string[] {
-  return world.nodes.flatMap(({ chain: { chain } }) => {
-    const spends = [...chainNamed(world, chain).about.values()].flat();
-    const ids = spends.map(({ txid }) => txid);
+/** Whether a chain has the same from anybody twice. */
+export function twiceOnChain({ nodes }: World): string[] {
+  return nodes.flatMap(({ chain: { chain, about } }) => {
+    const ids = [...about.values()].flat().map(({ txid }) => txid);
     return ids.length === new Set(ids).size ? [] : [`${chain} has a transaction twice`];
   });
 }

@@ -4,14 +4,12 @@
 import { hash } from 'node:crypto';
 import type { Material } from '../../chains/interface/material.ts';
 import { seedAssets } from '../../server/market/assets.ts';
-import { unsignedFunding } from '../sim/adapter.ts';
-import { mine, tipOf } from '../sim/chain.ts';
+import { mine, rawOf, type SimTransaction, submit, tipOf } from '../sim/chain.ts';
 import { insideOf } from '../sim/material.ts';
+import { unsignedFunding } from '../sim/node.ts';
 import { newParty } from '../sim/people.ts';
-import type { Party, View } from '../sim/state.ts';
-import { rawOf, type SimTransaction } from '../sim/transaction.ts';
-import { quiet } from './machine.ts';
-import { chainNamed } from './parts.ts';
+import { type Party, sql, type View } from '../sim/world.ts';
+import { chainNamed, quiet } from './machine.ts';
 import { secondsOf, type World } from './world.ts';
 
 export type Answer = {
@@ -24,7 +22,7 @@ export type Answer = {
 export type Asked = {
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
-  readonly by?: Party | null;
+  readonly by?: Pick<Party, 'key'> | null;
   readonly body?: unknown;
   /** The Idempotency-Key. */
   readonly once?: string | null;
@@ -47,12 +45,14 @@ export async function ask(world: World, asked: Asked): Promise<Answer> {
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: see Answer
-export async function must(world: World, asked: Asked): Promise<any> {
+export async function must(world: World, asked: Asked): Promise<Answer['body']> {
   const { status, body } = await ask(world, asked);
   if (status < 300) return body;
   throw new Error(`${asked.url}: ${status} ${JSON.stringify(body)}`);
 }
+
+export const get = (world: World, url: string, by?: Pick<Party, 'key'>) =>
+  must(world, { method: 'GET', url, ...(by && { by }) });
 
 export type Traders = {
   readonly taker: Party;
@@ -71,11 +71,8 @@ export async function openTraders(world: World, showsKeys = true): Promise<Trade
   for (const party of Object.values(parties)) await register(world, party);
   for (const { accountId, wallets } of Object.values(parties)) {
     for (const { address, pubkey } of wallets.get('sim-bitcoin') ?? []) {
-      await world.real.rows({
-        name: '',
-        text: 'update wallets set pubkey = $1 where account_id = $2 and address = $3',
-        values: [showsKeys ? pubkey : null, accountId, address],
-      });
+      const text = 'update wallets set pubkey = $1 where account_id = $2 and address = $3';
+      await sql(world.real, text, [showsKeys ? pubkey : null, accountId, address]);
     }
   }
   return { ...parties, assets: { btc: btc?.id ?? '', eth: eth?.id ?? '' } };
@@ -88,70 +85,63 @@ async function newTrader(world: World): Promise<Party> {
   return party;
 }
 
-async function register(world: World, party: Party): Promise<void> {
-  const path = `/${party.accountId}`;
-  const url = `https://hooks.example.org${path}`;
-  const { secret } = await must(world, { url: '/v1/webhooks', by: party, body: { url } });
-  world.receiver.expect(path, secret);
-  world.hooks.set(path, secret);
+async function register(world: World, by: Party): Promise<void> {
+  const body = { url: `https://hooks.example.org/${by.accountId}` };
+  expectAt(world, await must(world, { url: '/v1/webhooks', by, body }));
+}
+
+/** The secret that was given out is the one that signs. */
+export function expectAt(world: World, { webhook, secret }: Answer['body']): void {
+  const { pathname } = new URL(webhook.url);
+  world.receiver.expect(pathname, secret);
+  world.hooks.set(pathname, secret);
   world.secrets.set(secret, 'never');
+}
+
+/** One event for everybody who has a webhook. */
+export async function tellEverybody(world: World): Promise<void> {
+  const text = `insert into outbox (topic, account_id, payload, created_at)
+    select distinct 'swap.agreed', account_id, '{}'::jsonb, $1::timestamptz from webhooks order by 2`;
+  await sql(world.real, text, [new Date(world.nowMs)]);
+  await deliverAll(world);
 }
 
 /** What the taker gives: bitcoin makes it the initiator, the other the counterparty. */
 export type Gives = 'btc' | 'eth';
 
-export const prices = { btc: '1000000', eth: '2000000' } as const;
+const prices = { btc: '1000000', eth: '2000000' } as const;
+const otherOf = (gives: Gives) => (gives === 'btc' ? 'eth' : 'btc');
 
-export const rfqBody = ({ assets }: Traders, gives: Gives) => ({
+export const rfqBody = ({ assets }: Pick<Traders, 'assets'>, gives: Gives = 'btc') => ({
   direction: 'sell_base',
   baseAssetId: assets[gives],
   baseAmount: prices[gives],
-  quoteAssetId: assets[gives === 'btc' ? 'eth' : 'btc'],
+  quoteAssetId: assets[otherOf(gives)],
   ttlSeconds: 7_200,
 });
 
-export const priceFor = (gives: Gives): string => prices[gives === 'btc' ? 'eth' : 'btc'];
+export const priceFor = (gives: Gives): string => prices[otherOf(gives)];
 
-export type Negotiation = Traders & {
-  readonly gives: Gives;
-  readonly rfqId: string;
-  readonly threadId: string;
-  readonly quoteAmount: string;
-  readonly secret: string;
-  readonly hashlock: string;
-  readonly initiator: Party;
-  readonly counterparty: Party;
-};
+export type Negotiation = Awaited<ReturnType<typeof openThread>>;
 
-export async function openRfq(
-  world: World,
-  gives: Gives = 'btc',
-  traders?: Traders,
-): Promise<Traders & { rfqId: string }> {
+export async function openRfq(world: World, gives: Gives = 'btc', traders?: Traders) {
   const own = traders ?? (await openTraders(world));
   const { rfq } = await must(world, { url: '/v1/rfqs', by: own.taker, body: rfqBody(own, gives) });
-  return { ...own, rfqId: rfq.id };
+  return { ...own, rfqId: rfq.id as string };
 }
 
-export async function openThread(
-  world: World,
-  gives: Gives = 'btc',
-  traders?: Traders,
-): Promise<Negotiation> {
+export async function openThread(world: World, gives: Gives = 'btc', traders?: Traders) {
   const made = await openRfq(world, gives, traders);
+  const { rfqId, taker, maker } = made;
   const quoteAmount = priceFor(gives);
-  const { thread } = await must(world, {
-    url: `/v1/rfqs/${made.rfqId}/quotes`,
-    by: made.maker,
-    body: { quoteAmount },
-  });
+  const asked = { url: `/v1/rfqs/${rfqId}/quotes`, by: maker, body: { quoteAmount } };
+  const { thread } = await must(world, asked);
   const secret = world.chance.hex(32);
-  const [initiator, counterparty] =
-    thread.initiator === 'taker' ? [made.taker, made.maker] : [made.maker, made.taker];
   world.secrets.set(secret, 'shown');
   const hashlock = hash('sha256', Buffer.from(secret, 'hex'));
-  const about = { gives, threadId: thread.id, quoteAmount, secret, hashlock };
-  return { ...made, ...about, initiator, counterparty };
+  const [initiator, counterparty] = thread.initiator === 'taker' ? [taker, maker] : [maker, taker];
+  const threadId = thread.id as string;
+  return { ...made, threadId, quoteAmount, secret, hashlock, initiator, counterparty };
 }
 
 export const acceptance = (negotiation: Negotiation, by: Party): Asked => {
@@ -160,53 +150,49 @@ export const acceptance = (negotiation: Negotiation, by: Party): Asked => {
   return { url: `/v1/threads/${threadId}/accept`, by, body: { quoteAmount, ...named } };
 };
 
-export type Agreed = Negotiation & { readonly swapId: string; readonly long: Leg };
+export type Agreed = Awaited<ReturnType<typeof agree>>;
 export type Leg = 'a' | 'b';
+export type Verb = 'fund' | 'claim' | 'refund';
 
 export async function agree(world: World, gives: Gives = 'btc', traders?: Traders) {
   const made = await openThread(world, gives, traders);
   await must(world, acceptance(made, made.taker));
   const { swap } = await must(world, acceptance(made, made.maker));
   const long: Leg = swap.legs.a.long ? 'a' : 'b';
-  return { ...made, swapId: swap.id, long } satisfies Agreed;
+  return { ...made, swapId: swap.id as string, long };
 }
 
-export const shortOf = ({ long }: Agreed): Leg => (long === 'a' ? 'b' : 'a');
+export const longOf = ({ long }: Pick<Agreed, 'long'>): Leg => long;
+export const shortOf = ({ long }: Pick<Agreed, 'long'>): Leg => (long === 'a' ? 'b' : 'a');
 
 /** The request for what a party signs. */
-export function building(made: Agreed, verb: 'fund' | 'claim' | 'refund', leg: Leg) {
+export function building(made: Agreed, verb: Verb, leg: Leg) {
   const { initiator, counterparty, swapId, long, secret } = made;
-  const funder = leg === long ? initiator : counterparty;
-  const other = leg === long ? counterparty : initiator;
+  const isInitiator = (leg === long) === (verb !== 'claim');
   return {
     url: `/v1/swaps/${swapId}/legs/${leg}/${verb}`,
-    by: verb === 'claim' ? other : funder,
+    by: isInitiator ? initiator : counterparty,
     ...(verb === 'claim' ? { body: { secret } } : {}),
   } satisfies Asked;
 }
 
-/** What the party's wallet makes of what was built. */
-export function signed(world: World, by: Party, material: Material, amount: string) {
-  const inside = insideOf(material);
-  if (inside !== null) return inside;
-  const wallet = by.wallets.get(material.chain)?.[0];
-  const refund = { address: wallet?.address ?? '', pubkey: null };
-  const chain = chainNamed(world, material.chain);
-  const escrow = 'escrow' in material ? material.escrow : '';
-  return unsignedFunding(chain, escrow, { refund, amount: BigInt(amount) }, `for-${escrow}`);
-}
-
-/** Built and signed, not sent. */
+/** Built, and signed by what a party's wallet makes of it; not sent. */
 export async function sign(
   world: World,
   made: Agreed,
-  verb: 'fund' | 'claim' | 'refund',
+  verb: Verb,
   leg: Leg,
 ): Promise<SimTransaction> {
   const asked = building(made, verb, leg);
-  const material = await must(world, asked);
-  const view = await readSwap(world, made);
-  return signed(world, asked.by, material, view.legs[leg].amount);
+  const material: Material = await must(world, asked);
+  const inside = insideOf(material);
+  if (inside !== null) return inside;
+  const amount = BigInt((await readSwap(world, made)).legs[leg].amount);
+  const address = asked.by.wallets.get(material.chain)?.[0]?.address ?? '';
+  const refund = { address, pubkey: null };
+  const escrow = 'escrow' in material ? material.escrow : '';
+  const chain = chainNamed(world, material.chain);
+  return unsignedFunding(chain, escrow, { refund, amount }, `for-${escrow}`);
 }
 
 export const sending = (by: Party, tx: SimTransaction): Asked => ({
@@ -215,53 +201,65 @@ export const sending = (by: Party, tx: SimTransaction): Asked => ({
   body: { chain: tx.chain, signed: rawOf(tx) },
 });
 
-export function readSwap(world: World, { swapId, taker }: Agreed): Promise<View> {
-  return must(world, { method: 'GET', url: `/v1/swaps/${swapId}`, by: taker });
+/** Past us: signed here, sent by a node of the party's own. */
+export async function sendAlone(world: World, made: Agreed, verb: Verb, leg: Leg) {
+  const tx = await sign(world, made, verb, leg);
+  submit(chainNamed(world, tx.chain), tx);
 }
 
+export const readSwap = (world: World, { swapId, taker }: Agreed): Promise<View> =>
+  get(world, `/v1/swaps/${swapId}`, taker);
+
 /** As many blocks as everything needs to count, of all that pays what blocks want. */
-export async function bury(world: World, chains = ['sim-bitcoin', 'sim-evm']): Promise<void> {
+export async function bury(world: World): Promise<void> {
   for (let block = 0; block < 9; block += 1) {
     world.nowMs += 60_000;
-    for (const name of chains) {
-      const chain = chainNamed(world, name);
+    for (const { chain } of world.nodes) {
       mine(chain, secondsOf(world), ({ tx }) => tx.fee >= chain.feeFloor);
     }
   }
 }
 
-export async function look(world: World): Promise<void> {
+export async function pollAll(world: World): Promise<void> {
   for (const { chain } of world.nodes) {
     while ((await world.market.settlement.pass(chain.chain)).left > 0);
   }
 }
 
-/** Sends one leg's funding, claim or refund, and lets it become deep. */
-export async function settleLeg(
-  world: World,
-  made: Agreed,
-  verb: 'fund' | 'claim' | 'refund',
-  leg: Leg,
-): Promise<void> {
+/** Blocks, and the market knows what is in them. */
+export async function settled(world: World): Promise<void> {
+  await bury(world);
+  await pollAll(world);
+}
+
+/** Sends one leg's funding, claim or refund, and lets it become final. */
+export async function settleLeg(world: World, made: Agreed, verb: Verb, leg: Leg): Promise<void> {
   const { by } = building(made, verb, leg);
   await must(world, sending(by, await sign(world, made, verb, leg)));
-  await bury(world);
-  await look(world);
+  await settled(world);
+}
+
+export async function fundLong(world: World, gives: Gives = 'btc'): Promise<Agreed> {
+  const made = await agree(world, gives);
+  await settleLeg(world, made, 'fund', made.long);
+  return made;
 }
 
 export async function fundBoth(world: World, gives: Gives = 'btc'): Promise<Agreed> {
-  const made = await agree(world, gives);
-  await settleLeg(world, made, 'fund', made.long);
+  const made = await fundLong(world, gives);
   await settleLeg(world, made, 'fund', shortOf(made));
   return made;
 }
 
-/** Until the clocks of both chains are past an instant. */
-export async function waitUntil(world: World, seconds: number): Promise<void> {
-  world.nowMs = Math.max(world.nowMs, seconds * 1_000);
-  const isLate = () => world.nodes.some(({ chain }) => tipOf(chain).time < seconds);
+/** Until the clocks of both chains are so long past a leg's timelock, or past both, and known. */
+export async function waitFor(world: World, made: Agreed, leg?: Leg, more = 7_200): Promise<void> {
+  const { a, b } = (await readSwap(world, made)).deadlines.refundAt;
+  const until = (leg === undefined ? Math.max(a, b) : { a, b }[leg]) + more;
+  world.nowMs = Math.max(world.nowMs, until * 1_000);
+  const isLate = () => world.nodes.some(({ chain }) => tipOf(chain).time < until);
   do await bury(world);
   while (isLate());
+  await pollAll(world);
 }
 
 /** Everything that waits is told, wherever it is told. */

@@ -3,19 +3,14 @@
 // one of all worlds, and `--json` adds a line of JSON.
 
 import { Misused, parsed, runCommand } from '../../scripts/command.ts';
-import { loss, unsettled } from './faults.ts';
-import { refusedRefund } from './honest-moves.ts';
-import { search } from './search.ts';
-import { countsOf, storyOf } from './story.ts';
-import { worldOf } from './world.ts';
-import { deepLosses, deepSettlements, usualLosses, usualSettlements } from './worlds.ts';
+import { refusedRefund } from './moves.ts';
+import { loss, search, unsettled } from './search.ts';
+import { storyOf } from './story.ts';
+import { deep, usual } from './world.ts';
 
 const usage = 'usage: npm run soak -- model, or test/model/run.ts [--world NAME] [--json]';
 /** Of the rules; any other is one of the model itself. */
 const ofRules: readonly string[] = [loss, unsettled, refusedRefund];
-
-const worlds = () =>
-  [...usualLosses, ...usualSettlements, ...deepLosses, ...deepSettlements].map(worldOf);
 
 function understand(args: string[]) {
   const flag = { type: 'boolean', default: false } as const;
@@ -25,7 +20,7 @@ function understand(args: string[]) {
   });
   const { world, json, help } = values;
   if (help) return null;
-  const all = worlds();
+  const all = [...usual, ...deep];
   // Of several with one name the first has the shortest terms.
   const one = all.find(({ name }) => name === world);
   if (world !== undefined && one === undefined) throw new Misused(`no world is called "${world}"`);
@@ -41,7 +36,9 @@ async function run({ wanted, json }: NonNullable<ReturnType<typeof understand>>)
     states += found.states;
     transitions += found.transitions;
     const seconds = Math.round((performance.now() - began) / 1_000);
-    console.log(`${countsOf(world, found)} (${seconds} s)`);
+    const counts = `${found.states} states, ${found.transitions} transitions`;
+    const end = found.fault === null ? 'no fault' : 'FAULT';
+    console.log(`${world.name}: ${counts}, ${end} (${seconds} s)`);
     if (found.fault === null) continue;
     console.log(storyOf(world, found));
     const { what } = found.fault;

@@ -3,29 +3,19 @@
 // by which a state is known again.
 
 /** Which escrow: the one a leg has, or the one it moved off. */
-export const slots = ['long', 'short', 'oldLong', 'oldShort'] as const;
 export type Slot = 0 | 1 | 2 | 3;
 
 /** How far a payment of the whole amount has come. `sent`: out, but not to be seen yet. */
-export const Fund = { none: 0, sent: 1, mempool: 2, shallow: 3, deep: 4 } as const;
+export const Fund = { none: 0, sent: 1, mempool: 2, shallow: 3, final: 4 } as const;
 
 /** What takes a payment out of its escrow, waiting in the mempool, in a block, and for good. */
 export const Spend = {
-  none: 0,
-  claimWaits: 1,
-  claimShallow: 2,
-  claimDeep: 3,
-  refundWaits: 4,
-  refundShallow: 5,
-  refundDeep: 6,
+  ...{ none: 0, claimWaits: 1, claimShallow: 2, claimFinal: 3 },
+  ...{ refundWaits: 4, refundShallow: 5, refundFinal: 6 },
 } as const;
 
-export type EscrowState = {
-  fund: number;
-  spend: number;
-  /** Whether it also holds a payment that is too small. */
-  extra: number;
-};
+/** `extra`: whether it also holds a payment that is too small. */
+export type EscrowState = { fund: number; spend: number; extra: number };
 
 export type State = {
   /** Ticks since the agreement. */
@@ -62,23 +52,25 @@ export const Since = {
 
 /** A clock is at most so far behind: two ticks of lateness and two of an outage. */
 const bias = 4;
-const radix = { wall: 64, ahead: 8, fund: 5, spend: 7, bit: 2, since: 16 } as const;
+
+/** Fields, each with how many values it has. */
+function numbers<Field extends string>(sizes: Readonly<Record<Field, number>>) {
+  return Object.entries(sizes) as [Field, number][];
+}
+const digits = [
+  ...numbers({ wall: 64, aheadLong: 8, aheadShort: 8, recorded: 2, leaked: 2, lapsed: 2 }),
+  ...numbers({ claimShort: 16, claimLong: 16 }),
+];
+/** Counted only where both sides follow the rules, and there no leg moves. */
+const steps = numbers({ stepLong: 16, stepShort: 16 });
+const ofEscrow = numbers({ fund: 5, spend: 7, extra: 2 });
 
 export function startState(): State {
   const escrow = (): EscrowState => ({ fund: 0, spend: 0, extra: 0 });
   return {
-    wall: 0,
-    aheadLong: 0,
-    aheadShort: 0,
+    ...{ wall: 0, aheadLong: 0, aheadShort: 0, moved: 0, recorded: 0, leaked: 0, lapsed: 0 },
+    ...{ claimShort: 0, claimLong: 0, stepLong: 0, stepShort: 0 },
     escrows: [escrow(), escrow(), escrow(), escrow()],
-    moved: 0,
-    recorded: 0,
-    leaked: 0,
-    lapsed: 0,
-    claimShort: 0,
-    claimLong: 0,
-    stepLong: 0,
-    stepShort: 0,
   };
 }
 
@@ -88,40 +80,25 @@ export function copyOf(state: State): State {
   return { ...state, escrows };
 }
 
-/**
- * One number a state. What cannot be at once shares its place: steps are counted only where both
- * sides follow the rules, and there no leg moves.
- */
+const isThere = ({ moved }: State, slot: number) => slot < 2 || (moved & (slot - 1)) !== 0;
+const biasOf = (field: string) => (field.startsWith('ahead') ? bias : 0);
+
+/** One number a state: that of the fields which it has, the last of them lowest. */
 export function pack(state: State): number {
-  let packed = digit(state.wall, radix.wall);
+  let packed = 0;
   const put = (value: number, size: number) => {
-    packed = packed * size + digit(value, size);
+    // One that has no room would make two states one.
+    if (!(value >= 0 && value < size)) throw new Error(`${value} has no room among ${size}`);
+    packed = packed * size + value;
   };
-  put(state.aheadLong + bias, radix.ahead);
-  put(state.aheadShort + bias, radix.ahead);
-  put(state.recorded, radix.bit);
-  put(state.leaked, radix.bit);
-  put(state.lapsed, radix.bit);
-  put(state.claimShort, radix.since);
-  put(state.claimLong, radix.since);
-  for (const [slot, { fund, spend, extra }] of state.escrows.entries()) {
-    if (slot >= 2 && (state.moved & (slot - 1)) === 0) continue;
-    put(fund, radix.fund);
-    put(spend, radix.spend);
-    put(extra, radix.bit);
+  for (const [field, size] of digits) put(state[field] + biasOf(field), size);
+  for (const slot of [0, 1, 2, 3] as const) {
+    if (!isThere(state, slot)) continue;
+    for (const [field, size] of ofEscrow) put(state.escrows[slot][field], size);
   }
-  if (state.moved === 0) {
-    put(state.stepLong, radix.since);
-    put(state.stepShort, radix.since);
-  }
+  if (state.moved === 0) for (const [field, size] of steps) put(state[field], size);
   put(state.moved, 4);
   return packed;
-}
-
-/** One that has no room would make two states one. */
-function digit(value: number, size: number): number {
-  if (value >= 0 && value < size) return value;
-  throw new Error(`${value} has no room among ${size}`);
 }
 
 export function unpack(packed: number): State {
@@ -133,24 +110,11 @@ export function unpack(packed: number): State {
   };
   const state = startState();
   state.moved = take(4);
-  if (state.moved === 0) {
-    state.stepShort = take(radix.since);
-    state.stepLong = take(radix.since);
-  }
+  if (state.moved === 0) for (const [field, size] of steps.toReversed()) state[field] = take(size);
   for (const slot of [3, 2, 1, 0] as const) {
-    if (slot >= 2 && (state.moved & (slot - 1)) === 0) continue;
-    const escrow = state.escrows[slot];
-    escrow.extra = take(radix.bit);
-    escrow.spend = take(radix.spend);
-    escrow.fund = take(radix.fund);
+    if (!isThere(state, slot)) continue;
+    for (const [field, size] of ofEscrow.toReversed()) state.escrows[slot][field] = take(size);
   }
-  state.claimLong = take(radix.since);
-  state.claimShort = take(radix.since);
-  state.lapsed = take(radix.bit);
-  state.leaked = take(radix.bit);
-  state.recorded = take(radix.bit);
-  state.aheadShort = take(radix.ahead) - bias;
-  state.aheadLong = take(radix.ahead) - bias;
-  state.wall = take(radix.wall);
+  for (const [field, size] of digits.toReversed()) state[field] = take(size) - biasOf(field);
   return state;
 }

@@ -1,15 +1,11 @@
 // What a search found, to be read by people.
 
 import type { Found } from './search.ts';
-import { type State, slots } from './state.ts';
+import type { State } from './state.ts';
 import type { World } from './world.ts';
 
-const names = {
-  long: 'long leg',
-  short: 'short leg',
-  oldLong: 'former long',
-  oldShort: 'former short',
-};
+/** Of each slot. */
+const names = ['long leg', 'short leg', 'former long', 'former short'];
 
 /** The way to a fault, a line a move; nothing is said of ticks in which nothing happened. */
 export function storyOf(world: World, { fault }: Found): string {
@@ -23,7 +19,7 @@ export function storyOf(world: World, { fault }: Found): string {
   let clocks = 'both clocks are right';
   for (const { what, slot, state } of fault.path) {
     const now = clocksOf(state);
-    const where = slot === null ? '' : ` (${names[slots[slot]]})`;
+    const where = slot === null ? '' : ` (${names[slot]})`;
     if (what !== 'a tick') lines.push(`  at ${state.wall}: ${what}${where}`);
     else if (now !== clocks) lines.push(`  at ${state.wall}: ${now}`);
     clocks = now;
@@ -35,15 +31,8 @@ export function storyOf(world: World, { fault }: Found): string {
 function clocksOf({ aheadLong, aheadShort }: State): string {
   const said = (leg: string, ahead: number) =>
     `the ${leg} chain's clock is ${Math.abs(ahead)} ${ahead > 0 ? 'ahead' : 'behind'}`;
-  const off = [
-    ...(aheadLong === 0 ? [] : [said('long', aheadLong)]),
-    ...(aheadShort === 0 ? [] : [said('short', aheadShort)]),
-  ];
+  const off = [said('long', aheadLong), said('short', aheadShort)].filter((_, at) => {
+    return [aheadLong, aheadShort][at] !== 0;
+  });
   return off.length === 0 ? 'both clocks are right' : off.join(', ');
-}
-
-/** A line of counts. */
-export function countsOf(world: World, { states, transitions, fault }: Found): string {
-  const end = fault === null ? 'no fault' : 'FAULT';
-  return `${world.name}: ${states} states, ${transitions} transitions, ${end}`;
 }

@@ -4,8 +4,8 @@
 // still take it. What the adversary does between two ticks is counted from the later one.
 
 import { lateClaim } from '../../core/deadlines.ts';
-import type { Emit } from './chain-moves.ts';
-import { canClaim } from './honest-moves.ts';
+import type { Emit } from './moves.ts';
+import { canClaim } from './moves.ts';
 import { copyOf, Fund, Since, type Slot, Spend, type State } from './state.ts';
 import { claimValid, type View, viewOf } from './view.ts';
 import type { World } from './world.ts';
@@ -44,7 +44,7 @@ export function reactTicks(world: World): number {
 }
 
 /** Whether a claim sent `since` has to be deep before the next tick, and still can be. */
-function mustSink(
+function mustBeFinal(
   world: World,
   state: State,
   slot: Slot,
@@ -77,8 +77,8 @@ function holdsLoss(world: World, state: State, view: View): boolean {
   if (Since.isWaiting(claimShort) && Since.ticks(claimShort) >= signSeconds) return true;
   return (
     mustClaimLong(world, state, view) ||
-    mustSink(world, state, 1, claimShort, view.initiator.claim) ||
-    mustSink(world, state, 0, state.claimLong, view.counterparty.claim)
+    mustBeFinal(world, state, 1, claimShort, view.initiator.claim) ||
+    mustBeFinal(world, state, 0, state.claimLong, view.counterparty.claim)
   );
 }
 
@@ -92,8 +92,8 @@ function holdsLiveness(world: World, state: State, view: View): boolean {
     step(state.stepLong, stepOfInitiator(view), 'long') ||
     step(state.stepShort, view.counterparty.fund, 'short') ||
     mustClaimLong(world, state, view) ||
-    mustSink(world, state, 1, state.claimShort, true) ||
-    mustSink(world, state, 0, state.claimLong, true)
+    mustBeFinal(world, state, 1, state.claimShort, true) ||
+    mustBeFinal(world, state, 0, state.claimLong, true)
   );
 }
 

@@ -57,7 +57,7 @@ export function refundValid(world: World, state: State, slot: number): boolean {
 }
 
 function showsSecret({ spend }: EscrowState): boolean {
-  return spend >= Spend.claimWaits && spend <= Spend.claimDeep;
+  return spend >= Spend.claimWaits && spend <= Spend.claimFinal;
 }
 
 function factsOf(world: World, escrow: EscrowState, slot: number): EscrowFacts {
@@ -73,14 +73,14 @@ function factsOf(world: World, escrow: EscrowState, slot: number): EscrowFacts {
   // Bitcoin counts what nothing was seen to spend, the others what the best block holds.
   const taken = world.families[leg] === 'bitcoin' ? spent !== null : blocks > 0 && spent !== null;
   const balance = (mined && !taken ? amount : 0n) + (escrow.extra === 1 ? tooLittle : 0n);
-  const spentDeep = spend === Spend.claimDeep || spend === Spend.refundDeep;
+  const spentFinal = spend === Spend.claimFinal || spend === Spend.refundFinal;
   return {
     funded: fund >= Fund.mempool ? seen('fund', fund - Fund.mempool) : null,
     claimed: isClaim ? spent : null,
     refunded: isClaim ? null : spent,
     secret: isClaim ? secret : null,
     balance,
-    empty: balance === 0n && (fund < Fund.mempool || spentDeep),
+    empty: balance === 0n && (fund < Fund.mempool || spentFinal),
   };
 }
 

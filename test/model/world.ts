@@ -1,5 +1,6 @@
-// What one search is about: two chains with policies of a few ticks, who follows the rules, and
-// what the others may do.
+// What one search is about: two chains with policies of a few ticks, who follows the rules, and what
+// the others may do; and the worlds that are searched: every ordered pair of kinds of chain that a
+// swap may have, either side following the rules, and both.
 
 import { type Deadlines, deadlines as deadlinesOf } from '../../core/deadlines.ts';
 import type { Family } from '../../core/families.ts';
@@ -15,7 +16,7 @@ export type Kind = 'evm' | 'bitcoin' | 'solana';
  */
 export type Question = 'loss' | 'prompt' | 'last';
 
-export type Options = {
+type Options = {
   readonly short: Kind;
   readonly long: Kind;
   readonly question: Question;
@@ -80,3 +81,58 @@ export function worldOf(options: Options): World {
     horizon: Math.max(a, b) + long.lateClaimSeconds + 2,
   };
 }
+
+/** Short leg, long leg. Bitcoin is always the long one. */
+const pairs: readonly (readonly [short: Kind, long: Kind])[] = [
+  ['evm', 'evm'],
+  ['evm', 'bitcoin'],
+  ['evm', 'solana'],
+  ['solana', 'evm'],
+  ['solana', 'bitcoin'],
+  ['solana', 'solana'],
+];
+const sides = ['initiator', 'counterparty'] as const;
+
+type Extent = Pick<Options, 'mayMove' | 'mayUnderpay' | 'scale'>;
+
+/** One side against all, at an extent. */
+function losses(of: typeof pairs, extent: Extent): Options[] {
+  return of.flatMap(([short, long]) =>
+    sides.map((honest) => ({ ...extent, short, long, honest, question: 'loss' as const })),
+  );
+}
+
+const plain = { mayMove: 0, mayUnderpay: 0, scale: 1 } as const;
+/** Where no clock drifts: what an escrow that moved changes has nothing to do with clocks. */
+const calm = pairs.filter(([short, long]) => short === 'evm' && long !== 'solana');
+
+function both(scale: number): Options[] {
+  return pairs.flatMap(([short, long]) =>
+    (['prompt', 'last'] as const).map((question) => {
+      return { ...plain, scale, short, long, question, honest: sides[0] };
+    }),
+  );
+}
+
+/** Two that take most of the time are left to the soak: two clocks that drift, and what moves. */
+const [most, rest] = [pairs.slice(0, -1), pairs.slice(-1)];
+const [quick, slow] = [calm.slice(0, 1), calm.slice(1)];
+const moving = (of: typeof pairs): Options[] => [
+  ...losses(of, { ...plain, mayMove: 1 }),
+  ...losses(of, { ...plain, mayMove: 2 }),
+  ...losses(of, { ...plain, mayUnderpay: 3 }),
+];
+
+/** Searched with every `npm test`. */
+export const usual = [...losses(most, plain), ...moving(quick), ...both(1)].map(worldOf);
+
+/** With `npm run soak -- model`: the others, both legs move, small payments, longer times. */
+export const deep = [
+  ...losses(rest, plain),
+  ...moving(slow),
+  ...losses(pairs, { ...plain, mayMove: 3 }),
+  ...losses(calm, { ...plain, mayMove: 3, mayUnderpay: 15 }),
+  ...losses(pairs, { ...plain, mayUnderpay: 3 }),
+  ...losses(pairs, { ...plain, scale: 2 }),
+  ...both(2),
+].map(worldOf);

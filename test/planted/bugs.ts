@@ -14,6 +14,18 @@ export type Kind = (typeof kinds)[number];
 /** `what`: a test file, a world of the model, a row of the crash matrix, a seed. */
 export type Finder = { readonly kind: Kind; readonly what: string };
 
+/** All is well, a promise broke, or a process only ended or threw, which says nothing. */
+export type Looked = 'well' | { readonly rule: string } | { readonly crashed: string };
+
+/** What the simulation says of a process that ends or hangs, and of a throw. */
+export const crashed = {
+  ended: 'a seed comes to its end',
+  threw: 'nothing unheard of happens',
+} as const;
+
+/** `bug`: null = the sources as they are. */
+export type Look = (what: string, bug: Bug | null, env: NodeJS.ProcessEnv) => Promise<Looked>;
+
 export type Bug = {
   readonly name: string;
   /** Each of them finds it. */

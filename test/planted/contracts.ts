@@ -27,9 +27,8 @@ import {
   type Prepared,
   prepare,
 } from '../../contracts/solana/build.ts';
-import { type Bug, root } from './bugs.ts';
+import { type Bug, type Look, root } from './bugs.ts';
 import { edited } from './edit.ts';
-import type { Look } from './looked.ts';
 
 const limitMs = 10 * 60_000;
 const escrows = join(root, 'contracts/escrows');

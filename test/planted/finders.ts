@@ -3,9 +3,8 @@
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { type Bug, type Finder, type Kind, root } from './bugs.ts';
+import { type Bug, crashed, type Finder, type Kind, type Look, type Looked, root } from './bugs.ts';
 import { byForge, byPrograms } from './contracts.ts';
-import type { Look, Looked } from './looked.ts';
 
 export type Ran = {
   readonly code: number | null;
@@ -40,9 +39,6 @@ export function runPlanted(
   });
 }
 
-/** What the simulation says of a process that ends or hangs, and of a throw. */
-export const crashes: readonly string[] = ['a seed comes to its end', 'nothing unheard of happens'];
-
 type Last = { readonly broken: readonly { readonly where: string; readonly rules: string[] }[] };
 
 /** From the last line of a program, which is JSON. */
@@ -53,7 +49,7 @@ export function lookedOf({ code, output, errors }: Ran): Looked {
   const said = broken.flatMap(({ where, rules }) =>
     rules.map((rule) => ({ rule, text: `${where}: ${rule}` })),
   );
-  const found = said.find(({ rule }) => !crashes.includes(rule));
+  const found = said.find(({ rule }) => !Object.values<string>(crashed).includes(rule));
   if (found !== undefined) return { rule: found.text };
   return broken.length === 0 ? 'well' : { crashed: said.map(({ text }) => text).join('; ') };
 }

@@ -8,58 +8,41 @@
 
 import { Misused, parsed, runCommand, wholeNumber } from '../../scripts/command.ts';
 import { startCluster } from '../support/cluster.ts';
-import { allBugs, type Bug, type Finder, kinds } from './bugs.ts';
+import { allBugs, type Bug, kinds, type Looked } from './bugs.ts';
 import { lookFor } from './finders.ts';
-import type { Looked } from './looked.ts';
 
-const usage = `usage: npm run soak -- planted [--bug PATTERN] [--by KIND] [--search N] [--list]
+const usage = `usage: npm run soak -- planted [--bug PATTERN] [--by KIND] [--search N]
   --bug     of the names of the bugs, default all
   --by      finders of this kind only: ${kinds.join(', ')}
   --search  the first of so many seeds that finds it, whatever the registry says
-  --list    the names and their finders, nothing run
 Exit status: 0 every finder found its bug, 1 one did not, 2 not understood.`;
 
 /** Of seeds that are searched. */
 const mostSeeds = 10_000;
 
-type Asked = {
-  readonly wanted: readonly (readonly [Bug, Finder])[];
-  readonly list: boolean;
-  /** 0: none. */
-  readonly search: number;
-};
-
-function patternOf(text: string): RegExp {
-  try {
-    return new RegExp(text);
-  } catch {
-    throw new Misused(`"${text}" is no pattern`);
-  }
-}
-
-function understand(args: string[]): Asked | null {
+function understand(args: string[]) {
   const text = { type: 'string', default: '' } as const;
   const flag = { type: 'boolean', default: false } as const;
   const { values, positionals } = parsed({
     args,
     allowPositionals: true,
-    options: { bug: text, by: text, search: { type: 'string' }, list: flag, help: flag },
+    options: { bug: text, by: text, search: { type: 'string' }, help: flag },
   });
   if (values.help) return null;
-  const { by, list, search } = values;
+  const { by, search } = values;
   const [name = values.bug, more] = positionals;
   if (more !== undefined) throw new Misused(`one pattern, and not "${more}" too`);
   if (by !== '' && !kinds.some((each) => each === by)) {
     throw new Misused(`nothing called "${by}" looks for bugs; there are ${kinds.join(', ')}`);
   }
-  const like = patternOf(name);
+  const like = new RegExp(name);
   const wanted = allBugs()
     .filter((bug) => like.test(bug.name))
     .flatMap((bug) => bug.by.map((finder) => [bug, finder] as const))
     .filter(([, { kind }]) => by === '' || kind === by);
   if (wanted.length === 0) throw new Misused(`no bug is called like "${name}"`);
   const seeds = search === undefined ? 0 : wholeNumber('--search', search, { most: mostSeeds });
-  return { wanted, list, search: seeds };
+  return { wanted, search: seeds };
 }
 
 /** The first seed that finds it. */
@@ -71,11 +54,10 @@ async function searched(bug: Bug, seeds: number, env: NodeJS.ProcessEnv): Promis
   return 'well';
 }
 
-async function run({ wanted, list, search }: Asked): Promise<number> {
-  if (list) {
-    for (const [{ name }, { kind, what }] of wanted) console.log(`${name}: ${kind} ${what}`);
-    return 0;
-  }
+async function run({
+  wanted,
+  search,
+}: NonNullable<ReturnType<typeof understand>>): Promise<number> {
   const cluster = await startCluster();
   const env = { PARLEY_TEST_DATABASE_URL: cluster.adminUrl };
   let survived = 0;

@@ -11,10 +11,10 @@ import { Misused, parsed, understood, wholeNumber } from '../../scripts/command.
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 type Outcome = { readonly code: number; readonly output: string };
+/** `commands`: one after the other, of which each uses what the machine has. */
 type Part = {
-  readonly what: string;
   readonly minutes: number;
-  /** Ends one after the other, of which each uses what the machine has. */
+  readonly what: string;
   readonly commands: () => readonly (readonly string[])[];
 };
 
@@ -23,73 +23,67 @@ const testFiles = (pattern: string) =>
 
 /** What of a process of `node --test`, for test files one after the other. */
 const tests = (...files: readonly string[]) => [
-  ...['--test', '--test-reporter=spec', '--test-concurrency=1'],
-  ...files,
+  ['--test', '--test-reporter=spec', '--test-concurrency=1', ...files],
 ];
 const propertyFiles = () =>
   testFiles('**/*.test.ts').filter((file) =>
     /\bruns\(/.test(readFileSync(`${root}${file}`, 'utf8')),
   );
+const others = ['test/crashes.test.ts', 'test/conformance.test.ts'];
 
 const parts: Readonly<Record<string, Part>> = {
   fuzz: {
-    what: 'ten thousand requests drawn from the API description, and as many over bare sockets',
     minutes: 60,
-    commands: () => [tests('test/fuzz.test.ts', 'test/fuzz-sockets.test.ts')],
+    what: 'ten thousand requests drawn from the API description, and as many over bare sockets',
+    commands: () => tests('test/fuzz.test.ts', 'test/fuzz-sockets.test.ts'),
   },
   properties: {
-    what: 'property tests of every room, twenty times their runs, random markets on the feed too',
     minutes: 90,
-    commands: () => [tests(...propertyFiles())],
+    what: 'property tests of every room, twenty times their runs, random markets on the feed too',
+    commands: () => tests(...propertyFiles()),
   },
   faults: {
-    what: 'every fault of nodes, network, database, disk and clock at every moment of a swap',
     minutes: 90,
-    commands: () => [
-      tests(
-        ...testFiles('test/faults-*.test.ts'),
-        ...['test/crashes.test.ts', 'test/crash-matrix/processes.test.ts'],
-        'test/conformance.test.ts',
-      ),
-    ],
+    what: 'every fault of nodes, network, database, disk and clock at every moment of a swap',
+    commands: () => tests(...testFiles('test/faults-*.test.ts'), ...others),
   },
   model: {
-    what: 'the model of the rules, searched further',
     minutes: 60,
+    what: 'the model of the rules, searched further',
     commands: () => [['test/model/run.ts']],
   },
   sim: {
-    what: 'ten thousand simulated markets',
     minutes: 600,
+    what: 'ten thousand simulated markets',
     commands: () => {
       const from = values.seed === undefined ? [] : ['--from', values.seed];
       return [['test/sim/run.ts', '--known', '--seeds', values.markets, ...from]];
     },
   },
   planted: {
-    what: 'every bug of the registry planted, and looked for by what should find it',
     minutes: 720,
+    what: 'every bug of the registry planted, and looked for by what should find it',
     commands: () => {
       const by = values.by === '' ? [] : ['--by', values.by];
       return [['test/planted/run.ts', '--bug', values.bug, ...by]];
     },
   },
   crashes: {
-    what: 'every request and pass of the server ended at every await',
     minutes: 180,
-    commands: () => [['--max-old-space-size=1024', 'test/crash-matrix/run.ts', '--told']],
+    what: 'every request and pass of the server ended at every await',
+    commands: () => [['--max-old-space-size=1024', 'test/crash-matrix/run.ts']],
   },
   nodes: {
-    what: 'the adapters’ promises and the demo on a java-tron and a Solana validator of one’s own',
     minutes: 90,
+    what: 'the adapters’ promises and the demo on a java-tron and a Solana validator of one’s own',
     commands: () =>
       process.env.PARLEY_JAVA_TRON || process.env.PARLEY_SOLANA_VALIDATOR
         ? [['test/adapters/real-nodes.ts'], ['scripts/demo.ts', '--all', '--minutes', '30']]
         : [],
   },
   'contracts/escrows': {
-    what: 'the escrow contract fuzzed forty times as long',
     minutes: 90,
+    what: 'the escrow contract fuzzed forty times as long',
     commands: () => [['contracts/escrows/test/run.ts', '--profile', 'soak']],
   },
 };
@@ -109,18 +103,15 @@ const usage = `usage: npm run soak -- [PART]... [--requests N] [--times N] [--ma
 Exit status: 0 all passed, 1 one did not, 2 not understood.`;
 
 function understand(args: string[]) {
+  const text = (given: string) => ({ type: 'string', default: given }) as const;
+  const flag = { type: 'boolean', default: false } as const;
   const { values, positionals } = parsed({
     args,
     allowPositionals: true,
     options: {
-      requests: { type: 'string', default: '10000' },
-      times: { type: 'string', default: '20' },
-      markets: { type: 'string', default: '10000' },
+      ...{ requests: text('10000'), times: text('20'), markets: text('10000') },
+      ...{ bug: text(''), by: text(''), list: flag, help: flag },
       seed: { type: 'string' },
-      bug: { type: 'string', default: '' },
-      by: { type: 'string', default: '' },
-      list: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return null;
@@ -131,8 +122,7 @@ function understand(args: string[]) {
   for (const name of ['requests', 'times', 'markets'] as const) {
     wholeNumber(`--${name}`, values[name], { most: 100_000_000 });
   }
-  if (values.seed !== undefined)
-    wholeNumber('--seed', values.seed, { least: 0, most: 2 ** 32 - 1 });
+  wholeNumber('--seed', values.seed ?? '0', { least: 0, most: 2 ** 32 - 1 });
   return { values, positionals };
 }
 
@@ -192,12 +182,9 @@ async function outcomeOf(name: string, { minutes, commands }: Part): Promise<[st
 }
 
 if (values.list) {
-  const listed = Object.entries(parts).map(([name, { what, minutes }]) => ({
-    name,
-    command: `npm run soak -- ${name}`,
-    minutes,
-    what,
-  }));
+  const listed = Object.entries(parts).map(([name, { what, minutes }]) => {
+    return { name, command: `npm run soak -- ${name}`, minutes, what };
+  });
   console.log(JSON.stringify({ parts: listed, properties: propertyFiles() }));
   process.exit(0);
 }

@@ -1,23 +1,42 @@
 // What a malicious party does besides keeping up appearances. It knows both chains and all public
-// secrets, builds its transactions itself, and signs with its own keys only.
+// secrets, builds its transactions itself, and signs with its own keys only. Some of it must be
+// refused whoever would lose by it: what builders and relays are asked for, and signed transactions
+// that are handed to the market's own broadcast past the moments at which its builders stop.
 
 import { hash } from 'node:crypto';
-import type { LegName } from '../../core/trade.ts';
-import { feeToReplace } from './adapter.ts';
-import { chainClock, heldIn, holdsAny, issue, refusal, type SimChain, waitingAt } from './chain.ts';
-import { escrowsOn, isFinal, isPublic, walletsOn } from './deals.ts';
+import { type LegName, otherLeg } from '../../core/trade.ts';
+import {
+  chainClock,
+  heldIn,
+  holdsAny,
+  issue,
+  rawOf,
+  refusal,
+  type SimChain,
+  type SimTransaction,
+  type Verb,
+  waitingAt,
+} from './chain.ts';
+import { paidLeg, type Seen } from './honest.ts';
+import { feeToReplace } from './node.ts';
+import { isStrayed } from './oracle.ts';
 import { askPlainly, post } from './people.ts';
-import { isStrayed } from './promises.ts';
 import { sendDirect } from './servers.ts';
-import type { Deal, Side, View, World } from './state.ts';
-import { rawOf, type SimTransaction, type Verb } from './transaction.ts';
-import { count, nodeOf, seconds, tell, violate } from './world.ts';
+import {
+  type Answer,
+  count,
+  escrowsOn,
+  isFinal,
+  isPublic,
+  nodeOf,
+  seconds,
+  shallowLeg,
+  tell,
+  violate,
+  walletsOn,
+} from './world.ts';
 
-export type Turn = {
-  readonly world: World;
-  readonly side: Side;
-  readonly deal: Deal;
-  readonly view: View;
+export type Turn = Seen & {
   readonly own: SimChain;
   readonly other: SimChain;
   /** The leg that it funds, and the other. */
@@ -42,9 +61,9 @@ type Making = {
   coin?: string;
 };
 
-export function make(turn: Turn, chain: SimChain, about: Making): SimTransaction {
+export function make({ side }: Turn, chain: SimChain, about: Making): SimTransaction {
   const { verb, escrow, amount = 0n, secret = null } = about;
-  const { party } = turn.side;
+  const { party } = side;
   const terms = chain.plans.get(escrow);
   const spendsCoins = chain.family === 'bitcoin' && (verb === 'claim' || verb === 'refund');
   const unspent = heldIn(chain, escrow).filter(({ spentBy }) => spentBy === null);
@@ -52,8 +71,8 @@ export function make(turn: Turn, chain: SimChain, about: Making): SimTransaction
   const coins = spendsCoins
     ? payments.map(({ txid }) => txid)
     : [about.coin ?? `coin-${party.chance.hex(8)}`];
-  const side = verb === 'claim' ? terms?.payout : terms?.refund;
-  const named = spendsCoins ? side?.pubkey : side?.address;
+  const bound = verb === 'claim' ? terms?.payout : terms?.refund;
+  const named = spendsCoins ? bound?.pubkey : bound?.address;
   const wallets = walletsOn(party, chain.chain);
   const isOwn = wallets.some(({ address, pubkey }) => named === address || named === pubkey);
   const by = isOwn && named ? named : (wallets[0]?.address ?? '');
@@ -102,6 +121,10 @@ const takeBack: Move = (turn) => {
   }
 };
 
+/** Whether a leg of the swap has that escrow. */
+const isLegs = ({ legs }: Answer['body'], escrow?: string | null): boolean =>
+  [legs.a, legs.b].some((leg) => leg.escrow === escrow);
+
 /** The escrow that a leg has at this moment, where it holds a payment that its node shows. */
 async function paidNow({ world, side, deal, view }: Turn, chain: SimChain): Promise<string | null> {
   const at = [view.legs.a, view.legs.b].find((leg) => leg.chain === chain.chain);
@@ -109,14 +132,7 @@ async function paidNow({ world, side, deal, view }: Turn, chain: SimChain): Prom
   const isWhole = heldIn(chain, at?.escrow).some(({ amount }) => amount >= BigInt(at?.amount ?? 0));
   if (!isWhole || lag > 0 || world.lied.has(at?.escrow ?? '')) return null;
   const { status, body } = await askPlainly(world, side.party, { url: `/v1/swaps/${deal.id}` });
-  return status === 200 ? escrowIn(body, at?.escrow) : null;
-}
-
-type Body = Awaited<ReturnType<typeof askPlainly>>['body'];
-
-/** The same, where a leg of the swap has it. */
-function escrowIn({ legs }: Body, wanted?: string | null): string | null {
-  return [legs.a, legs.b].some(({ escrow }) => escrow === wanted) ? (wanted ?? null) : null;
+  return status === 200 && isLegs(body, at?.escrow) ? (at?.escrow ?? null) : null;
 }
 
 export async function move({ world, side, deal }: Turn, on: string, address: string) {
@@ -139,7 +155,7 @@ export const moveAddress: Move = async (turn) => {
   const paid = await paidNow(turn, chain);
   const { status, body, note } = await move(turn, chain.chain, wallet.pubkey ?? wallet.address);
   // The address that it has already is refused to nobody, and moves nothing.
-  if (paid !== null && status === 200 && escrowIn(body.swap, paid) === null) {
+  if (paid !== null && status === 200 && !isLegs(body.swap, paid)) {
     violate(world, 'a leg that is paid does not move', deal.name);
   }
   if (status === 409) side.busyUntil.set(name, seconds(world) + 7_200);
@@ -147,12 +163,7 @@ export const moveAddress: Move = async (turn) => {
 };
 
 /** Two of three claims look unlike ours: which, their coins say, so that no chance is drawn. */
-function disguised(
-  { world }: Turn,
-  chain: SimChain,
-  tx: SimTransaction,
-  secret: string,
-): SimTransaction {
+function disguised({ world }: Turn, chain: SimChain, tx: SimTransaction, secret: string) {
   const drawn = Number.parseInt(hash('sha256', tx.coins.join()).slice(0, 8), 16);
   if (drawn % 3 === 0) return tx;
   if (chain.family !== 'bitcoin') {
@@ -197,6 +208,9 @@ export const refundAny: Move = (turn) => {
   }
 };
 
+const broadcast = ({ world, side }: Turn, chain: SimChain, signed: string): Promise<Answer> =>
+  post(world, side.party, '/v1/tx/broadcast', { body: { chain: chain.chain, signed } });
+
 /** Signed bytes that must be refused, or change nothing. */
 const nonsense: Move = async (turn) => {
   const { world, side, deal, own, other } = turn;
@@ -206,27 +220,28 @@ const nonsense: Move = async (turn) => {
   const secret = chance.hex(32);
   const verb = chance.pick(['claim', 'refund', 'fund'] as const);
   const tx = make(turn, chain, { verb, escrow, secret, amount: 1_000n });
-  const body = { chain: chain.chain, signed: chance.hits(0.3) ? 'zz' : rawOf(tx) };
+  const signed = chance.hits(0.3) ? 'zz' : rawOf(tx);
   count(world, 'attack nonsense');
-  await post(world, side.party, '/v1/tx/broadcast', { body });
+  await broadcast(turn, chain, signed);
 };
+
+const build = ({ world, side, deal }: Turn, leg: LegName, verb: Verb, secret?: string) =>
+  post(
+    world,
+    side.party,
+    `/v1/swaps/${deal.id}/legs/${leg}/${verb}`,
+    secret === undefined ? {} : { body: { secret } },
+  );
 
 /** Asks the builders for what they must not hand out. */
 export const tryBuilders: Move = async (turn) => {
   const { world, side, deal, view, own, ownName, otherName } = turn;
   count(world, 'attack on builders');
-  const build = (leg: LegName, verb: Verb, secret?: string) =>
-    post(
-      world,
-      side.party,
-      `/v1/swaps/${deal.id}/legs/${leg}/${verb}`,
-      secret === undefined ? {} : { body: { secret } },
-    );
-  const wrong = await build(otherName, 'claim', side.party.chance.hex(32));
+  const wrong = await build(turn, otherName, 'claim', side.party.chance.hex(32));
   if (wrong.status === 200) violate(world, 'no claim with a wrong secret', deal.name);
-  const theirs = await build(otherName, 'refund');
+  const theirs = await build(turn, otherName, 'refund');
   if (theirs.status === 200) violate(world, 'nobody refunds what another funded', deal.name);
-  const paying = await build(otherName, 'fund');
+  const paying = await build(turn, otherName, 'fund');
   if (paying.status === 200) violate(world, 'nobody funds what another must', deal.name);
   await tryToReveal(turn);
   await tryToFund(turn);
@@ -234,33 +249,33 @@ export const tryBuilders: Move = async (turn) => {
   // Of a leg that has ended, what may be left there waits for no timelock.
   const held = heldIn(own, view.legs[ownName].escrow);
   const holds = held.length > 0 && held.every(({ spentBy }) => spentBy === null);
-  const refund = await build(ownName, 'refund');
+  const refund = await build(turn, ownName, 'refund');
   if (refund.status === 200 && early && holds) {
     violate(world, 'no refund before its timelock', `${deal.name}, leg ${ownName}`);
   }
 };
 
 /** The secret would be out too early, or too late. */
-export async function tryToReveal({ world, side, deal, view, otherName }: Turn): Promise<void> {
+export async function tryToReveal(turn: Turn): Promise<void> {
+  const { world, side, deal, view, otherName } = turn;
   if (side.role !== 'initiator') return;
-  const url = `/v1/swaps/${deal.id}/legs/${otherName}/claim`;
   const strays = isStrayed(world, deal);
-  const { status } = await post(world, side.party, url, { body: { secret: deal.secret } });
+  const { status } = await build(turn, otherName, 'claim', deal.secret);
   if (status !== 200 || isPublic(world, deal)) return;
   if (strays) violate(world, 'not while a former escrow is paid', `${deal.name}, a reveal`);
   const late = seconds(world) > view.deadlines.revealBy;
   if (late) violate(world, 'no reveal after its last moment', deal.name);
-  const shallow = (['a', 'b'] as const).find((name) => !isFinal(world, deal, name));
+  const shallow = shallowLeg(world, deal);
   if (shallow) violate(world, 'no reveal before both legs are final', `${deal.name} ${shallow}`);
 }
 
-export const fundBy = ({ side, view }: Pick<Turn, 'side' | 'view'>): number =>
+const fundBy = ({ side, view }: Pick<Turn, 'side' | 'view'>): number =>
   view.deadlines[side.role === 'initiator' ? 'initiatorFundBy' : 'counterpartyFundBy'];
 
 export async function tryToFund(turn: Turn): Promise<void> {
   const { world, side, deal, ownName, otherName } = turn;
   const strays = isStrayed(world, deal);
-  const { status } = await post(world, side.party, `/v1/swaps/${deal.id}/legs/${ownName}/fund`);
+  const { status } = await build(turn, ownName, 'fund');
   if (status !== 200) return;
   if (strays) violate(world, 'not while a former escrow is paid', `${deal.name}, a funding`);
   const late = seconds(world) > fundBy(turn);
@@ -271,9 +286,99 @@ export async function tryToFund(turn: Turn): Promise<void> {
 }
 
 /** A reorganisation may have taken the newest blocks' times back. */
-export const clockSlackSeconds = 3_600;
+const clockSlackSeconds = 3_600;
 
 export const attackMoves: readonly Move[] = [
   ...[fundWrong, fundAny, takeBack, moveAddress, moveAddress],
   ...[claimAny, claimAny, refundAny, nonsense, tryBuilders],
 ];
+
+/** By the market, which must not take it; `rule` says why. */
+async function mustBeRefused(turn: Turn, chain: SimChain, about: Making, rule: string) {
+  const { world, side, deal } = turn;
+  const tx = make(turn, chain, about);
+  if (tx.coins.length === 0) return;
+  count(world, 'attack past the gates');
+  const { status, code } = await broadcast(turn, chain, rawOf(tx));
+  tell(world, `${side.party.name} hands in a ${tx.verb} of ${deal.name}: ${code ?? status}`);
+  if (status === 200) violate(world, rule, `${deal.name}, a ${tx.verb} by ${side.party.name}`);
+}
+
+/** Its own leg, too late or before the other's is final. */
+async function fundPast(turn: Turn): Promise<void> {
+  const { world, own, deal, view, side, ownName, otherName } = turn;
+  const { escrow, amount } = view.legs[ownName];
+  if (escrow === null || heldIn(own, escrow).length > 0) return;
+  const isLate = seconds(world) > fundBy(turn);
+  const isEarly = side.role !== 'initiator' && !isFinal(world, deal, otherName);
+  if (!isLate && !isEarly) return;
+  const rule = isLate
+    ? 'no funding after its last moment'
+    : 'no funding before the long leg is final';
+  await mustBeRefused(turn, own, { verb: 'fund', escrow, amount: BigInt(amount) }, rule);
+}
+
+const going = ['agreed', 'initiator_funded', 'counterparty_funded', 'initiator_claimed'];
+
+/** The other leg, before both are final or too late; with a wrong secret at any time. */
+async function claimPast(turn: Turn): Promise<void> {
+  const { world, deal, side, other: chain, view, otherName } = turn;
+  const { escrow } = view.legs[otherName];
+  // Of a swap that has ended nothing is watched any more: what touches it is passed on.
+  if (escrow === null || heldIn(chain, escrow).some(({ spentBy }) => spentBy !== null)) return;
+  const about = { verb: 'claim', escrow } as const;
+  const wrong = { ...about, secret: side.party.chance.hex(32) };
+  await mustBeRefused(turn, chain, wrong, 'no claim with a wrong secret');
+  if (side.role !== 'initiator' || isPublic(world, deal)) return;
+  const isLate = seconds(world) > view.deadlines.revealBy;
+  if (!isLate && shallowLeg(world, deal) === undefined) return;
+  const rule = isLate ? 'no reveal after its last moment' : 'no reveal before both legs are final';
+  await mustBeRefused(turn, chain, { ...about, secret: deal.secret }, rule);
+}
+
+/** Before its timelock, where a node would take what fails. */
+async function refundPast(turn: Turn): Promise<void> {
+  const { own, view, ownName } = turn;
+  const { escrow, timelock } = view.legs[ownName];
+  if (escrow === null || !holdsAny(own, escrow)) return;
+  if (chainClock(own) + clockSlackSeconds >= timelock) return;
+  await mustBeRefused(turn, own, { verb: 'refund', escrow }, 'no refund before its timelock');
+}
+
+/** Now by a builder, now by hand. */
+export const pastGates: Move = async (turn) => {
+  if (!going.includes(turn.view.status)) return;
+  await tryToFund(turn);
+  await fundPast(turn);
+  const { chance } = turn.side.party;
+  if (chance.hits(0.5)) await claimPast(turn);
+  if (chance.hits(0.3)) await refundPast(turn);
+  if (chance.hits(0.3)) await tryToReveal(turn);
+  if (chance.hits(0.3)) await tryBuilders(turn);
+};
+
+/** Of relays: whenever, with any secret, of any leg, twice, beside what may be asked. */
+export const tryRelays: Move = async ({ world, side, deal, view }) => {
+  const { keeper } = world;
+  if (keeper === null) return;
+  const { chance } = keeper;
+  const isHidden = side.role === 'initiator' && view.secret === null;
+  const isLate = isHidden && seconds(world) > view.deadlines.revealBy;
+  if (!chance.hits(isLate ? 0.6 : 0.1)) return;
+  const own = paidLeg(side, view);
+  const isKnown = side.role === 'initiator' || isPublic(world, deal);
+  const secret = isKnown ? deal.secret : chance.hex(32);
+  const wrong = chance.hex(32);
+  const relay = (leg: LegName, shown: string) =>
+    post(world, side.party, `/v1/swaps/${deal.id}/legs/${leg}/claim`, {
+      body: { secret: shown, relay: true },
+    });
+  count(world, 'attack on relays');
+  const drawn = isLate ? 3 : chance.int(0, 3);
+  if (drawn === 0) await relay(own, wrong);
+  else if (drawn === 1) {
+    const { status } = await relay(otherLeg(own), secret);
+    if (status === 200) violate(world, 'nobody claims what another is paid', deal.name);
+  } else if (drawn === 2) await Promise.all([relay(own, secret), relay(own, secret)]);
+  else await relay(own, secret);
+};

@@ -4,11 +4,47 @@
 // state is computed from the blocks, so that a reorganisation is cutting them off.
 
 import { hash } from 'node:crypto';
+import { bitcoinPolicies } from '../../chains/bitcoin/policy.ts';
 import type { Family } from '../../core/families.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Chance } from './chance.ts';
-import { rawOf, type SimTransaction, txidOf } from './transaction.ts';
+
+export type Verb = 'fund' | 'claim' | 'refund' | 'move';
+
+export type SimTransaction = {
+  readonly chain: string;
+  readonly verb: Verb;
+  /** The escrow it is about; of `move`, nobody's. */
+  readonly escrow: string;
+  readonly by: string;
+  /** What it spends: of two that share one, a chain takes one. */
+  readonly coins: readonly string[];
+  /** Base units that it pays in; of a spend 0. */
+  readonly amount: string;
+  readonly secret: string | null;
+  /** All that the inputs of a Bitcoin claim push, where that is not in the usual order; hex. */
+  readonly pushes?: readonly string[];
+  /** What it offers for a place in a block; of two that spend the same the better one stays. */
+  readonly fee: number;
+  /** Of an operator's gas key: its place in a row, and after when no block takes it. */
+  readonly gas?: { readonly nonce: number | null; readonly diesAt: number | null };
+};
+
+/** How it travels: JSON in hex, whose hash is its id. */
+export const rawOf = (transaction: SimTransaction): string =>
+  Buffer.from(JSON.stringify(transaction)).toString('hex');
+
+export const txidOf = (raw: string): string => hash('sha256', raw);
+
+export function transactionOf(raw: string): SimTransaction | null {
+  try {
+    const parsed = JSON.parse(Buffer.from(raw, 'hex').toString()) as SimTransaction;
+    return typeof parsed.escrow === 'string' && Array.isArray(parsed.coins) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
 
 export type Sent = { readonly txid: string; readonly tx: SimTransaction };
 
@@ -65,29 +101,44 @@ export type SimChain = {
 /** On all but Bitcoin. */
 const blockSeconds = 60;
 
-export const timelockBounds = { least: 1_800, most: 30 * 86_400 } as const;
+const timelockBounds = { least: 1_800, most: 30 * 86_400 } as const;
+
+const hour = 3_600;
+
+/** Real numbers, but for depths: blocks are a minute apart on all but Bitcoin. */
+function policyOf(
+  [normal, high]: readonly [number, number],
+  [settleSeconds, outageSeconds]: readonly [number, number],
+  driftSeconds: number,
+  windowSeconds: number | null,
+): ChainPolicy {
+  const reach = { settleSeconds, outageSeconds };
+  return {
+    ...{ floorSeconds: 4 * hour, reactSeconds: 1_800, signSeconds: 600, detectSeconds: 60 },
+    normal: { ...reach, confirmations: normal },
+    high: { ...reach, confirmations: high, settleSeconds: settleSeconds * (high / normal) },
+    ...{ lateClaimSeconds: driftSeconds, driftSeconds, windowSeconds },
+  };
+}
+
+export const policies: Readonly<Record<Family | 'rollup', ChainPolicy>> = {
+  bitcoin: bitcoinPolicies.mainnet,
+  evm: policyOf([4, 8], [900, hour], 60, 0),
+  tron: policyOf([3, 3], [900, hour], 60, 0),
+  solana: policyOf([2, 2], [600, 6 * hour], 1_800, null),
+  // An EVM chain whose clock stops with it.
+  rollup: policyOf([4, 8], [900, 12 * hour], 1_800, 12 * hour),
+};
 
 export function newChain(
   about: Pick<SimChain, 'chain' | 'family' | 'policy'>,
   atSeconds: number,
 ): SimChain {
   const made: SimChain = {
-    ...about,
-    blocks: [],
-    mempool: new Map(),
-    plans: new Map(),
-    about: new Map(),
-    holdings: new Map(),
-    balances: new Map(),
-    genesis: new Map(),
-    shown: new Map(),
-    spent: new Set(),
-    issued: 0n,
-    fees: 0n,
-    feeFloor: 2,
-    drift: 0,
-    worksThrough: false,
-    forks: 0,
+    ...{ ...about, blocks: [], mempool: new Map(), plans: new Map(), about: new Map() },
+    ...{ holdings: new Map(), balances: new Map(), genesis: new Map(), shown: new Map() },
+    ...{ spent: new Set(), issued: 0n, fees: 0n, feeFloor: 2, forks: 0 },
+    ...{ drift: 0, worksThrough: false },
   };
   for (let height = 0; height < 12; height += 1) {
     const time = atSeconds - (12 - height) * blockSeconds;
@@ -115,7 +166,7 @@ export const minedAbout = (chain: SimChain, escrow: string | null): readonly Min
 export const allMined = (chain: SimChain): Mined[] => [...chain.about.values()].flat();
 
 /** What waits in the mempool, all about an escrow, or one verb of it. */
-export const waitingAt = (chain: SimChain, escrow: string | null, verb?: SimTransaction['verb']) =>
+export const waitingAt = (chain: SimChain, escrow: string | null, verb?: Verb) =>
   [...chain.mempool.values()].filter(
     ({ tx }) => tx.escrow === escrow && (verb === undefined || tx.verb === verb),
   );
@@ -156,7 +207,7 @@ function fault(chain: SimChain, tx: SimTransaction, { height, time }: At): strin
   const terms = chain.plans.get(tx.escrow);
   if (terms === undefined) return 'there is no such escrow';
   const held = heldIn(chain, tx.escrow);
-  if (tx.verb === 'fund') return faultOfFunding(chain, tx, terms, held, time);
+  if (tx.verb === 'fund') return faultOfFunding(chain, tx, terms, time);
   const unspent = held.filter(({ spentBy }) => spentBy === null);
   if (unspent.length === 0) return 'nothing is there';
   const inputs = chain.family === 'bitcoin' ? tx.coins : [];
@@ -175,7 +226,6 @@ function faultOfFunding(
   chain: SimChain,
   tx: SimTransaction,
   terms: EscrowTerms,
-  held: readonly Holding[],
   time: number,
 ): string | null {
   const amount = BigInt(tx.amount);
@@ -184,7 +234,7 @@ function faultOfFunding(
   if (chain.family === 'bitcoin') return null;
   if (tx.by !== terms.refund.address) return 'not the funder';
   if (amount !== terms.amount) return 'not the amount';
-  if (held.length > 0) return 'funded before';
+  if (heldIn(chain, tx.escrow).length > 0) return 'funded before';
   const ahead = terms.timelock - time;
   const isWithin = ahead >= timelockBounds.least && ahead <= timelockBounds.most;
   return isWithin ? null : 'timelock out of bounds';

@@ -2,30 +2,22 @@
 // need not survive anything. Which process runs a seed makes no difference to it.
 
 import { type ChildProcess, fork } from 'node:child_process';
-import { availableParallelism } from 'node:os';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { crashed } from '../planted/bugs.ts';
 import { testDatabase } from '../support/database.ts';
-import type { Done, Job, Loaded } from './worker.ts';
+
+export type Done = {
+  readonly seed: number;
+  readonly violations: readonly { readonly rule: string; readonly what: string }[];
+  readonly story: readonly string[];
+  readonly counts: readonly (readonly [string, number])[];
+};
 
 const program = fileURLToPath(new URL('worker.ts', import.meta.url));
 
 /** A seed that takes longer hangs: it takes one second or two. */
 const seedLimitMs = 5 * 60_000;
-
-export type Crew = {
-  readonly seeds: readonly number[];
-  readonly workers: number;
-  /** Asked before each seed: whether another one is begun after so many. */
-  readonly goesOn: (begun: number) => boolean;
-  readonly onDone: (done: Done) => void;
-};
-
-export const mostWorkers = availableParallelism();
-
-type Place = { readonly url: string; drop(): Promise<void> };
-
-/** Before that no seed is to blame for the end of its process. */
-const loaded: Loaded = 'loaded';
 
 /** Whether nobody else uses the cluster, now or later. */
 const isOwnCluster =
@@ -33,90 +25,62 @@ const isOwnCluster =
   process.env.PARLEY_TEST_CLUSTERS === undefined;
 
 /** What is lost when the machine stops is of no use then. */
-async function hurry({ db }: Awaited<ReturnType<typeof testDatabase>>): Promise<void> {
-  const run = (text: string) => db.rows({ name: '', text, values: [] });
-  if (isOwnCluster) {
-    for (const name of ['fsync', 'full_page_writes', 'synchronous_commit', 'autovacuum']) {
-      await run(`alter system set ${name} = off`);
-    }
-    await run('select pg_reload_conf()');
-    return;
-  }
+async function openPlace() {
+  const place = await testDatabase({ connections: 1 });
+  const run = (text: string) => place.db.rows({ name: '', text, values: [] });
   await run(`do $$ begin execute format('alter database %I set synchronous_commit = off',
     current_database()); end $$`);
-}
-
-async function openPlaces(count: number): Promise<Place[]> {
-  const places: Place[] = [];
-  for (let made = 0; made < count; made += 1) {
-    const place = await testDatabase({ connections: 1 });
-    if (made === 0 || !isOwnCluster) await hurry(place);
-    places.push(place);
+  if (!isOwnCluster) return place;
+  for (const name of ['fsync', 'full_page_writes', 'autovacuum']) {
+    await run(`alter system set ${name} = off`);
   }
-  return places;
+  await run('select pg_reload_conf()');
+  return place;
 }
 
-type Next = () => number | undefined;
-
-/** Processes, one after the other where one dies or hangs, until there is no seed left. */
-async function work(url: string, next: Next, crew: Crew): Promise<void> {
-  while (!(await workOn(url, next, crew)));
-}
-
-function workOn(url: string, next: Next, { onDone }: Crew): Promise<boolean> {
-  // In a group of its own: what stops the whole group of this process leaves it alone, from its
-  // first moment on.
-  const options = { execArgv: process.execArgv, detached: true };
-  const child: ChildProcess = fork(program, [url], options);
-  return new Promise((resolve, reject) => {
-    let current: number | undefined;
-    let limit: NodeJS.Timeout | undefined;
-    let isLoaded = false;
-    const fail = (what: string) => {
-      if (current === undefined) return;
-      const violations = [{ rule: 'a seed comes to its end', what }];
-      onDone({ seed: current, violations, story: [], counts: [] });
-      current = undefined;
-      child.kill('SIGKILL');
-      resolve(false);
-    };
-    const begin = () => {
-      clearTimeout(limit);
-      current = next();
-      if (current === undefined) {
-        child.kill('SIGKILL');
-        return resolve(true);
-      }
-      limit = setTimeout(() => fail('it hangs'), seedLimitMs);
-      child.send({ seed: current } satisfies Job);
-    };
-    child.on('message', (said: Done | Loaded) => {
-      if (said === loaded) {
-        isLoaded = true;
-        return;
-      }
-      onDone(said);
-      begin();
-    });
-    child.once('error', reject);
-    child.once('exit', (code, signal) => {
-      clearTimeout(limit);
-      const what = `its process ended with ${code ?? signal}`;
-      if (isLoaded) fail(what);
-      else reject(new Error(`seed ${current} was not begun: ${what}`));
-    });
-    begin();
+/** Before that no seed is to blame for the end of its process. */
+async function begin(url: string) {
+  const child = fork(program, [url], { execArgv: process.execArgv });
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    return `its process ended with ${code ?? signal}`;
   });
+  const said = await Promise.race([once(child, 'message'), ended]);
+  if (typeof said === 'string') throw new Error(`no seed was begun: ${said}`);
+  return { child, ended };
 }
 
-export async function runCrew(crew: Crew): Promise<void> {
-  const waiting = [...crew.seeds];
-  const begun = () => crew.seeds.length - waiting.length;
-  const next = () => (crew.goesOn(begun()) ? waiting.shift() : undefined);
-  const places = await openPlaces(Math.min(crew.workers, Math.max(1, waiting.length)));
-  try {
-    await Promise.all(places.map(({ url }) => work(url, next, crew)));
-  } finally {
-    for (const place of places) await place.drop();
+type Begun = { readonly child: ChildProcess; readonly ended: Promise<string> };
+
+async function simulated({ child, ended }: Begun, seed: number): Promise<Done> {
+  const limit = setTimeout(() => child.kill('SIGKILL'), seedLimitMs);
+  child.send({ seed });
+  const said = await Promise.race([once(child, 'message'), ended]);
+  clearTimeout(limit);
+  if (typeof said !== 'string') return said[0];
+  const violations = [{ rule: crashed.ended, what: said }];
+  return { seed, violations, story: [], counts: [] };
+}
+
+/** One process after the other where one dies, until there is no seed left. */
+async function work(url: string, seeds: Iterable<number>, onDone: (done: Done) => void) {
+  let begun: Begun | null = null;
+  for (const seed of seeds) {
+    begun ??= await begin(url);
+    onDone(await simulated(begun, seed));
+    if (begun.child.exitCode !== null || begun.child.signalCode !== null) begun = null;
   }
+  begun?.child.kill('SIGKILL');
+}
+
+export async function runCrew(
+  seeds: readonly number[],
+  workers: number,
+  onDone: (done: Done) => void,
+): Promise<void> {
+  const waiting = seeds.values();
+  const running = Array.from({ length: Math.min(workers, seeds.length) }, async () => {
+    const place = await openPlace();
+    await work(place.url, waiting, onDone).finally(place.drop);
+  });
+  await Promise.all(running);
 }

@@ -1,13 +1,31 @@
 // What goes wrong, and for how long: within what the chains' policies allow for. All outages of one
 // chain together stay below its outage budget, so that nobody is owed more than the rules promise.
 
-import { chainClock, choosing, cutOff, forget, mine, type SimChain, tipOf } from './chain.ts';
-import type { Node } from './facts.ts';
+import {
+  chainClock,
+  choosing,
+  cutOff,
+  forget,
+  mine,
+  type SimChain,
+  type SimTransaction,
+  tipOf,
+} from './chain.ts';
 import { noteLost } from './keeper.ts';
+import type { Node } from './node.ts';
 import { isActive, killServer, noteActivity, planPoll } from './servers.ts';
-import type { World } from './state.ts';
-import type { SimTransaction } from './transaction.ts';
-import { checkMoney, count, later, nodeOf, planKeep, seconds, stirChain, tell } from './world.ts';
+import type { Doom } from './wire.ts';
+import {
+  checkMoney,
+  count,
+  later,
+  nodeOf,
+  planKeep,
+  seconds,
+  stirAll,
+  tell,
+  type World,
+} from './world.ts';
 
 const stalled = new WeakSet<SimChain>();
 
@@ -27,16 +45,15 @@ function interval(world: World, chain: SimChain): number {
 }
 
 export function startMining(world: World, chain: SimChain): void {
-  const next = async () => {
+  later(world, interval(world, chain), () => {
     if (!stalled.has(chain)) {
       const burst = !world.calm && world.chance.hits(0.01) ? world.chance.int(2, 4) : 1;
       if (burst > 1) count(world, 'blocks in a burst');
       const blocks = chain.worksThrough ? catchUpBlocks : burst;
       for (let each = 0; each < blocks; each += 1) mineOne(world, chain);
     }
-    later(world, interval(world, chain), next);
-  };
-  later(world, interval(world, chain), next);
+    startMining(world, chain);
+  });
 }
 
 export function mineOne(world: World, chain: SimChain): void {
@@ -56,12 +73,12 @@ export function mineOne(world: World, chain: SimChain): void {
   const passed = world.deals.some(({ view, closed }) => {
     if (view === null || closed) return false;
     return [view.legs.a, view.legs.b].some(({ chain: on, timelock }) => {
-      return on === chain.chain && timelock >= before && timelock < now + 1 && timelock <= now;
+      return on === chain.chain && timelock >= before && timelock <= now;
     });
   });
   if (!passed) return;
   planPoll(world, chain);
-  later(world, Math.ceil(chain.policy.detectSeconds), () => stirChain(world, chain.chain));
+  later(world, Math.ceil(chain.policy.detectSeconds), () => stirAll(world, chain.chain));
   planKeep(world, chain.chain, Math.ceil(chain.policy.detectSeconds) + 30);
 }
 
@@ -101,6 +118,14 @@ const node = (name: string, begun: (world: World) => State, well: State): Troubl
   end: (_world, each) => void Object.assign(each, well),
 });
 
+const standingStill: Trouble = {
+  name: 'chain stands still',
+  begin: (_world, { chain }) => void stalled.add(chain),
+  end: (_world, { chain }) => {
+    if (stalled.delete(chain)) chain.worksThrough = chain.policy.windowSeconds !== 0;
+  },
+};
+
 const troubles: readonly Trouble[] = [
   node('node down', () => ({ down: true }), { down: false }),
   node('node slow', () => ({ slow: true }), { slow: false }),
@@ -122,20 +147,12 @@ const troubles: readonly Trouble[] = [
       noteActivity(world, node.chain);
     },
   },
-  {
-    name: 'chain stands still',
-    begin: (_world, { chain }) => {
-      stalled.add(chain);
-    },
-    end: (_world, { chain }) => {
-      if (stalled.delete(chain)) chain.worksThrough = chain.policy.windowSeconds !== 0;
-    },
-  },
+  standingStill,
   {
     name: 'fees rise',
     begin: (world, { chain }) => {
       chain.feeFloor *= world.chance.int(2, 8);
-      later(world, 5, () => stirChain(world, chain.chain));
+      later(world, 5, () => stirAll(world, chain.chain));
     },
     end: (_world, { chain }) => {
       chain.feeFloor = 2;
@@ -164,9 +181,13 @@ export function planFaults(world: World, span: number): void {
       later(world, sometime(world, span), () => begin(world, node, trouble, lasts));
     }
     for (let left = chance.int(0, 3); left > 0; left -= 1) {
-      later(world, sometime(world, span), () => reorganiseSoon(world, chain, 40));
+      later(world, sometime(world, span), () =>
+        soon(world, 40, 300, () => takesBack(world, chain)),
+      );
     }
-    if (chance.hits(0.5)) later(world, sometime(world, span), () => dropSoon(world, chain, 40));
+    if (chance.hits(0.5)) {
+      later(world, sometime(world, span), () => soon(world, 40, 120, () => drops(world, chain)));
+    }
     const { driftSeconds } = chain.policy;
     chain.drift = Math.round(driftSeconds * 0.9 * (chance.int(-100, 100) / 100));
   }
@@ -178,11 +199,7 @@ export function planFaults(world: World, span: number): void {
 const shareWhenItHurts = 0.2;
 
 /** Just when the secret must be shown at the latest, the short leg's chain has its trouble. */
-export function troubleAt(
-  world: World,
-  on: string,
-  { revealBy }: { readonly revealBy: number },
-): void {
+export function troubleAt(world: World, on: string, revealBy: number): void {
   const { chance, calm } = world;
   if (calm || !chance.hits(0.35)) return;
   const node = nodeOf(world, on);
@@ -245,8 +262,7 @@ export function lieAbout(world: World, on: string, escrow: string): void {
 }
 
 export function standStill(world: World, node: Node, lasts: number): void {
-  const trouble = troubles.find(({ name }) => name === 'chain stands still');
-  if (trouble !== undefined) begin(world, node, trouble, lasts);
+  begin(world, node, standingStill, lasts);
 }
 
 function begin(world: World, node: Node, trouble: Trouble, lasts: number): void {
@@ -257,25 +273,29 @@ function begin(world: World, node: Node, trouble: Trouble, lasts: number): void 
   later(world, lasts, () => trouble.end(world, node));
 }
 
-/** As soon as there is something to take back. */
-function reorganiseSoon(world: World, chain: SimChain, tries: number): void {
-  if (world.ending) return;
-  const newest = chain.blocks.slice(1 - chain.policy.normal.confirmations);
-  if (newest.some(({ txs }) => txs.length > 0)) reorganise(world, chain);
-  else if (tries > 0) later(world, 300, () => reorganiseSoon(world, chain, tries - 1));
+/** As soon as there is something to take back, or to drop. */
+function soon(world: World, tries: number, every: number, work: () => boolean): void {
+  if (world.ending || work() || tries === 0) return;
+  later(world, every, () => soon(world, tries - 1, every, work));
 }
 
-function dropSoon(world: World, chain: SimChain, tries: number): void {
-  if (world.ending) return;
+function takesBack(world: World, chain: SimChain): boolean {
+  const newest = chain.blocks.slice(1 - chain.policy.normal.confirmations);
+  const isWorth = newest.some(({ txs }) => txs.length > 0);
+  if (isWorth) reorganise(world, chain);
+  return isWorth;
+}
+
+function drops(world: World, chain: SimChain): boolean {
   const waiting = [...chain.mempool.keys()];
-  if (waiting.length > 0) {
-    const txid = world.chance.pick(waiting);
-    forget(chain, txid);
-    noteLost(world, chain);
-    count(world, 'transaction dropped');
-    tell(world, `${chain.chain} forgets a ${txid.slice(0, 8)} that waited`);
-    noteActivity(world, chain);
-  } else if (tries > 0) later(world, 120, () => dropSoon(world, chain, tries - 1));
+  if (waiting.length === 0) return false;
+  const txid = world.chance.pick(waiting);
+  forget(chain, txid);
+  noteLost(world, chain);
+  count(world, 'transaction dropped');
+  tell(world, `${chain.chain} forgets a ${txid.slice(0, 8)} that waited`);
+  noteActivity(world, chain);
+  return true;
 }
 
 /** Where a death or a loss is worth more than at a poll-up of a key. */
@@ -303,31 +323,6 @@ const delicate = [
   ' broadcast',
 ] as const;
 
-/** Deaths of the market and losses of its database. */
-export function planDooms(world: World, span: number): void {
-  const { chance } = world;
-  const doom = (kind: 'crash' | 'cut') => {
-    const when = chance.pick(['before', 'after'] as const);
-    const at = chance.hits(0.6) ? chance.pick(delicate) : null;
-    const left = chance.int(1, at === null ? 60 : 3);
-    const { dooms } = chance.pick(world.servers);
-    if (!world.ending) dooms.push({ kind, left, when, at });
-  };
-  for (let left = chance.int(0, 4); left > 0; left -= 1) {
-    later(world, sometime(world, span), () => doom('crash'));
-  }
-  for (let left = chance.int(0, 3); left > 0; left -= 1) {
-    later(world, sometime(world, span), () => doom('cut'));
-  }
-  if (chance.hits(0.7)) planSilence(world);
-  // When a poll has been told of changes: any of them may be the last that is told.
-  for (let left = chance.pick([0, 1, 3]); left > 0; left -= 1) {
-    const when = chance.pick(['before', 'after'] as const);
-    const { dooms } = chance.pick(world.servers);
-    dooms.push({ kind: 'cut', left: chance.int(1, 20), when, at: 'swaps_of_escrows' });
-  }
-}
-
 /** Where what is told is lost or told again: a death at one of these in most markets. */
 const telling = [
   'outbox_insert',
@@ -336,11 +331,37 @@ const telling = [
   'pipelined answer of commit',
 ] as const;
 
-function planSilence(world: World): void {
-  const { chance } = world;
-  const when = chance.pick(['before', 'after'] as const);
-  const left = chance.int(1, 8);
-  chance.pick(world.servers).dooms.push({ kind: 'crash', left, when, at: chance.pick(telling) });
+/** Deaths of the market and losses of its database. */
+export function planDooms(world: World, span: number): void {
+  const { chance, servers } = world;
+  const before = () => chance.pick(['before', 'after'] as const);
+  const doom = (kind: 'crash' | 'cut') => {
+    const when = before();
+    const at = chance.hits(0.6) ? chance.pick(delicate) : null;
+    const left = chance.int(1, at === null ? 60 : 3);
+    const { dooms } = chance.pick(servers);
+    if (!world.ending) dooms.push({ kind, left, when, at });
+  };
+  for (const [kind, most] of [
+    ['crash', 4],
+    ['cut', 3],
+  ] as const) {
+    for (let left = chance.int(0, most); left > 0; left -= 1) {
+      later(world, sometime(world, span), () => doom(kind));
+    }
+  }
+  if (chance.hits(0.7)) {
+    const when = before();
+    const left = chance.int(1, 8);
+    const { dooms } = chance.pick(servers);
+    dooms.push({ kind: 'crash', left, when, at: chance.pick(telling) } satisfies Doom);
+  }
+  // When a poll has been told of changes: any of them may be the last that is told.
+  for (let left = chance.pick([0, 1, 3]); left > 0; left -= 1) {
+    const when = before();
+    const { dooms } = chance.pick(servers);
+    dooms.push({ kind: 'cut', left: chance.int(1, 20), when, at: 'swaps_of_escrows' });
+  }
 }
 
 export function healAll(world: World): void {

@@ -12,22 +12,27 @@ import type {
 } from '../../chains/gas/account.ts';
 import { alone, mustBeOf } from '../../chains/gas/work.ts';
 import { ParleyError } from '../../core/errors.ts';
-import type { ChainKey } from '../../core/families.ts';
 import { opens } from '../../core/hashlock.ts';
 import type { Gas, SigningTime } from '../../watchtower/port.ts';
-import { type AdapterParts, mustAnswer, planOf } from './adapter.ts';
-import { allMined, clockAt, type Mined, nonceCoin, type SimChain } from './chain.ts';
-import { factsOf, viewOf } from './facts.ts';
-import { rawOf, type SimTransaction, transactionOf, txidOf } from './transaction.ts';
+import {
+  allMined,
+  clockAt,
+  type Mined,
+  nonceCoin,
+  rawOf,
+  type SimChain,
+  type SimTransaction,
+  transactionOf,
+  txidOf,
+} from './chain.ts';
+import { type AdapterParts, factsOf, mustAnswer, planOf, viewOf } from './node.ts';
 
 export type GasParts = AdapterParts & {
   readonly address: string;
-  /** What a unit costs at most 99.9 % of times. */
-  readonly reserveFee: number;
-  readonly onSigned: (chain: SimChain, tx: SimTransaction) => void;
+  readonly onSigned?: ((chain: SimChain, tx: SimTransaction) => void) | undefined;
 };
 
-/** Fees in simulated chains stay below this, but for chains beyond their budget. */
+/** What a unit costs at most 99.9 % of times; chains whose fees are above are beyond budget. */
 export const reserveFee = 200;
 
 /** `rich`: it can do whatever it is for. */
@@ -49,8 +54,8 @@ const presentMultiple = 3;
 /** Where a limit is signed and not the fee itself: so much above it. */
 const slack = 3;
 
-export function simGasAccount(parts: GasParts): GasAccount {
-  const { node, at, address, reserveFee } = parts;
+function simGasAccount(parts: GasParts): GasAccount {
+  const { node, at, address } = parts;
   const { chain } = node;
   const call = <R>(name: string, work: () => R): Promise<R> =>
     at(`${chain.chain} gas ${name}`, () => {
@@ -99,25 +104,22 @@ function balanceNow(parts: GasParts): bigint {
   return aboveView(parts).reduce((sum, { tx }) => sum + BigInt(tx.fee), now);
 }
 
-function nextNonce(chain: SimChain, address: string, from = 0): number {
+/** The first from a nonce on that is not among these coins. */
+function nextNonce(coins: ReadonlySet<string>, address: string, from = 0): number {
   let nonce = from;
-  while (chain.spent.has(nonceCoin(address, nonce))) nonce += 1;
+  while (coins.has(nonceCoin(address, nonce))) nonce += 1;
   return nonce;
 }
 
-function minedNonce(parts: GasParts): number {
-  const { node, address } = parts;
-  return nextNonce(node.chain, address) - aboveView(parts).length;
-}
+const minedNonce = (parts: GasParts): number =>
+  nextNonce(parts.node.chain.spent, parts.address) - aboveView(parts).length;
 
 function pendingNonce(parts: GasParts): number {
   const { node, address } = parts;
   const mined = minedNonce(parts);
   if (!viewOf(node, node.lag).mempool) return mined;
   const waiting = new Set([...node.chain.mempool.values()].flatMap(({ tx }) => tx.coins));
-  let nonce = mined;
-  while (waiting.has(nonceCoin(address, nonce))) nonce += 1;
-  return nonce;
+  return nextNonce(waiting, address, mined);
 }
 
 function sign(parts: GasParts, asked: GasWork, slot: GasSlot): GasTransaction {
@@ -133,35 +135,17 @@ function sign(parts: GasParts, asked: GasWork, slot: GasSlot): GasTransaction {
   const { nonce } = slot;
   if (chain.family === 'evm' && nonce === null) throw new Error('no nonce to take');
   const coin = nonce === null ? `coin-${chance.hex(8)}` : nonceCoin(address, nonce);
+  const verb = work.verb === 'void' ? 'move' : work.verb;
   const tx: SimTransaction = {
-    chain: chain.chain,
-    verb: work.verb === 'void' ? 'move' : work.verb,
-    escrow,
-    by: address,
-    coins: [coin],
-    amount: '0',
-    secret,
-    fee,
-    gas: { nonce, diesAt },
+    ...{ chain: chain.chain, verb, escrow, by: address, coins: [coin], amount: '0' },
+    ...{ secret, fee, gas: { nonce, diesAt } },
   };
   const raw = rawOf(tx);
-  parts.onSigned(chain, tx);
-  const touches =
-    work.verb === 'void'
-      ? []
-      : [{ escrow, verb: work.verb, secret: work.verb === 'claim' ? secret : null }];
+  parts.onSigned?.(chain, tx);
+  const touches = work.verb === 'void' ? [] : [{ escrow, verb: work.verb, secret }];
   const mostCost = BigInt(fee + (nonce === null ? slack : 0));
-  return {
-    txid: txidOf(raw),
-    raw,
-    touches,
-    payer: address,
-    nonce,
-    offer: BigInt(fee),
-    mostCost,
-    diesAt,
-    height,
-  };
+  const cost = { offer: BigInt(fee), mostCost };
+  return { txid: txidOf(raw), raw, touches, payer: address, nonce, ...cost, diesAt, height };
 }
 
 /** As the node has the escrow now. */
@@ -241,19 +225,20 @@ function outbidBy({ node }: GasParts, { raw, height, refused }: Waiting): Outbid
   return refused || height === null || now - height >= passedOver ? 'passed over' : null;
 }
 
-/** The keys as one process has them. */
-export function gasOf(
-  posts: Iterable<Post>,
-  parts: (chain: SimChain) => Omit<GasParts, 'address' | 'reserveFee'>,
-): ReadonlyMap<ChainKey, Gas> {
-  const all = [...posts].map(({ chain, address, issued, dailyCap, graces }): [ChainKey, Gas] => {
-    const account = simGasAccount({ ...parts(chain), address, reserveFee });
-    // What refuses relays here is what the key has.
-    const relays = { cap: 4n * issued, perAccount: 1_000, tokenAccounts: 0 };
-    const fundings = { cap: 0n, perAccount: 0 };
-    return [chain.chain, { account, dailyCap, lowBalance: 0n, graces, relays, fundings }];
-  });
-  return new Map(all);
+/** A key as one process has it. */
+export function gasOf(post: Post, parts: Omit<GasParts, 'address'>): Gas {
+  const { address, issued, dailyCap, graces } = post;
+  const account = simGasAccount({ ...parts, address });
+  // What refuses relays here is what the key has.
+  const relays = { cap: 4n * issued, perAccount: 1_000, tokenAccounts: 0 };
+  return {
+    account,
+    dailyCap,
+    lowBalance: 0n,
+    graces,
+    relays,
+    fundings: { cap: 0n, perAccount: 0 },
+  };
 }
 
 /** Within an event no time passes: who waits for its turn lets another be served instead. */

@@ -2,15 +2,26 @@
 // and what becomes of what it sends. About a third of the markets have any. All of it is drawn from
 // a random stream of its own: a market without tells the same story as if there were no keeper.
 
-import { forget, issue, rivalsOf, type SimChain, tipOf } from './chain.ts';
+import { forget, issue, rivalsOf, type SimChain, type SimTransaction, tipOf } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
-import type { Node } from './facts.ts';
 import { type Funds, type Post, reserveFee } from './gas.ts';
-import { unlessDead } from './process.ts';
-import { isActive, noteActivity, noteDeaths } from './servers.ts';
-import type { Drill, Server, SimKeeper, World } from './state.ts';
-import type { SimTransaction } from './transaction.ts';
-import { count, later, planKeep, seconds, stirChain, stirKeeper, tell } from './world.ts';
+import type { Node } from './node.ts';
+import type { MarketProcess } from './process.ts';
+import { attempt, isActive, noteActivity } from './servers.ts';
+import {
+  count,
+  type Drill,
+  later,
+  planKeep,
+  type Server,
+  type SimKeeper,
+  seconds,
+  sql,
+  stirAll,
+  stirKeeper,
+  tell,
+  type World,
+} from './world.ts';
 
 /** Of a transaction that a block takes. */
 const leastFee = 3;
@@ -74,19 +85,14 @@ export async function keep(world: World, on: string): Promise<void> {
 }
 
 async function keepOn(world: World, server: Server, on: string): Promise<void> {
-  const { process } = server;
-  if (process === null) return;
-  const { keeper } = process;
-  try {
-    const done = await unlessDead(process, async () => {
-      if (!process.kept) await keeper.begin();
-      process.kept = true;
-      return keeper.pass(on);
-    });
-    if (done === 'dead') return noteDeaths(world);
-  } catch (error) {
-    tell(world, `the keeper's poll of ${on} fails: ${(error as Error).message.slice(0, 60)}`);
-  }
+  const work = async (process: MarketProcess) => {
+    if (!process.kept) await process.keeper.begin();
+    process.kept = true;
+    return process.keeper.pass(on);
+  };
+  await attempt(world, server, work, (why) =>
+    tell(world, `the keeper's poll of ${on} fails: ${why}`),
+  );
 }
 
 /** What is due by then is not urgent: nothing else happened on the chain. */
@@ -96,13 +102,12 @@ async function planNext(world: World, on: string): Promise<void> {
   const { keeper, nowMs } = world;
   if (keeper === null) return;
   const turn = await world.line.take();
-  const reading = world.real.rows<{ due: Date | null; relays: boolean | null }>({
-    name: 'sim_keeper_due',
-    text: `select min(due_at) as due, bool_or(purpose = 'relay') as relays from keeper_jobs
+  const [row] = await sql<{ due: Date | null; relays: boolean | null }>(
+    world.real,
+    `select min(due_at) as due, bool_or(purpose = 'relay') as relays from keeper_jobs
       where chain = $1 and state = 'open'`,
-    values: [on],
-  });
-  const [row] = await reading.finally(turn.end);
+    [on],
+  ).finally(turn.end);
   if (row?.due == null) return;
   const left = Math.ceil((row.due.getTime() - nowMs) / 1_000);
   const { chain } = keeper.posts.get(on) as Post;
@@ -162,7 +167,7 @@ function trouble(world: World, chain: SimChain, txid: string): void {
   tell(world, `${chain.chain}: fees rise to ${chain.feeFloor}`);
   later(world, chance.int(120, 900), () => {
     chain.feeFloor = 2;
-    stirChain(world, chain.chain);
+    stirAll(world, chain.chain);
   });
 }
 

@@ -3,7 +3,7 @@
 
 import type { Material } from '../../chains/interface/material.ts';
 import type { Family } from '../../core/families.ts';
-import { rawOf, type SimTransaction, transactionOf } from './transaction.ts';
+import { rawOf, type SimTransaction, transactionOf } from './chain.ts';
 
 /** `nowSeconds`: some families' bytes do not live long. */
 export function materialOf(family: Family, tx: SimTransaction, nowSeconds: number): Material {
@@ -19,38 +19,32 @@ export function materialOf(family: Family, tx: SimTransaction, nowSeconds: numbe
         const payment = { payTo: escrow, amountSats: tx.amount, uri: `bitcoin:${escrow}` };
         return { chain, family, sign: 'btc-payment', ...payment, escrow };
       }
-      const psbtBase64 = Buffer.from(raw, 'hex').toString('base64');
+      const rest = { psbtBase64: base64Of(raw), sighashHexes: ['00'], escrow };
       const fees = { feeSats: String(tx.fee), feeRateSatPerVbyte: 1, ladder: [] };
-      const rest = { sighashHexes: ['00'], escrow, ...fees };
-      return { chain, family, sign: 'btc-sighash', psbtBase64, ...rest };
+      return { chain, family, sign: 'btc-sighash', ...rest, ...fees };
     }
     case 'solana': {
-      const transaction = Buffer.from(raw, 'hex').toString('base64');
+      const transaction = base64Of(raw);
       return { chain, family, sign: 'solana-tx', transaction, lastValidBlockHeight: 0, escrow };
     }
-    case 'tron':
-      return tronMaterial(tx, raw, nowSeconds);
+    case 'tron': {
+      const value = { data: raw, owner_address: tx.by, contract_address: escrow };
+      const type = 'TriggerSmartContract' as const;
+      const raw_data = {
+        ...{ contract: [{ parameter: { value, type_url: '' }, type }], fee_limit: 0 },
+        ...{ ref_block_bytes: '', ref_block_hash: '', timestamp: nowSeconds * 1_000 },
+        expiration: (nowSeconds + tronLifeSeconds) * 1_000,
+      };
+      const transactions = [{ visible: false as const, txID: '', raw_data, raw_data_hex: raw }];
+      return { chain, family, sign: 'tron-txid', from: tx.by, transactions, escrow };
+    }
   }
 }
 
+const base64Of = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
+
 /** TRON's bytes live a minute; enough for a signer, so that late ones are seen to be refused. */
 const tronLifeSeconds = 600;
-
-function tronMaterial(tx: SimTransaction, raw: string, nowSeconds: number): Material {
-  const value = { data: raw, owner_address: tx.by, contract_address: tx.escrow };
-  const parameter = { value, type_url: '' };
-  const raw_data = {
-    contract: [{ parameter, type: 'TriggerSmartContract' as const }],
-    ref_block_bytes: '',
-    ref_block_hash: '',
-    expiration: (nowSeconds + tronLifeSeconds) * 1_000,
-    fee_limit: 0,
-    timestamp: nowSeconds * 1_000,
-  };
-  const transactions = [{ visible: false as const, txID: '', raw_data, raw_data_hex: raw }];
-  const { chain, escrow } = tx;
-  return { chain, family: 'tron', sign: 'tron-txid', from: tx.by, transactions, escrow };
-}
 
 /** The transaction inside; null of a Bitcoin payment, which a wallet makes by itself. */
 export function insideOf(material: Material): SimTransaction | null {

@@ -4,17 +4,35 @@ import { hash } from 'node:crypto';
 import { longLeg } from '../../core/deadlines.ts';
 import type { Family } from '../../core/families.ts';
 import { depthFor } from '../../core/policy.ts';
+import type { Role } from '../../core/trade.ts';
 import type { Chance } from './chance.ts';
-import { highValueFrom, isDrilled, legOf, ownLeg, plannedRole } from './deals.ts';
 import { lieAbout, troubleAt } from './faults.ts';
-import { followRules } from './honest.ts';
+import { followRules, habitsOf } from './honest.ts';
 import { beMalicious, planFor } from './malice.ts';
+import { checkAgreed } from './oracle.ts';
 import { ask, askPlainly, post } from './people.ts';
-import { checkAgreed } from './promises.ts';
-import { habitsOf } from './relay.ts';
 import { deliver, poll } from './servers.ts';
-import type { Answer, Ask, Deal, Kind, Party, Side, View, World } from './state.ts';
-import { chainOf, count, later, seconds, stir, tell, violate } from './world.ts';
+import {
+  type Answer,
+  type Ask,
+  chainOf,
+  count,
+  type Deal,
+  highValueFrom,
+  isDrilled,
+  type Kind,
+  later,
+  legOf,
+  ownLeg,
+  type Party,
+  type Side,
+  seconds,
+  stir,
+  tell,
+  type View,
+  violate,
+  type World,
+} from './world.ts';
 
 export type Asset = { readonly id: string; readonly chain: string; readonly family: Family };
 
@@ -37,10 +55,9 @@ export function longOf(
   return longLeg(direction === 'sell_base' ? { a: other, b: one } : { a: one, b: other });
 }
 
-export function newDeal(
-  world: World,
-  about: Terms & { name: string; taker: Party; maker: Party },
-): Deal {
+type About = Terms & { readonly name: string; readonly taker: Party; readonly maker: Party };
+
+export function newDeal(world: World, about: About): Deal {
   const { name, taker, maker, base, quote, direction } = about;
   const { chance, drill } = world;
   const isOther = world.deals.length > 0 && !drill?.lateAgreement && !drill?.isPair;
@@ -51,47 +68,32 @@ export function newDeal(
   const amounts: Amounts = [amount(), amount()];
   const long = longOf(world, about, amounts);
   const [initiator, counterparty] = long === 'a' ? [maker, taker] : [taker, maker];
+  const sides = [sideOf(initiator, 'initiator'), sideOf(counterparty, 'counterparty')] as const;
   const deal: Deal = {
-    name,
-    secret,
+    ...{ name, secret, taker, maker, sides, direction, long },
     hashlock: hash('sha256', Buffer.from(secret, 'hex')),
-    taker,
-    maker,
-    sides: [sideOf(initiator, 'initiator'), sideOf(counterparty, 'counterparty')],
     chains: [base.chain, quote.chain],
     base: { id: base.id, amount: amounts[0] },
     quote: { id: quote.id, amount: amounts[1] },
-    direction,
-    long,
-    id: null,
-    stage: 'rfq',
-    threadId: null,
-    rfqId: null,
-    closed: false,
-    acceptedAt: new Map(),
-    openUntil: null,
+    ...{ id: null, stage: 'rfq', threadId: null, rfqId: null, openUntil: null, view: null },
+    ...{ closed: false, revealed: false, tries: 0, acceptedAt: new Map(), escrows: new Set() },
     pause: mayPause && chance.hits(slowShare) ? chance.pick(pauses) : 0,
-    tries: 0,
-    revealed: false,
-    view: null,
-    escrows: new Set(),
   };
-  for (const side of deal.sides) {
-    const malicious = side.party.kind === 'malicious';
-    const isPlanned =
-      drill !== null && world.deals.length === 0 && plannedRole(drill) === side.role;
-    const plan = malicious ? planFor(world, side.role, isPlanned ? drill?.plan : undefined) : null;
-    side.wake = () =>
-      malicious ? beMalicious(world, side, deal, plan) : followRules(world, side, deal);
+  for (const side of sides) {
+    const seat = { world, side, deal };
+    side.wake = () => followRules(seat);
+    if (side.party.kind !== 'malicious') continue;
+    const plannedRole = drill?.initiator === 'malicious' ? 'initiator' : 'counterparty';
+    const isPlanned = world.deals.length === 0 && plannedRole === side.role;
+    const plan = planFor(world, side.role, isPlanned ? drill?.plan : undefined);
+    side.wake = () => beMalicious(seat, plan);
   }
   return deal;
 }
 
-function sideOf(party: Party, role: Side['role']): Side {
-  const nobody = async () => {};
-  const busyUntil = new Map<string, number>();
+function sideOf(party: Party, role: Role): Side {
   const awake = { wakesAt: null, plots: false, goneAt: null, backAt: null, habits: null };
-  return { party, role, ...awake, busyUntil, wake: nobody };
+  return { party, role, ...awake, busyUntil: new Map(), wake: async () => {} };
 }
 
 export function kindFor(chance: Chance, calm: boolean, other: Kind | null): Kind {
@@ -99,9 +101,9 @@ export function kindFor(chance: Chance, calm: boolean, other: Kind | null): Kind
   return chance.pick(strange);
 }
 
-const strange = [
+const strange: readonly Kind[] = [
   ...(['absent', 'sleepy', 'greedy', 'greedy', 'hasty'] as const),
-  ...(['malicious', 'malicious', 'malicious', 'malicious'] as const),
+  ...Array<Kind>(4).fill('malicious'),
 ];
 
 /** Some take their time: longer than an acceptance stands, or than the RFQ. */
@@ -129,9 +131,8 @@ export async function negotiate(world: World, deal: Deal, tries = 0): Promise<vo
   // Its request may have been answered by another that came meanwhile.
   if (deal.id !== null) return;
   const passed = answer.status > 0 && answer.status < 300;
-  const what = `${deal.name} ${deal.stage}: ${answer.code ?? answer.status}`;
   if (passed) proceed(world, deal, answer);
-  else tell(world, what);
+  else tell(world, `${deal.name} ${deal.stage}: ${answer.code ?? answer.status}`);
   await deliver(world);
   later(world, world.chance.int(1, passed ? 60 : 30), () => negotiate(world, deal, tries + 1));
 }
@@ -172,12 +173,9 @@ async function step(world: World, deal: Deal, tries: number): Promise<Answer> {
   switch (deal.stage) {
     case 'rfq': {
       const about = { direction, baseAssetId: base.id, quoteAssetId: quote.id, ttlSeconds: 7_200 };
-      return askTwice(world, taker, {
-        method: 'POST',
-        url: '/v1/rfqs',
-        once: `rfq ${deal.name}`,
-        body: { ...about, baseAmount: base.amount.toString() },
-      });
+      const body = { ...about, baseAmount: base.amount.toString() };
+      const once = `rfq ${deal.name}`;
+      return askTwice(world, taker, { method: 'POST', url: '/v1/rfqs', once, body });
     }
     case 'quote':
       return post(world, maker, `/v1/rfqs/${deal.rfqId}/quotes`, {
@@ -189,7 +187,7 @@ async function step(world: World, deal: Deal, tries: number): Promise<Answer> {
       deal.tries = tries;
       // Both in turn; an acceptance that lapsed is given again.
       const party = tries % 2 === 0 ? taker : maker;
-      const named = sides[0]?.party === party ? { hashlock } : {};
+      const named = sides[0].party === party ? { hashlock } : {};
       return post(world, party, `/v1/threads/${deal.threadId}/accept`, {
         body: { quoteAmount, ...named },
         once: `accept ${deal.name} ${party.name} ${Math.floor(tries / 4)}`,
@@ -215,7 +213,7 @@ async function askTwice(world: World, party: Party, asked: Ask): Promise<Answer>
 async function offerUsed(world: World, deal: Deal): Promise<void> {
   const [initiator] = deal.sides;
   const used = world.deals.filter(({ id }) => id !== null).map(({ hashlock }) => hashlock);
-  if (initiator === undefined || used.length === 0 || deal.acceptedAt.size > 0) return;
+  if (used.length === 0 || deal.acceptedAt.size > 0) return;
   const hashlock = world.chance.pick(used);
   const { status, code } = await askPlainly(world, initiator.party, {
     method: 'POST',
@@ -248,44 +246,41 @@ function proceed(world: World, deal: Deal, { body }: Answer): void {
   } else if (body.thread.swapId !== null) {
     deal.id = body.thread.swapId;
     deal.stage = 'agreed';
-    const [initiator, counterparty] = deal.sides as [Side, Side];
-    const who = (side: Side) => `${side.party.name} (${side.party.kind})`;
-    const on = `${deal.name} is agreed on ${deal.chains.join(' and ')}`;
-    tell(world, `${on}: ${who(initiator)} initiates, ${who(counterparty)} answers`);
-    for (const side of deal.sides) {
-      side.habits = habitsOf(world, side);
-      const { chance, kind } = side.party;
-      if (kind === 'sleepy') fallAsleep(world, deal, side, body.swap?.deadlines ?? null);
-      if (kind === 'absent') side.goneAt = seconds(world) + chance.int(0, 4 * 3_600);
-    }
-    lieForSomebody(world, deal);
-    const { drill } = world;
-    if (body.swap) {
-      const { deadlines, legs, createdAt } = body.swap;
-      if (!drill?.alone) troubleAt(world, legs[legOf(deal, 'short')].chain, deadlines);
-      checkAgreed(world, deal, Date.parse(createdAt));
-      if (isDrilled(world, deal)) drill?.begin?.(world, deal, body.swap);
-    }
-    stir(world, deal);
-    keepPolling(world, deal);
+    agreed(world, deal, body.swap ?? null);
   }
 }
 
+function agreed(world: World, deal: Deal, swap: View | null): void {
+  const [initiator, counterparty] = deal.sides;
+  const who = ({ party }: Side) => `${party.name} (${party.kind})`;
+  const on = `${deal.name} is agreed on ${deal.chains.join(' and ')}`;
+  tell(world, `${on}: ${who(initiator)} initiates, ${who(counterparty)} answers`);
+  for (const side of deal.sides) {
+    side.habits = habitsOf(world, side);
+    const { chance, kind } = side.party;
+    if (kind === 'sleepy') fallAsleep(world, side, deal.view?.deadlines ?? swap?.deadlines);
+    if (kind === 'absent') side.goneAt = seconds(world) + chance.int(0, 4 * 3_600);
+  }
+  lieForSomebody(world, deal);
+  const { drill } = world;
+  if (swap !== null) {
+    const { deadlines, legs, createdAt } = swap;
+    if (!drill?.alone) troubleAt(world, legs[legOf(deal, 'short')].chain, deadlines.revealBy);
+    checkAgreed(world, deal, Date.parse(createdAt));
+    if (isDrilled(world, deal)) drill?.begin?.(world, deal, swap);
+  }
+  stir(world, deal);
+  keepPolling(world, deal);
+}
+
 /** Wakes around a moment at which seconds decide; what comes before that it misses. */
-function fallAsleep(
-  world: World,
-  { view }: Deal,
-  side: Side,
-  deadlines: View['deadlines'] | null,
-): void {
-  const known = view?.deadlines ?? deadlines;
-  if (known === null) return;
+function fallAsleep(world: World, side: Side, known?: View['deadlines']): void {
+  if (known === undefined) return;
   const { chance } = side.party;
   const { initiatorFundBy, counterpartyFundBy, revealBy, refundAt } = known;
   const short = Math.min(refundAt.a, refundAt.b);
-  const ownMoments =
-    side.role === 'initiator' ? [initiatorFundBy, revealBy, short] : [counterpartyFundBy];
-  const moment = chance.pick(ownMoments);
+  const own = side.role === 'initiator' ? [initiatorFundBy, revealBy, short] : [counterpartyFundBy];
+  const moment = chance.pick(own);
   side.goneAt = seconds(world) + chance.int(0, 7_200);
   side.backAt = Math.max(side.goneAt, moment + chance.int(-900, 1_800));
   later(world, side.backAt - seconds(world), () => side.wake());

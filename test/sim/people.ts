@@ -12,8 +12,20 @@ import { issue } from './chain.ts';
 import type { Chance } from './chance.ts';
 import { unlessDead } from './process.ts';
 import { aServer, noteDeaths } from './servers.ts';
-import type { Answer, Ask, Asked, Kind, Party, Wallet, World } from './state.ts';
-import { count, later, tell, violate } from './world.ts';
+import {
+  type Answer,
+  type Ask,
+  type Asked,
+  count,
+  type Kind,
+  later,
+  type Party,
+  sql,
+  tell,
+  violate,
+  type Wallet,
+  type World,
+} from './world.ts';
 
 /** A key is dear to make: the same ones serve in every market, each once. */
 const bitcoinWallets: { readonly address: string; readonly pubkey: string }[] = [];
@@ -47,13 +59,11 @@ export async function newParty(
   const chance = world.chance.fork();
   const { real, nowMs } = world;
   const at = new Date(nowMs);
-  const accountId = uuidv7(nowMs, (bytes) => chance.bytes(bytes));
-  const key = `parley_test_${`${chance.hex(22)}`.slice(0, 43)}`;
-  const run = (text: string, values: unknown[]) => real.rows({ name: '', text, values });
-  await run(`insert into accounts (id, kind, created_at) values ($1, 'wallet', $2)`, [
-    accountId,
-    at,
-  ]);
+  const newId = () => uuidv7(nowMs, (bytes) => chance.bytes(bytes));
+  const accountId = newId();
+  const key = `parley_test_${chance.hex(22).slice(0, 43)}`;
+  const opening = `insert into accounts (id, kind, created_at) values ($1, 'wallet', $2)`;
+  await sql(real, opening, [accountId, at]);
   const wallets = new Map<string, Wallet[]>();
   for (const { chain } of world.nodes) {
     const first = world.parties.length * walletsEach;
@@ -65,32 +75,19 @@ export async function newParty(
     const shows = chain.family !== 'bitcoin' || chance.hits(0.7);
     for (const [index, { address, pubkey }] of own.entries()) {
       issue(chain, address, plenty);
-      await run(
-        `insert into wallets (account_id, family, address, standing, authorised, pubkey, proven_at)
-          values ($1, $2, $3, $4, true, $5, $6)`,
-        [
-          accountId,
-          chain.family,
-          address,
-          index === 0 ? 'login' : 'proven',
-          shows ? pubkey : null,
-          at,
-        ],
-      );
+      const standing = index === 0 ? 'login' : 'proven';
+      const text = `insert into wallets
+          (account_id, family, address, standing, authorised, pubkey, proven_at)
+        values ($1, $2, $3, $4, true, $5, $6)`;
+      const shown = shows ? pubkey : null;
+      await sql(real, text, [accountId, chain.family, address, standing, shown, at]);
     }
   }
-  await run(
-    `insert into api_keys (id, account_id, hash, prefix, scopes, created_at, expires_at)
-      values ($1, $2, $3, $4, '{read,taker,maker}', $5, $6)`,
-    [
-      uuidv7(nowMs, (bytes) => chance.bytes(bytes)),
-      accountId,
-      hash('sha256', key, 'buffer'),
-      key.slice(0, 18),
-      at,
-      new Date(nowMs + 400 * 86_400_000),
-    ],
-  );
+  const text = `insert into api_keys (id, account_id, hash, prefix, scopes, created_at, expires_at)
+    values ($1, $2, $3, $4, '{read,taker,maker}', $5, $6)`;
+  const digest = hash('sha256', key, 'buffer');
+  const ends = new Date(nowMs + 400 * 86_400_000);
+  await sql(real, text, [newId(), accountId, digest, key.slice(0, 18), at, ends]);
   const usesKeys = chance.hits(0.6) || world.drill?.isKeyed === true;
   return { name, kind, accountId, key, wallets, usesKeys, chance, webhook: null };
 }
@@ -122,7 +119,7 @@ const isRefusal = ({ status, code }: Answer) =>
   (beforehand.includes(code) || (status >= 400 && status < 500 && code !== 'still_running'));
 
 /** Every request to relay, whoever sends it again: what came of it is written down. */
-export function noteRelay(world: World, { url, body }: Ask): (answer: Answer) => void {
+function noteRelay(world: World, { url, body }: Ask): (answer: Answer) => void {
   const [, id, leg] = claimUrl.exec(url) ?? [];
   const deal = world.deals.find((each) => each.id !== null && each.id === id);
   const wanted = body as { relay?: boolean; secret?: string } | undefined;
@@ -185,10 +182,8 @@ export async function ask(world: World, party: Party, asked: Ask): Promise<Answe
   }
   if (chance.hits(0.05)) {
     count(world, 'request twice at once');
-    const both = await Promise.all([
-      askPlainly(world, party, asked),
-      askPlainly(world, party, asked),
-    ]);
+    const twice = [1, 2].map(() => askPlainly(world, party, asked));
+    const both = await Promise.all(twice);
     return both[chance.int(0, 1)] as Answer;
   }
   const answer = await askPlainly(world, party, asked);

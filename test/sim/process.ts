@@ -1,44 +1,97 @@
 // One process of the market: the real application and passes over a wire. When it dies, another is
 // started on the same database, with nothing of its memory.
 
-import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import type { ChainAdapter } from '../../chains/adapter.ts';
+import type { ChainKey } from '../../core/families.ts';
 import { buildApp } from '../../server/edge/app.ts';
 import type { Deps } from '../../server/ports/deps.ts';
 import type { Metrics } from '../../server/ports/metrics.ts';
 import { readSettings, type Settings } from '../../server/settings/config.ts';
-import { createSettlement, type Settlement } from '../../server/settle/follow.ts';
-import {
-  createScheduledRefunds,
-  type ScheduledPasses,
-} from '../../server/settle/scheduled-refunds.ts';
+import { createSettlement } from '../../server/settle/follow.ts';
+import { createScheduledRefunds } from '../../server/settle/scheduled-refunds.ts';
 import { watchtowerOf } from '../../server/start/watchtower.ts';
 import type { Send } from '../../server/webhooks/attempt.ts';
-import { createDelivering, type Delivering } from '../../server/webhooks/deliver.ts';
-import type { Desk, SigningTime } from '../../watchtower/port.ts';
-import type { Watchtower } from '../../watchtower/watchtower.ts';
-import { type AdapterParts, simAdapter } from './adapter.ts';
+import { createDelivering } from '../../server/webhooks/deliver.ts';
+import type { Sending, Sent } from '../../server/webhooks/send.ts';
+import { signatureOf } from '../../server/webhooks/sign.ts';
+import type { Gas, SigningTime } from '../../watchtower/port.ts';
 import type { Chance } from './chance.ts';
-import type { Node } from './facts.ts';
 import { type GasParts, gasOf, type Post } from './gas.ts';
+import { type AdapterParts, type Node, simAdapter } from './node.ts';
 import { createWire, type Wire, type WireParts } from './wire.ts';
 
-export type MarketProcess = {
-  readonly wire: Wire;
-  readonly deps: Deps;
-  /** Made at the first request. */
-  app(): Promise<FastifyInstance>;
-  close(): Promise<void>;
-  readonly settlement: Settlement;
-  readonly delivering: Delivering;
-  readonly keeper: Watchtower;
-  readonly scheduled: ScheduledPasses;
-  /** What its keeper does once has been done. */
-  kept: boolean;
+/** What a receiver of webhooks was sent. */
+export type Told = {
+  readonly topic: string;
+  readonly swapId: string | null;
+  readonly status: string | null;
+  readonly body: string;
 };
 
-export type ProcessParts = Omit<WireParts, 'chance'> &
+export type Receiver = ReturnType<typeof createReceiver>;
+
+/** Where the webhooks of all arrive: checks who signed, and fails as often as it is told to. */
+export function createReceiver(chance: Chance, hear: (told: Told) => void) {
+  const secrets = new Map<string, string>();
+  const heard = new Map<string, Map<string, Told>>();
+  const orders = new Map<string, { readonly ids: Set<string>; newest: string }>();
+  const complaints: string[] = [];
+  let failed = false;
+  type Parsed = Partial<Record<'type' | 'swapId' | 'status' | 'createdAt', string>>;
+  /** Of one swap each event waits for the first attempt of the one before. */
+  const note = (path: string, id: string, { swapId = '', createdAt = '' }: Parsed) => {
+    const order = orders.get(`${path} ${swapId}`) ?? { ids: new Set(), newest: '' };
+    orders.set(`${path} ${swapId}`, order);
+    if (swapId === '' || order.ids.has(id)) return;
+    order.ids.add(id);
+    if (createdAt < order.newest) complaints.push(`${path}: ${createdAt} after ${order.newest}`);
+    order.newest = createdAt;
+  };
+  const keep = (path: string, id: string, body: string, parsed: Parsed) => {
+    const own = heard.get(path) ?? new Map<string, Told>();
+    heard.set(path, own);
+    const known = own.get(id);
+    if (known !== undefined && known.body !== body) complaints.push(`${id} changed`);
+    if (known !== undefined) return;
+    const { type: topic = '', swapId = null, status = null } = parsed;
+    const told = { topic, swapId, status, body };
+    own.set(id, told);
+    hear(told);
+  };
+  const receiver = {
+    failing: 0,
+    complaints,
+    take: async ({ url, headers, body }: Sending): Promise<Sent> => {
+      const path = new URL(url).pathname;
+      const right = signatureOf(secrets.get(path) ?? '', headers['x-parley-timestamp'] ?? '', body);
+      if (headers['x-parley-signature'] !== right) complaints.push(`${path}: not signed`);
+      const parsed = JSON.parse(body) as Parsed;
+      const id = headers['x-parley-delivery'] ?? '';
+      note(path, id, parsed);
+      const how = chance.hits(receiver.failing) ? chance.int(1, 3) : 0;
+      // 1: unreachable, 2: it has it but its answer is lost, 3: it has it and fails.
+      if (how !== 1) keep(path, id, body, parsed);
+      if (how > 0) failed = true;
+      if (how === 0) return { status: 200, error: null };
+      return how === 3 ? { status: 500, error: null } : { status: 0, error: 'no answer' };
+    },
+    expect: (path: string, secret: string) => void secrets.set(path, secret),
+    /** What arrived at a path, each delivery once, in the order of first arrival. */
+    heard: (path: string): readonly Told[] => [...(heard.get(path)?.values() ?? [])],
+    /** Whether an attempt failed since this was asked last. */
+    failedSince: () => {
+      const was = failed;
+      failed = false;
+      return was;
+    },
+  };
+  return receiver;
+}
+
+export type MarketProcess = ReturnType<typeof startProcess>;
+
+type ProcessParts = Omit<WireParts, 'chance'> &
   Pick<AdapterParts, 'now' | 'onSent' | 'count'> & {
     readonly settings: Settings;
     readonly metrics: Metrics;
@@ -52,7 +105,6 @@ export type ProcessParts = Omit<WireParts, 'chance'> &
       readonly posts: Iterable<Post>;
       readonly chance: Chance;
       readonly onSigned: GasParts['onSigned'];
-      readonly onWake?: (chain: string) => void;
       readonly time: SigningTime;
     } | null;
     /** What else its adapters and its other sources answer. */
@@ -68,7 +120,7 @@ export const simSettings: Settings = {
 
 const quiet = pino({ level: process.env.PARLEY_TEST_LOG ?? 'silent' });
 
-export function startProcess(parts: ProcessParts): MarketProcess {
+export function startProcess(parts: ProcessParts) {
   const { settings, metrics, nodes, now, chanceFor, gas, onSent, count } = parts;
   const { adapted = (same) => same, besides = () => ({}), log = quiet } = parts;
   const wire = createWire({ ...parts, chance: chanceFor('wire') });
@@ -79,22 +131,25 @@ export function startProcess(parts: ProcessParts): MarketProcess {
   );
   const random = chanceFor('random');
   const made: Deps = {
-    settings,
-    db: wire.db,
-    now,
+    ...{ settings, db: wire.db, now, metrics, log },
     randomBytes: (bytes) => random.bytes(bytes),
     adapters: new Map(adapters.map((each) => [each.chain, each])),
-    metrics,
-    log,
     ...besides(wire),
   };
-  const keys = gas === null ? { gas: new Map() } : keysOf(gas, nodes, about);
-  const keeper = watchtowerOf(made, keys);
-  const deps: Deps = gas === null ? made : { ...made, watchtower: waking(keeper.desk, gas) };
-  let app: Promise<FastifyInstance> | null = null;
+  const keys = [...(gas?.posts ?? [])].map((post): [ChainKey, Gas] => {
+    const node = nodes.find(({ chain }) => chain === post.chain) as Node;
+    const chance = gas?.chance.fork() as Chance;
+    return [post.chain.chain, gasOf(post, { ...about, node, chance, onSigned: gas?.onSigned })];
+  });
+  const keeper = watchtowerOf(made, {
+    gas: new Map(keys),
+    ...(gas && { signingTime: gas.time }),
+  });
+  const deps = gas === null ? made : { ...made, watchtower: keeper.desk };
+  let app: ReturnType<typeof buildApp> | null = null;
   return {
-    wire,
-    deps,
+    ...{ wire, deps, keeper },
+    /** Made at the first request. */
     app: () => {
       app ??= buildApp(deps, { send });
       return app;
@@ -102,36 +157,10 @@ export function startProcess(parts: ProcessParts): MarketProcess {
     close: async () => (await app)?.close(),
     settlement: createSettlement(deps),
     delivering: createDelivering(deps, { send }),
-    keeper,
     scheduled: createScheduledRefunds(deps),
+    /** What its keeper does once has been done. */
     kept: false,
   };
-}
-
-type About = Pick<AdapterParts, 'now' | 'at' | 'onSent' | 'count'>;
-
-/** What is asked for is polled soon, as by a watchtower in the same process. */
-function waking(desk: Desk, { posts, onWake }: NonNullable<ProcessParts['gas']>): Desk {
-  return {
-    ...desk,
-    claim: async (asking) => {
-      const relayed = await desk.claim(asking);
-      for (const { chain } of posts) onWake?.(chain.chain);
-      return relayed;
-    },
-  };
-}
-
-function keysOf(
-  { posts, chance, onSigned, time: signingTime }: NonNullable<ProcessParts['gas']>,
-  nodes: readonly Node[],
-  about: About,
-) {
-  const gas = gasOf(posts, (chain) => {
-    const node = nodes.find((each) => each.chain === chain) as Node;
-    return { ...about, node, chance: chance.fork(), onSigned };
-  });
-  return { gas, signingTime };
 }
 
 /** Runs the work; 'dead' when the process died of it. */

@@ -1,38 +1,36 @@
 // `npm run sim`: markets simulated from seeds, every fault in them. Prints the story of each seed
-// in which something broke, then one line of counts; ends with 1 if any broke.
-//
-//   npm run sim -- --seeds 1000 --from 1     so many seeds, from that one on
-//   npm run sim -- --seed 42 --story         one seed, told whatever came of it
-//   npm run sim -- --help                    the rest
+// in which something broke, then one line of counts by kind; ends with 1 if any broke, or if a kind
+// is missing that so many seeds meet: then that nobody lost says less than it seems to.
 
 import { readFileSync } from 'node:fs';
-import { Misused, parsed, understood, wholeNumber } from '../../scripts/command.ts';
-import { mostWorkers, runCrew } from './crew.ts';
-import { lineOf, missedIn, tallyOf } from './kinds.ts';
-import type { Done } from './worker.ts';
+import { availableParallelism } from 'node:os';
+import { parsed, runCommand, wholeNumber } from '../../scripts/command.ts';
+import { type Done, runCrew } from './crew.ts';
+import { allDrills, notComeOf } from './drills.ts';
 
-const usage = `usage: npm run sim -- [--seeds N] [--from N] [--seed N] [--known] [--minutes N]
-                     [--least N] [--workers N] [--first] [--story] [--json]
+const usage = `usage: npm run sim -- [--seeds N] [--from N] [--seed N] [--known] [--workers N]
+                     [--story] [--json]
   --seeds    so many, default 100
   --from     the first of them, default 1
   --seed     that one alone, or several: 7,8,31
   --known    the seeds that once found something first
-  --minutes  no new seed after that time, but for those of --least
-  --least    so many seeds however long they take, default 0
   --workers  so many processes, default one a core
-  --first    no further than the first that broke
   --story    the story of every seed that is run is told, whatever came of it
   --json     one line of JSON
-Every 500 seeds it says how far it is; after SIGTERM or Ctrl-C it begins no
-new one, waits for those under way and counts.
-Exit status: 0 nobody lost, 1 somebody did, a fault was not met that so many seeds meet, nothing was
-run or it was stopped, 2 not understood.`;
+Every 500 seeds it says how far it is.
+Exit status: 0 nobody lost, 1 somebody did, or a fault was not met that so many seeds meet, 2 not
+understood.`;
 
 const mostSeeds = 10_000_000;
 const mostSeed = Number.MAX_SAFE_INTEGER - mostSeeds;
-const mostMinutes = 10_080;
 /** Each has a database and some hundred MB. */
 const mostProcesses = 64;
+
+/** Seeds in which something once broke, or that find a planted bug: run first ever after. */
+function knownSeeds(): number[] {
+  const text = readFileSync(new URL('seeds.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as readonly { readonly seed: number }[]).map(({ seed }) => seed);
+}
 
 function understand(args: string[]) {
   const flag = { type: 'boolean', default: false } as const;
@@ -41,55 +39,91 @@ function understand(args: string[]) {
     options: {
       seeds: { type: 'string', default: '100' },
       from: { type: 'string', default: '1' },
-      seed: { type: 'string' },
-      minutes: { type: 'string' },
-      least: { type: 'string', default: '0' },
-      workers: { type: 'string', default: String(mostWorkers) },
-      ...{ story: flag, known: flag, first: flag, json: flag, help: flag },
+      seed: { type: 'string', default: '' },
+      workers: { type: 'string', default: String(availableParallelism()) },
+      ...{ story: flag, known: flag, json: flag, help: flag },
     },
   });
   if (values.help) return null;
-  const { story, known, first, json, minutes } = values;
+  const { story, known, json } = values;
   const seed = (option: string, given: string) =>
     wholeNumber(option, given, { least: 0, most: mostSeed });
-  if (minutes !== undefined && !(Number(minutes) > 0 && Number(minutes) <= mostMinutes)) {
-    throw new Misused(`--minutes is a number above 0, at most ${mostMinutes}, not "${minutes}"`);
-  }
+  const only = values.seed.split(',').filter(Boolean);
+  const from = seed('--from', values.from);
+  const number = wholeNumber('--seeds', values.seeds, { most: mostSeeds });
+  const counted = Array.from({ length: number }, (_, at) => from + at);
+  const wanted = [...new Set([...(known ? knownSeeds() : []), ...counted])].slice(0, number);
   return {
-    seeds: wholeNumber('--seeds', values.seeds, { most: mostSeeds }),
-    least: wholeNumber('--least', values.least, { least: 0, most: mostSeeds }),
-    from: seed('--from', values.from),
-    only:
-      values.seed === undefined ? [] : values.seed.split(',').map((each) => seed('--seed', each)),
+    seeds: only.length > 0 ? only.map((each) => seed('--seed', each)) : wanted,
     workers: wholeNumber('--workers', values.workers, { most: mostProcesses }),
-    limitMs: minutes === undefined ? Number.POSITIVE_INFINITY : Number(minutes) * 60_000,
-    ...{ story, known, first, json },
+    ...{ story, json },
   };
 }
 
-const asked = understood({ usage, understand });
+type Counts = ReadonlyMap<string, number>;
 
-/** Seeds in which something once broke, or that find a planted bug: run first ever after. */
-function knownSeeds(): number[] {
-  const text = readFileSync(new URL('seeds.json', import.meta.url), 'utf8');
-  const all = JSON.parse(text) as readonly { readonly seed: number; readonly why: string }[];
-  return asked.known ? all.map(({ seed }) => seed) : [];
+/** Parts of the last line; a kind is of the first that fits. */
+const groups = {
+  ends: /^end /,
+  attacks: /^(attack|plan) /,
+  'gas keys': /^(keeper|relays) /,
+  besides: /^(swaps|calm seeds|drill |seeds with |left open|checked )/,
+  faults: /./,
+} as const;
+
+function tallyOf(counts: Counts): [string, Record<string, number>][] {
+  const sorted = [...counts].sort(([one], [other]) => (one < other ? -1 : 1));
+  const groupOf = (kind: string) => Object.entries(groups).find(([, form]) => form.test(kind))?.[0];
+  return Object.keys(groups).map((name) => {
+    return [name, Object.fromEntries(sorted.filter(([kind]) => groupOf(kind) === name))];
+  });
 }
 
-/** The known ones are the first of as many as were asked for. */
-function wantedSeeds(): number[] {
-  const { only, from, seeds } = asked;
-  if (only.length > 0) return only;
-  const counted = Array.from({ length: seeds }, (_, at) => from + at);
-  return [...new Set([...knownSeeds(), ...counted])].slice(0, seeds);
+/** From so many seeds on anything is wanted at all; then each drill too, and that its moment comes. */
+const [fairSeeds, drillSeeds] = [100, 1_000];
+/** Of the seeds of a drill. */
+const mostNotCome = 0.1;
+
+const common: readonly string[] = [
+  ...['answer lost', 'request again later', 'request twice at once', 'events at once'],
+  ...['block late', 'blocks in a burst', 'chain stands still (spells)', 'reorganisation'],
+  ...['claim taken back', 'transaction dropped', 'funding paid twice', 'fees rise (spells)'],
+  ...['commit late', 'connection lost', 'crash', 'node down', 'node down (spells)', 'node slow'],
+  ...['node slow (spells)', 'node lagging (spells)', 'node lying (spells)', 'sources disagree'],
+  ...['second source lagging (spells)', 'keeper claims', 'keeper refunds'],
+  ...['relays asked', 'relays landed', 'relays promised', 'relays refused'],
+];
+
+const rare: readonly string[] = [
+  ...['acceptance late', 'broadcast unanswered', 'overtaken', 'transaction replaced'],
+  ...['attack claim', 'attack fund', 'attack refund', 'attack move address', 'attack nonsense'],
+  ...['attack on builders', 'attack on relays', 'attack past the gates'],
+  ...['attack behind the clock', 'attack reused hashlock'],
+  ...['attack with an odd witness', 'attack with a strange payer'],
+  ...['keeper bumps', 'keeper parties vanished', 'keeper transactions lost'],
+  ...['seeds with two servers', 'seeds with gas keys', 'calm seeds'],
+];
+
+/** Kinds that so many seeds should have met and did not. */
+function missedIn(met: Counts, seeds: number): string[] {
+  const times = (kind: string) => met.get(kind) ?? 0;
+  const isMissed = (kind: string) => times(kind) === 0;
+  if (seeds < fairSeeds) return [];
+  if (seeds < drillSeeds) return common.filter(isMissed);
+  const drills = allDrills.flatMap((drill) => {
+    const [name, notCome] = [`drill ${drill.name}`, notComeOf(drill)];
+    if (isMissed(name)) return [name];
+    return times(notCome) > mostNotCome * times(name) ? [notCome] : [];
+  });
+  return [...[...common, ...rare].filter(isMissed), ...drills];
 }
 
 /** Lines of the story that are printed: how it began, and how it ended. */
 const [openingLines, closingLines] = [12, 60];
 
-function storyOf({ seed, story, violations }: Done): string {
+function storyOf({ seed, story, violations }: Done, isWhole: boolean): string {
   const short =
-    story.length <= openingLines + closingLines || asked.story
+    story.length <= openingLines + closingLines || isWhole
       ? story
       : [...story.slice(0, openingLines), '   …', ...story.slice(-closingLines)];
   const broken = violations.map(({ rule, what }) => `   ${rule}: ${what}`);
@@ -97,50 +131,42 @@ function storyOf({ seed, story, violations }: Done): string {
 }
 
 const toldEach = 500;
-const wanted = wantedSeeds();
-const total = new Map<string, number>();
-const broken: Done[] = [];
-const began = performance.now();
-let done = 0;
-let isStopped = false;
-// More than once: whatever started this hands on what it was sent as well.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => {
-    isStopped = true;
-  });
-}
-const hasTime = (begun: number) => begun < asked.least || performance.now() - began < asked.limitMs;
-const goesOn = (begun: number) =>
-  !isStopped && hasTime(begun) && !(asked.first && broken.length > 0);
-await runCrew({
-  seeds: wanted,
-  workers: asked.workers,
-  goesOn,
-  onDone: (result) => {
+
+async function run(asked: NonNullable<ReturnType<typeof understand>>): Promise<number> {
+  const total = new Map<string, number>();
+  const broken: Done[] = [];
+  const began = performance.now();
+  let done = 0;
+  await runCrew(asked.seeds, asked.workers, (result) => {
     done += 1;
     for (const [kind, times] of result.counts) total.set(kind, (total.get(kind) ?? 0) + times);
     const isBroken = result.violations.length > 0;
     if (isBroken) broken.push(result);
-    if (isBroken || asked.story) console.error(storyOf(result));
-    if (done % toldEach === 0) console.error(`${done} of ${wanted.length} seeds are done`);
-  },
-});
-const secondsTaken = Math.round((performance.now() - began) / 1_000);
-const missed = missedIn(total, done);
-broken.sort((one, other) => one.seed - other.seed);
-if (asked.json) {
-  const told = broken.map(({ seed, violations }) => ({
-    where: `seed ${seed}`,
-    rules: violations.map(({ rule }) => rule),
-  }));
-  const facts = { seeds: done, wanted: wanted.length, broken: told, missed, seconds: secondsTaken };
-  console.log(JSON.stringify({ ...facts, ...tallyOf(total) }));
-} else {
-  const lost =
-    broken.length === 0 ? 'nobody lost' : `BROKEN in ${broken.map(({ seed }) => seed).join(', ')}`;
-  const ran = `${done} of ${wanted.length} seeds in ${secondsTaken} s`;
-  const lacks = missed.length === 0 ? '' : `NOT MET: ${missed.join(', ')}; `;
-  console.log(`sim: ${ran}, ${lost}; ${lacks}${lineOf(total)}`);
+    if (isBroken || asked.story) console.error(storyOf(result, asked.story));
+    if (done % toldEach === 0) console.error(`${done} of ${asked.seeds.length} seeds are done`);
+  });
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  const missed = missedIn(total, done);
+  const tally = tallyOf(total);
+  broken.sort((one, other) => one.seed - other.seed);
+  if (asked.json) {
+    const told = broken.map(({ seed, violations }) => ({
+      where: `seed ${seed}`,
+      rules: violations.map(({ rule }) => rule),
+    }));
+    const facts = { seeds: done, broken: told, missed, seconds };
+    console.log(JSON.stringify({ ...facts, ...Object.fromEntries(tally) }));
+  } else {
+    const seeds = broken.map(({ seed }) => seed).join(', ');
+    const lost = broken.length === 0 ? 'nobody lost' : `BROKEN in ${seeds}`;
+    const lacks = missed.length === 0 ? '' : `NOT MET: ${missed.join(', ')}; `;
+    const said = tally.map(([name, kinds]) => {
+      const all = Object.entries(kinds).map(([kind, times]) => `${times} ${kind}`);
+      return `${name}: ${all.join(', ') || 'none'}`;
+    });
+    console.log(`sim: ${done} seeds in ${seconds} s, ${lost}; ${lacks}${said.join('; ')}`);
+  }
+  return broken.length === 0 && missed.length === 0 && done > 0 ? 0 : 1;
 }
-const isWell = broken.length === 0 && missed.length === 0;
-process.exitCode = isWell && done > 0 && !isStopped ? 0 : 1;
+
+await runCommand({ usage, understand, run });

@@ -1,12 +1,78 @@
 // The processes of the market: how they die, and when they poll chains and deliver. Two of them
-// share one database in some markets, as behind a load balancer. opening.ts starts them.
+// share one database in some markets, as behind a load balancer. What a poll at a chain that ended
+// well has stored is exactly what the node shows: a change that was told and lost, an escrow that
+// nobody follows or a fact of yesterday shows itself here.
 
-import { type SimChain, submit, tipOf } from './chain.ts';
+import { type EscrowFacts, nothingSeen } from '../../core/facts.ts';
+import type { Statement } from '../../server/db/database.ts';
+import { type SimChain, type SimTransaction, submit, tipOf } from './chain.ts';
+import { shownBy } from './node.ts';
 import { type MarketProcess, unlessDead } from './process.ts';
-import type { Server, World } from './state.ts';
-import { checkStored } from './stored.ts';
-import type { SimTransaction } from './transaction.ts';
-import { count, later, stirChain, stirKeeper, tell } from './world.ts';
+import {
+  count,
+  later,
+  nodeOf,
+  type Server,
+  seconds,
+  sql,
+  stirAll,
+  stirKeeper,
+  tell,
+  violate,
+  type World,
+} from './world.ts';
+
+type Row = {
+  readonly address: string;
+  readonly facts: Omit<EscrowFacts, 'balance'> & { readonly balance: string };
+  readonly required: number;
+};
+
+/** A swap that could not be reconciled is polled again by then. */
+const againSeconds = 90;
+
+function digestOf(facts: EscrowFacts | Row['facts']): string {
+  const { funded, claimed, refunded, balance, empty } = facts;
+  const moves = [funded, claimed, refunded].map((each) => each && [each.txid, each.deep]);
+  return JSON.stringify([moves, balance.toString(), empty]);
+}
+
+async function checkStored(world: World, on: string): Promise<void> {
+  const node = nodeOf(world, on);
+  if (node.down || node.slow) return;
+  const { begun } = world;
+  const turn = await world.line.take();
+  const rows = await sql<Row>(
+    world.real,
+    `select e.address, e.facts, l.required_confirmations as required
+      from escrows e join swaps s on s.id = e.swap_id
+      join legs l on l.swap_id = e.swap_id and l.leg = e.leg
+      where e.chain = $1 and not e.done and (s.due_at is null or s.due_at > $2)`,
+    [on, seconds(world) + againSeconds],
+  ).finally(turn.end);
+  // The node may have changed while this waited.
+  if (world.begun !== begun) return;
+  count(world, 'checked facts', rows.length);
+  for (const { address, facts, required } of rows) {
+    const shown = shownBy(node, { escrow: address, required, secret: null });
+    if (digestOf(shown) === digestOf(facts ?? nothingSeen)) continue;
+    tell(world, `stored ${digestOf(facts)}, shown ${digestOf(shown)}`);
+    violate(world, 'what was polled is stored', `${address} on ${on}`);
+  }
+}
+
+/** Since when a swap is closed, which its row does not say: `updatedAt` stays once it has ended. */
+export function noteClosed({ closedAt, nowMs }: World, { name, text, values }: Statement): void {
+  if (name !== 'swap_update') return;
+  const written = (column: string) => {
+    const [, place] = new RegExp(`\\b${column} = \\$(\\d+)`).exec(text) ?? [];
+    if (place === undefined) throw new Error(`swap_update sets no ${column}`);
+    return values[Number(place) - 1];
+  };
+  const id = written('id') as string;
+  if (written('done') === false) closedAt.delete(id);
+  else if (!closedAt.has(id)) closedAt.set(id, nowMs);
+}
 
 export const nameOf = ({ servers }: World, { name }: Server) =>
   servers.length === 1 ? 'the market' : `server ${name}`;
@@ -73,15 +139,39 @@ function planOne(world: World, server: Server, chain: SimChain): void {
   });
 }
 
-async function pass(world: World, server: Server, process: MarketProcess, chain: string) {
+/** Null: the process died of it, or it failed, and `failed` is told why. */
+export async function attempt<R>(
+  world: World,
+  { process }: Server,
+  work: (process: MarketProcess) => Promise<R>,
+  failed: (why: string) => void,
+): Promise<R | null> {
+  if (process === null) return null;
+  try {
+    const done = await unlessDead(process, () => work(process));
+    if (done !== 'dead') return done;
+    noteDeaths(world);
+  } catch (error) {
+    failed((error as Error).message.slice(0, 60));
+  }
+  return null;
+}
+
+async function pass(world: World, server: Server, chain: string): Promise<void> {
   const { begun } = world;
-  const { unsure } = server;
-  const polled = await unlessDead(process, () => process.settlement.pass(chain));
-  if (polled === 'dead') return noteDeaths(world);
-  server.polling.delete(chain);
+  const { unsure, polling } = server;
+  const work = ({ settlement }: MarketProcess) => settlement.pass(chain);
+  const polled = await attempt(world, server, work, (why) => {
+    polling.delete(chain);
+    unsure.add(chain);
+    tell(world, `a poll of ${chain} fails: ${why}`);
+    later(world, 30, () => poll(world, server, chain));
+  });
+  if (polled === null) return;
+  polling.delete(chain);
   const { left, touched, reconciled } = polled;
   if (left > 0) later(world, 2, () => poll(world, server, chain));
-  if (touched > 0) stirChain(world, chain);
+  if (touched > 0) stirAll(world, chain);
   if (touched > 0 || reconciled > 0) stirKeeper(world);
   if (reconciled > 0) world.hasNews = true;
   const isAlone = world.alone && world.begun === begun && world.line.held() === 0;
@@ -100,16 +190,8 @@ async function pass(world: World, server: Server, process: MarketProcess, chain:
 
 /** One pass over a chain, and what it says that time changed; then the deliveries. */
 export async function poll(world: World, server: Server, chain: string): Promise<void> {
-  const { process, polling, unsure } = server;
-  if (process === null) return;
-  try {
-    await pass(world, server, process, chain);
-  } catch (error) {
-    polling.delete(chain);
-    unsure.add(chain);
-    tell(world, `a poll of ${chain} fails: ${(error as Error).message.slice(0, 60)}`);
-    later(world, 30, () => poll(world, server, chain));
-  }
+  if (server.process === null) return;
+  await pass(world, server, chain);
   if (world.nowMs - server.timePolledAt > timeEveryMs) await pollTime(world, server);
   if (world.hasNews) await deliver(world);
 }
@@ -118,17 +200,14 @@ export async function poll(world: World, server: Server, chain: string): Promise
 const timeEveryMs = 600_000;
 
 export async function pollTime(world: World, server: Server): Promise<void> {
-  const { process } = server;
-  if (process === null) return;
+  if (server.process === null) return;
   server.timePolledAt = world.nowMs;
-  try {
-    const done = await unlessDead(process, () => process.settlement.passDue());
-    if (done === 'dead') return noteDeaths(world);
-    if (done > 0) world.hasNews = true;
-  } catch (error) {
-    tell(world, `a poll of what is due fails: ${(error as Error).message.slice(0, 60)}`);
+  const work = ({ settlement }: MarketProcess) => settlement.passDue();
+  const done = await attempt(world, server, work, (why) => {
+    tell(world, `a poll of what is due fails: ${why}`);
     later(world, 30, () => pollTime(world, server));
-  }
+  });
+  if (done !== null && done > 0) world.hasNews = true;
 }
 
 /** When a delivery that failed comes again: 15, 30, 60, 120 and 240 s later. */
@@ -146,18 +225,24 @@ export async function deliver(world: World, tries = 0): Promise<void> {
 }
 
 async function deliverFrom(world: World, server: Server | null, tries: number): Promise<void> {
-  const process = server?.process ?? null;
-  if (process === null) return;
-  try {
-    const done = await unlessDead(process, () => process.delivering.pass());
-    if (done === 'dead') return noteDeaths(world);
-  } catch (error) {
-    tell(world, `deliveries fail: ${(error as Error).message.slice(0, 60)}`);
+  if (server?.process == null) return;
+  const work = ({ delivering }: MarketProcess) => delivering.pass().then(() => true);
+  let hasFailed = false;
+  const done = await attempt(world, server, work, (why) => {
+    hasFailed = true;
+    tell(world, `deliveries fail: ${why}`);
     if (tries < 5) later(world, 10, () => deliver(world, tries + 1));
-  }
+  });
+  if (done === null && !hasFailed) return;
   for (const after of againAfter) {
     if (world.receiver.failedSince()) later(world, after, () => deliver(world, 5));
   }
+}
+
+/** A party hands a transaction to a node of its own. */
+export function sendDirect(world: World, chain: SimChain, tx: SimTransaction): void {
+  submit(chain, tx);
+  noteActivity(world, chain);
 }
 
 export async function pollAll(world: World): Promise<void> {
@@ -172,11 +257,4 @@ export async function pollAll(world: World): Promise<void> {
     return;
   }
   for (const { server, chain } of polls) await poll(world, server, chain);
-}
-
-/** A party hands a transaction to a node of its own. */
-export function sendDirect(world: World, chain: SimChain, tx: SimTransaction): string {
-  const txid = submit(chain, tx);
-  noteActivity(world, chain);
-  return txid;
 }

@@ -1,86 +1,65 @@
-// The simulation on some seeds, those that once found something first; and that a seed is a seed.
+// The simulation on some seeds, those that once found something first; that a seed is a seed, that
+// a loss is told, and that what a market is struck at is there.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { bugCalled, crashed } from '../planted/bugs.ts';
 import { runPlanted } from '../planted/finders.ts';
 
-const program = fileURLToPath(new URL('run.ts', import.meta.url));
-
-async function run(...args: readonly string[]) {
-  const { code, output, errors } = await runPlanted([program, ...args, '--json'], null);
-  const last = output.trim().split('\n').at(-1) ?? '';
-  assert.ok(last.startsWith('{'), `${output}\n${errors}`);
-  return { code, errors, ...(JSON.parse(last) as Counted) };
-}
-
 type Counted = {
-  readonly seeds: number;
-  readonly wanted: number;
-  readonly broken: readonly number[];
-  readonly missed: readonly string[];
-  readonly ends: Readonly<Record<string, number>>;
-  readonly faults: Readonly<Record<string, number>>;
+  readonly broken: readonly { readonly where: string; readonly rules: readonly string[] }[];
   readonly 'gas keys': Readonly<Record<string, number>>;
 };
 
+async function run(args: readonly string[], edits?: Parameters<typeof runPlanted>[1]) {
+  const ran = await runPlanted(['test/sim/run.ts', ...args, '--json'], edits ?? null);
+  const last = ran.output.trim().split('\n').at(-1) ?? '';
+  assert.ok(last.startsWith('{'), `${ran.output}\n${ran.errors}`);
+  return { ...ran, ...(JSON.parse(last) as Counted) };
+}
+
+const storyOf = (seed: number, errors: string) =>
+  new RegExp(`^seed ${seed}:\n(?: .*\n)*`, 'm').exec(errors)?.[0] ?? '';
+
 /** A second of the processor each, and more is in the soak. */
-const mostMinutes = 0.4;
-const leastSeeds = 8;
+const seeds = ['--known', '--seeds', '8'];
 
-test('whoever follows the rules ends with its own or with what it was promised', async (t) => {
-  const bounds = ['--minutes', String(mostMinutes), '--least', String(leastSeeds)];
-  const found = await run('--known', '--seeds', '10', ...bounds);
-  const { code, broken, missed, seeds, wanted, ends, faults, 'gas keys': keys, errors } = found;
-  t.diagnostic(`${seeds} of ${wanted} simulated markets`);
-  t.diagnostic(`ends ${JSON.stringify(ends)}, faults ${JSON.stringify(faults)}`);
-  t.diagnostic(`gas keys ${JSON.stringify(keys)}`);
-  assert.deepEqual([broken, missed], [[], []], errors);
-  assert.equal(code, 0);
-  assert.ok(seeds >= leastSeeds, `only ${seeds} seeds`);
-  // The first of seeds.json meet these, however few there is time for.
-  const met = [keys['relays landed'], keys['keeper claims']];
-  assert.ok(
-    met.every((times) => (times ?? 0) > 0),
-    `relays landed, keeper claims: ${met.join()}`,
+test('whoever follows the rules ends with its own, and a seed tells the same story again', async () => {
+  const { code, broken, errors, 'gas keys': keys } = await run([...seeds, '--story']);
+  assert.deepEqual([code, broken], [0, []], errors);
+  // The first of seeds.json meet these.
+  for (const kind of ['relays landed', 'keeper claims']) assert.ok((keys[kind] ?? 0) > 0, kind);
+  const alone = storyOf(18, (await run(['--seed', '18', '--story'])).errors);
+  assert.ok(alone.length > 500);
+  assert.equal(storyOf(18, errors), alone, 'whatever runs before and beside it');
+});
+
+test('a seed in which somebody loses is told; one whose process dies too, and the next is run', async () => {
+  const begun = 'unheard = [];\n  const';
+  const dies = `if (seed === 1_000_008) process.exit(9);\n  ${begun}`;
+  const worker = { file: 'test/sim/worker.ts', find: begun, put: dies };
+  const edits = [...bugCalled('broadcast: no gates').edits, worker];
+  const { code, broken, errors } = await run(['--seed', '1000008,7', '--workers', '1'], { edits });
+  assert.equal(code, 1, errors);
+  const [lost, ended] = broken;
+  assert.equal(lost?.where, 'seed 7');
+  assert.ok(lost.rules.includes('no claim with a wrong secret'), lost.rules.join());
+  assert.deepEqual(ended, { where: 'seed 1000008', rules: [crashed.ended] });
+});
+
+test('every statement at which a market is struck is one that the server makes', () => {
+  const root = new URL('../../', import.meta.url);
+  const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
+  const sources = globSync('{server,watchtower}/**/*.ts', { cwd: root }).map(read).join('');
+  const struck = globSync('test/sim/*.ts', { cwd: root }).flatMap((file) => [
+    ...read(file).matchAll(/\bat: '([a-z_]+_[a-z_]+)'/g),
+    ...read(file).matchAll(/^ {2}'([a-z]+_[a-z_]+)',$/gm),
+  ]);
+  const names = new Set(struck.map(([, name = '']) => name));
+  assert.ok(names.size > 15, [...names].join(' '));
+  assert.deepEqual(
+    [...names].filter((name) => !sources.includes(`'${name}'`)),
+    [],
   );
-});
-
-test('a seed tells the same story every time, whatever runs before and beside it', async () => {
-  const alone = await run('--seed', '6', '--story');
-  const beside = await run('--seeds', '2', '--from', '5', '--story', '--workers', '2');
-  const story = /^seed 6:\n(?: .*\n)*/m;
-  const [one] = story.exec(alone.errors) ?? [];
-  const [other] = story.exec(beside.errors) ?? [];
-  assert.ok(one !== undefined && one.length > 500);
-  assert.equal(one, other);
-});
-
-test('signals to the whole group end no seed that is under way, and what was run is counted', async () => {
-  const args = [program, '--seeds', '5000', '--from', '700', '--story', '--json'];
-  const child = spawn(process.execPath, [...args, '--workers', '1'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  });
-  let [output, errors] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk;
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    errors += chunk;
-  });
-  const closed = once(child, 'close') as Promise<[number | null]>;
-  await Promise.race([once(child.stderr, 'data'), closed]);
-  // As Ctrl-C does, and once more as whoever started it hands it on.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGTERM'] as const) {
-    if (child.exitCode === null) process.kill(-(child.pid ?? 0), signal);
-  }
-  const [code] = await closed;
-  const last = output.trim().split('\n').at(-1) ?? '';
-  assert.ok(last.startsWith('{'), `${output}\n${errors}`);
-  const { seeds, broken } = JSON.parse(last) as Counted;
-  assert.deepEqual([code, broken], [1, []], errors);
-  assert.ok(seeds >= 1 && seeds < 50, `${seeds} seeds`);
 });

@@ -1,68 +1,166 @@
 // One seed: a market, its chains and parties from nothing to the end of every swap, and what was
-// wrong with it.
+// wrong with it; how processes of the market start, and which of their commits are late.
 
-import { bitcoinPolicies } from '../../chains/bitcoin/policy.ts';
 import type { Family } from '../../core/families.ts';
-import type { ChainPolicy } from '../../core/policy.ts';
 import type { Database } from '../../server/db/database.ts';
 import { seedAssets } from '../../server/market/assets.ts';
 import type { Metrics } from '../../server/ports/metrics.ts';
-import { heldIn, newChain, tipOf, waitingAt } from './chain.ts';
+import { crashed } from '../planted/bugs.ts';
+import { type Holding, heldIn, newChain, policies, tipOf, waitingAt } from './chain.ts';
 import { type Chance, chanceOf } from './chance.ts';
-import { escrowsOn, highValueFrom } from './deals.ts';
+import type { Done } from './crew.ts';
 import { drillOf, isBare, notComeOf } from './drills.ts';
-import { type Node, nodeWith } from './facts.ts';
 import { healAll, mineOne, planDooms, planFaults, startMining } from './faults.ts';
-import { keep, keeperOf, keepPolling, planKeeperDooms } from './keeper.ts';
-import { checkKeeper, checkKept } from './keeper-oracle.ts';
-import { createLine } from './line.ts';
-import { type Asset, kindFor, longOf, negotiate, newDeal, type Terms } from './negotiate.ts';
-import { newServer, openServer } from './opening.ts';
-import { checkEvents, checkHeard, checkLoss, checkStatus, onlyMaliceLeft } from './oracle.ts';
+import { simTime } from './gas.ts';
+import { keep, keeperOf, keepPolling, noteSent, planKeeperDooms } from './keeper.ts';
+import { checkKeeper, checkKept, checkSent, checkSigned } from './keeper-oracle.ts';
+import {
+  type Asset,
+  kindFor,
+  longOf,
+  negotiate,
+  newDeal,
+  overtake,
+  type Terms,
+} from './negotiate.ts';
+import { type Node, nodeWith } from './node.ts';
+import {
+  checkClosed,
+  checkEvents,
+  checkHeard,
+  checkLoss,
+  checkOnce,
+  checkStatus,
+  onlyMaliceLeft,
+} from './oracle.ts';
 import { ask, askPlainly, newParty } from './people.ts';
-import { simSettings } from './process.ts';
-import { checkClosed, checkOnce } from './promises.ts';
-import { createReceiver } from './receiver.ts';
-import { allRun, deliver, pollAll, pollTime } from './servers.ts';
-import type { Deal, Drill, Party, View, Violation, World } from './state.ts';
-import { storedEscrows } from './stored.ts';
-import { chainOf, checkMoney, count, later, nodeOf, runUntil, stirAll, violate } from './world.ts';
+import { createReceiver, simSettings, startProcess } from './process.ts';
+import {
+  allRun,
+  deliver,
+  nameOf,
+  noteActivity,
+  noteClosed,
+  poll,
+  pollAll,
+  pollTime,
+} from './servers.ts';
+import { createLine } from './wire.ts';
+import {
+  chainOf,
+  checkMoney,
+  count,
+  type Deal,
+  type Drill,
+  escrowsOn,
+  highValueFrom,
+  isPublic,
+  later,
+  nodeOf,
+  type Party,
+  runUntil,
+  type Server,
+  sql,
+  stirAll,
+  stirKeeper,
+  tell,
+  type View,
+  violate,
+  type World,
+} from './world.ts';
 
-export type Result = {
-  readonly seed: number;
-  readonly violations: readonly Violation[];
-  readonly story: readonly string[];
-  readonly counts: ReadonlyMap<string, number>;
-};
+function newServer(name: string): Server {
+  const server: Server = {
+    ...{ name, process: null, timePolledAt: 0, dooms: [] },
+    ...{ planned: new Set(), unsure: new Set(), polling: new Set() },
+    reopen: async (world) => {
+      await openServer(world, server);
+      tell(world, `${nameOf(world, server)} is started again`);
+      await pollAll(world);
+      stirAll(world);
+      stirKeeper(world);
+    },
+  };
+  return server;
+}
+
+const kinds = {
+  crash: { name: 'crash', does: 'dies' },
+  cut: { name: 'connection lost', does: 'loses a connection' },
+  wait: { name: 'overtaken', does: 'is overtaken' },
+} as const;
+
+/** Whether it is the commit that the drill wants late. */
+function lateOf(world: World, wrote: ReadonlySet<string>): string | null {
+  const { drill } = world;
+  if (drill?.lateAgreement && wrote.has('swap_insert')) return 'the first agreement';
+  const tells = wrote.has('swap_update') && wrote.has('outbox_insert');
+  const [deal] = world.deals;
+  if (!drill?.lateReveal || !tells || deal === undefined) return null;
+  return isPublic(world, deal) ? 'what tells the secret' : null;
+}
+
+/** Commits that are late, and how late: some others are served before. */
+function holdBack(world: World, wrote: ReadonlySet<string>): number {
+  const { chance, rushes, ending } = world;
+  const late = world.wasLate ? null : lateOf(world, wrote);
+  if (late !== null) {
+    world.wasLate = true;
+    world.alone = false;
+    count(world, 'commit late');
+    tell(world, `${late} commits late`);
+    world.beside.push(overtake(world));
+    // It goes on when nobody else wants to be served.
+    return Number.POSITIVE_INFINITY;
+  }
+  if (!rushes || ending || !chance.hits(0.05)) return 0;
+  count(world, 'commit late');
+  world.alone = false;
+  // Whoever polls meanwhile must not take what is missing for what never comes.
+  if (chance.hits(0.4)) {
+    const server = chance.pick(world.servers);
+    for (const { chain } of world.nodes) world.beside.push(poll(world, server, chain.chain));
+  }
+  return chance.int(2, 40);
+}
+
+async function openServer(world: World, server: Server): Promise<void> {
+  const { real, metrics, nodes, chance, line, keeper } = world;
+  const gas = keeper?.on.has(server.name) ? keeper : null;
+  for (const { chain } of nodes) server.unsure.add(chain.chain);
+  const now = () => world.nowMs;
+  const process = startProcess({
+    ...{ real, settings: simSettings, metrics, nodes, line, now },
+    chanceFor: () => chance.fork(),
+    gas: gas && {
+      posts: gas.posts.values(),
+      chance: gas.chance.fork(),
+      onSigned: (chain, tx) => checkSigned(world, chain, tx),
+      time: simTime(() => line.take().then((turn) => turn.end()), now),
+    },
+    dooms: server.dooms,
+    send: () => (sending) => world.receiver.take(sending),
+    onDoom: (kind, where) => {
+      count(world, kinds[kind].name);
+      tell(world, `${nameOf(world, server)} ${kinds[kind].does} ${where}`);
+    },
+    holdsBack: (wrote) => holdBack(world, wrote),
+    onStored: (statement) => noteClosed(world, statement),
+    onSent: (chain, txid, wasShown) => {
+      noteActivity(world, chain);
+      const tx = noteSent(world, chain, txid);
+      if (tx !== null) checkSent(world, txid, tx, wasShown);
+    },
+    count: (fault) => count(world, fault),
+  });
+  // Its making takes turns of the event loop, whose number a seed does not decide.
+  await process.app();
+  server.process = process;
+}
 
 const hour = 3_600;
 const day = 24 * hour;
 const epochMs = Date.UTC(2031, 0, 1);
-
-/** Real numbers, but for depths: blocks are a minute apart on all but Bitcoin. */
-function policyOf(
-  [normal, high]: readonly [number, number],
-  [settleSeconds, outageSeconds]: readonly [number, number],
-  driftSeconds: number,
-  windowSeconds: number | null,
-): ChainPolicy {
-  const reach = { settleSeconds, outageSeconds };
-  return {
-    ...{ floorSeconds: 4 * hour, reactSeconds: 1_800, signSeconds: 600, detectSeconds: 60 },
-    normal: { ...reach, confirmations: normal },
-    high: { ...reach, confirmations: high, settleSeconds: settleSeconds * (high / normal) },
-    ...{ lateClaimSeconds: driftSeconds, driftSeconds, windowSeconds },
-  };
-}
-
-const policies: Readonly<Record<Family | 'rollup', ChainPolicy>> = {
-  bitcoin: bitcoinPolicies.mainnet,
-  evm: policyOf([4, 8], [900, hour], 60, 0),
-  tron: policyOf([3, 3], [900, hour], 60, 0),
-  solana: policyOf([2, 2], [600, 6 * hour], 1_800, null),
-  // An EVM chain whose clock stops with it.
-  rollup: policyOf([4, 8], [900, 12 * hour], 1_800, 12 * hour),
-};
 
 const families = ['bitcoin', 'evm', 'tron', 'solana'] as const;
 
@@ -84,18 +182,16 @@ function chainsFor(chance: Chance, drill: Drill | null): Node[] {
 
 export type Shared = { readonly real: Database; readonly metrics: Metrics };
 
-async function empty(real: Database): Promise<void> {
-  await real.rows({
-    name: '',
-    text: `truncate accounts, wallets, api_keys, nonces, rfqs, assets, threads, hashlocks, swaps,
+const empty = (real: Database) =>
+  sql(
+    real,
+    `truncate accounts, wallets, api_keys, nonces, rfqs, assets, threads, hashlocks, swaps,
         legs, escrows, chain_heads, outbox, idempotency, webhooks, deliveries, delivery_attempts,
         feed_log, candidates, keeper_jobs, keeper_attempts, keeper_turns, keeper_waiters
       restart identity cascade`,
-    values: [],
-  });
-}
+  );
 
-async function openWorld(seed: number, { real, metrics }: Shared): Promise<World> {
+async function openWorld(seed: number, shared: Shared): Promise<World> {
   const chance = chanceOf(seed);
   const drill = drillOf(seed);
   const calm = chance.hits(0.15) && drill === null;
@@ -104,47 +200,23 @@ async function openWorld(seed: number, { real, metrics }: Shared): Promise<World
   const two = chance.hits(calm || drill?.alone ? 0 : 0.25) || drill?.servers === 2;
   const servers = two ? [newServer('1'), newServer('2')] : [newServer('1')];
   const world: World = {
-    seed,
-    chance,
-    real,
-    metrics,
-    settings: simSettings,
-    drill,
-    calm,
-    nodes,
-    parties: [],
-    deals: [],
-    receiver,
-    story: [],
-    counts: new Map(),
-    violations: [],
-    agenda: [],
-    servers,
+    ...{ ...shared, seed, chance, drill, calm, nodes, receiver, servers },
     keeper: isBare(seed) ? null : keeperOf({ seed, drill }, nodes, servers),
-    line: createLine(real, chance.fork()),
-    beside: [],
-    begun: 0,
-    alone: true,
+    line: createLine(shared.real, chance.fork()),
     rushes: !calm && chance.hits(0.5) && !drill?.alone,
-    startedAt: epochMs,
-    nowMs: epochMs,
-    ending: false,
-    lied: new Set(),
-    unchecked: new Set(),
-    closedAt: new Map(),
-    wasLate: false,
-    mutedUntil: 0,
-    hasNews: false,
+    ...{ parties: [], deals: [], story: [], violations: [], agenda: [], beside: [] },
+    ...{ counts: new Map(), closedAt: new Map(), lied: new Set(), unchecked: new Set() },
+    ...{ begun: 0, alone: true, ending: false, wasLate: false, mutedUntil: 0, hasNews: false },
+    ...{ startedAt: epochMs, nowMs: epochMs },
   };
-  await empty(real);
-  for (const each of world.servers) await openServer(world, each);
+  await empty(shared.real);
+  for (const each of servers) await openServer(world, each);
   return world;
 }
 
-async function assetsOf(world: World): Promise<Asset[]> {
-  const { servers, nodes } = world;
-  const market = servers[0]?.process ?? null;
-  if (market === null) throw new Error('the market is not open');
+async function assetsOf({ servers, nodes }: World): Promise<Asset[]> {
+  const market = servers[0]?.process;
+  if (market == null) throw new Error('the market is not open');
   const wanted = nodes.map(({ chain }) => ({
     chain: chain.chain,
     symbol: chain.family.toUpperCase(),
@@ -153,7 +225,9 @@ async function assetsOf(world: World): Promise<Asset[]> {
     highValueFrom: highValueFrom.toString(),
   }));
   const seeded = await seedAssets(market.deps.db, market.deps, wanted);
-  return seeded.map(({ id, chain }) => ({ id, chain, family: chainOf(world, chain).family }));
+  return seeded.map(({ id, chain }) => {
+    return { id, chain, family: chainOf({ nodes }, chain).family };
+  });
 }
 
 async function openDeals(world: World): Promise<void> {
@@ -206,11 +280,9 @@ function kindsFor(world: World, terms: Terms, index: number) {
 
 async function register(world: World, party: Party): Promise<void> {
   const path = `/${party.accountId}`;
-  const { status, body } = await askPlainly(world, party, {
-    method: 'POST',
-    url: '/v1/webhooks',
-    body: { url: `https://hooks.example.org${path}` },
-  });
+  const hook = { url: `https://hooks.example.org${path}` };
+  const asked = { method: 'POST', url: '/v1/webhooks', body: hook } as const;
+  const { status, body } = await askPlainly(world, party, asked);
   if (status >= 300) throw new Error(`no webhook: ${JSON.stringify(body)}`);
   world.receiver.expect(path, body.secret);
   party.webhook = path;
@@ -224,12 +296,9 @@ function isOver(world: World, deal: Deal): boolean {
   const quiet = deal.chains.every((name) => {
     const chain = chainOf(world, name);
     return escrowsOn(chain, deal).every((escrow) => {
-      const deep = tipOf(chain).height - chain.policy.high.confirmations;
-      const waits = waitingAt(chain, escrow).length > 0;
-      return (
-        !waits &&
-        heldIn(chain, escrow).every(({ spentBy }) => spentBy !== null && spentBy.height < deep)
-      );
+      const final = tipOf(chain).height - chain.policy.high.confirmations;
+      const isTaken = ({ spentBy }: Holding) => spentBy !== null && spentBy.height < final;
+      return waitingAt(chain, escrow).length === 0 && heldIn(chain, escrow).every(isTaken);
     });
   });
   if (!quiet) return false;
@@ -298,27 +367,28 @@ async function keepToTheEnd(world: World): Promise<void> {
 
 async function check(world: World): Promise<void> {
   checkMoney(world);
-  const open = await world.real.rows<{ id: string; status: string }>({
-    name: '',
-    text: 'select id, status from swaps where not done',
-    values: [],
-  });
-  for (const { id, status } of open) {
-    const deal = world.deals.find((each) => each.id === id);
+  const { real, deals, parties, receiver } = world;
+  type Open = { readonly id: string; readonly status: string };
+  for (const { id, status } of await sql<Open>(
+    real,
+    'select id, status from swaps where not done',
+  )) {
+    const deal = deals.find((each) => each.id === id);
     if (deal !== undefined && onlyMaliceLeft(world, deal)) {
       count(world, 'left open by a malicious party');
-      continue;
+    } else {
+      const name = deal?.name ?? id;
+      violate(world, 'every open swap ends', `${name} is still followed as ${status}`);
     }
-    const name = deal?.name ?? id;
-    violate(world, 'every open swap ends', `${name} is still followed as ${status}`);
   }
   const listed = new Map<string, View>();
-  for (const party of world.parties) {
+  for (const party of parties) {
     const { body } = await ask(world, party, { url: '/v1/swaps?limit=50' });
     for (const each of (body?.swaps ?? []) as View[]) listed.set(`${party.name} ${each.id}`, each);
   }
-  const stored = await storedEscrows(world);
-  for (const deal of world.deals) {
+  const escrows = await sql<{ address: string }>(real, 'select address from escrows');
+  const stored = new Set(escrows.map(({ address }) => address));
+  for (const deal of deals) {
     if (deal.id === null) continue;
     const [first, second] = deal.sides.map(({ party }) => listed.get(`${party.name} ${deal.id}`));
     if (first === undefined || second === undefined) {
@@ -334,30 +404,31 @@ async function check(world: World): Promise<void> {
   await checkClosed(world);
   await checkOnce(world);
   await checkKeeper(world);
-  for (const each of world.receiver.complaints) {
+  for (const each of receiver.complaints) {
     violate(world, 'deliveries are signed and in order', each);
   }
 }
 
-export async function simulate(seed: number, shared: Shared): Promise<Result> {
+export async function simulate(seed: number, shared: Shared): Promise<Done> {
   const world = await openWorld(seed, shared);
+  const { calm, drill, keeper, violations } = world;
   try {
     await openDeals(world);
     for (const { chain } of world.nodes) startMining(world, chain);
     const span = 30 * hour;
-    if (!world.calm && !world.drill?.alone) {
+    if (!calm && !drill?.alone) {
       planFaults(world, span);
       planDooms(world, span);
       planKeeperDooms(world);
     }
-    if (!world.calm) world.receiver.failing = world.chance.pick([0, 0.1, 0.3]);
+    if (!calm) world.receiver.failing = world.chance.pick([0, 0.1, 0.3]);
     keepPolling(world);
     const over = () => world.deals.every((deal) => isOver(world, deal));
-    await runUntil(world, epochMs + 60 * hour * 1_000, () => over() || world.violations.length > 0);
-    if (world.violations.length === 0) await finish(world);
-    if (world.violations.length === 0) await check(world);
+    await runUntil(world, epochMs + 60 * hour * 1_000, () => over() || violations.length > 0);
+    if (violations.length === 0) await finish(world);
+    if (violations.length === 0) await check(world);
   } catch (error) {
-    violate(world, 'nothing unheard of happens', (error as Error).stack ?? String(error));
+    violate(world, crashed.threw, (error as Error).stack ?? String(error));
   } finally {
     for (const { process } of world.servers) {
       process?.wire.kill('at the end');
@@ -365,10 +436,9 @@ export async function simulate(seed: number, shared: Shared): Promise<Result> {
     }
   }
   count(world, 'swaps', world.deals.filter(({ id }) => id !== null).length);
-  if (world.calm) count(world, 'calm seeds');
+  if (calm) count(world, 'calm seeds');
   if (world.servers.length > 1) count(world, 'seeds with two servers');
-  if (world.drill !== null) count(world, `drill ${world.drill.name}`);
-  if (world.keeper !== null) count(world, 'seeds with gas keys');
-  const { violations, story, counts } = world;
-  return { seed, violations, story, counts };
+  if (drill !== null) count(world, `drill ${drill.name}`);
+  if (keeper !== null) count(world, 'seeds with gas keys');
+  return { seed, violations, story: world.story, counts: [...world.counts] };
 }

@@ -1,13 +1,149 @@
 // What lies between one process of the market and everything outside of it: every statement, commit
-// and call of a node passes here, one at a time, the next chosen by the seed. Here a process dies
-// (before what it asked for happens, or after), and connections to the database are lost.
+// and call of a node passes here. Here a process dies (before what it asked for happens, or after),
+// and connections to the database are lost. A dead process gets no answers any more: what it awaits
+// stays open for ever, and what it had not committed is rolled back.
 //
-// A dead process gets no answers any more: what it awaits stays open for ever, and what it had not
-// committed is rolled back.
+// All processes wait for the database in one line: one is served at a time, and the seed picks which.
+// Transactions commit out of order: one may be held back before its commit while others are served.
+// What waits for a lock of one held back lets it go on.
 
 import type { Database, Session, Statement, Tx } from '../../server/db/database.ts';
 import type { Chance } from './chance.ts';
-import { createLine, type Line, type Turn } from './line.ts';
+
+export type Line = ReturnType<typeof createLine>;
+type Turn = Awaited<ReturnType<Line['take']>>;
+
+/** Turns of the event loop in which whatever runs beside comes to what it asks for next. */
+const quietTurns = 4;
+
+type Held = { left: number; resume(loose: boolean): void; readonly finished: Promise<void> };
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+export async function quiet(): Promise<void> {
+  for (let turn = 0; turn < quietTurns; turn += 1) await nextTurn();
+}
+
+async function waitsForLock(real: Database): Promise<boolean> {
+  const waiting = await real.rows({
+    name: 'sim_waits_for_lock',
+    text: `select 1 from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`,
+    values: [],
+  });
+  return waiting.length > 0;
+}
+
+export function createLine(real: Database, chance: Chance) {
+  const waiting: (() => void)[] = [];
+  const held: Held[] = [];
+  const settling = new Set<Promise<unknown>>();
+  let busy = false;
+  let planned = false;
+
+  const serve = () => {
+    if (busy) return;
+    for (const each of [...held]) if (each.left <= 0) release(each);
+    const [first] = held;
+    if (waiting.length === 0 && first !== undefined) release(first);
+    if (waiting.length === 0) return;
+    for (const each of held) each.left -= 1;
+    const [next] = waiting.splice(waiting.length > 1 ? chance.int(0, waiting.length - 1) : 0, 1);
+    busy = true;
+    next?.();
+  };
+  const release = (each: Held) => {
+    held.splice(held.indexOf(each), 1);
+    waiting.push(() => each.resume(false));
+  };
+  const plan = async () => {
+    if (planned || busy) return;
+    planned = true;
+    await quiet();
+    while (settling.size > 0) await Promise.all(settling).then(quiet);
+    planned = false;
+    serve();
+  };
+  const free = () => {
+    busy = false;
+    if (waiting.length > 0 || held.length > 0) void plan();
+  };
+
+  /** Those held back commit now, whoever is being served. */
+  const letGo = async () => {
+    if (held.length === 0) return;
+    for (const each of held.splice(0)) {
+      each.resume(true);
+      await each.finished;
+    }
+    await quiet();
+  };
+  const run = async <R>(statement: () => Promise<R>): Promise<R> => {
+    const running = statement();
+    if (held.length === 0) return running;
+    let isRunning = true;
+    const end = () => {
+      isRunning = false;
+    };
+    const ended = running.then(end, end);
+    while (isRunning) {
+      const waits = await Promise.race([ended.then(() => false), waitsForLock(real)]);
+      if (waits && isRunning) await letGo();
+    }
+    return running;
+  };
+
+  const turnOf = () => {
+    const finished = Promise.withResolvers<void>();
+    let own: Held | null = null;
+    let holds = true;
+    let isOver = false;
+    return {
+      /** Runs a statement; those held back go on first where it waits for one of them. */
+      run,
+      /** Those held back go on first. */
+      alone: letGo,
+      /** Others are served; resolves when the turn goes on, after so many of them at the latest. */
+      holdBack: (servings: number) =>
+        new Promise<void>((resolve) => {
+          own = {
+            left: servings,
+            finished: finished.promise,
+            resume: (loose) => {
+              // Whoever held it back died while it waited to go on.
+              if (isOver) return loose ? undefined : free();
+              holds = !loose;
+              resolve();
+            },
+          };
+          held.push(own);
+          holds = false;
+          free();
+        }),
+      end: () => {
+        const at = own === null ? -1 : held.indexOf(own);
+        if (at !== -1) held.splice(at, 1);
+        isOver = true;
+        finished.resolve();
+        if (holds) free();
+      },
+    };
+  };
+  return {
+    take: () =>
+      new Promise<ReturnType<typeof turnOf>>((resolve) => {
+        waiting.push(() => resolve(turnOf()));
+        void plan();
+      }),
+    /** Nobody is served before that. */
+    await: (settled: Promise<unknown>) => {
+      const each: Promise<unknown> = settled.catch(() => {}).then(() => settling.delete(each));
+      settling.add(each);
+    },
+    /** How many wait or are held back. */
+    held: () => held.length,
+  };
+}
 
 /** `wait`: what passed is answered when `meanwhile` is over. */
 export type DoomKind = 'crash' | 'cut' | 'wait';
@@ -25,15 +161,7 @@ export type Doom = {
   readonly at: string | null;
 };
 
-export type Wire = {
-  readonly db: Database;
-  at<R>(name: string, call: () => R | Promise<R>): Promise<R>;
-  /** Nothing of that happens any more. */
-  spare(): void;
-  kill(where: string): void;
-  isDead(): boolean;
-  readonly died: Promise<string>;
-};
+export type Wire = ReturnType<typeof createWire>;
 
 class Dead extends Error {}
 
@@ -117,7 +245,7 @@ function isCounted({ from, after = [], at }: Doom, name: string): boolean {
   return false;
 }
 
-export function createWire(parts: WireParts): Wire {
+export function createWire(parts: WireParts) {
   const { real, chance, onDoom, onPass, onStored, holdsBack = () => 0 } = parts;
   const { line = createLine(real, chance), dooms = [] } = parts;
   const death = Promise.withResolvers<string>();
@@ -240,7 +368,7 @@ export function createWire(parts: WireParts): Wire {
   };
   return {
     db,
-    at: async (name, call) => {
+    at: async <R>(name: string, call: () => R | Promise<R>): Promise<R> => {
       try {
         return await pass(name, call, true);
       } catch (error) {
@@ -248,6 +376,7 @@ export function createWire(parts: WireParts): Wire {
         throw error;
       }
     },
+    /** Nothing of what was to happen does any more. */
     spare: () => {
       dooms.length = 0;
     },

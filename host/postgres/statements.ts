@@ -1,0 +1,209 @@
+// Statements as functions of a transaction and their arguments, prepared by name.
+//
+// In the text `$2` is the second argument, and `$2.id` its `id`, or that of each record in it.
+// `:id` and `:lane.number` are fields of the one argument that has them. Before `::jsonb` a value
+// is sent as JSON. What is put in by `${}` is part of the text. A column "a.b" is the field `b` of
+// the object `a`. Of "a?.b" also `a` is null, where the first of its columns is.
+
+/** `name` is unique to `text`: the server prepares it once a connection. */
+export type Statement = {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+  /** Numeric columns are amounts, read as bigint; else as text. */
+  readonly hasMoney?: boolean;
+};
+
+/** Runs statements, inside a transaction where one is open. Rows as objects by column name. */
+export type Tx = {
+  rows<Row>(statement: Statement): Promise<Row[]>;
+};
+
+type Call<Args extends readonly unknown[], Result> = (tx: Tx, ...args: Args) => Promise<Result>;
+/** A tag for the text of a statement. */
+type Sql<Result> = (text: TemplateStringsArray, ...parts: readonly string[]) => Result;
+type Row = Record<string, unknown>;
+type Value = (args: readonly unknown[]) => unknown;
+
+const placeholder = /(?:\$(\d+)(?:\.(\w+))?|(?<![:\w]):([a-z]\w*(?:\.\w+)*))(::jsonb(?:\[\])?)?/gi;
+
+/** `::jsonb` of a value, `::jsonb[]` of each. Whole numbers of money become decimal strings. */
+function toJson(value: unknown): string | null {
+  const money = (_: string, each: unknown) => (typeof each === 'bigint' ? String(each) : each);
+  return value === null || value === undefined ? null : JSON.stringify(value, money);
+}
+
+function fieldOf(name: string, path: readonly string[], args: readonly unknown[]): unknown {
+  const [field = '', ...below] = path;
+  const records = args.filter(isRecord).filter((each) => field in each);
+  if (new Set(records.map((each) => each[field])).size > 1) {
+    throw new Error(`statement ${name} was given more than one ${field}`);
+  }
+  let value: unknown = records[0];
+  for (const key of [field, ...below]) {
+    if (value === null) return null;
+    if (!isRecord(value) || !(key in value)) {
+      throw new Error(`statement ${name} was given no ${path.join('.')}`);
+    }
+    value = value[key];
+  }
+  return value;
+}
+
+function columnOf(records: unknown, field: string): unknown {
+  if (Array.isArray(records)) return records.map((each) => each[field]);
+  return (records as Row | null)?.[field] ?? null;
+}
+
+const isRecord = (value: unknown): value is Row =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+function statement(name: string, source: string) {
+  const places: string[] = [];
+  const values: Value[] = [];
+  const text = source.trim().replaceAll(placeholder, (place, nth, field, path, json = '') => {
+    if (!places.includes(place)) {
+      places.push(place);
+      values.push(readerOf(name, { nth: nth - 1, field, path: path?.split('.') }, json));
+    }
+    return `$${places.indexOf(place) + 1}${json}`;
+  });
+  const isNested = /"\w+\??\.\w/.test(text);
+  let nesting: Nesting | undefined;
+  return async (tx: Tx, args: readonly unknown[]): Promise<Row[]> => {
+    const given = values.map((value) => value(args));
+    const rows = await tx.rows<Row>({ name, text, values: given, hasMoney: true });
+    const [first] = rows;
+    if (!isNested || first === undefined) return rows;
+    nesting ??= nestingOf(Object.keys(first));
+    const by = nesting;
+    return rows.map((row) => nested(row, by));
+  };
+}
+
+type Place = { readonly nth: number; readonly field?: string; readonly path?: readonly string[] };
+
+function readerOf(name: string, { nth, field, path }: Place, json: string): Value {
+  const plain: Value = (args) => {
+    if (path !== undefined) return fieldOf(name, path, args);
+    return field === undefined ? args[nth] : columnOf(args[nth], field);
+  };
+  if (json === '') return plain;
+  return json === '::jsonb'
+    ? (args) => toJson(plain(args))
+    : (args) => (plain(args) as unknown[]).map(toJson);
+}
+
+type Nesting = {
+  /** Objects below the row's: of which, called what, and the column that is null where it is. */
+  readonly objects: readonly { into: number; name: string; unless: string | null }[];
+  readonly fields: readonly { into: number; name: string; column: string }[];
+};
+
+function nestingOf(columns: readonly string[]): Nesting {
+  const objects: Nesting['objects'][number][] = [];
+  const places = new Map<string, number>();
+  const fields = columns.map((column) => {
+    const keys = column.split('.');
+    const name = keys.pop()!;
+    let into = -1;
+    let path = '';
+    for (const key of keys) {
+      path += `${key}.`;
+      const unless = key.endsWith('?') ? column : null;
+      const at = places.get(path) ?? objects.push({ into, name: key.replace('?', ''), unless }) - 1;
+      places.set(path, at);
+      into = at;
+    }
+    return { into, name, column };
+  });
+  return { objects, fields };
+}
+
+function nested(row: Row, { objects, fields }: Nesting): Row {
+  const whole: Row = {};
+  const made: (Row | null)[] = [];
+  const at = (place: number) => (place < 0 ? whole : (made[place] ?? null));
+  for (const { into, name, unless } of objects) {
+    const parent = at(into);
+    const own = parent === null || (unless !== null && row[unless] === null) ? null : {};
+    if (parent !== null) parent[name] = own;
+    made.push(own);
+  }
+  for (const { into, name, column } of fields) {
+    const parent = at(into);
+    if (parent !== null) parent[name] = row[column];
+  }
+  return whole;
+}
+
+const define =
+  <Args extends readonly unknown[], Result>(name: string, answer: (rows: Row[]) => unknown) =>
+  (parts: TemplateStringsArray, ...inserted: readonly string[]): Call<Args, Result> => {
+    const run = statement(name, String.raw({ raw: parts }, ...inserted));
+    return async (tx, ...args) => answer(await run(tx, args)) as Result;
+  };
+
+const first = ([row]: Row[]): unknown => (row === undefined ? null : Object.values(row)[0]);
+
+type Of<Args extends readonly unknown[], Result> = Sql<Call<Args, Result>>;
+
+/** Answers nothing. */
+export const none = <Args extends readonly unknown[] = []>(name: string): Of<Args, void> =>
+  define(name, () => undefined);
+
+/** All rows. */
+export const many = <Args extends readonly unknown[], Row>(name: string): Of<Args, Row[]> =>
+  define(name, (rows) => rows);
+
+/** The first row; null without one. */
+export const one = <Args extends readonly unknown[], Row>(name: string): Of<Args, Row | null> =>
+  define(name, ([row]) => row ?? null);
+
+/** The only row of a statement that always has one. */
+export const only = <Args extends readonly unknown[], Row>(name: string): Of<Args, Row> =>
+  define(name, ([row]) => {
+    if (row === undefined) throw new Error(`statement ${name} answered no row`);
+    return row;
+  });
+
+/** The first column of all rows. */
+export const list = <Args extends readonly unknown[], Value>(name: string): Of<Args, Value[]> =>
+  define(name, (rows) => rows.map((row) => first([row])));
+
+/** The first column of the first row; null without one. */
+export const value = <Args extends readonly unknown[], Value>(
+  name: string,
+): Of<Args, Value | null> => define(name, first);
+
+/** The same of a number; 0 without a row. */
+export const count = <Args extends readonly unknown[] = []>(name: string): Of<Args, number> =>
+  define(name, (rows) => first(rows) ?? 0);
+
+/** Whether the first column of the first row is true. */
+export const is = <Args extends readonly unknown[] = []>(name: string): Of<Args, boolean> =>
+  define(name, (rows) => first(rows) === true);
+
+/** How many rows it answered: of a change, how many it changed. */
+export const changed = <Args extends readonly unknown[] = []>(name: string): Of<Args, number> =>
+  define(name, (rows) => rows.length);
+
+/** Whether it answered a row. */
+export const did = <Args extends readonly unknown[] = []>(name: string): Of<Args, boolean> =>
+  define(name, (rows) => rows.length > 0);
+
+/** The same call, which asks nothing where there is nothing to ask for. */
+export const unlessEmpty =
+  <Args extends readonly [readonly unknown[], ...(readonly unknown[])], Result>(
+    call: Call<Args, Result>,
+    nothing: Result,
+  ): Call<Args, Result> =>
+  async (tx, ...args) =>
+    args[0].length === 0 ? nothing : call(tx, ...args);
+
+/** Columns by their names here: `columns('madeAt', 'r.')` is `r.made_at as "madeAt"`. */
+export function columns(names: string, of = '', into = ''): string {
+  const column = (name: string) =>
+    `${of}${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)} as "${into}${name}"`;
+  return names.trim().split(/\s+/).map(column).join(', ');
+}
