@@ -6,7 +6,6 @@ import devDollar from '../contracts/evm/artifacts/DevDollar.json' with { type: '
 import devTether from '../contracts/evm/artifacts/DevTether.json' with { type: 'json' };
 import feeToken from '../contracts/evm/artifacts/FeeToken.json' with { type: 'json' };
 import returnsFalse from '../contracts/evm/artifacts/ReturnsFalse.json' with { type: 'json' };
-import zoo from '../contracts/tron/artifacts/zoo.json' with { type: 'json' };
 import type { TronChain } from '../simulators/tron/chain.ts';
 import { deployedAddress } from '../simulators/tron/messages.ts';
 import { base58Address } from '../simulators/tron/protobuf.ts';
@@ -16,7 +15,7 @@ import type { DevToken } from './dev-chain.ts';
 const escrowsName = 'ParleyEscrows';
 /** The first is what TRON's USDT is: it moves the money and answers false. */
 const toTrade = { ReturnsFalse: returnsFalse, DevDollar: devDollar };
-const hostile = { DevTether: devTether, FeeToken: feeToken, ...zoo };
+const hostile = { DevTether: devTether, FeeToken: feeToken };
 
 export type TronContracts = {
   readonly escrows: string;

@@ -45,11 +45,11 @@ test('every promise is kept by every family, but for the exceptions that are nam
     assert.equal(count + excused.length, all.length, family);
   }
   const excuses = all.flatMap(({ except = {} }) => Object.values(except));
-  // Eight of what scripts and contracts cannot do, three of chains that answer of no past block,
+  // Five of what scripts and contracts cannot do, three of chains that answer of no past block,
   // nine of Bitcoin that has no gas keys, two of its second source, two of Solana's transactions.
   assert.ok(
-    excuses.length <= 24,
-    `${excuses.length} excuses of 24: raise it here, with the reason`,
+    excuses.length <= 21,
+    `${excuses.length} excuses of 21: raise it here, with the reason`,
   );
   assert.deepEqual(
     excuses.filter((reason) => reason.length <= 20),

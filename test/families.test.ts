@@ -1,239 +1,229 @@
-// TRON and Solana over HTTP, as traders with ordinary wallets meet them: tronweb and kit sign what
-// the market builds; it is sent, watched and refused. And the keeper of `npm start` there, which
-// makes its own dev keys: it relays the claim of a receiver without any coin, claims for one that
-// sleeps, and refunds.
+// TRON and Solana over HTTP, as traders with ordinary wallets meet them: tronweb, kit and the
+// wallet of the tour sign what the market builds; it is sent, watched and refused. And the keeper
+// of `npm start` there, which makes its own dev keys: it relays the claim of a receiver without
+// any coin, claims for one that sleeps, and refunds.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { base64 } from '@scure/base';
+import {
+  createKeyPairFromPrivateKeyBytes,
+  getBase64EncodedWireTransaction,
+  getTransactionDecoder,
+  partiallySignTransaction,
+} from '@solana/kit';
 import { TronWeb } from 'tronweb';
-import type { SolanaMaterial } from '../chains/interface/material.ts';
-import { parleyClient } from '../sdk/client.ts';
-import { ParleyApiError } from '../sdk/errors.ts';
+import type { SignedTron, SolanaMaterial, TronMaterial } from '../chains/interface/material.ts';
+import { devnetClient } from '../devnet/client.ts';
+import { type CoinName, placeOf } from '../scripts/demo/place.ts';
 import { linkWallet } from '../sdk/keys.ts';
+import type { Swap } from '../sdk/types.ts';
 import { solanaMessageSigner } from '../sdk/wallets/solana.ts';
 import { tronMessageSigner } from '../sdk/wallets/tron.ts';
-import { agree, asMaterial, bothLegs, type Coin, reaches, sendAll } from './families/deals.ts';
-import { newcomer, newTrader, type Place, placeOf, type Trader } from './families/people.ts';
+import { type Customer, newCustomer } from './support/customers.ts';
+import { agreed, type Deal, refusal, shows, until } from './support/deals.ts';
 import { newHome, type RunningMarket, startMarketProcess } from './support/market.ts';
+import type { Ground } from './support/stage.ts';
 
 const limits = { timeout: 240_000 };
 let market: RunningMarket;
-let place: Place;
+let ground: Ground;
+let taker: Customer;
+let maker: Customer;
+let clockOffset = 0;
 const undo: (() => unknown)[] = [];
 
 before(async () => {
   // One market for all tests of the file.
   const context = { after: (step: () => unknown) => undo.unshift(step) } as unknown as TestContext;
   market = await startMarketProcess(context, await newHome(context));
-  place = await placeOf(market);
+  const dev = devnetClient(market.ready.dev ?? '');
+  const place = placeOf(await dev.status());
+  const now = () => Math.floor(Date.now() / 1_000) + clockOffset;
+  ground = { url: market.ready.url, dev, place, now };
+  taker = await newCustomer(ground, 'Taker', 'tron');
+  maker = await newCustomer(ground, 'Maker', 'solana');
 }, limits);
 after(async () => {
   for (const step of undo) await step();
 }, limits);
 
-async function refusal(work: Promise<unknown>): Promise<[number, string]> {
-  try {
-    await work;
-  } catch (error) {
-    assert.ok(error instanceof ParleyApiError, String(error));
-    return [error.status, error.code];
-  }
-  assert.fail('it was not refused');
+async function move(seconds: number): Promise<void> {
+  clockOffset = (await ground.dev.time(seconds)).clockOffsetSeconds;
 }
 
-test('tokens of TRON and Solana settle, signed by tronweb and kit', limits, async () => {
-  const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];
-  const deal = await agree(place, taker, maker, ['tron', 'token'], ['solana', 'token']);
-  const { swapId, secret } = deal;
-  const funding = asMaterial(await taker.client.fund(swapId, 'b'));
-  assert.equal(funding.family, 'tron');
-  assert.deepEqual(await refusal(maker.client.fund(swapId, 'a')), [409, 'not_fundable_yet']);
-  await sendAll(place, taker, funding);
-  await reaches(maker, deal, 'initiator_funded');
-  const paying = asMaterial(await maker.client.fund(swapId, 'a')) as SolanaMaterial;
-  const signed = await maker.signSolana(paying);
-  const bytes = Uint8Array.from(base64.decode(signed));
-  bytes[5] = (bytes[5] ?? 0) ^ 1;
-  const forged = maker.client.broadcast('solana', base64.encode(bytes));
-  assert.deepEqual(await refusal(forged), [400, 'bad_transaction']);
-  const { txid } = await maker.client.broadcast('solana', signed);
-  const again = await maker.client.broadcast(place.solana.chain, signed);
-  assert.equal(again.txid, txid, 'sent twice, it is the same transaction');
-  await reaches(taker, deal, 'counterparty_funded');
-  assert.deepEqual(await refusal(taker.client.refund(swapId, 'b')), [409, 'too_early_to_refund']);
-  await sendAll(place, taker, asMaterial(await taker.client.claim(swapId, 'a', secret)));
-  await reaches(maker, deal, 'initiator_claimed');
-  const seen = (await maker.client.swap(swapId)).secret;
-  assert.equal(seen, secret);
-  await sendAll(place, maker, asMaterial(await maker.client.claim(swapId, 'b', secret)));
-  await reaches(maker, deal, 'counterparty_claimed');
-  const { legs } = await bothLegs(taker, deal, 'claimed');
-  assert.ok(legs.a.claimTx && legs.b.claimTx && legs.a.fundTx && legs.b.fundTx);
-});
+type Built = (TronMaterial | SolanaMaterial) & { readonly validUntil: number };
+type Sign = (who: Customer, material: Built, at: number) => Promise<string | SignedTron>;
 
-test(
-  'unsigned bytes live for minutes: validUntil says so, and a stored reply of dead ones is 409',
-  limits,
-  async () => {
-    const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];
-    for (const [b, lives] of [
-      [['tron', 'native'], 600],
-      [['solana', 'native'], 60],
-    ] as const) {
-      const a: Coin = [b[0] === 'tron' ? 'solana' : 'tron', 'native'];
-      const { swapId } = await agree(place, taker, maker, b, a);
-      const { now } = await place.dev.status();
-      const how = { idempotencyKey: randomBytes(8).toString('hex') };
-      const first = asMaterial(await taker.client.fund(swapId, 'b', how));
-      const life = first.validUntil - now;
-      assert.ok(life > lives - 30 && life <= lives + 30, `${b[0]} lives ${life} s`);
-      assert.deepEqual(await taker.client.fund(swapId, 'b', how), first, 'replayed while it lives');
-      await place.dev.time(lives + 60);
-      const dead = await refusal(taker.client.fund(swapId, 'b', how));
-      assert.deepEqual(dead, [409, 'material_expired']);
-      const fresh = asMaterial(await taker.client.fund(swapId, 'b'));
-      assert.ok(fresh.validUntil > first.validUntil);
-    }
-  },
-);
+const tronOf = ({ keys }: Customer) =>
+  new TronWeb({ fullHost: ground.place.tron.rpcUrl, privateKey: keys.tron });
 
-test('who may be paid and who may be refunded where', limits, async () => {
-  const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];
-  const { swapId } = await agree(place, taker, maker, ['tron', 'native'], ['solana', 'native']);
-  const { client } = taker;
-  const solana = solanaMessageSigner({ secretKey: new Uint8Array(randomBytes(32)) }).address;
-  const tron = tronMessageSigner({ privateKey: randomBytes(32).toString('hex') }).address;
-  const [onTron, onSolana] = [place.tron.chain, place.solana.chain];
-  // The taker funds on TRON: a refund goes to whoever funds, so that any valid address will do.
-  const { legs } = await client.setAddress(swapId, {
-    chain: onTron,
-    address: TronWeb.address.toHex(tron),
-  });
-  assert.equal(legs.b.refundAddress, tron, 'in canonical form');
-  const stranger = client.setAddress(swapId, { chain: onSolana, address: solana });
-  assert.deepEqual(await refusal(stranger), [403, 'not_payable']);
-  // The maker funds on Solana, where the refund address receives as well.
-  const refundTo = maker.client.setAddress(swapId, { chain: onSolana, address: solana });
-  assert.deepEqual(await refusal(refundTo), [403, 'not_payable']);
-  const payTo = maker.client.setAddress(swapId, { chain: onTron, address: tron });
-  assert.deepEqual(await refusal(payTo), [403, 'not_payable']);
-  const own = await maker.client.setAddress(swapId, { chain: onTron, address: maker.tron.address });
-  assert.equal(own.legs.b.payoutAddress, maker.tron.address);
-  for (const address of [solana, 'T', `${tron}1`, `0x${'ab'.repeat(20)}`]) {
-    const bad = client.setAddress(swapId, { chain: onTron, address });
-    assert.deepEqual(await refusal(bad), [400, 'bad_address'], address);
+/** As tronweb and kit come from npm, exactly what came over HTTP. */
+const byLibrary: Sign = async (who, material, at) => {
+  if (material.sign === 'solana-tx') {
+    const pair = await createKeyPairFromPrivateKeyBytes(Buffer.from(who.keys.solana, 'hex'));
+    const unsigned = getTransactionDecoder().decode(base64.decode(material.transaction));
+    return getBase64EncodedWireTransaction(await partiallySignTransaction([pair], unsigned));
   }
-});
+  const signed = await tronOf(who).trx.sign(material.transactions[at] as never);
+  assert.ok('visible' in signed && 'raw_data' in signed, 'as wallets give it, nothing left out');
+  return signed as unknown as SignedTron;
+};
 
-/** `npm run wallet`, its standard input given. */
-function wallet(args: string[], input = ''): Promise<string> {
+/** `npm run wallet`, with this customer's keys and its standard input given. */
+async function wallet(who: Customer, [verb, ...args]: readonly string[], input = '') {
+  const file = join(market.home, `${who.name}.json`);
+  await writeFile(file, JSON.stringify({ apiKey: who.key, keys: who.keys }));
   const script = join(import.meta.dirname, '..', 'scripts', 'wallet.ts');
-  return new Promise((resolve, reject) => {
-    const child = execFile(process.execPath, [script, ...args], (error, stdout, stderr) =>
+  const said = await new Promise<string>((resolve, reject) => {
+    const given = [script, verb ?? '', file, ...args];
+    const child = execFile(process.execPath, given, (error, stdout, stderr) =>
       error === null ? resolve(stdout) : reject(new Error(stderr)),
     );
     child.stdin?.end(input);
   });
+  return JSON.parse(said) as Record<string, unknown>;
 }
 
-test('the wallet of the tour signs in with, and for, TRON and Solana', limits, async () => {
-  const walletsOf = await Promise.all(
-    ['taker', 'maker'].map(async (name) => {
-      const file = join(market.home, `${name}.json`);
-      await wallet(['join', file, place.url]);
-      const wallets = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
-      const { apiKey: key = '', tronAddress = '', solanaAddress = '' } = wallets;
-      const { dev, tron, solana } = place;
-      await dev.faucet({ chain: tron.chain, address: tronAddress });
-      await dev.faucet({ chain: solana.chain, address: solanaAddress });
-      const client = parleyClient({ baseUrl: place.url, key });
-      const own = {
-        key,
-        client,
-        tron: { address: tronAddress },
-        solana: { address: solanaAddress },
-      };
-      return { file, trader: own as unknown as Trader };
-    }),
-  );
-  const [taker, maker] = walletsOf as [(typeof walletsOf)[0], (typeof walletsOf)[0]];
-  for (const [b, node] of [
-    ['tron', place.tron.rpcUrl],
-    ['solana', place.solana.rpcUrl],
-  ] as const) {
-    const a: Coin = [b === 'tron' ? 'solana' : 'tron', 'native'];
-    const deal = await agree(place, taker.trader, maker.trader, [b, 'native'], a);
-    const built = await taker.trader.client.fund(deal.swapId, 'b');
-    const said = await wallet(['sign', taker.file, node], JSON.stringify(built));
-    const { chain, signed } = JSON.parse(said) as { chain: string; signed: string };
-    await taker.trader.client.broadcast(chain, signed);
-    await reaches(maker.trader, deal, 'initiator_funded');
-    const relay = ['relay', taker.file, place.url, deal.swapId, 'a', 'ab'.repeat(32)];
-    await assert.rejects(wallet(relay), /funded|secret/);
+const byTour: Sign = async (who, material, at) => {
+  const { rpcUrl } = ground.place[material.sign === 'solana-tx' ? 'solana' : 'tron'];
+  const { signed } = await wallet(who, ['sign', rpcUrl, `${at}`], JSON.stringify(material));
+  return signed as string | SignedTron;
+};
+
+/** Each transaction, on TRON the next one when the one before has succeeded. */
+async function send(who: Customer, built: unknown, sign: Sign = byLibrary): Promise<void> {
+  const material = built as Built;
+  const count = material.sign === 'solana-tx' ? 1 : material.transactions.length;
+  for (let at = 0; at < count; at += 1) {
+    const signed = await sign(who, material, at);
+    const { txid } = await who.client.broadcast(material.chain, signed);
+    if (at + 1 === count) return;
+    const { trx } = tronOf(who);
+    const info = await until('a block has it', async () => {
+      const found = await trx.getUnconfirmedTransactionInfo(txid);
+      return 'id' in found && found;
+    });
+    assert.equal(info.receipt.result ?? 'SUCCESS', 'SUCCESS');
   }
-});
-
-type Family = 'tron' | 'solana';
-const other = (family: Family): Family => (family === 'tron' ? 'solana' : 'tron');
-
-/** With coins on the chain that it gives on, and none where it is paid. */
-async function poorOn(family: Family): Promise<Trader> {
-  const gives = other(family);
-  const trader = await newcomer(place, gives);
-  await linkWallet(trader.client, trader[family], trader[gives]);
-  const { chain } = place[gives];
-  await place.dev.faucet({ chain, address: trader[gives].address });
-  return trader;
 }
 
-async function relayed(trader: Trader, path: string, secret: string) {
-  const reply = await fetch(`${place.url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${trader.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ secret, relay: true }),
-  });
-  return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
+const reaches = (deal: Deal, wanted: string) =>
+  shows(deal, `it is ${wanted}`, ({ status }) => status === wanted);
+/** Each at its own chain's depth. */
+const bothLegs = (deal: Deal, wanted: string) =>
+  shows(deal, `both legs are ${wanted}`, ({ legs: { a, b } }: Swap) =>
+    [a, b].every(({ status }) => status === wanted),
+  );
+
+/** Every address is named; the taker is paid at another one where it is told. */
+async function ready(b: CoinName, a: CoinName, payout?: string): Promise<Deal> {
+  const deal = await agreed(ground, [taker, maker], b, a);
+  for (const who of [taker, maker]) {
+    for (const name of [a, b]) {
+      const { chain, family } = ground.place.coins[name];
+      const own = who[family].address;
+      const address = who === taker && name === a ? (payout ?? own) : own;
+      await who.client.setAddress(deal.id, { chain, address });
+    }
+  }
+  return deal;
 }
 
-for (const family of ['tron', 'solana'] as const) {
-  test(`on ${family}, a receiver without a coin has its claim relayed`, limits, async () => {
-    const [taker, maker] = [await poorOn(family), await newTrader(place, family)];
-    const [b, a]: [Coin, Coin] = [
-      [other(family), 'native'],
-      [family, 'native'],
+async function funded(b: CoinName, a: CoinName, payout?: string): Promise<Deal> {
+  const deal = await ready(b, a, payout);
+  await send(taker, await taker.client.fund(deal.id, 'b'));
+  await reaches(deal, 'initiator_funded');
+  await send(maker, await maker.client.fund(deal.id, 'a'));
+  await reaches(deal, 'counterparty_funded');
+  return deal;
+}
+
+const secretOf = async (deal: Deal) => (await taker.store.getSecret(deal.hashlock)) ?? '';
+
+test(
+  'tokens of TRON and Solana settle, signed by tronweb, kit and the tour’s wallet',
+  limits,
+  async () => {
+    const deal = await ready('TRON dollar', 'SPL dollar');
+    const secret = await secretOf(deal);
+    await send(taker, await taker.client.fund(deal.id, 'b'), byTour);
+    await reaches(deal, 'initiator_funded');
+    await send(maker, await maker.client.fund(deal.id, 'a'), byTour);
+    await reaches(deal, 'counterparty_funded');
+    await send(taker, await taker.client.claim(deal.id, 'a', secret));
+    await reaches(deal, 'initiator_claimed');
+    await send(maker, await maker.client.claim(deal.id, 'b', secret));
+    const { legs } = await bothLegs(deal, 'claimed');
+    assert.ok(legs.a.claimTx && legs.b.claimTx && legs.a.fundTx && legs.b.fundTx);
+  },
+);
+
+for (const [b, a, lives] of [
+  ['TRX', 'SOL', 600],
+  ['SOL', 'TRX', 60],
+] as const) {
+  test(
+    `unsigned bytes of ${b} live ${lives} s: a stored reply of dead ones is 409`,
+    limits,
+    async () => {
+      const { id } = await ready(b, a);
+      const { now } = await ground.dev.status();
+      const how = { idempotencyKey: randomBytes(8).toString('hex') };
+      const first = (await taker.client.fund(id, 'b', how)) as Built;
+      const life = first.validUntil - now;
+      assert.ok(life > lives - 30 && life <= lives + 30, `it lives ${life} s`);
+      assert.deepEqual(await taker.client.fund(id, 'b', how), first, 'replayed while it lives');
+      await move(lives + 60);
+      const { status, code } = await refusal(taker.client.fund(id, 'b', how));
+      assert.deepEqual([status, code], [409, 'material_expired']);
+      const fresh = (await taker.client.fund(id, 'b')) as Built;
+      assert.ok(fresh.validUntil > first.validUntil);
+    },
+  );
+}
+
+test(
+  'a receiver without a coin has its claim relayed, one that sleeps has it sent',
+  limits,
+  async () => {
+    const [privateKey, seed] = [randomBytes(32).toString('hex'), randomBytes(32)];
+    const poor = {
+      tron: tronMessageSigner({ privateKey }),
+      solana: solanaMessageSigner({ secretKey: new Uint8Array(seed) }),
+    };
+    for (const each of Object.values(poor)) await linkWallet(taker.client, each, taker.tron);
+    const deals = [
+      await funded('SOL', 'TRX', poor.tron.address),
+      await funded('TRX', 'SOL', poor.solana.address),
     ];
-    const deal = await agree(place, taker, maker, b, a);
-    const { swapId, secret } = deal;
-    await sendAll(place, taker, asMaterial(await taker.client.fund(swapId, 'b')));
-    await reaches(maker, deal, 'initiator_funded');
-    await sendAll(place, maker, asMaterial(await maker.client.fund(swapId, 'a')));
-    await reaches(taker, deal, 'counterparty_funded');
-    const path = `/v1/swaps/${swapId}/legs/a/claim`;
-    const answer = await relayed(taker, path, secret);
-    assert.equal(answer.status, 200, JSON.stringify(answer.body));
-    assert.equal(answer.body.relayed, true);
-    await reaches(maker, deal, 'initiator_claimed');
+    const claims = new Map<Deal, unknown>();
+    for (const deal of deals) {
+      const relay = ['relay', ground.url, deal.id, 'a', await secretOf(deal)];
+      const { relayed, txid } = await wallet(taker, relay);
+      assert.equal(relayed, true);
+      claims.set(deal, txid);
+      await reaches(deal, 'initiator_claimed');
+    }
     // The other side sleeps: it is taken up, and after its grace the keeper claims for it too.
     await sleep(3_000);
-    await place.dev.time(90);
-    await reaches(taker, deal, 'counterparty_claimed');
-    const { legs } = await bothLegs(taker, deal, 'claimed');
-    assert.deepEqual(
-      [legs.a, legs.b].map((leg) => (leg as unknown as { claimedBy: string }).claimedBy),
-      ['keeper', 'keeper'],
-    );
-    assert.equal((await relayed(taker, path, secret)).body.txid, legs.a.claimTx);
-  });
-}
+    await move(90);
+    for (const deal of deals) {
+      const { legs } = await bothLegs(deal, 'claimed');
+      assert.deepEqual([legs.a.claimedBy, legs.b.claimedBy], ['keeper', 'keeper']);
+      assert.equal(legs.a.claimTx, claims.get(deal));
+    }
+  },
+);
 
 test('the keys are for nobody else to read, and nothing shows them', limits, async () => {
-  for (const chain of ['evm-dev', place.tron.chain, place.solana.chain]) {
+  const { evm, tron, solana } = ground.place;
+  for (const { chain } of [evm, tron, solana]) {
     const file = join(market.home, `keeper-${chain}.key`);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     const key = (await readFile(file, 'utf8')).trim();
@@ -243,23 +233,13 @@ test('the keys are for nobody else to read, and nothing shows them', limits, asy
 
 // Last: it moves the clocks by hours.
 test('expired legs go back to funders that sleep', limits, async () => {
-  const [taker, maker] = [await newTrader(place, 'tron'), await newTrader(place, 'solana')];
-  const deal = await agree(place, taker, maker, ['solana', 'token'], ['tron', 'token']);
-  const { swapId } = deal;
-  await sendAll(place, taker, asMaterial(await taker.client.fund(swapId, 'b')));
-  await reaches(maker, deal, 'initiator_funded');
-  await sendAll(place, maker, asMaterial(await maker.client.fund(swapId, 'a')));
-  await reaches(taker, deal, 'counterparty_funded');
-  const { deadlines } = await taker.client.swap(swapId);
-  const { now } = await place.dev.status();
-  await place.dev.time(Math.max(deadlines.refundAt.a, deadlines.refundAt.b) - now + 120);
+  const deal = await funded('SPL dollar', 'TRON dollar');
+  const { deadlines } = await taker.client.swap(deal.id);
+  await move(Math.max(deadlines.refundAt.a, deadlines.refundAt.b) - ground.now() + 120);
   // Taken up, and after the grace refunded.
   await sleep(3_000);
-  await place.dev.time(200);
-  const { status, legs } = await bothLegs(taker, deal, 'refunded');
+  await move(200);
+  const { status, legs } = await bothLegs(deal, 'refunded');
   assert.equal(status, 'refunded');
-  assert.deepEqual(
-    [legs.a, legs.b].map((leg) => (leg as unknown as { refundedBy: string }).refundedBy),
-    ['keeper', 'keeper'],
-  );
+  assert.deepEqual([legs.a.refundedBy, legs.b.refundedBy], ['keeper', 'keeper']);
 });

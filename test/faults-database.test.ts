@@ -3,70 +3,73 @@
 
 import assert from 'node:assert/strict';
 import pg from 'pg';
+import { startLoad } from './faults/load.ts';
+import { onStage } from './faults/scenario.ts';
 import {
   agreed,
   deep,
   endsRight,
+  finish,
+  fund,
   isFunded,
   probe,
   run,
-  runUntil,
   shows,
   until,
-} from './faults/deals.ts';
-import { startLoad } from './faults/load.ts';
-import { onStage } from './faults/scenario.ts';
+} from './support/deals.ts';
 
 const scenario = onStage();
 
-for (const [manner, signal, decisive] of [
-  ['fast', 'SIGINT', false],
-  ['immediate', 'SIGQUIT', false],
+for (const [manner, signal] of [
+  ['fast', 'SIGINT'],
+  ['immediate', 'SIGQUIT'],
 ] as const) {
   scenario(
-    { fault: `${manner} restart under load, twice`, where: 'database', decisive },
+    'soak',
     `a database restarted (${manner}) in the middle of a swap and under load loses and doubles nothing`,
     async ({ stage, pair }) => {
       const deal = await agreed(stage, pair, 'SOL', 'ETH');
       const load = startLoad(stage, pair[1]);
+      const { postgres } = stage;
+      assert.ok(postgres);
+      const restarts: Promise<void>[] = [];
       const restarted = async () => {
-        const { pid } = stage.postgres;
+        const { pid } = postgres;
         process.kill(pid, signal);
-        await until('another postmaster', async () => stage.postgres.pid !== pid);
+        await until('another postmaster', async () => postgres.pid !== pid);
       };
-      const sides = [
+      const ends = await Promise.all([
         run(stage, deal, 'maker'),
         run(stage, deal, 'taker', {
           onProgress: (progress) => {
             if (isFunded(progress) || deep('a')(progress)) restarts.push(restarted());
           },
         }),
-      ];
-      const restarts: Promise<void>[] = [];
-      const ends = await Promise.all(sides);
+      ]);
       assert.ok(restarts.length > 0);
       await Promise.all(restarts);
-      await endsRight(stage, deal, ends, 'received');
-      const counts = await load.stop();
-      return { meanwhile: `requests ${counts}`, end: 'both paid' };
+      await endsRight(
+        stage,
+        deal,
+        ends.map(({ end }) => end),
+        'received',
+      );
+      await load.stop();
     },
   );
 }
 
 scenario(
-  { fault: 'no connection to be had', where: 'database', decisive: true },
+  'decisive',
   'while the database takes no connection requests are 503, and a swap goes on afterwards',
   async ({ stage, pair }) => {
     const deal = await agreed(stage, pair, 'SOL', 'ETH');
-    await Promise.all([
-      runUntil(stage, deal, 'taker', isFunded),
-      runUntil(stage, deal, 'maker', ({ step }) => step === 'verified'),
-    ]);
+    await fund(stage, deal, 'initiator');
     const hogs: pg.Client[] = [];
     // Ours first: the market's connections are cut, and others take their places.
     stage.database.fail({ kind: 'cut' });
     for (;;) {
-      const hog = new pg.Client({ connectionString: stage.postgres.url });
+      const hog = new pg.Client({ connectionString: stage.postgres?.url });
       hog.on('error', () => {});
       const error = await hog.connect().then(
         () => null,
@@ -88,8 +91,6 @@ scenario(
       await Promise.all(hogs.map((each) => each.end()));
     }
     await shows(deal, 'it is read again', () => true);
-    const ends = await Promise.all([run(stage, deal, 'taker'), run(stage, deal, 'maker')]);
-    await endsRight(stage, deal, ends, 'received');
-    return { meanwhile: `${hogs.length} others connected; 503`, end: 'both paid' };
+    await endsRight(stage, deal, await finish(stage, deal), 'received');
   },
 );

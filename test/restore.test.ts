@@ -3,66 +3,72 @@
 // it was read back. The real server, database, bitcoind and anvil; TRON and Solana are simulators.
 
 import assert from 'node:assert/strict';
-import { chmod, cp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { after, before, describe, test } from 'node:test';
 import { hashlockOf } from '../core/hashlock.ts';
 import { checkBackup } from '../host/postgres/backup.ts';
 import { runningPostgres } from '../host/postgres/postgres.ts';
-import { newPerson, type Person } from '../scripts/demo/people.ts';
 import type { CoinName } from '../scripts/demo/place.ts';
-import { type ParleyClient, parleyClient } from '../sdk/client.ts';
+import { parleyClient } from '../sdk/client.ts';
 import { mintKey, mintMessage } from '../sdk/keys.ts';
 import { openFeed } from '../server/edge/testing/feed-client.ts';
-import { type Receiver, startReceiver } from '../server/webhooks/testing/receiver.ts';
+import { type Commands, startCommands } from './support/commands.ts';
+import { type Customer, newCustomer } from './support/customers.ts';
 import {
   agreed,
-  claimAlone,
   type Deal,
+  deep,
   finish,
   fund,
-  hasStatus,
+  heard,
   type Offer,
   offer,
   refusal,
   run,
-} from './restoring/deals.ts';
-import { startWorld, type World } from './restoring/place.ts';
-import type { RunningMarket } from './support/market.ts';
+  runUntil,
+  shows,
+  until,
+} from './support/deals.ts';
+import { type Server, type Stage, startStage } from './support/stage.ts';
 
 const limits = { timeout: 240_000 };
-const brand = { productName: 'Parley', shortName: 'parley' };
 /** What happens on no chain, and yet has to be done with: every clock moves by it. */
 const hourSeconds = 3_600;
+const env = {
+  // Each home has a database of its own.
+  DATABASE_URL: '',
+  PARLEY_ENCRYPTION_KEY: '',
+  // What waits to be accepted still stands after the missing hour.
+  PARLEY_ACCEPT_TTL: '86400',
+};
 
-let world: World;
-let receiver: Receiver;
-let people: Record<'alice' | 'bob', Person>;
-/** Of the market now; a key is minted anew after the restore. */
-let clients: ReadonlyMap<Person, ParleyClient>;
-const undo: (() => unknown)[] = [];
-const context = { after: (step: () => unknown) => undo.unshift(step) } as unknown as TestContext;
-const homes = { old: '', fresh: '' };
-let old: RunningMarket;
-let restored: RunningMarket;
-
-const client = (person: Person) => clients.get(person) as ParleyClient;
-const now = () => world.now();
+let stage: Stage;
+let commands: Commands;
+let alice: Customer;
+let bob: Customer;
+let old: Server;
+let restored: Server;
+let homes: Record<'old' | 'fresh' | 'second' | 'never' | 'backup' | 'damaged', string>;
+let keyFile = '';
 
 /** Swaps of before the backup, by what state they are in by then; and of the hour after it. */
-const deals: Record<string, Deal> = {};
+const deals = new Map<string, Deal>();
 let standing: Offer;
 let oldNonce = '';
 /** Of the market that died. */
 let heardBefore = 0;
 const feed = { before: 0, within: 0, after: 0 };
 
-async function make(gives: CoinName, gets: CoinName, taker: 'alice' | 'bob' = 'alice') {
-  const maker = taker === 'alice' ? people.bob : people.alice;
-  const made = await offer(world.place, now, [people[taker], gives], [maker, gets]);
-  return agreed(made, people[taker], maker);
+const of = (name: string) => deals.get(name) ?? assert.fail(name);
+
+async function make(name: string, gives: CoinName, gets: CoinName, isBobs = false) {
+  deals.set(name, await agreed(stage, isBobs ? [bob, alice] : [alice, bob], gives, gets));
 }
+
+/** The market alone knows how it ends. */
+const ended = (name: string, status: string) =>
+  shows(of(name), `${name} is ${status}`, (swap) => swap.status === status);
 
 type Answer = { readonly status: number; readonly code: string; readonly text: string };
 
@@ -77,56 +83,39 @@ async function post(url: string, path: string, key: string, body: object): Promi
   return { status: reply.status, code, text: await reply.text() };
 }
 
-const keys = new Map<Person, string>();
-
-async function signIn(url: string): Promise<void> {
-  const made = new Map<Person, ParleyClient>();
-  for (const person of Object.values(people)) {
-    const login = person.name === 'Alice' ? person.evm : person.bitcoin;
-    const { key } = await mintKey({ baseUrl: url }, login);
-    keys.set(person, key);
-    made.set(person, parleyClient({ baseUrl: url, key }));
+/** After a restore: keys of before are void. */
+async function signIn(): Promise<void> {
+  for (const person of [alice, bob]) {
+    const login = person === alice ? person.evm : person.bitcoin;
+    const { key } = await mintKey({ baseUrl: stage.url }, login);
+    Object.assign(person, { key, client: parleyClient({ baseUrl: stage.url, key }) });
   }
-  clients = made;
 }
 
-/** A thread on which the taker may accept, with whatever hashlock, whose two chains are these. */
-async function freshThread(gives: CoinName, gets: CoinName): Promise<Offer> {
-  const { alice, bob } = people;
-  const [taker, maker] = [alice, bob].map((each) => ({ ...each, client: client(each) }));
-  assert.ok(taker && maker);
-  return offer(world.place, now, [taker, gives], [maker, gets]);
-}
-
-async function acceptWith(url: string, { threadId, price }: Offer, hashlock: string) {
-  const key = keys.get(people.alice) ?? '';
-  return post(url, `/v1/threads/${threadId}/accept`, key, { quoteAmount: price, hashlock });
-}
+const acceptWith = (url: string, { threadId, price }: Offer, hashlock: string) =>
+  post(url, `/v1/threads/${threadId}/accept`, alice.key, { quoteAmount: `${price}`, hashlock });
 
 type Held = {
   readonly held: readonly string[];
   readonly gaps: readonly {
-    readonly why: string;
-    readonly readings: readonly { chain: string; found: number; readAt: string | null }[];
+    readonly readings: readonly { readonly chain: string; readonly readAt: string | null }[];
   }[];
 };
 
-async function gaps(home: string): Promise<Held> {
-  const said = await world.command('scripts/restore-gaps.ts', ['list', '--json'], {
-    PARLEY_HOME: home,
-  });
-  assert.equal(said.status, 0, said.err);
+async function gaps(): Promise<Held> {
+  const more = { PARLEY_HOME: homes.fresh };
+  const said = await commands.run('scripts/restore-gaps.ts', ['list', '--json'], more);
+  assert.equal(said.code, 0, said.err);
   return JSON.parse(said.out) as Held;
 }
 
-const restore = (folder: string, home: string, more: readonly string[] = []) =>
-  world.command('scripts/restore.ts', [folder, '--home', home, ...more]);
+const restore = (home: string, ...more: readonly string[]) =>
+  commands.run('scripts/restore.ts', [homes.backup, '--home', home, ...more]);
 
 /** Where the feed stands for who begins, or goes on from, a position. */
 async function resume(url: string, since?: number) {
   const socket = await openFeed(url);
-  const more = since === undefined ? {} : { since };
-  socket.send({ apiKey: keys.get(people.bob), resume: true, ...more });
+  socket.send({ apiKey: bob.key, resume: true, ...(since === undefined ? {} : { since }) });
   const ready = await socket.of('ready');
   const types = socket.frames.map(({ type }) => String(type));
   socket.close();
@@ -134,183 +123,162 @@ async function resume(url: string, since?: number) {
 }
 
 before(async () => {
-  receiver = await startReceiver();
-  world = await startWorld(receiver.ca);
-  homes.old = join(world.dir, 'old');
-  homes.fresh = join(world.dir, 'fresh');
-  old = await world.market(context, homes.old);
-  const market = { url: old.ready.url, brand, dev: world.dev, now };
-  const [alice, bob] = await Promise.all([
-    newPerson('Alice', 'evm', world.place, market),
-    newPerson('Bob', 'bitcoin', world.place, market),
-  ]);
-  // One whose key is at hand, for what the client does not do.
-  const { key } = await mintKey({ baseUrl: old.ready.url }, bob.bitcoin);
-  people = { alice, bob: { ...bob, client: parleyClient({ baseUrl: old.ready.url, key }) } };
-  keys.set(people.bob, key);
-  const made = await post(old.ready.url, '/v1/webhooks', key, { url: receiver.url });
-  assert.equal(made.status, 201, made.text);
+  commands = startCommands();
+  stage = await startStage({ env });
+  const at = (name: string) => join(stage.dir, name);
+  homes = {
+    ...{ old: at('old'), fresh: at('fresh'), second: at('second') },
+    ...{ never: at('never'), backup: at('backup'), damaged: at('damaged') },
+  };
+  keyFile = join(stage.dir, 'keys', 'server.key');
+  old = await stage.startServer({ home: homes.old });
+  alice = await newCustomer(stage, 'Alice');
+  bob = await newCustomer(stage, 'Bob', 'bitcoin');
 }, limits);
 after(async () => {
-  for (const step of undo) await step();
-  await world?.stop();
-  await receiver?.close();
+  await stage?.close();
+  await commands.stop();
 }, limits);
 
 describe('a market whose last hour is lost', { concurrency: false }, () => {
   test('swaps in every state, a backup, and an hour that goes on', limits, async () => {
-    const { alice, bob } = people;
-    deals.agreed = await make('BTC', 'EVM dollar');
-    deals.initiatorFunded = await make('SPL dollar', 'ETH', 'bob');
-    deals.bothFunded = await make('TRX', 'SOL');
-    deals.abandoned = await make('SOL', 'TRON dollar', 'bob');
-    deals.settled = await make('ETH', 'SPL dollar');
-    deals.shown = await make('BTC', 'ETH');
-    const own = (person: Person) => person.client;
+    await make('agreed', 'BTC', 'EVM dollar');
+    await make('initiatorFunded', 'SPL dollar', 'ETH', true);
+    await make('bothFunded', 'TRX', 'SOL');
+    await make('abandoned', 'SOL', 'TRON dollar', true);
+    await make('settled', 'ETH', 'SPL dollar');
+    await make('shown', 'BTC', 'ETH');
     await Promise.all([
-      fund(now, deals.initiatorFunded, 'initiator'),
-      fund(now, deals.bothFunded, 'both'),
-      fund(now, deals.abandoned, 'both'),
-      fund(now, deals.shown, 'both'),
-      finish(now, deals.settled, own),
+      fund(stage, of('initiatorFunded'), 'initiator'),
+      ...['bothFunded', 'abandoned', 'shown'].map((each) => fund(stage, of(each), 'both')),
+      finish(stage, of('settled')),
     ]);
-    await hasStatus(alice.client, deals.settled, 'counterparty_claimed');
-    standing = await offer(world.place, now, [alice, 'ETH'], [bob, 'TRX']);
-    const { trade } = await standing.accept(alice);
+    await ended('settled', 'counterparty_claimed');
+    standing = await offer(stage, [alice, bob], 'ETH', 'TRX');
+    await standing.accept(alice);
     oldNonce = (await alice.client.mintNonce()).nonce;
-    feed.before = (await resume(old.ready.url)).seq;
+    feed.before = (await resume(old.url)).seq;
 
-    const said = await world.command(
-      'scripts/backup.ts',
-      [join(world.dir, 'backup'), '--key', join(world.dir, 'keys', 'server.key')],
-      { PARLEY_HOME: homes.old },
-    );
-    assert.equal(said.status, 0, said.err);
-    await world.move(hourSeconds);
+    const said = await commands.run('scripts/backup.ts', [homes.backup, '--key', keyFile], {
+      PARLEY_HOME: homes.old,
+    });
+    assert.equal(said.code, 0, said.err);
+    await stage.move(hourSeconds);
 
     assert.ok((await standing.accept(bob)).swapId, 'what waited is agreed in the hour');
-    deals.laterBitcoinTron = await make('BTC', 'TRON dollar');
-    deals.laterEvmSolana = await make('ETH', 'SOL', 'bob');
-    deals.onEvm = await make('ETH', 'TRX');
-    deals.onTron = await make('TRX', 'ETH', 'bob');
-    deals.onSolana = await make('SPL dollar', 'EVM dollar');
-    const of = (name: string) => deals[name] as Deal;
+    await make('laterBitcoinTron', 'BTC', 'TRON dollar');
+    await make('laterEvmSolana', 'ETH', 'SOL', true);
+    await make('onEvm', 'ETH', 'TRX');
+    await make('onTron', 'TRX', 'ETH', true);
+    await make('onSolana', 'SPL dollar', 'EVM dollar');
     await Promise.all([
-      finish(now, of('bothFunded'), own),
-      claimAlone(now, of('shown')),
-      fund(now, of('laterBitcoinTron'), 'both'),
-      fund(now, of('laterEvmSolana'), 'both'),
-      fund(now, of('onEvm'), 'initiator'),
-      fund(now, of('onTron'), 'initiator'),
-      fund(now, of('onSolana'), 'initiator'),
+      finish(stage, of('bothFunded')),
+      // It shows its secret with that, and nobody else acts.
+      runUntil(stage, of('shown'), 'taker', deep('a', 'claim')),
+      ...['laterBitcoinTron', 'laterEvmSolana'].map((each) => fund(stage, of(each), 'both')),
+      ...['onEvm', 'onTron', 'onSolana'].map((each) => fund(stage, of(each), 'initiator')),
     ]);
-    assert.ok(trade.hashlock !== null);
-    feed.within = (await resume(old.ready.url)).seq;
+    feed.within = (await resume(old.url)).seq;
     assert.ok(feed.within > feed.before);
     await old.kill();
-    heardBefore = receiver.received.length;
+    heardBefore = stage.receiver.received.length;
   });
 
   test('what is damaged, incomplete, newer, or has no key is not restored', limits, async () => {
-    const whole = join(world.dir, 'backup');
-    const copy = join(world.dir, 'damaged');
-    const target = join(world.dir, 'never');
-    const key = ['--key', join(world.dir, 'keys', 'server.key')];
-    const manifest = JSON.parse(await readFile(join(whole, 'manifest.json'), 'utf8')) as {
+    const { backup, damaged: copy } = homes;
+    const manifest = JSON.parse(await readFile(join(backup, 'manifest.json'), 'utf8')) as {
       files: { path: string; bytes: number }[];
     };
     const table = manifest.files.find(({ path, bytes }) => path.includes('base/') && bytes > 0);
     assert.ok(table);
+    const [file, list] = [join(copy, table.path), join(copy, 'manifest.json')];
     const faults: [RegExp, () => Promise<void>][] = [
-      [/is damaged: .* is missing/, () => rm(join(copy, table.path))],
-      [/is damaged: .* bytes, not/, () => truncate(join(copy, table.path), table.bytes - 1)],
-      [
-        /is not as it was written/,
-        () => writeFile(join(copy, table.path), Buffer.alloc(table.bytes)),
-      ],
-      [/was not finished: it has no manifest/, () => rm(join(copy, 'manifest.json'))],
-      [/its manifest was changed/, () => writeFile(join(copy, 'manifest.json'), '{"format":1}')],
+      [/is damaged: .* is missing/, () => rm(file)],
+      [/is damaged: .* bytes, not/, () => truncate(file, table.bytes - 1)],
+      [/is not as it was written/, () => writeFile(file, Buffer.alloc(table.bytes))],
+      [/was not finished: it has no manifest/, () => rm(list)],
+      [/its manifest was changed/, () => writeFile(list, '{"format":1}')],
     ];
     for (const [sentence, damage] of faults) {
-      await cp(whole, copy, { recursive: true });
+      await cp(backup, copy, { recursive: true });
       await damage();
       await assert.rejects(checkBackup(copy), sentence);
       await rm(copy, { recursive: true });
     }
-    const without = await restore(whole, target);
-    assert.match(without.err, /the server's own key is not in the backup/);
-    await writeFile(join(world.dir, 'other.key'), 'ab'.repeat(32));
-    const other = await restore(whole, target, ['--key', join(world.dir, 'other.key')]);
-    assert.match(other.err, /not the key of the market that was backed up/);
-    const used = await restore(whole, homes.old, key);
-    assert.match(used.err, /There is a database in .* already/);
-    assert.deepEqual([without.status, other.status, used.status], [1, 1, 1]);
+    const otherKey = join(stage.dir, 'other.key');
+    await writeFile(otherKey, 'ab'.repeat(32));
+    for (const [sentence, home, ...key] of [
+      [/the server's own key is not in the backup/, homes.never],
+      [/not the key of the market that was backed up/, homes.never, '--key', otherKey],
+      [/There is a database in .* already/, homes.old, '--key', keyFile],
+    ] as const) {
+      const { code, err } = await restore(home, ...key);
+      assert.match(err, sentence);
+      assert.equal(code, 1);
+    }
   });
 
-  test('nothing is agreed while one chain is not read, and all else goes on', limits, async (t) => {
-    const key = join(world.dir, 'keys', 'server.key');
+  test('nothing is agreed while one chain is not read, and all else goes on', limits, async () => {
     // As many a place keeps it; the market would not start with one like that.
-    await chmod(key, 0o644);
-    const done = await restore(join(world.dir, 'backup'), homes.fresh, ['--key', key]);
-    assert.equal(done.status, 0, done.err);
+    await chmod(keyFile, 0o644);
+    const done = await restore(homes.fresh, '--key', keyFile);
+    assert.equal(done.code, 0, done.err);
     assert.equal((await stat(join(homes.fresh, 'server.key'))).mode & 0o777, 0o600);
-    world.bitcoin.pointTo();
-    world.bitcoin.cut();
-    const first = await world.market(t, homes.fresh);
-    const { alice, bob } = people;
-    const { url } = first.ready;
-    assert.match(await refusal(client401(url)), /^401 key_invalid/);
-    await signIn(url);
-    const message = mintMessage({ address: alice.evm.address, nonce: oldNonce });
+    for (const way of stage.nodes.bitcoin) way.fail({ kind: 'cut' });
+    const first = await stage.startServer({ home: homes.fresh });
+    const { status, code } = await refusal(bob.client.me());
+    assert.deepEqual([status, code], [401, 'key_invalid'], 'with a key of before');
+    await signIn();
+    const { address } = alice.evm;
+    const message = mintMessage({ address, nonce: oldNonce });
     const signature = await alice.evm.signMessage(message);
-    const proof = { rail: 'evm' as const, address: alice.evm.address, message, signature };
-    const nonce = await post(url, '/v1/keys', '', proof);
+    const proof = { rail: 'evm', address, message, signature };
+    const nonce = await post(first.url, '/v1/keys', '', proof);
     assert.deepEqual([nonce.status, nonce.code], [400, 'bad_nonce'], nonce.text);
 
-    const made = await freshThread('ETH', 'SOL');
+    const made = await offer(stage, [alice, bob], 'ETH', 'SOL');
     const fresh = 'ab'.repeat(32);
-    await until('the others were read', async () => {
-      const { gaps: found } = await gaps(homes.fresh);
-      return found[0]?.readings.filter(({ readAt }) => readAt !== null).length === 3;
-    });
-    const waits = await acceptWith(url, made, fresh);
+    const readAt = ({ gaps: [gap] }: Held) => gap?.readings.map((each) => each.readAt) ?? [];
+    const isRead = (each: string | null) => each !== null;
+    await until(
+      'the others were read',
+      async () => readAt(await gaps()).filter(isRead).length === 3,
+    );
+    const waits = await acceptWith(first.url, made, fresh);
     assert.deepEqual([waits.status, waits.code], [503, 'restoring'], waits.text);
     assert.match(waits.text, /bitcoin-regtest does not answer/);
     assert.doesNotMatch(waits.text, /evm-dev|tron-dev|solana-dev/);
 
-    const before = await gaps(homes.fresh);
+    const before = await gaps();
     await first.kill();
-    restored = await world.market(context, homes.fresh);
-    const again = await gaps(homes.fresh);
+    restored = await stage.startServer({ home: homes.fresh });
+    const again = await gaps();
     assert.equal(again.gaps.length, 1, 'a quick restart is no gap');
-    const readAt = ({ gaps: [gap] }: Held) => gap?.readings.map((each) => each.readAt);
     assert.deepEqual(readAt(again), readAt(before), 'what was read is not read again');
-    const own = restored.ready.url;
-    await signIn(own);
-    assert.equal((await acceptWith(own, made, fresh)).code, 'restoring');
-    const second = await secondServer(t);
-    assert.equal((await acceptWith(second, made, fresh)).code, 'restoring');
+    await signIn();
+    const second = await secondServer();
+    for (const { url } of [restored, second]) {
+      assert.equal((await acceptWith(url, made, fresh)).code, 'restoring');
+    }
     // A swap that is in the backup goes on meanwhile.
-    const deal = deals.initiatorFunded as Deal;
-    assert.deepEqual(await finish(now, deal, client), ['received', 'received']);
-    await mustKnowSecret(deals.shown as Deal);
+    assert.deepEqual(await finish(stage, of('initiatorFunded')), ['received', 'received']);
+    await mustKnowSecret(of('shown'));
 
-    world.bitcoin.pointTo(world.bitcoinPort);
-    await until('all was read', async () => (await gaps(homes.fresh)).held.length === 0);
+    for (const way of stage.nodes.bitcoin) way.heal();
+    await until('all was read', async () => (await gaps()).held.length === 0);
     for (const name of ['laterEvmSolana', 'onEvm', 'onTron', 'onSolana', 'laterBitcoinTron']) {
-      const { hashlock } = deals[name] as Deal;
-      const refused = await acceptWith(own, made, hashlock);
+      const refused = await acceptWith(restored.url, made, of(name).hashlock);
       assert.deepEqual([refused.status, refused.code], [409, 'hashlock_used'], name);
     }
-    const given = await acceptWith(second, made, fresh);
+    const given = await acceptWith(second.url, made, fresh);
     assert.equal(given.status, 200, given.text);
-    const { swap } = await client(bob).accept(made.threadId, { quoteAmount: made.price });
+    const { swap } = await bob.client.accept(made.threadId, { quoteAmount: `${made.price}` });
     assert.ok(swap, 'and so is a swap');
-    feed.after = (await resume(own)).seq;
+    feed.after = (await resume(restored.url)).seq;
   });
 
   test('the feed begins anew for positions of before and of the hour', limits, async () => {
-    const { url } = restored.ready;
+    const { url } = restored;
     for (const since of [feed.before, feed.within, feed.within + 5]) {
       const { types, seq } = await resume(url, since);
       assert.deepEqual(types.slice(0, 3), ['reset', 'snapshot', 'ready'], `since ${since}`);
@@ -320,69 +288,54 @@ describe('a market whose last hour is lost', { concurrency: false }, () => {
   });
 
   test('an acceptance that waited has ended, and nothing comes of it', limits, async () => {
-    const { bob } = people;
-    const thread = await client(bob).thread(standing.threadId);
+    const thread = await bob.client.thread(standing.threadId);
     assert.deepEqual([thread.takerAccepted, thread.status], [false, 'open']);
   });
 
   test('every swap of the backup ends right, and later ones by the SDK alone', limits, async () => {
-    const { alice, bob } = people;
-    const of = (name: string) => deals[name] as Deal;
-    await hasStatus(client(alice), of('settled'), 'counterparty_claimed');
+    await ended('settled', 'counterparty_claimed');
     // Claimed on both chains in the hour that is missing.
-    await hasStatus(client(bob), of('bothFunded'), 'counterparty_claimed');
+    await ended('bothFunded', 'counterparty_claimed');
     for (const name of ['laterBitcoinTron', 'laterEvmSolana', 'onEvm', 'onTron', 'onSolana']) {
-      assert.match(await refusal(client(alice).swap(of(name).swapId)), /^404 unknown_swap/, name);
+      const { status, code } = await refusal(alice.client.swap(of(name).id));
+      assert.deepEqual([status, code], [404, 'unknown_swap'], name);
     }
-    const { maker } = of('shown');
-    const [received, first, second, third] = await Promise.all([
-      run(now, of('shown'), maker, client(maker.person)).ended,
-      finish(now, of('agreed'), client),
-      finish(now, of('laterBitcoinTron'), client),
-      finish(now, of('laterEvmSolana'), client),
+    const [received, ...others] = await Promise.all([
+      run(stage, of('shown'), 'maker'),
+      ...['agreed', 'laterBitcoinTron', 'laterEvmSolana'].map((each) => finish(stage, of(each))),
     ]);
-    for (const ends of [first, second, third]) assert.deepEqual(ends, ['received', 'received']);
+    for (const ends of others) assert.deepEqual(ends, ['received', 'received']);
     assert.equal(received.end, 'received', 'by the secret of the missing hour');
-    for (const name of ['agreed', 'shown']) {
-      await hasStatus(client(alice), of(name), 'counterparty_claimed');
+    for (const name of ['agreed', 'shown', 'initiatorFunded']) {
+      await ended(name, 'counterparty_claimed');
     }
-    await hasStatus(client(alice), of('initiatorFunded'), 'counterparty_claimed');
-
-    await world.move(12 * hourSeconds);
-    const alone = ['onEvm', 'onTron', 'onSolana'].map((name) => {
-      const deal = of(name);
-      return run(now, deal, deal.taker, client(deal.taker.person)).ended;
-    });
-    const [both, ...refunds] = await Promise.all([finish(now, of('abandoned'), client), ...alone]);
+    await stage.move(12 * hourSeconds);
+    const alone = ['onEvm', 'onTron', 'onSolana'].map((each) => run(stage, of(each), 'taker'));
+    const [both, ...refunds] = await Promise.all([finish(stage, of('abandoned')), ...alone]);
     assert.deepEqual(both, ['refunded', 'refunded']);
     for (const { end } of refunds) assert.equal(end, 'refunded');
-    await hasStatus(client(alice), of('abandoned'), 'refunded');
+    await ended('abandoned', 'refunded');
   });
 
   test('a receiver hears how they ended, of what it had not heard', limits, async () => {
-    const heard = (name: string, from = 0) =>
-      receiver.received
-        .slice(from)
-        .map(({ body }) => JSON.parse(body) as { type: string; swapId?: string })
-        .filter(({ swapId }) => swapId === (deals[name] as Deal).swapId)
-        .map(({ type }) => type);
-    await until('they were told', async () => heard('abandoned').includes('swap.refunded'));
-    assert.ok(heard('shown', heardBefore).includes('secret.revealed'));
-    assert.ok(heard('agreed').includes('swap.settled'));
-    assert.ok(heard('initiatorFunded').includes('swap.settled'));
+    const told = (name: string, from = 0) =>
+      heard(stage, bob, of(name).id, from).map(({ type }) => type);
+    await until('they were told', async () => told('abandoned').includes('swap.refunded'));
+    assert.ok(told('shown', heardBefore).includes('secret.revealed'));
+    assert.ok(told('agreed').includes('swap.settled'));
+    assert.ok(told('initiatorFunded').includes('swap.settled'));
     // Once by the market that died, and once by the one that found it on the chains.
-    const twice = heard('bothFunded').filter((type) => type === 'swap.settled');
-    assert.equal(twice.length, 2, heard('bothFunded').join(', '));
-    assert.equal(heard('settled').filter((type) => type === 'swap.settled').length, 1);
+    const settled = (name: string) => told(name).filter((type) => type === 'swap.settled').length;
+    assert.deepEqual([settled('bothFunded'), settled('settled')], [2, 1]);
   });
 });
 
 /** Its secret was shown in the missing hour, and the leg that it opens is there to be claimed. */
 async function mustKnowSecret(deal: Deal): Promise<void> {
-  const bob = client(people.bob);
-  await hasStatus(bob, deal, 'initiator_claimed');
-  const { secret, next } = await bob.swap(deal.swapId);
+  const is = ({ status }: { status: string }) => status === 'initiator_claimed';
+  const { secret } = await shows(deal, 'the secret is known', is);
   assert.equal(hashlockOf(secret ?? ''), deal.hashlock, 'read from the chain');
+  const { next } = await bob.client.swap(deal.id);
   const own = next.filter(({ by }) => by === 'counterparty');
   assert.deepEqual(
     own.map(({ action, leg }) => [action, leg]),
@@ -390,26 +343,12 @@ async function mustKnowSecret(deal: Deal): Promise<void> {
   );
 }
 
-/** With the key of before, which was revoked. */
-function client401(url: string): Promise<unknown> {
-  return parleyClient({ baseUrl: url, key: keys.get(people.bob) ?? '' }).me();
-}
-
 /** Another process on the restored database. */
-async function secondServer(t: TestContext): Promise<string> {
+async function secondServer(): Promise<Server> {
   const url = await runningPostgres(homes.fresh);
   assert.ok(url);
-  const second = await world.market(t, join(world.dir, 'second'), {
-    DATABASE_URL: url,
-    PARLEY_ENCRYPTION_KEY: (await readFile(join(world.dir, 'keys', 'server.key'), 'utf8')).trim(),
-  });
-  return second.ready.url;
-}
-
-async function until(what: string, is: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 150; tries += 1) {
-    if (await is()) return;
-    await sleep(200);
-  }
-  assert.fail(`not so: ${what}`);
+  await mkdir(homes.second);
+  const key = (await readFile(keyFile, 'utf8')).trim();
+  const own = { DATABASE_URL: url, PARLEY_ENCRYPTION_KEY: key };
+  return stage.startServer({ home: homes.second, env: own });
 }

@@ -1,147 +1,127 @@
 // What a full run leaves behind: its logs at their most verbose, its metrics, its ready line and
-// every row of its database hold none of the secrets that it was given. The run trades on real
-// chains with a market of its own process, and makes it fail in many ways.
+// every row of its database hold none of the secrets that it was given. The run trades on chains of
+// all four families and makes sign-ins, nodes, receivers and the database fail. And of the SDK: no
+// byte of a secret leaves a side before it has decided to show it.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { base58 } from '@scure/base';
-import type { FastifyInstance } from 'fastify';
-import { pino } from 'pino';
-import { evmWallet } from '../server/edge/testing/signers.ts';
-import { readSettings } from '../server/settings/config.ts';
+import { parseTransaction } from 'viem';
+import { untriedGas } from '../chains/evm/gas-policy.ts';
+import type { Signed } from '../chains/interface/material.ts';
+import type { Family } from '../core/families.ts';
+import type { Place } from '../scripts/demo/place.ts';
+import { mintKey } from '../sdk/keys.ts';
+import type { Store } from '../sdk/stores/store.ts';
+import { type Customer, newCustomer } from './support/customers.ts';
+import { type TestDatabase, testDatabase } from './support/database.ts';
 import {
-  agree,
-  claimLong,
-  claimShort,
+  agreed,
   type Deal,
-  deepen,
-  fundBoth,
-  must,
-  newParty,
-  type Party,
-  signEvm,
-  signedSpend,
-  startWorld,
-  type World,
-} from '../server/settle/testing/world.ts';
-import { startMarket } from '../server/start/boot.ts';
+  fund,
+  type Hooks,
+  refusal,
+  run,
+  shows,
+  until,
+} from './support/deals.ts';
 import { type GuardedNode, guardedNode } from './support/guarded-node.ts';
-import { newHome, type RunningMarket, startMarketProcess } from './support/market.ts';
+import type { RunningMarket } from './support/market.ts';
 import { found, rowsOfAll, secretsOfRun } from './support/secrets.ts';
+import { families, type Stage, startStage } from './support/stage.ts';
 
+const limits = { timeout: 300_000 };
 /** Everything that must show nowhere, by what it is. */
 const { secrets, note: secret } = secretsOfRun();
 
-let world: World;
+let database: TestDatabase;
+let stage: Stage;
 let market: RunningMarket;
-let bitcoinNode: GuardedNode;
-let evmNode: GuardedNode;
-/** What the market has asked its nodes. */
+let taker: Customer;
+let maker: Customer;
+/** By which the market sees its chains, and all that it has asked them. */
+const nodes = {} as Record<Family, GuardedNode>;
 const asked: string[] = [];
-/** The market as parties reach it: through its own process. */
-let there: World;
-const cleanups: (() => Promise<void>)[] = [];
+/** By which the parties see them, and what of an undecided secret left a side, by its deal. */
+const own = {} as Record<Family, GuardedNode>;
+const undecided = new Map<string, string>();
+const leaks: string[] = [];
+const direct = globalThis.fetch;
+const role = `role_${randomBytes(4).toString('hex')}`;
+
+const sql = (text: string) => database.db.rows({ name: '', text, values: [] });
+const guardOf = (family: Family) => (family === 'bitcoin' ? 'login' : 'path');
+
+function hears(where: string, text: string): void {
+  leaks.push(...found(text, undecided).map((what) => `${what} in ${where}: ${text.slice(0, 300)}`));
+}
+
+/** What an answer or a request of the market holds that nobody else may read. */
+function noteAll(value: unknown, name = ''): void {
+  if (typeof value === 'string') {
+    if (name === 'nonce' || name === 'signature') secret(name, value);
+    if (name === 'key') secret('API key', value);
+    if (name === 'secret' && value.startsWith('whsec_')) secret('secret of a webhook', value);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, each] of Object.entries(value)) {
+      noteAll(each, Array.isArray(value) ? name : key);
+    }
+  }
+}
+
+const noted: typeof fetch = async (input, init) => {
+  const reply = await direct(input, init);
+  if (!String(input).startsWith(stage.url)) return reply;
+  if (typeof init?.body === 'string') noteAll(JSON.parse(init.body));
+  noteAll(await reply.clone().json());
+  return reply;
+};
 
 before(async () => {
-  world = await startWorld();
-  const hears = (words: string) => asked.push(words);
-  bitcoinNode = await guardedNode(world.infos.bitcoin.rpcUrl, 'login', secret, hears);
-  evmNode = await guardedNode(world.infos.evm.rpcUrl, 'path', secret, hears);
-  const t = { after: (undo: () => Promise<void>) => cleanups.push(undo) };
-  const role = `role_${randomBytes(4).toString('hex')}`;
+  database = await testDatabase();
   const password = secret('password of the database');
-  const text = `create role ${role} superuser login password '${password}'`;
-  await world.deps.db.rows({ name: 'test_role', text, values: [] });
-  const database = new URL(await ownUrl());
-  database.username = role;
-  database.password = password;
-  const { btc, eth, usd } = world.assets;
-  market = await startMarketProcess(t as never, await newHome(t as never), {
-    DATABASE_URL: database.href,
-    PARLEY_ENCRYPTION_KEY: [32, 32]
-      .map((bytes) => secret('encryption key', randomBytes(bytes).toString('hex')))
-      .join(','),
-    PARLEY_LOG_LEVEL: 'trace',
-    PARLEY_METRICS_PORT: '0',
-    PARLEY_FOLLOW_INTERVAL_MS: '500',
-    PARLEY_RATE_LIMIT: '100000',
-    PARLEY_MINT_LIMIT: '1000',
-    PARLEY_CHAIN_TIMEOUT_MS: '20000',
-    PARLEY_CHAINS: JSON.stringify([
-      { family: 'bitcoin', chain: btc.chain, network: 'regtest', rpcUrl: bitcoinNode.url },
-      { family: 'evm', chain: eth.chain, chainId: 31_337, rpcUrls: [evmNode.url] },
-    ]),
-    PARLEY_ASSETS: JSON.stringify(
-      [btc, eth, usd].map(({ chain, symbol, address, decimals }) => ({
-        chain,
-        symbol,
-        address,
-        decimals,
-      })),
-    ),
+  await sql(`create role ${role} superuser login password '${password}'`);
+  const url = new URL(database.url);
+  [url.username, url.password] = [role, password];
+  const key = () => secret('encryption key', randomBytes(32).toString('hex'));
+  stage = await startStage({
+    env: {
+      DATABASE_URL: url.href,
+      PARLEY_ENCRYPTION_KEY: `${key()},${key()}`,
+      PARLEY_LOG_LEVEL: 'trace',
+      PARLEY_METRICS_PORT: '0',
+      PARLEY_CHAIN_TIMEOUT_MS: '20000',
+    },
+    ways: async (family, rpcUrl) => {
+      const guard = guardOf(family);
+      nodes[family] = await guardedNode(rpcUrl, guard, secret, (words) => asked.push(words));
+      return [nodes[family].url];
+    },
   });
-  there = { ...world, app: appAt(market.ready.url) };
-  cleanups.push(async () => {
-    await world.deps.db.rows({ name: 'test_reassign', text: `drop role ${role}`, values: [] });
-  });
-});
+  ({ market } = await stage.startServer());
+  const unnoted = (_: string, value = randomBytes(8).toString('hex')) => value;
+  const seen = { ...stage.place } as Record<Family, Place['bitcoin']>;
+  for (const family of families) {
+    const heard = (words: string) => hears(`a ${family} node`, words);
+    const { rpcUrl } = stage.place[family];
+    own[family] = await guardedNode(rpcUrl, guardOf(family), unnoted, heard);
+    seen[family] = { ...stage.place[family], rpcUrl: own[family].url };
+  }
+  globalThis.fetch = noted;
+  taker = await newCustomer(stage, 'Taker', 'tron', seen as unknown as Place);
+  maker = await newCustomer(stage, 'Maker', 'solana', seen as unknown as Place);
+}, limits);
 after(async () => {
-  for (const undo of cleanups) await undo();
-  bitcoinNode.close();
-  evmNode.close();
-  await world.close();
-});
-
-/** The URL of the test's database. */
-async function ownUrl(): Promise<string> {
-  const text = `select current_database() as name, inet_server_port() as port`;
-  const [row] = await world.deps.db.rows<{ name: string; port: number }>({
-    name: 'test_where',
-    text,
-    values: [],
-  });
-  return `postgres://127.0.0.1:${row?.port}/${row?.name}`;
-}
-
-/** As much of an application as parties use, over HTTP. */
-function appAt(url: string): FastifyInstance {
-  type Wanted = { method: string; url: string; headers: Record<string, string>; payload?: object };
-  const inject = async ({ method, url: path, headers, payload }: Wanted) => {
-    const reply = await fetch(url + path, {
-      method,
-      headers: {
-        ...headers,
-        ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(payload === undefined ? {} : { body: JSON.stringify(payload) }),
-    });
-    const body = await reply.text();
-    return {
-      statusCode: reply.status,
-      headers: Object.fromEntries(reply.headers),
-      body,
-      json: () => JSON.parse(body),
-    };
-  };
-  return { inject } as unknown as FastifyInstance;
-}
-
-async function party(): Promise<Party> {
-  const made = await newParty(there);
-  secret('API key', made.key);
-  return made;
-}
-
-async function deal(): Promise<Deal> {
-  const made = await agree(there, { initiator: await party(), counterparty: await party() });
-  secret('secret of a swap', made.secret);
-  return made;
-}
+  globalThis.fetch = direct;
+  await stage?.close();
+  for (const node of [...Object.values(nodes), ...Object.values(own)]) await node.stop();
+  await sql(`drop role ${role}`);
+  await database.drop();
+}, limits);
 
 async function call(
   method: string,
@@ -149,7 +129,7 @@ async function call(
   options: { key?: string; body?: unknown; headers?: Record<string, string> } = {},
 ): Promise<{ status: number; body: Record<string, string> }> {
   const { key, body, headers = {} } = options;
-  const reply = await fetch(market.ready.url + path, {
+  const reply = await direct(stage.url + path, {
     method,
     headers: {
       ...(key === undefined ? {} : { 'x-api-key': key }),
@@ -161,40 +141,16 @@ async function call(
   return { status: reply.status, body: (await reply.json()) as Record<string, string> };
 }
 
-/** Signs in over HTTP, remembering all that was signed. */
-async function mint(lines: readonly string[] = [], broken = false) {
-  const wallet = evmWallet();
-  const { nonce = '' } = (await call('GET', '/v1/keys/nonce')).body;
-  secret('nonce', nonce);
-  const message = [
-    'Parley - create an API key',
-    '',
-    `Address: ${wallet.address}`,
-    ...lines,
-    `Nonce: ${nonce}`,
-  ].join('\n');
-  const signature = await (broken ? evmWallet() : wallet).sign(message);
-  secret('signature', signature);
-  const { address } = wallet;
-  const body = { rail: 'evm', address, message, signature };
-  const minted = await call('POST', '/v1/keys', { body, headers: { 'idempotency-key': nonce } });
-  if (minted.body.key !== undefined) secret('API key', minted.body.key);
-  return { wallet, ...minted };
-}
+const once = () => ({ 'idempotency-key': randomBytes(8).toString('hex') });
+
+const logTells = (what: string, words: string, from = 0) =>
+  until(what, async () => market.log().slice(from).includes(words));
 
 async function shown(): Promise<string> {
   const metrics = await (await fetch(market.ready.metrics ?? '')).text();
   assert.match(metrics, /parley_chain_height/);
   const ready = await readFile(join(market.home, 'ready.json'), 'utf8');
   return [market.log(), metrics, ready, JSON.stringify(market.ready)].join('\n');
-}
-
-async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 240; tries += 1) {
-    if (await holds()) return;
-    await sleep(250);
-  }
-  assert.fail(`${what}\n${market.log().slice(-4_000)}`);
 }
 
 test('what is found is found: a secret in any of its forms', () => {
@@ -221,37 +177,79 @@ test('what is found is found: a secret in any of its forms', () => {
   assert.deepEqual(found('nothing', one), []);
 });
 
-test('a run that signs in, trades, fails and recovers shows no secret', async () => {
+/** A nonce that was shown is used up. */
+const kept = (drop: RegExp) => new Map([...secrets].filter(([what]) => !drop.test(what)));
+
+test('a run that signs in, trades, fails and recovers shows no secret', limits, async () => {
   await signInAndFail();
-  const traded = await deal();
-  await fundBoth(there, traded);
-  await refuseClaims(traded);
-  const before = new Map([...secrets].filter(([what]) => !what.startsWith('nonce')));
-  assert.deepEqual(
-    found(await rowsOfAll(world.deps.db), before),
-    [],
-    'before the secret is public',
-  );
-  await breakNodes(traded);
-  await breakDatabase(traded);
-  await settleIt(traded);
+  await hearOfIt();
+  const pairs = [
+    ['BTC', 'ETH'],
+    ['TRX', 'SOL'],
+    ['SOL', 'TRX'],
+    ['BTC', 'ETH'],
+  ] as const;
+  const deals: Deal[] = [];
+  for (const [b, a] of pairs) deals.push(await agreed(stage, [taker, maker], b, a));
+  for (const deal of deals) await undecide(deal);
+  await Promise.all(deals.map((deal) => fund(stage, deal, 'both')));
+  assert.deepEqual(leaks, []);
+  undecided.clear();
+  for (const deal of deals.slice(0, 3)) await refuseClaims(deal);
+  mustHaveAll();
+  assert.ok(asked.length > 100);
+  const heard = new Map([...secrets].filter(([what]) => /^secret of/.test(what)));
+  assert.deepEqual(found(asked.join('\n'), heard), [], 'a node heard a secret that was not sent');
+  const rows = () => rowsOfAll(database.db);
+  assert.deepEqual(found(await rows(), kept(/^nonce/)), [], 'before a secret is public');
+  const [first, ...others] = deals as [Deal, ...Deal[]];
+  await quoteClaims(deals.slice(0, 3));
+  await breakNodes(first);
+  await breakDatabase(first);
+  await settleAll(first, others);
   assert.deepEqual(found(await shown(), secrets), []);
-  const known = new Set([traded.secret]);
-  const hidden = [...secrets].filter(
-    ([what, value]) => !what.startsWith('nonce') && !known.has(value),
-  );
-  assert.deepEqual(found(await rowsOfAll(world.deps.db), new Map(hidden)), [], 'after the run');
+  const hidden = kept(/^nonce|^secret of a swap|^signature/);
+  assert.deepEqual(found(await rows(), hidden), [], 'after the run');
   assert.ok(market.log().includes('request'), 'the log is as verbose as it gets');
   assert.equal(await market.stop(), 0, market.log().slice(-2_000));
   assert.deepEqual(found(market.log(), secrets), []);
+  await plantLeaks();
 });
 
+async function undecide(deal: Deal): Promise<void> {
+  const { hashlock, id } = deal;
+  const own = (await taker.store.getSecret(hashlock)) ?? assert.fail();
+  undecided.set(id, own);
+  if (!secrets.has(`secret of a swap ${id}`)) secret('secret of a swap', own);
+}
+
+/** What is looked for was there. */
+function mustHaveAll(): void {
+  const all = [...secrets.keys()].join();
+  const kinds = ['nonce', 'signature', 'API key', 'secret of a webhook', 'secret of a swap'];
+  for (const each of [...kinds, 'path of a node', 'login of a node', 'password of the database']) {
+    assert.ok(all.includes(each), each);
+  }
+}
+
 async function signInAndFail(): Promise<void> {
-  const { status, body } = await mint(['Key name: desk', 'Scopes: read, taker, maker']);
-  assert.equal(status, 200, JSON.stringify(body));
-  const { key = '' } = body;
-  assert.equal((await mint([], true)).status, 400);
-  assert.equal((await mint(['Scopes: everything'])).status, 400);
+  const { key } = taker;
+  const market = { baseUrl: stage.url };
+  for (const family of families) {
+    // By the wrong wallet, for each purpose.
+    const { address } = maker[family];
+    const forged = { ...taker[family], address } as Customer['evm'];
+    assert.equal((await refusal(mintKey(market, forged))).status, 400, family);
+    for (const purpose of ['link', 'authorize'] as const) {
+      const { nonce } = await maker.client.walletNonce(purpose);
+      const message = `Parley asks you to sign to link this wallet.\nAddress: ${address}\nNonce: ${nonce}`;
+      const signature = await taker[family].signMessage(message);
+      const proof = maker.client.proveWallet(family, { address, message, signature });
+      assert.equal((await refusal(proof)).status, 400, family);
+    }
+  }
+  const unknown = mintKey(market, taker.evm, { scopes: ['everything' as 'read'] });
+  assert.equal((await refusal(unknown)).status, 400);
   const wrong = secret('API key', `parley_test_${randomBytes(32).toString('hex').slice(0, 43)}`);
   assert.equal((await call('GET', '/v1/me', { key: wrong })).status, 401);
   const bearer = { authorization: `Bearer ${wrong}` };
@@ -267,165 +265,199 @@ async function signInAndFail(): Promise<void> {
     [posted],
     { direction: posted, baseAssetId: posted },
   ]) {
-    const headers = { 'idempotency-key': randomBytes(8).toString('hex') };
-    assert.equal((await call('POST', '/v1/rfqs', { key, body, headers })).status, 400);
+    assert.equal((await call('POST', '/v1/rfqs', { key, body, headers: once() })).status, 400);
+  }
+  assert.equal((await call('POST', '/v1/webhooks', { key, body: { url: posted } })).status, 400);
+}
+
+/** A receiver that takes deliveries, and one that does not. */
+async function hearOfIt(): Promise<void> {
+  const { key } = taker;
+  const { body } = await call('GET', '/v1/webhooks', { key });
+  const { id } = (body as unknown as { webhooks: [{ id: string }] }).webhooks[0];
+  for (const answer of [500, 200]) {
+    stage.receiver.answer(answer);
+    assert.equal((await call('POST', `/v1/webhooks/${id}/ping`, { key, body: {} })).status, 200);
   }
 }
 
+const claimPath = ({ id }: Deal, leg = 'a') => `/v1/swaps/${id}/legs/${leg}/claim`;
+const secretOf = async ({ hashlock }: Deal) => (await taker.store.getSecret(hashlock)) ?? '';
+
 /** Claims that are built but not sent, and such as are refused. */
-async function refuseClaims(traded: Deal): Promise<void> {
-  const { initiator, id, short } = traded;
-  const path = `/v1/swaps/${id}/legs/${short}/claim`;
-  const once = { 'idempotency-key': 'claim' };
-  const built = must(await initiator.post(path, { secret: traded.secret }, once));
-  assert.deepEqual((await initiator.post(path, { secret: traded.secret }, once)).body, built);
+async function refuseClaims(deal: Deal): Promise<void> {
+  const { key } = taker;
+  const path = claimPath(deal);
+  const own = await secretOf(deal);
+  const again = { key, body: { secret: own }, headers: once() };
+  const built = await call('POST', path, again);
+  assert.equal(built.status, 200, JSON.stringify(built.body));
+  assert.deepEqual((await call('POST', path, again)).body, built.body);
   const wrong = secret('secret of no swap', randomBytes(32).toString('hex'));
   for (const body of [
     { secret: wrong },
-    { secret: `${traded.secret}00` },
-    { secret: traded.secret.slice(1) },
-    { secret: traded.secret, preimage: traded.secret },
-    { secret: [traded.secret] },
-    { secrets: traded.secret },
-    { secret: traded.secret, [traded.secret]: 1 },
+    { secret: `${own}00` },
+    { secret: own.slice(1) },
+    { secret: own, preimage: own },
+    { secret: [own] },
+    { secrets: own },
+    { secret: own, [own]: 1 },
   ]) {
-    const key = { 'idempotency-key': randomBytes(8).toString('hex') };
-    const refused = await initiator.post(path, body, key);
+    const refused = await call('POST', path, { key, body, headers: once() });
     assert.equal(refused.status, 400, JSON.stringify(refused.body));
   }
-  assert.ok(asked.length > 100);
-  const told = new Map(Object.entries({ secret: traded.secret, wrong }));
-  assert.deepEqual(found(asked.join('\n'), told), [], 'a node heard a secret that was not sent');
-  evmNode.manner = 'echo';
-  for (const raw of await signEvm(there, initiator.evmAccount, built)) {
-    secret('signed transaction', raw);
-    const key = { 'idempotency-key': 'claim' };
-    const refused = await initiator.post('/v1/tx/broadcast', { chain: 'evm', signed: raw }, key);
-    assert.equal(refused.status, 400, JSON.stringify(refused.body));
-    assert.ok(refused.body.error.includes(traded.secret), 'the node quotes the secret');
-  }
-  evmNode.manner = 'serve';
 }
 
-async function breakNodes({ initiator, counterparty, id, short, long }: Deal): Promise<void> {
-  const warnings = () => market.log().split('\n').length;
-  for (const node of [evmNode, bitcoinNode]) {
-    const before = warnings();
-    node.manner = 'fail';
-    for (const [who, leg] of [
-      [initiator, short],
-      [counterparty, long],
-    ] as const) {
-      const path = `/v1/swaps/${id}/legs/${leg}/claim`;
-      const { status } = await who.post(path, {
-        secret: secrets.get('nothing') ?? '00'.repeat(32),
-      });
-      assert.ok(status === 400 || status >= 503, String(status));
-    }
-    await eventually('the log tells of a failing node', async () => warnings() > before);
-    node.manner = 'serve';
+const soon = () => AbortSignal.timeout(30_000);
+
+async function signedClaim(deal: Deal): Promise<{ chain: string; signed: Signed }> {
+  const material = await taker.client.claim(deal.id, 'a', await secretOf(deal));
+  const { chain } = material;
+  if (material.sign === 'solana-tx') {
+    return { chain, signed: (await taker.solana.sign(material, soon())).raw };
+  }
+  if (material.sign === 'tron-txid') {
+    const [first = assert.fail()] = material.transactions;
+    return { chain, signed: (await taker.tron.sign(first, soon())).raw };
+  }
+  assert.equal(material.sign, 'evm-tx');
+  const [first = assert.fail()] = material.txs;
+  return { chain, signed: (await taker.evm.sign(material.chainId, first, soon())).raw };
+}
+
+/** Nodes that quote what they were sent, and refuse it. */
+async function quoteClaims(deals: readonly Deal[]): Promise<void> {
+  for (const deal of deals) {
+    const { chain, signed } = await signedClaim(deal);
+    const { family } = stage.place.coins[deal.coins.a];
+    secret('signed claim', typeof signed === 'string' ? signed : JSON.stringify(signed));
+    nodes[family].manner = 'echo';
+    const body = { chain, signed };
+    const refused = await call('POST', '/v1/tx/broadcast', { key: taker.key, body });
+    nodes[family].manner = 'serve';
+    assert.equal(refused.status, 400, JSON.stringify(refused.body));
+    assert.match(refused.body.error ?? '', /refused: /, 'the node quotes what it was sent');
+    taker.evm.forget();
+  }
+}
+
+async function breakNodes(deal: Deal): Promise<void> {
+  for (const family of families) {
+    const before = market.log().length;
+    nodes[family].manner = 'fail';
+    const body = { secret: await secretOf(deal) };
+    const { status } = await call('POST', claimPath(deal), { key: taker.key, body });
+    const isAsked = family === 'bitcoin' || family === 'evm';
+    assert.ok(isAsked ? status >= 503 : status === 200, `${family} ${status}`);
+    await logTells('of a failing node', stage.place[family].chain, before);
+    nodes[family].manner = 'serve';
   }
 }
 
 /** 500s: connections that are ended, rows that the database refuses and quotes. */
-async function breakDatabase({ initiator, id, short, secret: own }: Deal): Promise<void> {
-  const { db } = world.deps;
-  const run = (text: string) => db.rows({ name: '', text, values: [] });
+async function breakDatabase(deal: Deal): Promise<void> {
   const end = `select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'parley' and usename like 'role\\_%'`;
-  const path = `/v1/swaps/${id}/legs/${short}/claim`;
+  const body = { secret: await secretOf(deal) };
+  const claim = () => call('POST', claimPath(deal), { key: taker.key, body, headers: once() });
   for (let tries = 0; tries < 5; tries += 1) {
-    const asked = Array.from({ length: 8 }, (_, at) =>
-      initiator.post(path, { secret: own }, { 'idempotency-key': `end-${tries}-${at}` }),
-    );
-    await run(end);
+    const asked = Array.from({ length: 8 }, claim);
+    await sql(end);
     await Promise.all(asked);
   }
-  await run(`alter table api_keys add constraint refused check (name <> 'boom')`);
-  assert.equal((await mint(['Key name: boom'])).status, 500);
-  await run('alter table api_keys drop constraint refused');
-  await run('alter table idempotency add constraint refused check (status <> 200) not valid');
-  const refused = await initiator.post(path, { secret: own }, { 'idempotency-key': 'refused' });
-  assert.equal(refused.status, 500);
-  await run('alter table idempotency drop constraint refused');
-  await run('alter table nonces rename to lost');
+  await sql(`alter table api_keys add constraint refused check (name <> 'boom')`);
+  const boom = mintKey({ baseUrl: stage.url }, taker.evm, { name: 'boom' });
+  assert.equal((await refusal(boom)).status, 500);
+  await sql('alter table api_keys drop constraint refused');
+  await sql('alter table idempotency add constraint refused check (status <> 200) not valid');
+  assert.equal((await claim()).status, 500);
+  await sql('alter table idempotency drop constraint refused');
+  await sql('alter table nonces rename to lost');
   assert.equal((await call('GET', '/v1/keys/nonce')).status, 500);
-  await run('alter table lost rename to nonces');
+  await sql('alter table lost rename to nonces');
 }
 
-/** Both claims; while the secret is first seen, the database refuses to store it. */
-async function settleIt(traded: Deal): Promise<void> {
-  const { db } = world.deps;
-  const run = (text: string) => db.rows({ name: '', text, values: [] });
-  await run('alter table swaps add constraint refused check (secret is null)');
-  await claimShort(there, traded);
-  await world.dev.mine(world.assets.eth.chain, 3);
-  await eventually('the log tells that a swap is not stored', async () =>
-    market.log().includes('could not be reconciled'),
-  );
-  await run('alter table swaps drop constraint refused');
-  await eventually('the secret is seen', async () => {
-    const { body } = await traded.counterparty.get(`/v1/swaps/${traded.id}`);
-    return body.secret === traded.secret;
-  });
-  const path = `/v1/swaps/${traded.id}/legs/${traded.long}/claim`;
-  const built = must(await traded.counterparty.post(path, { secret: traded.secret }));
-  const signed = signedSpend(traded.counterparty, built, traded.secret);
-  const { signaturesHex } = signed as { signaturesHex: string[] };
-  for (const each of signaturesHex) secret('signature of a spend', each);
-  bitcoinNode.manner = 'echo';
-  const refused = await traded.counterparty.post('/v1/tx/broadcast', {
-    chain: world.assets.btc.chain,
-    signed,
-  });
-  assert.ok(refused.status >= 400, JSON.stringify(refused.body));
-  bitcoinNode.manner = 'serve';
-  await claimLong(traded);
-  await deepen(there);
-  await eventually('the swap is settled', async () => {
-    const { body } = await traded.counterparty.get(`/v1/swaps/${traded.id}`);
-    return body.status === 'counterparty_claimed';
-  });
-}
+const whole = (value: unknown) => inspect(value, { depth: null, maxStringLength: null });
 
-test('a start that is refused names no secret', async (t) => {
-  const password = secret('password of a setting');
-  const short = password.slice(0, 6);
-  const login = `user:${password}@127.0.0.1:1`;
-  const evm = { family: 'evm', chain: 'e', chainId: 31_337 };
-  const valid = JSON.stringify([{ ...evm, rpcUrls: ['http://127.0.0.1:1'] }]);
-  const home = await newHome(t);
-  let logged = '';
-  const write = (line: string) => {
-    logged += line;
+/** A side whose every word to the market, to its listener and to its store is heard. */
+function heardOf({ client, store }: Customer): Hooks {
+  const proxied = new Proxy(client, {
+    get: (market, name) => {
+      const value = Reflect.get(market, name) as unknown;
+      if (typeof value !== 'function') return value;
+      return (...words: unknown[]) => {
+        hears('the market', whole(words));
+        return value.apply(market, words);
+      };
+    },
+  });
+  const own: Store = {
+    ...store,
+    putSwap: async (record) => {
+      if (record.publicSecret === null) hears('the store', whole(record));
+      await store.putSwap(record);
+      if (record.publicSecret !== null) undecided.delete(record.swap.id);
+    },
   };
-  const log = pino({ level: 'trace' }, { write });
-  const started = async (env: Record<string, string>) =>
-    startMarket(
-      readSettings({ DATABASE_URL: 'postgres://127.0.0.1:1/none', PARLEY_CHAINS: valid, ...env }),
-      log,
-    );
-  for (const env of [
-    { DATABASE_URL: `postgres://${login}/parley` },
-    { DATABASE_URL: `postgres://user:${password}@127.0.0.1:99999/parley` },
-    { DATABASE_URL: `${password}` },
-    { PARLEY_ENCRYPTION_KEY: password },
-    { PARLEY_ENCRYPTION_KEY: `${password}${password},${password}` },
-    { PARLEY_CHAINS: `[{"rpcUrls": ["http://${login}"]` },
-    { PARLEY_CHAINS: `http://${login}` },
-    // What a parser shows of the text around a fault would show this one whole.
-    { PARLEY_CHAINS: `["http://u:${short}@h",x]` },
-    { PARLEY_CHAINS: JSON.stringify([{ ...evm, rpcUrls: [`ftp://${login}`] }]) },
-    { PARLEY_CHAINS: JSON.stringify([{ ...evm, rpcUrls: [`http://${login}`] }]) },
-    { PARLEY_CHAINS: JSON.stringify([{ ...evm, rpcUrls: [`http://user:${password}@`] }]) },
-    { VALKEY_URL: `redis://:${password}@127.0.0.1:99999` },
-    { VALKEY_URL: `http://:${password}@127.0.0.1:1` },
-  ]) {
-    await assert.rejects(started({ ...env, PARLEY_HOME: home }), (error: Error) => {
-      const wrote = `${error.message} ${error.stack} ${inspect(error.cause)}`;
-      assert.ok(!wrote.includes(short), `${Object.keys(env)} ${wrote}`);
-      return true;
-    });
+  const onProgress = (news: unknown) => hears('progress', JSON.stringify(news));
+  return { client: proxied, store: own, onProgress };
+}
+
+async function paid(deals: readonly Deal[]): Promise<void> {
+  for (const deal of deals) await undecide(deal);
+  const sides = deals.flatMap((deal) => [
+    run(stage, deal, 'taker', heardOf(taker)),
+    run(stage, deal, 'maker', heardOf(maker)),
+  ]);
+  for (const { end } of await Promise.all(sides)) assert.equal(end, 'received');
+  assert.deepEqual([[...undecided.keys()], leaks], [[], []]);
+}
+
+async function claimGas({ id }: Deal): Promise<number> {
+  const claim = (await taker.store.getSwap(id))?.claim;
+  return Number(parseTransaction((claim?.raw ?? '0x') as `0x${string}`).gas);
+}
+
+/** All claims; while a secret is first seen, the database refuses to store it. */
+async function settleAll(first: Deal, others: readonly Deal[]): Promise<void> {
+  await sql('alter table swaps add constraint refused check (secret is null) not valid');
+  const [last = assert.fail(), ...rest] = others.toReversed();
+  const paying = paid([first, ...rest]);
+  await logTells('that a swap is not stored', 'could not be reconciled');
+  await sql('alter table swaps drop constraint refused');
+  await paying;
+  assert.ok((await claimGas(first)) >= 80_000, 'what was tried');
+  for (const node of Object.values(own)) node.manner = 'no estimates';
+  await paid([last]);
+  for (const node of Object.values(own)) node.manner = 'serve';
+  const untried = Number(untriedGas(31_337, 'native', 'prague'));
+  assert.equal(await claimGas(last), untried, 'what does where nothing can be tried');
+  for (const deal of [first, ...others]) {
+    await shows(deal, 'it is settled', ({ status }) => status === 'counterparty_claimed');
   }
-  assert.ok(!logged.includes(short), logged);
-});
+  await until('a delivery about it came', async () =>
+    stage.receiver.received.some(({ body }) => body.includes(first.id)),
+  );
+}
+
+/** How a careless side would tell each family's node: as it stands in a transaction. */
+const plants: Readonly<Record<Family, (secret: Buffer) => unknown>> = {
+  bitcoin: (secret) => ({ method: 'testmempoolaccept', params: [[secret.toString('hex')]] }),
+  evm: (secret) => ({ method: 'eth_call', params: [{ data: `0xAB${secret.toString('hex')}` }] }),
+  tron: (secret) => ({ parameter: secret.toString('hex').toUpperCase() }),
+  solana: (secret) => ({
+    method: 'simulateTransaction',
+    params: [Buffer.concat([Buffer.from('x'), secret]).toString('base64')],
+  }),
+};
+
+async function plantLeaks(): Promise<void> {
+  for (const family of families) {
+    const planted = randomBytes(32);
+    undecided.set(family, planted.toString('hex'));
+    const url = new URL(own[family].url);
+    [url.username, url.password] = ['', ''];
+    await direct(url, { method: 'POST', body: JSON.stringify(plants[family](planted)) });
+    assert.match(leaks.join(), new RegExp(`${family} in a ${family} node`));
+  }
+}

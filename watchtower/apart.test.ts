@@ -2,38 +2,28 @@
 // and answered chain by chain. The desk that answers is a test's own; the database is real.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { ParleyError } from '../core/errors.ts';
 import type { Secret } from '../core/hashlock.ts';
-import { evm, evm2 } from '../server/settle/testing/world.ts';
-import { partsOf, resealKept } from '../server/start/watchtower.ts';
+import { resealKept } from '../server/start/watchtower.ts';
 import { apartDesk, createAnswering, tellPosts } from './apart.ts';
 import { lanes, lanesOfAccount, postSeconds, tellEveryMs } from './bounds.ts';
 import { isAnswered, posts, waitingRows } from './db/asked.ts';
 import type { ClaimAsking, Desk, FundAsking, Parts } from './port.ts';
 import { realTime } from './step.ts';
-import { type Deal, fundedDeal, type Desk as Market, startDesk } from './testing/desk.ts';
+import { type Deal, long, onMarket, short } from './testing/market.ts';
 
-const limits = { timeout: 120_000 };
-let market: Market;
+const m = onMarket({ signingTime: realTime });
 let parts: Parts;
 let deal: Deal;
 let server: Desk;
-before(async () => {
-  market = await startDesk();
-  parts = partsOf(market.deps, market.deps);
+beforeEach(async () => {
+  parts = m.parts();
   server = apartDesk(parts);
-  deal = await fundedDeal(market);
-  await market.deps.db.rows({ name: '', text: 'delete from keeper_posts', values: [] });
-}, limits);
-after(() => market?.close());
+  deal = await m.funded();
+});
 
-const rowsLeft = () =>
-  market.deps.db.rows<{ id: string; sealed: unknown }>({
-    name: '',
-    text: 'select id, sealed from keeper_asked',
-    values: [],
-  });
+const rowsLeft = () => m.run('select id, sealed from keeper_asked');
 const refusal = (code: string) => (error: unknown) =>
   error instanceof ParleyError && error.code === code;
 
@@ -56,7 +46,7 @@ function claim(
 /** Looks for requests when it is rung, and not before. */
 function answering(desk: Pick<Desk, 'claim'>) {
   const loop: Parts['loop'] = (of) => parts.loop({ ...of, everyMs: 3_600_000 });
-  return createAnswering({ ...parts, loop }, { ...market.keeper.desk, ...desk });
+  return createAnswering({ ...parts, loop }, { ...m.keeper.desk, ...desk });
 }
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
@@ -66,21 +56,13 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test('without a key of the chain nothing is asked for', limits, async () => {
+test('without a key of the chain nothing is asked for', async () => {
+  await m.run('delete from keeper_posts');
   await assert.rejects(claim('a'), refusal('relay_unavailable'));
   const asking: FundAsking = {
-    accountId: deal.maker.accountId,
-    swapId: deal.id,
-    leg: 'a',
+    ...{ accountId: deal.maker.accountId, swapId: deal.id, leg: 'a' },
     signature: `0x${'11'.repeat(65)}`,
-    escrow:
-      (
-        await market.deps.db.rows<{ escrow: string }>({
-          name: '',
-          text: `select escrow from legs where swap_id = $1 and leg = 'a'`,
-          values: [deal.id],
-        })
-      )[0]?.escrow ?? '',
+    escrow: (await m.escrowOn(deal)).address,
     signal: AbortSignal.timeout(30_000),
     admit: async () => assert.fail('it is refused before'),
   };
@@ -88,7 +70,7 @@ test('without a key of the chain nothing is asked for', limits, async () => {
   assert.deepEqual(await rowsLeft(), []);
 });
 
-test('a request is heard at once, and one chain that hangs holds up no other', limits, async () => {
+test('a request is heard at once, and one chain that hangs holds up no other', async () => {
   await tellPosts(parts);
   const hanging: string[] = [];
   const loop = answering({
@@ -101,7 +83,7 @@ test('a request is heard at once, and one chain that hangs holds up no other', l
     },
   });
   loop.start();
-  const deals = [deal, await fundedDeal(market), await fundedDeal(market)];
+  const deals = [deal, await m.funded(), await m.funded()];
   // More than a pass reads, beside those in hand.
   const each = lanes + lanesOfAccount;
   const askAll = (of: Deal) =>
@@ -126,60 +108,56 @@ test('a request is heard at once, and one chain that hangs holds up no other', l
   await assert.rejects(claim('a'), refusal('overloaded'), 'it may be back in a moment');
 });
 
-test(
-  'what is sealed outlives no wait that fails, and no refusal is in the clear',
-  limits,
-  async () => {
-    const deaf = {
-      ...parts.db,
-      rows: ((statement) =>
-        statement.name === 'keeper_is_answered'
-          ? Promise.reject(new Error('of a test'))
-          : parts.db.rows(statement)) as Parts['db']['rows'],
-    };
-    const unheard = claim('a', { by: apartDesk({ ...parts, db: deaf }), seconds: 0.5 });
-    await assert.rejects(unheard, refusal('overloaded'));
-    assert.deepEqual(await rowsLeft(), []);
-    const lost: Parts['db'] = {
-      ...parts.db,
-      transaction: async (work) => {
-        await parts.db.transaction(work);
-        throw new Error('its answer is lost');
-      },
-    };
-    await assert.rejects(claim('a', { by: apartDesk({ ...parts, db: lost }) }), /is lost/);
-    assert.deepEqual(await rowsLeft(), []);
-    // A refusal of a chain may quote what was sent.
-    const sentence = `refused 0x${deal.secret}`;
-    const loop = answering({
-      claim: () => Promise.reject(new ParleyError('payout_would_fail', sentence, { lack: 1n })),
-    });
-    const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
-    const pause = () => isRead;
-    loop.start();
-    const asking = claim('a', { by: apartDesk({ ...parts, signingTime: { ...realTime, pause } }) });
-    const refused = assert.rejects(asking, { code: 'payout_would_fail', message: sentence });
-    const text = 'select answer::text from keeper_asked';
-    const answers = () => parts.db.rows<{ answer: string | null }>({ name: '', text, values: [] });
-    await until(async () => {
-      // However slow the machine is.
-      const fresh = 'update keeper_asked set asked_at = clock_timestamp()';
-      await parts.db.rows({ name: '', text: fresh, values: [] });
-      loop.ring();
-      return ((await answers())[0]?.answer ?? null) !== null;
-    });
-    const [kept] = await answers();
-    read();
-    await refused;
-    await loop.stop();
-    await tellPosts(parts);
-    const { sealed = '' } = JSON.parse(kept?.answer ?? '') as { sealed?: string };
-    const bytes = Buffer.from(sealed, 'base64');
-    assert.ok(bytes.length > 0 && !bytes.includes(deal.secret) && !bytes.includes('payout'));
-  },
-);
+test('what is sealed outlives no wait that fails, and no refusal is in the clear', async () => {
+  const deaf = {
+    ...parts.db,
+    rows: ((statement) =>
+      statement.name === 'keeper_is_answered'
+        ? Promise.reject(new Error('of a test'))
+        : parts.db.rows(statement)) as Parts['db']['rows'],
+  };
+  const unheard = claim('a', { by: apartDesk({ ...parts, db: deaf }), seconds: 0.5 });
+  await assert.rejects(unheard, refusal('overloaded'));
+  assert.deepEqual(await rowsLeft(), []);
+  const lost: Parts['db'] = {
+    ...parts.db,
+    transaction: async (work) => {
+      await parts.db.transaction(work);
+      throw new Error('its answer is lost');
+    },
+  };
+  await assert.rejects(claim('a', { by: apartDesk({ ...parts, db: lost }) }), /is lost/);
+  assert.deepEqual(await rowsLeft(), []);
+  // A refusal of a chain may quote what was sent.
+  const sentence = `refused 0x${deal.secret}`;
+  const loop = answering({
+    claim: () => Promise.reject(new ParleyError('payout_would_fail', sentence, { lack: 1n })),
+  });
+  const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
+  const pause = () => isRead;
+  loop.start();
+  const asking = claim('a', { by: apartDesk({ ...parts, signingTime: { ...realTime, pause } }) });
+  const refused = assert.rejects(asking, { code: 'payout_would_fail', message: sentence });
+  const text = 'select answer::text from keeper_asked';
+  const answers = () => parts.db.rows<{ answer: string | null }>({ name: '', text, values: [] });
+  await until(async () => {
+    // However slow the machine is.
+    const fresh = 'update keeper_asked set asked_at = clock_timestamp()';
+    await parts.db.rows({ name: '', text: fresh, values: [] });
+    loop.ring();
+    return ((await answers())[0]?.answer ?? null) !== null;
+  });
+  const [kept] = await answers();
+  read();
+  await refused;
+  await loop.stop();
+  await tellPosts(parts);
+  const { sealed = '' } = JSON.parse(kept?.answer ?? '') as { sealed?: string };
+  const bytes = Buffer.from(sealed, 'base64');
+  assert.ok(bytes.length > 0 && !bytes.includes(deal.secret) && !bytes.includes('payout'));
+});
 
-test('a server asks its watchtower for as long as that is at work', limits, async () => {
+test('a server asks its watchtower for as long as that is at work', async () => {
   let elapsedMs = 0;
   let pass: Parameters<Parts['loop']>[0]['pass'] = async () => undefined;
   const signingTime = { ...realTime, elapsedMs: () => elapsedMs };
@@ -187,52 +165,43 @@ test('a server asks its watchtower for as long as that is at work', limits, asyn
     ({ pass } = of);
     return parts.loop(of);
   };
-  createAnswering({ ...parts, signingTime, loop }, market.keeper.desk);
+  createAnswering({ ...parts, signingTime, loop }, m.keeper.desk);
   const { signal } = new AbortController();
-  const isKnown = async () => (await posts(market.deps.db, postSeconds)).length > 0;
+  const isKnown = async () => (await posts(m.deps.db, postSeconds)).length > 0;
   await pass(signal);
-  await market.deps.db.rows({
-    name: '',
-    text: `update keeper_posts set seen_at = 'epoch'`,
-    values: [],
-  });
+  await m.run(`update keeper_posts set seen_at = 'epoch'`);
   assert.equal(await isKnown(), false);
   for (; elapsedMs <= tellEveryMs; elapsedMs += 1_000) await pass(signal);
   assert.equal(await isKnown(), true, 'it says so every so often');
 });
 
-test(
-  'what a server that ended has left is answered no more, and deleted at a start',
-  limits,
-  async () => {
-    const { db } = market.deps;
-    const asking = claim('a').catch((error) => error);
-    await until(async () => (await rowsLeft()).length === 1);
-    const [row] = await rowsLeft();
-    const set = async (age: string) => {
-      const text = `update keeper_asked set asked_at = clock_timestamp() - interval '${age}'`;
-      await db.rows({ name: '', text, values: [] });
-    };
-    const waiting = () =>
-      waitingRows(db, {
-        chains: [evm, evm2],
-        patienceMs: 4_000,
-        each: lanes,
-        ofAccount: lanesOfAccount,
-        except: [],
-      });
-    assert.deepEqual(
-      (await waiting()).map(({ id }) => id),
-      [row?.id],
-    );
-    await set('5 seconds');
-    assert.deepEqual(await waiting(), []);
-    await resealKept(market.deps);
-    assert.equal((await rowsLeft()).length, 1);
-    await set('16 seconds');
-    await resealKept(market.deps);
-    assert.deepEqual(await rowsLeft(), []);
-    assert.equal(await isAnswered(db, row?.id ?? ''), false);
-    assert.ok(refusal('overloaded')(await asking));
-  },
-);
+test('what a server that ended has left is answered no more, and deleted at a start', async () => {
+  const { db } = m.deps;
+  const asking = claim('a').catch((error) => error);
+  await until(async () => (await rowsLeft()).length === 1);
+  const [row] = await rowsLeft();
+  const set = async (age: string) => {
+    await m.run(`update keeper_asked set asked_at = clock_timestamp() - interval '${age}'`);
+  };
+  const waiting = () =>
+    waitingRows(db, {
+      chains: [long, short],
+      patienceMs: 4_000,
+      each: lanes,
+      ofAccount: lanesOfAccount,
+      except: [],
+    });
+  assert.deepEqual(
+    (await waiting()).map(({ id }) => id),
+    [row?.id],
+  );
+  await set('5 seconds');
+  assert.deepEqual(await waiting(), []);
+  await resealKept(m.deps);
+  assert.equal((await rowsLeft()).length, 1);
+  await set('16 seconds');
+  await resealKept(m.deps);
+  assert.deepEqual(await rowsLeft(), []);
+  assert.equal(await isAnswered(db, `${row?.id}`), false);
+  assert.ok(refusal('overloaded')(await asking));
+});

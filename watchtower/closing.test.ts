@@ -3,7 +3,7 @@
 // chains.
 
 import assert from 'node:assert/strict';
-import { after, before, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { parseGasKey } from '../chains/gas/keys.ts';
 import type { WatchedEscrow } from '../chains/interface/reading.ts';
 import { createSolanaGasAccount } from '../chains/solana/gas-account.ts';
@@ -26,37 +26,22 @@ import {
 import { storedFacts } from '../server/db/escrows.ts';
 import { storeHeads } from '../server/db/heads.ts';
 import { watchtowerOf } from '../server/start/watchtower.ts';
-import {
-  agree,
-  attemptsOn,
-  type Desk,
-  hurry,
-  jobsOf,
-  type Loose,
-  startDesk,
-} from './testing/desk.ts';
+import { attemptsOn, jobsOf, type Loose } from './testing/desk.ts';
+import { onMarket } from './testing/market.ts';
 
-const limits = { timeout: 120_000 };
 const chain = 'solana-dev';
-let desk: Desk;
-before(async () => {
-  desk = await startDesk();
-}, limits);
-after(() => desk?.close());
-
-const run = (text: string, values: readonly unknown[]) =>
-  desk.deps.db.rows({ name: '', text, values: [...values] });
+const m = onMarket();
 
 /** The escrow as the market has it when its swap is over. */
 async function ended({ address, terms }: WatchedEscrow, facts: object) {
-  const deal = await agree(desk);
+  const deal = await m.agree();
   const stored = { ...terms, amount: terms.amount.toString() };
-  await run(
+  await m.run(
     `insert into escrows (chain, address, swap_id, leg, terms, facts, created_at, done)
       values ($1, $2, $3, 'a', $4, $5, now(), true)`,
     [chain, address, deal.id, JSON.stringify(stored), JSON.stringify(facts)],
   );
-  await run('update swaps set done = true where id = $1', [deal.id]);
+  await m.run('update swaps set done = true where id = $1', [deal.id]);
   return deal;
 }
 
@@ -77,8 +62,8 @@ async function start(context: TestContext) {
     relays: { cap: 0n, perAccount: 0, tokenAccounts: 0 },
     fundings: { cap: 0n, perAccount: 0 },
   };
-  const adapters = new Map([...desk.deps.adapters, [chain, adapter]] as const);
-  const keeper = watchtowerOf({ ...desk.deps, adapters }, { gas: new Map([[chain, gas]]) });
+  const adapters = new Map([...m.deps.adapters, [chain, adapter]] as const);
+  const keeper = watchtowerOf({ ...m.deps, adapters }, { gas: new Map([[chain, gas]]) });
   const amounts = [100_000_000n, 100_000_001n, 100_000_002n] as const;
   const escrows = amounts.map((amount) => escrowIn(world, { timelock, amount }));
   for (const escrow of escrows) {
@@ -96,11 +81,11 @@ async function start(context: TestContext) {
 }
 
 const clockAt = (clock: number) =>
-  storeHeads(desk.deps.db, chain, { height: 1, hash: 'h', clock }, new Date(desk.deps.now()));
+  storeHeads(m.deps.db, chain, { height: 1, hash: 'h', clock }, new Date(m.deps.now()));
 
 async function jobOf(deal: Deal) {
-  const [job] = await jobsOf(desk, deal);
-  const attempts = await attemptsOn(desk, deal);
+  const [job] = await jobsOf(m, deal);
+  const attempts = await attemptsOn(m, deal);
   return [job?.purpose, job?.state, job?.last_failure, attempts.map(({ fate }) => fate).join()];
 }
 
@@ -109,15 +94,15 @@ async function lamportsOf({ adapter }: World): Promise<bigint> {
   return BigInt(accounts[0]?.lamports ?? 0);
 }
 
-test('what claims left goes to their funders, behind everything else', limits, async (context) => {
+test('what claims left goes to their funders, behind everything else', async (context) => {
   const { world, gas, keeper, escrows, timelock, left, taken, behind } = await start(context);
   const pass = async () => {
-    await hurry(desk);
+    await m.hurry();
     return keeper.pass(chain);
   };
   await clockAt(timelock - 1);
   assert.equal(await pass(), 0);
-  assert.deepEqual(await jobsOf(desk, left), [], 'not before the timelock');
+  assert.deepEqual(await jobsOf(m, left), [], 'not before the timelock');
 
   await moveTo(world, timelock);
   await clockAt(timelock);
@@ -125,8 +110,8 @@ test('what claims left goes to their funders, behind everything else', limits, a
   await pass();
   assert.deepEqual(await jobOf(left), ['close', 'open', null, ''], 'the funder has its grace');
 
-  await run(`update keeper_jobs set purpose = 'refund' where swap_id = $1`, [behind.id]);
-  desk.deps.advance(601_000);
+  await m.run(`update keeper_jobs set purpose = 'refund' where swap_id = $1`, [behind.id]);
+  m.deps.advance(601_000);
   assert.equal(await pass(), 1);
   assert.deepEqual(await jobOf(behind), ['refund', 'done', null, '']);
   assert.deepEqual(await jobOf(left), ['close', 'open', null, ''], 'it waits behind all others');

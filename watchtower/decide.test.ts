@@ -71,6 +71,12 @@ const left = {
   facts: facts({ claimed: seen('p', 9, true), balance: 0n, empty: true }),
 } as const;
 
+const shallow = facts({ claimed: seen('p', 1) });
+const over = facts({ claimed: seen('p', 9, true) });
+const past = { clock: now + 7_200, wall: now + 7_140 };
+const late = { isPublic: false, wall: now + 3_601 };
+const empty = { ...unsent, verb: 'void' } as const;
+
 for (const [what, given, wanted] of [
   ['signs when nothing was', {}, 'sign'],
   ['waits for a funding', { facts: nothingSeen }, 'wait'],
@@ -80,15 +86,11 @@ for (const [what, given, wanted] of [
     { facts: facts({ balance: 0n, claimed: seen('own', 0) }), attempts: [attempt()] },
     'send',
   ],
-  ['waits for a claim of the party', { facts: facts({ claimed: seen('p', 1) }) }, 'wait'],
-  ['ends when the party’s claim is deep', { facts: facts({ claimed: seen('p', 9, true) }) }, 'end'],
-  ['gives up past the timelock', { clock: now + 7_200, wall: now + 7_140 }, 'end'],
-  [
-    'takes the nonce of what was sent then',
-    { clock: now + 7_200, wall: now + 7_140, attempts: [attempt()] },
-    'void',
-  ],
-  ['and not by the clock of one node', { clock: now + 7_200, wall: now + 7_139 }, 'sign'],
+  ['waits for a claim of the party', { facts: shallow }, 'wait'],
+  ['ends when the party’s claim is deep', { facts: over }, 'end'],
+  ['gives up past the timelock', past, 'end'],
+  ['takes the nonce of what was sent then', { ...past, attempts: [attempt()] }, 'void'],
+  ['and not by the clock of one node', { ...past, wall: now + 7_139 }, 'sign'],
   [
     'which does not keep from sending again what was sent',
     { clock: now + 7_200, attempts: [attempt()] },
@@ -116,48 +118,18 @@ for (const [what, given, wanted] of [
   ],
   ['and not for what dies by itself', { attempts: [{ ...old, nonce: null }] }, 'send'],
   ['signs anew what is dead', { attempts: [gone] }, 'sign'],
+  ['takes the nonce of what is of no use', { facts: over, attempts: [attempt()] }, 'void'],
   [
-    'takes the nonce of what is of no use',
-    { facts: facts({ claimed: seen('p', 9, true) }), attempts: [attempt()] },
-    'void',
-  ],
-  [
-    'sends what was signed to take it, and has not left',
-    {
-      facts: facts({ claimed: seen('p', 9, true) }),
-      attempts: [attempt(), { ...unsent, verb: 'void' }],
-    },
+    'sends what is to take it, and has not left',
+    { facts: over, attempts: [attempt(), empty] },
     'send',
   ],
-  [
-    'gives that up where nothing has left',
-    {
-      facts: facts({ claimed: seen('p', 9, true) }),
-      attempts: [unsent, { ...unsent, verb: 'void' }],
-    },
-    'give up',
-  ],
-  [
-    'lets it die where there is no nonce',
-    { facts: facts({ claimed: seen('p', 9, true) }), attempts: [dying] },
-    'wait',
-  ],
+  ['gives that up where nothing has left', { facts: over, attempts: [unsent, empty] }, 'give up'],
+  ['lets it die where there is no nonce', { facts: over, attempts: [dying] }, 'wait'],
   ['reveals what never left in time', { isPublic: false, attempts: [unsent] }, 'send'],
-  [
-    'and gives it up afterwards',
-    { isPublic: false, attempts: [unsent], wall: now + 3_601 },
-    'give up',
-  ],
-  [
-    'takes the nonce of what nodes refused until it was late',
-    { isPublic: false, attempts: [attempt()], wall: now + 3_601 },
-    'void',
-  ],
-  [
-    'and waits where it dies by itself',
-    { isPublic: false, attempts: [dying], wall: now + 3_601 },
-    'wait',
-  ],
+  ['and gives it up afterwards', { ...late, attempts: [unsent] }, 'give up'],
+  ['takes the nonce of what nodes refused until then', { ...late, attempts: [attempt()] }, 'void'],
+  ['and waits where it dies by itself', { ...late, attempts: [dying] }, 'wait'],
   ['sends what was shown, late or not', { attempts: [attempt()], revealBy: now - 1 }, 'send'],
   ['and signs it anew where it died', { attempts: [gone], revealBy: now - 1 }, 'sign'],
   ['rests after a failure', { attempts: [attempt({ fate: 'failed' })] }, 'wait'],
@@ -182,16 +154,12 @@ test('what would show the secret asks the gates first, and only that', () => {
 });
 
 test('what has nothing to do for now gives its nonce up for a relay behind it', () => {
-  const taken = { facts: facts({ claimed: seen('p', 1) }) };
-  const aged = { ...taken, yields: true, attempts: [old] };
-  assert.equal(decide(look(aged)).do, 'void');
-  assert.equal(decide(look({ ...aged, yields: false })).do, 'wait');
-  assert.equal(
-    decide(look({ ...aged, attempts: [attempt()] })).do,
-    'wait',
-    'a moment is left to it',
-  );
-  assert.equal(decide(look({ ...aged, attempts: [] })).do, 'wait');
+  const aged = { facts: shallow, yields: true, attempts: [old] };
+  const next = (more: Partial<Look>) => decide(look({ ...aged, ...more })).do;
+  assert.equal(next({}), 'void');
+  assert.equal(next({ yields: false }), 'wait');
+  assert.equal(next({ attempts: [attempt()] }), 'wait', 'a moment is left to it');
+  assert.equal(next({ attempts: [] }), 'wait');
 });
 
 test('graces shrink and fees rise as the timelock nears', () => {
@@ -238,72 +206,74 @@ const charged = (amount: bigint, signedAt = new Date(now * 1_000)) => ({
   purpose: 'secret' as const,
 });
 
+const most = (
+  of: Funds,
+  instead: Parameters<typeof allowanceOf>[1] = null,
+  purpose: Parameters<typeof allowanceOf>[2] = 'secret',
+) => Object.values(allowanceOf(of, instead, purpose))[0];
+
 test('the cap, one account’s share of it, and what is reserved bound what may be signed', () => {
-  assert.deepEqual(allowanceOf(funds(), null, 'secret'), { most: 100n });
-  assert.deepEqual(allowanceOf(funds({ spent: 350n }), null, 'secret'), { most: 50n });
-  assert.deepEqual(allowanceOf(funds({ spent: 400n }), null, 'secret'), { short: 'cap' });
-  assert.deepEqual(allowanceOf(funds({ spent: 400n }), charged(30n), 'secret'), { most: 30n });
-  assert.deepEqual(allowanceOf(funds({ spent: 100n, spentOn: 100n }), null, 'secret'), {
-    short: 'share',
-  });
-  assert.deepEqual(allowanceOf(funds({ reserved: 990n }), null, 'secret'), { most: 10n });
-  assert.deepEqual(allowanceOf(funds({ reserved: 1_000n }), null, 'secret'), { short: 'balance' });
-  assert.deepEqual(allowanceOf(funds({ underWay: 8 }), null, 'secret'), { short: 'busy' });
-  assert.deepEqual(allowanceOf(funds({ underWay: 8 }), charged(5n), 'secret'), { most: 105n });
+  assert.equal(most(funds()), 100n);
+  assert.equal(most(funds({ spent: 350n })), 50n);
+  assert.equal(most(funds({ spent: 400n })), 'cap');
+  assert.equal(most(funds({ spent: 400n }), charged(30n)), 30n);
+  assert.equal(most(funds({ spent: 100n, spentOn: 100n })), 'share');
+  assert.equal(most(funds({ reserved: 990n })), 10n);
+  assert.equal(most(funds({ reserved: 1_000n })), 'balance');
+  assert.equal(most(funds({ underWay: 8 })), 'busy');
+  assert.equal(most(funds({ underWay: 8 }), charged(5n)), 105n);
   assert.deepEqual(allowanceOfRelay(funds({ reserved: 900n }), 100n), { most: 100n });
   assert.deepEqual(allowanceOfRelay(funds({ reserved: 901n }), 100n), { short: 'balance' });
 });
 
 test('half of what refunds may take is none of what brings back the rest of claims', () => {
   const after = funds({ spentOnRefunds: 70n });
-  assert.deepEqual(allowanceOf(after, null, 'close'), { most: 30n });
-  assert.deepEqual(allowanceOf(after, null, 'refund'), { most: 100n });
+  assert.equal(most(after, null, 'close'), 30n);
+  assert.equal(most(after, null, 'refund'), 100n);
   const busy = funds({ underWay: 2, refundsUnderWay: 2 });
-  assert.deepEqual(allowanceOf(busy, null, 'close'), { short: 'busy' });
-  assert.deepEqual(allowanceOf(busy, null, 'refund'), { most: 100n });
+  assert.equal(most(busy, null, 'close'), 'busy');
+  assert.equal(most(busy, null, 'refund'), 100n);
 });
 
 test('what must land takes what is kept for it, or would be now, and not all that is free', () => {
-  const most = (wouldKeep: bigint, { cap = 4_000n, reserved = 0n } = {}) =>
+  const toLand = (wouldKeep: bigint, { cap = 4_000n, reserved = 0n } = {}) =>
     mostToLand(funds({ reserved }), { cap }, { kept: 100n, wouldKeep });
-  assert.equal(most(40n), 100n);
-  assert.equal(most(300n), 300n, 'fees have risen');
-  assert.equal(most(300n, { reserved: 800n }), 200n, 'the rest is of others');
-  assert.equal(most(300n, { reserved: 1_000n }), 0n);
-  assert.equal(most(10n ** 30n, { cap: 1_600n }), 400n, 'a quarter of what relays may take');
-  assert.equal(most(10n ** 30n, { cap: 0n }), 100n, 'what was kept is theirs whatever the cap');
+  assert.equal(toLand(40n), 100n);
+  assert.equal(toLand(300n), 300n, 'fees have risen');
+  assert.equal(toLand(300n, { reserved: 800n }), 200n, 'the rest is of others');
+  assert.equal(toLand(300n, { reserved: 1_000n }), 0n);
+  assert.equal(toLand(10n ** 30n, { cap: 1_600n }), 400n, 'a quarter of what relays may take');
+  assert.equal(toLand(10n ** 30n, { cap: 0n }), 100n, 'what was kept is theirs whatever the cap');
 });
 
 test('what was charged on a day before raises neither the cap of this one nor a share', () => {
   const before = charged(100n, new Date(dayOf(now * 1_000).getTime() - 1));
-  assert.deepEqual(allowanceOf(funds({ spent: 400n }), before, 'secret'), { short: 'cap' });
-  assert.deepEqual(allowanceOf(funds({ spent: 100n, spentOn: 100n }), before, 'secret'), {
-    short: 'share',
-  });
-  assert.deepEqual(allowanceOf(funds(), before, 'secret'), { most: 100n });
+  assert.equal(most(funds({ spent: 400n }), before), 'cap');
+  assert.equal(most(funds({ spent: 100n, spentOn: 100n }), before), 'share');
+  assert.equal(most(funds(), before), 100n);
 });
 
 test('what a relay was charged raises neither the cap of the keeper’s own nor a share', () => {
   const relayed = { ...charged(100n), purpose: 'relay' as const };
-  assert.deepEqual(allowanceOf(funds({ spent: 400n }), relayed, 'secret'), { short: 'cap' });
-  assert.deepEqual(allowanceOf(funds(), relayed, 'secret'), { most: 100n });
+  assert.equal(most(funds({ spent: 400n }), relayed), 'cap');
+  assert.equal(most(funds(), relayed), 100n);
 });
 
 test('half of a day’s cap is for claims alone', () => {
   const half = funds({ spent: 200n, spentOnRefunds: 200n });
-  assert.deepEqual(allowanceOf(half, null, 'refund'), { short: 'cap' });
-  assert.deepEqual(allowanceOf(half, null, 'secret'), { most: 100n });
-  assert.deepEqual(allowanceOf(half, charged(30n), 'refund'), { most: 30n });
+  assert.equal(most(half, null, 'refund'), 'cap');
+  assert.equal(most(half), 100n);
+  assert.equal(most(half, charged(30n), 'refund'), 30n);
   const claims = funds({ spent: 200n });
-  assert.deepEqual(allowanceOf(claims, null, 'refund'), { most: 100n }, 'they leave it the rest');
-  assert.deepEqual(allowanceOf(funds({ spent: 390n }), null, 'refund'), { most: 10n });
+  assert.equal(most(claims, null, 'refund'), 100n, 'they leave it the rest');
+  assert.equal(most(funds({ spent: 390n }), null, 'refund'), 10n);
 });
 
 test('half of the places of the keeper’s own is for claims alone', () => {
   const half = funds({ underWay: 4, refundsUnderWay: 4 });
-  assert.deepEqual(allowanceOf(half, null, 'refund'), { short: 'busy' });
-  assert.deepEqual(allowanceOf(half, charged(5n), 'refund'), { most: 105n });
-  assert.deepEqual(allowanceOf(half, null, 'secret'), { most: 100n });
+  assert.equal(most(half, null, 'refund'), 'busy');
+  assert.equal(most(half, charged(5n), 'refund'), 105n);
+  assert.equal(most(half), 100n);
 });
 
 const relays = { cap: 400n, perAccount: 3, tokenAccounts: 4 };
@@ -335,8 +305,8 @@ for (const [what, sums, wanted, short] of [
 }
 
 test('neither relays nor the keeper’s own take the places of the other', () => {
-  assert.deepEqual(allowanceOf(funds({ relaysUnderWay: 8 }), null, 'secret'), { most: 100n });
-  assert.deepEqual(allowanceOf(funds({ underWay: 8 }), null, 'secret'), { short: 'busy' });
+  assert.equal(most(funds({ relaysUnderWay: 8 })), 100n);
+  assert.equal(most(funds({ underWay: 8 })), 'busy');
   assert.deepEqual(allowanceOfRelay(funds({ underWay: 8 }), 1n), { most: 1_000n });
   assert.deepEqual(allowanceOfRelay(funds({ relaysUnderWay: 8 }), 1n), { short: 'busy' });
 });
@@ -419,17 +389,17 @@ test('a funding that is made to pay more leaves claims their part, and keeps its
   const bounds = { cap: 400n };
   const sums = { ownTaken: 10n, taken: 10n };
   const of = { kept: 10n, wouldKeep: 90n, sums, counted: 10n };
-  const most = (more: Partial<Funds>, over: Partial<typeof of> = {}) =>
+  const toFund = (more: Partial<Funds>, over: Partial<typeof of> = {}) =>
     mostToFund({ ...own, ...more }, bounds, { ...of, ...over });
   // The cap of 400 has 100 left: of 1 000 as much as is wanted, of 130 the rest, of 100 nothing.
-  assert.equal(most({ balance: 1_000n }), 90n);
-  assert.equal(most({ balance: 130n }), 30n);
-  assert.equal(most({ balance: 100n }), 0n);
-  assert.equal(most({ balance: 100n }, { kept: 50n }), 0n, 'nor what was kept before');
+  assert.equal(toFund({ balance: 1_000n }), 90n);
+  assert.equal(toFund({ balance: 130n }), 30n);
+  assert.equal(toFund({ balance: 100n }), 0n);
+  assert.equal(toFund({ balance: 100n }, { kept: 50n }), 0n, 'nor what was kept before');
   const rich = { balance: 1_000n };
-  assert.equal(most(rich, { sums: { ownTaken: 70n, taken: 70n } }), 40n, 'its account’s quarter');
-  assert.equal(most(rich, { sums: { ownTaken: 10n, taken: 380n } }), 30n, 'the cap of all');
-  assert.equal(most(rich, { sums: { ownTaken: 120n, taken: 120n } }), 0n);
+  assert.equal(toFund(rich, { sums: { ownTaken: 70n, taken: 70n } }), 40n, 'its account’s quarter');
+  assert.equal(toFund(rich, { sums: { ownTaken: 10n, taken: 380n } }), 30n, 'the cap of all');
+  assert.equal(toFund(rich, { sums: { ownTaken: 120n, taken: 120n } }), 0n);
 });
 
 test('a batch is raised by the least timelock in it, and not voided while a rider is open', () => {
@@ -439,9 +409,9 @@ test('a batch is raised by the least timelock in it, and not voided while a ride
   const passed = { clock: now + 7_200, riders: [{ ...rider, timelock: now + 8_800 }] };
   assert.equal(bumpAfter(look(passed)), 100);
   assert.equal(bumpAfter(look({ ...passed, riders: [rider] })), 20);
-  const claimed = { facts: facts({ claimed: seen('p', 9, true) }), riders: [rider] };
+  const claimed = { facts: over, riders: [rider] };
   const lost = { clock: now + 7_200, wall: now + 7_200, riders: [rider] };
-  const later = { facts: facts({ claimed: seen('p', 1) }), riders: [rider] };
+  const later = { facts: shallow, riders: [rider] };
   const waited = { ...old, id: 7 };
   for (const more of [claimed, lost, later]) {
     assert.deepEqual(decide(look({ ...more, attempts: [batch], outbid: false })), {

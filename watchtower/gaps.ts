@@ -118,7 +118,7 @@ async function fill(
     const newest = live.findLast((each) => each.nonce === nonce)?.id ?? null;
     if (newest !== (instead?.id ?? null)) return null;
     const funds = await fundsOf(deps, lease, { accountId: null, jobId: null });
-    const behind = await reservedBehind(deps.db, { chain, address, nonce });
+    const { sum: behind } = await reservedBehind(deps.db, { chain, address, nonce });
     // What nobody was promised waits for the next day, as all else beyond the cap does.
     if (instead === null && behind === 0n && funds.sums.spent >= funds.dailyCap) {
       deps.log.warn({ chain, nonce }, 'the day’s cap leaves nothing to free a nonce');

@@ -11,14 +11,9 @@ import type { Secret } from '../core/hashlock.ts';
 import type { Clocks, SwapState } from '../core/swap.ts';
 import type { EscrowTerms } from '../core/terms.ts';
 import type { LegName } from '../core/trade.ts';
+import type { Tx } from '../host/postgres/statements.ts';
 
-/** As the server's database has them. */
-export type Statement = {
-  readonly name: string;
-  readonly text: string;
-  readonly values: readonly unknown[];
-};
-export type Tx = { rows<Row>(statement: Statement): Promise<Row[]> };
+export type { Tx };
 export type Database = Tx & {
   transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
 };

@@ -248,7 +248,7 @@ async function signAndKeep(
     if (verb === 'fund') await deps.market.pin(tx, { swapId, leg, escrow });
     const { version, sealed } =
       secret === null ? { version: null, sealed: null } : sealSecret(deps, secret);
-    const jobId = await insertAsked(tx, {
+    const { id: jobId } = await insertAsked(tx, {
       ...{ chain, escrow, verb, purpose: verb === 'fund' ? 'fund' : 'relay' },
       ...{ swapId, leg, accountId, reserve, makesAccount, signature },
       ...{ secret: sealed, secretVersion: version, at, since: dayOf(deps.now()) },

@@ -3,89 +3,56 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keyringOf } from '../server/ports/keyring.ts';
-import { evm2, must } from '../server/settle/testing/world.ts';
+import { must } from '../server/settle/testing/world.ts';
 import { resealKept } from '../server/start/watchtower.ts';
-import { testDatabase } from '../test/support/database.ts';
 import { type TestDeps, testDeps } from '../test/support/deps.ts';
 import { attemptsOf } from './db/attempts.ts';
 import { findJob } from './db/jobs.ts';
 import { openSecret, openTransaction, sealTransaction } from './sealing.ts';
-import {
-  anotherDesk,
-  attemptsOn,
-  type Deal,
-  type Desk,
-  deepen,
-  fundedDeal,
-  relay,
-  startDesk,
-  swapOf,
-} from './testing/desk.ts';
+import { onMarket, short } from './testing/market.ts';
 
-const limits = { timeout: 120_000 };
-let desk: Desk;
-before(async () => {
-  desk = await startDesk();
-}, limits);
-after(() => desk?.close());
-
+const m = onMarket();
 const aKey = () => randomBytes(32).toString('hex');
-const oldKey = () => desk.deps.settings.encryptionKey ?? assert.fail();
-
 const sealOf = ({ settings }: Pick<TestDeps, 'settings'>) => ({ seal: keyringOf(settings) });
-
 /** A server that holds these keys, by commas. */
-const under = (encryptionKey: string): Desk['deps'] => ({
-  ...desk.deps,
-  settings: { ...desk.deps.settings, encryptionKey },
+const under = (encryptionKey: string) => {
+  return { ...m.deps, settings: { ...m.deps.settings, encryptionKey } };
+};
+
+test('a relay that was kept and not sent lands by a server that has only the new key', async () => {
+  const deal = await m.funded();
+  const { txid } = must(await m.relay(deal));
+  /** The job of a relay and its only transaction, as they are kept. */
+  const keptOf = async () => {
+    const { address: escrow } = await m.escrowOn(deal);
+    const job = await findJob(m.deps.db, { chain: short, escrow, verb: 'claim' });
+    assert.ok(job !== null);
+    const [attempt] = await attemptsOf(m.deps.db, job.id);
+    assert.ok(attempt !== undefined);
+    return { job, attempt };
+  };
+  const before = await keptOf();
+  assert.equal(before.attempt.sentAt, null, 'no node can have it');
+  const transaction = openTransaction(sealOf(m.deps), before.attempt);
+  assert.ok(transaction?.txid === txid);
+  const newKey = aKey();
+  const alone = under(newKey);
+  assert.equal(openTransaction(sealOf(alone), before.attempt), null);
+  assert.equal(openSecret(sealOf(alone), before.job), null);
+  await resealKept(under(`${newKey},${m.deps.settings.encryptionKey}`));
+  const sealed = await keptOf();
+  assert.deepEqual(openTransaction(sealOf(alone), sealed.attempt), transaction);
+  assert.equal(openSecret(sealOf(alone), sealed.job), deal.secret);
+  const server = await m.open({ encryptionKey: newKey });
+  await server.keeper.pass(short);
+  await m.deepen();
+  const { a } = (await m.swap(deal)).legs;
+  assert.deepEqual([a.status, a.claimedBy, a.claimTx], ['claimed', 'keeper', txid]);
+  assert.equal((await m.attempts(deal)).length, 1, 'nothing was signed anew');
 });
-
-/** The job of a relay and its only transaction, as they are kept. */
-async function keptOf(deal: Deal) {
-  const { escrow } = (await swapOf(deal)).legs.a;
-  const job = await findJob(desk.deps.db, { chain: evm2, escrow, verb: 'claim' });
-  assert.ok(job !== null);
-  const [attempt, ...more] = await attemptsOf(desk.deps.db, job.id, desk.gasAddress);
-  assert.ok(attempt !== undefined && more.length === 0);
-  return { job, attempt };
-}
-
-test(
-  'a relay that was kept and not sent lands by a server that has only the new key',
-  limits,
-  async () => {
-    const deal = await fundedDeal(desk);
-    const { txid } = must(await relay(deal));
-    const before = await keptOf(deal);
-    assert.equal(before.attempt.sentAt, null, 'no node can have it');
-    const transaction = openTransaction(sealOf(desk.deps), before.attempt);
-    assert.ok(transaction?.txid === txid);
-
-    const newKey = aKey();
-    const alone = under(newKey);
-    assert.equal(openTransaction(sealOf(alone), before.attempt), null);
-    assert.equal(openSecret(sealOf(alone), before.job), null);
-    await resealKept(under(`${newKey},${oldKey()}`));
-    const sealed = await keptOf(deal);
-    assert.deepEqual(openTransaction(sealOf(alone), sealed.attempt), transaction);
-    assert.equal(openSecret(sealOf(alone), sealed.job), deal.secret);
-
-    const server = await anotherDesk({ ...desk, deps: alone }, { key: desk.key });
-    try {
-      await server.keeper.pass(evm2);
-    } finally {
-      await server.close();
-    }
-    await deepen(desk);
-    const { a } = (await swapOf(deal)).legs;
-    assert.deepEqual([a.status, a.claimedBy, a.claimTx], ['claimed', 'keeper', txid]);
-    const own = await attemptsOn(desk, deal, evm2);
-    assert.equal(own.length, 1, 'nothing was signed anew');
-  },
-);
 
 /** So many transactions under a key, each with bytes of its own. */
 async function keepMany(deps: TestDeps, key: string, count: number): Promise<void> {
@@ -115,56 +82,38 @@ async function openedBy(deps: TestDeps, key: string): Promise<string[]> {
 }
 
 test('of more than go at once each is sealed anew, past those that no key opens', async () => {
-  const database = await testDatabase();
-  try {
-    const [lostKey, old, fresh] = [aKey(), aKey(), aKey()];
-    const settings = { encryptionKey: `${fresh},${old}` };
-    const warned: unknown[] = [];
-    const deps = testDeps({ db: database.db, settings });
-    const log = {
-      ...deps.log,
-      warn: (facts: unknown) => void warned.push(facts),
-    } as typeof deps.log;
-    const count = 200 + 1;
-    const bytes = Array.from({ length: count }, (_, at) => `bytes ${at}`);
-    await keepMany(deps, lostKey, 200);
-    await keepMany(deps, old, count);
-    await resealKept({ ...deps, log });
-    assert.deepEqual(await openedBy(deps, fresh), bytes);
-    assert.deepEqual(await openedBy(deps, old), []);
-    const lost = bytes.slice(0, 200);
-    assert.deepEqual(await openedBy(deps, lostKey), lost, 'left as they were');
-    assert.deepEqual(warned, [{ attempts: 200 }]);
-  } finally {
-    await database.drop();
-  }
+  const [lostKey, old, fresh] = [aKey(), aKey(), aKey()];
+  const warned: unknown[] = [];
+  const { db } = m.deps;
+  const deps = testDeps({ db, settings: { encryptionKey: `${fresh},${old}` } });
+  const warn = (facts: unknown) => void warned.push(facts);
+  const count = 200 + 1;
+  const bytes = Array.from({ length: count }, (_, at) => `bytes ${at}`);
+  await keepMany(deps, lostKey, 200);
+  await keepMany(deps, old, count);
+  await resealKept({ ...deps, log: { ...deps.log, warn } as typeof deps.log });
+  assert.deepEqual(await openedBy(deps, fresh), bytes);
+  assert.deepEqual(await openedBy(deps, old), []);
+  assert.deepEqual(await openedBy(deps, lostKey), bytes.slice(0, 200), 'left as they were');
+  assert.deepEqual(warned, [{ attempts: 200 }]);
 });
 
 test('what another transaction holds at that moment is sealed anew when it lets go', async () => {
-  const database = await testDatabase();
-  try {
-    const [old, fresh] = [aKey(), aKey()];
-    const deps = testDeps({ db: database.db, settings: { encryptionKey: `${fresh},${old}` } });
-    await keepMany(deps, old, 3);
-    const held = Promise.withResolvers<void>();
-    const letGo = Promise.withResolvers<void>();
-    const holding = deps.db.transaction(async (tx) => {
-      await tx.rows({
-        name: 'test_hold',
-        text: 'select id from keeper_attempts order by id limit 1 for update',
-        values: [],
-      });
-      held.resolve();
-      await letGo.promise;
-    });
-    await held.promise;
-    const resealing = resealKept(deps);
-    const first = await Promise.race([resealing, sleep(300, 'waits')]);
-    letGo.resolve();
-    await Promise.all([holding, resealing]);
-    assert.equal(first, 'waits');
-    assert.equal((await openedBy(deps, fresh)).length, 3);
-  } finally {
-    await database.drop();
-  }
+  const [old, fresh] = [aKey(), aKey()];
+  const deps = testDeps({ db: m.deps.db, settings: { encryptionKey: `${fresh},${old}` } });
+  await keepMany(deps, old, 3);
+  const [held, letGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const text = 'select id from keeper_attempts order by id limit 1 for update';
+  const holding = deps.db.transaction(async (tx) => {
+    await tx.rows({ name: 'test_hold', text, values: [] });
+    held.resolve();
+    await letGo.promise;
+  });
+  await held.promise;
+  const resealing = resealKept(deps);
+  const first = await Promise.race([resealing, sleep(300, 'waits')]);
+  letGo.resolve();
+  await Promise.all([holding, resealing]);
+  assert.equal(first, 'waits');
+  assert.equal((await openedBy(deps, fresh)).length, 3);
 });

@@ -2,57 +2,28 @@
 // timelock, whatever nodes and chains show of it meanwhile. One that no node took is given up.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import type { ChainAdapter } from '../chains/adapter.ts';
-import { showing } from '../chains/testing/showing.ts';
+import type { GasFate } from '../chains/gas/account.ts';
 import { ParleyError } from '../core/errors.ts';
 import { takeUp } from '../server/db/watched.ts';
-import { evm, evm2, must } from '../server/settle/testing/world.ts';
+import { must } from '../server/settle/testing/world.ts';
 import type { Gas } from './port.ts';
-import {
-  anotherDesk,
-  attemptsOn,
-  both,
-  type Deal,
-  type Desk,
-  deepen,
-  ether,
-  fundedDeal,
-  hurry,
-  jobsOf,
-  keep,
-  keepAll,
-  type Loose,
-  passes,
-  relay,
-  startDesk,
-  swapOf,
-} from './testing/desk.ts';
+import type { Loose } from './testing/desk.ts';
+import { type Deal, long, onMarket, type Server, short } from './testing/market.ts';
 
-const limits = { timeout: 120_000 };
-type Adapters = Map<string, ChainAdapter>;
-let desk: Desk;
+const m = onMarket();
 let gas: Loose;
 let account: Gas['account'];
 let adapter: ChainAdapter;
-let clock: number;
-before(async () => {
-  desk = await startDesk();
-  gas = desk.deps.gas.get(evm2) as Loose;
+let deal: Deal;
+beforeEach(async () => {
+  gas = m.key();
   ({ account } = gas);
-  adapter = desk.deps.adapters.get(evm2) as ChainAdapter;
-}, limits);
-beforeEach(() => {
-  clock = desk.deps.now();
+  adapter = m.deps.adapters.get(short) as ChainAdapter;
+  deal = await m.funded();
+  must(await m.relay(deal));
 });
-after(() => desk?.close());
-
-function restore(): void {
-  gas.account = account;
-  (desk.deps.adapters as Adapters).set(evm2, adapter);
-  desk.deps.freeze(clock);
-}
 
 /** As of a provider without a pending block: what waits shows no secret. */
 function blind(more: Partial<ChainAdapter> = {}): void {
@@ -61,374 +32,261 @@ function blind(more: Partial<ChainAdapter> = {}): void {
     const shows = facts.claimed !== null && facts.claimed.confirmations > 0;
     return shows ? facts : { ...facts, claimed: null, secret: null };
   };
-  (desk.deps.adapters as Adapters).set(evm2, showing(adapter, { readEscrow, ...more }));
+  m.show({ readEscrow, ...more });
 }
 
-const funded = () => fundedDeal(desk);
-
-async function pastReveal(deal: Deal, isLost = false): Promise<void> {
-  const { deadlines, legs } = await swapOf(deal);
-  desk.deps.freeze(((isLost ? legs.a.timelock : deadlines.revealBy) + 1) * 1_000);
-  await keepAll(desk);
+/** What is broadcast from now on, while reads are blind. */
+function hearing(more: Partial<ChainAdapter> = {}): string[] {
+  const sent: string[] = [];
+  const broadcast: ChainAdapter['broadcast'] = (transaction, signal) => {
+    sent.push(transaction.touches[0]?.verb ?? 'void');
+    return adapter.broadcast(transaction, signal);
+  };
+  blind({ broadcast, ...more });
+  return sent;
 }
 
-const onShort = (deal: Deal) => attemptsOn(desk, deal, evm2);
+const failing = (code: 'chain_timeout' | 'chain_unavailable' | 'refused_by_node', says = 'x') => ({
+  broadcast: () => Promise.reject(new ParleyError(code, says, {})),
+});
 
-async function lands(deal: Deal, on: Desk = desk): Promise<void> {
-  await deepen(desk);
-  await hurry(desk);
-  await keep(on);
-  await deepen(desk);
-  assert.equal((await swapOf(deal)).legs.a.status, 'claimed');
+const attempts = () => m.attempts(deal);
+const verbs = async () => (await attempts()).map(({ verb }) => verb);
+const waits = async () => m.short.waits((await attempts())[0]?.txid);
+
+async function pastReveal(isLost = false): Promise<void> {
+  const { deadlines, legs } = await m.swap(deal);
+  m.deps.freeze(((isLost ? legs.a.timelock : deadlines.revealBy) + 1) * 1_000);
+  await m.keepAll();
 }
 
-for (const [what, of] of [
-  ['one "not known" of a node', { fate: 'unknown', drops: false }],
-  ['a node that forgot it', { fate: null, drops: true }],
+async function lands(by: Server = m): Promise<void> {
+  m.show({});
+  await m.deepen();
+  await m.hurry();
+  await by.keeper.pass(short);
+  await m.deepen();
+  assert.equal((await m.swap(deal)).legs.a.status, 'claimed');
+}
+
+for (const [what, fate, drops] of [
+  ['one "not known" of a node', 'unknown', false],
+  ['a node that forgot it', null, true],
   // As on chains where a transaction dies by itself.
-  ['its death in no block', { fate: 'gone', drops: true }],
-] as const) {
-  test(`${what} after the time to reveal does not withdraw it`, limits, async () => {
-    const deal = await funded();
-    must(await relay(deal));
+  ['its death in no block', 'gone', true],
+] as const satisfies readonly (readonly [string, GasFate | null, boolean])[]) {
+  test(`${what} after the time to reveal does not withdraw it`, async () => {
     blind();
-    try {
-      await keep(desk);
-      if (of.drops) await desk.rpc(evm2)('anvil_dropAllTransactions');
-      const { fate } = of;
-      if (fate !== null) gas.account = { ...account, fate: async () => fate };
-      await pastReveal(deal);
-      gas.account = account;
-      const own = await onShort(deal);
-      assert.ok(!own.some(({ verb }) => verb === 'void'), 'its nonce is not taken by nothing');
-      if (!of.drops) {
-        const waits = await desk.rpc(evm2)('eth_getTransactionByHash', [own.at(-1)?.txid]);
-        assert.notEqual(waits, null, 'it is in the mempool');
-      }
-      await lands(deal);
-    } finally {
-      restore();
-    }
+    await m.keep();
+    if (drops) m.short.drop();
+    if (fate !== null) gas.account = { ...account, fate: async () => fate };
+    await pastReveal();
+    gas.account = account;
+    assert.ok(!(await verbs()).includes('void'), 'its nonce is not taken by nothing');
+    await lands();
   });
 }
 
-/** Sent, forgotten by the node, and looked at after that. Whether the node has it again. */
-async function isSentAgain(deal: Deal, then: Partial<ChainAdapter>): Promise<boolean> {
-  must(await relay(deal));
+/** Sent, forgotten by the node, and polled after that. Whether the node has it again. */
+async function isSentAgain(then: Partial<ChainAdapter>): Promise<boolean> {
   blind();
-  await keep(desk);
-  await desk.rpc(evm2)('anvil_dropAllTransactions');
+  await m.keep();
+  m.short.drop();
   blind(then);
-  await keepAll(desk);
-  const own = await onShort(deal);
-  assert.deepEqual(
-    own.map(({ verb, state }) => [verb, state]),
-    [['claim', 'open']],
-    'its nonce is not taken by nothing',
-  );
-  return (await desk.rpc(evm2)('eth_getTransactionByHash', [own[0]?.txid])) !== null;
+  await m.keepAll();
+  const own = (await attempts()).map(({ verb, state }) => [verb, state]);
+  assert.deepEqual(own, [['claim', 'open']], 'its nonce is not taken by nothing');
+  return waits();
 }
 
 const mustAgree = () => Promise.reject(new ParleyError('sources_disagree', 'of a test', {}));
-/** As a node that lies shows it: claimed by another, and deep. */
+/** As a node that lies shows it: claimed by another, and final. */
 const claimedDeep: ChainAdapter['readEscrow'] = async (escrow, signal) => {
   const facts = await adapter.readEscrow(escrow, signal);
   const claimed = { txid: `0x${'77'.repeat(32)}`, confirmations: 99, deep: true };
   return { ...facts, claimed, balance: 0n };
 };
 
-test('one node’s clock past the timelock does not withdraw it', limits, async () => {
-  const deal = await funded();
-  const { timelock } = (await swapOf(deal)).legs.a;
+test('one node’s clock past the timelock does not withdraw it', async () => {
+  const { timelock } = (await m.swap(deal)).legs.a;
   const heads: ChainAdapter['heads'] = async (signal) => {
     return { ...(await adapter.heads(signal)), clock: timelock + 1 };
   };
-  try {
-    assert.equal(await isSentAgain(deal, { heads }), true);
-    await lands(deal);
-  } finally {
-    restore();
-  }
+  assert.equal(await isSentAgain({ heads }), true);
+  await lands();
 });
 
-test('a claim that one node shows does not withdraw it while nodes differ', limits, async () => {
-  const deal = await funded();
-  try {
-    assert.equal(await isSentAgain(deal, { readEscrow: claimedDeep, mustAgree }), true);
-    const { timelock } = (await swapOf(deal)).legs.a;
-    const verbs = async () => (await onShort(deal)).map(({ verb }) => verb);
-    const was = desk.deps.now();
-    desk.deps.freeze((timelock + adapter.policy.lateClaimSeconds - 1) * 1_000);
-    await keepAll(desk);
-    assert.deepEqual(await verbs(), ['claim'], 'as long as it may land');
-    desk.deps.freeze(was);
-    restore();
-    await lands(deal);
-  } finally {
-    restore();
-  }
+test('a claim that one node shows does not withdraw it while nodes differ', async () => {
+  assert.equal(await isSentAgain({ readEscrow: claimedDeep, mustAgree }), true);
+  const { timelock } = (await m.swap(deal)).legs.a;
+  const was = m.deps.now();
+  m.deps.freeze((timelock + adapter.policy.lateClaimSeconds - 1) * 1_000);
+  await m.keepAll();
+  assert.deepEqual(await verbs(), ['claim'], 'as long as it may land');
+  m.deps.freeze(was);
+  await lands();
 });
 
-test('nor does such a claim end its job where its bytes are lost', limits, async () => {
-  const deal = await funded();
-  must(await relay(deal));
+test('nor does such a claim end its job where its bytes are lost', async () => {
   blind();
-  try {
-    await keep(desk);
-    await desk.rpc(evm2)('anvil_dropAllTransactions');
-    gas.account = { ...account, fate: async () => 'gone' };
-    blind({ readEscrow: claimedDeep, mustAgree });
-    await keepAll(desk);
-    const fates = async () => (await onShort(deal)).map(({ fate, state }) => [fate, state]);
-    assert.deepEqual(await fates(), [['gone', 'open']]);
-    restore();
-    await keepAll(desk);
-    await lands(deal);
-  } finally {
-    restore();
-  }
+  await m.keep();
+  m.short.drop();
+  gas.account = { ...account, fate: async () => 'gone' };
+  blind({ readEscrow: claimedDeep, mustAgree });
+  await m.keepAll();
+  const fates = (await attempts()).map(({ fate, state }) => [fate, state]);
+  assert.deepEqual(fates, [['gone', 'open']]);
+  gas.account = account;
+  m.show({});
+  await m.keepAll();
+  await lands();
 });
 
 for (const [when, isLate] of [
   ['once its nodes agree', false],
   ['once a claim cannot land any more, though nodes differ', true],
 ] as const) {
-  test(`what another has claimed is withdrawn ${when}`, limits, async () => {
-    const deal = await funded();
-    try {
-      assert.equal(await isSentAgain(deal, { readEscrow: claimedDeep, mustAgree }), true);
-      const { timelock } = (await swapOf(deal)).legs.a;
-      const after = timelock + adapter.policy.lateClaimSeconds;
-      if (isLate) desk.deps.freeze(after * 1_000);
-      blind({ readEscrow: claimedDeep, ...(isLate ? { mustAgree } : {}) });
-      await keepAll(desk);
-      const verbs = (await onShort(deal)).map(({ verb }) => verb);
-      assert.deepEqual(verbs, ['claim', 'void']);
-    } finally {
-      restore();
-    }
-    await deepen(desk);
+  test(`what another has claimed is withdrawn ${when}`, async () => {
+    assert.equal(await isSentAgain({ readEscrow: claimedDeep, mustAgree }), true);
+    const { timelock } = (await m.swap(deal)).legs.a;
+    const { lateClaimSeconds, high } = adapter.policy;
+    // An outage delays the chain's clock, as far as its policy lets it.
+    const until = timelock + lateClaimSeconds + high.outageSeconds;
+    if (isLate) m.deps.freeze(until * 1_000);
+    blind({ readEscrow: claimedDeep, ...(isLate ? { mustAgree } : {}) });
+    await m.keepAll();
+    assert.deepEqual(await verbs(), ['claim', 'void']);
   });
 }
 
-test('once a node has it, no other chain stands in its way', limits, async () => {
-  const deal = await funded();
-  must(await relay(deal));
+test('once a node has it, no other chain stands in its way', async () => {
   blind();
-  const adapters = desk.deps.adapters as Adapters;
-  const other = adapters.get(evm) as ChainAdapter;
-  try {
-    await keep(desk);
-    await desk.rpc(evm2)('anvil_dropAllTransactions');
-    const down = () => Promise.reject(new ParleyError('chain_unavailable', 'down', {}));
-    adapters.set(evm, showing(other, { heads: down, readEscrow: down }));
-    await hurry(desk);
-    await desk.keeper.pass(evm2);
-    const [own] = await onShort(deal);
-    assert.notEqual(await desk.rpc(evm2)('eth_getTransactionByHash', [own?.txid]), null);
-  } finally {
-    adapters.set(evm, other);
-    restore();
-  }
-  await lands(deal);
+  await m.keep();
+  m.short.drop();
+  const down = () => Promise.reject(new ParleyError('chain_unavailable', 'down', {}));
+  m.show({ heads: down, readEscrow: down }, long);
+  await m.turn();
+  assert.equal(await waits(), true);
 });
 
-const failing = (code: 'chain_timeout' | 'chain_unavailable' | 'refused_by_node') => ({
-  broadcast: () => Promise.reject(new ParleyError(code, 'of a test', {})),
-});
-
-test('a node’s silence counts as if it had it', limits, async () => {
-  const deal = await funded();
-  try {
-    must(await relay(deal));
-    blind(failing('chain_timeout'));
-    await keep(desk);
-    blind();
-    await pastReveal(deal);
-    assert.ok(!(await onShort(deal)).some(({ verb }) => verb === 'void'));
-    await lands(deal);
-  } finally {
-    restore();
-  }
+test('a node’s silence counts as if it had it', async () => {
+  blind(failing('chain_timeout'));
+  await m.keep();
+  blind();
+  await pastReveal();
+  assert.ok(!(await verbs()).includes('void'));
+  await lands();
 });
 
 for (const [what, code] of [
   ['what all nodes refused', 'refused_by_node'],
   ['what reached no node', 'chain_unavailable'],
 ] as const) {
-  test(`${what} is not shown after the time to reveal`, limits, async () => {
-    const deal = await funded();
-    const sent: string[] = [];
-    try {
-      must(await relay(deal));
-      blind(failing(code));
-      await keep(desk);
-      blind({
-        broadcast: (transaction, signal) => {
-          sent.push(...transaction.touches.map(({ verb }) => verb));
-          return adapter.broadcast(transaction, signal);
-        },
-      });
-      await pastReveal(deal);
-      assert.deepEqual(
-        (await onShort(deal)).map(({ verb }) => verb),
-        ['claim', 'void'],
-      );
-      await deepen(desk);
-      await keepAll(desk);
-      const [job] = (await jobsOf(desk, deal)).filter(({ chain }) => chain === evm2);
-      assert.equal(job?.state, 'dropped');
-      assert.equal((await swapOf(deal)).secret, null);
-      assert.deepEqual(sent, [], 'no claim leaves');
-    } finally {
-      restore();
-    }
+  test(`${what} is not shown after the time to reveal`, async () => {
+    blind(failing(code));
+    await m.keep();
+    const sent = hearing();
+    await pastReveal();
+    assert.deepEqual(await verbs(), ['claim', 'void']);
+    await m.deepen();
+    await m.keepAll();
+    assert.equal((await m.job(deal))?.state, 'dropped');
+    assert.equal((await m.swap(deal)).secret, null);
+    assert.deepEqual(sent, ['void'], 'no claim leaves');
   });
 }
 
-test('what reached no node is sent once one is there, in time', limits, async () => {
-  const deal = await funded();
-  try {
-    must(await relay(deal));
-    blind(failing('chain_unavailable'));
-    await keep(desk);
-    blind();
-    await keepAll(desk);
-    assert.deepEqual(
-      (await onShort(deal)).map(({ verb }) => verb),
-      ['claim'],
-    );
-    await lands(deal);
-  } finally {
-    restore();
-  }
+test('what reached no node is sent once one is there, in time', async () => {
+  blind(failing('chain_unavailable'));
+  await m.keep();
+  blind();
+  await m.keepAll();
+  assert.deepEqual(await verbs(), ['claim']);
+  await lands();
 });
 
-test('a claim that nodes refuse for its fee pays more at the next look', limits, async () => {
-  const deal = await funded();
+test('a claim that nodes refuse for its fee pays more at the next poll', async () => {
   let first: string | null = null;
   const words = 'max fee per gas less than block base fee';
-  try {
-    must(await relay(deal));
-    blind({
-      broadcast: (transaction, signal) => {
-        first ??= transaction.txid;
-        if (transaction.txid !== first) return adapter.broadcast(transaction, signal);
-        return Promise.reject(new ParleyError('refused_by_node', words, {}));
-      },
-    });
-    await keep(desk);
-    await keepAll(desk);
-    const [refused, raised, ...more] = await onShort(deal);
-    assert.deepEqual([refused?.txid, raised?.verb, more], [first, 'claim', []]);
-    assert.equal(raised?.nonce, refused?.nonce);
-    assert.ok(BigInt(raised?.offer ?? 0) > BigInt(refused?.offer ?? 0));
-  } finally {
-    restore();
-  }
-  await lands(deal);
+  blind({
+    broadcast: (transaction, signal) => {
+      first ??= transaction.txid;
+      if (transaction.txid !== first) return adapter.broadcast(transaction, signal);
+      return failing('refused_by_node', words).broadcast();
+    },
+  });
+  await m.keep();
+  await m.keepAll();
+  const [refused, raised, ...more] = await attempts();
+  assert.deepEqual([refused?.txid, raised?.verb, more], [first, 'claim', []]);
+  assert.equal(raised?.nonce, refused?.nonce);
+  assert.ok(BigInt(raised?.offer ?? 0) > BigInt(refused?.offer ?? 0));
+  await lands();
 });
 
 for (const [when, isLost] of [
   ['after the time to reveal', false],
   ['after the timelock', true],
 ] as const) {
-  test(`what all nodes refused is not shown ${when} by a key without coins`, limits, async () => {
-    const deal = await funded();
-    const sent: string[] = [];
-    try {
-      must(await relay(deal));
-      const refuse = () => Promise.reject(new ParleyError('refused_by_node', 'of a test', {}));
-      blind({ broadcast: refuse });
-      await keep(desk);
-      const { timelock } = (await swapOf(deal)).legs.a;
-      blind({
-        heads: async (signal) => {
-          const heads = await adapter.heads(signal);
-          return isLost ? { ...heads, clock: timelock + 1 } : heads;
-        },
-        broadcast: (transaction, signal) => {
-          sent.push(transaction.txid);
-          return adapter.broadcast(transaction, signal);
-        },
-      });
-      gas.account = { ...account, balance: async () => 0n };
-      await pastReveal(deal, isLost);
-      const verbs = (await onShort(deal)).map(({ verb }) => verb);
-      const [job] = (await jobsOf(desk, deal)).filter(({ chain }) => chain === evm2);
-      assert.deepEqual([verbs, job?.last_failure], [['claim'], 'fee_above_limit']);
-      assert.deepEqual(sent, [], 'nothing leaves');
-      gas.account = account;
-      await passes(desk);
-      assert.equal(sent.length, 1, 'its nonce is taken by nothing');
-      assert.equal((await swapOf(deal)).secret, null);
-    } finally {
-      restore();
-    }
+  test(`what all nodes refused is not shown ${when} by a key without coins`, async () => {
+    blind(failing('refused_by_node'));
+    await m.keep();
+    const { timelock } = (await m.swap(deal)).legs.a;
+    const sent = hearing({
+      heads: async (signal) => {
+        const heads = await adapter.heads(signal);
+        return isLost ? { ...heads, clock: timelock + 1 } : heads;
+      },
+    });
+    gas.account = { ...account, balance: async () => 0n };
+    await pastReveal(isLost);
+    assert.deepEqual(
+      [await verbs(), (await m.job(deal))?.last_failure],
+      [['claim'], 'fee_above_limit'],
+    );
+    assert.deepEqual(sent, [], 'nothing leaves');
+    gas.account = account;
+    await m.passes();
+    assert.deepEqual(sent, ['void'], 'its nonce is taken by nothing');
+    assert.equal((await m.swap(deal)).secret, null);
   });
 }
 
-test('what a former key sent is landed by the key that follows it', limits, async () => {
-  const deal = await funded();
-  must(await relay(deal));
+test('what a former key sent is landed by the key that follows it', async () => {
   blind();
-  try {
-    await keep(desk);
-    await desk.rpc(evm2)('anvil_dropAllTransactions');
-    const next = await anotherDesk(desk, { key: randomBytes(32).toString('hex') });
-    for (const chain of both) {
-      await desk.dev.faucet({ chain, address: next.gasAddress, amount: ether });
-    }
-    const { revealBy } = (await swapOf(deal)).deadlines;
-    desk.deps.freeze((revealBy + 1) * 1_000);
-    const text = `update keeper_attempts set fate = 'gone', sealed = null, sealed_version = null
-      where chain = $1 and address <> $2 and fate in ('unknown', 'pending', 'mined')`;
-    for (const chain of both) {
-      await desk.deps.db.rows({ name: 'test_retired', text, values: [chain, next.gasAddress] });
-    }
-    await hurry(desk);
-    await keep(next);
-    await lands(deal, next);
-    await next.keeper.stop();
-    await next.settlement.stop();
-    await next.app.close();
-  } finally {
-    restore();
-  }
+  await m.keep();
+  m.short.drop();
+  const next = await m.open({ address: 'the next key' });
+  const { revealBy } = (await m.swap(deal)).deadlines;
+  m.deps.freeze((revealBy + 1) * 1_000);
+  await next.keeper.begin();
+  await m.hurry();
+  await next.keeper.pass(short);
+  assert.deepEqual((await attempts()).map(({ fate }) => fate).slice(0, 1), ['gone']);
+  await lands(next);
 });
 
-test('a secret that becomes public while its relay is dropped is claimed', limits, async () => {
-  const deal = await funded();
-  must(await relay(deal));
-  try {
-    await pastReveal(deal);
-    let isFirst = true;
-    // The counterparty's claim of the other leg is seen meanwhile.
-    const look: ChainAdapter['look'] = async (...about) => {
-      const looked = await adapter.look(...about);
-      if (!isFirst) return looked;
-      isFirst = false;
-      const { db, now } = desk.deps;
-      const text = 'update swaps set secret = $2 where id = $1';
-      await db.rows({ name: 'test_public', text, values: [deal.id, deal.secret] });
-      await takeUp(db, { chains: [evm2], closing: [], now: new Date(now()) }, 100);
-      return looked;
-    };
-    (desk.deps.adapters as Adapters).set(evm2, { ...adapter, look });
-    for (let pass = 0; pass < 2; pass += 1) {
-      await keepAll(desk);
-    }
-    assert.equal(isFirst, false);
-    await lands(deal);
-  } finally {
-    restore();
-  }
+test('a secret that becomes public while its relay is dropped is claimed', async () => {
+  await pastReveal();
+  let isFirst = true;
+  // The counterparty's claim of the other leg is seen meanwhile.
+  const look: ChainAdapter['look'] = async (...about) => {
+    const looked = await adapter.look(...about);
+    if (!isFirst) return looked;
+    isFirst = false;
+    await m.reveal(deal);
+    const { db, now } = m.deps;
+    await takeUp(db, { chains: [short], closing: [], now: new Date(now()) }, 100);
+    return looked;
+  };
+  m.show({ look });
+  for (let pass = 0; pass < 2; pass += 1) await m.keepAll();
+  assert.equal(isFirst, false);
+  await lands();
 });
 
-test('signed again it does not wait behind relays that came after it', limits, async () => {
-  const deal = await funded();
-  must(await relay(deal));
-  const { db } = desk.deps;
+test('signed again it does not wait behind relays that came after it', async () => {
+  const { db } = m.deps;
   const crowded: typeof db = {
     ...db,
     rows: async <Row>(statement: Parameters<typeof db.rows>[0]) => {
@@ -437,18 +295,16 @@ test('signed again it does not wait behind relays that came after it', limits, a
       return rows.map((each) => ({ ...each, relaysUnderWay: 16 }));
     },
   };
-  const busy = await anotherDesk({ ...desk, deps: { ...desk.deps, db: crowded } }, desk);
-  const own = busy.deps.gas.get(evm2) as Loose;
+  const busy = await m.open({ db: crowded });
+  await busy.keeper.pass(short);
+  m.short.drop();
+  const own = busy.gas.get(short) ?? assert.fail();
   const { account: real } = own;
-  await busy.keeper.pass(evm2);
-  await desk.rpc(evm2)('anvil_dropAllTransactions');
   own.account = { ...real, fate: async () => 'gone' };
-  await hurry(desk);
-  await busy.keeper.pass(evm2);
+  await m.hurry();
+  await busy.keeper.pass(short);
   own.account = real;
-  const fates = (await onShort(deal)).map(({ fate }) => fate);
+  const fates = (await attempts()).map(({ fate }) => fate);
   assert.deepEqual(fates, ['gone', 'unknown']);
-  await busy.settlement.stop();
-  await busy.app.close();
-  await lands(deal);
+  await lands();
 });

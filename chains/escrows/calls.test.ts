@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  type Abi,
-  encodeFunctionData,
-  type Hex,
-  hexToBytes,
-  toEventSelector,
-  toFunctionSelector,
-} from 'viem';
+import { type Abi, encodeFunctionData, type Hex, hexToBytes, toFunctionSelector } from 'viem';
 import { escrowsAbi, initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import snapshot from '../../contracts/escrows/gas.snapshot.json' with { type: 'json' };
 import { type Escrow, escrowId, legOf } from '../../contracts/escrows/ids.ts';
@@ -22,20 +14,17 @@ import { evmGasPolicyOf } from '../evm/gas-policy.ts';
 import {
   callsIn,
   claimData,
-  claimedTopic,
   claimManyData,
   type DecodedCall,
   escrowOfTerms,
   fundData,
   fundedIn,
-  fundedTopic,
   inBatches,
   mostInBatch,
   noToken,
   type Place,
   paymentOf,
   refundData,
-  refundedTopic,
   refundManyData,
   topicOfVerb,
 } from './calls.ts';
@@ -104,20 +93,25 @@ test('every call of one escrow is read back to its id, wherever it stands', () =
   );
 });
 
-test('every leg of a batch is read back to the id of its escrow', () => {
+test('a batch is read back to its escrows in their order, a claim with its secret', () => {
   const batch = fc.array(opened(64), { minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(batch, (some) => {
-      const claims = some.map(({ escrow, secret }) => legOf(escrow, secret));
-      const claimed = some.map(({ escrow, secret }) => ['claim', idOf(escrow), secret.slice(2)]);
-      assert.deepEqual(shown(callsIn(encoded('claimMany', [claims]), place)), claimed);
-      const refunds = some.map(({ escrow }) => legOf(escrow, escrow.terms.hashlock));
-      const refunded = some.map(({ escrow }) => ['refund', idOf(escrow), null]);
-      const calls = callsIn(encoded('refundMany', [refunds]), place);
-      assert.deepEqual(shown(calls), refunded);
+      const all = some.map(({ escrow }) => escrow);
+      const claims = some.map(({ escrow, secret }) => ({ escrow, secret: secret.slice(2) }));
+      const read = (data: Hex) => callsIn(data.slice(2), place);
       assert.deepEqual(
-        calls.map(({ escrow }) => escrow),
-        some.map(({ escrow }) => escrow),
+        shown(read(claimManyData(claims))),
+        claims.map(({ escrow, secret }) => ['claim', idOf(escrow), secret]),
+      );
+      const refunded = read(refundManyData(all));
+      assert.deepEqual(
+        shown(refunded),
+        all.map((escrow) => ['refund', idOf(escrow), null]),
+      );
+      assert.deepEqual(
+        refunded.map(({ escrow }) => escrow),
+        all,
       );
     }),
     { numRuns: runs(100) },
@@ -290,41 +284,31 @@ test('batches that lie across each other are read as far as one transaction coul
   }
 });
 
-const chainId = 7;
-
-const start = 1_800_000_000n;
-
-const contract: Hex = `0x${'e5'.repeat(20)}`;
-
-const funder: Hex = `0x${'f0'.repeat(20)}`;
-
-const secret = '5e'.repeat(32);
-
-const hash = createHash('sha256').update(Buffer.from(secret, 'hex')).digest('hex');
-
-const escrowIn = (lane: bigint): Escrow => ({
-  terms: {
-    hashlock: `0x${hash}`,
-    payout: `0x${'aa'.repeat(20)}`,
-    refund: funder,
-    token: noToken,
-    amount: 1_000n,
-    timelock: start + 86_400n,
-    fundBefore: start + 3_600n,
-  },
-  lane,
-  counter: 1,
-});
-
 test('what the contract logs has these topics, the id, and what is read of the data', async () => {
+  const start = 1_800_000_000n;
+  const funder: Hex = `0x${'f0'.repeat(20)}`;
+  const secret = '5e'.repeat(32);
+  const escrowIn = (lane: bigint): Escrow => ({
+    terms: {
+      hashlock: `0x${hashlockOf(secret)}`,
+      payout: `0x${'aa'.repeat(20)}`,
+      refund: funder,
+      token: noToken,
+      amount: 1_000n,
+      timelock: start + 86_400n,
+      fundBefore: start + 3_600n,
+    },
+    lane,
+    counter: 1,
+  });
   const state = new TvmState();
   state.set(`account/${funder.slice(2)}`, '1000000');
-  const tvm = await createTvm(state, chainId, { cancun: true });
-  const run = async (data: Hex, { value = 0n, at = start, to = contract as Hex | null } = {}) => {
+  const tvm = await createTvm(state, place.chainId, { cancun: true });
+  const run = async (data: Hex, { value = 0n, at = start, isMade = true } = {}) => {
     const { failure, logs } = await tvm.run({
       caller: hexToBytes(funder),
-      to: to === null ? null : hexToBytes(to),
-      ...(to === null ? { creates: hexToBytes(contract) } : {}),
+      to: isMade ? hexToBytes(place.contract) : null,
+      ...(isMade ? {} : { creates: hexToBytes(place.contract) }),
       value,
       data: hexToBytes(data),
       energyLimit: 10_000_000n,
@@ -333,71 +317,18 @@ test('what the contract logs has these topics, the id, and what is read of the d
     });
     assert.equal(failure, 'none');
     const hex = (some: Uint8Array) => `0x${Buffer.from(some).toString('hex')}`;
-    return logs.map(({ topics, data: said }) => ({ topics: topics.map(hex), data: hex(said) }));
+    return logs.map(({ topics, data: said }) => [topics.map(hex), hex(said)] as const);
   };
-  await run(initCode, { to: null });
+  await run(initCode, { isMade: false });
   const [one, other] = [escrowIn(1n), escrowIn(2n)];
   const [funded] = await run(fundData(one), { value: 1_000n });
-  assert.deepEqual(funded?.topics, [fundedTopic, escrowId(chainId, contract, one)]);
-  assert.equal(funded?.data.slice(0, 66), `0x${hash}`);
-  const [claimed] = await run(claimData(one, secret));
-  assert.deepEqual(claimed?.topics, [claimedTopic, escrowId(chainId, contract, one)]);
-  assert.equal(claimed?.data, `0x${secret}`);
+  assert.deepEqual(funded?.[0], [topicOfVerb.fund, idOf(one)]);
+  assert.equal(funded?.[1].slice(0, 66), one.terms.hashlock);
+  const claimed = await run(claimData(one, secret));
+  assert.deepEqual(claimed, [[[topicOfVerb.claim, idOf(one)], `0x${secret}`]]);
   await run(fundData(other), { value: 1_000n });
-  const [refunded] = await run(refundData(other), { at: other.terms.timelock });
-  assert.deepEqual(refunded?.topics, [refundedTopic, escrowId(chainId, contract, other)]);
-  assert.deepEqual(topicOfVerb, {
-    fund: fundedTopic,
-    claim: claimedTopic,
-    refund: refundedTopic,
-  });
-});
-
-test('they are hashes of the events as they are written', () => {
-  const terms = '(bytes32,address,address,address,uint256,uint256,uint256)';
-  assert.equal(fundedTopic, toEventSelector(`Funded(bytes32,${terms},uint96,uint32)`));
-  assert.equal(claimedTopic, toEventSelector('Claimed(bytes32,bytes32)'));
-  assert.equal(refundedTopic, toEventSelector('Refunded(bytes32)'));
-});
-
-const devPlace: Place = { chainId: 31337, contract: `0x${'e5'.repeat(20)}` };
-
-const openedLeg = fc
-  .record({
-    secret: bytes(32),
-    payout: bytes(20),
-    refund: bytes(20),
-    token: bytes(20),
-    amount: uint(256),
-    timelock: uint(64),
-    fundBefore: uint(64),
-    lane: uint(96),
-    counter: fc.integer({ min: 1, max: 2 ** 30 - 1 }),
-  })
-  .map(({ secret, lane, counter, ...terms }) => {
-    const hashlock: Hex = `0x${hashlockOf(secret.slice(2))}`;
-    const escrow: Escrow = { terms: { hashlock, ...terms }, lane, counter };
-    return { escrow, secret: secret.slice(2) };
-  });
-
-test('a batch is read back to its escrows in their order, a claim with its secret', () => {
-  const some = fc.array(openedLeg, { minLength: 1, maxLength: 4 });
-  fc.assert(
-    fc.property(some, (legs) => {
-      const claims = callsIn(claimManyData(legs).slice(2), devPlace);
-      const refunds = callsIn(refundManyData(legs.map(({ escrow }) => escrow)).slice(2), devPlace);
-      const ids = legs.map(({ escrow }) => escrowId(devPlace.chainId, devPlace.contract, escrow));
-      assert.deepEqual(
-        claims.map(({ verb, id, secret }) => [verb, id, secret]),
-        legs.map(({ secret }, at) => ['claim', ids[at], secret]),
-      );
-      assert.deepEqual(
-        refunds.map(({ verb, id, secret }) => [verb, id, secret]),
-        ids.map((id) => ['refund', id, null]),
-      );
-    }),
-    { numRuns: runs(100) },
-  );
+  const refunded = await run(refundData(other), { at: other.terms.timelock });
+  assert.deepEqual(refunded[0]?.[0], [topicOfVerb.refund, idOf(other)]);
 });
 
 test('those of one payment stand side by side, and no batch is longer than it may be', () => {

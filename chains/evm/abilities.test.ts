@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
-import type { Abi, AbiFunction, Address, Hex } from 'viem';
+import { before, test } from 'node:test';
+import type { Abi, AbiFunction, Address } from 'viem';
 import { encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
-import { ParleyError } from '../../core/errors.ts';
+import devCoinArtifact from '../../contracts/escrows/artifacts/DevCoin.json' with { type: 'json' };
 import type { TokenAbilities } from '../interface/fund-ways.ts';
 import type { Rpc } from '../nodes/rpc.ts';
-import { type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
+import type { Lie } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
 import { findAbilities } from './abilities.ts';
-import { type EvmAdapter, evmAdapter } from './adapter.ts';
 import { evmDeployment } from './plan.ts';
-import { evmChains } from './policy.ts';
-import { deploy, send, startAnvil, type TestChain } from './testing/anvil.ts';
+import { deploy, send } from './testing/anvil.ts';
+import { deployDevCoin } from './testing/authorization.ts';
 import { compileTestContracts } from './testing/compile.ts';
 import {
   anyone,
@@ -23,43 +22,20 @@ import {
   mint,
   newLeg,
 } from './testing/swap.ts';
+import { evmWorld } from './testing/world.ts';
 import { signedCall, typedDataProblems, typedDataToSign } from './ways.ts';
 
-const { policy } = evmChains['evm-dev'];
-const signal = () => AbortSignal.timeout(60_000);
+const { chain, adapterOf, adapterOver: lying, urlOf, mine, signal } = await evmWorld();
 const tokens = compileTestContracts('Ways.sol');
-let chain: TestChain;
 let devCoin: Address;
-let devAbi: Abi;
 const put = (name: string) => deploy(chain, tokens.get(name)!.bytecode);
-const stops: TestNode[] = [];
-
 before(async () => {
-  chain = await startAnvil();
-  const file = new URL('../../contracts/escrows/artifacts/DevCoin.json', import.meta.url);
-  const { bytecode, abi } = JSON.parse(readFileSync(file, 'utf8'));
-  devAbi = abi;
-  devCoin = await deploy(chain, bytecode as Hex);
+  devCoin = await deployDevCoin(chain);
 });
-after(async () => {
-  await Promise.all(stops.map((each) => each.stop()));
-  await chain.stop();
-});
-
-function adapterOf(...urls: string[]): EvmAdapter {
-  const rpcUrls = urls.length === 0 ? [chain.rpcUrl] : urls;
-  return evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy });
-}
 
 const abilities = (token: string, adapter = adapterOf()) =>
   adapter.ways!.abilities(token, signal());
 const nothing: TokenAbilities = { permit: null, authorization: null };
-
-async function lying(lie: Lie): Promise<EvmAdapter> {
-  const node = await lyingNode(chain.rpcUrl, lie);
-  stops.push(node);
-  return adapterOf(node.url);
-}
 
 const lendsNothing: Lie = ({ params }, forward) =>
   params.length > 2
@@ -110,33 +86,24 @@ test('a token that takes no signature, or anybody’s, or hashes another domain,
   }
 });
 
-test('a permit that sets no allowance is none', async () => {
-  assert.deepEqual(await abilities(await put('Ignoring')), nothing);
-});
-
-test('a name of a megabyte, or longer than a line, ends the look and no more', async () => {
-  for (const name of ['Megabyte', 'LongNamed']) {
+test('a permit that sets no allowance is none; a name of a megabyte ends the look and no more', async () => {
+  for (const name of ['Ignoring', 'Megabyte', 'LongNamed']) {
     assert.deepEqual(await abilities(await put(name)), nothing, name);
   }
 });
 
-test('what the node cannot answer throws, and says nothing of the token', async () => {
-  const refuses = (about: string) =>
-    lying(({ method, params }, forward) =>
+for (const name of ['DOMAIN_SEPARATOR', 'nonces', 'permit', 'receiveWithAuthorization']) {
+  test(`what the node cannot answer throws, and says nothing of the token: ${name}`, async () => {
+    const item = getAbiItem({ abi: devCoinArtifact.abi as Abi, name }) as AbiFunction;
+    const about = toFunctionSelector(item).slice(2);
+    const adapter = await lying(({ method, params }, forward) =>
       method === 'eth_call' && JSON.stringify(params).toLowerCase().includes(about)
         ? { error: { code: -32000, message: 'header not found' } }
         : forward(),
     );
-  const unavailable = (error: unknown) =>
-    error instanceof ParleyError && error.code === 'chain_unavailable';
-  const receive = 'receiveWithAuthorization';
-  const selectors = ['DOMAIN_SEPARATOR', 'nonces', 'permit', receive].map((name) =>
-    toFunctionSelector(getAbiItem({ abi: devAbi, name }) as AbiFunction).slice(2),
-  );
-  for (const about of selectors) {
-    await assert.rejects(abilities(devCoin, await refuses(about)), unavailable, about);
-  }
-});
+    await assert.rejects(abilities(devCoin, adapter), refuses('chain_unavailable'));
+  });
+}
 
 async function leg(token: string, over = {}): Promise<Leg> {
   return newLeg(chain, { token, ...over });
@@ -236,12 +203,12 @@ test('a signature may open its escrow until its lane is used, or its fund-by has
   const other = await newLeg(chain, { ...terms, token: null, hashlock: 'ab'.repeat(32) });
   await fund(chain, other);
   assert.equal(await mayOpen(first), true, 'one block is not two');
-  await chain.client.mine({ blocks: 1 });
+  await mine();
   assert.equal(await mayOpen(first), false);
   assert.equal(await mayOpen(second), true);
   await later(chain, 3_700);
   assert.equal(await mayOpen(second), true, 'one block is not two');
-  await chain.client.mine({ blocks: 1 });
+  await mine();
   assert.equal(await mayOpen(second), false);
 });
 
@@ -253,12 +220,12 @@ test('one node alone of two takes no signature’s power away', async () => {
     method === 'eth_call' && JSON.stringify(params).includes(hashlock)
       ? { result: used }
       : forward();
-  const node = await lyingNode(chain.rpcUrl, claimsUsed);
-  stops.push(node);
-  const mayOpen = (...urls: string[]) => adapterOf(...urls).ways!.mayOpen(kept.escrow, signal());
-  assert.equal(await mayOpen(node.url), false, 'what it says by itself');
-  assert.equal(await mayOpen(node.url, chain.rpcUrl), true);
-  assert.equal(await mayOpen(chain.rpcUrl, node.url), true);
+  const liar = await urlOf(claimsUsed);
+  const mayOpen = (...rpcUrls: string[]) =>
+    adapterOf({ rpcUrls }).ways!.mayOpen(kept.escrow, signal());
+  assert.equal(await mayOpen(liar), false, 'what it says by itself');
+  assert.equal(await mayOpen(liar, chain.rpcUrl), true);
+  assert.equal(await mayOpen(chain.rpcUrl, liar), true);
 });
 
 test('with the same chance the same is tried: keys, values and nonces come from it alone', async () => {

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import gasSnapshot from '../../contracts/escrows/gas.snapshot.json' with { type: 'json' };
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Spend } from '../interface/gas.ts';
-import { answerOf, type Lie, lyingNode, untilTested } from '../testing/nodes.ts';
+import { answerOf, type Lie } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
-import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
 import { gasFor, margin } from './fees.ts';
 import { escrowGas, untriedGas } from './gas-policy.ts';
 import { evmChains } from './policy.ts';
-import { deploy, startAnvil } from './testing/anvil.ts';
+import { deploy } from './testing/anvil.ts';
 import {
-  adapterOn,
   anyone,
   claim,
   deployToken,
@@ -23,15 +20,10 @@ import {
   newLeg,
   receiver,
 } from './testing/swap.ts';
+import { evmWorld } from './testing/world.ts';
 
-const signal = () => AbortSignal.timeout(60_000);
-const chain = await startAnvil();
-let adapter: EvmAdapter;
-before(async () => {
-  const { policy } = evmChains['evm-dev'];
-  adapter = evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls: [chain.rpcUrl], policy });
-});
-after(() => chain.stop());
+const { chain, adapterOf, adapterOver, signal } = await evmWorld();
+const adapter = adapterOf();
 
 const to = (address: string) => ({ address, pubkey: null });
 const newcomer = () => adapter.parseAddress(`0x${randomBytes(20).toString('hex')}`);
@@ -109,136 +101,99 @@ test('a funding is reckoned with all that is new in it, by the rules of its fork
   }
 });
 
-test('both parties are warned that have nothing for gas; nobody else is', async () => {
-  const poor = await terms({ payout: to(newcomer()), refund: to(newcomer()) });
-  const warned = (await adapter.warnings?.(poor, signal())) ?? [];
-  assert.deepEqual(
-    warned.map(({ verb, code, address }) => [verb, code, address]),
-    [
-      ['claim', 'fee_poor', poor.payout.address],
-      ['fund', 'fee_poor', poor.refund.address],
-    ],
-  );
-  assert.deepEqual(await adapter.warnings?.(await terms(), signal()), []);
+test('both parties are warned that have nothing for gas; a native leg counts in what it takes', async () => {
+  const warned = async (over: Partial<EscrowTerms> = {}) =>
+    ((await adapter.warnings?.(await terms(over), signal())) ?? []).map(
+      ({ verb, code, address }) => [verb, code, address] as const,
+    );
+  const [payout, refund] = [newcomer(), newcomer()];
+  assert.deepEqual(await warned({ payout: to(payout), refund: to(refund) }), [
+    ['claim', 'fee_poor', payout],
+    ['fund', 'fee_poor', refund],
+  ]);
+  assert.deepEqual(await warned(), []);
+  assert.deepEqual(await warned({ amount: 10n ** 30n }), [['fund', 'fee_poor', funder.address]]);
+  // A contract is paid by whoever sends its claim.
+  const takesAll = '0x6001600c60003960016000f300';
+  assert.deepEqual(await warned({ payout: to(await deploy(chain, takesAll)) }), []);
 });
 
-test('a native leg counts in what its funder needs', async () => {
-  const warned = await adapter.warnings?.(await terms({ amount: 10n ** 30n }), signal());
-  assert.deepEqual(
-    warned?.map(({ verb, address }) => [verb, address]),
-    [['fund', funder.address]],
-  );
-});
-
-const takesAll = '0x6001600c60003960016000f300';
-
-test('of a contract that is paid nobody is warned: another wallet sends its claim', async () => {
-  const payout = to(await deploy(chain, takesAll));
-  assert.deepEqual(await adapter.warnings?.(await terms({ payout }), signal()), []);
-});
-
-const lying = untilTested((lie: Lie) => lyingNode(chain.rpcUrl, lie));
-
-const adapterOf = (over: Partial<EvmAdapterOptions> = {}) => adapterOn(chain, over);
-
-const answerOn = (method: string, params: readonly unknown[]) =>
-  answerOf(chain.rpcUrl, method, params);
-
-const limitsOf = (terms: EscrowTerms) =>
-  untriedGas(31_337, terms.token === null ? 'native' : 'token', 'prague');
+const spent = async ({ terms: of, secret }: Pick<Leg, 'terms' | 'secret'>, by = adapter) =>
+  (await by.spendGas?.({ verb: 'claim', terms: of, secret }, anyone.address, signal())) ??
+  assert.fail();
+const untried = async ({ terms: of }: Leg, by = adapter) =>
+  (await by.spendGas?.({ verb: 'claim', terms: of, secret: null }, anyone.address, signal())) ??
+  assert.fail();
+const funded = async (over: Partial<EscrowTerms> = {}) => {
+  const leg = await newLeg(chain, over);
+  await fund(chain, leg);
+  return leg;
+};
 
 test('gas of a claim is tried without its secret, and is what the claim takes', async () => {
   const heard: string[] = [];
-  const ear = await lying(({ method, params }, forward) => {
+  const ear = await adapterOver(({ method, params }, forward) => {
     heard.push(`${method} ${JSON.stringify(params)}`);
     return forward();
   });
-  const adapter = adapterOf({ rpcUrls: [ear.url] });
   const token = await deployToken(chain, 'DevTether');
   await mint(chain, token, funder.address, 10_000n);
-  for (const asset of [null, token]) {
-    const leg = await newLeg(chain, { token: asset });
-    await fund(chain, leg);
-    const { terms, secret } = leg;
-    const spend: Spend = { verb: 'claim', terms, secret: null };
-    const tried = (await adapter.spendGas?.(spend, anyone.address, signal())) ?? 0n;
+  for (const [asset, kind] of [
+    [null, 'native'],
+    [token, 'token'],
+  ] as const) {
+    const leg = await funded({ token: asset });
+    const tried = await untried(leg, ear);
     assert.ok(heard.some((each) => each.startsWith('eth_estimateGas')));
-    assert.ok(heard.every((each) => !each.includes(secret)));
-    const open = await adapter.spendGas?.({ ...spend, secret }, anyone.address, signal());
+    assert.ok(heard.every((each) => !each.includes(leg.secret)));
+    const open = await spent(leg, ear);
     const hash = await claim(chain, leg);
     const { gasUsed } = await chain.client.getTransactionReceipt({ hash });
-    for (const gas of [tried, open ?? 0n]) {
-      assert.ok((gas * 5n) / 4n >= gasUsed && gas <= 2n * gasUsed, `${gas} for ${gasUsed}`);
-      assert.ok((gas * 5n) / 4n <= limitsOf(terms), `${gas} where nothing can be tried`);
+    for (const gas of [tried, open]) {
+      const most = (gas * 5n) / 4n;
+      assert.ok(most >= gasUsed && gas <= 2n * gasUsed, `${gas} for ${gasUsed}`);
+      assert.ok(most <= untriedGas(31_337, kind, 'prague'), `${gas} where nothing can be tried`);
     }
   }
 });
 
 test('an escrow that is not open is not tried with the money of others', async () => {
-  const others = await newLeg(chain, {});
-  await fund(chain, others);
-  const [empty, claimed] = [await newLeg(chain, {}), await newLeg(chain, {})];
-  await fund(chain, claimed);
+  await funded();
+  const claimed = await funded();
   await claim(chain, claimed);
-  for (const { terms } of [empty, claimed]) {
-    const spend: Spend = { verb: 'claim', terms, secret: null };
-    const asked = adapterOf().spendGas?.(spend, anyone.address, signal()) ?? assert.fail();
-    await assert.rejects(asked, refuses('nothing_there', /"(never|claimed)"/));
+  for (const leg of [await newLeg(chain), claimed]) {
+    await assert.rejects(untried(leg), refuses('nothing_there', /"(never|claimed)"/));
   }
 });
 
 test('a node that lends nothing to an estimate, and does not say so, is found out', async () => {
-  const node = await lying(async ({ method, params }, forward) =>
+  const forgetful = await adapterOver(({ method, params }, forward) =>
     method === 'eth_estimateGas' && params.length > 2
-      ? answerOn(method, params.slice(0, 2))
+      ? answerOf(chain.rpcUrl, method, params.slice(0, 2))
       : forward(),
   );
-  const leg = await newLeg(chain, {});
-  await fund(chain, leg);
-  const spend: Spend = { verb: 'claim', terms: leg.terms, secret: null };
-  const asked = adapterOf({ rpcUrls: [node.url] }).spendGas?.(spend, anyone.address, signal());
-  await assert.rejects(asked ?? assert.fail(), refuses('chain_unavailable', /lends no state/));
+  const asked = untried(await funded(), forgetful);
+  await assert.rejects(asked, refuses('chain_unavailable', /lends no state/));
 });
 
+/** Of a node that answers so when it is asked for an estimate. */
+const estimating = (answer: Awaited<ReturnType<Lie>> & object) =>
+  adapterOver(({ method }, forward) => (method === 'eth_estimateGas' ? answer : forward()));
+
 test('an estimate above what a transaction may have is none', async () => {
-  const leg = await newLeg(chain, {});
-  await fund(chain, leg);
-  for (const [gas, isTold] of [
-    [2n ** 24n, true],
-    [2n ** 24n + 1n, false],
-  ] as const) {
-    const answer = { result: `0x${gas.toString(16)}` };
-    const node = await lying(({ method }, forward) =>
-      method === 'eth_estimateGas' ? answer : forward(),
-    );
-    const { terms, secret } = leg;
-    const asked = adapterOf({ rpcUrls: [node.url] }).spendGas?.(
-      { verb: 'claim', terms, secret },
-      anyone.address,
-      signal(),
-    );
-    if (isTold) assert.equal(await asked, gas);
-    else
-      await assert.rejects(
-        asked ?? assert.fail(),
-        refuses('chain_unavailable', /above the 16777216/),
-      );
-  }
+  const leg = await funded();
+  const most = 2n ** 24n;
+  const saying = (gas: bigint) => estimating({ result: `0x${gas.toString(16)}` });
+  assert.equal(await spent(leg, await saying(most)), most);
+  const above = spent(leg, await saying(most + 1n));
+  await assert.rejects(above, refuses('chain_unavailable', /above the 16777216/));
 });
 
 test('only an error of the escrow itself says that a claim would fail', async () => {
-  const leg = await newLeg(chain, {});
-  await fund(chain, leg);
-  const claimed = await newLeg(chain, {});
-  await fund(chain, claimed);
+  const leg = await funded();
+  const claimed = await funded();
   await claim(chain, claimed);
-  const ask = ({ terms, secret }: Leg, rpcUrl: string) =>
-    adapterOf({ rpcUrls: [rpcUrl] }).spendGas?.(
-      { verb: 'claim', terms, secret },
-      anyone.address,
-      signal(),
-    ) ?? assert.fail();
-  await assert.rejects(ask(claimed, chain.rpcUrl), refuses('payout_would_fail', /NotOpen/));
+  await assert.rejects(spent(claimed), refuses('payout_would_fail', /NotOpen/));
   const args = ['20', '2'].map((word) => word.padStart(64, '0'));
   // Error("no").
   const data = `0x08c379a0${args.join('')}${'6e6f'.padEnd(64, '0')}`;
@@ -247,10 +202,8 @@ test('only an error of the escrow itself says that a claim would fail', async ()
     { code: 3, message: 'execution reverted', data },
     { code: -32_000, message: 'gas required exceeds allowance' },
   ]) {
-    const node = await lying(({ method }, forward) =>
-      method === 'eth_estimateGas' ? { error } : forward(),
-    );
-    await assert.rejects(ask(leg, node.url), refuses('chain_unavailable', /eth_estimateGas/));
+    const asked = spent(leg, await estimating({ error }));
+    await assert.rejects(asked, refuses('chain_unavailable', /eth_estimateGas/));
   }
 });
 

@@ -1,24 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { Rpc } from '../nodes/rpc.ts';
-import { type Answer, hangingNode, lyingNode, type TestNode } from '../testing/nodes.ts';
-import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from './adapter.ts';
+import { type Answer, hangingNode, within } from '../testing/nodes.ts';
+import type { EvmAdapter, EvmAdapterOptions } from './adapter.ts';
 import { gasFor, margin } from './fees.ts';
 import { evmGasPolicyOf, type GasRules, knownBy, newForks, rulesUntil } from './gas-policy.ts';
 import { evmChains } from './policy.ts';
 import { startAnvil } from './testing/anvil.ts';
 import { newLeg } from './testing/swap.ts';
+import { evmWorld } from './testing/world.ts';
 
-const { policy } = evmChains['evm-dev'];
-const signal = () => AbortSignal.timeout(60_000);
+const { chain, urlOf, signal, ...world } = await evmWorld();
 const day = 86_400;
-const chain = await startAnvil();
-const nodes: TestNode[] = [];
-after(async () => {
-  await Promise.all(nodes.map((each) => each.stop()));
-  await chain.stop();
-});
 
 type Told = {
   readonly head?: object;
@@ -27,23 +21,20 @@ type Told = {
 
 const asked = new Map<string, number>();
 
-async function nodeTelling({ head = {}, config }: Told): Promise<string> {
-  const node = await lyingNode(chain.rpcUrl, async ({ method, params }, forward) => {
+const nodeTelling = ({ head = {}, config: told }: Told): Promise<string> =>
+  urlOf(async ({ method, params }, forward) => {
     asked.set(method, (asked.get(method) ?? 0) + 1);
-    if (method === 'eth_config' && config !== undefined) {
+    if (method === 'eth_config' && told !== undefined) {
       const error = { code: -32_601, message: 'the method eth_config does not exist' };
-      return config === null ? { error } : { result: config };
+      return told === null ? { error } : { result: told };
     }
     const answer = await forward();
     if (method !== 'eth_getBlockByNumber' || params[0] !== 'latest') return answer;
     return { result: { ...((answer as { result: object }).result as object), ...head } } as Answer;
   });
-  nodes.push(node);
-  return node.url;
-}
 
 const adapterOf = (rpcUrls: readonly string[], over: Partial<EvmAdapterOptions> = {}): EvmAdapter =>
-  evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, ...over });
+  world.adapterOf({ rpcUrls, ...over });
 
 async function now(): Promise<number> {
   return Number((await chain.client.getBlock()).timestamp);
@@ -164,7 +155,7 @@ test('an operator’s word stands in where no node tells, and delays nothing tha
   );
 });
 
-test('of several nodes the most careful counts, and one that hangs holds up nobody', async () => {
+test('of several nodes the most careful counts, and one that hangs holds up nobody', async (context) => {
   const forked = { head: { slotNumber: '0x1' } };
   for (const [said, wanted] of [
     [{ config: null }, 'either'],
@@ -174,9 +165,8 @@ test('of several nodes the most careful counts, and one that hangs holds up nobo
     const both = [await nodeTelling({}), await nodeTelling(said)];
     assert.equal(await rulesOf(adapterOf(both)), wanted);
   }
-  const hanging = await hangingNode();
-  nodes.push(hanging);
-  const adapter = adapterOf([chain.rpcUrl, hanging.url], { rpc: { attemptTimeoutMs: 6_000 } });
+  const hanging = await within(context, hangingNode());
+  const adapter = adapterOf([chain.rpcUrl, hanging], { rpc: { attemptTimeoutMs: 6_000 } });
   await adapter.open(signal());
   const from = performance.now();
   assert.equal(await rulesOf(adapter), 'prague');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { type Hex, parseTransaction } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
 import type { EscrowTerms } from '../../core/terms.ts';
@@ -7,13 +7,14 @@ import { refuses } from '../testing/refusals.ts';
 import { dearestGas } from './gas-policy.ts';
 import { evmDeployment } from './plan.ts';
 import { stateAt } from './state.ts';
-import { deploy, send, startAnvil } from './testing/anvil.ts';
+import { deploy, send } from './testing/anvil.ts';
 import { deployDevCoin, fundingOf } from './testing/authorization.ts';
 import { compileTestContracts } from './testing/compile.ts';
-import { devGas, type Stranger, signal, strangerOn } from './testing/gas.ts';
+import { devGas, type Stranger, strangerOn } from './testing/gas.ts';
 import { anyone, funder, later, mint, newLeg } from './testing/swap.ts';
+import { evmWorld } from './testing/world.ts';
 
-const chain = await startAnvil();
+const { chain, signal } = await evmWorld();
 let token: Hex;
 let stranger: Stranger;
 before(async () => {
@@ -21,7 +22,6 @@ before(async () => {
   await mint(chain, token, funder.address, 100_000n);
   stranger = await strangerOn(chain);
 });
-after(() => chain.stop());
 
 const stateOf = async (terms: EscrowTerms) => {
   const { node } = stranger.adapter;

@@ -1,33 +1,32 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import type { Hex } from 'viem';
-import { parseTransaction } from 'viem';
+import { before, test } from 'node:test';
+import { type Hex, parseTransaction } from 'viem';
 import { encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
 import { escrowsAbi } from '../../contracts/escrows/artifacts/abi.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { GasWork } from '../gas/account.ts';
-import { type Lie, lyingNode, type Request, untilTested } from '../testing/nodes.ts';
+import type { Lie, Request } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
-import { type Offer, offerAt, offerIn, type Present, replacing } from './gas-fees.ts';
+import { offerAt, type Present, replacing } from './gas-fees.ts';
 import { evmGasPolicies, evmGasPolicyOf } from './gas-policy.ts';
 import { decodeCall, evmDeployment, evmEscrow } from './plan.ts';
 import { evmChains } from './policy.ts';
-import { accounts, deploy, send, startAnvil } from './testing/anvil.ts';
+import { accounts, deploy, send } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
-import { claimOf, devGas, refundOf, type Stranger, signal, strangerOn } from './testing/gas.ts';
-import { anyone, claim, fund, funder, later, mint, newLeg } from './testing/swap.ts';
+import { claimOf, devGas, type Stranger, strangerOn } from './testing/gas.ts';
+import { anyone, claim, fund, funder, mint, newLeg } from './testing/swap.ts';
+import { evmWorld } from './testing/world.ts';
 
 const zoo = compileTestContracts('GasZoo.sol');
-const chain = await startAnvil();
+const { chain, urlOf, signal } = await evmWorld();
 let stranger: Stranger;
 before(async () => {
   stranger = await strangerOn(chain);
 });
-after(() => chain.stop());
-const lying = untilTested((lie: Lie) => lyingNode(chain.rpcUrl, lie));
+const strangerBehind = async (lie: Lie) => strangerOn(chain, {}, { rpcUrls: [await urlOf(lie)] });
 
 const put = (name: string) => deploy(chain, zoo.get(name)!.bytecode);
 const tell = async (name: string, to: string, args: readonly unknown[]) => {
@@ -49,51 +48,46 @@ const costOf = async (sent: { readonly txid: string }) => {
   return { ...receipt, paid: receipt.gasUsed * receipt.effectiveGasPrice };
 };
 
-test('a token that burns more gas than is allowed, or answers too much, is not paid for', async () => {
+/** A token with a leg in it, and what it is told to do: burn so much, answer so, know trials. */
+async function whimsical() {
   const token = await put('Whim');
   await mint(chain, token, funder.address, 10_000n);
   const leg = await newLeg(chain, { token });
   await fund(chain, leg);
-  for (const whim of [
-    [40n, false, false],
-    [0n, true, false],
-  ]) {
-    await tell('Whim', token, whim);
-    for (const isPublic of [true, false]) {
-      await assert.rejects(stranger.sign(claimOf(leg, isPublic)), refuses('payout_would_fail'));
-    }
+  const whim = (burns: bigint, answers = false, knows = false) =>
+    tell('Whim', token, [burns, answers, knows]);
+  return { leg, whim };
+}
+
+test('a token that burns more gas than is allowed, or answers too much, is not paid for', async () => {
+  const { leg, whim } = await whimsical();
+  const legs = [{ terms: leg.terms, secret: leg.secret }];
+  const batch = async () =>
+    stranger.adapter.buildBatch?.({ verb: 'claim', legs }, anyone.address, signal());
+  await whim(0n, true);
+  for (const isPublic of [true, false]) {
+    await assert.rejects(stranger.sign(claimOf(leg, isPublic)), refuses('payout_would_fail'));
   }
-  await tell('Whim', token, [4n, false, false]);
+  await whim(40n);
+  for (const isPublic of [true, false]) {
+    await assert.rejects(stranger.sign(claimOf(leg, isPublic)), refuses('payout_would_fail'));
+  }
+  const tried = new RegExp(`tried with ${devGas.mostGas} gas`);
+  await assert.rejects(batch(), refuses('payout_would_fail', tried), 'nor for a batch of a party');
+  await whim(4n);
   const dear = await stranger.sign(claimOf(leg));
   assert.ok(gasIn(dear.raw) > 120_000n && gasIn(dear.raw) <= devGas.mostGas);
-  await tell('Whim', token, [0n, false, false]);
+  const { settles, gas } = (await batch()) ?? assert.fail();
+  assert.ok(settles === 1 && gas !== null && gas > 100_000n && gas <= devGas.mostGas);
+  await whim(0n);
   const sent = await stranger.send(claimOf(leg));
   assert.equal((await costOf(sent)).status, 'success');
 });
 
-test('nor does a batch of a party take more gas than one transaction may', async () => {
-  const token = await put('Whim');
-  await mint(chain, token, funder.address, 10_000n);
-  const leg = await newLeg(chain, { token });
-  await fund(chain, leg);
-  const legs = [{ terms: leg.terms, secret: leg.secret }];
-  const { adapter } = stranger;
-  const built = async () => adapter.buildBatch?.({ verb: 'claim', legs }, anyone.address, signal());
-  await tell('Whim', token, [40n, false, false]);
-  const tried = new RegExp(`tried with ${devGas.mostGas} gas`);
-  await assert.rejects(built(), refuses('payout_would_fail', tried));
-  await tell('Whim', token, [4n, false, false]);
-  const { settles, gas } = (await built()) ?? assert.fail();
-  assert.ok(settles === 1 && gas !== null && gas > 100_000n && gas <= devGas.mostGas);
-});
-
 test('a token that turns on its claim after the trial costs no more than was said', async () => {
-  const token = await put('Whim');
-  await mint(chain, token, funder.address, 10_000n);
-  const leg = await newLeg(chain, { token });
-  await fund(chain, leg);
+  const { leg, whim } = await whimsical();
   const signed = await stranger.sign(claimOf(leg));
-  await tell('Whim', token, [1_000n, false, false]);
+  await whim(1_000n);
   await stranger.broadcast(signed);
   const { status, gasUsed, paid } = await costOf(signed);
   assert.equal(status, 'reverted');
@@ -101,11 +95,8 @@ test('a token that turns on its claim after the trial costs no more than was sai
 });
 
 test('a token that knows a trial by its price is found out, if the key has coins', async () => {
-  const token = await put('Whim');
-  await mint(chain, token, funder.address, 10_000n);
-  const leg = await newLeg(chain, { token });
-  await fund(chain, leg);
-  await tell('Whim', token, [0n, false, true]);
+  const { leg, whim } = await whimsical();
+  await whim(0n, false, true);
   await assert.rejects(stranger.sign(claimOf(leg)), refuses('payout_would_fail'));
 });
 
@@ -123,22 +114,15 @@ test('a receiver that burns all gas is not paid; one that burns some costs no mo
   const signed = await stranger.send(claimOf(leg));
   assert.ok(gasIn(signed.raw) <= devGas.mostGas);
   assert.equal((await costOf(signed)).status, 'success');
-  const back = await newLeg(chain, {
-    refund: payout,
-    payout: { address: anyone.address, pubkey: null },
-  });
-  // A contract cannot fund by our hands: the escrow of these terms stays empty.
-  await assert.rejects(stranger.sign(refundOf(back)), refuses('nothing_there'));
 });
 
 test('a node that lies about gas and fees cannot raise the cost above the limit', async () => {
   const leg = await newLeg(chain);
   await fund(chain, leg);
   const answers: Record<string, unknown> = {};
-  const liar = await lying(({ method }, forward) =>
+  const deceived = await strangerBehind(({ method }, forward) =>
     method in answers ? { result: answers[method] } : forward(),
   );
-  const deceived = await strangerOn(chain, {}, { rpcUrls: [liar.url] });
   const mostCost = 10n ** 16n;
   answers.eth_estimateGas = '0xffffffffffff';
   const { raw, mostCost: cost } = await deceived.sign(claimOf(leg), { mostCost });
@@ -157,10 +141,9 @@ test('what a node behind shows as open, and was settled since, is nothing to tak
   const leg = await newLeg(chain);
   await fund(chain, leg);
   await claim(chain, leg);
-  const behind = await lying((request, forward) =>
+  const late = await strangerBehind((request, forward) =>
     isAskedForState(request) ? { result: openState } : forward(),
   );
-  const late = await strangerOn(chain, {}, { rpcUrls: [behind.url] });
   await assert.rejects(late.sign(claimOf(leg)), refuses('nothing_there', /NotOpen/));
 });
 
@@ -178,11 +161,11 @@ const withoutBaseFee =
 test('a node that names no base fee makes the key pay no price of its own', async () => {
   const leg = await newLeg(chain);
   await fund(chain, leg);
-  const liar = await lying(withoutBaseFee(10n ** 15n));
-  const alone = await strangerOn(chain, {}, { rpcUrls: [liar.url] });
+  const liar = await urlOf(withoutBaseFee(10n ** 15n));
+  const alone = await strangerOn(chain, {}, { rpcUrls: [liar] });
   await assert.rejects(alone.sign(claimOf(leg)), refuses('chain_unavailable', /no base fee/));
   await assert.rejects(alone.account.reserve(claimOf(leg), signal()), refuses('chain_unavailable'));
-  const rpcUrls = [liar.url, chain.rpcUrl];
+  const rpcUrls = [liar, chain.rpcUrl];
   const policy = { ...devGas, hasBaseFee: false };
   for (const over of [{}, { policy }]) {
     const both = await strangerOn(chain, over, { rpcUrls });
@@ -190,7 +173,7 @@ test('a node that names no base fee makes the key pay no price of its own', asyn
     assert.equal(parseTransaction(raw as Hex).type, 'eip1559');
   }
   // Of a chain that nobody here knows it is believed so far.
-  const unknown = await strangerOn(chain, { policy }, { rpcUrls: [liar.url] });
+  const unknown = await strangerOn(chain, { policy }, { rpcUrls: [liar] });
   const { offer } = await unknown.sign(claimOf(leg));
   assert.ok(offer <= (5n * devGas.reserveFeePerGas) / 2n, `${offer}`);
   const reserve = await unknown.account.reserve(claimOf(leg), signal());
@@ -221,12 +204,10 @@ function anyTerms(secret: string, key: string): EscrowTerms {
 
 test('whatever it is asked, the key signs nothing but calls that settle escrows, without value', async () => {
   // A node that says yes to everything: what is refused then, is refused by us.
-  const yes = await lying(({ method, params }, forward) => {
+  const easy = await strangerBehind(({ method, params }, forward) => {
     if (method === 'eth_estimateGas') return { result: '0x9000' };
-    if (isAskedForState({ method, params })) return { result: openState };
-    return forward();
+    return isAskedForState({ method, params }) ? { result: openState } : forward();
   });
-  const easy = await strangerOn(chain, {}, { rpcUrls: [yes.url] });
   const own = easy.account.address;
   let signed = 0;
   for (let round = 0; round < 150; round += 1) {
@@ -274,7 +255,7 @@ test('an offer is never above what is affordable nor, as a replacement, below an
     const above = chance(2) ? null : { maxFee: tip + some(), tip };
     const affordable = some();
     const mostTip = some();
-    const offer: Offer | null = offerAt(present, above, affordable, { mostTip });
+    const offer = offerAt(present, above, affordable, { mostTip });
     if (offer === null) continue;
     assert.ok(offer.maxFee <= affordable && offer.tip <= offer.maxFee);
     if (present.kind === 'market') assert.ok(offer.maxFee >= present.base + offer.tip);
@@ -295,12 +276,4 @@ test('a policy is of the chain id: each chain of the market has its own, any oth
   const unknown = { ...evmGasPolicies.ethereum, hasBaseFee: false, forks };
   assert.deepEqual(evmGasPolicyOf(123_456_789), unknown);
   assert.ok(Object.values(evmGasPolicies).every(({ hasBaseFee }) => hasBaseFee));
-});
-
-test('fees are read from the bytes that were signed', async () => {
-  const leg = await newLeg(chain);
-  await fund(chain, leg);
-  await later(chain, 7_200);
-  const { raw, offer } = await stranger.sign(refundOf(leg));
-  assert.equal(offerIn(raw).maxFee, offer);
 });

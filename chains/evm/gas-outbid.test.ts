@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, test } from 'node:test';
-import { ParleyError } from '../../core/errors.ts';
-import { type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
+import { afterEach, test } from 'node:test';
+import type { Lie } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
 import {
   feesBy,
   type Offer,
@@ -12,9 +12,9 @@ import {
   reachBlocks,
   replacing,
 } from './gas-fees.ts';
-import { startAnvil } from './testing/anvil.ts';
-import { claimOf, devGas, signal, strangerOn } from './testing/gas.ts';
+import { claimOf, strangerOn } from './testing/gas.ts';
 import { fund, newLeg } from './testing/swap.ts';
+import { evmWorld } from './testing/world.ts';
 
 const gwei = 10n ** 9n;
 const policy = { mostTip: 20n * gwei };
@@ -98,59 +98,71 @@ test('a replacement that would have to tip beyond all bounds is not made', () =>
   assert.equal(offerAt(legacy(5n), offered(9n, 9n), 10n ** 30n, policy), null);
 });
 
-const chain = await startAnvil();
-after(() => chain.stop());
-afterEach(() => chain.client.setAutomine(true));
+const { chain, urlOf, signal, mine } = await evmWorld();
 
-test('on a chain: nothing without blocks, more once they come without it or take more', async () => {
-  const stranger = await strangerOn(chain);
+afterEach(async () => {
+  await chain.client.setAutomine(true);
+  await baseFee(gwei);
+});
+
+const baseFee = async (baseFeePerGas: bigint) => {
+  await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas });
+  await mine();
+};
+const funded = async () => {
   const leg = await newLeg(chain);
   await fund(chain, leg);
+  return claimOf(leg);
+};
+const strangerOver = (...rpcUrls: string[]) => strangerOn(chain, {}, { rpcUrls });
+
+/** Signed, and not sent: what is said of it by nodes that make no blocks unless told. */
+async function unsent(...rpcUrls: string[]) {
+  const { sign, account } = await strangerOver(...(rpcUrls.length ? rpcUrls : [chain.rpcUrl]));
+  const work = await funded();
   await chain.client.setAutomine(false);
-  const { raw, height = null } = await stranger.sign(claimOf(leg));
-  assert.equal(height, Number(await chain.client.getBlockNumber()));
+  const { raw, height = null } = await sign(work);
   const outbid = (more = {}) =>
-    stranger.account.outbid?.({ raw, height, refused: false, ...more }, signal());
+    account.outbid?.({ raw, height, refused: false, ...more }, signal());
+  return { sign, work, raw, height: height ?? assert.fail(), outbid };
+}
+
+test('on a chain: nothing without blocks, more once they come without it or take more', async () => {
+  const { sign, work, raw, height, outbid } = await unsent();
+  assert.equal(height, Number(await chain.client.getBlockNumber()));
   assert.equal(await outbid(), null);
   assert.equal(await outbid({ refused: true }), 'passed over');
-  await chain.client.mine({ blocks: 2 });
+  await mine(2);
   assert.equal(await outbid(), null);
-  await chain.client.mine({ blocks: 1 });
+  await mine();
   assert.equal(await outbid(), 'passed over');
-  await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 50n * gwei });
-  await chain.client.mine({ blocks: 1 });
-  assert.equal(await outbid({ height: height === null ? null : height + 4 }), 'price');
+  // A best block that cannot be is not what blocks are counted from.
+  assert.equal(await outbid({ height: 2 ** 53 - 1 }), 'passed over');
+  assert.equal(await outbid({ height: height + 3 + reachBlocks }), null, 'a node that is behind');
+  await baseFee(50n * gwei);
+  assert.equal(await outbid({ height: height + 4 }), 'price');
   const above = { raw, offer: 0n };
-  const little = { above, mostCost: 1n };
-  const code = (error: unknown) => error instanceof ParleyError && error.code === 'fee_above_limit';
-  await assert.rejects(stranger.sign(claimOf(leg), little), code);
-  assert.ok((await stranger.sign(claimOf(leg), { above })).offer > 50n * gwei);
+  await assert.rejects(sign(work, { above, mostCost: 1n }), refuses('fee_above_limit'));
+  assert.ok((await sign(work, { above })).offer > 50n * gwei);
 });
 
 test('of what nodes say that it has cost the highest counts, and what is no number does not', async () => {
   const lies = (cost: string) =>
-    lyingNode(chain.rpcUrl, async ({ method }, forward) => {
+    urlOf(async ({ method }, forward) => {
       const answer = await forward();
       if (method !== 'eth_getTransactionReceipt' || !('result' in answer)) return answer;
       return { result: { ...(answer.result as object), effectiveGasPrice: cost } };
     });
-  const [free, odd] = [await lies('0x0'), await lies('-0x1')];
-  try {
-    const rpcUrls = [free.url, odd.url, chain.rpcUrl];
-    const stranger = await strangerOn(chain, { policy: devGas }, { rpcUrls });
-    await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei });
-    const leg = await newLeg(chain);
-    await fund(chain, leg);
-    const had = await stranger.account.balance(signal());
-    const sent = await stranger.send(claimOf(leg));
-    const cost = had - (await stranger.account.balance(signal()));
-    assert.ok(cost > 0n);
-    assert.deepEqual(await stranger.account.paid?.(sent.txid, signal()), { cost, said: 2 });
-    const alone = await strangerOn(chain, {}, { rpcUrls: [odd.url] });
-    assert.equal(await alone.account.paid?.(sent.txid, signal()), null);
-  } finally {
-    await Promise.all([free.stop(), odd.stop()]);
-  }
+  const odd = await lies('-0x1');
+  const { account, send } = await strangerOver(await lies('0x0'), odd, chain.rpcUrl);
+  const work = await funded();
+  const had = await account.balance(signal());
+  const { txid } = await send(work);
+  const cost = had - (await account.balance(signal()));
+  assert.ok(cost > 0n);
+  assert.deepEqual(await account.paid?.(txid, signal()), { cost, said: 2 });
+  const alone = await strangerOver(odd);
+  assert.equal(await alone.account.paid?.(txid, signal()), null);
 });
 
 const at = (base: bigint, height = 100) => {
@@ -184,21 +196,6 @@ for (const [what, said, bases, height] of [
   });
 }
 
-const liars: TestNode[] = [];
-
-afterEach(async () => {
-  await chain.client.setAutomine(true);
-  await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei });
-  await chain.client.mine({ blocks: 1 });
-  await Promise.all(liars.splice(0).map((each) => each.stop()));
-});
-
-const lying = async (lie: Lie): Promise<string> => {
-  const node = await lyingNode(chain.rpcUrl, lie);
-  liars.push(node);
-  return node.url;
-};
-
 /** Answers of the best block as they were when `stop` was called. */
 function stalling() {
   const said = new Map<string, unknown>();
@@ -219,41 +216,21 @@ function stalling() {
 
 test('a node that has stopped and is asked first keeps nothing from following the fees', async () => {
   const { lie, stop } = stalling();
-  const rpcUrls = [await lying(lie), chain.rpcUrl];
-  const stranger = await strangerOn(chain, {}, { rpcUrls });
-  const leg = await newLeg(chain);
-  await fund(chain, leg);
-  await chain.client.setAutomine(false);
-  const { raw, height = null } = await stranger.sign(claimOf(leg));
+  const { sign, work, raw, height, outbid } = await unsent(await urlOf(lie), chain.rpcUrl);
   stop();
-  const outbid = () => stranger.account.outbid?.({ raw, height, refused: false }, signal());
   assert.equal(await outbid(), null);
-  await chain.client.mine({ blocks: 3 });
+  await mine(3);
   assert.equal(await outbid(), 'passed over');
-  await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 50n * gwei });
-  await chain.client.mine({ blocks: 1 });
+  await baseFee(50n * gwei);
   assert.equal(await outbid(), 'price');
-  const next = await stranger.sign(claimOf(leg), { above: { raw, offer: 0n } });
+  const next = await sign(work, { above: { raw, offer: 0n } });
   assert.ok(next.offer > 50n * gwei, `${next.offer}`);
-  assert.equal(next.height, (height ?? 0) + 4);
-});
-
-test('a best block that cannot be is not what blocks are counted from', async () => {
-  const stranger = await strangerOn(chain);
-  const leg = await newLeg(chain);
-  await fund(chain, leg);
-  await chain.client.setAutomine(false);
-  const { raw } = await stranger.sign(claimOf(leg));
-  const outbid = (height: number) =>
-    stranger.account.outbid?.({ raw, height, refused: false }, signal());
-  assert.equal(await outbid(2 ** 53 - 1), 'passed over');
-  const best = Number(await chain.client.getBlockNumber());
-  assert.equal(await outbid(best + reachBlocks), null, 'a node that is behind');
+  assert.equal(next.height, height + 4);
 });
 
 test('beside one that names fees beyond all bounds it is signed at those of the other', async () => {
   const dear = `0x${(10n ** 24n).toString(16)}`;
-  const liar = await lying(async ({ method }, forward) => {
+  const liar = await urlOf(async ({ method }, forward) => {
     const answer = await forward();
     if (!('result' in answer)) return answer;
     const result = answer.result as Record<string, unknown>;
@@ -263,39 +240,36 @@ test('beside one that names fees beyond all bounds it is signed at those of the 
     if (method !== 'eth_feeHistory') return answer;
     return { result: { ...result, baseFeePerGas: [dear], reward: [[dear]] } };
   });
-  const cheap = await lying(async ({ method }, forward) => {
+  const cheap = await urlOf(async ({ method }, forward) => {
     const answer = await forward();
     if (method !== 'eth_feeHistory' || !('result' in answer)) return answer;
     return { result: { ...(answer.result as object), baseFeePerGas: ['0x1'], reward: [['0x0']] } };
   });
-  const leg = await newLeg(chain);
-  await fund(chain, leg);
+  const work = await funded();
   for (const other of [liar, cheap]) {
     for (const rpcUrls of [
       [other, chain.rpcUrl],
       [chain.rpcUrl, other],
     ]) {
-      const stranger = await strangerOn(chain, {}, { rpcUrls });
-      const { offer, mostCost } = await stranger.sign(claimOf(leg), { mostCost: 10n ** 16n });
+      const { sign } = await strangerOver(...rpcUrls);
+      const { offer, mostCost } = await sign(work, { mostCost: 10n ** 16n });
       assert.ok(offer > gwei / 2n && mostCost <= 10n ** 16n, `${offer}, ${mostCost}`);
     }
   }
 });
 
 test('a node that hangs over fees costs a signature less than half a second of its time', async () => {
-  const hangs = (method: string) => /^eth_(getBlockByNumber|feeHistory)$/.test(method);
-  let isOpen = false;
-  const silent = await lying(({ method }, forward) =>
-    isOpen && hangs(method) ? undefined : forward(),
+  let hangs = false;
+  const silent = await urlOf(({ method }, forward) =>
+    hangs && /^eth_(getBlockByNumber|feeHistory)$/.test(method) ? undefined : forward(),
   );
-  const stranger = await strangerOn(chain, {}, { rpcUrls: [chain.rpcUrl, silent] });
-  const leg = await newLeg(chain);
-  await fund(chain, leg);
-  await stranger.sign(claimOf(leg));
-  isOpen = true;
-  const slot = await stranger.slot();
+  const { account, sign, slot } = await strangerOver(chain.rpcUrl, silent);
+  const work = await funded();
+  await sign(work);
+  hangs = true;
+  const at = await slot();
   const begun = performance.now();
-  await stranger.account.sign(claimOf(leg), slot, AbortSignal.timeout(4_000));
+  await account.sign(work, at, AbortSignal.timeout(4_000));
   const tookMs = performance.now() - begun;
   assert.ok(tookMs < 2_500, `${tookMs} ms`);
 });

@@ -1,49 +1,32 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { numberToHex } from 'viem/utils';
-import { rpcClient } from '../nodes/rpc.ts';
-import { type Lie, lyingNode, type TestNode } from '../testing/nodes.ts';
-import { evmAdapter } from './adapter.ts';
-import { evmChains } from './policy.ts';
-import { startAnvil, type TestChain } from './testing/anvil.ts';
+import { answerOf } from '../testing/nodes.ts';
 import { fund, type Leg, later, newLeg } from './testing/swap.ts';
+import { evmWorld } from './testing/world.ts';
 
-const { policy } = evmChains['evm-dev'];
-const signal = () => AbortSignal.timeout(60_000);
+const { chain, adapterOf, urlOf, mine, signal } = await evmWorld();
 const mostPages = 50;
-let chain: TestChain;
+type Shown = { readonly number: bigint; readonly timestamp: bigint };
 let legs: { readonly old: Leg; readonly missing: Leg };
 let blocks: { readonly old: Shown; readonly newest: Shown };
-type Shown = { readonly number: bigint; readonly timestamp: bigint };
 
 before(async () => {
-  chain = await startAnvil();
   const [old, missing] = [await newLeg(chain), await newLeg(chain)];
   legs = { old, missing };
   await fund(chain, old);
   const last = await chain.client.getBlock();
   await later(chain, 600);
   await fund(chain, missing);
-  await chain.client.mine({ blocks: 100 });
+  await mine(100);
   blocks = { old: last, newest: await chain.client.getBlock() };
 });
-after(() => chain?.stop());
-const nodes: TestNode[] = [];
-afterEach(async () => {
-  await Promise.all(nodes.splice(0).map((each) => each.stop()));
-});
-
-async function nodeThat(lie: Lie): Promise<string> {
-  const node = await lyingNode(chain.rpcUrl, lie);
-  nodes.push(node);
-  return node.url;
-}
 
 type Range = { readonly fromBlock: string; readonly toBlock: string };
 
 async function limited(most: number) {
   const told = { asked: 0 };
-  const url = await nodeThat(({ method, params }, forward) => {
+  const url = await urlOf(({ method, params }, forward) => {
     if (method !== 'eth_getLogs') return forward();
     told.asked += 1;
     const { fromBlock, toBlock } = params[0] as Range;
@@ -54,11 +37,10 @@ async function limited(most: number) {
 }
 
 function behind(): Promise<string> {
-  return nodeThat(async ({ method, params }, forward) => {
+  return urlOf(async ({ method, params }, forward) => {
     const { number } = blocks.old;
     if (method === 'eth_getBlockByNumber' && params[0] === 'latest') {
-      const rpc = rpcClient({ chain: 'evm-dev', urls: [chain.rpcUrl] });
-      return { result: await rpc.call(method, [numberToHex(number), false], signal()) };
+      return answerOf(chain.rpcUrl, method, [numberToHex(number), false]);
     }
     const answer = await forward();
     if (method !== 'eth_getLogs' || !('result' in answer)) return answer;
@@ -68,10 +50,8 @@ function behind(): Promise<string> {
 }
 
 function readerOver(...rpcUrls: string[]) {
-  const rpc = { attemptTimeoutMs: 5_000, rounds: 1 };
-  const adapter = evmAdapter({ chain: 'evm-dev', chainId: 31_337, rpcUrls, policy, rpc });
-  assert.ok(adapter.hashlocks);
-  return adapter.hashlocks;
+  const { hashlocks } = adapterOf({ rpcUrls, rpc: { attemptTimeoutMs: 5_000, rounds: 1 } });
+  return hashlocks ?? assert.fail();
 }
 
 type Reader = ReturnType<typeof readerOver>;
@@ -114,6 +94,4 @@ test('what no node gives is not read', async () => {
   const cursor = await reader.begin(Number(blocks.old.timestamp), signal());
   const refused = { code: 'chain_unavailable', message: /refused eth_getLogs: range too large/ };
   await assert.rejects(reader.next(cursor, signal()), refused);
-  await Promise.all(nodes.splice(0).map((each) => each.stop()));
-  await assert.rejects(reader.next(cursor, signal()), { code: 'chain_unavailable' });
 });

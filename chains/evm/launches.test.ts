@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, beforeEach, test } from 'node:test';
+import { afterEach, beforeEach, test } from 'node:test';
 import type { Hex } from 'viem';
 import { allLaunches } from '../testing/launches.ts';
-import { type Answer, hangingNode, type Lie, lyingNode, untilTested } from '../testing/nodes.ts';
+import { type Answer, answerOf, hangingNode, type Lie } from '../testing/nodes.ts';
 import type { LaunchPosition, LaunchReader, LaunchSource } from '../tokens/launches.ts';
 import type { EvmAdapterOptions } from './adapter.ts';
 import { evmChains } from './policy.ts';
-import { startAnvil, type TestChain } from './testing/anvil.ts';
 import { deployLaunchpad, type Launching, tokenListed } from './testing/launches.ts';
-import { adapterOn } from './testing/swap.ts';
+import { evmWorld } from './testing/world.ts';
 
-const { policy } = evmChains['evm-dev'];
-const depth = policy.normal.confirmations;
+const { chain, adapterOf, urlOf, mine, signal } = await evmWorld();
+const depth = evmChains['evm-dev'].policy.normal.confirmations;
 const week = 7 * 86_400;
-const signal = () => AbortSignal.timeout(60_000);
-const chain: TestChain = await startAnvil();
 let snapshot: Hex;
 let pad: Launching;
 beforeEach(async () => {
@@ -22,18 +19,12 @@ beforeEach(async () => {
   pad = await deployLaunchpad(chain);
   await deepen();
 });
-afterEach(async () => {
-  await chain.client.revert({ id: snapshot });
-});
-after(() => chain.stop());
-const lying = untilTested((lie: Lie) => lyingNode(chain.rpcUrl, lie));
+afterEach(() => chain.client.revert({ id: snapshot }));
 
-const mine = (blocks: number) => chain.client.mine({ blocks });
 /** What is in the newest block is as deep as it must be. */
 const deepen = () => mine(depth - 1);
 
-const readerOf = (over: Partial<EvmAdapterOptions> = {}): LaunchReader =>
-  adapterOn(chain, over).launches!;
+const readerOf = (over: Partial<EvmAdapterOptions> = {}): LaunchReader => adapterOf(over).launches!;
 
 const reader = readerOf();
 const next = (after: LaunchPosition | null, by = reader, source: LaunchSource = pad.source) =>
@@ -42,9 +33,8 @@ const next = (after: LaunchPosition | null, by = reader, source: LaunchSource = 
 const all = (after: LaunchPosition, by = reader) => allLaunches(after, (at) => next(at, by));
 
 async function behind(lie: Lie, check: (by: LaunchReader) => Promise<void>): Promise<void> {
-  const node = await lying(lie);
   const rpc = { attemptTimeoutMs: 500, rounds: 1 };
-  await check(readerOf({ rpcUrls: [node.url], rpc }));
+  await check(readerOf({ rpcUrls: [await urlOf(lie)], rpc }));
 }
 
 test('it begins at the head; a launch is told when it is deep, and not before', async () => {
@@ -185,13 +175,10 @@ test('a node that hangs, is behind or answers nonsense throws, or changes nothin
     method === 'eth_getLogs' ? { result: [{ address: 7 }] } : forward();
   await behind(nonsense, (by) => assert.rejects(next(position, by), { code: 'chain_unavailable' }));
   const behindIt = `0x${position.height.toString(16)}`;
-  const late: Lie = async ({ method, params }, forward) => {
-    if (method !== 'eth_getBlockByNumber' || params[0] !== 'latest') return forward();
-    const body = { jsonrpc: '2.0', id: 1, method, params: [behindIt, false] };
-    const headers = { 'content-type': 'application/json' };
-    const asked = { method: 'POST', headers, body: JSON.stringify(body) };
-    return (await (await fetch(chain.rpcUrl, asked)).json()) as Answer;
-  };
+  const late: Lie = ({ method, params }, forward) =>
+    method === 'eth_getBlockByNumber' && params[0] === 'latest'
+      ? answerOf(chain.rpcUrl, method, [behindIt, false])
+      : forward();
   await behind(late, async (by) => {
     const page = await next(position, by);
     assert.deepEqual([page.tokens, page.position, page.isWhole], [[], position, true]);

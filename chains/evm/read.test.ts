@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
-import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
+import { legStatus, nothingSeen } from '../../core/facts.ts';
 import { claimedTopic, fundedTopic } from '../escrows/calls.ts';
-import type { WatchedEscrow } from '../interface/reading.ts';
-import { type Answer, type Lie, lyingNode, untilTested } from '../testing/nodes.ts';
-import type { EvmAdapterOptions } from './adapter.ts';
+import type { Lie, Request } from '../testing/nodes.ts';
 import { evmDeployment, refundCall } from './plan.ts';
 import { evmChains } from './policy.ts';
-import { accounts, deploy, send, startAnvil } from './testing/anvil.ts';
+import { accounts, deploy, send } from './testing/anvil.ts';
 import { compileTestContracts } from './testing/compile.ts';
 import {
-  adapterOn,
   anyone,
   claim,
   deployToken,
@@ -24,40 +21,16 @@ import {
   newLeg,
   refund,
 } from './testing/swap.ts';
+import { evmWorld } from './testing/world.ts';
 
-const { policy } = evmChains['evm-dev'];
-const signal = () => AbortSignal.timeout(60_000);
 const zoo = compileTestContracts('Zoo.sol');
-const chain = await startAnvil();
-let snapshot: Hex;
-beforeEach(async () => {
-  snapshot = await chain.client.snapshot();
-});
-afterEach(() => chain.client.revert({ id: snapshot }));
-after(() => chain.stop());
-const lying = untilTested((lie: Lie) => lyingNode(chain.rpcUrl, lie));
-
-const adapterOf = (over: Partial<EvmAdapterOptions> = {}) => adapterOn(chain, over);
-
-const mine = (blocks = 1) => chain.client.mine({ blocks });
-const read = (leg: Leg, adapter = adapterOf()) => adapter.readEscrow(leg.escrow, signal());
-
-async function readThrough(leg: Leg, lie: Lie, over: Partial<EvmAdapterOptions> = {}) {
-  const node = await lying(lie);
-  return await read(leg, adapterOf({ rpcUrls: [node.url], ...over }));
-}
-
-const noLogs: Lie = ({ method }, forward) =>
-  method === 'eth_getLogs' ? { result: [] } : forward();
-
-function governed(functionName: string, args: readonly unknown[]): string {
-  return encodeFunctionData({ abi: zoo.get('Governed')!.abi, functionName, args });
-}
-
+const { chain, adapterOf, adapterOver, mine, signal } = await evmWorld();
 const { contract } = evmDeployment(31_337);
 
-const nextIn = ({ terms }: Leg) =>
-  newLeg(chain, { lane: { number: terms.lane?.number ?? '', counter: 2 }, amount: 7n });
+const read = (leg: Leg, adapter = adapterOf()) => adapter.readEscrow(leg.escrow, signal());
+const readThrough = async (leg: Leg, lie: Lie) => read(leg, await adapterOver(lie));
+const noLogs: Lie = ({ method }, forward) =>
+  method === 'eth_getLogs' ? { result: [] } : forward();
 
 test('tokens sent by hand to the contract are no part of any escrow', async () => {
   const token = await deployToken(chain, 'DevDollar');
@@ -75,98 +48,41 @@ test('tokens sent by hand to the contract are no part of any escrow', async () =
   assert.deepEqual([legStatus(claimed), claimed.balance, claimed.empty], ['claimed', 0n, true]);
 });
 
-test('an escrow whose lane was used again is told by its logs', async () => {
-  const [claimed, refunded] = [await newLeg(chain), await newLeg(chain, { amount: 2n })];
-  const fundTx = await fund(chain, claimed);
-  await fund(chain, refunded);
-  const claimTx = await claim(chain, claimed);
-  await later(chain, 7_200);
-  const refundTx = await refund(chain, refunded);
-  for (const leg of [claimed, refunded]) await fund(chain, await nextIn(leg));
-  await mine(3);
-  const one = await read(claimed);
-  assert.deepEqual([one.funded?.txid, one.claimed?.txid], [fundTx, claimTx]);
-  assert.deepEqual([one.claimed?.deep, one.secret, one.balance], [true, claimed.secret, 0n]);
-  const other = await read(refunded);
-  assert.deepEqual([other.refunded?.txid, other.refunded?.deep], [refundTx, true]);
-  assert.deepEqual([other.claimed, other.empty], [null, true]);
-});
-
-test('without its logs it is told by what was stored, else it is unknown and never unfunded', async () => {
-  const leg = await newLeg(chain);
-  await fund(chain, leg);
-  await claim(chain, leg);
-  await mine(2);
-  const stored = await read(leg);
-  await fund(chain, await nextIn(leg));
-  const of = (facts?: EscrowFacts) => ({ ...leg, escrow: { ...leg.escrow, stored: facts } }) as Leg;
-  const pruned: Lie = ({ method }, forward) =>
-    method === 'eth_getLogs' ? { error: { code: -32_000, message: 'pruned' } } : forward();
-  for (const node of [noLogs, pruned]) {
-    const unknown = await readThrough(leg, node);
-    assert.equal(legStatus(unknown), 'seen');
-    assert.deepEqual(unknown, { ...nothingSeen, outcome: 'unknown' });
-    const kept = await readThrough(of(stored), node);
-    assert.deepEqual([kept.claimed, kept.secret], [stored.claimed, leg.secret]);
-    assert.equal(kept.outcome, undefined);
-    // Not deep when it was stored: it may have been taken back, and stays what it was.
-    const claimed = { txid: 'aa', confirmations: 1, deep: false };
-    const shallow = await readThrough(of({ ...stored, claimed }), node);
-    assert.deepEqual([shallow.claimed, shallow.outcome], [claimed, 'unknown']);
-  }
-  // What was stored changes by logs alone.
-  const refunded = { ...stored, claimed: null, refunded: stored.claimed };
-  assert.deepEqual((await readThrough(of(refunded), noLogs)).refunded, stored.claimed);
-  const told = await read(of(refunded));
-  assert.deepEqual([told.claimed?.txid, told.refunded], [stored.claimed?.txid, null]);
-});
-
 test('an unknown outcome is told by the same adapter once its node gives logs', async () => {
   const leg = await newLeg(chain);
   await fund(chain, leg);
   const claimTx = await claim(chain, leg);
-  await fund(chain, await nextIn(leg));
+  const lane = { number: leg.terms.lane?.number ?? '', counter: 2 };
+  await fund(chain, await newLeg(chain, { lane }));
   await mine(3);
-  let keeps = false;
-  const node = await lying((call, forward) => (keeps ? forward() : noLogs(call, forward)));
-  const adapter = adapterOf({ rpcUrls: [node.url] });
+  let keeps: 'pruned' | 'none' | 'all' = 'pruned';
+  const adapter = await adapterOver((call, forward) => {
+    if (keeps === 'all') return forward();
+    const pruned = { error: { code: -32_000, message: 'pruned' } };
+    const isPruned = keeps === 'pruned' && call.method === 'eth_getLogs';
+    return isPruned ? pruned : noLogs(call, forward);
+  });
   assert.equal((await read(leg, adapter)).outcome, 'unknown');
-  keeps = true;
+  keeps = 'none';
+  assert.equal((await read(leg, adapter)).outcome, 'unknown');
+  keeps = 'all';
   const told = await read(leg, adapter);
   assert.deepEqual([told.outcome, told.claimed?.txid], [undefined, claimTx]);
 });
 
-test('an escrow whose counter went to another one never looks funded, used again or not', async () => {
-  const leg = await newLeg(chain);
-  const { lane } = leg.terms;
-  assert.ok(lane);
-  const other = await newLeg(chain, { lane, amount: 7n });
-  await fund(chain, other);
-  await claim(chain, other);
-  await fund(chain, await nextIn(leg));
-  await mine(3);
-  const shown = await read(leg);
-  assert.deepEqual(shown, { ...nothingSeen, outcome: 'unknown' });
-});
-
-test('an escrow whose counter went to another one is not funded', async () => {
-  const leg = await newLeg(chain);
-  const { lane } = leg.terms;
-  assert.ok(lane);
-  await fund(chain, await newLeg(chain, { lane, amount: 7n }));
-  await mine(2);
-  assert.deepEqual(await read(leg), nothingSeen);
-});
-
 test('a token that takes its money out of the escrow leaves the leg seen, never funded', async () => {
-  const token = await deploy(chain, zoo.get('Governed')!.bytecode);
+  const governed = zoo.get('Governed')!;
+  const token = await deploy(chain, governed.bytecode);
   const leg = await newLeg(chain, { token });
   await mint(chain, token, funder.address, 1_000n);
   await fund(chain, leg);
   await mine(3);
   assert.equal(legStatus(await read(leg)), 'funded');
-  const set = (value: bigint) =>
-    send(chain, accounts[9]!, { to: token, data: governed('setBalance', [contract, value]) });
+  const set = async (value: bigint) => {
+    const args = [contract, value];
+    const data = encodeFunctionData({ abi: governed.abi, functionName: 'setBalance', args });
+    await send(chain, accounts[9]!, { to: token, data });
+  };
   for (const left of [999n, 0n]) {
     await set(left);
     assert.equal(legStatus(await read(leg)), 'seen', 'at once, not only at depth');
@@ -187,13 +103,11 @@ test('a node that keeps back all logs: funding, claim and refund are found by st
     await newLeg(chain, { amount: 3_000n }),
   ];
   const fundTx = await fund(chain, funded);
-  await fund(chain, claimed);
-  await fund(chain, refunded);
+  for (const each of [claimed, refunded]) await fund(chain, each);
   await mine();
-  const shown = await readThrough(funded, noLogs);
+  const adapter = await adapterOver(noLogs);
+  const shown = await read(funded, adapter);
   assert.deepEqual([shown.funded?.txid, shown.funded?.deep], [fundTx, true]);
-  const node = await lying(noLogs);
-  const adapter = adapterOf({ rpcUrls: [node.url] });
   adapter.watch([claimed.escrow, refunded.escrow]);
   await adapter.changes(signal());
   const claimTx = await claim(chain, claimed);
@@ -202,79 +116,62 @@ test('a node that keeps back all logs: funding, claim and refund are found by st
   await mine(2);
   const { touched } = await adapter.changes(signal());
   const both = [claimed.escrow.address, refunded.escrow.address];
-  assert.deepEqual([...touched].sort(), both.sort());
+  assert.deepEqual(touched.toSorted(), both.toSorted());
   const byState = await read(claimed, adapter);
   assert.deepEqual([byState.claimed?.txid, byState.secret], [claimTx, claimed.secret]);
   assert.equal((await read(refunded, adapter)).refunded?.txid, refundTx);
 });
 
-function forged(leg: Leg, block: { number: bigint | null; hash: Hex | null }) {
-  return {
-    address: contract,
-    topics: [fundedTopic, `0x${leg.escrow.address.split(':')[1]}`],
-    data: `0x${leg.terms.hashlock}`,
-    transactionHash: `0x${'77'.repeat(32)}`,
-    blockNumber: `0x${block.number?.toString(16)}`,
-    blockHash: block.hash,
-    logIndex: '0x0',
-  };
-}
+type At = { readonly number: bigint | null; readonly hash: Hex | null };
 
-function asksState({ method, params }: { method: string; params: readonly unknown[] }): boolean {
+/** The node's logs, and one of a funding, or of a claim, in this block. */
+const forging =
+  ({ escrow, terms, secret }: Leg, { number, hash: blockHash }: At, isClaim = false): Lie =>
+  async ({ method }, forward) => {
+    const answer = await forward();
+    if (method !== 'eth_getLogs' || !('result' in answer)) return answer;
+    const forged = {
+      address: contract,
+      topics: [isClaim ? claimedTopic : fundedTopic, `0x${escrow.address.split(':')[1]}`],
+      data: `0x${isClaim ? secret : terms.hashlock}`,
+      transactionHash: `0x${'77'.repeat(32)}`,
+      blockNumber: `0x${number?.toString(16)}`,
+      blockHash,
+      logIndex: '0x0',
+    };
+    return { result: [forged, ...(answer.result as unknown[])] };
+  };
+
+test('a log of a funding without its state, or of a claim of what is open, is not believed', async () => {
+  const leg = await newLeg(chain);
+  await mine(10);
+  const old = await chain.client.getBlock();
+  await mine(10);
+  assert.deepEqual(await readThrough(leg, forging(leg, old)), nothingSeen);
+  await fund(chain, leg);
+  // Logs call it deep, and at depth its state is not there.
+  assert.equal(legStatus(await readThrough(leg, forging(leg, old))), 'seen');
+  await mine(3);
+  const since = await chain.client.getBlock({ blockNumber: (old.number ?? 0n) + 11n });
+  const shown = await readThrough(leg, forging(leg, since, true));
+  assert.deepEqual([legStatus(shown), shown.claimed], ['funded', null]);
+  const high = { ...leg, escrow: { ...leg.escrow, requiredConfirmations: 6 } };
+  await claim(chain, leg);
+  assert.equal((await readThrough(high, forging(leg, old))).funded?.deep, false);
+});
+
+const asksState = ({ method, params }: Request): boolean => {
   const [call] = params as [{ to?: string } | undefined];
   return method === 'eth_call' && call?.to === contract;
-}
-
-test('a funding log without the state for it is not believed', async () => {
-  const leg = await newLeg(chain);
-  await mine(5);
-  const block = await chain.client.getBlock({ blockTag: 'latest' });
-  const shown = await readThrough(leg, ({ method }, forward) =>
-    method === 'eth_getLogs' ? { result: [forged(leg, block)] } : forward(),
-  );
-  assert.deepEqual(shown, nothingSeen);
-});
-
-test('a funding that logs call deep, but whose state is not there at depth, is not deep', async () => {
-  const leg = await newLeg(chain);
-  await mine(10);
-  const old = await chain.client.getBlock({ blockTag: 'latest' });
-  await mine(10);
-  await fund(chain, leg);
-  const lie: Lie = async ({ method }, forward) => {
-    if (method !== 'eth_getLogs') return forward();
-    const honest = (await forward()) as { result: unknown[] };
-    return { result: [forged(leg, old), ...honest.result] };
-  };
-  assert.equal(legStatus(await readThrough(leg, lie)), 'seen');
-  const high = { ...leg, escrow: { ...leg.escrow, requiredConfirmations: 4 } };
-  await claim(chain, leg);
-  assert.equal((await readThrough(high, lie)).funded?.deep, false);
-});
-
-test('a claim log of an escrow that is open is not believed', async () => {
-  const leg = await newLeg(chain);
-  await fund(chain, leg);
-  await mine(3);
-  const head = await chain.client.getBlockNumber();
-  const block = await chain.client.getBlock({ blockNumber: head - 2n });
-  const shown = await readThrough(leg, async ({ method }, forward) => {
-    if (method !== 'eth_getLogs') return forward();
-    const { topics, ...log } = forged(leg, block);
-    const claimed = { ...log, topics: [claimedTopic, topics[1]], data: `0x${leg.secret}` };
-    const honest = (await forward()) as { result: unknown[] };
-    return { result: [...honest.result, claimed] };
-  });
-  assert.deepEqual([legStatus(shown), shown.claimed], ['funded', null]);
-});
+};
 
 test('a node that shows an escrow which no transaction made is not believed', async () => {
   const leg = await newLeg(chain);
   await mine(3);
   const { timestamp } = await chain.client.getBlock();
-  const word = (value: bigint) => value.toString(16).padStart(64, '0');
+  const words = [1n, timestamp].map((value) => value.toString(16).padStart(64, '0'));
   const lie: Lie = (request, forward) =>
-    asksState(request) ? { result: `0x${word(1n)}${word(timestamp)}` } : forward();
+    asksState(request) ? { result: `0x${words.join('')}` } : forward();
   await assert.rejects(readThrough(leg, lie), { code: 'chain_unavailable' });
 });
 
@@ -282,7 +179,7 @@ test('where a node keeps no old state, depth is judged by the block of the fundi
   const leg = await newLeg(chain);
   await fund(chain, leg);
   // The head is asked for by its hash.
-  const pruned: Lie = async (request, forward): Promise<Answer> => {
+  const pruned: Lie = (request, forward) => {
     const [, at] = request.params;
     const isOld = asksState(request) && typeof at === 'string' && at !== 'latest';
     return isOld ? { error: { code: -32_000, message: 'missing trie node' } } : forward();
@@ -296,41 +193,31 @@ test('a leg of high value waits for the tagged head as well, a normal one does n
   const leg = await newLeg(chain);
   await fund(chain, leg);
   await mine(20);
-  const funded = await chain.client.getBlockNumber();
-  let safe = funded - 21n;
-  const node = await lying(async (request, forward) => {
-    const { method, params } = request;
+  let safe = (await chain.client.getBlockNumber()) - 21n;
+  const lie: Lie = async ({ method, params }, forward) => {
     if (method !== 'eth_getBlockByNumber' || params[0] !== 'safe') return forward();
     const { hash, parentHash } = await chain.client.getBlock({ blockNumber: safe });
-    const number = `0x${safe.toString(16)}`;
-    return { result: { hash, parentHash, number, timestamp: '0x1' } };
-  });
-  const adapter = adapterOf({ rpcUrls: [node.url], depthTag: 'safe' });
-  const high: WatchedEscrow = {
-    ...leg.escrow,
-    requiredConfirmations: policy.high.confirmations,
+    return { result: { hash, parentHash, number: `0x${safe.toString(16)}`, timestamp: '0x1' } };
   };
-  assert.equal(legStatus(await adapter.readEscrow(leg.escrow, signal())), 'funded');
-  assert.equal(legStatus(await adapter.readEscrow(high, signal())), 'seen');
+  const adapter = await adapterOver(lie, { depthTag: 'safe' });
+  const requiredConfirmations = evmChains['evm-dev'].policy.high.confirmations;
+  const high = { ...leg, escrow: { ...leg.escrow, requiredConfirmations } };
+  assert.equal(legStatus(await read(leg, adapter)), 'funded');
+  assert.equal(legStatus(await read(high, adapter)), 'seen');
   safe += 1n;
-  assert.equal(legStatus(await adapter.readEscrow(high, signal())), 'funded');
+  assert.equal(legStatus(await read(high, adapter)), 'funded');
 });
 
-test('a claim through another contract is found, and so is a refund', async () => {
+test('what is settled through another contract is found', async () => {
   const leg = await newLeg(chain, { amount: 5n });
   await fund(chain, leg);
-  const wallet = zoo.get('OwnedWallet')!;
-  const address = await deploy(
-    chain,
-    `${wallet.bytecode}${anyone.address.slice(2).toLowerCase().padStart(64, '0')}`,
-  );
+  const { abi, bytecode } = zoo.get('OwnedWallet')!;
+  const owner = anyone.address.slice(2).toLowerCase().padStart(64, '0');
+  const address = await deploy(chain, `${bytecode}${owner}`);
   await later(chain, 7_200);
   const call = refundCall(leg.terms, evmDeployment(31_337));
-  const data = encodeFunctionData({
-    abi: wallet.abi,
-    functionName: 'send',
-    args: [call.to, 0n, call.data],
-  });
+  const args = [call.to, 0n, call.data];
+  const data = encodeFunctionData({ abi, functionName: 'send', args });
   const txid = await send(chain, anyone, { to: address, data });
   assert.equal((await read(leg)).refunded?.txid, txid);
 });

@@ -1,26 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Hex } from 'viem';
-import { ParleyError } from '../../core/errors.ts';
 import type { Lane } from '../../core/terms.ts';
 import { amountOf, quantity, type Rpc, rpcClient } from '../nodes/rpc.ts';
-import { lyingNode, type TestNode } from '../testing/nodes.ts';
+import { lyingNode, untilTested } from '../testing/nodes.ts';
+import { refuses } from '../testing/refusals.ts';
 import { ask } from './checks/ask.ts';
 import { balanceAt, blockAt, chainIdOf, transactionCount, txOf } from './node.ts';
 import { contractEscrow, evmDeployment, idOfEscrow } from './plan.ts';
 import { laneSlot, lends, lentOpen, openWord } from './simulate.ts';
 import { mustBeOpen, stateAt } from './state.ts';
-import { startAnvil } from './testing/anvil.ts';
 import { anyone, claim, fund, type Leg, later, newLeg, refund } from './testing/swap.ts';
+import { evmWorld } from './testing/world.ts';
 
-const signal = () => AbortSignal.timeout(60_000);
+const { chain, signal } = await evmWorld();
 const deployment = evmDeployment(31_337);
-const chain = await startAnvil();
-let rpc: Rpc;
-before(async () => {
-  rpc = rpcClient({ chain: 'evm-dev', urls: [chain.rpcUrl] });
-});
-after(() => chain.stop());
+const rpc = rpcClient({ chain: 'evm-dev', urls: [chain.rpcUrl] });
 
 const shown = ({ terms }: Pick<Leg, 'terms'>, at: number | 'latest' = 'latest') =>
   stateAt(rpc, deployment, terms, at, signal());
@@ -58,10 +53,8 @@ test('a refund, a later escrow in the lane, and a counter that others took', asy
   assert.deepEqual(await shown(leg), { state: 'ended', changedAt: 0 });
   await mustBeOpen(rpc, deployment, next.terms, next.escrow.address, signal());
   const over = mustBeOpen(rpc, deployment, leg.terms, leg.escrow.address, signal());
-  await assert.rejects(over, (error: unknown) => {
-    assert.ok(error instanceof ParleyError && error.code === 'nothing_there');
-    return error.message.includes(leg.escrow.address) && error.message.includes('"ended"');
-  });
+  const words = new RegExp(`${leg.escrow.address}.*"ended"`);
+  await assert.rejects(over, refuses('nothing_there', words));
 });
 
 test('before the contract was deployed there was no escrow; without one nothing is said', async () => {
@@ -83,9 +76,8 @@ for (const [what, answer] of [
     const odd: Rpc = { ...rpc, call: async () => answer };
     const { terms } = await newLeg(chain);
     for (const at of [7, 'latest'] as const) {
-      await assert.rejects(stateAt(odd, deployment, terms, at, signal()), (error: unknown) => {
-        return error instanceof ParleyError && error.code === 'chain_unavailable';
-      });
+      const asked = stateAt(odd, deployment, terms, at, signal());
+      await assert.rejects(asked, refuses('chain_unavailable'));
     }
   });
 }
@@ -123,17 +115,11 @@ test('with the word lent, an escrow is open for one call, and for no other', asy
 
 const own = '0x00000000000000000000000000000000000000A1';
 
-const nodes: TestNode[] = [];
-
-afterEach(async () => {
-  await Promise.all(nodes.splice(0).map((each) => each.stop()));
-});
-
-async function saying(result: unknown) {
-  const node = await lyingNode('http://127.0.0.1:1', () => ({ result }));
-  nodes.push(node);
-  return rpcClient({ chain: 'evm-dev', urls: [node.url], rounds: 1 });
-}
+const made = untilTested(lyingNode);
+const saying = async (result: unknown) => {
+  const { url } = await made('http://127.0.0.1:1', () => ({ result }));
+  return rpcClient({ chain: 'evm-dev', urls: [url], rounds: 1 });
+};
 
 test('a quantity is hex of a word at most, and is not parsed where it is longer', () => {
   assert.equal(quantity('0x7a69'), 31_337);

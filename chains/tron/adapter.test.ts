@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { TronWeb } from 'tronweb';
 import { initCode } from '../../contracts/escrows/artifacts/abi.ts';
 import { faucetAddress } from '../../simulators/tron/simulator.ts';
 import type { SignedTron, TronMaterial } from '../interface/material.ts';
-import { untilTested } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
-import { type TronAdapter, tronAdapter } from './adapter.ts';
+import type { TronAdapter } from './adapter.ts';
 import { feeLimitOf, ownEnergy, withMargin } from './energy.ts';
 import { httpClient } from './http.ts';
 import { createdAddress, creationFault } from './identity.ts';
-import { fundCalls, materialProblems, type TronOrigin, type Wanted } from './plan.ts';
-import { tronDevPolicy } from './policy.ts';
+import { fundCalls, materialProblems, type Wanted } from './plan.ts';
 import {
   type Account,
   adapterOn,
@@ -28,16 +26,13 @@ import {
   signAll,
   signal,
   solidityLag,
-  startTron,
 } from './testing/chain.ts';
-import { type Lie, lyingNode, type Said } from './testing/nodes.ts';
+import type { Lie, Said } from './testing/nodes.ts';
+import { tronWorld } from './testing/world.ts';
 import { tokenBalance } from './views.ts';
 
-const chain = await startTron();
-after(() => chain.stop());
-const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
-
-const adapterOf = (...urls: string[]) => adapterOn(chain, urls);
+const { chain, urlOf, adapterOf, adapterOver: over } = await tronWorld();
+const unavailable = (words: RegExp) => refuses('chain_unavailable', words);
 
 function mustBeOurs(material: unknown, wanted: Wanted, { terms }: Leg): TronMaterial {
   const tron = material as TronMaterial;
@@ -180,91 +175,56 @@ test('a transaction that tronweb signed is sent, and one of tronweb alone too', 
   assert.notEqual((await adapter.readEscrow(leg.escrow, signal())).funded, null);
 });
 
-test('the wrong secret, an empty escrow and amounts not worth a claim are refused', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  const wrong = adapter.buildClaim(inputOf(leg), '00'.repeat(32), signal());
-  await assert.rejects(wrong, refuses('wrong_secret', /sha256/));
-  const none = adapter.buildClaim(inputOf(leg), leg.secret, signal());
-  await assert.rejects(none, refuses('nothing_there', /never funded/));
-  const back = adapter.buildRefund(inputOf(leg), signal());
-  await assert.rejects(back, refuses('nothing_there', /never funded/));
-  await adapter.checkAmount(null, 2_200_001n, signal());
-  const small = adapter.checkAmount(null, 2_200_000n, signal());
-  await assert.rejects(small, refuses('amount_too_small', /2200000 on tron-dev is not more than/));
-  await adapter.checkAmount(chain.token('DevDollar'), 1n, signal());
-});
-
-test('more sun than a transaction carries is refused before anybody agrees on it', async () => {
-  const adapter = adapterOf();
+test('what is not worth its claim, or more sun than a transaction carries, is refused at once', async () => {
+  const checked = (token: string | null, amount: bigint) =>
+    adapterOf().checkAmount(token, amount, signal());
+  await checked(null, 2_200_001n);
+  const small = refuses('amount_too_small', /2200000 on tron-dev is not more than/);
+  await assert.rejects(checked(null, 2_200_000n), small);
+  await checked(chain.token('DevDollar'), 1n);
   const most = BigInt(Number.MAX_SAFE_INTEGER);
-  await adapter.checkAmount(null, most, signal());
-  const refused = refuses('bad_amount', /9007199254740992 sun is more than 9007199254740991/);
-  await assert.rejects(adapter.checkAmount(null, most + 1n, signal()), refused);
-  await adapter.checkAmount(chain.token('DevDollar'), 2n ** 256n - 1n, signal());
+  await checked(null, most);
+  const large = refuses('bad_amount', /9007199254740992 sun is more than 9007199254740991/);
+  await assert.rejects(checked(null, most + 1n), large);
+  await checked(chain.token('DevDollar'), 2n ** 256n - 1n);
 });
 
 test('another chain, no contract, other code and another domain are refused', async () => {
-  const open = (over: object, lie?: Lie) => async () => {
-    const node = await lying(lie ?? ((_, forward) => forward()));
-    const deployment = { ...chain.deployment, ...over };
-    const sources = [{ url: node.url }];
-    const options = { chain: 'tron-dev', deployment, sources, policy: tronDevPolicy };
-    await tronAdapter(options).open(signal());
-  };
-  await open({})();
-  await assert.rejects(
-    open({ chainId: 1 }),
-    refuses('chain_unavailable', /of chain id \d+, not 1/),
-  );
-  const nowhere = open({ contract: newcomer() });
-  await assert.rejects(nowhere, refuses('chain_unavailable', /no escrow contract at T/));
-  const token = open({ contract: chain.token('DevDollar') });
-  await assert.rejects(
-    token,
-    refuses(
-      'chain_unavailable',
-      /another contract than that of escrows at T\w+: it answers no domain/,
-    ),
-  );
-  const odd = open({}, async ({ path }, forward) => {
+  const open = (deployment: object, url = chain.url) =>
+    adapterOn({ ...chain, deployment: { ...chain.deployment, ...deployment } }, [url]).open(
+      signal(),
+    );
+  await open({});
+  const other = `another contract than that of escrows at T\\w+: it answers no domain`;
+  for (const [deployment, words] of [
+    [{ chainId: 1 }, /of chain id \d+, not 1/],
+    [{ contract: newcomer() }, /no escrow contract at T/],
+    [{ contract: chain.token('DevDollar') }, new RegExp(other)],
+  ] as const) {
+    await assert.rejects(open(deployment), unavailable(words));
+  }
+  const odd = await urlOf(async ({ path }, forward) => {
     const { body } = await forward();
     if (path !== 'wallet/triggerconstantcontract') return { body };
     return { body: { ...(body as object), constant_result: ['00'.repeat(32)] } };
   });
-  await assert.rejects(odd, refuses('chain_unavailable', /another chain id/));
-});
-
-test('a contract is known by its creation: the same code and domain by other init code is refused', async () => {
+  await assert.rejects(open({}, odd), unavailable(/another chain id/));
+  // Init code that could have written anything before it returned the pinned code.
   const { creation, contract } = chain.deployment;
   const origin = hexToBytes(faucetAddress);
-  const open = (deployment: TronOrigin) => {
-    const sources = [{ url: chain.url }];
-    const options = { chain: 'tron-dev', deployment, sources, policy: tronDevPolicy };
-    return tronAdapter(options).open(signal());
-  };
-  // Init code that could have written anything before it returned the pinned code.
   const bytecode = hexToBytes(`${initCode.slice(2)}00`);
   const new_contract = { origin_address: origin, bytecode, consume_user_resource_percent: 100n };
   const { txid } = await chain.dev.simulator.sendAsFaucet('CreateSmartContract', { new_contract });
   await chain.solidify();
-  const other = { ...chain.deployment, contract: createdAddress(txid, origin), creation: txid };
-  await assert.rejects(
-    open(other),
-    refuses('chain_unavailable', /by other init code than the pinned/),
-  );
-  const strange = { ...chain.deployment, creation: txid };
-  await assert.rejects(open(strange), refuses('chain_unavailable', /created T\w+, not T/));
-  const unknown = { ...chain.deployment, creation: '0f'.repeat(32) };
-  await assert.rejects(open(unknown), refuses('chain_unavailable', /does not know 0f/));
+  const made = { contract: createdAddress(txid, origin), creation: txid };
+  await assert.rejects(open(made), unavailable(/by other init code than the pinned/));
+  await assert.rejects(open({ creation: txid }), unavailable(/created T\w+, not T/));
+  await assert.rejects(open({ creation: '0f'.repeat(32) }), unavailable(/does not know 0f/));
   // No node is believed: other bytes have another id.
-  const known = await fetch(`${chain.url}/wallet/gettransactionbyid`, {
-    method: 'POST',
-    body: JSON.stringify({ value: txid }),
-  });
+  const body = JSON.stringify({ value: txid });
+  const known = await fetch(`${chain.url}/wallet/gettransactionbyid`, { method: 'POST', body });
   const { raw_data_hex: rawData } = (await known.json()) as { raw_data_hex: string };
   assert.match(creationFault(rawData, { contract, creation }) ?? '', /shows other bytes/);
-  await open(chain.deployment);
 });
 
 test('a funding is one only by its funder, as a call of the contract', async () => {
@@ -283,36 +243,22 @@ test('a funding is one only by its funder, as a call of the contract', async () 
   assert.equal((await adapter.readSigned(signed as SignedTron, signal())).payer, funder.address);
 });
 
-const withoutReceipts: readonly [string, Lie][] = [
-  [
-    'refuses them',
-    ({ path }, forward) => (/transactioninfo/.test(path) ? { status: 500, body: 'no' } : forward()),
-  ],
-  [
-    'never gives them',
-    ({ path }, forward) => (/transactioninfo/.test(path) ? undefined : forward()),
-  ],
-  [
-    'keeps back blocks too',
-    ({ path }, forward) =>
-      /bynum$|transactioninfo/.test(path) ? { status: 500, body: 'no' } : forward(),
-  ],
-];
-
-for (const [what, lie] of withoutReceipts) {
+for (const [what, lie] of [
+  ['refuses receipts', { status: 500, body: 'no' }],
+  ['never gives receipts', undefined],
+  ['keeps back blocks too', { status: 500, body: 'no' }],
+] as const) {
   test(`a node that ${what}: the record is the truth all the same`, async () => {
-    const leg = newLeg(chain);
-    await fund(chain, leg);
-    await chain.solidify();
+    const leg = await fundedLeg();
     // Without its block, confirmations are told by the time that has passed.
     await chain.pass(60);
-    const node = await lyingNode(chain.url, (asked, forward) => {
-      return asked.body.num === 0 ? forward() : lie(asked, forward);
-    });
-    const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
-    await node.stop();
-    assert.deepEqual([facts.funded?.txid, facts.funded?.deep], ['unknown', true]);
-    assert.equal(facts.balance, leg.terms.amount);
+    const kept = what === 'keeps back blocks too' ? /bynum$|transactioninfo/ : /transactioninfo/;
+    const adapter = await over(({ path, body }, forward) =>
+      kept.test(path) && body.num !== 0 ? lie : forward(),
+    );
+    const { funded, balance } = await adapter.readEscrow(leg.escrow, signal());
+    assert.deepEqual([funded?.txid, funded?.deep], ['unknown', true]);
+    assert.equal(balance, leg.terms.amount);
   });
 }
 
@@ -347,12 +293,12 @@ test('a token that was taken out of the contract makes an escrow seen, never dee
     const constant_result = [output.replaceAll(word(had), word(leg.terms.amount - 1n))];
     return { body: { ...(said.body as object), constant_result } };
   };
-  const node = await lying(seized);
-  const { funded } = await adapterOver(node.url).readEscrow(leg.escrow, signal());
+  const url = await urlOf(seized);
+  const { funded } = await adapterOver(url).readEscrow(leg.escrow, signal());
   assert.equal(funded?.deep, false);
   assert.equal(together, 2, 'the solid views and the newest ones');
   await assert.rejects(
-    adapterOver(chain.url, node.url).mustAgree(leg.escrow, signal()),
+    adapterOver(chain.url, url).mustAgree(leg.escrow, signal()),
     disagree(/without its tokens/),
   );
 });
@@ -374,39 +320,39 @@ test('a node that has heard it and lets nobody ask what became of it may have it
   const { read } = await signedClaim();
   const shut = { status: 401, body: { Error: 'ApiKey not exists' } };
   let isShut = false;
-  const closing = await lying(({ path }, forward) => {
+  const closing = await urlOf(({ path }, forward) => {
     if (path === 'wallet/gettransactionbyid' && isShut) return shut;
     if (path !== 'wallet/broadcasthex') return forward();
     isShut = true;
     return { body: { result: false, code: 'SIGERROR', message: 'no such permission' } };
   });
   const late = { code: 'chain_timeout', message: /one may have it$/ };
-  await assert.rejects(adapterOver(closing.url).broadcast(read, signal()), late);
+  await assert.rejects(adapterOver(closing).broadcast(read, signal()), late);
   // Shut from the start it is not known to be of this chain, and hears nothing.
   const gone = { code: 'chain_unavailable', message: /gettransactionbyid now: HTTP 401/ };
-  await assert.rejects(adapterOver(closing.url).broadcast(read, signal()), gone);
-  assert.equal(await adapterOver(closing.url, chain.url).broadcast(read, signal()), read.txid);
+  await assert.rejects(adapterOver(closing).broadcast(read, signal()), gone);
+  assert.equal(await adapterOver(closing, chain.url).broadcast(read, signal()), read.txid);
 });
 
 test('a node without a solid view is refused by the first call, alone and beside another', async () => {
-  const half = await lying(({ path }, forward) =>
+  const half = await urlOf(({ path }, forward) =>
     path.startsWith('walletsolidity/') ? { status: 405, body: '<html>' } : forward(),
   );
-  for (const urls of [[half.url], [chain.url, half.url]]) {
+  for (const urls of [[half], [chain.url, half]]) {
     const refused = { code: 'chain_unavailable', message: /no \/walletsolidity .*"solidityUrl"/ };
     await assert.rejects(adapterOver(...urls).heads(signal()), refused);
   }
 });
 
 test('a node that keeps no old transactions is refused alone, and holds up nothing beside another', async () => {
-  const lite = await lying(({ path }, forward) =>
+  const lite = await urlOf(({ path }, forward) =>
     path === 'wallet/gettransactionbyid' ? { body: {} } : forward(),
   );
   const refused = { code: 'chain_unavailable', message: /does not know/ };
-  await assert.rejects(adapterOver(lite.url).heads(signal()), refused);
+  await assert.rejects(adapterOver(lite).heads(signal()), refused);
   for (const urls of [
-    [chain.url, lite.url],
-    [lite.url, chain.url],
+    [chain.url, lite],
+    [lite, chain.url],
   ]) {
     await adapterOver(...urls).heads(signal());
   }
@@ -415,9 +361,9 @@ test('a node that keeps no old transactions is refused alone, and holds up nothi
 test('a node that takes nothing, whatever it is, refuses nothing: it may have it', async () => {
   for (const code of ['NO_CONNECTION', 'SERVER_BUSY']) {
     const { read } = await signedClaim();
-    const node = await lying(sentTo({ body: { code, message: 'No connection.' } }));
+    const url = await urlOf(sentTo({ body: { code, message: 'No connection.' } }));
     const late = { code: 'chain_timeout', message: new RegExp(`now .${code}.*one may have it$`) };
-    await assert.rejects(adapterOver(node.url).broadcast(read, signal()), late);
-    await adapterOver(node.url, chain.url).broadcast(read, signal());
+    await assert.rejects(adapterOver(url).broadcast(read, signal()), late);
+    await adapterOver(url, chain.url).broadcast(read, signal());
   }
 });

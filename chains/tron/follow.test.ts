@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { nothingSeen } from '../../core/facts.ts';
 import { stateData } from '../escrows/calls.ts';
-import { untilTested } from '../testing/nodes.ts';
 import type { TronAdapter } from './adapter.ts';
 import { transferCall } from './energy.ts';
 import { claimCall, contractEscrow, fundCalls, refundCall } from './plan.ts';
 import {
-  adapterOn,
   anyone,
   claim,
   fund,
@@ -20,18 +17,13 @@ import {
   receiver,
   refund,
   send,
-  sendAndMine,
   signal,
-  startTron,
 } from './testing/chain.ts';
-import { type Lie, lyingNode } from './testing/nodes.ts';
+import type { Lie } from './testing/nodes.ts';
+import { tronWorld } from './testing/world.ts';
 import { wordsOf } from './views.ts';
 
-const chain = await startTron();
-after(() => chain.stop());
-const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
-
-const adapterOf = (...urls: string[]) => adapterOn(chain, urls);
+const { chain, adapterOf, adapterOver } = await tronWorld();
 
 const touchedBy = async (adapter: TronAdapter) => (await adapter.changes(signal())).touched;
 
@@ -67,11 +59,10 @@ test('a node that is slow with receipts holds up no read; what it tells late is 
   const made = [await fund(chain, leg), await claim(chain, leg)];
   const funded = await fund(chain, open);
   let delayMs = 0;
-  const node = await lying(async ({ path }, forward) => {
+  const adapter = await adapterOver(async ({ path }, forward) => {
     if (/getblockbynum|gettransactioninfo/.test(path)) await sleep(delayMs);
     return forward();
   });
-  const adapter = adapterOf(node.url);
   const idsOf = async ({ escrow }: Leg) => {
     const { funded, claimed } = await adapter.readEscrow(escrow, signal());
     return [funded?.txid, claimed?.txid];
@@ -92,45 +83,6 @@ test('a node that is slow with receipts holds up no read; what it tells late is 
   assert.deepEqual(await idsOf(open), [funded, undefined]);
 });
 
-test('the secret of a claim that failed on chain is found', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  adapter.watch([leg.escrow]);
-  await adapter.changes(signal());
-  await claim(chain, leg); // nothing is funded: it reverts
-  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
-  const facts = await adapter.readEscrow(leg.escrow, signal());
-  assert.deepEqual(facts, { ...nothingSeen, secret: leg.secret });
-});
-
-test('a secret in any form, in calldata that names its hashlock, is found', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  adapter.watch([leg.escrow]);
-  await adapter.changes(signal());
-  const data = `deadbeef00${leg.terms.hashlock}0102${leg.secret}`;
-  await sendAndMine(chain, anyone, {
-    from: anyone.address,
-    to: chain.token('DevDollar'),
-    data,
-    value: 0n,
-  });
-  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
-  assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, leg.secret);
-});
-
-test('a secret sent to the contract in any form is found, even without its hashlock', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  adapter.watch([leg.escrow]);
-  await adapter.changes(signal());
-  const { contract: to } = chain.deployment;
-  const data = `deadbeef0a${leg.secret}`;
-  await sendAndMine(chain, anyone, { from: anyone.address, to, data, value: 0n });
-  assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
-  assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, leg.secret);
-});
-
 test('a claim through a contract that hides it is found by its log', async () => {
   const leg = newLeg(chain);
   const hidden: Lie = async ({ path }, forward) => {
@@ -139,8 +91,7 @@ test('a claim through a contract that hides it is found by its log', async () =>
     return { body: JSON.parse(JSON.stringify(said.body).replace(/"raw_data_hex":"\w+"/g, none)) };
   };
   const none = '"raw_data_hex":"00"';
-  const node = await lying(hidden);
-  const adapter = adapterOf(node.url);
+  const adapter = await adapterOver(hidden);
   adapter.watch([leg.escrow]);
   await adapter.changes(signal());
   await fund(chain, leg);
@@ -148,22 +99,6 @@ test('a claim through a contract that hides it is found by its log', async () =>
   await claim(chain, leg);
   assert.deepEqual(await touchedBy(adapter), [leg.escrow.address]);
   assert.equal((await adapter.readEscrow(leg.escrow, signal())).secret, leg.secret);
-});
-
-test('work follows what happened: a quiet block costs the same with one escrow or a hundred', async () => {
-  const asked: string[] = [];
-  const node = await lying(({ path }, forward) => {
-    asked.push(path);
-    return forward();
-  });
-  const adapter = adapterOf(node.url);
-  const legs = Array.from({ length: 100 }, () => newLeg(chain));
-  adapter.watch(legs.map(({ escrow }) => escrow));
-  await adapter.changes(signal());
-  asked.length = 0;
-  await chain.dev.mine(1);
-  assert.deepEqual(await touchedBy(adapter), []);
-  assert.ok(asked.length <= 3, asked.join());
 });
 
 test('logs that a node keeps back do not hide a funding or a claim', async () => {
@@ -181,11 +116,10 @@ test('logs that a node keeps back do not hide a funding or a claim', async () =>
     const infos = (said.body as object[]).map((each) => ({ ...each, log: undefined }));
     return { body: infos };
   };
-  const node = await lying(bare);
-  const before = await adapterOf(node.url).readEscrow(leg.escrow, signal());
+  const before = await (await adapterOver(bare)).readEscrow(leg.escrow, signal());
   assert.equal(before.funded?.txid, fundTx);
   const claimTx = await claim(chain, leg);
-  const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
+  const facts = await (await adapterOver(bare)).readEscrow(leg.escrow, signal());
   assert.equal(facts.claimed?.txid, claimTx);
   assert.equal(facts.secret, leg.secret);
 });
@@ -194,8 +128,7 @@ test('a block whose receipts are too much for one answer is read by single ones'
   const leg = newLeg(chain);
   const full: Lie = ({ path }, forward) =>
     path === 'wallet/gettransactioninfobyblocknum' ? { status: 500, body: 'full' } : forward();
-  const node = await lying(full);
-  const adapter = adapterOf(node.url);
+  const adapter = await adapterOver(full);
   adapter.watch([leg.escrow]);
   await adapter.changes(signal());
   const fundTx = await fund(chain, leg);
@@ -213,7 +146,7 @@ test('a stranger who quotes a funding in the same block has not made it', async 
   assert.ok(call);
   await post(chain, quoting(chain, anyone, call.data));
   const fundTx = await fund(chain, leg);
-  assert.equal((await adapterOf(chain.url).readEscrow(leg.escrow, signal())).funded?.txid, fundTx);
+  assert.equal((await adapterOf().readEscrow(leg.escrow, signal())).funded?.txid, fundTx);
 });
 
 test('a failed transaction, or a log of another contract, is not taken for the funding', async () => {
@@ -231,8 +164,7 @@ test('a failed transaction, or a log of another contract, is not taken for the f
     const [first, second, ...rest] = infos;
     return { body: [{ ...first, log }, { ...second, log: foreign }, ...rest] };
   };
-  const node = await lying(moved);
-  const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
+  const facts = await (await adapterOver(moved)).readEscrow(leg.escrow, signal());
   assert.equal(facts.funded?.txid, fundTx);
   assert.notEqual(failed, fundTx);
 });
@@ -247,8 +179,7 @@ test('a record whose transaction is nowhere is shown all the same, without its i
   const hide = ({ body }: { body: unknown }) => ({
     body: { ...(body as object), transactions: [] },
   });
-  const node = await lying(nothing);
-  const facts = await adapterOf(node.url).readEscrow(leg.escrow, signal());
+  const facts = await (await adapterOver(nothing)).readEscrow(leg.escrow, signal());
   assert.equal(facts.funded?.txid, 'unknown');
   assert.equal(facts.balance, leg.terms.amount);
 });
@@ -266,11 +197,4 @@ test('far behind, everybody is looked at again by state', async () => {
   await chain.pass(7_201);
   await refund(chain, leg);
   assert.deepEqual(await touchedBy(adapter), []);
-});
-
-test('a call that the node took and that failed funds and refunds nothing', async () => {
-  const adapter = adapterOf();
-  const leg = newLeg(chain);
-  await sendAndMine(chain, anyone, refundCall(leg.terms, chain.deployment));
-  assert.deepEqual(await adapter.readEscrow(leg.escrow, signal()), nothingSeen);
 });

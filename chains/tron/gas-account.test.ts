@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { bytesOf, decodeFields } from '../../contracts/tron/protobuf.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -9,13 +9,12 @@ import type { EscrowTerms } from '../../core/terms.ts';
 import { freshLane } from '../../core/testing.ts';
 import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../gas/account.ts';
 import { parseGasKey } from '../gas/keys.ts';
-import { untilTested } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
-import { type TronAdapter, tronAdapter } from './adapter.ts';
+import type { TronAdapter } from './adapter.ts';
 import { readTronSigned } from './broadcast.ts';
 import { createTronGasAccount } from './gas-account.ts';
-import { callsIn, claimCall, tronEscrow } from './plan.ts';
-import { type TronGasPolicy, tronDevPolicy, tronGasPolicies } from './policy.ts';
+import { bareAddress, callsIn, claimCall, tronEscrow } from './plan.ts';
+import { type TronGasPolicy, tronGasPolicies } from './policy.ts';
 import {
   anyone,
   deploy,
@@ -25,18 +24,19 @@ import {
   newcomer,
   newLeg,
   send,
-  sendAndMine,
   signal,
-  startTron,
 } from './testing/chain.ts';
-import { type Lie, lyingNode } from './testing/nodes.ts';
+import { byOwner, deployToken } from './testing/tokens.ts';
+import { tronWorld } from './testing/world.ts';
 
+const { chain, adapterOf, urlOf } = await tronWorld();
 const devGas = tronGasPolicies['tron-dev'] as TronGasPolicy;
 const plenty = 1_000_000_000n;
-const chain = await startTron();
-after(() => chain.stop());
-const lyingFor = untilTested((lie: Lie) => lyingNode(chain.url, lie));
-const lying = async (lie: Lie) => (await lyingFor(lie)).url;
+const funded = async (over: Partial<EscrowTerms> = {}) => {
+  const leg = newLeg(chain, over);
+  await fund(chain, leg);
+  return leg;
+};
 
 type Stranger = {
   readonly adapter: TronAdapter;
@@ -49,15 +49,8 @@ type Stranger = {
 async function stranger(
   over: { readonly urls?: readonly string[]; readonly policy?: TronGasPolicy } = {},
 ): Promise<Stranger> {
-  const { urls = [chain.url], policy = devGas } = over;
-  const { deployment } = chain;
-  const adapter = tronAdapter({
-    chain: 'tron-dev',
-    deployment,
-    sources: urls.map((url) => ({ url })),
-    policy: tronDevPolicy,
-    http: { attemptTimeoutMs: 5_000, rounds: 1 },
-  });
+  const { urls = [], policy = devGas } = over;
+  const adapter = adapterOf(...urls);
   const key = parseGasKey('tron', randomBytes(32).toString('hex'));
   const account = createTronGasAccount({ key, adapter, policy });
   await chain.dev.give({ address: account.address, token: null, amount: null });
@@ -83,8 +76,7 @@ const claimOf = ({ terms, secret }: Leg, isPublic = true): GasWork => {
 const refundOf = ({ terms }: Leg): GasWork => ({ verb: 'refund', terms });
 test('a late claim that waits for a block keeps no refund away; the clock is asked all the same', async () => {
   const one = await stranger();
-  const [leg, other] = [newLeg(chain), newLeg(chain)];
-  for (const each of [leg, other]) await fund(chain, each);
+  const [leg, other] = [await funded(), await funded()];
   const claimed = ({ terms, secret }: Leg) =>
     send(chain, anyone, claimCall(terms, chain.deployment, secret));
   await claimed(other);
@@ -98,8 +90,7 @@ test('a late claim that waits for a block keeps no refund away; the clock is ask
 
 test('what expired is gone once a solid block is as late, and not before; signed again it lands', async () => {
   const one = await stranger();
-  const leg = newLeg(chain);
-  await fund(chain, leg);
+  const leg = await funded();
   const sent = await one.sign(claimOf(leg));
   assert.ok(sent.diesAt !== null && sent.diesAt <= chain.now() + devGas.lifeSeconds + 1);
   await chain.pass(devGas.lifeSeconds + 10);
@@ -115,7 +106,7 @@ test('what expired is gone once a solid block is as late, and not before; signed
   await chain.solidify();
   assert.equal(await one.fate(again), 'deep');
   // A node that is behind says that it knows nothing: the others are asked too.
-  const behind = await lying(({ path }, forward) =>
+  const behind = await urlOf(({ path }, forward) =>
     path.endsWith('gettransactioninfobyid') ? { body: {} } : forward(),
   );
   const two = await stranger({ urls: [behind, chain.url] });
@@ -138,37 +129,32 @@ test('what must be at hand covers a new holder at the dearest price that the pol
 
 test('receivers that burn or refuse, and tokens that refuse, are not paid for', async () => {
   const one = await stranger();
+  const unpaid = async (leg: Leg, by = one, words = /./) => {
+    for (const isPublic of [true, false]) {
+      const refused = refuses('payout_would_fail', words);
+      await assert.rejects(by.sign(claimOf(leg, isPublic)), refused);
+    }
+  };
   // INVALID, which takes all that there is. PUSH1 0, PUSH1 0, REVERT.
   for (const code of ['fe', '60006000fd']) {
-    const payout = { address: await deploy(chain, code), pubkey: null };
-    const leg = newLeg(chain, { payout });
-    await fund(chain, leg);
-    for (const isPublic of [true, false]) {
-      await assert.rejects(one.sign(claimOf(leg, isPublic)), refuses('payout_would_fail'));
-    }
+    await unpaid(await funded({ payout: { address: await deploy(chain, code), pubkey: null } }));
   }
   const frugal = await stranger({ policy: { ...devGas, mostEnergy: 20_000n } });
-  const leg = newLeg(chain, { token: chain.token('DevTether') });
-  await fund(chain, leg);
-  const dear = refuses('payout_would_fail', /energy, and 20000 is the most/);
-  await assert.rejects(frugal.sign(claimOf(leg)), dear);
-  await assert.rejects(frugal.sign(claimOf(leg, false)), dear);
-  const token = chain.token('Pause');
-  const paused = newLeg(chain, { token });
-  await fund(chain, paused);
+  const leg = await funded({ token: chain.token('DevTether') });
+  await unpaid(leg, frugal, /energy, and 20000 is the most/);
+  const token = await deployToken(chain, 'Pausable');
+  const words = [bareAddress(funder.address).slice(2), '2710'].map((word) =>
+    word.padStart(64, '0'),
+  );
+  await byOwner(chain, token, 'transfer(address,uint256)', ...words);
+  const paused = await funded({ token });
   const early = await one.sign(claimOf(paused));
-  const tell = async (isPaused: 0 | 1) => {
-    const data = `5f76f6ab${String(isPaused).padStart(64, '0')}`;
-    await sendAndMine(chain, funder, { from: funder.address, to: token, data, value: 0n });
-  };
-  await tell(1);
-  for (const isPublic of [true, false]) {
-    await assert.rejects(one.sign(claimOf(paused, isPublic)), refuses('payout_would_fail'));
-  }
+  await byOwner(chain, token, 'pause()');
+  await unpaid(paused);
   await one.adapter.broadcast(early, signal());
   await chain.dev.mine(1);
   assert.equal(await one.fate(early), 'failed');
-  await tell(0);
+  await byOwner(chain, token, 'unpause()');
   const sent = await one.send(claimOf(paused));
   await chain.dev.mine(1);
   assert.equal(await one.fate(sent), 'mined');
@@ -179,10 +165,8 @@ const chance = (sides: number) => randomInt(sides) === 0;
 function anyTerms(secret: string, own: string): EscrowTerms {
   const some = [own, chain.deployment.contract, newcomer(), 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb'];
   const where = () => {
-    return {
-      address: chance(3) ? (some[randomInt(some.length)] as string) : newcomer(),
-      pubkey: null,
-    };
+    const address = chance(3) ? (some[randomInt(some.length)] as string) : newcomer();
+    return { address, pubkey: null };
   };
   return {
     chain: chance(9) ? 'tron' : 'tron-dev',
@@ -200,7 +184,7 @@ function anyTerms(secret: string, own: string): EscrowTerms {
 test('whatever it is asked, the key signs nothing but calls of the escrow contract, without value', async () => {
   const word = (value: number) => value.toString(16).padStart(64, '0');
   // Every escrow is funded and every call works, as this node has it.
-  const yes = await lying(({ path, body }, forward) => {
+  const yes = await urlOf(({ path, body }, forward) => {
     const { length } = String(body.data);
     if (!path.endsWith('triggerconstantcontract') || length === 8) return forward();
     const isState = length === 8 + 9 * 64;

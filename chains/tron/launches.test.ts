@@ -1,26 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { allLaunches } from '../testing/launches.ts';
-import { untilTested } from '../testing/nodes.ts';
 import type { LaunchPosition, LaunchReader } from '../tokens/launches.ts';
-import { adapterOn, signal, startTron } from './testing/chain.ts';
+import { signal } from './testing/chain.ts';
 import { deployLaunchpad, type Launching } from './testing/launches.ts';
-import { type Lie, lyingNode } from './testing/nodes.ts';
+import type { Lie } from './testing/nodes.ts';
+import { tronWorld } from './testing/world.ts';
 
 const week = 7 * 86_400;
-const chain = await startTron();
+const { chain, adapterOf, adapterOver } = await tronWorld();
+const { launches: reader = assert.fail() } = adapterOf();
 let pad: Launching;
-let reader: LaunchReader;
 before(async () => {
   pad = await deployLaunchpad(chain);
   await chain.solidify();
-  reader = readerOf(chain.url);
 });
-after(() => chain.stop());
-const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
-
-const readerOf = (url: string, attemptTimeoutMs = 5_000): LaunchReader =>
-  adapterOn(chain, [url], { http: { attemptTimeoutMs, rounds: 1 } }).launches!;
 
 const next = (after: LaunchPosition | null, by = reader) =>
   by.read(pad.source, after, week, signal());
@@ -28,8 +22,8 @@ const next = (after: LaunchPosition | null, by = reader) =>
 const all = (after: LaunchPosition, by = reader) => allLaunches(after, (at) => next(at, by));
 
 async function behind(lie: Lie, check: (by: LaunchReader) => Promise<void>): Promise<void> {
-  const node = await lying(lie);
-  await check(readerOf(node.url, 500));
+  const { launches } = await adapterOver(lie, { http: { attemptTimeoutMs: 500, rounds: 1 } });
+  await check(launches ?? assert.fail());
 }
 
 test('it begins at the newest solid block; a launch is told when it is solid', async () => {

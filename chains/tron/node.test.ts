@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { hangingNode, untilTested } from '../testing/nodes.ts';
+import { test } from 'node:test';
+import { hangingNode, within } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
+import { readTronSigned } from './broadcast.ts';
 import { type Http, httpClient, parseAnswer, plainWords, TronRefusal } from './http.ts';
 import {
   accountOf,
@@ -26,33 +27,29 @@ import {
   funder,
   newcomer,
   newLeg,
+  quoting,
   send,
-  sendAndMine,
   signal,
   solidityLag,
-  startTron,
 } from './testing/chain.ts';
-import { type Lie, lyingNode } from './testing/nodes.ts';
+import type { Lie } from './testing/nodes.ts';
+import { tronWorld } from './testing/world.ts';
 import { allowanceOf, tokenBalance } from './views.ts';
 
-const chain = await startTron();
-let http: Http;
-before(async () => {
-  http = httpOf(chain.url);
-});
-after(() => chain.stop());
-const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
-const silentNode = untilTested(hangingNode);
+const { chain, urlOf } = await tronWorld();
 
 function httpOf(...urls: string[]): Http {
   const sources = urls.map((url) => ({ url }));
   return httpClient({ chain: 'tron-dev', sources, attemptTimeoutMs: 1_000, rounds: 1 });
 }
-
-async function through(lie: Lie, work: (http: Http) => Promise<void>): Promise<void> {
-  const node = await lying(lie);
-  await work(httpOf(node.url));
-}
+const http = httpOf(chain.url);
+const through = async (lie: Lie): Promise<Http> => httpOf(await urlOf(lie));
+/** A node that answers everything so. */
+const saying = (body: unknown, status = 200) => through(() => ({ status, body }));
+const head = (node: Http) => headBlock(node, 'head', signal());
+const account = (node: Http) => accountOf(node, anyone.address, signal());
+const resources = (node: Http) => resourcesOf(node, anyone.address, signal());
+const unavailable = (words: RegExp) => refuses('chain_unavailable', words);
 
 test('heads, blocks and their transactions, failed ones too', async () => {
   const leg = newLeg(chain);
@@ -61,20 +58,20 @@ test('heads, blocks and their transactions, failed ones too', async () => {
   const good = await send(chain, funder, fund);
   const bad = await send(chain, anyone, refundCall(leg.terms, chain.deployment));
   await chain.dev.mine(1);
-  const head = await headBlock(http, 'head', signal());
-  assert.equal((await headBlock(http, 'solid', signal())).number, head.number - solidityLag);
-  const shown = head.txs.map(({ txid, succeeded }) => [txid, succeeded]);
+  const top = await head(http);
+  assert.equal((await headBlock(http, 'solid', signal())).number, top.number - solidityLag);
+  const shown = top.txs.map(({ txid, succeeded }) => [txid, succeeded]);
   assert.deepEqual(shown, [
     [good, true],
     [bad, false],
   ]);
-  assert.deepEqual(await blockAt(http, head.number, signal()), head);
-  const [before, same, ...none] = await blocksOf(http, head.number - 1, head.number, signal());
-  assert.deepEqual([same, none], [head, []]);
-  assert.equal(before?.hash, head.parentHash);
-  assert.equal(await blockAt(http, head.number + 1, signal()), null);
-  assert.deepEqual(await blocksOf(http, head.number + 1, head.number + 2, signal()), []);
-  const infos = await infosAt(http, head.number, signal());
+  assert.deepEqual(await blockAt(http, top.number, signal()), top);
+  const [before, same, ...none] = await blocksOf(http, top.number - 1, top.number, signal());
+  assert.deepEqual([same, none], [top, []]);
+  assert.equal(before?.hash, top.parentHash);
+  assert.equal(await blockAt(http, top.number + 1, signal()), null);
+  assert.deepEqual(await blocksOf(http, top.number + 1, top.number + 2, signal()), []);
+  const infos = await infosAt(http, top.number, signal());
   const logs = infos.map(({ txid, succeeded, logs: { length } }) => [txid, succeeded, length]);
   assert.deepEqual(logs, [
     [good, true, 1],
@@ -82,22 +79,19 @@ test('heads, blocks and their transactions, failed ones too', async () => {
   ]);
 });
 
-test('a transaction is known from its broadcast on, another is not', async () => {
+test('a transaction is known from its broadcast on, and where the node shows what waits', async () => {
   const txid = await send(chain, anyone, refundCall(newLeg(chain).terms, chain.deployment));
   assert.equal(await knows(http, txid, signal()), true);
   assert.equal(await infoOf(http, txid, 'head', signal()), null);
   await chain.dev.mine(1);
   assert.equal(await knows(http, txid, signal()), true);
   assert.notEqual(await infoOf(http, txid, 'head', signal()), null);
-  assert.equal(await knows(http, '00'.repeat(32), signal()), false);
-});
-
-test('one that waits is known where the node shows what waits', async () => {
-  const waits: Lie = ({ path, body }, forward) =>
-    path === 'wallet/gettransactionfrompending' ? { body: { txID: body.value } } : forward();
-  await through(waits, async (node) => {
-    assert.equal(await knows(node, '00'.repeat(32), signal()), true);
-  });
+  const unknown = '00'.repeat(32);
+  assert.equal(await knows(http, unknown, signal()), false);
+  const waits = await through(({ path, body }, forward) =>
+    path === 'wallet/gettransactionfrompending' ? { body: { txID: body.value } } : forward(),
+  );
+  assert.equal(await knows(waits, unknown, signal()), true);
 });
 
 test('a call is tried: what it uses, what it returns, how it fails', async () => {
@@ -107,12 +101,8 @@ test('a call is tried: what it uses, what it returns, how it fails', async () =>
   const good = await tryCall(http, 'head', call, signal());
   assert.equal(good.failure, null);
   assert.ok(good.energy > 20_000n && good.energy < 30_000n, String(good.energy));
-  const early = await tryCall(
-    http,
-    'head',
-    claimCall(leg.terms, chain.deployment, leg.secret),
-    signal(),
-  );
+  const claiming = claimCall(leg.terms, chain.deployment, leg.secret);
+  const early = await tryCall(http, 'head', claiming, signal());
   assert.match(early.failure ?? '', /REVERT/);
   assert.equal(early.output.length, 8 + 2 * 64);
   const nobody = { ...call, to: newcomer() };
@@ -195,65 +185,37 @@ const captures: Record<string, unknown> = {
   'wallet/gettransactionbyid': {},
 };
 
+const balanceCall = { from: anyone.address, to: funder.address, data: '70a08231', value: 0n };
+const trial = (node: Http) => tryCall(node, 'head', balanceCall, signal());
+
 test('answers captured from a real node are read', async () => {
-  await through(
-    ({ path }) => ({ body: captures[path] }),
-    async (node) => {
-      const call = { from: anyone.address, to: funder.address, data: '70a08231', value: 0n };
-      const { failure, energy, output } = await tryCall(node, 'head', call, signal());
-      assert.deepEqual([failure, energy, BigInt(`0x${output}`)], [null, 935n, 1_087_360_000n]);
-      const [info] = await infosAt(node, 66_987_565, signal());
-      assert.equal(info?.txid.slice(0, 8), 'ff44a282');
-      assert.deepEqual([info?.succeeded, info?.logs], [true, []]);
-      const [block] = await blocksOf(node, 66_987_565, 66_987_566, signal());
-      assert.deepEqual([block?.number, block?.timestampMs], [66_987_565, 1_777_445_121_000]);
-      const has = await resourcesOf(node, anyone.address, signal());
-      assert.deepEqual(has, { energy: 0n, energyLimit: 0n, bandwidth: 159n });
-      assert.equal(await knows(node, '00'.repeat(32), signal()), false);
-    },
-  );
+  const node = await through(({ path }) => ({ body: captures[path] }));
+  const { failure, energy, output } = await trial(node);
+  assert.deepEqual([failure, energy, BigInt(`0x${output}`)], [null, 935n, 1_087_360_000n]);
+  const [info] = await infosAt(node, 66_987_565, signal());
+  assert.equal(info?.txid.slice(0, 8), 'ff44a282');
+  assert.deepEqual([info?.succeeded, info?.logs], [true, []]);
+  const [block] = await blocksOf(node, 66_987_565, 66_987_566, signal());
+  assert.deepEqual([block?.number, block?.timestampMs], [66_987_565, 1_777_445_121_000]);
+  assert.deepEqual(await resources(node), { energy: 0n, energyLimit: 0n, bandwidth: 159n });
+  assert.equal(await knows(node, '00'.repeat(32), signal()), false);
 });
 
 test('a revert as a node documents it: result true, a message, and FAILED', async () => {
-  const body = {
-    result: { result: true, message: Buffer.from('REVERT opcode executed').toString('hex') },
-    constant_result: ['08c379a0'],
-    transaction: { ret: [{ ret: 'FAILED' }] },
-  };
-  const call = { from: anyone.address, to: funder.address, data: '70a08231', value: 0n };
-  await through(
-    () => ({ body }),
-    async (node) => {
-      const { failure } = await tryCall(node, 'head', call, signal());
-      assert.equal(failure, 'REVERT opcode executed');
-    },
-  );
-  const unmarked = { ...body, result: { result: true } };
-  await through(
-    () => ({ body: unmarked }),
-    async (node) => {
-      assert.notEqual((await tryCall(node, 'head', call, signal())).failure, null);
-    },
-  );
+  const reverted = { constant_result: ['08c379a0'], transaction: { ret: [{ ret: 'FAILED' }] } };
+  const message = Buffer.from('REVERT opcode executed').toString('hex');
+  const said = await saying({ ...reverted, result: { result: true, message } });
+  assert.equal((await trial(said)).failure, 'REVERT opcode executed');
+  const unmarked = await saying({ ...reverted, result: { result: true } });
+  assert.notEqual((await trial(unmarked)).failure, null);
 });
 
 test('resources are what is left of the free or the staked, whichever is more', async () => {
-  const said = {
-    freeNetUsed: 557,
-    freeNetLimit: 600,
-    NetUsed: 10,
-    NetLimit: 353,
-    EnergyUsed: 100,
-    EnergyLimit: 1_500,
-    TotalNetLimit: 43_200_000_000,
-  };
-  await through(
-    () => ({ body: said }),
-    async (node) => {
-      const has = await resourcesOf(node, anyone.address, signal());
-      assert.deepEqual(has, { energy: 1_400n, energyLimit: 1_500n, bandwidth: 343n });
-    },
-  );
+  const node = await saying({
+    ...{ freeNetUsed: 557, freeNetLimit: 600, NetUsed: 10, NetLimit: 353 },
+    ...{ EnergyUsed: 100, EnergyLimit: 1_500, TotalNetLimit: 43_200_000_000 },
+  });
+  assert.deepEqual(await resources(node), { energy: 1_400n, energyLimit: 1_500n, bandwidth: 343n });
 });
 
 test('int64 beyond what a number holds are read exactly', () => {
@@ -287,151 +249,103 @@ test('long numbers are told from texts that look like them, and a million of the
   }
 });
 
-test('numbers of more digits than an int64 has, and amounts below zero, do not pass', async () => {
-  const account = (balance: string) => `{"address":"41","balance":${balance}}`;
-  const id = '00'.repeat(32);
-  const least = -(2n ** 63n);
-  await through(
-    () => ({ body: account(String(least)) }),
-    async (node) => {
-      assert.equal((await accountOf(node, anyone.address, signal()))?.balance, least);
-    },
-  );
-  for (const digits of [String(2n ** 63n), '9'.repeat(80), '9'.repeat(1_000_000), '1.5', '1e30']) {
-    for (const sign of ['', '-']) {
-      await through(
-        () => ({ body: account(sign + digits) }),
-        async (node) => {
-          const asked = performance.now();
-          const reading = accountOf(node, anyone.address, signal());
-          const isLeast = sign + digits === String(least);
-          if (isLeast) await reading;
-          else await assert.rejects(reading, refuses('chain_unavailable', /not an integer/));
-          assert.ok(performance.now() - asked < 2_000, `${performance.now() - asked} ms`);
-        },
-      );
+const least = -(2n ** 63n);
+
+for (const digits of [String(2n ** 63n), '9'.repeat(80), '9'.repeat(1_000_000), '1.5', '1e30']) {
+  test(`numbers of more digits than an int64 has do not pass: ${digits.slice(0, 20)}`, async () => {
+    for (const balance of [digits, `-${digits}`]) {
+      const node = await saying(`{"address":"41","balance":${balance}}`);
+      const asked = performance.now();
+      if (balance === String(least)) assert.equal((await account(node))?.balance, least);
+      else await assert.rejects(account(node), unavailable(/not an integer/));
+      assert.ok(performance.now() - asked < 2_000, `${performance.now() - asked} ms`);
     }
-  }
-  const below: [Record<string, unknown>, (node: Http) => Promise<unknown>][] = [
-    [{ id, fee: -(10 ** 15) }, (node) => burntBy(node, id, signal())],
-    [{ EnergyUsed: -5 }, (node) => resourcesOf(node, anyone.address, signal())],
-    [{ freeNetLimit: -5 }, (node) => resourcesOf(node, anyone.address, signal())],
-    [
-      { address: '41', frozenV2: [{ type: 'ENERGY', amount: -5 }] },
-      (node) => accountOf(node, anyone.address, signal()),
-    ],
-    [
-      { blockID: id, block_header: { raw_data: { number: -5, parentHash: id } } },
-      (node) => headBlock(node, 'head', signal()),
-    ],
-  ];
-  for (const [body, ask] of below) {
-    await through(
-      () => ({ body }),
-      async (node) => {
-        await assert.rejects(ask(node), refuses('chain_unavailable', /an amount below zero/));
-      },
-    );
+  });
+}
+
+test('amounts below zero do not pass', async () => {
+  const id = '00'.repeat(32);
+  const frozenV2 = [{ type: 'ENERGY', amount: -5 }];
+  const numbered = { blockID: id, block_header: { raw_data: { number: -5, parentHash: id } } };
+  for (const [body, ask] of [
+    [{ id, fee: -(10 ** 15) }, (node: Http) => burntBy(node, id, signal())],
+    [{ EnergyUsed: -5 }, resources],
+    [{ freeNetLimit: -5 }, resources],
+    [{ address: '41', frozenV2 }, account],
+    [numbered, head],
+  ] as const) {
+    await assert.rejects(ask(await saying(body)), unavailable(/an amount below zero/));
   }
 });
 
 test('of each answer no more is read than it has a reason to be', async () => {
-  const long = JSON.stringify({ x: 'y'.repeat(2 ** 19) });
-  await through(
-    () => ({ body: long }),
-    async (node) => {
-      const tooLong = refuses('chain_unavailable', /an answer of more than 262144 bytes/);
-      await assert.rejects(pricesOf(node, signal()), tooLong);
-      const word = storageAt(node, '11'.repeat(20), '00'.repeat(32), signal());
-      await assert.rejects(word, refuses('chain_unavailable', /more than 16384 bytes/));
-      // This one may be as long.
-      assert.equal(await accountOf(node, anyone.address, signal()), null);
-    },
+  const node = await saying(JSON.stringify({ x: 'y'.repeat(2 ** 19) }));
+  await assert.rejects(
+    pricesOf(node, signal()),
+    unavailable(/an answer of more than 262144 bytes/),
   );
+  const word = storageAt(node, '11'.repeat(20), '00'.repeat(32), signal());
+  await assert.rejects(word, unavailable(/more than 16384 bytes/));
+  // This one may be as long.
+  assert.equal(await account(node), null);
+  const sources = [{ url: await urlOf(() => ({ body: `"${'x'.repeat(2_000)}"` })) }];
+  const small = httpClient({ chain: 'tron-dev', sources, rounds: 1, mostBytes: 1_000 });
+  await assert.rejects(head(small), unavailable(/more than 1000 bytes/));
 });
 
 test("a node's words are read from hex or as they are, printable and cut", () => {
   const words = 'contract validate error : No contract or not a smart contract';
-  assert.equal(plainWords(Buffer.from(words).toString('hex')), words);
-  assert.equal(plainWords(words), words);
-  assert.equal(plainWords(Buffer.from('a\nb\u0000').toString('hex')), 'ab');
+  const hex = (text: string) => Buffer.from(text).toString('hex');
+  for (const text of [words, hex(words)]) assert.equal(plainWords(text), words);
+  assert.equal(plainWords(hex('a\nb\u0000')), 'ab');
   assert.equal(plainWords('x'.repeat(9_999)).length, 500);
   for (const nothing of [undefined, '', 5]) assert.equal(plainWords(nothing), 'no reason given');
 });
 
 test('what is broadcast twice is refused with code and words', async () => {
-  const call = refundCall(newLeg(chain).terms, chain.deployment);
-  const txid = await sendAndMine(chain, anyone, call);
-  const place = chain.dev.simulator.chain.find(txid);
-  const stored = place?.block.transactions[place.index];
-  assert.ok(stored);
-  await assert.rejects(
-    sendHex(http, hexOf(stored.raw, stored.signatures[0] as string), signal()),
-    (error: unknown) =>
-      error instanceof TronRefusal &&
-      error.code === 'DUP_TRANSACTION_ERROR' &&
-      /Dup transaction/.test(error.message),
-  );
+  const { raw } = readTronSigned(quoting(chain, anyone, '00'));
+  await sendHex(http, raw, signal());
+  const message = /Dup transaction/;
+  await assert.rejects(sendHex(http, raw, signal()), (error: unknown) => {
+    assert.ok(error instanceof TronRefusal && error.code === 'DUP_TRANSACTION_ERROR');
+    return message.test(error.message);
+  });
 });
 
-function hexOf(raw: string, signature: string): string {
-  const length = (hex: string) => {
-    const bytes = hex.length / 2;
-    const low = bytes > 127 ? [(bytes & 127) | 128, bytes >> 7] : [bytes];
-    return Buffer.from(low).toString('hex');
-  };
-  return `0a${length(raw)}${raw}12${length(signature)}${signature}`;
+test('a node that hangs ends in chain_timeout, one that is gone in chain_unavailable', async (t) => {
+  const hanging = await within(t, hangingNode());
+  const late = refuses('chain_timeout', /did not answer wallet\/getnowblock in time/);
+  await assert.rejects(head(httpOf(hanging)), late);
+  assert.deepEqual(await head(httpOf(hanging, chain.url)), await head(http));
+  const gone = head(httpOf('http://127.0.0.1:1'));
+  await assert.rejects(gone, unavailable(/ECONNREFUSED|ECONNRESET|bad port/));
+});
+
+const numbered = { blockID: '00'.repeat(32), block_header: { raw_data: { number: -1.5 } } };
+for (const [what, body, status, words] of [
+  ['a page', '<html>', 502, /HTTP 502 and no JSON/],
+  ['of a gateway', {}, 503, /HTTP 503/],
+  ['too many', { Error: 'request rate exceeded' }, 429, /HTTP 429/],
+  ['a Java error', { Error: 'class java.lang.NullPointerException : null' }, 200, /refused.*NullP/],
+  ['empty', {}, 200, /cannot be read/],
+  ['a list', [], 200, /cannot be read: not an object/],
+  ['no id', { blockID: 'xx' }, 200, /cannot be read/],
+  ['a fraction', numbered, 200, /integer/],
+] as const) {
+  test(`an answer that is ${what} does not pass`, async () => {
+    await assert.rejects(head(await saying(body, status)), unavailable(words));
+  });
 }
-
-test('a node that hangs ends in chain_timeout, one that is gone in chain_unavailable', async () => {
-  const hanging = await silentNode();
-  await assert.rejects(
-    headBlock(httpOf(hanging.url), 'head', signal()),
-    refuses('chain_timeout', /did not answer wallet\/getnowblock in time/),
-  );
-  const second = await headBlock(httpOf(hanging.url, chain.url), 'head', signal());
-  assert.deepEqual(second, await headBlock(http, 'head', signal()));
-  await hanging.stop();
-  const gone = headBlock(httpOf(hanging.url), 'head', signal());
-  await assert.rejects(gone, refuses('chain_unavailable', /ECONNREFUSED|ECONNRESET/));
-});
-
-test('answers that are no JSON, of another shape, too large, or of a gateway do not pass', async () => {
-  const cases: [unknown, number, RegExp][] = [
-    ['<html>', 502, /HTTP 502 and no JSON/],
-    [{}, 503, /HTTP 503/],
-    [{ Error: 'request rate exceeded' }, 429, /HTTP 429/],
-    [{ Error: 'class java.lang.NullPointerException : null' }, 200, /refused.*NullPointer/],
-    [{}, 200, /cannot be read/],
-    [[], 200, /cannot be read: not an object/],
-    [{ blockID: 'xx' }, 200, /cannot be read/],
-    [{ blockID: '00'.repeat(32), block_header: { raw_data: { number: -1.5 } } }, 200, /integer/],
-  ];
-  for (const [body, status, words] of cases) {
-    await through(
-      () => ({ status, body }),
-      async (node) => {
-        const head = headBlock(node, 'head', signal());
-        await assert.rejects(head, refuses('chain_unavailable', words), String(words));
-      },
-    );
-  }
-  const node = await lying(() => ({ body: `"${'x'.repeat(2_000)}"` }));
-  const sources = [{ url: node.url }];
-  const small = httpClient({ chain: 'tron-dev', sources, rounds: 1, mostBytes: 1_000 });
-  const head = headBlock(small, 'head', signal());
-  await assert.rejects(head, refuses('chain_unavailable', /more than 1000 bytes/));
-});
 
 test('the solid view is asked at its own address where it has one', async () => {
   const paths: string[] = [];
-  const solid = await lying(({ path }, forward) => {
+  const solidityUrl = await urlOf(({ path }, forward) => {
     paths.push(path);
     return forward();
   });
-  const sources = [{ url: `${chain.url}/`, solidityUrl: solid.url }];
+  const sources = [{ url: `${chain.url}/`, solidityUrl }];
   const both = httpClient({ chain: 'tron-dev', sources });
-  await headBlock(both, 'head', signal());
+  await head(both);
   await headBlock(both, 'solid', signal());
   assert.deepEqual(paths, ['walletsolidity/getnowblock']);
 });

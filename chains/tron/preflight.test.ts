@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import snapshot from '../../contracts/escrows/energy.snapshot.json' with { type: 'json' };
 import type { EscrowTerms } from '../../core/terms.ts';
 import { freshLane } from '../../core/testing.ts';
 import type { TronMaterial } from '../interface/material.ts';
-import { untilTested } from '../testing/nodes.ts';
 import { refuses } from '../testing/refusals.ts';
-import { type TronAdapter, tronAdapter } from './adapter.ts';
+import type { TronAdapter } from './adapter.ts';
 import { ownEnergy } from './energy.ts';
 import { httpClient } from './http.ts';
 import { accountOf } from './node.ts';
 import { fundCalls } from './plan.ts';
-import { tronDevPolicy } from './policy.ts';
 import {
   anyone,
   claim,
   deploy,
-  fund,
   funder,
   type Leg,
   newcomer,
@@ -24,201 +21,143 @@ import {
   sendAndMine,
   signAll,
   signal,
-  startTron,
-  type TestChain,
 } from './testing/chain.ts';
-import { type Lie, lyingNode } from './testing/nodes.ts';
 import { deployCoin } from './testing/tokens.ts';
+import { tronWorld } from './testing/world.ts';
 
-/** Reverts whatever it is called with. */
-const rejecting = '60006000fd';
-/** A token of which everybody has more than enough, and which never moves. */
-const stuck = '60003560e01c63a9059cbb14601a576000196000526020 6000f35b60006000fd'.replace(' ', '');
-
-const chain = await startTron();
-let adapter: TronAdapter;
-before(async () => {
-  adapter = adapterAt(chain.url);
-});
-after(() => chain.stop());
-const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
-
-function adapterAt(url: string): TronAdapter {
-  const { deployment } = chain;
-  return tronAdapter({ chain: 'tron-dev', deployment, sources: [{ url }], policy: tronDevPolicy });
-}
+const { chain, adapterOf, adapterOver } = await tronWorld();
+const adapter = adapterOf();
 
 const to = (address: string) => ({ address, pubkey: null });
-const legOf = (over: Partial<EscrowTerms> = {}) => newLeg(chain, over);
+const termsOf = (over: Partial<EscrowTerms> = {}) => newLeg(chain, over).terms;
+const tried = (terms: EscrowTerms, about: 'payout' | 'funding') =>
+  adapter.preflight(terms, about, signal());
+const built = async (leg: Leg, by: TronAdapter = adapter) => {
+  const input = { escrow: leg.escrow, feeRateSatPerVbyte: null };
+  return (await by.buildFund(input, signal())) as TronMaterial;
+};
+const approved = async (terms: EscrowTerms) => {
+  const [approve = assert.fail()] = fundCalls(terms, chain.deployment, 0n);
+  await sendAndMine(chain, funder, approve);
+};
 
-test('TRX, tokens that answer true, false or nothing: nothing is in the way', async () => {
-  for (const name of ['ReturnsFalse', 'DevDollar', 'DevTether', null]) {
-    const { terms } = legOf(name === null ? {} : { token: chain.token(name) });
-    await adapter.preflight(terms, 'payout', signal());
-    await adapter.preflight(terms, 'funding', signal());
-    const held = async (refund = terms.refund) => adapter.held?.({ ...terms, refund }, signal());
-    assert.ok(((await held()) ?? 0n) >= terms.amount);
-    assert.equal(await held(to(newcomer())), 0n);
-  }
-});
-
-test('a payout contract that rejects TRX is found', async () => {
-  const { terms } = legOf({ payout: to(await deploy(chain, rejecting)) });
-  const fails = refuses('payout_would_fail', /1000 of TRX \(sun\).*payout address T\w+ would fail/);
-  await assert.rejects(adapter.preflight(terms, 'payout', signal()), fails);
-  await assert.rejects(adapter.preflight(terms, 'funding', signal()), fails);
-});
-
-test('a refund contract that rejects TRX is found too', async () => {
-  // The contract itself has what it will have to pay back.
-  await fund(chain, legOf());
-  const { terms } = legOf({ refund: to(await deploy(chain, rejecting)) });
-  const fails = refuses('payout_would_fail', /1000 of TRX \(sun\).*refund address T\w+ would fail/);
-  await assert.rejects(adapter.preflight(terms, 'payout', signal()), fails);
-  await assert.rejects(adapter.preflight(terms, 'funding', signal()), fails);
-});
-
-test('an address that takes TRX because it has no code needs no trial', async () => {
-  const { terms } = legOf({ payout: to(newcomer()) });
-  await adapter.preflight(terms, 'payout', signal());
-});
-
-test('a token that does not move is found, and one that is none', async () => {
-  const { terms } = legOf({ token: await deploy(chain, stuck) });
-  const fails = refuses(
-    'payout_would_fail',
-    /to the payout address T\w+ would fail: it fails: REVERT/,
-  );
-  await assert.rejects(adapter.preflight(terms, 'payout', signal()), fails);
-  const fund = adapter.preflight(terms, 'funding', signal());
-  await assert.rejects(fund, refuses('funding_would_fail', /would gain 0 instead of 1000/));
-  const none = legOf({ token: newcomer() });
-  const nothing = refuses('payout_would_fail', /there is no contract at T/);
-  await assert.rejects(adapter.preflight(none.terms, 'payout', signal()), nothing);
+test('a token that does not move is found', async () => {
+  // Everybody has more than enough of it.
+  const stuck = '60003560e01c63a9059cbb14601a5760001960005260206000f35b60006000fd';
+  const terms = termsOf({ token: await deploy(chain, stuck) });
+  const fails = /to the payout address T\w+ would fail: it fails: REVERT/;
+  await assert.rejects(tried(terms, 'payout'), refuses('payout_would_fail', fails));
+  const gains = refuses('funding_would_fail', /would gain 0 instead of 1000/);
+  await assert.rejects(tried(terms, 'funding'), gains);
 });
 
 test('a token that takes a fee is found as soon as it is approved', async () => {
-  const { terms, escrow } = legOf({ token: chain.token('FeeToken') });
-  await adapter.preflight(terms, 'funding', signal());
-  const [approve] = fundCalls(terms, chain.deployment, 0n);
-  assert.ok(approve);
-  await sendAndMine(chain, funder, approve);
+  const leg = newLeg(chain, { token: chain.token('FeeToken') });
+  await tried(leg.terms, 'funding');
+  await approved(leg.terms);
   const fee = refuses('funding_would_fail', /would gain 990 instead of 1000: a fee on transfers\?/);
-  await assert.rejects(adapter.preflight(terms, 'funding', signal()), fee);
-  const build = adapter.buildFund({ escrow, feeRateSatPerVbyte: null }, signal());
-  await assert.rejects(build, fee);
-});
-
-test('a timelock out of bounds is found, with the bounds', async () => {
-  for (const timelock of [chain.now() + 60, chain.now() + 31 * 86_400]) {
-    const { terms } = legOf({ timelock });
-    const bounds = refuses('funding_would_fail', /is not between .*30 minutes to 30 days ahead/);
-    await assert.rejects(adapter.preflight(terms, 'funding', signal()), bounds);
-    await adapter.preflight(terms, 'payout', signal());
-  }
-});
-
-test('a funder with too little is not refused: its money may still come', async () => {
-  await adapter.preflight(legOf({ refund: to(newcomer()) }).terms, 'funding', signal());
-  const poor = { token: chain.token('DevDollar'), refund: to(newcomer()) };
-  await adapter.preflight(legOf(poor).terms, 'funding', signal());
-});
-
-test('terms that lose money are refused before any trial', async () => {
-  const terms = { ...legOf().terms, payout: to(chain.deployment.contract) };
-  const lost = refuses('bad_address', /is the escrow contract/);
-  await assert.rejects(adapter.preflight(terms, 'payout', signal()), lost);
+  await assert.rejects(tried(leg.terms, 'funding'), fee);
+  await assert.rejects(built(leg), fee);
 });
 
 test('nobody is warned who can pay for what it has to send', async () => {
-  assert.deepEqual(await adapter.warnings(legOf().terms, signal()), []);
-  const token = legOf({ token: chain.token('ReturnsFalse') });
-  assert.deepEqual(await adapter.warnings(token.terms, signal()), []);
+  for (const token of [null, chain.token('ReturnsFalse')]) {
+    assert.deepEqual(await adapter.warnings(termsOf({ token }), signal()), []);
+  }
 });
 
 test('addresses that were never used are named, with what they need', async () => {
   const [payout, refund] = [newcomer(), newcomer()];
-  const { terms } = legOf({ payout: to(payout), refund: to(refund) });
-  const [claim, fund, ...more] = await adapter.warnings(terms, signal());
+  const terms = termsOf({ payout: to(payout), refund: to(refund) });
+  const [claiming, funding, ...more] = await adapter.warnings(terms, signal());
   assert.deepEqual(more, []);
   // 1.3 times 41 000 energy at 100 sun, and 600 bytes at 1 000
-  assert.deepEqual(
-    { ...claim, sentence: '' },
-    {
-      code: 'not_activated',
-      verb: 'claim',
-      address: payout,
-      need: 5_330_000n + 600_000n,
-      has: 0n,
-      sentence: '',
-    },
-  );
-  assert.match(claim?.sentence ?? '', /never used on tron-dev.*5930000 sun.*anybody else may/);
-  assert.deepEqual([fund?.verb, fund?.address, fund?.code], ['fund', refund, 'not_activated']);
+  const { sentence = '', ...named } = claiming ?? {};
+  const of = { code: 'not_activated', verb: 'claim', address: payout };
+  assert.deepEqual(named, { ...of, need: 5_330_000n + 600_000n, has: 0n });
+  assert.match(sentence, /never used on tron-dev.*5930000 sun.*anybody else may/);
+  const { verb, address, code } = funding ?? {};
+  assert.deepEqual([verb, address, code], ['fund', refund, 'not_activated']);
+  // What a claim costs is asked of whoever sends it.
+  const own = await adapter.claimShortage?.(terms, payout, signal());
+  assert.deepEqual([own?.code, own?.verb], ['not_activated', 'claim']);
+  assert.equal(await adapter.claimShortage?.(terms, anyone.address, signal()), null);
 });
 
-test('one that cannot burn enough is named, and staked energy counts', async () => {
-  const { address } = anyone;
-  const { terms } = legOf({ payout: to(address) });
-  const [balance, energy]: { value: number }[] = [{ value: 0 }, { value: 0 }] as never;
-  const lie: Lie = ({ path, body }, forward) => {
-    if (body.address === undefined || !String(body.address).startsWith('41')) return forward();
-    if (path === 'wallet/getaccount') {
-      return { body: { address: body.address, balance: balance?.value } };
-    }
+/** Over a node that says this of every account and of its resources. */
+const over = (account: object, resources: object) =>
+  adapterOver(({ path, body }, forward) => {
+    if (!String(body.address).startsWith('41')) return forward();
+    if (path === 'wallet/getaccount') return { body: { address: body.address, ...account } };
     if (path !== 'wallet/getaccountresource') return forward();
-    return { body: { EnergyLimit: energy?.value, freeNetLimit: 600 } };
-  };
-  const node = await lying(lie);
-  const warned = async (sun: number, staked: number) => {
-    Object.assign(balance as object, { value: sun });
-    Object.assign(energy as object, { value: staked });
-    const warnings = await adapterAt(node.url).warnings(terms, signal());
-    return warnings.filter(({ verb }) => verb === 'claim').map(({ code }) => code);
-  };
+    return { body: { freeNetLimit: 600, ...resources } };
+  });
+
+for (const [balance, EnergyLimit, codes] of [
   // 1.3 times 16 000 energy at 100 sun
-  assert.deepEqual(await warned(2_080_000, 0), []);
-  assert.deepEqual(await warned(2_079_999, 0), ['energy_poor']);
-  assert.deepEqual(await warned(0, 20_800), []);
-  assert.deepEqual(await warned(0, 20_799), ['energy_poor']);
-  assert.deepEqual(await warned(100, 20_799), []);
-});
+  [2_080_000, 0, []],
+  [2_079_999, 0, ['energy_poor']],
+  [0, 20_800, []],
+  [0, 20_799, ['energy_poor']],
+  [100, 20_799, []],
+] as const) {
+  test(`${balance} sun and ${EnergyLimit} energy: ${codes.join() || 'no warning'}`, async () => {
+    const asked = await over({ balance }, { EnergyLimit });
+    const warnings = await asked.warnings(termsOf({ payout: to(anyone.address) }), signal());
+    const claims = warnings.filter(({ verb }) => verb === 'claim');
+    assert.deepEqual(
+      claims.map(({ code }) => code),
+      codes,
+    );
+  });
+}
+
+const lent = { acquired_delegated_frozenV2_balance_for_energy: 9_000_000_000 };
+const frozenV2 = [{ amount: 5 }, { type: 'ENERGY', amount: 9_000_000_000 }];
+
+for (const [what, account, pays] of [
+  ['was lent by somebody', { account_resource: lent }, false],
+  ['was lent, beside enough sun,', { balance: 50_000_000, account_resource: lent }, true],
+  ['is staked', { frozenV2 }, true],
+  ['is staked and lent', { frozenV2, account_resource: lent }, true],
+] as const) {
+  test(`energy that ${what} pays for ${pays ? 'a' : 'no'} claim`, async () => {
+    const asked = await over(account, { EnergyLimit: 600_000, EnergyUsed: 0 });
+    const { payout, ...terms } = termsOf({ payout: to(newcomer()) });
+    const short = await asked.claimShortage?.({ payout, ...terms }, payout.address, signal());
+    assert.equal(short === null, pays);
+  });
+}
 
 test('what the funder pays in does not pay for its energy: it is told what it has, and needs', async () => {
-  const http = httpClient({ chain: 'tron-dev', sources: [{ url: chain.url }] });
+  const http = httpClient({ chain: 'tron-dev', sources: [chain] });
   const { balance = 0n } = (await accountOf(http, funder.address, signal())) ?? {};
-  const funding = async (over: Partial<EscrowTerms>) => {
-    const warnings = await adapter.warnings(legOf(over).terms, signal());
-    return warnings.find(({ verb }) => verb === 'fund');
+  const funding = async (terms: Partial<EscrowTerms>) => {
+    const warnings = await adapter.warnings(termsOf(terms), signal());
+    return warnings.find(({ verb }) => verb === 'fund') ?? assert.fail();
   };
   // 1.3 times 26 000 energy at 100 sun; of its free bandwidth enough may be left
   const energySun = 3_380_000n;
   for (const amount of [balance, balance + 40_000_000n]) {
-    const warning = await funding({ amount });
-    const bytesSun = (warning?.need ?? 0n) - amount - energySun;
+    const { code, has, need, sentence } = await funding({ amount });
+    const bytesSun = need - amount - energySun;
     assert.ok(bytesSun === 0n || bytesSun === 600_000n, `${bytesSun}`);
-    assert.deepEqual([warning?.code, warning?.has], ['energy_poor', balance]);
-    const words = new RegExp(
-      `has ${balance} sun .*to fund may take ${warning?.need} sun: ${amount} .*leg and ` +
-        `${energySun + bytesSun} for energy and bandwidth`,
-    );
-    assert.match(warning?.sentence ?? '', words);
+    assert.deepEqual([code, has], ['energy_poor', balance]);
+    const parts = `${amount} .*leg and ${energySun + bytesSun} for energy and bandwidth`;
+    const words = new RegExp(`has ${balance} sun .*to fund may take ${need} sun: ${parts}`);
+    assert.match(sentence, words);
   }
   const amount = 50_000_000n;
-  const fresh = await funding({ amount, refund: to(newcomer()) });
-  assert.deepEqual([fresh?.code, fresh?.has], ['not_activated', 0n]);
-  assert.equal(fresh?.need, amount + energySun + 600_000n);
-  assert.match(
-    fresh?.sentence ?? '',
-    /never used.*at least 53980000 sun: 50000000 .*leg and 3980000/,
-  );
+  const { sentence, ...fresh } = await funding({ amount, refund: to(newcomer()) });
+  assert.deepEqual([fresh.code, fresh.has], ['not_activated', 0n]);
+  assert.equal(fresh.need, amount + energySun + 600_000n);
+  assert.match(sentence, /never used.*at least 53980000 sun: 50000000 .*leg and 3980000/);
 });
 
 test('the approvals that a funding needs are part of what it takes', async () => {
-  const token = chain.token('ReturnsFalse');
-  const refund = to(newcomer());
-  const warnings = await adapter.warnings(legOf({ token, refund }).terms, signal());
-  const { need = 0n, sentence = '' } = warnings.find(({ verb }) => verb === 'fund') ?? {};
+  const terms = termsOf({ token: chain.token('ReturnsFalse'), refund: to(newcomer()) });
+  const warnings = await adapter.warnings(terms, signal());
+  const { need, sentence } = warnings.find(({ verb }) => verb === 'fund') ?? assert.fail();
   // 60 000 for the funding without its transfer, which nobody without money can try (130 000),
   // and 22 141 for the approval; of each transaction 600 bytes
   const energy = (190_000n * 13n) / 10n + (22_141n * 13n + 9n) / 10n;
@@ -227,133 +166,53 @@ test('the approvals that a funding needs are part of what it takes', async () =>
 });
 
 test('a funder who is short gets its funding to sign: its money may still come', async () => {
-  const build = (terms: EscrowTerms) => {
-    const escrow = { ...legOf().escrow, terms };
-    return adapter.buildFund({ escrow, feeRateSatPerVbyte: null }, signal());
-  };
-  const coin = await build(legOf({ refund: to(newcomer()), amount: 50_000_000n }).terms);
-  assert.equal((coin as TronMaterial).transactions[0]?.raw_data.fee_limit, 3_380_000);
-  const token = chain.token('Blacklist');
-  const amount = 10n ** 30n;
-  const { terms } = legOf({ token, amount });
-  const [approve] = fundCalls(terms, chain.deployment, 0n);
-  assert.ok(approve);
-  await sendAndMine(chain, funder, approve);
-  const { transactions } = (await build(terms)) as TronMaterial;
-  assert.equal(transactions.length, 1);
-  await adapter.preflight(terms, 'funding', signal());
-});
-
-test('after the funding the contract itself stands for the payment', async () => {
-  const leg = legOf({ token: chain.token('DevDollar') });
-  await fund(chain, leg);
-  await adapter.preflight({ ...leg.terms, refund: to(newcomer()) }, 'payout', signal());
-});
-
-test('once a leg is funded, a refund address that would refuse its money stops no reveal', async () => {
-  const leg = legOf();
-  await fund(chain, leg);
-  const terms = { ...leg.terms, refund: to(await deploy(chain, rejecting)) };
-  await assert.rejects(adapter.preflight(terms, 'payout', signal()));
-  await adapter.preflight(terms, 'claim', signal());
-  const picky = { ...leg.terms, payout: to(await deploy(chain, rejecting)) };
-  const fails = refuses('payout_would_fail', /payout address/);
-  await assert.rejects(adapter.preflight(picky, 'claim', signal()), fails);
-});
-
-test('what a claim costs is asked of whoever sends it', async () => {
-  const { terms } = legOf({ payout: to(newcomer()) });
-  const own = await adapter.claimShortage?.(terms, terms.payout.address, signal());
-  assert.deepEqual([own?.code, own?.verb], ['not_activated', 'claim']);
-  assert.equal(await adapter.claimShortage?.(terms, anyone.address, signal()), null);
-});
-
-test('energy that somebody else lent pays for no claim, and what is staked does', async () => {
-  const payout = to(newcomer());
-  const { terms } = legOf({ payout });
-  const claimable = async (account: { [name: string]: unknown }) => {
-    const lie: Lie = async ({ path }, forward) => {
-      if (/getaccountresource$/.test(path)) {
-        return { body: { freeNetLimit: 600, EnergyLimit: 600_000, EnergyUsed: 0 } };
-      }
-      if (!/getaccount$/.test(path)) return forward();
-      return { body: { address: 'it was used', ...account } };
-    };
-    const node = await lyingNode(chain.url, lie);
-    const sources = [{ url: node.url }];
-    const { deployment } = chain;
-    const asked = tronAdapter({ chain: 'tron-dev', deployment, sources, policy: tronDevPolicy });
-    const short = await asked.claimShortage?.(terms, payout.address, signal());
-    await node.stop();
-    return short === null;
-  };
-  const lent = { acquired_delegated_frozenV2_balance_for_energy: 9_000_000_000 };
-  const staked = [{ amount: 5 }, { type: 'ENERGY', amount: 9_000_000_000 }];
-  assert.equal(await claimable({ account_resource: lent }), false);
-  assert.equal(await claimable({ balance: 50_000_000, account_resource: lent }), true);
-  assert.equal(await claimable({ frozenV2: staked }), true);
-  assert.equal(await claimable({ frozenV2: staked, account_resource: lent }), true);
+  const coin = await built(newLeg(chain, { refund: to(newcomer()), amount: 50_000_000n }));
+  assert.equal(coin.transactions[0]?.raw_data.fee_limit, 3_380_000);
+  const leg = newLeg(chain, { token: chain.token('DevDollar'), amount: 10n ** 30n });
+  await approved(leg.terms);
+  assert.equal((await built(leg)).transactions.length, 1);
+  await tried(leg.terms, 'funding');
 });
 
 const { figures } = snapshot;
 
-async function fundAsBuilt(chain: TestChain, { escrow }: Leg): Promise<number[]> {
-  const { deployment, url } = chain;
-  const sources = [{ url }];
-  const adapter = tronAdapter({ chain: 'tron-dev', deployment, sources, policy: tronDevPolicy });
-  const material = await adapter.buildFund({ escrow, feeRateSatPerVbyte: null }, signal());
+function energyOf(txid: string): number {
+  const place = chain.dev.simulator.chain.find(txid);
+  const { receipt } = place?.block.transactions[place.index]?.info ?? assert.fail();
+  assert.equal(receipt.result, 'SUCCESS');
+  return receipt.energy_usage_total as number;
+}
+
+async function fundAsBuilt(leg: Leg): Promise<number[]> {
   const energies: number[] = [];
-  for (const signed of signAll(funder, material as TronMaterial)) {
-    const read = await adapter.readSigned(signed, signal());
-    await adapter.broadcast(read, signal());
+  for (const signed of signAll(funder, await built(leg))) {
+    const sent = await adapter.readSigned(signed, signal());
+    await adapter.broadcast(sent, signal());
     await chain.dev.mine(1);
-    const place = chain.dev.simulator.chain.find(read.txid);
-    const { receipt } = place?.block.transactions[place.index]?.info ?? {};
-    assert.equal(receipt?.result, 'SUCCESS');
-    energies.push(receipt?.energy_usage_total as number);
+    energies.push(energyOf(sent.txid));
   }
-  await adapter.close();
   return energies;
 }
 
-test('TRX fundings as they are built take the energy of the snapshot', async () => {
-  const chain = await startTron();
-  try {
-    const { number } = freshLane();
-    const first = newLeg(chain, { lane: { number, counter: 1 } });
-    const own = figures["TRX fund, a lane's first"];
-    assert.deepEqual(await fundAsBuilt(chain, first), [own.energy]);
-    await claim(chain, first);
-    const again = newLeg(chain, { lane: { number, counter: 2 } });
-    assert.deepEqual(await fundAsBuilt(chain, again), [figures['TRX fund'].energy]);
-  } finally {
-    await chain.stop();
-  }
-});
-
-test('token fundings as they are built take the energy of the snapshot', async () => {
-  const chain = await startTron();
-  try {
-    const { number } = freshLane();
-    const plain = { [funder.address]: 10n ** 12n, [chain.deployment.contract]: 1n };
-    const token = await deployCoin(chain, 'DevCoin', plain);
-    const approve = figures['token approve, before such a funding'].energy;
-    const used = figures['token fund, allowance of the amount'].energy;
-    const standing = figures['token fund, allowance standing'].energy;
-    const extra = figures["token fund, a lane's first"].energy - standing;
-    const first = newLeg(chain, { token, lane: { number, counter: 1 } });
-    assert.deepEqual(await fundAsBuilt(chain, first), [approve, used + extra]);
-    await claim(chain, first);
-    const again = newLeg(chain, { token, lane: { number, counter: 2 } });
-    assert.deepEqual(await fundAsBuilt(chain, again), [approve, used]);
-    await claim(chain, again);
-    const dearest = await deployCoin(chain, 'FalseCoin', { [funder.address]: 10n ** 12n });
-    const cold = newLeg(chain, { token: dearest, lane: { number, counter: 3 } });
-    const [, energy] = await fundAsBuilt(chain, cold);
-    assert.equal(energy, figures['token that answers false, fund, held none'].energy);
-  } finally {
-    await chain.stop();
-  }
+test('fundings as they are built take the energy of the snapshot, and claims no more', async () => {
+  const { number } = freshLane();
+  const legIn = (counter: number, token: string | null = null) =>
+    newLeg(chain, { token, lane: { number, counter } });
+  const [first, again] = [legIn(1), legIn(2)];
+  assert.deepEqual(await fundAsBuilt(first), [figures["TRX fund, a lane's first"].energy]);
+  assert.ok(energyOf(await claim(chain, first)) <= figures['TRX claim'].energy);
+  assert.deepEqual(await fundAsBuilt(again), [figures['TRX fund'].energy]);
+  await claim(chain, again);
+  const plain = { [funder.address]: 10n ** 12n, [chain.deployment.contract]: 1n };
+  const token = await deployCoin(chain, 'DevCoin', plain);
+  const approve = figures['token approve, before such a funding'].energy;
+  const used = figures['token fund, allowance of the amount'].energy;
+  const other = legIn(3, token);
+  assert.deepEqual(await fundAsBuilt(other), [approve, used]);
+  await claim(chain, other);
+  const dearest = await deployCoin(chain, 'FalseCoin', { [funder.address]: 10n ** 12n });
+  const [, energy] = await fundAsBuilt(legIn(4, dearest));
+  assert.equal(energy, figures['token that answers false, fund, held none'].energy);
 });
 
 /** TRON's USDT, as `ownEnergy` reckons with it. Source: public figures. */
@@ -363,24 +222,19 @@ const usdt = { balance: 935, allowance: 5_400, mostFactor: 4.4 };
 const coin = { transfer: 12_961, transferFrom: 18_548, balance: 477 };
 
 test('what is reckoned with covers the snapshot, and by less than a tenth', () => {
-  const first = figures["TRX fund, a lane's first"].energy - figures['TRX fund'].energy;
+  const of = (row: keyof typeof figures) => figures[row].energy;
+  const first = of("TRX fund, a lane's first") - of('TRX fund');
   const looks = 2 * (usdt.mostFactor * usdt.balance - coin.balance);
-  const tokenFund =
-    figures['token fund, allowance of the amount'].energy -
-    coin.transferFrom +
-    first +
-    looks +
-    usdt.mostFactor * usdt.allowance;
+  const allowance = usdt.mostFactor * usdt.allowance;
+  const settled = Math.max(of('token claim'), of('token refund')) - coin.transfer;
+  const funded = of('token fund, allowance of the amount') - coin.transferFrom + first;
   const needed: { readonly [Each in keyof typeof ownEnergy]: number } = {
-    trxFund: figures["TRX fund, a lane's first"].energy,
-    trxSettle: Math.max(figures['TRX claim'].energy, figures['TRX refund'].energy),
-    newAccount: figures['TRX claim, payout not activated'].energy - figures['TRX claim'].energy,
-    tokenFund,
-    tokenSettle:
-      Math.max(figures['token claim'].energy, figures['token refund'].energy) -
-      coin.transfer +
-      looks,
-    approve: figures['token approve, before such a funding'].energy,
+    trxFund: of("TRX fund, a lane's first"),
+    trxSettle: Math.max(of('TRX claim'), of('TRX refund')),
+    newAccount: of('TRX claim, payout not activated') - of('TRX claim'),
+    tokenFund: funded + looks + allowance,
+    tokenSettle: settled + looks,
+    approve: of('token approve, before such a funding'),
   };
   for (const [name, energy] of Object.entries(needed)) {
     const reckoned = Number(ownEnergy[name as keyof typeof ownEnergy]);

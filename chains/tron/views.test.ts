@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import fc from 'fast-check';
 import { runs } from '../../test/support/runs.ts';
-import { untilTested } from '../testing/nodes.ts';
-import { tronAdapter } from './adapter.ts';
 import { type Http, httpClient } from './http.ts';
 import { type Block, headBlock, pricesOf } from './node.ts';
-import { tronDevPolicy } from './policy.ts';
 import { blocksAt } from './receipts.ts';
-import { deploy, funder, newcomer, newLeg, startTron, type TestChain } from './testing/chain.ts';
-import { type Lie, lyingNode } from './testing/nodes.ts';
+import { deploy, funder, newcomer, newLeg } from './testing/chain.ts';
+import { tronWorld } from './testing/world.ts';
 import {
   allowanceOf,
   energyPrice,
@@ -25,11 +22,10 @@ import {
 } from './views.ts';
 import type { Seen, Watch } from './watch.ts';
 
-let chain: TestChain;
+const { chain, urlOf, adapterOver } = await tronWorld();
 /** Burns up to 5 million of energy, else answers a word; fails and says one; answers one. */
 const bad: string[] = [];
 before(async () => {
-  chain = await startTron();
   for (const code of [
     '63004c4b405a11600e575b600a565b602a60005260206000f3',
     '602a60005260206000fd',
@@ -38,8 +34,6 @@ before(async () => {
     bad.push(await deploy(chain, code));
   }
 });
-after(() => chain.stop());
-const lying = untilTested((lie: Lie) => lyingNode(chain.url, lie));
 
 const signal = () => AbortSignal.timeout(20_000);
 const unused = newcomer();
@@ -111,14 +105,14 @@ test('the solid block that comes with views is one below the newest', async () =
 
 test('a node that runs no code of a contract that is never made is asked view by view', async () => {
   let refused = 0;
-  const node = await lying(({ path, body }, forward) => {
+  const url = await urlOf(({ path, body }, forward) => {
     const isOurs = path === 'wallet/triggerconstantcontract' && body.contract_address === undefined;
     if (!isOurs) return forward();
     refused += 1;
     const message = bytesToHex(new TextEncoder().encode('no contract'));
     return { body: { result: { code: 'CONTRACT_VALIDATE_ERROR', message } } };
   });
-  const http = client(node.url);
+  const http = client(url);
   const first = momentOf(http);
   assert.deepEqual(await all(first), await all(http));
   assert.equal(first.seen('head'), null);
@@ -132,7 +126,7 @@ test('a node that runs no code of a contract that is never made is asked view by
 
 test('beside a look nothing is asked again that the look has asked, nor twice what it has not', async () => {
   let count = 0;
-  const node = await lying((_, forward) => {
+  const adapter = await adapterOver((_, forward) => {
     count += 1;
     return forward();
   });
@@ -141,14 +135,7 @@ test('beside a look nothing is asked again that the look has asked, nor twice wh
     await work;
     return count - before;
   };
-  const { deployment } = chain;
-  const of = { contract: deployment.contract, funder: funder.address };
-  const adapter = tronAdapter({
-    chain: 'tron-dev',
-    deployment,
-    sources: [node],
-    policy: tronDevPolicy,
-  });
+  const of = { contract: chain.deployment.contract, funder: funder.address };
   const { escrow } = newLeg(chain, { token: chain.token('DevDollar') });
   const lanes = [escrow.terms.lane?.number ?? ''];
   const { heads } = await adapter.look([escrow], signal());
@@ -196,54 +183,38 @@ const everySlot = (count: number): Seconds =>
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
 
-test('where no slot was missed a block is found at once, however old', async () => {
-  const seconds = everySlot(100_000);
-  for (const number of [0, 1, 50_000, 99_998]) {
-    const { asked, find } = chainOf(seconds);
-    assert.deepEqual(await find(seconds[number] as number), [number]);
-    // It, the one before, which is older, and the one behind, which is newer.
-    assert.ok(asked.length <= 4, `${asked}`);
-  }
-  const { asked, find } = chainOf(seconds);
-  assert.deepEqual(await find(seconds[99_999] as number), [99_999]);
-  assert.ok(asked.length <= 4, `${asked}`);
-});
+for (const [what, seconds, numbers, most] of [
+  // It, the one before, which is older, and the one behind, which is newer.
+  ['where no slot was missed', everySlot(100_000), [0, 1, 50_000, 99_998, 99_999], 4],
+  // Eight guesses, seventeen halves, and the neighbours.
+  ['after missed slots and a standstill', missing(), [0, 3, 59_999, 60_000, 60_002, 99_990], 28],
+] as const) {
+  test(`${what} a block is found within ${most} questions, however old`, async () => {
+    for (const number of numbers) {
+      const { asked, find } = chainOf(seconds);
+      assert.deepEqual(await find(seconds[number] as number), [number]);
+      assert.ok(asked.length <= most, `block ${number}: ${asked.length}`);
+    }
+  });
+}
 
-test('missed slots, a standstill of a day too, cost some questions more', async () => {
+/** Every seventh slot, and a day. */
+function missing(): Seconds {
   const seconds: number[] = [];
   for (let [n, at] = [0, start]; n < 100_000; n += 1) {
     seconds.push(at);
-    at += 3;
-    if (n % 7 === 0) at += 3;
+    at += n % 7 === 0 ? 6 : 3;
     if (n === 60_000) at += 86_400;
   }
-  for (const number of [0, 3, 59_999, 60_000, 60_001, 60_002, 99_990]) {
-    const { asked, find } = chainOf(seconds);
-    assert.deepEqual(await find(seconds[number] as number), [number]);
-    // Eight guesses, seventeen halves, and the neighbours.
-    assert.ok(asked.length <= 28, `block ${number}: ${asked.length}`);
-  }
-});
+  return seconds;
+}
 
-test('of one second there may be several blocks, on a simulator', async () => {
-  const seconds = [...range(0, 50).map((n) => start + n), ...Array(30).fill(start + 60)];
-  seconds.push(start + 61);
-  const { find } = chainOf(seconds);
-  assert.deepEqual(await find(start + 60), range(50, 80));
-  assert.deepEqual(await find(start + 61), [80]);
-  assert.deepEqual(await find(start + 49), [49]);
+test('of one second no more than 256 blocks are read, and behind the head nobody is asked', async () => {
   const many = chainOf([start, ...Array(400).fill(start + 1), start + 2]);
   assert.deepEqual(await many.find(start + 1), range(1, 257));
-});
-
-test('a second between blocks, before the first or behind the head has none', async () => {
-  const seconds = everySlot(1_000);
-  const { asked, find } = chainOf(seconds);
-  assert.deepEqual(await find(start + 4), []);
-  assert.deepEqual(await find(start - 1), []);
-  const before = asked.length;
-  assert.deepEqual(await find((seconds[999] as number) + 1), []);
-  assert.equal(asked.length, before, 'the head says so');
+  const before = many.asked.length;
+  assert.deepEqual(await many.find(start + 3), []);
+  assert.equal(many.asked.length, before, 'the head says so');
 });
 
 test('blocks that were followed are not asked for again, but where their second may go on', async () => {
@@ -261,13 +232,11 @@ test('blocks that were followed are not asked for again, but where their second 
 });
 
 test('a node that lacks a block tells nothing rather than something wrong', async () => {
-  const { find } = chainOf(everySlot(100));
   const head = blockOf(everySlot(200), 199);
   const watch = { http: { call: async () => ({}) }, blocks: [] } as unknown as Watch;
-  assert.deepEqual(await blocksAt(watch, start + 3, head, AbortSignal.timeout(5_000)), []);
-  const own = Math.floor(head.timestampMs / 1_000);
-  assert.deepEqual(await blocksAt(watch, own, head, AbortSignal.timeout(5_000)), []);
-  assert.deepEqual(await find(start + 3), [1]);
+  for (const second of [start + 3, Math.floor(head.timestampMs / 1_000)]) {
+    assert.deepEqual(await blocksAt(watch, second, head, AbortSignal.timeout(5_000)), []);
+  }
 });
 
 test('on every chain all blocks of a second are found, within the questions that halving takes', async () => {

@@ -1,9 +1,9 @@
 // Accounts.
 
 import { ParleyError } from '../../core/errors.ts';
+import { none, one, only, value } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import { peopleTopics } from './messages.ts';
-import { none, one, only, value } from './statements.ts';
 
 export type AccountKind = 'wallet' | 'browser';
 

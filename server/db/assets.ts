@@ -1,8 +1,8 @@
 // Statements about assets.
 
 import type { ChainKey } from '../../core/families.ts';
+import { columns, list, many, none, one, value } from '../../host/postgres/statements.ts';
 import { closingsOfChain } from './halts.ts';
-import { columns, list, many, none, one, value } from './statements.ts';
 
 /** Why an asset is not open, as far as customers are told. */
 export type Closed = {

@@ -1,7 +1,7 @@
 // Statements about tokens that are to be listed.
 
 import type { ChainKey } from '../../core/families.ts';
-import { changed, columns, count, did, many, none, one } from './statements.ts';
+import { changed, columns, count, did, many, none, one } from '../../host/postgres/statements.ts';
 
 export type CandidateStatus = 'pending' | 'rejected' | 'expired';
 

@@ -1,6 +1,6 @@
 // Sign-ins that were begun and wait for their proof.
 
-import { changed, columns, none, one, only } from './statements.ts';
+import { changed, columns, none, one, only } from '../../host/postgres/statements.ts';
 
 export type CeremonyWay = 'email' | 'provider' | 'passkey' | 'wallet' | 'payout';
 export type Purpose = 'sign-in' | 'add' | 'renew';

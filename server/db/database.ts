@@ -2,20 +2,9 @@
 // parameters of a function says that it runs inside somebody's transaction.
 
 import pg from 'pg';
+import type { Statement, Tx } from '../../host/postgres/statements.ts';
 
-/** `name` is unique to `text`: the server prepares it once a connection. */
-export type Statement = {
-  readonly name: string;
-  readonly text: string;
-  readonly values: readonly unknown[];
-  /** Numeric columns are amounts, read as bigint; else as text. */
-  readonly hasMoney?: boolean;
-};
-
-/** Runs statements, inside a transaction where one is open. Rows as objects by column name. */
-export type Tx = {
-  rows<Row>(statement: Statement): Promise<Row[]>;
-};
+export type { Statement, Tx };
 
 /** A transaction in which statements need not wait for each other's answers. */
 export type PipelinedTx = Tx & {

@@ -4,8 +4,16 @@
 // `behind` it, and each outcome of a first attempt frees the next. Handing out and storing outcomes
 // both hold the webhook's row, so that neither misses what the other does.
 
+import {
+  changed,
+  did,
+  is,
+  many,
+  none,
+  unlessEmpty,
+  value,
+} from '../../host/postgres/statements.ts';
 import type { Database, Tx } from './database.ts';
-import { changed, did, is, many, none, unlessEmpty, value } from './statements.ts';
 
 export type Handed = {
   readonly id: number;

@@ -1,6 +1,6 @@
 // Statements of the doctor, which only reads: swaps in pages, and what waits longer than it should.
 
-import { list, many, only } from './statements.ts';
+import { list, many, only } from '../../host/postgres/statements.ts';
 
 /** Ids of swaps after `after`, by id; of those that have ended, newest first. */
 export const openSwapIds = list<[after: string | null, limit: number], string>('doctor_open')`

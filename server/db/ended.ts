@@ -1,7 +1,7 @@
 // Rows of what ended with nothing at stake: RFQs that became no swap, and swaps that nobody funded.
 // Every hashlock that was ever offered stays.
 
-import { changed } from './statements.ts';
+import { changed } from '../../host/postgres/statements.ts';
 
 /** Of an RFQ: it became no swap, or its swap is gone. */
 const cameToNothing = (rfq: string) =>

@@ -4,8 +4,8 @@ import type { EscrowFacts, RentLeft } from '../../core/facts.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
+import { columns, list, many, none, one } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
-import { columns, list, many, none, one } from './statements.ts';
 import { notifying } from './work.ts';
 
 export type StoredFacts = Omit<EscrowFacts, 'balance' | 'rentLeft'> & {

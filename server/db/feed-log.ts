@@ -1,8 +1,8 @@
 // The log of the maker feed. Effects write `feed.*` rows into the outbox in their transactions; one
 // process at a time moves them here, which gives them an order that is the same for everybody.
 
+import { changed, is, many, one, value } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
-import { changed, is, many, one, value } from './statements.ts';
 import { notifying } from './work.ts';
 
 /** `reset`: what came before it is not known any more, to nobody. */

@@ -1,6 +1,6 @@
 // Tickets for the maker feed: each stands for a session, once. Only their SHA-256 is stored.
 
-import { changed, none, value } from './statements.ts';
+import { changed, none, value } from '../../host/postgres/statements.ts';
 
 export type NewTicket = {
   readonly hash: Buffer;

@@ -1,8 +1,8 @@
 // Where people were reached by a login that was removed: they hear on for as long as what was asked
 // for meanwhile may be stopped. A thief would otherwise remove the owner's channels first.
 
+import { changed, many, none } from '../../host/postgres/statements.ts';
 import type { Channel } from './messages.ts';
-import { changed, many, none } from './statements.ts';
 
 export type FormerChannel = {
   readonly accountId: string;

@@ -1,7 +1,6 @@
 // Statements about the heartbeat, and about time that is missing from the database.
 
 import type { Hashlock } from '../../core/hashlock.ts';
-import type { Tx } from './database.ts';
 import {
   changed,
   count,
@@ -13,7 +12,8 @@ import {
   only,
   unlessEmpty,
   value,
-} from './statements.ts';
+} from '../../host/postgres/statements.ts';
+import type { Tx } from './database.ts';
 import { notifyWork } from './work.ts';
 
 export type GapReason = 'silence' | 'went_back' | 'lineage' | 'restored';

@@ -2,8 +2,8 @@
 // whoever halts or resumes it holds it, whoever relies on it or lists a token on it shares it.
 
 import type { ChainKey } from '../../core/families.ts';
+import { count, did, list, many, none, one } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
-import { count, did, list, many, none, one } from './statements.ts';
 
 export type Closing = {
   readonly reasons: readonly string[];

@@ -2,13 +2,9 @@
 
 import type { Heads } from '../../chains/interface/reading.ts';
 import type { ChainKey } from '../../core/families.ts';
-import { none, value } from './statements.ts';
+import { none } from '../../host/postgres/statements.ts';
 
 export const storeHeads = none<[chain: ChainKey, heads: Heads, at: Date]>('heads_store')`
   insert into chain_heads (chain, height, hash, clock, seen_at)
     values ($1, :height, :hash, :clock, $3)
     on conflict (chain) do update set height = :height, hash = :hash, clock = :clock, seen_at = $3`;
-
-/** The chain's own clock as last seen, Unix seconds; null = never. */
-export const clockOfChain = value<[chain: ChainKey], number>('heads_clock')`
-  select clock from chain_heads where chain = $1`;

@@ -1,7 +1,7 @@
 // What an account holds: the families it may give assets on, and its addresses.
 
 import type { Family } from '../../core/families.ts';
-import { only } from './statements.ts';
+import { only } from '../../host/postgres/statements.ts';
 
 export type Holdings = {
   readonly families: readonly Family[];

@@ -1,6 +1,6 @@
 // Stored replies of commands, and the transaction control around them.
 
-import { changed, columns, did, is, none, one } from './statements.ts';
+import { changed, columns, did, is, none, one } from '../../host/postgres/statements.ts';
 
 /** How long a reply is given again: specification, "Idempotency storage". */
 export const keptMs = 24 * 3_600_000;

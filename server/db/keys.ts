@@ -1,7 +1,17 @@
 // API keys. Only the SHA-256 of a key is ever stored.
 
 import type { Scope } from '../../core/scopes.ts';
-import { changed, columns, count, did, list, many, none, one, unlessEmpty } from './statements.ts';
+import {
+  changed,
+  columns,
+  count,
+  did,
+  list,
+  many,
+  none,
+  one,
+  unlessEmpty,
+} from '../../host/postgres/statements.ts';
 
 export type LiveKey = {
   readonly id: string;

@@ -4,7 +4,7 @@
 
 import type { ChainKey } from '../../core/families.ts';
 import type { Lane } from '../../core/terms.ts';
-import { count, many, none } from './statements.ts';
+import { count, many, none } from '../../host/postgres/statements.ts';
 
 /** The lanes that one account uses of one funder: their numbers begin with `tag`. */
 export type LaneRange = {

@@ -2,7 +2,7 @@
 
 import type { LaunchPosition } from '../../chains/tokens/launches.ts';
 import type { ChainKey } from '../../core/families.ts';
-import { columns, did, list, none, one } from './statements.ts';
+import { columns, did, list, none, one } from '../../host/postgres/statements.ts';
 
 /** Of the hour that began then. */
 export type LaunchpadHour = {

@@ -3,7 +3,7 @@
 import type { ChainKey, Family } from '../../core/families.ts';
 import type { Destination } from '../../core/terms.ts';
 import type { LegName } from '../../core/trade.ts';
-import { many, none } from './statements.ts';
+import { many, none } from '../../host/postgres/statements.ts';
 
 export type NewLeg = {
   readonly swapId: string;

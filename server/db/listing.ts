@@ -2,11 +2,11 @@
 // holds the lock of all such changes, then the asset's own; whoever relies on an asset being open
 // until its commit shares the asset's. Both are taken behind every other lock of the market.
 
+import { columns, is, list, many, none, one, only } from '../../host/postgres/statements.ts';
 import { type Asset, assetColumns } from './assets.ts';
 import type { Tx } from './database.ts';
 import { type Closing, closingsOfChain } from './halts.ts';
 import { type Rfq, selectRfqs } from './rfqs.ts';
-import { columns, is, list, many, none, one, only } from './statements.ts';
 
 /**
  * Who can hold an asset closed; `halt` and `chain` are the operator's kill switch of the asset and

@@ -1,7 +1,7 @@
 // Logins that are no wallets: e-mail addresses, people at providers, passkeys. Login wallets are
 // rows of `wallets` (wallets.ts).
 
-import { is, many, none, one } from './statements.ts';
+import { is, many, none, one } from '../../host/postgres/statements.ts';
 
 export type LoginWay = 'email' | 'provider' | 'passkey';
 

@@ -1,9 +1,17 @@
 // What is told to people: made of the outbox or asked for, taken in hand for a while, and what came
 // of each. Address and facts are sealed, and gone once a message was sent or dropped.
 
+import {
+  changed,
+  count,
+  is,
+  many,
+  none,
+  only,
+  unlessEmpty,
+} from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import type { SealedRow } from './sealed-rows.ts';
-import { changed, count, is, many, none, only, unlessEmpty } from './statements.ts';
 import { notifying } from './work.ts';
 
 /** The only topics that people are told of, as the index `outbox_people` has them. */

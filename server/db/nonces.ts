@@ -1,6 +1,6 @@
 // Single-use numbers that a wallet signs.
 
-import { changed, did, none } from './statements.ts';
+import { changed, did, none } from '../../host/postgres/statements.ts';
 
 export type Pool = 'mint' | 'link' | 'authorize';
 

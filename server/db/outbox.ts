@@ -4,9 +4,9 @@
 // the log of the feed (feed-log.ts); those of messages.ts are for the account's owner, by mail and
 // chat, never for its webhooks. Kept for 7 days.
 
+import { changed, none } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import { webhookTopics } from './deliveries.ts';
-import { changed, none } from './statements.ts';
 import { type Work, workChannel } from './work.ts';
 
 export type OutboxEntry = {

@@ -1,7 +1,7 @@
 // Passkeys: rows of `logins` whose subject is the credential id, and what they know an account by.
 
+import { did, many, one, value } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
-import { did, many, one, value } from './statements.ts';
 
 export type Passkey = {
   readonly id: string;

@@ -1,7 +1,7 @@
 // Which wallet of each family is paid: the newest choice whose time has come, else the login one.
 
 import type { Family } from '../../core/families.ts';
-import { changed, many, none } from './statements.ts';
+import { changed, many, none } from '../../host/postgres/statements.ts';
 
 export type Payout = {
   readonly id: string;

@@ -2,9 +2,9 @@
 // The RFQs are locked (rfqs.ts).
 
 import type { Family } from '../../core/families.ts';
+import { many, none } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import type { OutboxEntry } from './outbox.ts';
-import { many, none } from './statements.ts';
 import { type Message, priceColumns, type Thread } from './threads.ts';
 
 export type Pair = { readonly rfqId: string; readonly makerId: string };

@@ -2,8 +2,8 @@
 // is a candidate: the rules of core/ decide (server/messages/reminders.ts).
 
 import type { SwapStatus } from '../../core/status.ts';
+import { many } from '../../host/postgres/statements.ts';
 import { isReached } from './messages.ts';
-import { many } from './statements.ts';
 
 export type Candidate = { readonly swapId: string; readonly accountId: string };
 

@@ -2,8 +2,8 @@
 // notify `key_revoked` with the account and a notice; each process that has dropped what it
 // remembered of the account answers with `key_forgotten`.
 
+import { list, none } from '../../host/postgres/statements.ts';
 import type { Listener } from './database.ts';
-import { list, none } from './statements.ts';
 
 // Any constants will do; they only have to differ from other users of advisory locks.
 const lock = '7269552, 1';

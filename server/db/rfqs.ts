@@ -2,8 +2,8 @@
 // taken before any other lock of the market but the account's.
 
 import type { Direction } from '../../core/trade.ts';
+import { columns, count, many, none, one } from '../../host/postgres/statements.ts';
 import { type Asset, assetColumns } from './assets.ts';
-import { columns, count, many, none, one } from './statements.ts';
 
 export type StoredStatus = 'open' | 'negotiating' | 'agreed' | 'cancelled' | 'expired';
 

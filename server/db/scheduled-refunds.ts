@@ -4,8 +4,8 @@
 import type { Rung, Tried } from '../../chains/interface/scheduled.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { LegName } from '../../core/trade.ts';
+import { columns, did, is, list, many, none, one, value } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
-import { columns, did, is, list, many, none, one, value } from './statements.ts';
 import { notifying } from './work.ts';
 
 export type StoredRung = Omit<Rung, 'feeSats'> & { readonly feeSats: string };

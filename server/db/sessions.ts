@@ -1,8 +1,18 @@
 // Sessions of browsers. Only the SHA-256 of a token is stored.
 
 import type { Family } from '../../core/families.ts';
+import {
+  changed,
+  columns,
+  count,
+  did,
+  is,
+  list,
+  many,
+  none,
+  unlessEmpty,
+} from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
-import { changed, columns, count, did, is, list, many, none, unlessEmpty } from './statements.ts';
 
 export type SignedInBy = 'email' | 'provider' | 'passkey' | 'wallet';
 

@@ -9,10 +9,10 @@ import type { SwapStatus } from '../../core/status.ts';
 import type { Clocks, Leg, SwapState } from '../../core/swap.ts';
 import type { Lane } from '../../core/terms.ts';
 import { funderOf, initiatorOf, type LegName, type Party } from '../../core/trade.ts';
+import { columns, did, many, none, value } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import { factsOf, type StoredFacts } from './escrows.ts';
 import type { ScheduledView } from './scheduled-refunds.ts';
-import { columns, did, many, none, value } from './statements.ts';
 
 /** An escrow that a leg moved off after an address was corrected. */
 export type FormerEscrow = {

@@ -3,9 +3,9 @@
 import type { Hashlock } from '../../core/hashlock.ts';
 import type { Rules } from '../../core/rules.ts';
 import type { LegName, Party } from '../../core/trade.ts';
+import { columns, is, many, none, one } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import { type Rfq, rfqColumns, rfqJoins } from './rfqs.ts';
-import { columns, is, many, none, one } from './statements.ts';
 
 /** A current price and who has accepted it. */
 export type Price = {

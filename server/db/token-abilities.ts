@@ -2,7 +2,7 @@
 
 import type { TokenAbilities } from '../../chains/interface/fund-ways.ts';
 import type { ChainKey } from '../../core/families.ts';
-import { none, one } from './statements.ts';
+import { none, one } from '../../host/postgres/statements.ts';
 
 export type KeptAbilities = { readonly abilities: TokenAbilities; readonly foundAt: Date };
 

@@ -1,8 +1,18 @@
 // Wallets: the addresses that sign in to an account, and those it has proven.
 
 import type { Family } from '../../core/families.ts';
+import {
+  changed,
+  columns,
+  count,
+  did,
+  is,
+  many,
+  none,
+  one,
+  value,
+} from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
-import { changed, columns, count, did, is, many, none, one, value } from './statements.ts';
 
 export type Wallet = {
   readonly family: Family;
@@ -146,9 +156,15 @@ export const leavingWallets = many<[now: Date, limit: number], WalletOf>('wallet
   select account_id as "accountId", family, address from wallets
     where leaves_at <= $1 order by leaves_at limit $2`;
 
-/** Ends waits whose time has come; each wallet is given once. */
+/**
+ * Ends waits whose time has come; each wallet is given once. One with a choice that counts now goes
+ * with that choice: whoever takes the choice takes both.
+ */
 export const takeWaited = many<[now: Date, limit: number], WalletOf>('wallets_take_waited')`
   update wallets set waits_until = null where ctid = any(array(
-      select ctid from wallets where waits_until <= $1
+      select ctid from wallets w where waits_until <= $1 and not exists (
+        select 1 from payouts p
+        where p.account_id = w.account_id and p.family = w.family and p.address = w.address
+          and not p.told and p.stopped_at is null and p.from_at <= $1)
       order by waits_until limit $2 for update skip locked))
     returning account_id as "accountId", family, address`;

@@ -1,7 +1,7 @@
 // Hosts that webhooks are sent to, and how much each was sent lately, over all accounts.
 
+import { changed, none, only } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
-import { changed, none, only } from './statements.ts';
 
 const windowMs = 60_000;
 

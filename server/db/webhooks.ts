@@ -1,8 +1,8 @@
 // Webhooks as their owners register and see them.
 
+import { count, did, many, none, one } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import type { NotUnder, SealedRow } from './sealed-rows.ts';
-import { count, did, many, none, one } from './statements.ts';
 
 export type WebhookRow = {
   readonly id: string;

@@ -4,7 +4,7 @@
 // Commits that notify come one after the other in PostgreSQL, without sharing a write to disk. So
 // quotes, of which there may be thousands a second, do not: their own process rings for them.
 
-import { none } from './statements.ts';
+import { none } from '../../host/postgres/statements.ts';
 
 export type Work =
   /** Events in the outbox, by whom they are for. */

@@ -91,6 +91,14 @@ test('of two looks at a candidate the one that began later counts, whichever end
   assert.equal((await decided(address, look('reject', 4_000, null))).status, 'rejected');
 });
 
+test('a look that ends after its token was curated changes nothing', async () => {
+  const { id, address } = await listed();
+  await market.db.transaction((tx) => curateAsset(tx, id, null));
+  for (const outcome of ['reject', 'wait'] as const) {
+    assert.equal((await decided(address, look(outcome, 0, id))).status, 'listed', outcome);
+  }
+});
+
 test('a delisting wants a second look that began a day after the first', async () => {
   const { id, address } = await listed();
   await decided(address, look('reject', 0, id));

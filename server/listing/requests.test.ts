@@ -1,16 +1,17 @@
 // Every answer of POST /v1/assets, and what each leaves behind.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { found } from '../../chains/tokens/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Trader } from '../../test/support/trading.ts';
 import { addCandidate, findCandidate } from '../db/candidates.ts';
 import { haltChain, resumeChain } from '../market/halts.ts';
-import { closeAsset, curateAsset, delistAsset } from '../market/listing.ts';
+import { closeAsset, delistAsset } from '../market/listing.ts';
 import type { Markets } from '../ports/markets.ts';
-import { decide } from './decide.ts';
+import type { Settings } from '../settings/config.ts';
 import { judge } from './judge.ts';
+import { MarketDataUnavailable } from './market-checks.ts';
 import { chain, type Looks, launched, lookMarket } from './testing/looks.ts';
 
 let market: Looks;
@@ -27,6 +28,14 @@ const candidate = (address: string) => findCandidate(market.db, chain, address);
 const pause = found('pausable', 'wait', 'its owner 0xabc can pause it');
 const fee = found('transfer', 'reject', '3 of 100 did not arrive');
 const change = (assetId: string) => ({ assetId, at: new Date(market.deps.now()), reasons: ['x'] });
+const close = (assetId: string, by: 'checks' | 'operator') =>
+  market.db.transaction((tx) => closeAsset(tx, { ...change(assetId), by }));
+/** A market of its own, with other limits. */
+const ownMarket = async (t: TestContext, settings: Partial<Settings>) => {
+  const own = await lookMarket({ chainTimeoutMs: 1_000, ...settings });
+  t.after(() => own.close());
+  return own;
+};
 const asset1 = '00000000-0000-7000-8000-000000000001';
 const unchecked = ['capitalisation', 'liquidity', 'volume', 'holders', 'age', 'concentration'];
 
@@ -64,20 +73,17 @@ test('a token that passes every check is listed at once, and is open to trade', 
   assert.equal(await candidate(address), null);
 });
 
-test('asked for again it is the same asset, in any case of the address, without a look', async () => {
+test('what is listed is the same asset, in any case of the address, without a look', async () => {
   const address = market.says({});
   const first = await ask(address);
   const again = await ask(`0x${address.slice(2).toUpperCase()}`);
   assert.deepEqual([first.status, again.status], [201, 200]);
   assert.deepEqual(again.body, { status: 'listed', asset: first.body.asset });
   assert.equal(market.looksAt(address), 1);
-});
-
-test('a curated asset is answered as listed, whatever its chain says', async () => {
   const { usd } = market.assets;
   market.says({ findings: [fee] }, usd.address as string);
   const { status, body } = await ask(usd.address as string);
-  assert.deepEqual([status, body.status, body.asset.id], [200, 'listed', usd.id]);
+  assert.deepEqual([status, body.asset.id], [200, usd.id], 'curated, whatever its chain says');
 });
 
 test('what may be better later waits, with its reasons, and is listed when it is', async () => {
@@ -103,7 +109,10 @@ test('what may be better later waits, with its reasons, and is listed when it is
 
 test('what can never be listed is refused with 422, the code in the header, and not looked at again', async () => {
   const address = market.says({ findings: [pause, fee] });
-  const { status, code, body } = await ask(address);
+  const once = { 'idempotency-key': address };
+  const first = await taker.post('/v1/assets', { chain, address }, once);
+  const { status, code, body } = first;
+  assert.deepEqual(await taker.post('/v1/assets', { chain, address }, once), first, 'replayed');
   const reasons = ['transfer: 3 of 100 did not arrive', `pausable: ${pause.reason}`];
   assert.deepEqual([status, code], [422, 'token_rejected']);
   const error = `${address} on ${chain} cannot be listed, for ever: ${reasons.join('; ')}`;
@@ -114,20 +123,10 @@ test('what can never be listed is refused with 422, the code in the header, and 
   assert.equal(market.looksAt(address), 1);
 });
 
-test('a refusal is replayed under its Idempotency-Key, code and all', async () => {
-  const address = market.says({ findings: [fee] });
-  const headers = { 'idempotency-key': address };
-  const first = await taker.post('/v1/assets', { chain, address }, headers);
-  const again = await taker.post('/v1/assets', { chain, address }, headers);
-  assert.deepEqual([first.status, first.code], [422, 'token_rejected']);
-  assert.deepEqual(again, first);
-  assert.equal((await candidate(address))?.status, 'rejected');
-});
-
 test('an asset that the checks closed is looked at again when asked for, and reopens', async () => {
   const address = market.says({});
   const { asset } = (await ask(address)).body;
-  await market.db.transaction((tx) => closeAsset(tx, { ...change(asset.id), by: 'checks' }));
+  await close(asset.id, 'checks');
   market.says({ findings: [pause] }, address);
   const still = await ask(address);
   assert.deepEqual(
@@ -144,7 +143,7 @@ test('what an operator closed stays closed: the answer is its reason, without a 
   const { asset } = (await ask(address)).body;
   const { usd } = market.assets;
   for (const id of [asset.id, usd.id]) {
-    await market.db.transaction((tx) => closeAsset(tx, { ...change(id), by: 'operator' }));
+    await close(id, 'operator');
   }
   for (const each of [address, usd.address as string]) {
     const before = market.looksAt(each);
@@ -152,7 +151,7 @@ test('what an operator closed stays closed: the answer is its reason, without a 
     assert.deepEqual([status, body], [202, { status: 'closed', reasons: ['operator: x'] }]);
     assert.equal(market.looksAt(each), before);
   }
-  await market.db.transaction((tx) => closeAsset(tx, { ...change(asset.id), by: 'checks' }));
+  await close(asset.id, 'checks');
   const { status, body } = await ask(address);
   assert.deepEqual([status, body.reasons], [202, ['operator: x']]);
   await market.db.rows({ name: '', text: `update assets set closings = '{}'`, values: [] });
@@ -183,7 +182,7 @@ test('what could not be read is compared with nothing, and passes nothing', asyn
   );
   const address = market.says({});
   const { asset } = (await ask(address)).body;
-  await market.db.transaction((tx) => closeAsset(tx, { ...change(asset.id), by: 'checks' }));
+  await close(asset.id, 'checks');
   market.says(unread, address);
   for (const later of [0, 601_000, 601_000]) {
     market.deps.advance(later);
@@ -261,17 +260,13 @@ test('a chain that is away, or late, is said so, and nothing is kept', async () 
   }
 });
 
-test('what is answered with 503 takes nothing from the budget of an hour', async () => {
-  const own = await lookMarket({ chainTimeoutMs: 1_000, listingLimit: 1 });
-  try {
-    const by = await own.trader();
-    const away = () => new ParleyError('chain_unavailable', 'evm-dev does not answer');
-    for (const _ of [1, 2, 3]) assert.equal((await ask(own.says(away()), by)).status, 503);
-    assert.equal((await ask(own.says({}), by)).status, 201);
-    assert.equal((await ask(own.says(away()), by)).code, 'listing_rate_limited');
-  } finally {
-    await own.close();
-  }
+test('what is answered with 503 takes nothing from the budget of an hour', async (t) => {
+  const own = await ownMarket(t, { listingLimit: 1 });
+  const by = await own.trader();
+  const away = () => new ParleyError('chain_unavailable', 'evm-dev does not answer');
+  for (const _ of [1, 2, 3]) assert.equal((await ask(own.says(away()), by)).status, 503);
+  assert.equal((await ask(own.says({}), by)).status, 201);
+  assert.equal((await ask(own.says(away()), by)).code, 'listing_rate_limited');
 });
 
 test('a look that takes longer than its share of a request goes on without it', async (t) => {
@@ -286,46 +281,21 @@ test('a look that takes longer than its share of a request goes on without it', 
   assert.ok((waiting?.nextCheckAt.getTime() ?? Infinity) <= market.deps.now());
 });
 
-test('more looks at once than a process makes are told to come back', async () => {
-  const own = await lookMarket({ chainTimeoutMs: 1_000 });
-  try {
-    const traders = await Promise.all(Array.from({ length: 5 }, () => own.trader()));
-    const [one] = traders;
-    assert.ok(one);
-    const codesOf = async (by: readonly Trader[]) => {
-      const answers = await Promise.all(by.map((each) => ask(own.says('nothing'), each)));
-      return answers.map(({ status, code }) => `${status} ${code}`).sort();
-    };
-    const looked = (count: number) => Array(count).fill('202 null');
-    const refused = (count: number) => Array(count).fill('503 overloaded');
-    assert.deepEqual(await codesOf([one, one, one, one]), [...looked(2), ...refused(2)]);
-    const all = [...traders, ...traders];
-    assert.deepEqual(await codesOf(all), [...looked(8), ...refused(2)]);
-    assert.equal((await ask(own.says({}), one)).status, 201);
-  } finally {
-    await own.close();
-  }
-});
-
-test('what a launchpad found first keeps its source when somebody asks for it', async () => {
-  const address = market.says({});
-  await addCandidate(market.db, launched(market, address));
-  const { status, body } = await ask(address);
-  assert.deepEqual([status, body.asset.source], [201, 'launchpad:rocket']);
-});
-
-test('a look that ends after its token was curated changes nothing', async () => {
-  const address = market.says({});
-  const { asset } = (await ask(address)).body;
-  const wish = { chain, address, source: 'api', accountId: taker.accountId };
-  const beganAt = new Date(market.deps.now());
-  const said = { assetId: asset.id, beganAt, reasons: ['x: y'], notChecked: [] };
-  await market.db.transaction((tx) => curateAsset(tx, asset.id, null));
-  for (const outcome of ['reject', 'wait'] as const) {
-    const judgement = { ...said, outcome };
-    const decision = await market.db.transaction((tx) => decide(tx, market.deps, wish, judgement));
-    assert.equal(decision.status, 'listed', outcome);
-  }
+test('more looks at once than a process makes are told to come back', async (t) => {
+  const own = await ownMarket(t, {});
+  const traders = await Promise.all(Array.from({ length: 5 }, () => own.trader()));
+  const [one] = traders;
+  assert.ok(one);
+  const codesOf = async (by: readonly Trader[]) => {
+    const answers = await Promise.all(by.map((each) => ask(own.says('nothing'), each)));
+    return answers.map(({ status, code }) => `${status} ${code}`).sort();
+  };
+  const looked = (count: number) => Array(count).fill('202 null');
+  const refused = (count: number) => Array(count).fill('503 overloaded');
+  assert.deepEqual(await codesOf([one, one, one, one]), [...looked(2), ...refused(2)]);
+  const all = [...traders, ...traders];
+  assert.deepEqual(await codesOf(all), [...looked(8), ...refused(2)]);
+  assert.equal((await ask(own.says({}), one)).status, 201);
 });
 
 test('markets are asked of what its chain lets pass, and not of what can never be listed', async () => {
@@ -345,28 +315,32 @@ test('markets are asked of what its chain lets pass, and not of what can never b
   await judge(deps, { chain, address: good }, { id: asset1, symbol: 'OK', decimals: 18 }, signal);
   assert.equal((await judge(deps, { chain, address: bad }, null, signal)).outcome, 'reject');
   assert.deepEqual(asked, [`list ${good}`, `keep ${good}`]);
+  // While nobody knows its market, what its chain says counts, and nothing else does.
+  const away = { look: () => Promise.reject(new MarketDataUnavailable(['p'])) };
+  const down = { ...market.deps, markets: away };
+  const known = { id: asset1, symbol: 'OK', decimals: 18 };
+  const rejudged = () => judge(down, { chain, address: good }, known, signal);
+  await assert.rejects(rejudged, MarketDataUnavailable);
+  market.says({ symbol: 'OK', findings: [pause] }, good);
+  assert.deepEqual((await rejudged()).reasons, [`pausable: ${pause.reason}`]);
 });
 
-test('it needs the scope taker, and is for twenty tokens an hour an account', async () => {
+test('it needs the scope taker, and is for twenty tokens an hour an account', async (t) => {
   const reader = await market.trader({ scopes: ['read', 'maker'] });
   const address = market.says({});
   assert.deepEqual((await ask(address, reader)).code, 'scope_missing');
-  const own = await lookMarket({ listingLimit: 20 });
-  try {
-    const [one, another] = [await own.trader(), await own.trader()];
-    for (let count = 0; count < 20; count += 1) {
-      assert.equal((await ask(own.says({}), one)).status, 201);
-    }
-    const key = { 'idempotency-key': 'again' };
-    const wanted = { chain, address: own.says({}) };
-    const over = await one.post('/v1/assets', wanted, key);
-    assert.deepEqual([over.status, over.code], [429, 'listing_rate_limited']);
-    assert.match(over.body.error, /\(20 an hour\); try again in \d+ s$/);
-    assert.equal((await one.post('/v1/assets', {}, key)).status, 400, 'a 429 was stored');
-    assert.equal((await ask(own.says({}), another)).status, 201);
-  } finally {
-    await own.close();
+  const own = await ownMarket(t, { listingLimit: 20 });
+  const [one, another] = [await own.trader(), await own.trader()];
+  for (let count = 0; count < 20; count += 1) {
+    assert.equal((await ask(own.says({}), one)).status, 201);
   }
+  const key = { 'idempotency-key': 'again' };
+  const wanted = { chain, address: own.says({}) };
+  const over = await one.post('/v1/assets', wanted, key);
+  assert.deepEqual([over.status, over.code], [429, 'listing_rate_limited']);
+  assert.match(over.body.error, /\(20 an hour\); try again in \d+ s$/);
+  assert.equal((await one.post('/v1/assets', {}, key)).status, 400, 'a 429 was stored');
+  assert.equal((await ask(own.says({}), another)).status, 201);
 });
 
 test('an account has at most a hundred tokens that wait, and is told so', async () => {

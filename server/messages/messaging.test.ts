@@ -20,6 +20,13 @@ before(async () => {
 afterEach(() => stage.clear());
 after(() => stage?.close());
 
+/** Of an account with one address, which it returns. */
+async function news(topic = 'key.created'): Promise<string> {
+  const address = someAddress();
+  await happens(stage.deps, await newPerson(stage.deps, { email: [address] }), topic);
+  return address;
+}
+
 test('an event reaches every address and every open chat of its account once, and no other', async () => {
   const { database, deps, messaging, mailsTo, chatted, stored, counted } = stage;
   const [one, two, chat, gone] = [someAddress(), someAddress(), someChat(), someChat()];
@@ -105,8 +112,7 @@ test('what nobody configured is handed out to nobody', async () => {
 
 test('while one process hands out no other does', async () => {
   const { database, deps } = stage;
-  const accountId = await newPerson(deps, { email: [someAddress()] });
-  await happens(deps, accountId, 'key.revoked');
+  await news('key.revoked');
   const channels = new Set(['email'] as const);
   await database.db.transaction(async (tx) => {
     assert.equal(await lockMessages(tx), true);
@@ -147,9 +153,7 @@ test('200 messages of an account wait, 300 where a thief would drown them, and n
 
 test('a mail server that is busy is asked again after 5 s, and not before', async () => {
   const { mail, deps, messaging, mailsTo, stored } = stage;
-  const address = someAddress();
-  const accountId = await newPerson(deps, { email: [address] });
-  await happens(deps, accountId, 'key.created');
+  const address = await news();
   mail.refuse({ at: 'RCPT', answer: `451 4.7.1 <${address}> is greylisted` });
   await messaging.pass();
   const [row] = await stored();
@@ -193,9 +197,7 @@ test('a mail server that is down is said to be, and sent to when it is up, with 
 
 test('a message is tried at its times, and dropped with its address after the last', async () => {
   const { mail, deps, messaging, mailsTo, stored } = stage;
-  const address = someAddress();
-  const accountId = await newPerson(deps, { email: [address] });
-  await happens(deps, accountId, 'key.created');
+  const address = await news();
   mail.refuse({ at: 'DATA', answer: '451 4.3.0 try later' });
   for (const seconds of retryAfterSeconds) {
     await messaging.pass();
@@ -211,10 +213,8 @@ test('a message is tried at its times, and dropped with its address after the la
 });
 
 test('a mailbox that is not there gets no second attempt, and no other mail waits for it', async () => {
-  const { mail, deps, messaging, stored } = stage;
-  const address = someAddress();
-  const accountId = await newPerson(deps, { email: [address] });
-  await happens(deps, accountId, 'key.created');
+  const { mail, messaging, stored } = stage;
+  const address = await news();
   mail.refuse({ at: 'RCPT', answer: `550 5.1.1 <${address}>: no such user` });
   await messaging.pass();
   const [row] = await stored();
@@ -253,9 +253,7 @@ test('what waits is sealed anew under a new key, and what no key opens is droppe
 
 test('what a process had in hand when it died is sent by another after its time, once', async () => {
   const { database, deps, messaging, mailsTo, stored } = stage;
-  const address = someAddress();
-  const accountId = await newPerson(deps, { email: [address] });
-  await happens(deps, accountId, 'key.created');
+  const address = await news();
   await handOut(deps, new Set(['email'] as const));
   const now = new Date(deps.now());
   const until = new Date(deps.now() + leaseMs);
@@ -276,8 +274,7 @@ test('what a process had in hand when it died is sent by another after its time,
 
 test('what waits on a channel that nobody configured any more is dropped', async () => {
   const { deps, stored } = stage;
-  const accountId = await newPerson(deps, { email: [someAddress()] });
-  await happens(deps, accountId, 'key.created');
+  await news();
   await handOut(deps, new Set(['email'] as const));
   const none = createMessaging(deps, { email: null, telegram: null });
   await none.pass();

@@ -59,17 +59,37 @@ const line = (account: string, kind: string, leg: string, deadline: number) =>
 /** Of a second look. */
 const never = async () => assert.deepEqual(await look(), []);
 
-test('who funds first is reminded when half an hour is left, once, and nobody else', async () => {
-  const { swap, initiator, long } = await market.agree();
-  const { initiatorFundBy } = swap.state.deadlines;
-  at(initiatorFundBy - 1_801);
-  await never();
-  at(initiatorFundBy - 1_800);
-  assert.deepEqual(await look(), [line(initiator, 'fund_by', long, initiatorFundBy)]);
-  await never();
-  at(initiatorFundBy);
-  await never();
-});
+for (const [what, shown, who, kind, on, by] of [
+  ['who funds first is reminded', {}, 'initiator', 'fund_by', 'long', 'initiatorFundBy'],
+  [
+    'who funds second is reminded, once the other leg is funded,',
+    { long: shows.funded },
+    ...(['counterparty', 'fund_by', 'short', 'counterpartyFundBy'] as const),
+  ],
+  [
+    'the holder of the secret is reminded to reveal, with both legs funded,',
+    { long: shows.funded, short: shows.funded },
+    ...(['initiator', 'reveal_by', 'short', 'revealBy'] as const),
+  ],
+] as const) {
+  test(`${what} when half an hour is left, once, and nobody else`, async () => {
+    const made = await market.agree();
+    const deadline = made.swap.state.deadlines[by];
+    const facts = Object.entries(shown).map(([leg, each]) => [made[leg as 'long'], each]);
+    if (kind === 'fund_by' && on === 'short') {
+      at(deadline - 1_800);
+      await never();
+    }
+    await market.show(made, Object.fromEntries(facts));
+    at(deadline - 1_801);
+    await never();
+    at(deadline - 1_800);
+    assert.deepEqual(await look(), [line(made[who], kind, made[on], deadline)]);
+    await never();
+    at(deadline + (kind === 'reveal_by' ? 1 : 0));
+    await never();
+  });
+}
 
 test('whoever gets a first chance at the last moment is still reminded, and not after it', async () => {
   const { swap } = await market.agree();
@@ -98,34 +118,6 @@ test('who has an address to give yet is reminded to fund all the same', async ()
   const { initiatorFundBy } = swap.state.deadlines;
   at(initiatorFundBy - 60);
   assert.deepEqual(await look(), [line(initiator, 'fund_by', long, initiatorFundBy)]);
-});
-
-test('who funds second is reminded once the other leg is funded', async () => {
-  const made = await market.agree();
-  const { counterpartyFundBy } = made.swap.state.deadlines;
-  at(counterpartyFundBy - 1_800);
-  await never();
-  await market.show(made, { [made.long]: shows.funded });
-  at(counterpartyFundBy - 1_801);
-  await never();
-  at(counterpartyFundBy - 1_800);
-  assert.deepEqual(await look(), [
-    line(made.counterparty, 'fund_by', made.short, counterpartyFundBy),
-  ]);
-  await never();
-});
-
-test('the holder of the secret is reminded to reveal, with both legs funded', async () => {
-  const made = await market.agree();
-  const { revealBy } = made.swap.state.deadlines;
-  await market.show(made, { [made.long]: shows.funded, [made.short]: shows.funded });
-  at(revealBy - 1_801);
-  await never();
-  at(revealBy - 1_800);
-  assert.deepEqual(await look(), [line(made.initiator, 'reveal_by', made.short, revealBy)]);
-  await never();
-  at(revealBy + 1);
-  await never();
 });
 
 test('with the secret public, who is paid by an unclaimed leg is told to claim now', async () => {

@@ -84,8 +84,11 @@ test('mail is an address of a server, or of a file with it, and who it is from',
     const said = wrong(mail(given)).join();
     assert.match(said, /PARLEY_SMTP_URL must be/, given);
   }
-  const secret = wrong(mail('smtp://user:hunter2@mail.example/path')).join();
-  assert.doesNotMatch(secret, /hunter2/, 'a password is not quoted');
+  for (const given of ['mail.example/path', '[mail']) {
+    const said = wrong(mail(`smtp://user:hunter2@${given}`)).join();
+    assert.match(said, /PARLEY_SMTP_URL/);
+    assert.doesNotMatch(said, /hunter2/, 'a password is not quoted');
+  }
   assert.match(wrong(mail(`@${join(dir, 'none')}`)).join(), /PARLEY_SMTP_URL: ENOENT/);
   for (const given of ['', 'nobody', 'a@b\r\nBcc: c@d', 'Parley no-reply@market.example']) {
     const env = { PARLEY_SMTP_URL: url, PARLEY_MAIL_FROM: given };

@@ -149,25 +149,6 @@ export async function createTransaction(asked: Asked): Promise<JsonObject> {
   return transactionJson(unsigned(asked, 'TransferContract', contract, {}), asked.visible);
 }
 
-export async function deployContract(asked: Asked): Promise<JsonObject> {
-  const { body, visible } = asked;
-  const owner = parseAddress(textOf(body, 'owner_address'), visible);
-  const abi = textOf(body, 'abi');
-  const made = {
-    origin_address: bytesToHex(owner),
-    abi: { entrys: abi === '' ? [] : (JSON.parse(abi) as Json) },
-    bytecode: `${textOf(body, 'bytecode')}${textOf(body, 'parameter')}`,
-    call_value: body.call_value ?? 0,
-    consume_user_resource_percent: body.consume_user_resource_percent ?? 0,
-    name: textOf(body, 'name'),
-    origin_energy_limit: body.origin_energy_limit ?? 0,
-  };
-  const json = { owner_address: bytesToHex(owner), new_contract: made };
-  const contract = fromJson(contractSchemas.CreateSmartContract, json, false);
-  const rest = { fee_limit: BigInt((body.fee_limit ?? 0) as number) };
-  return transactionJson(unsigned(asked, 'CreateSmartContract', contract, rest), visible);
-}
-
 /** `data`, or the selector of a signature and its parameter. */
 function triggerOf({ body, visible }: Asked): Message {
   const signature = textOf(body, 'function_selector');

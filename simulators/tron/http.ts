@@ -9,7 +9,6 @@ import {
   type Asked,
   blockJson,
   createTransaction,
-  deployContract,
   getAccount,
   getAccountResource,
   getContract,
@@ -109,7 +108,6 @@ const shared: Readonly<Record<string, Answer>> = {
 const fullNode: Readonly<Record<string, Answer>> = {
   ...shared,
   createtransaction: createTransaction,
-  deploycontract: deployContract,
   triggersmartcontract: (asked) => extended(asked, triggerSmartContract),
   broadcasttransaction: (asked) => broadcast(asked, packTransaction(asked.body)),
   broadcasthex: broadcastHex,

@@ -41,7 +41,6 @@ import { evmMoney, solanaMoney, tronMoney } from './money.ts';
 const soon = () => AbortSignal.timeout(30_000);
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const fresh = () => randomBytes(32).toString('hex');
-const sides = ['funder', 'receiver'] as const;
 
 export const startDriver: Readonly<Record<Family, () => Promise<Driver>>> = {
   bitcoin: startBitcoin,
@@ -73,25 +72,18 @@ async function baseOf(family: Family, dev: () => DevChain | undefined) {
 
 const contractCoins = ['token', 'tether', 'false'] as const;
 
-/** By the names of their contracts. */
-function tokensOf({ info: { tokens = [], hostileTokens = [] } }: DevChain): Driver['token'] {
+/** By the names of their contracts; on Solana the first mint. */
+function tokensOf({
+  info: { tokens = [], hostileTokens = [], family },
+}: DevChain): Driver['token'] {
   const all = [...tokens, ...hostileTokens];
   return (kind) => {
     if (kind === 'native') return null;
-    const found = all.find(({ contract }) => contract === contractOf[kind]);
+    const isThis = ({ contract }: { contract?: string }) => contract === contractOf[kind];
+    const found = family === 'solana' ? all[0] : all.find(isThis);
     if (found === undefined) throw new Error(`no ${contractOf[kind]} on the dev chain`);
     return found.address;
   };
-}
-
-async function enrich(
-  dev: DevChain,
-  parties: Driver['parties'],
-  tokens: readonly (string | null)[],
-) {
-  for (const { address } of Object.values(parties)) {
-    for (const token of [null, ...tokens]) await dev.give({ address, token, amount: null });
-  }
 }
 
 async function signFirst(wallet: AccountWallet, material: Material): Promise<Signed> {
@@ -109,7 +101,29 @@ async function signFirst(wallet: AccountWallet, material: Material): Promise<Sig
   throw new Error(`${material.sign} is not for a ${wallet.family} wallet`);
 }
 
-const plain = (address: string): Destination => ({ address, pubkey: null });
+/** Two wallets of a family of accounts with some of each coin; no block comes by itself. */
+async function accountsOn<W extends AccountWallet>(
+  dev: DevChain,
+  newWallet: () => W,
+  coins: readonly CoinKind[],
+) {
+  const wallets: Readonly<Record<Side, W>> = { funder: newWallet(), receiver: newWallet() };
+  const token = tokensOf(dev);
+  for (const { address } of Object.values(wallets)) {
+    for (const kind of coins) await dev.give({ address, token: token(kind), amount: null });
+  }
+  await dev.setAutomatic(false);
+  const plain = ({ address }: W): Destination => ({ address, pubkey: null });
+  const handles = {
+    dev,
+    url: dev.info.rpcUrl,
+    coins,
+    token,
+    parties: { funder: plain(wallets.funder), receiver: plain(wallets.receiver) },
+    sign: (by: Side, material: Material) => signFirst(wallets[by], material),
+  };
+  return { wallets, handles };
+}
 
 async function startEvm(): Promise<Driver> {
   let dev: DevChain | undefined;
@@ -120,47 +134,29 @@ async function startEvm(): Promise<Driver> {
     deployContracts(node, undefined),
   );
   dev = chain;
-  const { rpcUrl: url } = chain.info;
-  const wallet = () => evmWallet({ rpcUrl: url, chainId, privateKey: `0x${fresh()}` });
-  const wallets = { funder: wallet(), receiver: wallet() };
-  const parties = {
-    funder: plain(wallets.funder.address),
-    receiver: plain(wallets.receiver.address),
-  };
-  await enrich(chain, parties, contractCoins.map(tokensOf(chain)));
-  await chain.setAutomatic(false);
+  const { rpcUrl } = chain.info;
+  const wallet = () => evmWallet({ rpcUrl, chainId, privateKey: `0x${fresh()}` });
+  const { wallets, handles } = await accountsOn(chain, wallet, ['native', ...contractCoins]);
   const { policy, depthTag } = evmChains['evm-dev'];
   const depth = policy.normal.confirmations;
-  const adapter = (rpcUrls: readonly string[] = [url], attemptTimeoutMs = 5_000) =>
-    evmAdapter({
-      chain: 'evm-dev',
-      chainId,
-      rpcUrls,
-      policy,
-      depthTag,
-      rpc: { attemptTimeoutMs, rounds: 1 },
-    });
-  const token = tokensOf(chain);
+  const known = { chain: 'evm-dev', chainId, policy, depthTag };
+  const adapter = (rpcUrls: readonly string[] = [rpcUrl], attemptTimeoutMs = 5_000) =>
+    evmAdapter({ ...known, rpcUrls, rpc: { attemptTimeoutMs, rounds: 1 } });
   return {
     ...base,
-    money: evmMoney({ dev: chain, url, token, adapter }),
     ...lies.evm,
+    ...handles,
+    money: evmMoney({ ...handles, adapter }),
     family: 'evm',
-    dev: chain,
-    url,
-    coins: ['native', ...contractCoins],
-    token,
     amount: (kind) => (kind === 'native' ? 10n ** 17n : 1_000_000n),
-    parties,
     depth,
     adapter,
-    sign: (by, material) => signFirst(wallets[by], material),
     noToken: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
     show: () => chain.mine(1),
     deepen: () => chain.mine(depth),
     takeBack: async (blocks) => {
       await node.rpc('anvil_rollback', [blocks]);
-      for (const side of sides) wallets[side].forget();
+      for (const each of Object.values(wallets)) each.forget();
     },
     foreign: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed1',
     spelt: [
@@ -177,39 +173,27 @@ async function startTron(): Promise<Driver> {
   const options = { dir: join(base.dir, 'node'), log: quiet, clock, solidityLag };
   const chain = await tronChain('tron-dev', options);
   dev = chain;
-  const { rpcUrl: url, chainId, escrows, escrowsCreation: creation } = chain.info;
+  const { rpcUrl: url, chainId, escrows: contract, escrowsCreation: creation } = chain.info;
   const wallet = () => tronWallet({ chain: 'tron-dev', sources: [{ url }], privateKey: fresh() });
-  const wallets = { funder: wallet(), receiver: wallet() };
-  const parties = {
-    funder: plain(wallets.funder.address),
-    receiver: plain(wallets.receiver.address),
-  };
-  await chain.setAutomatic(false);
-  await enrich(chain, parties, contractCoins.map(tokensOf(chain)));
+  const { handles } = await accountsOn(chain, wallet, ['native', ...contractCoins]);
   await chain.mine(solidityLag + 1);
+  const known = { chain: 'tron-dev', deployment: { chainId, contract, creation } };
   const adapter = (urls: readonly string[] = [url], attemptTimeoutMs = 5_000) =>
     tronAdapter({
-      chain: 'tron-dev',
-      deployment: { chainId, contract: escrows, creation },
+      ...known,
       sources: urls.map((each) => ({ url: each })),
       policy: tronDevPolicy,
       http: { attemptTimeoutMs, rounds: 1 },
     });
-  const token = tokensOf(chain);
   return {
     ...base,
-    money: tronMoney({ dev: chain, url, token, adapter }),
     ...lies.tron,
+    ...handles,
+    money: tronMoney({ ...handles, adapter }),
     family: 'tron',
-    dev: chain,
-    url,
-    coins: ['native', ...contractCoins],
-    token,
     amount: () => 20_000_000n,
-    parties,
     depth: tronDevPolicy.normal.confirmations,
     adapter,
-    sign: (by, material) => signFirst(wallets[by], material),
     noToken: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
     show: () => chain.mine(1),
     deepen: () => chain.mine(solidityLag + 1),
@@ -225,55 +209,37 @@ async function startSolana(): Promise<Driver> {
   const key = 'solana-dev';
   const chain = await solanaChain({ chain: key, dir: join(base.dir, 'node'), clock, log: quiet });
   dev = chain;
-  const { rpcUrl: url, tokens, genesisHash } = chain.info;
-  const dollar = tokens?.[0]?.address ?? null;
+  const { rpcUrl: url, genesisHash } = chain.info;
   const wallet = () =>
     solanaWallet({ chain: key, rpcUrls: [url], secretKey: new Uint8Array(randomBytes(32)) });
-  const wallets = { funder: wallet(), receiver: wallet() };
-  const parties = {
-    funder: plain(wallets.funder.address),
-    receiver: plain(wallets.receiver.address),
-  };
-  await chain.setAutomatic(false);
-  await enrich(chain, parties, [dollar]);
+  const { handles } = await accountsOn(chain, wallet, ['native', 'token']);
   await chain.mine(devLags.finalized + 1);
   const { policy } = solanaChains[key];
+  const known = { chain: key, policy, genesisHash, now: clock.now, deployment: solanaDeployment };
   const adapter = (rpcUrls: readonly string[] = [url], attemptTimeoutMs = 5_000) =>
     solanaAdapter({
-      chain: key,
+      ...known,
       rpcUrls,
-      policy,
       mostDriftSeconds: policy.driftSeconds,
-      genesisHash,
-      now: clock.now,
-      deployment: solanaDeployment,
       rpc: { attemptTimeoutMs, rounds: 1 },
     });
-  const token = (kind: CoinKind) => (kind === 'token' ? dollar : null);
+  const nobody = 'DyRkUpQxYG2VnP2SkMdQs5BTsVPeKCpSHLxzByc2Sxvj';
   return {
     ...base,
-    money: solanaMoney({ dev: chain, url, token, adapter }),
     ...lies.solana,
+    ...handles,
+    money: solanaMoney({ ...handles, adapter }),
     family: 'solana',
-    dev: chain,
-    url,
-    coins: ['native', 'token'],
-    token,
     amount: () => 2_000_000_000n,
-    parties,
     depth: policy.normal.confirmations,
     adapter,
-    sign: (by, material) => signFirst(wallets[by], material),
-    noToken: 'DyRkUpQxYG2VnP2SkMdQs5BTsVPeKCpSHLxzByc2Sxvj',
+    noToken: nobody,
     // Shown from `confirmed` on.
     show: () => chain.mine(devLags.confirmed + 1),
     deepen: () => chain.mine(devLags.finalized + 2),
     takeBack: async (blocks) => chain.takeBack(blocks + devLags.confirmed),
     foreign: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
-    spelt: [
-      'DyRkUpQxYG2VnP2SkMdQs5BTsVPeKCpSHLxzByc2Sxvj',
-      'DyRkUpQxYG2VnP2SkMdQs5BTsVPeKCpSHLxzByc2Sxvj',
-    ],
+    spelt: [nobody, nobody],
   };
 }
 

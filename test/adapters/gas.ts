@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { GasAccount, GasSlot, GasTransaction, GasWork } from '../../chains/gas/account.ts';
+import { hangingNode } from '../../chains/testing/nodes.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { AdapterPromise, Driver, Money } from './driver.ts';
 import {
@@ -17,7 +18,7 @@ import {
   refund,
   signal,
 } from './leg.ts';
-import { lyingNode, silentNode } from './nodes.ts';
+import { lyingNode } from './nodes.ts';
 
 const plenty = 10n ** 18n;
 const claimOf = ({ escrow: { terms }, secret }: Leg, isPublic = true): GasWork => {
@@ -206,7 +207,7 @@ const kept: readonly AdapterPromise[] = [
     name: 'a gas key whose node hangs ends in chain_timeout, whose node is gone in chain_unavailable',
     run: async (driver) => {
       const leg = newLeg(driver);
-      const silent = await silentNode();
+      const silent = await hangingNode();
       const soon = () => AbortSignal.timeout(400);
       try {
         for (const [url, code] of [

@@ -1,34 +1,27 @@
-// Bad nodes in front of real ones: silent, gone, or changing one answer. For HTTP bodies of JSON,
-// which all four families speak.
+// Bad nodes in front of real ones, which change one answer or keep what they should send. For HTTP
+// bodies of JSON, which all four families speak.
 
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { nodeOf, type TestNode } from '../../chains/testing/nodes.ts';
 import type { Alter, Asked, Driver } from './driver.ts';
 
-export type BadNode = { readonly url: string; stop(): Promise<void> };
-
-/** Takes every request and answers none. */
-export const silentNode = (): Promise<BadNode> => listen(() => {});
+type Real = Pick<Driver, 'url' | 'urlOf'>;
 
 /**
  * The node, whose chain moves before it answers one of the questions that come once it is told to
  * begin: those before and after it are as of two nodes that are not at one block.
  */
 export async function movingNode(
-  driver: Pick<Driver, 'url' | 'urlOf'>,
+  driver: Real,
   at: number,
   move: () => Promise<void>,
-): Promise<BadNode & { begin(): void; asked(): number }> {
+): Promise<TestNode & { begin(): void; asked(): number }> {
   let count: number | null = null;
-  const node = await lyingNode(
-    driver,
-    (_, answer) => answer,
-    async () => {
-      if (count === null) return;
-      count += 1;
-      if (count === at) await move();
-    },
-  );
+  const before = async () => {
+    if (count === null) return;
+    count += 1;
+    if (count === at) await move();
+  };
+  const node = await lyingNode(driver, (_, answer) => answer, before);
   return {
     ...node,
     begin: () => {
@@ -47,88 +40,40 @@ export function tells(text: string, secret: string): boolean {
   );
 }
 
-/** Answers everything with the same status and text. */
-export const fixedNode = (status: number, text: string): Promise<BadNode> =>
-  listen((_, reply) => reply(status, text));
-
 /** What a node answers in place of the real one; undefined: nothing, ever. */
 export type Instead = { readonly status?: number; readonly body: unknown } | undefined;
 
 /** The node, which never hears what it is asked to send and answers it so. */
 export function keepingNode(
-  { url, urlOf = () => url, isSending }: Pick<Driver, 'url' | 'urlOf' | 'isSending'>,
+  driver: Real & Pick<Driver, 'isSending'>,
   instead: (asked: Asked) => Instead,
-): Promise<BadNode> {
-  return listen(async (request, reply) => {
-    const path = request.url ?? '/';
-    const text = await textOf(request);
-    if (!isSending({ path, text })) {
-      const real = await forwarded(urlOf(path), path, text);
-      reply(real.status, await real.text());
-      return;
-    }
-    const said = instead({ path, text });
-    if (said !== undefined) reply(said.status ?? 200, JSON.stringify(said.body));
+): Promise<TestNode> {
+  return nodeOf(async (text, { url: path = '/' }) => {
+    if (!driver.isSending({ path, text })) return forwarded(driver, path, text);
+    const { status = 200, body } = instead({ path, text }) ?? {};
+    return body === undefined ? undefined : { status, text: JSON.stringify(body) };
   });
-}
-
-function forwarded(url: string, path: string, body: string): Promise<Response> {
-  const to = new URL(path, url);
-  const { username, password } = to;
-  const login = Buffer.from(`${username}:${password}`).toString('base64');
-  [to.username, to.password] = ['', ''];
-  const headers = {
-    'content-type': 'application/json',
-    ...(username === '' ? {} : { authorization: `Basic ${login}` }),
-  };
-  return fetch(to, { method: 'POST', headers, body });
 }
 
 /** A node, but for what `alter` makes of its answers. */
 export function lyingNode(
-  { url, urlOf = () => url }: Pick<Driver, 'url' | 'urlOf'>,
+  driver: Real,
   alter: Alter,
   before: () => Promise<void> = async () => {},
-): Promise<BadNode> {
-  return listen(async (request, reply) => {
+): Promise<TestNode> {
+  return nodeOf(async (text, { url: path = '/' }) => {
     await before();
-    const path = request.url ?? '/';
-    const text = await textOf(request);
-    const answer = await forwarded(urlOf(path), path, text);
-    const said = alter({ path, text }, JSON.parse(await answer.text()));
-    reply(answer.status, JSON.stringify(said));
+    const { status, text: answer } = await forwarded(driver, path, text);
+    return { status, text: JSON.stringify(alter({ path, text }, JSON.parse(answer))) };
   });
 }
 
-type Reply = (status: number, text: string) => void;
-
-function listen(
-  handle: (request: IncomingMessage, reply: Reply) => Promise<void> | void,
-): Promise<BadNode> {
-  const server = createServer((request, response) => {
-    const reply: Reply = (status, text) => {
-      response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(text);
-    };
-    // A test may stop the real node while it is still asked.
-    void Promise.resolve(handle(request, reply)).catch(() => response.destroy());
-  });
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      const stop = () =>
-        new Promise<void>((done) => {
-          server.closeAllConnections();
-          server.close(() => done());
-        });
-      resolve({ url: `http://127.0.0.1:${port}`, stop });
-    });
-  });
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const part of request) text += String(part);
-  return text;
+async function forwarded({ url, urlOf = () => url }: Real, path: string, body: string) {
+  const to = new URL(path, urlOf(path));
+  const login = Buffer.from(`${to.username}:${to.password}`).toString('base64');
+  const authorization = to.username === '' ? {} : { authorization: `Basic ${login}` };
+  [to.username, to.password] = ['', ''];
+  const headers = { 'content-type': 'application/json', ...authorization };
+  const reply = await fetch(to, { method: 'POST', headers, body });
+  return { status: reply.status, text: await reply.text() };
 }

@@ -227,32 +227,9 @@ export const promises: readonly AdapterPromise[] = [
     },
   },
   {
-    name: 'a payment of too little funds nothing, is seen, and goes back to the funder',
-    except: {
-      evm: 'the contract takes the amount of the terms or nothing (contracts/escrows/test)',
-      tron: 'the contract takes the amount of the terms or nothing (contracts/escrows/test)',
-      solana: 'the program takes the amount of the terms or nothing (contracts/solana/*.test.ts)',
-    },
-    run: async (driver) => {
-      const adapter = driver.adapter();
-      const leg = newLeg(driver);
-      const short = driver.amount('native') - 1n;
-      await driver.dev.give({ address: leg.escrow.address, token: null, amount: short });
-      await driver.deepen();
-      const seen = await facts(adapter, leg);
-      assert.deepEqual([seen.funded, seen.balance, seen.empty], [null, short, false]);
-      await driver.pass(5 * 3_600);
-      await refund(driver, adapter, leg);
-      await driver.dev.mine(1);
-      await finalise(driver);
-      const gone = await facts(adapter, leg);
-      assert.deepEqual([gone.balance, gone.empty], [0n, true]);
-    },
-  },
-  {
     name: 'money that comes to the escrow past its funding funds nothing',
     except: {
-      bitcoin: 'a payment is the funding there; too small a one is the promise before',
+      bitcoin: 'a payment is the funding there (chains/bitcoin/escrow-facts.test.ts)',
       evm: 'an escrow has no address of its own: the contract refuses plain payments',
       tron: 'an escrow has no address of its own: the contract refuses plain payments',
     },

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import type { ChainAdapter } from '../../chains/adapter.ts';
+import { fixedNode, hangingNode, type TestNode } from '../../chains/testing/nodes.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { AdapterPromise, Driver } from './driver.ts';
 import {
@@ -16,7 +17,7 @@ import {
   read,
   signal,
 } from './leg.ts';
-import { type BadNode, fixedNode, keepingNode, lyingNode, silentNode, tells } from './nodes.ts';
+import { keepingNode, lyingNode, tells } from './nodes.ts';
 
 const password = 'hunter2';
 
@@ -25,7 +26,7 @@ function keyed({ family }: Driver, url: string): string {
   return family === 'bitcoin' ? url.replace('://', `://u:${password}@`) : `${url}/${password}`;
 }
 
-async function among<T>(node: Promise<BadNode>, work: (url: string) => Promise<T>): Promise<T> {
+async function among<T>(node: Promise<TestNode>, work: (url: string) => Promise<T>): Promise<T> {
   const { url, stop } = await node;
   try {
     return await work(url);
@@ -100,11 +101,11 @@ export const sources: readonly AdapterPromise[] = [
         [200, 'null'],
         [200, '{}'],
       ] as const) {
-        await among(fixedNode(status, text), (url) =>
+        await among(fixedNode(text, status), (url) =>
           allEnd(driver.adapter([keyed(driver, url)]), leg, 'chain_unavailable', family),
         );
       }
-      await among(silentNode(), async (url) => {
+      await among(hangingNode(), async (url) => {
         for (const limitMs of [100, 60_000]) {
           const slow = driver.adapter([keyed(driver, url)], limitMs);
           await allEnd(slow, leg, 'chain_timeout', family);
@@ -199,7 +200,7 @@ export const sources: readonly AdapterPromise[] = [
     except: { bitcoin: 'a second source that does not answer pauses (two-sources.test.ts)' },
     run: async (driver) => {
       const leg = await deepLeg(driver, driver.adapter());
-      await among(silentNode(), async (silent) => {
+      await among(hangingNode(), async (silent) => {
         for (const other of [silent, 'http://127.0.0.1:1']) {
           for (const urls of bothOrders(driver, other)) {
             await driver.adapter(urls, 400).mustAgree?.(leg.escrow, signal());

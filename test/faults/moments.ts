@@ -6,8 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Family } from '../../core/families.ts';
 import type { CoinName } from '../../scripts/demo/place.ts';
 import type { ParleyClient } from '../../sdk/client.ts';
-import { ParleyApiError } from '../../sdk/errors.ts';
-import type { Fault } from '../support/fault-proxy.ts';
+import type { Customer } from '../support/customers.ts';
 import {
   agreed,
   type Deal,
@@ -19,10 +18,10 @@ import {
   run,
   runUntil,
   shows,
-} from './deals.ts';
-import type { Customer } from './people.ts';
-import type { Scene, Story } from './scenario.ts';
-import type { Stage } from './stage.ts';
+} from '../support/deals.ts';
+import type { Fault } from '../support/fault-proxy.ts';
+import type { Stage } from '../support/stage.ts';
+import type { Scene } from './scenario.ts';
 
 export const moments = [
   'before the funding',
@@ -50,17 +49,13 @@ const answerLimitMs = 40_000;
 
 type Holding = {
   readonly begin: () => void;
-  /** What is sent on the way that fails. */
-  readonly sent: (sending: Promise<unknown>) => void;
-  /** Answers meanwhile, and what came of what was sent. */
-  readonly over: () => Promise<{ answers: Probe[]; sent: string }>;
+  readonly over: () => Promise<Probe[]>;
 };
 
 /** Begins the fault once, and heals it after a while; requests are sent all the time. */
 function holding(stage: Stage, where: Where, fault: Fault, who: Customer, id: string): Holding {
   const proxies = where === 'database' ? [stage.database] : stage.nodes[where];
   let running: Promise<Probe[]> | null = null;
-  let sent = Promise.resolve('');
   const struck = () => [...proxies].reduce((sum, each) => sum + each.struck(), 0);
   const before = struck();
   const hold = async () => {
@@ -80,34 +75,21 @@ function holding(stage: Stage, where: Where, fault: Fault, who: Customer, id: st
       running ??= hold();
       running.catch(() => {});
     },
-    sent: (sending) => {
-      const began = performance.now();
-      const took = () => `after ${Math.round(performance.now() - began)} ms`;
-      sent = sending.then(
-        () => `, sent ${took()}`,
-        (error) => `, sending it ${error instanceof ParleyApiError ? error.code : error} ${took()}`,
-      );
-    },
     over: async () => {
       const answers = await (running ?? assert.fail('the moment of the fault never came'));
       assert.ok(struck() > before, 'nothing met the fault');
-      return { answers, sent: await sent };
+      return answers;
     },
   };
 }
 
-/** The client, which says when its first transaction of this chain is about to be sent. */
+/** The client, which says when a transaction of this chain is about to be sent. */
 function sending(client: ParleyClient, on: string, held: Holding): ParleyClient {
-  let isFirst = true;
   return {
     ...client,
-    broadcast: async (...args: Parameters<ParleyClient['broadcast']>) => {
-      if (args[0] !== on || !isFirst) return client.broadcast(...args);
-      isFirst = false;
-      held.begin();
-      const answer = client.broadcast(...args);
-      held.sent(answer);
-      return answer;
+    broadcast: (...args: Parameters<ParleyClient['broadcast']>) => {
+      if (args[0] === on) held.begin();
+      return client.broadcast(...args);
     },
   };
 }
@@ -125,7 +107,7 @@ export async function swapThrough(
   where: Where,
   kind: keyof typeof faults,
   moment: Moment,
-): Promise<Story> {
+): Promise<void> {
   const { stage, pair } = scene;
   const deal = await agreed(stage, pair, ...pairs[where]);
   const [taker] = pair;
@@ -134,12 +116,13 @@ export async function swapThrough(
   const ends = await (end === 'refunded'
     ? refunding(stage, deal, held)
     : settling(stage, deal, { where, moment, held }));
-  const { answers, sent } = await held.over();
-  await endsRight(stage, deal, ends, end);
-  return {
-    meanwhile: `${clear(answers, where)}${sent}`,
-    end: end === 'received' ? 'both paid' : 'both refunded',
-  };
+  mustBeClear(await held.over(), where);
+  await endsRight(
+    stage,
+    deal,
+    ends.map((each) => each.end),
+    end,
+  );
 }
 
 type Held = { readonly where: Where; readonly moment: Moment; readonly held: Holding };
@@ -196,16 +179,11 @@ async function refunding(stage: Stage, deal: Deal, held: Holding) {
 }
 
 /** 200, or 503 with when to come again; of a node that fails a reader hears nothing at all. */
-function clear(answers: readonly Probe[], where: Where): string {
-  const counts = new Map<number, number>();
+function mustBeClear(answers: readonly Probe[], where: Where): void {
   for (const { status, code, retryAfter, ms } of answers) {
-    counts.set(status, (counts.get(status) ?? 0) + 1);
     assert.ok(ms < answerLimitMs, `a request took ${ms} ms`);
     if (status === 200) continue;
     assert.equal(where, 'database', `a node failed, and a read was answered ${status} ${code}`);
     assert.deepEqual([status, code, retryAfter], [503, 'unavailable', '5']);
   }
-  const slowest = Math.max(...answers.map(({ ms }) => ms));
-  const list = [...counts].map(([status, count]) => `${count}x ${status}`).join(', ');
-  return `reads ${list}, slowest ${slowest} ms`;
 }

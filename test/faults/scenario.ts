@@ -3,19 +3,19 @@
 // those whose names fit it.
 
 import { after, before, test } from 'node:test';
-import { endSides } from './deals.ts';
-import { type Customer, newCustomer } from './people.ts';
-import { type Stage, startStage } from './stage.ts';
+import { newCustomer } from '../support/customers.ts';
+import { endSides, type Pair } from '../support/deals.ts';
+import { type Env, type Stage, startStage } from '../support/stage.ts';
 
-export type Scene = { readonly stage: Stage; readonly pair: readonly [Customer, Customer] };
-/** What happened meanwhile, and how the swap ended. */
-export type Story = { readonly meanwhile: string; readonly end: string };
+export type Scene = { readonly stage: Stage; readonly pair: Pair };
+/** In `npm test`, or in the soak alone. */
+export type When = 'decisive' | 'soak';
 
 const limits = { timeout: 235_000 };
 
 const wanted = process.env.PARLEY_FAULTS ?? '';
-const isWanted = (name: string, decisive: boolean): boolean =>
-  wanted === '' ? decisive : wanted === 'all' || new RegExp(wanted).test(name);
+const isWanted = (name: string, when: When): boolean =>
+  wanted === '' ? when === 'decisive' : wanted === 'all' || new RegExp(wanted).test(name);
 
 /** What each of a pair is given lasts for as many swaps, and fees. */
 const swapsEach = 8;
@@ -31,13 +31,16 @@ type Opened = {
 /** By what the market on it is started with: files that share a process share a stage. */
 const known = new Map<string, Opened>();
 
-function openedWith(env: Readonly<Record<string, string>>): Opened {
+function openedWith(env: Env): Opened {
   let users = 0;
-  let pair: Scene['pair'] | null = null;
+  let pair: Pair | null = null;
   let played = 0;
   let opening: Promise<Stage> | null = null;
   const open = () => {
-    opening ??= startStage(env);
+    opening ??= startStage({ env }).then(async (stage) => {
+      await stage.startServer();
+      return stage;
+    });
     return opening;
   };
   return {
@@ -60,14 +63,12 @@ function openedWith(env: Readonly<Record<string, string>>): Opened {
       const ended = opening;
       opening = null;
       pair = null;
-      const stage = await ended.catch(() => null);
-      stage?.table.print();
-      await stage?.close();
+      await (await ended.catch(() => null))?.close();
     },
   };
 }
 
-export function onStage(env: Readonly<Record<string, string>> = {}) {
+export function onStage(env: Env = {}) {
   const key = JSON.stringify(env);
   const opened = known.get(key) ?? openedWith(env);
   known.set(key, opened);
@@ -75,19 +76,14 @@ export function onStage(env: Readonly<Record<string, string>> = {}) {
   before(() => opened.open(), limits);
   after(() => opened.close(), limits);
 
-  /** `where` and `fault` name it in the table; its name is the promise. */
-  return (
-    how: { readonly fault: string; readonly where: string; readonly decisive: boolean },
-    name: string,
-    work: (scene: Scene) => Promise<Story>,
-  ) => {
-    if (!isWanted(name, how.decisive)) return;
+  /** Its name is the promise. */
+  return (when: When, name: string, work: (scene: Scene) => Promise<void>) => {
+    if (!isWanted(name, when)) return;
     test(name, limits, async () => {
       const scene = await opened.scene();
       const { stage } = scene;
       try {
-        const story = await work(scene);
-        stage.table.add({ fault: how.fault, where: how.where, ...story });
+        await work(scene);
       } catch (error) {
         for (const { market } of stage.servers) {
           process.stderr.write(`${market.log().split('\n').slice(-15).join('\n')}\n`);

@@ -11,7 +11,6 @@ import { pathToFileURL } from 'node:url';
 export const long: readonly string[] = [
   'test/faults-servers.test.ts',
   'test/conformance.test.ts',
-  'test/secrets-families.test.ts',
   'test/restore.test.ts',
   'sdk/settle-families.test.ts',
   'scripts/doctor.test.ts',
@@ -86,7 +85,7 @@ export async function entryOf(root: string, folder: string, group: string[]): Pr
       JSON.stringify(each),
     );
     return `describe(${name}, async () => {
-  await import(${url});
+  await inTurn(() => import(${url}));
   after(() => note(usage, ${name}));
 });
 `;
@@ -95,6 +94,13 @@ export async function entryOf(root: string, folder: string, group: string[]): Pr
 import { note } from ${JSON.stringify(usage)};
 const usage = process.env.PARLEY_TEST_USAGE;
 const here = () => note(usage, 'what processes load and do at their end');
+// What two files share, and waits while it loads, would run the second in the suite of the first:
+// its hooks would be those of both.
+let last = Promise.resolve();
+const inTurn = (load) => {
+  last = last.catch(() => {}).then(load);
+  return last;
+};
 before(here);
 process.on('exit', here);
 ${suites.join('')}`;

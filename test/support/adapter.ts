@@ -9,28 +9,27 @@ import type { ChainPolicy } from '../../core/policy.ts';
 
 const day = 86_400;
 
+const alike = {
+  driftSeconds: 0,
+  windowSeconds: 0,
+  reactSeconds: 1_800,
+  signSeconds: 600,
+  detectSeconds: 60,
+};
 const policies: Readonly<Record<'bitcoin' | 'evm', ChainPolicy>> = {
   bitcoin: {
+    ...alike,
     floorSeconds: day,
     normal: { confirmations: 3, settleSeconds: 112 * 60, outageSeconds: 3_600 },
     high: { confirmations: 6, settleSeconds: 165 * 60, outageSeconds: 3_600 },
     lateClaimSeconds: 3 * 3_600,
-    driftSeconds: 0,
-    windowSeconds: 0,
-    reactSeconds: 1_800,
-    signSeconds: 600,
-    detectSeconds: 60,
   },
   evm: {
+    ...alike,
     floorSeconds: 4 * 3_600,
     normal: { confirmations: 12, settleSeconds: 300, outageSeconds: 3_600 },
     high: { confirmations: 32, settleSeconds: 900, outageSeconds: 3_600 },
     lateClaimSeconds: 900,
-    driftSeconds: 0,
-    windowSeconds: 0,
-    reactSeconds: 1_800,
-    signSeconds: 600,
-    detectSeconds: 60,
   },
 };
 

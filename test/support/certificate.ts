@@ -20,39 +20,13 @@ export function makeCertificate(names: readonly string[]): Certificate {
   const dir = mkdtempSync(join(tmpdir(), 'parley-certificate-'));
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: dir, stdio: 'pipe' });
   try {
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-    openssl(
-      'req',
-      '-x509',
-      ...key,
-      '-keyout',
-      'ca.key',
-      '-out',
-      'ca.pem',
-      '-days',
-      '1',
-      '-subj',
-      '/CN=Parley test authority',
-    );
-    openssl('req', ...key, '-keyout', 'key.pem', '-out', 'req.pem', '-subj', '/CN=localhost');
+    const key = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'.split(' ');
+    const authority = '-keyout ca.key -out ca.pem -days 1 -subj'.split(' ');
+    openssl('req', '-x509', ...key, ...authority, '/CN=Parley test authority');
+    openssl('req', ...key, ...'-keyout key.pem -out req.pem -subj /CN=localhost'.split(' '));
     writeFileSync(join(dir, 'ext'), `subjectAltName=${names.join()}\n`);
-    openssl(
-      'x509',
-      '-req',
-      '-in',
-      'req.pem',
-      '-CA',
-      'ca.pem',
-      '-CAkey',
-      'ca.key',
-      '-CAcreateserial',
-      '-days',
-      '1',
-      '-extfile',
-      'ext',
-      '-out',
-      'cert.pem',
-    );
+    const signed = '-req -in req.pem -CA ca.pem -CAkey ca.key -CAcreateserial -days 1'.split(' ');
+    openssl('x509', ...signed, '-extfile', 'ext', '-out', 'cert.pem');
     const text = (name: string) => readFileSync(join(dir, name), 'utf8');
     return { cert: text('cert.pem'), key: text('key.pem'), ca: text('ca.pem') };
   } finally {

@@ -7,16 +7,21 @@ import {
   createHmac,
   createSign,
   generateKeyPair,
-  type JsonWebKey,
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 
-const endpoints = ['discovery', 'token', 'jwks', 'userinfo'] as const;
-export type Endpoint = (typeof endpoints)[number];
+export type Endpoint = 'discovery' | 'token' | 'jwks' | 'userinfo';
+const paths: Readonly<Record<string, Endpoint>> = {
+  '/.well-known/openid-configuration': 'discovery',
+  '/token': 'token',
+  '/jwks': 'jwks',
+  '/userinfo': 'userinfo',
+};
 
 /** What becomes of an answer on its way, whatever it says. */
 export type Fault =
@@ -30,54 +35,64 @@ export type Fault =
   | 'redirects elsewhere'
   | 'answers no JSON';
 
-export const lies = [
-  'wrong iss in discovery',
-  'no iss in the response',
-  /** Mix-up (RFC 9207): the response says that it comes from another provider. */
-  'other iss in the response',
-  'no state in the response',
-  'other state in the response',
-  'error in the response',
-  'wrong iss in the ID token',
+export type Claims = Readonly<Record<string, unknown>>;
+const otherIssuer = 'https://honest.example';
+const tokenSeconds = 3_600;
+/** No clock tolerance is that wide. */
+const daySeconds = 24 * 3_600;
+const trickleMs = 50;
+const hugeBytes = 5 * 1024 * 1024;
+
+/** What a lie makes of the claims of an ID token; undefined leaves a claim out. */
+const claimLies = {
+  'wrong iss in the ID token': () => ({ iss: otherIssuer }),
   /** Of the authorization before this one. */
-  'replayed nonce',
-  'no nonce',
-  'alg none',
+  'replayed nonce': (_: number, { previousNonce }: Code) => ({ nonce: previousNonce ?? undefined }),
+  'no nonce': () => ({ nonce: undefined }),
+  'other audience': () => ({ aud: 'another-client' }),
+  'two audiences': () => ({ aud: [clientId, 'another-client'] }),
+  expired: (now: number) => ({ iat: now - daySeconds, exp: now - daySeconds + tokenSeconds }),
+  'issued in the future': (now: number) => ({
+    iat: now + daySeconds,
+    exp: now + daySeconds + tokenSeconds,
+  }),
+  'no sub': () => ({ sub: undefined }),
+  'empty sub': () => ({ sub: '' }),
+  'number as sub': () => ({ sub: 42 }),
+} as const satisfies Readonly<Record<string, (now: number, code: Code) => Claims>>;
+
+export type Lie =
+  | keyof typeof claimLies
+  | 'wrong iss in discovery'
+  | 'no iss in the response'
+  /** Mix-up (RFC 9207): the response says that it comes from another provider. */
+  | 'other iss in the response'
+  | 'no state in the response'
+  | 'other state in the response'
+  | 'error in the response'
+  | 'alg none'
   /** The key of the HMAC is the PEM of the public key. */
-  'HS256 with the public key',
+  | 'HS256 with the public key'
   /** Its `kid` is not in jwks. */
-  'unknown key',
+  | 'unknown key'
   /** Its `kid` is in jwks, for another key. */
-  'swapped keys',
-  'broken signature',
-  'other audience',
-  'two audiences',
-  'expired',
-  'issued in the future',
-  'no sub',
-  'empty sub',
-  'number as sub',
-  'no ID token',
-  'other sub at userinfo',
-] as const;
-export type Lie = (typeof lies)[number];
+  | 'swapped keys'
+  | 'broken signature'
+  | 'no ID token'
+  | 'other sub at userinfo';
 
 export type Misbehaviour = Lie | `${Endpoint} ${Fault}`;
 
-export type Claims = Readonly<Record<string, unknown>>;
+const [clientId, clientSecret] = ['parley', 'secret-of-the-hostile-provider'];
 
 export type HostileProvider = {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Another server, which a redirect leads to. */
-  readonly elsewhere: string;
-  /** What reached `elsewhere`: its paths. */
+  /** What reached another server, which a redirect leads to: its paths. */
   readonly reachedElsewhere: readonly string[];
   /** Every request, in order. */
   readonly requests: readonly { readonly path: string; readonly parameters: Claims }[];
-  /** The ID tokens that went out. */
-  readonly idTokens: readonly string[];
   /** From now on, all of these at once; none makes it behave. */
   misbehave(...how: readonly Misbehaviour[]): void;
   /** Besides the claims of the protocol; over them where they have the same name. */
@@ -95,13 +110,13 @@ type Code = {
   readonly scope: string;
 };
 
+type Key = { readonly kid: string; readonly privateKey: KeyObject; readonly publicKey: KeyObject };
+type Keys = { readonly published: Key; readonly other: Key };
+
 type State = {
-  readonly clientId: string;
-  readonly clientSecret: string;
   readonly keys: Keys;
   readonly codes: Map<string, Code>;
   readonly requests: { path: string; parameters: Claims }[];
-  readonly idTokens: string[];
   readonly accessTokens: Set<string>;
   readonly unfinished: Set<NodeJS.Timeout>;
   issuer: string;
@@ -110,15 +125,6 @@ type State = {
   claims: Claims;
   lastNonce: string | null;
 };
-
-type Key = { readonly kid: string; readonly privateKey: KeyObject; readonly publicKey: KeyObject };
-type Keys = { readonly published: Key; readonly other: Key };
-
-export const otherIssuer = 'https://honest.example';
-const tokenSeconds = 3_600;
-const trickleMs = 50;
-const mostBodyBytes = 64 * 1024;
-const hugeBytes = 5 * 1024 * 1024;
 
 /** Two for all providers of a process: making them takes longer than a test. */
 let made: Promise<Keys> | null = null;
@@ -131,17 +137,12 @@ async function makeKeys(): Promise<Keys> {
   return { published, other };
 }
 
-export async function startHostileProvider(
-  client = { id: 'parley', secret: 'secret-of-the-hostile-provider' },
-): Promise<HostileProvider> {
+export async function startHostileProvider(): Promise<HostileProvider> {
   made ??= makeKeys();
   const state: State = {
-    clientId: client.id,
-    clientSecret: client.secret,
     keys: await made,
     codes: new Map(),
     requests: [],
-    idTokens: [],
     accessTokens: new Set(),
     unfinished: new Set(),
     issuer: '',
@@ -154,17 +155,15 @@ export async function startHostileProvider(
   const provider = await listen((request, response) => answer(state, request, response));
   const elsewhere = await listen(async (request, response) => {
     reachedElsewhere.push(request.url ?? '/');
-    await speak(state, request, response, true);
+    await speak(state, request, response);
   });
   [state.issuer, state.elsewhere] = [provider.url, elsewhere.url];
   return {
     issuer: provider.url,
-    clientId: client.id,
-    clientSecret: client.secret,
-    elsewhere: elsewhere.url,
+    clientId,
+    clientSecret,
     reachedElsewhere,
     requests: state.requests,
-    idTokens: state.idTokens,
     misbehave: (...how) => {
       state.misbehaviours = new Set(how);
     },
@@ -199,74 +198,75 @@ async function listen(handle: Handler): Promise<{ url: string; stop(): Promise<v
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
 }
 
-const paths: Readonly<Record<string, Endpoint>> = {
-  '/.well-known/openid-configuration': 'discovery',
-  '/token': 'token',
-  '/jwks': 'jwks',
-  '/userinfo': 'userinfo',
-};
-
-async function answer(
-  state: State,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const { pathname } = new URL(request.url ?? '/', state.issuer);
-  const endpoint = paths[pathname];
+async function answer(state: State, request: IncomingMessage, response: ServerResponse) {
+  const { pathname: path } = new URL(request.url ?? '/', state.issuer);
+  const endpoint = paths[path];
   const is = (fault: Fault) =>
     endpoint !== undefined && state.misbehaviours.has(`${endpoint} ${fault}`);
   if (is('hangs')) {
-    state.requests.push({ path: pathname, parameters: {} });
+    state.requests.push({ path, parameters: {} });
     request.resume();
   } else if (is('never ends')) neverEnd(state, response);
   else if (is('answers 500')) json(response, 500, { error: 'server_error' });
-  else if (is('answers 5 MB')) json(response, 200, { issuer: state.issuer, more: huge() });
-  else if (is('answers no JSON')) response.writeHead(200).end('<html>maintenance</html>');
+  else if (is('answers 5 MB')) {
+    json(response, 200, { issuer: state.issuer, more: 'x'.repeat(hugeBytes) });
+  } else if (is('answers no JSON')) response.writeHead(200).end('<html>maintenance</html>');
   else if (is('redirects elsewhere')) {
     response.writeHead(302, { location: `${state.elsewhere}${request.url}` }).end();
-  } else await speak(state, request, response, false);
+  } else state.requests.push({ path, parameters: await speak(state, request, response) });
 }
 
-function huge(): string {
-  return 'x'.repeat(hugeBytes);
-}
-
-function neverEnd(state: State, response: ServerResponse): void {
+function neverEnd({ unfinished }: State, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   const timer = setInterval(() => response.write(' '), trickleMs);
-  state.unfinished.add(timer);
+  unfinished.add(timer);
   response.on('close', () => {
     clearInterval(timer);
-    state.unfinished.delete(timer);
+    unfinished.delete(timer);
   });
 }
 
+/** Returns what it was asked. */
 async function speak(
   state: State,
   request: IncomingMessage,
   response: ServerResponse,
-  isElsewhere: boolean,
-): Promise<void> {
+): Promise<Claims> {
   const url = new URL(request.url ?? '/', state.issuer);
-  const parameters = { ...Object.fromEntries(url.searchParams), ...(await formOf(request)) };
-  if (!isElsewhere) state.requests.push({ path: url.pathname, parameters });
-  switch (url.pathname) {
-    case '/.well-known/openid-configuration':
-      return json(response, 200, discovery(state));
-    case '/authorize':
-      return authorize(state, url, response);
-    case '/token':
-      return token(state, request, parameters, response);
-    case '/jwks':
-      return json(response, 200, { keys: [publicJwk(state.keys.published)] });
-    case '/userinfo': {
-      const bearer = (request.headers.authorization ?? '').replace(/^Bearer /i, '');
-      if (!state.accessTokens.has(bearer)) return json(response, 401, { error: 'invalid_token' });
+  const form = Object.fromEntries(new URLSearchParams(await text(request)));
+  const parameters: Claims = { ...Object.fromEntries(url.searchParams), ...form };
+  const { headers } = request;
+  if (url.pathname === '/authorize') authorize(state, url, response);
+  else json(response, ...replyTo(state, paths[url.pathname], headers, parameters));
+  return parameters;
+}
+
+type Reply = [status: number, body: object];
+
+function replyTo(
+  state: State,
+  endpoint: Endpoint | undefined,
+  { authorization = '' }: IncomingMessage['headers'],
+  parameters: Claims,
+): Reply {
+  switch (endpoint) {
+    case 'discovery':
+      return [200, discovery(state)];
+    case 'token':
+      return token(state, authorization, parameters);
+    case 'jwks': {
+      const { kid, publicKey } = state.keys.published;
+      const jwk = { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' };
+      return [200, { keys: [jwk] }];
+    }
+    case 'userinfo': {
+      const bearer = authorization.replace(/^Bearer /i, '');
+      if (!state.accessTokens.has(bearer)) return [401, { error: 'invalid_token' }];
       const other = state.misbehaviours.has('other sub at userinfo') ? { sub: 'somebody' } : {};
-      return json(response, 200, { ...state.claims, ...other });
+      return [200, { ...state.claims, ...other }];
     }
     default:
-      return json(response, 404, { error: 'not_found' });
+      return [404, { error: 'not_found' }];
   }
 }
 
@@ -287,13 +287,9 @@ function discovery({ issuer, misbehaviours }: State): object {
   };
 }
 
-function publicJwk({ kid, publicKey }: Key): JsonWebKey {
-  return { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' };
-}
-
 function authorize(state: State, { searchParams: asked }: URL, response: ServerResponse): void {
   const redirectUri = asked.get('redirect_uri') ?? '';
-  if (asked.get('client_id') !== state.clientId || !URL.canParse(redirectUri)) {
+  if (asked.get('client_id') !== clientId || !URL.canParse(redirectUri)) {
     json(response, 400, { error: 'invalid_request' });
     return;
   }
@@ -309,13 +305,13 @@ function authorize(state: State, { searchParams: asked }: URL, response: ServerR
   state.lastNonce = nonce;
   const tells = (lie: Lie) => state.misbehaviours.has(lie);
   const back = new URL(redirectUri);
-  const put = (name: string, value: string | null, isLeftOut: boolean) => {
+  const put = (name: string, value: string | null, isLeftOut = false) => {
     if (value !== null && !isLeftOut) back.searchParams.set(name, value);
   };
   if (tells('error in the response')) {
-    put('error', 'access_denied', false);
-    put('error_description', '<script>alert(1)</script> the person said no', false);
-  } else put('code', code, false);
+    put('error', 'access_denied');
+    put('error_description', '<script>alert(1)</script> the person said no');
+  } else put('code', code);
   const given = tells('other state in the response') ? 'state-of-another' : asked.get('state');
   put('state', given, tells('no state in the response'));
   const iss = tells('other iss in the response') ? otherIssuer : state.issuer;
@@ -323,30 +319,20 @@ function authorize(state: State, { searchParams: asked }: URL, response: ServerR
   response.writeHead(302, { location: back.href }).end();
 }
 
-function token(
-  state: State,
-  request: IncomingMessage,
-  parameters: Claims,
-  response: ServerResponse,
-): void {
-  const error = isClient(state, request, parameters) ? null : 'invalid_client';
-  const code = error === null ? spend(state, parameters) : null;
-  if (code === null) {
-    json(response, error === null ? 400 : 401, { error: error ?? 'invalid_grant' });
-    return;
-  }
+function token(state: State, authorization: string, parameters: Claims): Reply {
+  if (!isClient(authorization, parameters)) return [401, { error: 'invalid_client' }];
+  const code = spend(state, parameters);
+  if (code === null) return [400, { error: 'invalid_grant' }];
   const accessToken = randomBytes(16).toString('base64url');
   state.accessTokens.add(accessToken);
-  const idToken = signed(state, claimsFor(state, code));
   const isLeftOut = state.misbehaviours.has('no ID token');
-  if (!isLeftOut) state.idTokens.push(idToken);
-  json(response, 200, {
+  const answered = {
     access_token: accessToken,
     token_type: 'Bearer',
     expires_in: tokenSeconds,
     scope: code.scope,
-    ...(isLeftOut ? {} : { id_token: idToken }),
-  });
+  };
+  return [200, isLeftOut ? answered : { ...answered, id_token: idTokenOf(state, code) }];
 }
 
 /** Once, as codes are (RFC 6749 4.1.2). */
@@ -360,8 +346,8 @@ function spend({ codes }: State, parameters: Claims): Code | null {
   return parameters.grant_type === 'authorization_code' ? code : null;
 }
 
-function isClient({ clientId, clientSecret }: State, request: IncomingMessage, form: Claims) {
-  const [, basic = ''] = /^Basic (\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+function isClient(authorization: string, form: Claims): boolean {
+  const [, basic = ''] = /^Basic (\S+)$/i.exec(authorization) ?? [];
   const [id = '', secret = ''] = Buffer.from(basic, 'base64')
     .toString()
     .split(':')
@@ -370,61 +356,33 @@ function isClient({ clientId, clientSecret }: State, request: IncomingMessage, f
   return form.client_id === clientId && form.client_secret === clientSecret;
 }
 
-function claimsFor(state: State, code: Code): Claims {
-  const tells = (lie: Lie) => state.misbehaviours.has(lie);
-  const now = Math.floor(Date.now() / 1_000);
-  let issuedAt = now;
-  // A day: no clock tolerance is that wide.
-  if (tells('expired')) issuedAt -= 24 * 3_600;
-  if (tells('issued in the future')) issuedAt += 24 * 3_600;
-  const nonce = tells('replayed nonce') ? code.previousNonce : code.nonce;
-  const claims: Record<string, unknown> = {
-    iss: tells('wrong iss in the ID token') ? otherIssuer : state.issuer,
-    aud: state.clientId,
-    iat: issuedAt,
-    exp: issuedAt + tokenSeconds,
-    ...(nonce === null || tells('no nonce') ? {} : { nonce }),
-    ...state.claims,
-  };
-  if (tells('other audience')) claims.aud = 'another-client';
-  if (tells('two audiences')) claims.aud = [state.clientId, 'another-client'];
-  if (tells('no sub')) delete claims.sub;
-  if (tells('empty sub')) claims.sub = '';
-  if (tells('number as sub')) claims.sub = 42;
-  return claims;
-}
-
-function signed({ keys, misbehaviours }: State, claims: Claims): string {
+function idTokenOf({ keys, misbehaviours, issuer: iss, claims }: State, code: Code): string {
   const tells = (lie: Lie) => misbehaviours.has(lie);
+  const now = Math.floor(Date.now() / 1_000);
+  const nonce = code.nonce === null ? {} : { nonce: code.nonce };
+  const honest = { iss, aud: clientId, iat: now, exp: now + tokenSeconds, ...nonce, ...claims };
+  const lied = Object.entries(claimLies)
+    .filter(([lie]) => tells(lie as Lie))
+    .map(([, lie]) => lie(now, code));
+  const body = Object.assign(honest, ...lied) as object;
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+  const unsigned = (header: object) => `${encode({ typ: 'JWT', ...header })}.${encode(body)}`;
   const { published, other } = keys;
-  const unsigned = (header: object) => `${encode({ typ: 'JWT', ...header })}.${encode(claims)}`;
   if (tells('alg none')) return `${unsigned({ alg: 'none' })}.`;
   if (tells('HS256 with the public key')) {
-    const text = unsigned({ alg: 'HS256', kid: published.kid });
+    const signing = unsigned({ alg: 'HS256', kid: published.kid });
     const key = published.publicKey.export({ format: 'pem', type: 'spki' });
-    return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`;
+    return `${signing}.${createHmac('sha256', key).update(signing).digest('base64url')}`;
   }
   const kid = tells('unknown key') ? other.kid : published.kid;
   const key = tells('unknown key') || tells('swapped keys') ? other : published;
-  const text = unsigned({ alg: 'RS256', kid });
-  const signature = createSign('sha256').update(text).sign(key.privateKey);
+  const signing = unsigned({ alg: 'RS256', kid });
+  const signature = createSign('sha256').update(signing).sign(key.privateKey);
   if (tells('broken signature')) signature[0] = (signature[0] ?? 0) ^ 1;
-  return `${text}.${signature.toString('base64url')}`;
+  return `${signing}.${signature.toString('base64url')}`;
 }
 
 function json(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
   response.end(JSON.stringify(body));
-}
-
-async function formOf(request: IncomingMessage): Promise<Claims> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > mostBodyBytes) throw new Error(`a body of more than ${mostBodyBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString()));
 }

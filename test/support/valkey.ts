@@ -26,8 +26,6 @@ type Program = { readonly file: string; readonly leadingArgs: readonly string[] 
 
 export type TestValkey = {
   readonly url: string;
-  /** What it calls itself. */
-  readonly version: string;
   /** Ends it as a crash would, and all that it held. */
   kill(): Promise<void>;
   /** Starts it again at the same address. */
@@ -44,7 +42,6 @@ export async function startValkey(
   certificate?: Certificate,
 ): Promise<TestValkey> {
   const { file, leadingArgs } = await findProgram();
-  const { stdout } = await run(file, [...leadingArgs, '--version'], { timeout: answerLimitMs });
   const folder = await mkdtemp(join(tmpdir(), 'parley-valkey-'));
   const port = await freePort();
   const ports =
@@ -71,7 +68,6 @@ export async function startValkey(
   };
   return {
     url: `${certificate === undefined ? 'redis' : 'rediss'}://${loopback}:${port}`,
-    version: /^(\S+) server v=(\S+)/.exec(stdout)?.slice(1).join(' ') ?? 'unknown',
     kill,
     start: async () => {
       running = await start();

@@ -1,6 +1,6 @@
 // What is kept sealed, to be sealed anew when the key that seals is replaced.
 
-import type { Tx } from '../port.ts';
+import { many, none } from '../../host/postgres/statements.ts';
 
 const kept = {
   attempts: ['keeper_attempts', 'sealed', 'sealed_version'],
@@ -15,20 +15,11 @@ type NotUnder = { readonly version: number; readonly after: number; readonly lim
 export function sealedRows(kind: keyof typeof kept) {
   const [table, column, version] = kept[kind];
   return {
-    read: (tx: Tx, of: NotUnder) =>
-      tx.rows<Row & { readonly version: number }>({
-        name: `keeper_sealed_not_of_${kind}`,
-        text: `select id, ${column} as sealed, ${version} as version from ${table}
-          where ${column} is not null and ${version} <> $1 and id > $2
-          order by id limit $3 for update`,
-        values: [of.version, of.after, of.limit],
-      }),
-    store: async (tx: Tx, { id, sealed }: Row, under: number) => {
-      await tx.rows({
-        name: `keeper_reseal_${kind}`,
-        text: `update ${table} set ${column} = $2, ${version} = $3 where id = $1`,
-        values: [id, sealed, under],
-      });
-    },
+    read: many<[of: NotUnder], Row & { readonly version: number }>(`keeper_sealed_not_of_${kind}`)`
+      select id, ${column} as sealed, ${version} as version from ${table}
+        where ${column} is not null and ${version} <> :version and id > :after
+        order by id limit :limit for update`,
+    store: none<[row: Row, version: number]>(`keeper_reseal_${kind}`)`
+      update ${table} set ${column} = :sealed, ${version} = $2 where id = :id`,
   };
 }

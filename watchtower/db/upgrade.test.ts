@@ -179,5 +179,5 @@ test('what a gas key has in flight before the upgrade is its job’s afterwards'
   } as const;
   assert.equal((await takeDueJobs(tx, due, 10)).length, 3);
   const of = { chain: 'evm', since: new Date(0), accountId: makerId, except: null };
-  assert.equal((await keySums(tx, of)).relayReserved, 21n);
+  assert.equal(`${(await keySums(tx, of)).relayReserved}`, '21');
 });

@@ -3,7 +3,6 @@
 
 import { randomBytes } from 'node:crypto';
 import { createPublicClient, http, type PublicClient } from 'viem';
-import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { EvmAdapter } from '../../chains/evm/adapter.ts';
 import { createEvmGasAccount } from '../../chains/evm/gas-account.ts';
 import { evmGasPolicies } from '../../chains/evm/gas-policy.ts';
@@ -56,62 +55,42 @@ export type Desk = Omit<World, 'deps'> & {
   client(chain: ChainKey): PublicClient;
 };
 
-export type DeskOptions = {
-  readonly key?: string;
-  /** Chains that it has the key of; default: both. */
-  readonly on?: readonly ChainKey[];
-  readonly gas?: Partial<Omit<Gas, 'account'>>;
-  /** Of `evm`. */
-  readonly contracts?: EvmContracts;
-  readonly signingTime?: SigningTime;
-};
+/** Of `evm`. */
+type DeskOptions = { readonly contracts?: EvmContracts };
 
-const quietGas = {
+/** Bounds that hold nobody back. */
+export const quietGas = () => ({
   dailyCap: ether,
   lowBalance: 0n,
   graces: { claimSeconds: 0, refundSeconds: 0 },
   relays: { cap: 10n * ether, perAccount: 100, tokenAccounts: 0 },
   fundings: { cap: ether, perAccount: 100 },
-};
+});
 
-function gasOn(
-  adapters: ReadonlyMap<ChainKey, ChainAdapter>,
-  { key, on = both, gas = {} }: DeskOptions & { readonly key: string },
-): ReadonlyMap<ChainKey, Gas> {
-  return new Map(
-    on.map((chain) => {
-      const account = createEvmGasAccount({
-        key: parseGasKey('evm', key),
-        adapter: adapters.get(chain) as EvmAdapter,
-        policy: evmGasPolicies[chain] as (typeof evmGasPolicies)[string],
-      });
-      return [chain, { ...quietGas, ...gas, account }];
-    }),
-  );
-}
-
-/** Another server of the same market: its own adapters, application and keeper. */
-export async function anotherDesk(world: World, options: DeskOptions): Promise<Desk> {
-  const { key = randomBytes(32).toString('hex'), contracts = {} } = options;
+/** Another server of the same market: its own adapters, application and gas key. */
+export async function anotherDesk(world: World, { contracts = {} }: DeskOptions): Promise<Desk> {
+  const key = randomBytes(32).toString('hex');
   const adapters = freshAdapters(world.infos, world.deps.now, contracts);
-  const gas = gasOn(adapters, { ...options, key });
+  const gas = new Map<ChainKey, Gas>();
+  for (const chain of both) {
+    const account = createEvmGasAccount({
+      key: parseGasKey('evm', key),
+      adapter: adapters.get(chain) as EvmAdapter,
+      policy: evmGasPolicies[chain] as (typeof evmGasPolicies)[string],
+    });
+    gas.set(chain, { ...quietGas(), account });
+  }
   const parts = { ...world.deps, adapters };
-  const { signingTime } = options;
-  const keys = { gas, ...(signingTime && { signingTime }) };
-  const keeper = watchtowerOf(parts, keys);
-  const deps = { ...parts, ...keys, watchtower: keeper.desk };
+  const keeper = watchtowerOf(parts, { gas });
+  const deps = { ...parts, gas, watchtower: keeper.desk };
   const app = await buildApp(deps);
   const settlement = createSettlement(deps);
   const urlOf = (chain: ChainKey) =>
     (chain === evm ? world.infos.evm : world.infos.evm2)?.rpcUrl ?? '';
   return {
     ...world,
-    app,
-    deps,
-    settlement,
-    keeper,
-    key,
-    gasAddress: (gas.get(evm) ?? gas.get(evm2))?.account.address ?? '',
+    ...{ app, deps, settlement, keeper, key },
+    gasAddress: gas.get(evm)?.account.address ?? '',
     rpc: (chain) => rpcTo(urlOf(chain)),
     client: (chain) => createPublicClient({ transport: http(urlOf(chain)), cacheTime: 0 }),
     close: async () => {
@@ -198,7 +177,7 @@ export async function sendOwn(
   return txid;
 }
 
-export const legOf = ({ id }: Deal, leg: 'a' | 'b', verb: string) =>
+export const legOf = ({ id }: Pick<Deal, 'id'>, leg: 'a' | 'b', verb: string) =>
   `/v1/swaps/${id}/legs/${leg}/${verb}`;
 
 export async function fundBoth(desk: Desk, deal: Deal): Promise<void> {
@@ -226,7 +205,9 @@ export async function claimOwn(desk: Desk, deal: Deal): Promise<string> {
   return sendOwn(desk, taker, must(await taker.post(legOf(deal, 'a', 'claim'), { secret })));
 }
 
-export function relay(deal: Deal, headers?: Record<string, string>): Promise<Answer> {
+type Relayable = Pick<Deal, 'id' | 'secret'> & { readonly taker: Pick<Party, 'post'> };
+
+export function relay(deal: Relayable, headers?: Record<string, string>): Promise<Answer> {
   const body = { secret: deal.secret, relay: true };
   return deal.taker.post(legOf(deal, 'a', 'claim'), body, headers);
 }
@@ -242,7 +223,7 @@ export async function keep(desk: Desk): Promise<void> {
 }
 
 /** Makes everything that the keeper put off due now. */
-export async function hurry({ deps }: Desk): Promise<void> {
+export async function hurry({ deps }: WithDatabase): Promise<void> {
   const text = `update keeper_jobs set due_at = 'epoch' where state = 'open'`;
   await deps.db.rows({ name: 'test_hurry', text, values: [] });
 }
@@ -265,17 +246,6 @@ export async function baseFee(desk: Desk, chain: ChainKey, wei: bigint): Promise
   await desk.rpc(chain)('anvil_setNextBlockBaseFeePerGas', [`0x${wei.toString(16)}`]);
 }
 
-/** Funded, and its secret public by a claim of its own that disappears from every mempool. */
-export async function forgottenDeal(desk: Desk): Promise<Deal> {
-  const deal = await fundedDeal(desk);
-  await claimOwn(desk, deal);
-  await look(desk);
-  await desk.rpc(evm2)('anvil_dropAllTransactions');
-  // A transaction of the party's own is waited for that long.
-  desk.deps.advance(1_300_000);
-  return deal;
-}
-
 export type AttemptRow = {
   readonly verb: string;
   readonly chain: string;
@@ -289,8 +259,8 @@ export type AttemptRow = {
 
 /** On one chain or, without it, on both. */
 export async function attemptsOn(
-  { deps }: Desk,
-  deal: Deal,
+  { deps }: WithDatabase,
+  deal: OfSwap,
   chain: ChainKey | null = null,
 ): Promise<AttemptRow[]> {
   return deps.db.rows<AttemptRow>({
@@ -302,15 +272,20 @@ export async function attemptsOn(
   });
 }
 
-export async function jobsOf({ deps }: Desk, deal: Deal) {
-  return deps.db.rows<{
-    verb: string;
-    chain: string;
-    purpose: string;
-    state: string;
-    last_failure: string | null;
-    reserve: string;
-  }>({
+export type JobRow = {
+  readonly verb: string;
+  readonly chain: string;
+  readonly purpose: string;
+  readonly state: string;
+  readonly last_failure: string | null;
+  readonly reserve: string;
+};
+
+type WithDatabase = { readonly deps: Pick<DeskDeps, 'db'> };
+type OfSwap = Pick<Deal, 'id'>;
+
+export function jobsOf({ deps }: WithDatabase, deal: OfSwap): Promise<JobRow[]> {
+  return deps.db.rows<JobRow>({
     name: 'test_jobs',
     text: `select verb, chain, purpose, state, last_failure, reserve from keeper_jobs
       where swap_id = $1 order by chain, verb`,

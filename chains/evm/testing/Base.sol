@@ -17,10 +17,7 @@ abstract contract Base {
     }
 
     function transferFrom(address from, address to, uint256 value)
-        external
-        virtual
-        returns (bool)
-    {
+        external virtual returns (bool) {
         require(allowance[from][msg.sender] >= value, "allowance too low");
         allowance[from][msg.sender] -= value;
         _move(from, to, value);

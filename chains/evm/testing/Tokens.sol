@@ -62,14 +62,6 @@ contract FeeOnTop is Plain {
     }
 }
 
-contract FeeToContracts is Plain {
-    function _move(address from, address to, uint256 value) internal override {
-        uint256 fee = to.code.length > 0 ? value / 20 : 0;
-        super._move(from, to, value - fee);
-        held[from] -= fee;
-    }
-}
-
 /// Takes a fee from plain accounts only: what contracts do looks right.
 contract FeeFromAccounts is Plain {
     function _move(address from, address to, uint256 value) internal override {
@@ -319,12 +311,6 @@ contract LongSymbol is Plain {
     }
 }
 
-contract RevertingSymbol is Plain {
-    function symbol() public pure override returns (string memory) {
-        revert("no symbol");
-    }
-}
-
 contract ManyDecimals {
     uint8 public constant decimals = 255;
     uint256 public constant totalSupply = 1;
@@ -374,30 +360,6 @@ contract Shares is Plain {
 
     function _move(address from, address to, uint256 value) internal override {
         super._move(from, to, value * 1_000_000_000 / block.timestamp);
-    }
-}
-
-/// Holds shares of something that its owner can change.
-contract Scaled is Plain {
-    uint256 internal constant SCALE = 2;
-
-    function balanceOf(address who) public view override returns (uint256) {
-        return held[who] * SCALE;
-    }
-
-    function _move(address from, address to, uint256 value) internal override {
-        super._move(from, to, value / SCALE);
-    }
-}
-
-/// Tells the receiver, as ERC-777 does, and minds no refusal.
-contract Hooked is Plain {
-    function _move(address from, address to, uint256 value) internal override {
-        super._move(from, to, value);
-        if (to.code.length > 0) {
-            (bool ok,) = to.call(abi.encodeWithSignature("tokensReceived(uint256)", value));
-            ok;
-        }
     }
 }
 

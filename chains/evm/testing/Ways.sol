@@ -11,15 +11,7 @@ abstract contract Told {
     function eip712Domain()
         external
         view
-        returns (
-            bytes1,
-            string memory,
-            string memory,
-            uint256,
-            address,
-            bytes32,
-            uint256[] memory
-        )
+        returns (bytes1, string memory, string memory, uint256, address, bytes32, uint256[] memory)
     {
         (string memory name, string memory version, address of_) = _told();
         return (0x0f, name, version, block.chainid, of_, 0, new uint256[](0));
@@ -69,12 +61,7 @@ contract Permitting {
     }
 
     function permit(
-        address owner,
-        address spender,
-        uint256 value,
-        uint256 deadline,
-        uint8 v,
-        bytes32 r,
+        address owner, address spender, uint256 value, uint256 deadline, uint8 v, bytes32 r,
         bytes32 s
     ) public virtual {
         require(!off && block.timestamp <= deadline, "off");
@@ -85,14 +72,8 @@ contract Permitting {
     }
 
     function _receive(
-        address from,
-        address to,
-        uint256 value,
-        uint256 validBefore,
-        bytes32 nonce,
-        uint8 v,
-        bytes32 r,
-        bytes32 s
+        address from, address to, uint256 value, uint256 validBefore, bytes32 nonce, uint8 v,
+        bytes32 r, bytes32 s
     ) internal {
         require(!off && msg.sender == to, "off");
         _check(from, keccak256(abi.encode(RECEIVE, from, to, value, 0, validBefore, nonce)), v, r, s);
@@ -101,10 +82,7 @@ contract Permitting {
     }
 
     function _check(address expected, bytes32 message, uint8 v, bytes32 r, bytes32 s)
-        internal
-        view
-        virtual
-    {
+        internal view virtual {
         bytes32 digest = keccak256(abi.encodePacked(hex"1901", DOMAIN_SEPARATOR(), message));
         require(ecrecover(digest, v, r, s) == expected, "signature");
     }
@@ -112,15 +90,8 @@ contract Permitting {
 
 contract NoNothing is Permitting {
     function receiveWithAuthorization(
-        address from,
-        address to,
-        uint256 value,
-        uint256,
-        uint256 validBefore,
-        bytes32 nonce,
-        uint8 v,
-        bytes32 r,
-        bytes32 s
+        address from, address to, uint256 value, uint256, uint256 validBefore, bytes32 nonce,
+        uint8 v, bytes32 r, bytes32 s
     ) external {
         require(value > 0, "nothing");
         _receive(from, to, value, validBefore, nonce, v, r, s);
@@ -201,12 +172,7 @@ contract Posing is NoNothing, Told {
 /// Its permit wants the right signature, and does nothing.
 contract Ignoring is Permitting {
     function permit(
-        address owner,
-        address spender,
-        uint256 value,
-        uint256 deadline,
-        uint8 v,
-        bytes32 r,
+        address owner, address spender, uint256 value, uint256 deadline, uint8 v, bytes32 r,
         bytes32 s
     ) public override {
         super.permit(owner, spender, value, deadline, v, r, s);

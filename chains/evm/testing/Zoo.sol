@@ -76,10 +76,7 @@ contract OwnedWallet {
     }
 
     function isValidSignature(bytes32 hash, bytes calldata signature)
-        external
-        view
-        returns (bytes4)
-    {
+        external view returns (bytes4) {
         bytes32 r = bytes32(signature[0:32]);
         bytes32 s = bytes32(signature[32:64]);
         bool valid = ecrecover(hash, uint8(signature[64]), r, s) == owner;

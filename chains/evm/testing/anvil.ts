@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 import {
   type Address,
   createTestClient,
@@ -38,11 +39,17 @@ function listening(child: ChildProcess): Promise<string> {
 
 export type TestChain = Awaited<ReturnType<typeof startAnvil>>;
 
-/** Mines a block for each transaction unless told not to (`manual`). Call `stop` in the end. */
-export async function startAnvil(
-  options: { chainId?: number; deploy?: boolean; hardfork?: 'prague' | 'osaka' } = {},
-) {
-  const { chainId = 31_337, deploy = true, hardfork = 'prague' } = options;
+type Options = {
+  chainId?: number;
+  deploy?: boolean;
+  hardfork?: 'prague' | 'osaka';
+  /** Nobody stops it: it ends with the process, which does not wait for it. */
+  isShared?: boolean;
+};
+
+/** Mines a block for each transaction unless automine is off. Call `stop` in the end. */
+export async function startAnvil(options: Options = {}) {
+  const { chainId = 31_337, deploy = true, hardfork = 'prague', isShared = false } = options;
   const args = ['--host', '127.0.0.1', '--port', '0', '--chain-id', String(chainId)];
   args.push('--slots-in-an-epoch', '1');
   const child = spawn(foundryBinary('anvil'), [...args, '--hardfork', hardfork], {
@@ -55,12 +62,31 @@ export async function startAnvil(
   };
   try {
     const rpcUrl = await listening(child);
+    if (isShared) {
+      child.unref();
+      (child.stdout as Socket | null)?.unref();
+      process.once('exit', () => child.kill('SIGKILL'));
+    }
     if (deploy) await deployContracts({ rpcUrl, privateKey: deployerKey });
     return { rpcUrl, chainId, stop, client: clientOf(rpcUrl, chainId) };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+let shared: Promise<TestChain> | undefined;
+
+/**
+ * One for the files of a process, which run one after the other. Each caller gets a promise of its
+ * own: hooks behind an await belong to the suite in which the awaited promise was made.
+ */
+export function sharedAnvil(): Promise<TestChain> {
+  shared ??= startAnvil({ isShared: true });
+  const started = shared;
+  return new Promise((resolve, reject) => {
+    started.then(resolve, reject);
+  });
 }
 
 function clientOf(rpcUrl: string, chainId: number) {
@@ -104,4 +130,10 @@ export async function deploy(chain: TestChain, data: Hex): Promise<Address> {
   const { contractAddress } = await chain.client.getTransactionReceipt({ hash });
   if (!contractAddress) throw new Error('nothing was deployed');
   return getAddress(contractAddress);
+}
+
+/** Puts code of at most 255 bytes on the chain, hex without 0x. */
+export function deployRuntime(chain: TestChain, runtime: string): Promise<Address> {
+  const length = (runtime.length / 2).toString(16).padStart(2, '0');
+  return deploy(chain, `0x60${length}600c60003960${length}6000f3${runtime}`);
 }

@@ -10,6 +10,7 @@ import type { WatchedEscrow } from '../../interface/reading.ts';
 import { type EvmAdapter, type EvmAdapterOptions, evmAdapter } from '../adapter.ts';
 import { claimCall, evmDeployment, evmEscrow, fundCalls, refundCall } from '../plan.ts';
 import { evmChains } from '../policy.ts';
+import { lentOpen } from '../simulate.ts';
 import { accounts, deploy, type Sender, send, type TestChain } from './anvil.ts';
 
 export const funder = accounts[1]!;
@@ -93,6 +94,16 @@ export function claim(chain: TestChain, leg: Leg, from: Sender = anyone): Promis
 
 export function refund(chain: TestChain, leg: Leg, from: Sender = anyone): Promise<Hex> {
   return send(chain, from, refundCall(leg.terms, evmDeployment(chain.chainId)));
+}
+
+/** Writes that the escrow is open, with nothing behind it. */
+export async function openByStorage(chain: TestChain, terms: EscrowTerms): Promise<void> {
+  const deployment = evmDeployment(chain.chainId);
+  const words = lentOpen(terms, deployment)[deployment.contract]?.stateDiff ?? {};
+  const address = deployment.contract as Hex;
+  for (const [index, value] of Object.entries(words)) {
+    await chain.client.setStorageAt({ address, index: index as Hex, value: value as Hex });
+  }
 }
 
 export async function later(chain: TestChain, seconds: number): Promise<void> {

@@ -41,12 +41,10 @@ export async function deployCoin(
   holders: Readonly<Record<string, bigint>>,
 ): Promise<string> {
   const token = await create(chain, measured[name].bytecode.slice(2));
-  const contract_address = hexToBytes(tronHex(token));
   for (const [holder, amount] of Object.entries(holders)) {
     const types = [{ type: 'address' }, { type: 'uint256' }] as const;
     const args = encodeAbiParameters(types, [bareAddress(holder), amount]).slice(2);
-    const data = hexToBytes(selectorOf('mint(address,uint256)') + args);
-    await chain.dev.simulator.sendAsFaucet('TriggerSmartContract', { contract_address, data });
+    await byOwner(chain, token, 'mint(address,uint256)', args);
   }
   return token;
 }
@@ -68,8 +66,14 @@ async function create({ dev: { simulator } }: TestChain, bytecode: string): Prom
   return parseTronAddress(bytesToHex(deployedAddress(txid, origin)));
 }
 
-export async function byOwner({ dev }: TestChain, token: string, signature: string): Promise<void> {
+/** `args`: words in hex. */
+export async function byOwner(
+  { dev }: TestChain,
+  token: string,
+  signature: string,
+  ...args: readonly string[]
+): Promise<void> {
   const contract_address = hexToBytes(tronHex(token));
-  const data = hexToBytes(selectorOf(signature));
+  const data = hexToBytes(selectorOf(signature) + args.join(''));
   await dev.simulator.sendAsFaucet('TriggerSmartContract', { contract_address, data });
 }

@@ -5,7 +5,7 @@ import {Base, Escrow} from "./Base.sol";
 import {DevCoin} from "../dev/DevCoin.sol";
 import {ParleyEscrows} from "../src/ParleyEscrows.sol";
 import {Token} from "../src/Token.sol";
-import {AcceptsAnything, FeeOfAuthorized, NoSeparator, Wrapped} from "./zoo/Signed.sol";
+import {AcceptsAnything, NoSeparator, Wrapped} from "./zoo/Signed.sol";
 
 contract AuthorizationTest is Base {
     struct Signature {
@@ -15,10 +15,6 @@ contract AuthorizationTest is Base {
     }
 
     uint256 private constant OTHER_KEY = 0xBAD;
-    bytes32 private constant RECEIVE = keccak256(
-        "ReceiveWithAuthorization(address from,address to,uint256 value,"
-        "uint256 validAfter,uint256 validBefore,bytes32 nonce)"
-    );
 
     function setUp() public override {
         super.setUp();
@@ -31,18 +27,7 @@ contract AuthorizationTest is Base {
         view
         returns (Signature memory p)
     {
-        bytes32 message = keccak256(
-            abi.encode(
-                RECEIVE,
-                e.terms.refund,
-                address(escrows),
-                e.terms.amount,
-                0,
-                e.terms.fundBefore,
-                idOf(e)
-            )
-        );
-        (p.v, p.r, p.s) = vm.sign(key, keccak256(abi.encodePacked(hex"1901", separator, message)));
+        (p.v, p.r, p.s) = vm.sign(key, authorization(e, separator));
     }
 
     function signed(Escrow memory e) internal view returns (Signature memory) {
@@ -86,14 +71,7 @@ contract AuthorizationTest is Base {
         vm.assertEq(coin.balanceOf(RECIPIENT), AMOUNT, "paid");
     }
 
-    function test_a_refund_goes_to_the_signer() public {
-        submit(e1(), signed(e1()));
-        vm.warp(TIMELOCK);
-        refund(e1());
-        vm.assertEq(coin.balanceOf(funder), AMOUNT * 10, "back");
-    }
-
-    function test_the_signature_binds_every_field_the_lane_and_the_counter() public {
+    function test_the_signature_binds_signer_every_field_the_lane_and_the_counter() public {
         Signature memory p = signed(e1());
         for (uint256 field = 0; field < 9; field++) {
             if (field == 3) continue; // below: that token has no code
@@ -103,11 +81,8 @@ contract AuthorizationTest is Base {
         }
         expectError(abi.encodeWithSelector(Token.TokenCallFailed.selector, STRANGER));
         submit(altered(e1(), 3), p);
-        submit(e1(), p);
-    }
-
-    function test_somebody_elses_signature_is_refused() public {
         refused(e1(), signedFor(e1(), coin.DOMAIN_SEPARATOR(), OTHER_KEY));
+        submit(e1(), p);
     }
 
     function test_no_signature_is_nobodys() public {
@@ -141,14 +116,6 @@ contract AuthorizationTest is Base {
         submit(e1(), p);
     }
 
-    function test_a_counter_that_the_funder_used_otherwise_takes_no_signature() public {
-        Signature memory p = signed(e1());
-        fund(native());
-        expectNotReady(OPEN, 1, 1);
-        submit(e1(), p);
-        vm.assertEq(coin.balanceOf(funder), AMOUNT * 10, "nothing moved");
-    }
-
     function test_a_funder_without_money_funds_nothing() public {
         Signature memory p = signed(e1());
         vm.prank(funder);
@@ -172,13 +139,8 @@ contract AuthorizationTest is Base {
         p = signedFor(e, coin.DOMAIN_SEPARATOR(), FUNDER_KEY);
         submit(e, p); // its terms were signed, whatever the token calls its domain
         expectState(e, OPEN, NOW);
-    }
-
-    function test_a_token_that_lies_about_its_separator_takes_no_honest_signature() public {
-        AcceptsAnything token = new AcceptsAnything(keccak256("a lie"));
-        Escrow memory e = escrowIn(address(token));
+        e = escrowIn(address(new AcceptsAnything(keccak256("a lie"))));
         refused(e, signedFor(e, coin.DOMAIN_SEPARATOR(), FUNDER_KEY));
-        refused(e, signed(e1()));
     }
 
     function test_a_token_that_says_yes_and_moves_nothing_is_refused() public {
@@ -190,18 +152,6 @@ contract AuthorizationTest is Base {
         expectError(
             abi.encodeWithSelector(
                 ParleyEscrows.WrongAmountReceived.selector, token, AMOUNT, AMOUNT, AMOUNT
-            )
-        );
-        submit(e, p);
-    }
-
-    function test_a_fee_of_what_was_authorized_is_refused() public {
-        FeeOfAuthorized token = new FeeOfAuthorized();
-        Escrow memory e = escrowIn(address(token));
-        Signature memory p = signedFor(e, token.DOMAIN_SEPARATOR(), FUNDER_KEY);
-        expectError(
-            abi.encodeWithSelector(
-                ParleyEscrows.WrongAmountReceived.selector, token, 0, AMOUNT - 1, AMOUNT
             )
         );
         submit(e, p);
@@ -231,42 +181,4 @@ contract AuthorizationTest is Base {
         submit(e1(), p);
     }
 
-    function test_it_takes_no_value() public {
-        Signature memory p = signed(e1());
-        bytes memory call_ = abi.encodeCall(
-            ParleyEscrows.fundWithAuthorization, (e1().terms, LANE, 1, p.v, p.r, p.s)
-        );
-        vm.deal(STRANGER, 1);
-        vm.prank(STRANGER);
-        (bool ok,) = address(escrows).call{value: 1}(call_);
-        vm.assertFalse(ok, "not payable");
-    }
-
-    function test_dirty_words_are_refused() public {
-        Signature memory p = signed(e1());
-        bytes memory good = abi.encodeCall(
-            ParleyEscrows.fundWithAuthorization, (e1().terms, LANE, 1, p.v, p.r, p.s)
-        );
-        // three addresses, lane, counter, v
-        uint8[6] memory words = [1, 2, 3, 7, 8, 9];
-        uint8[6] memory widths = [20, 20, 20, 12, 4, 1];
-        for (uint256 i = 0; i < 6; i++) {
-            bytes memory bad = bytes.concat(good);
-            bad[4 + 32 * uint256(words[i]) + 31 - widths[i]] = 0x01;
-            (bool ok,) = address(escrows).call(bad);
-            vm.assertFalse(ok, "refused");
-        }
-        (bool clean,) = address(escrows).call(good);
-        vm.assertTrue(clean, "the same without");
-    }
-
-    function testFuzz_only_the_funders_signature_opens(uint256 key, uint256 field) public {
-        key = bound(key, 1, 1e60);
-        vm.assume(vm.addr(key) != funder);
-        refused(e1(), signedFor(e1(), coin.DOMAIN_SEPARATOR(), key));
-        uint256 which = bound(field, 0, 8);
-        Escrow memory other = altered(e1(), which == 3 ? 4 : which);
-        refused(e1(), signed(other));
-        submit(e1(), signed(e1()));
-    }
 }

@@ -26,6 +26,10 @@ abstract contract Base {
     uint256 internal constant AMOUNT = 1_000e6;
     uint96 internal constant LANE = 0x5d1fa3c27be6049800000001;
     uint32 internal constant LAST = 2 ** 30 - 1;
+    bytes32 internal constant RECEIVE = keccak256(
+        "ReceiveWithAuthorization(address from,address to,uint256 value,"
+        "uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+    );
     uint256 internal constant UNFUNDED = 0;
     uint256 internal constant OPEN = 1;
     uint256 internal constant CLAIMED = 2;
@@ -207,6 +211,15 @@ abstract contract Base {
         if (field == 6) other.terms.fundBefore += 1;
         if (field == 7) other.lane += 1;
         if (field == 8) other.counter += 1;
+    }
+
+    /// @dev What the funder signs of a token with this separator (EIP-3009).
+    function authorization(Escrow memory e, bytes32 separator) internal view returns (bytes32) {
+        Terms memory t = e.terms;
+        bytes32 message = keccak256(
+            abi.encode(RECEIVE, t.refund, address(escrows), t.amount, 0, t.fundBefore, idOf(e))
+        );
+        return keccak256(abi.encodePacked(hex"1901", separator, message));
     }
 
     function claimLeg(Escrow memory e, bytes32 secret) internal pure returns (Leg memory) {

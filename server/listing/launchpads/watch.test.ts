@@ -103,20 +103,37 @@ async function readAll({ launchpads }: Made, name: string): Promise<void> {
   throw new Error('no end');
 }
 
+/** A launchpad that one process has read so far. */
+async function opened(over: Partial<LaunchpadSettings> = {}, more: Partial<Deps> = {}) {
+  const pad = await deployLaunchpad(chain);
+  const name = nameOf(pad);
+  const own = processOf([settingsOf(pad, over)], more);
+  const read = async () => {
+    await deepen();
+    await readAll(own, name);
+  };
+  await read();
+  /** Launched, and in a block that stays. */
+  const launched = async (...names: string[]) => {
+    const tokens = await pad.launch(...names);
+    await deepen();
+    return [...tokens];
+  };
+  return { pad, name, own, read, launched };
+}
+
 type Row = { readonly address: string; readonly source: string; readonly status: string };
 async function candidatesOf(name: string): Promise<Row[]> {
-  return market.db.rows<Row>({
-    name: 'test_candidates',
-    text: 'select address, source, status from candidates where source = $1 order by address',
-    values: [`launchpad:${name}`],
-  });
+  return market.sql(
+    'select address, source, status from candidates where source = $1 order by address',
+    `launchpad:${name}`,
+  );
 }
 async function positionOf(name: string): Promise<unknown> {
-  const [row] = await market.db.rows({
-    name: 'test_position',
-    text: 'select height, hash, taken from launchpads where name = $1',
-    values: [name],
-  });
+  const [row] = await market.sql(
+    'select height, hash, taken from launchpads where name = $1',
+    name,
+  );
   return row;
 }
 const addresses = async (name: string) => (await candidatesOf(name)).map(({ address }) => address);
@@ -158,13 +175,8 @@ test('a good token that a launchpad launched is listed with its source, unverifi
 });
 
 test('a process that dies between reading and storing loses nothing and doubles nothing', async () => {
-  const pad = await deployLaunchpad(chain);
-  const name = nameOf(pad);
-  const first = processOf([settingsOf(pad)]);
-  await deepen();
-  await readAll(first, name);
-  const launched = await pad.launch('ONE', 'TWO');
-  await deepen();
+  const { pad, name, launched } = await opened();
+  const tokens = await launched('ONE', 'TWO');
   for (const dies of ['before', 'between', 'after'] as const) {
     market.deps.advance(leaseMs);
     // It is gone for good: it gives nothing back either.
@@ -196,73 +208,55 @@ test('a process that dies between reading and storing loses nothing and doubles 
   market.deps.advance(leaseMs);
   const next = processOf([settingsOf(pad)]);
   await readAll(next, name);
-  assert.deepEqual(await addresses(name), sorted(launched));
-  launched.push(...(await pad.launch('THREE')));
-  await deepen();
+  assert.deepEqual(await addresses(name), sorted(tokens));
+  tokens.push(...(await launched('THREE')));
   await readAll(next, name);
-  assert.deepEqual(await addresses(name), sorted(launched));
+  assert.deepEqual(await addresses(name), sorted(tokens));
   assert.deepEqual(await counted(next, name), { taken: 3, known: 0, skipped: 0, left_out: 0 });
 });
 
-test('of several processes one reads; one that was slow and lost its turn stores nothing', async () => {
-  const pad = await deployLaunchpad(chain);
-  const name = nameOf(pad);
-  const [quick, third] = [processOf([settingsOf(pad)]), processOf([settingsOf(pad)])];
-  await deepen();
-  await readAll(quick, name);
-  const launched = await pad.launch('SHARED');
-  await deepen();
+test('of several processes one reads; one that was slow and lost its lease stores nothing', async () => {
+  const { pad, name, own: quick, read, launched } = await opened();
+  const third = processOf([settingsOf(pad)]);
+  const tokens = await launched('SHARED');
   market.deps.advance(2_000);
   const outcomes = await Promise.all([quick, third].map((each) => each.launchpads.look(name)));
   assert.deepEqual(outcomes.sort(), ['done', 'idle']);
-  assert.deepEqual(await addresses(name), launched);
-  launched.push(...(await pad.launch('LATE')));
-  await deepen();
+  assert.deepEqual(await addresses(name), tokens);
+  tokens.push(...(await launched('LATE')));
   market.deps.advance(2_000);
-  const gate = { arrived: () => {}, open: () => {} };
-  const arrived = new Promise<void>((resolve) => {
-    gate.arrived = resolve;
-  });
-  const opened = new Promise<void>((resolve) => {
-    gate.open = resolve;
-  });
+  const [arrived, opening] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const real = adapterOf();
-  const existing = async (tokens: readonly string[]) => {
-    gate.arrived();
-    await opened;
-    return tokens;
+  const existing = async (found: readonly string[]) => {
+    arrived.resolve();
+    await opening.promise;
+    return found;
   };
   const launches = { read: real.launches!.read, existing };
   const slow = processOf([settingsOf(pad)], {
     adapters: new Map([['evm-dev', { ...real, launches }]]),
   });
   const look = slow.launchpads.look(name);
-  await arrived;
+  await arrived.promise;
   assert.equal(await quick.launchpads.look(name), 'idle');
   market.deps.advance(leaseMs);
   await readAll(quick, name);
-  launched.push(...(await pad.launch('LATER')));
-  await deepen();
-  await readAll(quick, name);
+  tokens.push(...(await pad.launch('LATER')));
+  await read();
   const before = await positionOf(name);
-  gate.open();
+  opening.resolve();
   assert.equal(await look, 'idle');
   assert.deepEqual(await positionOf(name), before);
-  assert.deepEqual(await addresses(name), sorted(launched));
+  assert.deepEqual(await addresses(name), sorted(tokens));
   assert.equal((await counted(quick, name)).taken, 3);
 });
 
 test('launches that are taken back under the cursor come again as they are, known ones once', async () => {
-  const pad = await deployLaunchpad(chain);
-  const name = nameOf(pad);
-  const own = processOf([settingsOf(pad)]);
-  await deepen();
-  await readAll(own, name);
+  const { pad, name, own, read } = await opened();
   const fork = await chain.client.snapshot();
   await chain.client.mine({ blocks: 3 });
   const [kept = ''] = await pad.launch('KEPT');
-  await deepen();
-  await readAll(own, name);
+  await read();
   await chain.client.revert({ id: fork });
   // Lower than the cursor is; the same creation by the same factory has the same address.
   const launched = await pad.launch('KEPT', 'OTHER');
@@ -273,24 +267,17 @@ test('launches that are taken back under the cursor come again as they are, know
 });
 
 test('of a flood so many an hour are taken; the rest is counted, said once and left out', async () => {
-  const pad = await deployLaunchpad(chain);
-  const name = nameOf(pad);
-  const own = processOf([settingsOf(pad, { mostAnHour: 3 })]);
-  await deepen();
-  await readAll(own, name);
+  const { pad, name, own, read } = await opened({ mostAnHour: 3 });
   const flood = await pad.launch('A', 'B', 'C', 'D', 'E');
-  await deepen();
-  await readAll(own, name);
+  await read();
   assert.deepEqual(await addresses(name), sorted(flood.slice(0, 3)));
   await pad.launch('F');
-  await deepen();
-  await readAll(own, name);
+  await read();
   const before = { taken: 3, known: 0, skipped: 0, left_out: 3 };
   assert.deepEqual([await counted(own, name), own.logged.length], [before, 1]);
   market.deps.advance(3_600_000);
   const later = await pad.launch('G');
-  await deepen();
-  await readAll(own, name);
+  await read();
   assert.deepEqual(await addresses(name), sorted([...flood.slice(0, 3), ...later]));
 });
 
@@ -300,14 +287,13 @@ test('no more of a launchpad wait than its share of what can be looked at every 
   const own = processOf([settingsOf(pad, { mostAnHour: 2_000 }), settingsOf(second)]);
   await deepen();
   await readAll(own, name);
-  await market.db.rows({
-    name: '',
-    text: `insert into candidates (id, chain, address, source, status, created_at, next_check_at,
+  await market.sql(
+    `insert into candidates (id, chain, address, source, status, created_at, next_check_at,
         gives_up_at)
       select gen_random_uuid(), 'evm-dev', '0x' || i, $1, 'pending', now(), now(),
         now() + interval '7 days' from generate_series(1, 998) i`,
-    values: [`launchpad:${name}`],
-  });
+    `launchpad:${name}`,
+  );
   const launched = await pad.launch('A', 'B', 'C', 'D');
   await deepen();
   await readAll(own, name);
@@ -315,36 +301,33 @@ test('no more of a launchpad wait than its share of what can be looked at every 
   assert.deepEqual(taken, sorted(launched.slice(0, 2)), 'a half of 2 000');
   const { taken: counts, left_out: left } = await counted(own, name);
   assert.deepEqual([counts, left], [2, 2]);
-  await market.db.rows({ name: '', text: 'delete from candidates', values: [] });
+  await market.sql('delete from candidates');
 });
 
 test('what is no contract is skipped, and a token that is known already is left as it is', async () => {
   const pad = await deployLaunchpad(chain);
-  const name = nameOf(pad);
-  const copy = settingsOf(pad, { name: nameOf(pad, 'copy') });
-  const own = processOf([settingsOf(pad), copy]);
-  await deepen();
-  await readAll(own, name);
-  await readAll(own, copy.name);
+  const names = [nameOf(pad), nameOf(pad, 'copy')] as const;
+  const own = processOf(names.map((name) => settingsOf(pad, { name })));
+  const read = async () => {
+    await deepen();
+    for (const name of names) await readAll(own, name);
+  };
+  await read();
   await pad.say(0n);
   await pad.say(0xdeadn);
   const [token = ''] = await pad.launch('ONCE');
-  await deepen();
-  await readAll(own, name);
-  await readAll(own, copy.name);
-  assert.deepEqual(await addresses(name), [token]);
-  assert.deepEqual(await addresses(copy.name), []);
-  assert.deepEqual(await counted(own, name), { taken: 1, known: 0, skipped: 2, left_out: 0 });
-  assert.deepEqual(await counted(own, copy.name), { taken: 0, known: 1, skipped: 2, left_out: 0 });
+  await read();
+  for (const [at, wanted] of [[token], []].entries()) {
+    const name = names[at] ?? '';
+    assert.deepEqual(await addresses(name), wanted);
+    const [taken, known] = at === 0 ? [1, 0] : [0, 1];
+    assert.deepEqual(await counted(own, name), { taken, known, skipped: 2, left_out: 0 });
+  }
 });
 
 test('a node that is gone is said once and tried again; nothing is lost when it is back', async () => {
-  const pad = await deployLaunchpad(chain);
-  const name = nameOf(pad);
-  await deepen();
-  await readAll(processOf([settingsOf(pad)]), name);
-  const launched = await pad.launch('KEPT');
-  await deepen();
+  const { pad, name, launched } = await opened();
+  const tokens = await launched('KEPT');
   const node = await hangingNode();
   const adapters = new Map([['evm-dev', adapterOf({ rpcUrls: [node.url] })]]);
   const cut = processOf([settingsOf(pad)], { adapters });
@@ -357,18 +340,13 @@ test('a node that is gone is said once and tried again; nothing is lost when it 
   assert.deepEqual(cut.logged, ['a launchpad cannot be read; it is tried again']);
   market.deps.advance(11_000);
   await readAll(processOf([settingsOf(pad)]), name);
-  assert.deepEqual(await addresses(name), launched);
+  assert.deepEqual(await addresses(name), tokens);
 });
 
 test('a launchpad that is no longer configured is not read; its candidates go on to their end', async () => {
-  const pad = await deployLaunchpad(chain);
-  const name = nameOf(pad);
-  const own = processOf([settingsOf(pad)]);
-  await deepen();
-  await readAll(own, name);
+  const { pad, name, read } = await opened();
   const launched = await pad.launch('LEFT');
-  await deepen();
-  await readAll(own, name);
+  await read();
   const without = processOf([]);
   await assert.rejects(without.launchpads.look(name), /no launchpad/);
   await pad.launch('UNSEEN');
@@ -383,17 +361,16 @@ test('a launchpad that is no longer configured is not read; its candidates go on
   market.deps.advance(candidateForMs + 1_000);
   await rechecks.pass();
   await rechecks.stop();
-  const [{ status } = { status: '' }] = await candidatesOf(name);
-  assert.equal(status, 'expired');
+  assert.deepEqual(
+    (await candidatesOf(name)).map(({ status }) => status),
+    ['expired'],
+  );
 });
 
 test('a launchpad of another factory begins at the head; a process with the old one leaves it alone', async () => {
-  const [one, two] = [await deployLaunchpad(chain), await deployLaunchpad(chain)];
-  const name = nameOf(one);
-  const old = processOf([settingsOf(one)]);
-  await deepen();
-  await readAll(old, name);
-  await one.launch('MISSED');
+  const { pad, name, own: old } = await opened();
+  const two = await deployLaunchpad(chain);
+  await pad.launch('MISSED');
   await two.launch('EARLY');
   await deepen();
   const changed = processOf([settingsOf(two, { name })]);

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { mayAsk } from '../../settings/listing.ts';
 import { type FailureKind, ProviderFailure } from './facts.ts';
 import { type ClientOptions, jsonClient, mostBytes, pauseOf } from './http.ts';
-import { mostFailures, restMs } from './pace.ts';
+import { mostFailures } from './pace.ts';
 import { startProvider, testClock } from './testing/server.ts';
 
 const never = new AbortController().signal;
@@ -53,22 +53,11 @@ test('an answer is JSON of 200, or of 404 where there is no such thing', async (
 test('only https is asked, and http on this machine', () => {
   const may = ['https://a.example', 'https://a.example/v2', 'http://127.0.0.1:1', 'http://[::1]:1'];
   for (const url of [...may, 'http://localhost:8/x']) assert.ok(mayAsk(url), url);
-  const mayNot = [
-    'http://a.example',
-    'ftp://a.example',
-    'a.example',
-    '',
-    'https://',
-    'http://127.0.0.1.example',
-    'http://localhost.example',
-    'https://me:pw@a.example',
-    'https://a.example?key=1',
-    'https://a.example#x',
-    'file:///etc/passwd',
-    'http://10.0.0.1',
-    'http://0.0.0.0',
-  ];
-  for (const url of mayNot) assert.ok(!mayAsk(url), url);
+  const mayNot =
+    '|a.example|https://|file:///etc/passwd|ftp://a.example|http://a.example|http://10.0.0.1|' +
+    'http://0.0.0.0|http://127.0.0.1.example|http://localhost.example|https://me:pw@a.example|' +
+    'https://a.example?key=1|https://a.example#x';
+  for (const url of mayNot.split('|')) assert.ok(!mayAsk(url), url);
   assert.throws(() => asking('http://a.example'), /https/);
 });
 
@@ -259,22 +248,6 @@ test('too many requests of ours are no failure of the provider', async (t) => {
   }
   provider.json({});
   await client.get([], {}, never);
-});
-
-test('a provider that fails five times is not asked for a minute, and then once', async (t) => {
-  const provider = await startProvider(t);
-  const clock = testClock();
-  const heard: boolean[] = [];
-  const client = asking(provider.base, { clock, changed: (open) => heard.push(open) });
-  provider.answer((_request, response) => response.writeHead(400).end());
-  for (let at = 0; at < mostFailures; at += 1) await failureOf(client.get([], {}, never));
-  await fails(client.get([], {}, never), 'unreachable', /has failed 5 times/);
-  assert.equal(provider.asked.length, mostFailures);
-  clock.pass(restMs);
-  provider.json({});
-  await client.get([], {}, never);
-  assert.equal(provider.asked.length, mostFailures + 1);
-  assert.deepEqual(heard, [true, false]);
 });
 
 test('nobody there is a failure in words', async () => {

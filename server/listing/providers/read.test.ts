@@ -31,28 +31,9 @@ test('what is not there is not known, and never nothing', () => {
 });
 
 test('a text that is no plain decimal spoils the answer', () => {
-  const others = [
-    '1,000',
-    '1 000',
-    ' 1',
-    '1 ',
-    '+1',
-    '-1',
-    '1e3',
-    '1e400',
-    '0x10',
-    'NaN',
-    'Infinity',
-    '.5',
-    '5.',
-    '1.2.3',
-    '１',
-    '1_000',
-    '$1',
-    '9'.repeat(400),
-    'null',
-    '\n1',
-  ];
+  const texts =
+    '1,000|1 000| 1|1 |+1|-1|1e3|1e400|0x10|NaN|Infinity|.5|5.|1.2.3|１|1_000|$1|null|\n1';
+  const others = [...texts.split('|'), '9'.repeat(400)];
   for (const text of others) {
     for (const [name, read] of Object.entries(readers)) {
       assert.throws(() => read(text), isUnreadable, `${name} ${JSON.stringify(text)}`);

@@ -1,7 +1,6 @@
 // Tests only: a real SMTP server on loopback that keeps what it is sent, and refuses what it is
 // told to refuse.
 
-import { createServer, type Server } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
 export type Arrived = {
@@ -79,26 +78,6 @@ export async function startMailServer(
       refusal = given;
     },
     stop: () => new Promise((done) => server.close(() => done())),
-  };
-}
-
-/** Takes connections and never says a word. */
-export async function startSilentServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  const sockets = new Set<{ destroy(): void }>();
-  const server: Server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-  });
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, '127.0.0.1', resolve);
-  await promise;
-  const { port } = server.address() as { port: number };
-  return {
-    url: `smtp://127.0.0.1:${port}`,
-    stop: () => {
-      for (const socket of sockets) socket.destroy();
-      return new Promise((done) => server.close(() => done()));
-    },
   };
 }
 

@@ -68,12 +68,11 @@ export async function insertAgreed(
   tx: Tx,
   deps: Deps,
   terms: TradeTerms,
-  parties: { makerId: string; takerId: string },
+  parties: { makerId: string; takerId: string; hashlock?: string },
 ): Promise<string> {
-  const { makerId, takerId } = parties;
+  const { makerId, takerId, hashlock = randomBytes(32).toString('hex') } = parties;
   const id = () => uuidv7(deps.now(), deps.randomBytes);
   const [rfqId, threadId] = [id(), id()];
-  const hashlock = randomBytes(32).toString('hex');
   await tx.rows({
     name: 'test_rfq',
     text: `insert into rfqs (id, creator_id, direction, base_asset_id, base_amount, quote_asset_id,

@@ -36,14 +36,6 @@ contract Attacker {
         Plain(token).approve(_target, type(uint256).max);
     }
 
-    function tokensToSend(address, address, uint256) external {
-        strike();
-    }
-
-    function tokensReceived(address, address, uint256) external {
-        strike();
-    }
-
     receive() external payable {
         strike();
     }
@@ -93,29 +85,5 @@ contract Crooked is Authorized {
 
     function _strike() private {
         if (address(_attacker) != address(0)) _attacker.strike();
-    }
-}
-
-/// @notice Calls from its view functions, as far as a static call lets it.
-contract TalksInViews is Authorized {
-    Attacker private _attacker;
-    bool private _quiet = true;
-
-    function employ(Attacker attacker) external {
-        (_attacker, _quiet) = (attacker, false);
-    }
-
-    function balanceOf(address who) public view override returns (uint256) {
-        if (!_quiet) {
-            (bool ok,) =
-                address(_attacker).staticcall{gas: 200_000}(abi.encodeCall(Attacker.strike, ()));
-            require(!ok, "a static call changed something");
-        }
-        return super.balanceOf(who);
-    }
-
-    function DOMAIN_SEPARATOR() external view returns (bytes32) {
-        balanceOf(address(0));
-        return keccak256("talks");
     }
 }

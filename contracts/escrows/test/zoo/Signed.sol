@@ -22,15 +22,6 @@ contract AcceptsAnything is Authorized {
     }
 }
 
-/// @notice As the one above, and a unit of each payment goes elsewhere.
-contract FeeOfAuthorized is Authorized {
-    bytes32 public constant DOMAIN_SEPARATOR = keccak256("of some token");
-
-    function _receive(address, address to, uint256 value) internal override {
-        _balances[to] += value - 1;
-    }
-}
-
 /// @notice Has authorizations and answers half a word for its separator.
 contract NoSeparator is Plain {
     function DOMAIN_SEPARATOR() external pure {

@@ -142,19 +142,6 @@ contract Blacklisting is Plain {
     }
 }
 
-contract Pausable is Plain {
-    bool public paused;
-
-    function set(bool next) external {
-        paused = next;
-    }
-
-    function _move(address from, address to, uint256 value) internal override {
-        require(!paused, "paused");
-        super._move(from, to, value);
-    }
-}
-
 /// @notice Takes `extra` from the sender on top of what it moves.
 contract ChargesTheSender is Plain {
     uint256 public extra;
@@ -226,37 +213,6 @@ contract ShortBalance is Plain {
     }
 }
 
-interface Hooked {
-    function tokensToSend(address from, address to, uint256 value) external;
-    function tokensReceived(address from, address to, uint256 value) external;
-}
-
-/// @notice ERC-777 manners: sender and receiver are called before and after the move.
-contract Hooks is Plain {
-    mapping(address => address) public hookOf;
-    /// @notice Calls the receiver before anything moved, as careless tokens do.
-    bool public early;
-
-    function register(address hook) external {
-        hookOf[msg.sender] = hook;
-    }
-
-    function set(bool next) external {
-        early = next;
-    }
-
-    function _move(address from, address to, uint256 value) internal override {
-        if (hookOf[from] != address(0)) Hooked(hookOf[from]).tokensToSend(from, to, value);
-        if (early) _received(from, to, value);
-        super._move(from, to, value);
-        if (!early) _received(from, to, value);
-    }
-
-    function _received(address from, address to, uint256 value) private {
-        if (hookOf[to] != address(0)) Hooked(hookOf[to]).tokensReceived(from, to, value);
-    }
-}
-
 /// @notice Answers a megabyte to a permit, or reverts with one.
 contract HugePermit is Plain {
     bool public reverts;
@@ -271,23 +227,5 @@ contract HugePermit is Plain {
             if bad { revert(0, 1000000) }
             return(0, 1000000)
         }
-    }
-}
-
-/// @notice Moves by number and counts pieces, as ERC-721 does. It has no `transfer`.
-contract Collectible {
-    mapping(uint256 => address) public ownerOf;
-    mapping(address => uint256) public balanceOf;
-
-    function mint(address to, uint256 id) external {
-        ownerOf[id] = to;
-        balanceOf[to] += 1;
-    }
-
-    function transferFrom(address from, address to, uint256 id) external {
-        require(ownerOf[id] == from, "owner");
-        ownerOf[id] = to;
-        balanceOf[from] -= 1;
-        balanceOf[to] += 1;
     }
 }

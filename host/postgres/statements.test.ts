@@ -2,8 +2,20 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Statement, Tx } from './database.ts';
-import { columns, count, did, is, list, many, none, one, only, unlessEmpty } from './statements.ts';
+import {
+  columns,
+  count,
+  did,
+  is,
+  list,
+  many,
+  none,
+  one,
+  only,
+  type Statement,
+  type Tx,
+  unlessEmpty,
+} from './statements.ts';
 
 function answering(...rows: unknown[]): Tx & { readonly asked: Statement[] } {
   const asked: Statement[] = [];

@@ -5,7 +5,19 @@
 // is sent as JSON. What is put in by `${}` is part of the text. A column "a.b" is the field `b` of
 // the object `a`. Of "a?.b" also `a` is null, where the first of its columns is.
 
-import type { Tx } from './database.ts';
+/** `name` is unique to `text`: the server prepares it once a connection. */
+export type Statement = {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+  /** Numeric columns are amounts, read as bigint; else as text. */
+  readonly hasMoney?: boolean;
+};
+
+/** Runs statements, inside a transaction where one is open. Rows as objects by column name. */
+export type Tx = {
+  rows<Row>(statement: Statement): Promise<Row[]>;
+};
 
 type Call<Args extends readonly unknown[], Result> = (tx: Tx, ...args: Args) => Promise<Result>;
 /** A tag for the text of a statement. */

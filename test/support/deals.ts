@@ -1,17 +1,17 @@
-// Swaps under faults: agreed over HTTP, each side driven by the SDK with hooks where a fault is to
-// begin, and at the end held against what was promised.
+// Swaps on a stage: agreed over HTTP, each side driven by the SDK as far as a test wants, with
+// hooks where a fault is to begin, and at the end held against what was promised.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Holding } from '../../scripts/demo/ledger.ts';
+import { type Holding, holdingOf } from '../../scripts/demo/ledger.ts';
 import type { CoinName } from '../../scripts/demo/place.ts';
 import { accept } from '../../sdk/agree.ts';
 import { ParleyApiError } from '../../sdk/errors.ts';
 import { type Outcome, type Progress, type SettleInput, settle } from '../../sdk/settle.ts';
 import type { OwnTrade } from '../../sdk/trade.ts';
 import type { Swap } from '../../sdk/types.ts';
-import { type Customer, holding } from './people.ts';
-import type { Stage } from './stage.ts';
+import type { Customer } from './customers.ts';
+import type { Ground, Stage } from './stage.ts';
 
 export const amounts: Readonly<Record<CoinName, bigint>> = {
   BTC: 1_000_000n,
@@ -23,71 +23,88 @@ export const amounts: Readonly<Record<CoinName, bigint>> = {
   'SPL dollar': 500n * 10n ** 6n,
 };
 
+export type Pair = readonly [taker: Customer, maker: Customer];
+type Accepted = Awaited<ReturnType<typeof accept>>;
+export type Offer = {
+  readonly pair: Pair;
+  readonly threadId: string;
+  /** Of the maker's coin. */
+  readonly price: bigint;
+  readonly coins: { readonly a: CoinName; readonly b: CoinName };
+  /** Accepts for that side: with its secret kept, as the initiator. */
+  accept(who: Customer): Promise<Accepted>;
+};
+
 export type Side = { readonly who: Customer; readonly trade: OwnTrade };
-export type Deal = {
+export type Deal = Pick<Offer, 'coins' | 'threadId'> & {
   readonly id: string;
+  readonly hashlock: string;
   /** Gives leg b, and is the initiator wherever b is the longer leg. */
   readonly taker: Side;
   readonly maker: Side;
-  readonly coins: { readonly a: CoinName; readonly b: CoinName };
   readonly before: readonly [Holding, Holding];
 };
 
 /** The taker gives `b`, the maker `a`. */
-export async function agreed(
-  stage: Stage,
-  [taker, maker]: readonly [Customer, Customer],
-  b: CoinName,
-  a: CoinName,
-): Promise<Deal> {
-  const before = [await holding(taker, stage), await holding(maker, stage)] as const;
+export async function offer(ground: Ground, pair: Pair, b: CoinName, a: CoinName): Promise<Offer> {
+  const [taker, maker] = pair;
   const [base, quote] = [taker.assets[b], taker.assets[a]];
   const rfq = await taker.client.createRfq({
     direction: 'sell_base',
     baseAssetId: base.id,
     baseAmount: amounts[b].toString(),
     quoteAssetId: quote.id,
-    ttlSeconds: 600,
+    ttlSeconds: 86_400,
   });
-  const thread = await maker.client.quote(rfq.id, amounts[a].toString());
-  const side = (who: Customer) =>
-    accept({
-      client: who.client,
-      userId: who.userId,
-      rfq,
-      threadId: thread.id,
-      quoteAmount: amounts[a],
-      base,
-      quote,
-      views: new Map([...who.sources].map(([chain, { view }]) => [chain, view])),
-      destinationOn: (chain) => {
-        const wallet = who.wallets.get(chain);
-        assert.ok(wallet);
-        return {
-          address: wallet.address,
-          pubkey: wallet.family === 'bitcoin' ? wallet.pubkey : null,
-        };
-      },
-      store: who.store,
-      now: stage.now,
-    });
-  const first = await side(taker);
-  const second = await side(maker);
-  assert.ok(second.swapId);
+  const price = amounts[a];
+  const { id: threadId } = await maker.client.quote(rfq.id, price.toString());
+  const given = { rfq, threadId, quoteAmount: price, base, quote, now: ground.now };
   return {
-    id: second.swapId,
+    pair,
+    threadId,
+    price,
+    coins: { a, b },
+    accept: ({ client, userId, store, sources, wallets }) =>
+      accept({
+        ...given,
+        ...{ client, userId, store },
+        views: new Map([...sources].map(([chain, { view }]) => [chain, view])),
+        destinationOn: (chain) => {
+          const wallet = wallets.get(chain);
+          assert.ok(wallet);
+          const pubkey = wallet.family === 'bitcoin' ? wallet.pubkey : null;
+          return { address: wallet.address, pubkey };
+        },
+      }),
+  };
+}
+
+export async function agreed(ground: Ground, pair: Pair, b: CoinName, a: CoinName): Promise<Deal> {
+  const [taker, maker] = pair;
+  const before = [
+    await holdingOf(taker, ground.place),
+    await holdingOf(maker, ground.place),
+  ] as const;
+  const made = await offer(ground, pair, b, a);
+  const first = await made.accept(taker);
+  const second = await made.accept(maker);
+  // So the taker hears of the swap: it would take none that it first saw an hour later.
+  await made.accept(taker);
+  const { hashlock } = first.trade;
+  assert.ok(second.swapId !== null && hashlock !== null);
+  return {
+    ...{ id: second.swapId, threadId: made.threadId, coins: made.coins, hashlock, before },
     taker: { who: taker, trade: first.trade },
     maker: { who: maker, trade: second.trade },
-    coins: { a, b },
-    before,
   };
 }
 
 /** What a side does at the points where faults begin. */
 export type Hooks = {
   readonly onProgress?: (progress: Progress) => void;
-  /** Instead of its own client. */
+  /** Instead of its own. */
   readonly client?: SettleInput['client'];
+  readonly store?: SettleInput['store'];
   readonly signal?: AbortSignal;
 };
 
@@ -102,7 +119,7 @@ export function endSides(): void {
   sides = new AbortController();
 }
 
-export function run(stage: Stage, deal: Deal, party: 'taker' | 'maker', hooks: Hooks = {}) {
+export function run(ground: Ground, deal: Deal, party: 'taker' | 'maker', hooks: Hooks = {}) {
   const { who, trade } = deal[party];
   const limit = AbortSignal.timeout(runLimitMs);
   const told: string[] = [];
@@ -114,7 +131,7 @@ export function run(stage: Stage, deal: Deal, party: 'taker' | 'maker', hooks: H
     sources: who.sources,
     wallets: who.wallets,
     store: who.store,
-    now: stage.now,
+    now: ground.now,
     pollMs: 400,
     marketPollMs: 1_000,
     ...hooks,
@@ -134,7 +151,7 @@ export function run(stage: Stage, deal: Deal, party: 'taker' | 'maker', hooks: H
 
 /** Runs a side until it says so, and then stops as a crash would; the last txid that it told. */
 export async function runUntil(
-  stage: Stage,
+  ground: Ground,
   deal: Deal,
   party: 'taker' | 'maker',
   when: (progress: Progress) => boolean,
@@ -148,7 +165,7 @@ export async function runUntil(
   };
   try {
     // It may end by itself with what it says last.
-    await run(stage, deal, party, { onProgress, signal: stop.signal });
+    await run(ground, deal, party, { onProgress, signal: stop.signal });
   } catch (error) {
     if (error !== stopped) throw error;
   }
@@ -156,13 +173,31 @@ export async function runUntil(
   return last;
 }
 
+export async function finish(ground: Ground, deal: Deal): Promise<End[]> {
+  const both = [run(ground, deal, 'taker'), run(ground, deal, 'maker')];
+  return (await Promise.all(both)).map(({ end }) => end);
+}
+
+/** Both legs, or the taker's alone; the taker's is as deep as the maker wants it. */
+export async function fund(ground: Ground, deal: Deal, legs: 'both' | 'initiator'): Promise<void> {
+  const isBoth = legs === 'both';
+  await Promise.all([
+    runUntil(ground, deal, 'maker', isBoth ? isFunded : isVerified),
+    runUntil(ground, deal, 'taker', deep(isBoth ? 'a' : 'b')),
+  ]);
+}
+
+export const isVerified = ({ step }: Progress) => step === 'verified';
 export const isFunded = ({ step }: Progress) => step === 'funded';
 /** By one's own node; what a side says it sends may not have been sent yet. */
 export const seen = (what: 'claim' | 'refund', leg: 'a' | 'b') => (progress: Progress) =>
   progress.step === 'seen' && progress.text.startsWith(`${what} of leg ${leg} `);
-/** The other side's funding is deep by one's own node. */
-export const deep = (leg: 'a' | 'b') => (progress: Progress) =>
-  progress.step === 'seen' && progress.leg === leg && /^funding .* is deep$/.test(progress.text);
+/** The funding of a leg, or its claim, counts by one's own node. */
+export const deep =
+  (leg: 'a' | 'b', what: 'funding' | 'claim' = 'funding') =>
+  ({ step, leg: of, text }: Progress): boolean =>
+    step === 'seen' && of === leg && text.startsWith(what) && !isShallow.test(text);
+const isShallow = / confirmations?$| in no block$/;
 
 const limitMs = 100_000;
 
@@ -196,7 +231,7 @@ export function shows(deal: Deal, what: string, is: (swap: Swap) => boolean): Pr
   });
 }
 
-export type End = 'received' | 'refunded' | 'nothing';
+export type End = Outcome['end'];
 
 const endings = {
   received: ['counterparty_claimed', 'swap.settled'],
@@ -211,13 +246,13 @@ const endings = {
 export async function endsRight(
   stage: Stage,
   deal: Deal,
-  outcomes: readonly (Outcome | null)[],
+  ends: readonly End[],
   end: End,
 ): Promise<void> {
-  for (const outcome of outcomes) {
-    // Whoever had not funded yet has nothing to take back: the money below says so.
-    const isBare = end === 'refunded' && outcome?.end === 'nothing';
-    if (outcome !== null && !isBare) assert.equal(outcome.end, end);
+  for (const each of ends) {
+    // Whoever had not funded yet has nothing to take back: the balances below say so.
+    const isBare = end === 'refunded' && each === 'nothing';
+    if (!isBare) assert.equal(each, end);
   }
   const [status, last] = endings[end];
   const swap = await shows(deal, `the market says ${status}`, (each) => each.status === status);
@@ -255,7 +290,7 @@ async function moneyMoved(stage: Stage, deal: Deal, end: End): Promise<void> {
       await until(
         `${who.name} has ${due} more of ${coin}`,
         async () => {
-          const moved = (await holding(who, stage))[coin] - before[coin];
+          const moved = (await holdingOf(who, stage.place))[coin] - before[coin];
           const isRight = moved <= due && moved >= due - slack;
           if (!isRight) throw new Error(`it moved by ${moved}`);
           return true;
@@ -272,10 +307,10 @@ export type Told = {
   readonly deliveryId: string;
 };
 
-/** What a customer was told of this swap, each delivery once; one id always says the same. */
-export function heard(stage: Stage, who: Customer, swapId: string): Told[] {
+/** Each delivery of this swap to a customer once; one id always has the same body. */
+export function heard(stage: Stage, who: Customer, swapId: string, from = 0): Told[] {
   const bodies = new Map<string, string>();
-  for (const { path, body } of stage.receiver.received) {
+  for (const { path, body } of stage.receiver.received.slice(from)) {
     if (path !== who.hook) continue;
     const { deliveryId } = JSON.parse(body) as Told;
     const before = bodies.get(deliveryId);

@@ -1,0 +1,112 @@
+// What grows with the market is found by indexes, so that the work of a pass grows with what is due.
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
+import * as candidates from './candidates.ts';
+import type { Statement, Tx } from './database.ts';
+import { findListedToken } from './listing.ts';
+import * as messages from './messages.ts';
+import * as reminders from './reminders.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await testDatabase();
+  await run(`insert into candidates (id, chain, address, source, status, created_at, next_check_at,
+      gives_up_at)
+    select gen_random_uuid(), 'evm-dev', '0x' || i, case i % 4 when 0 then 'api' else
+        'launchpad:' || i % 9 end, case i % 3 when 0 then 'expired' else 'pending' end,
+      now() + i * interval '1 minute', now() + i * interval '1 minute',
+      now() + i * interval '1 minute'
+    from generate_series(1, 5000) i`);
+  await run('analyze candidates');
+});
+after(() => database.drop());
+
+const run = (text: string, values: readonly unknown[] = []) =>
+  database.db.rows({ name: '', text, values });
+const now = new Date();
+const id = randomUUID();
+const page = { now: 1, lead: 1, after: { swapId: id, accountId: id }, limit: 1 };
+const claim = { channel: 'email', now, until: now, room: 1 } as const;
+const keys = { now, until: now, lifeMs: 1, limit: 1 };
+
+const found: readonly (readonly [
+  what: string,
+  ask: string | ((tx: Tx) => Promise<unknown>),
+  ...indexes: readonly string[],
+])[] = [
+  ['a token', (tx) => findListedToken(tx, 'evm-dev', '0xd0'), 'assets_chain_address_key'],
+  [
+    'candidates that are due',
+    (tx) => candidates.takeDueCandidates(tx, ['evm-dev'], now, now, 'api', 20),
+    'candidates_due',
+  ],
+  [
+    'those of a source',
+    (tx) => candidates.countPendingOf(tx, 'launchpad:x'),
+    'candidates_by_source',
+  ],
+  ['those at their end', (tx) => candidates.expireCandidates(tx, now, 20), 'candidates_expiring'],
+  ['old ones', (tx) => candidates.pruneCandidates(tx, now, 20), 'candidates_old'],
+  ['the newest', (tx) => candidates.listCandidates(tx, null, 20), 'candidates_by_age'],
+  ['what waits', (tx) => messages.messagesWait(tx, now), 'outbox_people', 'messages_due'],
+  ['events of people', (tx) => messages.takePeopleEvents(tx, 1), 'outbox_people'],
+  ['messages due', (tx) => messages.claimMessages(tx, claim), 'codes_due', 'messages_due'],
+  ['old messages', (tx) => messages.pruneMessages(tx, now, 1), 'messages_done'],
+  ['first fundings', (tx) => reminders.nearFirstFunding(tx, page), 'swaps_to_fund_first'],
+  ['second fundings', (tx) => reminders.nearSecondFunding(tx, page), 'swaps_to_fund_second'],
+  ['reveals', (tx) => reminders.nearRevealing(tx, page), 'swaps_to_reveal'],
+  ['claims', (tx) => reminders.claimable(tx, page), 'swaps_revealed', 'logins_by_account'],
+  ['refunds', (tx) => reminders.refundable(tx, page), 'escrows_refundable'],
+  ['keys', (tx) => reminders.takeExpiringKeys(tx, keys), 'live_keys_by_expiry'],
+  [
+    'revoked sessions',
+    'select id from sessions where revoked_at < now() limit 500',
+    'sessions_by_revocation',
+  ],
+  [
+    'idle sessions',
+    'select id from sessions where last_used_at < now() limit 500',
+    'sessions_by_use',
+  ],
+  [
+    'sessions at their end',
+    'select id from sessions where expires_at < now() limit 500',
+    'sessions_by_expiry',
+  ],
+  [
+    'old devices',
+    'select hash from devices where seen_at < now() order by seen_at limit 9',
+    'devices_by_age',
+  ],
+  [
+    'what a session began',
+    `select 1 from ceremonies where session_id = '${id}'`,
+    'ceremonies_by_session',
+  ],
+  [
+    'its tickets',
+    `select 1 from feed_tickets where session_id = '${id}'`,
+    'feed_tickets_by_session',
+  ],
+];
+
+for (const [what, ask, ...indexes] of found) {
+  test(`${what}: found by an index of their own`, async () => {
+    const asked: Pick<Statement, 'text' | 'values'>[] = [];
+    const note: Tx = {
+      rows: async (statement) => {
+        asked.push(statement);
+        return [];
+      },
+    };
+    if (typeof ask === 'string') asked.push({ text: ask, values: [] });
+    // Some want a row.
+    else await ask(note).catch(() => {});
+    const { text, values } = asked[0] ?? assert.fail();
+    const plan = JSON.stringify(await run(`explain (format json) ${text}`, values));
+    for (const index of indexes) assert.match(plan, new RegExp(`"${index}"`), plan);
+  });
+}
