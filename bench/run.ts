@@ -16,7 +16,6 @@ import { benchQuotes, benchQuotesOfLarge } from './quotes.ts';
 import { benchReads } from './reads.ts';
 import { type Effort, jsonLine, machine, type Row, textLine } from './report.ts';
 import { benchRequests } from './requests.ts';
-import { benchScheduled } from './scheduled.ts';
 import { benchSignIn } from './sign-in.ts';
 import { type Stage, setStage, usualVolume, type Volume } from './stage.ts';
 import { benchStart } from './start.ts';
@@ -40,7 +39,6 @@ const benches: Readonly<Record<string, (name: string) => Promise<Row[]>>> = {
   gas: async () => benchGas(),
   start: inRounds(() => benchStart(effort)),
   verify: inRounds(() => benchVerify(effort)),
-  scheduled: inRounds(async () => benchScheduled(effort)),
   doctor: inRounds(() => benchDoctor(effort, swaps), doctorStage),
   exchange: inRounds(() => benchExchange(effort)),
   requests: inRounds(() => benchRequests(effort), 'after one that is not counted'),

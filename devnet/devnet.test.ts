@@ -126,7 +126,7 @@ async function startInChild(dir: string) {
       text += chunk.toString();
       if (text.endsWith('\n')) resolve(JSON.parse(text));
     });
-    ended.then((code) => reject(new Error(`the child ended with ${code}`)));
+    void ended.then((code) => reject(new Error(`the child ended with ${code}`)));
   });
   return { child, devnet, ended };
 }

@@ -307,7 +307,7 @@ async function cli(
     PARLEY_HOME: world.deps.settings.home,
     PARLEY_CHAINS: JSON.stringify(chains),
     PARLEY_CHAIN_TIMEOUT_MS: '60000',
-    // What differs is looked at again after some passes of a market.
+    // What differs is read again after some passes of a market.
     PARLEY_FOLLOW_INTERVAL_MS: '50',
     ...env,
   };

@@ -1,5 +1,5 @@
-// The package against its README: what is named there can be imported, and the picture of the states
-// is that of their text, by which every settlement on paper chains goes (testing/paper-scene.ts).
+// The package against its README: what is named there can be imported. The picture of the states is
+// that of their text, by which every settlement on paper chains goes (testing/paper-scene.ts).
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

@@ -4,16 +4,16 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import { verifyWebhook } from '../sdk/webhooks.ts';
-import { negotiating, secretLock } from '../server/edge/testing/negotiating.ts';
+import { negotiating } from '../server/edge/testing/negotiating.ts';
 import { createDelivering } from '../server/webhooks/deliver.ts';
 import { mostPingsEach } from '../server/webhooks/ping.ts';
-import { type Receiver, startReceiver } from '../server/webhooks/testing/receiver.ts';
+import { startReceiver } from '../server/webhooks/testing/receiver.ts';
 import type { Trader } from './support/trading.ts';
 
 const market = await negotiating({ settings: { webhookNetworks: ['127.0.0.1'] } });
 const receiver = await startReceiver();
 after(() => receiver.close());
-const { taker, maker } = market;
+const { maker } = market;
 const deliver = createDelivering(market.deps).pass;
 beforeEach(() => {
   receiver.received.length = 0;
@@ -145,51 +145,6 @@ test('a webhook that is deleted while its ping is under way is 404, and nothing 
   });
   assert.equal((await ping(trader, id)).code, 'no_such_webhook');
   assert.deepEqual(removed, { ok: true });
-});
-
-test('quote.created goes to the creator of the RFQ, swap.agreed to both, and nothing to others', async () => {
-  const { secret } = await register(taker);
-  const [atMaker, atOther] = [await startReceiver(), await startReceiver()];
-  const makers = await register(maker, atMaker.url);
-  await register(await market.trader(), atOther.url);
-  try {
-    const { rfqId, threadId } = await market.negotiation();
-    await market.quote(maker, rfqId, '66000000');
-    await market.propose(maker, threadId, '67000000');
-    await market.propose(taker, threadId, '60000000');
-    const words = { quoteAmount: '60000000' };
-    await market.accept(taker, threadId, { ...words, hashlock: secretLock() });
-    const { swap } = (await market.accept(maker, threadId, words)).body;
-    let [underway, most] = [0, 0];
-    receiver.answer((_received, response) => {
-      underway += 1;
-      most = Math.max(most, underway);
-      setTimeout(() => {
-        underway -= 1;
-        response.writeHead(200).end();
-      }, 100);
-    });
-    await deliver();
-    assert.equal(most, 1, 'one after the answer to the other');
-    const heard = ({ received }: Receiver, key: string) =>
-      received.map((each) => {
-        const event = verifyWebhook({ secret: key, now: soon(), ...each });
-        const { deliveryId: _id, createdAt: _at, ...rest } = event;
-        return rest;
-      });
-    const agreed = { type: 'swap.agreed', swapId: swap.id, threadId };
-    const quoted = ['65000000', '66000000', '67000000'].map((quoteAmount) => ({
-      type: 'quote.created',
-      threadId,
-      rfqId,
-      quoteAmount,
-    }));
-    assert.deepEqual(heard(receiver, secret), [...quoted, agreed]);
-    assert.deepEqual(heard(atMaker, makers.secret), [agreed]);
-    assert.deepEqual(atOther.received, []);
-  } finally {
-    await Promise.all([atMaker.close(), atOther.close()]);
-  }
 });
 
 /** The market's clock, in seconds. */

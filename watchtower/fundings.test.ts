@@ -169,6 +169,7 @@ test('what nobody can tell of its own leg ends it', async () => {
   });
   await m.passes(3);
   m.show({});
+  await m.look();
   assert.deepEqual(await states(deal), ['dropped']);
   assert.equal(await statusOf(deal), 'unfunded');
 });

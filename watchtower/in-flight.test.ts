@@ -1,6 +1,6 @@
 // What is in flight where nodes hang, are behind, swallow or refuse it, and where fees rise: it
-// lands, and costs no more for what is not its own fault. What several nodes of one chain come to is
-// tested in chains/evm.
+// lands, and costs no more for what is not its own fault. What several nodes of one chain come to
+// is tested in chains/evm.
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';

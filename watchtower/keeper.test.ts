@@ -1,5 +1,5 @@
-// The watchtower on two real EVM chains: what parties leave undone lands, alone or together, through
-// a reorganisation and rising fees. Every other rule of it is tested on chains in memory.
+// The watchtower on two real EVM chains: what parties leave undone lands, alone or together,
+// through a reorganisation and rising fees. Every other rule of it is tested on chains in memory.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { feeLadder, mostRungs, refundDeadline, signedLadder } from './fee-ladder.ts';
 import {
   boundedFee,
   defaultFeeBounds as bounds,
@@ -13,9 +14,26 @@ import {
 
 const estimate = { fast: 40, medium: 20, slow: 10, least: 1, at: 1_000 };
 
+const hour = 3_600;
+const base = { estimate, bounds, vsize: 150, value: 10_000_000n };
+
+const rate = fc.double({ min: 0.1, max: 600, noNaN: true });
+const requests = fc.record({
+  estimate: fc.record({
+    fast: rate,
+    medium: rate,
+    slow: rate,
+    least: rate,
+    increment: fc.double({ min: 0.1, max: 5, noNaN: true }),
+    at: fc.constant(0),
+  }),
+  bounds: fc.constant(bounds),
+  vsize: fc.integer({ min: 110, max: 20_000 }),
+  value: fc.bigInt(600n, 10n ** 13n),
+});
+
 describe('the fee bump schedule', () => {
   it('rises as the deadline nears, at each step and not before', () => {
-    const hour = 3_600;
     for (const [left, rate] of [
       [Infinity, 10],
       [12 * hour, 10],
@@ -97,5 +115,94 @@ describe('a replacement', () => {
     const fee = replacementFee(1_500, [rich]);
     assert.equal(fee, 30_001n);
     assert.ok(fee * BigInt(rich.vsize) > rich.feeSats * 1_500n);
+  });
+});
+
+describe('the fee bump schedule of a quote', () => {
+  it('begins with what is paid now and rises where the deadline comes nearer', () => {
+    const steps = feeLadder({ ...base, now: 0, deadline: 24 * hour, feeSats: 1_500n });
+    assert.deepEqual(
+      steps.map(({ at, feeRateSatPerVbyte, feeSats }) => [at, feeRateSatPerVbyte, feeSats]),
+      [
+        [0, 10, 1_500n],
+        [12 * hour + 1, 20, 3_000n],
+        [18 * hour + 1, 40, 6_000n],
+        [21 * hour + 1, 60, 9_000n],
+        [23 * hour + 1, 80, 12_000n],
+      ],
+    );
+  });
+
+  it('leaves out what is past and what would pay no more', () => {
+    const near = feeLadder({ ...base, now: 22 * hour, deadline: 24 * hour, feeSats: 10_000n });
+    assert.deepEqual(
+      near.map(({ at, feeSats }) => [at, feeSats]),
+      [
+        [22 * hour, 10_000n],
+        [23 * hour + 1, 12_000n],
+      ],
+    );
+    const late = feeLadder({ ...base, now: 25 * hour, deadline: 24 * hour, feeSats: 12_000n });
+    assert.equal(late.length, 1);
+  });
+
+  it('rises by what replaces, ends before the deadline, and keeps below the cap', () => {
+    const left = fc.integer({ min: -hour, max: 40 * hour });
+    fc.assert(
+      fc.property(
+        requests,
+        left,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (made, ahead, part) => {
+          const most = mostFee(bounds, made.vsize, made.value);
+          const feeSats = BigInt(Math.ceil(Number(most) * part));
+          const steps = feeLadder({ ...made, now: 1_000, deadline: 1_000 + ahead, feeSats });
+          assert.deepEqual([steps[0]?.at, steps[0]?.feeSats], [1_000, feeSats]);
+          for (const [index, step] of steps.entries()) {
+            const before = steps[index - 1];
+            if (before === undefined) continue;
+            assert.ok(step.at > before.at && step.at < 1_000 + ahead);
+            assert.ok(step.feeSats <= most);
+            const rival = { txid: '', vsize: made.vsize, feeSats: before.feeSats };
+            const rivals = [{ ...rival, withDescendantsFeeSats: before.feeSats }];
+            const { increment } = made.estimate;
+            assert.ok(step.feeSats >= replacementFee(made.vsize, rivals, Math.max(1, increment)));
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('the fee bump schedule of signed refunds', () => {
+  it('reaches from the floor to eight times the last hour of now, evenly', () => {
+    const fees = signedLadder({ ...base, value: 100_000_000n });
+    assert.equal(fees.length, mostRungs);
+    assert.deepEqual([fees[0], fees.at(-1)], [150n, 75_000n]);
+    const calm = signedLadder({ ...base, estimate: { ...estimate, fast: 2, medium: 2, slow: 2 } });
+    assert.equal(calm.at(-1), feeAt(150, 32));
+  });
+
+  it('has steps that each replace the one before, within the bounds', () => {
+    fc.assert(
+      fc.property(requests, (made) => {
+        const fees = signedLadder(made);
+        assert.ok(fees.length >= 1 && fees.length <= mostRungs);
+        const increment = feeAt(made.vsize, Math.max(1, made.estimate.increment));
+        for (const [index, fee] of fees.entries()) {
+          assert.ok(fee <= mostFee(bounds, made.vsize, made.value));
+          const before = fees[index - 1];
+          if (before !== undefined) assert.ok(fee >= before + increment);
+        }
+      }),
+    );
+  });
+});
+
+describe('the time that a refund is given', () => {
+  it('is half a day from its timelock, and anew for one that is built later', () => {
+    assert.equal(refundDeadline(1_000, 0), 1_000 + 12 * hour);
+    assert.equal(refundDeadline(1_000, 1_000 + 12 * hour - 1), 1_000 + 12 * hour);
+    assert.equal(refundDeadline(1_000, 1_000 + 12 * hour), 1_000 + 24 * hour);
   });
 });

@@ -9,7 +9,15 @@
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { isEntry } from './entry.ts';
@@ -19,6 +27,7 @@ const here = import.meta.dirname;
 export const PROGRAM_FILE = join(here, 'parley_escrow.so');
 export const DIGEST_FILE = `${PROGRAM_FILE}.sha256`;
 const SOURCES = join(here, 'src');
+const CACHE = join(here, '..', '..', 'node_modules', '.cache', 'parley');
 
 /** Releases of Rust seen to give these bytes: rustup's 1.95.0 (LLVM 22.1.2), Debian's 1.96.0. */
 const RUST_RELEASES: readonly string[] = ['1.95.0', '1.96.0'];
@@ -90,57 +99,72 @@ function targetSpec(rustc: string): string {
   return JSON.stringify(spec);
 }
 
-/** The compiled library, which all programs of one run share. */
+/** The compiled library, which all programs share. */
 export type Prepared = {
   readonly rustc: string;
-  readonly folder: string;
   readonly flags: readonly string[];
 };
 
-export function prepare({ rustc, library }: Toolchain): Prepared {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-sbpf-'));
-  writeFileSync(join(folder, 'sbpf.json'), targetSpec(rustc));
-  const flags = [
-    ...FLAGS,
-    '--target',
-    join(folder, 'sbpf.json'),
-    '--sysroot',
-    folder,
-    '-L',
-    folder,
-  ];
+const target = 'sbpf.json';
+const flagsIn = (folder: string): readonly string[] => [
+  ...[...FLAGS, '--target', join(folder, target)],
+  ...['--sysroot', folder, '-L', folder],
+];
+
+/** Half a minute's work, kept for each compiler in node_modules/.cache. */
+export function prepare({ rustc, release, library }: Toolchain): Prepared {
+  const spec = targetSpec(rustc);
+  const about = [rustc, release, spec, ...FLAGS].join('\n');
+  const digest = createHash('sha256').update(about).digest('hex').slice(0, 16);
+  const folder = join(CACHE, `sbpf-${digest}`);
+  if (!existsSync(folder)) {
+    mkdirSync(CACHE, { recursive: true });
+    const making = mkdtempSync(join(CACHE, 'sbpf-making-'));
+    writeFileSync(join(making, target), spec);
+    compileLibrary(rustc, library, making);
+    try {
+      renameSync(making, folder);
+    } catch (error) {
+      rmSync(making, { recursive: true });
+      // Somebody else was first.
+      if (!existsSync(folder)) throw error;
+    }
+  }
+  return { rustc, flags: flagsIn(folder) };
+}
+
+function compileLibrary(rustc: string, library: string, folder: string): void {
   const crate = (name: string, edition: string, file: string) =>
     run(rustc, [
-      ...['--crate-name', name, '--crate-type', 'rlib', '--edition', edition, file, ...flags],
-      ...['--cap-lints', 'allow', '-Zforce-unstable-if-unmarked', '-Zalways-encode-mir'],
-      `--emit=metadata=${join(folder, `lib${name}.rmeta`)}`,
+      ...['--crate-name', name, '--crate-type', 'rlib', '--edition', edition, file],
+      ...[...flagsIn(folder), '--cap-lints', 'allow', '-Zforce-unstable-if-unmarked'],
+      ...['-Zalways-encode-mir', `--emit=metadata=${join(folder, `lib${name}.rmeta`)}`],
     ]);
   crate('core', '2024', join(library, 'core/src/lib.rs'));
   // Every crate names it; nothing of it is used.
   const empty = join(folder, 'empty.rs');
-  writeFileSync(
-    empty,
-    '#![feature(compiler_builtins, no_core)]\n#![compiler_builtins]\n#![no_core]\n',
-  );
+  const features = '#![feature(compiler_builtins, no_core)]';
+  writeFileSync(empty, `${features}\n#![compiler_builtins]\n#![no_core]\n`);
   crate('compiler_builtins', '2021', empty);
-  return { rustc, folder, flags };
 }
 
-export const discard = ({ folder }: Prepared): void =>
-  rmSync(folder, { recursive: true, force: true });
-
 export function compile(
-  { rustc, folder, flags }: Prepared,
+  { rustc, flags }: Prepared,
   sources: string,
   warnings: 'deny' | 'allow' = 'deny',
 ): Buffer {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-sbpf-'));
   const object = join(folder, 'program.o');
-  run(rustc, [
-    ...['--crate-name', 'parley_escrow', '--crate-type', 'lib', '--edition', '2021'],
-    ...[join(sources, 'lib.rs'), ...flags, '--remap-path-prefix', `${sources}=src`],
-    ...[warnings === 'deny' ? '-Dwarnings' : '-Awarnings', `--emit=obj=${object}`],
-  ]);
-  return link(readFileSync(object));
+  try {
+    run(rustc, [
+      ...['--crate-name', 'parley_escrow', '--crate-type', 'lib', '--edition', '2021'],
+      ...[join(sources, 'lib.rs'), ...flags, '--remap-path-prefix', `${sources}=src`],
+      ...[warnings === 'deny' ? '-Dwarnings' : '-Awarnings', `--emit=obj=${object}`],
+    ]);
+    return link(readFileSync(object));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 export const digestOf = (program: Uint8Array): string =>
@@ -150,14 +174,7 @@ export const digestOf = (program: Uint8Array): string =>
 export const digestLine = (program: Uint8Array): string =>
   `${digestOf(program)}  parley_escrow.so\n`;
 
-export function build(toolchain: Toolchain): Buffer {
-  const prepared = prepare(toolchain);
-  try {
-    return compile(prepared, SOURCES);
-  } finally {
-    discard(prepared);
-  }
-}
+export const build = (toolchain: Toolchain): Buffer => compile(prepare(toolchain), SOURCES);
 
 function main(): void {
   const toolchain = findToolchain();

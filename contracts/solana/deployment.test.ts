@@ -22,28 +22,27 @@ const readerOf =
     return { owner: programAddress, isExecutable: executable, data };
   };
 
+const read = readerOf(await createWorld());
+const head = (await read(PROGRAM))!;
+const dataAddress = addressOf(head.data.subarray(4));
+const stored = (await read(dataAddress))!;
+
 /** The program as `--final` leaves it, with changes to its two accounts. */
-async function deployed(
+function deployed(
   changeData: (data: Buffer) => Buffer = (data) => data,
   changeProgram: (account: Account) => Account | null = (account) => account,
-): Promise<ReadAccount> {
-  const world = await createWorld();
-  const read = readerOf(world);
-  const head = (await read(PROGRAM))!;
-  const dataAddress = addressOf(head.data.subarray(4));
-  const stored = (await read(dataAddress))!;
+): ReadAccount {
   const final = Buffer.from(stored.data);
   final.fill(0, AUTHORITY_AT, CODE_AT);
-  const changed = changeData(final);
+  const data = changeData(final);
   return async (of) => {
     if (of === PROGRAM) return changeProgram(head);
-    if (of !== dataAddress) return null;
-    return changed.length === 0 ? null : { ...stored, data: changed };
+    return of !== dataAddress || data.length === 0 ? null : { ...stored, data };
   };
 }
 
-const faultOf = async (...changes: Parameters<typeof deployed>): Promise<string | null> =>
-  deploymentFault(PROGRAM, await deployed(...changes));
+const faultOf = (...changes: Parameters<typeof deployed>): Promise<string | null> =>
+  deploymentFault(PROGRAM, deployed(...changes));
 
 test('the committed program without an authority is accepted, room behind it included', async () => {
   assert.equal(await faultOf(), null);

@@ -54,6 +54,6 @@ for (const asset of assets) {
       }
       assert.equal(scene.payee.tokens + scene.funder.tokens, dust);
     });
-    await fc.assert(property, { numRuns: runs(40) });
+    await fc.assert(property, { numRuns: runs(20) });
   });
 }

@@ -366,7 +366,7 @@ const addressWith = ({ terms }: Swap, bump: number): Address => {
   return addressOf(sha256(hash, Buffer.from([bump]), bytesOf(PROGRAM), marker));
 };
 
-/** Three escrows of the terms at lower bumps, with their vaults; the right one with a wrong bump. */
+/** Three escrows of the terms at lower bumps, with their vaults; the right one with another. */
 async function lowerAddresses(swap: Swap): Promise<readonly instructions.Escrow[]> {
   const found: instructions.Escrow[] = [{ ...swap.escrow, bump: swap.escrow.bump - 1 }];
   for (let bump = swap.escrow.bump - 1; found.length < 4; bump--) {
@@ -378,7 +378,7 @@ async function lowerAddresses(swap: Swap): Promise<readonly instructions.Escrow[
   return found;
 }
 
-test('what is sent to another address of the terms goes to the funder too, off the curve only', async () => {
+test('what is sent to another address of the terms goes to the funder, off the curve only', async () => {
   const swap = await createSwap('SOL');
   const { world, terms } = swap;
   expire(swap);

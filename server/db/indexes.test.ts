@@ -1,4 +1,5 @@
-// What grows with the market is found by indexes, so that the work of a pass grows with what is due.
+// What grows with the market is found by indexes, so that the work of a pass grows with what is
+// due.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

@@ -157,15 +157,6 @@ test('a part that was given up reports nothing more', async () => {
   assert.deepEqual([isDone, told.map(({ what }) => what)], [false, ['part_time']]);
 });
 
-test('a statement that never returns is given up', async () => {
-  const never: Database = {
-    ...db,
-    rows: (of) => (of.name === 'doctor_waiting' ? new Promise(() => {}) : db.rows(of)),
-  };
-  const { of, open, code } = await doctor({ db: never, partMs: 1_000 });
-  assert.deepEqual([of('part_time')[0]?.facts.limitMs, open, code], [1_000, swaps, 2]);
-});
-
 test('a swap that cannot be read is one finding, and the swaps of its page are compared', async () => {
   const leg = `from legs where swap_id = '${ids[0]}' and leg = 'b'`;
   await sql(`create table kept as select * ${leg}`);

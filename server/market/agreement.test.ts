@@ -2,54 +2,39 @@
 // thread, and nobody waits for ever.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { evmChains } from '../../chains/evm/policy.ts';
 import { solanaChains } from '../../chains/solana/policy.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
-import { type TestMarket, type Trader, testMarket } from '../../test/support/trading.ts';
+import type { Trader } from '../../test/support/trading.ts';
 import type { Tx } from '../db/database.ts';
 import { useHashlocks } from '../db/gaps.ts';
+import { price as asked, secretLock as lock, negotiating } from '../edge/testing/negotiating.ts';
+import type { Deps } from '../ports/deps.ts';
 import { accept } from './agreement.ts';
 import { mostLiveRfqs } from './bounds.ts';
 import { quote } from './quotes.ts';
 import { cancelRfq, type NewRfq, postRfq } from './rfqs.ts';
+import { untilBlocked } from './testing/blocked.ts';
 import { propose, readThread } from './threads.ts';
 import { threadView } from './views.ts';
 
-let market: TestMarket;
-let taker: Trader;
-let makers: Trader[];
-
-before(async () => {
-  market = await testMarket({ connections: 12 });
-  taker = await market.trader();
-  makers = [await market.trader(), await market.trader(), await market.trader()];
-});
-after(() => market.close());
-
-const price = 65_000_000n;
+const market = await negotiating({ connections: 12 });
+const { taker, deps } = market;
+const makers = [market.maker, await market.trader(), await market.trader()] as const;
+const price = BigInt(asked);
+const blocked = () => untilBlocked(market.db, 1);
 
 async function rfqWithThreads(): Promise<{ rfqId: string; threadIds: string[] }> {
-  const { btc, usd } = market.assets;
-  const { body } = await taker.post('/v1/rfqs', {
-    direction: 'sell_base',
-    baseAssetId: btc.id,
-    baseAmount: '100000',
-    quoteAssetId: usd.id,
-    ttlSeconds: 600,
-  });
-  const rfqId: string = body.rfq.id;
+  const { id: rfqId } = await market.rfq();
   const threadIds: string[] = [];
   for (const maker of makers) {
-    const quoted = await maker.post(`/v1/rfqs/${rfqId}/quotes`, { quoteAmount: `${price}` });
-    threadIds.push(quoted.body.thread.id);
+    threadIds.push((await market.quote(maker, rfqId)).body.thread.id);
   }
   return { rfqId, threadIds };
 }
-
-const lock = () => randomBytes(32).toString('hex');
 
 /** `work` in a transaction that ends when `release` is called; `done` says how it went. */
 async function held<T>(work: (tx: Tx) => Promise<T>) {
@@ -63,124 +48,88 @@ async function held<T>(work: (tx: Tx) => Promise<T>) {
   });
   done.catch(reached.resolve);
   await reached.promise;
-  return { release: gate.resolve, done };
-}
-
-/** Waits until `count` sessions of the database wait for a lock. */
-async function untilBlocked(count: number): Promise<void> {
-  for (let tries = 0; tries < 500; tries += 1) {
-    const [row] = await market.db.rows<{ waiting: number }>({
-      name: 'test_waiting',
-      text: `select count(*) as waiting from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`,
-      values: [],
-    });
-    if (row!.waiting >= count) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error(`nobody waits for a lock`);
+  return { release: gate.resolve, fail: gate.reject, done };
 }
 
 const acceptAs =
-  (by: Trader, threadId: string, hashlock: string | null = null) =>
+  (by: Trader, threadId: string, hashlock: string | null = null, on: Deps = deps) =>
   (tx: Tx) =>
-    accept(tx, market.deps, by.accountId, threadId, { quoteAmount: price, hashlock });
+    accept(tx, on, by.accountId, threadId, { quoteAmount: price, hashlock });
 
-async function codeOf(work: Promise<unknown>): Promise<string> {
-  const error = await work.then(
-    () => null,
-    (failure: unknown) => failure,
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'none',
+    (error: unknown) => (error instanceof ParleyError ? error.code : String(error)),
   );
-  return error instanceof ParleyError ? error.code : String(error);
+
+const swapsOf = async (rfqId: string) =>
+  (await market.sql('select id from swaps where rfq_id = $1', rfqId)).length;
+
+/** The market with other policies of the chains of dollars and of bitcoin. */
+function policed(policies: Record<'usd' | 'btc', ChainPolicy>): Deps {
+  const adapters = new Map(deps.adapters);
+  for (const [asset, policy] of Object.entries(policies)) {
+    const { chain } = market.assets[asset as 'usd'];
+    adapters.set(chain, { ...(adapters.get(chain) as ChainAdapter), policy });
+  }
+  return { ...deps, adapters };
 }
 
-async function swapsOf(rfqId: string): Promise<number> {
-  const rows = await market.db.rows({
-    name: 'test_swaps',
-    text: 'select id from swaps where rfq_id = $1',
-    values: [rfqId],
+for (const [what, fails] of [
+  ['the second waits for the first and finds it gone', false],
+  ['when the first fails to commit, the second has the swap', true],
+] as const) {
+  test(`two makers race for one RFQ: ${what}`, async () => {
+    const { rfqId, threadIds } = await rfqWithThreads();
+    for (const id of threadIds) await market.db.transaction(acceptAs(taker, id, lock()));
+    const first = await held(acceptAs(makers[0], threadIds[0]!));
+    const second = codeOf(market.db.transaction(acceptAs(makers[1], threadIds[1]!)));
+    await blocked();
+    if (fails) first.fail(new Error('the connection was lost'));
+    else first.release();
+    const ends = [await codeOf(first.done), await second];
+    const lost = ['Error: the connection was lost', 'none'];
+    assert.deepEqual(ends, fails ? lost : ['none', 'rfq_gone']);
+    assert.equal(await swapsOf(rfqId), 1);
   });
-  return rows.length;
 }
-
-test('two makers race for one RFQ: the second waits for the first and finds it gone', async () => {
-  const { rfqId, threadIds } = await rfqWithThreads();
-  for (const id of threadIds) await market.db.transaction(acceptAs(taker, id, lock()));
-  const first = await held(acceptAs(makers[0]!, threadIds[0]!));
-  const second = codeOf(market.db.transaction(acceptAs(makers[1]!, threadIds[1]!)));
-  await untilBlocked(1);
-  first.release();
-  assert.notEqual((await first.done).swapId, null);
-  assert.equal(await second, 'rfq_gone');
-  assert.equal(await swapsOf(rfqId), 1);
-});
-
-test('when the first of two racing makers fails to commit, the second has the swap', async () => {
-  const { rfqId, threadIds } = await rfqWithThreads();
-  for (const id of threadIds) await market.db.transaction(acceptAs(taker, id, lock()));
-  const lost = Promise.withResolvers<never>();
-  const reached = Promise.withResolvers<void>();
-  const first = codeOf(
-    market.db.transaction(async (tx) => {
-      await acceptAs(makers[0]!, threadIds[0]!)(tx);
-      reached.resolve();
-      await lost.promise;
-    }),
-  );
-  await reached.promise;
-  const second = market.db.transaction(acceptAs(makers[1]!, threadIds[1]!));
-  await untilBlocked(1);
-  lost.reject(new Error('the connection was lost'));
-  assert.match(await first, /connection was lost/);
-  assert.equal((await second).status, 'agreed');
-  assert.equal(await swapsOf(rfqId), 1);
-});
 
 test('maker and taker accept at once: one swap, whoever is first', async () => {
   for (const takerFirst of [true, false]) {
     const { rfqId, threadIds } = await rfqWithThreads();
-    const steps = [acceptAs(taker, threadIds[0]!, lock()), acceptAs(makers[0]!, threadIds[0]!)];
+    const steps = [acceptAs(taker, threadIds[0]!, lock()), acceptAs(makers[0], threadIds[0]!)];
     const [one, two] = takerFirst ? steps : steps.reverse();
     const first = await held(one!);
     const second = market.db.transaction(two!);
-    await untilBlocked(1);
+    await blocked();
     first.release();
-    assert.equal((await first.done).status, 'open');
-    assert.equal((await second).status, 'agreed');
+    assert.deepEqual([(await first.done).status, (await second).status], ['open', 'agreed']);
     assert.equal(await swapsOf(rfqId), 1);
   }
 });
 
 test('who has accepted in a role that is not its own any more accepts anew', async () => {
-  const { adapters } = market.deps;
-  const evm = adapters.get(market.assets.usd.chain)!;
-  const policy = { ...evm.policy, floorSeconds: 2 * 86_400 };
+  const { btc, usd } = market.assets;
+  const { policy } = deps.adapters.get(usd.chain)!;
+  const long = { ...policy, floorSeconds: 2 * 86_400 };
   // As after a change of the policies: the maker gives the long leg now.
-  const turned = {
-    ...market.deps,
-    adapters: new Map(adapters).set(evm.chain, { ...evm, policy }),
-  };
-  const maker = makers[0]!;
+  const turned = policed({ usd: long, btc: deps.adapters.get(btc.chain)!.policy });
+  const maker = makers[0];
   for (const offered of [lock(), null]) {
-    const { threadIds } = await rfqWithThreads();
-    const id = threadIds[0]!;
-    const first = offered === null ? maker : taker;
+    const id = (await rfqWithThreads()).threadIds[0]!;
     const [mine, others] = [lock(), lock()];
     const by = (trader: Trader, hashlock: string | null) =>
-      market.db.transaction((tx) =>
-        accept(tx, turned, trader.accountId, id, { quoteAmount: price, hashlock }),
-      );
-    await market.db.transaction(acceptAs(first, id, offered));
-    const before = threadView(turned, await by(maker, mine), market.deps.now());
+      market.db.transaction(acceptAs(trader, id, hashlock, turned));
+    await market.db.transaction(acceptAs(offered === null ? maker : taker, id, offered));
+    const before = threadView(turned, await by(maker, mine), deps.now());
     assert.deepEqual(
       [before.status, before.initiator, before.makerAccepted, before.takerAccepted],
       ['open', 'maker', true, false],
     );
     assert.equal(await codeOf(by(maker, others)), 'hashlock_differs');
-    const after = threadView(market.deps, await by(taker, null), market.deps.now());
-    assert.equal(after.status, 'agreed');
+    assert.equal(threadView(deps, await by(taker, null), deps.now()).status, 'agreed');
     const stored = await market.db.transaction((tx) => readThread(tx, maker.accountId, id));
-    const { initiator, legs } = threadView(market.deps, stored, market.deps.now());
+    const { initiator, legs } = threadView(deps, stored, deps.now());
     assert.deepEqual([initiator, legs.a.long, legs.b.long], ['maker', true, false]);
     // The same words again are the same answer, by the policies of then.
     const again = await market.db.transaction(acceptAs(maker, id, mine));
@@ -189,37 +138,24 @@ test('who has accepted in a role that is not its own any more accepts anew', asy
 });
 
 test('also where no rule has changed, but from which amount on a value is high', async () => {
-  const { btc, usd } = market.assets;
   const highFrom = (amount: number | null) =>
-    market.db.rows({
-      name: 'test_high_from',
-      text: 'update assets set high_value_from = $2 where id = $1',
-      values: [btc.id, amount],
-    });
-  const adapters = new Map(market.deps.adapters);
-  const of = (chain: string, policy: ChainPolicy) =>
-    adapters.set(chain, { ...adapters.get(chain)!, policy });
-  of(usd.chain, evmChains.base.policy);
-  of(btc.chain, solanaChains.solana.policy);
-  const deps = { ...market.deps, adapters };
-  const { threadIds } = await rfqWithThreads();
-  const id = threadIds[0]!;
-  const by = (trader: Trader, hashlock: string | null) =>
-    market.db.transaction(async (tx) => {
-      const said = { quoteAmount: price, hashlock };
-      const thread = await accept(tx, deps, trader.accountId, id, said);
-      const { initiator, status, makerAccepted, takerAccepted } = threadView(
-        deps,
-        thread,
-        market.deps.now(),
-      );
-      return [initiator, status, makerAccepted, takerAccepted];
-    });
+    market.sql(
+      'update assets set high_value_from = $2 where id = $1',
+      market.assets.btc.id,
+      amount,
+    );
+  const on = policed({ usd: evmChains.base.policy, btc: solanaChains.solana.policy });
+  const id = (await rfqWithThreads()).threadIds[0]!;
+  const by = async (trader: Trader, hashlock: string | null) => {
+    const thread = await market.db.transaction(acceptAs(trader, id, hashlock, on));
+    const { initiator, status, makerAccepted, takerAccepted } = threadView(on, thread, deps.now());
+    return [initiator, status, makerAccepted, takerAccepted];
+  };
   try {
-    assert.deepEqual(await by(makers[0]!, lock()), ['maker', 'open', true, false]);
+    assert.deepEqual(await by(makers[0], lock()), ['maker', 'open', true, false]);
     await highFrom(100_000);
     assert.deepEqual(await by(taker, lock()), ['taker', 'open', false, true]);
-    assert.deepEqual(await by(makers[0]!, null), ['taker', 'agreed', true, true]);
+    assert.deepEqual(await by(makers[0], null), ['taker', 'agreed', true, true]);
   } finally {
     await highFrom(null);
   }
@@ -228,32 +164,30 @@ test('also where no rule has changed, but from which amount on a value is high',
 test('a price that moves while the other side accepts it: the acceptance is refused', async () => {
   const { threadIds } = await rfqWithThreads();
   const id = threadIds[0]!;
-  const moving = await held((tx) => propose(tx, market.deps, makers[0]!.accountId, id, price + 1n));
+  const moving = await held((tx) => propose(tx, deps, makers[0].accountId, id, price + 1n));
   const accepting = codeOf(market.db.transaction(acceptAs(taker, id, lock())));
-  await untilBlocked(1);
+  await blocked();
   moving.release();
   await moving.done;
   assert.equal(await accepting, 'terms_moved');
 });
 
 test('cancelling and the last acceptance at once: one of them wins, never both', async () => {
-  const one = await rfqWithThreads();
-  await market.db.transaction(acceptAs(makers[0]!, one.threadIds[0]!));
-  const cancel = (rfqId: string) => (tx: Tx) => cancelRfq(tx, market.deps, taker.accountId, rfqId);
-  const cancelling = await held(cancel(one.rfqId));
-  const late = codeOf(market.db.transaction(acceptAs(taker, one.threadIds[0]!, lock())));
-  await untilBlocked(1);
-  cancelling.release();
-  assert.equal((await cancelling.done).status, 'cancelled');
-  assert.equal(await late, 'rfq_gone');
-  const two = await rfqWithThreads();
-  await market.db.transaction(acceptAs(makers[0]!, two.threadIds[0]!));
-  const agreeing = await held(acceptAs(taker, two.threadIds[0]!, lock()));
-  const tooLate = codeOf(market.db.transaction(cancel(two.rfqId)));
-  await untilBlocked(1);
-  agreeing.release();
-  assert.equal((await agreeing.done).status, 'agreed');
-  assert.equal(await tooLate, 'rfq_gone');
+  for (const [isCancelled, status] of [
+    [true, 'cancelled'],
+    [false, 'agreed'],
+  ] as const) {
+    const { rfqId, threadIds } = await rfqWithThreads();
+    await market.db.transaction(acceptAs(makers[0], threadIds[0]!));
+    const cancel = (tx: Tx) => cancelRfq(tx, deps, taker.accountId, rfqId);
+    const agree = acceptAs(taker, threadIds[0]!, lock());
+    const first = await held<{ status: string }>(isCancelled ? cancel : agree);
+    const late = codeOf(market.db.transaction<unknown>(isCancelled ? agree : cancel));
+    await blocked();
+    first.release();
+    assert.equal((await first.done).status, status);
+    assert.equal(await late, 'rfq_gone');
+  }
 });
 
 test('one hashlock on two RFQs at once: one has it, the other is refused', async () => {
@@ -261,7 +195,7 @@ test('one hashlock on two RFQs at once: one has it, the other is refused', async
   const shared = lock();
   const first = await held(acceptAs(taker, one.threadIds[0]!, shared));
   const second = codeOf(market.db.transaction(acceptAs(taker, two.threadIds[0]!, shared)));
-  await untilBlocked(1);
+  await blocked();
   first.release();
   assert.equal((await first.done).status, 'open');
   assert.equal(await second, 'hashlock_used');
@@ -282,20 +216,18 @@ test('a hashlock that a chain shows between the two acceptances makes no swap', 
   await market.db.transaction(acceptAs(taker, threadIds[0]!, offered));
   const { chain } = market.assets.usd;
   await market.db.transaction((tx) => useHashlocks(tx, [offered], chain, new Date()));
-  const accepting = market.db.transaction(acceptAs(makers[0]!, threadIds[0]!));
+  const accepting = market.db.transaction(acceptAs(makers[0], threadIds[0]!));
   assert.equal(await codeOf(accepting), 'hashlock_used');
   assert.equal(await swapsOf(rfqId), 0);
 });
 
 test('a quote on an RFQ that somebody holds waits alone; other quotes are answered', async () => {
   const [busy, free] = [await rfqWithThreads(), await rfqWithThreads()];
-  const holding = await held(acceptAs(makers[0]!, busy.threadIds[0]!));
-  const path = (rfqId: string) => `/v1/rfqs/${rfqId}/quotes`;
+  const holding = await held(acceptAs(makers[0], busy.threadIds[0]!));
   const newcomer = await market.trader();
-  const waiting = newcomer.post(path(busy.rfqId), { quoteAmount: '1000' });
-  const answered = await newcomer.post(path(free.rfqId), { quoteAmount: '1000' });
-  assert.equal(answered.status, 201);
-  await untilBlocked(1);
+  const waiting = market.quote(newcomer, busy.rfqId);
+  assert.equal((await market.quote(newcomer, free.rfqId)).status, 201);
+  await blocked();
   holding.release();
   await holding.done;
   assert.equal((await waiting).status, 201);
@@ -314,13 +246,13 @@ test('posts of one account take turns, so that the last free place is given once
     askAmount: null,
     targetAddress: null,
   };
-  const post = (tx: Tx) => postRfq(tx, market.deps, poster.accountId, wanted);
+  const post = (tx: Tx) => postRfq(tx, deps, poster.accountId, wanted);
   await market.db.transaction(async (tx) => {
     for (let each = 1; each < mostLiveRfqs; each += 1) await post(tx);
   });
   const last = await held(post);
   const tooMany = codeOf(market.db.transaction(post));
-  await untilBlocked(1);
+  await blocked();
   last.release();
   await last.done;
   assert.equal(await tooMany, 'too_many_open');
@@ -334,10 +266,10 @@ test('many quotes, proposals, acceptances and cancellations at once never deadlo
       return [
         acceptAs(taker, id, lock()),
         acceptAs(maker, id),
-        (tx: Tx) => propose(tx, market.deps, maker.accountId, id, price),
-        (tx: Tx) => propose(tx, market.deps, taker.accountId, id, price),
-        (tx: Tx) => quote(tx, market.deps, { makerId: maker.accountId, rfqId, quoteAmount: price }),
-        (tx: Tx) => cancelRfq(tx, market.deps, taker.accountId, rfqId),
+        (tx: Tx) => propose(tx, deps, maker.accountId, id, price),
+        (tx: Tx) => propose(tx, deps, taker.accountId, id, price),
+        (tx: Tx) => quote(tx, deps, { makerId: maker.accountId, rfqId, quoteAmount: price }),
+        (tx: Tx) => cancelRfq(tx, deps, taker.accountId, rfqId),
       ];
     }),
   );

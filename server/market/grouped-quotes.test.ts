@@ -1,36 +1,20 @@
 // Quotes that commit together: each is answered for itself, and none takes the others with it.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
-import { type TestMarket, type Trader, testMarket } from '../../test/support/trading.ts';
+import type { Trader } from '../../test/support/trading.ts';
 import type { Database, PipelinedTx } from '../db/database.ts';
 import { findRfq } from '../db/rfqs.ts';
+import { negotiating } from '../edge/testing/negotiating.ts';
 import { workOf } from '../ports/work.ts';
 import { mostThreads } from './bounds.ts';
 import { createGroupedQuotes } from './grouped-quotes.ts';
 
-let market: TestMarket;
-let taker: Trader;
-let makers: Trader[];
-
-before(async () => {
-  market = await testMarket();
-  taker = await market.trader();
-  makers = [await market.trader(), await market.trader(), await market.trader()];
-});
-after(() => market.close());
-
-async function posted(): Promise<string> {
-  const { body } = await taker.post('/v1/rfqs', {
-    direction: 'sell_base',
-    baseAssetId: market.assets.btc.id,
-    baseAmount: '100000',
-    quoteAssetId: market.assets.usd.id,
-    ttlSeconds: 600,
-  });
-  return body.rfq.id;
-}
+const market = await negotiating();
+const { taker, sql } = market;
+const makers = [market.maker, await market.trader(), await market.trader()] as const;
+const posted = async (): Promise<string> => (await market.rfq()).id;
 
 /** The market's database, counting transactions and how many run at once. */
 function counting() {
@@ -60,11 +44,8 @@ const quoteBy = (by: Trader, rfqId: string, quoteAmount: bigint) => ({
 
 test('a group rings for webhooks when it has committed, and writes no row of its RFQ', async () => {
   const rfqId = await posted();
-  const versionOf = async () => {
-    const text = 'select ctid::text as version, status from rfqs where id = $1';
-    const [row] = await market.db.rows({ name: 'test_version', text, values: [rfqId] });
-    return row;
-  };
+  const versionOf = () =>
+    sql('select ctid::text as version, status from rfqs where id = $1', rfqId);
   const before = await versionOf();
   const db = { ...market.db, listen: () => Promise.reject(new Error('nothing is heard')) };
   let rings = 0;
@@ -83,16 +64,17 @@ test('a group rings for webhooks when it has committed, and writes no row of its
 
 test('quotes of one turn share a transaction, and the most makers of an RFQ hold within it', async () => {
   const rfqId = await posted();
-  await market.db.rows({
-    name: 'test_crowd',
-    text: `with crowd as (
+  await sql(
+    `with crowd as (
         insert into accounts (id, kind, created_at)
         select gen_random_uuid(), 'wallet', now() from generate_series(1, $2) returning id)
       insert into threads (id, rfq_id, maker_id, taker_id, status, quote_amount, proposed_by,
         messages, created_at, updated_at)
       select gen_random_uuid(), $1, id, $3, 'open', 1000, 'maker', '[]', now(), now() from crowd`,
-    values: [rfqId, mostThreads - 1, taker.accountId],
-  });
+    rfqId,
+    mostThreads - 1,
+    taker.accountId,
+  );
   const { db, seen } = counting();
   const quotes = createGroupedQuotes({ ...market.deps, db });
   const ends = await Promise.allSettled(makers.map((by) => quotes(quoteBy(by, rfqId, 1_000n))));
@@ -107,7 +89,7 @@ test('two prices of one maker on one RFQ keep their order, in transactions of th
   const rfqId = await posted();
   const { db, seen } = counting();
   const quotes = createGroupedQuotes({ ...market.deps, db });
-  const by = makers[0]!;
+  const by = makers[0];
   const [first, second] = await Promise.all([
     quotes(quoteBy(by, rfqId, 1_000n)),
     quotes(quoteBy(by, rfqId, 2_000n)),
@@ -122,28 +104,19 @@ test('two prices of one maker on one RFQ keep their order, in transactions of th
 test('a quote that the database refuses fails alone', async () => {
   const [one, two] = [await posted(), await posted()];
   const ghost = '01a1fb07-751f-7744-b69c-bc76bd408690';
-  await market.db.rows({
-    name: 'test_ghost',
-    text: 'alter table wallets disable trigger all',
-    values: [],
-  });
-  await market.db.rows({
-    name: 'test_no_ghost',
-    text: `alter table threads add constraint no_ghost check (maker_id <> '${ghost}')`,
-    values: [],
-  });
-  await market.db.rows({
-    name: 'test_ghost_wallet',
-    text: `insert into wallets (account_id, family, address, standing, proven_at)
+  await sql('alter table wallets disable trigger all');
+  await sql(`alter table threads add constraint no_ghost check (maker_id <> '${ghost}')`);
+  await sql(
+    `insert into wallets (account_id, family, address, standing, proven_at)
       values ($1, 'evm', '0xghost', 'login', now())`,
-    values: [ghost],
-  });
+    ghost,
+  );
   const quotes = createGroupedQuotes(market.deps);
   const ends = await Promise.allSettled([
-    quotes(quoteBy(makers[0]!, one, 1_000n)),
+    quotes(quoteBy(makers[0], one, 1_000n)),
     quotes({ makerId: ghost, rfqId: one, quoteAmount: 1_000n }),
-    quotes(quoteBy(makers[1]!, two, 1_000n)),
-    quotes({ makerId: makers[2]!.accountId, rfqId: ghost, quoteAmount: 1_000n }),
+    quotes(quoteBy(makers[1], two, 1_000n)),
+    quotes({ makerId: makers[2].accountId, rfqId: ghost, quoteAmount: 1_000n }),
   ]);
   assert.deepEqual(
     ends.map((each) => each.status),

@@ -1,4 +1,4 @@
-// Keys in the database: how many live, what they are, how they end, and who is told.
+// Keys in the database: how many live, what they are, how they end, and who is notified.
 
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
@@ -10,6 +10,7 @@ import type { Tx } from '../db/database.ts';
 import { findLiveKeys } from '../db/keys.ts';
 import { uuidv7 } from '../ports/ids.ts';
 import { base62, createKey, type MintedKey, mostBrowserKeys, revokeKey } from './keys.ts';
+import { untilBlocked } from './testing/blocked.ts';
 
 let database: TestDatabase;
 let deps: TestDeps;
@@ -60,33 +61,11 @@ async function atOnce<R>(accountId: string, works: readonly (() => Promise<R>)[]
   });
   await held.promise;
   const running = Promise.allSettled(works.map((work) => work()));
-  const text = `select 1 as one from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`;
-  for (;;) {
-    const waiting = await database.db.rows({ name: 'test_waiting', text, values: [] });
-    if (waiting.length >= works.length) break;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await untilBlocked(database.db, works.length);
   release.resolve();
   await holding;
   return running;
 }
-
-test('of many mints at once a wallet-only account keeps exactly one live key', async () => {
-  const accountId = await newAccount('wallet');
-  const outcomes = await atOnce(
-    accountId,
-    Array.from({ length: 10 }, () => () => mint(accountId)),
-  );
-  const minted = outcomes.map((each) => {
-    assert.equal(each.status, 'fulfilled');
-    return (each as PromiseFulfilledResult<MintedKey>).value;
-  });
-  assert.equal(await liveKeys(accountId), 1);
-  assert.equal(minted.filter(({ replaced }) => !replaced).length, 1);
-  const working = await Promise.all(minted.map(({ key }) => live(key)));
-  assert.equal(working.filter((each) => each !== null).length, 1);
-});
 
 test('of many mints at once a browser account gets its ten keys and no more', async () => {
   const accountId = await newAccount('browser');

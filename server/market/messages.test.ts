@@ -185,58 +185,30 @@ describe('a text for another site, or with what only reads like scopes', () => {
       purpose: 'link this wallet',
       addresses: [],
     });
+  const of = (lines: string) => lines.split(' | ');
   const others = [
-    'URI: https://evil.example/login',
-    'URI: evil.example',
-    'see HTTPS://evil.example/market.example',
-    'Domain: evil.example',
-    'dApp: Evil Desk',
-    'Origin: market.example.evil.example',
-    'wss://market.example:444/v1/ws',
-    'https://market.example@evil.example/',
-    'https://market.example:443@evil.example/',
-    'https://evil.example:443/',
+    ...of('URI: https://evil.example/login | URI: evil.example | Domain: evil.example'),
+    ...of('see HTTPS://evil.example/market.example | dApp: Evil Desk | at www.evil.example'),
+    ...of('Origin: market.example.evil.example | wss://market.example:444/v1/ws'),
+    ...of('https://market.example@evil.example/ | https://market.example:443@evil.example/'),
+    ...of('https://evil.example:443/ |   evil.example/login  | httpѕ://evil.example/'),
     'evil.example wants you to sign in with your Ethereum account:',
-    'https://evil.example wants you to sign in',
-    'localhost:3000 wants you to sign in',
-    'at www.evil.example',
-    '  evil.example/login ',
+    ...of('https://evil.example wants you to sign in | localhost:3000 wants you to sign in'),
     'mаrket.example wants you to sign in',
     'market.example wants you to sign in; evil.example wants you to sign in',
-    'httpѕ://evil.example/',
   ];
   const written = [
-    'evil.example',
-    'EVIL.example',
-    'evil.example:8443',
-    'market.example:444',
-    'a.market.example',
-    'market.example.evil.example',
-    'mаrket.example',
-    'evil。example',
-    'evil．example',
-    'ⓔⓥⓘⓛ.example',
-    'мой.рф',
-    'evil.xn--p1ai',
-    '192.0.2.7:3000',
-    'app.eth',
-    'readme.txt',
+    ...of('evil.example | EVIL.example | evil.example:8443 | market.example:444'),
+    ...of('a.market.example | market.example.evil.example | mаrket.example | evil。example'),
+    ...of('evil．example | ⓔⓥⓘⓛ.example | мой.рф | evil.xn--p1ai | 192.0.2.7:3000'),
+    ...of('app.eth | readme.txt'),
   ];
+  /** Where a host may stand: at each `%`. */
   const around = [
-    (host: string) => `Domain ${host}`,
-    (host: string) => `Website = ${host}`,
-    (host: string) => `Site - ${host}`,
-    (host: string) => `//${host}/x`,
-    (host: string) => `visit ${host} now`,
-    (host: string) => `Requested by ${host}`,
-    (host: string) => `Requested by ${host}.`,
-    (host: string) => `(${host}), "${host}", <${host}>`,
-    (host: string) => `...${host}..`,
-    (host: string) => `or/${host}/and`,
-    (host: string) => `mail me@${host}`,
-    (host: string) => `${host},https://market.example/`,
-    (host: string) => `market.example, ${host}`,
-  ];
+    ...of('Domain % | Website = % | Site - % | //%/x | visit % now | Requested by %'),
+    ...of('Requested by %. | (%), "%", <%> | ...%.. | or/%/and | mail me@%'),
+    ...of('%,https://market.example/ | market.example, %'),
+  ].map((line) => (host: string) => line.replaceAll('%', host));
   others.push(...written.flatMap((host) => around.map((line) => line(host))));
   for (const line of others) {
     test(`is refused: ${line}`, () => assert.throws(check(line), /is not a site of this market/));
@@ -248,21 +220,10 @@ describe('a text for another site, or with what only reads like scopes', () => {
   });
 
   const scopeLike = [
-    'Scope: read',
-    '- Permissions: none',
-    'Permission: view only',
-    'With access: read',
-    'Roles: viewer',
-    'Resources:',
-    'ѕcоpe: read'.replace('ѕ', 's'),
-    'scope - read',
-    'Scopes – read, taker',
-    '- Scope = read and nothing else',
-    'Access → view only, no trades',
-    'Permissions',
-    'PERMISSIOΝS: none',
-    '  * Requested permissions',
-    'Scopes read',
+    ...of('Scope: read | - Permissions: none | Permission: view only | With access: read'),
+    ...of('Roles: viewer | Resources: | scоpe: read | scope - read | Scopes – read, taker'),
+    ...of('- Scope = read and nothing else | Access → view only, no trades | Permissions'),
+    ...of('PERMISSIOΝS: none |   * Requested permissions | Scopes read'),
   ];
   for (const line of scopeLike) {
     test(`is refused: ${line}`, () => assert.throws(check(line), /a line reads like scopes \("/));
@@ -270,28 +231,18 @@ describe('a text for another site, or with what only reads like scopes', () => {
 
   test('is no text that names our sites, the product, or neither', () => {
     for (const line of [
-      'URI: https://market.example/keys?x=1',
-      'https://market.example:443/x',
-      'http://market.example:80',
+      ...of('URI: https://market.example/keys?x=1 | https://market.example:443/x'),
+      ...of('http://market.example:80 | http://localhost:8080 | Domain: market.example:443'),
+      ...of('Our site is https://market.example | Domain: market.example | Site: Parley'),
       'I accept the terms (https://market.example/tos.html).',
-      'Our site is https://market.example',
       'See https://market.example, or https://market.example.',
-      'Domain: market.example:443',
-      'http://localhost:8080',
-      'Domain: market.example',
       'market.example wants you to sign in with your Ethereum account:',
-      'Site: Parley',
-      'Key name: bot 2.0 (eu-1.desk)',
-      'Key name: access desk',
-      'Key name: evil.example',
-      'Key name: access - all of it',
+      ...of('Key name: bot 2.0 (eu-1.desk) | Key name: access desk | Key name: evil.example'),
+      ...of('Key name: access - all of it | Scopes: read | Nonce:123456 | Chain ID: 1'),
       'Version: 1.2.3, or v1.2.3-rc1, e.g. 0.5btc of 1,000.00 at 7 a.m.',
       'Wait...then sign. This grants nobody access to your coins.',
       'Do not sign where you gave access = lost coins',
       'Expiration Time: 2030-01-01T00:00:00.000Z',
-      'Nonce:123456',
-      'Scopes: read',
-      'Chain ID: 1',
       'Issued At: 2030-01-01T00:00:00Z',
     ]) {
       check(line)();

@@ -2,25 +2,17 @@
 // market (HTTP, PostgreSQL) answers as the model and shows what the model shows.
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../test/support/runs.ts';
-import { type TestMarket, type Trader, testMarket } from '../../test/support/trading.ts';
+import type { Answer } from '../../test/support/trading.ts';
+import { negotiating, secretLock } from '../edge/testing/negotiating.ts';
 
 const acceptTtl = 600_000;
 const ttlSeconds = 1_800;
 
-let market: TestMarket;
-let taker: Trader;
-let maker: Trader;
-
-before(async () => {
-  market = await testMarket();
-  taker = await market.trader();
-  maker = await market.trader();
-});
-after(() => market.close());
+const market = await negotiating();
+const { taker, maker } = market;
 
 type Side = 'maker' | 'taker';
 
@@ -60,6 +52,13 @@ class Step implements fc.AsyncCommand<Model, Real> {
   toString = () => this.name;
 }
 
+/** The first that holds is what it is refused with; true when none does. */
+function passes({ status, code }: Answer, refusals: readonly (readonly [boolean, string])[]) {
+  const refusal = refusals.find(([isSo]) => isSo);
+  assert.deepEqual([status, code], refusal === undefined ? [200, null] : [409, refusal[1]]);
+  return refusal === undefined;
+}
+
 function moves(model: Model, side: Side, price: number) {
   model.price = price;
   model.by = side;
@@ -70,46 +69,40 @@ function moves(model: Model, side: Side, price: number) {
 
 const quote = (price: number) =>
   new Step(`quote ${price}`, async (model, { rfqId, threadId }) => {
-    const { status, code, body } = await maker.post(`/v1/rfqs/${rfqId}/quotes`, {
-      quoteAmount: String(price),
-    });
-    if (!live(model)) return assert.deepEqual([status, code], [409, 'rfq_gone']);
-    if (stands(model, 'maker')) return assert.deepEqual([status, code], [409, 'committed']);
-    assert.deepEqual([status, body.thread.id], [200, threadId]);
+    const answer = await market.quote(maker, rfqId, String(price));
+    const gone = [!live(model), 'rfq_gone'] as const;
+    if (!passes(answer, [gone, [stands(model, 'maker'), 'committed']])) return;
+    assert.equal(answer.body.thread.id, threadId);
     moves(model, 'maker', price);
   });
 
 const propose = (side: Side, price: number) =>
   new Step(`${side} proposes ${price}`, async (model, { threadId }) => {
-    const { status, code } = await trader(side).post(`/v1/threads/${threadId}/propose`, {
-      quoteAmount: String(price),
-    });
-    if (model.state === 'agreed') return assert.deepEqual([status, code], [409, 'thread_closed']);
-    if (!live(model)) return assert.deepEqual([status, code], [409, 'rfq_gone']);
-    if (stands(model, side)) return assert.deepEqual([status, code], [409, 'committed']);
-    assert.equal(status, 200);
-    moves(model, side, price);
+    const answer = await market.propose(trader(side), threadId, String(price));
+    const isMoved = passes(answer, [
+      [model.state === 'agreed', 'thread_closed'],
+      [!live(model), 'rfq_gone'],
+      [stands(model, side), 'committed'],
+    ]);
+    if (isMoved) moves(model, side, price);
   });
 
 const accept = (side: Side, words: { price: number | 'current'; lock: 'same' | 'new' }) =>
   new Step(`${side} accepts ${JSON.stringify(words)}`, async (model, { threadId }) => {
     const price = words.price === 'current' ? model.price : words.price;
-    const fresh = randomBytes(32).toString('hex');
-    const lock = words.lock === 'same' && model.lock !== null ? model.lock : fresh;
-    const { status, code } = await trader(side).post(`/v1/threads/${threadId}/accept`, {
+    const lock = words.lock === 'same' && model.lock !== null ? model.lock : secretLock();
+    const answer = await market.accept(trader(side), threadId, {
       quoteAmount: String(price),
       ...(side === 'taker' ? { hashlock: lock } : {}),
     });
-    const bound = model.state === 'agreed' || (live(model) && stands(model, side));
-    if (model.state !== 'agreed' && !live(model)) {
-      return assert.deepEqual([status, code], [409, 'rfq_gone']);
-    }
-    if (price !== model.price) return assert.deepEqual([status, code], [409, 'terms_moved']);
-    if (bound && side === 'taker' && lock !== model.lock) {
-      return assert.deepEqual([status, code], [409, 'hashlock_differs']);
-    }
-    assert.equal(status, 200);
-    if (bound) return;
+    const isAgreed = model.state === 'agreed';
+    const bound = isAgreed || (live(model) && stands(model, side));
+    const isAccepted = passes(answer, [
+      [!isAgreed && !live(model), 'rfq_gone'],
+      [price !== model.price, 'terms_moved'],
+      [bound && side === 'taker' && lock !== model.lock, 'hashlock_differs'],
+    ]);
+    if (!isAccepted || bound) return;
     model.accepted[side] = model.now;
     if (side === 'taker') model.lock = lock;
     if (stands(model, 'maker') && stands(model, 'taker')) model.state = 'agreed';
@@ -117,12 +110,13 @@ const accept = (side: Side, words: { price: number | 'current'; lock: 'same' | '
 
 const cancel = () =>
   new Step('cancel', async (model, { rfqId }) => {
-    const { status, code } = await taker.post(`/v1/rfqs/${rfqId}/cancel`);
-    if (model.state === 'cancelled') return assert.equal(status, 200);
-    if (!live(model)) return assert.deepEqual([status, code], [409, 'rfq_gone']);
-    if (stands(model, 'taker')) return assert.deepEqual([status, code], [409, 'committed']);
-    assert.equal(status, 200);
-    model.state = 'cancelled';
+    const answer = await taker.post(`/v1/rfqs/${rfqId}/cancel`);
+    const isOver = model.state === 'cancelled';
+    const isCancelled = passes(answer, [
+      [!isOver && !live(model), 'rfq_gone'],
+      [!isOver && stands(model, 'taker'), 'committed'],
+    ]);
+    if (isCancelled) model.state = 'cancelled';
   });
 
 const wait = (ms: number) =>
@@ -136,28 +130,20 @@ async function compare(model: Model, { rfqId, threadId }: Real) {
   const { body } = await trader(side).get(`/v1/threads/${threadId}`);
   const agreed = model.state === 'agreed';
   const shows = (each: Side) => agreed || (live(model) && stands(model, each));
+  const { status, quoteAmount, proposedBy, makerAccepted, takerAccepted, swapId } = body;
+  const told: { by: string; quoteAmount: string }[] = body.messages;
+  const shown = { status, quoteAmount, proposedBy, makerAccepted, takerAccepted };
+  assert.deepEqual(shown, {
+    status: agreed ? 'agreed' : live(model) ? 'open' : 'closed',
+    quoteAmount: String(model.price),
+    proposedBy: model.by,
+    makerAccepted: shows('maker'),
+    takerAccepted: shows('taker'),
+  });
+  assert.equal(swapId !== null, agreed);
   assert.deepEqual(
-    {
-      status: body.status,
-      quoteAmount: body.quoteAmount,
-      proposedBy: body.proposedBy,
-      makerAccepted: body.makerAccepted,
-      takerAccepted: body.takerAccepted,
-      hasSwap: body.swapId !== null,
-      messages: body.messages.map((each: { by: string; quoteAmount: string }) => [
-        each.by,
-        each.quoteAmount,
-      ]),
-    },
-    {
-      status: agreed ? 'agreed' : live(model) ? 'open' : 'closed',
-      quoteAmount: String(model.price),
-      proposedBy: model.by,
-      makerAccepted: shows('maker'),
-      takerAccepted: shows('taker'),
-      hasSwap: agreed,
-      messages: model.history.map((each) => [each.by, String(each.price)]),
-    },
+    told.map((each) => [each.by, each.quoteAmount]),
+    model.history.map((each) => [each.by, String(each.price)]),
   );
   const rfq = (await maker.get(`/v1/rfqs/${rfqId}`)).body;
   const ended = model.state === 'live' ? 'expired' : model.state;
@@ -166,20 +152,11 @@ async function compare(model: Model, { rfqId, threadId }: Real) {
 
 async function begin(): Promise<{ model: Model; real: Real }> {
   market.deps.freeze();
-  const { btc, usd } = market.assets;
-  const { rfq } = (
-    await taker.post('/v1/rfqs', {
-      direction: 'sell_base',
-      baseAssetId: btc.id,
-      baseAmount: '100000',
-      quoteAssetId: usd.id,
-      ttlSeconds,
-    })
-  ).body;
-  const { thread } = (await maker.post(`/v1/rfqs/${rfq.id}/quotes`, { quoteAmount: '1000' })).body;
+  const { id: rfqId } = await market.rfq({ ttlSeconds });
+  const { thread } = (await market.quote(maker, rfqId, '1000')).body;
   const now = market.deps.now();
   return {
-    real: { rfqId: rfq.id, threadId: thread.id },
+    real: { rfqId, threadId: thread.id },
     model: {
       endsAt: now + ttlSeconds * 1_000,
       now,

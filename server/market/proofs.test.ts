@@ -60,7 +60,7 @@ test('whoever waits too long for a turn ends in time, and leaves the others thei
   );
 });
 
-test('a hundred wait for a turn; one more is told at once, and the next when there is room', async () => {
+test('a hundred wait for a turn; one more is refused at once, and the next when there is room', async () => {
   const { seen, deps } = slowNode(20);
   const check = () => codeOf(checkSignature(deps, signed, AbortSignal.timeout(20_000)));
   const all = Array.from({ length: 104 }, check);

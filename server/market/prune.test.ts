@@ -8,6 +8,7 @@ import { findReplyRow, keepReply } from '../db/idempotency.ts';
 import { insertOutbox } from '../db/outbox.ts';
 import { agreedSwaps } from '../doctor/testing/agreed.ts';
 import { createPruning, prune } from './prune.ts';
+import { untilBlocked } from './testing/blocked.ts';
 
 let database: TestDatabase;
 let deps: TestDeps;
@@ -21,14 +22,13 @@ after(() => database.drop());
 
 const day = 86_400_000;
 
-async function outboxTopics(): Promise<string[]> {
-  const rows = await database.db.rows<{ topic: string }>({
-    name: 'test_topics',
-    text: 'select distinct topic from outbox order by topic',
-    values: [],
-  });
-  return rows.map((each) => each.topic);
-}
+const sql = <T extends object>(text: string, ...values: unknown[]) =>
+  database.db.rows<T>({ name: '', text, values });
+
+const outboxTopics = async () =>
+  (await sql<{ topic: string }>('select distinct topic from outbox order by topic')).map(
+    ({ topic }) => topic,
+  );
 
 test('events are kept for seven days and dropped after, however many there are', async () => {
   const at = new Date(deps.now());
@@ -49,30 +49,28 @@ test('no events are no statement, and what was written is what is read', async (
   await insertOutbox(database.db, [
     { topic: 'exact', accountId: null, payload, at: new Date(deps.now()) },
   ]);
-  const rows = await database.db.rows<{ payload: unknown; created_at: Date }>({
-    name: 'test_exact',
-    text: `select payload, created_at from outbox where topic = 'exact'`,
-    values: [],
-  });
+  const rows = await sql(`select payload, created_at from outbox where topic = 'exact'`);
   assert.deepEqual(rows, [{ payload, created_at: new Date(deps.now()) }]);
 });
 
 test('it is known for 30 days that a message was sent, and of one that waits for ever', async () => {
   const at = new Date(deps.now());
-  const insert = (state: string) => ({
-    name: '',
-    text: `insert into messages (id, channel, event, sealed, key_version, state, next_at, made_at,
-        done_at)
-      values (gen_random_uuid(), 'email', 'code', '', 1, $1, $2, $2, $3)`,
-    values: [state, at, state === 'waiting' ? null : at],
-  });
-  for (const state of ['sent', 'dropped', 'waiting']) await database.db.rows(insert(state));
+  for (const state of ['sent', 'dropped', 'waiting']) {
+    await sql(
+      `insert into messages (id, channel, event, sealed, key_version, state, next_at, made_at,
+          done_at)
+        values (gen_random_uuid(), 'email', 'code', '', 1, $1, $2, $2, $3)`,
+      state,
+      at,
+      state === 'waiting' ? null : at,
+    );
+  }
   deps.advance(30 * day);
   assert.equal((await prune(deps)).messages, 0);
   deps.advance(1);
   assert.equal((await prune(deps)).messages, 2);
-  const text = 'delete from messages returning state';
-  assert.deepEqual(await database.db.rows({ name: '', text, values: [] }), [{ state: 'waiting' }]);
+  const left = await sql('delete from messages returning state');
+  assert.deepEqual(left, [{ state: 'waiting' }]);
 });
 
 const slotNamed = (key: string) => ({
@@ -91,15 +89,14 @@ const free = { day: '2030-01-01', refusals: 0, bytes: 0, most: { refusals: 0, by
 
 test('stored replies go after 24 hours and a minute, however many there are', async () => {
   const { db } = database;
-  await db.rows({
-    name: 'test_old_replies',
-    text: `insert into idempotency (account_id, method, path, key, body_hash, status, reply,
+  await sql(
+    `insert into idempotency (account_id, method, path, key, body_hash, status, reply,
         created_at)
       select '0193b5a0-0000-7000-8000-000000000000', 'POST', '/v1/any', 'old-' || n,
         decode(repeat('00', 32), 'hex'), 200, '{}', $1
       from generate_series(1, 10501) n`,
-    values: [new Date(deps.now())],
-  });
+    new Date(deps.now()),
+  );
   await keepReply(db, slotNamed('new'), someReply, new Date(deps.now() + 1), free);
   deps.advance(day + 60_000 - 1);
   assert.equal((await prune(deps)).replies, 0);
@@ -107,9 +104,7 @@ test('stored replies go after 24 hours and a minute, however many there are', as
   // A pass is bounded; what is left waits for the next one.
   assert.equal((await prune(deps)).replies, 10_000);
   assert.equal((await prune(deps)).replies, 501);
-  const text = 'select key from idempotency';
-  const left = await db.rows({ name: 'test_left', text, values: [] });
-  assert.deepEqual(left, [{ key: 'new' }]);
+  assert.deepEqual(await sql('select key from idempotency'), [{ key: 'new' }]);
 });
 
 test('a reply stored while the expired one in its place is being swept stays', async () => {
@@ -127,13 +122,7 @@ test('a reply stored while the expired one in its place is being swept stays', a
   });
   await written.promise;
   const sweeping = prune(deps);
-  const text = `select 1 as one from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`;
-  for (;;) {
-    const waiting = await db.rows({ name: 'test_sweep_waits', text, values: [] });
-    if (waiting.length > 0) break;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await untilBlocked(db, 1);
   release.resolve();
   await storing;
   await sweeping;
@@ -142,12 +131,8 @@ test('a reply stored while the expired one in its place is being swept stays', a
 });
 
 test('the sweep finds the oldest by an index, not by reading all', async () => {
-  const [plan] = await database.db.rows<{ 'QUERY PLAN': object }>({
-    name: 'test_plan',
-    text: `explain (format json) select ctid from idempotency
-      where created_at <= now() order by created_at limit 500`,
-    values: [],
-  });
+  const [plan] = await sql(`explain (format json) select ctid from idempotency
+    where created_at <= now() order by created_at limit 500`);
   assert.match(JSON.stringify(plan), /idempotency_by_age/);
 });
 
@@ -165,8 +150,6 @@ test('pruning starts at once and stops when told to', async () => {
 test('what ended with nothing at stake goes after 30 days, and its hashlocks stay', async () => {
   const { db } = database;
   const [unfunded, funded, open, onBitcoin] = await agreedSwaps(db, 4);
-  const sql = (text: string, ...values: unknown[]) =>
-    db.rows<{ id: string }>({ name: '', text, values });
   const at = new Date(deps.now());
   // The RFQ of the swap that goes ends later than the swap.
   await sql(
@@ -225,9 +208,7 @@ test('a pass walks no swap again that is never pruned', async (t) => {
   await update(`update legs set timelock = ${at} where swap_id = any($1)`);
   await update(`update escrows set redeem_script = '51' where leg = 'a' and swap_id = any($1)`);
   const walked = async () => {
-    const [{ 'QUERY PLAN': plan } = { 'QUERY PLAN': [] }] = await db.rows<{
-      'QUERY PLAN': { Plan: object }[];
-    }>({
+    const [plan] = await db.rows({
       name: 'test_walked',
       text: `explain (analyze, format json) select id from swaps
         where done and status = 'expired' and not stays and expires_at < $1`,

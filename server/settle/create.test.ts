@@ -9,19 +9,25 @@ import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { parseEvmAddress } from '../../chains/evm/address.ts';
 import { evmChains } from '../../chains/evm/policy.ts';
 import { solanaChains } from '../../chains/solana/policy.ts';
-import { ParleyError } from '../../core/errors.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
-import { type TestDeps, testDeps } from '../../test/support/deps.ts';
+import type { TestDeps } from '../../test/support/deps.ts';
 import type { Asset } from '../db/assets.ts';
 import { insertPayout } from '../db/payouts.ts';
-import { type Swap, swapById } from '../db/swaps.ts';
+import { swapById } from '../db/swaps.ts';
 import { findThread, type Thread } from '../db/threads.ts';
 import { upsertWebProof } from '../db/wallets.ts';
 import { type LegsPreview, previewLegs, type TradeTerms } from './preview.ts';
 import { fromTheStart, takeUp } from './take-up.ts';
 import { insertAccount, type Wallet } from './testing/account.ts';
-import { insertAgreed, insertAsset, nodelessAdapters, someWallets } from './testing/rows.ts';
+import {
+  agreedSwap,
+  insertAgreed,
+  insertAsset,
+  nodelessDeps,
+  someWallets,
+  swapBetween,
+} from './testing/rows.ts';
 
 let database: TestDatabase;
 let deps: TestDeps;
@@ -29,8 +35,7 @@ let assets: { btc: Asset; usd: Asset; other: Asset };
 
 before(async () => {
   database = await testDatabase();
-  const adapters = new Map(nodelessAdapters().map((each) => [each.chain, each]));
-  deps = testDeps({ db: database.db, adapters });
+  deps = nodelessDeps(database.db);
   const dollar = parseEvmAddress(`0x${'d0'.repeat(20)}`);
   assets = {
     btc: await insertAsset(deps, 'bitcoin', null, 5_000_000n),
@@ -40,9 +45,8 @@ before(async () => {
 });
 after(() => database?.drop());
 
-async function account(...logins: Wallet[]): Promise<string> {
-  return (await insertAccount(deps, logins)).accountId;
-}
+const account = async ({ evm, bitcoin } = someWallets()) =>
+  (await insertAccount(deps, [evm, bitcoin])).accountId;
 
 const terms = (more: Partial<TradeTerms> = {}): TradeTerms => ({
   direction: 'sell_base',
@@ -53,33 +57,29 @@ const terms = (more: Partial<TradeTerms> = {}): TradeTerms => ({
   ...more,
 });
 
-async function made(
-  more: Partial<TradeTerms> = {},
-  [maker, taker] = [someWallets(), someWallets()],
-) {
-  const makerId = await account(maker.evm, maker.bitcoin);
-  const takerId = await account(taker.evm, taker.bitcoin);
-  const parties = { makerId, takerId };
-  const id = await deps.db.transaction((tx) => insertAgreed(tx, deps, terms(more), parties));
-  return { swap: (await swapById(deps.db, id)) as Swap, maker, taker };
-}
+const made = (more: Partial<TradeTerms> = {}, wallets: Wallet[][] = []) =>
+  agreedSwap(deps, terms(more), wallets);
 
 test('the bitcoin leg is long in both directions; its funder is the initiator', async () => {
-  const sold = (await made()).swap;
+  const sold = await made();
   assert.deepEqual([sold.long, sold.initiator], ['b', 'taker']);
   assert.equal(sold.state.legs.b.amount, 1_000_000n);
-  const bought = (await made({ direction: 'buy_base' })).swap;
+  const bought = await made({ direction: 'buy_base' });
   assert.deepEqual([bought.long, bought.initiator], ['a', 'maker']);
   assert.equal(bought.state.legs.b.amount, 650_000_000n);
 });
 
 test('between two chains alike the taker’s leg is long', async () => {
-  const { swap } = await made({ base: assets.usd, quote: assets.other });
+  const swap = await made({ base: assets.usd, quote: assets.other });
   assert.deepEqual([swap.long, swap.initiator], ['b', 'taker']);
 });
 
 test('login wallets fill the addresses in, and both escrows are planned', async () => {
-  const { swap, maker, taker } = await made();
+  const [maker, taker] = [someWallets(), someWallets()];
+  const swap = await made(
+    {},
+    [maker, taker].map(({ evm, bitcoin }) => [evm, bitcoin]),
+  );
   const { a, b } = swap.state.legs;
   assert.deepEqual(
     [a.payoutAddress, a.refundAddress, b.payoutAddress, b.refundAddress],
@@ -92,13 +92,11 @@ test('login wallets fill the addresses in, and both escrows are planned', async 
 });
 
 test('a swap keeps its addresses when another wallet is paid, and the next one has the new one', async () => {
-  const [maker, taker, other] = [someWallets(), someWallets(), someWallets()];
-  const makerId = await account(maker.evm, maker.bitcoin);
-  const takerId = await account(taker.evm, taker.bitcoin);
+  const [taker, other] = [someWallets(), someWallets()];
+  const [makerId, takerId] = [await account(), await account(taker)];
   const agree = async () => {
-    const parties = { makerId, takerId };
-    const id = await deps.db.transaction((tx) => insertAgreed(tx, deps, terms(), parties));
-    return async () => ((await swapById(deps.db, id)) as Swap).state.legs.a.payoutAddress;
+    const { id } = await swapBetween(deps, terms(), { makerId, takerId });
+    return async () => (await swapById(deps.db, id))?.state.legs.a.payoutAddress;
   };
   const first = await agree();
   const at = new Date(deps.now());
@@ -110,21 +108,19 @@ test('a swap keeps its addresses when another wallet is paid, and the next one h
 });
 
 test('a Taproot login, or one without a key, leaves the bitcoin addresses open', async () => {
-  const maker = someWallets();
-  const { p2tr } = addressesOfPubkey(maker.bitcoin.pubkey as string, bitcoinNetworks.regtest);
-  const taproot = { ...maker, bitcoin: { ...maker.bitcoin, address: p2tr } };
-  const keyless = { ...someWallets() };
-  const { swap } = await made({}, [
-    taproot,
-    { ...keyless, bitcoin: { ...keyless.bitcoin, pubkey: null } },
-  ]);
-  const { b } = swap.state.legs;
+  const { evm, bitcoin } = someWallets();
+  const { p2tr } = addressesOfPubkey(bitcoin.pubkey as string, bitcoinNetworks.regtest);
+  const [taproot, keyless] = [
+    { ...bitcoin, address: p2tr },
+    { ...bitcoin, pubkey: null },
+  ];
+  const { b } = (await made({}, [[evm, taproot], [keyless]])).state.legs;
   assert.deepEqual([b.payoutAddress, b.refundAddress, b.escrow], [null, null, null]);
 });
 
 test('what the thread previews is what the swap gets', async () => {
   const preview = previewLegs(deps, terms());
-  const { swap } = await made();
+  const swap = await made();
   assert.equal(preview.initiator, swap.initiator);
   for (const name of ['a', 'b'] as const) {
     const leg = swap.state.legs[name];
@@ -147,9 +143,7 @@ test('an amount’s depth may make the other leg long; the thread says so, and a
   assert.equal(previewLegs(at, usual).initiator, 'maker');
   const preview = previewLegs(at, high);
   assert.equal(preview.initiator, 'taker');
-  const parties = { makerId: await account(), takerId: await account() };
-  const id = await deps.db.transaction((tx) => insertAgreed(tx, at, high, parties));
-  const { long, threadId } = (await swapById(deps.db, id)) as Swap;
+  const { long, threadId } = await agreedSwap(at, high);
   assert.equal(long, 'b');
   // By policies of today, whatever they are, the thread has been agreed.
   const { agreed } = (await findThread(deps.db, threadId)) as Thread;
@@ -160,7 +154,7 @@ test('an amount’s depth may make the other leg long; the thread says so, and a
 
 test('a high value wants the chain’s high depth, from its first unit on', async () => {
   const depth = async (baseAmount: bigint) =>
-    (await made({ baseAmount })).swap.state.legs.b.requiredConfirmations;
+    (await made({ baseAmount })).state.legs.b.requiredConfirmations;
   const { normal, high } = deps.adapters.get('bitcoin')!.policy;
   assert.equal(await depth(4_999_999n), normal.confirmations);
   assert.equal(await depth(5_000_000n), high.confirmations);
@@ -168,21 +162,16 @@ test('a high value wants the chain’s high depth, from its first unit on', asyn
 
 test('an asset of a chain that is not served is refused', () => {
   const gone = { ...assets.other, chain: 'gone' };
-  assert.throws(
-    () => previewLegs(deps, terms({ quote: gone })),
-    (error: unknown) => error instanceof ParleyError && error.code === 'bad_chain',
-  );
+  assert.throws(() => previewLegs(deps, terms({ quote: gone })), { code: 'bad_chain' });
 });
 
 test('escrows are taken up once, also those whose transaction commits last', async () => {
   const adapter = deps.adapters.get('evm-dev')!;
   const position = fromTheStart();
+  const taken = async () => (await takeUp(deps, adapter, position)).fresh.map((row) => row.swapId);
   while ((await takeUp(deps, adapter, position)).full);
-  assert.deepEqual((await takeUp(deps, adapter, position)).fresh, []);
-  const one = someWallets();
-  const two = someWallets();
-  const makerId = await account(one.evm, one.bitcoin);
-  const takerId = await account(two.evm, two.bitcoin);
+  assert.deepEqual(await taken(), []);
+  const [makerId, takerId] = [await account(), await account()];
   const gate = Promise.withResolvers<void>();
   const inside = Promise.withResolvers<string>();
   const slow = deps.db.transaction(async (tx) => {
@@ -190,19 +179,9 @@ test('escrows are taken up once, also those whose transaction commits last', asy
     await gate.promise;
   });
   const slowId = await inside.promise;
-  const quick = (await made()).swap.id;
-  const first = await takeUp(deps, adapter, position);
-  assert.deepEqual(
-    first.fresh.map((row) => row.swapId),
-    [quick],
-  );
-  assert.deepEqual((await takeUp(deps, adapter, position)).fresh, []);
+  const quick = (await made()).id;
+  assert.deepEqual([await taken(), await taken()], [[quick], []]);
   gate.resolve();
   await slow;
-  const second = await takeUp(deps, adapter, position);
-  assert.deepEqual(
-    second.fresh.map((row) => row.swapId),
-    [slowId],
-  );
-  assert.deepEqual((await takeUp(deps, adapter, position)).fresh, []);
+  assert.deepEqual([await taken(), await taken()], [[slowId], []]);
 });

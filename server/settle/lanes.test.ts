@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { LaneState, Lanes } from '../../chains/interface/lanes.ts';
 import { type TronAdapter, tronAdapter } from '../../chains/tron/adapter.ts';
 import { tronAddressOf } from '../../chains/tron/address.ts';
@@ -15,8 +14,7 @@ import { fundBy } from '../../core/gates.ts';
 import { clocksAt } from '../../core/testing.ts';
 import type { LegName } from '../../core/trade.ts';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
-import { type TestDeps, testDeps } from '../../test/support/deps.ts';
-import type { Asset } from '../db/assets.ts';
+import type { TestDeps } from '../../test/support/deps.ts';
 import { escrowsOfSwap, updateEscrow } from '../db/escrows.ts';
 import { storeHeads } from '../db/heads.ts';
 import { type Swap, swapById } from '../db/swaps.ts';
@@ -24,9 +22,16 @@ import { compareSwap } from '../doctor/compare.ts';
 import { storeAddress } from './addresses.ts';
 import { currentEscrow } from './escrows.ts';
 import { laneTag } from './lanes.ts';
+import type { TradeTerms } from './preview.ts';
 import { mustHaveReadyLane } from './ready-lane.ts';
 import { insertAccount } from './testing/account.ts';
-import { insertAgreed, insertAsset, nodelessAdapters, someWallets } from './testing/rows.ts';
+import {
+  insertAsset,
+  nodelessAdapters,
+  nodelessDeps,
+  someWallets,
+  swapBetween,
+} from './testing/rows.ts';
 
 const chain = 'tron-dev';
 const contract = tronAddressOf(new Uint8Array(20).fill(9));
@@ -37,30 +42,27 @@ let database: TestDatabase;
 let deps: TestDeps;
 /** Of the same chain once its contract is a former one. */
 let elsewhere: TronAdapter;
-let assets: { btc: Asset; trx: Asset };
+let trade: TradeTerms;
 /** What the chain shows, by lane; of others that they were never used. */
 const shown = new Map<string, LaneState>();
-const unused: LaneState = { counter: 0, isOpen: false };
 
 before(async () => {
   database = await testDatabase();
   const deployment = { chainId: 7, contract, creation: '00'.repeat(32) };
-  const sources = [{ url: 'http://127.0.0.1:9' }];
-  const nodeless = tronAdapter({ chain, deployment, sources, policy: tronDevPolicy });
+  const served = { chain, sources: [{ url: 'http://127.0.0.1:9' }], policy: tronDevPolicy };
+  const nodeless = tronAdapter({ ...served, deployment });
+  const moved = { ...deployment, contract: newTron(), formerContracts: [deployment] };
+  elsewhere = tronAdapter({ ...served, deployment: moved });
   const read = async (_: object, numbers: readonly string[]) =>
-    numbers.map((number) => shown.get(number) ?? unused);
-  const lanes = nodeless.lanes as Lanes;
-  elsewhere = tronAdapter({
-    ...{ chain, sources, policy: tronDevPolicy },
-    deployment: { ...deployment, contract: newTron(), formerContracts: [deployment] },
-  });
-  const tron: ChainAdapter = { ...nodeless, lanes: { ...lanes, read } };
-  const adapters = new Map([...nodelessAdapters(), tron].map((each) => [each.chain, each]));
-  deps = testDeps({ db: database.db, adapters });
-  assets = {
-    btc: await insertAsset(deps, 'bitcoin', null, null),
-    trx: await insertAsset(deps, chain, null, null),
-  };
+    numbers.map((number) => shown.get(number) ?? { counter: 0, isOpen: false });
+  const lanes = { ...(nodeless.lanes as Lanes), read };
+  deps = nodelessDeps(database.db, [...nodelessAdapters(), { ...nodeless, lanes }]);
+  const [base, quote] = [
+    await insertAsset(deps, 'bitcoin', null, null),
+    await insertAsset(deps, chain, null, null),
+  ];
+  const amounts = { baseAmount: 1_000_000n, quoteAmount: 650_000_000n };
+  trade = { direction: 'sell_base', base, quote, ...amounts };
 });
 after(() => database?.drop());
 
@@ -68,22 +70,14 @@ type Trader = { readonly id: string; readonly tron: string };
 
 async function trader(): Promise<Trader> {
   const tron = newTron();
-  const { bitcoin } = someWallets();
   const wallet = { family: 'tron', address: tron, pubkey: null } as const;
-  return { id: (await insertAccount(deps, [wallet, bitcoin])).accountId, tron };
+  const { accountId: id } = await insertAccount(deps, [wallet, someWallets().bitcoin]);
+  return { id, tron };
 }
 
 /** A swap in which the maker gives TRX. */
-async function agreed(maker: Trader): Promise<Swap> {
-  const taker = await trader();
-  const trade = { direction: 'sell_base', base: assets.btc, quote: assets.trx } as const;
-  const amounts = { baseAmount: 1_000_000n, quoteAmount: 650_000_000n };
-  const parties = { makerId: maker.id, takerId: taker.id };
-  const id = await deps.db.transaction((tx) =>
-    insertAgreed(tx, deps, { ...trade, ...amounts }, parties),
-  );
-  return (await swapById(deps.db, id)) as Swap;
-}
+const agreed = async ({ id: makerId }: Trader): Promise<Swap> =>
+  swapBetween(deps, trade, { makerId, takerId: (await trader()).id });
 
 /** Another destination for the TRX leg. */
 async function correct(swap: Swap, party: 'maker' | 'taker', address: string): Promise<Swap> {
@@ -95,8 +89,17 @@ async function correct(swap: Swap, party: 'maker' | 'taker', address: string): P
   );
 }
 
-const numberOf = ({ id }: Trader, index: number) =>
-  `${laneTag(id)}${index.toString(16).padStart(8, '0')}`;
+const laneOf = (trader: Trader, index: number, counter = 1, at = contract) => {
+  const number = `${laneTag(trader.id)}${index.toString(16).padStart(8, '0')}`;
+  return { contract: at, number, counter };
+};
+const numberOf = (trader: Trader, index: number) => laneOf(trader, index).number;
+/** Which of its lanes the trader's next swap takes. */
+const next = async (of: Trader) => {
+  const { number = '', counter } = (await agreed(of)).lanes.a ?? {};
+  assert.ok(number.startsWith(laneTag(of.id)));
+  return [Number.parseInt(number.slice(-8), 16), counter];
+};
 
 async function show(swap: Swap, facts: Partial<EscrowFacts>): Promise<void> {
   const address = swap.state.legs.a.escrow as string;
@@ -104,20 +107,22 @@ async function show(swap: Swap, facts: Partial<EscrowFacts>): Promise<void> {
   await updateEscrow(deps.db, { ...row, facts: { ...nothingSeen, ...facts } });
 }
 
+const reread = async ({ id }: Swap) => (await swapById(deps.db, id)) as Swap;
 const deep = { txid: 'aa', confirmations: 30, deep: true };
 const ended = { funded: deep, claimed: deep, empty: true };
 
-const is = (code: string) => (error: unknown) =>
-  error instanceof ParleyError && error.code === code;
-
 test('each open escrow of an account has a lane of its own, by the account’s own tag', async () => {
   const [maker, other] = [await trader(), await trader()];
-  const [one, two] = [await agreed(maker), await agreed(maker)];
-  assert.deepEqual(one.lanes.a, { contract, number: numberOf(maker, 0), counter: 1 });
-  assert.deepEqual(two.lanes.a, { contract, number: numberOf(maker, 1), counter: 1 });
+  assert.deepEqual(
+    [await next(maker), await next(maker)],
+    [
+      [0, 1],
+      [1, 1],
+    ],
+  );
   // Who names the address of somebody else as its funder takes none of his lanes.
   const named = await correct(await agreed(other), 'maker', maker.tron);
-  assert.deepEqual(named.lanes.a, { contract, number: numberOf(other, 0), counter: 1 });
+  assert.deepEqual(named.lanes.a, laneOf(other, 0));
   assert.notEqual(laneTag(maker.id), laneTag(other.id));
 });
 
@@ -132,17 +137,15 @@ test('the terms are funded before the leg’s fund-by, and the escrow follows fr
 test('the lane of what is settled for good is taken again, with the next counter', async () => {
   const maker = await trader();
   const first = await agreed(maker);
-  await show(first, { ...ended, empty: false });
-  assert.equal((await agreed(maker)).lanes.a?.number, numberOf(maker, 1));
-  await show(first, { ...ended, claimed: { ...deep, deep: false } });
-  assert.equal((await agreed(maker)).lanes.a?.number, numberOf(maker, 2));
-  await show(first, ended);
-  assert.deepEqual((await agreed(maker)).lanes.a, {
-    contract,
-    number: numberOf(maker, 0),
-    counter: 2,
-  });
-  assert.equal((await agreed(maker)).lanes.a?.number, numberOf(maker, 3));
+  for (const [facts, ...lane] of [
+    [{ ...ended, empty: false }, 1, 1],
+    [{ ...ended, claimed: { ...deep, deep: false } }, 2, 1],
+    [ended, 0, 2],
+    [ended, 3, 1],
+  ] as const) {
+    await show(first, facts);
+    assert.deepEqual(await next(maker), lane);
+  }
 });
 
 test('the lane of what was never funded is free once the chain lets no funding in any more', async () => {
@@ -152,28 +155,20 @@ test('the lane of what was never funded is free once the chain lets no funding i
   const clock = (seconds: number) =>
     storeHeads(deps.db, chain, { height: 1, hash: 'aa', clock: seconds }, new Date());
   await clock(last);
-  assert.equal((await agreed(maker)).lanes.a?.number, numberOf(maker, 1));
+  assert.deepEqual(await next(maker), [1, 1]);
   await show(first, { funded: { ...deep, deep: false }, empty: false });
   await clock(last + 1);
-  assert.notEqual((await agreed(maker)).lanes.a?.number, numberOf(maker, 0));
+  assert.notEqual((await next(maker))[0], 0);
   await show(first, {});
-  assert.deepEqual((await agreed(maker)).lanes.a, {
-    contract,
-    number: numberOf(maker, 0),
-    counter: 1,
-  });
+  assert.deepEqual(await next(maker), [0, 1]);
   await clock(0);
 });
 
 test('agreements at the same moment take different lanes', async () => {
   const maker = await trader();
   await show(await agreed(maker), ended);
-  const swaps = await Promise.all(Array.from({ length: 8 }, () => agreed(maker)));
-  const numbers = swaps.map(({ lanes }) => lanes.a?.number).sort();
-  assert.deepEqual(
-    numbers,
-    numbers.map((_, index) => numberOf(maker, index)),
-  );
+  const taken = await Promise.all(Array.from({ length: 8 }, () => next(maker)));
+  assert.deepEqual(taken.map(([index]) => index).sort(), [0, 1, 2, 3, 4, 5, 6, 7]);
 });
 
 const ready = (swap: Swap, name: LegName = 'a', agreeing = Promise.resolve()) => {
@@ -182,11 +177,10 @@ const ready = (swap: Swap, name: LegName = 'a', agreeing = Promise.resolve()) =>
 };
 
 test('a lane that the chain has ready is left as it is', async () => {
-  const maker = await trader();
-  const swap = await agreed(maker);
+  const swap = await agreed(await trader());
   await ready(swap);
   await ready(swap, 'b');
-  assert.equal((await swapById(deps.db, swap.id))?.state.legs.a.escrow, swap.state.legs.a.escrow);
+  assert.equal((await reread(swap)).state.legs.a.escrow, swap.state.legs.a.escrow);
 });
 
 test('where the chain’s counter is ahead, the leg moves to it; the former escrow is kept', async () => {
@@ -194,10 +188,10 @@ test('where the chain’s counter is ahead, the leg moves to it; the former escr
   const swap = await agreed(maker);
   shown.set(numberOf(maker, 0), { counter: 4, isOpen: false });
   const differing = Promise.reject(new ParleyError('sources_disagree', 'two nodes differ', {}));
-  await assert.rejects(ready(swap, 'a', differing), is('sources_disagree'), 'by one node alone');
-  await assert.rejects(ready(swap), is('escrow_moved'));
-  const moved = (await swapById(deps.db, swap.id)) as Swap;
-  assert.deepEqual(moved.lanes.a, { contract, number: numberOf(maker, 0), counter: 5 });
+  await assert.rejects(ready(swap, 'a', differing), { code: 'sources_disagree' }, 'by one node');
+  await assert.rejects(ready(swap), { code: 'escrow_moved' });
+  const moved = await reread(swap);
+  assert.deepEqual(moved.lanes.a, laneOf(maker, 0, 5));
   assert.deepEqual(
     moved.former.map(({ address }) => address),
     [swap.state.legs.a.escrow],
@@ -206,33 +200,27 @@ test('where the chain’s counter is ahead, the leg moves to it; the former escr
   assert.ok(terms);
   assert.equal(moved.state.legs.a.escrow, deps.adapters.get(chain)?.plan(terms).address);
   // What both escrows are is not mixed up: they differ in the lane alone.
-  const { db, adapters } = deps;
-  const rows = await escrowsOfSwap(db, moved.id);
-  const clocks = clocksAt(moved.agreedAt);
+  const rows = await escrowsOfSwap(deps.db, moved.id);
+  const [clocks, { adapters }] = [clocksAt(moved.agreedAt), deps];
   const findings = compareSwap({ swap: moved, rows, read: new Map(), adapters, clocks });
   assert.ok(!findings.some(({ what }) => what === 'escrow_not_of_terms'));
   await ready(moved);
   // The next of the account finds what the chain showed.
   await show(moved, ended);
-  assert.deepEqual((await agreed(maker)).lanes.a, {
-    contract,
-    number: numberOf(maker, 0),
-    counter: 6,
-  });
+  assert.deepEqual(await next(maker), [0, 6]);
 });
 
 test('where the lane holds money of something else, the leg moves to another', async () => {
   const maker = await trader();
   const swap = await agreed(maker);
-  shown.set(numberOf(maker, 0), { counter: 1, isOpen: true });
-  shown.set(numberOf(maker, 1), { counter: 1, isOpen: true });
-  await assert.rejects(ready(swap), is('escrow_moved'));
-  const moved = (await swapById(deps.db, swap.id)) as Swap;
-  assert.deepEqual(moved.lanes.a, { contract, number: numberOf(maker, 2), counter: 1 });
-  for (let index = 2; index < 40; index += 1) {
-    shown.set(numberOf(maker, index), { counter: 1, isOpen: true });
-  }
-  await assert.rejects(ready(moved), is('too_many_open'));
+  const hold = (index: number) => shown.set(numberOf(maker, index), { counter: 1, isOpen: true });
+  hold(0);
+  hold(1);
+  await assert.rejects(ready(swap), { code: 'escrow_moved' });
+  const moved = await reread(swap);
+  assert.deepEqual(moved.lanes.a, laneOf(maker, 2));
+  for (let index = 2; index < 40; index += 1) hold(index);
+  await assert.rejects(ready(moved), { code: 'too_many_open' });
 });
 
 test('a leg that is funded does not move', async () => {
@@ -240,30 +228,27 @@ test('a leg that is funded does not move', async () => {
   const swap = await agreed(maker);
   shown.set(numberOf(maker, 0), { counter: 1, isOpen: true });
   await show(swap, { funded: deep, balance: 1n, empty: false });
-  await assert.rejects(ready(swap), is('addresses_fixed'));
-  assert.equal((await swapById(deps.db, swap.id))?.state.legs.a.escrow, swap.state.legs.a.escrow);
+  await assert.rejects(ready(swap), { code: 'addresses_fixed' });
+  assert.equal((await reread(swap)).state.legs.a.escrow, swap.state.legs.a.escrow);
 });
 
 test('a corrected payout keeps the lane; another funder has lanes of its own', async () => {
   const maker = await trader();
   await agreed(maker);
   const swap = await agreed(maker);
-  const lane = swap.lanes.a;
   const paid = await correct(swap, 'taker', newTron());
   assert.notEqual(paid.state.legs.a.escrow, swap.state.legs.a.escrow);
-  assert.deepEqual(paid.lanes.a, lane);
+  assert.deepEqual(paid.lanes.a, swap.lanes.a);
   const tron = newTron();
   const funded = await correct(swap, 'maker', tron);
-  assert.deepEqual(funded.lanes.a, { contract, number: numberOf(maker, 0), counter: 1 });
+  assert.deepEqual(funded.lanes.a, laneOf(maker, 0));
   assert.equal(funded.state.legs.a.refundAddress, tron);
   // Nor does it stay in a contract that takes no new escrow.
   const known = deps;
-  const adapters = new Map(deps.adapters).set(chain, elsewhere);
-  deps = { ...known, adapters };
+  deps = { ...known, adapters: new Map(known.adapters).set(chain, elsewhere) };
   const left = await correct(funded, 'taker', newTron());
   deps = known;
-  const { contract: now } = elsewhere.deployment;
-  assert.deepEqual(left.lanes.a, { contract: now, number: numberOf(maker, 0), counter: 1 });
+  assert.deepEqual(left.lanes.a, laneOf(maker, 0, 1, elsewhere.deployment.contract));
   // Of the former funder the escrow may still be funded.
-  assert.equal((await agreed(maker)).lanes.a?.number, numberOf(maker, 2));
+  assert.equal((await next(maker))[0], 2);
 });

@@ -4,66 +4,50 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChainAdapter } from '../../chains/adapter.ts';
-import type { About } from '../../chains/interface/building.ts';
-import type { Shortage } from '../../chains/interface/gas.ts';
-import type { WatchedEscrow } from '../../chains/interface/reading.ts';
-import { ParleyError } from '../../core/errors.ts';
+import { stubAdapter } from '../../test/support/adapter.ts';
 import type { Swap } from '../db/swaps.ts';
 import type { Deps } from '../ports/deps.ts';
 import { mayReveal } from './live.ts';
 import { stateOf } from './testing/states.ts';
 
-const terms = {
-  chain: 'evm',
-  hashlock: '00'.repeat(32),
-  payout: { address: 'p', pubkey: null },
-  refund: { address: 'r', pubkey: null },
-  token: null,
-  amount: 5n,
-  timelock: 1_000,
-};
-const escrow: WatchedEscrow = { address: 'a', terms, requiredConfirmations: 2, since: 0 };
-const { legs, ...rest } = stateOf('funded', 'funded');
+const [payout, refund] = ['p', 'r'].map((address) => ({ address, pubkey: null }));
+const hashlock = '00'.repeat(32);
+const terms = { chain: 'evm', hashlock, payout, refund, token: null, amount: 5n, timelock: 1_000 };
+const escrow = { address: 'a', terms, requiredConfirmations: 2, since: 0 } as never;
+const { legs, ...state } = stateOf('funded', 'funded');
+const none = { a: null, b: null };
 const unplanned = { a: { ...legs.a, escrow: null }, b: { ...legs.b, escrow: null } };
-const tokens = { a: null, b: null };
-const lanes = { a: null, b: null };
-const swap = { tokens, lanes, state: { ...rest, legs: unplanned } } as unknown as Swap;
+const swap = { tokens: none, lanes: none, state: { ...state, legs: unplanned } } as unknown as Swap;
 
-function depsBy(adapter: Partial<ChainAdapter>): Deps {
-  const adapters = new Map(['evm', 'bitcoin'].map((chain) => [chain, { chain, ...adapter }]));
-  return { adapters } as unknown as Deps;
+function reveal(by: Partial<ChainAdapter>, payer: string | null): Promise<void> {
+  const chains = [stubAdapter('evm', 'evm', by), stubAdapter('bitcoin', 'bitcoin')];
+  const deps = { adapters: new Map(chains.map((each) => [each.chain, each])) } as unknown as Deps;
+  return mayReveal(deps, swap, { escrow, payer }, AbortSignal.timeout(10_000));
 }
 
-const soon = () => AbortSignal.timeout(10_000);
-
 test('a reveal asks for nothing that the leg’s funder could spoil', async () => {
-  const asked: About[] = [];
-  const preflight = async (_: unknown, about: About) => {
-    asked.push(about);
-  };
-  await mayReveal(depsBy({ preflight }), swap, { escrow, payer: 'p' }, soon());
+  const asked: string[] = [];
+  const preflight: ChainAdapter['preflight'] = async (_, about) => void asked.push(about);
+  await reveal({ preflight }, 'p');
   assert.deepEqual(asked, ['claim']);
 });
 
 test('a first reveal whose sender cannot pay for it is refused, with what it lacks', async () => {
   const payers: string[] = [];
-  const claimShortage = async (_: unknown, address: string): Promise<Shortage | null> => {
+  const claimShortage: ChainAdapter['claimShortage'] = async (_, address) => {
     payers.push(address);
     const sentence = `${address} lacks 5 sun`;
     const lack = { code: 'energy_poor', verb: 'claim', address, sentence } as const;
     return address === 'rich' ? null : { ...lack, has: 2n, need: 7n };
   };
-  const deps = depsBy({ preflight: async () => {}, claimShortage });
-  await mayReveal(deps, swap, { escrow, payer: 'rich' }, soon());
-  const poor = mayReveal(deps, swap, { escrow, payer: 'poor' }, soon());
-  await assert.rejects(poor, (error: unknown) => {
-    assert.ok(error instanceof ParleyError);
-    assert.deepEqual([error.code, error.kind], ['claim_unpayable', 'conflict']);
-    assert.equal(error.message, 'poor lacks 5 sun');
-    assert.deepEqual([error.facts.has, error.facts.need], [2n, 7n]);
-    return true;
+  const by = { preflight: async () => {}, claimShortage };
+  await reveal(by, 'rich');
+  await assert.rejects(reveal(by, 'poor'), {
+    code: 'claim_unpayable',
+    kind: 'conflict',
+    message: 'poor lacks 5 sun',
+    facts: { chain: 'evm', payer: 'poor', lack: 'energy_poor', has: 2n, need: 7n },
   });
-  assert.deepEqual(payers, ['rich', 'poor']);
-  await mayReveal(deps, swap, { escrow, payer: null }, soon());
+  await reveal(by, null);
   assert.deepEqual(payers, ['rich', 'poor']);
 });

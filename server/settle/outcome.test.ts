@@ -2,126 +2,107 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type EscrowFacts, legStatus, nothingSeen } from '../../core/facts.ts';
-import type { SwapState } from '../../core/swap.ts';
 import { runs } from '../../test/support/runs.ts';
 import { changeBetween, nothingTold } from './events.ts';
-import { lateWatchSeconds, outcome, unknownRetrySeconds } from './outcome.ts';
+import { type Look, lateWatchSeconds, outcome, unknownRetrySeconds } from './outcome.ts';
 import { escrowsOf, type Show, secret, shows, stateOf } from './testing/states.ts';
 
 const fresh = stateOf('nothing', 'nothing');
 
-function look(
-  [long, short]: [Show, Show],
-  wall: number,
-  more: { full?: boolean; wasDone?: boolean; before?: SwapState } = {},
-) {
-  const { full = true, wasDone = false, before = fresh } = more;
-  return outcome(before, { escrows: escrowsOf(long, short), full, wall, wasDone });
+type More = Partial<Look> & { readonly before?: typeof fresh };
+
+function look(pair: string, wall: number, { before = fresh, ...more }: More = {}) {
+  const [long, short] = pair.split(' ') as [Show, Show];
+  return outcome(before, { escrows: escrowsOf(long, short), full: true, wall, ...more });
 }
+const [none, until] = ['nothing nothing', 2_000 + lateWatchSeconds];
 
-test('a swap expires after its funding deadline, when every escrow was looked at', () => {
-  assert.equal(look(['nothing', 'nothing'], 150).status, 'agreed');
-  assert.equal(look(['nothing', 'nothing'], 150).dueAt, 151);
-  assert.equal(look(['nothing', 'nothing'], 151).status, 'expired');
-  const partial = look(['nothing', 'nothing'], 151, { full: false });
+test('a swap expires after its funding deadline, when every escrow was read, for ever', () => {
+  const early = look(none, 150);
+  assert.deepEqual([early.status, early.dueAt], ['agreed', 151]);
+  const partial = look(none, 151, { full: false });
   assert.deepEqual([partial.status, partial.state.lapsed], ['agreed', false]);
-  assert.equal(partial.dueAt, 151, 'and is due for a full look at once');
-});
-
-test('lapsed is for ever', () => {
-  const expired = look(['nothing', 'nothing'], 151);
-  assert.equal(expired.state.lapsed, true);
-  const late = look(['funded', 'nothing'], 152, { before: expired.state });
+  assert.equal(partial.dueAt, 151, 'and is due for a full poll at once');
+  const expired = look(none, 151);
+  assert.deepEqual([expired.status, expired.state.lapsed], ['expired', true]);
+  const late = look('funded nothing', 152, { before: expired.state });
   assert.deepEqual([late.status, late.state.lapsed], ['initiator_funded', true]);
-  const back = look(['nothing', 'nothing'], 50, { before: late.state });
-  assert.equal(back.status, 'expired');
+  assert.equal(look(none, 50, { before: late.state }).status, 'expired');
 });
 
 test('a funding on its way holds the expiry off; when it vanishes the swap is due', () => {
-  const seen = look(['seen', 'nothing'], 151);
+  const seen = look('seen nothing', 151);
   assert.deepEqual([seen.status, seen.dueAt], ['agreed', null]);
-  const gone = look(['nothing', 'nothing'], 152, { before: seen.state, full: false });
+  const gone = look(none, 152, { before: seen.state, full: false });
   assert.ok(gone.dueAt !== null && gone.dueAt <= 152);
 });
 
 test('the secret is taken from any escrow, former ones too, and only if it opens', () => {
-  const former = { leg: 'b', address: 'old', facts: { ...nothingSeen, secret } } as const;
-  const found = outcome(fresh, { escrows: [former], full: true, wall: 50 });
+  const by = (shown: string) => {
+    const former = { leg: 'b', address: 'old', facts: { ...nothingSeen, secret: shown } } as const;
+    return look(none, 50, { escrows: [former] });
+  };
+  const found = by(secret);
   assert.deepEqual([found.state.secret, found.status], [secret, 'initiator_claimed']);
-  const wrong = { ...former, facts: { ...nothingSeen, secret: '22'.repeat(32) } };
-  assert.equal(outcome(fresh, { escrows: [wrong], full: true, wall: 50 }).state.secret, null);
-  const later = look(['nothing', 'nothing'], 50, { before: found.state });
-  assert.equal(later.state.secret, secret);
+  assert.equal(by('22'.repeat(32)).state.secret, null);
+  assert.equal(look(none, 50, { before: found.state }).state.secret, secret, 'and kept');
 });
 
 test('a payment to a former escrow is not a funding, and keeps the swap open', () => {
   const former = { leg: 'b', address: 'old', facts: shows.funded } as const;
-  const escrows = [former, ...escrowsOf('claimed', 'claimed')];
-  const paid = outcome(fresh, { escrows, full: true, wall: 50 });
+  const paid = look(none, 50, { escrows: [former, ...escrowsOf('claimed', 'claimed')] });
   assert.deepEqual([paid.status, paid.done], ['counterparty_claimed', false]);
-  const alone = outcome(fresh, { escrows: [former], full: true, wall: 50 });
-  assert.equal(alone.status, 'agreed');
+  assert.equal(look(none, 50, { escrows: [former] }).status, 'agreed');
 });
 
-test('it is done when both legs ended and every escrow is empty, after a full look', () => {
-  for (const ended of [
-    ['claimed', 'claimed'],
-    ['refunded', 'refunded'],
-    ['refunded', 'claimed'],
-  ] as [Show, Show][]) {
-    assert.equal(look(ended, 50).done, true, ended.join());
-    assert.equal(look(ended, 50).dueAt, null);
-    const partial = look(ended, 50, { full: false });
-    assert.deepEqual([partial.done, partial.dueAt], [false, 50]);
-    const again = look(ended, 50, { full: false, wasDone: true });
-    assert.deepEqual([again.done, again.dueAt], [true, null], 'one chain reopens nothing');
+test('it is done when both legs ended and every escrow is empty, after a full poll', () => {
+  for (const ended of ['claimed claimed', 'refunded refunded', 'refunded claimed']) {
+    const ends = (more: More) => {
+      const { done, dueAt } = look(ended, 50, more);
+      return [done, dueAt];
+    };
+    assert.deepEqual(ends({}), [true, null], ended);
+    assert.deepEqual(ends({ full: false }), [false, 50], ended);
+    // One chain reopens nothing.
+    assert.deepEqual(ends({ full: false, wasDone: true }), [true, null], ended);
   }
-  for (const open of [
-    ['funded', 'claimed'],
-    ['claiming', 'claimed'],
-    ['claimed', 'claiming'],
-    ['refunding', 'refunded'],
-    ['refunded', 'funded'],
-    ['nothing', 'nothing'],
-  ] as [Show, Show][]) {
-    assert.equal(look(open, 50).done, false, open.join());
+  const open = ['funded claimed', 'claiming claimed', 'claimed claiming', 'refunding refunded'];
+  for (const pair of [...open, 'refunded funded', none]) {
+    assert.equal(look(pair, 50).done, false, pair);
   }
 });
 
 test('what was never funded is watched a while after its last timelock, and not for ever', () => {
-  const expired = look(['nothing', 'nothing'], 151);
-  const until = 2_000 + lateWatchSeconds;
+  const expired = look(none, 151);
   assert.deepEqual([expired.done, expired.dueAt], [false, until]);
-  const { state } = expired;
-  assert.equal(look(['nothing', 'nothing'], until - 1, { before: state }).done, false);
-  const over = look(['nothing', 'nothing'], until, { before: state });
+  const { state: before } = expired;
+  assert.equal(look(none, until - 1, { before }).done, false);
+  const over = look(none, until, { before });
   assert.deepEqual([over.done, over.dueAt, over.status], [true, null, 'expired']);
-  const half = look(['refunded', 'nothing'], 2_500, { before: state });
+  const half = look('refunded nothing', 2_500, { before });
   assert.deepEqual([half.done, half.dueAt, half.status], [false, until, 'refunded']);
 });
 
 test('a swap of which nothing was ever seen expires a week after its last timelock, unknown or not', () => {
-  const until = 2_000 + lateWatchSeconds;
   const unknown = { ...nothingSeen, outcome: 'unknown' } as const;
-  const at = (wall: number, facts: EscrowFacts, before = fresh, full = true) => {
+  const at = (wall: number, facts: EscrowFacts, more: More = {}) => {
     const [own, other] = escrowsOf('nothing', 'nothing');
-    assert.ok(own && other);
-    return outcome(before, { escrows: [{ ...own, facts }, other], full, wall });
+    return look(none, wall, { escrows: [{ ...own, facts }, other], ...more });
   };
   const before = at(until - 1, unknown);
   assert.deepEqual([before.status, before.state.lapsed, before.done], ['agreed', false, false]);
-  assert.equal(at(until, unknown, fresh, false).status, 'agreed', 'only after a look at both');
+  assert.equal(at(until, unknown, { full: false }).status, 'agreed', 'only after a poll of both');
   const over = at(until, unknown);
   assert.deepEqual([over.status, over.state.lapsed, over.done], ['expired', true, true]);
-  const { facts } = over.state.legs[escrowsOf('nothing', 'nothing')[0]?.leg ?? 'a'];
-  assert.equal(facts.outcome, 'unknown', 'which is still not taken for unfunded');
+  assert.equal(over.state.legs.b.facts.outcome, 'unknown', 'still not taken for unfunded');
   // What was seen once, or a secret that is public, stays what it was.
   const seen = at(until, { ...shows.seen, balance: 0n, empty: true, outcome: 'unknown' });
   assert.equal(seen.status, 'agreed');
-  assert.equal(at(until, unknown, { ...fresh, secret }).status, 'initiator_claimed');
+  const revealed = at(until, unknown, { before: { ...fresh, secret } });
+  assert.equal(revealed.status, 'initiator_claimed');
 });
 
-test('an outcome that nobody knows moves no status, tells nothing, and is asked for again', () => {
+test('an outcome that nobody knows moves no status, emits nothing, and is asked for again', () => {
   const show = fc.constantFrom<Show>('nothing', ...(Object.keys(shows) as Show[]));
   const drawn = fc.record({
     long: show,
@@ -135,21 +116,19 @@ test('an outcome that nobody knows moves no status, tells nothing, and is asked 
   fc.assert(
     fc.property(drawn, ({ long, short, unknown, lapsed, wall, later }) => {
       const known = escrowsOf(long, short);
-      const before = outcome({ ...fresh, lapsed }, { escrows: known, full: true, wall });
-      const escrows = known.map((each) =>
-        unknown.includes(each.leg)
-          ? { ...each, facts: { ...each.facts, balance: 0n, outcome: 'unknown' as const } }
-          : each,
-      );
-      const then = wall + later;
-      const after = outcome(before.state, { escrows, full: true, wall: then });
-      assert.equal(after.status, before.status);
-      assert.equal(after.state.lapsed, before.state.lapsed);
+      const before = look(none, wall, { escrows: known, before: { ...fresh, lapsed } });
+      const escrows = known.map((each) => {
+        const facts = { ...each.facts, balance: 0n, outcome: 'unknown' as const };
+        return unknown.includes(each.leg) ? { ...each, facts } : each;
+      });
+      const after = look(none, wall + later, { escrows, before: before.state });
+      assert.deepEqual([after.status, after.state.lapsed], [before.status, before.state.lapsed]);
       for (const name of unknown) {
         assert.notEqual(legStatus(after.state.legs[name].facts), 'unfunded');
       }
       assert.deepEqual(changeBetween({ ...before, told: nothingTold }, after).events, []);
-      if (!after.done) assert.ok(after.dueAt !== null && after.dueAt <= then + unknownRetrySeconds);
+      const latest = wall + later + unknownRetrySeconds;
+      assert.ok(after.done || (after.dueAt !== null && after.dueAt <= latest));
     }),
     { numRuns: runs(1_000) },
   );

@@ -22,16 +22,17 @@ const warningOf = (verb: Warning['verb']): Warning => ({
 });
 
 /** Leg `b` has this escrow, on the chain `bitcoin`; no other chain warns. */
-function swapOf(escrow: string, long: Show = 'nothing'): Swap {
-  const { legs, ...state } = stateOf(long, 'nothing');
-  const swap = {
-    long: 'b',
-    done: false,
-    tokens: { a: null, b: null },
-    lanes: { a: null, b: null },
-    state: { ...state, legs: { ...legs, b: { ...legs.b, escrow } } },
-  };
-  return swap as unknown as Swap;
+function swapOf(escrow: string, long: Show = 'nothing', state = stateOf(long, 'nothing')): Swap {
+  const { legs } = state;
+  const none = { a: null, b: null };
+  const swap = { long: 'b', done: false, tokens: none, lanes: none };
+  return { ...swap, state: { ...state, legs: { ...legs, b: { ...legs.b, escrow } } } } as never;
+}
+
+function warningsOver(chain: string, adapter: Partial<ChainAdapter>) {
+  const adapters = new Map([[chain, adapter as ChainAdapter]]);
+  const settings = { chainTimeoutMs: 60_000 } as Deps['settings'];
+  return createWarnings({ adapters, settings, log: pino({ level: 'silent' }) });
 }
 
 /** Warnings over one chain that answers so. */
@@ -41,12 +42,7 @@ function warningsBy(answer: () => Promise<readonly Warning[]>) {
     asked += 1;
     return answer();
   };
-  const deps = {
-    adapters: new Map([['bitcoin', { warnings } as unknown as ChainAdapter]]),
-    settings: { chainTimeoutMs: 60_000 },
-    log: pino({ level: 'silent' }),
-  };
-  return { of: createWarnings(deps as unknown as Deps).of, asked: () => asked };
+  return { of: warningsOver('bitcoin', { warnings }).of, asked: () => asked };
 }
 
 test('a read waits half a second for warnings and no more; the next one has them', async (context) => {
@@ -76,24 +72,30 @@ test('a read waits half a second for warnings and no more; the next one has them
 test('a thousand escrows are kept: one more pushes the oldest out', async () => {
   const { of, asked } = warningsBy(async () => []);
   for (let at = 0; at < 1_000; at += 1) await of(swapOf(`e${at}`));
-  await of(swapOf('e0'));
-  assert.equal(asked(), 1_000);
-  await of(swapOf('e1000'));
-  await of(swapOf('e1'));
-  assert.equal(asked(), 1_001);
-  await of(swapOf('e0'));
-  assert.equal(asked(), 1_002);
+  for (const [escrow, expected] of [
+    ['e0', 1_000],
+    ['e1000', 1_001],
+    ['e1', 1_001],
+    ['e0', 1_002],
+  ] as const) {
+    await of(swapOf(escrow));
+    assert.equal(asked(), expected, escrow);
+  }
 });
 
 test('a funding is warned of until it is made, a claim until it is sent', async () => {
   const { of } = warningsBy(async () => [warningOf('fund'), warningOf('claim')]);
   const verbs = async (swap: Swap) => (await of(swap)).map(({ verb, by }) => `${by} ${verb}`);
-  const claim = 'counterparty claim';
-  assert.deepEqual(await verbs(swapOf('e')), ['initiator fund', claim]);
-  assert.deepEqual(await verbs(swapOf('e', 'seen')), [claim]);
-  assert.deepEqual(await verbs(swapOf('e', 'claiming')), []); // it was sent, by whomever
-  assert.deepEqual(await verbs(swapOf('e', 'claimed')), []);
-  assert.deepEqual(await verbs(swapOf('e', 'refunded')), []);
+  const [fund, claim] = ['initiator fund', 'counterparty claim'];
+  for (const [long, ...expected] of [
+    ['nothing', fund, claim],
+    ['seen', claim],
+    ['claiming'], // it was sent, by whomever
+    ['claimed'],
+    ['refunded'],
+  ] as const) {
+    assert.deepEqual(await verbs(swapOf('e', long)), expected);
+  }
   assert.deepEqual(await verbs({ ...swapOf('e'), done: true }), []);
 });
 
@@ -116,25 +118,18 @@ for (const [role, leg, sendBy] of [
   ['initiator', 'b', 100],
   ['counterparty', 'a', 200],
 ] as const) {
-  test(`a funding of the ${role} that no block takes is told on its own step, and to nobody else`, async () => {
+  test(`a funding of the ${role} that no block takes is named on its own step, and to nobody else`, async () => {
     const asked: unknown[] = [];
-    const chain = leg === 'b' ? 'bitcoin' : 'evm';
     const stuckFunding: ChainAdapter['stuckFunding'] = async ({ address }, by) => {
       asked.push([address, by]);
       return { code: 'fund_stuck', verb: 'fund', address, sentence: 'no block takes it', stuck };
     };
-    const deps = {
-      adapters: new Map([[chain, { stuckFunding } as unknown as ChainAdapter]]),
-      settings: { chainTimeoutMs: 60_000 },
-      log: pino({ level: 'silent' }),
-    };
-    const { of } = createWarnings(deps as unknown as Deps);
+    const { of } = warningsOver(leg === 'b' ? 'bitcoin' : 'evm', { stuckFunding });
     const toldAt = async (confirmations: number) => {
       const funded = { txid: stuck.txid, confirmations, deep: false };
       const state = stateOf(leg === 'b' ? 'nothing' : 'funded', 'nothing');
       const own = { ...state.legs[leg], facts: { ...shows.seen, funded } };
-      const legs = { ...state.legs, [leg]: own };
-      const swap = { ...swapOf('b'), state: { ...state, legs } };
+      const swap = swapOf('b', 'nothing', { ...state, legs: { ...state.legs, [leg]: own } });
       const steps = nextSteps(swap.state, clocksAt(50));
       assert.deepEqual(new Set(steps.map(({ by }) => by)), new Set(['initiator', 'counterparty']));
       return withWarnings(steps, await of(swap)).flatMap((step) =>

@@ -27,10 +27,16 @@ const sending = (url = receiver.url): Sending => ({
   body: '{"message":"Grüße"}',
 });
 
+const sent = (url?: string, may = mayReach, options?: Parameters<typeof sendDelivery>[2]) =>
+  sendDelivery(sending(url), may, options);
+/** The receiver by its name. */
+const named = () => `https://localhost:${receiver.port}/`;
+const none = (error: string) => ({ status: 0, error });
+
 test('the bytes arrive as they are, with their headers, and any 2xx is a success', async () => {
   for (const status of [200, 201, 204]) {
     receiver.answer(status);
-    assert.deepEqual(await sendDelivery(sending(), mayReach), { status, error: null });
+    assert.deepEqual(await sent(), { status, error: null });
     const last = receiver.received.at(-1);
     assert.equal(last?.body, sending().body);
     assert.equal(last.headers['x-parley-event'], 'ping');
@@ -45,7 +51,7 @@ test('a redirect of any kind is not followed, and is no success', async () => {
       response.writeHead(status, { location: receiver.url }).end();
     });
     const before = receiver.received.length;
-    assert.deepEqual(await sendDelivery(sending(), mayReach), { status, error: null });
+    assert.deepEqual(await sent(), { status, error: null });
     assert.equal(receiver.received.length, before + 1);
   }
 });
@@ -53,8 +59,6 @@ test('a redirect of any kind is not followed, and is no success', async () => {
 test('an address that is not public is refused before anything is sent', async () => {
   receiver.answer(200);
   const before = receiver.received.length;
-  const { port } = receiver;
-  const none = reachable([]);
   for (const host of [
     ...['localhost', 'LOCALHOST', '127.0.0.1', '127.0.0.1.', '127.1', '127.0.1', '0', '2130706433'],
     ...['0x7f.1', '0x7f.0x1', '0177.1', '017700000001', '%31%32%37.0.0.1', '127。0。0。1'],
@@ -62,9 +66,9 @@ test('an address that is not public is refused before anything is sent', async (
     ...['[::127.0.0.1]', '[64:ff9b::7f00:1]', '[64:ff9b:1::7f00:1]', '[2002:7f00:1::]'],
     ...['[2001:0:7f00:1::]', '[2606:4700::200:5efe:7f00:1]'],
   ]) {
-    const sent = await sendDelivery(sending(`https://${host}:${port}/`), none);
-    assert.equal(sent.status, 0);
-    assert.match(sent.error ?? '', /is not a public one|has no public address/, host);
+    const { status, error } = await sent(`https://${host}:${receiver.port}/`, reachable([]));
+    assert.equal(status, 0);
+    assert.match(error ?? '', /is not a public one|has no public address/, host);
   }
   assert.equal(receiver.received.length, before);
 });
@@ -72,33 +76,30 @@ test('an address that is not public is refused before anything is sent', async (
 test('a name is looked up, also one that only this machine knows, and one that nobody knows is said', async () => {
   receiver.answer(200);
   const both = reachable(['127.0.0.0/8', '::1']);
-  const local = await sendDelivery(sending(`https://localhost:${receiver.port}/`), both, {
-    resolve: async () => ['127.0.0.1'],
-  });
+  const local = await sent(named(), both, { resolve: async () => ['127.0.0.1'] });
   assert.equal(local.status, 200);
-  const own = await sendDelivery(sending(`https://localhost:${receiver.port}/`), reachable([]));
+  const own = await sent(named(), reachable([]));
   assert.equal(own.error, 'the name has no public address');
-  const nobody = async () => {
+  const resolve = async () => {
     throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
   };
-  const unknown = await sendDelivery(sending('https://nobody.example/'), both, { resolve: nobody });
+  const unknown = await sent('https://nobody.example/', both, { resolve });
   assert.deepEqual(unknown, own, 'what an inside knows is not told');
 });
 
 test('the connection goes to the address that was checked, whatever the name says later', async () => {
   receiver.answer(200);
-  const named = `https://localhost:${receiver.port}/`;
   let asked = 0;
   // Checked: 127.0.0.1, which is allowed here. Asked a second time it would be another.
   const resolve = async () => {
     asked += 1;
     return asked === 1 ? ['127.0.0.1'] : ['169.254.169.254'];
   };
-  const sent = await sendDelivery(sending(named), mayReach, { resolve });
-  assert.deepEqual([sent.status, asked], [200, 1]);
+  const { status } = await sent(named(), mayReach, { resolve });
+  assert.deepEqual([status, asked], [200, 1]);
 });
 
-test('its address is told before anything is sent to it, and may be refused for now', async () => {
+test('its address is told before anything is sent to it, and may be refused for now, however many come at once', async () => {
   const before = receiver.received.length;
   const busy = new HostBusy('127.0.0.1', new Date());
   const told: string[] = [];
@@ -106,21 +107,12 @@ test('its address is told before anything is sent to it, and may be refused for 
     told.push(address);
     throw busy;
   };
-  const named = { ...sending(`https://localhost:${receiver.port}/`), admit };
-  await assert.rejects(sendDelivery(named, mayReach), busy);
+  const one = { ...sending(named()), admit };
+  await assert.rejects(sendDelivery(one, mayReach), busy);
   assert.deepEqual([told, receiver.received.length], [['127.0.0.1'], before]);
-});
-
-test('names that only this machine knows are looked up however many come at once', async () => {
-  let told = 0;
-  const admit = async () => {
-    told += 1;
-    throw new HostBusy('localhost', new Date());
-  };
-  const named = { ...sending(`https://localhost:${receiver.port}/`), admit };
   const loopback = reachable(['127.0.0.0/8', '::1']);
-  await Promise.allSettled(Array.from({ length: 20 }, () => sendDelivery(named, loopback)));
-  assert.equal(told, 20);
+  await Promise.allSettled(Array.from({ length: 20 }, () => sendDelivery(one, loopback)));
+  assert.equal(told.length, 21);
 });
 
 test('a certificate of nobody that is trusted, or for another name, is no connection', async (t) => {
@@ -133,42 +125,34 @@ test('a certificate of nobody that is trusted, or for another name, is no connec
   execFileSync('openssl', wanted, { stdio: 'pipe' });
   const files = { key: await readFile(key), cert: await readFile(cert) };
   const own = await rawReceiver(t, (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'), files);
-  assert.deepEqual(await sendDelivery(sending(own.url), mayReach), {
-    status: 0,
-    error: 'no connection: DEPTH_ZERO_SELF_SIGNED_CERT',
-  });
+  const selfSigned = await sent(own.url);
+  assert.deepEqual(selfSigned, none('no connection: DEPTH_ZERO_SELF_SIGNED_CERT'));
   const resolve = async () => ['127.0.0.1'];
-  const other = await sendDelivery(sending(`https://example.com:${receiver.port}/`), mayReach, {
-    resolve,
-  });
-  assert.equal(other.status, 0);
-  assert.match(other.error ?? '', /^no connection: ERR_TLS_CERT_ALTNAME_INVALID$/);
+  const other = await sent(`https://example.com:${receiver.port}/`, mayReach, { resolve });
+  assert.deepEqual(other, none('no connection: ERR_TLS_CERT_ALTNAME_INVALID'));
 });
 
 test('who answers nothing, drips, or is not there ends in time, in words', async () => {
   receiver.answer(() => {});
-  const silent = await sendDelivery(sending(), mayReach, { timeMs: 300 });
-  assert.deepEqual(silent, { status: 0, error: 'no answer in 0.3 s' });
+  const quick = { timeMs: 300 };
+  assert.deepEqual(await sent(undefined, mayReach, quick), none('no answer in 0.3 s'));
   const held: Socket[] = [];
   const mute = createServer((socket) => held.push(socket.on('error', () => {})));
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
-  const { port } = mute.address() as { port: number };
-  const sent = await sendDelivery(sending(`https://127.0.0.1:${port}/`), mayReach, { timeMs: 300 });
-  assert.deepEqual(sent, { status: 0, error: 'no answer in 0.3 s' });
+  const url = `https://127.0.0.1:${(mute.address() as AddressInfo).port}/`;
+  assert.deepEqual(await sent(url, mayReach, quick), none('no answer in 0.3 s'));
   for (const each of held) each.destroy();
   await new Promise((resolve) => mute.close(resolve));
-  const gone = await sendDelivery(sending(`https://127.0.0.1:${port}/`), mayReach);
-  assert.deepEqual(gone, { status: 0, error: 'no connection: ECONNREFUSED' });
-  const hanging = () => new Promise<string[]>(() => {});
-  const named = `https://localhost:${receiver.port}/`;
-  const slow = await sendDelivery(sending(named), mayReach, { timeMs: 200, resolve: hanging });
-  assert.deepEqual(slow, { status: 0, error: 'no answer in 0.2 s' });
+  assert.deepEqual(await sent(url), none('no connection: ECONNREFUSED'));
+  const resolve = () => new Promise<string[]>(() => {});
+  const slow = await sent(named(), mayReach, { timeMs: 200, resolve });
+  assert.deepEqual(slow, none('no answer in 0.2 s'));
   receiver.answer((_received, response) => {
     response.writeHead(200);
     const drip = setInterval(() => response.write('x'.repeat(4_096)), 5);
     response.on('close', () => clearInterval(drip));
   });
-  assert.equal((await sendDelivery(sending(), mayReach)).status, 200, 'a status is an answer');
+  assert.equal((await sent()).status, 200, 'a status is an answer');
 });
 
 /** A receiver that speaks TLS and writes what it likes instead of HTTP. */
@@ -203,89 +187,76 @@ async function allClosed({ open }: { open: () => number }): Promise<void> {
   }
 }
 
+/** Writes this again and again, until the connection ends. */
+function writes(socket: TLSSocket, ms: number, text: string, count = () => {}) {
+  const again = setInterval(() => {
+    count();
+    socket.write(text);
+  }, ms);
+  socket.on('close', () => clearInterval(again));
+}
+
 test('an answer that never ends is read so far and no further, and its connection closed', async (t) => {
-  let [parts, drips] = [0, 0];
-  const endless = await rawReceiver(t, (socket) => {
-    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
-    const more = setInterval(() => {
-      parts += 1;
-      socket.write(`4000\r\n${'x'.repeat(16_384)}\r\n`);
-    }, 20);
-    socket.on('close', () => clearInterval(more));
-  });
-  assert.deepEqual(await sendDelivery(sending(endless.url), mayReach), {
-    status: 200,
-    error: null,
-  });
-  await allClosed(endless);
-  // A second would have brought fifty.
-  assert.ok(parts < 25, `${parts} parts of 16 KiB were sent`);
-  const dripping = await rawReceiver(t, (socket) => {
-    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nx');
-    const drip = setInterval(() => {
-      drips += 1;
-      socket.write('x');
-    }, 20);
-    socket.on('close', () => clearInterval(drip));
-  });
-  await sendDelivery(sending(dripping.url), mayReach);
-  await allClosed(dripping);
-  // Ten seconds would have brought five hundred.
-  assert.ok(drips < 250, `${drips} bytes were waited for`);
+  const part = `4000\r\n${'x'.repeat(16_384)}\r\n`;
+  for (const [header, text, most] of [
+    // A second would have brought fifty.
+    ['transfer-encoding: chunked', part, 25],
+    // Ten seconds would have brought five hundred.
+    ['content-length: 1000', 'x', 250],
+  ] as const) {
+    let written = 0;
+    const endless = await rawReceiver(t, (socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\n${header}\r\n\r\n`);
+      writes(socket, 20, text, () => {
+        written += 1;
+      });
+    });
+    assert.deepEqual(await sent(endless.url), { status: 200, error: null });
+    await allClosed(endless);
+    assert.ok(written < most, `${written} parts were sent`);
+  }
 });
 
-test('headers that come a byte at a time, or are too large, are no answer', async (t) => {
-  const slow = await rawReceiver(t, (socket) => {
-    socket.write('HTTP/1.1 200 OK\r\n');
-    const drip = setInterval(() => socket.write('x: y\r\n'), 50);
-    socket.on('close', () => clearInterval(drip));
-  });
-  const late = await sendDelivery(sending(slow.url), mayReach, { timeMs: 400 });
-  assert.deepEqual(late, { status: 0, error: 'no answer in 0.4 s' });
-  const huge = await rawReceiver(t, (socket) => {
-    socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`);
-  });
-  const sent = await sendDelivery(sending(huge.url), mayReach);
-  assert.deepEqual(sent, { status: 0, error: 'no connection: HPE_HEADER_OVERFLOW' });
-  await Promise.all([allClosed(slow), allClosed(huge)]);
+test('headers that come a byte at a time, are too large or go on are no answer, nor is what breaks off', async (t) => {
+  const late = 'no answer in 0.4 s';
+  for (const [speak, error] of [
+    [(socket: TLSSocket) => writes(socket, 50, 'x: y\r\n'), late],
+    [(socket: TLSSocket) => socket.write(`x: ${'y'.repeat(100_000)}\r\n`), 'HPE_HEADER_OVERFLOW'],
+    [(socket: TLSSocket) => socket.destroy(), 'ECONNRESET'],
+  ] as const) {
+    const receiving = await rawReceiver(t, (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      speak(socket);
+    });
+    const answer = await sent(receiving.url, mayReach, { timeMs: 400 });
+    assert.deepEqual(answer, none(error === late ? late : `no connection: ${error}`));
+    await allClosed(receiving);
+  }
+  const other = await rawReceiver(t, (socket) => socket.end('SSH-2.0-parley\r\n'));
+  assert.match((await sent(other.url)).error ?? '', /^no connection: HPE_/);
 });
 
 test('an answer that would go on as another protocol ends there, and is no success', async (t) => {
   const upgrading = await rawReceiver(t, (socket) => {
     socket.write('HTTP/1.1 101 Go on\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n');
   });
-  const sent = await sendDelivery(sending(upgrading.url), mayReach);
-  assert.equal(sent.status, 101);
-  await allClosed(upgrading);
+  assert.equal((await sent(upgrading.url)).status, 101);
   const provisional = await rawReceiver(t, (socket) => {
-    const again = setInterval(() => socket.write('HTTP/1.1 102 Wait\r\n\r\n'), 20);
-    socket.on('close', () => clearInterval(again));
+    writes(socket, 20, 'HTTP/1.1 102 Wait\r\n\r\n');
   });
-  const waited = await sendDelivery(sending(provisional.url), mayReach, { timeMs: 400 });
-  assert.deepEqual(waited, { status: 0, error: 'no answer in 0.4 s' });
-  await allClosed(provisional);
-});
-
-test('what breaks off, or is no HTTP, is no answer, in words', async (t) => {
-  const cut = await rawReceiver(t, (socket) => socket.destroy());
-  const broken = await sendDelivery(sending(cut.url), mayReach);
-  assert.deepEqual(broken, { status: 0, error: 'no connection: ECONNRESET' });
-  const other = await rawReceiver(t, (socket) => socket.end('SSH-2.0-parley\r\n'));
-  const strange = await sendDelivery(sending(other.url), mayReach);
-  assert.equal(strange.status, 0);
-  assert.match(strange.error ?? '', /^no connection: HPE_/);
+  const waited = await sent(provisional.url, mayReach, { timeMs: 400 });
+  assert.deepEqual(waited, none('no answer in 0.4 s'));
+  await Promise.all([upgrading, provisional].map(allClosed));
 });
 
 test('no answer of a name server leads inside, in whatever form, nor one that is no address', async () => {
   const before = receiver.received.length;
-  const named = `https://localhost:${receiver.port}/`;
   for (const answer of [
     ...[['127.0.0.1'], ['169.254.169.254'], ['::ffff:127.0.0.1'], ['93.184.216.34', '10.0.0.1']],
     ...[['2606:4700::1111', 'fd00:ec2::254'], ['fe80::1%lo'], ['127.1'], ['localhost'], [''], []],
   ]) {
-    const sent = await sendDelivery(sending(named), reachable([]), { resolve: async () => answer });
-    assert.equal(sent.status, 0);
-    assert.match(sent.error ?? '', /^the name has no public address$/, String(answer));
+    const came = await sent(named(), reachable([]), { resolve: async () => answer });
+    assert.deepEqual(came, none('the name has no public address'), String(answer));
   }
   assert.equal(receiver.received.length, before);
 });

@@ -1,6 +1,6 @@
 // Rows of the matrix on what is sealed, signed or promised, and done later: what an operator's gas
-// key claims and refunds and claims that a party has relayed, refunds signed beforehand, what people
-// are told, and what a process does with them before it serves anybody.
+// key claims and refunds and claims that a party has relayed, refunds signed beforehand, what
+// people are told, and what a process does with them before it serves anybody.
 
 import assert from 'node:assert/strict';
 import type { GasFate } from '../../chains/gas/account.ts';

@@ -101,7 +101,8 @@ export function expectAt(world: World, { webhook, secret }: Answer['body']): voi
 /** One event for everybody who has a webhook. */
 export async function tellEverybody(world: World): Promise<void> {
   const text = `insert into outbox (topic, account_id, payload, created_at)
-    select distinct 'swap.agreed', account_id, '{}'::jsonb, $1::timestamptz from webhooks order by 2`;
+    select distinct 'swap.agreed', account_id, '{}'::jsonb, $1::timestamptz
+    from webhooks order by 2`;
   await sql(world.real, text, [new Date(world.nowMs)]);
   await deliverAll(world);
 }

@@ -1,7 +1,7 @@
-// What may happen at one instant. On the chains transactions are mined, become final, fall out of the
-// mempool, and are taken back by reorganisations above the depth. The adversary sends by itself, past
-// every builder. A follower of the rules does only what `next[]` offers and the gate lets pass,
-// whenever it likes within its time. Time is in time.ts, which says when that is over.
+// What may happen at one instant. On the chains transactions are mined, become final, fall out of
+// the mempool, and are taken back by reorganisations above the depth. The adversary sends by
+// itself, past every builder. A follower of the rules does only what `next[]` offers and the gate
+// lets pass, whenever it likes within its time. Time is in time.ts, which says when that is over.
 
 import type { Role } from '../../core/trade.ts';
 import { copyOf, Fund, Since, type Slot, Spend, type State } from './state.ts';

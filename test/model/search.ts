@@ -1,7 +1,7 @@
 // Every state that can be reached, breadth first, so that the first fault found is told by one of
 // the shortest ways to it. A fault is what must not be: a follower of the rules at the end with
-// neither its own funds nor what it was promised, and, where both follow them and nothing is faulty,
-// a swap that did not settle.
+// neither its own funds nor what it was promised, and, where both follow them and nothing is
+// faulty, a swap that did not settle.
 
 import type { SwapStatus } from '../../core/status.ts';
 import type { Role } from '../../core/trade.ts';

@@ -53,9 +53,10 @@ export const Since = {
 /** A clock is at most so far behind: two ticks of lateness and two of an outage. */
 const bias = 4;
 
-/** Fields, each with how many values it has. */
+/** Fields, each with how many values it has, and what is added so that none is below 0. */
 function numbers<Field extends string>(sizes: Readonly<Record<Field, number>>) {
-  return Object.entries(sizes) as [Field, number][];
+  const all = Object.entries(sizes) as [Field, number][];
+  return all.map(([field, size]) => [field, size, /^ahead/.test(field) ? bias : 0] as const);
 }
 const digits = [
   ...numbers({ wall: 64, aheadLong: 8, aheadShort: 8, recorded: 2, leaked: 2, lapsed: 2 }),
@@ -64,6 +65,8 @@ const digits = [
 /** Counted only where both sides follow the rules, and there no leg moves. */
 const steps = numbers({ stepLong: 16, stepShort: 16 });
 const ofEscrow = numbers({ fund: 5, spend: 7, extra: 2 });
+const digitsBack = digits.toReversed();
+const [stepsBack, escrowBack] = [steps.toReversed(), ofEscrow.toReversed()];
 
 export function startState(): State {
   const escrow = (): EscrowState => ({ fund: 0, spend: 0, extra: 0 });
@@ -81,7 +84,6 @@ export function copyOf(state: State): State {
 }
 
 const isThere = ({ moved }: State, slot: number) => slot < 2 || (moved & (slot - 1)) !== 0;
-const biasOf = (field: string) => (field.startsWith('ahead') ? bias : 0);
 
 /** One number a state: that of the fields which it has, the last of them lowest. */
 export function pack(state: State): number {
@@ -91,7 +93,7 @@ export function pack(state: State): number {
     if (!(value >= 0 && value < size)) throw new Error(`${value} has no room among ${size}`);
     packed = packed * size + value;
   };
-  for (const [field, size] of digits) put(state[field] + biasOf(field), size);
+  for (const [field, size, more] of digits) put(state[field] + more, size);
   for (const slot of [0, 1, 2, 3] as const) {
     if (!isThere(state, slot)) continue;
     for (const [field, size] of ofEscrow) put(state.escrows[slot][field], size);
@@ -110,11 +112,11 @@ export function unpack(packed: number): State {
   };
   const state = startState();
   state.moved = take(4);
-  if (state.moved === 0) for (const [field, size] of steps.toReversed()) state[field] = take(size);
+  if (state.moved === 0) for (const [field, size] of stepsBack) state[field] = take(size);
   for (const slot of [3, 2, 1, 0] as const) {
     if (!isThere(state, slot)) continue;
-    for (const [field, size] of ofEscrow.toReversed()) state.escrows[slot][field] = take(size);
+    for (const [field, size] of escrowBack) state.escrows[slot][field] = take(size);
   }
-  for (const [field, size] of digits.toReversed()) state[field] = take(size) - biasOf(field);
+  for (const [field, size, more] of digitsBack) state[field] = take(size) - more;
   return state;
 }

@@ -1,6 +1,6 @@
-// What one search is about: two chains with policies of a few ticks, who follows the rules, and what
-// the others may do; and the worlds that are searched: every ordered pair of kinds of chain that a
-// swap may have, either side following the rules, and both.
+// What one search is about: two chains with policies of a few ticks, who follows the rules, and
+// what the others may do; and the worlds that are searched: every ordered pair of kinds of chain
+// that a swap may have, either side following the rules, and both.
 
 import { type Deadlines, deadlines as deadlinesOf } from '../../core/deadlines.ts';
 import type { Family } from '../../core/families.ts';

@@ -112,9 +112,7 @@ let prepared: Prepared | null = null;
 function preparedOnce(): Prepared {
   const toolchain = findToolchain();
   if (typeof toolchain === 'string') throw new Error(toolchain);
-  const made = prepare(toolchain);
-  folders.push(made.folder);
-  return made;
+  return prepare(toolchain);
 }
 
 /** The suites of the Solana program. */

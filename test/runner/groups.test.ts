@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { entryOf, groupsOf, long } from './groups.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -14,7 +14,13 @@ const all = globSync('**/*.test.ts', { cwd: root, exclude: ['node_modules', '.pa
 // A reporter of its own: else its lines come as events to the runner above this one.
 const { NODE_TEST_CONTEXT: _, ...env } = process.env;
 
-test('every file is in one group, with others of its room; alone are the long and the unlike', () => {
+async function temporary(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-groups-'));
+  t.after(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+test('every file is in one group, with others of its room; alone are the long and the unlike', async (t) => {
   const groups = groupsOf(root, all);
   assert.deepEqual(groups.flat().sort(), all);
   // One that was renamed would lose its place without a word.
@@ -27,15 +33,19 @@ test('every file is in one group, with others of its room; alone are the long an
     assert.equal(new Set(group.map((file) => file.split('/')[0])).size, 1);
     assert.ok(group.length <= 16);
   }
-  const sharing = ['sdk/http.test.ts', 'sdk/keys.test.ts', 'sdk/verify.test.ts'];
-  assert.equal(groupsOf(root, sharing).length, 1);
-  // It changes the environment of its process.
-  assert.equal(groupsOf(root, ['server/edge/feed.test.ts', 'server/edge/app.test.ts']).length, 2);
+  const folder = await temporary(t);
+  await mkdir(join(folder, 'sdk'));
+  const files = ['a', 'b', 'c'].map((name) => `sdk/${name}.test.ts`);
+  for (const file of files) await writeFile(join(folder, file), '');
+  await writeFile(join(folder, 'sdk/b.test.ts'), 'process.env.ONE = "1";');
+  assert.deepEqual(groupsOf(folder, files), [
+    ['sdk/c.test.ts', 'sdk/a.test.ts'],
+    ['sdk/b.test.ts'],
+  ]);
 });
 
 test('of a group each file is a suite with hooks of its own; one that throws fails it', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'parley-groups-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await temporary(t);
   const files = ['one.test.ts', 'two.test.ts'];
   for (const file of files) {
     const said = ['before', 'test', 'after'].map(

@@ -2,9 +2,9 @@
 // of these, each in its turn, so that any fifty-two seeds in a row meet all of them twice. Who
 // trades and where is given, and what happens when it matters; the rest is the seed's.
 //
-// In some of the others it is a moment: the market dies, loses its connection or is overtaken at one
-// statement or call, when that matters most. Chance alone seldom strikes there. Each has two honest
-// parties on quick chains, and nothing else happens.
+// In some of the others it is a moment: the market dies, loses its connection or is overtaken at
+// one statement or call, when that matters most. Chance alone seldom strikes there. Each has two
+// honest parties on quick chains, and nothing else happens.
 
 import { depthFor } from '../../core/policy.ts';
 import { allMined, heldIn, tipOf } from './chain.ts';

@@ -1,6 +1,6 @@
-// A malicious party's turns: it keeps up appearances, tries this and that, or follows a plan that it
-// has set its mind on for a whole swap. Each plan is tried at every turn, and does nothing until its
-// moment has come.
+// A malicious party's turns: it keeps up appearances, tries this and that, or follows a plan that
+// it has set its mind on for a whole swap. Each plan is tried at every turn, and does nothing
+// until its moment has come.
 
 import { otherLeg } from '../../core/trade.ts';
 import {

@@ -1,8 +1,8 @@
-// A node of a simulated chain, and the ChainAdapter of one process over it. A node shows of an escrow
-// the chain up to the block where it stands, its mempool if it is not behind, and what it lies about.
-// Bitcoin's rules are those of the real adapter (chains/bitcoin/escrow-facts.ts). What an adapter
-// watches, which secrets it saw and what it told are its memory, lost when the process dies. Each
-// call may find the node down, slow, behind or lying, and the process may die at it.
+// A node of a simulated chain, and the ChainAdapter of one process over it. A node shows of an
+// escrow the chain up to the block where it stands, its mempool if it is not behind, and what it
+// lies about. Bitcoin's rules are those of the real adapter (chains/bitcoin/escrow-facts.ts). What
+// an adapter watches, which secrets it saw and what it told are its memory, lost when the process
+// dies. Each call may find the node down, slow, behind or lying, and the process may die at it.
 
 import { hash } from 'node:crypto';
 import type { ChainAdapter } from '../../chains/adapter.ts';

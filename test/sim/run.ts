@@ -62,24 +62,7 @@ function understand(args: string[]) {
 
 type Counts = ReadonlyMap<string, number>;
 
-/** Parts of the last line; a kind is of the first that fits. */
-const groups = {
-  ends: /^end /,
-  attacks: /^(attack|plan) /,
-  'gas keys': /^(keeper|relays) /,
-  besides: /^(swaps|calm seeds|drill |seeds with |left open|checked )/,
-  faults: /./,
-} as const;
-
-function tallyOf(counts: Counts): [string, Record<string, number>][] {
-  const sorted = [...counts].sort(([one], [other]) => (one < other ? -1 : 1));
-  const groupOf = (kind: string) => Object.entries(groups).find(([, form]) => form.test(kind))?.[0];
-  return Object.keys(groups).map((name) => {
-    return [name, Object.fromEntries(sorted.filter(([kind]) => groupOf(kind) === name))];
-  });
-}
-
-/** From so many seeds on anything is wanted at all; then each drill too, and that its moment comes. */
+/** From so many seeds on anything is wanted; then each drill too, and that its moment comes. */
 const [fairSeeds, drillSeeds] = [100, 1_000];
 /** Of the seeds of a drill. */
 const mostNotCome = 0.1;
@@ -118,16 +101,9 @@ function missedIn(met: Counts, seeds: number): string[] {
   return [...[...common, ...rare].filter(isMissed), ...drills];
 }
 
-/** Lines of the story that are printed: how it began, and how it ended. */
-const [openingLines, closingLines] = [12, 60];
-
-function storyOf({ seed, story, violations }: Done, isWhole: boolean): string {
-  const short =
-    story.length <= openingLines + closingLines || isWhole
-      ? story
-      : [...story.slice(0, openingLines), '   …', ...story.slice(-closingLines)];
+function storyOf({ seed, story, violations }: Done): string {
   const broken = violations.map(({ rule, what }) => `   ${rule}: ${what}`);
-  return [`seed ${seed}:`, ...broken, ...short.map((line) => `  ${line}`)].join('\n');
+  return [`seed ${seed}:`, ...broken, ...story.map((line) => `  ${line}`)].join('\n');
 }
 
 const toldEach = 500;
@@ -142,29 +118,26 @@ async function run(asked: NonNullable<ReturnType<typeof understand>>): Promise<n
     for (const [kind, times] of result.counts) total.set(kind, (total.get(kind) ?? 0) + times);
     const isBroken = result.violations.length > 0;
     if (isBroken) broken.push(result);
-    if (isBroken || asked.story) console.error(storyOf(result, asked.story));
+    if (isBroken || asked.story) console.error(storyOf(result));
     if (done % toldEach === 0) console.error(`${done} of ${asked.seeds.length} seeds are done`);
   });
   const seconds = Math.round((performance.now() - began) / 1_000);
   const missed = missedIn(total, done);
-  const tally = tallyOf(total);
+  const counts = [...total].sort(([one], [other]) => (one < other ? -1 : 1));
   broken.sort((one, other) => one.seed - other.seed);
   if (asked.json) {
     const told = broken.map(({ seed, violations }) => ({
       where: `seed ${seed}`,
       rules: violations.map(({ rule }) => rule),
     }));
-    const facts = { seeds: done, broken: told, missed, seconds };
-    console.log(JSON.stringify({ ...facts, ...Object.fromEntries(tally) }));
+    const met = Object.fromEntries(counts);
+    console.log(JSON.stringify({ seeds: done, broken: told, missed, seconds, met }));
   } else {
     const seeds = broken.map(({ seed }) => seed).join(', ');
     const lost = broken.length === 0 ? 'nobody lost' : `BROKEN in ${seeds}`;
     const lacks = missed.length === 0 ? '' : `NOT MET: ${missed.join(', ')}; `;
-    const said = tally.map(([name, kinds]) => {
-      const all = Object.entries(kinds).map(([kind, times]) => `${times} ${kind}`);
-      return `${name}: ${all.join(', ') || 'none'}`;
-    });
-    console.log(`sim: ${done} seeds in ${seconds} s, ${lost}; ${lacks}${said.join('; ')}`);
+    const met = counts.map(([kind, times]) => `${times} ${kind}`).join(', ');
+    console.log(`sim: ${done} seeds in ${seconds} s, ${lost}; ${lacks}${met}`);
   }
   return broken.length === 0 && missed.length === 0 && done > 0 ? 0 : 1;
 }

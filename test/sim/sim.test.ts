@@ -9,7 +9,7 @@ import { runPlanted } from '../planted/finders.ts';
 
 type Counted = {
   readonly broken: readonly { readonly where: string; readonly rules: readonly string[] }[];
-  readonly 'gas keys': Readonly<Record<string, number>>;
+  readonly met: Readonly<Record<string, number>>;
 };
 
 async function run(args: readonly string[], edits?: Parameters<typeof runPlanted>[1]) {
@@ -26,10 +26,10 @@ const storyOf = (seed: number, errors: string) =>
 const seeds = ['--known', '--seeds', '8'];
 
 test('whoever follows the rules ends with its own, and a seed tells the same story again', async () => {
-  const { code, broken, errors, 'gas keys': keys } = await run([...seeds, '--story']);
+  const { code, broken, errors, met } = await run([...seeds, '--story']);
   assert.deepEqual([code, broken], [0, []], errors);
   // The first of seeds.json meet these.
-  for (const kind of ['relays landed', 'keeper claims']) assert.ok((keys[kind] ?? 0) > 0, kind);
+  for (const kind of ['relays landed', 'keeper claims']) assert.ok((met[kind] ?? 0) > 0, kind);
   const alone = storyOf(18, (await run(['--seed', '18', '--story'])).errors);
   assert.ok(alone.length > 500);
   assert.equal(storyOf(18, errors), alone, 'whatever runs before and beside it');

@@ -1,11 +1,11 @@
-// What lies between one process of the market and everything outside of it: every statement, commit
-// and call of a node passes here. Here a process dies (before what it asked for happens, or after),
-// and connections to the database are lost. A dead process gets no answers any more: what it awaits
-// stays open for ever, and what it had not committed is rolled back.
+// What lies between one process of the market and everything outside of it: every statement,
+// commit and call of a node passes here. Here a process dies (before what it asked for happens, or
+// after), and connections to the database are lost. A dead process gets no answers any more: what
+// it awaits stays open for ever, and what it had not committed is rolled back.
 //
-// All processes wait for the database in one line: one is served at a time, and the seed picks which.
-// Transactions commit out of order: one may be held back before its commit while others are served.
-// What waits for a lock of one held back lets it go on.
+// All processes wait for the database in one line: one is served at a time, and the seed picks
+// which. Transactions commit out of order: one may be held back before its commit while others are
+// served. What waits for a lock of one held back lets it go on.
 
 import type { Database, Session, Statement, Tx } from '../../server/db/database.ts';
 import type { Chance } from './chance.ts';

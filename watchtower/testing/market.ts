@@ -1,5 +1,5 @@
-// A market between two chains in memory, with gas keys on both and a real database, for the tests of
-// the watchtower: nothing is mined or read unless a test says so. Each test begins with empty
+// A market between two chains in memory, with gas keys on both and a real database, for the tests
+// of the watchtower: nothing is mined or read unless a test says so. Each test begins with empty
 // chains, keys that have signed nothing, and a clock that stands at noon of the next day.
 
 import { randomBytes } from 'node:crypto';
@@ -36,7 +36,7 @@ import {
 } from './desk.ts';
 import { ether, type MemoryChain, memoryChain, signatureFor } from './memory.ts';
 
-/** Of the long leg, whose claim shows nothing, and of the short one, whose claim shows the secret. */
+/** Of the long legs, and of the short ones, whose claims show the secret. */
 export const [long, short] = ['evm-dev', 'evm-dev-2'] as const;
 const firstNoon = Date.UTC(2031, 0, 1, 12);
 const dayMs = 86_400_000;

@@ -1,5 +1,5 @@
-// An EVM chain in memory: escrows, gas keys with nonces, a mempool, and blocks that come when a test
-// says so. What real nodes do is tested on real nodes.
+// An EVM chain in memory: escrows, gas keys with nonces, a mempool, and blocks that come when a
+// test says so. What real nodes do is tested on real nodes.
 
 import { hash } from 'node:crypto';
 import type { ChainAdapter } from '../../chains/adapter.ts';

@@ -6,6 +6,8 @@ import { createHash } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base64 } from '@scure/base';
+import type { Address } from '@solana/kit';
+import { holdingBytes } from '../../../contracts/solana/testing/tokens.ts';
 import { ParleyError, type RefusalCode } from '../../../core/errors.ts';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
@@ -15,6 +17,7 @@ import type { WatchedEscrow } from '../../interface/reading.ts';
 import { type SolanaAdapter, type SolanaAdapterOptions, solanaAdapter } from '../adapter.ts';
 import { readTransaction } from '../message.ts';
 import { solanaChains } from '../policy.ts';
+import { associatedTokenAccount, systemProgram, tokenProgram } from '../programs.ts';
 import { solanaAddressOfSeed } from '../proof.ts';
 import { lyingNode } from './nodes.ts';
 
@@ -74,10 +77,13 @@ export async function newWorld(context: TestContext): Promise<World> {
   const time = { now: Math.floor(Date.now() / 1_000) };
   const chain = await startChain(context, { dir: newDir(context), clock: { now: () => time.now } });
   const dollar = chain.info.tokens?.[0]?.address ?? '';
+  const put = (of: string, owner: string, lamports: bigint, data: Uint8Array = new Uint8Array()) =>
+    chain.put(of, { lamports, owner: owner as Address, data, executable: false });
   for (const name of ['funder', 'payee', 'stranger']) {
-    const address = walletOf(name);
-    await chain.give({ address, token: null, amount: 50n * SOL });
-    await chain.give({ address, token: dollar, amount: 1_000_000_000n });
+    const owner = walletOf(name) as Address;
+    put(owner, systemProgram, 50n * SOL);
+    const data = holdingBytes({ mint: dollar as Address, owner, amount: 1_000_000_000n });
+    put(associatedTokenAccount(owner, dollar, tokenProgram), tokenProgram, 2_039_280n, data);
   }
   // Deep, so that every test begins with what is final.
   await chain.mine(6);

@@ -1,5 +1,6 @@
-// Several escrows of the same people in one world, beside a model of them. After each step everybody
-// has what the model says, to the lamport, and each escrow's account is the one that it says.
+// Several escrows of the same people in one world, beside a model of them. After each step
+// everybody has what the model says, to the lamport, and each escrow's account is the one that it
+// says.
 
 import assert from 'node:assert/strict';
 import * as instructions from './instructions.ts';

@@ -1,4 +1,4 @@
-// Tests only: ladders of refunds that the initiator of a deal signed beforehand.
+// Tests only: schedules of refunds that the initiator of a deal signed beforehand.
 
 import assert from 'node:assert/strict';
 import { feeAt } from '../../../chains/bitcoin/fees.ts';
@@ -73,19 +73,3 @@ export function* noted<R>(steps: Steps<R>, note: () => unknown): Steps<R> {
 }
 
 export const raws = (ladder: readonly { raw: string }[]) => ladder.map(({ raw }) => raw);
-/** A signed payment of all of the faucet's output of 0.001 coins, less its fee, not sent. */
-export async function paymentOf(
-  world: World,
-  txid: string,
-  address: string,
-): Promise<{ txid: string; raw: string }> {
-  const outputs = parseTx(await world.bitcoinRpc<string>('getrawtransaction', [txid])).outputs;
-  const vout = outputs.findIndex(({ amount }) => amount === 100_000n);
-  const made = [[{ txid, vout }], [{ [address]: '0.00099' }]];
-  const raw = await world.faucetRpc<string>('createrawtransaction', made);
-  const { hex } = await world.faucetRpc<{ hex: string }>('signrawtransactionwithwallet', [raw]);
-  return {
-    txid: (await world.bitcoinRpc<{ txid: string }>('decoderawtransaction', [hex])).txid,
-    raw: hex,
-  };
-}

@@ -11,13 +11,15 @@ import { bitcoinNetworks } from '../../../chains/bitcoin/networks.ts';
 import { evmAdapter } from '../../../chains/evm/adapter.ts';
 import { parseEvmAddress } from '../../../chains/evm/address.ts';
 import { evmChains } from '../../../chains/evm/policy.ts';
+import { type TestDeps, testDeps } from '../../../test/support/deps.ts';
 import type { Asset } from '../../db/assets.ts';
-import type { Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/database.ts';
+import { type Swap, swapById } from '../../db/swaps.ts';
 import type { Deps } from '../../ports/deps.ts';
 import { uuidv7 } from '../../ports/ids.ts';
 import { createSwap } from '../create.ts';
 import type { TradeTerms } from '../preview.ts';
-import type { Wallet } from './account.ts';
+import { insertAccount, type Wallet } from './account.ts';
 
 type Parts = Pick<Deps, 'db' | 'now' | 'randomBytes'>;
 
@@ -33,6 +35,10 @@ export function nodelessAdapters(): ChainAdapter[] {
     now: () => Math.floor(Date.now() / 1000),
   });
   return [bitcoin, evm('evm-dev'), evm('evm-dev-2')];
+}
+
+export function nodelessDeps(db: Database, adapters = nodelessAdapters()): TestDeps {
+  return testDeps({ db, adapters: new Map(adapters.map((each) => [each.chain, each])) });
 }
 
 export async function insertAsset(
@@ -94,4 +100,24 @@ export async function insertAgreed(
   });
   const agreement = { ...terms, threadId, rfqId, hashlock, makerId, takerId };
   return (await createSwap(tx, deps, agreement)).swapId;
+}
+
+/** A swap of these terms between accounts with these wallets. */
+export async function agreedSwap(
+  deps: Deps,
+  terms: TradeTerms,
+  [maker, taker]: readonly (readonly Wallet[])[] = [],
+): Promise<Swap> {
+  const account = async (wallets: readonly Wallet[] = Object.values(someWallets())) =>
+    (await insertAccount(deps, wallets)).accountId;
+  return swapBetween(deps, terms, { makerId: await account(maker), takerId: await account(taker) });
+}
+
+export async function swapBetween(
+  deps: Deps,
+  terms: TradeTerms,
+  parties: { makerId: string; takerId: string },
+): Promise<Swap> {
+  const id = await deps.db.transaction((tx) => insertAgreed(tx, deps, terms, parties));
+  return (await swapById(deps.db, id)) as Swap;
 }

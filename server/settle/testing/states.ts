@@ -63,7 +63,7 @@ export function stateOf(long: Show, short: Show, more: Partial<SwapState> = {}):
   };
 }
 
-/** Both current escrows as a look found them. */
+/** Both current escrows as a poll found them. */
 export function escrowsOf(long: Show, short: Show) {
   return [
     { leg: 'b', address: 'b', facts: shows[long] },

@@ -46,8 +46,8 @@ export type World = {
     readonly eth: Asset;
     readonly usd: Asset;
     readonly signed: Asset;
-    /** Hostile tokens of the dev chain, by symbol: FEE takes a fee, FALSE returns false. */
-    readonly hostile: ReadonlyMap<string, Asset>;
+    /** A hostile token, which takes a fee. */
+    readonly fee: Asset;
     readonly eth2: Asset | null;
   };
   readonly bitcoinRpc: Rpc;
@@ -63,14 +63,6 @@ export type World = {
 };
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
-
-function bySymbol(assets: readonly Asset[]): ReadonlyMap<string, Asset> {
-  return new Map(assets.filter((each) => each.chain === evm).map((each) => [each.symbol, each]));
-}
-
-function onSecond(assets: readonly Asset[]): Asset | null {
-  return assets.find((each) => each.chain === evm2) ?? null;
-}
 
 /** Adapters of their own over the world's nodes, as another process would have. */
 export function freshAdapters(
@@ -133,13 +125,23 @@ export async function startWorld(
   const before = testDeps({ db: database.db, settings });
   deps = { ...before, adapters: freshAdapters(infos, before.now) };
   const { tokens: [dollar, , signedDollar] = [], hostileTokens: hostile = [] } = infos.evm;
-  if (!dollar || !signedDollar) throw new Error('no tokens to trade');
-  const [btc, eth, usd, signed, ...rest] = await seedAssets(database.db, deps, [
+  const taking = hostile.find(({ symbol }) => symbol === 'FEE');
+  if (!dollar || !signedDollar || !taking) throw new Error('no tokens to trade');
+  const ether = { symbol: 'ETH', address: null, decimals: 18 };
+  const seeded = await seedAssets(database.db, deps, [
     { chain: bitcoin, symbol: 'BTC', address: null, decimals: 8 },
-    { chain: evm, symbol: 'ETH', address: null, decimals: 18 },
-    ...[dollar, signedDollar, ...hostile].map((each) => ({ ...each, chain: evm })),
-    ...(infos.evm2 === null ? [] : [{ chain: evm2, symbol: 'ETH', address: null, decimals: 18 }]),
+    { chain: evm, ...ether },
+    ...[dollar, signedDollar, taking].map((each) => ({ ...each, chain: evm })),
+    ...(infos.evm2 === null ? [] : [{ chain: evm2, ...ether }]),
   ]);
+  const [btc, eth, usd, signed, fee, eth2 = null] = seeded as [
+    Asset,
+    Asset,
+    Asset,
+    Asset,
+    Asset,
+    Asset?,
+  ];
   const app = await buildApp(deps);
   const settlement = createSettlement(deps);
   const dev = devnetClient(devnet.dev);
@@ -151,14 +153,7 @@ export async function startWorld(
     dev,
     urls: { database: database.url, control: devnet.dev },
     settlement,
-    assets: {
-      btc: btc as Asset,
-      eth: eth as Asset,
-      usd: usd as Asset,
-      signed: signed as Asset,
-      hostile: bySymbol(rest),
-      eth2: onSecond(rest),
-    },
+    assets: { btc, eth, usd, signed, fee, eth2 },
     bitcoinRpc: rpcTo(infos.bitcoin.rpcUrl),
     faucetRpc: rpcTo(`${infos.bitcoin.rpcUrl}/wallet/faucet`),
     evmClient: createPublicClient({ transport: http(infos.evm.rpcUrl), cacheTime: 0 }),
@@ -330,14 +325,14 @@ export function must(answer: Answer): any {
   return answer.body;
 }
 
-/** Both chains and the clock looked at once. */
+/** Both chains and the clock polled once. */
 export async function look(world: World, settlement = world.settlement): Promise<void> {
   await settlement.pass(bitcoin);
   await settlement.pass(evm);
   await settlement.passDue();
 }
 
-/** Mines both chains to depth and looks. */
+/** Mines both chains until all is final, and polls. */
 export async function deepen(world: World, blocks = 3): Promise<void> {
   await world.dev.mine(bitcoin, blocks);
   await world.dev.mine(evm, blocks);
@@ -350,7 +345,7 @@ export async function swapOf(deal: Deal): Promise<any> {
   return must(await deal.initiator.get(`/v1/swaps/${deal.id}`));
 }
 
-/** Topics and statuses that one party was told, in order. */
+/** Topics and statuses that were emitted to one party, in order. */
 export async function told(world: World, deal: Deal, accountId?: string): Promise<string[]> {
   const rows = await world.deps.db.rows<{ topic: string; status: string | null }>({
     name: 'test_told',
@@ -470,7 +465,7 @@ export async function claimLong(deal: Deal): Promise<string> {
   return must(await send(deal.counterparty, bitcoin, signed)).txid;
 }
 
-/** Both legs funded and deep. */
+/** Both legs funded, and final. */
 export async function fundBoth(world: World, deal: Deal): Promise<void> {
   await give(world, deal);
   await fundLong(world, deal);
