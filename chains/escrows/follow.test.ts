@@ -21,13 +21,15 @@ for (const [family, begin] of Object.entries(worlds)) {
       return { adapter, each, touched };
     };
 
-    test('the secret of a claim that failed on chain is found in its calldata', async () => {
-      const { adapter, each, touched } = await following();
-      // Nothing is funded: it fails.
-      await tell(contract, world.claimData(each));
-      assert.deepEqual(await touched(), [each.escrow.address]);
-      const { secret } = each;
-      assert.deepEqual(await read(adapter, each), { ...nothingSeen, secret });
+    test('the secret of a claim that failed on chain is found in its calldata, of other terms too', async () => {
+      for (const amount of [1_000n, 1n]) {
+        const { adapter, each, touched } = await following();
+        // Nothing is funded: it fails.
+        await tell(contract, world.claimData({ ...each, terms: { ...each.terms, amount } }));
+        assert.deepEqual(await touched(), [each.escrow.address]);
+        const { secret } = each;
+        assert.deepEqual(await read(adapter, each), { ...nothingSeen, secret });
+      }
     });
 
     test('a secret in any form is found in what is sent to the contract, or names ours or its hashlock', async () => {

@@ -6,8 +6,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { defaultPowerRules, LookRanOut } from '../../chains/tokens/inspection.ts';
-import { startTron, type TestChain } from '../../chains/tron/testing/chain.ts';
-import { deployCode, deployToken } from '../../chains/tron/testing/tokens.ts';
+import { deploy, startTron, type TestChain } from '../../chains/tron/testing/chain.ts';
+import { deployToken } from '../../chains/tron/testing/tokens.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { stubAdapter } from '../../test/support/adapter.ts';
 import type { ChainSettings } from '../settings/chains.ts';
@@ -18,7 +18,7 @@ let tron: TestChain;
 let hanging: string;
 before(async () => {
   tron = await startTron();
-  hanging = await deployCode(tron, pairings());
+  hanging = await deploy(tron, pairings());
 });
 after(() => tron?.stop());
 

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { Address } from '@ethereumjs/util';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { tronHex } from '../address.ts';
 import { httpClient } from '../http.ts';
 import { tronDevPolicy } from '../policy.ts';
-import { startTron } from '../testing/chain.ts';
-import { deployCode, deployToken } from '../testing/tokens.ts';
+import { deploy } from '../testing/chain.ts';
+import { deployToken } from '../testing/tokens.ts';
+import { tronWorld } from '../testing/world.ts';
 import { newWatch, type Watch } from '../watch.ts';
 import {
   type Fork,
@@ -20,19 +21,18 @@ import {
 } from './fork.ts';
 
 const signal = () => AbortSignal.timeout(60_000);
-const chain = await startTron();
+const { chain } = await tronWorld();
 let watch: Watch;
 before(async () => {
   const http = httpClient({ chain: 'tron-dev', sources: [{ url: chain.url }] });
   const { deployment } = chain;
   watch = newWatch({ chain: 'tron-dev', http, deployment, policy: tronDevPolicy });
 });
-after(() => chain.stop());
 
 const forks = (): Promise<Forks> => openForks(watch, signal());
 
 async function run(code: string, fork?: Fork) {
-  const to = await deployCode(chain, code);
+  const to = await deploy(chain, code);
   const on = fork ?? (await (await forks()).fork());
   return on.call({ from: to, to, data: '' });
 }
@@ -89,7 +89,7 @@ test('an operation that no TVM has is the failure of the call', async () => {
 
 test('a look leaves nothing, and a call what it wrote', async () => {
   // sstore(0, sload(0) + 1); return sload(0)
-  const to = await deployCode(chain, '5f546001015f555f545f5260205ff3');
+  const to = await deploy(chain, '5f546001015f555f545f5260205ff3');
   const fork = await (await forks()).fork();
   const wanted = { from: to, to, data: '' };
   const word = async (ask: Fork['call']) => BigInt(`0x${(await ask(wanted)).output}`);
@@ -100,7 +100,7 @@ test('a look leaves nothing, and a call what it wrote', async () => {
 });
 
 test('time goes on only for whom it is told to', async () => {
-  const to = await deployCode(chain, '425f5260205ff3');
+  const to = await deploy(chain, '425f5260205ff3');
   const { now, fork } = await forks();
   const on = await fork();
   const at = async (later?: number) => {
@@ -111,7 +111,7 @@ test('time goes on only for whom it is told to', async () => {
 });
 
 test('energy is bounded, of a call and of all forks together', async () => {
-  const loop = await deployCode(chain, '5b5f56');
+  const loop = await deploy(chain, '5b5f56');
   const { fork } = await forks();
   const wanted = { from: loop, to: loop, data: '' };
   const spent = new Set<bigint>();

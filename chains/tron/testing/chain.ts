@@ -3,14 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { encodeFields } from '../../../contracts/tron/protobuf.ts';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { hashlockOf } from '../../../core/hashlock.ts';
 import type { EscrowTerms } from '../../../core/terms.ts';
 import { freshLane } from '../../../core/testing.ts';
 import { recorder } from '../../../devnet/testing/start.ts';
 import { type TronDevChain, tronChain } from '../../../devnet/tron-chain.ts';
-import { deployedAddress } from '../../../simulators/tron/messages.ts';
+import { buildRaw, deployedAddress, reference } from '../../../simulators/tron/messages.ts';
 import { faucetAddress } from '../../../simulators/tron/simulator.ts';
 import type { Signed, TronMaterial } from '../../interface/material.ts';
 import type { WatchedEscrow } from '../../interface/reading.ts';
@@ -158,29 +157,19 @@ export async function send(chain: TestChain, by: Account, call: TronCall): Promi
 /** A payment of 1 sun to the receiver, with this calldata in its memo. */
 export function quoting(chain: TestChain, by: Account, data: string) {
   const { id, header } = chain.dev.simulator.chain.tip('head');
-  const { refBlockBytes, refBlockHash } = referenceTo({ number: header.number, hash: id });
-  const bytes = (address: string) => hexToBytes(tronHex(address));
-  const parameter = encodeFields([
-    [1, bytes(by.address)],
-    [2, bytes(receiver.address)],
-    [3, 1n],
-  ]);
-  const any = encodeFields([
-    [1, utf8ToBytes('type.googleapis.com/protocol.TransferContract')],
-    [2, parameter],
-  ]);
-  const contract = encodeFields([
-    [1, 1n],
-    [2, any],
-  ]);
-  const raw = encodeFields([
-    [1, hexToBytes(refBlockBytes)],
-    [4, hexToBytes(refBlockHash)],
-    [8, BigInt(header.timestamp + 600_000)],
-    [10, hexToBytes(data)],
-    [11, contract],
-    [14, BigInt(header.timestamp)],
-  ]);
+  const { bytes, hash } = reference(BigInt(header.number), id);
+  const [owner_address, to_address] = [by, receiver].map((each) =>
+    hexToBytes(tronHex(each.address)),
+  );
+  const rest = {
+    ref_block_bytes: hexToBytes(bytes),
+    ref_block_hash: hexToBytes(hash),
+    expiration: BigInt(header.timestamp + 600_000),
+    data: hexToBytes(data),
+    timestamp: BigInt(header.timestamp),
+  };
+  const contract = { owner_address: owner_address!, to_address: to_address!, amount: 1n };
+  const raw = buildRaw('TransferContract', contract, rest, 0n);
   const unsigned = { txID: bytesToHex(sha256(raw)), raw_data_hex: bytesToHex(raw) };
   return signTronTransaction(by.key, unsigned);
 }
@@ -221,14 +210,21 @@ export function signAll(by: Account, { transactions }: TronMaterial) {
   return transactions.map((each) => signTronTransaction(by.key, each));
 }
 
-/** Puts code of at most 32 bytes on the chain; returns where it is. */
-export async function deploy(chain: TestChain, runtime: string): Promise<string> {
+/** Makes a contract by its init code, hex; returns where it is. */
+export async function create({ dev }: TestChain, bytecode: string): Promise<string> {
   const origin = hexToBytes(faucetAddress);
-  const code = hexToBytes(runtime);
-  const back = Uint8Array.of(0x60, 0, 0x52, 0x60, code.length, 0x60, 32 - code.length, 0xf3);
-  const bytecode = Uint8Array.of(0x5f + code.length, ...code, ...back);
-  const new_contract = { origin_address: origin, bytecode, name: 'test' };
-  const { simulator } = chain.dev;
-  const { txid } = await simulator.sendAsFaucet('CreateSmartContract', { new_contract });
+  const new_contract = {
+    origin_address: origin,
+    bytecode: hexToBytes(bytecode),
+    consume_user_resource_percent: 100n,
+    name: 'test',
+  };
+  const { txid } = await dev.simulator.sendAsFaucet('CreateSmartContract', { new_contract });
   return parseTronAddress(bytesToHex(deployedAddress(txid, origin)));
+}
+
+/** Puts this code on the chain, hex. */
+export function deploy(chain: TestChain, runtime: string): Promise<string> {
+  const length = (runtime.length / 2).toString(16).padStart(4, '0');
+  return create(chain, `61${length}80600a5f395ff3${runtime}`);
 }

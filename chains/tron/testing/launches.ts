@@ -1,11 +1,9 @@
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
 import { encodeFunctionData } from 'viem/utils';
-import { deployedAddress } from '../../../simulators/tron/messages.ts';
-import { faucetAddress } from '../../../simulators/tron/simulator.ts';
 import { launchpadContract, tokenCreated } from '../../evm/testing/launches.ts';
 import type { EventSource } from '../../tokens/launches.ts';
-import { parseTronAddress, tronAddressOf } from '../address.ts';
-import { anyone, sendAndMine, type TestChain } from './chain.ts';
+import { tronAddressOf } from '../address.ts';
+import { anyone, create, sendAndMine, type TestChain } from './chain.ts';
 
 export type Launching = {
   readonly factory: string;
@@ -15,16 +13,8 @@ export type Launching = {
 };
 
 export async function deployLaunchpad(chain: TestChain): Promise<Launching> {
-  const { simulator } = chain.dev;
   const { abi, bytecode } = launchpadContract;
-  const origin = hexToBytes(faucetAddress);
-  const new_contract = {
-    origin_address: origin,
-    bytecode: hexToBytes(bytecode.slice(2)),
-    name: 'Launchpad',
-  };
-  const { txid } = await simulator.sendAsFaucet('CreateSmartContract', { new_contract });
-  const factory = parseTronAddress(bytesToHex(deployedAddress(txid, origin)));
+  const factory = await create(chain, bytecode.slice(2));
   const call = (functionName: string, args: readonly unknown[]) => {
     const data = encodeFunctionData({ abi, functionName, args }).slice(2);
     return sendAndMine(chain, anyone, { from: anyone.address, to: factory, data, value: 0n });

@@ -1,15 +1,13 @@
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
 import { encodeAbiParameters } from 'viem/utils';
 import devCoin from '../../../contracts/escrows/artifacts/DevCoin.json' with { type: 'json' };
 import falseCoin from '../../../contracts/escrows/artifacts/FalseCoin.json' with { type: 'json' };
-import { deployedAddress } from '../../../simulators/tron/messages.ts';
-import { faucetAddress } from '../../../simulators/tron/simulator.ts';
 import { compileTestContracts, type TestContract } from '../../evm/testing/compile.ts';
 import { slot1967 } from '../../evm/testing/tokens.ts';
 import { selectorOf } from '../../tokens/words.ts';
-import { parseTronAddress, tronHex } from '../address.ts';
+import { tronHex } from '../address.ts';
 import { bareAddress } from '../plan.ts';
-import type { TestChain } from './chain.ts';
+import { create, type TestChain } from './chain.ts';
 
 const tokens = compileTestContracts('Tokens.sol');
 
@@ -47,23 +45,6 @@ export async function deployCoin(
     await byOwner(chain, token, 'mint(address,uint256)', args);
   }
   return token;
-}
-
-export function deployCode(chain: TestChain, runtime: string): Promise<string> {
-  const length = (runtime.length / 2).toString(16).padStart(4, '0');
-  return create(chain, `61${length}80600a5f395ff3${runtime}`);
-}
-
-async function create({ dev: { simulator } }: TestChain, bytecode: string): Promise<string> {
-  const origin = hexToBytes(faucetAddress);
-  const new_contract = {
-    origin_address: origin,
-    bytecode: hexToBytes(bytecode),
-    consume_user_resource_percent: 100n,
-    name: 'test',
-  };
-  const { txid } = await simulator.sendAsFaucet('CreateSmartContract', { new_contract });
-  return parseTronAddress(bytesToHex(deployedAddress(txid, origin)));
 }
 
 /** `args`: words in hex. */
