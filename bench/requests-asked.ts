@@ -52,7 +52,7 @@ type Measure = Meter['measure'];
 
 /** Payments to an escrow beside the one that funds it: with it as many as a schedule may spend. */
 const furtherPayments = 9;
-const rungs = 12;
+const bumps = 12;
 
 export async function askEverything(world: World, measure: Measure): Promise<void> {
   await askIdentity(world, measure);
@@ -195,10 +195,10 @@ async function askLadder(world: World, deal: Deal): Promise<void> {
     fundings.push(await world.faucetRpc<string>('sendtoaddress', [escrow, '0.01']));
   }
   await deepen(world, 6);
-  const rates = Array.from({ length: rungs }, (_, at) => 2 + 2 * at);
+  const rates = Array.from({ length: bumps }, (_, at) => 2 + 2 * at);
   const transactions = raws(await ladderOf(world, deal, fundings, rates));
   const path = `/v1/swaps/${id}/legs/${long}/refund/scheduled`;
-  const body = named(`${rungs} refunds of ${fundings.length} payments`, { transactions });
+  const body = named(`${bumps} refunds of ${fundings.length} payments`, { transactions });
   const answer = await initiator.post(path, body);
   assert.equal(answer.status, 200, JSON.stringify(answer.body));
 }

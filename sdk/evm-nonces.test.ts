@@ -190,16 +190,16 @@ timed('whoever fills nonces has ended before another goes on without the lock', 
     },
   }));
   const own = await account({ sources, chainTimeoutMs: 2_000 });
-  let fates = 0;
-  const fate: EvmWallet['fate'] = async (...about) => {
-    const found = await own.wallet.fate(...about);
-    fates += 1;
-    if (fates === 2) polled.resolve();
+  let outcomes = 0;
+  const outcome: EvmWallet['outcome'] = async (...about) => {
+    const found = await own.wallet.outcome(...about);
+    outcomes += 1;
+    if (outcomes === 2) polled.resolve();
     return found;
   };
   await keep(own.store, '01', { party: 'taker', claim: await own.signed(0) });
   await own.keepOwn({ party: 'taker', claim: await own.signed(1) });
-  const hand = evmHand(own.context, own.leg, { ...own.wallet, fate });
+  const hand = evmHand(own.context, own.leg, { ...own.wallet, outcome });
   const filling = hand.tendSpend('claim').catch(() => {});
   await polled.promise;
   assert.equal(await withNonceLock(own.on, async (alone) => alone, true), true);

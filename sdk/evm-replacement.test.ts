@@ -111,7 +111,9 @@ held('the former version counts when it is the one that gets mined', async () =>
   assert.equal((await side.end).txids.a.claim, first);
   const { claim } = await recordOf(taker);
   assert.ok(claim && claim.txid !== first);
-  assert.deepEqual(await takers().fate(claim, AbortSignal.timeout(10_000)), { state: 'succeeded' });
+  assert.deepEqual(await takers().outcome(claim, AbortSignal.timeout(10_000)), {
+    state: 'succeeded',
+  });
 });
 
 held('the nonce of a claim that missed its timelock is used otherwise', async () => {

@@ -2,7 +2,7 @@
 // pay its refund address after the timelock.
 
 import type { ChainAdapter } from '../chains/adapter.ts';
-import { mostRungs, reserve, signedLadder } from '../chains/bitcoin/fee-ladder.ts';
+import { mostBumps, reserve, signedLadder } from '../chains/bitcoin/fee-ladder.ts';
 import { defaultFeeBounds, feeAt, rateOf } from '../chains/bitcoin/fees.ts';
 import { buildSpend, type EscrowOutput, type Spend, vsizeOf } from '../chains/bitcoin/plan.ts';
 import { assemble } from '../chains/bitcoin/signed-psbt.ts';
@@ -121,7 +121,7 @@ export async function planRefunds({
   const outputs = worthOf(largest, feeAt(vsize(2) - vsize(1), top));
   const fees = feesOf(outputs);
   const spends = fees
-    .slice(-mostRungs)
+    .slice(-mostBumps)
     .map((fee) => buildSpend(terms, network, 'refund', outputs, fee));
   const last = spends.at(-1);
   if (last === undefined) {

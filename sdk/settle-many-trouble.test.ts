@@ -16,7 +16,7 @@ import { settleMany } from './settle-many.ts';
 import { memoryStore } from './stores/memory.ts';
 import { inPlaceOf, type Kept, type Store, type SwapRecord } from './stores/store.ts';
 import { evmView } from './testing/honest.ts';
-import type { EvmSending, EvmWallet, Fate } from './wallets/wallet.ts';
+import type { EvmSending, EvmWallet, TxOutcome } from './wallets/wallet.ts';
 
 const owner = privateKeyToAccount(`0x${'01'.repeat(32)}`);
 const to = `0x${'e5'.repeat(20)}` as const;
@@ -46,7 +46,7 @@ function record(id: string, more: Partial<SwapRecord> = {}): SwapRecord {
 
 type Side = {
   /** In the order in which they are asked; the last one goes on. */
-  readonly fates: (Fate['state'] | Error)[];
+  readonly outcomes: (TxOutcome['state'] | Error)[];
   readonly onBuild?: (batch: Batch, asked: number) => void;
   readonly onBroadcast?: (store: Store, on: On<EvmWallet>) => Promise<void>;
   readonly gas?: bigint;
@@ -54,7 +54,7 @@ type Side = {
   readonly shown?: string;
 };
 
-function side({ fates, onBuild, onBroadcast, gas = 100_000n, shown }: Side) {
+function side({ outcomes, onBuild, onBroadcast, gas = 100_000n, shown }: Side) {
   const store = memoryStore();
   const offered: string[] = [];
   const [facts, none] = [
@@ -90,8 +90,8 @@ function side({ fates, onBuild, onBroadcast, gas = 100_000n, shown }: Side) {
       const { nonce = 0 } = parseTransaction(kept.raw as Hex);
       return inPlaceOf(kept, await signed(nonce, 10n + BigInt(raises)));
     },
-    fate: async () => {
-      const state = fates.length > 1 ? fates.shift() : fates[0];
+    outcome: async () => {
+      const state = outcomes.length > 1 ? outcomes.shift() : outcomes[0];
       if (state instanceof Error) throw state;
       return { state };
     },
@@ -106,7 +106,7 @@ function side({ fates, onBuild, onBroadcast, gas = 100_000n, shown }: Side) {
 }
 
 test('a batch that no block takes is raised a few times, one version in its place each', async () => {
-  const { input, store, offered, raises } = side({ fates: ['waiting'] });
+  const { input, store, offered, raises } = side({ outcomes: ['waiting'] });
   await store.putSwap(record('1'));
   const { batches } = await settleMany(input);
   assert.deepEqual([batches[0]?.state, raises(), new Set(offered).size], ['waiting', 5, 6]);
@@ -117,7 +117,7 @@ test('a batch is not raised over a claim that was given its nonce meanwhile', as
     const claim = { ...(await signed(3, 9n)), keptAtMs: Date.now() + 1 };
     await store.putSwap(record('2', { claim }));
   };
-  const { input, store, offered, raises } = side({ fates: ['waiting'], onBroadcast: claiming });
+  const { input, store, offered, raises } = side({ outcomes: ['waiting'], onBroadcast: claiming });
   await store.putSwap(record('1'));
   const { batches } = await settleMany(input);
   assert.deepEqual([batches[0]?.state, raises(), offered.length], ['waiting', 0, 1]);
@@ -138,7 +138,7 @@ test('a raise that meets a claim being signed waits for it', async () => {
     );
     setTimeout(() => turn.resolve(), 50);
   };
-  const { input, store, raises } = side({ fates: ['waiting'], onBroadcast: claiming });
+  const { input, store, raises } = side({ outcomes: ['waiting'], onBroadcast: claiming });
   await store.putSwap(record('1'));
   await settleMany(input);
   assert.equal(raises(), 0);
@@ -150,7 +150,7 @@ const shown = (batches: Awaited<ReturnType<typeof settleMany>>['batches']) =>
 test('what was sent is told whatever a node fails to answer later', async () => {
   const gone = new ParleyError('chain_unavailable', 'no answer', {});
   const { input, store } = side({
-    fates: [gone, 'succeeded'],
+    outcomes: [gone, 'succeeded'],
     onBuild: ({ legs }, asked) => {
       // The second batch is tried, and fails when it is built.
       if (legs.length === 1 && asked === 4) throw new ParleyError('payout_would_fail', 'late', {});
@@ -168,7 +168,7 @@ test('what was sent is told whatever a node fails to answer later', async () => 
 test('a batch that its node refuses is told, and the next one is sent', async () => {
   let refusals = 0;
   const { input, store } = side({
-    fates: ['succeeded'],
+    outcomes: ['succeeded'],
     onBroadcast: async () => {
       refusals += 1;
       if (refusals === 1) throw new ParleyError('refused_by_node', 'insufficient funds', {});
@@ -181,7 +181,7 @@ test('a batch that its node refuses is told, and the next one is sent', async ()
 });
 
 test('what was in a batch that has reverted is in no other one', async () => {
-  const { input, store, offered } = side({ fates: ['reverted'] });
+  const { input, store, offered } = side({ outcomes: ['reverted'] });
   for (const id of ['1', '2']) await store.putSwap(record(id));
   const { batches } = await settleMany(input);
   assert.deepEqual(shown(batches), ['1 2 reverted']);
@@ -192,7 +192,7 @@ test('what was in a batch that has reverted is in no other one', async () => {
 });
 
 test('a batch whose nonce another transaction has used is lost, and may be sent again', async () => {
-  const { input, store, offered } = side({ fates: ['lost', 'succeeded'] });
+  const { input, store, offered } = side({ outcomes: ['lost', 'succeeded'] });
   await store.putSwap(record('1'));
   for (const state of ['lost', 'mined']) {
     const { batches } = await settleMany(input);
@@ -203,23 +203,23 @@ test('a batch whose nonce another transaction has used is lost, and may be sent 
 
 test('no batch may take more gas than one transaction of a gas key', async () => {
   const { mostGas } = evmGasPolicyOf(chainId);
-  const { input, store, offered } = side({ fates: ['succeeded'], gas: mostGas - 1n });
+  const { input, store, offered } = side({ outcomes: ['succeeded'], gas: mostGas - 1n });
   await store.putSwap(record('1'));
   await settleMany(input);
   assert.equal(parseTransaction(offered[0] as Hex).gas, mostGas);
 });
 
 test('a secret that the paying chain itself has shown is public', async () => {
-  const shown = side({ fates: ['succeeded'], shown: secret });
+  const shown = side({ outcomes: ['succeeded'], shown: secret });
   await shown.store.putSwap(record('1', { publicSecret: null }));
   assert.equal((await settleMany(shown.input)).batches.length, 1);
-  const other = side({ fates: ['succeeded'], shown: 'b8'.repeat(32) });
+  const other = side({ outcomes: ['succeeded'], shown: 'b8'.repeat(32) });
   await other.store.putSwap(record('1', { publicSecret: null }));
   assert.deepEqual(await settleMany(other.input), { batches: [], left: [] });
 });
 
 test('batches of no escrow are refused, and so is a chain without batches', async () => {
-  const { input, store } = side({ fates: ['succeeded'] });
+  const { input, store } = side({ outcomes: ['succeeded'] });
   await store.putSwap(record('1'));
   for (const most of [0, -1, Number.NaN]) {
     await assert.rejects(settleMany({ ...input, most }), RangeError);

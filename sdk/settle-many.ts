@@ -19,7 +19,7 @@ import { sendAlone } from './settle/send.ts';
 import type { SettleInput } from './settle.ts';
 import { type Kept, keptNow, type Store, type SwapRecord } from './stores/store.ts';
 import { sleep } from './waiting.ts';
-import type { AccountWallet, EvmWallet, Fate } from './wallets/wallet.ts';
+import type { AccountWallet, EvmWallet, TxOutcome } from './wallets/wallet.ts';
 
 export type ManyInput = Pick<
   SettleInput,
@@ -324,10 +324,10 @@ async function waited(
   { family }: SetLeg,
   wallet: AccountWallet,
   kept: Kept,
-): Promise<Fate['state']> {
+): Promise<TxOutcome['state']> {
   const overMs = performance.now() + context.replaceAfterMs(family);
   while (performance.now() < overMs) {
-    const asked = wallet.fate(kept, context.limit()).catch(() => null);
+    const asked = wallet.outcome(kept, context.limit()).catch(() => null);
     const { state = 'waiting' } = (await asked) ?? {};
     if (state !== 'waiting') return state;
     await sleep(context.pollMs, context.signal);

@@ -104,7 +104,7 @@ test(
     const text = 'select sealed, answer from keeper_asked';
     const asked = await desk.deps.db.rows({ name: '', text, values: [] });
     assert.deepEqual(asked, [], 'nothing sealed is left of it');
-    const isSent = async () => (await attemptsOn(desk, deal, evm2))[0]?.fate === 'pending';
+    const isSent = async () => (await attemptsOn(desk, deal, evm2))[0]?.outcome === 'pending';
     for (let time = 0; time < 200 && !(await isSent()); time += 1) await sleep(100);
     await deepen(desk);
     const { a } = (await swapOf(deal)).legs;

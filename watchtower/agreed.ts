@@ -37,5 +37,5 @@ function givesUp(next: Decision, look: Look): boolean {
   if (next.do === 'void') return next.attempt.verb === 'claim';
   if (next.do !== 'end') return false;
   // More than half of the nodes have said so of it.
-  return !look.attempts.some(({ verb, fate }) => verb === 'claim' && fate === 'deep');
+  return !look.attempts.some(({ verb, outcome }) => verb === 'claim' && outcome === 'deep');
 }

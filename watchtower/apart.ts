@@ -135,7 +135,7 @@ export function createAnswering(deps: Parts, desk: Desk): Loop {
   const loop = deps.loop({
     name: 'watchtower answers',
     everyMs: pauseMs,
-    isRung: true,
+    isBump: true,
     pass: async (stop) => {
       if (elapsedMs() - toldAtMs >= tellEveryMs) {
         await tellPosts(deps);

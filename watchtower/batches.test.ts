@@ -61,7 +61,7 @@ test('claims that are due together are one transaction, whose cost is divided', 
   const claims = await legsOf(deals);
   assert.equal(new Set(claims.map(({ claimTx }) => claimTx)).size, 1);
   assert.equal(m.long.settledBy(claims[0].claimTx).length, 3);
-  const made = (await madeFor(deals)).map(({ verb, fate }) => [verb, fate]);
+  const made = (await madeFor(deals)).map(({ verb, outcome }) => [verb, outcome]);
   assert.deepEqual(made, [['claim', 'deep']]);
   for (const deal of deals) {
     const job = await m.job(deal, long);
@@ -118,8 +118,8 @@ test('one that fails on chain is made up for by each alone', async () => {
   assert.deepEqual(await statuses(deals), settled(deals));
   const [one, other] = await legsOf(deals);
   assert.notEqual(one.claimTx, other.claimTx);
-  const fates = (await madeFor(deals)).map(({ fate }) => fate);
-  assert.deepEqual(fates.sort(), ['deep', 'deep', 'failed']);
+  const outcomes = (await madeFor(deals)).map(({ outcome }) => outcome);
+  assert.deepEqual(outcomes.sort(), ['deep', 'deep', 'failed']);
 });
 
 /** What is in flight offers less than blocks take, for longer than it is left so. */

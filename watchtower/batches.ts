@@ -59,7 +59,7 @@ async function mayLead(on: On, instead: Attempt | null): Promise<boolean> {
   if (instead === null && isShortOfTime(on, escrow.terms)) return false;
   // What this look has found of them is kept by now.
   const attempts = await attemptsOf(deps.db, job.id, gas.account.address);
-  return !attempts.some(({ fate, legs }) => fate === 'failed' && legs > 1);
+  return !attempts.some(({ outcome, legs }) => outcome === 'failed' && legs > 1);
 }
 
 /** By its chain as it was last seen; what is late for a claim is late by our own clock, too. */
@@ -233,7 +233,7 @@ export async function partsOn(
 /** Seconds until a job that rides on another's transaction is looked at again; null: it is free. */
 export async function ridesFor({ deps, job }: On): Promise<number | null> {
   if (isAskedFor(job.purpose)) return null;
-  const fates = await ridesOf(deps.db, job.id);
-  if (fates.includes('failed') && !job.alone) await goAlone(deps.db, [job.id]);
-  return fates.some(isLive) ? lookAgainSeconds : null;
+  const outcomes = await ridesOf(deps.db, job.id);
+  if (outcomes.includes('failed') && !job.alone) await goAlone(deps.db, [job.id]);
+  return outcomes.some(isLive) ? lookAgainSeconds : null;
 }

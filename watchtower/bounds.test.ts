@@ -155,7 +155,8 @@ test('refused relays of one account are looked at so often and no more', async (
 });
 
 test('what a relay has cost is never the cap’s, and what failed is not sent for ever', async () => {
-  const failed = async () => (await m.attempts(first)).filter(({ fate }) => fate === 'failed');
+  const failed = async () =>
+    (await m.attempts(first)).filter(({ outcome }) => outcome === 'failed');
   const sums = async () => {
     const of = { chain: short, since: dayOf(m.deps.now()), accountId: null, except: null };
     return { cap: await keySums(m.deps.db, of), relays: await sumsOf(taker.accountId) };

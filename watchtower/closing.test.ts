@@ -86,7 +86,12 @@ const clockAt = (clock: number) =>
 async function jobOf(deal: Deal) {
   const [job] = await jobsOf(m, deal);
   const attempts = await attemptsOn(m, deal);
-  return [job?.purpose, job?.state, job?.last_failure, attempts.map(({ fate }) => fate).join()];
+  return [
+    job?.purpose,
+    job?.state,
+    job?.last_failure,
+    attempts.map(({ outcome }) => outcome).join(),
+  ];
 }
 
 async function lamportsOf({ adapter }: World): Promise<bigint> {

@@ -58,11 +58,11 @@ const attempt = (more: Partial<Attempt> = {}): Attempt => ({
   signedAt: new Date(now * 1_000),
   sentAt: new Date(now * 1_000),
   shownAt: null,
-  fate: 'unknown',
+  outcome: 'unknown',
   ...more,
 });
 const unsent = attempt({ sentAt: null });
-const gone = attempt({ fate: 'gone' });
+const gone = attempt({ outcome: 'gone' });
 const old = attempt({ signedAt: new Date((now - 3_000) * 1_000) });
 const dying = attempt({ nonce: null });
 const left = {
@@ -103,17 +103,17 @@ for (const [what, given, wanted] of [
   ['and not before', { ...left, clock: now + 7_199 }, 'wait'],
   [
     'and has once it is deep',
-    { ...left, attempts: [attempt({ verb: 'refund', fate: 'deep' })] },
+    { ...left, attempts: [attempt({ verb: 'refund', outcome: 'deep' })] },
     'end',
   ],
   ['sends again what nodes forgot', { attempts: [attempt()] }, 'send'],
-  ['waits for what nodes have', { attempts: [attempt({ fate: 'pending' })] }, 'wait'],
-  ['waits for depth', { attempts: [attempt({ fate: 'mined' })] }, 'wait'],
+  ['waits for what nodes have', { attempts: [attempt({ outcome: 'pending' })] }, 'wait'],
+  ['waits for depth', { attempts: [attempt({ outcome: 'mined' })] }, 'wait'],
   ['pays more for what waited long', { attempts: [old] }, 'sign'],
   ['leaves as it is what more would not help', { attempts: [old], outbid: false }, 'send'],
   [
     'and gives it to all nodes again where one has had it for long',
-    { attempts: [{ ...old, fate: 'pending' }], outbid: false },
+    { attempts: [{ ...old, outcome: 'pending' }], outbid: false },
     'send',
   ],
   ['and not for what dies by itself', { attempts: [{ ...old, nonce: null }] }, 'send'],
@@ -132,10 +132,10 @@ for (const [what, given, wanted] of [
   ['and waits where it dies by itself', { ...late, attempts: [dying] }, 'wait'],
   ['sends what was shown, late or not', { attempts: [attempt()], revealBy: now - 1 }, 'send'],
   ['and signs it anew where it died', { attempts: [gone], revealBy: now - 1 }, 'sign'],
-  ['rests after a failure', { attempts: [attempt({ fate: 'failed' })] }, 'wait'],
+  ['rests after a failure', { attempts: [attempt({ outcome: 'failed' })] }, 'wait'],
   [
     'and gives up after five',
-    { attempts: Array.from({ length: 5 }, () => attempt({ fate: 'failed' })) },
+    { attempts: Array.from({ length: 5 }, () => attempt({ outcome: 'failed' })) },
     'end',
   ],
 ] as const satisfies readonly (readonly [string, Partial<Look>, string])[]) {
@@ -176,8 +176,8 @@ test('graces shrink and fees rise as the timelock nears', () => {
 test('what waited long may be made to pay more: the newest that no block has', () => {
   const waited = (attempts: readonly Attempt[]) => hasWaited(look({ attempts }))?.id ?? null;
   const at = (id: number, more: Partial<Attempt> = {}) => ({ ...old, id, ...more });
-  assert.equal(waited([at(1), at(2), at(3, { fate: 'gone' })]), 2);
-  assert.equal(waited([at(1, { fate: 'mined' })]), null);
+  assert.equal(waited([at(1), at(2), at(3, { outcome: 'gone' })]), 2);
+  assert.equal(waited([at(1, { outcome: 'mined' })]), null);
   assert.equal(waited([at(1, { nonce: null })]), null);
   assert.equal(waited([at(1, { sentAt: null })]), null);
   assert.equal(waited([at(1), attempt({ id: 2 })]), null, 'it has not waited yet');
@@ -352,9 +352,9 @@ test('a funding ends once it is funded at depth, a gate refuses it or its time i
   assert.deepEqual(fund({ barred: true }), dropped);
   assert.deepEqual(fund({ clock: now + 7_200 }), dropped);
   assert.equal(fund({ facts: facts({ ...none, funded: seen('by another', 1) }) }).do, 'wait');
-  const failed = attempt({ verb: 'fund', fate: 'failed' });
+  const failed = attempt({ verb: 'fund', outcome: 'failed' });
   assert.deepEqual(fund({ attempts: [failed] }), dropped, 'one failure is enough');
-  const sent = attempt({ verb: 'fund', fate: 'unknown', sentAt: new Date(now * 1_000) });
+  const sent = attempt({ verb: 'fund', outcome: 'unknown', sentAt: new Date(now * 1_000) });
   assert.deepEqual(fund({ barred: true, attempts: [sent] }), { do: 'void', attempt: sent });
   const unsent = { ...sent, sentAt: null };
   assert.deepEqual(fund({ barred: true, attempts: [unsent] }), { do: 'give up', attempt: unsent });
@@ -380,7 +380,7 @@ test('a funding whose gates cannot be asked keeps its nonce from nothing behind 
   assert.ok(ask({}) && ask({ attempts: [sent] }));
   // Over, late, in a block, or somebody else's: no gate matters.
   assert.ok(!ask({ facts: facts({}) }) && !ask({ clock: now + 7_200 }));
-  assert.ok(!ask({ attempts: [{ ...sent, fate: 'mined' }] }));
+  assert.ok(!ask({ attempts: [{ ...sent, outcome: 'mined' }] }));
   assert.ok(!ask({ facts: facts({ ...none, funded: seen('by another', 1) }) }));
 });
 

@@ -70,11 +70,11 @@ export type Decision =
 const again = (seconds: number = lookAgainSeconds): Decision => ({ do: 'wait', seconds });
 
 export function decide(look: Look): Decision {
-  const live = look.attempts.filter(({ fate }) => isLive(fate));
-  const mined = live.filter(({ fate }) => fate === 'mined');
+  const live = look.attempts.filter(({ outcome }) => isLive(outcome));
+  const mined = live.filter(({ outcome }) => outcome === 'mined');
   if (mined.some(({ verb }) => verb !== 'void')) return again();
   // A replacement takes the place of all before it: the newest speaks for them.
-  const newest = live.filter(({ fate }) => fate !== 'mined').at(-1) ?? null;
+  const newest = live.filter(({ outcome }) => outcome !== 'mined').at(-1) ?? null;
   const open = opening(look);
   // Whatever became of its own escrow, those of its riders are open.
   if (open.what !== 'now' && newest !== null && isRidden(look, newest)) {
@@ -99,7 +99,7 @@ export function decide(look: Look): Decision {
 
 /** What the chain took and refused although it was tried before costs gas every time. */
 function restAfterFailures({ verb, attempts, wall }: Look): Decision | null {
-  const failed = attempts.filter(({ fate, verb }) => fate === 'failed' && verb !== 'void');
+  const failed = attempts.filter(({ outcome, verb }) => outcome === 'failed' && verb !== 'void');
   const last = failed.at(-1);
   if (last === undefined) return null;
   const most = verb === 'fund' ? mostFailedFunding : mostFailed;
@@ -115,7 +115,7 @@ function isRidden({ riders }: Look, { id, verb }: Attempt): boolean {
 
 /** Whether what follows of a funding depends on its gates. */
 export function asksGates(look: Look): boolean {
-  const isMined = look.attempts.some(({ fate, verb }) => fate === 'mined' && verb !== 'void');
+  const isMined = look.attempts.some(({ outcome, verb }) => outcome === 'mined' && verb !== 'void');
   return look.verb === 'fund' && !isMined && opening(look).what === 'now';
 }
 
@@ -127,7 +127,7 @@ function opening(
   const { claimed, refunded, funded, balance } = facts;
   const own = new Set(attempts.map(({ txid }) => txid));
   if (look.closes) {
-    if (attempts.some(({ fate }) => fate === 'deep')) return { what: 'over' };
+    if (attempts.some(({ outcome }) => outcome === 'deep')) return { what: 'over' };
     return clock < timelock ? { what: 'later', seconds: lookAgainSeconds } : { what: 'now' };
   }
   if (claimed?.deep || refunded?.deep) return { what: 'over' };
@@ -170,7 +170,7 @@ function withdraw(look: Look, newest: Attempt | null, as: 'done' | 'dropped'): D
   // One that takes the place of what has left is sent: signed anew it might be the same bytes.
   const { attempts } = look;
   const replaces = attempts.some(
-    ({ nonce, fate, sentAt }) => nonce === newest.nonce && isLive(fate) && sentAt !== null,
+    ({ nonce, outcome, sentAt }) => nonce === newest.nonce && isLive(outcome) && sentAt !== null,
   );
   const isNeeded = newest.verb === 'void' && replaces;
   if (newest.sentAt === null && !isNeeded) return { do: 'give up', attempt: newest };
@@ -211,16 +211,18 @@ function decideReveal(look: Look, newest: Attempt | null): Decision {
   }
   if (newest.verb === 'void') return push(look, newest);
   // From here on nothing of ours may show it.
-  if (late && newest.fate === 'unknown') {
+  if (late && newest.outcome === 'unknown') {
     return newest.nonce === null ? again() : { do: 'void', attempt: newest };
   }
   const next = push(look, newest);
-  return 'reveals' in next ? { ...next, reveals: newest.fate === 'unknown' } : next;
+  return 'reveals' in next ? { ...next, reveals: newest.outcome === 'unknown' } : next;
 }
 
 /** The newest that no block has, once it has waited so long that it might be made to pay more. */
 export function hasWaited(look: Omit<Look, 'outbid'>): Attempt | null {
-  const waiting = look.attempts.filter(({ fate }) => fate === 'unknown' || fate === 'pending');
+  const waiting = look.attempts.filter(
+    ({ outcome }) => outcome === 'unknown' || outcome === 'pending',
+  );
   const newest = waiting.at(-1);
   if (newest === undefined || newest.nonce === null) return null;
   const age = look.wall - Math.floor(newest.signedAt.getTime() / 1000);
@@ -235,7 +237,7 @@ function push(look: Look, newest: Attempt): Decision {
     return { do: 'sign', instead: newest, reveals: false };
   }
   // One node has it, and may be cut off from all others.
-  if (newest.fate === 'pending' && hasWaited(look) !== newest) return again();
+  if (newest.outcome === 'pending' && hasWaited(look) !== newest) return again();
   return { do: 'send', attempt: newest, reveals: false };
 }
 

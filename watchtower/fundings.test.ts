@@ -260,7 +260,7 @@ test('a signature whose money left before it was mined counts, and ends a day’
     await m.passes();
     assert.deepEqual(await states(each), ['dropped']);
     assert.deepEqual(
-      (await m.attempts(each)).map(({ fate }) => fate),
+      (await m.attempts(each)).map(({ outcome }) => outcome),
       ['failed'],
     );
     const [sums] = await sumsOf(each);

@@ -6,7 +6,7 @@ import { ParleyError } from '../core/errors.ts';
 import { bumpSeconds, jobPatienceMs, mostGaps, unknownSeconds, vouchedSeconds } from './bounds.ts';
 import { type Attempt, failedNonces, liveAttempts, noncesKnown } from './db/attempts.ts';
 import { reservedBehind } from './db/sums.ts';
-import { isOutbid, withFates } from './fates.ts';
+import { isOutbid, withOutcomes } from './outcomes.ts';
 import type { Gas, Parts } from './port.ts';
 import { fundsOf, keepSigned, leased, mostOfVoid, mustHold, signWith, usedNonces } from './sign.ts';
 import { freeOf, gapsIn, least } from './spending.ts';
@@ -17,11 +17,11 @@ export async function fillGaps(deps: Parts, gas: Gas, signal: AbortSignal): Prom
   const { chain, address } = gas.account;
   const live = await liveAttempts(deps.db, chain, address);
   if (live.every(({ nonce }) => nonce === null)) return;
-  const fillers = await withFates(
+  const fillers = await withOutcomes(
     { deps, gas, signal },
     live.filter(({ jobId }) => jobId === null),
   );
-  const waiting = fillers.filter(({ fate }) => fate === 'unknown' || fate === 'pending');
+  const waiting = fillers.filter(({ outcome }) => outcome === 'unknown' || outcome === 'pending');
   for (const each of new Map(waiting.map((one) => [one.nonce, one])).values()) {
     const { length: replacements } = waiting.filter(({ nonce }) => nonce === each.nonce);
     await attempted(deps, each.nonce, gas, () => push(deps, gas, each, replacements, signal));
@@ -58,7 +58,7 @@ async function push(
     return fill(deps, gas, { nonce: each.nonce as number, instead: each }, signal);
   }
   // The one node that has it may be cut off from all others.
-  if (each.fate === 'unknown' || isDue) await sendKept(deps, gas, each, signal);
+  if (each.outcome === 'unknown' || isDue) await sendKept(deps, gas, each, signal);
 }
 
 /**
@@ -72,8 +72,8 @@ async function missingIn(
   signal: AbortSignal,
 ): Promise<number[]> {
   const lastLate = (seconds: number) => {
-    const late = live.filter(({ fate, signedAt }) => {
-      return fate !== 'mined' && deps.now() - signedAt.getTime() > seconds * 1_000;
+    const late = live.filter(({ outcome, signedAt }) => {
+      return outcome !== 'mined' && deps.now() - signedAt.getTime() > seconds * 1_000;
     });
     return Math.max(-1, ...late.map(({ nonce }) => nonce ?? -1));
   };

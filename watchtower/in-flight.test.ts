@@ -52,7 +52,7 @@ async function polls(count: number, between = () => {}): Promise<void> {
 }
 
 const reserveOf = async (deal: Deal) => BigInt((await m.job(deal))?.reserve ?? 0);
-const fates = async (deal: Deal) => (await m.attempts(deal)).map(({ fate }) => fate);
+const outcomes = async (deal: Deal) => (await m.attempts(deal)).map(({ outcome }) => outcome);
 /** A request was refused for what is in flight: it pays more at every poll. */
 const hurries = () => noteWanted(m.deps.db, short, new Date('2100-01-01'));
 
@@ -84,7 +84,7 @@ test('what is found to be final meanwhile has used its nonce', async () => {
   // Those that are asked first are behind.
   gas.account = { ...account, minedNonce: async () => 0 };
   const next = await nextNonce(m.parts(), { gas, signal: AbortSignal.timeout(20_000) });
-  assert.deepEqual([await fates(deal), next], [['deep'], 1]);
+  assert.deepEqual([await outcomes(deal), next], [['deep'], 1]);
 });
 
 test('what failed in a block keeps its nonce where one node is behind, not where none has it', async () => {
@@ -237,17 +237,20 @@ test('a job does not end while a node owes the word of one that left', async () 
   m.short.state.refusing.clear();
   await m.claim(deal);
   await m.deepen();
-  const fate: typeof account.fate = (sent, signal) => {
-    if (sent.txid !== older?.txid) return account.fate(sent, signal);
+  const outcome: typeof account.outcome = (sent, signal) => {
+    if (sent.txid !== older?.txid) return account.outcome(sent, signal);
     return Promise.reject(new ParleyError('chain_unavailable', 'of a test', {}));
   };
-  gas.account = { ...account, fate };
+  gas.account = { ...account, outcome };
   await polls(1);
   assert.deepEqual(
-    [await fates(deal), (await m.job(deal))?.state],
+    [await outcomes(deal), (await m.job(deal))?.state],
     [['pending', 'failed'], 'open'],
   );
   gas.account = account;
   await polls(1);
-  assert.deepEqual([await fates(deal), (await m.job(deal))?.state], [['gone', 'failed'], 'done']);
+  assert.deepEqual(
+    [await outcomes(deal), (await m.job(deal))?.state],
+    [['gone', 'failed'], 'done'],
+  );
 });

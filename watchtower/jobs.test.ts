@@ -63,8 +63,8 @@ test('what fails and is then refused for ever holds nothing of the key', async (
     await m.keepAll();
     assert.equal(await held(), 0n);
   }
-  const fates = (await onLong(deal)).map(({ fate }) => fate);
-  assert.deepEqual(fates, ['failed']);
+  const outcomes = (await onLong(deal)).map(({ outcome }) => outcome);
+  assert.deepEqual(outcomes, ['failed']);
   const job = await jobOf(deal);
   assert.deepEqual([job?.state, job?.last_failure], ['open', 'payout_would_fail']);
   // Signed again it holds what that may take, and no more because it once held more.

@@ -71,7 +71,7 @@ test('counterparties that sleep are paid by one transaction, and their swaps say
   assert.deepEqual(jobs, Array(2).fill(['done', '0']), 'what is final is not read any more');
   const made = (await Promise.all(deals.map((each) => attemptsOn(desk, each)))).flat();
   assert.deepEqual(
-    made.map(({ verb, fate }) => [verb, fate]),
+    made.map(({ verb, outcome }) => [verb, outcome]),
     [['claim', 'deep']],
   );
 });
@@ -85,7 +85,7 @@ test('a reorganisation that takes the claim is followed: it lands again', async 
   await look(desk);
   await keepAll(desk);
   const [attempt] = await attemptsOn(desk, deal);
-  assert.equal(attempt?.fate, 'mined');
+  assert.equal(attempt?.outcome, 'mined');
   await rpc('evm_revert', [snapshot]);
   await desk.dev.mine(evm, 3);
   await look(desk);
@@ -115,8 +115,8 @@ test('a claim that no block takes is made to pay more until one does', async () 
   await baseFee(desk, evm, gwei);
   await deepen(desk);
   await keepAll(desk);
-  const fates = (await attemptsOn(desk, deal)).map(({ fate }) => fate);
-  assert.deepEqual(fates, ['gone', 'deep']);
+  const outcomes = (await attemptsOn(desk, deal)).map(({ outcome }) => outcome);
+  assert.deepEqual(outcomes, ['gone', 'deep']);
 });
 
 test('a relayed claim lands without any coin of its receiver, and twice is once', async () => {

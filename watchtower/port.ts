@@ -203,7 +203,7 @@ type LoopOf = {
   readonly name: string;
   readonly everyMs: number;
   /** By `Market.ringWatchtower`, too. */
-  readonly isRung?: true;
+  readonly isBump?: true;
   /** Returns when the next is to be, where that is sooner. */
   readonly pass: (signal: AbortSignal) => Promise<'now' | number | undefined>;
 };

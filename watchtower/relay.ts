@@ -158,10 +158,10 @@ export async function relayedBefore(
 ): Promise<Relayed | null> {
   const job = await findJob(tx, of);
   if (job === null || !isAskedFor(job.purpose) || job.state === 'dropped') return null;
-  const own = (await attemptsOf(tx, job.id)).filter(({ verb, fate }) => {
-    return verb === of.verb && fate !== 'gone';
+  const own = (await attemptsOf(tx, job.id)).filter(({ verb, outcome }) => {
+    return verb === of.verb && outcome !== 'gone';
   });
-  const landed = own.find(({ fate }) => fate === 'mined' || fate === 'deep');
+  const landed = own.find(({ outcome }) => outcome === 'mined' || outcome === 'deep');
   const newest = landed ?? own.at(-1);
   return newest === undefined ? null : { relayed: true, txid: newest.txid };
 }
@@ -280,7 +280,7 @@ async function roomForClaim(deps: Parts, looking: Looking, wish: Wish, job: Job 
   const funds = await fundsOf(deps, looking, { accountId: null, jobId: except });
   const allowance = allowanceOfRelay(funds, reserve);
   if ('short' in allowance) throw beyondFunds(chain, allowance.short, funds, reserve);
-  const live = own.find(({ fate, verb }) => verb === 'claim' && isLive(fate)) ?? null;
+  const live = own.find(({ outcome, verb }) => verb === 'claim' && isLive(outcome)) ?? null;
   const nonce = live === null ? await nextNonce(deps, looking) : live.nonce;
   return { live, nonce, most: reserve };
 }
@@ -317,7 +317,9 @@ function beyondFunds(chain: ChainKey, short: Short, funds: Funds, needed: bigint
 
 /** Asked for again, what a chain refuses each time would cost gas each time. */
 function mustNotFail(chain: ChainKey, attempts: readonly Attempt[]): void {
-  const failed = attempts.filter(({ fate, verb }) => fate === 'failed' && verb === 'claim').length;
+  const failed = attempts.filter(
+    ({ outcome, verb }) => outcome === 'failed' && verb === 'claim',
+  ).length;
   if (failed < mostFailed) return;
   const sentence = `"${chain}" took ${failed} claims of this leg and refused each of them`;
   throw unavailable('claim', sentence, { chain, failed });

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { ChainAdapter } from '../chains/adapter.ts';
-import type { GasFate } from '../chains/gas/account.ts';
+import type { GasOutcome } from '../chains/gas/account.ts';
 import { ParleyError } from '../core/errors.ts';
 import { takeUp } from '../server/db/watched.ts';
 import { must } from '../server/settle/testing/world.ts';
@@ -69,17 +69,17 @@ async function lands(by: Server = m): Promise<void> {
   assert.equal((await m.swap(deal)).legs.a.status, 'claimed');
 }
 
-for (const [what, fate, drops] of [
+for (const [what, outcome, drops] of [
   ['one "not known" of a node', 'unknown', false],
   ['a node that forgot it', null, true],
   // As on chains where a transaction dies by itself.
   ['its death in no block', 'gone', true],
-] as const satisfies readonly (readonly [string, GasFate | null, boolean])[]) {
+] as const satisfies readonly (readonly [string, GasOutcome | null, boolean])[]) {
   test(`${what} after the time to reveal does not withdraw it`, async () => {
     blind();
     await m.keep();
     if (drops) m.short.drop();
-    if (fate !== null) gas.account = { ...account, fate: async () => fate };
+    if (outcome !== null) gas.account = { ...account, outcome: async () => outcome };
     await pastReveal();
     gas.account = account;
     assert.ok(!(await verbs()).includes('void'), 'its nonce is not taken by nothing');
@@ -131,11 +131,11 @@ test('nor does such a claim end its job where its bytes are lost', async () => {
   blind();
   await m.keep();
   m.short.drop();
-  gas.account = { ...account, fate: async () => 'gone' };
+  gas.account = { ...account, outcome: async () => 'gone' };
   blind({ readEscrow: claimedDeep, mustAgree });
   await m.keepAll();
-  const fates = (await attempts()).map(({ fate, state }) => [fate, state]);
-  assert.deepEqual(fates, [['gone', 'open']]);
+  const outcomes = (await attempts()).map(({ outcome, state }) => [outcome, state]);
+  assert.deepEqual(outcomes, [['gone', 'open']]);
   gas.account = account;
   m.show({});
   await m.keepAll();
@@ -262,7 +262,7 @@ test('what a former key sent is landed by the key that follows it', async () => 
   await next.keeper.begin();
   await m.hurry();
   await next.keeper.pass(short);
-  assert.deepEqual((await attempts()).map(({ fate }) => fate).slice(0, 1), ['gone']);
+  assert.deepEqual((await attempts()).map(({ outcome }) => outcome).slice(0, 1), ['gone']);
   await lands(next);
 });
 
@@ -300,11 +300,11 @@ test('signed again it does not wait behind relays that came after it', async () 
   m.short.drop();
   const own = busy.gas.get(short) ?? assert.fail();
   const { account: real } = own;
-  own.account = { ...real, fate: async () => 'gone' };
+  own.account = { ...real, outcome: async () => 'gone' };
   await m.hurry();
   await busy.keeper.pass(short);
   own.account = real;
-  const fates = (await attempts()).map(({ fate }) => fate);
-  assert.deepEqual(fates, ['gone', 'unknown']);
+  const outcomes = (await attempts()).map(({ outcome }) => outcome);
+  assert.deepEqual(outcomes, ['gone', 'unknown']);
   await lands();
 });

@@ -27,7 +27,7 @@ import {
 } from './db/attempts.ts';
 import { endKey, noteUnknown, takeKey } from './db/keys.ts';
 import { keySums } from './db/sums.ts';
-import { withFates } from './fates.ts';
+import { withOutcomes } from './outcomes.ts';
 import type { Gas, Parts, Tx } from './port.ts';
 import { openTransaction, sealTransaction } from './sealing.ts';
 import { dayOf, type Funds, freeNonce } from './spending.ts';
@@ -137,17 +137,19 @@ export async function isStoredBusy(
   { account: { chain, address } }: Gas,
 ): Promise<boolean> {
   const live = await liveAttempts(db, chain, address);
-  const used = new Set(live.filter(({ fate }) => fate === 'mined').map(({ nonce }) => nonce));
-  return live.some(({ nonce, fate }) => nonce !== null && fate !== 'mined' && !used.has(nonce));
+  const used = new Set(live.filter(({ outcome }) => outcome === 'mined').map(({ nonce }) => nonce));
+  return live.some(
+    ({ nonce, outcome }) => nonce !== null && outcome !== 'mined' && !used.has(nonce),
+  );
 }
 
 /** What may still be mined in the place of what would be signed next, asked of the nodes anew. */
 export async function inFlight(deps: Parts, on: Looking): Promise<readonly Attempt[]> {
   const { chain, address } = on.gas.account;
   const live = await liveAttempts(deps.db, chain, address);
-  const waiting = live.filter(({ nonce, fate }) => nonce !== null && fate !== 'mined');
-  const fresh = await withFates({ deps, ...on }, waiting);
-  return fresh.filter(({ fate }) => fate === 'unknown' || fate === 'pending');
+  const waiting = live.filter(({ nonce, outcome }) => nonce !== null && outcome !== 'mined');
+  const fresh = await withOutcomes({ deps, ...on }, waiting);
+  return fresh.filter(({ outcome }) => outcome === 'unknown' || outcome === 'pending');
 }
 
 /**

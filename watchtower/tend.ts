@@ -25,7 +25,7 @@ import {
 import { endJob, forgetSecret, isWaiting, type Job, purposes, putOffJobs } from './db/jobs.ts';
 import { wasWanted } from './db/keys.ts';
 import { asksGates, type Decision, decide, graceOf, hasWaited, type Look } from './decide.ts';
-import { isOutbid, withFates } from './fates.ts';
+import { isOutbid, withOutcomes } from './outcomes.ts';
 import type { Gas, Parts, Tx } from './port.ts';
 import { openSecret, openTransaction } from './sealing.ts';
 import { fundsOf } from './sign.ts';
@@ -63,14 +63,14 @@ export async function tend(
   const isUnseen = job.verb === 'claim' && about.state.secret === null;
   // Any of them that a node has after all makes the secret public.
   const each = isUnseen && !(await claimWasShown(deps.db, job.id));
-  const fresh = await withFates(on, attempts, { each });
+  const fresh = await withOutcomes(on, attempts, { each });
   const { facts, clock } = await read(on);
   const secret = secretOf(on, facts);
   // What nodes have had others have too, though no chain shows it and whichever key signed it.
   const isPublic = secret.isPublic || (await claimWasShown(deps.db, job.id));
   const look = await lookOf(on, { facts, clock, wall: wallOf(deps), attempts: fresh, isPublic });
   const decision = decide(look);
-  const isIdle = !fresh.some(({ fate }) => isLive(fate));
+  const isIdle = !fresh.some(({ outcome }) => isLive(outcome));
   // Nothing can come of it any more, nor be left of it.
   const isOver = decision.do === 'wait' && about.done && isIdle && job.purpose !== 'close';
   const wanted: Decision = isOver ? { do: 'end', as: 'done' } : decision;
@@ -109,7 +109,7 @@ function graceLeft({ deps, gas, job, about, escrow, attempts }: On): number | nu
 
 async function isUntold({ deps, gas, job }: On): Promise<boolean> {
   const kept = await attemptsOf(deps.db, job.id, gas.account.address);
-  return kept.some(({ fate, sentAt }) => isLive(fate) && sentAt !== null);
+  return kept.some(({ outcome, sentAt }) => isLive(outcome) && sentAt !== null);
 }
 
 async function lookOf(
@@ -168,7 +168,7 @@ async function barredNow({ deps, job, signal }: On): Promise<boolean | null> {
 
 /** `refused`: that no node takes it at its fee. */
 function replaced({ attempts }: On, { nonce }: Attempt, refused = false) {
-  const same = attempts.filter((each) => each.nonce === nonce && isLive(each.fate));
+  const same = attempts.filter((each) => each.nonce === nonce && isLive(each.outcome));
   return { replacements: same.length, refused };
 }
 

@@ -97,11 +97,11 @@ test('jobs that wait are asked about once a pass, and go before a new request', 
   const asked: string[] = [];
   const waiting = await sleepers(3);
   const deal = await m.funded();
-  const fate: typeof account.fate = (sent, signal) => {
+  const outcome: typeof account.outcome = (sent, signal) => {
     asked.push(sent.txid);
-    return account.fate(sent, signal);
+    return account.outcome(sent, signal);
   };
-  gas.account = { ...account, fate };
+  gas.account = { ...account, outcome };
   const signed = async () => (await Promise.all(waiting.map(verbs))).flat().length;
   await m.keepAll();
   await m.keepAll();
@@ -127,7 +127,7 @@ test('what only waits for a block keeps back nobody while something is in flight
   await m.look();
   await m.keepAll();
   await m.keepAll();
-  assert.equal((await m.attempts(sleeping))[0]?.fate, 'pending');
+  assert.equal((await m.attempts(sleeping))[0]?.outcome, 'pending');
   const job = await m.job(deal);
   assert.deepEqual([job?.state, job?.last_failure], ['open', null]);
 });

@@ -8,7 +8,7 @@ import { ParleyError } from '../../core/errors.ts';
 import { legStatus } from '../../core/facts.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { BtcSighash } from '../interface/material.ts';
-import type { Rung } from '../interface/scheduled.ts';
+import type { Bump } from '../interface/scheduled.ts';
 import { refuses } from '../testing/refusals.ts';
 import { feeAt } from './fees.ts';
 import { bitcoinNetworks, parseBitcoinAddress } from './networks.ts';
@@ -370,22 +370,22 @@ it('a refund and a fee bump schedule are hurried by a secret that this chain has
   const swap = await fundedOn(node, 60);
   const { escrow } = swap;
   await node.moveMedianTo(escrow.terms.timelock + 1);
-  const rungs: Rung[] = [];
+  const bumps: Bump[] = [];
   for (const feeRateSatPerVbyte of [2, 5, 10, 20, 40]) {
     const { material } = await built(by, swap, 'refund', feeRateSatPerVbyte);
     const { txid, raw } = await by.readSigned(signedBy(swap, material, 'refund'), signal());
-    rungs.push({ txid, raw, feeSats: BigInt(material.feeSats), feeRateSatPerVbyte });
+    bumps.push({ txid, raw, feeSats: BigInt(material.feeSats), feeRateSatPerVbyte });
   }
   const rateWhere = async (isPublic: boolean) => {
     const input = { ...inputOf(swap), isPublic };
     const material = (await by.buildRefund(input, signal())) as BtcSighash;
     const next = await by.scheduledRefunds?.next(
       escrow,
-      { rungs, tried: null, isPublic },
+      { bumps, tried: null, isPublic },
       signal(),
     );
     assert.ok(next?.kind === 'send');
-    return [material.feeRateSatPerVbyte, rungs[next.from]?.feeRateSatPerVbyte].map(Number);
+    return [material.feeRateSatPerVbyte, bumps[next.from]?.feeRateSatPerVbyte].map(Number);
   };
   const [calm, hurried] = [await rateWhere(false), await rateWhere(true)];
   assert.ok(

@@ -60,7 +60,7 @@ export function feeLadder(
   return steps;
 }
 
-export const mostRungs = 12;
+export const mostBumps = 12;
 
 /** They reach so many times above what the last hour would cost now. */
 export const reserve = 8;
@@ -70,12 +70,12 @@ export function signedLadder({ estimate, bounds, vsize, value }: Spent): bigint[
   const increment = feeAt(vsize, incrementOf(estimate));
   const least = boundedFee(bounds, vsize, value, 0);
   const top = boundedFee(bounds, vsize, value, ladderRate(estimate, 0) * reserve);
-  const factor = (Number(top) / Number(least)) ** (1 / (mostRungs - 1));
+  const factor = (Number(top) / Number(least)) ** (1 / (mostBumps - 1));
   const fees = [least];
-  for (let at = 1; at < mostRungs; at += 1) {
+  for (let at = 1; at < mostBumps; at += 1) {
     const next = (fees.at(-1) ?? least) + increment;
     const even = BigInt(Math.ceil(Number(least) * factor ** at));
-    const fee = at === mostRungs - 1 ? top : larger(even, next);
+    const fee = at === mostBumps - 1 ? top : larger(even, next);
     if (fee <= top && fee >= next) fees.push(fee);
   }
   return fees;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { feeLadder, mostRungs, refundDeadline, signedLadder } from './fee-ladder.ts';
+import { feeLadder, mostBumps, refundDeadline, signedLadder } from './fee-ladder.ts';
 import {
   boundedFee,
   defaultFeeBounds as bounds,
@@ -177,7 +177,7 @@ describe('the fee bump schedule of a quote', () => {
 describe('the fee bump schedule of signed refunds', () => {
   it('reaches from the floor to eight times the last hour of now, evenly', () => {
     const fees = signedLadder({ ...base, value: 100_000_000n });
-    assert.equal(fees.length, mostRungs);
+    assert.equal(fees.length, mostBumps);
     assert.deepEqual([fees[0], fees.at(-1)], [150n, 75_000n]);
     const calm = signedLadder({ ...base, estimate: { ...estimate, fast: 2, medium: 2, slow: 2 } });
     assert.equal(calm.at(-1), feeAt(150, 32));
@@ -187,7 +187,7 @@ describe('the fee bump schedule of signed refunds', () => {
     fc.assert(
       fc.property(requests, (made) => {
         const fees = signedLadder(made);
-        assert.ok(fees.length >= 1 && fees.length <= mostRungs);
+        assert.ok(fees.length >= 1 && fees.length <= mostBumps);
         const increment = feeAt(made.vsize, Math.max(1, made.estimate.increment));
         for (const [index, fee] of fees.entries()) {
           assert.ok(fee <= mostFee(bounds, made.vsize, made.value));

@@ -2,7 +2,7 @@
 // second source, which gets them too, is asked as well: the first may have thrown a claim away.
 
 import { ParleyError } from '../../core/errors.ts';
-import type { Rung, ScheduledRefunds } from '../interface/scheduled.ts';
+import type { Bump, ScheduledRefunds } from '../interface/scheduled.ts';
 import type { BitcoinBackend } from './backend.ts';
 import { isDeep } from './escrow-facts.ts';
 import { refundDeadline } from './fee-ladder.ts';
@@ -38,7 +38,7 @@ export function scheduledRefunds(context: ScheduledContext): ScheduledRefunds {
     },
     next: async (escrow, ladder, signal) => {
       const { history, clock } = await context.history(escrow, signal);
-      const waiting = pendingOf(ladder.rungs, history);
+      const waiting = pendingOf(ladder.bumps, history);
       const now = context.now();
       const { terms, requiredConfirmations } = escrow;
       const isPublic = ladder.isPublic || history.secret !== null;
@@ -53,12 +53,12 @@ export function scheduledRefunds(context: ScheduledContext): ScheduledRefunds {
         pending: waiting === null ? null : await backend.mempoolEntry(waiting, signal),
       });
     },
-    rival: async (rung, over, signal) => {
-      const claim = (await atSecond?.(rung, over, signal)) ?? null;
+    rival: async (bump, over, signal) => {
+      const claim = (await atSecond?.(bump, over, signal)) ?? null;
       if (claim !== null) return claim;
       // Last, so that nothing comes between its answer and the sending.
-      const found = await backend.spenders(outpointsOf(rung), signal);
-      return found.find((txid) => txid !== rung.txid && txid !== over) ?? null;
+      const found = await backend.spenders(outpointsOf(bump), signal);
+      return found.find((txid) => txid !== bump.txid && txid !== over) ?? null;
     },
   };
 }
@@ -83,8 +83,8 @@ export type SecondSource = Pick<BitcoinBackend, 'spenders' | 'rawOf'> & {
 function claimsAt(second: SecondSource, now: () => number) {
   /** By what is spent, so that all refunds of an escrow wait once. */
   const silences = new Map<string, { readonly since: number; readonly last: number }>();
-  return async (rung: Rung, over: string | null, signal: AbortSignal): Promise<string | null> => {
-    const outpoints = outpointsOf(rung);
+  return async (bump: Bump, over: string | null, signal: AbortSignal): Promise<string | null> => {
+    const outpoints = outpointsOf(bump);
     const spent = outpoints.join();
     const silence = silences.get(spent);
     const goesOn = silence !== undefined && now() - silence.last < forgottenSeconds;
@@ -92,7 +92,7 @@ function claimsAt(second: SecondSource, now: () => number) {
     const isOver = now() - since >= secondPatienceSeconds;
     const until = AbortSignal.any([signal, AbortSignal.timeout(isOver ? hastyMs : secondMs)]);
     try {
-      const claim = await claimAt(second, outpoints, [rung.txid, over], until);
+      const claim = await claimAt(second, outpoints, [bump.txid, over], until);
       silences.delete(spent);
       return claim;
     } catch (error) {

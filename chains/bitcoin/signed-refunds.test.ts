@@ -5,7 +5,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { RawTx } from '@scure/btc-signer';
 import { ParleyError } from '../../core/errors.ts';
 import { atOnce } from '../../core/steps.ts';
-import type { Rung, Tried } from '../interface/scheduled.ts';
+import type { Bump, Tried } from '../interface/scheduled.ts';
 import type { Payment } from './escrow-facts.ts';
 import { defaultFeeBounds as bounds, feeAt } from './fees.ts';
 import { signSighashes } from './keys.ts';
@@ -47,7 +47,7 @@ const about = {
   requiredConfirmations,
   bounds,
   estimate,
-  known: [] as readonly Rung[],
+  known: [] as readonly Bump[],
 };
 const check = (transactions: readonly string[], from = about) =>
   atOnce(checkSignedRefunds(transactions, from));
@@ -84,9 +84,9 @@ function refused(transactions: readonly string[], code: string, words: RegExp, f
 describe('a fee bump schedule of signed refunds', () => {
   it('is taken with its fees, whatever case its hex has', () => {
     const raws = [1, 3, 10].map((rate) => refund(rate));
-    const rungs = check([...raws.slice(0, 2), raws[2]?.toUpperCase() ?? '']);
+    const bumps = check([...raws.slice(0, 2), raws[2]?.toUpperCase() ?? '']);
     assert.deepEqual(
-      rungs.map(({ raw, feeSats, feeRateSatPerVbyte }) => [raw, feeSats, feeRateSatPerVbyte]),
+      bumps.map(({ raw, feeSats, feeRateSatPerVbyte }) => [raw, feeSats, feeRateSatPerVbyte]),
       raws.map((raw, at) => [raw, feeAt(vsize, [1, 3, 10][at] ?? 0), [1, 3, 10][at]]),
     );
     assert.equal(check([refund(8, [second, payment])]).length, 1);
@@ -191,12 +191,12 @@ describe('a fee bump schedule of signed refunds', () => {
   it('is checked a step at a time, a signature each, and unchanged bytes without any', () => {
     const both = [payment, second];
     const raws = [1, 4, 10].map((rate) => refund(rate, both));
-    const stepsOf = (transactions: readonly string[], known: readonly Rung[]) => {
+    const stepsOf = (transactions: readonly string[], known: readonly Bump[]) => {
       const steps = checkSignedRefunds(transactions, { ...about, known });
       let count = 0;
       for (;;) {
         const { done, value } = steps.next();
-        if (done) return { count, rungs: value };
+        if (done) return { count, bumps: value };
         count += 1;
       }
     };
@@ -204,17 +204,17 @@ describe('a fee bump schedule of signed refunds', () => {
     // To begin, to read each, and of each to build it and to verify two inputs.
     const verifying = 2 + both.length;
     assert.equal(first.count, 1 + raws.length * (1 + verifying));
-    const again = stepsOf(raws, first.rungs);
-    assert.deepEqual(again, { count: 1 + raws.length, rungs: first.rungs });
+    const again = stepsOf(raws, first.bumps);
+    assert.deepEqual(again, { count: 1 + raws.length, bumps: first.bumps });
     const longer = [...raws, refund(20, both)];
-    assert.equal(stepsOf(longer, first.rungs).count, 1 + longer.length + verifying);
+    assert.equal(stepsOf(longer, first.bumps).count, 1 + longer.length + verifying);
     // Bytes that were never seen are not taken for known by what they would do.
-    const [kept] = first.rungs;
+    const [kept] = first.bumps;
     assert.ok(kept);
     const forged = altered(kept.raw, ({ witnesses = [] }) => ({
       witnesses: witnesses.toReversed(),
     }));
-    const known = { ...about, known: first.rungs };
+    const known = { ...about, known: first.bumps };
     refused([forged, ...raws.slice(1)], 'bad_transaction', /signature is not by/, known);
   });
 
@@ -256,8 +256,8 @@ const toDer = (compact: string): string =>
   secp256k1.Signature.fromHex(compact, 'compact').toHex('der');
 
 describe('which of them is sent', () => {
-  const rungs: readonly Rung[] = check([1, 2, 4, 8, 16].map((rate) => refund(rate)));
-  const txidOf = (at: number) => rungs[at]?.txid ?? '';
+  const bumps: readonly Bump[] = check([1, 2, 4, 8, 16].map((rate) => refund(rate)));
+  const txidOf = (at: number) => bumps[at]?.txid ?? '';
   const now = timelock + 5_000;
   const history = { payments: [payment], secret: null, tip: 200 };
   const shown: Shown = {
@@ -270,12 +270,12 @@ describe('which of them is sent', () => {
     pending: null,
   };
   const next = (more: Partial<Shown>, tried: Tried | null = null) =>
-    decide({ rungs, tried }, terms, { ...shown, ...more });
+    decide({ bumps, tried }, terms, { ...shown, ...more });
   const spentBy = (txid: string, height: number | null, secret: string | null = null) => ({
     history: { ...history, secret, payments: [{ ...payment, spend: { txid, height, secret } }] },
   });
   const inPool = (at: number) => {
-    const feeSats = rungs[at]?.feeSats ?? 0n;
+    const feeSats = bumps[at]?.feeSats ?? 0n;
     const pending = { txid: txidOf(at), vsize, feeSats, withDescendantsFeeSats: feeSats };
     return { ...spentBy(txidOf(at), null), pending };
   };
@@ -285,7 +285,7 @@ describe('which of them is sent', () => {
   };
   const at = now - refundStepSeconds;
   const stuck = { txid: txidOf(1), at, height: 199 };
-  const forgotten = (rung: number) => ({ txid: txidOf(rung), at: now, height: 200 });
+  const forgotten = (bump: number) => ({ txid: txidOf(bump), at: now, height: 200 });
   const rates = (fast: number, medium: number, slow: number, least: number) => ({
     estimate: { fast, medium, slow, least, at: 0 },
   });

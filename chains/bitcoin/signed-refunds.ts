@@ -7,9 +7,9 @@ import { smaller } from '../../core/amounts.ts';
 import { type Fact, ParleyError } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
-import type { Rung, Tried, Verdict } from '../interface/scheduled.ts';
+import type { Bump, Tried, Verdict } from '../interface/scheduled.ts';
 import { coinbaseMaturity, type EscrowHistory, isDeep, type Payment } from './escrow-facts.ts';
-import { mostRungs } from './fee-ladder.ts';
+import { mostBumps } from './fee-ladder.ts';
 import {
   type Conflict,
   type FeeBounds,
@@ -42,7 +42,7 @@ type About = {
   readonly bounds: FeeBounds;
   readonly estimate: FeeEstimate;
   /** Of this escrow, checked before: the same bytes are not verified again. */
-  readonly known: readonly Rung[];
+  readonly known: readonly Bump[];
 };
 
 type Read = {
@@ -60,10 +60,10 @@ function bad(at: number, sentence: string, facts: Record<string, Fact> = {}): Pa
 }
 
 /** In steps, the dear ones last. Throws `bad_transaction`, `bad_fee_rate`, `nothing_there`. */
-export function* checkSignedRefunds(transactions: readonly string[], about: About): Steps<Rung[]> {
+export function* checkSignedRefunds(transactions: readonly string[], about: About): Steps<Bump[]> {
   const { length } = transactions;
-  if (length < 1 || length > mostRungs) {
-    throw new ParleyError('bad_field', `from 1 to ${mostRungs} transactions; got ${length}`, {});
+  if (length < 1 || length > mostBumps) {
+    throw new ParleyError('bad_field', `from 1 to ${mostBumps} transactions; got ${length}`, {});
   }
   yield;
   const shape = shapeOf(about);
@@ -81,14 +81,14 @@ export function* checkSignedRefunds(transactions: readonly string[], about: Abou
   }
   checkTop(read, about);
   const known = new Map(about.known.map((each) => [each.raw, each]));
-  const rungs: Rung[] = [];
+  const bumps: Bump[] = [];
   for (const [at, each] of read.entries()) {
     const { raw, feeSats, vsize } = each;
     // The terms of an escrow and the amount of an outpoint never change.
     const txid = known.get(raw)?.txid ?? (yield* madeAnew(each, at, about));
-    rungs.push({ txid, raw, feeSats, feeRateSatPerVbyte: rateOf(feeSats, vsize) });
+    bumps.push({ txid, raw, feeSats, feeRateSatPerVbyte: rateOf(feeSats, vsize) });
   }
-  return rungs;
+  return bumps;
 }
 
 type Shape = {
@@ -282,23 +282,23 @@ export type Shown = {
 };
 
 /** The unconfirmed refunds in the way of a schedule: the mempool is asked about them. */
-export function pendingOf(rungs: readonly Rung[], history: EscrowHistory): string | null {
-  const spends = spentBy(rungs, history).flatMap(({ spend }) => (spend === null ? [] : [spend]));
+export function pendingOf(bumps: readonly Bump[], history: EscrowHistory): string | null {
+  const spends = spentBy(bumps, history).flatMap(({ spend }) => (spend === null ? [] : [spend]));
   const waiting = spends.find(({ height, secret }) => height === null && secret === null);
   return waiting?.txid ?? null;
 }
 
-export function outpointsOf(rung: Rung): string[] {
-  return inputsOf(rung).map(outpointOf);
+export function outpointsOf(bump: Bump): string[] {
+  return inputsOf(bump).map(outpointOf);
 }
 
-function inputsOf({ raw }: Rung): { readonly txid: string; readonly vout: number }[] {
+function inputsOf({ raw }: Bump): { readonly txid: string; readonly vout: number }[] {
   const { inputs } = RawTx.decode(hexToBytes(raw));
   return inputs.map(({ txid, index }) => ({ txid: bytesToHex(txid), vout: index }));
 }
 
-function spentBy(rungs: readonly Rung[], { payments }: EscrowHistory): Payment[] {
-  const [first] = rungs;
+function spentBy(bumps: readonly Bump[], { payments }: EscrowHistory): Payment[] {
+  const [first] = bumps;
   if (first === undefined) return [];
   return inputsOf(first).map((outpoint) => {
     const found = payments.find((each) => outpointOf(each) === outpointOf(outpoint));
@@ -308,7 +308,7 @@ function spentBy(rungs: readonly Rung[], { payments }: EscrowHistory): Payment[]
 
 /** docs/bitcoin-fees.md has the rules. Never before the timelock, nor against a waiting claim. */
 export function decide(
-  { rungs, tried }: { readonly rungs: readonly Rung[]; readonly tried: Tried | null },
+  { bumps, tried }: { readonly bumps: readonly Bump[]; readonly tried: Tried | null },
   terms: EscrowTerms,
   shown: Shown,
 ): Verdict {
@@ -317,7 +317,7 @@ export function decide(
   const wait = (why: string, calm = false, kept = tried): Verdict => {
     return { kind: 'wait', why, calm, tried: kept };
   };
-  const payments = spentBy(rungs, history);
+  const payments = spentBy(bumps, history);
   const spends = payments.flatMap(({ spend }) => (spend === null ? [] : [spend]));
   const mined = spends.filter(({ height }) => height !== null);
   const [first] = mined;
@@ -335,22 +335,22 @@ export function decide(
   }
   const claim = spends.find(({ secret }) => secret !== null);
   if (claim !== undefined) return wait(`the claim ${claim.txid} waits to be mined`);
-  return choose(rungs, tried, shown, wait);
+  return choose(bumps, tried, shown, wait);
 }
 
 function choose(
-  rungs: readonly Rung[],
+  bumps: readonly Bump[],
   tried: Tried | null,
   { pending, estimate, now, deadline, history }: Shown,
   wait: (why: string, calm?: boolean, kept?: Tried | null) => Verdict,
 ): Verdict {
   const { tip: height } = history;
   const wanted = ladderRate(estimate, deadline - now);
-  const enough = rungs.findIndex(({ feeRateSatPerVbyte }) => feeRateSatPerVbyte >= wanted);
-  const sensible = enough < 0 ? rungs.length - 1 : enough;
+  const enough = bumps.findIndex(({ feeRateSatPerVbyte }) => feeRateSatPerVbyte >= wanted);
+  const sensible = enough < 0 ? bumps.length - 1 : enough;
   if (pending === null) {
     // Other nodes may still have what this one forgot: never less than that.
-    const former = rungs.findIndex(({ txid }) => txid === tried?.txid);
+    const former = bumps.findIndex(({ txid }) => txid === tried?.txid);
     return { kind: 'send', from: Math.max(sensible, former), height, over: null };
   }
   if (tried === null || tried.txid !== pending.txid) {
@@ -362,7 +362,7 @@ function choose(
     return wait(`${pending.txid} waits to be mined`);
   }
   const least = replacementFee(pending.vsize, [pending], incrementOf(estimate));
-  const replaces = rungs.findIndex(({ feeSats }) => feeSats >= least);
+  const replaces = bumps.findIndex(({ feeSats }) => feeSats >= least);
   if (replaces < 0) return wait(`${pending.txid} pays as much as any of the refunds`);
   return { kind: 'send', from: Math.max(replaces, sensible), height, over: pending.txid };
 }

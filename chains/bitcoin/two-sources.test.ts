@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it, test } from 'node:test';
 import { ParleyError } from '../../core/errors.ts';
-import type { Rung, ScheduledRefunds } from '../interface/scheduled.ts';
+import type { Bump, ScheduledRefunds } from '../interface/scheduled.ts';
 import { atAStretch } from '../interface/turns.ts';
 import { hangingNode, within } from '../testing/nodes.ts';
 import type { BitcoinAdapter, BitcoinSource } from './adapter.ts';
@@ -126,7 +126,7 @@ function refundsOver(second: BitcoinSource, ...deals: readonly Laddered[]): Sche
   return scheduledRefunds;
 }
 
-type Laddered = { readonly swap: TestSwap; readonly rungs: readonly Rung[]; readonly claim: Sent };
+type Laddered = { readonly swap: TestSwap; readonly bumps: readonly Bump[]; readonly claim: Sent };
 type Sent = { readonly txid: string; readonly raw: string };
 
 /** An escrow that both nodes hold, a ladder of it, and a claim that no node has heard of. */
@@ -137,8 +137,8 @@ async function laddered(lockSeconds = 2_000): Promise<Laddered> {
   const refunds = [await spend(alone, swap, 'refund', 10), await spend(alone, swap, 'refund', 60)];
   const transactions = refunds.map(({ raw }) => raw);
   const asking = { transactions, known: [], inTurns: atAStretch };
-  const rungs = (await alone.scheduledRefunds?.check(swap.escrow, asking, signal())) ?? [];
-  return { swap, rungs, claim: await spend(alone, swap, 'claim', 5) };
+  const bumps = (await alone.scheduledRefunds?.check(swap.escrow, asking, signal())) ?? [];
+  return { swap, bumps, claim: await spend(alone, swap, 'claim', 5) };
 }
 
 async function passTimelock({ swap }: Laddered): Promise<void> {
@@ -147,29 +147,29 @@ async function passTimelock({ swap }: Laddered): Promise<void> {
 }
 
 const hand = (to: Regtest, { raw }: Sent) => to.rpc('sendrawtransaction', [raw]);
-const ladderOf = ({ rungs }: Laddered) => ({ rungs, tried: null, isPublic: false });
+const ladderOf = ({ bumps }: Laddered) => ({ bumps, tried: null, isPublic: false });
 
-async function firstToSend(refunds: ScheduledRefunds, deal: Laddered): Promise<Rung> {
+async function firstToSend(refunds: ScheduledRefunds, deal: Laddered): Promise<Bump> {
   const verdict = await refunds.next(deal.swap.escrow, ladderOf(deal), signal());
   assert.equal(verdict.kind, 'send', 'as far as the first source knows');
-  return deal.rungs[0] as Rung;
+  return deal.bumps[0] as Bump;
 }
 
 test('a claim that only the second source has is given way to; a refund there is not', async () => {
   const [claimed, forgotten] = [await laddered(), await laddered()];
   await passTimelock(forgotten);
   await hand(other, claimed.claim);
-  await hand(other, forgotten.rungs[0] as Rung);
+  await hand(other, forgotten.bumps[0] as Bump);
   const esplora = await esploraServer(other.rpc);
   try {
     for (const second of [{ coreUrl: other.rpcUrl }, { esploraUrl: esplora.url }]) {
       const refunds = refundsOver(second, claimed, forgotten);
-      const rung = await firstToSend(refunds, claimed);
-      assert.equal(await refunds.rival(rung, null, signal()), claimed.claim.txid);
+      const bump = await firstToSend(refunds, claimed);
+      assert.equal(await refunds.rival(bump, null, signal()), claimed.claim.txid);
       const verdict = await refunds.next(claimed.swap.escrow, ladderOf(claimed), signal());
       assert.ok(verdict.kind === 'wait' && verdict.why.includes(claimed.claim.txid), 'it is known');
       // Else a lower refund that the first source has thrown away would stay for ever.
-      const higher = forgotten.rungs[1] as Rung;
+      const higher = forgotten.bumps[1] as Bump;
       assert.equal(await refunds.rival(higher, null, signal()), null);
     }
   } finally {
@@ -185,11 +185,11 @@ test('a second source that names a claim and shows none is as good as silent', a
   for (const raw of [null, stranger.raw]) {
     const [spenders, rawOf] = [async () => ['ab'.repeat(32)], async () => raw];
     const refunds = refundsOver({ backend: { ...real, spenders, rawOf } }, deal);
-    const rung = await firstToSend(refunds, deal);
+    const bump = await firstToSend(refunds, deal);
     for (ahead = 0; ahead < secondPatienceSeconds; ahead += 300) {
-      await assert.rejects(refunds.rival(rung, null, signal()), /names (ab){32}, and shows no/);
+      await assert.rejects(refunds.rival(bump, null, signal()), /names (ab){32}, and shows no/);
     }
-    assert.equal(await refunds.rival(rung, null, signal()), null);
+    assert.equal(await refunds.rival(bump, null, signal()), null);
     ahead = 0;
   }
 });
@@ -207,37 +207,37 @@ test('a second source that does not answer is waited for, by each refund once', 
     spenders: (...about: Parameters<typeof spenders>) => spenders(...about),
   };
   const refunds = refundsOver({ backend }, ...deals);
-  const rung = await firstToSend(refunds, deal);
+  const bump = await firstToSend(refunds, deal);
   const gone = { code: 'chain_unavailable' };
-  await assert.rejects(refunds.rival(rung, null, signal()), gone);
+  await assert.rejects(refunds.rival(bump, null, signal()), gone);
   for (ahead = 300; ahead < secondPatienceSeconds; ahead += 300) {
-    await assert.rejects(refunds.rival(rung, null, signal()), gone);
+    await assert.rejects(refunds.rival(bump, null, signal()), gone);
   }
-  assert.equal(await refunds.rival(rung, null, signal()), null, 'it goes on');
-  const higher = deal.rungs[1] as Rung;
-  assert.equal(await refunds.rival(higher, rung.txid, signal()), null, 'so does the next one');
-  await assert.rejects(refunds.rival(next.rungs[0] as Rung, null, signal()), gone);
+  assert.equal(await refunds.rival(bump, null, signal()), null, 'it goes on');
+  const higher = deal.bumps[1] as Bump;
+  assert.equal(await refunds.rival(higher, bump.txid, signal()), null, 'so does the next one');
+  await assert.rejects(refunds.rival(next.bumps[0] as Bump, null, signal()), gone);
 
   // One that hangs takes little of the time that there is for a look.
   spenders = (_, until) =>
     new Promise((_resolve, reject) => {
       until.addEventListener('abort', () => reject(until.reason));
     });
-  assert.equal(await refunds.rival(rung, null, signal(2_500)), null);
+  assert.equal(await refunds.rival(bump, null, signal(2_500)), null);
 
   // After a time in which nobody asked it is waited for anew.
   const later = ahead;
   ahead += 600;
-  await assert.rejects(refunds.rival(rung, null, signal()), { name: 'TimeoutError' });
+  await assert.rejects(refunds.rival(bump, null, signal()), { name: 'TimeoutError' });
   ahead = later;
   // Once it answers it is heard, and waited for anew.
   await hand(other, deal.claim);
   spenders = real.spenders;
-  assert.equal(await refunds.rival(rung, null, signal()), deal.claim.txid);
+  assert.equal(await refunds.rival(bump, null, signal()), deal.claim.txid);
   spenders = async () => {
     throw unavailable('second source', 'the connection failed');
   };
-  await assert.rejects(refunds.rival(rung, null, signal()), gone);
+  await assert.rejects(refunds.rival(bump, null, signal()), gone);
   ahead = 0;
 });
 

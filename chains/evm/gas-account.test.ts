@@ -26,8 +26,8 @@ const baseFee = async (baseFeePerGas: bigint) => {
   await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas });
   await mine();
 };
-const fate = ({ account }: Stranger, sent: Parameters<typeof account.fate>[0]) =>
-  account.fate(sent, signal());
+const outcome = ({ account }: Stranger, sent: Parameters<typeof account.outcome>[0]) =>
+  account.outcome(sent, signal());
 const funded = async (over: Partial<EscrowTerms> = {}) => {
   const leg = await newLeg(chain, over);
   await fund(chain, leg);
@@ -58,16 +58,16 @@ test('what waits is replaced by one that offers an eighth more in both fields; t
   const leg = await funded();
   await chain.client.setAutomine(false);
   const first = await stranger.send(claimOf(leg));
-  assert.equal(await fate(stranger, first), 'pending');
+  assert.equal(await outcome(stranger, first), 'pending');
   const second = await stranger.send(claimOf(leg), { above: first });
   const [was, is] = [offerIn(first.raw), offerIn(second.raw)];
   assert.ok(is.maxFee >= replacing(was.maxFee) && is.tip >= replacing(was.tip));
   assert.ok(is.maxFee * 1_000n >= was.maxFee * 1_125n && is.tip * 1_000n >= was.tip * 1_125n);
   assert.equal(second.nonce, first.nonce);
-  assert.equal(await fate(stranger, first), 'unknown');
+  assert.equal(await outcome(stranger, first), 'unknown');
   await mine();
-  assert.equal(await fate(stranger, second), 'mined');
-  assert.equal(await fate(stranger, first), 'gone');
+  assert.equal(await outcome(stranger, second), 'mined');
+  assert.equal(await outcome(stranger, first), 'gone');
 });
 
 test('a nonce that nothing needs is taken by a transfer of nothing to itself', async () => {
@@ -77,7 +77,10 @@ test('a nonce that nothing needs is taken by a transfer of nothing to itself', a
   const useless = await stranger.send(claimOf(leg));
   const spent = await stranger.send({ verb: 'void' }, { above: useless });
   await mine();
-  assert.deepEqual([await fate(stranger, spent), await fate(stranger, useless)], ['mined', 'gone']);
+  assert.deepEqual(
+    [await outcome(stranger, spent), await outcome(stranger, useless)],
+    ['mined', 'gone'],
+  );
   const { to, value = 0n, data } = parseTransaction(spent.raw as Hex);
   const own = stranger.account.address.toLowerCase();
   assert.deepEqual([to?.toLowerCase(), value, data], [own, 0n, undefined]);
@@ -132,7 +135,7 @@ test('the key calls the contract that its adapter is told of', async () => {
   assert.equal(parseTransaction(sent.raw as Hex).to, contract.toLowerCase());
   const escrow = evmEscrow(leg.terms, other).address;
   assert.deepEqual(sent.touches, [{ escrow, verb: 'claim', secret: leg.secret }]);
-  assert.equal(await fate(stranger, sent), 'mined');
+  assert.equal(await outcome(stranger, sent), 'mined');
 });
 
 test('a receipt of a block that the chain left is not believed', async () => {
@@ -146,12 +149,12 @@ test('a receipt of a block that the chain left is not believed', async () => {
     return { result: { ...(answer.result as object), blockHash: `0x${'5'.repeat(64)}` } };
   });
   const deceived = await strangerOn(chain, {}, { rpcUrls: [stale] });
-  assert.equal(await fate(deceived, { ...sent, nonce: 9 }), 'pending');
+  assert.equal(await outcome(deceived, { ...sent, nonce: 9 }), 'pending');
   const both = await strangerOn(chain, {}, { rpcUrls: [stale, chain.rpcUrl] });
   await stranger.send({ verb: 'void' });
   // The nonce is taken, by it or another: every node is asked before it is called gone.
-  const account = { ...stranger.account, fate: both.account.fate };
-  assert.equal(await fate({ ...stranger, account }, { ...sent, nonce: -1 }), 'deep');
+  const account = { ...stranger.account, outcome: both.account.outcome };
+  assert.equal(await outcome({ ...stranger, account }, { ...sent, nonce: -1 }), 'deep');
 });
 
 test('less is offered where less will do, and what could cost more than the limit is not signed', async () => {
@@ -205,7 +208,7 @@ test('on a chain without a base fee one price is offered', async () => {
   const second = await stranger.send(claimOf(leg), { above: first });
   assert.ok(second.offer * 1_000n >= first.offer * 1_125n);
   await mine();
-  assert.equal(await fate(stranger, second), 'mined');
+  assert.equal(await outcome(stranger, second), 'mined');
 });
 
 test("on an OP chain Ethereum's fee is part of what it may cost", async () => {

@@ -20,7 +20,6 @@ import {
 import { opening, told } from '../nodes/opened.ts';
 import type { EvmAdapter } from './adapter.ts';
 import { sameAddress } from './address.ts';
-import { countByAll, type Expected, fateOf, paidFor, pendingCounts } from './gas-fate.ts';
 import {
   l1FeeOf,
   type Offer,
@@ -31,6 +30,7 @@ import {
   priceOf,
   reachBlocks,
 } from './gas-fees.ts';
+import { countByAll, type Expected, outcomeOf, paidFor, pendingCounts } from './gas-outcome.ts';
 import { dearestGas, type EvmGasPolicy, gasOnChain } from './gas-policy.ts';
 import { callOf, fundedBySignature, gasOf, type Trial } from './gas-work.ts';
 import { balanceAt } from './node.ts';
@@ -82,8 +82,8 @@ export function createEvmGasAccount(options: EvmGasOptions): GasAccount {
       const blocks = blocksSince(height, now);
       return outbidAt(presents[0], offerIn(raw), { blocks, refused }, options.policy);
     }),
-    fate: opened((sent: Parameters<GasAccount['fate']>[0], signal) =>
-      fateOf(node, signer.address, depths, sent, signal),
+    outcome: opened((sent: Parameters<GasAccount['outcome']>[0], signal) =>
+      outcomeOf(node, signer.address, depths, sent, signal),
     ),
     paid: opened((txid: string, signal) => paidFor(node, txid, signal)),
   };

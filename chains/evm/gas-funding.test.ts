@@ -27,8 +27,8 @@ const stateOf = async (terms: EscrowTerms) => {
   const { node } = stranger.adapter;
   return (await stateAt(node, evmDeployment(chain.chainId), terms, 'latest', signal())).state;
 };
-const fate = (sent: Parameters<Stranger['account']['fate']>[0]) =>
-  stranger.account.fate(sent, signal());
+const outcome = (sent: Parameters<Stranger['account']['outcome']>[0]) =>
+  stranger.account.outcome(sent, signal());
 
 test('the key pays for the gas of a funding, and its funder for nothing but the amount', async () => {
   const leg = await newLeg(chain, { token });
@@ -46,9 +46,9 @@ test('the key pays for the gas of a funding, and its funder for nothing but the 
   const reserve = await stranger.account.reserve(work, signal());
   const least = dearestGas('prague', 'authorized');
   assert.ok(reserve >= sent.mostCost && reserve >= least * devGas.reserveFeePerGas);
-  assert.equal(await fate(sent), 'mined');
+  assert.equal(await outcome(sent), 'mined');
   await chain.client.mine({ blocks: 4 });
-  assert.equal(await fate(sent), 'deep');
+  assert.equal(await outcome(sent), 'deep');
   // By wallets that give 0 or 1 it is the same call.
   const other = await newLeg(chain, { token });
   const signed = await fundingOf(chain, other.terms);
@@ -97,7 +97,7 @@ test('what the chain would not take is not signed, and says why', async () => {
   const { data, to } = parseTransaction(beaten.raw as Hex);
   await send(chain, anyone, { to: to as Hex, data: data as Hex });
   await stranger.broadcast(beaten);
-  assert.equal(await fate(beaten), 'failed');
+  assert.equal(await outcome(beaten), 'failed');
   await later(chain, 3_600);
   const tooLate = stranger.sign(await fundingOf(chain, late.terms));
   await assert.rejects(tooLate, fails(/it had to be funded before/));

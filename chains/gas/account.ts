@@ -46,7 +46,7 @@ export type Paid = {
 };
 
 /** By the best block. `failed`: without effect. `gone`: none can take it. Only `deep` stays. */
-export type GasFate = 'unknown' | 'pending' | 'mined' | 'deep' | 'failed' | 'gone';
+export type GasOutcome = 'unknown' | 'pending' | 'mined' | 'deep' | 'failed' | 'gone';
 
 export type GasSent = Pick<GasTransaction, 'txid' | 'nonce' | 'diesAt'> & {
   /** EVM: its nonce is known to be used up for good, whatever a node that is behind says. */
@@ -102,7 +102,7 @@ export type GasAccount = {
     sent: { readonly raw: string; readonly height: number | null; readonly refused: boolean },
     signal: AbortSignal,
   ): Promise<Outbid | null>;
-  fate(sent: GasSent, signal: AbortSignal): Promise<GasFate>;
+  outcome(sent: GasSent, signal: AbortSignal): Promise<GasOutcome>;
   /** By the nodes' word alone, which the caller bounds; null: none can tell. */
   paid?(txid: string, signal: AbortSignal): Promise<Paid | null>;
 };

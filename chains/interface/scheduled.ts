@@ -4,7 +4,7 @@ import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
 import type { WatchedEscrow } from './reading.ts';
 import type { InTurns } from './turns.ts';
 
-export type Rung = {
+export type Bump = {
   readonly txid: string;
   readonly raw: string;
   readonly feeSats: BaseUnits;
@@ -41,7 +41,7 @@ export type Verdict =
 export type Asking = {
   readonly transactions: readonly string[];
   /** Of this escrow, checked before: the same bytes are not verified again. */
-  readonly known: readonly Rung[];
+  readonly known: readonly Bump[];
   readonly inTurns: InTurns;
 };
 
@@ -54,19 +54,19 @@ export type DeepPayment = {
 
 export type ScheduledRefunds = {
   /** `bad_transaction`, `bad_fee_rate`, `nothing_there` unless anybody can send each. */
-  check(escrow: WatchedEscrow, asking: Asking, signal: AbortSignal): Promise<readonly Rung[]>;
+  check(escrow: WatchedEscrow, asking: Asking, signal: AbortSignal): Promise<readonly Bump[]>;
   /** What a ladder may spend, the largest first: shallower payments may yet be taken back. */
   payments(escrow: WatchedEscrow, signal: AbortSignal): Promise<readonly DeepPayment[]>;
   /** What the chain shows of the escrow, and what follows for the ladder. */
   next(
     escrow: WatchedEscrow,
     ladder: {
-      readonly rungs: readonly Rung[];
+      readonly bumps: readonly Bump[];
       readonly tried: Tried | null;
       readonly isPublic: boolean;
     },
     signal: AbortSignal,
   ): Promise<Verdict>;
   /** What spends the same in a mempool, or null. Throws while a second node is waited for. */
-  rival(rung: Rung, over: string | null, signal: AbortSignal): Promise<string | null>;
+  rival(bump: Bump, over: string | null, signal: AbortSignal): Promise<string | null>;
 };

@@ -50,7 +50,7 @@ type Stranger = {
   readonly account: GasAccount;
   sign(work: GasWork, over?: Partial<GasSlot>): Promise<GasTransaction>;
   send(work: GasWork, over?: Partial<GasSlot>): Promise<GasTransaction>;
-  fate(sent: GasTransaction): ReturnType<GasAccount['fate']>;
+  outcome(sent: GasTransaction): ReturnType<GasAccount['outcome']>;
 };
 
 /** The key of `stranger`, who has 50 SOL and no part in any swap. */
@@ -74,7 +74,7 @@ function stranger(
       await world.chain.mine(2);
       return signed;
     },
-    fate: (sent) => account.fate(sent, soon()),
+    outcome: (sent) => account.outcome(sent, soon()),
   };
 }
 
@@ -102,17 +102,17 @@ test('what died is gone once a finalized block is as late, and not before; signe
   const { diesAt } = sent;
   assert.ok(diesAt !== null && diesAt > world.time.now && diesAt <= world.time.now + 200);
   await world.chain.mine(160);
-  assert.equal(await one.fate(sent), 'unknown');
+  assert.equal(await one.outcome(sent), 'unknown');
   await moveTo(world, diesAt + 1);
-  assert.equal(await one.fate(sent), 'unknown');
+  assert.equal(await one.outcome(sent), 'unknown');
   await finalize(world);
-  assert.equal(await one.fate(sent), 'gone');
+  assert.equal(await one.outcome(sent), 'gone');
   await refuses(one.adapter.broadcast(sent, soon()), 'refused_by_node');
   const again = await one.send(claimOf(escrow));
   await finalize(world);
   await moveTo(world, (again.diesAt ?? 0) + 1);
   await finalize(world);
-  assert.equal(await one.fate(again), 'deep');
+  assert.equal(await one.outcome(again), 'deep');
   // A node that is behind says that it knows nothing: the others are asked too.
   const behind = await lyingNode(context, world.chain.info.rpcUrl, ({ method }, forward) =>
     method === 'getSignatureStatuses'
@@ -121,7 +121,7 @@ test('what died is gone once a finalized block is as late, and not before; signe
   );
   const rpcUrls = [behind, world.chain.info.rpcUrl];
   const two = stranger(world, adapterOf(world, [], { rpcUrls }));
-  assert.equal(await two.fate(again), 'deep');
+  assert.equal(await two.outcome(again), 'deep');
 });
 
 test('what could cost more than the limit, or than the key has, is not signed', async (context) => {
@@ -212,7 +212,7 @@ test('without leave the key makes no token account, whatever becomes of it later
   assert.equal(makesAccount, false);
   const sent = await one.send(claimOf(second, false), { withoutAccount: true });
   assert.ok(!makes(sent), 'what is closed meanwhile is not made again');
-  assert.equal(await one.fate(sent), 'mined');
+  assert.equal(await one.outcome(sent), 'mined');
   assert.equal(await held(world, world.dollar, payout.address), 2_000n);
 });
 
@@ -252,7 +252,7 @@ test('a funder whose account is no wallet any more does not stop a claim; its re
   assert.deepEqual(rentLeft, { lamports: 2_171_520n, from: null });
   world.chain.put(funder, { ...wallet, owner: systemProgram as Address });
   const before = await held(world, null, funder);
-  assert.equal(await one.fate(await one.send(refundOf(escrow))), 'mined');
+  assert.equal(await one.outcome(await one.send(refundOf(escrow))), 'mined');
   assert.ok((await held(world, null, funder)) > before);
   await refuses(one.sign(refundOf(escrow)), 'nothing_there', /claimed/);
 });

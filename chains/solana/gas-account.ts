@@ -8,7 +8,7 @@ import { ParleyError } from '../../core/errors.ts';
 import type { EscrowTerms } from '../../core/terms.ts';
 import type {
   GasAccount,
-  GasFate,
+  GasOutcome,
   GasQuote,
   GasSlot,
   GasTransaction,
@@ -106,7 +106,9 @@ export function createSolanaGasAccount(options: SolanaGasOptions): GasAccount {
     sign: opened((work: GasWork, slot: GasSlot, signal) =>
       sign(account, settling(chain, work), slot, signal),
     ),
-    fate: opened((sent: Parameters<GasAccount['fate']>[0], signal) => fateOf(rpc, sent, signal)),
+    outcome: opened((sent: Parameters<GasAccount['outcome']>[0], signal) =>
+      outcomeOf(rpc, sent, signal),
+    ),
     paid: opened((txid: string, signal) => paidFor(rpc, address, txid, signal)),
   };
 }
@@ -353,20 +355,24 @@ function signedWith({ options }: Account, unsigned: string) {
   return { txid: base58.encode(signature), raw: base64.encode(bytes) };
 }
 
-async function fateOf(
+async function outcomeOf(
   rpc: Rpc,
   { txid, diesAt }: Pick<GasTransaction, 'txid' | 'diesAt'>,
   signal: AbortSignal,
-): Promise<GasFate> {
-  const seen = await fateSeen(rpc, txid, signal);
+): Promise<GasOutcome> {
+  const seen = await outcomeSeen(rpc, txid, signal);
   if (seen !== null) return seen;
   // Nodes tell of no transaction that waits.
   if (diesAt === null || (await chainClock(rpc, signal, 'finalized')) < diesAt) return 'unknown';
   // Of several nodes the one that was asked may be behind, or keep no history.
-  return (await foundBySome(rpc, (one: Rpc) => fateSeen(one, txid, signal), signal)) ?? 'gone';
+  return (await foundBySome(rpc, (one: Rpc) => outcomeSeen(one, txid, signal), signal)) ?? 'gone';
 }
 
-async function fateSeen(rpc: Rpc, txid: string, signal: AbortSignal): Promise<GasFate | null> {
+async function outcomeSeen(
+  rpc: Rpc,
+  txid: string,
+  signal: AbortSignal,
+): Promise<GasOutcome | null> {
   const status = await statusOf(rpc, txid, signal);
   if (status === null) return null;
   if (status.failed) return 'failed';

@@ -43,7 +43,7 @@ type Stranger = {
   readonly account: GasAccount;
   sign(work: GasWork, over?: Partial<GasSlot>): Promise<GasTransaction>;
   send(work: GasWork, over?: Partial<GasSlot>): Promise<GasTransaction>;
-  fate(sent: GasTransaction): ReturnType<GasAccount['fate']>;
+  outcome(sent: GasTransaction): ReturnType<GasAccount['outcome']>;
 };
 
 async function stranger(
@@ -66,7 +66,7 @@ async function stranger(
       await adapter.broadcast(signed, signal());
       return signed;
     },
-    fate: (sent) => account.fate(sent, signal()),
+    outcome: (sent) => account.outcome(sent, signal()),
   };
 }
 
@@ -85,7 +85,7 @@ test('a late claim that waits for a block keeps no refund away; the clock is ask
   await claimed(leg);
   const sent = await one.send(refundOf(leg));
   await chain.dev.mine(1);
-  assert.equal(await one.fate(sent), 'mined');
+  assert.equal(await one.outcome(sent), 'mined');
 });
 
 test('what expired is gone once a solid block is as late, and not before; signed again it lands', async () => {
@@ -94,9 +94,9 @@ test('what expired is gone once a solid block is as late, and not before; signed
   const sent = await one.sign(claimOf(leg));
   assert.ok(sent.diesAt !== null && sent.diesAt <= chain.now() + devGas.lifeSeconds + 1);
   await chain.pass(devGas.lifeSeconds + 10);
-  assert.equal(await one.fate(sent), 'unknown');
+  assert.equal(await one.outcome(sent), 'unknown');
   await chain.solidify();
-  assert.equal(await one.fate(sent), 'gone');
+  assert.equal(await one.outcome(sent), 'gone');
   await assert.rejects(one.adapter.broadcast(sent, signal()), refuses('refused_by_node', /EXPIR/));
   const again = await one.send(claimOf(leg));
   assert.notEqual(again.txid, sent.txid);
@@ -104,13 +104,13 @@ test('what expired is gone once a solid block is as late, and not before; signed
   await chain.solidify();
   await chain.pass(devGas.lifeSeconds + 10);
   await chain.solidify();
-  assert.equal(await one.fate(again), 'deep');
+  assert.equal(await one.outcome(again), 'deep');
   // A node that is behind says that it knows nothing: the others are asked too.
   const behind = await urlOf(({ path }, forward) =>
     path.endsWith('gettransactioninfobyid') ? { body: {} } : forward(),
   );
   const two = await stranger({ urls: [behind, chain.url] });
-  assert.equal(await two.fate(again), 'deep');
+  assert.equal(await two.outcome(again), 'deep');
 });
 
 test('what must be at hand covers a new holder at the dearest price that the policy knows', async () => {
@@ -153,11 +153,11 @@ test('receivers that burn or refuse, and tokens that refuse, are not paid for', 
   await unpaid(paused);
   await one.adapter.broadcast(early, signal());
   await chain.dev.mine(1);
-  assert.equal(await one.fate(early), 'failed');
+  assert.equal(await one.outcome(early), 'failed');
   await byOwner(chain, token, 'unpause()');
   const sent = await one.send(claimOf(paused));
   await chain.dev.mine(1);
-  assert.equal(await one.fate(sent), 'mined');
+  assert.equal(await one.outcome(sent), 'mined');
 });
 
 const chance = (sides: number) => randomInt(sides) === 0;

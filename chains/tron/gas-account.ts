@@ -8,7 +8,7 @@ import { contractsOf } from '../escrows/plan.ts';
 import { mustHold } from '../escrows/state.ts';
 import type {
   GasAccount,
-  GasFate,
+  GasOutcome,
   GasQuote,
   GasSlot,
   GasTransaction,
@@ -107,7 +107,9 @@ export function createTronGasAccount(options: TronGasOptions): GasAccount {
     sign: opened((work: GasWork, slot: GasSlot, signal) =>
       sign(account, settlingAny(chain, work), slot, signal),
     ),
-    fate: opened((sent: Parameters<GasAccount['fate']>[0], signal) => fateOf(node, sent, signal)),
+    outcome: opened((sent: Parameters<GasAccount['outcome']>[0], signal) =>
+      outcomeOf(node, sent, signal),
+    ),
     paid: opened((txid: string, signal) => paidFor(node, txid, signal)),
   };
 }
@@ -287,12 +289,12 @@ async function reserve(account: Account, work: SettlingAny, signal: AbortSignal)
   );
 }
 
-export async function fateOf(
+export async function outcomeOf(
   http: Http,
   { txid, diesAt }: Pick<GasTransaction, 'txid' | 'diesAt'>,
   signal: AbortSignal,
-): Promise<GasFate> {
-  const seen = await fateSeen(http, txid, signal);
+): Promise<GasOutcome> {
+  const seen = await outcomeSeen(http, txid, signal);
   if (seen !== null) return seen;
   // A solid block as late as the expiration: no later block takes the transaction.
   const { timestampMs } = await headBlock(http, 'solid', signal);
@@ -300,10 +302,14 @@ export async function fateOf(
     return (await knows(http, txid, signal)) ? 'pending' : 'unknown';
   }
   // Of several nodes the one that was asked may be behind.
-  return (await foundBySome(http, (one: Http) => fateSeen(one, txid, signal), signal)) ?? 'gone';
+  return (await foundBySome(http, (one: Http) => outcomeSeen(one, txid, signal), signal)) ?? 'gone';
 }
 
-async function fateSeen(http: Http, txid: string, signal: AbortSignal): Promise<GasFate | null> {
+async function outcomeSeen(
+  http: Http,
+  txid: string,
+  signal: AbortSignal,
+): Promise<GasOutcome | null> {
   const solid = await infoOf(http, txid, 'solid', signal);
   if (solid !== null) return solid.succeeded ? 'deep' : 'failed';
   const head = await infoOf(http, txid, 'head', signal);

@@ -25,7 +25,7 @@ import { policies } from '../../core/testing.ts';
 import type { ChainSource } from '../settle/context.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import { mostFeePerGasOf, nonceOf } from '../wallets/evm.ts';
-import type { EvmSending, EvmWallet, Fate } from '../wallets/wallet.ts';
+import type { EvmSending, EvmWallet, TxOutcome } from '../wallets/wallet.ts';
 
 type Sent = {
   readonly txid: string;
@@ -283,7 +283,7 @@ export function walletOn(
   const answered = async (signal: AbortSignal) => {
     await chain[asks].adapter.heads(signal);
   };
-  const fate = async (kept: Kept, signal: AbortSignal): Promise<Fate> => {
+  const outcome = async (kept: Kept, signal: AbortSignal): Promise<TxOutcome> => {
     await answered(signal);
     const [used, nonce] = [usedBy(chain, address), nonceOf(kept)];
     if (used <= nonce) return { state: 'waiting', next: used === nonce, gap: false };
@@ -309,7 +309,7 @@ export function walletOn(
       const most = fee < chain.leastFee ? chain.leastFee : fee;
       return inPlaceOf(kept, await sign(call, nonceOf(kept), most));
     },
-    fate,
+    outcome,
     isNonceDeep: async (kept) => usedBy(chain, address) > nonceOf(kept),
     gapBefore: async () => null,
     forget: () => {},

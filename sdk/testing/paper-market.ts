@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Signed } from '../../chains/interface/material.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
-import type { Rung } from '../../chains/interface/scheduled.ts';
+import type { Bump } from '../../chains/interface/scheduled.ts';
 import { atAStretch } from '../../chains/interface/turns.ts';
 import { deadlines } from '../../core/deadlines.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -43,7 +43,7 @@ export type PaperMarket = {
   /** Names of the calls made, in order, such as `taker fund b`. */
   readonly calls: string[];
   /** Signed refunds that it was last given. */
-  refunds(): readonly Rung[];
+  refunds(): readonly Bump[];
   /** From now on it keeps no more of them than so many. */
   keepsRefunds(count: number): void;
 };
@@ -53,7 +53,7 @@ type Paper = PaperSwap & { readonly counters: Record<LegName, number> };
 
 export function paperMarket(given: PaperSwap): PaperMarket {
   const paper: Paper = { ...given, counters: { a: 1, b: 1 } };
-  const refunds: readonly Rung[] = [];
+  const refunds: readonly Bump[] = [];
   const state = { dead: false, alter: (swap: Swap) => swap, refunds, keepsRefunds: Infinity };
   const calls: string[] = [];
   const reach = (name: string) => {

@@ -22,7 +22,7 @@ import { larger, smaller } from '../../core/amounts.ts';
 import type { MessageSigner } from '../keys.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import { inTime, oneByOne } from '../waiting.ts';
-import type { EvmSending, EvmWallet, Fate, Gap, Raise } from './wallet.ts';
+import type { EvmSending, EvmWallet, Gap, Raise, TxOutcome } from './wallet.ts';
 
 export type EvmWalletOptions = {
   readonly rpcUrl: string;
@@ -96,7 +96,7 @@ export function evmWallet(options: EvmWalletOptions): EvmWallet & MessageSigner 
             inTime(() => signTypedData(typedDataToSign(data)), signal),
         }),
     raise: (kept, how, signal) => raise(signing, kept, how, signal),
-    fate: (kept, signal) => fateOf(node, address, kept, signal),
+    outcome: (kept, signal) => outcomeOf(node, address, kept, signal),
     isNonceDeep: async (kept, confirmations, signal) => {
       const { number } = await node.getBlock({ blockTag: 'latest' });
       signal.throwIfAborted();
@@ -181,12 +181,12 @@ async function raise(
   return inPlaceOf(kept, await sign({ ...call, ...fees, nonce }, signal));
 }
 
-async function fateOf(
+async function outcomeOf(
   node: PublicClient,
   address: Hex,
   kept: Kept,
   signal: AbortSignal,
-): Promise<Fate> {
+): Promise<TxOutcome> {
   const nonce = nonceOf(kept);
   // Asked first: a version that is mined between the two questions only looks as if it waited.
   const used = await node.getTransactionCount({ address, blockTag: 'latest' });

@@ -79,7 +79,7 @@ async function solana(): Promise<Chain> {
       assert.ok((await height()) > lastValidBlockHeight);
     },
     finalise: () => chain.mine(40),
-    stateOf: async (kept, ...urls) => (await walletOn(...urls).fate(kept, soon())).state,
+    stateOf: async (kept, ...urls) => (await walletOn(...urls).outcome(kept, soon())).state,
     behind: async () => {
       const result = await height();
       return solanaLies(context, url, ({ method }, forward) => {
@@ -135,7 +135,7 @@ async function tron(): Promise<Chain> {
     mine: () => chain.dev.mine(1),
     outlive: () => chain.pass(700),
     finalise: () => chain.solidify(),
-    stateOf: async (kept, ...urls) => (await walletOn(...urls).fate(kept, soon())).state,
+    stateOf: async (kept, ...urls) => (await walletOn(...urls).outcome(kept, soon())).state,
     behind: () => {
       let block: unknown = null;
       return lying(url, async ({ path }, forward) => {

@@ -9,7 +9,7 @@ import { blockHeight, isBlockhashValid, statusOf } from '../../chains/solana/nod
 import { signSolanaMessage, solanaAddressOfSeed } from '../../chains/solana/proof.ts';
 import type { MessageSigner } from '../keys.ts';
 import { type Kept, versionsOf } from '../stores/store.ts';
-import { byOneNode, type Fate, oneOfManyTimeoutMs, type SolanaWallet } from './wallet.ts';
+import { byOneNode, oneOfManyTimeoutMs, type SolanaWallet, type TxOutcome } from './wallet.ts';
 
 export type SolanaSignerOptions = {
   /** 64 bytes, seed and public key, in base58 or as bytes; or the seed alone, 32 bytes. */
@@ -45,7 +45,7 @@ export function solanaWallet(options: SolanaWalletOptions): SolanaWallet & Messa
     address,
     signMessage: async (message) => signSolanaMessage(seed, message),
     sign: (material, signal) => sign(nodes, { seed, address }, material, signal),
-    fate: (kept, signal) => byOneNode(nodes, signal, (rpc) => fateOf(rpc, kept, signal)),
+    outcome: (kept, signal) => byOneNode(nodes, signal, (rpc) => outcomeOf(rpc, kept, signal)),
   };
 }
 
@@ -98,7 +98,7 @@ async function endOf(rpc: Rpc, blockhash: string, signal: AbortSignal): Promise<
 }
 
 /** A finalized block above its last height, without the transaction in any block, is its end. */
-async function fateOf(rpc: Rpc, kept: Kept, signal: AbortSignal): Promise<Fate> {
+async function outcomeOf(rpc: Rpc, kept: Kept, signal: AbortSignal): Promise<TxOutcome> {
   // Asked first: what comes into a block between the two questions only looks as if it waited.
   const finalized = await blockHeight(rpc, 'finalized', signal);
   const statuses = [];

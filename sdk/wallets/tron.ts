@@ -8,7 +8,7 @@ import { headBlock, infoOf } from '../../chains/tron/node.ts';
 import { signTronMessage, tronAddressOfKey } from '../../chains/tron/proof.ts';
 import type { MessageSigner } from '../keys.ts';
 import { type Kept, versionsOf } from '../stores/store.ts';
-import { byOneNode, type Fate, oneOfManyTimeoutMs, type TronWallet } from './wallet.ts';
+import { byOneNode, oneOfManyTimeoutMs, type TronWallet, type TxOutcome } from './wallet.ts';
 
 export type TronSignerOptions = {
   readonly privateKey: string;
@@ -44,7 +44,7 @@ export function tronWallet(options: TronWalletOptions): TronWallet & MessageSign
       const { raw, txid } = readTronSigned(signed);
       return { raw, txid };
     },
-    fate: (kept, signal) => byOneNode(nodes, signal, (http) => fateOf(http, kept, signal)),
+    outcome: (kept, signal) => byOneNode(nodes, signal, (http) => outcomeOf(http, kept, signal)),
   };
 }
 
@@ -57,7 +57,7 @@ function nodesOf(chain: string, sources: readonly TronSource[]): readonly Http[]
 /**
  * No block takes it after its expiration: a solid block past it without the transaction is its end.
  */
-async function fateOf(http: Http, kept: Kept, signal: AbortSignal): Promise<Fate> {
+async function outcomeOf(http: Http, kept: Kept, signal: AbortSignal): Promise<TxOutcome> {
   // Asked first: what comes into a block between the two questions only looks as if it waited.
   const solid = await headBlock(http, 'solid', signal);
   for (const txid of versionsOf(kept)) {

@@ -20,7 +20,7 @@ import type { Kept } from '../stores/store.ts';
  * `waiting`: its nonce is free; `next`: it is the account's next; `gap`: nothing waits for nonces
  * before it. `lost`: another transaction used its nonce.
  */
-export type Fate =
+export type TxOutcome =
   | { readonly state: 'waiting'; readonly next: boolean; readonly gap: boolean }
   | { readonly state: 'succeeded' | 'reverted' | 'lost' };
 
@@ -62,7 +62,7 @@ export type EvmWallet = {
    * no room.
    */
   raise(kept: Kept, how: Raise, signal: AbortSignal): Promise<Kept | null>;
-  fate(kept: Kept, signal: AbortSignal): Promise<Fate>;
+  outcome(kept: Kept, signal: AbortSignal): Promise<TxOutcome>;
   /** Whether the nonce of `kept` was used, by whatever transaction, so many blocks ago. */
   isNonceDeep(kept: Kept, confirmations: number, signal: AbortSignal): Promise<boolean>;
   /** By a node that has nothing of ours in its pool; null when nothing is missing. */
@@ -118,7 +118,7 @@ export type BitcoinWallet = {
  */
 type Expiring = {
   /** `lost` and `reverted` only by what the chain never takes back. */
-  fate(kept: Kept, signal: AbortSignal): Promise<Fate>;
+  outcome(kept: Kept, signal: AbortSignal): Promise<TxOutcome>;
 };
 
 export type TronWallet = Expiring & {

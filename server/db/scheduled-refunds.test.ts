@@ -25,7 +25,7 @@ after(() => database?.drop());
 beforeEach(() => sql('truncate scheduled_refunds'));
 
 const sql = (text: string) => database.db.rows<object>({ name: '', text, values: [] });
-const rungsOf = (fees: readonly bigint[]) =>
+const bumpsOf = (fees: readonly bigint[]) =>
   fees.map((feeSats) => {
     return { txid: `tx ${feeSats}`, raw: '00', feeSats, feeRateSatPerVbyte: Number(feeSats) / 7 };
   });
@@ -42,7 +42,7 @@ function post({ escrow, now, fees = [200n, 400n], accountId = accountOf(1) }: Po
     escrow,
     swapId,
     leg: 'b',
-    rungs: rungsOf(fees),
+    bumps: bumpsOf(fees),
     dueAt,
   } as const;
   return putScheduled(database.db, { ...ladder, at: new Date(now * 1_000) });
@@ -103,7 +103,7 @@ test('another ladder keeps the place of the former one, and nothing is noted of 
   assert.equal(await noteSentRefund(database.db, taken, note), false);
   await giveBackScheduled(database.db, taken, { dueAt: timelock + 1_000 });
   const [again] = await take(timelock + 10, 1);
-  assert.deepEqual(again?.rungs, rungsOf([300n]));
+  assert.deepEqual(again?.bumps, bumpsOf([300n]));
 });
 
 test('a ladder that had ended is looked at again once it is posted again', async () => {

@@ -1,21 +1,21 @@
 // Signed refunds, a fee bump schedule for each escrow: kept, taken in hand by one process a chain,
 // given back.
 
-import type { Rung, Tried } from '../../chains/interface/scheduled.ts';
+import type { Bump, Tried } from '../../chains/interface/scheduled.ts';
 import type { ChainKey } from '../../core/families.ts';
 import type { LegName } from '../../core/trade.ts';
 import { columns, did, is, list, many, none, one, value } from '../../host/postgres/statements.ts';
 import type { Tx } from './database.ts';
 import { notifying } from './work.ts';
 
-export type StoredRung = Omit<Rung, 'feeSats'> & { readonly feeSats: string };
+export type StoredBump = Omit<Bump, 'feeSats'> & { readonly feeSats: string };
 
 export type Scheduled = {
   readonly chain: ChainKey;
   readonly escrow: string;
   readonly swapId: string;
   readonly leg: LegName;
-  readonly rungs: readonly Rung[];
+  readonly bumps: readonly Bump[];
   readonly version: number;
   readonly sentTxid: string | null;
   readonly tried: Tried | null;
@@ -31,7 +31,7 @@ export type ScheduledView = {
 };
 
 type Sent = Pick<Scheduled, 'sentTxid'>;
-type Posted = Pick<Scheduled, 'chain' | 'escrow' | 'swapId' | 'leg' | 'rungs'> & {
+type Posted = Pick<Scheduled, 'chain' | 'escrow' | 'swapId' | 'leg' | 'bumps'> & {
   /** Whose it is: those of one account are not read more often than those of another. */
   readonly accountId: string;
   readonly dueAt: number;
@@ -42,7 +42,7 @@ const putRow = one<[row: Posted & Omit<ScheduledView, 'sentTxid'>], Sent>('sched
   with put as (insert into scheduled_refunds
       (chain, escrow, swap_id, leg, rungs, count, lowest_fee_rate, highest_fee_rate, due_at,
        posted_at, account_id)
-    values (:chain, :escrow, :swapId, :leg, :rungs::jsonb, :count, :lowestFeeRate,
+    values (:chain, :escrow, :swapId, :leg, :bumps::jsonb, :count, :lowestFeeRate,
       :highestFeeRate, :dueAt, :at, :accountId)
     on conflict (chain, escrow) do update
       set rungs = excluded.rungs, count = excluded.count, account_id = excluded.account_id,
@@ -62,8 +62,8 @@ const putRow = one<[row: Posted & Omit<ScheduledView, 'sentTxid'>], Sent>('sched
 const sentOf = one<[of: Pick<Scheduled, 'chain' | 'escrow'>], Sent>('scheduled_sent')`
   select sent_txid as "sentTxid" from scheduled_refunds where chain = :chain and escrow = :escrow`;
 
-const keptOf = value<[chain: ChainKey, escrow: string], StoredRung[]>('scheduled_rungs')`
-  select rungs from scheduled_refunds where chain = $1 and escrow = $2`;
+const keptOf = value<[chain: ChainKey, escrow: string], StoredBump[]>('scheduled_rungs')`
+  select rungs as bumps from scheduled_refunds where chain = $1 and escrow = $2`;
 
 /**
  * Keeps a fee bump schedule in the place of any former one of its escrow, due from `dueAt` (Unix
@@ -71,11 +71,11 @@ const keptOf = value<[chain: ChainKey, escrow: string], StoredRung[]>('scheduled
  * had ended.
  */
 export async function putScheduled(tx: Tx, posted: Posted): Promise<ScheduledView> {
-  const { rungs, at } = posted;
-  const rates = rungs.map(({ feeRateSatPerVbyte }) => feeRateSatPerVbyte);
+  const { bumps, at } = posted;
+  const rates = bumps.map(({ feeRateSatPerVbyte }) => feeRateSatPerVbyte);
   const lowestFeeRate = rates[0] ?? 0;
   const highestFeeRate = rates.at(-1) ?? 0;
-  const view = { count: rungs.length, lowestFeeRate, highestFeeRate };
+  const view = { count: bumps.length, lowestFeeRate, highestFeeRate };
   // What waits already comes first, however old a timelock somebody posts.
   const dueAt = Math.max(posted.dueAt, Math.floor(at.getTime() / 1000));
   const put = await putRow(tx, { ...posted, ...view, dueAt });
@@ -84,12 +84,12 @@ export async function putScheduled(tx: Tx, posted: Posted): Promise<ScheduledVie
 }
 
 /** The schedule that is kept of an escrow; none: empty. */
-export async function rungsKept(tx: Tx, chain: ChainKey, escrow: string): Promise<Rung[]> {
+export async function bumpsKept(tx: Tx, chain: ChainKey, escrow: string): Promise<Bump[]> {
   return read((await keptOf(tx, chain, escrow)) ?? []);
 }
 
-function read(rungs: readonly StoredRung[]): Rung[] {
-  return rungs.map((each) => ({ ...each, feeSats: BigInt(each.feeSats) }));
+function read(bumps: readonly StoredBump[]): Bump[] {
+  return bumps.map((each) => ({ ...each, feeSats: BigInt(each.feeSats) }));
 }
 
 /** Those of the chains with a schedule that is due, whoever may have it in hand. */
@@ -111,7 +111,7 @@ type Taking = { chain: ChainKey; wall: number; leasedUntil: number; limit: numbe
 const lockRefunds = is<[chain: ChainKey]>('scheduled_lock')`
   select pg_try_advisory_xact_lock(hashtextextended('refunds of ' || $1, 0))`;
 
-type StoredScheduled = Omit<Scheduled, 'rungs'> & { readonly rungs: readonly StoredRung[] };
+type StoredScheduled = Omit<Scheduled, 'bumps'> & { readonly bumps: readonly StoredBump[] };
 
 const takeRows = many<[about: Taking], StoredScheduled>('scheduled_take')`
   with in_turn as (
@@ -129,7 +129,7 @@ const takeRows = many<[about: Taking], StoredScheduled>('scheduled_take')`
       and escrow in (select escrow from in_turn union all select escrow from longest)
       and not exists (
         select 1 from scheduled_refunds where chain = :chain and leased_until > :wall)
-    returning ${columns('chain escrow swapId leg rungs version sentTxid tried')}`;
+    returning ${columns('chain escrow swapId leg version sentTxid tried')}, rungs as bumps`;
 
 /**
  * Takes what is due on a chain in hand: in one half of the places the longest due, a second one of
@@ -139,7 +139,7 @@ const takeRows = many<[about: Taking], StoredScheduled>('scheduled_take')`
  */
 export async function takeScheduled(tx: Tx, about: Taking): Promise<Scheduled[]> {
   if (!(await lockRefunds(tx, about.chain))) return [];
-  return (await takeRows(tx, about)).map((row) => ({ ...row, rungs: read(row.rungs) }));
+  return (await takeRows(tx, about)).map((row) => ({ ...row, bumps: read(row.bumps) }));
 }
 
 /**

@@ -148,7 +148,7 @@ type Bell = {
 
 /** Waiting does not keep the process from ending. */
 function createBell(): Bell {
-  let rung = false;
+  let bump = false;
   let stopped = false;
   let waiting: { readonly end: () => void; readonly hears: boolean } | null = null;
 
@@ -157,17 +157,17 @@ function createBell(): Bell {
       const end = () => {
         clearTimeout(timer);
         waiting = null;
-        if (hears) rung = false;
+        if (hears) bump = false;
         resolve();
       };
       const timer = setTimeout(end, ms).unref();
       waiting = { end, hears };
-      if (stopped || (hears && rung)) end();
+      if (stopped || (hears && bump)) end();
     });
 
   return {
     ring() {
-      rung = true;
+      bump = true;
       if (waiting?.hears) waiting.end();
     },
     wait: (ms) => pause(ms, true),

@@ -25,11 +25,11 @@ test('a text is a number only within its bounds, and never an endless one', () =
 });
 
 test('what is wrong comes with the numbers: which are allowed, and how many there are', () => {
-  const rungs = (count: number) =>
+  const bumps = (count: number) =>
     checkOf(scheduleBody, 'the body')({ transactions: Array(count).fill('00') });
   const most = 'field "transactions" must NOT have more than 12 items, and has 13';
-  assert.deepEqual([rungs(12), rungs(13)], [null, most]);
-  assert.match(String(rungs(0)), /fewer than 1 items, and has 0$/);
+  assert.deepEqual([bumps(12), bumps(13)], [null, most]);
+  assert.match(String(bumps(0)), /fewer than 1 items, and has 0$/);
   assert.equal(check({ limit: 'x' }), 'field "limit" must be integer from 1 to 100');
   assert.equal(
     coercingCheckOf(buildQuery, 'the query')({ feeRate: 'x' }),

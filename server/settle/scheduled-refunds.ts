@@ -4,7 +4,7 @@
 
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { WatchedEscrow } from '../../chains/interface/reading.ts';
-import type { Rung, ScheduledRefunds, Verdict } from '../../chains/interface/scheduled.ts';
+import type { Bump, ScheduledRefunds, Verdict } from '../../chains/interface/scheduled.ts';
 import type { InTurns } from '../../chains/interface/turns.ts';
 import { within } from '../../chains/nodes/time-limit.ts';
 import { ParleyError } from '../../core/errors.ts';
@@ -15,12 +15,12 @@ import { inParallel } from '../../host/in-parallel.ts';
 import type { Tx } from '../db/database.ts';
 import { escrowAt } from '../db/escrows.ts';
 import {
+  bumpsKept,
   chainsDue,
   giveBackScheduled,
   nextScheduled,
   noteSentRefund,
   putScheduled,
-  rungsKept,
   type Scheduled,
   type ScheduledView,
   takeScheduled,
@@ -64,7 +64,7 @@ export type Prepared = {
   readonly chain: ChainKey;
   readonly escrow: WatchedEscrow;
   readonly leg: LegName;
-  readonly rungs: readonly Rung[];
+  readonly bumps: readonly Bump[];
 };
 
 /** Reads the chain and checks every transaction. Only the leg's funder may. */
@@ -80,10 +80,10 @@ export async function prepareSchedule(deps: Deps, request: ScheduleRequest): Pro
     throw new ParleyError('bad_chain', sentence, { leg, chain });
   }
   const escrow = await escrowToRefund(deps, swap, leg, request.escrow);
-  const known = await rungsKept(deps.db, chain, escrow.address);
+  const known = await bumpsKept(deps.db, chain, escrow.address);
   const checking = scheduledRefunds.check(escrow, { transactions, known, inTurns }, signal);
   const { accountId } = request;
-  return { accountId, chain, escrow, leg, rungs: await within(signal, chain, checking) };
+  return { accountId, chain, escrow, leg, bumps: await within(signal, chain, checking) };
 }
 
 export type ScheduleView = ScheduledView & { readonly escrow: string; readonly txids: string[] };
@@ -92,14 +92,14 @@ export async function storeSchedule(
   tx: Tx,
   deps: Pick<Deps, 'now'>,
   swapId: string,
-  { accountId, chain, escrow, leg, rungs }: Prepared,
+  { accountId, chain, escrow, leg, bumps }: Prepared,
 ): Promise<ScheduleView> {
   const { address, terms } = escrow;
   const at = new Date(deps.now());
   const dueAt = terms.timelock;
-  const ladder = { accountId, chain, escrow: address, swapId, leg, rungs, dueAt, at };
+  const ladder = { accountId, chain, escrow: address, swapId, leg, bumps, dueAt, at };
   const view = await putScheduled(tx, ladder);
-  return { escrow: address, txids: rungs.map(({ txid }) => txid), ...view };
+  return { escrow: address, txids: bumps.map(({ txid }) => txid), ...view };
 }
 
 export type ScheduledPasses = Omit<Service, 'ring'> & {
@@ -244,15 +244,15 @@ async function sendFrom(
   verdict: Verdict & { kind: 'send' },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { swapId, escrow, rungs } = ladder;
+  const { swapId, escrow, bumps } = ladder;
   let next: Verdict = verdict;
   let least = 0;
   while (next.kind === 'send') {
     const at = Math.max(next.from, least);
-    const rung = rungs[at];
-    if (rung === undefined) break;
-    const { txid } = rung;
-    const outcome = await sendOne(deps, on, ladder, { rung, ...next }, signal);
+    const bump = bumps[at];
+    if (bump === undefined) break;
+    const { txid } = bump;
+    const outcome = await sendOne(deps, on, ladder, { bump, ...next }, signal);
     if (outcome === 'sent') return true;
     if (outcome === 'rival' || outcome === 'replaced') break;
     deps.log.warn({ swapId, escrow, txid, err: outcome }, 'the node refused a scheduled refund');
@@ -268,16 +268,16 @@ async function sendOne(
   deps: Deps,
   { adapter, refunds }: On,
   ladder: Scheduled,
-  { rung, over, height }: { rung: Rung; over: string | null; height: number },
+  { bump, over, height }: { bump: Bump; over: string | null; height: number },
   signal: AbortSignal,
 ): Promise<'sent' | 'rival' | 'replaced' | ParleyError> {
   const { swapId, escrow, tried: before } = ladder;
-  const { txid, raw } = rung;
+  const { txid, raw } = bump;
   const { chain } = adapter;
   const tried = before?.txid === txid ? before : { txid, at: seconds(deps), height };
   // Kept first: once it is sent, a lower one must not follow it.
   if (!(await noteSentRefund(deps.db, ladder, { sentTxid: txid, tried }))) return 'replaced';
-  const asking = within(signal, chain, refunds.rival(rung, over, signal));
+  const asking = within(signal, chain, refunds.rival(bump, over, signal));
   const rival = await asking.catch(async (error: unknown) => {
     // Nothing was sent: its funder must not read that it was.
     await noteSentRefund(deps.db, ladder, ladder);

@@ -30,8 +30,8 @@ type Keys = { readonly gas: ReadonlyMap<string, Gas>; readonly signingTime?: Sig
 export function partsOf(deps: Deps, keys: Keys): Parts {
   const { db, adapters, now, log, settings, metrics } = deps;
   const seal = keyringOf(settings);
-  const loop: Parts['loop'] = ({ isRung = false, ...of }) =>
-    service(deps, { ...of, wokenBy: isRung ? ['watchtower'] : [] });
+  const loop: Parts['loop'] = ({ isBump = false, ...of }) =>
+    service(deps, { ...of, wokenBy: isBump ? ['watchtower'] : [] });
   const market = marketOf(deps);
   return { db, adapters, now, log, seal, gauges: metrics.keeper, market, loop, ...keys };
 }

@@ -34,7 +34,7 @@ type Stranger = {
   refused(work: GasWork, over?: Partial<GasSlot>): Promise<string>;
   /** In a block when it returns. */
   send(signed: GasTransaction): Promise<GasTransaction>;
-  fate(sent: GasTransaction): ReturnType<GasAccount['fate']>;
+  outcome(sent: GasTransaction): ReturnType<GasAccount['outcome']>;
 };
 
 function moneyOf({ money }: Driver): Money {
@@ -60,7 +60,7 @@ async function strangerOn(driver: Driver, urls?: readonly string[]): Promise<Str
       await driver.show();
       return signed;
     },
-    fate: (sent) => account.fate(sent, signal()),
+    outcome: (sent) => account.outcome(sent, signal()),
   };
 }
 
@@ -82,7 +82,7 @@ const kept: readonly AdapterPromise[] = [
           if (work.verb === 'refund') await driver.pass(5 * 3_600);
           const [had, paid] = [await held(kind, payee), await one.account.balance(signal())];
           const sent = await one.sign(work);
-          assert.match(await one.fate(sent), /^(pending|unknown)$/);
+          assert.match(await one.outcome(sent), /^(pending|unknown)$/);
           await one.send(sent);
           const gained = (await held(kind, payee)) - had;
           // A refund on Solana returns the rent of the escrow with its coins.
@@ -97,9 +97,9 @@ const kept: readonly AdapterPromise[] = [
             [[leg.escrow.address, work.verb]],
           );
           assert.equal(sent.payer, one.account.address);
-          assert.equal(await one.fate(sent), 'mined');
+          assert.equal(await one.outcome(sent), 'mined');
           await finalise(driver);
-          assert.equal(await one.fate(sent), 'deep');
+          assert.equal(await one.outcome(sent), 'deep');
         }
       }
     },
@@ -116,10 +116,10 @@ const kept: readonly AdapterPromise[] = [
       for (const isPublic of [true, false]) {
         assert.equal(await one.refused(claimOf(leg, isPublic)), 'nothing_there');
       }
-      assert.equal(await one.fate(late), 'unknown');
+      assert.equal(await one.outcome(late), 'unknown');
       await (moneyOf(driver).force ?? ((sent) => one.adapter.broadcast(sent, signal())))(late);
       await driver.show();
-      assert.equal(await one.fate(late), 'failed');
+      assert.equal(await one.outcome(late), 'failed');
       const other = await deepLeg(driver, one.adapter);
       await driver.pass(5 * 3_600);
       await refund(driver, one.adapter, other);
@@ -152,13 +152,13 @@ const kept: readonly AdapterPromise[] = [
     run: async (driver) => {
       const one = await strangerOn(driver);
       const sent = await one.send(await one.sign(claimOf(await deepLeg(driver, one.adapter))));
-      assert.equal(await one.fate(sent), 'mined');
+      assert.equal(await one.outcome(sent), 'mined');
       await driver.takeBack(1);
-      assert.match(await one.fate(sent), /^(pending|unknown)$/);
+      assert.match(await one.outcome(sent), /^(pending|unknown)$/);
       await driver.dev.mine(1);
       await one.send(sent);
       await finalise(driver);
-      assert.equal(await one.fate(sent), 'deep');
+      assert.equal(await one.outcome(sent), 'deep');
     },
   },
   {
@@ -196,7 +196,7 @@ const kept: readonly AdapterPromise[] = [
           for (const form of [leg.secret, inBase64]) assert.ok(!said.includes(form), 'told');
           // On Solana a trial holds all of the transaction, in base64 of any alignment.
           assert.doesNotMatch(said, /"(simulate|send)Transaction"/);
-          assert.equal(await one.fate(await one.send(signed)), 'mined');
+          assert.equal(await one.outcome(await one.send(signed)), 'mined');
         }
       } finally {
         await ear.stop();
@@ -220,7 +220,7 @@ const kept: readonly AdapterPromise[] = [
             () => account.sign(claimOf(leg), slot, soon()),
             () => account.reserve(claimOf(leg), soon()),
             () => account.balance(soon()),
-            () => account.fate({ txid: '1'.repeat(64), nonce: 0, diesAt: 1 }, soon()),
+            () => account.outcome({ txid: '1'.repeat(64), nonce: 0, diesAt: 1 }, soon()),
           ]) {
             assert.equal(await codeOf(call()), code);
           }
@@ -260,7 +260,7 @@ const kept: readonly AdapterPromise[] = [
       assert.match(hashlock, /acbfa20d$/);
       const leg = await deepLeg(driver, one.adapter, 'native', { hashlock });
       const signed = await one.sign(claimOf({ ...leg, secret }));
-      assert.equal(await one.fate(await one.send(signed)), 'mined');
+      assert.equal(await one.outcome(await one.send(signed)), 'mined');
     },
   },
 ];

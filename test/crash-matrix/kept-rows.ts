@@ -3,7 +3,7 @@
 // people are told, and what a process does with them before it serves anybody.
 
 import assert from 'node:assert/strict';
-import type { GasFate } from '../../chains/gas/account.ts';
+import type { GasOutcome } from '../../chains/gas/account.ts';
 import { insertLoginOf } from '../../server/db/logins.ts';
 import { insertOutbox } from '../../server/db/outbox.ts';
 import { insertPayout } from '../../server/db/payouts.ts';
@@ -56,10 +56,10 @@ const keeperReading: Reading = {
   sums: { keeper_attempts: sumsOf },
 };
 
-const liveFates: readonly unknown[] = ['unknown', 'pending', 'mined'] satisfies GasFate[];
+const liveOutcomes: readonly unknown[] = ['unknown', 'pending', 'mined'] satisfies GasOutcome[];
 
 function sumsOf(attempts: readonly Stored[]) {
-  const open = attempts.filter(({ fate }) => liveFates.includes(fate)).length;
+  const open = attempts.filter(({ outcome }) => liveOutcomes.includes(outcome)).length;
   return { open, charged: attempts.reduce((sum, { charged }) => sum + Number(charged), 0) };
 }
 
@@ -221,8 +221,8 @@ const scheduled = passes(
     reading: {
       timeless: true,
       only: {
-        scheduled_refunds: ({ escrow, rungs, version, due_at }) => {
-          return { escrow, rungs, version, isOver: due_at === null };
+        scheduled_refunds: ({ escrow, bumps, version, due_at }) => {
+          return { escrow, bumps, version, isOver: due_at === null };
         },
       },
     },

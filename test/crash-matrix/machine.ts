@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { HashlockReader } from '../../chains/interface/history.ts';
-import type { Rung, ScheduledRefunds } from '../../chains/interface/scheduled.ts';
+import type { Bump, ScheduledRefunds } from '../../chains/interface/scheduled.ts';
 import type { Inspection } from '../../chains/tokens/inspection.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { Database } from '../../server/db/database.ts';
@@ -218,7 +218,7 @@ function presignedOn(chain: SimChain, wire: Wire): ScheduledRefunds {
   const call = <R>(name: string, work: () => R) => wire.at(`${chain.chain} ${name}`, work);
   const waitingAt = (escrow: string | undefined) =>
     [...chain.mempool.values()].find(({ tx }) => tx.escrow === escrow);
-  const rungOf = (raw: string, escrow: string): Rung => {
+  const bumpOf = (raw: string, escrow: string): Bump => {
     const tx = transactionOf(raw);
     if (tx?.verb !== 'refund' || tx.escrow !== escrow) {
       throw new ParleyError('bad_transaction', 'this is no refund of that escrow', { escrow });
@@ -227,7 +227,7 @@ function presignedOn(chain: SimChain, wire: Wire): ScheduledRefunds {
   };
   return {
     check: ({ address }, { transactions }) =>
-      call('checkRefunds', () => transactions.map((each) => rungOf(each, address))),
+      call('checkRefunds', () => transactions.map((each) => bumpOf(each, address))),
     payments: async () => [],
     next: ({ address, terms }, { tried }) =>
       call('nextRefund', () => {

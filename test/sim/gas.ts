@@ -3,7 +3,7 @@
 
 import type {
   GasAccount,
-  GasFate,
+  GasOutcome,
   GasSlot,
   GasTransaction,
   GasWork,
@@ -82,7 +82,7 @@ function simGasAccount(parts: GasParts): GasAccount {
       }),
     sign: async (work, slot) => call('sign', () => sign(parts, work, slot)),
     outbid: (sent) => call('outbid', () => outbidBy(parts, sent)),
-    fate: (sent) => call('fate', () => fateOf(parts, sent)),
+    outcome: (sent) => call('outcome', () => outcomeOf(parts, sent)),
     paid: (txid) => call('paid', () => paidFor(parts, txid)),
   };
   if (!hasNonces) return account;
@@ -191,7 +191,7 @@ function minedOf({ node }: GasParts, txid: string): Mined | null {
 
 type Sent = Pick<GasTransaction, 'txid' | 'nonce' | 'diesAt'>;
 
-function fateOf(parts: GasParts, { txid, nonce, diesAt }: Sent): GasFate {
+function outcomeOf(parts: GasParts, { txid, nonce, diesAt }: Sent): GasOutcome {
   const { node } = parts;
   const { chain } = node;
   const { height, mempool } = viewOf(node, node.lag);

@@ -1,6 +1,6 @@
 // Transactions that gas keys have signed: kept before they are sent, and what became of each.
 
-import type { GasFate } from '../../chains/gas/account.ts';
+import type { GasOutcome } from '../../chains/gas/account.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { columns, did, list, many, none, only } from '../../host/postgres/statements.ts';
 import type { Tx } from '../port.ts';
@@ -29,16 +29,16 @@ export type Attempt = {
   readonly sentAt: Date | null;
   /** null: it has not left, or no node has it: nobody else knows what is in it. */
   readonly shownAt: Date | null;
-  readonly fate: GasFate;
+  readonly outcome: GasOutcome;
 };
 
 /** Whether it may still be mined, or be taken back by a reorganisation. */
-export function isLive(fate: GasFate): boolean {
-  return fate === 'unknown' || fate === 'pending' || fate === 'mined';
+export function isLive(outcome: GasOutcome): boolean {
+  return outcome === 'unknown' || outcome === 'pending' || outcome === 'mined';
 }
 
-const own = columns(`id chain jobId purpose verb legs txid nonce sealed sealedVersion offer
-  mostCost charged diesAt signedAt sentAt shownAt fate`);
+const own = `${columns(`id chain jobId purpose verb legs txid nonce sealed sealedVersion offer
+  mostCost charged diesAt signedAt sentAt shownAt`)}, fate as outcome`;
 
 export type NewAttempt = Pick<
   Attempt,
@@ -143,8 +143,8 @@ export const giveUpUnsent = did<[id: number]>('keeper_give_up_unsent')`
  * What the chain shows of it. `paid` null: what it may cost stays counted. Deep it stays, whatever
  * a look saw that began before: what is asked of it then is its nonce.
  */
-export const storeFate = none<
-  [id: number, fate: GasFate, of: { readonly paid: bigint | null; readonly at: Date }]
+export const storeOutcome = none<
+  [id: number, outcome: GasOutcome, of: { readonly paid: bigint | null; readonly at: Date }]
 >('keeper_store_fate')`
   update keeper_attempts set fate = $2, charged = coalesce(:paid, charged),
       shown_at = case when $2 in ('unknown', 'gone') then shown_at

@@ -8,7 +8,7 @@ import type { Tx } from '../../server/db/database.ts';
 import { lockWithoutSecret } from '../../server/db/watched.ts';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { relayedBefore } from '../relay.ts';
-import { attemptsOf, giveUpUnsent, insertAttempt, markSent, storeFate } from './attempts.ts';
+import { attemptsOf, giveUpUnsent, insertAttempt, markSent, storeOutcome } from './attempts.ts';
 import { endJob, putOffJobs, takeDueJobs } from './jobs.ts';
 
 const [chain, address] = ['evm', 'the key'];
@@ -76,12 +76,12 @@ const ends = {
 test('what is deep stays so, whatever a slower look saw of it', async () => {
   const job = await openJob();
   const { id } = await sign(database.db, job, 1);
-  await storeFate(database.db, id, 'deep', { paid: 3n, at });
-  for (const fate of ['mined', 'unknown', 'gone', 'failed'] as const) {
-    await storeFate(database.db, id, fate, { paid: 0n, at });
+  await storeOutcome(database.db, id, 'deep', { paid: 3n, at });
+  for (const outcome of ['mined', 'unknown', 'gone', 'failed'] as const) {
+    await storeOutcome(database.db, id, outcome, { paid: 0n, at });
   }
   const [kept] = await attemptsOf(database.db, job, address);
-  assert.deepEqual([kept?.fate, kept?.charged], ['deep', 3n]);
+  assert.deepEqual([kept?.outcome, kept?.charged], ['deep', 3n]);
 });
 
 for (const [name, end] of Object.entries(ends)) {
@@ -145,6 +145,6 @@ test('what was given up, or was of a former key, is not answered for again', asy
   const of = { chain, verb: 'claim', escrow: rows[0].escrow } as const;
   const attempt = await sign(database.db, id, 900);
   assert.deepEqual(await relayedBefore(database.db, of), { relayed: true, txid: attempt.txid });
-  await storeFate(database.db, attempt.id, 'gone', { paid: 0n, at });
+  await storeOutcome(database.db, attempt.id, 'gone', { paid: 0n, at });
   assert.equal(await relayedBefore(database.db, of), null);
 });

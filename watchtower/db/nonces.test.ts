@@ -13,10 +13,10 @@ before(async () => {
 after(() => database?.drop());
 
 const sql = (text: string) => database.db.rows({ name: '', text, values: [] });
-const sign = (address: string, nonce: number, at: string, fate: 'deep' | 'unknown' = 'deep') =>
+const sign = (address: string, nonce: number, at: string, outcome: 'deep' | 'unknown' = 'deep') =>
   sql(`insert into keeper_attempts (chain, address, verb, txid, nonce, offer, most_cost, charged,
     signed_at, fate) values ('evm', '${address}', 'void', '${address} ${nonce}', ${nonce}, 1, 1, 1,
-    '${at}', '${fate}')`);
+    '${at}', '${outcome}')`);
 
 test('what a key may have signed is bounded by what of its own is deep, not by what it signs while a node catches up', async () => {
   await sign('put back', 4, '2031-01-01');

@@ -1,6 +1,6 @@
 // Jobs whose escrow is settled by a transaction of another job: who leads, and who rides on it.
 
-import type { GasFate } from '../../chains/gas/account.ts';
+import type { GasOutcome } from '../../chains/gas/account.ts';
 import type { ChainKey } from '../../core/families.ts';
 import { changed, list, many, none } from '../../host/postgres/statements.ts';
 import type { Tx } from '../port.ts';
@@ -82,8 +82,8 @@ export async function putOn(
 }
 
 /** What became of the transactions of others that a job rides on, or has. */
-export const ridesOf = list<[jobId: number], GasFate>('keeper_rides_of')`
-  select a.fate from keeper_rides k join keeper_attempts a on a.id = k.attempt_id
+export const ridesOf = list<[jobId: number], GasOutcome>('keeper_rides_of')`
+  select a.fate as outcome from keeper_rides k join keeper_attempts a on a.id = k.attempt_id
     where k.job_id = $1`;
 
 /** They are in no batch any more. */

@@ -167,7 +167,7 @@ test('what a gas key has in flight before the upgrade is its job’s afterwards'
   await upgrade();
   const live = await liveAttempts(tx, 'evm', 'key');
   assert.deepEqual(
-    live.map(({ fate, nonce, jobId }) => [fate, nonce === jobId]),
+    live.map(({ outcome, nonce, jobId }) => [outcome, nonce === jobId]),
     Array(3).fill(['pending', true]),
   );
   const due = {

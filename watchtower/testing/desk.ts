@@ -252,7 +252,7 @@ export type AttemptRow = {
   readonly txid: string;
   readonly nonce: number;
   readonly offer: string;
-  readonly fate: string;
+  readonly outcome: string;
   readonly purpose: string | null;
   readonly state: string | null;
 };
@@ -265,7 +265,7 @@ export async function attemptsOn(
 ): Promise<AttemptRow[]> {
   return deps.db.rows<AttemptRow>({
     name: 'test_attempts',
-    text: `select a.verb, a.chain, a.txid, a.nonce, a.offer, a.fate, j.purpose, j.state
+    text: `select a.verb, a.chain, a.txid, a.nonce, a.offer, a.fate as outcome, j.purpose, j.state
       from keeper_attempts a join keeper_jobs j on j.id = a.job_id
       where j.swap_id = $1 and a.chain = coalesce($2, a.chain) order by a.id`,
     values: [deal.id, chain],

@@ -6,7 +6,7 @@ import type { ChainAdapter } from '../../chains/adapter.ts';
 import { evmChains } from '../../chains/evm/policy.ts';
 import type {
   GasAccount,
-  GasFate,
+  GasOutcome,
   GasSlot,
   GasTransaction,
   GasWork,
@@ -235,7 +235,11 @@ function sign(state: State, by: string, work: GasWork, slot: GasSlot): GasTransa
   };
 }
 
-function fateOf(state: State, by: string, sent: Parameters<GasAccount['fate']>[0]): GasFate {
+function outcomeOf(
+  state: State,
+  by: string,
+  sent: Parameters<GasAccount['outcome']>[0],
+): GasOutcome {
   const found = state.mined.find(({ txid }) => txid === sent.txid);
   if (found !== undefined) {
     if (!found.ok) return 'failed';
@@ -269,7 +273,7 @@ function accountOf(get: () => State, chain: string, by: string): GasAccount {
       const isPassedOver = refused || (height !== null && get().height - height >= 3);
       return isPassedOver ? 'passed over' : null;
     },
-    fate: async (sent) => fateOf(get(), by, sent),
+    outcome: async (sent) => outcomeOf(get(), by, sent),
     paid: async (txid) => {
       const found = get().mined.find((each) => each.txid === txid);
       return found === undefined ? null : { cost: found.cost, said: 1 };

@@ -37,7 +37,7 @@ function scene(answers: readonly boolean[]) {
   const wallet = {
     family: 'evm',
     address: '0x',
-    fate: async ({ txid }: Kept) => ({ state: state(txid) }),
+    outcome: async ({ txid }: Kept) => ({ state: state(txid) }),
   } as unknown as AccountWallet;
   const family = {
     push: async () => {},

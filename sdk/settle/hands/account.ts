@@ -6,7 +6,7 @@ import { ParleyError } from '../../../core/errors.ts';
 import { VerificationError } from '../../errors.ts';
 import type { Kept } from '../../stores/store.ts';
 import { locked, sleep } from '../../waiting.ts';
-import type { AccountWallet, ExpiringWallet, Fate } from '../../wallets/wallet.ts';
+import type { AccountWallet, ExpiringWallet, TxOutcome } from '../../wallets/wallet.ts';
 import type { Context } from '../context.ts';
 import { accountKey, type SetLeg } from '../record.ts';
 import { due, lookedAfter, send, sendToAll, sendWaiting, waitAnew } from '../send.ts';
@@ -22,7 +22,7 @@ import type { Slot } from './nonces.ts';
 
 export const approvalLimitMs = 120_000;
 
-export type Waiting = Fate & { readonly state: 'waiting' };
+export type Waiting = TxOutcome & { readonly state: 'waiting' };
 
 /** Its gas limit, where that is known, and whether it waits for nothing. */
 type Spent = { readonly gas: bigint | undefined; readonly isUrgent: boolean };
@@ -36,7 +36,7 @@ export type AccountFamily = Pick<
   /** The gas limit of a claim or refund, where a transaction has one. */
   gasOf?(asked: Spending, how: SpendHow): Promise<bigint>;
   /** Sends a kept transaction that waits again, or one that takes its place. */
-  push(slot: Slot, kept: Kept, fate: Waiting): Promise<void>;
+  push(slot: Slot, kept: Kept, outcome: Waiting): Promise<void>;
   /** Whether another transaction of the account has its nonce now. */
   isGivenAway(slot: Slot, kept: Kept): Promise<boolean>;
 };
@@ -47,8 +47,8 @@ export function accountHand(
   wallet: AccountWallet,
   family: AccountFamily,
 ): Hand {
-  const fateOf = (kept: Kept) => wallet.fate(kept, context.limit());
-  const isAway = async (kept?: Kept) => kept && (await fateOf(kept)).state === 'waiting';
+  const outcomeOf = (kept: Kept) => wallet.outcome(kept, context.limit());
+  const isAway = async (kept?: Kept) => kept && (await outcomeOf(kept)).state === 'waiting';
   const { gasOf, signingsOf, push, isGivenAway, ...own } = family;
   const recallApproval = async () => {
     const { approval, approved } = context.record;
@@ -70,16 +70,16 @@ export function accountHand(
   const tendApproval = async () => {
     const { approval } = context.record;
     if (!approval) return;
-    const fate = await fateOf(approval);
-    if (fate.state === 'waiting') {
-      if (due(context, leg, approval)) await push('approval', approval, fate);
+    const outcome = await outcomeOf(approval);
+    if (outcome.state === 'waiting') {
+      if (due(context, leg, approval)) await push('approval', approval, outcome);
       return;
     }
-    const isMined = fate.state === 'succeeded';
+    const isMined = outcome.state === 'succeeded';
     await context.keep({ approval: null, ...(isMined ? { approved: approval } : {}) });
     if (isMined) return;
     const { txid } = approval;
-    const sentence = `the approval ${txid} has ${fate.state}`;
+    const sentence = `the approval ${txid} has ${outcome.state}`;
     throw new ParleyError('funding_would_fail', sentence, { txid });
   };
   return {
@@ -96,8 +96,8 @@ export function accountHand(
     tendFunding: async () => {
       const { funding, approval: before } = context.record;
       if (funding === null || !due(context, leg, funding)) return 'tended';
-      const fate = await fateOf(funding);
-      const isWaiting = fate.state === 'waiting';
+      const outcome = await outcomeOf(funding);
+      const isWaiting = outcome.state === 'waiting';
       if (isWaiting) await recallApproval();
       if (context.record.approval) await tendApproval();
       if (isWaiting && context.record.approval) {
@@ -106,14 +106,14 @@ export function accountHand(
         if (before) waitAnew(context, funding);
         await sendWaiting(context, leg, funding);
       } else if (isWaiting && !(await isAway(context.record.approved))) {
-        await push('funding', funding, fate);
+        await push('funding', funding, outcome);
       } else {
         // Where its approval was not sent again, alone it would only fail.
         lookedAfter(context, funding);
       }
-      if (isWaiting || fate.state === 'succeeded') return 'tended';
+      if (isWaiting || outcome.state === 'succeeded') return 'tended';
       // Should a version of it come back, the contract makes the escrow of these terms only once.
-      context.waits(leg, `the funding ${funding.txid} has ${fate.state}: funds anew`);
+      context.waits(leg, `the funding ${funding.txid} has ${outcome.state}: funds anew`);
       return 'dead';
     },
     tendApproval,
@@ -121,13 +121,13 @@ export function accountHand(
     tendSpend: async (verb) => {
       const kept = context.record[verb];
       if (kept === null) return;
-      const fate = await fateOf(kept);
-      if (fate.state === 'waiting') return push(verb, kept, fate);
+      const outcome = await outcomeOf(kept);
+      if (outcome.state === 'waiting') return push(verb, kept, outcome);
       lookedAfter(context, kept);
-      if (fate.state === 'succeeded') return;
+      if (outcome.state === 'succeeded') return;
       // Made anew while its step is open: a second claim or refund finds the escrow empty.
       own.forget();
-      const hasFailed = verb === 'claim' && fate.state === 'reverted';
+      const hasFailed = verb === 'claim' && outcome.state === 'reverted';
       await context.keep({ [verb]: null, ...(hasFailed ? { claimFailed: true } : {}) });
     },
     sendSpend: async (verb) => {
@@ -138,7 +138,7 @@ export function accountHand(
       const patienceMs = Math.min(approvalLimitMs, context.replaceAfterMs(leg.family));
       const until = performance.now() + patienceMs;
       while (performance.now() < until) {
-        if ((await fateOf(kept)).state !== 'waiting') return;
+        if ((await outcomeOf(kept)).state !== 'waiting') return;
         await sleep(context.pollMs, context.signal);
       }
     },
@@ -182,7 +182,7 @@ function signingsOf(context: Context, wallet: ExpiringWallet, built: Material): 
 async function awaitDeath(context: Context, leg: SetLeg, wallet: ExpiringWallet): Promise<void> {
   const { funding } = context.record;
   if (funding === null || !due(context, leg, funding)) return;
-  const { state } = await wallet.fate(funding, context.limit());
+  const { state } = await wallet.outcome(funding, context.limit());
   lookedAfter(context, funding);
   if (state === 'lost' || state === 'reverted') return forgetFunding(context, leg);
   const isWaiting = state === 'waiting';

@@ -64,9 +64,9 @@ export function evmHand(context: Context, leg: SetLeg, wallet: EvmWallet): Hand 
     gasOf: (asked, how) => gasOf(on, asked, how),
     sharesNonces: true,
     keeping: (work, isUrgent) => withNonceLock(on, work, isUrgent),
-    push: (slot, kept, fate) => {
+    push: (slot, kept, outcome) => {
       const by = slot === 'claim' || slot === 'refund' ? sendToAll : send;
-      return push(on, { slot, kept, by, cancel: false }, fate);
+      return push(on, { slot, kept, by, cancel: false }, outcome);
     },
     // Else the nonces of transactions that nobody has are left out.
     forget: () => wallet.forget(),
@@ -143,17 +143,17 @@ type Push = {
 };
 
 /** Long waits: the gap before it is filled, or its fee raised where it is next. */
-async function push(on: OnEvm, pushed: Push, fate: Waiting): Promise<void> {
+async function push(on: OnEvm, pushed: Push, outcome: Waiting): Promise<void> {
   const { context, leg, wallet } = on;
   const { slot, kept, by, cancel } = pushed;
   if (await isGivenAway(context, leg, pushed)) return giveWay(on, pushed);
   if (!overdue(context, leg, kept)) return sendWaiting(context, leg, kept, by);
-  const isThrough = !fate.gap || (await fillGap(on, kept, isSpend(pushed)));
+  const isThrough = !outcome.gap || (await fillGap(on, kept, isSpend(pushed)));
   if (isThrough) waitAnew(context, kept);
   const how = { ...raiseOf(leg), cancel };
-  const raised = fate.next ? await wallet.raise(kept, how, context.limit()) : null;
+  const raised = outcome.next ? await wallet.raise(kept, how, context.limit()) : null;
   if (raised === null) {
-    if (fate.next) context.waits(leg, 'the highest fee allowed is not enough yet');
+    if (outcome.next) context.waits(leg, 'the highest fee allowed is not enough yet');
     return sendWaiting(context, leg, kept, by);
   }
   await context.keep({ [slot]: keptNow(raised) });
@@ -190,26 +190,26 @@ async function withdraw(on: OnEvm): Promise<void> {
   const { context, leg, wallet } = on;
   const { claim: kept } = context.record;
   if (kept === null || !due(context, leg, kept)) return;
-  const fate = await wallet.fate(kept, context.limit());
+  const outcome = await wallet.outcome(kept, context.limit());
   lookedAfter(context, kept);
-  if (fate.state !== 'waiting' || !overdue(context, leg, kept)) return;
-  await push(on, { slot: 'claim', kept, by: sendAlone, cancel: true }, fate);
+  if (outcome.state !== 'waiting' || !overdue(context, leg, kept)) return;
+  await push(on, { slot: 'claim', kept, by: sendAlone, cancel: true }, outcome);
 }
 
 async function cancelFunding(on: OnEvm): Promise<void> {
   const { context, leg, wallet } = on;
   const { funding, cancel } = context.record;
   if (funding === null || !due(context, leg, cancel ?? funding)) return;
-  const fate = await wallet.fate(funding, context.limit());
+  const outcome = await wallet.outcome(funding, context.limit());
   lookedAfter(context, cancel ?? funding);
-  if (fate.state === 'succeeded') return context.waits(leg, 'the funding was mined after all');
-  if (fate.state !== 'waiting') {
+  if (outcome.state === 'succeeded') return context.waits(leg, 'the funding was mined after all');
+  if (outcome.state !== 'waiting') {
     // Whatever used the nonce: once that is final, no version of the funding can be mined.
     const { requiredConfirmations } = leg;
     const isOver = await wallet.isNonceDeep(funding, requiredConfirmations, context.limit());
     return isOver ? forgetFunding(context, leg) : notYetDeep(context, leg);
   }
-  if (cancel) return push(on, { slot: 'cancel', kept: cancel, by: send, cancel: false }, fate);
+  if (cancel) return push(on, { slot: 'cancel', kept: cancel, by: send, cancel: false }, outcome);
   if (!overdue(context, leg, funding)) return;
   const late: Push = { slot: 'funding', kept: funding, by: send, cancel: true };
   if (await isGivenAway(context, leg, late)) return giveWay(on, late);
@@ -242,8 +242,8 @@ export async function fillGap(on: On<EvmWallet>, kept: Kept, isUrgent: boolean):
   const at = { clock, wall: await context.now() };
   const fill = async (isAlone: boolean) => {
     // What others did before counts.
-    const fate = await wallet.fate(kept, context.limit());
-    if (fate.state !== 'waiting' || !fate.gap) return true;
+    const outcome = await wallet.outcome(kept, context.limit());
+    if (outcome.state !== 'waiting' || !outcome.gap) return true;
     // Others wait for as long as for a node: this ends well before they go on without a lock.
     return fillEach(on, { gap, at, isAlone, limit: context.limit(1 / 2) }, kept);
   };

@@ -1,7 +1,7 @@
 // Shapes of what is signed: unsigned material out, signed transactions in.
 
 import Type, { type TProperties } from 'typebox';
-import { mostRungs } from '../../../chains/bitcoin/fee-ladder.ts';
+import { mostBumps } from '../../../chains/bitcoin/fee-ladder.ts';
 import { defaultFeeBounds } from '../../../chains/bitcoin/fees.ts';
 import { longestRefundHex } from '../../../chains/bitcoin/signed-refunds.ts';
 import { mostInputs } from '../../../chains/bitcoin/spending.ts';
@@ -263,7 +263,7 @@ export const scheduleBody = s.form('ScheduleRefunds', 'Refunds that you have sig
     'signed refunds of one escrow in hex, the lowest fee first; they spend what is as confirmed ' +
       'as the leg wants (`requiredConfirmations`)',
     signedHex('a transaction in hex', longestRefundHex),
-    { minItems: 1, maxItems: mostRungs },
+    { minItems: 1, maxItems: mostBumps },
   ),
   escrow: formerEscrow,
 });

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { topicOfVerb } from '../escrows/calls.ts';
-import type { GasFate, GasSent, Paid } from '../gas/account.ts';
+import type { GasOutcome, GasSent, Paid } from '../gas/account.ts';
 import { paidByAll } from '../gas/paid.ts';
 import { amountOf, type Rpc } from '../nodes/rpc.ts';
 import { foundBySome, oneSource } from '../nodes/sources.ts';
@@ -24,21 +24,21 @@ const topics: readonly string[] = Object.values(topicOfVerb);
 
 export type Depths = { readonly confirmations: number; readonly tag: DepthTag | null };
 
-export async function fateOf(
+export async function outcomeOf(
   rpc: Rpc,
   own: string,
   depths: Depths,
   { txid, nonce, isPast = false }: Omit<GasSent, 'diesAt'>,
   signal: AbortSignal,
-): Promise<GasFate> {
-  const fateIn = async (one: Rpc, receipt: Receipt): Promise<GasFate> => {
-    const fate = await fateBy(one, own, depths, txid, receipt, signal);
-    if (fate !== 'deep' || nonce === null || isPast) return fate;
+): Promise<GasOutcome> {
+  const outcomeIn = async (one: Rpc, receipt: Receipt): Promise<GasOutcome> => {
+    const outcome = await outcomeBy(one, own, depths, txid, receipt, signal);
+    if (outcome !== 'deep' || nonce === null || isPast) return outcome;
     // Of what is deep nothing is kept, and its nonce is never given out again.
     return (await isUsed(rpc, own, nonce, receipt.block, signal)) ? 'deep' : 'mined';
   };
   const receipt = await liveReceipt(rpc, txid, signal);
-  if (receipt !== null) return fateIn(rpc, receipt);
+  if (receipt !== null) return outcomeIn(rpc, receipt);
   const tx = await txOf(rpc, txid, signal);
   const waits = tx === null ? 'unknown' : 'pending';
   if (nonce === null) return waits;
@@ -53,7 +53,7 @@ export async function fateOf(
   const found = await foundBySome(rpc, find, signal, () => {
     isSure = false;
   });
-  if (found !== null) return fateIn(found.one, found.mined);
+  if (found !== null) return outcomeIn(found.one, found.mined);
   // The node that is silent may be the only one with its block.
   return !isPast || isSure || (await isTaken()) ? 'gone' : waits;
 }
@@ -86,14 +86,14 @@ async function liveReceipt(rpc: Rpc, txid: string, signal: AbortSignal): Promise
   return block?.hash === receipt.blockHash ? receipt : null;
 }
 
-async function fateBy(
+async function outcomeBy(
   rpc: Rpc,
   own: string,
   depths: Depths,
   txid: string,
   receipt: Receipt,
   signal: AbortSignal,
-): Promise<GasFate> {
+): Promise<GasOutcome> {
   if (!receipt.succeeded) return 'failed';
   // A call to an address without code works for nothing.
   const to = (await txOf(rpc, txid, signal))?.to;

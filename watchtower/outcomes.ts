@@ -6,7 +6,7 @@ import { within } from '../chains/nodes/time-limit.ts';
 import { ParleyError } from '../core/errors.ts';
 import { inParallel } from '../host/in-parallel.ts';
 import { askedAtOnce, mostReplacements, oldestMs } from './bounds.ts';
-import { type Attempt, isLive, noncesKnown, storeFate } from './db/attempts.ts';
+import { type Attempt, isLive, noncesKnown, storeOutcome } from './db/attempts.ts';
 import type { Gas, Parts } from './port.ts';
 import { openTransaction } from './sealing.ts';
 import { chargeOf } from './spending.ts';
@@ -18,13 +18,13 @@ export type Asking = {
   readonly signal: AbortSignal;
 };
 
-const mayHaveLeft = ({ fate, sentAt }: Attempt) => isLive(fate) && sentAt !== null;
+const mayHaveLeft = ({ outcome, sentAt }: Attempt) => isLive(outcome) && sentAt !== null;
 
 /**
  * `each`: every one of them has to be told, as long as it matters whether any node has shown any of
  * them. Else silence about those that were replaced holds up nothing.
  */
-export async function withFates(
+export async function withOutcomes(
   on: Asking,
   attempts: readonly Attempt[],
   { each = false }: { readonly each?: boolean } = {},
@@ -35,7 +35,7 @@ export async function withFates(
   const byNonce = Map.groupBy(attempts, ({ id, nonce }) => (nonce === null ? `id ${id}` : nonce));
   const groups = [...byNonce.values()].filter((group) => group.some(mayHaveLeft));
   const found = await inParallel(groups, askedAtOnce, (group) =>
-    fatesOf(on, group, { past: aboveDeep ?? 0, each }),
+    outcomesOf(on, group, { past: aboveDeep ?? 0, each }),
   );
   const fresh = new Map(found.flat().map((one) => [one.id, one]));
   return attempts.map((one) => fresh.get(one.id) ?? one);
@@ -44,15 +44,15 @@ export async function withFates(
 type How = { readonly past: number; readonly each: boolean };
 
 /** All of one nonce, or one transaction without, oldest first. `past`: nonces below are used up. */
-async function fatesOf(on: Asking, group: readonly Attempt[], how: How): Promise<Attempt[]> {
+async function outcomesOf(on: Asking, group: readonly Attempt[], how: How): Promise<Attempt[]> {
   const { limit } = on.deps.signingTime ?? realTime;
   const left = group.filter(mayHaveLeft);
-  const told = await withFate(on, left.at(-1) as Attempt, how.past);
+  const told = await withOutcome(on, left.at(-1) as Attempt, how.past);
   // Once it is final the others are over, unasked.
-  const older = told.fate === 'deep' ? [] : left.slice(0, -1).toReversed();
+  const older = told.outcome === 'deep' ? [] : left.slice(0, -1).toReversed();
   const by = how.each ? on : { ...on, signal: AbortSignal.any([on.signal, limit(oldestMs)]) };
   const rest = await inParallel(older, askedAtOnce, (one) =>
-    withFate(by, one, how.past).catch((error: unknown) => {
+    withOutcome(by, one, how.past).catch((error: unknown) => {
       if (how.each || on.signal.aborted || !(error instanceof ParleyError)) throw error;
       return one;
     }),
@@ -60,40 +60,40 @@ async function fatesOf(on: Asking, group: readonly Attempt[], how: How): Promise
   const fresh = new Map([...rest, told].map((one) => [one.id, one]));
   const all = group.map((one) => fresh.get(one.id) ?? one);
   const at = new Date(on.deps.now());
-  const isFinal = all.some(({ fate }) => fate === 'deep');
-  const isUsed = isFinal || all.some(({ fate }) => fate === 'failed');
-  for (const { id, fate, charged } of all) {
+  const isFinal = all.some(({ outcome }) => outcome === 'deep');
+  const isUsed = isFinal || all.some(({ outcome }) => outcome === 'failed');
+  for (const { id, outcome, charged } of all) {
     // What took the nonce is charged in the place of these.
-    const isOver = (isFinal && isLive(fate)) || (isUsed && fate === 'gone' && charged > 0n);
-    if (isOver) await storeFate(on.deps.db, id, 'gone', { paid: 0n, at });
+    const isOver = (isFinal && isLive(outcome)) || (isUsed && outcome === 'gone' && charged > 0n);
+    if (isOver) await storeOutcome(on.deps.db, id, 'gone', { paid: 0n, at });
   }
-  if (!isUsed && !all.some(({ fate }) => fate === 'mined')) return all;
+  if (!isUsed && !all.some(({ outcome }) => outcome === 'mined')) return all;
   // A block has another one: none of them counts while it does.
-  const waits = ({ fate }: Attempt) => fate === 'unknown' || fate === 'pending';
+  const waits = ({ outcome }: Attempt) => outcome === 'unknown' || outcome === 'pending';
   return all.map((one) => {
     if (!mayHaveLeft(one)) return one;
-    return waits(one) || (isFinal && isLive(one.fate)) ? { ...one, fate: 'gone' } : one;
+    return waits(one) || (isFinal && isLive(one.outcome)) ? { ...one, outcome: 'gone' } : one;
   });
 }
 
 /** `past`: nonces below it are used up for good. */
-async function withFate(
+async function withOutcome(
   { deps, gas: { account }, signal }: Asking,
   each: Attempt,
   past: number,
 ): Promise<Attempt> {
   const { chain } = account;
   const isPast = each.nonce !== null && each.nonce < past;
-  const fate = await within(signal, chain, account.fate({ ...each, isPast }, signal));
-  if (fate === each.fate) return each;
-  const settled = fate === 'deep' || fate === 'failed';
+  const outcome = await within(signal, chain, account.outcome({ ...each, isPast }, signal));
+  if (outcome === each.outcome) return each;
+  const settled = outcome === 'deep' || outcome === 'failed';
   const asked = settled ? account.paid?.(each.txid, signal) : undefined;
   const said: Paid | null = asked === undefined ? null : await within(signal, chain, asked);
   // A nonce that is used was paid for: what took it is not known yet.
-  const free = fate === 'gone' && each.nonce === null ? 0n : null;
+  const free = outcome === 'gone' && each.nonce === null ? 0n : null;
   const paid = settled ? chargeOf(each.mostCost, said) : free;
-  await storeFate(deps.db, each.id, fate, { paid, at: new Date(deps.now()) });
-  return { ...each, fate };
+  await storeOutcome(deps.db, each.id, outcome, { paid, at: new Date(deps.now()) });
+  return { ...each, outcome };
 }
 
 /**

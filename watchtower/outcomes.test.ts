@@ -4,12 +4,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GasAccount, GasFate, Paid } from '../chains/gas/account.ts';
+import type { GasAccount, GasOutcome, Paid } from '../chains/gas/account.ts';
 import { ParleyError } from '../core/errors.ts';
 import { type TestDatabase, testDatabase } from '../test/support/database.ts';
 import { type Attempt, liveAttempts } from './db/attempts.ts';
 import { keySums } from './db/sums.ts';
-import { type Asking, withFates } from './fates.ts';
+import { type Asking, withOutcomes } from './outcomes.ts';
 import type { Database } from './port.ts';
 import { realTime } from './step.ts';
 
@@ -38,9 +38,9 @@ async function signed(address: string, count = many, nonce = 7): Promise<Attempt
   return liveAttempts(database.db, address, address);
 }
 
-type Says = (sent: { readonly txid: string; readonly isPast?: boolean }) => GasFate;
+type Says = (sent: { readonly txid: string; readonly isPast?: boolean }) => GasOutcome;
 
-/** A key of its own; `asked` is how often it was asked about fates. */
+/** A key of its own; `asked` is how often it was asked about outcomes. */
 function keyThat(says: Says, more: Partial<GasAccount> = {}) {
   keys += 1;
   const address = `key ${keys}`;
@@ -48,7 +48,7 @@ function keyThat(says: Says, more: Partial<GasAccount> = {}) {
   const account = {
     chain: address,
     address,
-    fate: async (sent: Parameters<GasAccount['fate']>[0]) => {
+    outcome: async (sent: Parameters<GasAccount['outcome']>[0]) => {
       asked.push(sent.txid);
       await sleep(30);
       return says(sent);
@@ -63,14 +63,14 @@ function keyThat(says: Says, more: Partial<GasAccount> = {}) {
   return { address, asked, on };
 }
 
-const fatesOf = async (address: string) => {
-  const rows = await database.db.rows<{ fate: string; charged: string; count: number }>({
+const outcomesOf = async (address: string) => {
+  const rows = await database.db.rows<{ outcome: string; charged: string; count: number }>({
     name: '',
-    text: `select fate, charged, count(*)::int as count from keeper_attempts
+    text: `select fate as outcome, charged, count(*)::int as count from keeper_attempts
       where address = $1 group by fate, charged order by fate, charged`,
     values: [address],
   });
-  return rows.map(({ fate, charged, count }) => [fate, Number(charged), count]);
+  return rows.map(({ outcome, charged, count }) => [outcome, Number(charged), count]);
 };
 
 test(
@@ -80,10 +80,10 @@ test(
     const landed = ' 7 9';
     const says: Says = ({ txid }) => (txid.endsWith(landed) ? 'mined' : 'gone');
     const { address, on } = keyThat(says);
-    const fresh = await withFates(on(20), await signed(address));
-    const live = fresh.filter(({ fate }) => fate !== 'gone');
+    const fresh = await withOutcomes(on(20), await signed(address));
+    const live = fresh.filter(({ outcome }) => outcome !== 'gone');
     assert.deepEqual(
-      live.map(({ txid, fate }) => [txid, fate]),
+      live.map(({ txid, outcome }) => [txid, outcome]),
       [[address + landed, 'mined']],
     );
   },
@@ -94,11 +94,11 @@ test('a deep one ends all others of its nonce unasked, and those before it', lim
     txid.endsWith(` 7 ${many}`) ? 'deep' : isPast === true ? 'gone' : 'unknown';
   const { address, asked, on } = keyThat(says);
   await signed(address, 2, 6);
-  const fresh = await withFates(on(), await signed(address));
+  const fresh = await withOutcomes(on(), await signed(address));
   assert.equal(fresh.length, many + 2);
   // Known to be deep, it tells of those before it.
-  await withFates(on(), await liveAttempts(database.db, address, address));
-  assert.deepEqual(await fatesOf(address), [
+  await withOutcomes(on(), await liveAttempts(database.db, address, address));
+  assert.deepEqual(await outcomesOf(address), [
     ['deep', 1_000, 1],
     ['gone', 0, many - 1 + 1],
     // Which of those before it has their nonce nobody says.
@@ -109,8 +109,8 @@ test('a deep one ends all others of its nonce unasked, and those before it', lim
 
 test('a nonce that is said to be used, and by none of ours, stays counted', limits, async () => {
   const { address, on } = keyThat(() => 'gone');
-  await withFates(on(), await signed(address, 3));
-  assert.deepEqual(await fatesOf(address), [
+  await withOutcomes(on(), await signed(address, 3));
+  assert.deepEqual(await outcomesOf(address), [
     ['gone', 0, 2],
     ['gone', 1_000, 1],
   ]);
@@ -128,18 +128,18 @@ test(
     };
     const { address, on } = keyThat(says);
     const versions = await signed(address, 2);
-    await withFates(on(), versions);
+    await withOutcomes(on(), versions);
     isBehind = false;
     // As a job has them: what is over stays with what is not.
     const [older, newest] = versions as [Attempt, Attempt];
-    await withFates(on(), [older, { ...newest, fate: 'gone' }]);
-    assert.deepEqual(await fatesOf(address), [
+    await withOutcomes(on(), [older, { ...newest, outcome: 'gone' }]);
+    assert.deepEqual(await outcomesOf(address), [
       ['gone', 1_000, 1],
       ['mined', 0, 1],
     ]);
     isDeep = true;
-    await withFates(on(), [older, { ...newest, fate: 'gone' }]);
-    assert.deepEqual(await fatesOf(address), [
+    await withOutcomes(on(), [older, { ...newest, outcome: 'gone' }]);
+    assert.deepEqual(await outcomesOf(address), [
       ['deep', 1_000, 1],
       ['gone', 0, 1],
     ]);
@@ -153,10 +153,13 @@ test('where a block has one, silence about the others holds up nothing', limits,
     throw new ParleyError('chain_unavailable', 'of a test', {});
   };
   const { address, on } = keyThat(says);
-  const fresh = await withFates(on(), await signed(address));
-  const fates = fresh.map(({ fate }) => fate);
-  assert.deepEqual([fates.at(-1), new Set(fates.slice(0, -1))], ['failed', new Set(['gone'])]);
-  assert.deepEqual(await fatesOf(address), [
+  const fresh = await withOutcomes(on(), await signed(address));
+  const outcomes = fresh.map(({ outcome }) => outcome);
+  assert.deepEqual(
+    [outcomes.at(-1), new Set(outcomes.slice(0, -1))],
+    ['failed', new Set(['gone'])],
+  );
+  assert.deepEqual(await outcomesOf(address), [
     ['failed', 1_000, 1],
     ['unknown', 0, many - 1],
   ]);
@@ -164,8 +167,8 @@ test('where a block has one, silence about the others holds up nothing', limits,
   const limit = () => AbortSignal.abort(new Error('of a test'));
   const given = silent.on();
   const hasty = { ...given, deps: { ...given.deps, signingTime: { ...realTime, limit } } };
-  const seen = await withFates(hasty, await signed(silent.address));
-  assert.equal(seen.filter(({ fate }) => fate === 'gone').length, many - 1);
+  const seen = await withOutcomes(hasty, await signed(silent.address));
+  assert.equal(seen.filter(({ outcome }) => outcome === 'gone').length, many - 1);
 });
 
 for (const [what, paid, charged] of [
@@ -184,8 +187,8 @@ for (const [what, paid, charged] of [
       const says: Says = ({ txid }) => (txid.endsWith(' 7 1') ? 'deep' : 'gone');
       const { address, on } = keyThat(says, { paid: async () => paid });
       // The older one has landed: replaced, it counted with nothing.
-      await withFates(on(), await signed(address, 2));
-      assert.deepEqual(await fatesOf(address), [
+      await withOutcomes(on(), await signed(address, 2));
+      assert.deepEqual(await outcomesOf(address), [
         ['deep', charged, 1],
         ['gone', 0, 1],
       ]);

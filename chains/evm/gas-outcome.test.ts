@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import { rpcClient } from '../nodes/rpc.ts';
 import { hangingNode, type Lie, lyingNode, untilTested } from '../testing/nodes.ts';
-import { countByAll, fateOf, pendingCounts } from './gas-fate.ts';
 import { reachBlocks } from './gas-fees.ts';
+import { countByAll, outcomeOf, pendingCounts } from './gas-outcome.ts';
 import { strangerOn } from './testing/gas.ts';
 import { evmWorld } from './testing/world.ts';
 
@@ -62,7 +62,7 @@ test('one node alone says of nothing that it is deep, unless the other has stopp
   const [other = '', near = '', far = ''] = await Promise.all(
     [null, block - reachBlocks, block - reachBlocks - 1].map((head) => urlOf(without(head))),
   );
-  for (const [urls, isPast, fate] of [
+  for (const [urls, isPast, outcome] of [
     [[rpcUrl], false, 'deep'],
     [[rpcUrl, rpcUrl], false, 'deep'],
     [[rpcUrl, other, rpcUrl], false, 'deep'],
@@ -76,8 +76,8 @@ test('one node alone says of nothing that it is deep, unless the other has stopp
     const rpc = over(...urls);
     const of = { txid, nonce, ...(isPast && { isPast }) };
     const three = { ...depths, confirmations: 3 };
-    const is = await fateOf(rpc, account.address, three, of, signal());
-    assert.equal(is, fate, `${urls.length} ${isPast}`);
+    const is = await outcomeOf(rpc, account.address, three, of, signal());
+    assert.equal(is, outcome, `${urls.length} ${isPast}`);
   }
 });
 
@@ -136,7 +136,7 @@ test('nor does one alone say what waits in mempools, of which each is told', asy
   assert.deepEqual(await pendingCounts(await nodesSaying([7, null, 5]), own, signal()), [5, 7]);
 });
 
-for (const [what, isPast, counts, fate] of [
+for (const [what, isPast, counts, outcome] of [
   ['one of two says that its nonce is taken', false, [90, 5], 'unknown'],
   ['the other of two says so', false, [5, 90], 'unknown'],
   ['both say so', false, [6, 6], 'gone'],
@@ -144,21 +144,21 @@ for (const [what, isPast, counts, fate] of [
   ['its nonce is past, and the other stays behind', true, [5, 6], 'gone'],
   ['its nonce is past for the one node', true, [5], 'gone'],
 ] as const) {
-  test(`what waits is ${fate} where ${what}`, async () => {
+  test(`what waits is ${outcome} where ${what}`, async () => {
     const rpc = await nodesSaying(counts);
-    assert.equal(await fateOf(rpc, own, depths, { ...waiting, isPast }, signal()), fate);
+    assert.equal(await outcomeOf(rpc, own, depths, { ...waiting, isPast }, signal()), outcome);
   });
 }
 
 test('what waits is not gone for one node, while another is slow, or silent with its block', async () => {
   const { promise: later, resolve: answer } = Promise.withResolvers<void>();
   const rpc = over(await saying(90), await saying(5, later));
-  const fate = fateOf(rpc, own, depths, waiting, signal());
+  const outcome = outcomeOf(rpc, own, depths, waiting, signal());
   // Longer than others are waited for where one alone may decide.
   await sleep(800);
   answer();
-  assert.equal(await fate, 'unknown');
+  assert.equal(await outcome, 'unknown');
   const down = over(await saying(5), 'http://127.0.0.1:1');
   const past = { ...waiting, isPast: true };
-  assert.equal(await fateOf(down, own, depths, past, signal()), 'unknown');
+  assert.equal(await outcomeOf(down, own, depths, past, signal()), 'unknown');
 });
