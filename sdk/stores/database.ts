@@ -33,7 +33,7 @@ export type Database = {
 /** Throws StoreError. */
 export async function openDatabase(browser: Browser, layout: Layout): Promise<Database> {
   const { name } = layout;
-  const db = await over(browser, name, () => opened(browser, layout));
+  const db = await over(name, () => opened(browser, layout));
   let ended: StoreError | null = null;
   let isAwaited = false;
   const end = (error: StoreError) => {
@@ -62,29 +62,33 @@ export async function openDatabase(browser: Browser, layout: Layout): Promise<Da
   };
   return {
     read: (folder, ask) =>
-      over(browser, name, async () => {
+      over(name, async () => {
         const transaction = begin(folder, 'readonly');
         const request = ask(transaction.objectStore(folder));
         await completed(transaction);
         return request.result;
       }),
     write: (folder, key, next) =>
-      over(browser, name, async () => {
+      over(name, async () => {
         const transaction = begin(folder, 'readwrite');
         const entries = transaction.objectStore(folder);
+        let size = 0;
         let refused: { readonly why: unknown } | null = null;
         const held = entries.get(key);
         held.onsuccess = () => {
           try {
             const entry = next((held.result as Entry | undefined) ?? null);
-            if (entry !== null) entries.put(entry, key);
+            if (entry === null) return;
+            size = entry.text.length;
+            entries.put(entry, key);
           } catch (why) {
             refused = { why };
             transaction.abort();
           }
         };
         await completed(transaction).catch((error: unknown) => {
-          throw refused === null ? error : new Refused(refused.why);
+          if (refused !== null) throw new Refused(refused.why);
+          throw (error as Error).name === 'QuotaExceededError' ? full(name, size, error) : error;
         });
       }),
     mustBeOpen,
@@ -154,7 +158,7 @@ class Refused {
   }
 }
 
-async function over<T>(browser: Browser, name: string, work: () => Promise<T>): Promise<T> {
+async function over<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -162,15 +166,12 @@ async function over<T>(browser: Browser, name: string, work: () => Promise<T>): 
     if (error instanceof StoreError) throw error;
     const { name: kind } = error as Error;
     if (kind === 'VersionError') throw new StoreError('newer', newerOf(name), { cause: error });
-    if (kind === 'QuotaExceededError') throw await full(browser, name, error);
     const sentence = `the store ${name} failed: ${messageOf(error)}`;
     throw new StoreError('failed', sentence, { cause: error });
   }
 }
 
-async function full({ navigator }: Browser, name: string, cause: unknown): Promise<StoreError> {
-  const seen = await navigator.storage.estimate().catch(() => null);
-  const room = `${seen?.usage ?? '?'} of ${seen?.quota ?? '?'} bytes are used`;
-  const sentence = `the browser has no more room for the store ${name} (${room})`;
-  return new StoreError('full', `${sentence}: nothing new was kept`, { cause });
+function full(name: string, size: number, cause: unknown): StoreError {
+  const sentence = `the browser has no room for ${size} characters more in the store ${name}`;
+  return new StoreError('full', `${sentence}: they are not kept, what was there is`, { cause });
 }

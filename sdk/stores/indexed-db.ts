@@ -23,7 +23,10 @@ export type StoreHealth = {
    * shows no private window as such: it is `unpromised` there.
    */
   readonly kept: 'persisted' | 'ephemeral' | 'unpromised';
-  /** Of the whole origin, as the browser estimates; null: it does not say. */
+  /**
+   * Of the whole origin, as the browser says; null: it does not. Chromium says that 10 GiB are
+   * left whatever the disk has.
+   */
   readonly usedBytes: number | null;
   readonly leftBytes: number | null;
 };
@@ -50,10 +53,11 @@ export async function indexedDbStore(name: string): Promise<BrowserStore> {
   const textOf = textsOf(database);
   let isAsked = false;
   const put = async (folder: Folder, id: string, next: (held: string | null) => string | null) => {
+    const key = named(id);
     // From the first entry on there is something to lose. Some browsers ask the person.
     if (!isAsked) storage.persist().catch(() => false);
     isAsked = true;
-    await database.write(folder, named(id), (held) => {
+    await database.write(folder, key, (held) => {
       const text = next(held?.text ?? null);
       return text === null ? null : { text, keptAtMs: Date.now() };
     });
@@ -119,7 +123,8 @@ function mustBeSafe({ navigator: { locks }, IDBTransaction }: Browser): Locks {
 }
 
 const textsOf = (database: Database) => async (folder: Folder, id: string) => {
-  const entry = await database.read(folder, (entries) => entries.get(named(id)));
+  const key = named(id);
+  const entry = await database.read(folder, (entries) => entries.get(key));
   return entry === undefined ? null : String((entry as { text?: unknown }).text);
 };
 
