@@ -133,9 +133,15 @@ function promises<Login>(name: string, { fresh, begin }: Way<Login>): void {
       const both = await Promise.all([give(), give()]);
       assert.deepEqual(both.sort(), [gone, 'ok']);
       assert.equal(await give(), gone);
-      const late = await begin(browser, login, 'sign-in');
-      deps.advance(600_001);
-      assert.equal(await late(), gone);
+      deps.freeze();
+      const [early, late] = [browserOn(edge), browserOn(edge)];
+      const inTime = await begin(early, login, 'sign-in');
+      deps.advance(1);
+      const justInTime = await begin(late, login, 'sign-in');
+      deps.advance(599_998);
+      assert.equal(await inTime(), 'ok');
+      deps.advance(2);
+      assert.equal(await justInTime(), gone);
     });
 
     test('a session is fresh again by it, under another token; one that is old adds nothing', async () => {
