@@ -109,7 +109,10 @@ test('steps of all requests are one in a turn of the event loop', async () => {
   const seen: number[] = [];
   const request = (accountId: string) => {
     const work = (function* () {
-      for (let at = 0; at < 4; at += 1) yield seen.push(turn);
+      for (let at = 0; at < 4; at += 1) {
+        seen.push(turn);
+        yield;
+      }
     })();
     const who = { accountId, client: '192.0.2.1', isParty: async () => false };
     return meter(who)(work, AbortSignal.timeout(10_000));
