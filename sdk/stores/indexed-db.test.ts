@@ -135,7 +135,7 @@ for (const [what, script, message] of unfit) {
     ));
 }
 
-test('a tab that dies in the middle of a write leaves what was answered, and the rest whole or not at all', () =>
+test('a tab that dies while it writes leaves what was answered, and the rest whole or not at all', () =>
   inBrowser(async (first, another, context) => {
     let answered = -1;
     await context.exposeFunction('answered', (at: number) => {
