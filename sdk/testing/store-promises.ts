@@ -1,5 +1,5 @@
-// Tests only: what every store promises, once. `Tried` is what may be done to one kind of store from
-// outside.
+// Tests only: what every store promises, once. `Tried` is what may be done to one kind of store
+// from outside.
 
 import assert from 'node:assert/strict';
 import { hashlockOf } from '../../core/hashlock.ts';
