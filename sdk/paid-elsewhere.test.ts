@@ -73,9 +73,16 @@ timed('a refund, its fee bumps and those left with the market are paid there too
   const payout = elsewhere.p2pkh;
   const scene = on.chains.swap();
   const input = await hastySide(scene, 'taker', { wallets: keyAlone(scene, 'taker', payout) });
-  const side = running(input);
-  await side.next('pay_by_hand');
+  // At first they were to be paid elsewhere still.
+  const gone = new AbortController();
+  const wallets = keyAlone(scene, 'taker', elsewhere.p2tr);
+  const before = running({ ...input, wallets, signal: gone.signal });
+  await before.next('pay_by_hand');
   await pay(scene, 1_000_000n);
+  await before.next('scheduled');
+  gone.abort();
+  await assert.rejects(before.end);
+  const side = running(input);
   await side.next('scheduled');
   const left = scene.market.refunds();
   assert.ok(left.length >= 8, `${left.length} refunds`);
@@ -143,7 +150,9 @@ timed(
   async () => {
     const scene = on.chains.swap();
     const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
-    const wrong = await sideOf(scene, 'taker', { wallets: keyAlone(scene, 'taker', mainnet) });
+    // Whoever is paid does not wait for the other side to fund.
+    const wallets = keyAlone(scene, 'maker', mainnet);
+    const wrong = await sideOf(scene, 'maker', { wallets, signal: AbortSignal.timeout(20_000) });
     const named = { code: 'wrong_network', message: /Bitcoin mainnet; this is Bitcoin regtest/ };
     await assert.rejects(settle(wrong), named);
     const { address } = scene.market.watched('b');

@@ -1,5 +1,5 @@
-// A single-key P2WPKH wallet: texts (BIP-322 simple), sighashes, and payments where it has coins. For
-// bots, demos, tests, and as the key of an app whose people pay by hand.
+// A single-key P2WPKH wallet: texts (BIP-322 simple), sighashes, and payments where it has coins.
+// For bots, demos, tests, and as the key of an app whose people pay by hand.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
