@@ -185,7 +185,9 @@ function hasEnded(record: SwapRecord, { state, clocks }: Seen): boolean {
   const isLeft = record.byHand === true && own.facts.balance > 0n;
   const isBegun = isFundingSigned(record) || Boolean(record.approval) || isLeft;
   const untouched = ownStatus === 'unfunded' && !isBegun;
-  const neverFunds = untouched && (now > fundBy(state, own) || state.secret !== null);
+  // What a lost device signed may still come: on Bitcoin no time ends it.
+  const last = record.restored ? own.timelock : fundBy(state, own);
+  const neverFunds = untouched && (now > last || state.secret !== null);
   const ownDone =
     ((ownStatus === 'claimed' || ownStatus === 'refunded') && own.facts.balance === 0n) ||
     neverFunds;
@@ -253,7 +255,7 @@ function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): E
 /** Whether a leg may still move to another escrow: with the secret public none may be funded. */
 export function mayMove(record: SwapRecord, { state }: Seen, name: LegName): boolean {
   const isOpen = legStatus(state.legs[name].facts) === 'unfunded';
-  const isSent = name === ownSides(record).gives && mayBeFunded(record);
+  const isSent = name === ownSides(record).gives && (mayBeFunded(record) || record.restored);
   return record.publicSecret === null && isOpen && !isSent;
 }
 
@@ -281,7 +283,7 @@ function mostUrgent(record: SwapRecord, seen: Seen): Effect[] {
   if (claim) return seen.state.secret === null ? [effect('reveal', gets, claim.before)] : [];
   const by = fundBy(seen.state, seen.state.legs[gives]);
   const raise = mayRaise(record, seen) ? [effect('raise_funding', gives, by)] : [];
-  if (find('fund', gives)) return [...raise, effect('fund', gives, by)];
+  if (find('fund', gives) && !record.restored) return [...raise, effect('fund', gives, by)];
   // What takes the late funding's nonce waits behind the approval, if that waits.
   const push = record.approval ? [effect('push_approval', gives)] : [];
   if (isLate(record, seen)) return [...push, effect('cancel_funding', gives)];

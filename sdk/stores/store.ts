@@ -14,6 +14,8 @@ export type SecretStore = {
   /** Returns when the secret survives a power cut. */
   putSecret(hashlock: Hashlock, secret: Secret): Promise<void>;
   getSecret(hashlock: Hashlock): Promise<Secret | null>;
+  /** Where secrets are derived: makes one, kept as by `putSecret`. Absent: they are random. */
+  newHashlock?(): Promise<Hashlock>;
 };
 
 /** A signed transaction, kept before it is sent, so that it is sent again and not made again. */
@@ -89,6 +91,8 @@ export type SwapRecord = {
   readonly owedBy?: string | null;
   /** Seen in public, or sent by this side; never forgotten. */
   readonly publicSecret: Secret | null;
+  /** From a rescue: the lost device may have funded it, so nothing is signed to fund it here. */
+  readonly restored?: true;
 };
 
 /** Whether something of this side may fund its leg, sent by itself, by others or by hand. */
@@ -144,6 +148,7 @@ function withContract(leg: VerifiedLeg): VerifiedLeg {
 
 /** A new secret, kept before its hashlock is told to anyone. */
 export async function newHashlock(store: SecretStore): Promise<Hashlock> {
+  if (store.newHashlock !== undefined) return store.newHashlock();
   const secret = bytesToHex(randomBytes(32));
   const hashlock = hashlockOf(secret);
   await store.putSecret(hashlock, secret);
@@ -182,8 +187,8 @@ export async function mustBeOnly(
   throw new SettleError('hashlock_used', sentence);
 }
 
-/** A record or trade as text: amounts are bigint, which JSON has no word for. */
-export function writeKept(value: SwapRecord | OwnTrade): string {
+/** A record, trade or more of them as text: amounts are bigint, which JSON has no word for. */
+export function writeKept(value: object): string {
   return JSON.stringify(
     value,
     (_, part: unknown) => (typeof part === 'bigint' ? { bigint: part.toString() } : part),
@@ -191,7 +196,7 @@ export function writeKept(value: SwapRecord | OwnTrade): string {
   );
 }
 
-export function readKept<T extends SwapRecord | OwnTrade>(text: string): T {
+export function readKept<T extends object>(text: string): T {
   return JSON.parse(text, (_, part: unknown) => {
     if (typeof part !== 'object' || part === null || !('bigint' in part)) return part;
     return BigInt(String(part.bigint));
