@@ -273,24 +273,6 @@ test('data that the browser deletes under an open store are told, not replaced b
     await assert.rejects(store.swapIds(), gone);
   }));
 
-test('a full browser refuses with the size, and the former record is there', () =>
-  inBrowser(async (page, _, context) => {
-    const session = await context.newCDPSession(page);
-    const { origin } = new URL(served.url);
-    await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 500_000 });
-    const store = await remoteStore(page, name);
-    await store.putSwap(record);
-    const { usedBytes, leftBytes } = await store.health();
-    assert.ok(usedBytes !== null && usedBytes > 0 && leftBytes !== null && leftBytes > 0);
-    const large = { ...record, claim: { txid: '1', raw: 'ab'.repeat(1_000_000) } };
-    const full = {
-      code: 'full',
-      message: /no room for \d{7} characters more in the store swaps/,
-    };
-    await assert.rejects(store.putSwap(large), full);
-    assert.deepEqual(await store.getSwap(swapId), record);
-  }));
-
 test('health: nothing promised, persisted once the browser grants what the first write asks', () =>
   inBrowser(
     async (page) => {
