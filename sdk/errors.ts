@@ -127,6 +127,29 @@ export class StoreError extends Error {
   }
 }
 
+export type RescueCode =
+  | 'bad_phrase'
+  | 'clock_unset'
+  | 'too_fast'
+  | 'store_busy'
+  | 'bad_file'
+  | 'foreign_file'
+  | 'newer_file'
+  | 'other_phrase'
+  | 'other_network'
+  | 'too_large';
+
+/** Of a rescue phrase or rescue file. Holds no word of the phrase. */
+export class RescueError extends Error {
+  readonly code: RescueCode;
+
+  constructor(code: RescueCode, sentence: string, options?: ErrorOptions) {
+    super(sentence, options);
+    this.name = 'RescueError';
+    this.code = code;
+  }
+}
+
 export type QuoteFault =
   /** The market said no: `code` of the error says why. */
   | 'refused'
