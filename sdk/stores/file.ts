@@ -5,11 +5,11 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { sleep } from '../../chains/nodes/turn.ts';
 import { opens, type Secret } from '../../core/hashlock.ts';
 import { lockFolder } from '../../host/folder-lock.ts';
 import { SettleError } from '../errors.ts';
 import type { OwnTrade } from '../trade.ts';
-import { sleep } from '../waiting.ts';
 import { readKept, type Store, type SwapRecord, writeKept } from './store.ts';
 
 /** Between two tries to have a lock. */
