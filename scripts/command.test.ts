@@ -50,8 +50,6 @@ const wrong: Readonly<Record<string, readonly (readonly [args: string[], named: 
     [['--seeds', '0'], /--seeds .*"0"/],
     [['--from', 'x'], /--from .*"x"/],
     [['--seed', '1.5'], /--seed .*"1.5"/],
-    [['--minutes', 'x'], /--minutes .*"x"/],
-    [['--minutes', '0'], /--minutes .*"0"/],
     [['--workers', '0'], /--workers .*"0"/],
   ],
   soak: [

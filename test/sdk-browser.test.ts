@@ -8,7 +8,7 @@ import { type Bundle, bundle, sdkEntries } from './support/bundle.ts';
 /** What needs a disk. Everything else runs in a page. */
 const ofNode = ['stores/file'];
 /** Of all entries together, all four families included, with Brotli. */
-const mostKiB = 300;
+const mostKiB = 320;
 
 const kib = (chunks: Bundle['chunks']) =>
   chunks.reduce((sum, { code }) => sum + brotliCompressSync(code).length, 0) / 1_024;

@@ -194,6 +194,7 @@ test('while the other chain is silent it keeps nothing from being sent', async (
   must(await m.relay(other));
   await turns(2);
   assert.deepEqual(await states(deal), ['open']);
+  assert.equal((await m.attempts(other))[0]?.outcome, 'deep', 'what came behind it has landed');
   m.show({}, long);
   await m.passes(2);
   assert.equal((await m.swap(other)).legs.a.claimedBy, 'keeper');

@@ -152,6 +152,7 @@ test('what a node swallows pays more so many times, within what is kept for it',
   // Where no block comes it is signed once, however long it waits.
   await polls(10);
   assert.equal((await m.attempts(deal)).length, 1);
+  assert.deepEqual(await freed(), [], 'it is no gap');
   const held = await reserveOf(deal);
   await polls(mostReplacements + 2, () => {
     m.short.drop();
@@ -177,6 +178,31 @@ test('a relay whose replacement is refused is voided for nobody', async () => {
   assert.deepEqual(
     (await m.attempts(deal)).map(({ verb }) => verb),
     ['claim'],
+  );
+});
+
+test('what is to be replaced counts until the other one is kept, and is charged if it lands', async () => {
+  const deal = await relayed();
+  await polls(1);
+  blockAt(40n * gwei);
+  m.deps.advance(900_000);
+  const sign: typeof account.sign = async (...about) => {
+    const signed = await account.sign(...about);
+    // The lease has run out: nothing of this is kept.
+    await m.run('update keeper_turns set holder = null where chain = $1', [short]);
+    return signed;
+  };
+  gas.account = { ...account, sign };
+  await polls(1);
+  gas.account = account;
+  assert.deepEqual(await outcomes(deal), ['pending']);
+  m.baseFee(gwei);
+  await lands(deal);
+  const [row] = await m.run('select sum(charged) as charged from keeper_attempts');
+  const spent = m.short.state.mined.filter(({ sent }) => sent.by === account.address);
+  assert.deepEqual(
+    [BigInt(String(row?.charged)), spent.length],
+    [spent.reduce((sum, { cost }) => sum + cost, 0n), 1],
   );
 });
 

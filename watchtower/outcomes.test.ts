@@ -197,3 +197,23 @@ for (const [what, paid, charged] of [
     },
   );
 }
+
+test(
+  'a process that ends once an outcome is stored leaves its charge stored, once',
+  limits,
+  async () => {
+    const says: Says = ({ txid }) => (txid.endsWith(' 7 1') ? 'deep' : 'gone');
+    const { address, on } = keyThat(says, { paid: async () => ({ cost: 400n, said: 1 }) });
+    const rows: Database['rows'] = async <Row>(statement: Parameters<Database['rows']>[0]) => {
+      const stored = await database.db.rows<Row>(statement);
+      if (statement.name === 'keeper_store_fate') throw new Error('it ends');
+      return stored;
+    };
+    const versions = await signed(address, 1);
+    const dying = on();
+    const deps = { ...dying.deps, db: { ...dying.deps.db, rows } };
+    await assert.rejects(withOutcomes({ ...dying, deps }, versions), /it ends/);
+    await withOutcomes(on(), await liveAttempts(database.db, address, address));
+    assert.deepEqual(await outcomesOf(address), [['deep', 400, 1]]);
+  },
+);

@@ -87,6 +87,8 @@ test('the secret of a claim that failed inside a call of another contract is fou
     args: [contract as Hex, claimOf(leg).data as Hex],
   });
   await post(anyone, { to: wallet, data });
+  // The node answers once it has the transaction, which may be before its block.
+  await mine(1);
   assert.deepEqual(await touched(adapter), [address(leg)]);
   const shown = await facts(adapter, leg);
   assert.deepEqual([shown.secret, shown.claimed], [leg.secret, null]);

@@ -6,7 +6,7 @@ import { brokenInequalities, schedule } from '../../core/deadlines.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import { bitcoinPolicies } from '../bitcoin/policy.ts';
 import { evmChains } from '../evm/policy.ts';
-import { solanaChains } from './policy.ts';
+import { finalizedConfirmations, solanaChains } from './policy.ts';
 
 const others: Readonly<Record<string, ChainPolicy>> = {
   ...Object.fromEntries(Object.entries(evmChains).map(([name, { policy }]) => [name, policy])),
@@ -29,6 +29,14 @@ test('no inequality is broken with any chain, as the short leg and as the long o
           }
         }
       }
+    }
+  }
+});
+
+test('money counts at finality alone, whatever the amount', () => {
+  for (const { policy } of Object.values(solanaChains)) {
+    for (const { confirmations } of [policy.normal, policy.high]) {
+      assert.equal(confirmations, finalizedConfirmations);
     }
   }
 });

@@ -140,6 +140,21 @@ test('what is sent again under one number is heard once, and what is new all the
   assert.deepEqual(emitted.slice(8), ['created b']);
 });
 
+test('what is closed stays so: it neither comes again nor sends', () => {
+  for (const isLost of [false, true]) {
+    const { link, last, states, sockets } = harness(1);
+    last().open();
+    last().say({ type: 'ready', seq: 1 });
+    if (isLost) last().end(1006);
+    link.close();
+    last().end(1000);
+    mock.timers.tick(120_000);
+    assert.deepEqual([sockets.length, states.at(-1)], [1, 'closed']);
+    assert.equal(link.send({}), false);
+    mock.timers.reset();
+  }
+});
+
 test('a close alone never ends it; an error that says that the key is wrong does', () => {
   const { last, states, said, sockets } = harness(1);
   for (const code of [4401, 4403, 1012]) {

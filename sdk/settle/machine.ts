@@ -7,7 +7,7 @@ import { fundBy, fundGate } from '../../core/gates.ts';
 import { nextSteps, type Step } from '../../core/next.ts';
 import { type Clocks, pessimistic } from '../../core/swap.ts';
 import type { LegName } from '../../core/trade.ts';
-import { mayBeFunded, type SwapRecord, versionsOf } from '../stores/store.ts';
+import { isFundingSigned, mayBeFunded, type SwapRecord, versionsOf } from '../stores/store.ts';
 import { aloneOf, type LegSeen, ownSides, type Seen, seenOf } from './record.ts';
 
 export type SettleState =
@@ -181,8 +181,13 @@ function hasEnded(record: SwapRecord, { state, clocks }: Seen): boolean {
   const ownStatus = legStatus(own.facts);
   const otherStatus = legStatus(other.facts);
   const now = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
-  const untouched = ownStatus === 'unfunded' && !mayBeFunded(record) && !record.approval;
-  const neverFunds = untouched && (now > fundBy(state, own) || state.secret !== null);
+  // Too little, paid by hand, is refunded. What comes after the end is left to another run.
+  const isLeft = record.byHand === true && own.facts.balance > 0n;
+  const isBegun = isFundingSigned(record) || Boolean(record.approval) || isLeft;
+  const untouched = ownStatus === 'unfunded' && !isBegun;
+  // What a lost device signed may still come: on Bitcoin no time ends it.
+  const last = record.restored ? own.timelock : fundBy(state, own);
+  const neverFunds = untouched && (now > last || state.secret !== null);
   const ownDone =
     ((ownStatus === 'claimed' || ownStatus === 'refunded') && own.facts.balance === 0n) ||
     neverFunds;
@@ -250,7 +255,7 @@ function togetherEffects(facts: Facts, seen: Seen, before: readonly Effect[]): E
 /** Whether a leg may still move to another escrow: with the secret public none may be funded. */
 export function mayMove(record: SwapRecord, { state }: Seen, name: LegName): boolean {
   const isOpen = legStatus(state.legs[name].facts) === 'unfunded';
-  const isSent = name === ownSides(record).gives && mayBeFunded(record);
+  const isSent = name === ownSides(record).gives && (mayBeFunded(record) || record.restored);
   return record.publicSecret === null && isOpen && !isSent;
 }
 
@@ -278,7 +283,7 @@ function mostUrgent(record: SwapRecord, seen: Seen): Effect[] {
   if (claim) return seen.state.secret === null ? [effect('reveal', gets, claim.before)] : [];
   const by = fundBy(seen.state, seen.state.legs[gives]);
   const raise = mayRaise(record, seen) ? [effect('raise_funding', gives, by)] : [];
-  if (find('fund', gives)) return [...raise, effect('fund', gives, by)];
+  if (find('fund', gives) && !record.restored) return [...raise, effect('fund', gives, by)];
   // What takes the late funding's nonce waits behind the approval, if that waits.
   const push = record.approval ? [effect('push_approval', gives)] : [];
   if (isLate(record, seen)) return [...push, effect('cancel_funding', gives)];
@@ -294,7 +299,7 @@ function mostUrgent(record: SwapRecord, seen: Seen): Effect[] {
 export function isLate(record: SwapRecord, { state, clocks }: Seen): boolean {
   const { gives } = ownSides(record);
   const { funded, claimed, refunded } = state.legs[gives].facts;
-  if (!mayBeFunded(record) || record.claim !== null) return false;
+  if (!isFundingSigned(record) || record.claim !== null) return false;
   if ((funded?.confirmations ?? 0) > 0 || claimed !== null || refunded !== null) return false;
   const { swap } = record;
   return Math.min(clocks.wall, clocks[gives]) > fundBy(swap, swap.legs[gives]);

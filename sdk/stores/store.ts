@@ -14,6 +14,8 @@ export type SecretStore = {
   /** Returns when the secret survives a power cut. */
   putSecret(hashlock: Hashlock, secret: Secret): Promise<void>;
   getSecret(hashlock: Hashlock): Promise<Secret | null>;
+  /** Where secrets are derived: makes one, kept as by `putSecret`. Absent: they are random. */
+  newHashlock?(): Promise<Hashlock>;
 };
 
 /** A signed transaction, kept before it is sent, so that it is sent again and not made again. */
@@ -67,13 +69,15 @@ export type SwapRecord = {
   readonly authorization?: Authorization | null;
   /** When the market was asked to send the own claim (Unix milliseconds), and what it answered. */
   readonly relay?: { readonly askedAtMs: Millis; readonly txid: string | null };
+  /** Bitcoin: a person was told to pay the escrow by hand, and may do so at any time. */
+  readonly byHand?: boolean;
   /** The approval before a token's funding, while it may be unmined: its nonce holds up others. */
   readonly approval?: Kept | null;
   /** The approval that was mined last: a reorganisation may take it back, with the funding. */
   readonly approved?: Kept;
   /** What takes the nonce, or a coin, of a funding that came too late, so that it never comes. */
   readonly cancel?: Kept | null;
-  /** Of which payments, by their outpoints, the market keeps signed refunds. */
+  /** Of which payments, by their outpoints, the market keeps signed refunds, and paid where. */
   readonly scheduled?: string;
   /** What the escrow held at depth when that was looked at last. */
   readonly scheduledOf?: BaseUnits;
@@ -87,10 +91,17 @@ export type SwapRecord = {
   readonly owedBy?: string | null;
   /** Seen in public, or sent by this side; never forgotten. */
   readonly publicSecret: Secret | null;
+  /** From a rescue: the lost device may have funded it, so nothing is signed to fund it here. */
+  readonly restored?: true;
 };
 
-/** Whether something of this side may fund its leg, sent by itself or by others. */
-export function mayBeFunded({ funding, authorization }: SwapRecord): boolean {
+/** Whether something of this side may fund its leg, sent by itself, by others or by hand. */
+export function mayBeFunded(record: SwapRecord): boolean {
+  return isFundingSigned(record) || record.byHand === true;
+}
+
+/** Whether there is a signature that funds the own leg, and that can be sent or taken back. */
+export function isFundingSigned({ funding, authorization }: SwapRecord): boolean {
   return funding !== null || (authorization ?? null) !== null;
 }
 
@@ -137,6 +148,7 @@ function withContract(leg: VerifiedLeg): VerifiedLeg {
 
 /** A new secret, kept before its hashlock is told to anyone. */
 export async function newHashlock(store: SecretStore): Promise<Hashlock> {
+  if (store.newHashlock !== undefined) return store.newHashlock();
   const secret = bytesToHex(randomBytes(32));
   const hashlock = hashlockOf(secret);
   await store.putSecret(hashlock, secret);
@@ -175,8 +187,8 @@ export async function mustBeOnly(
   throw new SettleError('hashlock_used', sentence);
 }
 
-/** A record or trade as text: amounts are bigint, which JSON has no word for. */
-export function writeKept(value: SwapRecord | OwnTrade): string {
+/** A record, trade or more of them as text: amounts are bigint, which JSON has no word for. */
+export function writeKept(value: object): string {
   return JSON.stringify(
     value,
     (_, part: unknown) => (typeof part === 'bigint' ? { bigint: part.toString() } : part),
@@ -184,7 +196,7 @@ export function writeKept(value: SwapRecord | OwnTrade): string {
   );
 }
 
-export function readKept<T extends SwapRecord | OwnTrade>(text: string): T {
+export function readKept<T extends object>(text: string): T {
   return JSON.parse(text, (_, part: unknown) => {
     if (typeof part !== 'object' || part === null || !('bigint' in part)) return part;
     return BigInt(String(part.bigint));

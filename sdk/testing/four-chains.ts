@@ -29,8 +29,16 @@ export type Scene = {
 
 export type Served = DevnetStatus['chains'][number];
 
-/** In the place of what is usual: the token of EVM, and the maker's wallet there. */
-type Instead = { readonly token?: Dollar; readonly maker?: EvmWallet };
+/**
+ * In the place of what is usual: the token of EVM, the maker's wallet there, the taker's secret, and
+ * its Bitcoin wallet.
+ */
+type Instead = {
+  readonly token?: Dollar;
+  readonly maker?: EvmWallet;
+  readonly secret?: string;
+  readonly bitcoin?: Wallets['bitcoin'];
+};
 
 export type FourChains = {
   readonly dev: DevnetClient;
@@ -157,10 +165,13 @@ function newScene(from: {
   instead: Instead;
 }): Scene {
   const { coins, place, parties, now, instead } = from;
-  const secret = randomBytes(32).toString('hex');
+  const { secret = randomBytes(32).toString('hex'), maker = parties.maker.evm } = instead;
+  const { bitcoin = parties.taker.bitcoin } = instead;
   const id = crypto.randomUUID();
-  const { maker = parties.maker.evm } = instead;
-  const walletsOf = { taker: parties.taker, maker: { ...parties.maker, evm: maker } };
+  const walletsOf = {
+    taker: { ...parties.taker, bitcoin },
+    maker: { ...parties.maker, evm: maker },
+  };
   const home = (party: Party) => ({ a: destination(party, 'a'), b: destination(party, 'b') });
   const destination = (party: Party, leg: LegName) => {
     const wallet: Wallet = walletsOf[party][place.coins[coins[leg]].family];

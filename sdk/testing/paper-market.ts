@@ -17,7 +17,7 @@ import type { ParleyClient } from '../client.ts';
 import { ParleyApiError } from '../errors.ts';
 import type { ChainSource } from '../settle/context.ts';
 import type { OwnTrade, PinnedAsset } from '../trade.ts';
-import type { Swap, SwapLeg } from '../types.ts';
+import type { Swap, SwapLeg, Thread } from '../types.ts';
 import { legShown, swapShown } from './honest.ts';
 
 /** The taker gives `b` (long, on Bitcoin), the maker gives `a`. */
@@ -94,6 +94,11 @@ export function paperMarket(given: PaperSwap): PaperMarket {
     return {
       baseUrl: 'http://paper.invalid',
       swap: async () => build('swap', async () => state.alter(swapFor(paper, party))),
+      swaps: async () =>
+        build('swaps', async () => {
+          return { swaps: [state.alter(swapFor(paper, party))], nextCursor: null };
+        }),
+      thread: async () => build('thread', async () => threadFor(paper, party)),
       setAddress: async () => build('address', async () => state.alter(swapFor(paper, party))),
       fund: async (_: string, leg: LegName) =>
         build(`fund ${leg}`, async () => {
@@ -236,6 +241,15 @@ function swapFor(paper: Paper, party: Party): Swap {
   const legs = { a: legFor(paper, 'a'), b: legFor(paper, 'b') };
   const showing = { id: paper.id, legs, deadlines: timesOf(paper), next: [] };
   return swapShown(tradeFor(paper, party), paper.secret, paper.agreedAt, showing);
+}
+
+function threadFor(paper: Paper, party: Party): Partial<Thread> {
+  const { threadId: id, rfqId, makerId, takerId, ...trade } = tradeFor(paper, party);
+  const { direction, base, baseAmount, quote, quoteAmount } = trade;
+  const amounts = { baseAmount: baseAmount.toString(), quoteAmount: quoteAmount.toString() };
+  const asked = { id: rfqId, direction, baseAssetId: base.id, quoteAssetId: quote.id };
+  const rfq = { ...asked, baseAmount: amounts.baseAmount } as Thread['rfq'];
+  return { id, rfqId, makerId, takerId, quoteAmount: amounts.quoteAmount, rfq };
 }
 
 function legFor(paper: Paper, leg: LegName): SwapLeg {

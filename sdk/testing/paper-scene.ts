@@ -48,7 +48,7 @@ export type PaperScene = {
 };
 
 const amount = 10n ** 17n;
-const agreedAt = 1_800_000_000;
+export const agreedAt = 1_800_000_000;
 const newKey = (): `0x${string}` => `0x${randomBytes(32).toString('hex')}`;
 
 /** A contract of these chains in name alone: its transfers always work. */
@@ -62,10 +62,10 @@ type Moves = Pick<PaperScene, 'stepSeconds' | 'theirsAt'>;
  */
 export async function paperScene(
   party: Party,
-  { isToken = false, ...moves }: Partial<Moves> & { readonly isToken?: boolean } = {},
+  of: Partial<Moves> & { readonly isToken?: boolean; readonly secret?: string } = {},
 ): Promise<PaperScene> {
+  const { isToken = false, secret = randomBytes(32).toString('hex'), ...moves } = of;
   const chains = paperChains(agreedAt);
-  const secret = randomBytes(32).toString('hex');
   const [ownKey, theirKey] = [newKey(), newKey()];
   const own = { a: walletOn(chains.a, ownKey), b: walletOn(chains.b, ownKey) };
   const theirs = {

@@ -97,3 +97,28 @@ test('with dev chains, where all come from one address, it has 200 times an acco
   }
   assert.equal(await request('dear', '127.0.0.1', { each: 100, steps: 30 }), false);
 });
+
+test('steps of all requests are one in a turn of the event loop', async () => {
+  const { meter } = createProcessorTime({ ...chains, ...prefixes }, () => 0);
+  let [turn, isOver] = [0, false];
+  const tick = () => {
+    turn += 1;
+    if (!isOver) setImmediate(tick);
+  };
+  tick();
+  const seen: number[] = [];
+  const request = (accountId: string) => {
+    const work = (function* () {
+      for (let at = 0; at < 4; at += 1) {
+        seen.push(turn);
+        yield;
+      }
+    })();
+    const who = { accountId, client: '192.0.2.1', isParty: async () => false };
+    return meter(who)(work, AbortSignal.timeout(10_000));
+  };
+  await Promise.all([request('one'), request('other')]);
+  isOver = true;
+  const [, ...rested] = seen;
+  assert.deepEqual([rested.length, new Set(rested).size], [7, 7]);
+});

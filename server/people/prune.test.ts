@@ -6,10 +6,10 @@ import { after, before, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import { type TestDeps, testDeps } from '../../test/support/deps.ts';
 import { type CeremonyWay, countCodes, insertCeremony, mostOfSession } from '../db/ceremonies.ts';
-import { revokeSession } from '../db/sessions.ts';
+import { liveSessionsOf, revokeSession } from '../db/sessions.ts';
 import { prune } from '../market/prune.ts';
 import { issueTicket } from './feed-tickets.ts';
-import type { Session } from './sessions.ts';
+import { type Session, windowAt } from './sessions.ts';
 import { takeUp } from './sign-in.ts';
 
 let database: TestDatabase;
@@ -122,6 +122,24 @@ test('a session goes 30 days after it was revoked, was idle for 30, or was 90 ol
   await use(old);
   // Its end, 90 days, comes before it would be idle.
   assert.equal(await at(120), 1);
+});
+
+test('a session ends 30 days after its last use, and 90 after it was made', async () => {
+  const session = await signIn();
+  const began = deps.now();
+  const isLive = async (ms: number) => {
+    deps.freeze(began + ms);
+    const live = await liveSessionsOf(database.db, session.accountId, windowAt(deps.now()));
+    return live.length === 1;
+  };
+  const around = async (days: number) => [await isLive(days * day - 1), await isLive(days * day)];
+  assert.deepEqual(await around(30), [true, false]);
+  await use(session);
+  assert.deepEqual(await around(60), [true, false]);
+  await use(session);
+  await isLive(89 * day);
+  await use(session);
+  assert.deepEqual(await around(90), [true, false]);
 });
 
 test('a browser is forgotten a year after it was seen last', async () => {

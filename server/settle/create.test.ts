@@ -4,11 +4,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import type { ChainAdapter } from '../../chains/adapter.ts';
 import { addressesOfPubkey } from '../../chains/bitcoin/keys.ts';
 import { bitcoinNetworks } from '../../chains/bitcoin/networks.ts';
 import { parseEvmAddress } from '../../chains/evm/address.ts';
 import { evmChains } from '../../chains/evm/policy.ts';
 import { solanaChains } from '../../chains/solana/policy.ts';
+import { nothingSeen } from '../../core/facts.ts';
 import type { ChainPolicy } from '../../core/policy.ts';
 import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
 import type { TestDeps } from '../../test/support/deps.ts';
@@ -17,6 +19,7 @@ import { insertPayout } from '../db/payouts.ts';
 import { swapById } from '../db/swaps.ts';
 import { findThread, type Thread } from '../db/threads.ts';
 import { upsertWebProof } from '../db/wallets.ts';
+import { prepareAddress } from './addresses.ts';
 import { type LegsPreview, previewLegs, type TradeTerms } from './preview.ts';
 import { fromTheStart, takeUp } from './take-up.ts';
 import { insertAccount, type Wallet } from './testing/account.ts';
@@ -24,6 +27,7 @@ import {
   agreedSwap,
   insertAgreed,
   insertAsset,
+  nodelessAdapters,
   nodelessDeps,
   someWallets,
   swapBetween,
@@ -185,3 +189,39 @@ test('escrows are taken up once, also those whose transaction commits last', asy
   await slow;
   assert.deepEqual([await taken(), await taken()], [[slowId], []]);
 });
+
+for (const [family, who] of [
+  ['evm', 'names the funder alone'],
+  ['tron', 'names the funder alone'],
+  // Its program pays a refund to the account that is named.
+  ['solana', 'receives'],
+] as const) {
+  test(`on ${family} a refund address ${who}, and a payout is the account’s own`, async () => {
+    const [bitcoin, evm] = nodelessAdapters() as [ChainAdapter, ChainAdapter];
+    const shown: Partial<ChainAdapter> = {
+      parseAddress: (text) => text,
+      plan: ({ refund }) => ({ address: `escrow of ${refund.address}`, redeemScript: null }),
+      readEscrow: async () => nothingSeen,
+      preflight: async () => {},
+    };
+    const there = nodelessDeps(database.db, [bitcoin, { ...evm, ...shown, family }]);
+    const [own, stranger] = [randomUUID(), randomUUID()];
+    const wallets: Wallet[] = [{ family, address: own, pubkey: null }];
+    const {
+      id: swapId,
+      makerId,
+      takerId,
+    } = await agreedSwap(there, terms(), [wallets, wallets.slice(1)]);
+    const named = async (accountId: string, address: string) => {
+      const request = { accountId, swapId, chain: 'evm-dev', address, keySignature: null };
+      const prepared = prepareAddress(there, request, AbortSignal.timeout(5_000));
+      return prepared.then(
+        ({ destination }) => destination.address,
+        ({ code }: { code?: string }) => code,
+      );
+    };
+    assert.equal(await named(makerId, own), own);
+    assert.equal(await named(makerId, stranger), who === 'receives' ? 'not_payable' : stranger);
+    assert.equal(await named(takerId, stranger), 'not_payable');
+  });
+}

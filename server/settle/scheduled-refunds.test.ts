@@ -275,12 +275,16 @@ test('a claim that comes after the poll is not outbid: not by the first refund, 
   const claim = await claimAt(deal, 40);
   await world.bitcoinRpc('sendrawtransaction', [claim.raw]);
   const asked: string[] = [];
+  const publicly = new Set<boolean>();
   for (const late of [['next'], ['next', 'rival']]) {
     asked.push('pass');
     const before = new Set(late);
     // The first answers are those of a moment at which no claim was there.
     const asBefore = refundsBy(({ next, rival }) => ({
-      next: async (...about) => (before.delete('next') ? sendFirst : next(...about)),
+      next: async (...about) => {
+        publicly.add(about[1].isPublic);
+        return before.delete('next') ? sendFirst : next(...about);
+      },
       rival: async (...about) => (before.delete('rival') ? null : rival(...about)),
     }));
     const server = serverWith((adapter) => ({
@@ -296,6 +300,8 @@ test('a claim that comes after the poll is not outbid: not by the first refund, 
     assert.equal((await scheduledOf(deal)).sentTxid, null);
   }
   assert.deepEqual(asked, ['pass', 'pass', `refused ${ladder[0]?.txid}`]);
+  // The claim may come at any moment, so that a refund is not cheap.
+  assert.deepEqual([...publicly], [true]);
   const rival = () => Promise.reject(new Error('nobody knows'));
   const unsure = serverWith(refundsBy(() => ({ next: async () => sendFirst, rival })));
   assert.equal(await pass(createScheduledRefunds(unsure)), 0);

@@ -85,7 +85,7 @@ export async function entryOf(root: string, folder: string, group: string[]): Pr
       JSON.stringify(each),
     );
     return `describe(${name}, async () => {
-  await inTurn(() => import(${url}));
+  await import(${url});
   after(() => note(usage, ${name}));
 });
 `;
@@ -94,13 +94,6 @@ export async function entryOf(root: string, folder: string, group: string[]): Pr
 import { note } from ${JSON.stringify(usage)};
 const usage = process.env.PARLEY_TEST_USAGE;
 const here = () => note(usage, 'what processes load and do at their end');
-// What two files share, and waits while it loads, would run the second in the suite of the first:
-// its hooks would be those of both.
-let last = Promise.resolve();
-const inTurn = (load) => {
-  last = last.catch(() => {}).then(load);
-  return last;
-};
 before(here);
 process.on('exit', here);
 ${suites.join('')}`;

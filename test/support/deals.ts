@@ -187,7 +187,7 @@ export async function fund(ground: Ground, deal: Deal, legs: 'both' | 'initiator
   ]);
 }
 
-export const isVerified = ({ step }: Progress) => step === 'verified';
+const isVerified = ({ step }: Progress) => step === 'verified';
 export const isFunded = ({ step }: Progress) => step === 'funded';
 /** By one's own node; what a side says it sends may not have been sent yet. */
 export const seen = (what: 'claim' | 'refund', leg: 'a' | 'b') => (progress: Progress) =>

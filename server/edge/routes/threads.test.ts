@@ -39,10 +39,14 @@ test('a first quote is 201, the next of the same maker 200 on the same thread', 
   assert.deepEqual([second.status, second.body.thread.id], [200, threadId]);
   assert.deepEqual(await pricesOf(threadId), [`maker ${price}`, 'maker 66000000']);
   assert.deepEqual(await read(taker, threadId), second.body.thread);
+  // A maker's price is a quote, however it was sent; the taker's own is none.
+  await propose(maker, threadId, '67000000');
+  await propose(taker, threadId, '60000000');
   const event = { to: taker.accountId, rfqId, threadId };
   assert.deepEqual(await events('quote.created', 'threadId', threadId), [
     { ...event, quoteAmount: price },
     { ...event, quoteAmount: '66000000' },
+    { ...event, quoteAmount: '67000000' },
   ]);
 });
 

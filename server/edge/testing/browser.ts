@@ -30,7 +30,7 @@ export type BrowserOptions = {
   readonly cookies?: ReadonlyMap<string, string>;
 };
 
-export const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
 export function browserOn(
   { call }: Pick<TestEdge, 'call'>,
