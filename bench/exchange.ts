@@ -1,7 +1,8 @@
 // What one small exchange with a chain's node takes of the processor, against the same by `fetch`:
 // most of what a server does while little is traded. The node is a process of its own.
 
-import { exchangeWith } from '../chains/nodes/exchange.ts';
+import { textOf } from '../chains/nodes/exchange.ts';
+import { exchangeWith } from '../chains/nodes/transport-node.ts';
 import { startChild } from './children.ts';
 import { alternating, atMost, type Effort, type Row } from './report.ts';
 
@@ -41,7 +42,7 @@ export async function benchExchange({ rounds }: Pick<Effort, 'rounds'>): Promise
   }
 }
 
-async function byFetch(url: string): Promise<Buffer> {
+async function byFetch(url: string): Promise<Uint8Array> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(limits.timeMs)]);
   const response = await fetch(url, { ...request, redirect: 'error', signal: limit });
   const parts: Uint8Array[] = [];
@@ -54,11 +55,11 @@ async function byFetch(url: string): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-async function microsecondsOf(exchange: () => Promise<Buffer>): Promise<number> {
+async function microsecondsOf(exchange: () => Promise<Uint8Array>): Promise<number> {
   const before = process.cpuUsage();
   const lane = async () => {
     for (let done = 0; done < exchanges / lanes; done += 1) {
-      if (!(await exchange()).includes('0x10')) throw new Error('another answer');
+      if (!textOf({ body: await exchange() }).includes('0x10')) throw new Error('another answer');
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));

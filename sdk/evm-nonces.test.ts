@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { serializeTransaction } from 'viem';
+import { sleep } from '../chains/nodes/turn.ts';
 import { ParleyError } from '../core/errors.ts';
 import { evmHand } from './settle/hands/evm.ts';
 import { withNonceLock } from './settle/hands/nonces.ts';
@@ -19,7 +20,6 @@ import {
 } from './testing/evm-account.ts';
 import { evmKey, gwei, withAdapter } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
-import { sleep } from './waiting.ts';
 import type { EvmWallet } from './wallets/wallet.ts';
 
 const { on, pattern, account, keep } = accounts();

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { parseTransaction } from 'viem';
+import { sleep } from '../chains/nodes/turn.ts';
 import type { Hashlock } from '../core/hashlock.ts';
 import { type SettleInput, settle } from './settle.ts';
 import { type Kept, keptNow } from './stores/store.ts';
@@ -20,7 +21,6 @@ import {
   withAdapter,
 } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
-import { sleep } from './waiting.ts';
 
 const on = onChains();
 const chainId = 31_337;

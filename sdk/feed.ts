@@ -1,12 +1,12 @@
 // The maker feed: the book kept true through lost connections, and quotes down the same socket.
 
+import { sleep } from '../chains/nodes/turn.ts';
 import { type ParleyClient, parleyClient } from './client.ts';
 import { type Book, type BookChange, createBook } from './feed/book.ts';
 import { createLink, type Link, type LinkState, type ServerFrame } from './feed/link.ts';
 import { createQuotes, type Quoted } from './feed/quotes.ts';
 import type { HttpOptions } from './http.ts';
 import type { Page, Rfq } from './types.ts';
-import { sleep } from './waiting.ts';
 
 export type { BookChange } from './feed/book.ts';
 export type { Quoted } from './feed/quotes.ts';

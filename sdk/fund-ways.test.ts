@@ -12,6 +12,7 @@ import { evmDeployment, evmEscrow } from '../chains/evm/plan.ts';
 import { parseSignature } from '../chains/evm/ways.ts';
 import type { Owed, Warning } from '../chains/interface/gas.ts';
 import type { FundAlternative, TypedData } from '../chains/interface/material.ts';
+import { sleep } from '../chains/nodes/turn.ts';
 import { ParleyError } from '../core/errors.ts';
 import { contextOf } from './settle/context.ts';
 import { tendAuthorization } from './settle/ways.ts';
@@ -32,7 +33,6 @@ import {
   withAdapter,
 } from './testing/sides.ts';
 import { limits, timed } from './testing/timed.ts';
-import { sleep } from './waiting.ts';
 import { evmWallet } from './wallets/evm.ts';
 import type { EvmWallet } from './wallets/wallet.ts';
 

@@ -1,8 +1,8 @@
 // One request to the market: limits, idempotency, and retries where a second try does nothing
 // twice.
 
+import { sleep } from '../chains/nodes/turn.ts';
 import { messageOf, ParleyApiError } from './errors.ts';
-import { sleep } from './waiting.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -111,14 +111,20 @@ async function once<T>(
 }
 
 async function bounded(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
   let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > maxAnswerBytes) throw new Error(`the answer is larger than ${maxAnswerBytes} bytes`);
-    chunks.push(chunk);
+  for (;;) {
+    const part = await reader?.read();
+    if (part === undefined || part.done) return text + decoder.decode();
+    size += part.value.length;
+    if (size > maxAnswerBytes) {
+      await reader?.cancel();
+      throw new Error(`the answer is larger than ${maxAnswerBytes} bytes`);
+    }
+    text += decoder.decode(part.value, { stream: true });
   }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function refusal(shortName: string, response: Response, text: string): ParleyApiError {

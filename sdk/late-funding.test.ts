@@ -2,12 +2,12 @@
 // refunded. Never both, and never neither. On a real anvil and a real bitcoind.
 
 import assert from 'node:assert/strict';
+import { sleep } from '../chains/nodes/turn.ts';
 import { type SettleInput, settle } from './settle.ts';
 import type { Kept } from './stores/store.ts';
 import { onChains } from './testing/evm-account.ts';
 import { gwei, hastySide, isFunded, later, recordOf, running, until } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
-import { sleep } from './waiting.ts';
 
 const bitcoinKey = 'bitcoin-regtest';
 const on = onChains();

@@ -3,12 +3,12 @@
 // chains/bitcoin/real-node.test.ts.
 
 import assert from 'node:assert/strict';
+import { sleep } from '../chains/nodes/turn.ts';
 import { settle } from './settle.ts';
 import { onChains } from './testing/evm-account.ts';
 import type { Scene } from './testing/four-chains.ts';
 import { hastySide, recordOf, running, sideOf } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
-import { sleep } from './waiting.ts';
 import type { BitcoinWallet, Wallet } from './wallets/wallet.ts';
 
 const bitcoinKey = 'bitcoin-regtest';

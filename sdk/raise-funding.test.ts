@@ -2,13 +2,13 @@
 // is mined funds the leg, once. On a real bitcoind.
 
 import assert from 'node:assert/strict';
+import { sleep } from '../chains/nodes/turn.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { Progress, SettleInput } from './settle.ts';
 import type { Kept } from './stores/store.ts';
 import { onChains } from './testing/evm-account.ts';
 import { hastySide, isFunded, recordOf, until, withAdapter } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
-import { sleep } from './waiting.ts';
 
 const bitcoinKey = 'bitcoin-regtest';
 const on = onChains();

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { sleep } from '../chains/nodes/turn.ts';
 import { scheduleRefunds, signedRefunds, worthOf } from './scheduled-refunds.ts';
 import type { Progress } from './settle.ts';
 import { onChains } from './testing/evm-account.ts';
@@ -10,7 +11,6 @@ import type { Scene } from './testing/four-chains.ts';
 import { hastySide, recordOf, running, until, withAdapter } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
 import { outputsOf } from './verify-material.ts';
-import { sleep } from './waiting.ts';
 
 const bitcoinKey = 'bitcoin-regtest';
 const on = onChains();

@@ -4,6 +4,7 @@
 
 import assert from 'node:assert/strict';
 import type { Material } from '../chains/interface/material.ts';
+import { sleep } from '../chains/nodes/turn.ts';
 import { readTransaction } from '../chains/solana/message.ts';
 import { solanaDeployment, solanaTransaction } from '../chains/solana/plan.ts';
 import { ParleyError } from '../core/errors.ts';
@@ -15,7 +16,6 @@ import { onChains } from './testing/evm-account.ts';
 import { amountOf, type Coin, type Scene } from './testing/four-chains.ts';
 import { evmKey, isFunded, recordOf, sideOf, until, withAdapter } from './testing/sides.ts';
 import { timed } from './testing/timed.ts';
-import { sleep } from './waiting.ts';
 
 const signal = () => AbortSignal.timeout(15_000);
 const parties = ['taker', 'maker'] as const;

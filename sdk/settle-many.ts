@@ -4,6 +4,7 @@
 import { inBatches, mostInBatch, paymentOf } from '../chains/escrows/calls.ts';
 import { evmGasPolicyOf } from '../chains/evm/gas-policy.ts';
 import type { Batch, BuiltBatch } from '../chains/interface/batches.ts';
+import { sleep } from '../chains/nodes/turn.ts';
 import { smaller } from '../core/amounts.ts';
 import { ParleyError } from '../core/errors.ts';
 import type { EscrowFacts } from '../core/facts.ts';
@@ -18,7 +19,6 @@ import { legOf, ownSides, type SetLeg, watchedOf } from './settle/record.ts';
 import { sendAlone } from './settle/send.ts';
 import type { SettleInput } from './settle.ts';
 import { type Kept, keptNow, type Store, type SwapRecord } from './stores/store.ts';
-import { sleep } from './waiting.ts';
 import type { AccountWallet, EvmWallet, TxOutcome } from './wallets/wallet.ts';
 
 export type ManyInput = Pick<

@@ -2,6 +2,7 @@
 // The market builds fundings and relays, and nothing it says is believed. Every effect can be
 // repeated after a crash at any point.
 
+import { sleep } from '../chains/nodes/turn.ts';
 import { ParleyError } from '../core/errors.ts';
 import { legStatus } from '../core/facts.ts';
 import { type SwapStatus, swapStatus } from '../core/status.ts';
@@ -21,7 +22,6 @@ import { legOf, ownSides, type Seen, seenOf } from './settle/record.ts';
 import { leaveRefunds } from './settle/scheduled.ts';
 import { endAuthorization } from './settle/ways.ts';
 import { mayBeFunded, newsOf } from './stores/store.ts';
-import { sleep } from './waiting.ts';
 
 export type { ChainSource, Progress, SettleInput } from './settle/context.ts';
 export type { SettleState } from './settle/machine.ts';

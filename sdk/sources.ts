@@ -5,18 +5,18 @@ import { defaultFeeBounds } from '../chains/bitcoin/fees.ts';
 import { type BitcoinNetworkName, bitcoinNetworks } from '../chains/bitcoin/networks.ts';
 import { bitcoinPolicies } from '../chains/bitcoin/policy.ts';
 import { contractsFault, type Deployment } from '../chains/escrows/plan.ts';
-import { evmAdapter } from '../chains/evm/adapter.ts';
+import { evmParty } from '../chains/evm/party.ts';
 import { type EvmContracts, evmDeployment } from '../chains/evm/plan.ts';
 import { type DepthTag, evmChains } from '../chains/evm/policy.ts';
-import { solanaAdapter } from '../chains/solana/adapter.ts';
+import { solanaParty } from '../chains/solana/party.ts';
 import { type SolanaDeployment, solanaDeployment } from '../chains/solana/plan.ts';
 import {
   type SolanaChainSettings,
   solanaChains,
   solanaDevPolicy,
 } from '../chains/solana/policy.ts';
-import { tronAdapter } from '../chains/tron/adapter.ts';
 import type { TronSource } from '../chains/tron/http.ts';
+import { tronParty } from '../chains/tron/party.ts';
 import type { TronOrigin } from '../chains/tron/plan.ts';
 import { type TronChainSettings, tronChains, tronDevPolicy } from '../chains/tron/policy.ts';
 import { brokenPolicy } from '../core/deadlines.ts';
@@ -90,7 +90,7 @@ export function evmSource(options: EvmSourceOptions): ChainSource {
   const nextForkAt = options.nextForkAt ?? null;
   return {
     view: { family: 'evm', chain, chainId, deployment, policy },
-    adapter: evmAdapter({ ...options, policy, depthTag, nextForkAt }),
+    adapter: evmParty({ ...options, policy, depthTag, nextForkAt }).adapter,
   };
 }
 
@@ -153,7 +153,7 @@ export function tronSource(options: TronSourceOptions): ChainSource {
   const most = mostFeeLimitSun === undefined ? {} : { mostFeeLimitSun };
   return {
     view: { family: 'tron', chain, deployment, policy, ...most },
-    adapter: tronAdapter({ chain, deployment, sources, policy }),
+    adapter: tronParty({ chain, deployment, sources, policy }).adapter,
   };
 }
 
@@ -182,7 +182,7 @@ export function solanaSource(options: SolanaSourceOptions): ChainSource {
   };
   return {
     view: { family: 'solana', chain, deployment, policy },
-    adapter: solanaAdapter({
+    adapter: solanaParty({
       chain,
       rpcUrls,
       policy,
@@ -190,6 +190,6 @@ export function solanaSource(options: SolanaSourceOptions): ChainSource {
       genesisHash,
       mostDriftSeconds: policy.driftSeconds,
       now: options.now ?? machineClock,
-    }),
+    }).adapter,
   };
 }

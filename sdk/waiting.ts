@@ -1,13 +1,6 @@
 // Waiting, with a limit: for a time, for work, and for one's place in a queue of this process.
 
-import { setTimeout as after } from 'node:timers/promises';
 import { unlessAborted } from '../chains/nodes/sources.ts';
-
-/** Ends early, by throwing, when the signal does. */
-export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  signal?.throwIfAborted();
-  await after(ms, undefined, { signal }).catch(() => signal?.throwIfAborted());
-}
 
 /** Resolves once the signal has aborted. */
 export function aborted(signal: AbortSignal): Promise<null> {

@@ -72,7 +72,7 @@ import { stuckWarning } from './stuck-funding.ts';
 
 /** Where the chain is read: a Core node, an Esplora server, or a backend made by the caller. */
 export type BitcoinSource =
-  | { readonly coreUrl: string; readonly cookiePath?: string; readonly timeMs?: number }
+  | { readonly coreUrl: string; readonly timeMs?: number }
   | { readonly esploraUrl: string; readonly timeMs?: number }
   | { readonly backend: BitcoinBackend };
 
@@ -106,8 +106,7 @@ function backendOf(source: BitcoinSource, network: BitcoinNetwork, now: () => nu
   if ('esploraUrl' in source) {
     return esploraBackend({ url: source.esploraUrl, network, now, limits });
   }
-  const { coreUrl: url, cookiePath } = source;
-  return coreBackend({ url, network, now, limits, cookiePath });
+  return coreBackend({ url: source.coreUrl, network, now, limits });
 }
 
 export type BitcoinAdapter = ChainAdapter & Required<Pick<ChainAdapter, 'mustAgree'>>;

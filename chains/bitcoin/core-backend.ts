@@ -1,5 +1,6 @@
 // The chain as a Core node (24 or later, or Knots) shows it; without wallet and txindex.
 
+import { bytesOfHex } from '#bytes';
 import type { Heads } from '../interface/reading.ts';
 import { onceHeard } from '../nodes/offers.ts';
 import type { BitcoinBackend, MempoolInterest } from './backend.ts';
@@ -62,8 +63,7 @@ export function coreBackend(options: CoreBackendOptions): BitcoinBackend {
     blockHash: (height, signal) => blockHash(rpc, height, signal),
     block: async (hash, signal) => {
       const hex = await rpc.call<string>('getblock', [hash, 0], signal).catch(unexpected);
-      // Native: a block has up to eight million digits.
-      return Buffer.from(hex, 'hex');
+      return bytesOfHex(hex);
     },
     mempool: (interest, signal) => mempool(state, interest, signal),
     feeEstimate: (at, signal) => feeEstimate(rpc, at, signal),

@@ -1,8 +1,8 @@
 // Keeps an escrow index in step with its source: blocks, blocks taken back, the past of escrows
 // watched late, the mempool. One bounded, resumable pass at a time.
 
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Heads, WatchedEscrow } from '../interface/reading.ts';
+import { nextTurn } from '../nodes/turn.ts';
 import type { BitcoinBackend, PastByBlock } from './backend.ts';
 import {
   applyTransaction,
@@ -209,9 +209,9 @@ async function readPast(
 /** To unpack, to read and to take in a full block take ten milliseconds each: a turn for each. */
 async function readBlock(backend: BitcoinBackend, hash: string, signal: AbortSignal) {
   const bytes = await backend.block(hash, signal);
-  await turn();
+  await nextTurn();
   const block = parseBlock(bytes);
-  await turn();
+  await nextTurn();
   return block;
 }
 

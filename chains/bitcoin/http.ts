@@ -1,12 +1,13 @@
 // An exchange with a node or an Esplora. No message quotes the address, which may hold credentials.
 
+import { exchangeWith } from '#transport';
 import { ParleyError } from '../../core/errors.ts';
 import {
   AnswerTooLong,
-  exchangeWith,
   type NodeLimits,
   type NodeReply,
   type NodeRequest,
+  NothingReadable,
 } from '../nodes/exchange.ts';
 
 /** Throws `chain_timeout` or `chain_unavailable`, naming `source`. */
@@ -41,6 +42,7 @@ export function unavailable(source: string, reason: string, cause?: unknown): Pa
 
 /** Such as ECONNREFUSED; never a text with the address in it. */
 function reasonOf(cause: unknown): string {
+  if (cause instanceof NothingReadable) return cause.message;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   return code === '' ? 'the connection failed' : `the connection failed (${code})`;
 }

@@ -1,8 +1,7 @@
 // JSON-RPC to a Core node: a call or a batch, limits on time and size, the node's own words kept.
 
-import { readFile } from 'node:fs/promises';
 import { ParleyError } from '../../core/errors.ts';
-import type { NodeLimits } from '../nodes/exchange.ts';
+import { type NodeLimits, type NodeReply, textOf } from '../nodes/exchange.ts';
 import { exchange, unavailable } from './http.ts';
 
 export const coreName = 'Bitcoin node';
@@ -22,8 +21,6 @@ export class RpcRefusal extends Error {
 export type CoreOptions = {
   /** May carry `user:password@`. */
   readonly url: string;
-  /** Core's `.cookie`, read at every call where given: the node writes a new one at its start. */
-  readonly cookiePath?: string | undefined;
   readonly limits?: Partial<NodeLimits>;
 };
 
@@ -45,17 +42,12 @@ type Answer = { id?: number; result?: unknown; error?: { code: number; message: 
 
 export function coreRpc(options: CoreOptions): CoreRpc {
   const limits = { ...defaultLimits, ...options.limits };
-  const { username, password, origin, pathname, search } = new URL(options.url);
-  const named = decodeURIComponent(`${username}:${password}`);
-  const fromUrl = username === '' ? null : named;
   const post = async (body: unknown, signal: AbortSignal): Promise<unknown> => {
-    const secret = options.cookiePath === undefined ? fromUrl : await cookie(options.cookiePath);
-    const headers: Record<string, string> = { 'content-type': 'application/json' };
-    if (secret !== null) headers.authorization = `Basic ${Buffer.from(secret).toString('base64')}`;
-    const url = origin + pathname + search;
+    const headers = { 'content-type': 'application/json' };
+    const { url } = options;
     const request = { url, method: 'POST' as const, headers, body: JSON.stringify(body) };
     const reply = await exchange(coreName, request, limits, signal);
-    return parseReply(reply.status, reply.body);
+    return parseReply(reply);
   };
   return {
     call: async <T>(method: string, params: readonly unknown[], signal: AbortSignal) => {
@@ -79,18 +71,11 @@ export function coreRpc(options: CoreOptions): CoreRpc {
   };
 }
 
-async function cookie(path: string): Promise<string> {
-  try {
-    return (await readFile(path, 'utf8')).trim();
-  } catch (cause) {
-    throw unavailable(coreName, 'its cookie file cannot be read', cause);
-  }
-}
-
-function parseReply(status: number, body: Uint8Array): unknown {
+function parseReply(reply: NodeReply): unknown {
+  const { status } = reply;
   if (status === 401 || status === 403) throw unavailable(coreName, 'it refuses our credentials');
   try {
-    return JSON.parse(new TextDecoder().decode(body));
+    return JSON.parse(textOf(reply));
   } catch (cause) {
     // Such as 503 "Work queue depth exceeded", which is plain text.
     throw unavailable(coreName, `it answered HTTP ${status} without JSON`, cause);

@@ -1,7 +1,7 @@
 // Which signatures a token takes, tried by eth_call with keys that are thrown away. DAI's are not
 // taken.
 
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '@noble/hashes/utils.js';
 import { encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import {

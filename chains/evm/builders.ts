@@ -1,6 +1,6 @@
 // Unsigned calls for the party that each belongs to, who pays its gas.
 
-import { randomBytes } from 'node:crypto';
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { hashlockOf, type Secret } from '../../core/hashlock.ts';
 import type { EscrowTerms, Lane } from '../../core/terms.ts';
@@ -137,7 +137,7 @@ const laneBytes = 12;
 
 /** Of the 2^96 lanes of a funder one that it never used. */
 function unusedLane(contract: string): Lane {
-  return { contract, number: randomBytes(laneBytes).toString('hex'), counter: 1 };
+  return { contract, number: bytesToHex(randomBytes(laneBytes)), counter: 1 };
 }
 
 type Payer = { readonly from: string; readonly lent: Overrides };

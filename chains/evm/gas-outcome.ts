@@ -1,12 +1,12 @@
 // What became of a gas key's transaction. A receipt of a block that was taken back counts for
 // nothing.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { topicOfVerb } from '../escrows/calls.ts';
 import type { GasOutcome, GasSent, Paid } from '../gas/account.ts';
 import { paidByAll } from '../gas/paid.ts';
 import { amountOf, type Rpc } from '../nodes/rpc.ts';
 import { foundBySome, oneSource } from '../nodes/sources.ts';
+import { sleep } from '../nodes/turn.ts';
 import { reachBlocks } from './gas-fees.ts';
 import {
   asked,
@@ -183,7 +183,7 @@ export async function countByAll(
     // None answered: ask again as a plain call does, which says why.
     await Promise.any(asking).catch(() => {});
     if (said.length === 0) return await transactionCount(rpc, own, signal, at);
-    await Promise.race([all, sleep(othersMs, undefined, { signal: until }).catch(() => {})]);
+    await Promise.race([all, sleep(othersMs, until).catch(() => {})]);
     if (isOne() && believed() > most) {
       await Promise.race([all, second.promise]);
       if (isOne() && signal.aborted) {

@@ -1,6 +1,7 @@
 // What an adapter remembers: whom it watches, and their secrets. The chain gives all of it again.
 
-import { hash, randomInt } from 'node:crypto';
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import { bytesOfHex, sha256Hex } from '#bytes';
 import { hashlockOf, type Secret } from '../../core/hashlock.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 
@@ -109,7 +110,7 @@ const wordBytes = 32;
 const addressBytes = 20;
 
 /** A rolling polynomial of a secret base: nobody can make two prints alike on purpose. */
-const base = 2 * randomInt(2 ** 30) + 1;
+const base = 1 | (new DataView(randomBytes(4).buffer).getUint32(0) >>> 1);
 
 function power(exponent: number): number {
   return Array.from({ length: exponent }).reduce<number>((all) => Math.imul(all, base), 1);
@@ -128,14 +129,14 @@ export function addName({ all, prints }: Names, name: string): void {
   const hex = plain(name);
   if (all.has(hex)) return;
   all.add(hex);
-  const print = printOf(Buffer.from(hex, 'hex'));
+  const print = printOf(bytesOfHex(hex));
   prints.set(print, (prints.get(print) ?? 0) + 1);
 }
 
 export function removeName({ all, prints }: Names, name: string): void {
   const hex = plain(name);
   if (!all.delete(hex)) return;
-  const print = printOf(Buffer.from(hex, 'hex'));
+  const print = printOf(bytesOfHex(hex));
   const left = (prints.get(print) ?? 0) - 1;
   if (left > 0) prints.set(print, left);
   else prints.delete(print);
@@ -146,7 +147,7 @@ const powers = { [addressBytes]: power(addressBytes), [wordBytes]: power(wordByt
 /** Whether a name of this length stands anywhere in these bytes. */
 function namesAny(
   { all, prints }: Names,
-  bytes: Buffer,
+  bytes: Uint8Array,
   length: typeof addressBytes | typeof wordBytes,
 ): boolean {
   const first = powers[length];
@@ -155,7 +156,7 @@ function namesAny(
     print = (Math.imul(print, base) + (bytes[at] ?? 0) + 1) | 0;
     if (at >= length) print = (print - Math.imul(first, (bytes[at - length] ?? 0) + 1)) | 0;
     if (at + 1 < length || !prints.has(print)) continue;
-    if (all.has(bytes.toString('hex', at + 1 - length, at + 1))) return true;
+    if (all.has(bytesToHex(bytes.subarray(at + 1 - length, at + 1)))) return true;
   }
   return false;
 }
@@ -172,15 +173,15 @@ export function secretsIn(
   input: string,
   direct: boolean,
 ): string[] {
-  const bytes = Buffer.from(input.slice(2, 2 + 2 * mostSearchedBytes), 'hex');
+  const bytes = bytesOfHex(input.slice(2, 2 + 2 * mostSearchedBytes));
   if (bytes.length < wordBytes) return [];
   const named = direct || namesAny(names, bytes, addressBytes) || namesAny(names, bytes, wordBytes);
   if (!named) return [];
   const found: string[] = [];
   for (let at = 0; at + wordBytes <= bytes.length; at += 1) {
-    const hashlock = hash('sha256', bytes.subarray(at, at + wordBytes), 'hex');
+    const hashlock = sha256Hex(bytes.subarray(at, at + wordBytes));
     if (!byHashlock.has(hashlock) || secrets.has(hashlock)) continue;
-    found.push(bytes.toString('hex', at, at + wordBytes));
+    found.push(bytesToHex(bytes.subarray(at, at + wordBytes)));
   }
   return found;
 }

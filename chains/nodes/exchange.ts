@@ -1,10 +1,5 @@
-// One HTTP exchange with a chain's node, bounded in time and size, over kept connections. By
-// node:http: `fetch` takes more than twice the processor time (`npm run bench -- exchange`).
-
-import { Agent, type IncomingMessage, request } from 'node:http';
-import { Agent as SecureAgent, request as secureRequest } from 'node:https';
-import { pipeline, type Readable, type Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip } from 'node:zlib';
+// What one HTTP exchange with a chain's node is, and how it fails. Who makes it: `#transport`. That
+// is transport-node.ts in Node, transport-fetch.ts in browsers (`imports` of package.json).
 
 export type NodeRequest = {
   readonly url: string;
@@ -20,7 +15,7 @@ export type NodeLimits = {
   readonly bytes: number;
 };
 
-export type NodeReply = { readonly status: number; readonly body: Buffer };
+export type NodeReply = { readonly status: number; readonly body: Uint8Array };
 
 export class AnswerTooLong extends Error {
   constructor(most: number, what = 'bytes') {
@@ -46,157 +41,69 @@ export function turnsAway(status: number): boolean {
   return turningAway.has(status);
 }
 
-/** Whoever is there takes a connection in much less: one that does not is left for another node. */
-export const connectMs = 3_000;
+/** A browser's failure, which says no more than that there is nothing that the page may read. */
+export class NothingReadable extends Error {
+  constructor(options: ErrorOptions) {
+    const why = 'the node is gone, redirects, or does not answer pages of this origin (CORS)';
+    super(`nothing that this page may read: ${why}`, options);
+    this.name = 'NothingReadable';
+  }
+}
 
 const unreached = new WeakSet<object>();
+
+export function markUnreached(error: object): void {
+  unreached.add(error);
+}
 
 /** Whether it failed before there was a connection, so that the other side has heard nothing. */
 export function isUnreached(error: unknown): boolean {
   return typeof error === 'object' && error !== null && unreached.has(error);
 }
 
-/** Gateways refuse who sends no word of themselves. */
-const usual = { accept: '*/*', 'accept-encoding': 'gzip, br', 'user-agent': 'node' };
-
-const kept = {
-  keepAlive: true,
-  // Nodes close what lies idle after 5 s or more, and what is sent just then is lost.
-  timeout: 4_000,
-  scheduling: 'lifo',
-  maxFreeSockets: 32,
-} as const;
-const plain = { send: request, agent: new Agent(kept) };
-const secure = { send: secureRequest, agent: new SecureAgent(kept) };
-
-/**
- * Throws AnswerTooLong, a `TimeoutError`, the signal's reason, or what the connection failed with,
- * whose message may hold the address. A redirection is a failure. User and password in the URL are
- * sent as Basic auth.
- */
-export async function exchangeWith(
-  { url, method, headers, body }: NodeRequest,
-  limits: NodeLimits,
-  signal: AbortSignal,
-): Promise<NodeReply> {
-  signal.throwIfAborted();
-  const address = new URL(url);
-  const { send, agent } = address.protocol === 'https:' ? secure : plain;
-  const all: Record<string, string> = { ...usual, ...headers };
-  if (body !== undefined) all['content-length'] = String(Buffer.byteLength(body));
-  return new Promise<NodeReply>((resolve, reject) => {
-    const asked = send(address, { method, headers: all, agent });
-    let reading: Readable | null = null;
-    let isOver = false;
-    let isReached = false;
-    const over = () => {
-      isOver = true;
-      clearTimeout(timer);
-      clearTimeout(connecting);
-      signal.removeEventListener('abort', cancelled);
-    };
-    const fail = (reason: unknown) => {
-      if (isOver) return;
-      over();
-      reject(reason);
-      // What is here already would be unpacked to its end.
-      reading?.destroy();
-      asked.destroy();
-    };
-    const lateAfter = (ms: number) => {
-      const reason = new DOMException(`no answer in ${ms} ms`, 'TimeoutError');
-      if (!isReached) unreached.add(reason);
-      fail(reason);
-    };
-    const late = () => lateAfter(limits.timeMs);
-    // A busy process hears of its connection after its timers.
-    const unmet = () => setImmediate(() => isReached || lateAfter(connectMs));
-    const cancelled = () => fail(signal.reason);
-    const timer = setTimeout(late, limits.timeMs);
-    const connecting = connectMs < limits.timeMs ? setTimeout(unmet, connectMs) : undefined;
-    signal.addEventListener('abort', cancelled, { once: true });
-    asked.on('socket', (socket) => {
-      const reached = () => {
-        isReached = true;
-        clearTimeout(connecting);
-      };
-      if (socket.connecting)
-        socket.once(agent === secure.agent ? 'secureConnect' : 'connect', reached);
-      else reached();
-    });
-    asked.on('error', (error) => {
-      if (!isReached) unreached.add(error);
-      fail(error);
-    });
-    asked.on('response', (answer) => {
-      // Else one that was answered too early, or is not read to its end, keeps its connection.
-      const leave = () => {
-        if (!asked.writableFinished || !answer.complete) asked.destroy();
-      };
-      reading = readWhole(answer, limits.bytes, fail, (whole) => {
-        over();
-        resolve({ status: answer.statusCode ?? 0, body: whole });
-        leave();
-      });
-    });
-    asked.end(body);
-  });
-}
-
-/** Reads it to its end, or says why not; null where it is not to be read. */
-function readWhole(
-  answer: IncomingMessage,
-  mostBytes: number,
-  fail: (reason: unknown) => void,
-  done: (whole: Buffer) => void,
-): Readable | null {
-  const { statusCode: status = 0 } = answer;
-  if (status >= 300 && status < 400) {
-    fail(new Error(`HTTP ${status}, a redirection`));
-    return null;
-  }
-  const stream = unpacked(answer, fail);
-  if (stream === null) {
-    fail(new Error('an answer that is packed otherwise than was asked for'));
-    return null;
-  }
-  const parts: Buffer[] = [];
+/** A body that is read part by part. Throws AnswerTooLong by bytes, and by objects and lists. */
+export function bodyOf(mostBytes: number) {
+  const parts: Uint8Array[] = [];
   let size = 0;
   let openings = 0;
-  stream.on('error', fail);
-  stream.on('data', (part: Buffer) => {
-    size += part.length;
-    openings += openingsIn(part);
-    if (size > mostBytes) fail(new AnswerTooLong(mostBytes));
-    else if (openings > mostParts) fail(new AnswerTooLong(mostParts, 'objects and lists'));
-    else parts.push(part);
-  });
-  stream.on('end', () => done(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)));
-  return stream;
+  return {
+    take: (part: Uint8Array): void => {
+      size += part.length;
+      openings += openingsIn(part);
+      if (size > mostBytes) throw new AnswerTooLong(mostBytes);
+      if (openings > mostParts) throw new AnswerTooLong(mostParts, 'objects and lists');
+      parts.push(part);
+    },
+    whole: (): Uint8Array => {
+      const [only] = parts;
+      if (only !== undefined && parts.length === 1) return only;
+      const whole = new Uint8Array(size);
+      let at = 0;
+      for (const part of parts) {
+        whole.set(part, at);
+        at += part.length;
+      }
+      return whole;
+    },
+  };
+}
+
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
+export function textOf({ body }: Pick<NodeReply, 'body'>): string {
+  return utf8.decode(body);
 }
 
 const opensObject = 0x7b;
 const opensList = 0x5b;
 
 /** In texts too: who writes so many of them there is no node. */
-function openingsIn(part: Buffer): number {
+function openingsIn(part: Uint8Array): number {
   let count = 0;
   for (const byte of part) if (byte === opensObject || byte === opensList) count += 1;
   return count;
 }
 
-const unpackers: ReadonlyMap<string, () => Transform> = new Map([
-  ['gzip', createGunzip],
-  ['x-gzip', createGunzip],
-  ['br', createBrotliDecompress],
-]);
-
-function unpacked(answer: IncomingMessage, fail: (reason: unknown) => void): Readable | null {
-  const { 'content-encoding': packed = 'identity', 'content-length': length } = answer.headers;
-  if (packed.toLowerCase() === 'identity' || length === '0') return answer;
-  const unpacker = unpackers.get(packed.toLowerCase())?.();
-  if (unpacker === undefined) return null;
-  return pipeline(answer, unpacker, (error) => {
-    if (error) fail(error);
-  });
+export function lateAfter(ms: number): DOMException {
+  return new DOMException(`no answer in ${ms} ms`, 'TimeoutError');
 }

@@ -1,6 +1,7 @@
 // Questions of one turn of the event loop leave in one batch; what it leaves out is asked alone.
 
 import type { Asked, Rpc } from './rpc.ts';
+import { inNextTurn } from './turn.ts';
 
 type Waiting = Asked & PromiseWithResolvers<unknown>;
 
@@ -37,7 +38,7 @@ function gatheringFor(rpc: Rpc, signal: AbortSignal): Rpc {
       const each = { method, params, own, ...Promise.withResolvers<unknown>() };
       waiting.push(each);
       // When all that goes on without an answer has asked.
-      if (waiting.length === 1) setImmediate(() => void send());
+      if (waiting.length === 1) inNextTurn(() => void send());
       return each.promise;
     },
   };

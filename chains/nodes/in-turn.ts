@@ -2,8 +2,8 @@
 // ends in `chain_timeout`, the rest in `chain_unavailable`, naming hosts only. A node's own no is
 // told where no other answers: its key or quota says nothing of the question.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '../../core/errors.ts';
+import { sleep } from './turn.ts';
 
 export type Nodes = {
   readonly chain: string;
@@ -89,5 +89,5 @@ export function wordsOf(error: unknown): string {
 
 /** Ends early, and well, when nobody waits any more. */
 export function pause(signal: AbortSignal): Promise<void> {
-  return sleep(pauseMs, undefined, { signal }).catch(() => {});
+  return sleep(pauseMs, signal).catch(() => {});
 }

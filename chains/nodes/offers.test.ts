@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '../../core/errors.ts';
-import { exchangeWith, TurnedAway } from './exchange.ts';
+import { TurnedAway } from './exchange.ts';
 import { offersTo, onceHeard } from './offers.ts';
+import { exchangeWith } from './transport-node.ts';
 
 const never = new AbortController().signal;
 const txid = '0x01';

@@ -1,7 +1,8 @@
 // JSON-RPC to the nodes of one chain, with time limits, bounded retries and sizes. `chain_timeout`:
 // it hangs. `chain_unavailable`: it is gone. RpcError: what a node answers.
 
-import { AnswerTooLong, exchangeWith, type NodeReply, TurnedAway, turnsAway } from './exchange.ts';
+import { exchangeWith } from '#transport';
+import { AnswerTooLong, type NodeReply, TurnedAway, textOf, turnsAway } from './exchange.ts';
 import { inTurn, type Worth } from './in-turn.ts';
 
 /** The node understood and said no. `data` is the revert data of a call, when there is any. */
@@ -172,9 +173,10 @@ export function refusalIn(error: unknown): RpcError {
 /** Of a server that is no node, or no node any more. */
 const notFound = 404;
 
-function jsonOf({ status, body }: NodeReply): unknown {
+function jsonOf(reply: NodeReply): unknown {
+  const { status } = reply;
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(textOf(reply));
   } catch (cause) {
     if (turnsAway(status) || status === notFound) throw new TurnedAway(status, '');
     throw new Error(`HTTP ${status} and no JSON`, { cause });

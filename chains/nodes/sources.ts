@@ -1,7 +1,7 @@
 // The nodes of one chain, each asked by itself, to compare them and so that one may fail.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fact, ParleyError } from '../../core/errors.ts';
+import { sleep } from './turn.ts';
 
 /** A client that asks one node after the other, or one alone by its place. */
 export type Client = {
@@ -91,7 +91,7 @@ export async function saidInTime<T>(
   try {
     await Promise.race([all, first.promise]);
     if (said.length < sources) {
-      await Promise.race([all, sleep(othersMs, undefined, { signal: until }).catch(() => {})]);
+      await Promise.race([all, sleep(othersMs, until).catch(() => {})]);
     }
     return [...said];
   } finally {

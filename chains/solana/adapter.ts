@@ -1,71 +1,18 @@
-// A Solana cluster behind the interface that every chain keeps.
+// A Solana cluster as the market has it: a party's, with launches and checks of tokens.
 
-import type { ChainAdapter } from '../adapter.ts';
-import type { WatchedEscrow } from '../interface/reading.ts';
-import { kitOf } from '../kit/adapter.ts';
-import type { Rpc } from '../nodes/rpc.ts';
-import { parseSolanaAddress } from './address.ts';
-import { checkNodes, mustAgree } from './agreement.ts';
-import { isKnown, readSigned, sending } from './broadcast.ts';
-import { buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
-import { solanaContract } from './contract.ts';
-import { shortage } from './fees.ts';
-import { changes } from './follow.ts';
-import { hashlocksOf } from './hashlocks.ts';
 import { inspect } from './inspect.ts';
 import { launchesOf } from './launches.ts';
-import { solanaEscrow } from './plan.ts';
-import { preflight } from './preflight.ts';
-import { look } from './read.ts';
-import { forget, newWatch, remember, type SolanaAdapterOptions } from './watch.ts';
+import { type SolanaAdapter, solanaParty } from './party.ts';
+import type { SolanaAdapterOptions } from './watch.ts';
 
+export type { SolanaAdapter } from './party.ts';
 export type { SolanaAdapterOptions } from './watch.ts';
 
-export type SolanaAdapter = ChainAdapter & {
-  readonly family: 'solana';
-  /** Its nodes, for whoever else has something to ask of them. */
-  readonly node: Rpc;
-  mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
-  /** Checks that the nodes are of this cluster and the program is the pinned one, for good. */
-  open(signal: AbortSignal): Promise<void>;
-};
-
 export function solanaAdapter(options: SolanaAdapterOptions): SolanaAdapter {
-  const { policy, rpc: limits } = options;
-  const watch = newWatch(options);
-  const { rpc: node, deployment } = watch;
-  const kit = kitOf({
-    watch,
-    node,
-    policy,
-    rounds: limits?.rounds,
-    check: checkNodes,
-    changes,
-    look,
-    remember,
-    forget,
-    sending,
-  });
+  const { adapter, watch, kit } = solanaParty(options);
   return {
-    ...kit.kept,
-    family: 'solana',
-    contract: solanaContract(deployment),
-    parseAddress: parseSolanaAddress,
-    plan: (terms) => solanaEscrow(terms, deployment),
-    readSigned: (signed, signal) => readSigned(watch, signed, signal),
+    ...adapter,
     launches: launchesOf(watch, kit.opened),
-    hashlocks: hashlocksOf(watch, kit.opened),
-    // What asks the nodes: each has the watch, and begins once they are checked.
-    ...kit.asked({
-      mustAgree,
-      preflight,
-      ...shortage,
-      buildFund,
-      buildClaim,
-      buildRefund,
-      isKnown,
-      inspect,
-      checkAmount,
-    }),
+    ...kit.asked({ inspect }),
   };
 }

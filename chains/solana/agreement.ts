@@ -1,7 +1,7 @@
 // What must agree before anybody funds or reveals a secret. The nodes of the cluster are compared
 // by a finalized block and a funding, and the chain's clock with the wall's.
 
-import { deploymentFault } from '../../contracts/solana/deployment.ts';
+import { deploymentFault } from '../../contracts/solana/deployed.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/agreement.ts';

@@ -1,8 +1,8 @@
 // What an adapter remembers: whom it watches, what touched them, how far each history was read.
 
-import { hash } from 'node:crypto';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
+import { sha256Hex } from '#bytes';
 import type { ChainPolicy } from '../../core/policy.ts';
 import type { WatchedEscrow } from '../interface/reading.ts';
 import * as kit from '../kit/watch.ts';
@@ -174,7 +174,7 @@ const secretBytes = 32;
 function secretIn(bytes: Uint8Array, hashlocks: ReadonlySet<string>): string | null {
   for (let at = 0; at + secretBytes <= bytes.length; at++) {
     const part = bytes.subarray(at, at + secretBytes);
-    if (hashlocks.has(hash('sha256', part, 'hex'))) return bytesToHex(part);
+    if (hashlocks.has(sha256Hex(part))) return bytesToHex(part);
   }
   return null;
 }

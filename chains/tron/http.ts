@@ -1,7 +1,8 @@
 // java-tron's HTTP API: time limits, bounded retries and sizes. A node's own no is a TronRefusal.
 
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { exchangeWith, type NodeReply, TurnedAway, turnsAway } from '../nodes/exchange.ts';
+import { exchangeWith } from '#transport';
+import { type NodeReply, TurnedAway, textOf, turnsAway } from '../nodes/exchange.ts';
 import { inTurn, type Worth } from '../nodes/in-turn.ts';
 
 export class TronRefusal extends Error {
@@ -143,11 +144,12 @@ function isEscaped(text: string, quote: number): boolean {
 
 const notServed: ReadonlySet<number> = new Set([404, 405]);
 
-function readAnswer({ status, body: bytes }: NodeReply): unknown {
+function readAnswer(reply: NodeReply): unknown {
+  const { status } = reply;
   if (notServed.has(status)) throw new NotServed(status);
   let body: unknown;
   try {
-    body = parseAnswer(bytes.toString('utf8'));
+    body = parseAnswer(textOf(reply));
   } catch (cause) {
     if (turnsAway(status)) throw new TurnedAway(status, '');
     throw new Error(`HTTP ${status} and no JSON`, { cause });

@@ -7,6 +7,7 @@ import { laneIn, lanesData } from '../escrows/plan.ts';
 import type { Lanes } from '../interface/lanes.ts';
 import type { Heads } from '../interface/reading.ts';
 import { begun } from '../nodes/gathering.ts';
+import { inNextTurn } from '../nodes/turn.ts';
 import { tronHex } from './address.ts';
 import { type Http, TronRefusal } from './http.ts';
 import {
@@ -90,7 +91,7 @@ export function momentOf(http: Http): Moment {
     all.push(each);
     // When all that goes on without an answer has asked.
     if (all.length === 1) {
-      setImmediate(() => {
+      inNextTurn(() => {
         waiting.delete(view);
         for (let from = 0; from < all.length; from += mostTogether) {
           send(view, all.slice(from, from + mostTogether), signal).catch(() => {});

@@ -170,6 +170,12 @@ export function compile(
 export const digestOf = (program: Uint8Array): string =>
   createHash('sha256').update(program).digest('hex');
 
+/** By which a deployment of it is known. */
+export const codeOf = (program: Uint8Array) => ({
+  sha256: digestOf(program),
+  bytes: program.length,
+});
+
 /** What sha256sum writes, and checks. */
 export const digestLine = (program: Uint8Array): string =>
   `${digestOf(program)}  parley_escrow.so\n`;

@@ -15,7 +15,8 @@ import { startChain, type TestChain } from '../../simulators/solana/testing/chai
 import { recordIn } from '../records.ts';
 import { digestOf, PROGRAM_FILE } from './build.ts';
 import { deploy, keyIn } from './deploy.ts';
-import { deploymentFault, readerOf } from './deployment.ts';
+import { deploymentFault } from './deployed.ts';
+import { readerOf } from './deployment.ts';
 import { bufferOf, programDataOf } from './loader.ts';
 import { rpcTo } from './node-rpc.ts';
 import { recordFault } from './record.ts';

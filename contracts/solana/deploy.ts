@@ -28,8 +28,9 @@ import {
   signTransactionMessageWithSigners,
 } from '@solana/kit';
 import { isNetworkName, recordIn, solanaRecords, writeRecord } from '../records.ts';
-import { digestOf, PROGRAM_FILE } from './build.ts';
-import { deploymentFault, readerOf } from './deployment.ts';
+import { codeOf, digestOf, PROGRAM_FILE } from './build.ts';
+import { deploymentFault } from './deployed.ts';
+import { readerOf } from './deployment.ts';
 import { isEntry } from './entry.ts';
 import {
   BUFFER_HEAD,
@@ -235,7 +236,7 @@ function withSigners(
 async function untilVerified(rpcUrl: string, program: string, code: Uint8Array): Promise<void> {
   const until = Date.now() + WAIT_MS;
   for (;;) {
-    const fault = await deploymentFault(program, readerOf(rpcUrl), code);
+    const fault = await deploymentFault(program, readerOf(rpcUrl), codeOf(code));
     if (fault === null) return;
     const mayCome = fault === 'there is no account' || fault === 'the program was closed';
     if (!mayCome || Date.now() > until) throw new Error(`${program}: ${fault}`);

@@ -10,7 +10,8 @@ import { json } from 'node:stream/consumers';
 import { test } from 'node:test';
 import type { Address } from '@solana/kit';
 import { PROGRAM_FILE } from './build.ts';
-import { type Account, deploymentFault, type ReadAccount, readerOf } from './deployment.ts';
+import { type Account, deploymentFault, type ReadAccount } from './deployed.ts';
+import { readerOf } from './deployment.ts';
 import { addressOf, bytesOf, PROGRAM, SYSTEM, TOKEN } from './testing/instructions.ts';
 import { createWorld, type World } from './testing/vm.ts';
 

@@ -5,7 +5,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { AccountRole, address, type Instruction } from '@solana/kit';
-import { build, DIGEST_FILE, digestLine, digestOf, findToolchain, PROGRAM_FILE } from './build.ts';
+import {
+  build,
+  codeOf,
+  DIGEST_FILE,
+  digestLine,
+  digestOf,
+  findToolchain,
+  PROGRAM_FILE,
+} from './build.ts';
 import { PROGRAM } from './testing/instructions.ts';
 import { assets } from './testing/swaps.ts';
 import { makeHolding, makeMint } from './testing/tokens.ts';
@@ -19,6 +27,8 @@ const program = readFileSync(PROGRAM_FILE);
 test('the committed program is the one of its digest and of its snapshot', () => {
   assert.equal(readFileSync(DIGEST_FILE, 'utf8'), digestLine(program));
   assert.equal(json('units.snapshot.json').program, digestOf(program));
+  const { sha256, bytes } = json('deployment.json');
+  assert.deepEqual({ sha256, bytes }, codeOf(program));
 });
 
 // Where no Rust is at hand there is no such test, and test/runner/run.ts says so at its end.

@@ -2,8 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { type Made, madeFault, type Recorded } from '../records.ts';
-import { digestOf, PROGRAM_FILE } from './build.ts';
-import { deploymentFault, readerOf } from './deployment.ts';
+import { codeOf, digestOf, PROGRAM_FILE } from './build.ts';
+import { deploymentFault } from './deployed.ts';
+import { readerOf } from './deployment.ts';
 import { type Rpc, rpcTo } from './node-rpc.ts';
 
 export type SolanaRecord = Recorded & {
@@ -24,8 +25,7 @@ export async function recordOf(
   return {
     ...about,
     family: 'solana',
-    sha256: digestOf(code),
-    bytes: code.length,
+    ...codeOf(code),
     transaction,
     ...made,
   };
@@ -43,7 +43,7 @@ export async function recordFault(
     return `the node is of the cluster ${genesisHash}, not ${record.genesisHash} as recorded`;
   }
   if (record.sha256 !== digestOf(code)) return `${record.sha256} is recorded: another program`;
-  const fault = await deploymentFault(record.contract, readerOf(rpcUrl), code);
+  const fault = await deploymentFault(record.contract, readerOf(rpcUrl), codeOf(code));
   if (fault !== null) return fault;
   const made = await madeIn(rpc, record.transaction, record.contract);
   return typeof made === 'string' ? made : madeFault(record, made);

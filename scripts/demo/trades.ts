@@ -1,12 +1,12 @@
 // How a swap of the demo goes: it settles, or the other side never funds, or both fund and nobody
 // claims.
 
+import { sleep } from '../../chains/nodes/turn.ts';
 import type { Family } from '../../core/families.ts';
 import { accept } from '../../sdk/agree.ts';
 import { type Outcome, type Progress, settle } from '../../sdk/settle.ts';
 import { type OwnTrade, ownLegs, type PinnedAsset } from '../../sdk/trade.ts';
 import { verifyAsset } from '../../sdk/verify.ts';
-import { sleep } from '../../sdk/waiting.ts';
 import type { Doings } from './ledger.ts';
 import type { Person } from './people.ts';
 import { type CoinName, coinNames, type Place, type Plan as PlanOf } from './place.ts';

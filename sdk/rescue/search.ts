@@ -2,11 +2,11 @@
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { sleep } from '../../chains/nodes/turn.ts';
 import type { Hashlock, Secret } from '../../core/hashlock.ts';
 import type { UnixSeconds } from '../../core/nominal.ts';
 import { defaultAcceptTtlSeconds } from '../trade.ts';
 import { clockToleranceSeconds } from '../verify.ts';
-import { sleep } from '../waiting.ts';
 import { draws, mostInSlot, type PhraseKeys, type SecretIndex, slotSeconds } from './derive.ts';
 
 export type Wanted = { readonly hashlock: Hashlock; readonly agreedAt: UnixSeconds };

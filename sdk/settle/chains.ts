@@ -1,10 +1,11 @@
 // Reads a swap from the customer's own chains. With the secret public a silent chain holds up
 // nothing on the other one.
 
+import { sleep } from '../../chains/nodes/turn.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { LegName } from '../../core/trade.ts';
-import { inTime, sleep } from '../waiting.ts';
+import { inTime } from '../waiting.ts';
 import { type Context, type LegRead, sourceOf } from './context.ts';
 import { type LegSeen, legOf, legWith, type Seen, seenOf, watchedOf } from './record.ts';
 

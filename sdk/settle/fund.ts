@@ -1,6 +1,7 @@
 // Funding the own leg, by a signature where that is better, else by transactions. Another is made
 // only when no version of the kept one can be mined.
 
+import { sleep } from '../../chains/nodes/turn.ts';
 import { ParleyError } from '../../core/errors.ts';
 import { fundBy } from '../../core/gates.ts';
 import { opens } from '../../core/hashlock.ts';
@@ -9,7 +10,6 @@ import { isoTime } from '../people.ts';
 import { mayBeFunded, mustBeOnly } from '../stores/store.ts';
 import type { Built } from '../types.ts';
 import { mustFollowToday } from '../verify.ts';
-import { sleep } from '../waiting.ts';
 import { type Context, ownLeg, payingLeg, sourceOf, viewsOf, walletOf } from './context.ts';
 import { approvalLimitMs } from './hands/account.ts';
 import type { Signing } from './hands/hand.ts';

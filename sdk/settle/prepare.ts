@@ -3,6 +3,7 @@
 
 import { addressesOfPubkey, keySignatureText } from '../../chains/bitcoin/keys.ts';
 import { parseBitcoinAddress } from '../../chains/bitcoin/networks.ts';
+import { sleep } from '../../chains/nodes/turn.ts';
 import type { Destination } from '../../core/terms.ts';
 import { sighted } from '../agree.ts';
 import type { ParleyClient } from '../client.ts';
@@ -11,7 +12,6 @@ import { mayBeFunded, mustBeOnly } from '../stores/store.ts';
 import { type ChainView, givenLeg, type OwnTrade, ownLegs, type VerifiedSwap } from '../trade.ts';
 import type { Swap } from '../types.ts';
 import { verifyAgain, verifySwap } from '../verify.ts';
-import { sleep } from '../waiting.ts';
 import { type Context, viewsOf, walletOf } from './context.ts';
 import { mayMove } from './machine.ts';
 import { asked } from './market.ts';

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import type { Warning } from '../../chains/interface/gas.ts';
+import { sleep } from '../../chains/nodes/turn.ts';
 import { ParleyError } from '../../core/errors.ts';
 import type { ParleyClient } from '../client.ts';
 import type { SettleInput } from '../settle.ts';
@@ -17,7 +18,7 @@ import {
   untilMined,
 } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
-import { locked, sleep } from '../waiting.ts';
+import { locked } from '../waiting.ts';
 import { accountKey } from './record.ts';
 
 /** The initiator with `relay`, and what its record was whenever the market was told the secret. */

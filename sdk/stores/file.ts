@@ -5,8 +5,8 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { sleep } from '../../chains/nodes/turn.ts';
 import { lockFolder } from '../../host/folder-lock.ts';
-import { sleep } from '../waiting.ts';
 import {
   clockSlackMs,
   heldSecret,

@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict';
 import type { ChainAdapter } from '../../chains/adapter.ts';
+import { sleep } from '../../chains/nodes/turn.ts';
 import { showing } from '../../chains/testing/showing.ts';
 import { hashlockOf } from '../../core/hashlock.ts';
 import type { Party } from '../../core/trade.ts';
 import { rpcTo } from '../../devnet/rpc.ts';
 import { type Outcome, type Progress, type SettleInput, settle } from '../settle.ts';
 import type { SwapRecord } from '../stores/store.ts';
-import { sleep } from '../waiting.ts';
 import type { FourChains, Scene } from './four-chains.ts';
 
 export const evmKey = 'evm-dev';

@@ -2,8 +2,9 @@
 
 import { exchange } from '../../chains/bitcoin/http.ts';
 import { coreRpc, RpcRefusal } from '../../chains/bitcoin/rpc.ts';
+import { textOf } from '../../chains/nodes/exchange.ts';
+import { sleep } from '../../chains/nodes/turn.ts';
 import type { BaseUnits } from '../../core/nominal.ts';
-import { sleep } from '../waiting.ts';
 
 type Outpoint = { readonly txid: string; readonly vout: number };
 
@@ -68,15 +69,11 @@ export function coreCoins(rpcUrl: string): CoinSource {
 export function esploraCoins(baseUrl: string): CoinSource {
   const answer = async <T>(path: string, signal: AbortSignal): Promise<T | null> => {
     const url = `${baseUrl.replace(/\/+$/, '')}${path}`;
-    const { status, body } = await exchange(
-      'Esplora',
-      { url, method: 'GET', headers: {} },
-      limits,
-      signal,
-    );
+    const reply = await exchange('Esplora', { url, method: 'GET', headers: {} }, limits, signal);
+    const { status } = reply;
     if (status === 404) return null;
     if (status !== 200) throw new Error(`Esplora answered ${status} to ${path}`);
-    return JSON.parse(body.toString('utf8')) as T;
+    return JSON.parse(textOf(reply)) as T;
   };
   const read = async <T>(path: string, signal: AbortSignal): Promise<T> => {
     const found = await answer<T>(path, signal);

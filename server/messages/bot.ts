@@ -1,7 +1,8 @@
 // Messages by a Telegram bot: `sendMessage` of the Bot API, plain text. The token is in the path of
 // every request, so no error of a request is told as it is.
 
-import { exchangeWith, type NodeReply } from '../../chains/nodes/exchange.ts';
+import { exchangeWith } from '#transport';
+import { type NodeReply, textOf } from '../../chains/nodes/exchange.ts';
 import type { Settings } from '../settings/config.ts';
 import { botMs, longestSubject, longestText, mostAnswerBytes } from './bounds.ts';
 import type { Courier, Outcome } from './courier.ts';
@@ -62,9 +63,9 @@ function outcomeOf(reply: NodeReply): Outcome {
   return { kind: 'again', error: isOurs ? `${error}: the token` : error, isDown: true, isOurs };
 }
 
-function answerOf({ body }: NodeReply): Answer {
+function answerOf(reply: NodeReply): Answer {
   try {
-    const answer: unknown = JSON.parse(body.toString('utf8'));
+    const answer: unknown = JSON.parse(textOf(reply));
     return typeof answer === 'object' && answer !== null ? answer : {};
   } catch {
     return {};

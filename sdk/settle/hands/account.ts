@@ -2,10 +2,11 @@
 // made anew only when no version of it can be mined.
 
 import type { Material } from '../../../chains/interface/material.ts';
+import { sleep } from '../../../chains/nodes/turn.ts';
 import { ParleyError } from '../../../core/errors.ts';
 import { VerificationError } from '../../errors.ts';
 import type { Kept } from '../../stores/store.ts';
-import { locked, sleep } from '../../waiting.ts';
+import { locked } from '../../waiting.ts';
 import type { AccountWallet, ExpiringWallet, TxOutcome } from '../../wallets/wallet.ts';
 import type { Context } from '../context.ts';
 import { accountKey, type SetLeg } from '../record.ts';

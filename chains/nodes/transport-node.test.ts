@@ -8,7 +8,8 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { type TestContext, test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { serverOf, within } from '../testing/nodes.ts';
-import { connectMs, exchangeWith, isUnreached, mostParts, type NodeLimits } from './exchange.ts';
+import { isUnreached, mostParts, type NodeLimits, textOf } from './exchange.ts';
+import { connectMs, exchangeWith } from './transport-node.ts';
 
 const limits: NodeLimits = { timeMs: 20_000, bytes: 1_000 };
 const never = new AbortController().signal;
@@ -63,8 +64,8 @@ test('what is asked arrives, what is answered comes back, and the connection is 
   const headers = { authorization: 'Basic x' };
   for (const word of ['één', 'two', '']) {
     const request = { url, method: 'POST', headers, body: word } as const;
-    const { status, body } = await exchangeWith(request, limits, never);
-    assert.deepEqual([status, body.toString()], [418, word]);
+    const reply = await exchangeWith(request, limits, never);
+    assert.deepEqual([reply.status, textOf(reply)], [418, word]);
   }
   assert.deepEqual(
     seen,
@@ -82,8 +83,8 @@ test('a packed answer is unpacked, and its limit is that of what comes out', asy
   });
   const base = url.replace(/\/path.*$/, '');
   for (const name of ['gzip', 'br']) {
-    const { body } = await get(`${base}/${name}/1000`);
-    assert.equal(body.toString(), 'a'.repeat(1_000), name);
+    const reply = await get(`${base}/${name}/1000`);
+    assert.equal(textOf(reply), 'a'.repeat(1_000), name);
     const bomb = await failureOf(get(`${base}/${name}/50000000`));
     assert.deepEqual(
       [bomb.name, bomb.message],
@@ -103,7 +104,7 @@ test('what is packed otherwise than was asked for fails, whatever it is called',
   const { url } = await nodeOf(t, (_, reply) => {
     reply.writeHead(404, { 'content-encoding': 'gzip', 'content-length': '0' }).end();
   });
-  assert.deepEqual(await get(url), { status: 404, body: Buffer.alloc(0) });
+  assert.deepEqual(await get(url), { status: 404, body: new Uint8Array() });
 });
 
 test('what would fill the memory once it is read is refused, just before and just after', async (t) => {
@@ -154,7 +155,7 @@ test('an answer to what was not read to its end is had, and its connection is le
   const body = 'a'.repeat(20_000_000);
   const { signal } = new AbortController();
   const asked = exchangeWith({ url, method: 'POST', headers: {}, body }, limits, signal);
-  assert.equal((await asked).body.toString(), 'early');
+  assert.equal(textOf(await asked), 'early');
   assert.equal(getEventListeners(signal, 'abort').length, 0);
   await closed.promise;
   assert.ok(received < body.length, 'the rest is not sent');

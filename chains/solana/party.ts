@@ -1,0 +1,67 @@
+// What a party of a swap needs of a Solana cluster: reading, building and sending.
+
+import type { ChainAdapter } from '../adapter.ts';
+import type { WatchedEscrow } from '../interface/reading.ts';
+import { kitOf } from '../kit/adapter.ts';
+import type { Rpc } from '../nodes/rpc.ts';
+import { parseSolanaAddress } from './address.ts';
+import { checkNodes, mustAgree } from './agreement.ts';
+import { isKnown, readSigned, sending } from './broadcast.ts';
+import { buildClaim, buildFund, buildRefund, checkAmount } from './builders.ts';
+import { solanaContract } from './contract.ts';
+import { shortage } from './fees.ts';
+import { changes } from './follow.ts';
+import { hashlocksOf } from './hashlocks.ts';
+import { solanaEscrow } from './plan.ts';
+import { preflight } from './preflight.ts';
+import { look } from './read.ts';
+import { forget, newWatch, remember, type SolanaAdapterOptions } from './watch.ts';
+
+export type SolanaAdapter = ChainAdapter & {
+  readonly family: 'solana';
+  /** Its nodes, for whoever else has something to ask of them. */
+  readonly node: Rpc;
+  mustAgree(escrow: WatchedEscrow, signal: AbortSignal): Promise<void>;
+  /** Checks that the nodes are of this cluster and the program is the pinned one, for good. */
+  open(signal: AbortSignal): Promise<void>;
+};
+
+/** The adapter, and its parts: the market's adds what it alone reads. */
+export function solanaParty(options: SolanaAdapterOptions) {
+  const { policy, rpc: limits } = options;
+  const watch = newWatch(options);
+  const { rpc: node, deployment } = watch;
+  const kit = kitOf({
+    watch,
+    node,
+    policy,
+    rounds: limits?.rounds,
+    check: checkNodes,
+    changes,
+    look,
+    remember,
+    forget,
+    sending,
+  });
+  const adapter: SolanaAdapter = {
+    ...kit.kept,
+    family: 'solana',
+    contract: solanaContract(deployment),
+    parseAddress: parseSolanaAddress,
+    plan: (terms) => solanaEscrow(terms, deployment),
+    readSigned: (signed, signal) => readSigned(watch, signed, signal),
+    hashlocks: hashlocksOf(watch, kit.opened),
+    // What asks the nodes: each has the watch, and begins once they are checked.
+    ...kit.asked({
+      mustAgree,
+      preflight,
+      ...shortage,
+      buildFund,
+      buildClaim,
+      buildRefund,
+      isKnown,
+      checkAmount,
+    }),
+  };
+  return { adapter, watch, kit };
+}
