@@ -185,7 +185,7 @@ timed(
       const file = await writeRescue(taker.store, views);
       scene.market.die();
       const next = device(chains.now);
-      const input = another(next, await restoreFromFile(next, file, taker));
+      const input = another(next, await restoreFromFile(next, file, { sources: taker.sources }));
       if (end === 'refunded') {
         await until(
           { ...input, client: null },
