@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatUnits, maxAmount, parseAmount } from './amounts.ts';
+import { formatUnits, maxAmount, parseBaseUnits } from './amounts.ts';
 
 test('an amount reads back as itself, from 1 to 2^256-1', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: maxAmount }), (amount) => {
-      assert.equal(parseAmount(amount.toString(), 'x'), amount);
+      assert.equal(parseBaseUnits(amount.toString(), 'x'), amount);
     }),
   );
-  assert.equal(parseAmount(maxAmount.toString(), 'x'), maxAmount);
+  assert.equal(parseBaseUnits(maxAmount.toString(), 'x'), maxAmount);
 });
 
 test('anything but a canonical positive integer is refused with the field and the text', () => {
   const bad = ['', '0', '-1', '+1', '01', '1e3', '1.0', ' 1', '1 ', '0x1', '١', '1_000', '1n'];
   for (const text of [...bad, (maxAmount + 1n).toString(), '9'.repeat(78), '9'.repeat(5_000)]) {
-    assert.throws(() => parseAmount(text, 'baseAmount'), {
+    assert.throws(() => parseBaseUnits(text, 'baseAmount'), {
       code: 'bad_amount',
       message: /^baseAmount must be a whole number of base units from 1 to 2\^256-1, as a string/,
     });
@@ -24,7 +24,7 @@ test('anything but a canonical positive integer is refused with the field and th
 
 test('a refused amount is quoted with a limit', () => {
   assert.throws(
-    () => parseAmount('9'.repeat(5_000), 'x'),
+    () => parseBaseUnits('9'.repeat(5_000), 'x'),
     (error: Error) => {
       assert.ok(error.message.length < 300);
       return /5000 characters/.test(error.message);

@@ -9,7 +9,7 @@ export const maxAmount = 2n ** 256n - 1n;
 const canonical = /^[1-9][0-9]{0,77}$/;
 
 /** 1 to 2^256-1, without sign, leading zero or exponent. Throws `bad_amount` naming `field`. */
-export function parseAmount(text: string, field: string): BaseUnits {
+export function parseBaseUnits(text: string, field: string): BaseUnits {
   const amount = canonical.test(text) ? BigInt(text) : 0n;
   if (amount < 1n || amount > maxAmount) {
     const cut = text.length > 90 ? `${text.slice(0, 90)}… (${text.length} characters)` : text;
@@ -23,7 +23,7 @@ export function parseAmount(text: string, field: string): BaseUnits {
   return amount;
 }
 
-/** Base units as a decimal number of whole coins, for people: `formatUnits(150n, 2)` is `1.5`. */
+/** Base units as whole coins with a point, for programs: `formatUnits(150n, 2)` is `1.5`. */
 export function formatUnits(amount: BaseUnits, decimals: number): string {
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);

@@ -104,6 +104,29 @@ export class SettleError extends Error {
   }
 }
 
+export type StoreFault =
+  /** The browser lacks what keeps records safe. */
+  | 'unsupported'
+  /** Another tab keeps it from being opened. */
+  | 'blocked'
+  /** A newer version of the app has it. */
+  | 'newer'
+  /** The browser has closed or deleted it. */
+  | 'gone'
+  | 'full'
+  | 'failed';
+
+/** What a browser's store could not do. Nothing of a refused write is kept. */
+export class StoreError extends Error {
+  readonly code: StoreFault;
+
+  constructor(code: StoreFault, sentence: string, options?: ErrorOptions) {
+    super(sentence, options);
+    this.name = 'StoreError';
+    this.code = code;
+  }
+}
+
 export type RescueCode =
   | 'bad_phrase'
   | 'clock_unset'

@@ -1,5 +1,5 @@
 // Refunds of an own Bitcoin leg, signed before they are due and left with the market. They can only
-// pay its refund address after the timelock.
+// pay, after the timelock, the refund address or the one that the wallet names.
 
 import type { ChainAdapter } from '../chains/adapter.ts';
 import { mostBumps, reserve, signedLadder } from '../chains/bitcoin/fee-ladder.ts';
@@ -16,8 +16,8 @@ import { VerificationError } from './errors.ts';
 import type { ChainSource } from './settle/context.ts';
 import type { ScheduledRefunds } from './types.ts';
 import { mustEqual } from './verify.ts';
-import { outputsOf, verifyMaterial } from './verify-material.ts';
-import type { BitcoinWallet } from './wallets/wallet.ts';
+import { outputsOf, paidWhere, verifyMaterial } from './verify-material.ts';
+import type { BitcoinKey } from './wallets/wallet.ts';
 
 export type ScheduleInput = {
   readonly client: Pick<ParleyClient, 'scheduleRefunds'>;
@@ -27,8 +27,8 @@ export type ScheduleInput = {
   readonly escrow: WatchedEscrow;
   readonly former?: boolean;
   readonly source: ChainSource;
-  /** Of the refund key. Asked once, for all the signatures. */
-  readonly wallet: Pick<BitcoinWallet, 'signSighashes'>;
+  /** Of the refund key, and where it pays. Asked once, for all the signatures. */
+  readonly wallet: Pick<BitcoinKey, 'signSighashes' | 'payout'>;
   readonly signal: AbortSignal;
 };
 
@@ -61,7 +61,7 @@ export async function signedRefunds({
   wallet,
   signal,
 }: Pick<ScheduleInput, 'escrow' | 'source' | 'wallet' | 'signal'>): Promise<Refund[]> {
-  return signPlan(await planRefunds({ escrow, source, signal }), wallet, signal);
+  return signPlan(await planRefunds({ escrow, source, wallet, signal }), wallet, signal);
 }
 
 export type Refund = { readonly txid: string; readonly raw: string };
@@ -88,14 +88,17 @@ export type RefundPlan = {
 
 /** What would be signed, up to `leastTop` sat per vbyte at least. Throws `nothing_there`. */
 export async function planRefunds({
-  escrow,
+  escrow: agreed,
   source: { adapter, view },
+  wallet: { payout },
   signal,
   leastTop = 0,
 }: Pick<ScheduleInput, 'escrow' | 'source' | 'signal'> & {
+  readonly wallet: Pick<BitcoinKey, 'payout'>;
   readonly leastTop?: number;
 }): Promise<RefundPlan> {
   if (view.family !== 'bitcoin') throw new VerificationError('family', 'bitcoin', view.family);
+  const escrow = paidWhere(agreed, 'refund', view, payout);
   const { terms } = escrow;
   const { network, mostFeeRateSatPerVbyte: cap = defaultFeeBounds.capSatPerVbyte } = view;
   const input = { escrow, feeRateSatPerVbyte: null, isPublic: false };

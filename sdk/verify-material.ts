@@ -2,16 +2,18 @@
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { defaultFeeBounds, type FeeBounds, rateOf } from '../chains/bitcoin/fees.ts';
-import { type EscrowOutput, paymentUri } from '../chains/bitcoin/plan.ts';
+import { type EscrowOutput, paidTo, paymentUri } from '../chains/bitcoin/plan.ts';
 import { checkSpend, readPsbt } from '../chains/bitcoin/signed-psbt.ts';
 import { fundingOfLength } from '../chains/escrows/plan.ts';
 import { claimCall, fundCalls, refundCall } from '../chains/evm/plan.ts';
 import type { Allowance } from '../chains/interface/fund-ways.ts';
 import type { EvmCall, Material } from '../chains/interface/material.ts';
+import type { WatchedEscrow } from '../chains/interface/reading.ts';
 import { materialProblems as solanaProblems } from '../chains/solana/plan.ts';
 import { materialProblems as tronProblems } from '../chains/tron/plan.ts';
 import { ParleyError } from '../core/errors.ts';
 import { opens, type Secret } from '../core/hashlock.ts';
+import type { BitcoinAddress } from '../core/nominal.ts';
 import type { EscrowTerms } from '../core/terms.ts';
 import { VerificationError } from './errors.ts';
 import type { ChainView } from './trade.ts';
@@ -262,6 +264,20 @@ function verifySpend(
     if (!(error instanceof ParleyError)) throw error;
     throw new VerificationError('psbtBase64', `the ${verb} of these terms`, error.message);
   }
+}
+
+/**
+ * The escrow as its claim or refund is built and checked: of Bitcoin paid to `payout`, where its
+ * key's owner names one. Throws `bad_address`, `wrong_network`.
+ */
+export function paidWhere(
+  escrow: WatchedEscrow,
+  verb: 'claim' | 'refund',
+  view: ChainView,
+  payout: BitcoinAddress | undefined,
+): WatchedEscrow {
+  if (payout === undefined || view.family !== 'bitcoin') return escrow;
+  return { ...escrow, terms: paidTo(escrow.terms, view.network, verb, payout) };
 }
 
 /** The payments that a PSBT spends, as it says: for one that the customer's own adapter built. */

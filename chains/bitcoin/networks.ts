@@ -2,6 +2,7 @@
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { Address, NETWORK, OutScript, TEST_NETWORK } from '@scure/btc-signer';
+import { equalBytes } from '@scure/btc-signer/utils.js';
 import { ParleyError } from '../../core/errors.ts';
 import type { Network } from '../../core/families.ts';
 
@@ -63,6 +64,18 @@ export function parseBitcoinAddress(text: string, network: BitcoinNetwork): Bitc
 
 export function witnessScriptHashAddress(script: Uint8Array, network: BitcoinNetwork): string {
   return Address(network).encode({ type: 'wsh', hash: script.subarray(2) });
+}
+
+/** The address that an output pays; null where it pays none of these kinds. */
+export function paidAddress(script: Uint8Array, network: BitcoinNetwork): BitcoinAddress | null {
+  try {
+    const text = Address(network).encode(OutScript.decode(script));
+    const found = decode(text, network);
+    // Of a script that is written in another way nothing is known here.
+    return found !== null && equalBytes(found.script, script) ? found : null;
+  } catch {
+    return null;
+  }
 }
 
 function decode(text: string, network: BitcoinNetwork): BitcoinAddress | null {

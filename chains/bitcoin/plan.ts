@@ -99,6 +99,25 @@ export function destination(terms: EscrowTerms, network: BitcoinNetwork, verb: V
   return parseBitcoinAddress(address, network);
 }
 
+/**
+ * The same escrow with its spend paid to another address: the script binds keys, and a key's owner
+ * signs where the money goes. Throws `bad_address`, `wrong_network`.
+ */
+export function paidTo(
+  terms: EscrowTerms,
+  network: BitcoinNetwork,
+  verb: Verb,
+  address: string,
+): EscrowTerms {
+  const to = parseBitcoinAddress(address, network).address;
+  if (to === escrowBytes(terms, network).address) {
+    const sentence = `${to} is the escrow itself: its other side could take what is paid there`;
+    throw new ParleyError('bad_address', sentence, { address: to });
+  }
+  const side = verb === 'claim' ? 'payout' : 'refund';
+  return { ...terms, [side]: { ...terms[side], address: to } };
+}
+
 /** Pays all but `feeSats` to the address of the terms. `nothing_there`: what is left is dust. */
 export function buildSpend(
   terms: EscrowTerms,

@@ -69,6 +69,10 @@ function altered(raw: string, alter: (tx: Raw) => Partial<Raw>): string {
   return Buffer.from(RawTx.encode({ ...tx, ...alter(tx) })).toString('hex');
 }
 
+function paidScript(raw: string): Uint8Array {
+  return RawTx.decode(hexToBytes(raw)).outputs[0]?.script ?? new Uint8Array();
+}
+
 function refused(transactions: readonly string[], code: string, words: RegExp, from = about) {
   assert.throws(
     () => check(transactions, from),
@@ -102,20 +106,26 @@ describe('a fee bump schedule of signed refunds', () => {
     refused([raw], 'bad_transaction', /nLockTime/);
   });
 
-  it('is refused with another output, or with one more', () => {
-    const { script } = RawTx.decode(hexToBytes(refund(10, [payment], swapOfClaimer())))
-      .outputs[0] ?? {
-      script: new Uint8Array(),
-    };
+  it('is taken to any one address that its funder signed, and to no other', () => {
+    const script = paidScript(refund(10, [payment], swapOfClaimer()));
     const raw = refund(10);
-    const elsewhere = altered(raw, ({ outputs }) => ({
-      outputs: outputs.map((each) => ({ ...each, script })),
-    }));
-    refused([elsewhere], 'bad_transaction', /does not pay the refund address bcrt1/);
+    const to = (script: Uint8Array) =>
+      altered(raw, ({ outputs }) => ({ outputs: outputs.map((each) => ({ ...each, script })) }));
+    refused([to(script)], 'bad_transaction', /transactions\[0\]: input 0: the signature is not by/);
     const more = altered(raw, ({ outputs }) => ({ outputs: [...outputs, { script, amount: 1n }] }));
     refused([more], 'bad_transaction', /has 2 outputs, not 1/);
-    const signed = refund(10, [payment], swapOfClaimer());
-    refused([signed], 'bad_transaction', /does not pay/);
+    const noAddress = to(hexToBytes('6a0548656c6c6f'));
+    refused([noAddress], 'bad_transaction', /pays no address \(P2PKH, P2SH/);
+    const elsewhere = [1, 10].map((rate) => refund(rate, [payment], swapOfClaimer()));
+    assert.equal(check(elsewhere).length, 2);
+    const mixed = [refund(1), refund(10, [payment], swapOfClaimer())];
+    refused(
+      mixed,
+      'bad_transaction',
+      /transactions\[1\] pays bcrt1\w+, and the one before it bcrt1/,
+    );
+    const escrow = { ...terms, refund: { ...terms.refund, address: swap.escrow.address } };
+    refused([refund(10, [payment], escrow)], 'bad_transaction', /is the escrow itself/);
   });
 
   it('is refused when it could not be replaced, is unsigned, or signed by anybody else', () => {

@@ -22,8 +22,8 @@ import {
   rateOf,
   replacementFee,
 } from './fees.ts';
-import type { BitcoinNetwork } from './networks.ts';
-import { destination, escrowBytes, replaceableSequence, spendPsbt, spendVsize } from './plan.ts';
+import { type BitcoinNetwork, paidAddress } from './networks.ts';
+import { escrowBytes, paidTo, replaceableSequence, spendPsbt, spendVsize } from './plan.ts';
 import { assembling } from './signed-psbt.ts';
 
 /** Payments that one may spend: twelve such transactions still fit a request. */
@@ -47,6 +47,7 @@ type About = {
 
 type Read = {
   readonly raw: string;
+  readonly paysTo: string;
   readonly spent: readonly Payment[];
   readonly signatures: readonly string[];
   readonly feeSats: bigint;
@@ -66,15 +67,18 @@ export function* checkSignedRefunds(transactions: readonly string[], about: Abou
     throw new ParleyError('bad_field', `from 1 to ${mostBumps} transactions; got ${length}`, {});
   }
   yield;
-  const shape = shapeOf(about);
+  const { witnessScript } = escrowBytes(about.terms, about.network);
   const read: Read[] = [];
   for (const [at, given] of transactions.entries()) {
     yield;
-    const each = readRefund(given.toLowerCase(), at, shape, about);
+    const each = readRefund(given.toLowerCase(), at, witnessScript, about);
     const before = read[at - 1];
     if (before !== undefined && before.outpoints !== each.outpoints) {
       const sentence = `spends ${each.outpoints}, and the one before it ${before.outpoints}`;
       throw bad(at, sentence);
+    }
+    if (before !== undefined && before.paysTo !== each.paysTo) {
+      throw bad(at, `pays ${each.paysTo}, and the one before it ${before.paysTo}`);
     }
     checkFee(each, at, before ?? null, about);
     read.push(each);
@@ -89,25 +93,6 @@ export function* checkSignedRefunds(transactions: readonly string[], about: Abou
     bumps.push({ txid, raw, feeSats, feeRateSatPerVbyte: rateOf(feeSats, vsize) });
   }
   return bumps;
-}
-
-type Shape = {
-  readonly to: ReturnType<typeof destination>;
-  readonly outputScript: string;
-  readonly witnessScript: string;
-  readonly vsizeOf: (inputs: number) => number;
-};
-
-function shapeOf({ terms, network }: About): Shape {
-  const { witnessScript } = escrowBytes(terms, network);
-  const to = destination(terms, network, 'refund');
-  const { length } = to.script;
-  return {
-    to,
-    outputScript: bytesToHex(to.script),
-    witnessScript: bytesToHex(witnessScript),
-    vsizeOf: (inputs) => spendVsize('refund', inputs, witnessScript.length, length),
-  };
 }
 
 type Decoded = ReturnType<typeof RawTx.decode>;
@@ -128,9 +113,8 @@ function decode(raw: string, at: number): Decoded {
   }
 }
 
-function readRefund(raw: string, at: number, shape: Shape, about: About): Read {
-  const { terms } = about;
-  const { to } = shape;
+function readRefund(raw: string, at: number, witnessScript: Uint8Array, about: About): Read {
+  const { terms, network } = about;
   const tx = decode(raw, at);
   const must = (holds: boolean, sentence: string, facts: Record<string, Fact> = {}) => {
     if (!holds) throw bad(at, sentence, facts);
@@ -150,11 +134,9 @@ function readRefund(raw: string, at: number, shape: Shape, about: About): Read {
   must(outputs.length === 1, `has ${outputs.length} outputs, not 1`, { outputs: outputs.length });
   const [output] = outputs;
   const paid = output?.amount ?? 0n;
-  must(
-    output !== undefined && bytesToHex(output.script) === shape.outputScript,
-    `does not pay the refund address ${to.address}`,
-    { refundAddress: to.address },
-  );
+  // Where it goes is said by the refund key, which signs the output. Mempools take these kinds.
+  const to = output === undefined ? null : paidAddress(output.script, network);
+  if (to === null) throw bad(at, 'pays no address (P2PKH, P2SH, P2WPKH, P2WSH or P2TR)');
   const spent = inputs.map((input, index) => {
     const { sequence } = input;
     const hex = sequence.toString(16);
@@ -175,14 +157,15 @@ function readRefund(raw: string, at: number, shape: Shape, about: About): Read {
     must(
       witness.length === 3 &&
         branch?.length === 0 &&
-        bytesToHex(shown ?? branch) === shape.witnessScript,
+        bytesToHex(shown ?? branch) === bytesToHex(witnessScript),
       `does not take the refund branch of the escrow in input ${index}`,
     );
     return bytesToHex(signature ?? new Uint8Array());
   });
   must(signatures.length === inputs.length, 'is not signed');
-  const vsize = shape.vsizeOf(inputs.length);
-  return { raw, spent, signatures, feeSats, outpoints: outpoints.join(), vsize, value };
+  const paysTo = to.address;
+  const vsize = spendVsize('refund', inputs.length, witnessScript.length, to.script.length);
+  return { raw, paysTo, spent, signatures, feeSats, outpoints: outpoints.join(), vsize, value };
 }
 
 function outpointOf({ txid, vout }: { readonly txid: string; readonly vout: number }): string {
@@ -216,13 +199,14 @@ function paymentOf(outpoint: string, at: number, about: About): Payment {
 
 /** Its txid, if the terms and its signatures come to these very bytes. */
 function* madeAnew(
-  { raw, spent, feeSats, signatures }: Read,
+  { raw, paysTo, spent, feeSats, signatures }: Read,
   at: number,
   { terms, network }: About,
 ): Steps<string> {
   try {
     yield;
-    const psbtBase64 = spendPsbt(terms, network, 'refund', spent, feeSats);
+    const paid = paidTo(terms, network, 'refund', paysTo);
+    const psbtBase64 = spendPsbt(paid, network, 'refund', spent, feeSats);
     yield;
     const made = yield* assembling({ psbtBase64, signaturesHex: signatures });
     if (made.raw === raw) return made.txid;

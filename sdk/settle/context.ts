@@ -26,6 +26,7 @@ export type ProgressStep =
   | 'verified'
   | 'approved'
   | 'signed'
+  | 'pay_by_hand'
   | 'funded'
   | 'scheduled'
   | 'seen'

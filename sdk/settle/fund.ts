@@ -2,8 +2,10 @@
 // only when no version of the kept one can be mined.
 
 import { ParleyError } from '../../core/errors.ts';
+import { fundBy } from '../../core/gates.ts';
 import { opens } from '../../core/hashlock.ts';
 import { SettleError, VerificationError } from '../errors.ts';
+import { isoTime } from '../people.ts';
 import { mayBeFunded, mustBeOnly } from '../stores/store.ts';
 import type { Built } from '../types.ts';
 import { mustFollowToday } from '../verify.ts';
@@ -12,9 +14,9 @@ import { type Context, ownLeg, payingLeg, sourceOf, viewsOf, walletOf } from './
 import { approvalLimitMs } from './hands/account.ts';
 import type { Signing } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
-import { owing } from './owed.ts';
+import { claimPayerOf, owing } from './owed.ts';
 import { send, sendWaiting } from './send.ts';
-import { mustAgree, open, signAndKeep } from './sign.ts';
+import { fundingGate, mustAgree, open, paidBy, signAndKeep } from './sign.ts';
 import {
   askToFund,
   authorize,
@@ -28,7 +30,8 @@ import {
 /** Funds the own leg. Needs the market: with it gone nothing new is begun. */
 export async function fund(context: Context): Promise<void> {
   const hand = handOf(context, ownLeg(context));
-  const { funding } = context.record;
+  const { funding, byHand = false } = context.record;
+  if (byHand && funding === null) return waitForPayment(context);
   if (funding !== null) {
     if ((await hand.tendFunding()) !== 'dead') return;
     hand.forget();
@@ -54,6 +57,7 @@ async function fundOnce(context: Context): Promise<void> {
   const isSent = way.way !== 'authorization';
   await owing(context, { isSent }, async () => {
     await preflight(context);
+    if (handOf(context, ownLeg(context)).paysByHand) return askForPayment(context);
     if (!isSent) return authorize(context);
     await signAndSend(context, await carried(context, built, way));
   });
@@ -76,6 +80,22 @@ async function signAndSend(context: Context, built: Built): Promise<void> {
   await send(context, leg, funding);
   const text = `sent the funding of leg ${leg.leg} to ${leg.escrow.address}`;
   context.emit('funded', leg.leg, text, funding.txid);
+}
+
+/** Kept before it is told: from then on the leg moves no more, and a payment is looked for. */
+async function askForPayment(context: Context): Promise<void> {
+  const still = await fundingGate(context);
+  await context.keep({ byHand: true, owedBy: claimPayerOf(context) });
+  await still();
+  waitForPayment(context);
+}
+
+function waitForPayment(context: Context): void {
+  const leg = ownLeg(context);
+  const { address } = leg.escrow;
+  const before = isoTime(fundBy(context.record.swap, leg));
+  const text = `pay exactly ${leg.amount} sats to ${address} in one payment, sent before ${before}`;
+  context.emit('pay_by_hand', leg.leg, text);
 }
 
 /** A swap kept before an upgrade is not funded under its former times. */
@@ -103,9 +123,10 @@ async function mustHoldSecret({ store, record: { swap } }: Context): Promise<voi
 /** Both legs must be payable before either is worth funding. */
 async function preflight(context: Context): Promise<void> {
   const [own, paying] = [ownLeg(context), payingLeg(context)];
-  for (const { chain, escrow } of [paying, own]) {
-    const { adapter } = sourceOf(context, chain);
-    await adapter.preflight(escrow.terms, 'payout', context.limit());
+  for (const leg of [paying, own]) {
+    const { adapter } = sourceOf(context, leg.chain);
+    const { terms } = paidBy(context, leg, leg === own ? 'refund' : 'claim');
+    await adapter.preflight(terms, 'payout', context.limit());
   }
   await mustHold(context);
   // Whether the token lets the contract take it is tried when the funding itself is signed.

@@ -7,7 +7,7 @@ import { fundBy, fundGate } from '../../core/gates.ts';
 import { nextSteps, type Step } from '../../core/next.ts';
 import { type Clocks, pessimistic } from '../../core/swap.ts';
 import type { LegName } from '../../core/trade.ts';
-import { mayBeFunded, type SwapRecord, versionsOf } from '../stores/store.ts';
+import { isFundingSigned, mayBeFunded, type SwapRecord, versionsOf } from '../stores/store.ts';
 import { aloneOf, type LegSeen, ownSides, type Seen, seenOf } from './record.ts';
 
 export type SettleState =
@@ -181,7 +181,10 @@ function hasEnded(record: SwapRecord, { state, clocks }: Seen): boolean {
   const ownStatus = legStatus(own.facts);
   const otherStatus = legStatus(other.facts);
   const now = Math.max(pessimistic(clocks, state.legs.a), pessimistic(clocks, state.legs.b));
-  const untouched = ownStatus === 'unfunded' && !mayBeFunded(record) && !record.approval;
+  // Too little, paid by hand, is refunded. What comes after the end is left to another run.
+  const isLeft = record.byHand === true && own.facts.balance > 0n;
+  const isBegun = isFundingSigned(record) || Boolean(record.approval) || isLeft;
+  const untouched = ownStatus === 'unfunded' && !isBegun;
   // What a lost device signed may still come: on Bitcoin no time ends it.
   const last = record.restored ? own.timelock : fundBy(state, own);
   const neverFunds = untouched && (now > last || state.secret !== null);
@@ -296,7 +299,7 @@ function mostUrgent(record: SwapRecord, seen: Seen): Effect[] {
 export function isLate(record: SwapRecord, { state, clocks }: Seen): boolean {
   const { gives } = ownSides(record);
   const { funded, claimed, refunded } = state.legs[gives].facts;
-  if (!mayBeFunded(record) || record.claim !== null) return false;
+  if (!isFundingSigned(record) || record.claim !== null) return false;
   if ((funded?.confirmations ?? 0) > 0 || claimed !== null || refunded !== null) return false;
   const { swap } = record;
   return Math.min(clocks.wall, clocks[gives]) > fundBy(swap, swap.legs[gives]);

@@ -2,6 +2,7 @@
 // refunding alone will take.
 
 import { addressesOfPubkey, keySignatureText } from '../../chains/bitcoin/keys.ts';
+import { parseBitcoinAddress } from '../../chains/bitcoin/networks.ts';
 import type { Destination } from '../../core/terms.ts';
 import { sighted } from '../agree.ts';
 import type { ParleyClient } from '../client.ts';
@@ -16,8 +17,12 @@ import { mayMove } from './machine.ts';
 import { asked } from './market.ts';
 import type { Seen } from './record.ts';
 
-/** Resolves once there is a record of the complete swap; to false when it came to nothing. */
+/**
+ * Resolves once there is a record of the complete swap; to false when it came to nothing. Throws
+ * `bad_address`, `wrong_network` of a wallet's payout.
+ */
 export async function prepare(context: Context): Promise<boolean> {
+  mustPayHere(context);
   const { trade: own, client, swapId, store } = context;
   if ((await store.getSwap(swapId)) !== null) return true;
   if (own === undefined || client === null) {
@@ -39,6 +44,15 @@ export async function prepare(context: Context): Promise<boolean> {
     if ((await context.now()) > swap.deadlines.initiatorFundBy) return false;
     context.emit('waiting', null, 'the other side has yet to name its addresses');
     await sleep(context.marketPollMs, context.signal);
+  }
+}
+
+/** A payout of another network must not be found when a claim is due. */
+function mustPayHere({ wallets, sources }: Context): void {
+  for (const [chain, wallet] of wallets) {
+    const view = sources.get(chain)?.view;
+    if (wallet.family !== 'bitcoin' || view?.family !== 'bitcoin') continue;
+    if (wallet.payout !== undefined) parseBitcoinAddress(wallet.payout, view.network);
   }
 }
 

@@ -17,6 +17,8 @@ import {
   untilMined,
 } from '../testing/paper-scene.ts';
 import { timed } from '../testing/timed.ts';
+import { locked, sleep } from '../waiting.ts';
+import { accountKey } from './record.ts';
 
 /** The initiator with `relay`, and what its record was whenever the market was told the secret. */
 async function relaying() {
@@ -121,6 +123,27 @@ for (const [what, change] of Object.entries(changes)) {
     }
   });
 }
+
+timed(
+  'the secret waits for what its account sends before, so that its balance is true',
+  async () => {
+    const scene = await paperScene('taker');
+    const { key, mined } = scene.chains.a;
+    const { address = '' } = scene.input.wallets.get(key) ?? {};
+    const before = Promise.withResolvers<void>();
+    const sending = locked(accountKey(key, 'evm', address), () => before.promise);
+    const running = run(scene);
+    try {
+      while (mined.length === 0) await sleep(10);
+      await sleep(200);
+      assert.deepEqual(sent(scene, 'a', 'claim'), []);
+    } finally {
+      before.resolve();
+    }
+    await sending;
+    assert.equal((await running)?.end, 'received');
+  },
+);
 
 timed('a claim that the market does not send is sent by the side itself', async () => {
   const { scene, input } = await relaying();

@@ -35,8 +35,10 @@ export async function leaveRefunds(context: Context, { state }: Seen): Promise<v
     const escrow = watchedOf(record, gives);
     // Whoever pays dust in quiet hours must not have a schedule replaced by one that ends lower.
     const leastTop = record.scheduledUpTo ?? 0;
-    const plan = await planRefunds({ escrow, source, signal: context.limit(), leastTop });
-    const about = plan.outpoints.toSorted().join(' ');
+    const plan = await planRefunds({ escrow, source, wallet, signal: context.limit(), leastTop });
+    // Those that pay elsewhere are signed again.
+    const paid = wallet.payout === undefined ? [] : [`to ${wallet.payout}`];
+    const about = [...plan.outpoints.toSorted(), ...paid].join(' ');
     // What one refund does not take is final and not new.
     const scheduledOf = plan.allDeepSats;
     const left = leftBy(plan);

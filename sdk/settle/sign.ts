@@ -6,7 +6,7 @@ import { ParleyError } from '../../core/errors.ts';
 import { fundGate } from '../../core/gates.ts';
 import type { LegName } from '../../core/trade.ts';
 import { type Kept, keptNow, mustBeOnly, type SwapRecord } from '../stores/store.ts';
-import { outputsOf, verifyMaterial } from '../verify-material.ts';
+import { outputsOf, paidWhere, verifyMaterial } from '../verify-material.ts';
 import { mostFeePerGasOf } from '../wallets/evm.ts';
 import { snapshot } from './chains.ts';
 import { type Context, ownLeg, payingLeg, sourceOf } from './context.ts';
@@ -99,6 +99,14 @@ export function putTelling(context: Context, change: Partial<SwapRecord>, still:
   return unquoted(() => store.putTelling({ ...record, ...change }, record, still));
 }
 
+/** The escrow as this side spends it: Bitcoin is paid where the wallet says. */
+export function paidBy(context: Context, { leg, chain }: SetLeg, verb: Spending['verb']) {
+  const wallet = context.wallets.get(chain);
+  const { view } = sourceOf(context, chain);
+  const payout = wallet?.family === 'bitcoin' ? wallet.payout : undefined;
+  return paidWhere(watchedOf(context.record, leg), verb, view, payout);
+}
+
 /** A claim or refund of this leg, built and checked, to be signed when it has the lock. */
 export async function builtSpend(
   context: Context,
@@ -108,14 +116,15 @@ export async function builtSpend(
   const { record } = context;
   const { adapter, view } = sourceOf(context, leg.chain);
   const isPublic = record.publicSecret !== null;
-  const input = { escrow: watchedOf(record, leg.leg), feeRateSatPerVbyte: null, isPublic };
+  const escrow = paidBy(context, leg, asked.verb);
+  const input = { escrow, feeRateSatPerVbyte: null, isPublic };
   const built =
     asked.verb === 'claim'
       ? await adapter.buildClaim(input, asked.secret, context.limit())
       : await adapter.buildRefund(input, context.limit());
   const outputs = built.sign === 'btc-sighash' ? outputsOf(built.psbtBase64) : null;
   const limits = { validUntil: null, outputs, now: await context.now() };
-  verifyMaterial(built, asked, leg.escrow.terms, view, limits);
+  verifyMaterial(built, asked, escrow.terms, view, limits);
   const how = { isPublic, hasFailed: record.claimFailed ?? false };
   const { sign, gas } = await handOf(context, leg).signSpend(built, asked, how);
   return { sign: isPublic || asked.verb === 'refund' ? sign : () => unquoted(sign), gas };

@@ -5,18 +5,21 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { opens, type Secret } from '../../core/hashlock.ts';
 import { lockFolder } from '../../host/folder-lock.ts';
-import { SettleError } from '../errors.ts';
-import type { OwnTrade } from '../trade.ts';
 import { sleep } from '../waiting.ts';
-import { readKept, type Store, type SwapRecord, writeKept } from './store.ts';
+import {
+  clockSlackMs,
+  heldSecret,
+  heldSwap,
+  heldTrade,
+  idShape,
+  named,
+  newSecret,
+} from './entries.ts';
+import { type Store, writeKept } from './store.ts';
 
 /** Between two tries to have a lock. */
 const lockPauseMs = 50;
-/** A disk's clock beside the machine's. */
-const clockSlackMs = 60_000;
-const idShape = /^[0-9a-zA-Z-]{1,64}$/;
 
 export async function fileStore(dir: string): Promise<Store> {
   const secrets = join(dir, 'secrets');
@@ -27,26 +30,18 @@ export async function fileStore(dir: string): Promise<Store> {
   for (const each of folders) await syncFolder(each);
   return {
     putSecret: async (hashlock, secret) => {
-      const path = join(secrets, named(hashlock));
-      const held = await readOrNull(path);
-      if (held === secret) return;
-      if (held !== null) throw new SettleError('bad_record', `${hashlock} already has a secret`);
-      if (!opens(secret, hashlock)) {
-        throw new SettleError('bad_record', `a secret that does not open ${hashlock}`);
-      }
-      await writeSafely(secrets, named(hashlock), secret);
-    },
-    getSecret: async (hashlock) => {
       const held = await readOrNull(join(secrets, named(hashlock)));
-      if (held !== null && !opens(held, hashlock)) {
-        throw new SettleError('bad_record', `the file of ${hashlock} holds another secret`);
-      }
-      return held as Secret | null;
+      const added = newSecret(held, hashlock, secret);
+      if (added !== null) return writeSafely(secrets, hashlock, added);
+      // Its writing may have failed after it had its name.
+      await syncFolder(secrets);
     },
-    putTrade: (trade) => writeSafely(trades, named(trade.threadId), writeKept(trade)),
-    getTrade: (threadId) => read<OwnTrade>(trades, threadId),
-    putSwap: (record) => writeSafely(swaps, named(record.swap.id), writeKept(record)),
-    getSwap: (swapId) => read<SwapRecord>(swaps, swapId),
+    getSecret: async (hashlock) =>
+      heldSecret(await readOrNull(join(secrets, named(hashlock))), hashlock),
+    putTrade: (trade) => writeSafely(trades, trade.threadId, writeKept(trade)),
+    getTrade: async (id) => heldTrade(await readOrNull(join(trades, named(id))), id),
+    putSwap: (record) => writeSafely(swaps, record.swap.id, writeKept(record)),
+    getSwap: async (id) => heldSwap(await readOrNull(join(swaps, named(id))), id),
     swapIds: async (sinceMs) => {
       const all = (await readdir(swaps)).filter((name) => idShape.test(name));
       return sinceMs === undefined ? all : writtenSince(swaps, all, sinceMs - clockSlackMs);
@@ -61,22 +56,6 @@ export async function fileStore(dir: string): Promise<Store> {
       }
     },
   };
-}
-
-function named(id: string): string {
-  if (idShape.test(id)) return id;
-  throw new SettleError('bad_record', `"${id.slice(0, 80)}" cannot be the name of a record`);
-}
-
-async function read<T extends SwapRecord | OwnTrade>(dir: string, id: string): Promise<T | null> {
-  const text = await readOrNull(join(dir, named(id)));
-  if (text === null) return null;
-  try {
-    return readKept<T>(text);
-  } catch (cause) {
-    const sentence = `the record ${id} is not readable: keep the file, it holds terms`;
-    throw new SettleError('bad_record', sentence, { cause });
-  }
 }
 
 async function writtenSince(dir: string, names: string[], sinceMs: number): Promise<string[]> {
@@ -95,7 +74,8 @@ async function readOrNull(path: string): Promise<string | null> {
   }
 }
 
-async function writeSafely(folder: string, name: string, text: string): Promise<void> {
+async function writeSafely(folder: string, id: string, text: string): Promise<void> {
+  const name = named(id);
   const beside = join(folder, `.${name}.${process.pid}.${crypto.randomUUID()}`);
   try {
     const file = await open(beside, 'wx', 0o600);

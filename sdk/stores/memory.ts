@@ -1,31 +1,27 @@
 // A store for tests and tries: forgets everything when the process ends, and with it money.
 
-import type { Hashlock, Secret } from '../../core/hashlock.ts';
-import { readKept, type Store, writeKept } from './store.ts';
+import type { Hashlock } from '../../core/hashlock.ts';
+import { heldSecret, heldSwap, heldTrade, named, newSecret } from './entries.ts';
+import { type Store, writeKept } from './store.ts';
 
 export function memoryStore(): Store {
-  const secrets = new Map<Hashlock, Secret>();
+  const secrets = new Map<Hashlock, string>();
   const swaps = new Map<string, string>();
   const trades = new Map<string, string>();
   return {
     putSecret: async (hashlock, secret) => {
-      secrets.set(hashlock, secret);
+      const added = newSecret(secrets.get(named(hashlock)) ?? null, hashlock, secret);
+      if (added !== null) secrets.set(hashlock, added);
     },
-    getSecret: async (hashlock) => secrets.get(hashlock) ?? null,
+    getSecret: async (hashlock) => heldSecret(secrets.get(named(hashlock)) ?? null, hashlock),
     putTrade: async (trade) => {
-      trades.set(trade.threadId, writeKept(trade));
+      trades.set(named(trade.threadId), writeKept(trade));
     },
-    getTrade: async (threadId) => {
-      const text = trades.get(threadId);
-      return text === undefined ? null : readKept(text);
-    },
+    getTrade: async (id) => heldTrade(trades.get(named(id)) ?? null, id),
     putSwap: async (record) => {
-      swaps.set(record.swap.id, writeKept(record));
+      swaps.set(named(record.swap.id), writeKept(record));
     },
-    getSwap: async (swapId) => {
-      const text = swaps.get(swapId);
-      return text === undefined ? null : readKept(text);
-    },
+    getSwap: async (id) => heldSwap(swaps.get(named(id)) ?? null, id),
     swapIds: async () => [...swaps.keys()],
   };
 }

@@ -69,13 +69,15 @@ export type SwapRecord = {
   readonly authorization?: Authorization | null;
   /** When the market was asked to send the own claim (Unix milliseconds), and what it answered. */
   readonly relay?: { readonly askedAtMs: Millis; readonly txid: string | null };
+  /** Bitcoin: a person was told to pay the escrow by hand, and may do so at any time. */
+  readonly byHand?: boolean;
   /** The approval before a token's funding, while it may be unmined: its nonce holds up others. */
   readonly approval?: Kept | null;
   /** The approval that was mined last: a reorganisation may take it back, with the funding. */
   readonly approved?: Kept;
   /** What takes the nonce, or a coin, of a funding that came too late, so that it never comes. */
   readonly cancel?: Kept | null;
-  /** Of which payments, by their outpoints, the market keeps signed refunds. */
+  /** Of which payments, by their outpoints, the market keeps signed refunds, and paid where. */
   readonly scheduled?: string;
   /** What the escrow held at depth when that was looked at last. */
   readonly scheduledOf?: BaseUnits;
@@ -93,8 +95,13 @@ export type SwapRecord = {
   readonly restored?: true;
 };
 
-/** Whether something of this side may fund its leg, sent by itself or by others. */
-export function mayBeFunded({ funding, authorization }: SwapRecord): boolean {
+/** Whether something of this side may fund its leg, sent by itself, by others or by hand. */
+export function mayBeFunded(record: SwapRecord): boolean {
+  return isFundingSigned(record) || record.byHand === true;
+}
+
+/** Whether there is a signature that funds the own leg, and that can be sent or taken back. */
+export function isFundingSigned({ funding, authorization }: SwapRecord): boolean {
   return funding !== null || (authorization ?? null) !== null;
 }
 

@@ -164,3 +164,18 @@ test('without change enough there is no fee to raise, and no other coin is taken
   const kept = await walletWith(coins.slice(0, 1), 2).signPayment(payTo, 100_000n, signal);
   assert.equal(await walletWith(coins, 20).signRaise(kept, payment, signal), 'no_fee');
 });
+
+test('a wallet without coins signs and never pays; its payout is of its network', async () => {
+  const about = { privateKey: '42'.repeat(32), network };
+  const payout = 'bcrt1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqc8gma6';
+  const wallet = bitcoinWallet({ ...about, payout: payout.toUpperCase() });
+  assert.deepEqual([wallet.payout, wallet.address], [payout, walletWith([]).address]);
+  assert.ok(!('signPayment' in wallet) && !('payout' in bitcoinWallet(about)));
+  const hash = '11'.repeat(32);
+  const signatures = await wallet.signSighashes([hash], signal);
+  assert.deepEqual(signatures, await walletWith([]).signSighashes([hash], signal));
+  const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+  const code = { code: 'wrong_network', message: /Bitcoin mainnet; this is Bitcoin regtest/ };
+  assert.throws(() => bitcoinWallet({ ...about, payout: mainnet }), code);
+  assert.throws(() => bitcoinWallet({ ...about, payout: '' }), { code: 'bad_address' });
+});

@@ -1,5 +1,5 @@
-// A single-key P2WPKH wallet: texts (BIP-322 simple), sighashes, and payments. For bots, demos and
-// tests.
+// A single-key P2WPKH wallet: texts (BIP-322 simple), sighashes, and payments where it has coins.
+// For bots, demos, tests, and as the key of an app whose people pay by hand.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
@@ -16,12 +16,19 @@ import { larger } from '../../core/amounts.ts';
 import type { MessageSigner } from '../keys.ts';
 import { inPlaceOf, type Kept, versionsOf } from '../stores/store.ts';
 import type { Coin, CoinSource } from './coins.ts';
-import type { BitcoinWallet } from './wallet.ts';
+import type { BitcoinCoins, BitcoinKey, NoCoins } from './wallet.ts';
 
 export type BitcoinWalletOptions = {
+  /** 64 hex. */
   readonly privateKey: string;
   readonly network: BitcoinNetwork;
-  readonly source: CoinSource;
+  /** Absent: it claims and refunds, and never funds. */
+  readonly source?: CoinSource | undefined;
+  /**
+   * Any address of the network, where claims and refunds are paid; default the one agreed. Throws
+   * `bad_address`, `wrong_network`.
+   */
+  readonly payout?: string | undefined;
 };
 
 const replaceable = 0xffff_fffd;
@@ -29,14 +36,35 @@ const replaceable = 0xffff_fffd;
 const [baseVsize, inputVsize, outputVsize] = [11, 68, 43];
 const mostInputs = 100;
 
+type KeyWallet = BitcoinKey & MessageSigner;
+
 /** One wallet object a key: it keeps two payments from spending one coin. */
-export function bitcoinWallet(options: BitcoinWalletOptions): BitcoinWallet & MessageSigner {
-  const { network, source } = options;
+export function bitcoinWallet(
+  options: BitcoinWalletOptions & { readonly source: CoinSource },
+): KeyWallet & BitcoinCoins;
+export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & NoCoins;
+export function bitcoinWallet(options: BitcoinWalletOptions): KeyWallet & (BitcoinCoins | NoCoins) {
+  const { network, source, payout } = options;
   const privateKey = hexToBytes(options.privateKey);
   const publicKey = secp256k1.getPublicKey(privateKey, true);
   const { address, script } = p2wpkh(publicKey, network);
-  const spent = new Set<string>();
-  const own = { privateKey, script, source, spent };
+  const key: KeyWallet = {
+    family: 'bitcoin',
+    signsAlone: true,
+    address,
+    pubkey: bytesToHex(publicKey),
+    ...(payout === undefined ? {} : { payout: parseBitcoinAddress(payout, network).address }),
+    signMessage: async (message) =>
+      signBip322({ privateKey, kind: 'p2wpkh', message, network }).signature,
+    signSighashes: async (hashes) => signSighashes(privateKey, hashes),
+  };
+  if (source === undefined) return key;
+  const own = { privateKey, script, source, spent: new Set<string>() };
+  return { ...key, ...coinsOfKey(own, address, network) };
+}
+
+function coinsOfKey(own: Own, address: string, network: BitcoinNetwork): BitcoinCoins {
+  const { script, source, spent } = own;
   let queue: Promise<unknown> = Promise.resolve();
   const pay = async (payTo: string, amountSats: bigint, signal: AbortSignal): Promise<Kept> => {
     const rate = await source.feeRateSatPerVbyte(signal);
@@ -49,13 +77,6 @@ export function bitcoinWallet(options: BitcoinWalletOptions): BitcoinWallet & Me
     return kept;
   };
   return {
-    family: 'bitcoin',
-    signsAlone: true,
-    address,
-    pubkey: bytesToHex(publicKey),
-    signMessage: async (message) =>
-      signBip322({ privateKey, kind: 'p2wpkh', message, network }).signature,
-    signSighashes: async (hashes) => signSighashes(privateKey, hashes),
     signPayment: (payTo, amountSats, signal) => {
       const run = queue.then(() => pay(payTo, amountSats, signal));
       queue = run.catch(() => undefined);

@@ -71,11 +71,19 @@ export type EvmWallet = {
   forget(): void;
 };
 
-export type BitcoinWallet = {
+export type BitcoinWallet = BitcoinKey & (BitcoinCoins | NoCoins);
+
+export type BitcoinKey = {
   readonly family: 'bitcoin';
+  /** P2WPKH of the key, or whichever the market knows it by. */
   readonly address: BitcoinAddress;
   /** The compressed key that escrows are made of, 66 hex. */
   readonly pubkey: string;
+  /**
+   * Where claims and refunds are paid, signed ones left with the market too; default the address
+   * that was agreed. Any address of the network (P2PKH, P2SH, P2WPKH, P2WSH, P2TR).
+   */
+  readonly payout?: BitcoinAddress;
   /**
    * Taproot: the ECDSA signature of exactly that key over a text (BIP 137): the address hides which
    * of two keys it is.
@@ -84,6 +92,10 @@ export type BitcoinWallet = {
   /** Whether it signs without asking a person. */
   readonly signsAlone?: boolean;
   signSighashes(sighashHexes: readonly string[], signal: AbortSignal): Promise<string[]>;
+};
+
+/** What funds an escrow. */
+export type BitcoinCoins = {
   /** A signed payment with ONE output of exactly this amount to `payTo`; not sent. */
   signPayment(payTo: BitcoinAddress, amountSats: BaseUnits, signal: AbortSignal): Promise<Kept>;
   /** Leaves the coins of a payment signed before a restart alone. */
@@ -111,6 +123,9 @@ export type BitcoinWallet = {
   /** Coins of a payment that can never be mined any more may be spent again. */
   release(raw: string, cancel: Kept): void;
 };
+
+/** A key alone: a person pays its escrows by hand, from any wallet. */
+export type NoCoins = { readonly [Name in keyof BitcoinCoins]?: never };
 
 /**
  * Transactions that die by themselves: nothing is raised or cancelled, and the chain takes one of

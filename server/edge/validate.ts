@@ -2,13 +2,13 @@
 // never coerced; a query, which can only be text, is.
 
 import type { TSchema } from 'typebox';
-import { parseAmount } from '../../core/amounts.ts';
+import { parseBaseUnits } from '../../core/amounts.ts';
 import { parseHex32 } from '../../core/hashlock.ts';
 import { type Check, checkOf, coercingCheckOf, type Readers } from '../settings/check.ts';
 import { amountPattern, hex32Pattern } from './schemas/common.ts';
 
 const readers: Readers = new Map<string, (text: string, field: string) => unknown>([
-  [amountPattern, parseAmount],
+  [amountPattern, parseBaseUnits],
   [hex32Pattern, parseHex32],
 ]);
 

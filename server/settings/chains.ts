@@ -8,7 +8,7 @@ import { evmDeployment } from '../../chains/evm/plan.ts';
 import { parseSolanaAddress } from '../../chains/solana/address.ts';
 import { parseTronAddress } from '../../chains/tron/address.ts';
 import { noShard, shardAt } from '../../contracts/escrows/ids.ts';
-import { parseAmount } from '../../core/amounts.ts';
+import { parseBaseUnits } from '../../core/amounts.ts';
 import { type Family, families, isFamily, type Network } from '../../core/families.ts';
 import { type ChainPolicy, type Depth, policyNumbers } from '../../core/policy.ts';
 import { worldOfBitcoin, worldOfChainId, worldOfSolana, worldOfTron } from '../../core/worlds.ts';
@@ -338,7 +338,7 @@ function readAsset(
     return 'field "address" must be null: Bitcoin has no tokens';
   }
   try {
-    if (highValueFrom !== undefined) parseAmount(highValueFrom, 'highValueFrom');
+    if (highValueFrom !== undefined) parseBaseUnits(highValueFrom, 'highValueFrom');
     const parse = served.family === 'bitcoin' ? String : tokenParsers[served.family];
     const canonical = address === null ? null : parse(address);
     return { ...(entry as AssetSettings), address: canonical };

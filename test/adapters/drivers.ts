@@ -32,7 +32,7 @@ import { coreCoins } from '../../sdk/wallets/coins.ts';
 import { evmWallet } from '../../sdk/wallets/evm.ts';
 import { solanaWallet } from '../../sdk/wallets/solana.ts';
 import { tronWallet } from '../../sdk/wallets/tron.ts';
-import type { AccountWallet, BitcoinWallet } from '../../sdk/wallets/wallet.ts';
+import type { AccountWallet, BitcoinCoins, BitcoinKey } from '../../sdk/wallets/wallet.ts';
 import { testClock } from './clock.ts';
 import { type CoinKind, contractOf, type Driver, type Side } from './driver.ts';
 import { lies } from './lies.ts';
@@ -253,8 +253,8 @@ async function startBitcoin(): Promise<Driver> {
   const { rpcUrl: url } = chain.info;
   const { regtest: network } = bitcoinNetworks;
   const wallet = () => bitcoinWallet({ privateKey: fresh(), network, source: coreCoins(url) });
-  const wallets: Record<Side, BitcoinWallet> = { funder: wallet(), receiver: wallet() };
-  const home = ({ address, pubkey }: BitcoinWallet): Destination => ({ address, pubkey });
+  const wallets: Record<Side, BitcoinKey & BitcoinCoins> = { funder: wallet(), receiver: wallet() };
+  const home = ({ address, pubkey }: BitcoinKey): Destination => ({ address, pubkey });
   const parties = { funder: home(wallets.funder), receiver: home(wallets.receiver) };
   await chain.setAutomatic(false);
   // One coin for each test: a payment of another waits for a block.
@@ -307,7 +307,7 @@ async function startBitcoin(): Promise<Driver> {
 }
 
 async function signBitcoin(
-  wallet: BitcoinWallet,
+  wallet: BitcoinKey & BitcoinCoins,
   material: Material,
   preimageHex?: string,
 ): Promise<Signed> {

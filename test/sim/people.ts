@@ -20,6 +20,7 @@ import {
   type Kind,
   later,
   type Party,
+  ringKeeper,
   sql,
   tell,
   violate,
@@ -135,6 +136,7 @@ function noteRelay(world: World, { url, body }: Ask): (answer: Answer) => void {
     } else if (answer.status === 200) {
       asked.open -= 1;
       asked.promised.set(answer.body.txid, leg as LegName);
+      ringKeeper(world);
       if (wanted.secret !== deal.secret) violate(world, 'no claim with a wrong secret', deal.name);
       count(world, 'relays promised');
     }

@@ -432,6 +432,11 @@ export function planKeep(world: World, on: string, after: number): void {
   });
 }
 
+/** At once, on all chains: a promised relay rings for it. */
+export function ringKeeper(world: World): void {
+  for (const on of world.keeper?.posts.keys() ?? []) planKeep(world, on, 1);
+}
+
 /** Soon, on all chains: something was told that may be news to it. */
 export function stirKeeper(world: World): void {
   const { keeper } = world;

@@ -84,6 +84,7 @@ export function accountHand(
   };
   return {
     ...own,
+    paysByHand: false,
     alone: (work) => locked(accountKey(leg.chain, wallet.family, wallet.address), work),
     signFunding: (built) => signingsOf(built),
     signSpend: async (built, asked, how) => {

@@ -4,7 +4,7 @@
 import type { Material, Signed } from '../../../chains/interface/material.ts';
 import { isRefusedByNode, SettleError, VerificationError } from '../../errors.ts';
 import { type Kept, keptNow } from '../../stores/store.ts';
-import type { BitcoinWallet } from '../../wallets/wallet.ts';
+import type { BitcoinCoins, BitcoinKey, BitcoinWallet } from '../../wallets/wallet.ts';
 import { snapshot } from '../chains.ts';
 import { type Context, type On, sourceOf } from '../context.ts';
 import { mayRaise } from '../machine.ts';
@@ -27,10 +27,13 @@ export function bitcoinHand(context: Context, leg: SetLeg, wallet: BitcoinWallet
   const sendSpendNow = (verb: Spending['verb']) => sendSpend(on, verb);
   return {
     ...unshared,
+    paysByHand: !hasCoins(wallet),
     approvesTokens: false,
     // Coins are set apart when they are chosen.
     alone: (work) => work(),
-    signFunding: () => [() => wallet.signPayment(leg.escrow.address, leg.amount, context.limit())],
+    signFunding: () => [
+      () => coinsOf(wallet).signPayment(leg.escrow.address, leg.amount, context.limit()),
+    ],
     signSpend: async (built, asked) => ({ sign: () => signSpend(on, built, asked), gas: null }),
     tendFunding: async () => {
       await sendFunding(on);
@@ -49,6 +52,15 @@ export function bitcoinHand(context: Context, leg: SetLeg, wallet: BitcoinWallet
     raiseFunding: () => raiseFunding(on),
     cancelFunding: () => cancelFunding(on),
   };
+}
+
+function hasCoins(wallet: BitcoinWallet): wallet is BitcoinKey & BitcoinCoins {
+  return wallet.signPayment !== undefined;
+}
+
+function coinsOf(wallet: BitcoinWallet): BitcoinCoins {
+  if (hasCoins(wallet)) return wallet;
+  throw new SettleError('no_wallet', `the wallet of ${wallet.pubkey} has no coins to pay with`);
 }
 
 async function signSpend(
@@ -85,7 +97,7 @@ const tooCheapForPool = /min(imum)? (relay )?fee|insufficient fee/i;
 async function sendFunding({ context, leg, wallet }: OnBitcoin): Promise<void> {
   const { funding } = context.record;
   if (funding === null) return;
-  wallet.reserve(funding.raw);
+  wallet.reserve?.(funding.raw);
   if (!due(context, leg, funding)) return;
   const { txid } = funding;
   try {
@@ -123,6 +135,7 @@ async function raiseFunding({ context, leg, wallet }: OnBitcoin): Promise<void> 
   const { funding } = context.record;
   if (funding === null || !overdue(context, leg, funding)) return;
   waitAnew(context, funding);
+  if (!hasCoins(wallet)) return signedElsewhere({ context, leg }, funding);
   wallet.reserve(funding.raw);
   const payment = { payTo: leg.escrow.address, amountSats: leg.amount };
   const raised = await wallet.signRaise(funding, payment, context.limit());
@@ -143,6 +156,11 @@ async function raiseFunding({ context, leg, wallet }: OnBitcoin): Promise<void> 
   await sendOrWait({ context, leg }, raised);
 }
 
+function signedElsewhere({ context, leg }: Omit<OnBitcoin, 'wallet'>, { txid }: Kept): void {
+  const why = 'another wallet signed the funding: this one has no coins to raise or cancel it with';
+  context.waits(leg, why, { txid });
+}
+
 async function sendOrWait({ context, leg }: Omit<OnBitcoin, 'wallet'>, kept: Kept): Promise<void> {
   try {
     await sendAlone(context, leg, kept);
@@ -157,6 +175,7 @@ async function cancelFunding(on: OnBitcoin): Promise<void> {
   const { context, leg, wallet } = on;
   const { funding, cancel = null } = context.record;
   if (funding === null) return;
+  if (!hasCoins(wallet)) return signedElsewhere(on, funding);
   wallet.reserve(funding.raw);
   if (cancel !== null) {
     const depth = await wallet.confirmations(cancel, context.limit());

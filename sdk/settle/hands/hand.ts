@@ -23,6 +23,7 @@ export type SpendHow = {
 
 /** Where nothing is shared with other transactions of the account. */
 export const unshared = {
+  paysByHand: false,
   sharesNonces: false,
   keeping: <T>(work: () => Promise<T>) => work(),
   forget: () => {},
@@ -30,6 +31,8 @@ export const unshared = {
 };
 
 export type Hand = {
+  /** Whether the wallet has no coins: a person pays the escrow by hand. */
+  readonly paysByHand: boolean;
   /** Whether the funding of a token can only be tried once its approval is mined. */
   readonly approvesTokens: boolean;
   /**

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import type Type from 'typebox';
-import { parseAmount } from '../../../core/amounts.ts';
+import { parseBaseUnits } from '../../../core/amounts.ts';
 import { findHoldings } from '../../db/holdings.ts';
 import { findRfq, listAddressed, listBook } from '../../db/rfqs.ts';
 import { bookOf, feedWriting, type Page } from '../../market/book.ts';
@@ -33,8 +33,8 @@ export function registerRfqs(app: FastifyInstance, deps: Deps): void {
         ...body,
         visibility,
         targetAddress,
-        baseAmount: parseAmount(body.baseAmount, 'baseAmount'),
-        askAmount: askAmount === undefined ? null : parseAmount(askAmount, 'askAmount'),
+        baseAmount: parseBaseUnits(body.baseAmount, 'baseAmount'),
+        askAmount: askAmount === undefined ? null : parseBaseUnits(askAmount, 'askAmount'),
       };
       return preparePost(deps, wanted, signal);
     },

@@ -1,7 +1,7 @@
 // Quotes and the negotiation that each one opens.
 
 import type { FastifyInstance } from 'fastify';
-import { parseAmount } from '../../../core/amounts.ts';
+import { parseBaseUnits } from '../../../core/amounts.ts';
 import { parseHashlock } from '../../../core/hashlock.ts';
 import { findRfq } from '../../db/rfqs.ts';
 import { listThreads } from '../../db/threads.ts';
@@ -37,7 +37,7 @@ export function registerThreads(app: FastifyInstance, deps: Deps): Run {
     replies: { 200: shapes.threadReply },
     before: async ({ caller, params, body, signal }) => {
       const id = idOf(params);
-      const quoteAmount = parseAmount(body.quoteAmount, 'quoteAmount');
+      const quoteAmount = parseBaseUnits(body.quoteAmount, 'quoteAmount');
       await preparePropose(deps, caller.accountId, id, quoteAmount, signal);
       return { id, quoteAmount };
     },
@@ -58,7 +58,7 @@ export function registerThreads(app: FastifyInstance, deps: Deps): Run {
     replies: { 200: shapes.acceptReply },
     run: async (tx, { caller, params, body }) => {
       const accepted = await accept(tx, deps, caller.accountId, idOf(params), {
-        quoteAmount: parseAmount(body.quoteAmount, 'quoteAmount'),
+        quoteAmount: parseBaseUnits(body.quoteAmount, 'quoteAmount'),
         hashlock: body.hashlock === undefined ? null : parseHashlock(body.hashlock),
         rules: body.rules,
       });
@@ -89,7 +89,7 @@ function registerQuotes(app: FastifyInstance, deps: Deps): Run {
     outcomes: { 200: 'the price of the thread there is has moved', 201: 'a thread was opened' },
     before: async ({ caller, params, body, signal }) => {
       if (!isUuid(params.id)) throw unknownRfq(params.id);
-      const quoteAmount = parseAmount(body.quoteAmount, 'quoteAmount');
+      const quoteAmount = parseBaseUnits(body.quoteAmount, 'quoteAmount');
       const wanted = { makerId: caller.accountId, rfqId: params.id.toLowerCase(), quoteAmount };
       await prepareQuote(wanted, signal);
       return wanted;
