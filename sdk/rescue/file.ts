@@ -36,7 +36,7 @@ export type RescueFile = {
 type Written = {
   readonly format: string;
   readonly version: number;
-  readonly content: Partial<RescueFile>;
+  readonly content?: Partial<RescueFile> | null;
   readonly checksum: string;
   readonly seal: string;
 };

@@ -50,7 +50,8 @@ function nearestTo(word: string): string {
   if (same !== undefined) return same;
   let [nearest, least] = ['', Infinity];
   for (const each of wordlist) {
-    const distance = distanceOf(word.slice(0, 20), each);
+    // Of words that are as near, the one that begins alike.
+    const distance = distanceOf(word.slice(0, 20), each) + (each[0] === word[0] ? 0 : 0.5);
     if (distance < least) [nearest, least] = [each, distance];
   }
   return nearest;

@@ -105,8 +105,8 @@ function viewsOf({ keys }: PhraseStore, { sources }: Restoring): ChainViews {
   const { name } = bitcoinNetworkOf(keys.network);
   for (const { view } of sources.values()) {
     if (view.family !== 'bitcoin' || view.network.name === name) continue;
-    const sentence = `the source of "${view.chain}" is of Bitcoin ${view.network.name}, the keys of`;
-    throw new RescueError('other_network', `${sentence} ${name}`);
+    const sentence = `the source of "${view.chain}" is of Bitcoin ${view.network.name}`;
+    throw new RescueError('other_network', `${sentence}, the keys of ${name}`);
   }
   return new Map([...sources].map(([chain, { view }]) => [chain, view]));
 }

@@ -30,8 +30,8 @@ export type Scene = {
 export type Served = DevnetStatus['chains'][number];
 
 /**
- * In the place of what is usual: the token of EVM, the maker's wallet there, the taker's secret, and
- * its Bitcoin wallet.
+ * In the place of what is usual: the token of EVM, the maker's wallet there, the taker's secret
+ * and its Bitcoin wallet.
  */
 type Instead = {
   readonly token?: Dollar;
