@@ -122,6 +122,16 @@ timed(
   },
 );
 
+timed('what is restored is never funded here, and is watched until its own timelock', async () => {
+  const { secret } = await firstDevice(() => agreedAt);
+  const scene = await paperScene('taker', { secret, stepSeconds: 600 });
+  const next = device(() => scene.wall);
+  await restoreFromMarket(next, fromMarket(scene, 'taker'));
+  assert.equal((await run(scene, { store: next }))?.end, 'nothing');
+  assert.equal(scene.chains.b.mined.length, 0);
+  assert.ok(scene.wall > scene.timelock('b'), `left ${scene.timelock('b') - scene.wall} s before`);
+});
+
 let chains: FourChains;
 before(async () => {
   chains = await fourChains();

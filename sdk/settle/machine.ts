@@ -171,7 +171,7 @@ function stateOf(record: SwapRecord, seen: Seen): SettleState {
   if (has('claim', gets) && !isPublic) return 'revealing';
   if (ownStatus === 'funded') return 'funded';
   const isBegun = mayBeFunded(record) || Boolean(record.approval) || ownStatus === 'seen';
-  return isBegun || has('fund', gives) ? 'funding' : 'waiting_to_fund';
+  return isBegun || (has('fund', gives) && !record.restored) ? 'funding' : 'waiting_to_fund';
 }
 
 /** Whether nothing can be gained or lost by this side any more. */
