@@ -102,6 +102,8 @@ test('a node that keeps back all logs: funding, claim and refund are found by st
     await newLeg(chain, { amount: 2_000n }),
     await newLeg(chain, { amount: 3_000n }),
   ];
+  // Blocks of one second are searched up to a bound: this second has none of the tests before.
+  await later(chain, 60);
   const fundTx = await fund(chain, funded);
   for (const each of [claimed, refunded]) await fund(chain, each);
   await mine();
