@@ -288,6 +288,7 @@ const secretOf = async ({ hashlock }: Deal) => (await taker.store.getSecret(hash
 async function refuseClaims(deal: Deal): Promise<void> {
   const { key } = taker;
   const path = claimPath(deal);
+  await shows(deal, 'leg a is deep enough', ({ legs }) => legs.a.status === 'funded');
   const own = await secretOf(deal);
   const again = { key, body: { secret: own }, headers: once() };
   const built = await call('POST', path, again);

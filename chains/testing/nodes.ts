@@ -37,7 +37,8 @@ export async function nodeOf(
 }
 
 export async function serverOf(answer: RequestListener): Promise<TestNode> {
-  const server = createServer(answer);
+  // An idle connection is the client's to end: one that is ended here as it sends fails a test.
+  const server = createServer({ keepAliveTimeout: 0 }, answer);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
