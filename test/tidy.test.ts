@@ -13,7 +13,7 @@ const limits = { fileLines: 500, functionLines: 70, columns: 100 } as const;
 
 const parts = ['core', 'chains', 'contracts', 'host'];
 const product = [...parts, 'sdk', 'devnet', 'server'];
-const everything = [...product, 'simulators', 'watchtower', 'scripts'];
+const everything = [...product, 'web', 'simulators', 'watchtower', 'scripts'];
 /** What each folder at the root may import from, itself always included. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   host: [],
@@ -21,6 +21,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   contracts: [],
   chains: ['core', 'contracts'],
   sdk: parts,
+  web: ['core', 'sdk'],
   watchtower: ['core', 'chains', 'host'],
   server: [...parts, 'watchtower'],
   simulators: ['core', 'contracts', 'host'],
@@ -109,7 +110,7 @@ function direction(file: string, text: string): string[] {
   }
   for (const name of importsOf(text)) {
     if (!name.startsWith('.')) continue;
-    if (!/\.(ts|json|mjs)$/.test(name)) wrong.push(`${file}: "${name}" has no extension`);
+    if (!/\.(tsx?|json|mjs|css)$/.test(name)) wrong.push(`${file}: "${name}" has no extension`);
     if (isTest(file)) continue;
     const target = normalize(`${dirname(file)}/${name}`);
     const [to = '', roomOfTarget = ''] = target.split('/');
@@ -183,7 +184,7 @@ function opening(file: string, text: string): string[] {
   return [`${file}: does not open with what it is for`];
 }
 
-const sources = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.ts'], {
+const sources = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.ts', '*.tsx'], {
   cwd: root,
   encoding: 'utf8',
 })

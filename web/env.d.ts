@@ -1,0 +1,3 @@
+// What a bundler knows and TypeScript does not.
+
+declare module '*.css';

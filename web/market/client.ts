@@ -1,0 +1,5 @@
+// The market that served this app. The browser sends the cookie of who is signed in.
+
+import { parleyClient } from '../../sdk/client.ts';
+
+export const market = parleyClient({ baseUrl: window.location.origin });

@@ -1,0 +1,3 @@
+export const book = {
+  'book.title': 'Open requests',
+} as const;

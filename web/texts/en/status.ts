@@ -1,0 +1,3 @@
+export const status = {
+  'status.title': 'Status of the market',
+} as const;
