@@ -1,3 +1,5 @@
+// Texts of book.
+
 export const book = {
   'book.title': 'Open requests',
 } as const;

@@ -1,3 +1,5 @@
+// Texts of every screen.
+
 export const common = {
   'common.loading': 'Loading…',
   'layout.skip': 'Skip to the content',

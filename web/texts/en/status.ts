@@ -1,3 +1,5 @@
+// Texts of status.
+
 export const status = {
   'status.title': 'Status of the market',
 } as const;
