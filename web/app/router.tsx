@@ -24,8 +24,17 @@ const status = createRoute({
   component: lazyRouteComponent(() => import('../screens/status/status.tsx'), 'Status'),
 });
 
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  /** `then`: where the person was. */
+  validateSearch: ({ then }: { then?: unknown }): { then?: string } =>
+    typeof then === 'string' ? { then } : {},
+  component: lazyRouteComponent(() => import('../screens/sign-in/sign-in.tsx'), 'SignIn'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([book, status]),
+  routeTree: root.addChildren([book, status, signIn]),
   defaultErrorComponent: Fault,
   defaultNotFoundComponent: Missing,
   defaultPreload: 'intent',
