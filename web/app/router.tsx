@@ -27,9 +27,9 @@ const status = createRoute({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  /** `then`: where the person was. */
-  validateSearch: ({ then }: { then?: unknown }): { then?: string } =>
-    typeof then === 'string' ? { then } : {},
+  /** `back`: where the person was, a path of this app. */
+  validateSearch: ({ back }: { back?: unknown }): { back?: string } =>
+    typeof back === 'string' ? { back } : {},
   component: lazyRouteComponent(() => import('../screens/sign-in/sign-in.tsx'), 'SignIn'),
 });
 

@@ -24,7 +24,7 @@ export function SignedIn({ children }: { children: (account: SignedInAccount) =>
     return (
       <p>
         {text('session.none')}{' '}
-        <Link to="/sign-in" search={{ then: href }}>
+        <Link to="/sign-in" search={{ back: href }}>
           {text('session.sign-in')}
         </Link>
       </p>
