@@ -40,8 +40,17 @@ const help = createRoute({
   component: lazyRouteComponent(() => import('../screens/help/help.tsx'), 'Help'),
 });
 
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  /** `back`: where the person was, a path of this app. */
+  validateSearch: ({ back }: { back?: unknown }): { back?: string } =>
+    typeof back === 'string' ? { back } : {},
+  component: lazyRouteComponent(() => import('../screens/sign-in/sign-in.tsx'), 'SignIn'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([first, book, status, help]),
+  routeTree: root.addChildren([first, book, status, help, signIn]),
   defaultErrorComponent: Fault,
   defaultNotFoundComponent: Missing,
   defaultPreload: 'intent',
