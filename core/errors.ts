@@ -29,7 +29,7 @@ const codes = {
     'already_funded former_escrow_funded outcome_unknown too_late_to_fund not_both_funded',
     'too_late_to_reveal already_claimed already_refunded too_early_to_refund nothing_there',
     'escrow_moved material_expired too_many_escrows payout_would_fail funding_would_fail',
-    'claim_unpayable fee_above_limit sources_disagree relay_unavailable',
+    'claim_unpayable fee_above_limit sources_disagree relay_unavailable paid_too_much',
   ],
   timeout: ['chain_timeout'],
   unavailable: [
