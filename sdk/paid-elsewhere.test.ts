@@ -4,6 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { sleep } from '../chains/nodes/turn.ts';
+import { rawSpend } from './rescue/raw.ts';
 import { settle } from './settle.ts';
 import { onChains } from './testing/evm-account.ts';
 import type { Scene } from './testing/four-chains.ts';
@@ -124,6 +125,34 @@ timed(
     ]);
   },
 );
+
+timed('a refund as text is signed before it is due, and any node takes it then', async () => {
+  const scene = on.chains.swap();
+  const gone = new AbortController();
+  const wallets = keyAlone(scene, 'taker', elsewhere.p2wsh);
+  const input = await sideOf(scene, 'taker', { wallets });
+  const side = running({ ...input, signal: gone.signal });
+  await side.next('pay_by_hand');
+  await pay(scene, 1_000_000n);
+  await side.next('scheduled');
+  gone.abort();
+  await assert.rejects(side.end);
+  await assert.rejects(rawSpend(input, 'claim'), { code: 'not_as_text' });
+  const text = await rawSpend(input, 'refund');
+  assert.ok(text.is === 'signed');
+  assert.equal(text.notBefore, scene.market.watched('b').terms.timelock);
+  const isTaken = async () => {
+    const [{ allowed } = { allowed: false }] = await on.core<{ allowed: boolean }[]>(
+      'testmempoolaccept',
+      [[text.raw]],
+    );
+    return allowed;
+  };
+  assert.equal(await isTaken(), false);
+  await pastTimelock(scene);
+  assert.equal(await isTaken(), true);
+  assert.deepEqual(await paidBy(text.raw), [elsewhere.p2wsh]);
+});
 
 timed('what was paid twice is not put at risk, unless its owner says so', async () => {
   const scene = on.chains.swap();
