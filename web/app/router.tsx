@@ -7,6 +7,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
+import { accountRoutes } from './account-routes.ts';
 import { Fault } from './fault.tsx';
 import { Layout } from './layout.tsx';
 import { Missing } from './missing.tsx';
@@ -40,17 +41,8 @@ const help = createRoute({
   component: lazyRouteComponent(() => import('../screens/help/help.tsx'), 'Help'),
 });
 
-const signIn = createRoute({
-  getParentRoute: () => root,
-  path: '/sign-in',
-  /** `back`: where the person was, a path of this app. */
-  validateSearch: ({ back }: { back?: unknown }): { back?: string } =>
-    typeof back === 'string' ? { back } : {},
-  component: lazyRouteComponent(() => import('../screens/sign-in/sign-in.tsx'), 'SignIn'),
-});
-
 export const router = createRouter({
-  routeTree: root.addChildren([first, book, status, help, signIn]),
+  routeTree: root.addChildren([first, book, status, help, ...accountRoutes(root)]),
   defaultErrorComponent: Fault,
   defaultNotFoundComponent: Missing,
   defaultPreload: 'intent',
