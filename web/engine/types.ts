@@ -1,6 +1,6 @@
 // What screens know of the engine: the phrase, nodes, and swaps that settle themselves in the page.
-// `pageEngine()` (page.ts) opens the one of a page; nothing here draws or translates. Sentences are of the
-// SDK, in English, with the numbers in them; screens say the same in words of their own by `kind`.
+// `pageEngine()` (page.ts) opens the one of a page; nothing here draws or translates. Sentences are
+// of the SDK, in English, with the numbers in them; screens say the same in their words by `kind`.
 
 import type { Deadlines } from '../../core/deadlines.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
