@@ -2,6 +2,7 @@
 // `pageEngine()` (page.ts) opens the one of a page; nothing here draws or translates. Sentences are
 // of the SDK, in English, with the numbers in them; screens say the same in their words by `kind`.
 
+import type { EscrowPayment } from '../../chains/interface/reading.ts';
 import type { Deadlines } from '../../core/deadlines.ts';
 import type { EscrowFacts } from '../../core/facts.ts';
 import type { ChainKey, Family, Network } from '../../core/families.ts';
@@ -9,6 +10,7 @@ import type { BaseUnits, Millis, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName, Party, Role } from '../../core/trade.ts';
 import type { RescueSwap } from '../../sdk/rescue/file.ts';
 import type { PhraseCheck } from '../../sdk/rescue/phrase.ts';
+import type { RawSpend } from '../../sdk/rescue/raw.ts';
 import type { Restored } from '../../sdk/rescue/restore.ts';
 import type { Outcome, ProgressStep, SettleState } from '../../sdk/settle.ts';
 import type { OwnTrade, PinnedAsset } from '../../sdk/trade.ts';
@@ -163,6 +165,15 @@ export type Swaps = {
   again(swapId: string): void;
   /** Bitcoin: where claim and refund are paid from now on. Throws `bad_address`, `wrong_network`. */
   payTo(swapId: string, address: string): Promise<void>;
+  /** Bitcoin: every payment to the escrow of the own leg, by the own nodes. Empty elsewhere. */
+  payments(swapId: string): Promise<readonly EscrowPayment[]>;
+  /**
+   * Bitcoin, paid too much or twice: the person says that so many sats beyond the amount may be
+   * lost (`givesExtra` of settle). Until then the secret is not shown (problem `paid_too_much`).
+   */
+  giveExtra(swapId: string, extra: BaseUnits): void;
+  /** A claim or refund as text, to be sent elsewhere. Throws RescueError `not_as_text`. */
+  raw(swapId: string, verb: 'claim' | 'refund'): Promise<RawSpend>;
 };
 
 export type Phase =
@@ -194,6 +205,10 @@ export type SwapView = {
   readonly end: Outcome | null;
   /** Brought back by phrase or rescue file: claimed and refunded, never funded. */
   readonly isRestored: boolean;
+  /** Bitcoin: the person was told to pay the escrow, and may have done so at any time. */
+  readonly isByHand: boolean;
+  /** Bitcoin: the market keeps signed refunds of what is final. */
+  readonly isRefundLeft: boolean;
 };
 
 export type LegView = {
