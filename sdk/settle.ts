@@ -7,7 +7,7 @@ import { ParleyError } from '../core/errors.ts';
 import { legStatus } from '../core/facts.ts';
 import { type SwapStatus, swapStatus } from '../core/status.ts';
 import type { LegName } from '../core/trade.ts';
-import { messageOf, SettleError } from './errors.ts';
+import { codeOf, messageOf, SettleError } from './errors.ts';
 import { type Poll, poll, stopWatching } from './settle/chains.ts';
 import { claim, refund, replaceStuck, reveal, takeRent, withdrawClaim } from './settle/claims.ts';
 import { type Context, contextOf, ownLeg, type SettleInput, sourceOf } from './settle/context.ts';
@@ -128,7 +128,7 @@ function waitOn(
     // A person is called for the other leg only when nothing is to be claimed.
     const isOfOther = about !== gets || !(error instanceof SettleError);
     if (!isPassing(context, error) && !(claiming && isOfOther)) throw error;
-    context.emit('waiting', about, messageOf(error));
+    context.emit('waiting', about, messageOf(error), null, codeOf(error));
   }
   return null;
 }

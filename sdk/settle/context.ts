@@ -50,6 +50,8 @@ export type Progress = {
   readonly leg: LegName | null;
   readonly txid: string | null;
   readonly text: string;
+  /** Of an error that is waited for, such as `chain_unavailable`; null: there is none. */
+  readonly code: string | null;
 };
 
 export type SettleInput = {
@@ -144,13 +146,19 @@ export function contextOf(input: SettleInput) {
   const emitted = new Map<string, string>();
   const onlyOnce = new Set<string>();
   let state: SettleState = 'preparing';
-  const emit = (step: ProgressStep, leg: LegName | null, text: string, txid?: string): void => {
+  const emit = (
+    step: ProgressStep,
+    leg: LegName | null,
+    text: string,
+    txid: string | null = null,
+    code: string | null = null,
+  ): void => {
     const [about, news] = [`${step} ${leg}`, `${text} ${txid}`];
     // A pass repeats itself until something changes.
     if (emitted.get(about) === news) return;
     emitted.set(about, news);
     try {
-      input.onProgress?.({ swapId: input.swapId, state, step, leg, text, txid: txid ?? null });
+      input.onProgress?.({ swapId: input.swapId, state, step, leg, text, txid, code });
     } catch {
       // What a listener does wrong must not keep a claim from being sent.
     }

@@ -1,4 +1,4 @@
-// One run of a swap at a time, where the store has locks: two tabs or processes would fund it twice.
+// One run of a swap at a time, where the store has locks: two tabs or processes would fund twice.
 
 import type { StoreLock } from '../stores/store.ts';
 import type { Context } from './context.ts';

@@ -163,7 +163,7 @@ export type Swaps = {
   takeOver(): Promise<boolean>;
   /** Goes on with what was declined, missing or stopped. */
   again(swapId: string): void;
-  /** Bitcoin: where claim and refund are paid from now on. Throws `bad_address`, `wrong_network`. */
+  /** Bitcoin: where it is paid from now on. Throws `bad_address`, `wrong_network`. */
   payTo(swapId: string, address: string): Promise<void>;
   /** Bitcoin: every payment to the escrow of the own leg, by the own nodes. Empty elsewhere. */
   payments(swapId: string): Promise<readonly EscrowPayment[]>;
