@@ -1,7 +1,7 @@
 // What the app for browsers is told of each chain. Never the market's own nodes of a real network:
 // their addresses may hold keys.
 
-import type { AppChain } from '../../core/app-config.ts';
+import type { AppChain } from '../../core/app-chain.ts';
 import type { ChainInfo } from '../../devnet/dev-chain.ts';
 import type { ChainSettings } from '../settings/chains.ts';
 
