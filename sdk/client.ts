@@ -43,6 +43,8 @@ type RfqQuery = {
   quoteAssetId?: string;
   /** Instead: private RFQs for an address of yours. */
   addressed?: boolean;
+  /** Instead: one's own that have not ended. */
+  own?: boolean;
 };
 type PairQuery = {
   direction: Direction;

@@ -137,7 +137,8 @@ export type RescueCode =
   | 'newer_file'
   | 'other_phrase'
   | 'other_network'
-  | 'too_large';
+  | 'too_large'
+  | 'not_as_text';
 
 /** Of a rescue phrase or rescue file. Holds no word of the phrase. */
 export class RescueError extends Error {

@@ -17,6 +17,7 @@ import type { BitcoinBackend } from './backend.ts';
 import { bitcoinContract } from './contract.ts';
 import { coreBackend } from './core-backend.ts';
 import { claimVsize, costsAt } from './costs.ts';
+import { paymentsOf } from './escrow-facts.ts';
 import {
   applyTransaction,
   historyOf,
@@ -146,6 +147,10 @@ export function bitcoinAdapter(options: BitcoinAdapterOptions): BitcoinAdapter {
     parseAddress: (text) => parseBitcoinAddress(text, network).address,
     plan: (terms) => bitcoinEscrow(terms, network),
     ...methods,
+    payments: async (escrow, signal) => {
+      const { history } = await reading.history(escrow, signal);
+      return paymentsOf(history, escrow.terms.amount);
+    },
     hashlocks: hashlocksOf(chain, backend),
     preflight: (terms, about, signal) => preflight(context, terms, about, signal),
     buildFund: async ({ escrow }, signal) => {

@@ -10,6 +10,7 @@ import { messageOf, SettleError } from '../errors.ts';
 import { type Kept, keptNow } from '../stores/store.ts';
 import { refreshed, snapshot } from './chains.ts';
 import { type Context, ownLeg, payingLeg, relays, sourceOf } from './context.ts';
+import { mustHoldNoMore } from './extra.ts';
 import type { Spending } from './hands/hand.ts';
 import { handOf } from './hands/of.ts';
 import { asked } from './market.ts';
@@ -128,6 +129,7 @@ async function mayReveal(
     mustAgree(context, agreeing),
     by === 'market' ? null : mustAfford(context, by.offered),
     adapter.preflight(escrow.terms, 'claim', context.limit()),
+    mustHoldNoMore(context),
   ]);
   for (const each of tried) if (each.status === 'rejected') throw each.reason;
   await inTime(context, seen);

@@ -4,7 +4,7 @@ import type { ChainAdapter } from '../../chains/adapter.ts';
 import type { Allowance } from '../../chains/interface/fund-ways.ts';
 import type { ChainKey, Family } from '../../core/families.ts';
 import type { Secret } from '../../core/hashlock.ts';
-import type { UnixSeconds } from '../../core/nominal.ts';
+import type { BaseUnits, UnixSeconds } from '../../core/nominal.ts';
 import type { LegName } from '../../core/trade.ts';
 import type { ParleyClient } from '../client.ts';
 import { SettleError } from '../errors.ts';
@@ -64,6 +64,11 @@ export type SettleInput = {
   readonly pollMs?: number;
   /** Least time between questions to the market; default 2 s. */
   readonly marketPollMs?: number;
+  /**
+   * Bitcoin, paid by hand: whether the secret may be shown while the own escrow holds so many sats
+   * beyond the amount. Asked from a hundredth of it on. Default: no, and all is refunded.
+   */
+  readonly givesExtra?: (extra: BaseUnits) => boolean;
   /**
    * How long a transaction waits before one that pays more replaces it; default 20 min on Bitcoin,
    * else 2.

@@ -100,7 +100,8 @@ export const byForge: Look = async (_, bug) => {
   const options = { cwd: forging, env, timeout: limitMs, encoding: 'utf8' } as const;
   const { status, stdout } = spawnSync(foundryBinary('forge'), args, options);
   if (status === 0) return 'well';
-  const [, test] = /^\[FAIL.*\] (\w+)\(/m.exec(stdout) ?? [];
+  // The name of an invariant stands below the calls that broke it.
+  const [, test] = /^(?:\[FAIL.*\]| ) ?(\w+)\(/m.exec(stdout) ?? [];
   return test === undefined ? { crashed: stdout.slice(-600) } : { rule: test };
 };
 
