@@ -121,6 +121,13 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
+/** What a page needs to use the dev chains: nodes, contracts, control and inbox. */
+export function devWeb(devnet: Devnet | null): object | null {
+  if (devnet === null) return null;
+  const { chains, dev: control } = devnet;
+  return { control, inbox: devPeople(devnet).inbox ?? null, chains };
+}
+
 /** Coins for dev keys that have too few. */
 export async function giveGas(
   devnet: Devnet,
