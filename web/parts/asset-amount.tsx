@@ -1,7 +1,6 @@
 // An amount of an asset that is known by its id.
 
 import type { BaseUnits } from '../../core/nominal.ts';
-import { formatAmount } from '../../sdk/people.ts';
 import type { Asset } from '../../sdk/types.ts';
 import { Amount } from './amount.tsx';
 import { chainName } from './names.ts';
@@ -22,10 +21,4 @@ export function AssetAmount({ units, asset, withChain = false }: AssetAmountProp
       {withChain && <span className="soft"> {chainName(asset.chain)}</span>}
     </>
   );
-}
-
-/** For sentences; exact. */
-export function amountText(units: BaseUnits, asset: Asset | undefined): string {
-  if (asset === undefined) return units.toString();
-  return `${formatAmount(units, asset.decimals)}\u00a0${asset.symbol}`;
 }

@@ -3,7 +3,7 @@
 import type { Party } from '../../../core/trade.ts';
 import type { Asset, Thread } from '../../../sdk/types.ts';
 import { getsQuote } from '../../market/prices.ts';
-import { amountText } from '../../parts/asset-amount.tsx';
+import { amountText } from '../../parts/amount-text.ts';
 import { percentOf } from '../../parts/percent.ts';
 import { type TextKey, text } from '../../texts/texts.ts';
 import type { Reference } from './terms.ts';

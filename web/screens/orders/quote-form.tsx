@@ -8,7 +8,7 @@ import type { Asset, Rfq } from '../../../sdk/types.ts';
 import { market } from '../../market/client.ts';
 import { getsQuote } from '../../market/prices.ts';
 import { AmountField } from '../../parts/amount-field.tsx';
-import { amountText } from '../../parts/asset-amount.tsx';
+import { amountText } from '../../parts/amount-text.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { typedAmount } from '../../parts/typed-amount.ts';
