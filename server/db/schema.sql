@@ -165,6 +165,8 @@ create table escrows (
   sent_at timestamp with time zone,
   kept boolean default false not null,
   authorized_at timestamp with time zone,
+  funding_seen_at timestamp with time zone,
+  funding_deep_at timestamp with time zone,
   constraint escrows_leg_check CHECK ((leg = ANY (ARRAY['a'::text, 'b'::text]))),
   constraint escrows_pkey PRIMARY KEY (chain, address),
   constraint escrows_swap_id_fkey FOREIGN KEY (swap_id) REFERENCES swaps(id)
@@ -842,6 +844,8 @@ CREATE INDEX outbox_webhooks ON public.outbox USING btree (id) WHERE ((account_i
 CREATE INDEX payouts_by_account ON public.payouts USING btree (account_id, family, from_at DESC);
 
 CREATE INDEX payouts_waiting ON public.payouts USING btree (from_at) WHERE ((NOT told) AND (stopped_at IS NULL));
+
+CREATE INDEX rfqs_agreed_by_pair ON public.rfqs USING btree (base_asset_id, quote_asset_id, updated_at DESC) WHERE ((status = 'agreed'::text) AND (visibility = 'public'::text));
 
 CREATE INDEX rfqs_ended ON public.rfqs USING btree (expires_at) WHERE ((status = ANY (ARRAY['cancelled'::text, 'expired'::text])) OR swap_pruned);
 
