@@ -23,6 +23,7 @@ import { leaveRefunds } from './settle/scheduled.ts';
 import { endAuthorization } from './settle/ways.ts';
 import { mayBeFunded, newsOf } from './stores/store.ts';
 
+export type { EscrowPayment } from '../chains/interface/reading.ts';
 export type { ChainSource, Progress, ProgressStep, SettleInput } from './settle/context.ts';
 export type { SettleState } from './settle/machine.ts';
 

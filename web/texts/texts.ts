@@ -2,9 +2,10 @@
 
 import { book } from './en/book.ts';
 import { common } from './en/common.ts';
+import { settlement } from './en/settlement.ts';
 import { status } from './en/status.ts';
 
-const english = { ...common, ...book, ...status };
+const english = { ...common, ...book, ...settlement, ...status };
 
 export type TextKey = keyof typeof english;
 export type Values = Readonly<Record<string, string | number>>;
