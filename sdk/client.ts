@@ -39,6 +39,8 @@ type RfqQuery = {
   quoteAssetId?: string;
   /** Instead: private RFQs for an address of yours. */
   addressed?: boolean;
+  /** Instead: one's own that have not ended. */
+  own?: boolean;
 };
 type Acceptance = { quoteAmount: string; hashlock?: Hashlock; rules?: Rules };
 

@@ -98,6 +98,8 @@ export type Thread = {
   proposedBy: Party;
   makerAccepted: boolean;
   takerAccepted: boolean;
+  /** When the acceptance that stands lapses (RFC 3339); null: none stands. */
+  acceptanceExpiresAt?: string | null;
   initiator: Party;
   legs: Record<LegName, LegPreview>;
   /** What an acceptance would mean now, or what the swap began with; null: nobody knows. */

@@ -745,6 +745,8 @@ CREATE INDEX deliveries_done ON public.deliveries USING btree (done_at) WHERE (s
 
 CREATE INDEX deliveries_dropped ON public.deliveries USING btree (webhook_id, done_at) WHERE (state = 'dropped'::text);
 
+CREATE INDEX deliveries_log ON public.deliveries USING btree (webhook_id, created_at, id);
+
 CREATE INDEX deliveries_ready ON public.deliveries USING btree (webhook_id, next_at, "position") WHERE ((state = 'waiting'::text) AND (NOT behind));
 
 CREATE INDEX deliveries_untried ON public.deliveries USING btree (webhook_id, subject, "position") WHERE ((state = 'waiting'::text) AND (attempts = 0));

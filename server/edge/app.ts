@@ -16,6 +16,7 @@ import {
 } from './access.ts';
 import { registerAccountItself } from './account/routes/account.ts';
 import { registerAccountKeys } from './account/routes/keys.ts';
+import { registerAccountWebhooks } from './account/routes/webhooks.ts';
 import { registerPayout } from './account/routes/payout.ts';
 import { registerProvider } from './account/routes/provider.ts';
 import { registerSignIn } from './account/routes/sign-in.ts';
@@ -215,6 +216,7 @@ function registerRoutes(app: FastifyInstance, deps: Deps, { feed, send }: AppOpt
   registerAccountItself({ app, deps, tag: 'account' });
   registerPayout({ app, deps, tag: 'payout' });
   registerAccountKeys({ app, deps, tag: 'keys' });
+  registerAccountWebhooks({ app, deps, tag: 'webhooks' });
   registerPages(app, deps);
   registerFeed(app, deps, quoting, feed);
 }

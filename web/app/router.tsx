@@ -5,27 +5,44 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  redirect,
 } from '@tanstack/react-router';
+import { accountRoutes } from './account-routes.ts';
 import { Fault } from './fault.tsx';
 import { Layout } from './layout.tsx';
 import { Missing } from './missing.tsx';
 
 const root = createRootRoute({ component: Layout });
+const getParentRoute = () => root;
+
+const first = createRoute({
+  getParentRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/book', replace: true });
+  },
+});
 
 const book = createRoute({
-  getParentRoute: () => root,
-  path: '/',
+  getParentRoute,
+  path: '/book',
   component: lazyRouteComponent(() => import('../screens/book/book.tsx'), 'Book'),
 });
 
 const status = createRoute({
-  getParentRoute: () => root,
+  getParentRoute,
   path: '/status',
   component: lazyRouteComponent(() => import('../screens/status/status.tsx'), 'Status'),
 });
 
+const help = createRoute({
+  getParentRoute,
+  path: '/help',
+  component: lazyRouteComponent(() => import('../screens/help/help.tsx'), 'Help'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([book, status]),
+  routeTree: root.addChildren([first, book, status, help, ...accountRoutes(root)]),
   defaultErrorComponent: Fault,
   defaultNotFoundComponent: Missing,
   defaultPreload: 'intent',

@@ -6,6 +6,11 @@ import { settlement } from './en/settlement.ts';
 import { status } from './en/status.ts';
 
 const english = { ...common, ...book, ...settlement, ...status };
+import { help } from './en/help.ts';
+import { session } from './en/session.ts';
+import { status } from './en/status.ts';
+
+const english = { ...common, ...book, ...help, ...session, ...status };
 
 export type TextKey = keyof typeof english;
 export type Values = Readonly<Record<string, string | number>>;
