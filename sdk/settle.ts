@@ -24,6 +24,7 @@ import { takeTurn } from './settle/turn.ts';
 import { endAuthorization } from './settle/ways.ts';
 import { mayBeFunded, newsOf, type StoreLock } from './stores/store.ts';
 
+export type { EscrowPayment } from '../chains/interface/reading.ts';
 export type { ChainSource, Progress, ProgressStep, SettleInput, Shown } from './settle/context.ts';
 export type { SettleState } from './settle/machine.ts';
 
