@@ -16,10 +16,10 @@ import {
 } from './access.ts';
 import { registerAccountItself } from './account/routes/account.ts';
 import { registerAccountKeys } from './account/routes/keys.ts';
-import { registerAccountWebhooks } from './account/routes/webhooks.ts';
 import { registerPayout } from './account/routes/payout.ts';
 import { registerProvider } from './account/routes/provider.ts';
 import { registerSignIn } from './account/routes/sign-in.ts';
+import { registerAccountWebhooks } from './account/routes/webhooks.ts';
 import { type Caller, openKeys, type SharedKeys } from './auth.ts';
 import { bodyLimitBytes, notJson, parseBody } from './body.ts';
 import { answerBrokenHttp } from './broken-http.ts';
