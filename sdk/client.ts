@@ -133,6 +133,9 @@ function market({ get, post }: Asking) {
       get<Page<'threads', Thread>>(`${rfqAt(id)}/threads`, how, { query }),
     quote: (rfqId: string, quoteAmount: string, how: CallOptions = {}) =>
       threadOf(post(`${rfqAt(rfqId)}/quotes`, how, { body: { quoteAmount } })),
+    /** Open threads of live RFQs that you are the maker of, newest first. */
+    quotes: (query: PageOptions = {}, how: CallOptions = {}) =>
+      get<Page<'threads', Thread>>('/threads', how, { query }),
     thread: (id: string, how: CallOptions = {}) => get<Thread>(threadAt(id), how),
     propose: (id: string, quoteAmount: string, how: CallOptions = {}) =>
       threadOf(post(`${threadAt(id)}/propose`, how, { body: { quoteAmount } })),

@@ -885,6 +885,8 @@ CREATE INDEX swaps_unfunded ON public.swaps USING btree (expires_at) WHERE (done
 
 CREATE INDEX threads_by_activity ON public.threads USING btree (rfq_id, updated_at DESC, id DESC);
 
+CREATE INDEX threads_open_by_maker ON public.threads USING btree (maker_id, id DESC) WHERE (status = 'open'::text);
+
 CREATE INDEX wallets_by_account ON public.wallets USING btree (account_id);
 
 CREATE INDEX wallets_leaving ON public.wallets USING btree (leaves_at) WHERE (leaves_at IS NOT NULL);

@@ -259,3 +259,31 @@ test('anybody reads whether the market works: heads, halts without their reason,
   );
   assert.equal(restored.chains[1].haltedSince, null);
 });
+
+test('a maker lists its open quotes on live RFQs, newest first, and nobody else’s', async () => {
+  const [own, other] = [await market.trader(), await market.trader()];
+  const quoted: string[] = [];
+  for (const by of [own, other, own, own]) {
+    const { id } = await market.rfq({ ttlSeconds: quoted.length === 0 ? 30 : 3_600 });
+    const { thread } = (await market.quote(by, id)).body;
+    quoted.push(thread.id);
+  }
+  const [first, , third, fourth] = quoted;
+  const listed = async (query = '') => {
+    const { body } = await own.get(`/v1/threads${query}`);
+    return [body.threads.map(({ id }: { id: string }) => id), body.nextCursor] as const;
+  };
+  assert.deepEqual(await listed(), [[fourth, third, first], null]);
+  const [page, cursor] = await listed('?limit=2');
+  assert.deepEqual(page, [fourth, third]);
+  assert.deepEqual(await listed(`?cursor=${cursor}`), [[first], null]);
+  const { body } = await other.get('/v1/threads');
+  assert.deepEqual(
+    body.threads.map(({ makerId }: { makerId: string }) => makerId),
+    [other.accountId],
+  );
+  refused(await other.get(`/v1/threads?cursor=${cursor}`), '400 bad_cursor');
+  assert.deepEqual((await taker.get('/v1/threads')).body.threads, []);
+  deps.advance(31_000);
+  assert.deepEqual(await listed(), [[fourth, third], null]);
+});

@@ -4,10 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import { parseBaseUnits } from '../../../core/amounts.ts';
 import { parseHashlock } from '../../../core/hashlock.ts';
 import { findRfq } from '../../db/rfqs.ts';
-import { listThreads } from '../../db/threads.ts';
+import { listQuotes, listThreads } from '../../db/threads.ts';
 import { accept } from '../../market/agreement.ts';
 import { bookWriting, feedWriting } from '../../market/book.ts';
-import { threadsPage } from '../../market/bounds.ts';
+import { mostQuotesWalked, threadsPage } from '../../market/bounds.ts';
 import { createGroupedQuotes } from '../../market/grouped-quotes.ts';
 import { createPrepareQuote, type Quoted, quote } from '../../market/quotes.ts';
 import { type AccountRecord, recordOf } from '../../market/records.ts';
@@ -128,6 +128,23 @@ function registerReads(app: FastifyInstance, deps: Deps): void {
       );
       const nowMs = deps.now();
       const threads = page.rows.map((each) => threadView(deps, each, nowMs));
+      return { threads, nextCursor: page.nextCursor };
+    },
+  });
+
+  read({ app, deps, tag }, '/v1/threads', 'listQuotes', {
+    about: 'Your quotes: open threads of live RFQs that you are the maker of, newest first.',
+    query: pageQuery({}),
+    replies: { 200: shapes.threadList },
+    handle: async ({ caller: { accountId: makerId }, query }) => {
+      const now = new Date(deps.now());
+      const find = (from: readonly string[] | null, limit: number) =>
+        listQuotes(deps.db, {
+          ...{ makerId, before: from?.[0] ?? null },
+          ...{ now, walked: mostQuotesWalked, limit },
+        });
+      const page = await pageOf(deps, query, { list: 'quotes', makerId }, find);
+      const threads = page.rows.map((each) => threadView(deps, each, now.getTime()));
       return { threads, nextCursor: page.nextCursor };
     },
   });
