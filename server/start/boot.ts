@@ -42,6 +42,7 @@ import { mustKnowContracts } from '../settle/lanes.ts';
 import { createScheduledRefunds } from '../settle/scheduled-refunds.ts';
 import { createDelivering } from '../webhooks/deliver.ts';
 import { resealSecrets } from '../webhooks/register.ts';
+import { appChains } from './app-chains.ts';
 import {
   devAssets,
   devChains,
@@ -188,7 +189,8 @@ async function start(
     undo.push(() => each.stop());
   }
   const { build, said } = await opening;
-  const config = () => webConfig(settings, clock, devWeb(devnet));
+  const known = appChains(chains, devnet?.chains ?? []);
+  const config = () => webConfig(settings, clock, known, devWeb(devnet));
   const app = await buildApp(deps, { web: build === null ? null : { build, config } });
   const url = await listen(app, settings);
   undo.push(() => app.close());

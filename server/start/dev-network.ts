@@ -121,11 +121,10 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** What a page needs to use the dev chains: nodes, contracts, control and inbox. */
+/** Where the app finds the dev network's control and its page of mails. */
 export function devWeb(devnet: Devnet | null): object | null {
   if (devnet === null) return null;
-  const { chains, dev: control } = devnet;
-  return { control, inbox: devPeople(devnet).inbox ?? null, chains };
+  return { control: devnet.dev, inbox: devPeople(devnet).inbox ?? null };
 }
 
 /** Coins for dev keys that have too few. */

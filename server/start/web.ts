@@ -7,6 +7,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { AppChain } from '../../core/app-chain.ts';
 import { readBuild, type WebBuild } from '../edge/web/build.ts';
 import type { Settings } from '../settings/config.ts';
 
@@ -37,10 +38,11 @@ export const noWeb: Promise<OpenedWeb> = Promise.resolve({ build: null, said: nu
 export function webConfig(
   { productName, shortName, network }: Settings,
   { offsetMs }: { readonly offsetMs: number },
+  chains: readonly AppChain[],
   dev: object | null,
 ): object {
   const clockOffsetSeconds = Math.round(offsetMs / 1_000);
-  return { productName, shortName, network, clockOffsetSeconds, dev };
+  return { productName, shortName, network, clockOffsetSeconds, chains, dev };
 }
 
 async function isOld(): Promise<boolean> {

@@ -1,18 +1,8 @@
 // What the market that serves this app says of itself in `/app/config.js`, before the app begins.
 // A word of the market: names and dev conveniences, never what money depends on.
 
-import type { Family, Network } from '../../core/families.ts';
-
-export type DevChain = {
-  readonly chain: string;
-  readonly family: Family;
-  readonly rpcUrl: string;
-  readonly chainId?: number;
-  readonly escrows?: string;
-  readonly escrowsCreation?: string;
-  readonly genesisHash?: string;
-  readonly program?: string;
-};
+import type { AppChain } from '../../core/app-chain.ts';
+import type { Network } from '../../core/families.ts';
 
 export type MarketConfig = {
   readonly productName: string;
@@ -20,12 +10,10 @@ export type MarketConfig = {
   readonly network: Network;
   /** By how much a dev network has moved its clock; 0 elsewhere. */
   readonly clockOffsetSeconds: number;
-  /** Of a dev network: its control address, its page of mails and its chains. */
-  readonly dev: {
-    readonly control: string;
-    readonly inbox: string | null;
-    readonly chains: readonly DevChain[];
-  } | null;
+  /** How each chain is known, and nodes to begin with. */
+  readonly chains: readonly AppChain[];
+  /** Of a dev network: its control address, and its page of mails. */
+  readonly dev: { readonly control: string; readonly inbox: string | null } | null;
 };
 
 /** A saved copy that is opened without a market has none. */
@@ -34,6 +22,7 @@ const none: MarketConfig = {
   shortName: 'parley',
   network: 'mainnet',
   clockOffsetSeconds: 0,
+  chains: [],
   dev: null,
 };
 
