@@ -1,18 +1,10 @@
-// One of many assets, found by typing its symbol, chain or contract.
+// One of many assets, found by typing its symbol or chain.
 
-import {
-  Button,
-  ComboBox,
-  Input,
-  Label,
-  ListBox,
-  ListBoxItem,
-  Popover,
-  Text,
-} from 'react-aria-components/ComboBox';
+import { lazy, Suspense } from 'react';
 import type { Asset } from '../../sdk/types.ts';
 import { text } from '../texts/texts.ts';
-import { assetName, chainName, shortAddress } from './names.ts';
+import { Field } from './field.tsx';
+import { assetName } from './names.ts';
 
 export type AssetFieldProps = {
   readonly label: string;
@@ -22,41 +14,28 @@ export type AssetFieldProps = {
   readonly onChange: (id: string | null) => void;
 };
 
-export function AssetField({ label, assets, value, onChange }: AssetFieldProps) {
-  return (
-    <ComboBox
-      className="field"
-      value={value}
-      onChange={(key) => onChange(key === null ? null : String(key))}
-      defaultItems={assets}
-      menuTrigger="focus"
-      allowsEmptyCollection
-    >
-      <Label>{label}</Label>
-      <div className="combo">
-        <Input placeholder={text('asset.search')} />
-        <Button className="button quiet" aria-label={text('asset.open')}>
-          <span aria-hidden="true">▾</span>
-        </Button>
-      </div>
-      <Popover className="popover">
-        <ListBox<Asset> renderEmptyState={() => <p className="hint">{text('asset.none')}</p>}>
-          {(asset) => (
-            <ListBoxItem id={asset.id} textValue={searched(asset)} className="option">
-              <Text slot="label">{asset.symbol}</Text>
-              <Text slot="description" className="hint">
-                {chainName(asset.chain)}
-                {asset.address !== null && ` · ${shortAddress(asset.address)}`}
-              </Text>
-            </ListBoxItem>
-          )}
-        </ListBox>
-      </Popover>
-    </ComboBox>
-  );
-}
+const AssetCombo = lazy(async () => ({
+  default: (await import('./asset-combo.tsx')).AssetCombo,
+}));
 
-/** The field shows this once chosen, and finds by it. */
-function searched(asset: Asset): string {
-  return assetName(asset);
+/** Of the same size while it is loaded: nothing below it moves. */
+export function AssetField(props: AssetFieldProps) {
+  const chosen = props.assets.find(({ id }) => id === props.value);
+  const meanwhile = (
+    <Field label={props.label}>
+      {(tied) => (
+        <input
+          {...tied}
+          readOnly
+          placeholder={text('common.loading')}
+          value={chosen === undefined ? '' : assetName(chosen)}
+        />
+      )}
+    </Field>
+  );
+  return (
+    <Suspense fallback={meanwhile}>
+      <AssetCombo {...props} />
+    </Suspense>
+  );
 }
