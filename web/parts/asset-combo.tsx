@@ -13,8 +13,15 @@ import {
 } from 'react-aria-components/ComboBox';
 import type { Asset } from '../../sdk/types.ts';
 import { text } from '../texts/texts.ts';
-import type { AssetFieldProps } from './asset-field.tsx';
 import { assetName, chainName, shortAddress } from './names.ts';
+
+export type AssetFieldProps = {
+  readonly label: string;
+  readonly assets: readonly Asset[];
+  /** An id; null: none is chosen. */
+  readonly value: string | null;
+  readonly onChange: (id: string | null) => void;
+};
 
 export function AssetCombo({ label, assets, value, onChange }: AssetFieldProps) {
   return (

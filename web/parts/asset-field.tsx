@@ -1,18 +1,10 @@
 // One of many assets, found by typing its symbol or chain.
 
 import { lazy, Suspense } from 'react';
-import type { Asset } from '../../sdk/types.ts';
 import { text } from '../texts/texts.ts';
+import type { AssetFieldProps } from './asset-combo.tsx';
 import { Field } from './field.tsx';
 import { assetName } from './names.ts';
-
-export type AssetFieldProps = {
-  readonly label: string;
-  readonly assets: readonly Asset[];
-  /** An id; null: none is chosen. */
-  readonly value: string | null;
-  readonly onChange: (id: string | null) => void;
-};
 
 const AssetCombo = lazy(async () => ({
   default: (await import('./asset-combo.tsx')).AssetCombo,
