@@ -20,7 +20,7 @@ import { keepOwed } from './settle/owed.ts';
 import { prepare, takeMoves } from './settle/prepare.ts';
 import { legOf, ownSides, type Seen, seenOf } from './settle/record.ts';
 import { leaveRefunds } from './settle/scheduled.ts';
-import { endAuthorization } from './settle/ways.ts';
+import { endUnsent } from './settle/ways.ts';
 import { mayBeFunded, newsOf } from './stores/store.ts';
 
 export type { ChainSource, Progress, SettleInput } from './settle/context.ts';
@@ -227,7 +227,10 @@ async function runOne(context: Context, seen: Seen, effect: Effect): Promise<voi
     case 'push_approval':
       return hand().tendApproval();
     case 'cancel_funding':
-      return context.record.funding === null ? endAuthorization(context) : hand().cancelFunding();
+      // Where the wallet sends, its chain alone ends what is late.
+      return context.record.funding === null || hand().sends
+        ? endUnsent(context)
+        : hand().cancelFunding();
     case 'wait':
       return context.emit('waiting', effect.leg, effect.why ?? '');
   }
